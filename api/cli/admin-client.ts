@@ -1,0 +1,96 @@
+/** How the command line talks to a server: one address, one token, and every fault told in one sentence. */
+
+import { z } from 'zod'
+import { CommandError } from './command-error.ts'
+
+export interface ServerAddress {
+  /** Origin of the server, without a trailing slash: `http://127.0.0.1:8080`. */
+  url: string
+  /** The local admin token. */
+  token: string
+}
+
+export interface AdminClient {
+  /** Origin of the server, for messages. */
+  url(): string
+  /**
+   * Sends one request to `/api/admin<path>` and hands back the answer, whatever its status is.
+   * Throws a CommandError only where there is no answer at all.
+   */
+  send(method: string, path: string, init?: RequestInit): Promise<Response>
+  /** JSON there and back: the answer has the given shape, or a CommandError says what the server refused. */
+  json<Shape>(shape: z.ZodType<Shape>, method: string, path: string, body?: unknown): Promise<Shape>
+}
+
+/** What a refusal of the admin API looks like (RFC 9457); only these parts are shown to a person. */
+const Problem = z.object({
+  title: z.string(),
+  detail: z.string().optional(),
+  errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+})
+
+/** The address is asked for at the first request, because the options that name it are parsed after the commands are made. */
+export function createAdminClient(findServer: () => ServerAddress): AdminClient {
+  let server: ServerAddress | undefined
+  const address = () => {
+    server ??= findServer()
+    return server
+  }
+
+  async function send(method: string, path: string, init: RequestInit = {}): Promise<Response> {
+    const { url, token } = address()
+    const headers = new Headers(init.headers)
+    headers.set('authorization', `Bearer ${token}`)
+    try {
+      return await fetch(`${url}/api/admin${path}`, { ...init, method, headers, redirect: 'error' })
+    } catch (error) {
+      throw noAnswer(url, error)
+    }
+  }
+
+  async function json<Shape>(shape: z.ZodType<Shape>, method: string, path: string, body?: unknown): Promise<Shape> {
+    const init = body === undefined ? {} : jsonBody(body)
+    const response = await send(method, path, init)
+    if (!response.ok) throw await refusal(response)
+    const answer = shape.safeParse(response.status === 204 ? undefined : await readJson(response))
+    if (!answer.success) throw new CommandError(`${address().url} does not answer like a Barograph of this version`)
+    return answer.data
+  }
+
+  return { url: () => address().url, send, json }
+}
+
+/** The sentence for an answer that is not a success, for callers of `send`. */
+export async function refusal(response: Response): Promise<CommandError> {
+  if (response.status === 401) {
+    return new CommandError('the server does not know this token; name the right file with --token-file')
+  }
+  const problem = Problem.safeParse(await readJson(response))
+  if (!problem.success) return new CommandError(`the server answered ${response.status} ${response.statusText}`.trim())
+  const { title, detail, errors = [] } = problem.data
+  const parts = errors.slice(0, 10).map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))
+  return new CommandError([detail ?? title, ...parts].join('\n  '))
+}
+
+function jsonBody(body: unknown): RequestInit {
+  return { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
+}
+
+async function readJson(response: Response): Promise<unknown> {
+  try {
+    return await response.json()
+  } catch {
+    return undefined
+  }
+}
+
+/** Node wraps the reason in `cause`; a refused connection means that nobody listens, which has a remedy of its own. */
+function noAnswer(url: string, error: unknown): CommandError {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  if (code === 'ECONNREFUSED') {
+    return new CommandError(`no server at ${url}; start it with npm start, or name another one with --url`)
+  }
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  return new CommandError(`no answer from ${url}: ${code === '' ? reason : `${reason} (${code})`}`)
+}
