@@ -1,0 +1,177 @@
+/**
+ * A reading, and the one check that every reading passes, by whichever way it comes in.
+ *
+ * The check is written out instead of made from a schema, because it runs for each reading: a schema library took
+ * longer for it than the credential check and the record together.
+ */
+
+/** One measurement of a device. NaN means that the device did not give the value. */
+export interface Reading {
+  /** Time of measurement in epoch milliseconds, or undefined when it is the moment of receipt. */
+  timestampMs: number | undefined
+  /** °C */
+  temperature: number
+  /** % */
+  humidity: number
+  /** hPa */
+  pressure: number
+  /** V */
+  battery_voltage: number
+  /** % */
+  battery_percentage: number
+}
+
+/** A physical range; a value above `storedMax` but within the range is stored as `storedMax`. */
+export interface Range {
+  min: number
+  max: number
+  storedMax?: number
+}
+
+export interface Ranges {
+  temperature: Range
+  humidity: Range
+  pressure: Range
+  battery_voltage: Range
+  battery_percentage: Range
+}
+
+export const defaultRanges: Ranges = {
+  temperature: { min: -90, max: 85 },
+  humidity: { min: 0, max: 103, storedMax: 100 },
+  pressure: { min: 300, max: 1100 },
+  battery_voltage: { min: 0, max: 100 },
+  battery_percentage: { min: 0, max: 110, storedMax: 100 },
+}
+
+export type Fields = Record<string, unknown>
+export type Errors = Record<string, string>
+export type Checked = { ok: true; reading: Reading } | { ok: false; errors: Errors }
+
+/** The field names of a format: the logger API writes `battery voltage`, a CSV header `battery_voltage`. */
+export interface FieldNames {
+  battery_voltage: string
+  battery_percentage: string
+}
+export const loggerFieldNames: FieldNames = {
+  battery_voltage: 'battery voltage',
+  battery_percentage: 'battery percentage',
+}
+
+export interface ReadingCheckOptions {
+  ranges?: Ranges
+  /** How far ahead of our clock a client's time may be. */
+  aheadMsMax?: number
+  names?: FieldNames
+}
+
+export interface ReadingCheck {
+  /**
+   * Checks the fields of one reading. A missing or null optional field is NaN; required are temperature, humidity and
+   * pressure (null allowed), and the two battery fields when `batteryRequired`. Times are cut to the millisecond.
+   */
+  (fields: Fields, batteryRequired: boolean, nowMs: number): Checked
+}
+
+const earliestMs = Date.UTC(2000, 0, 1)
+const isoWithZone = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?([Zz]|[+-]\d{2}(:?\d{2})?)$/
+
+export function createReadingCheck(options: ReadingCheckOptions = {}): ReadingCheck {
+  const ranges = options.ranges ?? defaultRanges
+  const aheadMsMax = options.aheadMsMax ?? 5 * 60_000
+  const names = options.names ?? loggerFieldNames
+
+  return (fields, batteryRequired, nowMs) => {
+    const errors: Errors = {}
+    const timestamp = fields['timestamp']
+    const reading: Reading = {
+      timestampMs:
+        timestamp === undefined || timestamp === null
+          ? undefined
+          : readTimestamp(timestamp, nowMs + aheadMsMax, errors),
+      temperature: readMetric(fields, 'temperature', ranges.temperature, true, errors),
+      humidity: readMetric(fields, 'humidity', ranges.humidity, true, errors),
+      pressure: readMetric(fields, 'pressure', ranges.pressure, true, errors),
+      battery_voltage: readMetric(fields, names.battery_voltage, ranges.battery_voltage, batteryRequired, errors),
+      battery_percentage: readMetric(
+        fields,
+        names.battery_percentage,
+        ranges.battery_percentage,
+        batteryRequired,
+        errors,
+      ),
+    }
+    for (const _ in errors) return { ok: false, errors }
+    if (isEmpty(reading)) return { ok: false, errors: { temperature: 'at least one metric must be a number' } }
+    return { ok: true, reading }
+  }
+}
+
+function readMetric(fields: Fields, name: string, range: Range, required: boolean, errors: Errors): number {
+  const value = fields[name]
+  if (typeof value === 'number') {
+    // Written so that NaN fails too: a binary format can carry one.
+    if (!(value >= range.min && value <= range.max)) {
+      errors[name] = `must be between ${range.min} and ${range.max}`
+      return Number.NaN
+    }
+    return range.storedMax !== undefined && value > range.storedMax ? range.storedMax : value
+  }
+  if (value === undefined) {
+    if (required) errors[name] = 'is required'
+  } else if (value !== null) {
+    errors[name] = 'must be a number or null'
+  }
+  return Number.NaN
+}
+
+function readTimestamp(value: unknown, latestMs: number, errors: Errors): number | undefined {
+  const timeMs = parseTimestampMs(value)
+  if (timeMs === undefined) {
+    errors['timestamp'] = 'must be ISO 8601 with a zone, or epoch milliseconds'
+  } else if (timeMs < earliestMs) {
+    errors['timestamp'] = 'must not be before 2000-01-01'
+  } else if (timeMs > latestMs) {
+    errors['timestamp'] = 'must not be in the future'
+  } else {
+    return timeMs
+  }
+  return undefined
+}
+
+/** Epoch milliseconds of an ISO 8601 text with a zone or of a number; finer digits are cut. Undefined when neither. */
+export function parseTimestampMs(value: unknown): number | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? Math.floor(value) : undefined
+  if (typeof value !== 'string' || !isoWithZone.test(value)) return undefined
+  const timeMs = Date.parse(normalizedIso(value))
+  return Number.isNaN(timeMs) || !isCalendarDay(value) ? undefined : timeMs
+}
+
+/** The forms of ISO 8601 that `Date.parse` does not know: a comma, a blank, a zone without colon or minutes. */
+function normalizedIso(text: string): string {
+  return text
+    .replace(',', '.')
+    .replace(' ', 'T')
+    .replace(/([+-]\d{2})$/, (zone, _hours, offset: number) => (offset > 10 ? `${zone}:00` : zone))
+    .replace(/([+-]\d{2})(\d{2})$/, '$1:$2')
+    .replace(/(\.\d{3})\d+/, '$1')
+    .toUpperCase()
+}
+
+/** `Date.parse` takes 2026-02-30 for the second of March; here it is an error. */
+function isCalendarDay(text: string): boolean {
+  const year = Number(text.slice(0, 4))
+  const month = Number(text.slice(5, 7))
+  const day = Number(text.slice(8, 10))
+  return day <= new Date(Date.UTC(year, month, 0)).getUTCDate()
+}
+
+function isEmpty(reading: Reading): boolean {
+  return (
+    Number.isNaN(reading.temperature) &&
+    Number.isNaN(reading.humidity) &&
+    Number.isNaN(reading.pressure) &&
+    Number.isNaN(reading.battery_voltage) &&
+    Number.isNaN(reading.battery_percentage)
+  )
+}
