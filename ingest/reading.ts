@@ -65,13 +65,11 @@ export interface ReadingCheckOptions {
   names?: FieldNames
 }
 
-export interface ReadingCheck {
-  /**
-   * Checks the fields of one reading. A missing or null optional field is NaN; required are temperature, humidity and
-   * pressure (null allowed), and the two battery fields when `batteryRequired`. Times are cut to the millisecond.
-   */
-  (fields: Fields, batteryRequired: boolean, nowMs: number): Checked
-}
+/**
+ * Checks the fields of one reading. A missing or null optional field is NaN; required are temperature, humidity and
+ * pressure (null allowed), and the two battery fields when `batteryRequired`. Times are cut to the millisecond.
+ */
+export type ReadingCheck = (fields: Fields, batteryRequired: boolean, nowMs: number) => Checked
 
 const earliestMs = Date.UTC(2000, 0, 1)
 const isoWithZone = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?([Zz]|[+-]\d{2}(:?\d{2})?)$/

@@ -1,0 +1,98 @@
+/**
+ * The few file operations that the journal stands on, behind an interface, so that a test can put a disk in their place
+ * that loses what was not synced. All calls are synchronous: they run in a thread of their own, beside libuv's pool,
+ * where a storm of password hashes would hold up the sync.
+ */
+
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+
+export interface Disk {
+  /** Names in the directory, unordered. */
+  list(): string[]
+  /** Opens for reading and writing; makes the file when `create` is set. */
+  open(name: string, create: boolean): DiskFile
+  /** Writes a whole small file under a temporary name, syncs it and puts it in place. */
+  replace(name: string, bytes: Uint8Array): void
+  remove(name: string): void
+  /** Makes the creation, replacement and removal of files durable. */
+  syncDirectory(): void
+  /** Bytes that we may still write on this file system. */
+  freeBytes(): number
+}
+
+export interface DiskFile {
+  /** Writes all bytes at the position or throws. */
+  write(bytes: Uint8Array, position: number): void
+  /** Fills `bytes` from the position on and returns how many there were before the end of the file. */
+  read(bytes: Uint8Array, position: number): number
+  /** `fdatasync`: when it returns, what was written is on the disk. */
+  sync(): void
+  truncate(length: number): void
+  size(): number
+  close(): void
+}
+
+export function openDisk(directory: string): Disk {
+  fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const path = (name: string) => join(directory, name)
+
+  function syncDirectory(): void {
+    const descriptor = fs.openSync(directory, 'r')
+    try {
+      fs.fsyncSync(descriptor)
+    } finally {
+      fs.closeSync(descriptor)
+    }
+  }
+
+  return {
+    list: () => fs.readdirSync(directory),
+    open: (name, create) => openFile(fs.openSync(path(name), openFlags(create), 0o600)),
+    replace(name, bytes) {
+      const file = openFile(fs.openSync(path(`${name}.new`), fs.constants.O_RDWR | fs.constants.O_CREAT, 0o600))
+      try {
+        file.truncate(0)
+        file.write(bytes, 0)
+        file.sync()
+      } finally {
+        file.close()
+      }
+      fs.renameSync(path(`${name}.new`), path(name))
+    },
+    remove: name => fs.rmSync(path(name), { force: true }),
+    syncDirectory,
+    freeBytes() {
+      const { bavail, bsize } = fs.statfsSync(directory)
+      return bavail * bsize
+    },
+  }
+}
+
+function openFlags(create: boolean): number {
+  return create ? fs.constants.O_RDWR | fs.constants.O_CREAT : fs.constants.O_RDWR
+}
+
+function openFile(descriptor: number): DiskFile {
+  return {
+    write(bytes, position) {
+      let written = 0
+      while (written < bytes.length) {
+        written += fs.writeSync(descriptor, bytes, written, bytes.length - written, position + written)
+      }
+    },
+    read(bytes, position) {
+      let got = 0
+      while (got < bytes.length) {
+        const count = fs.readSync(descriptor, bytes, got, bytes.length - got, position + got)
+        if (count === 0) break
+        got += count
+      }
+      return got
+    },
+    sync: () => fs.fdatasyncSync(descriptor),
+    truncate: length => fs.ftruncateSync(descriptor, length),
+    size: () => fs.fstatSync(descriptor).size,
+    close: () => fs.closeSync(descriptor),
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * The group: everything that one sync makes durable. It is what the journal's files consist of, little endian.
+ *
+ * | offset | size | what |
+ * | --- | --- | --- |
+ * | 0 | 4 | magic number |
+ * | 4 | 4 | CRC-32 of everything behind it: the rest of the header and the body |
+ * | 8 | 4 | length of the body in bytes |
+ * | 12 | 4 | number of records |
+ * | 16 | 4 | number of records for the backfill lane |
+ * | 20 | 4 | version of the format |
+ * | 24 | 8 | position of the group in the journal, so that a stale group in the wrong place is seen |
+ * | 32 | 8 | ordinal of its first record: how many records the journal took before it |
+ * | 40 | 8 | receipt time, epoch microseconds |
+ * | 48 | 8 | highest stamp that was given out, epoch microseconds |
+ * | 56 | … | the body: records |
+ *
+ * Positions, ordinals and times are integers in doubles.
+ */
+
+import { crc32 } from 'node:zlib'
+import { areWholeRecords } from './record.ts'
+
+export const groupHeaderLength = 56
+/** Longest body: what a group may grow to while the disk is slow, and what a reader must be able to hold. */
+export const groupBodyMax = 4 * 1024 * 1024
+
+const magic = 0x3147_5242 // "BRG1"
+const version = 1
+
+export interface GroupHeader {
+  bodyLength: number
+  recordCount: number
+  backfillCount: number
+  position: number
+  firstOrdinal: number
+  receiptUs: number
+  highestStampUs: number
+}
+
+/** Writes the header in front of a body that already stands at `bytes[groupHeaderLength…]`. */
+export function sealGroup(bytes: Uint8Array, header: GroupHeader): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  view.setUint32(0, magic, true)
+  view.setUint32(8, header.bodyLength, true)
+  view.setUint32(12, header.recordCount, true)
+  view.setUint32(16, header.backfillCount, true)
+  view.setUint32(20, version, true)
+  view.setFloat64(24, header.position, true)
+  view.setFloat64(32, header.firstOrdinal, true)
+  view.setFloat64(40, header.receiptUs, true)
+  view.setFloat64(48, header.highestStampUs, true)
+  view.setUint32(4, crc32(bytes.subarray(8, groupHeaderLength + header.bodyLength)), true)
+}
+
+/**
+ * Reads the group at `offset`, which should stand at `position` of the journal. Undefined when there is no whole,
+ * undamaged group; `missingBytes` is then told when the bytes merely end too early.
+ */
+export function readGroup(bytes: Uint8Array, offset: number, position: number): GroupHeader | undefined {
+  if (offset + groupHeaderLength > bytes.length) return undefined
+  const view = new DataView(bytes.buffer, bytes.byteOffset + offset, bytes.length - offset)
+  if (view.getUint32(0, true) !== magic) return undefined
+  const bodyLength = view.getUint32(8, true)
+  const end = groupHeaderLength + bodyLength
+  if (bodyLength > groupBodyMax || offset + end > bytes.length) return undefined
+  if (view.getUint32(20, true) !== version || view.getFloat64(24, true) !== position) return undefined
+  if (crc32(bytes.subarray(offset + 8, offset + end)) !== view.getUint32(4, true)) return undefined
+  if (!areWholeRecords(view, groupHeaderLength, end)) return undefined
+  return {
+    bodyLength,
+    recordCount: view.getUint32(12, true),
+    backfillCount: view.getUint32(16, true),
+    position,
+    firstOrdinal: view.getFloat64(32, true),
+    receiptUs: view.getFloat64(40, true),
+    highestStampUs: view.getFloat64(48, true),
+  }
+}
+
+/** How long the group at `offset` says that it is, checked or not; undefined when no group starts there. */
+export function claimedGroupLength(bytes: Uint8Array, offset: number): number | undefined {
+  if (offset + groupHeaderLength > bytes.length) return undefined
+  const view = new DataView(bytes.buffer, bytes.byteOffset + offset, groupHeaderLength)
+  if (view.getUint32(0, true) !== magic) return undefined
+  const bodyLength = view.getUint32(8, true)
+  return bodyLength > groupBodyMax ? undefined : groupHeaderLength + bodyLength
+}
+
+/** Offset of the next undamaged group at or behind `offset`, or -1. `position` is that of `bytes[0]`. */
+export function findGroup(bytes: Uint8Array, offset: number, position: number): number {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  for (let at = buffer.indexOf(magicBytes, offset); at !== -1; at = buffer.indexOf(magicBytes, at + 1)) {
+    if (readGroup(bytes, at, position + at) !== undefined) return at
+  }
+  return -1
+}
+
+const magicBytes = Buffer.from('BRG1', 'latin1')

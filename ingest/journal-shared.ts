@@ -1,0 +1,42 @@
+/** What the main thread and the journal's thread share: two slots for groups, and a few numbers. */
+
+import { groupBodyMax, groupHeaderLength } from './group.ts'
+
+export const slotBytes = groupHeaderLength + groupBodyMax
+
+/** Indices into `control`; the journal's thread sleeps on `command`. */
+export const controlAt = { command: 0, slot: 1, bodyLength: 2, recordCount: 3, backfillCount: 4 } as const
+export const command = { none: 0, commit: 1, stop: 2 } as const
+
+/** Indices into `times`. Written before the command, read after it. */
+export const timesAt = { receiptUs: 0, highestStampUs: 1 } as const
+
+export interface JournalShared {
+  control: Int32Array
+  times: Float64Array
+  slots: [Uint8Array, Uint8Array]
+  /** The durable end of the journal, which readers in other threads may read up to. */
+  durableEnd: BigInt64Array
+}
+
+export function createJournalShared(end: number): JournalShared {
+  const durableEnd = new BigInt64Array(new SharedArrayBuffer(8))
+  durableEnd[0] = BigInt(end)
+  return {
+    control: new Int32Array(new SharedArrayBuffer(4 * 5)),
+    times: new Float64Array(new SharedArrayBuffer(8 * 2)),
+    slots: [new Uint8Array(new SharedArrayBuffer(slotBytes)), new Uint8Array(new SharedArrayBuffer(slotBytes))],
+    durableEnd,
+  }
+}
+
+/** What the journal's thread is started with, and what it answers. */
+export interface JournalThreadData {
+  directory: string
+  end: { position: number; ordinal: number; highestStampUs: number }
+  reserveBytes: number
+  shared: JournalShared
+}
+export type JournalThreadMessage =
+  | { kind: 'committed'; outcome: 'stored' | 'full' | 'unknown'; end: number; reason: string | undefined }
+  | { kind: 'stopped' }

@@ -1,0 +1,287 @@
+/**
+ * The journal as the main thread sees it: readings are collected in one shared slot while the journal's thread syncs the
+ * other. No timer holds a lone reading back; under load the groups grow by themselves, to everything that came in while
+ * the last sync ran.
+ *
+ * This is the form on local disks. Nothing above it knows: another form has the same few methods.
+ */
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import { openDisk } from './disk.ts'
+import { groupHeaderLength } from './group.ts'
+import {
+  command,
+  controlAt,
+  createJournalShared,
+  type JournalShared,
+  type JournalThreadData,
+  type JournalThreadMessage,
+  slotBytes,
+  timesAt,
+} from './journal-shared.ts'
+import type { Log } from './log.ts'
+import type { Reading } from './reading.ts'
+import { type DeviceRef, recordLength, writeRecord } from './record.ts'
+import { recoverJournal } from './recovery.ts'
+import { createStamper, type Stamper } from './stamp.ts'
+
+/**
+ * What became of a reading. `stored`: on the disk. `full`: nothing was stored, for want of room. `closing`: nothing was
+ * stored, the service stops. `unknown`: the disk failed in a way that leaves it open.
+ */
+export type Outcome = 'stored' | 'full' | 'closing' | 'unknown'
+
+export interface JournalOptions {
+  directory: string
+  /** The journal takes nothing more when it holds this many bytes. */
+  bytesMax: number
+  /** Free space on the file system that the journal leaves to others. */
+  reserveBytes: number
+  /** A client's time that lies further back than this goes to the backfill lane. */
+  liveWindowUs: number
+  nowUs: () => number
+  log: Log
+  /** Called when the journal's thread has died: nothing can be acknowledged any more. */
+  onFatal: (error: Error) => void
+}
+
+export interface JournalStatus {
+  /** Bytes between the oldest segment and the durable end. */
+  bytes: number
+  bytesMax: number
+  end: number
+  /** Records taken since the journal began. */
+  ordinal: number
+  /** Groups and readings made durable since the start. */
+  groups: number
+  readings: number
+  tornBytes: number
+}
+
+type Settle = (outcome: Outcome) => void
+
+/** Bulk data leaves half of a slot to live readings, so that an import never makes a sensor wait for a second group. */
+const bulkBytesMax = (slotBytes - groupHeaderLength) >> 1
+
+interface Slot {
+  bytes: Uint8Array
+  view: DataView
+  used: number
+  recordCount: number
+  backfillCount: number
+  waiting: Settle[]
+}
+
+export class Journal {
+  readonly shared: JournalShared
+  readonly recoveredEnd: number
+  readonly recoveredOrdinal: number
+  readonly #options: JournalOptions
+  readonly #stamper: Stamper
+  readonly #worker: Worker
+  readonly #tornBytes: number
+  #filling: Slot
+  #syncing: Slot
+  #inFlight = false
+  #scheduled = false
+  #closing: Promise<void> | undefined
+  #waitingForRoom: (() => void)[] = []
+  #start: number
+  #end: number
+  #ordinal: number
+  #groups = 0
+  #readings = 0
+  #lastReason: string | undefined
+
+  /** Cuts a torn tail off and starts the thread. Readings can be appended at once. */
+  constructor(options: JournalOptions) {
+    const recovered = recoverJournal(openDisk(options.directory))
+    const { position, ordinal, highestStampUs } = recovered.end
+    if (recovered.tornBytes > 0) {
+      options.log.warn({ bytes: recovered.tornBytes }, 'the end of the journal was torn; it is kept in quarantine')
+    }
+    this.#options = options
+    this.#tornBytes = recovered.tornBytes
+    this.#start = recovered.start
+    this.#end = position
+    this.#ordinal = ordinal
+    this.recoveredEnd = position
+    this.recoveredOrdinal = ordinal
+    this.#stamper = createStamper({ nowUs: options.nowUs, floorUs: highestStampUs })
+    this.shared = createJournalShared(position)
+    this.#filling = createSlot(this.shared.slots[0])
+    this.#syncing = createSlot(this.shared.slots[1])
+    const workerData: JournalThreadData = {
+      directory: options.directory,
+      end: recovered.end,
+      reserveBytes: options.reserveBytes,
+      shared: this.shared,
+    }
+    this.#worker = new Worker(new URL('./journal-thread.ts', import.meta.url), { workerData })
+    this.#worker.on('message', (message: JournalThreadMessage) => {
+      if (message.kind === 'committed') this.#committed(message)
+    })
+    this.#worker.on('error', error => options.onFatal(error))
+  }
+
+  /** Receipt clock in epoch microseconds: never goes back, not even over a restart. */
+  clockUs(): number {
+    return this.#stamper.clockUs()
+  }
+
+  /** Appends one reading, stamped unless it brings its own time; `settle` is called when its group is on the disk. */
+  append(device: DeviceRef, reading: Reading, settle: Settle): void {
+    const refusal = this.#refusal()
+    const slot = this.#filling
+    if (refusal !== undefined || slot.used + recordLength(device.symbol.length) > slotBytes) {
+      settle(refusal ?? 'full')
+      return
+    }
+    const { timestampMs } = reading
+    const timeUs = timestampMs === undefined ? this.#stamper.next() : timestampMs * 1000
+    const backfill = timestampMs !== undefined && this.isBackfill(timeUs)
+    slot.used = writeRecord(slot.view, slot.used, device, timeUs, backfill, reading)
+    slot.recordCount++
+    if (backfill) slot.backfillCount++
+    slot.waiting.push(settle)
+    this.#schedule()
+  }
+
+  /** True for a client's time that belongs to the backfill lane. */
+  isBackfill(timeUs: number): boolean {
+    return timeUs < this.#stamper.clockUs() - this.#options.liveWindowUs
+  }
+
+  /**
+   * Appends whole records, at most `bulkBytesMax` of them at a time; resolves when they are on the disk. Waits while the
+   * slot that is being filled has its share of bulk data.
+   */
+  async appendRecords(records: Uint8Array, recordCount: number, backfillCount: number): Promise<Outcome> {
+    assert(records.length <= bulkBytesMax, 'bulk data comes in pieces of at most half a slot')
+    for (;;) {
+      const refusal = this.#refusal()
+      if (refusal !== undefined) return refusal
+      if (this.#filling.used + records.length <= groupHeaderLength + bulkBytesMax) break
+      await new Promise<void>(resolve => this.#waitingForRoom.push(resolve))
+    }
+    const slot = this.#filling
+    slot.bytes.set(records, slot.used)
+    slot.used += records.length
+    slot.recordCount += recordCount
+    slot.backfillCount += backfillCount
+    return new Promise(resolve => {
+      slot.waiting.push(resolve)
+      this.#schedule()
+    })
+  }
+
+  /** The forwarder has removed everything before this position. */
+  trimmed(start: number): void {
+    this.#start = start
+  }
+
+  status(): JournalStatus {
+    return {
+      bytes: this.#end - this.#start,
+      bytesMax: this.#options.bytesMax,
+      end: this.#end,
+      ordinal: this.#ordinal,
+      groups: this.#groups,
+      readings: this.#readings,
+      tornBytes: this.#tornBytes,
+    }
+  }
+
+  /** Takes nothing more, syncs what was taken, stops the thread. May be called twice. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    while (this.#inFlight || this.#filling.recordCount > 0) await new Promise(resolve => setTimeout(resolve, 1))
+    const stopped = once(this.#worker, 'exit')
+    Atomics.store(this.shared.control, controlAt.command, command.stop)
+    Atomics.notify(this.shared.control, controlAt.command)
+    await stopped
+  }
+
+  #refusal(): Outcome | undefined {
+    if (this.#closing !== undefined) return 'closing'
+    return this.#end - this.#start + this.#filling.used > this.#options.bytesMax ? 'full' : undefined
+  }
+
+  /** Hands the group over after the current turn of the event loop, so that all requests of the turn share a sync. */
+  #schedule(): void {
+    if (this.#inFlight || this.#scheduled) return
+    this.#scheduled = true
+    setImmediate(() => this.#handOver())
+  }
+
+  #handOver(): void {
+    this.#scheduled = false
+    const slot = this.#filling
+    this.#filling = this.#syncing
+    this.#syncing = slot
+    this.#inFlight = true
+    const { control, times, slots } = this.shared
+    times[timesAt.receiptUs] = this.#stamper.clockUs()
+    times[timesAt.highestStampUs] = this.#stamper.highestUs()
+    control[controlAt.slot] = slots[0] === slot.bytes ? 0 : 1
+    control[controlAt.bodyLength] = slot.used - groupHeaderLength
+    control[controlAt.recordCount] = slot.recordCount
+    control[controlAt.backfillCount] = slot.backfillCount
+    Atomics.store(control, controlAt.command, command.commit)
+    Atomics.notify(control, controlAt.command)
+    this.#wakeBulk()
+  }
+
+  #committed({ outcome, end, reason }: Extract<JournalThreadMessage, { kind: 'committed' }>): void {
+    const { waiting, recordCount } = this.#syncing
+    this.#report(outcome, reason)
+    this.#end = end
+    if (outcome === 'stored') {
+      this.#ordinal += recordCount
+      this.#groups++
+      this.#readings += recordCount
+    }
+    const emptied = this.#syncing
+    emptied.used = groupHeaderLength
+    emptied.recordCount = 0
+    emptied.backfillCount = 0
+    emptied.waiting = []
+    this.#inFlight = false
+    if (this.#filling.recordCount > 0) this.#schedule()
+    for (const settle of waiting) settle(outcome)
+  }
+
+  /** One line when the disk begins to refuse, one when it takes again; none for each group. */
+  #report(outcome: Outcome, reason: string | undefined): void {
+    if (outcome === 'stored') {
+      if (this.#lastReason !== undefined) this.#options.log.info({}, 'the journal can be written again')
+      this.#lastReason = undefined
+    } else if (this.#lastReason === undefined) {
+      this.#lastReason = reason ?? outcome
+      this.#options.log.error({ outcome, reason }, 'the journal cannot be written')
+    }
+  }
+
+  #wakeBulk(): void {
+    const waiting = this.#waitingForRoom
+    this.#waitingForRoom = []
+    for (const wake of waiting) wake()
+  }
+}
+
+function createSlot(bytes: Uint8Array): Slot {
+  return {
+    bytes,
+    view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+    used: groupHeaderLength,
+    recordCount: 0,
+    backfillCount: 0,
+    waiting: [],
+  }
+}

@@ -1,0 +1,82 @@
+/** One connection to QuestDB over HTTP: rows in by line protocol, small questions by SQL. */
+
+import * as http from 'node:http'
+import * as https from 'node:https'
+
+/** Where QuestDB is. Plain data, so that it can be handed to a thread. */
+export interface QuestdbHttp {
+  host: string
+  port: number
+  tls: boolean
+  /** Value of the Authorization header. */
+  authorization: string | undefined
+}
+
+/**
+ * `stored`: sequenced by QuestDB (204), not yet applied. `refused`: the rows themselves are at fault, as QuestDB says
+ * (400). `failed`: anything else; `status` is undefined when there was no answer at all.
+ */
+export type WriteAnswer =
+  | { kind: 'stored' }
+  | { kind: 'refused'; message: string }
+  | { kind: 'failed'; status: number | undefined; message: string }
+
+export interface QuestdbConnection {
+  write(rows: Uint8Array): Promise<WriteAnswer>
+  /** Rows of a statement as arrays; throws when there is no good answer. */
+  query(sql: string): Promise<unknown[][]>
+  close(): void
+}
+
+/** An answer is short; a proxy's error page is cut here. */
+const answerBytesMax = 1024 * 1024
+
+export function connectQuestdb(address: QuestdbHttp, timeoutMs: number): QuestdbConnection {
+  const client = address.tls ? https : http
+  const agent = new client.Agent({ keepAlive: true, maxSockets: 1 })
+  const authorization = address.authorization === undefined ? {} : { authorization: address.authorization }
+
+  function request(
+    method: string,
+    path: string,
+    body: Uint8Array | undefined,
+  ): Promise<{ status: number; text: string }> {
+    return new Promise((resolve, reject) => {
+      const length = body === undefined ? {} : { 'content-length': body.length }
+      const headers = { ...authorization, ...length }
+      const { host, port } = address
+      const sent = client.request({ agent, host, port, method, path, headers, signal: AbortSignal.timeout(timeoutMs) })
+      sent.on('error', reject)
+      sent.on('response', response => {
+        let text = ''
+        response.setEncoding('utf8')
+        response.on('data', (piece: string) => {
+          if (text.length < answerBytesMax) text += piece
+        })
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
+        response.on('error', reject)
+      })
+      sent.end(body)
+    })
+  }
+
+  return {
+    async write(rows) {
+      try {
+        const { status, text } = await request('POST', '/write?precision=u', rows)
+        if (status === 204) return { kind: 'stored' }
+        if (status === 400) return { kind: 'refused', message: text.slice(0, 500) }
+        return { kind: 'failed', status, message: text.slice(0, 500) }
+      } catch (error) {
+        return { kind: 'failed', status: undefined, message: error instanceof Error ? error.message : String(error) }
+      }
+    },
+    async query(sql) {
+      const { status, text } = await request('GET', `/exec?query=${encodeURIComponent(sql)}`, undefined)
+      if (status !== 200) throw new Error(`QuestDB answered ${status}: ${text.slice(0, 500)}`)
+      const answer: { dataset?: unknown[][] } = JSON.parse(text)
+      return answer.dataset ?? []
+    },
+    close: () => agent.destroy(),
+  }
+}
