@@ -1,0 +1,138 @@
+/** The one directory that holds all data: makes it, locks it against a second process, keeps the secrets made on first use. */
+
+import { randomBytes } from 'node:crypto'
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { lockDirectory } from './directory-lock.ts'
+import { StartError } from './start-error.ts'
+
+export interface DataDirectory {
+  path: string
+  journal: string
+  questdb: string
+  postgres: string
+  secrets: string
+  mail: string
+  /** The secret of this name, made at its first use: 32 random bytes in hex, or what `make` gives. */
+  secret(name: string, make?: () => string): string
+  /** Gives the lock back. */
+  close(): void
+}
+
+// The server of PostgreSQL may run as another user, who has to pass through the folders above its own.
+const passableMode = 0o711
+const privateMode = 0o700
+
+export function openDataDirectory(path: string): DataDirectory {
+  const root = makeWritable(resolve(path))
+  const close = lockDirectory(root)
+  try {
+    const folder = (name: string, mode: number): string => makeFolder(join(root, name), mode)
+    const secrets = folder('secrets', privateMode)
+    return {
+      path: root,
+      journal: folder('journal', privateMode),
+      questdb: folder('questdb', privateMode),
+      postgres: folder('postgres', passableMode),
+      secrets,
+      mail: folder('mail', privateMode),
+      secret: (name, make = randomSecret) => readOrMakeSecret(secrets, name, make),
+      close,
+    }
+  } catch (error) {
+    close()
+    throw error instanceof StartError ? error : notWritable(root, error)
+  }
+}
+
+function makeWritable(path: string): string {
+  try {
+    const first = mkdirSync(path, { recursive: true })
+    // Only what we have just made: the modes of the folders above are their owner's business.
+    if (first !== undefined) for (const made of between(first, path)) chmodSync(made, passableMode)
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
+    return realpathSync(path)
+  } catch (error) {
+    throw notWritable(path, error)
+  }
+}
+
+/** The folders from the highest to the deepest, both included. */
+function between(highest: string, deepest: string): string[] {
+  const folders = [deepest]
+  for (let folder = deepest; folder !== highest && folder !== dirname(folder); ) {
+    folder = dirname(folder)
+    folders.unshift(folder)
+  }
+  return folders
+}
+
+function makeFolder(path: string, mode: number): string {
+  mkdirSync(path, { recursive: true })
+  // mkdir's own mode is cut by the umask.
+  chmodSync(path, mode)
+  return path
+}
+
+function randomSecret(): string {
+  return randomBytes(32).toString('hex')
+}
+
+function readOrMakeSecret(folder: string, name: string, make: () => string): string {
+  if (!/^[a-z0-9][a-z0-9.-]*$/.test(name)) throw new Error(`no name for a secret: ${name}`)
+  const path = join(folder, name)
+  const known = readIfThere(path)
+  if (known !== undefined) {
+    if (known === '')
+      throw new StartError(`The secret ${path} is empty: restore it, or remove the file to have it made anew.`)
+    return known
+  }
+  const secret = make()
+  // On disk before its first use: a database that was made with a password has to be opened with it for ever.
+  const temporary = `${path}.new`
+  writeFileSync(temporary, `${secret}\n`, { mode: 0o600, flush: true })
+  renameSync(temporary, path)
+  syncFolder(folder)
+  return secret
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8').trim()
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw new StartError(`The secret ${path} cannot be read (${codeOf(error)}): give this user the right to read it.`)
+  }
+}
+
+function syncFolder(folder: string): void {
+  const descriptor = openSync(folder, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function notWritable(path: string, error: unknown): StartError {
+  return new StartError(
+    `The data directory ${path} cannot be written (${codeOf(error)}): ` +
+      'give this user the right to write there, or set DATA_DIR to another folder.',
+  )
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? String(error)
+}

@@ -1,0 +1,56 @@
+/** Finds a program on PATH and runs it to its end with a time limit and a bound on its output. */
+
+import { execFile } from 'node:child_process'
+import { accessSync, constants, statSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+export function findProgram(name: string, environment: Environment): string | undefined {
+  const folders = (environment['PATH'] ?? '').split(delimiter).filter(folder => folder !== '')
+  return folders.map(folder => join(folder, name)).find(isExecutable)
+}
+
+export function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
+}
+
+export interface RunResult {
+  ok: boolean
+  /** Standard output and standard error, one after the other. */
+  output: string
+}
+
+export interface RunOptions {
+  environment: Environment
+  timeoutMs: number
+  signal?: AbortSignal | undefined
+  user?: { uid: number; gid: number } | undefined
+}
+
+const outputBytesMax = 1024 * 1024
+
+export function runProgram(command: string, args: readonly string[], options: RunOptions): Promise<RunResult> {
+  const { environment, timeoutMs, signal, user } = options
+  return new Promise(resolve => {
+    execFile(
+      command,
+      [...args],
+      {
+        env: environment,
+        timeout: timeoutMs,
+        killSignal: 'SIGKILL',
+        maxBuffer: outputBytesMax,
+        signal,
+        cwd: '/',
+        ...user,
+      },
+      (error, stdout, stderr) => resolve({ ok: error === null, output: stdout + stderr || (error?.message ?? '') }),
+    )
+  })
+}

@@ -1,0 +1,59 @@
+/** Finds a Java that can run QuestDB: in JAVA_HOME, then on PATH. */
+
+import { join } from 'node:path'
+import { type Environment, findProgram, isExecutable, runProgram } from './find-program.ts'
+import { StartError } from './start-error.ts'
+
+export interface Java {
+  command: string
+  version: string
+  major: number
+}
+
+const majorMin = 17
+const askTimeoutMs = 10_000
+const remedy =
+  'install one (on Debian: apt-get install openjdk-17-jre-headless), ' +
+  'or give a running QuestDB by QUESTDB_HTTP and QUESTDB_PG'
+
+export async function findJava(environment: Environment): Promise<Java> {
+  const found: Java[] = []
+  for (const command of candidates(environment)) {
+    const java = await askVersion(command, environment)
+    if (java !== undefined && java.major >= majorMin) return java
+    if (java !== undefined) found.push(java)
+  }
+  const old = found[0]
+  if (old !== undefined) {
+    throw new StartError(
+      `QuestDB needs Java ${majorMin} or newer, but ${old.command} is Java ${old.version}: ${remedy}.`,
+    )
+  }
+  throw new StartError(
+    `QuestDB needs Java ${majorMin} or newer, and no working "java" is in JAVA_HOME or on PATH: ${remedy}.`,
+  )
+}
+
+function candidates(environment: Environment): string[] {
+  const home = environment['JAVA_HOME']
+  const inHome = home === undefined || home === '' ? undefined : join(home, 'bin', 'java')
+  const onPath = findProgram('java', environment)
+  return [inHome, onPath].filter(path => path !== undefined).filter(isExecutable)
+}
+
+async function askVersion(command: string, environment: Environment): Promise<Java | undefined> {
+  // The small collector and no performance file make the question cheaper: about 40 ms.
+  const result = await runProgram(command, ['-XX:+UseSerialGC', '-XX:-UsePerfData', '-version'], {
+    environment,
+    timeoutMs: askTimeoutMs,
+  })
+  const version = /version "([^"]+)"/.exec(result.output)?.[1]
+  if (version === undefined) return undefined
+  return { command, version, major: majorOf(version) }
+}
+
+/** "17.0.15" is 17 and "1.8.0_292" is 8; "25-ea" is 25. */
+function majorOf(version: string): number {
+  const [first, second] = version.split(/[._-]/).map(Number)
+  return (first === 1 ? second : first) ?? 0
+}

@@ -1,0 +1,142 @@
+/** The QuestDB that we start ourselves: one pinned jar, fetched once by Maven into a cache that all data directories share. */
+
+import { createHash, randomBytes } from 'node:crypto'
+import {
+  createReadStream,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { fileURLToPath } from 'node:url'
+import { type Environment, findProgram, runProgram } from './find-program.ts'
+import type { Log } from './log.ts'
+import { StartError } from './start-error.ts'
+
+/** The same version stands in pom.xml. */
+export const questdbVersion = '9.3.4'
+const jarSha256 = '939bc53ab22f93dbaa6545143a6e7c536d4904c07b7f2d381e8eef10436be062'
+
+const pomPath = fileURLToPath(new URL('pom.xml', import.meta.url))
+const fetchTimeoutMs = 10 * 60_000
+const strayAgeMs = 60 * 60_000
+const fetchPrefix = '.fetch-'
+const giveInstead = 'or give a running QuestDB by QUESTDB_HTTP and QUESTDB_PG'
+
+export interface JarOptions {
+  cacheDirectory: string
+  environment: Environment
+  log: Log
+  signal?: AbortSignal | undefined
+}
+
+/** The path of the jar, after a fetch when it is not there yet. */
+export async function questdbJar(options: JarOptions): Promise<string> {
+  const folder = join(options.cacheDirectory, 'questdb', questdbVersion)
+  const jar = join(folder, 'questdb.jar')
+  if (await isVerified(jar)) return jar
+  try {
+    mkdirSync(folder, { recursive: true })
+    removeStrays(folder)
+  } catch (error) {
+    throw new StartError(
+      `The cache ${folder} for QuestDB cannot be written (${codeOf(error)}): set XDG_CACHE_HOME to a folder that can, ${giveInstead}.`,
+    )
+  }
+  // Each fetch has a folder of its own and ends with a rename, so two processes that fetch at once do not meet.
+  const fetchFolder = join(folder, `${fetchPrefix}${process.pid}-${randomBytes(4).toString('hex')}`)
+  try {
+    await fetchJar(fetchFolder, options)
+    renameSync(join(fetchFolder, 'questdb.jar'), jar)
+    recordVerified(jar)
+  } catch (error) {
+    // Maven's own store is not made for two at once; when the other one has brought the jar, all is well.
+    if (!(await isVerified(jar))) throw error
+  } finally {
+    rmSync(fetchFolder, { recursive: true, force: true })
+  }
+  return jar
+}
+
+async function fetchJar(folder: string, { environment, log, signal }: JarOptions): Promise<void> {
+  const maven = findProgram('mvn', environment)
+  if (maven === undefined) {
+    throw new StartError(
+      `QuestDB ${questdbVersion} is fetched by Maven, and no "mvn" is on PATH: ` +
+        `install it (on Debian: apt-get install maven), ${giveInstead}.`,
+    )
+  }
+  log.info({ version: questdbVersion }, 'fetching QuestDB, this once')
+  const goal = ['dependency:copy-dependencies', `-DoutputDirectory=${folder}`, '-Dmdep.stripVersion=true']
+  const result = await runProgram(
+    maven,
+    ['--batch-mode', '--quiet', '--strict-checksums', '--file', pomPath, ...goal, '-DexcludeTransitive=true'],
+    { environment, timeoutMs: fetchTimeoutMs, signal },
+  )
+  if (!result.ok) {
+    throw new StartError(
+      `Maven could not fetch QuestDB ${questdbVersion} (${firstError(result.output)}): ` +
+        `check the network and Maven's settings, ${giveInstead}.`,
+    )
+  }
+  const sha256 = await digestOf(join(folder, 'questdb.jar'))
+  if (sha256 !== jarSha256) {
+    throw new StartError(
+      `The QuestDB that Maven fetched has the SHA-256 ${sha256}, not ${jarSha256}, and was thrown away: ` +
+        `empty Maven's local repository and check its mirror, ${giveInstead}.`,
+    )
+  }
+}
+
+/** Cheap when the recorded size and time still fit; else the digest decides. */
+async function isVerified(jar: string): Promise<boolean> {
+  try {
+    if (readFileSync(`${jar}.verified`, 'utf8') === recordOf(jar)) return true
+    if ((await digestOf(jar)) !== jarSha256) return false
+    recordVerified(jar)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function recordVerified(jar: string): void {
+  const temporary = `${jar}.verified-${process.pid}`
+  writeFileSync(temporary, recordOf(jar))
+  renameSync(temporary, `${jar}.verified`)
+}
+
+function recordOf(jar: string): string {
+  const { size, mtimeMs } = statSync(jar)
+  return `${jarSha256} ${size} ${mtimeMs}\n`
+}
+
+async function digestOf(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(path), hash)
+  return hash.digest('hex')
+}
+
+/** What fetches that were killed have left. */
+function removeStrays(folder: string): void {
+  for (const name of readdirSync(folder).filter(entry => entry.startsWith(fetchPrefix))) {
+    const path = join(folder, name)
+    const stats = statSync(path, { throwIfNoEntry: false })
+    if (stats !== undefined && Date.now() - stats.mtimeMs > strayAgeMs) rmSync(path, { recursive: true, force: true })
+  }
+}
+
+function firstError(output: string): string {
+  const lines = output.split('\n').filter(line => line.trim() !== '')
+  const line = lines.find(text => text.includes('[ERROR]')) ?? lines.at(-1) ?? 'no output'
+  return line.replace(/^.*?\[ERROR\]\s*/, '').slice(0, 300)
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? String(error)
+}

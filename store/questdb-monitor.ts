@@ -1,0 +1,153 @@
+/** Watches a QuestDB, our own or a given one: prepares it whenever it comes up, and knows whether it is there. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import type { Log } from './log.ts'
+import type { QuestdbAddress } from './questdb-address.ts'
+import { createQuestdbClient, type QuestdbClient } from './questdb-client.ts'
+import { type Parameter, readParameters } from './questdb-settings.ts'
+import { ensureTables } from './questdb-tables.ts'
+import { StartError } from './start-error.ts'
+
+export interface QuestdbState {
+  state: 'starting' | 'up' | 'away'
+  reason?: string
+}
+
+export interface QuestdbMonitor {
+  /** The first time that it is reachable with our tables in place. */
+  ready: Promise<void>
+  state(): QuestdbState
+  commitMode(): string | undefined
+  version(): string | undefined
+  /** For who knows before the next probe that it is gone. */
+  markAway(reason: string): void
+  /** For who knows that it will not come up. */
+  fail(error: unknown): void
+  close(): Promise<void>
+}
+
+export interface MonitorOptions {
+  address: QuestdbAddress
+  /** How it is called in the log. */
+  name: string
+  retryMsMax: number
+  /** It has just been started here, so that it does not answer at first means nothing. */
+  startsNow: boolean
+  /** Looks at the effective settings and throws a StartError when it must not be used so. */
+  checkSettings: (parameters: ReadonlyMap<string, Parameter>) => void
+  log: Log
+}
+
+const probeEveryMs = 1000
+const probeTimeoutMs = 3000
+const retryMsMin = 50
+const askTimeoutMs = 5000
+/** The first with binary doubles in the line protocol. */
+const majorMin = 9
+
+interface Facts {
+  version: string
+  commitMode: string | undefined
+}
+
+export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
+  const { address, name, retryMsMax, log } = options
+  const client = createQuestdbClient(address)
+  const closing = new AbortController()
+  const ready = Promise.withResolvers<void>()
+  // Who waits for it gets the error; nobody has to.
+  ready.promise.catch(() => undefined)
+  let state: QuestdbState = { state: 'starting' }
+  let facts: Facts | undefined
+
+  function turnUp(found: Facts): void {
+    facts = found
+    state = { state: 'up' }
+    log.info({ version: found.version, commitMode: found.commitMode }, `${name} is up`)
+    ready.resolve()
+  }
+
+  function markAway(reason: string): void {
+    if (closing.signal.aborted) return
+    if (state.state === 'up') log.warn({ reason }, `${name} is away`)
+    state = { state: 'away', reason }
+  }
+
+  async function look(): Promise<void> {
+    try {
+      if (state.state === 'up') await client.exec('SELECT 1', probeTimeoutMs)
+      else turnUp(await prepare(client, options))
+    } catch (error) {
+      if (error instanceof StartError) ready.reject(error)
+      const reason = `${name} cannot be used: ${error instanceof Error ? error.message : String(error)}`
+      if (state.state === 'starting' && options.startsNow) state = { state: 'starting', reason }
+      else markAway(reason)
+    }
+  }
+
+  async function watch(): Promise<void> {
+    let retryMs = retryMsMin
+    while (!closing.signal.aborted) {
+      await look()
+      retryMs = state.state === 'up' ? retryMsMin : Math.min(retryMs * 1.5, retryMsMax)
+      await sleep(state.state === 'up' ? probeEveryMs : retryMs, undefined, { signal: closing.signal }).catch(
+        () => undefined,
+      )
+    }
+  }
+
+  const watched = watch()
+  return {
+    ready: ready.promise,
+    state: () => state,
+    commitMode: () => facts?.commitMode,
+    version: () => facts?.version,
+    markAway,
+    fail(error) {
+      ready.reject(error)
+      markAway(error instanceof Error ? error.message : String(error))
+    },
+    async close() {
+      closing.abort()
+      ready.reject(new Error(`closed before ${name} was ready`))
+      client.close()
+      await watched
+    },
+  }
+}
+
+/** All that is asked and done each time it has come up: a given one may come back as another one. */
+async function prepare(client: QuestdbClient, { address, checkSettings }: MonitorOptions): Promise<Facts> {
+  const build = String((await client.exec('SELECT build', askTimeoutMs))[0]?.[0] ?? '')
+  const version = /QuestDB (\S+?),/.exec(build)?.[1] ?? build
+  if (Number.parseInt(version, 10) < majorMin)
+    throw new Error(`it is version ${version}; ${majorMin}.0 or newer is needed`)
+  const parameters = await readParameters(client)
+  checkSettings(parameters)
+  await checkPg(address)
+  await ensureTables(client)
+  return { version, commitMode: parameters.get('cairo.commit.mode')?.value }
+}
+
+/** Reads go over the PostgreSQL protocol, which has an address and a password of its own. */
+async function checkPg({ pg: { host, port, ...access } }: QuestdbAddress): Promise<void> {
+  const client = new pg.Client({
+    host,
+    port,
+    ...access,
+    connectionTimeoutMillis: askTimeoutMs,
+    query_timeout: askTimeoutMs,
+  })
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    await client.query('SELECT 1')
+  } catch (error) {
+    throw new Error(
+      `over the PostgreSQL protocol at ${host}:${port}: ${error instanceof Error ? error.message : String(error)}`,
+    )
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}

@@ -1,0 +1,151 @@
+/** Our own QuestDB: a Java process that is configured, started, kept running and stopped here. */
+
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { DataDirectory } from './data-directory.ts'
+import type { Environment } from './find-program.ts'
+import { freePort } from './free-port.ts'
+import type { Java } from './java.ts'
+import type { Log } from './log.ts'
+import { basicAuthorization } from './questdb-address.ts'
+import { type CommitMode, logSettingsText, type OwnQuestdb, ownSettings, settingsText } from './questdb-settings.ts'
+import { logSize, logTail } from './server-log.ts'
+import { launch, leftBehind, type ServerProcess, stopGroup } from './server-process.ts'
+import { StartError } from './start-error.ts'
+import { type Supervised, supervise } from './supervisor.ts'
+
+export interface QuestdbServerOptions {
+  directory: DataDirectory
+  environment: Environment
+  java: Java
+  jar: string
+  own: OwnQuestdb
+  log: Log
+  /** Told how it ended when nobody had asked it to. */
+  onEnd: (reason: string) => void
+  /** Told why it cannot be started at all. */
+  onFailure: (error: unknown) => void
+}
+
+export interface QuestdbServer {
+  close(): Promise<void>
+}
+
+const stopSteps = [
+  { signal: 'SIGTERM', waitMs: 3000 },
+  { signal: 'SIGKILL', waitMs: 700 },
+] as const
+
+/** The ports and passwords, fixed for the life of this process, so that who was told them keeps them over a restart. */
+export async function planQuestdb(directory: DataDirectory, commitMode: CommitMode): Promise<OwnQuestdb> {
+  const user = 'barograph'
+  const httpPassword = directory.secret('questdb-http')
+  const pgPassword = directory.secret('questdb-pg')
+  const [httpPort, pgPort, minHttpPort] = await freePorts(3)
+  const host = '127.0.0.1'
+  return {
+    address: {
+      http: { host, port: httpPort, tls: false, authorization: basicAuthorization(user, httpPassword) },
+      pg: { host, port: pgPort, user, password: pgPassword, database: 'qdb' },
+    },
+    httpUser: user,
+    httpPassword,
+    minHttpPort,
+    commitMode,
+  }
+}
+
+/** Comes back at once; the start goes on behind, for nothing has to wait for it. */
+export function startQuestdb(options: QuestdbServerOptions): QuestdbServer {
+  let closed = false
+  let supervised: Supervised | undefined
+  const files = questdbFiles(options.directory)
+
+  async function begin(): Promise<void> {
+    await stopLeftBehind(files, options.log)
+    if (closed) return
+    let from = logSize(files.log)
+    const start = (): ServerProcess => {
+      from = logSize(files.log)
+      return launchQuestdb(files, options)
+    }
+    const onEnd = (how: string): void => options.onEnd(endText(how, files, from))
+    supervised = supervise({ name: 'QuestDB', first: start(), start, stopSteps, log: options.log, onEnd })
+  }
+
+  const begun = begin().catch(options.onFailure)
+  return {
+    async close() {
+      closed = true
+      await begun
+      await supervised?.stop()
+    },
+  }
+}
+
+interface QuestdbFiles {
+  root: string
+  temporary: string
+  record: string
+  log: string
+}
+
+function questdbFiles({ questdb }: DataDirectory): QuestdbFiles {
+  return {
+    root: join(questdb, 'root'),
+    temporary: join(questdb, 'tmp'),
+    record: join(questdb, 'process'),
+    log: join(questdb, 'questdb.log'),
+  }
+}
+
+async function stopLeftBehind({ root, record }: QuestdbFiles, log: Log): Promise<void> {
+  const pid = leftBehind(record, root)
+  if (pid === undefined) return
+  log.warn({ pid }, 'a QuestDB that a killed server had left behind is stopped')
+  if (await stopGroup(pid, stopSteps)) return
+  throw new StartError(`QuestDB, left behind by a killed server, does not stop: end its process ${pid}.`)
+}
+
+function launchQuestdb(files: QuestdbFiles, { environment, java, jar, own }: QuestdbServerOptions): ServerProcess {
+  const configuration = join(files.root, 'conf')
+  mkdirSync(configuration, { recursive: true })
+  writeFileSync(join(configuration, 'server.conf'), settingsText(ownSettings(own)), { mode: 0o600 })
+  writeFileSync(join(configuration, 'log.conf'), logSettingsText)
+  // A QuestDB that was killed leaves its unpacked libraries there, 9 MB each time.
+  rmSync(files.temporary, { recursive: true, force: true })
+  mkdirSync(files.temporary)
+  return launch({
+    command: java.command,
+    args: [...javaFlags(java, files), '-p', jar, '-m', 'io.questdb/io.questdb.ServerMain', '-d', files.root],
+    recordPath: files.record,
+    logPath: files.log,
+    environment: withoutQuestdbSettings(environment),
+  })
+}
+
+function javaFlags({ major }: Java, { temporary }: QuestdbFiles): string[] {
+  const flags = ['-XX:+UseParallelGC', '-Xmx512m', `-Djava.io.tmpdir=${temporary}`, '-XX:-UsePerfData']
+  // Newer ones warn about these on every start otherwise.
+  const quiet = ['--enable-native-access=io.questdb', '--sun-misc-unsafe-memory-access=allow']
+  return major >= 24 ? [...flags, ...quiet] : flags
+}
+
+/** QuestDB lets QDB_… variables override its configuration, and ours is not for them to change. */
+function withoutQuestdbSettings(environment: Environment): Environment {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('QDB_')))
+}
+
+function endText(how: string, { log }: QuestdbFiles, from: number): string {
+  const last = logTail(log, from).split('\n').slice(-2).join(' | ')
+  return `QuestDB has ended (${how}) and is started again: ${last || 'it wrote nothing'}. See ${log}`
+}
+
+async function freePorts(count: 3): Promise<[number, number, number]> {
+  for (;;) {
+    const ports = await Promise.all(Array.from({ length: count }, freePort))
+    const [first, second, third] = ports
+    if (first === undefined || second === undefined || third === undefined) continue
+    if (new Set(ports).size === count) return [first, second, third]
+  }
+}

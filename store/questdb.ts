@@ -1,0 +1,69 @@
+/** QuestDB as the rest knows it, whether it was given or is started here. */
+
+import { findJava } from './java.ts'
+import { parseQuestdbAddress, type QuestdbAddress } from './questdb-address.ts'
+import { questdbJar } from './questdb-jar.ts'
+import { monitorQuestdb, type QuestdbState } from './questdb-monitor.ts'
+import { planQuestdb, startQuestdb } from './questdb-server.ts'
+import { differences, ownSettings, type Parameter } from './questdb-settings.ts'
+import { StartError } from './start-error.ts'
+import type { StoreOptions } from './store.ts'
+
+export interface Questdb {
+  address: QuestdbAddress
+  /** Started here, so it ends with us. */
+  own: boolean
+  /** The first time that it is reachable with our tables in place and, if it is our own, with our settings in force. */
+  ready: Promise<void>
+  state(): QuestdbState
+  /** `sync` when what it has applied is on disk; undefined until it was reached. */
+  commitMode(): string | undefined
+  version(): string | undefined
+}
+
+export interface OpenQuestdb extends Questdb {
+  java: string | undefined
+  close(): Promise<void>
+}
+
+export function openQuestdb(options: StoreOptions, signal: AbortSignal): Promise<OpenQuestdb> {
+  const { questdbHttp, questdbPg } = options
+  return questdbHttp === undefined && questdbPg === undefined ? openOwn(options, signal) : openGiven(options)
+}
+
+/** Away at the start is no reason not to start: readings are taken, and it is asked again until it is there. */
+async function openGiven({ questdbHttp, questdbPg, log }: StoreOptions): Promise<OpenQuestdb> {
+  const address = parseQuestdbAddress(questdbHttp, questdbPg)
+  const name = `QuestDB at ${address.http.host}:${address.http.port}`
+  const checkSettings = (parameters: ReadonlyMap<string, Parameter>): void => {
+    const commitMode = parameters.get('cairo.commit.mode')?.value
+    if (commitMode !== 'sync')
+      log.warn({ commitMode }, `${name} does not sync its commits: a power cut there may lose some`)
+  }
+  const monitor = monitorQuestdb({ address, name, retryMsMax: 5000, startsNow: false, checkSettings, log })
+  return { ...monitor, address, own: false, java: undefined }
+}
+
+async function openOwn(options: StoreOptions, signal: AbortSignal): Promise<OpenQuestdb> {
+  const { directory, environment, cacheDirectory, log } = options
+  const java = await findJava(environment)
+  const jar = await questdbJar({ cacheDirectory, environment, log, signal })
+  const own = await planQuestdb(directory, options.questdbCommitMode ?? 'sync')
+  signal.throwIfAborted()
+  const checkSettings = (parameters: ReadonlyMap<string, Parameter>): void => {
+    const found = differences(ownSettings(own), parameters)
+    if (found.length > 0) {
+      throw new StartError(
+        `QuestDB does not run with the settings that it was given: ${found.join('; ')}. Report this.`,
+      )
+    }
+  }
+  const { address } = own
+  const monitor = monitorQuestdb({ address, name: 'QuestDB', retryMsMax: 200, startsNow: true, checkSettings, log })
+  const { markAway: onEnd, fail: onFailure } = monitor
+  const server = startQuestdb({ directory, environment, java, jar, own, log, onEnd, onFailure })
+  async function close(): Promise<void> {
+    await Promise.all([monitor.close(), server.close()])
+  }
+  return { ...monitor, address, own: true, java: java.version, close }
+}

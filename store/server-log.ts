@@ -1,0 +1,40 @@
+/** The log file of a server that we start: bounded, and read when a start fails. */
+
+import { closeSync, fstatSync, ftruncateSync, openSync, readSync } from 'node:fs'
+
+const logBytesMax = 16 * 1024 * 1024
+const tailBytesMax = 16 * 1024
+
+/** Empties a server's log that has grown over its bound; the server appends, so it goes on from the beginning. */
+export function boundLog(logPath: string): void {
+  const descriptor = openSync(logPath, 'a', 0o600)
+  try {
+    if (fstatSync(descriptor).size > logBytesMax) ftruncateSync(descriptor, 0)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** The size of a server's log, to read later what came after. */
+export function logSize(logPath: string): number {
+  const descriptor = openSync(logPath, 'a', 0o600)
+  try {
+    return fstatSync(descriptor).size
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** The end of a server's log, from `fromByte` on at the earliest. */
+export function logTail(logPath: string, fromByte: number): string {
+  const descriptor = openSync(logPath, 'a+', 0o600)
+  try {
+    const { size } = fstatSync(descriptor)
+    const from = Math.max(fromByte, size - tailBytesMax)
+    const buffer = Buffer.alloc(Math.max(0, size - from))
+    const length = readSync(descriptor, buffer, 0, buffer.length, from)
+    return buffer.toString('utf8', 0, length).trim()
+  } finally {
+    closeSync(descriptor)
+  }
+}

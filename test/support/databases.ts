@@ -1,0 +1,46 @@
+/** Real databases for a test: a data directory of its own and both servers, gone again at its end. */
+
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type DataDirectory, openDataDirectory } from '../../store/data-directory.ts'
+import type { Log } from '../../store/log.ts'
+import { openStore, type Store, type StoreOptions } from '../../store/store.ts'
+import { testCacheDirectory } from './cache-directory.ts'
+
+export interface TestHooks {
+  teardown(work: () => unknown): void
+}
+
+/** A folder that the user `postgres` can pass through, as far as this test may say so. */
+export function temporaryFolder(t: TestHooks): string {
+  const path = mkdtempSync(join(tmpdir(), 'barograph-test-'))
+  chmodSync(path, 0o711)
+  t.teardown(() => rmSync(path, { recursive: true, force: true, maxRetries: 5 }))
+  return path
+}
+
+export interface Databases {
+  directory: DataDirectory
+  store: Store
+}
+
+/** Both databases; wait for `store.questdb.ready` where QuestDB is asked. */
+export async function startDatabases(t: TestHooks, options: Partial<StoreOptions> = {}): Promise<Databases> {
+  const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
+  // Teardowns run last in, first out: the store closes before its folder goes.
+  t.teardown(() => directory.close())
+  const store = await openStore({ ...storeOptions(directory), ...options })
+  t.teardown(() => store.close())
+  return { directory, store }
+}
+
+export function storeOptions(directory: DataDirectory): StoreOptions {
+  return { directory, cacheDirectory: testCacheDirectory(), environment: process.env, log: silentLog }
+}
+
+function ignore(): void {
+  // Tests look at what happens, not at what is logged.
+}
+
+export const silentLog: Log = { info: ignore, warn: ignore, error: ignore }
