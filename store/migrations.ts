@@ -68,7 +68,7 @@ async function appliedMigrations(client: pg.ClientBase): Promise<Map<string, str
 /** What is still to be applied, in order, after a look at whether the past is the one that we know. */
 function pendingOf(migrations: readonly Migration[], applied: ReadonlyMap<string, string>): Migration[] {
   const known = new Set(migrations.map(migration => migration.name))
-  const newer = [...applied.keys()].filter(name => !known.has(name)).sort()
+  const newer = [...applied.keys()].filter(name => !known.has(name))
   if (newer.length > 0) {
     throw new StartError(
       `The database was made by a newer version (it has had ${newer.join(', ')}): start that version, ` +

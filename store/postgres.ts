@@ -2,9 +2,10 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { freePort } from './free-port.ts'
 import type { Log } from './log.ts'
 import { migrate, migrationsFolder } from './migrations.ts'
-import { startPostgres } from './postgres-server.ts'
+import { startPostgres, stopPostgresLeftBehind } from './postgres-server.ts'
 import { StartError } from './start-error.ts'
 import type { StoreOptions } from './store.ts'
 
@@ -22,7 +23,9 @@ const poolEndMs = 1000
 
 export async function openPostgres(options: StoreOptions, signal: AbortSignal): Promise<OpenPostgres> {
   const { databaseUrl, directory, environment, log } = options
-  const server = databaseUrl === undefined ? await startPostgres({ directory, environment, log, signal }) : undefined
+  await stopPostgresLeftBehind(directory, log)
+  const serverOptions = { directory, environment, log, signal, choosePort: freePort }
+  const server = databaseUrl === undefined ? await startPostgres(serverOptions) : undefined
   try {
     const config = server === undefined ? { connectionString: databaseUrl ?? '' } : server.address
     const version = await migrateSchema(config, options, signal)

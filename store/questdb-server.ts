@@ -10,8 +10,7 @@ import type { Log } from './log.ts'
 import { basicAuthorization } from './questdb-address.ts'
 import { type CommitMode, logSettingsText, type OwnQuestdb, ownSettings, settingsText } from './questdb-settings.ts'
 import { logSize, logTail } from './server-log.ts'
-import { launch, leftBehind, type ServerProcess, stopGroup } from './server-process.ts'
-import { StartError } from './start-error.ts'
+import { launch, type ServerProcess, stopLeftBehind } from './server-process.ts'
 import { type Supervised, supervise } from './supervisor.ts'
 
 export interface QuestdbServerOptions {
@@ -62,7 +61,7 @@ export function startQuestdb(options: QuestdbServerOptions): QuestdbServer {
   const files = questdbFiles(options.directory)
 
   async function begin(): Promise<void> {
-    await stopLeftBehind(files, options.log)
+    await stopQuestdbLeftBehind(options.directory, options.log)
     if (closed) return
     let from = logSize(files.log)
     const start = (): ServerProcess => {
@@ -99,12 +98,10 @@ function questdbFiles({ questdb }: DataDirectory): QuestdbFiles {
   }
 }
 
-async function stopLeftBehind({ root, record }: QuestdbFiles, log: Log): Promise<void> {
-  const pid = leftBehind(record, root)
-  if (pid === undefined) return
-  log.warn({ pid }, 'a QuestDB that a killed server had left behind is stopped')
-  if (await stopGroup(pid, stopSteps)) return
-  throw new StartError(`QuestDB, left behind by a killed server, does not stop: end its process ${pid}.`)
+/** Also for who uses another QuestDB from now on. */
+export async function stopQuestdbLeftBehind(directory: DataDirectory, log: Log): Promise<void> {
+  const { root, record } = questdbFiles(directory)
+  await stopLeftBehind({ name: 'QuestDB', recordPath: record, directories: [root], stopSteps, log })
 }
 
 function launchQuestdb(files: QuestdbFiles, { environment, java, jar, own }: QuestdbServerOptions): ServerProcess {
@@ -137,7 +134,12 @@ function withoutQuestdbSettings(environment: Environment): Environment {
 }
 
 function endText(how: string, { log }: QuestdbFiles, from: number): string {
-  const last = logTail(log, from).split('\n').slice(-2).join(' | ')
+  const lines = logTail(log, from).split('\n')
+  // Not the lines of a stack trace, which come after the one that counts.
+  const last = lines
+    .filter(line => !/^\s+at /.test(line))
+    .slice(-2)
+    .join(' | ')
   return `QuestDB has ended (${how}) and is started again: ${last || 'it wrote nothing'}. See ${log}`
 }
 

@@ -4,7 +4,7 @@ import { findJava } from './java.ts'
 import { parseQuestdbAddress, type QuestdbAddress } from './questdb-address.ts'
 import { questdbJar } from './questdb-jar.ts'
 import { monitorQuestdb, type QuestdbState } from './questdb-monitor.ts'
-import { planQuestdb, startQuestdb } from './questdb-server.ts'
+import { planQuestdb, startQuestdb, stopQuestdbLeftBehind } from './questdb-server.ts'
 import { differences, ownSettings, type Parameter } from './questdb-settings.ts'
 import { StartError } from './start-error.ts'
 import type { StoreOptions } from './store.ts'
@@ -32,7 +32,8 @@ export function openQuestdb(options: StoreOptions, signal: AbortSignal): Promise
 }
 
 /** Away at the start is no reason not to start: readings are taken, and it is asked again until it is there. */
-async function openGiven({ questdbHttp, questdbPg, log }: StoreOptions): Promise<OpenQuestdb> {
+async function openGiven({ directory, questdbHttp, questdbPg, log }: StoreOptions): Promise<OpenQuestdb> {
+  await stopQuestdbLeftBehind(directory, log)
   const address = parseQuestdbAddress(questdbHttp, questdbPg)
   const name = `QuestDB at ${address.http.host}:${address.http.port}`
   const checkSettings = (parameters: ReadonlyMap<string, Parameter>): void => {

@@ -1,10 +1,13 @@
 /** Starts a server as a process group of its own, and ends one, whether it is our child or was left by a killed parent. */
 
 import { spawn } from 'node:child_process'
-import { closeSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Environment } from './find-program.ts'
+import type { Log } from './log.ts'
+import { recordedServer, startTimeOf } from './process-identity.ts'
 import { boundLog } from './server-log.ts'
+import { StartError } from './start-error.ts'
 
 export interface ServerProcess {
   pid: number
@@ -19,7 +22,7 @@ export interface ServerProcess {
 export interface LaunchOptions {
   command: string
   args: readonly string[]
-  /** Gets what `leftBehind` needs to know the process again. */
+  /** Gets what `stopLeftBehind` needs to know the process again. */
   recordPath: string
   /** Gets standard output and standard error; see server-log.ts. */
   logPath: string
@@ -27,6 +30,8 @@ export interface LaunchOptions {
   user?: { uid: number; gid: number } | undefined
 }
 
+// Only what the shell has built in, so that it works whatever PATH is.
+const recordThenRun = 'read -r stat < /proc/$$/stat; echo "$stat" >&3; exec "$@" 3>&-'
 const logCheckMs = 60_000
 
 /**
@@ -39,7 +44,7 @@ export function launch(options: LaunchOptions): ServerProcess {
   const log = openSync(logPath, 'a', 0o600)
   const record = openSync(recordPath, 'w', 0o600)
   try {
-    const child = spawn('/bin/sh', ['-c', 'cat /proc/$$/stat >&3; exec "$@" 3>&-', 'sh', command, ...args], {
+    const child = spawn('/bin/sh', ['-c', recordThenRun, 'sh', command, ...args], {
       cwd: '/',
       detached: true,
       env: environment,
@@ -67,21 +72,6 @@ export function launch(options: LaunchOptions): ServerProcess {
     closeSync(log)
     closeSync(record)
   }
-}
-
-/**
- * The pid of the server that the record tells of, if it still runs: the pid and the start time have to fit, since pids
- * come round again, and the directory has to stand in its command line, since the record may be a copy.
- */
-export function leftBehind(recordPath: string, directory: string): number | undefined {
-  const recorded = parseStat(readText(recordPath))
-  if (recorded === undefined || startTimeOf(recorded.pid) !== recorded.startTime) return undefined
-  return runsIn(recorded.pid, directory) ? recorded.pid : undefined
-}
-
-export function runsIn(pid: number, directory: string): boolean {
-  const commandLine = readText(`/proc/${pid}/cmdline`) ?? ''
-  return commandLine.split('\0').includes(directory)
 }
 
 export interface StopStep {
@@ -112,26 +102,22 @@ export function signalGroup(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** The kernel's start time of a process in ticks since boot; undefined when it is gone or only waits to be reaped. */
-function startTimeOf(pid: number): string | undefined {
-  const stat = parseStat(readText(`/proc/${pid}/stat`))
-  return stat === undefined || stat.state === 'Z' || stat.state === 'X' ? undefined : stat.startTime
+export interface LeftBehind {
+  name: string
+  recordPath: string
+  /** It runs in one of these. */
+  directories: readonly string[]
+  stopSteps: readonly StopStep[]
+  log: Log
 }
 
-/** The fields stand behind the program's name, which is in brackets and may hold anything. */
-function parseStat(text: string | undefined): { pid: number; state: string; startTime: string } | undefined {
-  const match = /^(\d+) \(.*\) (\S) (.*)$/s.exec(text?.trim() ?? '')
-  const [, pid, state, rest] = match ?? []
-  // Start time is field 22 of proc(5); `rest` begins with field 4.
-  const startTime = rest?.split(' ')[22 - 4]
-  if (pid === undefined || state === undefined || startTime === undefined) return undefined
-  return { pid: Number(pid), state, startTime }
-}
-
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return undefined
+/** Stops the server that a killed process of ours has left behind, if there is one. */
+export async function stopLeftBehind({ name, recordPath, directories, stopSteps, log }: LeftBehind): Promise<void> {
+  for (const directory of directories) {
+    const pid = recordedServer(recordPath, directory)
+    if (pid === undefined) continue
+    log.warn({ pid }, `${name}, left behind by a killed server, is stopped`)
+    if (await stopGroup(pid, stopSteps)) continue
+    throw new StartError(`${name}, left behind by a killed server, does not stop: end its process ${pid}.`)
   }
 }
