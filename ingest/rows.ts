@@ -19,7 +19,7 @@ export function encodeRow(into: LineProtocolBuffer, bytes: Uint8Array, view: Dat
   for (let index = 0; index < metricColumns.length; index++) {
     const value = view.getFloat64(offset + offsetOf.values + 8 * index, true)
     const column = metricColumns[index]
-    if (value === value && column !== undefined) into.double(column, value)
+    if (!Number.isNaN(value) && column !== undefined) into.double(column, value)
   }
   into.at(view.getFloat64(offset + offsetOf.timeUs, true))
 }

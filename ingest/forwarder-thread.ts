@@ -1,0 +1,87 @@
+/** The forwarder's thread: reading, encoding and sending take nothing from the thread that answers requests. */
+
+import { parentPort, workerData } from 'node:worker_threads'
+import { openDisk } from './disk.ts'
+import { Forwarder, type ForwarderStatus, readCheckpoint } from './forwarder.ts'
+import type { Log } from './log.ts'
+import { connectQuestdb, type QuestdbHttp } from './questdb.ts'
+import { listSegments } from './segments.ts'
+
+export interface ForwarderThreadData {
+  directory: string
+  durableEnd: BigInt64Array
+  end: { position: number; ordinal: number }
+  revisions: Int32Array
+  requestBytes: number
+  connectionCount: number
+  requestTimeoutMs: number
+}
+
+/** `start` comes once QuestDB is there and we know whether it syncs what it applies. */
+export type ForwarderCommand =
+  | { kind: 'start'; questdb: QuestdbHttp; keepMs: number; keepBytesMax: number }
+  | { kind: 'recount' }
+  | { kind: 'stop' }
+export type ForwarderMessage =
+  | { kind: 'status'; status: ForwarderStatus }
+  | { kind: 'log'; level: 'info' | 'warn' | 'error'; fields: object; text: string }
+  | { kind: 'stopped' }
+
+const data: ForwarderThreadData = workerData
+let forwarder: Forwarder | undefined
+
+function send(message: ForwarderMessage): void {
+  parentPort?.postMessage(message)
+}
+
+function logAt(level: 'info' | 'warn' | 'error') {
+  return (fields: object, text: string) => send({ kind: 'log', level, fields, text })
+}
+const log = { info: logAt('info'), warn: logAt('warn'), error: logAt('error') } as Log
+
+function start(options: Extract<ForwarderCommand, { kind: 'start' }>): void {
+  const { directory, durableEnd, end, connectionCount, requestTimeoutMs } = data
+  const disk = openDisk(directory)
+  const connect = () => connectQuestdb(options.questdb, requestTimeoutMs)
+  // A QuestDB that does not sync may have lost, while we were away, what it had applied.
+  const from = options.keepMs > 0 ? (listSegments(disk)[0] ?? end.position) : readCheckpoint(disk, end.position)
+  forwarder = new Forwarder({
+    disk,
+    // One more for the backfill lane, and one for questions.
+    connections: Array.from({ length: connectionCount + 2 }, connect),
+    requestBytes: data.requestBytes,
+    durableEnd: () => Number(Atomics.load(durableEnd, 0)),
+    from,
+    endOrdinal: end.ordinal,
+    keepMs: options.keepMs,
+    keepBytesMax: options.keepBytesMax,
+    revisions: data.revisions,
+    nowMs: Date.now,
+    log,
+    onStatus: createStatusSender(),
+  })
+  forwarder.run()
+}
+
+/** The status goes out when it changed. */
+function createStatusSender() {
+  let last = ''
+  return (status: ForwarderStatus) => {
+    const text = JSON.stringify(status)
+    if (text === last) return
+    last = text
+    send({ kind: 'status', status })
+  }
+}
+
+async function stop(): Promise<void> {
+  await forwarder?.close()
+  send({ kind: 'stopped' })
+  parentPort?.close()
+}
+
+parentPort?.on('message', (message: ForwarderCommand) => {
+  if (message.kind === 'start') start(message)
+  else if (message.kind === 'recount') forwarder?.recountDeadLetters()
+  else void stop()
+})

@@ -1,0 +1,413 @@
+/**
+ * Takes the journal to QuestDB. Three loops run side by side: the live lane, the backfill lane behind it, and the
+ * settling, which learns what was applied and lets the journal forget it.
+ */
+
+import { BackfillPlanner } from './backfill-lane.ts'
+import { countDeadLetters, deadLettersMax, writeDeadLetter } from './dead-letters.ts'
+import { Delivery, type Round } from './delivery.ts'
+import type { Disk } from './disk.ts'
+import { LivePlanner } from './live-lane.ts'
+import type { Log } from './log.ts'
+import type { QuestdbConnection } from './questdb.ts'
+import { offsetOf } from './record.ts'
+import { type Chunk, SegmentReader } from './segment-reader.ts'
+import { listSegments, quarantineName, segmentName } from './segments.ts'
+import { type Progress, Settlement } from './settlement.ts'
+import { findSchemaFault, isTransientSuspension, readTableState, resumeTable, type TableState } from './table-state.ts'
+
+export interface ForwarderOptions {
+  disk: Disk
+  /** The last of these asks the small questions; the one before it carries the backfill lane, the others the live lane. */
+  connections: QuestdbConnection[]
+  requestBytes: number
+  durableEnd: () => number
+  /** Where both lanes begin: the end of what was applied, as far as we remember. */
+  from: number
+  /** Records that the journal had taken when it was opened. */
+  endOrdinal: number
+  /** Zero when what QuestDB has applied is on its disk; else how long applied segments are kept for its next crash. */
+  keepMs: number
+  /** At most this much is kept for that. */
+  keepBytesMax: number
+  revisions: Int32Array
+  nowMs: () => number
+  log: Log
+  onStatus: (status: ForwarderStatus) => void
+}
+
+export interface ForwarderStatus {
+  /** Rows that QuestDB has taken since the start. */
+  rows: number
+  /** Positions in the journal. */
+  live: number
+  backfill: number
+  applied: number
+  /** Where the oldest segment starts. */
+  start: number
+  /** Records of the journal, counted from its beginning, that are applied. */
+  appliedOrdinal: number
+  /** Receipt time of the oldest reading that is not applied, or undefined when all are. */
+  pendingSinceUs: number | undefined
+  deadLetters: number
+  suspended: boolean
+  damagedBytes: number
+  /** Why QuestDB takes nothing at present. */
+  fault: string | undefined
+}
+
+const idleMs = 40
+const settleMs = 50
+const stuckMs = 1000
+const checkpointMs = 1000
+/** So much of the journal is looked through for late records before anything else has its turn. */
+const scanBytesMax = 64 * 1024 * 1024
+
+export class Forwarder {
+  readonly #options: ForwarderOptions
+  readonly #control: QuestdbConnection
+  readonly #delivery: Delivery
+  readonly #live: LivePlanner
+  readonly #backfill: BackfillPlanner
+  readonly #liveReader: SegmentReader
+  readonly #backfillReader: SegmentReader
+  readonly #settlement: Settlement
+  readonly #sent: Progress
+  readonly #wakers = new Set<() => void>()
+  /** When each segment was first seen to be applied as a whole, by its start. */
+  readonly #appliedAtMs = new Map<number, number>()
+  #closed = false
+  #rewindTo: number | undefined
+  #resting = 0
+  #interrupted = false
+  #resumed = false
+  #unsentSinceUs: number | undefined
+  #start: number
+  #deadLetters: number
+  #suspended = false
+  #damagedBytes = 0
+  #fault: string | undefined
+  #checkpoint = -1
+  #checkpointAtMs = 0
+  #running: Promise<unknown> | undefined
+
+  constructor(options: ForwarderOptions) {
+    const { disk, connections, from } = options
+    this.#options = options
+    this.#control = connections.at(-1) as QuestdbConnection
+    this.#live = new LivePlanner(connections.length - 2)
+    this.#backfill = new BackfillPlanner(connections.length - 2)
+    this.#liveReader = new SegmentReader(disk)
+    this.#backfillReader = new SegmentReader(disk)
+    const ordinal = this.#liveReader.read(from, options.durableEnd()).groups[0]?.firstOrdinal ?? options.endOrdinal
+    this.#sent = { live: from, backfill: from, liveOrdinal: ordinal, backfillOrdinal: ordinal }
+    this.#settlement = new Settlement(options.revisions, { ...this.#sent })
+    this.#start = listSegments(disk)[0] ?? from
+    this.#deadLetters = countDeadLetters(disk)
+    this.#delivery = new Delivery({
+      connections: connections.slice(0, -1),
+      requestBytes: options.requestBytes,
+      sleep: ms => this.#sleep(ms),
+      isClosed: () => this.#closed,
+      findSchemaFault: () => findSchemaFault(this.#control),
+      putAside: (round, offset, reason) => this.#putAside(round, offset, reason),
+      onFault: fault => this.#noteFault(fault),
+    })
+  }
+
+  run(): void {
+    this.#running ??= Promise.all([this.#runLive(), this.#runBackfill(), this.#runSettling()])
+  }
+
+  /** The dead letters were changed by somebody else. */
+  recountDeadLetters(): void {
+    this.#deadLetters = countDeadLetters(this.#options.disk)
+  }
+
+  /** Stops after the requests that are under way, and remembers how far it came. May be called twice. */
+  async close(): Promise<void> {
+    this.#closed = true
+    for (const wake of this.#wakers) wake()
+    await this.#running
+    this.#saveCheckpoint()
+    this.#report()
+    for (const connection of this.#options.connections) connection.close()
+    this.#liveReader.close()
+    this.#backfillReader.close()
+  }
+
+  async #runLive(): Promise<void> {
+    while (!this.#closed) {
+      await this.#rest()
+      const { live } = this.#sent
+      const chunk = this.#liveReader.read(live, this.#options.durableEnd())
+      if (chunk.next === live) {
+        await this.#sleep(idleMs)
+        continue
+      }
+      this.#quarantine(chunk)
+      const round = this.#live.plan(chunk)
+      if (!(await this.#send(round, chunk.groups[0]?.receiptUs))) continue
+      this.#live.remember(round)
+      const hasBackfill = chunk.groups.some(group => group.backfillCount > 0)
+      // Nothing for the other lane in here: it need not read it.
+      if (!hasBackfill && this.#sent.backfill === live) this.#advance('backfill', chunk)
+      this.#advance('live', chunk)
+    }
+  }
+
+  /** Never passes the live lane: of two records with one key the later must be sent later, in whichever lane it is. */
+  async #runBackfill(): Promise<void> {
+    while (!this.#closed) {
+      await this.#rest()
+      const last = this.#collectBackfill()
+      if (last === undefined) {
+        await this.#sleep(idleMs)
+        continue
+      }
+      if (await this.#send(this.#backfill.plan(), last.groups[0]?.receiptUs)) this.#advance('backfill', last)
+      this.#backfill.clear()
+    }
+  }
+
+  /** Collects late records up to the live lane's position; the last chunk that was read, or undefined for none. */
+  #collectBackfill(): Chunk | undefined {
+    let last: Chunk | undefined
+    let position = this.#sent.backfill
+    const scanEnd = position + scanBytesMax
+    while (position < Math.min(this.#sent.live, scanEnd)) {
+      const chunk = this.#backfillReader.read(position, this.#sent.live)
+      if (chunk.next === position || !this.#backfill.collect(chunk)) break
+      position = chunk.next
+      last = chunk
+    }
+    return last
+  }
+
+  async #runSettling(): Promise<void> {
+    while (!this.#closed) {
+      await this.#settle()
+      this.#report()
+      await this.#sleep(settleMs)
+    }
+  }
+
+  async #settle(): Promise<void> {
+    const sent = { ...this.#sent }
+    if (sent.live === this.#settlement.applied.live && sent.backfill === this.#settlement.applied.backfill) return
+    try {
+      const state = await readTableState(this.#control)
+      await this.#watchSuspension(state)
+      if (this.#mayHaveLost()) return this.#rewind('QuestDB was away and does not sync what it applies')
+      const seen = this.#settlement.observe(state, sent)
+      if (seen === 'lost') this.#rewind('the table in QuestDB is behind what it had taken')
+      if (seen === 'applied') this.#forget()
+    } catch (error) {
+      this.#noteFault(error instanceof Error ? error.message : String(error))
+      await this.#sleep(stuckMs)
+    }
+  }
+
+  /** A suspended table takes rows and shows none. That costs nothing but disk, so it is told, and resumed once. */
+  async #watchSuspension({ suspended, errorMessage }: TableState): Promise<void> {
+    if (suspended && !this.#suspended) {
+      this.#options.log.error({ reason: errorMessage }, 'QuestDB has suspended the table; readings wait in the journal')
+    }
+    if (!suspended) this.#resumed = false
+    this.#suspended = suspended
+    if (suspended && !this.#resumed && isTransientSuspension(errorMessage)) {
+      this.#resumed = true
+      this.#options.log.warn({}, 'the table is resumed once')
+      await resumeTable(this.#control)
+    }
+  }
+
+  #mayHaveLost(): boolean {
+    return this.#interrupted && this.#options.keepMs > 0
+  }
+
+  /** Sends everything again that the journal still has. The lanes notice between two rounds. */
+  #rewind(reason: string): void {
+    this.#interrupted = false
+    this.#rewindTo = this.#start
+    this.#options.log.warn({ from: this.#start, reason }, 'the journal is replayed')
+  }
+
+  /** Where a lane stands between two rounds; a rewind happens when both stand here. */
+  async #rest(): Promise<void> {
+    this.#resting++
+    while (this.#rewindTo !== undefined && !this.#closed) {
+      if (this.#resting === 2) this.#restart(this.#rewindTo)
+      else await this.#sleep(idleMs)
+    }
+    this.#resting--
+  }
+
+  #restart(position: number): void {
+    Object.assign(this.#sent, { live: position, backfill: position })
+    this.#settlement.rewind({ ...this.#sent })
+    this.#rewindTo = undefined
+  }
+
+  async #send(round: Round, receiptUs: number | undefined): Promise<boolean> {
+    if (round.parts.length === 0) return true
+    this.#unsentSinceUs ??= receiptUs
+    for (;;) {
+      const outcome = await this.#delivery.deliver(round)
+      if (outcome === 'sent') break
+      if (outcome === 'stuck') await this.#sleep(stuckMs)
+      return false
+    }
+    this.#settlement.sent(receiptUs ?? 0)
+    this.#unsentSinceUs = undefined
+    for (const { offsets, count } of round.parts) {
+      for (let index = 0; index < count; index++) {
+        this.#settlement.touch(round.view.getUint32((offsets[index] as number) + offsetOf.deviceNumber, true))
+      }
+    }
+    return true
+  }
+
+  #advance(lane: 'live' | 'backfill', chunk: Chunk): void {
+    const last = chunk.groups.at(-1)
+    this.#sent[lane] = chunk.next
+    if (last !== undefined) this.#sent[`${lane}Ordinal`] = last.firstOrdinal + last.recordCount
+  }
+
+  #putAside(round: Round, offset: number, reason: string): boolean {
+    if (this.#deadLetters >= deadLettersMax) {
+      this.#noteFault(`there are ${deadLettersMax} dead letters; look at them, then replay or remove them`)
+      return false
+    }
+    const length = round.view.getUint16(offset + offsetOf.length, true)
+    const position = round.positionOf(offset)
+    writeDeadLetter(
+      this.#options.disk,
+      position,
+      round.bytes.subarray(offset, offset + length),
+      reason,
+      this.#options.nowMs(),
+    )
+    this.#deadLetters = countDeadLetters(this.#options.disk)
+    this.#options.log.error({ id: position, reason }, 'a reading was refused by QuestDB and is kept as a dead letter')
+    return true
+  }
+
+  /** Damage is kept for a person to look at, and told; everything behind it goes on. */
+  #quarantine(chunk: Chunk): void {
+    for (const { from, to, zeros } of chunk.damaged) {
+      if (zeros) continue
+      const bytes = chunk.bytes.slice(from - chunk.position, to - chunk.position)
+      this.#options.disk.replace(quarantineName(from, 'middle'), bytes)
+      this.#damagedBytes += to - from
+      this.#options.log.error({ from, to }, 'the journal is damaged here; the bytes are kept in quarantine')
+    }
+  }
+
+  /** Removes the segments that are applied as a whole, but for the newest, and for those that are kept for a while. */
+  #forget(): void {
+    const { disk, keepMs, keepBytesMax, nowMs } = this.#options
+    const starts = listSegments(disk)
+    for (let index = 0; index + 1 < starts.length; index++) {
+      const start = starts[index] as number
+      const end = starts[index + 1] as number
+      if (end > this.#settlement.position) break
+      const appliedAtMs = this.#appliedAtMs.get(start) ?? nowMs()
+      this.#appliedAtMs.set(start, appliedAtMs)
+      if (nowMs() - appliedAtMs < keepMs && this.#settlement.position - start < keepBytesMax) break
+      disk.remove(segmentName(start))
+      this.#appliedAtMs.delete(start)
+      this.#start = end
+    }
+    if (nowMs() - this.#checkpointAtMs >= checkpointMs) this.#saveCheckpoint()
+  }
+
+  /** How far we are, for the next start. An old one merely means that more is sent again. */
+  #saveCheckpoint(): void {
+    const { position } = this.#settlement
+    if (position === this.#checkpoint || this.#rewindTo !== undefined) return
+    try {
+      this.#options.disk.replace('checkpoint', Buffer.from(String(position)))
+      this.#checkpoint = position
+      this.#checkpointAtMs = this.#options.nowMs()
+    } catch (error) {
+      this.#options.log.warn({ error }, 'the checkpoint cannot be written; more is sent again after the next start')
+    }
+  }
+
+  #noteFault(fault: string | undefined): void {
+    if (fault !== undefined) this.#interrupted = true
+    if ((fault === undefined) !== (this.#fault === undefined)) {
+      if (fault === undefined) this.#options.log.info({}, 'QuestDB takes readings again')
+      else this.#options.log.warn({ reason: fault }, 'QuestDB takes no readings; they wait in the journal')
+    }
+    this.#fault = fault
+  }
+
+  #report(): void {
+    const { liveOrdinal, backfillOrdinal } = this.#settlement.applied
+    this.#options.onStatus({
+      rows: this.#delivery.rows,
+      live: this.#sent.live,
+      backfill: this.#sent.backfill,
+      applied: this.#settlement.position,
+      start: this.#start,
+      appliedOrdinal: Math.min(liveOrdinal, backfillOrdinal),
+      pendingSinceUs: this.#settlement.pendingSinceUs ?? this.#unsentSinceUs,
+      deadLetters: this.#deadLetters,
+      suspended: this.#suspended,
+      damagedBytes: this.#damagedBytes,
+      fault: this.#fault,
+    })
+  }
+
+  #sleep(ms: number): Promise<void> {
+    if (this.#closed) return Promise.resolve()
+    return new Promise(resolve => {
+      const wake = () => {
+        clearTimeout(timer)
+        this.#wakers.delete(wake)
+        resolve()
+      }
+      const timer = setTimeout(wake, ms)
+      this.#wakers.add(wake)
+    })
+  }
+}
+
+/** What can be said before QuestDB is there. */
+export function statusAtStart(disk: Disk, end: number, endOrdinal: number): ForwarderStatus {
+  const applied = readCheckpoint(disk, end)
+  const reader = new SegmentReader(disk)
+  const first = reader.read(applied, end).groups[0]
+  reader.close()
+  return {
+    rows: 0,
+    live: applied,
+    backfill: applied,
+    applied,
+    start: listSegments(disk)[0] ?? end,
+    appliedOrdinal: first?.firstOrdinal ?? endOrdinal,
+    pendingSinceUs: first?.receiptUs,
+    deadLetters: countDeadLetters(disk),
+    suspended: false,
+    damagedBytes: 0,
+    fault: 'QuestDB is starting',
+  }
+}
+
+/** Where the forwarder left off, or the oldest segment when it is not known. */
+export function readCheckpoint(disk: Disk, end: number): number {
+  const oldest = listSegments(disk)[0] ?? end
+  try {
+    const file = disk.open('checkpoint', false)
+    const bytes = new Uint8Array(20)
+    const count = file.read(bytes, 0)
+    file.close()
+    const text = Buffer.from(bytes.subarray(0, count)).toString()
+    const position = /^\d+$/.test(text) ? Number(text) : Number.NaN
+    return position >= oldest && position <= end ? position : oldest
+  } catch {
+    return oldest
+  }
+}

@@ -1,0 +1,195 @@
+/** The door of this folder: readings in, on disk when it says so, and on their way to QuestDB. */
+
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import { type DeadLetter, deadLettersMax, listDeadLetters, recordOf, removeDeadLetter } from './dead-letters.ts'
+import { openDisk } from './disk.ts'
+import { type ForwarderStatus, statusAtStart } from './forwarder.ts'
+import type { ForwarderCommand, ForwarderMessage, ForwarderThreadData } from './forwarder-thread.ts'
+import { groupBodyMax } from './group.ts'
+import { Journal, type JournalStatus, type Outcome } from './journal.ts'
+import type { Log } from './log.ts'
+import type { QuestdbHttp } from './questdb.ts'
+import type { Reading } from './reading.ts'
+import { type DeviceRef, flagBackfill, offsetOf } from './record.ts'
+import { revisionSlots } from './touched.ts'
+
+export interface IngestOptions {
+  /** The journal's own directory. */
+  directory: string
+  journalBytesMax: number
+  reserveBytes: number
+  /** How long applied segments are kept for a QuestDB that does not sync what it applies. */
+  keepMs: number
+  nowUs: () => number
+  log: Log
+  /** Called when a thread has died: the process cannot keep its promise any more. */
+  onFatal: (error: Error) => void
+}
+
+export interface IngestStatus {
+  journal: JournalStatus
+  forwarder: ForwarderStatus
+  /** Readings on disk that no query shows yet, and for how long the oldest of them has waited. */
+  lag: { readings: number; seconds: number }
+}
+
+export interface DeadLetters {
+  /** By position in the journal, ascending, behind the one with id `after`. */
+  list(after: number, limit: number): Promise<DeadLetter[]>
+  /** Appends their readings anew and removes the letters; all of them when no ids are given. */
+  replay(ids?: number[]): Promise<{ replayed: number; outcome: Outcome }>
+}
+
+export interface Ingest {
+  /** Takes one reading; its promise resolves when the reading is on disk, or says why nothing was stored. */
+  accept(device: DeviceRef, reading: Reading): Promise<Outcome>
+  /** Takes whole records of any length; resolves when all are on disk, or with the first refusal. */
+  append(records: Uint8Array): Promise<Outcome>
+  /** Receipt clock, epoch microseconds; never goes back, not even over a restart. */
+  clockUs(): number
+  /** Client times further back than this belong to the backfill lane. */
+  readonly liveWindowUs: number
+  /** Raised whenever rows of the device became visible. Two devices may share one. */
+  revision(deviceNumber: number): number
+  /** Begins to forward: QuestDB is there, and we know whether it syncs what it applies. */
+  startForwarding(questdb: QuestdbHttp, appliedIsSynced: boolean): void
+  status(): IngestStatus
+  deadLetters: DeadLetters
+  /** Syncs what was taken and stops. Readings that are not forwarded stay in the journal. May be called twice. */
+  close(): Promise<void>
+}
+
+const liveWindowUs = 5 * 60 * 1_000_000
+const replayBatchMax = 1000
+/** A request of this size holds some 35,000 rows. */
+const requestBytes = 6 * 1024 * 1024
+/** Pieces of bulk data; each leaves the journal's slot room for live readings. */
+const pieceBytesMax = groupBodyMax / 4
+
+export function openIngest(options: IngestOptions): Ingest {
+  const { directory, log, keepMs, nowUs } = options
+  const journal = new Journal({
+    directory,
+    bytesMax: options.journalBytesMax,
+    reserveBytes: options.reserveBytes,
+    liveWindowUs,
+    nowUs,
+    log,
+    onFatal: options.onFatal,
+  })
+  const revisions = new Int32Array(new SharedArrayBuffer(4 * revisionSlots))
+  let forwarderStatus = statusAtStart(openDisk(directory), journal.recoveredEnd, journal.recoveredOrdinal)
+  let closing: Promise<void> | undefined
+
+  const workerData: ForwarderThreadData = {
+    directory,
+    durableEnd: journal.shared.durableEnd,
+    end: { position: journal.recoveredEnd, ordinal: journal.recoveredOrdinal },
+    revisions,
+    requestBytes,
+    connectionCount: 2,
+    requestTimeoutMs: 30_000,
+  }
+  const forwarder = new Worker(new URL('./forwarder-thread.ts', import.meta.url), { workerData })
+  forwarder.on('message', (message: ForwarderMessage) => {
+    if (message.kind === 'status') {
+      forwarderStatus = message.status
+      journal.trimmed(message.status.start)
+    } else if (message.kind === 'log') {
+      log[message.level](message.fields, message.text)
+    }
+  })
+  forwarder.on('error', options.onFatal)
+  const command = (message: ForwarderCommand) => forwarder.postMessage(message)
+
+  const append = (records: Uint8Array) => appendInPieces(journal, records)
+
+  async function close(): Promise<void> {
+    await journal.close()
+    const stopped = once(forwarder, 'exit')
+    command({ kind: 'stop' })
+    await stopped
+  }
+
+  return {
+    accept: (device, reading) => new Promise(resolve => journal.append(device, reading, resolve)),
+    append,
+    clockUs: () => journal.clockUs(),
+    liveWindowUs,
+    revision: deviceNumber => revisions[deviceNumber % revisionSlots] ?? 0,
+    startForwarding(questdb, appliedIsSynced) {
+      const keptMs = appliedIsSynced ? 0 : keepMs
+      command({ kind: 'start', questdb, keepMs: keptMs, keepBytesMax: options.journalBytesMax / 2 })
+    },
+    status: () => statusOf(journal.status(), forwarderStatus, nowUs()),
+    deadLetters: createDeadLetters(directory, append, () => command({ kind: 'recount' })),
+    close() {
+      closing ??= close()
+      return closing
+    },
+  }
+}
+
+async function appendInPieces(journal: Journal, records: Uint8Array): Promise<Outcome> {
+  const view = new DataView(records.buffer, records.byteOffset, records.byteLength)
+  for (let from = 0; from < records.length; ) {
+    const piece = cutPiece(view, from)
+    const outcome = await journal.appendRecords(records.subarray(from, piece.to), piece.count, piece.backfillCount)
+    if (outcome !== 'stored') return outcome
+    from = piece.to
+  }
+  return 'stored'
+}
+
+/** As many whole records from `from` on as make one piece, with the counts that the group's header needs. */
+function cutPiece(view: DataView, from: number): { to: number; count: number; backfillCount: number } {
+  let to = from
+  let count = 0
+  let backfillCount = 0
+  while (to < view.byteLength) {
+    const length = view.getUint16(to + offsetOf.length, true)
+    if (count > 0 && to + length - from > pieceBytesMax) break
+    if ((view.getUint8(to + offsetOf.flags) & flagBackfill) !== 0) backfillCount++
+    count++
+    to += length
+  }
+  return { to, count, backfillCount }
+}
+
+/** Dead letters from the outside: the forwarder puts them there, a person looks at them and sends them again. */
+function createDeadLetters(
+  directory: string,
+  append: (records: Uint8Array) => Promise<Outcome>,
+  onRemoved: () => void,
+): DeadLetters {
+  async function replayBatch(letters: DeadLetter[]): Promise<Outcome> {
+    const outcome = await append(Buffer.concat(letters.map(recordOf)))
+    if (outcome === 'stored') await Promise.all(letters.map(letter => removeDeadLetter(directory, letter.id)))
+    return outcome
+  }
+
+  return {
+    list: (after, limit) => listDeadLetters(directory, after, limit),
+    async replay(ids) {
+      const letters = await listDeadLetters(directory, -1, deadLettersMax)
+      const chosen = letters.filter(letter => ids === undefined || ids.includes(letter.id))
+      let replayed = 0
+      let outcome: Outcome = 'stored'
+      while (replayed < chosen.length && outcome === 'stored') {
+        const batch = chosen.slice(replayed, replayed + replayBatchMax)
+        outcome = await replayBatch(batch)
+        if (outcome === 'stored') replayed += batch.length
+      }
+      onRemoved()
+      return { replayed, outcome }
+    },
+  }
+}
+
+function statusOf(journal: JournalStatus, forwarder: ForwarderStatus, nowUs: number): IngestStatus {
+  const readings = Math.max(0, journal.ordinal - forwarder.appliedOrdinal)
+  const sinceUs = readings > 0 ? forwarder.pendingSinceUs : undefined
+  const seconds = sinceUs === undefined ? 0 : Math.max(0, (nowUs - sinceUs) / 1_000_000)
+  return { journal, forwarder, lag: { readings, seconds } }
+}

@@ -1,0 +1,85 @@
+/** The lane of readings that are sent as they come. */
+
+import type { Part, Round } from './delivery.ts'
+import { type GroupHeader, groupHeaderLength } from './group.ts'
+import { offsetOf } from './record.ts'
+import { isBackfill, KeyTable } from './rows.ts'
+import { type Chunk, chunkBytesDefault } from './segment-reader.ts'
+
+/** Records of a chunk, at the very most. */
+const rowsMax = Math.ceil(chunkBytesDefault / offsetOf.symbol)
+
+export class LivePlanner {
+  readonly #parts: Part[]
+  readonly #offsets = new Int32Array(rowsMax)
+  readonly #keys = new KeyTable(rowsMax)
+  /** Devices whose rows were taken once, by number. */
+  readonly #seen = new Set<number>()
+
+  constructor(connectionCount: number) {
+    this.#parts = Array.from({ length: connectionCount }, (_, connection) => ({
+      connection,
+      offsets: new Int32Array(rowsMax),
+      count: 0,
+    }))
+  }
+
+  /**
+   * The live rows of a chunk, dealt to the connections by device. A device that QuestDB may not know yet goes over the
+   * first connection: new symbols over several at once can stall its apply for most of a minute.
+   */
+  plan(chunk: Chunk): Round {
+    const view = new DataView(chunk.bytes.buffer, chunk.bytes.byteOffset, chunk.bytes.byteLength)
+    const count = this.#collect(chunk, view)
+    for (const part of this.#parts) part.count = 0
+    for (let index = 0; index < count; index++) {
+      const offset = this.#offsets[index] as number
+      if (offset < 0) continue
+      const device = view.getUint32(offset + offsetOf.deviceNumber, true)
+      const part = this.#parts[this.#seen.has(device) ? device % this.#parts.length : 0]
+      if (part !== undefined) part.offsets[part.count++] = offset
+    }
+    const { bytes, position } = chunk
+    const parts = this.#parts.filter(part => part.count > 0)
+    return { bytes, view, parts, positionOf: offset => position + offset }
+  }
+
+  /** The round was taken: QuestDB knows its devices from now on. */
+  remember({ view, parts }: Round): void {
+    for (const { connection, offsets, count } of parts) {
+      if (connection !== 0) continue
+      for (let index = 0; index < count; index++) {
+        this.#seen.add(view.getUint32((offsets[index] as number) + offsetOf.deviceNumber, true))
+      }
+    }
+  }
+
+  /** Offsets of the live records; one that a later one with the same key overtakes becomes -1. */
+  #collect(chunk: Chunk, view: DataView): number {
+    this.#keys.clear()
+    let count = 0
+    for (const group of chunk.groups) {
+      if (group.backfillCount === group.recordCount) continue
+      for (const offset of recordOffsets(chunk, group, view)) {
+        if (isBackfill(view, offset)) continue
+        this.#offsets[count] = offset
+        if (view.getFloat64(offset + offsetOf.timeUs, true) % 1000 === 0) {
+          const overtaken = this.#keys.put(view, this.#offsets, count)
+          if (overtaken !== -1) this.#offsets[overtaken] = -1
+        }
+        count++
+      }
+    }
+    return count
+  }
+}
+
+/** Where the records of a group stand in the chunk. */
+export function* recordOffsets(chunk: Chunk, group: GroupHeader, view: DataView): Generator<number> {
+  let offset = group.position - chunk.position + groupHeaderLength
+  const end = offset + group.bodyLength
+  while (offset < end) {
+    yield offset
+    offset += view.getUint16(offset + offsetOf.length, true)
+  }
+}

@@ -1,0 +1,25 @@
+/** Which devices got rows: a set of numbers that is filled row by row and emptied at once. */
+
+/** Revisions are kept in this many slots; two devices that share one merely invalidate each other's cached answers. */
+export const revisionSlots = 2 ** 18
+
+export class TouchedDevices {
+  readonly #isTouched = new Uint8Array(revisionSlots)
+  #slots: number[] = []
+
+  add(deviceNumber: number): void {
+    const slot = deviceNumber % revisionSlots
+    if (this.#isTouched[slot] === 1) return
+    this.#isTouched[slot] = 1
+    this.#slots.push(slot)
+  }
+
+  /** Raises the revision of every device in the set and empties it. */
+  raise(revisions: Int32Array): void {
+    for (const slot of this.#slots) {
+      Atomics.add(revisions, slot, 1)
+      this.#isTouched[slot] = 0
+    }
+    this.#slots = []
+  }
+}
