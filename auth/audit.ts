@@ -1,0 +1,22 @@
+/** The trail of who changed what. A row names the actor, the action, its subject and details, and never a secret. */
+
+import type pg from 'pg'
+
+export interface AuditEntry {
+  /** Who did it: `local admin token`, later an account or a key. */
+  actor: string
+  /** `device.add`, `device.change`, `device.rotate`, `device.remove`, `device.erase`, `dead-letters.replay`, … */
+  action: string
+  subject: string
+  details?: Record<string, unknown>
+}
+
+/** For a change that is not one statement in PostgreSQL; the changes of the registry write their row themselves. */
+export async function writeAudit(database: Pick<pg.Pool, 'query'>, entry: AuditEntry): Promise<void> {
+  await database.query('INSERT INTO audit (actor, action, subject, details) VALUES ($1, $2, $3, $4)', [
+    entry.actor,
+    entry.action,
+    entry.subject,
+    JSON.stringify(entry.details ?? {}),
+  ])
+}

@@ -1,0 +1,107 @@
+/** All devices in memory, by name for those who come in and in the order of names for those who look. */
+
+import { DeviceRecord, type DeviceRow } from './device-record.ts'
+
+export class DeviceMemory {
+  readonly #byName = new Map<string, DeviceRecord>()
+  readonly #byNumber = new Map<number, DeviceRecord>()
+  /** In the order of names while `#sorted`; new ones stand at the end until somebody asks for the order. */
+  #list: DeviceRecord[] = []
+  #sorted = true
+  #active: readonly DeviceRecord[] | undefined
+  #version = 0
+  #sequence = 0
+
+  /** Names are kept composed; a decomposed spelling costs a second look only where the first finds nothing. */
+  get(name: string): DeviceRecord | undefined {
+    return this.#byName.get(name) ?? this.#byName.get(name.normalize('NFC'))
+  }
+
+  byNumber(number: number): DeviceRecord | undefined {
+    return this.#byNumber.get(number)
+  }
+
+  size(): number {
+    return this.#byNumber.size
+  }
+
+  version(): number {
+    return this.#version
+  }
+
+  /** The highest sequence number that is in here. */
+  sequence(): number {
+    return this.#sequence
+  }
+
+  raiseSequence(sequence: number): void {
+    this.#sequence = Math.max(this.#sequence, sequence)
+  }
+
+  /** Takes in a record as PostgreSQL has it now. */
+  take(row: DeviceRow): void {
+    this.raiseSequence(row.authSeq)
+    const record = this.#byNumber.get(row.number)
+    if (record === undefined) {
+      if (!row.removed) this.#add(new DeviceRecord(row))
+      return
+    }
+    if (row.authSeq <= record.authSeq) return
+    if (row.removed) {
+      this.drop(row.number)
+      return
+    }
+    if (row.name !== record.name) this.#rename(record, row.name)
+    record.take(row)
+    this.#changed()
+  }
+
+  drop(number: number): void {
+    const record = this.#byNumber.get(number)
+    if (record === undefined) return
+    record.removed = true
+    this.#byNumber.delete(number)
+    this.#unlink(record)
+    // A new list, because somebody may still be reading the old one.
+    this.#list = this.#list.filter(other => other !== record)
+    this.#changed()
+  }
+
+  /** In the order of names, by UTF-16 units: the same on every machine. */
+  all(): readonly DeviceRecord[] {
+    if (!this.#sorted) {
+      // Nearly sorted already, which the sort makes use of.
+      this.#list = this.#list.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+      this.#sorted = true
+    }
+    return this.#list
+  }
+
+  active(): readonly DeviceRecord[] {
+    this.#active ??= this.all().filter(record => record.log_switch)
+    return this.#active
+  }
+
+  #add(record: DeviceRecord): void {
+    this.#byNumber.set(record.number, record)
+    this.#byName.set(record.name, record)
+    this.#list.push(record)
+    this.#sorted = false
+    this.#changed()
+  }
+
+  #rename(record: DeviceRecord, name: string): void {
+    this.#unlink(record)
+    this.#byName.set(name, record)
+    this.#sorted = false
+  }
+
+  #unlink(record: DeviceRecord): void {
+    if (this.#byName.get(record.name) === record) this.#byName.delete(record.name)
+  }
+
+  #changed(): void {
+    this.#active = undefined
+    this.#version += 1
+  }
+}

@@ -1,0 +1,108 @@
+/** What a device is: the shapes of a record, of what makes one and of what changes one. */
+
+import { z } from 'zod'
+
+const controlCharacters = /\p{Cc}/u
+
+/** Text that PostgreSQL, a header and a terminal all take: no lone surrogates (which collapse into one), no controls. */
+function text(charactersMax: number) {
+  return z
+    .string()
+    .max(charactersMax, `must have at most ${charactersMax} characters`)
+    .refine(value => value.isWellFormed(), 'must be well-formed Unicode')
+    .refine(value => !controlCharacters.test(value), 'must not contain control characters')
+}
+
+export const nameCharactersMax = 64
+
+/**
+ * The name is the user of Basic authentication, which cannot carry a colon or control characters (RFC 7617), and it is
+ * a step of a path, where clients resolve `.` and `..` away. Composed and decomposed spellings are one name (NFC).
+ */
+export const DeviceName = z
+  .string()
+  .refine(value => value.isWellFormed(), 'must be well-formed Unicode')
+  .transform(value => value.normalize('NFC'))
+  .pipe(
+    z
+      .string()
+      .min(1, 'must not be empty')
+      .refine(value => characters(value) <= nameCharactersMax, `must have at most ${nameCharactersMax} characters`)
+      .refine(value => !value.includes(':'), 'must not contain a colon')
+      .refine(value => !controlCharacters.test(value), 'must not contain control characters')
+      .refine(value => value !== '.' && value !== '..', 'must not be "." or ".."'),
+  )
+
+/** What an administrator may set. */
+const settings = {
+  location_short: text(128),
+  location_desc: text(1024),
+  log_switch: z.boolean(),
+  battery: z.boolean(),
+  altitude_m: z.number().min(-500).max(10_000).nullable(),
+  expected_interval_s: z.int().min(1).max(31_622_400).nullable(),
+  owner: text(254).nullable(),
+}
+
+/** Makes a device. An unknown field is refused, since a typing error would otherwise pass as a default. */
+export const NewDevice = z.strictObject({
+  name: DeviceName,
+  location_short: settings.location_short.default(''),
+  location_desc: settings.location_desc.default(''),
+  log_switch: settings.log_switch.default(true),
+  battery: settings.battery.default(false),
+  altitude_m: settings.altitude_m.default(null),
+  expected_interval_s: settings.expected_interval_s.default(null),
+  owner: settings.owner.default(null),
+})
+export type NewDevice = z.infer<typeof NewDevice>
+
+/** Changes a device: at least one field, and only known ones. */
+export const DeviceChange = z
+  .strictObject({ name: DeviceName, ...settings })
+  .partial()
+  .refine(change => Object.keys(change).length > 0, 'must name at least one field to change')
+export type DeviceChange = z.infer<typeof DeviceChange>
+
+/** What the rest of the service asks a record. */
+export const Device = z.object({
+  /** Never reused, so what belongs to a removed device stays apart from a new one of the same name. */
+  number: z.int(),
+  name: z.string(),
+  /** The key of its readings in QuestDB: made by us, and unchanged by a new name. */
+  symbol: z.string(),
+  ...settings,
+})
+export type Device = Readonly<z.infer<typeof Device>>
+
+/** The whole record for an administrator; secrets are not in it. */
+export const DeviceDetails = Device.extend({
+  created_at: z.iso.datetime(),
+  last_seen: z.iso.datetime().nullable(),
+  /** `rotating` while an old password is still good beside the new one, until `old_password_until`. */
+  credential: z.enum(['current', 'rotating']),
+  old_password_until: z.iso.datetime().nullable(),
+})
+export type DeviceDetails = z.infer<typeof DeviceDetails>
+
+/** A device and the password that only its holder knows from now on. */
+export const IssuedPassword = z.object({ device: z.string(), password: z.string() })
+export type IssuedPassword = z.infer<typeof IssuedPassword>
+
+/** The readable half of a symbol: `Küche (Nord)` gives `kuche-nord`. */
+export function slugOf(name: string): string {
+  const words = name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/\p{M}/gu, '')
+    .replace(/[^a-z0-9]+/g, '-')
+  const slug = words.replace(/^-/, '').slice(0, 40).replace(/-$/, '')
+  return slug === '' ? 'device' : slug
+}
+
+/** Counted as PostgreSQL and a reader would, not in UTF-16 units. */
+function characters(value: string): number {
+  // A name of more units than this is too long however its units pair up, and need not be walked through.
+  if (value.length > 2 * nameCharactersMax) return value.length
+  return [...value].length
+}
