@@ -1,0 +1,12 @@
+/** What each line format provides: one line of bytes becomes the fields of a reading. */
+
+import type { Fields } from '../reading.ts'
+
+export const formats = ['csv', 'ndjson'] as const
+export type Format = (typeof formats)[number]
+
+/**
+ * Reads the bytes from `start` to `end`: the fields with the names of the CSV header, or a sentence that says why the
+ * line cannot be read at all. The fields are valid until the next call, which may hand back the same object.
+ */
+export type LineReader = (chunk: Buffer, start: number, end: number) => Fields | string

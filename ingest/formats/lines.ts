@@ -1,0 +1,83 @@
+/** Cuts a stream of bytes into chunks of whole lines, so that each chunk can be read on its own, in any thread. */
+
+import assert from 'node:assert/strict'
+
+const lineFeed = 0x0a
+
+export interface LineLimits {
+  /** Size of a chunk, and so of the piece of a body that is in memory at a time. */
+  chunkBytes: number
+  /** A line that is longer is cut to one byte more than this, which is how its reader knows that it is too long. */
+  lineBytesMax: number
+}
+
+/** A chunk owns its memory from its first byte to its last, so that it can be handed to another thread without a copy. */
+export type Chunk = Uint8Array<ArrayBuffer>
+
+export async function* wholeLines(body: AsyncIterable<Uint8Array>, limits: LineLimits): AsyncGenerator<Chunk> {
+  const cutter = new LineCutter(limits)
+  for await (const piece of body) {
+    for (let offset = 0; offset < piece.length; ) {
+      offset += cutter.take(piece, offset)
+      if (cutter.isFull()) {
+        const chunk = cutter.cut()
+        if (chunk.length > 0) yield chunk
+      }
+    }
+  }
+  const rest = cutter.rest()
+  if (rest.length > 0) yield rest
+}
+
+class LineCutter {
+  readonly #lineBytesMax: number
+  readonly #chunkBytes: number
+  #chunk: Chunk
+  #filled = 0
+  /** The line that is being filled has lost bytes: what follows up to its end is thrown away. */
+  #skipping = false
+
+  constructor({ chunkBytes, lineBytesMax }: LineLimits) {
+    assert(chunkBytes > lineBytesMax + 1, 'a chunk holds the longest line')
+    this.#chunkBytes = chunkBytes
+    this.#lineBytesMax = lineBytesMax
+    this.#chunk = new Uint8Array(chunkBytes)
+  }
+
+  isFull(): boolean {
+    return this.#filled === this.#chunkBytes
+  }
+
+  /** Takes bytes of the piece from the offset on, and says how many. */
+  take(piece: Uint8Array, offset: number): number {
+    let from = offset
+    if (this.#skipping) {
+      const end = piece.indexOf(lineFeed, offset)
+      if (end === -1) return piece.length - offset
+      this.#skipping = false
+      from = end
+    }
+    const taken = Math.min(piece.length - from, this.#chunkBytes - this.#filled)
+    this.#chunk.set(piece.subarray(from, from + taken), this.#filled)
+    this.#filled += taken
+    return from + taken - offset
+  }
+
+  /** The whole lines so far; the line that has only begun opens the next chunk. */
+  cut(): Chunk {
+    const lines = this.#chunk.subarray(0, this.#filled)
+    const end = lines.lastIndexOf(lineFeed) + 1
+    const begun = lines.subarray(end)
+    const kept = Math.min(begun.length, this.#lineBytesMax + 1)
+    const next: Chunk = new Uint8Array(this.#chunkBytes)
+    next.set(begun.subarray(0, kept))
+    this.#skipping = kept < begun.length
+    this.#filled = kept
+    this.#chunk = next
+    return lines.subarray(0, end)
+  }
+
+  rest(): Chunk {
+    return this.#chunk.subarray(0, this.#filled)
+  }
+}

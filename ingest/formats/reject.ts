@@ -1,0 +1,29 @@
+/** Why a line of a bulk body was not taken: a code for programs and a reason for people. */
+
+export type RejectCode = 'LINE_TOO_LONG' | 'LINE_MALFORMED' | 'READING_INVALID' | 'DEVICE_UNKNOWN'
+
+export interface Reject {
+  /** Counted from 1, over all lines of the body, the header and empty ones included. */
+  line: number
+  /** The device that the line names, if the line could be read that far. */
+  device?: string
+  code: RejectCode
+  reason: string
+}
+
+/** Rejects are counted without end but listed up to a limit, so a body of nothing but faults fits in memory too. */
+export class RejectList {
+  readonly #max: number
+  readonly listed: Reject[] = []
+  count = 0
+
+  constructor(max: number) {
+    this.#max = max
+  }
+
+  add(line: number, device: string | undefined, code: RejectCode, reason: string): void {
+    this.count++
+    if (this.listed.length >= this.#max) return
+    this.listed.push(device === undefined ? { line, code, reason } : { line, device, code, reason })
+  }
+}

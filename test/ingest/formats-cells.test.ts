@@ -1,0 +1,132 @@
+/** The two readers of bytes, held against the language's own Number and Date. */
+
+import fc from 'fast-check'
+import t from 'tap'
+import { readIsoTime } from '../../ingest/formats/iso-time.ts'
+import { readNumber } from '../../ingest/formats/number.ts'
+
+/** Reads from the middle of other bytes, as in a line. */
+function numberOf(text: string): number {
+  const bytes = Buffer.from(`9${text}9`)
+  return readNumber(bytes, 1, bytes.length - 1)
+}
+
+function timeOf(text: string): number {
+  const bytes = Buffer.from(`9${text}9`)
+  return readIsoTime(bytes, 1, bytes.length - 1)
+}
+
+t.test('a decimal number is read to the last bit', async t => {
+  for (const text of ['0', '-0', '21.5', '+21.5', '-7.6', '.5', '5.', '1e3', '1E-3', '0.1', '999999999999999']) {
+    t.equal(numberOf(text), Number(text), text)
+  }
+  t.equal(numberOf('0.30000000000000004'), 0.1 + 0.2, 'more digits than one division can take')
+  t.equal(numberOf('123456789012345678901234567890'), 1.234_567_890_123_456_8e29)
+  t.equal(Object.is(numberOf('-0.0'), -0), true)
+})
+
+t.test('what is no finite decimal number is NaN', async t => {
+  for (const text of [
+    '',
+    '-',
+    '+',
+    '.',
+    '-.',
+    'e5',
+    '1e',
+    '1.2.3',
+    '1,5',
+    ' 1',
+    '1 ',
+    '0x10',
+    'NaN',
+    'Infinity',
+    '1e999',
+    '١',
+    '--1',
+  ]) {
+    t.ok(Number.isNaN(numberOf(text)), JSON.stringify(text))
+  }
+})
+
+t.test('any double that is written out comes back', async () => {
+  const doubles = fc.oneof(
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    fc.integer().map(cents => cents / 100),
+  )
+  fc.assert(fc.property(doubles, value => Object.is(numberOf(Object.is(value, -0) ? '-0' : String(value)), value)))
+})
+
+t.test('digits with a point anywhere are read as Number reads them', async () => {
+  fc.assert(
+    fc.property(fc.stringMatching(/^[+-]?\d{0,20}\.?\d{0,20}$/), text => {
+      const expected = /\d/.test(text) ? Number(text) : Number.NaN
+      return Object.is(numberOf(text), expected)
+    }),
+  )
+})
+
+t.test('every moment between the years 0000 and 9999 is read as Date reads it', async () => {
+  const moments = fc.date({
+    min: new Date('0000-01-01T00:00:00Z'),
+    max: new Date('9999-12-31T23:59:59.999Z'),
+    noInvalidDate: true,
+  })
+  fc.assert(
+    fc.property(moments, moment => timeOf(moment.toISOString()) === moment.getTime()),
+    { numRuns: 2000 },
+  )
+  fc.assert(
+    fc.property(moments, moment => {
+      const text = moment.toISOString().replace(/\.\d+/, '')
+      return timeOf(text) === Date.parse(text)
+    }),
+  )
+})
+
+t.test('the ends of months and leap years are known', async t => {
+  for (const text of [
+    '2024-02-29',
+    '2000-02-29',
+    '2023-04-30',
+    '2023-12-31',
+    '1999-12-31',
+    '2000-03-01',
+    '1900-02-28',
+  ]) {
+    t.equal(timeOf(`${text}T12:34:56.789Z`), Date.parse(`${text}T12:34:56.789Z`), text)
+  }
+  for (const text of [
+    '2023-02-29',
+    '1900-02-29',
+    '2023-04-31',
+    '2023-13-01',
+    '2023-00-10',
+    '2023-01-00',
+    '2023-01-32',
+  ]) {
+    t.ok(Number.isNaN(timeOf(`${text}T12:34:56Z`)), text)
+  }
+})
+
+t.test('another form is left to the slower reader', async t => {
+  const others = [
+    '',
+    '2023-01-01',
+    '2023-01-01T00:00Z',
+    '2023-01-01T00:00:00',
+    '2023-01-01T00:00:00+00:00',
+    '2023-01-01 00:00:00Z',
+    '2023-01-01T24:00:00Z',
+    '2023-01-01T00:60:00Z',
+    '2023-01-01T00:00:60Z',
+    '2023-01-01T00:00:00.12Z',
+    '2023-01-01T00:00:00z',
+    '2023-01-0aT00:00:00Z',
+    '2023-01-01T00:00:00.1234567Z',
+    '2023-01-01T0x:00:00.123Z',
+    '1700000000000',
+    'yesterday',
+  ]
+  for (const text of others) t.ok(Number.isNaN(timeOf(text)), text)
+})

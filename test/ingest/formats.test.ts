@@ -1,0 +1,319 @@
+/** Lines of CSV and NDJSON: what is taken, what is refused and why. */
+
+import fc from 'fast-check'
+import t from 'tap'
+import { readChunk } from '../../ingest/formats/chunk.ts'
+import { createCsvReader, readCsvHeader } from '../../ingest/formats/csv.ts'
+import { encodeRows } from '../../ingest/formats/encode.ts'
+import type { LineReader } from '../../ingest/formats/line-reader.ts'
+import { wholeLines } from '../../ingest/formats/lines.ts'
+import { createNdjsonReader } from '../../ingest/formats/ndjson.ts'
+import { readRow } from '../../ingest/formats/rows.ts'
+import { createReadingCheck, type Reading } from '../../ingest/reading.ts'
+
+const nowMs = Date.UTC(2026, 5, 1)
+const header = 'timestamp,device,temperature,humidity,pressure,battery_voltage,battery_percentage'
+const check = createReadingCheck({
+  names: { battery_voltage: 'battery_voltage', battery_percentage: 'battery_percentage' },
+})
+
+function csvReader(headerLine: string): LineReader {
+  const read = readCsvHeader(headerLine)
+  if (!read.ok) throw new Error(read.reason)
+  return createCsvReader(read.columns)
+}
+
+function readLines(bytes: Buffer, readLine: LineReader, rejectsMax = 1000) {
+  const result = readChunk(bytes, { readLine, check, firstLine: 1, nowMs, lineBytesMax: 200, rejectsMax })
+  const readings = Array.from({ length: result.rows.count }, (_, row) => {
+    const reading = {} as Reading
+    readRow(result.rows, row, reading)
+    return { line: result.rows.lines[row], device: result.names[result.rows.devices[row] ?? -1], ...reading }
+  })
+  return { ...result, readings }
+}
+
+const csv = (text: string, headerLine = header) => readLines(Buffer.from(text), csvReader(headerLine))
+const ndjson = (text: string) => readLines(Buffer.from(text), createNdjsonReader())
+
+const noBattery = { battery_voltage: Number.NaN, battery_percentage: Number.NaN }
+const kitchen = {
+  line: 1,
+  device: 'kitchen',
+  timestampMs: Date.UTC(2026, 0, 1),
+  temperature: 21.5,
+  humidity: 40,
+  pressure: 1013.2,
+  ...noBattery,
+}
+
+t.test('CSV: columns may stand in any order, and foreign ones are ignored by name', async t => {
+  const gives = (headerLine: string, line: string, expected: object) => {
+    t.match(csv(line, headerLine).readings, [expected], headerLine)
+  }
+  const short = 'timestamp,device,temperature,humidity,pressure'
+  gives(short, '2026-01-01T00:00:00Z,kitchen,21.5,40,1013.2', kitchen)
+  gives('pressure,note,device,humidity,timestamp,temperature', '1013.2,x,kitchen,40,1767225600000,21.5', kitchen)
+  gives('Timestamp, Device ,TEMPERATURE,"humidity",pressure', '2026-01-01T00:00:00Z,kitchen,21.5,40,1013.2', kitchen)
+  gives(`${short},battery voltage`, '2026-01-01T00:00:00Z,kitchen,21.5,40,1013.2,3.7', {
+    ...kitchen,
+    battery_voltage: 3.7,
+  })
+  t.strictSame(readCsvHeader(`note,${short}`), {
+    ok: true,
+    columns: [undefined, 'timestamp', 'device', 'temperature', 'humidity', 'pressure'],
+    ignored: ['note'],
+  })
+})
+
+t.test('CSV: a header that cannot be right is refused with the reason', async t => {
+  const refuses = (line: string, reason: RegExp) => t.match(readCsvHeader(line), { ok: false, reason }, line)
+  refuses('', /not a line of CSV|lacks/)
+  refuses('timestamp,device,temprature,humidity,pressure', /lacks temperature/)
+  refuses('2026-01-01T00:00:00Z,kitchen,21.5,40,1013.2', /lacks timestamp, device/)
+  refuses('timestamp,device,temperature,humidity,pressure,device', /device twice/)
+  refuses('timestamp,"device,temperature,humidity,pressure', /not a line of CSV/)
+})
+
+t.test('CSV: quotes, line ends, empty cells and every form of time', async t => {
+  const gives = (line: string, expected: object) => t.match(csv(line).readings, [expected], line)
+  gives('2026-01-01T00:00:00Z,kitchen,21.5,40,1013.2,,\r\n', kitchen)
+  gives('"2026-01-01T00:00:00Z","kitchen","21.5",40,1013.2,"",""', kitchen)
+  gives('2026-01-01T00:00:00Z,"a ""b"", c",21.5,40,1013.2,,', { ...kitchen, device: 'a "b", c' })
+  gives('2026-01-01T00:00:00Z,Küche 1,21.5,40,1013.2,,', { ...kitchen, device: 'Küche 1' })
+  gives('2026-01-01T00:00:00Z,"Küche ""1""",21.5,40,1013.2,,', { ...kitchen, device: 'Küche "1"' })
+  gives('2026-01-01T01:00:00+01:00,kitchen,21.5,,,,', { ...kitchen, humidity: Number.NaN, pressure: Number.NaN })
+  gives('2026-01-01T00:00:00.1239Z,kitchen,,,1013.2,,', {
+    timestampMs: kitchen.timestampMs + 123,
+    temperature: Number.NaN,
+  })
+  gives('1767225600000.9,kitchen,21.5,102,1013.2,3.7,105', {
+    ...kitchen,
+    humidity: 100,
+    battery_voltage: 3.7,
+    battery_percentage: 100,
+  })
+})
+
+t.test('CSV: a line that is refused says why, and names its device when it got that far', async t => {
+  const refuses = (line: string, code: string, reason: RegExp, device?: string) => {
+    const { readings, rejects, rejected } = csv(line)
+    t.strictSame([readings.length, rejected], [0, 1], line)
+    t.match(rejects[0], { line: 1, code, reason }, line)
+    t.equal(rejects[0]?.device, device, line)
+  }
+  const time = '2026-01-01T00:00:00Z'
+  refuses(`${time},kitchen,21.5,40`, 'LINE_MALFORMED', /4 cells, but the header has 7/)
+  refuses(`${time},kitchen,21.5,40,1013,,,,`, 'LINE_MALFORMED', /9 cells/)
+  refuses(`${time},"kitchen,21.5,40,1013,,`, 'LINE_MALFORMED', /quotes/)
+  refuses(`${time},kit"chen,21.5,40,1013,,`, 'LINE_MALFORMED', /quotes/)
+  refuses('x'.repeat(201), 'LINE_TOO_LONG', /200 bytes/)
+  refuses(`${time},,21.5,40,1013,,`, 'READING_INVALID', /device is required/)
+  refuses(`${time},${'d'.repeat(65)},21.5,40,1013,,`, 'READING_INVALID', /device must have at most 64/)
+  refuses(`,kitchen,21.5,40,1013,,`, 'READING_INVALID', /timestamp is required/, 'kitchen')
+  refuses(`2026-02-30T00:00:00Z,kitchen,21.5,40,1013,,`, 'READING_INVALID', /timestamp must be ISO/, 'kitchen')
+  refuses(`2026-01-01T00:00:00,kitchen,21.5,40,1013,,`, 'READING_INVALID', /with a zone/, 'kitchen')
+  refuses(`1999-12-31T23:59:59Z,kitchen,21.5,40,1013,,`, 'READING_INVALID', /before 2000/, 'kitchen')
+  refuses(`${new Date(nowMs + 300_001).toISOString()},kitchen,21.5,40,1013,,`, 'READING_INVALID', /future/, 'kitchen')
+  refuses(`${time},kitchen,21.5,104,1013,,`, 'READING_INVALID', /^humidity must be between 0 and 103$/, 'kitchen')
+  refuses(
+    `${time},kitchen,warm,40,NaN,,`,
+    'READING_INVALID',
+    /temperature must be a number.*; pressure must/,
+    'kitchen',
+  )
+  refuses(`${time},kitchen,,,,,`, 'READING_INVALID', /at least one metric/, 'kitchen')
+  const broken = readLines(Buffer.from(`${time},k\xfc,21.5,40,1013,,`, 'latin1'), csvReader(header))
+  t.match(broken.rejects, [{ line: 1, code: 'READING_INVALID', reason: /UTF-8/ }])
+})
+
+t.test('NDJSON: the names of the logger API and of the CSV header are both known', async t => {
+  const fields = {
+    timestamp: '2026-01-01T00:00:00Z',
+    device: 'kitchen',
+    temperature: 21.5,
+    humidity: 40,
+    pressure: 1013.2,
+  }
+  const gives = (extra: object, expected: object) =>
+    t.match(ndjson(JSON.stringify({ ...fields, ...extra })).readings, [expected])
+  gives({}, kitchen)
+  gives({ timestamp: 1_767_225_600_000, colour: 'red' }, kitchen)
+  gives({ pressure: null }, { ...kitchen, pressure: Number.NaN })
+  gives(
+    { 'battery voltage': 3.7, battery_percentage: 80 },
+    { ...kitchen, battery_voltage: 3.7, battery_percentage: 80 },
+  )
+})
+
+t.test('NDJSON: a line that is refused says why', async t => {
+  const refuses = (line: string, code: string, reason: RegExp) => {
+    t.match(ndjson(line), { rejected: 1, rejects: [{ line: 1, code, reason }] }, line)
+  }
+  refuses('{"device":"kitchen"', 'LINE_MALFORMED', /not a JSON object/)
+  refuses('[1,2]', 'LINE_MALFORMED', /not a JSON object/)
+  refuses('null', 'LINE_MALFORMED', /not a JSON object/)
+  refuses('{"device":17}', 'READING_INVALID', /device must be a text/)
+  refuses('{"device":"kitchen","timestamp":0}', 'READING_INVALID', /before 2000.*temperature is required/)
+  refuses(
+    '{"device":"k","timestamp":"2026-01-01T00:00:00Z","temperature":"21","humidity":1,"pressure":1000}',
+    'READING_INVALID',
+    /temperature must be a number/,
+  )
+})
+
+t.test('empty lines count as lines and are neither taken nor refused', async t => {
+  const { lines, readings, rejected } = csv('\n2026-01-01T00:00:00Z,kitchen,21.5,40,1013.2,,\r\n\r\n\nbad\n')
+  t.strictSame([lines, readings[0]?.line, rejected], [5, 2, 1])
+})
+
+t.test('rejects are counted without end but listed up to the limit', async t => {
+  const { rejects, rejected } = readLines(Buffer.from('bad\n'.repeat(50)), csvReader(header), 10)
+  t.strictSame([rejects.length, rejected], [10, 50])
+})
+
+t.test('rows of an unknown device are refused when the records are made', async t => {
+  const text = 'a,kitchen,1,1,1000,,\nb,attic,2,2,1000,,\nc,kitchen,3,3,1000,,\n'.replace(
+    /^[abc]/gm,
+    '2026-01-01T00:00:00Z',
+  )
+  const { rows, names } = csv(text)
+  const devices = names.map(name => (name === 'kitchen' ? { number: 7, symbol: 'kitchen-7' } : undefined))
+  const encoded = encodeRows(rows, { names, devices, backfillBeforeMs: nowMs, rejectsMax: 10 })
+  t.match(encoded, {
+    count: 2,
+    backfillCount: 2,
+    rejected: 1,
+    rejects: [{ line: 2, device: 'attic', code: 'DEVICE_UNKNOWN' }],
+  })
+})
+
+/** Text that is often nearly right, so that the properties reach every branch. */
+const cell = fc.oneof(
+  fc.constantFrom(
+    '',
+    '2026-01-01T00:00:00Z',
+    '1767225600000',
+    'kitchen',
+    '21.5',
+    '40',
+    '1013',
+    '"',
+    '"a,b"',
+    '-0',
+    'é',
+    '\r',
+    '\0',
+  ),
+  fc.double().map(String),
+  fc.string({ maxLength: 6 }),
+)
+const csvLine = fc.array(cell, { minLength: 5, maxLength: 8 }).map(cells => cells.join(','))
+const jsonLine = fc.oneof(
+  fc.json(),
+  fc.string(),
+  fc
+    .record({
+      timestamp: cell,
+      device: cell,
+      temperature: fc.double(),
+      humidity: fc.integer({ min: -5, max: 110 }),
+      pressure: fc.constant(1000),
+    })
+    .map(fields => JSON.stringify(fields)),
+)
+const bodyOf = (line: fc.Arbitrary<string>) =>
+  fc
+    .array(fc.oneof({ weight: 4, arbitrary: line }, fc.constant(''), fc.constant('y'.repeat(250))), { maxLength: 12 })
+    .map(lines => lines.join('\n'))
+const bodies = fc.oneof(
+  bodyOf(csvLine).map(text => ({ text, format: 'csv' as const })),
+  bodyOf(jsonLine).map(text => ({ text, format: 'ndjson' as const })),
+)
+const readerOf = (format: 'csv' | 'ndjson') => (format === 'csv' ? csvReader(header) : createNdjsonReader())
+
+t.test('nothing throws, and each line that is not empty is either taken or refused', async t => {
+  fc.assert(
+    fc.property(bodies, ({ text, format }) => {
+      const { lines, readings, rejected } = readLines(Buffer.from(text), readerOf(format))
+      const all = text.split('\n')
+      const atEnd = text === '' || text.endsWith('\n') ? 1 : 0
+      t.equal(lines, all.length - atEnd)
+      return readings.length + rejected === all.filter(line => line.replace(/\r$/, '') !== '').length
+    }),
+    { numRuns: 500 },
+  )
+})
+
+t.test('any bytes at all are read without a throw', async () => {
+  fc.assert(
+    fc.property(
+      fc.uint8Array({ maxLength: 300 }),
+      fc.constantFrom('csv' as const, 'ndjson' as const),
+      (bytes, format) => {
+        readLines(Buffer.from(bytes), readerOf(format))
+      },
+    ),
+    { numRuns: 500 },
+  )
+})
+
+async function inChunks(pieces: Uint8Array[], format: 'csv' | 'ndjson') {
+  const readLine = readerOf(format)
+  const verdicts: unknown[] = []
+  let firstLine = 1
+  for await (const chunk of wholeLines(toBody(pieces), { chunkBytes: 256, lineBytesMax: 200 })) {
+    const options = { readLine, check, firstLine, nowMs, lineBytesMax: 200, rejectsMax: 1000 }
+    const { rows, names, rejects, lines } = readChunk(Buffer.from(chunk), options)
+    for (let row = 0; row < rows.count; row++) {
+      const reading = {} as Reading
+      readRow(rows, row, reading)
+      verdicts.push([rows.lines[row], names[rows.devices[row] ?? -1], reading])
+    }
+    verdicts.push(...rejects)
+    firstLine += lines
+  }
+  return { verdicts: verdicts.map(verdict => JSON.stringify(verdict)).sort(), lines: firstLine - 1 }
+}
+
+async function* toBody(pieces: Uint8Array[]) {
+  yield* pieces
+}
+
+t.test('a body gives the same verdicts wherever its pieces are cut', async t => {
+  await fc.assert(
+    fc.asyncProperty(
+      bodies,
+      fc.array(fc.integer({ min: 1, max: 300 }), { maxLength: 30 }),
+      async ({ text, format }, sizes) => {
+        const bytes = Buffer.from(text)
+        const pieces: Uint8Array[] = []
+        let at = 0
+        for (const size of sizes) {
+          pieces.push(bytes.subarray(at, at + size))
+          at += size
+        }
+        pieces.push(bytes.subarray(at))
+        const byteByByte = Array.from(bytes, (_, index) => bytes.subarray(index, index + 1))
+        const whole = await inChunks([bytes], format)
+        t.strictSame(await inChunks(pieces, format), whole)
+        t.strictSame(await inChunks(byteByByte, format), whole)
+      },
+    ),
+    { numRuns: 150 },
+  )
+})
+
+t.test('a line without end keeps no more memory than the limit', async t => {
+  const piece = Buffer.alloc(1000, 'x')
+  async function* endless() {
+    for (let count = 0; count < 1000; count++) yield piece
+    yield Buffer.from('\n2026-01-01T00:00:00Z,kitchen,21.5,40,1013.2,,')
+  }
+  const chunks: Buffer[] = []
+  for await (const chunk of wholeLines(endless(), { chunkBytes: 256, lineBytesMax: 200 }))
+    chunks.push(Buffer.from(chunk))
+  const { readings, rejects } = readLines(Buffer.concat(chunks), csvReader(header))
+  t.match(rejects, [{ line: 1, code: 'LINE_TOO_LONG' }])
+  t.match(readings, [{ ...kitchen, line: 2 }])
+})
