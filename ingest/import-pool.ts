@@ -33,7 +33,6 @@ export interface ReadyChunk {
   lines: number
   records: Uint8Array
   count: number
-  backfillCount: number
   rejects: Reject[]
   rejected: number
 }
@@ -76,7 +75,6 @@ export function createImportPool(options: ImportPoolOptions): ImportPool {
       lines,
       records: encoded.records,
       count: encoded.count,
-      backfillCount: encoded.backfillCount,
       rejects: [...result.rejects, ...encoded.rejects].sort((a, b) => a.line - b.line),
       rejected: result.rejected + encoded.rejected,
     }

@@ -13,11 +13,8 @@ import type { Reject } from './formats/reject.ts'
 import type { ImportPool, ReadyChunk } from './import-pool.ts'
 import type { DeviceRef } from './record.ts'
 
-export type Append = (
-  records: Uint8Array,
-  count: number,
-  backfillCount: number,
-) => Promise<'stored' | 'full' | 'closing' | 'unknown'>
+/** The journal: resolves when whole records, however many, are on disk. */
+export type Append = (records: Uint8Array) => Promise<'stored' | 'full' | 'closing' | 'unknown'>
 
 export interface ImportSource {
   body: AsyncIterable<Uint8Array>
@@ -83,8 +80,8 @@ export async function runImportSession(
   }
 }
 
-async function store({ records, count, backfillCount }: ReadyChunk, append: Append): ReturnType<Append> {
-  return count === 0 ? 'stored' : await append(records, count, backfillCount)
+async function store({ records, count }: ReadyChunk, append: Append): ReturnType<Append> {
+  return count === 0 ? 'stored' : await append(records)
 }
 
 function settle(report: ImportReport, ready: ReadyChunk, rejectsMax: number): void {

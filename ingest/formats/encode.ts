@@ -17,7 +17,6 @@ export interface EncodeOptions {
 export interface EncodedRows {
   records: Uint8Array<ArrayBuffer>
   count: number
-  backfillCount: number
   rejects: Reject[]
   rejected: number
 }
@@ -30,7 +29,6 @@ export function encodeRows(rows: Rows, options: EncodeOptions): EncodedRows {
   const reading = emptyReading()
   let offset = 0
   let count = 0
-  let backfillCount = 0
   for (let row = 0; row < rows.count; row++) {
     const index = rows.devices[row] ?? 0
     const device = devices[index]
@@ -40,13 +38,11 @@ export function encodeRows(rows: Rows, options: EncodeOptions): EncodedRows {
     }
     readRow(rows, row, reading)
     const timeMs = rows.timesMs[row] ?? 0
-    const backfill = timeMs < backfillBeforeMs
-    offset = writeRecord(view, offset, device, timeMs * 1000, backfill, reading)
+    offset = writeRecord(view, offset, device, timeMs * 1000, timeMs < backfillBeforeMs, reading)
     count++
-    if (backfill) backfillCount++
   }
   const records = new Uint8Array(buffer, 0, offset)
-  return { records, count, backfillCount, rejects: rejects.listed, rejected: rejects.count }
+  return { records, count, rejects: rejects.listed, rejected: rejects.count }
 }
 
 function emptyReading(): Reading {

