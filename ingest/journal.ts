@@ -58,9 +58,13 @@ export interface JournalStatus {
   groups: number
   readings: number
   tornBytes: number
+  /** Why no reading can be taken at present. */
+  fault: string | undefined
 }
 
 type Settle = (outcome: Outcome) => void
+
+const probeMs = 1000
 
 /** Bulk data leaves half of a slot to live readings, so that an import never makes a sensor wait for a second group. */
 const bulkBytesMax = (slotBytes - groupHeaderLength) >> 1
@@ -191,6 +195,7 @@ export class Journal {
       groups: this.#groups,
       readings: this.#readings,
       tornBytes: this.#tornBytes,
+      fault: this.#fault(),
     }
   }
 
@@ -206,6 +211,13 @@ export class Journal {
     Atomics.store(this.shared.control, controlAt.command, command.stop)
     Atomics.notify(this.shared.control, controlAt.command)
     await stopped
+  }
+
+  #fault(): string | undefined {
+    if (this.#lastReason !== undefined) return `the journal cannot be written: ${this.#lastReason}`
+    return this.#refusal() === 'full'
+      ? `the journal has reached its limit of ${this.#options.bytesMax} bytes`
+      : undefined
   }
 
   #refusal(): Outcome | undefined {
@@ -244,7 +256,7 @@ export class Journal {
     this.#end = end
     if (outcome === 'stored') {
       this.#ordinal += recordCount
-      this.#groups++
+      if (recordCount > 0) this.#groups++
       this.#readings += recordCount
     }
     const emptied = this.#syncing
@@ -254,7 +266,15 @@ export class Journal {
     emptied.waiting = []
     this.#inFlight = false
     if (this.#filling.recordCount > 0) this.#schedule()
+    else if (outcome !== 'stored') this.#probeLater()
     for (const settle of waiting) settle(outcome)
+  }
+
+  /** While the disk refuses, an empty group is tried now and then: it must heal even when nobody sends any more. */
+  #probeLater(): void {
+    setTimeout(() => {
+      if (!this.#inFlight && !this.#scheduled && this.#closing === undefined) this.#handOver()
+    }, probeMs).unref()
   }
 
   /** One line when the disk begins to refuse, one when it takes again; none for each group. */

@@ -1,0 +1,40 @@
+/**
+ * Slows down who guesses credentials. Only failing attempts are counted and only they are refused, so nobody can
+ * silence a device by failing in its name, nor one bad logger a whole site behind its address.
+ */
+
+import { isIPv6 } from 'node:net'
+import { LRUCache } from 'lru-cache'
+import { type Bucket, createBucket, type Rate, takeToken } from './token-bucket.ts'
+
+export interface FailedAttempts {
+  /** Counts a failing attempt; true when this address has had too many. */
+  isTooMany(address: string): boolean
+}
+
+/** The least recently seen address is forgotten beyond this: an attacker with more addresses is not stopped by counting. */
+const addressesMax = 10_000
+
+export function createFailedAttempts(perMinute: number, nowMs: () => number): FailedAttempts {
+  const rate: Rate = { perSecond: perMinute / 60, burst: perMinute }
+  const buckets = new LRUCache<string, Bucket>({ max: addressesMax })
+  return {
+    isTooMany(address) {
+      const key = networkOf(address)
+      const bucket = buckets.get(key) ?? createBucket(rate, nowMs())
+      buckets.set(key, bucket)
+      return !takeToken(bucket, rate, nowMs())
+    },
+  }
+}
+
+/** A household gets a whole /64 of IPv6, so that is what is counted. */
+function networkOf(address: string): string {
+  if (!isIPv6(address) || address.startsWith('::ffff:')) return address
+  const [head = '', tail = ''] = address.split('::')
+  const left = head === '' ? [] : head.split(':')
+  const right = tail === '' ? [] : tail.split(':')
+  const missing = address.includes('::') ? 8 - left.length - right.length : 0
+  const groups = [...left, ...Array.from({ length: missing }, () => '0'), ...right]
+  return groups.slice(0, 4).join(':')
+}

@@ -1,0 +1,44 @@
+/** `/health/live` and `/health/ready`: short, and never an expensive check, because probes come every few seconds. */
+
+import type { FastifyInstance } from 'fastify'
+import type { IngestStatus } from '../ingest/ingest.ts'
+
+export interface HealthOptions {
+  ingest: () => IngestStatus
+  questdb: () => { state: 'starting' | 'up' | 'away'; reason?: string }
+  postgres: () => string | undefined
+  isStopping: () => boolean
+}
+
+/** `ok`: all is well. `degraded`: readings are taken, something else is not right. `unavailable`: none can be taken. */
+export type Readiness = { status: 'ok' } | { status: 'degraded' | 'unavailable'; reasons: string[] }
+
+/** Beyond this, what dashboards show is old. */
+const lagSecondsMax = 60
+
+export function registerHealth(app: FastifyInstance, options: HealthOptions): void {
+  app.get('/health/live', (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'ok' }))
+  app.get('/health/ready', (_request, reply) => {
+    const readiness = readinessOf(options)
+    return reply
+      .code(readiness.status === 'unavailable' ? 503 : 200)
+      .header('cache-control', 'no-store')
+      .send(readiness)
+  })
+}
+
+export function readinessOf({ ingest, questdb, postgres, isStopping }: HealthOptions): Readiness {
+  const { journal, forwarder, lag } = ingest()
+  const reasons: string[] = []
+  if (isStopping()) reasons.push('the service is stopping')
+  if (journal.fault !== undefined) reasons.push(journal.fault)
+  if (reasons.length > 0) return { status: 'unavailable', reasons }
+  const { state, reason } = questdb()
+  if (state !== 'up') reasons.push(reason ?? (state === 'starting' ? 'QuestDB is starting' : 'QuestDB is away'))
+  if (forwarder.suspended) reasons.push('QuestDB has suspended the table')
+  if (lag.seconds > lagSecondsMax) reasons.push(`readings wait ${Math.round(lag.seconds)} s until queries show them`)
+  if (forwarder.damagedBytes + journal.tornBytes > 0) reasons.push('the journal was damaged; see its quarantine files')
+  const postgresFault = postgres()
+  if (postgresFault !== undefined) reasons.push(postgresFault)
+  return reasons.length === 0 ? { status: 'ok' } : { status: 'degraded', reasons }
+}

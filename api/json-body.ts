@@ -1,0 +1,73 @@
+/**
+ * JSON bodies, strictly: UTF-8 without faults (a lenient decoder would store U+FFFD for what somebody sent), nothing
+ * compressed, and a body that dribbles in is given up after a few seconds.
+ */
+
+import { isUtf8 } from 'node:buffer'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+
+export class BodyError extends Error {
+  readonly statusCode: number
+  constructor(statusCode: number, message: string) {
+    super(message)
+    this.statusCode = statusCode
+  }
+}
+
+/** How long a body may take. Streamed imports are no JSON bodies and have no such limit. */
+const bodyMsMax = 5000
+const sweepMs = 1000
+
+/** Replaces the JSON parser of this scope, and drops the one for plain text. */
+export function addJsonBody(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    arriving.delete(request)
+    try {
+      done(null, parseJson(body as Buffer))
+    } catch (error) {
+      done(error as Error)
+    }
+  })
+
+  // One sweep for all requests costs less than a timer for each.
+  const arriving = new Map<FastifyRequest, number>()
+  app.addHook('preParsing', (request, _reply, _payload, done) => {
+    const coding = request.headers['content-encoding']
+    if (coding !== undefined && coding !== 'identity') done(new BodyError(415, 'unsupported content encoding'))
+    else {
+      arriving.set(request, performance.now() + bodyMsMax)
+      done()
+    }
+  })
+  app.addHook('onRequestAbort', (request, done) => {
+    arriving.delete(request)
+    done()
+  })
+  app.addHook('onResponse', (request, _reply, done) => {
+    arriving.delete(request)
+    done()
+  })
+  const sweep = setInterval(() => {
+    const now = performance.now()
+    for (const [request, deadline] of arriving) {
+      if (deadline > now) break // They stand in the order in which they came.
+      arriving.delete(request)
+      request.raw.destroy()
+    }
+  }, sweepMs)
+  sweep.unref()
+  app.addHook('onClose', (_app, done) => {
+    clearInterval(sweep)
+    done()
+  })
+}
+
+function parseJson(body: Buffer): unknown {
+  if (!isUtf8(body)) throw new BodyError(400, 'invalid json')
+  try {
+    return JSON.parse(body.toString())
+  } catch {
+    throw new BodyError(400, 'invalid json')
+  }
+}

@@ -1,0 +1,127 @@
+/** `PUT /api/log`: one reading of one device. Small firmware talks to it, so the answers are short and have a length. */
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Device } from '../../auth/device.ts'
+import type { Devices } from '../../auth/devices.ts'
+import type { Ingest } from '../../ingest/ingest.ts'
+import type { Outcome } from '../../ingest/journal.ts'
+import type { Fields, ReadingCheck } from '../../ingest/reading.ts'
+import { readBasicCredentials } from '../basic-credentials.ts'
+import { createFailedAttempts } from '../failed-attempts.ts'
+import { addJsonBody } from '../json-body.ts'
+import type { IngestMeter } from '../metrics.ts'
+import { type Bucket, createBucket, type Rate, takeToken } from '../token-bucket.ts'
+
+export interface LogOptions {
+  devices: Pick<Devices, 'authenticate' | 'seen'>
+  ingest: Pick<Ingest, 'accept'>
+  check: ReadingCheck
+  meter: IngestMeter
+  nowMs: () => number
+  deviceRate: Rate
+  failedAttemptsPerMinute: number
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the credential check of `PUT /api/log`. */
+    device: Device | null
+  }
+}
+
+const bodyBytesMax = 64 * 1024
+const retryAfterSeconds = '5'
+const success = Buffer.from('{"status":"success"}')
+
+const refusals = {
+  full: { code: 503, body: { status: 'storage full' } },
+  closing: { code: 503, body: { status: 'shutting down' } },
+  unknown: { code: 500, body: { status: 'storage failed' } },
+} satisfies Record<Exclude<Outcome, 'stored'>, { code: number; body: object }>
+
+export function registerLog(app: FastifyInstance, options: LogOptions): void {
+  const { devices, ingest, check, meter, nowMs, deviceRate } = options
+  const failedAttempts = createFailedAttempts(options.failedAttemptsPerMinute, nowMs)
+  const buckets = new WeakMap<Device, Bucket>()
+  addJsonBody(app)
+  app.decorateRequest('device', null)
+
+  /** Before the body is read, so that nobody without credentials can make us read one. */
+  function authenticate(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+    const credentials = readBasicCredentials(request.raw.rawHeaders)
+    const device = credentials && devices.authenticate(credentials.name, credentials.password)
+    if (device !== undefined) {
+      request.device = device
+      done()
+      return
+    }
+    // The body stays unread, so the connection cannot be used again.
+    reply.header('connection', 'close')
+    if (failedAttempts.isTooMany(request.ip)) {
+      refuse(reply, 429, { status: 'too many failed attempts' }, 'throttled')
+    } else {
+      reply.header('www-authenticate', 'Basic realm="logger", charset="UTF-8"')
+      refuse(reply, 401, { status: 'unauthorized' }, 'unauthorized')
+    }
+  }
+
+  function refuse(reply: FastifyReply, code: number, body: object, reason: string): FastifyReply {
+    meter.rejected(reason)
+    if (code === 429 || code === 503) reply.header('retry-after', retryAfterSeconds)
+    return reply.code(code).send(body)
+  }
+
+  /** Why this device may not log this; undefined when it may. */
+  function refusalOf(device: Device, body: Fields): [number, object, string] | undefined {
+    const name = body['device']
+    if (typeof name !== 'string') {
+      const reason = name === undefined ? 'is required' : 'must be a string'
+      return [400, { status: 'invalid payload', errors: { device: reason } }, 'invalid']
+    }
+    if (name !== device.name && name.normalize('NFC') !== device.name) {
+      return [403, { status: 'device mismatch' }, 'mismatch']
+    }
+    if (!device.log_switch) return [403, { status: 'logging disabled' }, 'disabled']
+    return hasShare(device) ? undefined : [429, { status: 'too many readings' }, 'throttled']
+  }
+
+  function hasShare(device: Device): boolean {
+    let bucket = buckets.get(device)
+    if (bucket === undefined) {
+      bucket = createBucket(deviceRate, nowMs())
+      buckets.set(device, bucket)
+    }
+    return takeToken(bucket, deviceRate, nowMs())
+  }
+
+  async function log(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const startedMs = performance.now()
+    const device = request.device as Device
+    const { body } = request
+    if (!isFields(body)) return refuse(reply, 400, { status: 'invalid json' }, 'invalid')
+    const refusal = refusalOf(device, body)
+    if (refusal !== undefined) return refuse(reply, ...refusal)
+    const checked = check(body, device.battery, nowMs())
+    if (!checked.ok) return refuse(reply, 400, { status: 'invalid payload', errors: checked.errors }, 'invalid')
+    const outcome = await ingest.accept(device, checked.reading)
+    if (outcome !== 'stored') return refuse(reply, refusals[outcome].code, refusals[outcome].body, outcome)
+    devices.seen(device, nowMs())
+    meter.stored(performance.now() - startedMs)
+    return reply.type('application/json; charset=utf-8').send(success)
+  }
+
+  app.route({ method: 'PUT', url: '/api/log', bodyLimit: bodyBytesMax, onRequest: authenticate, handler: log })
+  app.route({
+    method: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS'],
+    url: '/api/log',
+    // A wrong method is told before anything of the body is looked at.
+    onRequest: (_request, reply) => {
+      reply.code(405).header('allow', 'PUT').header('connection', 'close').send({ status: 'method not allowed' })
+    },
+    handler: () => undefined,
+  })
+}
+
+function isFields(body: unknown): body is Fields {
+  return typeof body === 'object' && body !== null && !Array.isArray(body)
+}

@@ -1,0 +1,40 @@
+/** The logger API: how its routes hang together, and its one way to write an error. */
+
+import type { FastifyError, FastifyInstance } from 'fastify'
+import type { Log } from '../log.ts'
+import { type LogOptions, registerLog } from './log.ts'
+import { type ReadsOptions, registerReads } from './reads.ts'
+
+export interface LoggerOptions {
+  log: Log
+  ingest: LogOptions
+  reads: ReadsOptions
+}
+
+/** What the framework finds wrong before a route is reached, in our words. */
+const statusTexts: Record<number, string> = {
+  400: 'invalid json',
+  404: 'not found',
+  408: 'timeout',
+  413: 'payload too large',
+  414: 'uri too long',
+  415: 'unsupported media type',
+}
+
+export function registerLogger(app: FastifyInstance, { log, ingest, reads }: LoggerOptions): void {
+  app.setErrorHandler((error: FastifyError, _request, reply) => {
+    const code = error.statusCode ?? 500
+    if (code >= 500) log.error({ error }, 'a request of the logger API failed')
+    // Something of the body may be unread.
+    if (code === 413 || code === 415) reply.header('connection', 'close')
+    return reply.code(code).send({ status: statusTexts[code] ?? (code >= 500 ? 'internal error' : 'bad request') })
+  })
+  app.register((scope, _options, done) => {
+    registerLog(scope, ingest)
+    done()
+  })
+  app.register((scope, _options, done) => {
+    registerReads(scope, reads)
+    done()
+  })
+}

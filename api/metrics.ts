@@ -1,0 +1,110 @@
+/** `GET /metrics`: Prometheus text. What happens for each reading is a plain counter; the rest is asked at each scrape. */
+
+import type { FastifyInstance } from 'fastify'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { IngestStatus } from '../ingest/ingest.ts'
+
+/** What the way of a reading reports while it runs. */
+export interface IngestMeter {
+  /** A reading was acknowledged, so long after its body was there. */
+  stored(elapsedMs: number): void
+  rejected(reason: string): void
+}
+
+export interface Metrics {
+  meter: IngestMeter
+  register(app: FastifyInstance): void
+}
+
+export interface MetricsOptions {
+  ingest: () => IngestStatus
+  devices: () => number
+  questdbUp: () => boolean
+}
+
+const ackSeconds = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5]
+
+export function createMetrics(options: MetricsOptions): Metrics {
+  const registry = new Registry()
+  // Among them the delay of the event loop, by quantile.
+  collectDefaultMetrics({ register: registry })
+  const ack = new Histogram({
+    name: 'barograph_ack_seconds',
+    help: 'From the whole request to the acknowledgement of a reading that is on disk.',
+    buckets: ackSeconds,
+    registers: [registry],
+  })
+  const rejects = createRejects(registry)
+  let accepted = 0
+  counter(registry, 'barograph_readings_accepted_total', 'Readings acknowledged by PUT /api/log.', () => accepted)
+  addIngest(registry, options.ingest)
+  gauge(registry, 'barograph_devices', 'Devices in the registry.', options.devices)
+  gauge(registry, 'barograph_questdb_up', '1 when QuestDB answers.', () => (options.questdbUp() ? 1 : 0))
+
+  return {
+    meter: {
+      stored(elapsedMs) {
+        accepted++
+        ack.observe(elapsedMs / 1000)
+      },
+      rejected: reason => rejects.inc({ reason }),
+    },
+    register(app) {
+      app.get('/metrics', async (_request, reply) => reply.type(registry.contentType).send(await registry.metrics()))
+    },
+  }
+}
+
+function createRejects(registry: Registry): Counter<'reason'> {
+  return new Counter({
+    name: 'barograph_readings_rejected_total',
+    help: 'Readings that PUT /api/log refused, by reason.',
+    labelNames: ['reason'],
+    registers: [registry],
+  })
+}
+
+function addIngest(registry: Registry, ingest: () => IngestStatus): void {
+  const total = (name: string, help: string, read: (status: IngestStatus) => number) =>
+    counter(registry, `barograph_${name}_total`, help, () => read(ingest()))
+  const level = (name: string, help: string, read: (status: IngestStatus) => number) =>
+    gauge(registry, `barograph_${name}`, help, () => read(ingest()))
+  total('readings_durable', 'Readings synced to the journal, by every way in.', status => status.journal.readings)
+  total('journal_groups', 'Syncs of the journal; durable readings by groups is the mean group.', s => s.journal.groups)
+  total('readings_forwarded', 'Rows that QuestDB has taken.', status => status.forwarder.rows)
+  total('readings_applied', 'Records of the journal that queries show.', status => status.forwarder.appliedOrdinal)
+  level('lag_readings', 'Readings on disk that no query shows yet.', status => status.lag.readings)
+  level('lag_seconds', 'How long the oldest of them has waited.', status => status.lag.seconds)
+  level('journal_bytes', 'Size of the journal.', status => status.journal.bytes)
+  level('journal_damaged_bytes', 'Bytes of the journal in quarantine.', status => damagedBytes(status))
+  level('dead_letters', 'Readings that QuestDB refused.', status => status.forwarder.deadLetters)
+  level('table_suspended', '1 while QuestDB has suspended the table.', status => (status.forwarder.suspended ? 1 : 0))
+}
+
+function damagedBytes({ journal, forwarder }: IngestStatus): number {
+  return journal.tornBytes + forwarder.damagedBytes
+}
+
+function gauge(registry: Registry, name: string, help: string, read: () => number): void {
+  new Gauge({
+    name,
+    help,
+    registers: [registry],
+    collect() {
+      this.set(read())
+    },
+  })
+}
+
+/** A counter whose number is kept elsewhere. */
+function counter(registry: Registry, name: string, help: string, read: () => number): void {
+  new Counter({
+    name,
+    help,
+    registers: [registry],
+    collect() {
+      this.reset()
+      this.inc(read())
+    },
+  })
+}

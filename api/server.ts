@@ -1,0 +1,60 @@
+/** The HTTP server: its limits, its route families, and how it stops. */
+
+import { readFileSync } from 'node:fs'
+import { type FastifyInstance, fastify } from 'fastify'
+import type { Config } from './config.ts'
+import { type HealthOptions, registerHealth } from './health.ts'
+import { type LoggerOptions, registerLogger } from './logger/logger.ts'
+import type { Metrics } from './metrics.ts'
+
+export interface ServerOptions {
+  config: Pick<Config, 'TLS_CERT' | 'TLS_KEY' | 'TRUST_PROXY'>
+  health: HealthOptions
+  metrics: Metrics
+  logger: LoggerOptions
+  /** Registers the admin API on the scope that it is given. */
+  admin: (app: FastifyInstance) => void
+}
+
+/**
+ * Node checks these only every so often, and swaps the two limits when the first is the larger one, so all three are
+ * given. The limit for a whole request is a long one, for the sake of streamed imports; JSON bodies have their own.
+ */
+const http = { headersTimeout: 5_000, requestTimeout: 30 * 60_000, connectionsCheckingInterval: 1_000 }
+const headerBytesMax = 64 * 1024
+const idleSweepMs = 100
+
+export function createServer({ config, health, metrics, logger, admin }: ServerOptions): FastifyInstance {
+  const tls =
+    config.TLS_CERT !== undefined && config.TLS_KEY !== undefined
+      ? { cert: readFileSync(config.TLS_CERT), key: readFileSync(config.TLS_KEY) }
+      : undefined
+  const app = fastify({
+    http: { ...http, maxHeaderSize: headerBytesMax },
+    ...(tls === undefined ? {} : { https: { ...http, ...tls, maxHeaderSize: headerBytesMax } }),
+    trustProxy: config.TRUST_PROXY ?? false,
+    routerOptions: { ignoreTrailingSlash: true },
+    // Each family answers for itself while the service stops, in its own shape.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+  }) as FastifyInstance
+  registerHealth(app, health)
+  metrics.register(app)
+  registerLogger(app, logger)
+  admin(app)
+  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ status: 'not found' }))
+  closeIdleConnections(app)
+  return app
+}
+
+/**
+ * A connection that was busy when the stop began turns idle afterwards and would wait out its keep-alive time: more than
+ * a minute. So idle ones are swept until all are gone.
+ */
+function closeIdleConnections(app: FastifyInstance): void {
+  app.addHook('preClose', done => {
+    const sweep = setInterval(() => app.server.closeIdleConnections(), idleSweepMs)
+    app.server.once('close', () => clearInterval(sweep))
+    done()
+  })
+}

@@ -1,0 +1,185 @@
+/** The whole service: its parts, opened in order, handed to each other, and closed in the reverse order. */
+
+import type { FastifyInstance } from 'fastify'
+import { type Devices, openDevices } from '../auth/devices.ts'
+import { type Ingest, openIngest } from '../ingest/ingest.ts'
+import { createReadingCheck, defaultRanges, type Ranges } from '../ingest/reading.ts'
+import { createWallClockUs } from '../ingest/stamp.ts'
+import { createQuery, type Query } from '../query/query.ts'
+import { type DataDirectory, openDataDirectory } from '../store/data-directory.ts'
+import { openStore, type Store } from '../store/store.ts'
+import { registerAdmin } from './admin/admin.ts'
+import type { Config } from './config.ts'
+import type { Log } from './log.ts'
+import { createMetrics } from './metrics.ts'
+import { createServer } from './server.ts'
+
+export interface Service {
+  /** Where it listens. */
+  url: string
+  /** Takes no new requests, finishes those under way, syncs, and stops what it started. May be called twice. */
+  close(): Promise<void>
+}
+
+export interface ServiceOptions {
+  config: Config
+  log: Log
+  /** Gives up a start that is under way. */
+  signal: AbortSignal
+  /** Called when the promise cannot be kept any more; the process has to end. */
+  onFatal: (error: Error) => void
+}
+
+const hourMs = 3_600_000
+
+/** Opens all parts; those that are open are closed again when one of them fails. */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const opened: (() => unknown)[] = []
+  let closing: Promise<void> | undefined
+  const closeAll = async () => {
+    for (const close of opened.reverse()) await close()
+  }
+  try {
+    const url = await open(options, close => opened.push(close))
+    return {
+      url,
+      close() {
+        closing ??= closeAll()
+        return closing
+      },
+    }
+  } catch (error) {
+    await closeAll()
+    throw error
+  }
+}
+
+async function open(options: ServiceOptions, onOpen: (close: () => unknown) => void): Promise<string> {
+  const { config, log, signal } = options
+  const directory = openDataDirectory(config.DATA_DIR)
+  onOpen(() => directory.close())
+  const opening = openStore({
+    directory,
+    questdbHttp: config.QUESTDB_HTTP,
+    questdbPg: config.QUESTDB_PG,
+    questdbCommitMode: config.QUESTDB_COMMIT_MODE,
+    databaseUrl: config.DATABASE_URL,
+    cacheDirectory: config.cacheDirectory,
+    environment: config.environment,
+    signal,
+    log,
+  })
+  const store = await opening
+  onOpen(() => store.close())
+  const ingest = openOwnIngest(options, directory)
+  onOpen(() => ingest.close())
+  forwardWhenReady(store, ingest, options)
+  const devices = await openDevices({
+    pool: store.postgres,
+    now: Date.now,
+    log,
+    graceMs: config.ROTATION_GRACE_HOURS * hourMs,
+  })
+  onOpen(() => devices.close())
+  const query = openQuery(config, store, ingest, log)
+  onOpen(() => query.close())
+  return await listen(options, { directory, store, ingest, devices, query }, onOpen)
+}
+
+interface Parts {
+  directory: DataDirectory
+  store: Store
+  ingest: Ingest
+  devices: Devices
+  query: Query
+}
+
+async function listen(
+  { config, log }: ServiceOptions,
+  parts: Parts,
+  onOpen: (close: () => unknown) => void,
+): Promise<string> {
+  let isStopping = false
+  const app = createOwnServer(config, log, parts, () => isStopping)
+  onOpen(async () => {
+    isStopping = true
+    await app.close()
+  })
+  return await app.listen({ host: config.HOST, port: config.PORT })
+}
+
+function createOwnServer(config: Config, log: Log, parts: Parts, isStopping: () => boolean): FastifyInstance {
+  const { directory, store, ingest, devices, query } = parts
+  const status = () => ingest.status()
+  const metrics = createMetrics({
+    ingest: status,
+    devices: () => devices.size(),
+    questdbUp: () => store.questdb.state().state === 'up',
+  })
+  return createServer({
+    config,
+    health: { ingest: status, questdb: () => store.questdb.state(), postgres: () => undefined, isStopping },
+    metrics,
+    logger: {
+      log,
+      ingest: {
+        devices,
+        ingest,
+        check: createReadingCheck({ ranges: rangesOf(config), aheadMsMax: config.TIMESTAMP_AHEAD_SECONDS * 1000 }),
+        meter: metrics.meter,
+        nowMs: Date.now,
+        deviceRate: { perSecond: config.DEVICE_RATE, burst: config.DEVICE_BURST },
+        failedAttemptsPerMinute: config.FAILED_ATTEMPTS,
+      },
+      reads: { query, devices },
+    },
+    admin: app => registerAdmin(app, { devices, ingest, store, log, adminToken: directory.secret('admin-token') }),
+  })
+}
+
+function openOwnIngest({ config, log, onFatal }: ServiceOptions, directory: DataDirectory): Ingest {
+  return openIngest({
+    directory: directory.journal,
+    journalBytesMax: config.JOURNAL_MAX,
+    reserveBytes: config.JOURNAL_RESERVE,
+    keepMs: config.JOURNAL_KEEP_HOURS * hourMs,
+    nowUs: createWallClockUs(),
+    log,
+    onFatal,
+  })
+}
+
+/** Readings are taken before QuestDB is there; they wait in the journal. */
+function forwardWhenReady(store: Store, ingest: Ingest, { onFatal }: ServiceOptions): void {
+  const { ready, address, commitMode } = store.questdb
+  ready.then(
+    () => ingest.startForwarding(address.http, commitMode() === 'sync'),
+    (error: Error) => onFatal(error),
+  )
+}
+
+function openQuery(config: Config, store: Store, ingest: Ingest, log: Log): Query {
+  return createQuery({
+    questdb: store.questdb.address,
+    timeZone: config.TIME_ZONE,
+    now: Date.now,
+    revision: ingest.revision,
+    limits: {
+      latestBytesMax: config.LATEST_BYTES_MAX,
+      cacheBytesMax: config.CACHE_BYTES_MAX,
+      timeoutMs: config.QUERY_TIMEOUT_SECONDS * 1000,
+    },
+    log,
+  })
+}
+
+function rangesOf(config: Config): Ranges {
+  const { humidity, battery_percentage } = defaultRanges
+  return {
+    temperature: config.RANGE_TEMPERATURE,
+    humidity: { ...humidity, ...config.RANGE_HUMIDITY },
+    pressure: config.RANGE_PRESSURE,
+    battery_voltage: config.RANGE_BATTERY_VOLTAGE,
+    battery_percentage: { ...battery_percentage, ...config.RANGE_BATTERY_PERCENTAGE },
+  }
+}
