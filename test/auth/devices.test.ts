@@ -1,0 +1,327 @@
+/** The registry against a real PostgreSQL: what is promised about credentials, changes and restarts. */
+
+import type pg from 'pg'
+import t, { type Test } from 'tap'
+import type { Changed } from '../../auth/commits.ts'
+import { NewDevice } from '../../auth/device.ts'
+import { type Devices, type DevicesOptions, openDevices } from '../../auth/devices.ts'
+import { silentLog, startDatabases } from '../support/databases.ts'
+
+const hourMs = 3_600_000
+// Nothing here asks QuestDB, so none is started: an address where nobody listens is enough.
+const nowhere = { questdbHttp: 'http://127.0.0.1:9', questdbPg: 'postgresql://127.0.0.1:9/qdb' }
+
+const { store } = await startDatabases(t, nowhere)
+const pool = store.postgres
+let nowMs = Date.parse('2026-05-01T00:00:00Z')
+
+async function open(t: Test, options: Partial<DevicesOptions> = {}): Promise<Devices> {
+  const devices = await openDevices({ pool, now: () => nowMs, log: silentLog, graceMs: hourMs, ...options })
+  t.teardown(() => devices.close())
+  return devices
+}
+
+async function openEmpty(t: Test, options: Partial<DevicesOptions> = {}): Promise<Devices> {
+  await pool.query('TRUNCATE devices, audit')
+  return await open(t, options)
+}
+
+function valueIn<Value>(changed: Changed<Value>): Value {
+  if (!changed.ok) throw new Error(changed.code)
+  return changed.value
+}
+
+async function addOne(devices: Devices, name: string): Promise<string> {
+  const [issued] = valueIn(await devices.add([NewDevice.parse({ name })], 'test'))
+  return issued?.password ?? ''
+}
+
+/** The same pool, but its connection may break after the server has done the work. */
+function breakingPool(breaks: () => boolean, real: pg.Pool): pg.Pool {
+  async function query(config: pg.QueryConfig, values?: unknown[]): Promise<pg.QueryResult> {
+    const result = await real.query(config, values)
+    if (breaks()) throw new Error('Connection terminated unexpectedly')
+    return result
+  }
+  return Object.assign(Object.create(real), { query })
+}
+
+async function audit(): Promise<string[]> {
+  const { rows } = await pool.query('SELECT actor, action, subject, details FROM audit ORDER BY id')
+  return rows.map(row => `${row.actor} ${row.action} ${row.subject} ${JSON.stringify(row.details)}`)
+}
+
+t.test('a device comes in with its password in any letter case, and nobody else does', async t => {
+  const devices = await openEmpty(t)
+  const password = await addOne(devices, 'kitchen')
+  t.match(password, /^[0-9a-f]{64}$/)
+  t.equal(devices.authenticate('kitchen', password), devices.get('kitchen'))
+  t.equal(devices.authenticate('kitchen', password.toUpperCase()), devices.get('kitchen'))
+  t.equal(devices.authenticate('kitchen', `${password} `), undefined)
+  t.equal(devices.authenticate('kitchen', ''), undefined)
+  t.equal(devices.authenticate('Kitchen', password), undefined)
+  t.equal(devices.authenticate('nobody', password), undefined)
+  t.match(devices.get('kitchen'), { name: 'kitchen', symbol: /^kitchen-\d+$/, log_switch: true, battery: false })
+  const { rows } = await pool.query('SELECT * FROM devices')
+  t.notMatch(JSON.stringify(rows), password, 'the password is stored nowhere')
+})
+
+t.test('a decomposed spelling of a name finds the same device', async t => {
+  const devices = await openEmpty(t)
+  const password = await addOne(devices, 'Ku\u0308che')
+  t.equal(devices.get('Küche')?.name, 'Küche')
+  t.equal(devices.authenticate('Ku\u0308che', password)?.name, 'Küche')
+})
+
+t.test('a restart keeps everything', async t => {
+  const first = await openEmpty(t)
+  const password = await addOne(first, 'kitchen')
+  const roof = NewDevice.parse({
+    name: 'roof',
+    location_short: 'R',
+    altitude_m: 12.5,
+    expected_interval_s: 60,
+    owner: 'o',
+  })
+  valueIn(await first.add([roof], 'test'))
+  const rotated = valueIn(await first.rotate('kitchen', false, 'test'))
+  first.seen(first.get('kitchen') ?? { number: 0 }, nowMs + 5)
+  const before = first.list('', 1)
+  await first.close()
+  const second = await open(t)
+  t.strictSame(second.list('', 1), before)
+  t.equal(before.devices[0]?.last_seen, new Date(nowMs + 5).toISOString())
+  t.ok(second.authenticate('kitchen', password))
+  t.ok(second.authenticate('kitchen', rotated.password))
+})
+
+t.test('a rotation leaves no gap: both passwords are good until the grace time ends', async t => {
+  const devices = await openEmpty(t)
+  const old = await addOne(devices, 'kitchen')
+  const { password, old_password_until } = valueIn(await devices.rotate('kitchen', false, 'test'))
+  t.equal(old_password_until, new Date(nowMs + hourMs).toISOString())
+  t.match(devices.details('kitchen'), { credential: 'rotating', old_password_until })
+  t.ok(devices.authenticate('kitchen', old))
+  t.ok(devices.authenticate('kitchen', password))
+  nowMs += hourMs - 1
+  t.ok(devices.authenticate('kitchen', old))
+  nowMs += 1
+  t.equal(devices.authenticate('kitchen', old), undefined)
+  t.ok(devices.authenticate('kitchen', password))
+  t.match(devices.details('kitchen'), { credential: 'current', old_password_until: null })
+})
+
+t.test('a rotation that ends the old password does so at once', async t => {
+  const devices = await openEmpty(t)
+  const old = await addOne(devices, 'kitchen')
+  const { password, old_password_until } = valueIn(await devices.rotate('kitchen', true, 'test'))
+  t.equal(old_password_until, null)
+  t.equal(devices.authenticate('kitchen', old), undefined)
+  t.ok(devices.authenticate('kitchen', password))
+})
+
+t.test('a second rotation keeps the password that the device uses', async t => {
+  const devices = await openEmpty(t)
+  const first = await addOne(devices, 'kitchen')
+  const second = valueIn(await devices.rotate('kitchen', false, 'test')).password
+  const third = valueIn(await devices.rotate('kitchen', false, 'test')).password
+  t.ok(devices.authenticate('kitchen', first), 'the second never reached the device')
+  t.equal(devices.authenticate('kitchen', second), undefined)
+  t.ok(devices.authenticate('kitchen', third), 'the third did')
+  const fourth = valueIn(await devices.rotate('kitchen', false, 'test')).password
+  t.equal(devices.authenticate('kitchen', first), undefined)
+  t.ok(devices.authenticate('kitchen', third))
+  t.ok(devices.authenticate('kitchen', fourth))
+  nowMs += 2 * hourMs
+  const fifth = valueIn(await devices.rotate('kitchen', false, 'test')).password
+  t.equal(devices.authenticate('kitchen', third), undefined, 'a password whose grace has ended does not come back')
+  t.ok(devices.authenticate('kitchen', fourth))
+  t.ok(devices.authenticate('kitchen', fifth))
+})
+
+t.test('a removed device is out before the call returns, and a new one of its name starts anew', async t => {
+  const devices = await openEmpty(t)
+  const password = await addOne(devices, 'kitchen')
+  const { number = 0, symbol } = devices.get('kitchen') ?? {}
+  valueIn(await devices.remove(number, 'test'))
+  t.equal(devices.authenticate('kitchen', password), undefined)
+  t.equal(devices.get('kitchen'), undefined)
+  t.strictSame(devices.active(), [])
+  t.match(await devices.remove(number, 'test'), { ok: false, code: 'DEVICE_UNKNOWN' })
+  t.match(await devices.rotate('kitchen', false, 'test'), { ok: false, code: 'DEVICE_UNKNOWN' })
+  await addOne(devices, 'kitchen')
+  t.not(devices.get('kitchen')?.symbol, symbol)
+  t.match(await devices.namesakes('kitchen'), [{ number, symbol }, { symbol: devices.get('kitchen')?.symbol }])
+  const reopened = await open(t)
+  t.equal(reopened.authenticate('kitchen', password), undefined)
+  t.equal(reopened.size(), 1)
+})
+
+t.test('an addition of many is all or nothing', async t => {
+  const devices = await openEmpty(t, { devicesMax: 10_001 })
+  await addOne(devices, 'kitchen')
+  const make = (names: string[]) => names.map(name => NewDevice.parse({ name }))
+  t.strictSame(await devices.add(make(['a', 'kitchen', 'b']), 'test'), {
+    ...{ ok: false, code: 'NAME_TAKEN', names: ['kitchen'] },
+  })
+  t.strictSame(await devices.add(make(['a', 'b', 'a']), 'test'), { ok: false, code: 'NAME_TWICE', names: ['a'] })
+  t.equal(devices.size(), 1)
+  const names = Array.from({ length: 10_000 }, (_, at) => `sensor ${at}`)
+  t.strictSame(await devices.add(make([...names, 'more']), 'test'), { ok: false, code: 'REGISTRY_FULL' })
+  const issued = valueIn(await devices.add(make(names), 'test'))
+  t.strictSame(
+    issued.map(({ device }) => device),
+    names,
+  )
+  t.ok(issued.every(({ device, password }) => devices.authenticate(device, password)?.name === device))
+  t.equal(new Set(issued.map(({ password }) => password)).size, names.length)
+  const { rows } = await pool.query('SELECT count(*)::int AS count, count(DISTINCT auth_seq)::int AS seqs FROM devices')
+  t.strictSame(rows, [{ count: 10_001, seqs: 10_001 }])
+})
+
+t.test('a name that only PostgreSQL knows is refused and known from then on', async t => {
+  const devices = await openEmpty(t)
+  const other = await open(t)
+  await addOne(other, 'kitchen')
+  t.strictSame(await devices.add([NewDevice.parse({ name: 'kitchen' })], 'test'), {
+    ...{ ok: false, code: 'NAME_TAKEN', names: ['kitchen'] },
+  })
+  t.ok(devices.get('kitchen'))
+})
+
+t.test('a change is seen at once, by whoever holds the record', async t => {
+  const devices = await openEmpty(t)
+  const password = await addOne(devices, 'kitchen')
+  await addOne(devices, 'roof')
+  const record = devices.get('kitchen')
+  const version = devices.version()
+  const changed = valueIn(await devices.change('kitchen', { log_switch: false, location_short: 'K' }, 'test'))
+  t.match(changed, { name: 'kitchen', log_switch: false, location_short: 'K' })
+  t.equal(record?.log_switch, false)
+  t.ok(devices.version() > version)
+  t.strictSame(devices.active(), [devices.get('roof')])
+  const symbol = record?.symbol
+  valueIn(await devices.change('kitchen', { name: 'attic' }, 'test'))
+  t.equal(devices.get('kitchen'), undefined)
+  t.equal(devices.authenticate('attic', password)?.symbol, symbol, 'a new name keeps the password and the readings')
+  t.match(await devices.change('attic', { name: 'roof' }, 'test'), { ok: false, code: 'NAME_TAKEN', names: ['roof'] })
+  t.match(await devices.change('kitchen', { battery: true }, 'test'), { ok: false, code: 'DEVICE_UNKNOWN' })
+  await addOne(devices, 'kitchen')
+  t.strictSame(
+    devices.list('', 1).devices.map(({ name }) => name),
+    ['attic', 'kitchen', 'roof'],
+  )
+})
+
+t.test('the active devices are the same array until something changes', async t => {
+  const devices = await openEmpty(t)
+  await addOne(devices, 'b')
+  await addOne(devices, 'a')
+  const active = devices.active()
+  t.strictSame(
+    active.map(({ name }) => name),
+    ['a', 'b'],
+  )
+  t.equal(devices.active(), active)
+  await addOne(devices, 'c')
+  t.equal(active.length, 2)
+  t.equal(devices.active().length, 3)
+})
+
+t.test('every change leaves its trace and raises the sequence', async t => {
+  const devices = await openEmpty(t)
+  const sequences = async () => {
+    const { rows } = await pool.query('SELECT auth_seq::int AS seq FROM devices ORDER BY number')
+    return rows.map(({ seq }): number => seq)
+  }
+  const password = await addOne(devices, 'kitchen')
+  const seen = await sequences()
+  await devices.change('kitchen', { altitude_m: 3 }, 'test')
+  seen.push(...(await sequences()))
+  const rotated = valueIn(await devices.rotate('kitchen', false, 'test'))
+  seen.push(...(await sequences()))
+  await devices.remove(devices.get('kitchen')?.number ?? 0, 'test')
+  seen.push(...(await sequences()))
+  t.strictSame(
+    seen,
+    [...new Set(seen)].sort((a, b) => a - b),
+  )
+  t.equal(seen.length, 4)
+  const trail = await audit()
+  t.strictSame(trail, [
+    'test device.add kitchen {}',
+    'test device.change kitchen {"altitude_m":3}',
+    'test device.rotate kitchen {"old_password_ended":false}',
+    'test device.remove kitchen {}',
+  ])
+  t.notMatch(trail.join(), password)
+  t.notMatch(trail.join(), rotated.password)
+})
+
+t.test('a lost database refuses changes, lets devices in, and what it did meanwhile is found out', async t => {
+  const admin = await openEmpty(t)
+  const password = await addOne(admin, 'kitchen')
+  await addOne(admin, 'roof')
+  // A connection that breaks after the server has done the work: the outcome is unknown to the caller.
+  let broken = false
+  const breaking = breakingPool(() => broken, pool)
+  const devices = await open(t, { pool: breaking })
+  broken = true
+  t.strictSame(await devices.add([NewDevice.parse({ name: 'attic' })], 'test'), { ok: false, code: 'DATABASE_AWAY' })
+  t.strictSame(await devices.remove(devices.get('roof')?.number ?? 0, 'test'), { ok: false, code: 'DATABASE_AWAY' })
+  t.ok(devices.authenticate('kitchen', password), 'who was known comes in')
+  broken = false
+  for (let waits = 0; waits < 200 && devices.get('roof') !== undefined; waits++)
+    await new Promise(wait => setTimeout(wait, 50))
+  t.equal(devices.get('roof'), undefined)
+  t.ok(devices.get('attic'))
+})
+
+t.test('when devices were last heard of is saved in batches, and survives a lost database', async t => {
+  let broken = false
+  let statements = 0
+  const breaking = breakingPool(() => {
+    statements++
+    return broken
+  }, pool)
+  const setUp = await openEmpty(t)
+  const names = Array.from({ length: 50 }, (_, at) => `s${at}`)
+  valueIn(
+    await setUp.add(
+      names.map(name => NewDevice.parse({ name })),
+      'test',
+    ),
+  )
+  const devices = await open(t, { pool: breaking, flushMs: 20 })
+  broken = true
+  statements = 0
+  for (let at = 0; at < 1000; at++) devices.seen(devices.get(`s${at % 50}`) ?? { number: 0 }, nowMs + at)
+  for (let waits = 0; waits < 200 && statements < 2; waits++) await new Promise(wait => setTimeout(wait, 20))
+  broken = false
+  await devices.close()
+  t.ok(statements < 50, 'not one statement a reading')
+  const { rows } = await pool.query(
+    'SELECT count(*)::int AS count, max(last_seen) AS newest FROM devices WHERE last_seen >= to_timestamp($1 / 1000.0)',
+    [nowMs + 950],
+  )
+  t.strictSame(rows, [{ count: 50, newest: new Date(nowMs + 999) }])
+})
+
+t.test('a search finds names and places in any case, page by page', async t => {
+  const devices = await openEmpty(t)
+  const many = Array.from({ length: 230 }, (_, at) => NewDevice.parse({ name: `sensor.${1000 + at}` }))
+  many.push(NewDevice.parse({ name: 'x', location_short: 'Straße', location_desc: 'behind the (old) Wall' }))
+  valueIn(await devices.add(many, 'test'))
+  const found = (search: string, page = 1) => {
+    const { devices: list, total, next } = devices.list(search, page)
+    return [list.length, total, next]
+  }
+  t.strictSame(found(''), [100, 231, 2])
+  t.strictSame(found('', 3), [31, 231, null])
+  t.strictSame(found('', 4), [0, 231, null])
+  t.strictSame(found('SENSOR.'), [100, 230, 2])
+  t.strictSame(found('sensor.122'), [10, 10, null])
+  t.strictSame(found('(OLD) w'), [1, 1, null])
+  t.strictSame(found('STRAße'), [1, 1, null])
+  t.strictSame(found('.*'), [0, 0, null])
+})
