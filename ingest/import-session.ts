@@ -5,6 +5,7 @@
  * the same for any size of body and any ratio of compression.
  */
 
+import type { Readable } from 'node:stream'
 import type { CsvColumns } from './formats/csv.ts'
 import { readCsvHeader } from './formats/csv.ts'
 import type { Format } from './formats/line-reader.ts'
@@ -17,7 +18,8 @@ import type { DeviceRef } from './record.ts'
 export type Append = (records: Uint8Array) => Promise<'stored' | 'full' | 'closing' | 'unknown'>
 
 export interface ImportSource {
-  body: AsyncIterable<Uint8Array>
+  /** Destroyed when the import ends before it does. */
+  body: Readable
   format: Format
   find: (deviceName: string) => DeviceRef | undefined
 }
@@ -49,9 +51,11 @@ export interface ImportResult {
 type Step = { kind: 'ready'; ready: ReadyChunk } | { kind: 'end' } | { kind: 'failure'; failure: Failure }
 type Failure = NonNullable<ImportResult['failure']>
 
+export const shuttingDown: Failure = { code: 'CLOSING', reason: 'the server is shutting down' }
+
 const appendFailures = {
   full: { code: 'JOURNAL_FULL', reason: 'the journal is full' },
-  closing: { code: 'CLOSING', reason: 'the server is shutting down' },
+  closing: shuttingDown,
   unknown: { code: 'UNKNOWN', reason: 'the disk failed; it is not known whether the last lines are stored' },
 } as const satisfies Record<string, Failure>
 

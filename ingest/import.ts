@@ -4,11 +4,11 @@ import { createImportPool } from './import-pool.ts'
 import {
   type Append,
   emptyReport,
-  type ImportFailure,
   type ImportResult,
   type ImportSource,
   runImportSession,
   type SessionLimits,
+  shuttingDown,
 } from './import-session.ts'
 import { defaultRanges, type Ranges } from './reading.ts'
 
@@ -47,29 +47,33 @@ export function createImporter(options: ImporterOptions): Importer {
   const limits = { ...defaultImportLimits, ...options.limits }
   const { lineBytesMax, sessionsMax } = limits
   const pool = createImportPool({ now, liveWindowMs, ranges, aheadMsMax, lineBytesMax, queueMax: sessionsMax })
-  let sessions = 0
+  const sessions = new Map<ImportSource, Promise<ImportResult>>()
   let closing = false
 
   async function run(source: ImportSource): Promise<ImportResult> {
-    if (closing) return refusal('CLOSING', 'the server is shutting down')
-    if (sessions >= sessionsMax) return refusal('BUSY', `${sessionsMax} imports are running already`)
-    sessions++
+    if (closing) return { report: emptyReport(), failure: shuttingDown }
+    if (sessions.size >= sessionsMax) {
+      return { report: emptyReport(), failure: { code: 'BUSY', reason: `${sessionsMax} imports are running already` } }
+    }
+    const session = runImportSession(source, { limits, pool, append })
+    sessions.set(source, session)
     try {
-      return await runImportSession(source, { limits, pool, append })
+      const { report, failure } = await session
+      // A body that was cut off by the close did not break by itself.
+      if (failure === undefined) return { report }
+      return { report, failure: closing && failure.code === 'BODY_BROKEN' ? shuttingDown : failure }
     } finally {
-      sessions--
+      sessions.delete(source)
     }
   }
 
-  /** Whoever closes has ended the requests before: an import that still runs loses its thread and rejects. */
+  /** A body may take its sender minutes, so it is cut off; what came before is stored, and its sender is told so. */
   async function close(): Promise<void> {
     closing = true
+    for (const { body } of sessions.keys()) body.destroy(new Error(shuttingDown.reason))
+    await Promise.allSettled(sessions.values())
     await pool.close()
   }
 
   return { run, close }
-}
-
-function refusal(code: ImportFailure, reason: string): ImportResult {
-  return { report: emptyReport(), failure: { code, reason } }
 }

@@ -1,6 +1,7 @@
 /** Imports as a whole: real files, bodies that stop half way, a journal that is full. */
 
 import { createReadStream, readFileSync } from 'node:fs'
+import { Readable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { Format } from '../../ingest/formats/line-reader.ts'
@@ -38,7 +39,7 @@ const smallChunks = { chunkBytes: 512, lineBytesMax: 200 }
 const known = (name: string) => (name.startsWith('unknown') ? undefined : { number: 7, symbol: `${name}-7` })
 
 function source(body: string | AsyncIterable<Uint8Array>, format: Format = 'csv') {
-  return { body: typeof body === 'string' ? pieces(body) : body, format, find: known }
+  return { body: Readable.from(typeof body === 'string' ? pieces(body) : body), format, find: known }
 }
 
 async function* pieces(text: string): AsyncGenerator<Uint8Array> {
@@ -193,6 +194,21 @@ t.test('more imports at a time than the limit are refused, not queued', async t 
   t.equal(first.report.accepted, 3)
   t.match(second, { failure: { code: 'BUSY' } })
   t.match(await importer.run(source(header)), { failure: undefined })
+})
+
+t.test('a close cuts off a body that nobody ends, and keeps what came of it', async t => {
+  const journal = createJournal()
+  const importer = startImporter(t, { ...journal, limits: smallChunks })
+  async function* stalled() {
+    yield* pieces(header + lines(100))
+    await new Promise(() => {})
+  }
+  const running = importer.run(source(stalled()))
+  while (journal.stored.length < 50) await turn()
+  await importer.close()
+  const { report, failure } = await running
+  t.match(failure, { code: 'CLOSING' })
+  t.equal(report.accepted, journal.stored.length)
 })
 
 t.test('a closed importer refuses, and may be closed again', async t => {
