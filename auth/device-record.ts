@@ -1,7 +1,7 @@
 /** One device in memory: its settings as everybody reads them, and its credential, which nothing hands out. */
 
 import type { Device, DeviceDetails } from './device.ts'
-import { digestEquals } from './password.ts'
+import { digestEquals, packDigest, unpackDigest } from './password.ts'
 
 /** A record as PostgreSQL keeps it; times in epoch milliseconds. */
 export interface DeviceRow {
@@ -43,8 +43,8 @@ export class DeviceRecord implements Device {
   removed = false
   authSeq = 0
   readonly #createdMs: number
-  #current: Buffer
-  #next: Buffer | null = null
+  #current: string
+  #next: string | null = null
   #graceEndsMs = 0
   #nextWasUsed = false
 
@@ -53,7 +53,7 @@ export class DeviceRecord implements Device {
     this.symbol = row.symbol
     this.lastSeenMs = row.lastSeenMs ?? 0
     this.#createdMs = row.createdMs
-    this.#current = row.current
+    this.#current = packDigest(row.current)
     this.take(row)
   }
 
@@ -69,10 +69,10 @@ export class DeviceRecord implements Device {
     this.owner = row.owner
     this.removed = row.removed
     this.authSeq = row.authSeq
-    const sameNext = row.next !== null && this.#next?.equals(row.next) === true
-    this.#nextWasUsed &&= sameNext
-    this.#current = row.current
-    this.#next = row.next
+    const next = row.next === null ? null : packDigest(row.next)
+    this.#nextWasUsed &&= next === this.#next
+    this.#current = packDigest(row.current)
+    this.#next = next
     this.#graceEndsMs = row.graceEndsMs ?? 0
   }
 
@@ -91,8 +91,9 @@ export class DeviceRecord implements Device {
    * the device has used it, else the older one, for then the newer one never reached the device.
    */
   digestToKeep(nowMs: number): Buffer {
-    if (this.#next === null) return this.#current
-    return this.#nextWasUsed || nowMs >= this.#graceEndsMs ? this.#next : this.#current
+    const newer = this.#next
+    if (newer === null) return unpackDigest(this.#current)
+    return unpackDigest(this.#nextWasUsed || nowMs >= this.#graceEndsMs ? newer : this.#current)
   }
 
   details(nowMs: number): DeviceDetails {

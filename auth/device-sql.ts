@@ -10,9 +10,9 @@ import type { DeviceRow } from './device-record.ts'
 type Database = Pick<pg.Pool, 'query'>
 
 const columns = `number, name, symbol, location_short, location_desc, log_switch, battery, altitude_m,
-  expected_interval_s, owner, (extract(epoch FROM created_at) * 1000)::float8,
-  (extract(epoch FROM last_seen) * 1000)::float8, credential_current, credential_next,
-  (extract(epoch FROM grace_ends_at) * 1000)::float8, auth_seq::float8, removed_at IS NOT NULL`
+  expected_interval_s, owner, date_part('epoch', created_at) * 1000,
+  date_part('epoch', last_seen) * 1000, credential_current, credential_next,
+  date_part('epoch', grace_ends_at) * 1000, auth_seq::float8, removed_at IS NOT NULL`
 
 type Values = [
   ...[number: number, name: string, symbol: string, locationShort: string, locationDesc: string],
@@ -26,8 +26,16 @@ function rowOf(values: Values): DeviceRow {
   const [expected_interval_s, owner, createdMs, lastSeenMs, current, next, graceEndsMs, authSeq, removed] = rest
   return {
     ...{ number, name, symbol, location_short, location_desc, log_switch, battery, altitude_m, expected_interval_s },
-    ...{ owner, createdMs, lastSeenMs, current, next, graceEndsMs, authSeq, removed },
+    ...{ owner, current, next, authSeq, removed },
+    createdMs: Math.round(createdMs),
+    lastSeenMs: wholeMs(lastSeenMs),
+    graceEndsMs: wholeMs(graceEndsMs),
   }
+}
+
+/** Seconds as a binary fraction miss the millisecond by a hair, on either side. */
+function wholeMs(timeMs: number | null): number | null {
+  return timeMs === null ? null : Math.round(timeMs)
 }
 
 async function ask(database: Database, text: string, values: unknown[]): Promise<DeviceRow[]> {

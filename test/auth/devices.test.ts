@@ -13,7 +13,7 @@ const nowhere = { questdbHttp: 'http://127.0.0.1:9', questdbPg: 'postgresql://12
 
 const { store } = await startDatabases(t, nowhere)
 const pool = store.postgres
-let nowMs = Date.parse('2026-05-01T00:00:00Z')
+let nowMs = Date.parse('2026-05-01T00:00:00.129Z')
 
 async function open(t: Test, options: Partial<DevicesOptions> = {}): Promise<Devices> {
   const devices = await openDevices({ pool, now: () => nowMs, log: silentLog, graceMs: hourMs, ...options })
