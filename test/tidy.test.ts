@@ -1,0 +1,73 @@
+/** The arrows between the folders, held as a table over every import, static and lazy. */
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { test } from 'tap'
+
+const root = resolve(import.meta.dirname, '..')
+
+/** Which folder may import from which; a file name stands for that file alone. */
+const arrows: Record<string, string[]> = {
+  store: [],
+  ingest: ['store/tables.ts'],
+  analytics: [],
+  query: ['analytics', 'store/tables.ts'],
+  auth: [],
+  api: ['store', 'ingest', 'analytics', 'query', 'auth'],
+}
+
+/** Benches, tests and the demo may import anything, and nothing imports them. */
+const leaves = ['bench', 'test', 'demo']
+
+const importPattern = /(?:from|import|new URL)\s*\(?\s*'(\.{1,2}\/[^']+)'/g
+
+function sourceFiles(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter(name => name.endsWith('.ts'))
+    .map(name => join(folder, name))
+}
+
+function importsOf(file: string): string[] {
+  const text = readFileSync(join(root, file), 'utf8')
+  return [...text.matchAll(importPattern)].map(match => relative(root, resolve(root, dirname(file), match[1] ?? '')))
+}
+
+function isAllowed(folder: string, target: string): boolean {
+  const allowed = [folder, ...(arrows[folder] ?? [])]
+  return allowed.some(place => target === place || target.startsWith(`${place}/`))
+}
+
+test('imports go only where the table says', async t => {
+  for (const folder of Object.keys(arrows)) {
+    const files = sourceFiles(folder)
+    t.ok(files.length > 0, `${folder} has files`)
+    const wrong = files.flatMap(file =>
+      importsOf(file)
+        .filter(target => !isAllowed(folder, target))
+        .map(target => `${file} imports ${target}`),
+    )
+    t.strictSame(wrong, [], folder)
+  }
+})
+
+test('the pattern finds static, lazy and worker imports', async t => {
+  const text = "import a from './a.ts'\nexport { b } from '../b.ts'\nawait import('./c.ts')\nnew URL('./d.ts', x)"
+  t.strictSame(
+    [...text.matchAll(importPattern)].map(match => match[1]),
+    ['./a.ts', '../b.ts', './c.ts', './d.ts'],
+  )
+})
+
+test('only the configuration reads the environment', async t => {
+  const readers = [...Object.keys(arrows)]
+    .flatMap(sourceFiles)
+    .filter(file => /process\.env/.test(readFileSync(join(root, file), 'utf8')))
+  t.strictSame(readers, ['api/main.ts'], 'main hands it to the configuration')
+})
+
+test('every folder is in the table', async t => {
+  const folders = readdirSync(root, { withFileTypes: true })
+    .filter(entry => entry.isDirectory() && !/^(\.|node_modules$|data$)/.test(entry.name))
+    .map(entry => entry.name)
+  t.strictSame(folders.sort(), [...Object.keys(arrows), ...leaves].sort())
+})
