@@ -25,7 +25,7 @@ function official(rows: Row[]): Buffer {
   const buffer = createBuffer(options)
   for (const { symbols, columns, timeUs } of rows) {
     buffer.table('readings')
-    symbols.forEach((value, index) => buffer.symbol(`symbol ${index}`, value))
+    for (const [index, value] of symbols.entries()) buffer.symbol(`symbol ${index}`, value)
     columns.forEach(({ kind, value }, index) => {
       if (kind === 'double') buffer.floatColumn(`column=${index}`, value)
       else if (kind === 'long') buffer.intColumn(`column=${index}`, value)
@@ -51,8 +51,8 @@ function ours(rows: Row[]): Buffer {
   const table = encodeName('readings')
   for (const { symbols, columns, timeUs } of rows) {
     buffer.table(table)
-    symbols.forEach((value, index) => buffer.symbol(encodeName(`symbol ${index}`), value))
-    columns.forEach((given, index) => addColumn(buffer, encodeName(`column=${index}`), given))
+    for (const [index, value] of symbols.entries()) buffer.symbol(encodeName(`symbol ${index}`), value)
+    for (const [index, given] of columns.entries()) addColumn(buffer, encodeName(`column=${index}`), given)
     buffer.at(timeUs)
   }
   return Buffer.from(buffer.bytes.subarray(0, buffer.length))

@@ -1,0 +1,306 @@
+import fc from 'fast-check'
+import { test } from 'tap'
+import { listDeadLetters } from '../../ingest/dead-letters.ts'
+import { openDisk } from '../../ingest/disk.ts'
+import { Forwarder, type ForwarderOptions, type ForwarderStatus, readCheckpoint } from '../../ingest/forwarder.ts'
+import { recoverJournal } from '../../ingest/recovery.ts'
+import { SegmentWriter } from '../../ingest/segment-writer.ts'
+import { listSegments } from '../../ingest/segments.ts'
+import { revisionSlots } from '../../ingest/touched.ts'
+import { silentLog, type TestHooks, temporaryFolder } from '../support/databases.ts'
+import { device, records, unsealed } from '../support/journal-parts.ts'
+import { createSimulatedQuestdb, type SimulatedQuestdb } from '../support/simulated-questdb.ts'
+
+interface Entry {
+  device: number
+  timeUs: number
+  temperature: number
+  backfill: boolean
+}
+
+interface Rig {
+  folder: string
+  questdb: SimulatedQuestdb
+  revisions: Int32Array
+  add(entries: Entry[]): void
+  start(options?: Partial<ForwarderOptions>): Forwarder
+  status(): ForwarderStatus | undefined
+  /** Resolves when the condition holds; looks again and again, for a while. */
+  until(condition: () => boolean): Promise<void>
+  allApplied(): boolean
+}
+
+function createRig(t: TestHooks, segmentBytes = 1024 * 1024): Rig {
+  const folder = temporaryFolder(t)
+  const disk = openDisk(folder)
+  const questdb = createSimulatedQuestdb()
+  const writer = new SegmentWriter({ disk, end: recoverJournal(disk).end, reserveBytes: 0, segmentBytes })
+  t.teardown(() => writer.close())
+  const revisions = new Int32Array(revisionSlots)
+  let end = 0
+  let last: ForwarderStatus | undefined
+  return {
+    folder,
+    questdb,
+    revisions,
+    add(entries) {
+      const body = Buffer.concat(entries.map(e => records(device(e.device), [e.temperature], e.timeUs, e.backfill)))
+      const backfillCount = entries.filter(entry => entry.backfill).length
+      const group = { recordCount: entries.length, backfillCount, receiptUs: 1, highestStampUs: 1 }
+      end = writer.commit(unsealed(body), group).end
+    },
+    start(options = {}) {
+      const forwarder = new Forwarder({
+        disk,
+        connections: Array.from({ length: 4 }, () => questdb.connect()),
+        requestBytes: 4096,
+        durableEnd: () => end,
+        from: readCheckpoint(disk, end),
+        endOrdinal: 0,
+        keepMs: 0,
+        keepBytesMax: 1e9,
+        revisions,
+        nowMs: Date.now,
+        log: silentLog,
+        onStatus: status => {
+          last = status
+        },
+        ...options,
+      })
+      t.teardown(() => forwarder.close())
+      forwarder.run()
+      return forwarder
+    },
+    status: () => last,
+    async until(condition) {
+      for (let tries = 0; tries < 4000 && !condition(); tries++) await new Promise(resolve => setTimeout(resolve, 5))
+      if (!condition()) throw new Error(`it never came to ${condition}; status ${JSON.stringify(last)}`)
+    },
+    allApplied: () => last?.applied === end && end > 0,
+  }
+}
+
+/** What the table must hold: the last entry for each device and time, by position in the journal. */
+function reference(entries: Entry[]): Map<string, number> {
+  return new Map(entries.map(e => [`device-${e.device} ${e.timeUs}`, e.temperature]))
+}
+
+function shown(questdb: SimulatedQuestdb): Map<string, number> {
+  return new Map([...questdb.table()].map(([key, row]) => [key, row.values['temperature'] ?? Number.NaN]))
+}
+
+const sorted = (map: Map<string, number>) => [...map].sort(([a], [b]) => (a < b ? -1 : 1))
+
+function entriesOf(count: number, devices: number): Entry[] {
+  return Array.from({ length: count }, (_, index) => ({
+    device: index % devices,
+    timeUs: 1_000_000 + index,
+    temperature: index,
+    backfill: false,
+  }))
+}
+
+const entry = fc.record({
+  device: fc.nat(5),
+  // Few times, so that keys meet; whole milliseconds, as only clients' times can meet.
+  timeUs: fc.nat(20).map(ms => 1_000_000 + ms * 1000),
+  temperature: fc.nat(1000),
+  backfill: fc.boolean(),
+})
+
+test('the last record per key wins, under any mixture of failures', async t => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.array(entry, { minLength: 1, maxLength: 30 }), { minLength: 1, maxLength: 8 }),
+      fc.infiniteStream(fc.nat(9)),
+      async (groups, dice) => {
+        const hooks: (() => unknown)[] = []
+        const rig = createRig({ teardown: work => hooks.unshift(work) })
+        try {
+          // A late reading with the time of a live one comes after it, as the lanes are told apart by the receipt clock.
+          const entries = groups.map(group => group.map(e => ({ ...e, timeUs: e.timeUs + (e.backfill ? 0 : 1e9) })))
+          rig.questdb.answer = () => failureFor(dice.next().value ?? 9)
+          for (const group of entries) rig.add(group)
+          rig.start()
+          await rig.until(rig.allApplied)
+          return JSON.stringify(sorted(shown(rig.questdb))) === JSON.stringify(sorted(reference(entries.flat())))
+        } finally {
+          for (const close of hooks) await close()
+        }
+      },
+    ),
+    { numRuns: 25 },
+  )
+  t.pass('25 random histories')
+})
+
+function failureFor(dice: number) {
+  if (dice === 0) return { kind: 'failed', status: undefined, message: 'connection reset' } as const
+  return dice === 1 ? ({ kind: 'failed', status: 503, message: 'busy' } as const) : undefined
+}
+
+test('the times of one device arrive in order', async t => {
+  const rig = createRig(t)
+  for (let index = 0; index < 20; index++)
+    rig.add(entriesOf(50, 7).map(e => ({ ...e, timeUs: e.timeUs + index * 100 })))
+  let requests = 0
+  rig.questdb.answer = () =>
+    ++requests % 3 === 0 ? { kind: 'failed', status: undefined, message: 'reset' } : undefined
+  rig.start()
+  await rig.until(rig.allApplied)
+  const last = new Map<string, number>()
+  for (const row of rig.questdb.taken.flat()) {
+    if (row.timeUs <= (last.get(row.device) ?? 0)) t.fail(`${row.device} went back to ${row.timeUs}`)
+    last.set(row.device, row.timeUs)
+  }
+  t.equal(rig.questdb.taken.flat().length, 1000)
+})
+
+test('taken is not applied: nothing is forgotten before the writer has it', async t => {
+  const rig = createRig(t, 2000)
+  rig.questdb.holdsApply = true
+  for (let index = 0; index < 20; index++)
+    rig.add(entriesOf(20, 3).map(e => ({ ...e, timeUs: e.timeUs + index * 100 })))
+  const segments = listSegments(openDisk(rig.folder))
+  t.ok(segments.length > 5)
+  rig.start()
+  await rig.until(() => rig.questdb.taken.flat().length === 400)
+  await new Promise(resolve => setTimeout(resolve, 300))
+  t.strictSame(listSegments(openDisk(rig.folder)), segments, 'all segments are there')
+  t.equal(rig.revisions[1], 0, 'no revision is raised for rows that nobody sees')
+  rig.questdb.holdsApply = false
+  await rig.until(rig.allApplied)
+  t.equal(listSegments(openDisk(rig.folder)).length, 1, 'only the newest segment stays')
+  t.ok((rig.revisions[1] ?? 0) > 0)
+})
+
+test('a row that is refused for itself becomes a dead letter, and the rest goes in', async t => {
+  for (const kind of ['refused', 'failed'] as const) {
+    const rig = createRig(t)
+    rig.questdb.answer = rows => {
+      if (!rows.some(row => row.values['temperature'] === 13)) return undefined
+      return kind === 'refused' ? { kind, message: 'bad value' } : { kind, status: 500, message: 'internal error' }
+    }
+    rig.add(entriesOf(100, 5))
+    rig.start()
+    await rig.until(rig.allApplied)
+    t.equal(rig.questdb.table().size, 99, kind)
+    const [letter, ...others] = await listDeadLetters(rig.folder, -1, 10)
+    t.equal(others.length, 0)
+    t.match(letter, { symbol: 'device-3', values: { temperature: 13, battery_voltage: null } })
+    t.match(letter?.reason, kind === 'refused' ? /bad value/ : /internal error/)
+  }
+})
+
+test('a row alone that meets a 5xx waits until others pass', async t => {
+  const rig = createRig(t)
+  rig.questdb.answer = rows =>
+    rows.some(row => row.values['temperature'] === 13) ? { kind: 'failed', status: 500, message: 'broken' } : undefined
+  rig.add([{ device: 1, timeUs: 1_000_001, temperature: 13, backfill: false }])
+  rig.start()
+  await new Promise(resolve => setTimeout(resolve, 1500))
+  t.strictSame(await listDeadLetters(rig.folder, -1, 10), [], 'it may be the server that is broken')
+  rig.add(entriesOf(10, 5))
+  await rig.until(rig.allApplied)
+  t.equal((await listDeadLetters(rig.folder, -1, 10)).length, 1)
+  t.equal(rig.questdb.table().size, 10)
+})
+
+test('an outage and a broken table make no dead letters', async t => {
+  const rig = createRig(t)
+  rig.add(entriesOf(50, 5))
+  rig.questdb.answer = () => ({ kind: 'failed', status: 500, message: 'no space left on device' })
+  rig.start()
+  await new Promise(resolve => setTimeout(resolve, 1500))
+  rig.questdb.columns = ['ts', 'device']
+  rig.questdb.answer = () => ({ kind: 'refused', message: 'creating new columns is disabled' })
+  await rig.until(() => /lacks temperature/.test(rig.status()?.fault ?? ''))
+  rig.questdb.columns = ['ts', 'device', 'temperature', 'humidity', 'pressure', 'battery_voltage', 'battery_percentage']
+  rig.questdb.answer = () => undefined
+  await rig.until(rig.allApplied)
+  t.strictSame(await listDeadLetters(rig.folder, -1, 10), [])
+  t.equal(rig.questdb.table().size, 50)
+  t.equal(rig.status()?.fault, undefined)
+})
+
+test('late readings are sent sorted by time, behind the live ones', async t => {
+  const rig = createRig(t)
+  const late = Array.from({ length: 60 }, (_, index) => ({
+    device: index % 4,
+    timeUs: 1_000_000 + ((index * 37) % 60) * 1000,
+    temperature: index,
+    backfill: true,
+  }))
+  rig.add([...late, ...entriesOf(10, 2).map(e => ({ ...e, timeUs: e.timeUs + 1e9 }))])
+  rig.start({ requestBytes: 1024 * 1024 })
+  await rig.until(rig.allApplied)
+  const sent = rig.questdb.taken.flat().filter(row => row.timeUs < 1e9)
+  t.strictSame(
+    sent.map(row => row.timeUs),
+    late.map(row => row.timeUs).sort((a, b) => a - b),
+  )
+  t.equal(rig.questdb.taken[0]?.[0]?.timeUs, 1_000_000 + 1e9, 'the live readings went first')
+})
+
+test('a suspended table is told, and resumed once when the cause goes away by itself', async t => {
+  const rig = createRig(t)
+  rig.questdb.suspended = { message: '[28] No space left on device' }
+  rig.add(entriesOf(10, 2))
+  rig.start()
+  await rig.until(() => rig.questdb.resumed === 1)
+  await rig.until(rig.allApplied)
+  t.equal(rig.questdb.table().size, 10)
+  rig.questdb.suspended = { message: 'table is corrupt' }
+  rig.add(entriesOf(10, 2).map(e => ({ ...e, timeUs: e.timeUs + 500 })))
+  await rig.until(() => rig.status()?.suspended === true)
+  await new Promise(resolve => setTimeout(resolve, 300))
+  t.equal(rig.questdb.resumed, 1, 'an unknown cause is left to a person')
+})
+
+test('what a QuestDB without sync has lost is sent again from the segments that were kept', async t => {
+  const rig = createRig(t, 2000)
+  for (let index = 0; index < 10; index++)
+    rig.add(entriesOf(20, 3).map(e => ({ ...e, timeUs: e.timeUs + index * 100 })))
+  rig.start({ keepMs: 3_600_000 })
+  await rig.until(rig.allApplied)
+  t.ok(listSegments(openDisk(rig.folder)).length > 3, 'applied segments are kept')
+  rig.questdb.away = true
+  rig.questdb.lose(3)
+  rig.add([{ device: 9, timeUs: 9_000_001, temperature: 1, backfill: false }])
+  await rig.until(() => rig.status()?.fault !== undefined)
+  rig.questdb.away = false
+  await rig.until(() => rig.questdb.table().size === 201)
+  t.pass('all 201 rows are there again')
+})
+
+test('a restart goes on where the forwarder was', async t => {
+  const rig = createRig(t)
+  rig.add(entriesOf(50, 5))
+  const first = rig.start()
+  await rig.until(rig.allApplied)
+  await first.close()
+  await first.close()
+  rig.add([{ device: 9, timeUs: 9_000_001, temperature: 1, backfill: false }])
+  const before = rig.questdb.taken.length
+  rig.start()
+  await rig.until(() => rig.questdb.taken.length === before + 1)
+  t.strictSame(
+    rig.questdb.taken.at(-1)?.map(row => row.device),
+    ['device-9'],
+  )
+})
+
+test('a damaged group is kept in quarantine and told, and what stands behind it goes on', async t => {
+  const rig = createRig(t)
+  rig.add(entriesOf(3, 3))
+  rig.add(entriesOf(4, 4).map(e => ({ ...e, timeUs: e.timeUs + 100 })))
+  const disk = openDisk(rig.folder)
+  const file = disk.open('0000000000000000.journal', false)
+  file.write(Buffer.from([0xff, 0xff]), 140)
+  file.close()
+  rig.start()
+  await rig.until(rig.allApplied)
+  t.equal(rig.questdb.table().size, 4)
+  t.ok((rig.status()?.damagedBytes ?? 0) > 100)
+  t.ok(disk.list().some(name => name.endsWith('.middle')))
+})

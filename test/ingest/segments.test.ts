@@ -1,0 +1,225 @@
+import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { test } from 'tap'
+import { type Disk, openDisk } from '../../ingest/disk.ts'
+import { groupHeaderLength } from '../../ingest/group.ts'
+import { readRecord } from '../../ingest/record.ts'
+import { recoverJournal } from '../../ingest/recovery.ts'
+import { type Chunk, SegmentReader } from '../../ingest/segment-reader.ts'
+import { SegmentWriter } from '../../ingest/segment-writer.ts'
+import { listSegments, segmentName } from '../../ingest/segments.ts'
+import { temporaryFolder } from '../support/databases.ts'
+import { openFaultyDisk } from '../support/faulty-disk.ts'
+import { device, records, unsealed } from '../support/journal-parts.ts'
+
+const empty = { position: 0, ordinal: 0, highestStampUs: 0 }
+
+function openWriter(disk: Disk, segmentBytes = 1024 * 1024): SegmentWriter {
+  return new SegmentWriter({ disk, end: recoverJournal(disk).end, reserveBytes: 0, segmentBytes })
+}
+
+/** One group with these temperatures, stamped by position in time. */
+function commit(writer: SegmentWriter, temperatures: number[], stampUs = 1) {
+  const body = records(device(1), temperatures, stampUs)
+  const group = { recordCount: temperatures.length, backfillCount: 0, receiptUs: stampUs, highestStampUs: stampUs }
+  return writer.commit(unsealed(body), group)
+}
+
+interface Found {
+  temperatures: number[]
+  damaged: { from: number; to: number; zeros: boolean }[]
+}
+
+function readAll(disk: Disk, end: number): Found {
+  const reader = new SegmentReader(disk)
+  const found: Found = { temperatures: [], damaged: [] }
+  for (let position = 0; position < end; ) {
+    const chunk = reader.read(position, end)
+    found.temperatures.push(...temperaturesOf(chunk))
+    found.damaged.push(...chunk.damaged)
+    if (chunk.next === position) break
+    position = chunk.next
+  }
+  reader.close()
+  return found
+}
+
+function temperaturesOf(chunk: Chunk): number[] {
+  const view = new DataView(chunk.bytes.buffer, chunk.bytes.byteOffset, chunk.bytes.byteLength)
+  return chunk.groups.flatMap(group => {
+    const start = group.position - chunk.position + groupHeaderLength
+    const found: number[] = []
+    for (let offset = start; offset < start + group.bodyLength; offset += view.getUint16(offset, true)) {
+      found.push(readRecord(view, offset).reading.temperature)
+    }
+    return found
+  })
+}
+
+test('what was stored is read back, over many segments', async t => {
+  const disk = openDisk(temporaryFolder(t))
+  const writer = openWriter(disk, 1000)
+  const stored: number[] = []
+  let end = 0
+  for (let index = 0; index < 50; index++) {
+    const temperatures = [index, index + 0.5, -index]
+    const committed = commit(writer, temperatures)
+    t.equal(committed.outcome, 'stored')
+    end = committed.end
+    stored.push(...temperatures)
+  }
+  writer.close()
+  t.ok(listSegments(disk).length > 5, 'there are several segments')
+  t.strictSame(readAll(disk, end), { temperatures: stored, damaged: [] })
+  t.equal(recoverJournal(disk).end.ordinal, 150)
+})
+
+test('the highest stamp outlives the trimming of all older segments', async t => {
+  const folder = temporaryFolder(t)
+  const disk = openDisk(folder)
+  const writer = openWriter(disk, 400)
+  commit(writer, [1, 2, 3], 5_000_001)
+  commit(writer, [4, 5, 6], 6_000_001)
+  writer.close()
+  const [first = 0, second = 0] = listSegments(disk)
+  disk.remove(segmentName(first))
+  truncateSync(join(folder, segmentName(second)), groupHeaderLength)
+  t.equal(recoverJournal(disk).end.highestStampUs, 5_000_001)
+})
+
+test('a torn tail is cut off, kept in quarantine, and the journal goes on', async t => {
+  const folder = temporaryFolder(t)
+  const disk = openDisk(folder)
+  const writer = openWriter(disk)
+  commit(writer, [1, 2])
+  const { end } = commit(writer, [3])
+  writer.close()
+  const name = segmentName(0)
+  const whole = readFileSync(join(folder, name))
+  writeFileSync(join(folder, name), Buffer.concat([whole, whole.subarray(groupHeaderLength, whole.length - 30)]))
+
+  const recovered = recoverJournal(disk)
+  t.equal(recovered.end.position, end)
+  t.ok(recovered.tornBytes > 200, 'less only the zeros at its end')
+  t.ok(readdirSync(folder).some(file => file.startsWith('quarantine-') && file.endsWith('.tail')))
+  const next = openWriter(disk)
+  const after = commit(next, [4])
+  next.close()
+  t.strictSame(readAll(disk, after.end).temperatures, [1, 2, 3, 4])
+})
+
+test('zeros behind the last group are no damage', async t => {
+  const folder = temporaryFolder(t)
+  const disk = openDisk(folder)
+  const writer = openWriter(disk)
+  const { end } = commit(writer, [1, 2])
+  // As after a kill: the file still has the zeros that it was grown by.
+  t.ok(readFileSync(join(folder, segmentName(0))).length > end)
+  t.strictSame(recoverJournal(disk), { end: { position: end, ordinal: 2, highestStampUs: 1 }, start: 0, tornBytes: 0 })
+})
+
+test('a flipped bit anywhere costs its own group and nothing else', async t => {
+  const folder = temporaryFolder(t)
+  const disk = openDisk(folder)
+  const writer = openWriter(disk)
+  const groups = [[1, 2], [3], [4, 5, 6], [7]]
+  const ends = groups.map(temperatures => commit(writer, temperatures).end)
+  writer.close()
+  const end = ends.at(-1) as number
+  const path = join(folder, segmentName(0))
+  const whole = readFileSync(path)
+  const flipped = fc.property(fc.nat(end - 1), fc.nat(7), (at, bit) => {
+    const bytes = Buffer.from(whole)
+    bytes.writeUInt8(bytes.readUInt8(at) ^ (1 << bit), at)
+    writeFileSync(path, bytes)
+    const hit = ends.findIndex(groupEnd => at < groupEnd)
+    const expected = at < groupHeaderLength ? groups.flat() : groups.filter((_, index) => index !== hit).flat()
+    const { temperatures, damaged } = readAll(disk, end)
+    return JSON.stringify(temperatures) === JSON.stringify(expected) && damaged.length > 0
+  })
+  fc.assert(flipped, { numRuns: 1000 })
+  t.pass('1,000 flipped bits')
+})
+
+test('a cut anywhere loses only what stood behind it', async t => {
+  const folder = temporaryFolder(t)
+  const disk = openDisk(folder)
+  const writer = openWriter(disk)
+  const groups = [[1, 2], [3], [4, 5, 6], [7]]
+  const ends = groups.map(temperatures => commit(writer, temperatures).end)
+  writer.close()
+  const path = join(folder, segmentName(0))
+  const whole = readFileSync(path)
+  const cut = fc.property(fc.integer({ min: groupHeaderLength, max: whole.length }), length => {
+    writeFileSync(path, whole.subarray(0, length))
+    const expected = groups.filter((_, index) => (ends[index] as number) <= length).flat()
+    const { end } = recoverJournal(disk)
+    return JSON.stringify(readAll(disk, end.position).temperatures) === JSON.stringify(expected)
+  })
+  fc.assert(cut, { numRuns: 500 })
+  t.pass('500 cuts')
+})
+
+test('a segment without a whole group is put aside and its name is free again', async t => {
+  const folder = temporaryFolder(t)
+  const disk = openDisk(folder)
+  writeFileSync(join(folder, segmentName(0)), 'nonsense')
+  t.strictSame(recoverJournal(disk), { end: empty, start: 0, tornBytes: 8 })
+  t.strictSame(listSegments(disk), [])
+})
+
+test('a write that fails is cut back: nothing stored, and the next one is', async t => {
+  const { disk, faults } = openFaultyDisk(temporaryFolder(t))
+  const writer = openWriter(disk)
+  commit(writer, [1])
+  faults.before = operation => {
+    if (operation === 'write') throw new Error('no space left')
+  }
+  t.equal(commit(writer, [2]).outcome, 'full')
+  faults.before = () => undefined
+  const { outcome, end } = commit(writer, [3])
+  t.equal(outcome, 'stored')
+  t.strictSame(readAll(disk, end).temperatures, [1, 3])
+})
+
+test('a write that fails and cannot be cut back is unknown, and another segment takes over', async t => {
+  const { disk, faults } = openFaultyDisk(temporaryFolder(t))
+  const writer = openWriter(disk)
+  commit(writer, [1])
+  faults.before = operation => {
+    if (operation === 'write' || operation === 'truncate') throw new Error('input/output error')
+  }
+  t.equal(commit(writer, [2]).outcome, 'unknown')
+  faults.before = () => undefined
+  const { outcome, end } = commit(writer, [3])
+  t.equal(outcome, 'stored')
+  t.strictSame(readAll(disk, end).temperatures, [1, 3])
+})
+
+test('after a sync that failed the file is not trusted again', async t => {
+  const { disk, faults } = openFaultyDisk(temporaryFolder(t))
+  const writer = openWriter(disk)
+  commit(writer, [1])
+  faults.before = operation => {
+    if (operation === 'sync') throw new Error('input/output error')
+  }
+  t.equal(commit(writer, [2]).outcome, 'unknown')
+  faults.before = () => undefined
+  const { outcome, end } = commit(writer, [3])
+  t.equal(outcome, 'stored')
+  t.equal(listSegments(disk).length, 2)
+  // The bytes of the second group happen to be there, and may: its answer was neither yes nor no.
+  t.strictSame(readAll(disk, end).temperatures, [1, 2, 3])
+  t.equal(recoverJournal(disk).end.position, end)
+})
+
+test('the reserve of the disk is left to others', async t => {
+  const { disk, faults } = openFaultyDisk(temporaryFolder(t))
+  const writer = new SegmentWriter({ disk, end: empty, reserveBytes: 1000, segmentBytes: 1024 * 1024 })
+  faults.freeBytes = 900
+  t.equal(commit(writer, [1]).outcome, 'full')
+  t.strictSame(listSegments(disk), [], 'no empty file is left by a refusal')
+  faults.freeBytes = Number.MAX_SAFE_INTEGER
+  t.equal(commit(writer, [1]).outcome, 'stored')
+})

@@ -1,0 +1,40 @@
+/** A real directory whose operations fail on request: the disk is the one part of the journal that is stood in for. */
+
+import { type Disk, openDisk } from '../../ingest/disk.ts'
+
+export interface Faults {
+  /** Throws to fail the operation; called before it. */
+  before: (operation: 'write' | 'sync' | 'truncate' | 'open', name: string) => void
+  freeBytes: number
+}
+
+export function openFaultyDisk(directory: string): { disk: Disk; faults: Faults } {
+  const disk = openDisk(directory)
+  const faults: Faults = { before: () => undefined, freeBytes: Number.MAX_SAFE_INTEGER }
+  return {
+    faults,
+    disk: {
+      ...disk,
+      freeBytes: () => faults.freeBytes,
+      open(name, create) {
+        faults.before('open', name)
+        const file = disk.open(name, create)
+        return {
+          ...file,
+          write(bytes, position) {
+            faults.before('write', name)
+            file.write(bytes, position)
+          },
+          sync() {
+            faults.before('sync', name)
+            file.sync()
+          },
+          truncate(length) {
+            faults.before('truncate', name)
+            file.truncate(length)
+          },
+        }
+      },
+    },
+  }
+}

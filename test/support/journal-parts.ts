@@ -1,0 +1,38 @@
+/** Small readings, devices and records for the tests of the journal. */
+
+import { groupHeaderLength } from '../../ingest/group.ts'
+import type { Reading } from '../../ingest/reading.ts'
+import { type DeviceRef, recordLength, writeRecord } from '../../ingest/record.ts'
+
+export function reading(temperature: number, timestampMs?: number): Reading {
+  return {
+    timestampMs,
+    temperature,
+    humidity: 50,
+    pressure: 1000,
+    battery_voltage: Number.NaN,
+    battery_percentage: Number.NaN,
+  }
+}
+
+export function device(number: number): DeviceRef {
+  return { number, symbol: `device-${number}` }
+}
+
+/** Records of one device, with times that count up from `firstUs`. */
+export function records(of: DeviceRef, temperatures: number[], firstUs: number, backfill = false): Buffer {
+  const bytes = Buffer.alloc(temperatures.length * recordLength(of.symbol.length))
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  let offset = 0
+  temperatures.forEach((temperature, index) => {
+    offset = writeRecord(view, offset, of, firstUs + index, backfill, reading(temperature))
+  })
+  return bytes
+}
+
+/** A group's bytes with room for the header, as the journal's thread gets them. */
+export function unsealed(body: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(groupHeaderLength + body.length)
+  bytes.set(body, groupHeaderLength)
+  return bytes
+}

@@ -1,0 +1,101 @@
+/**
+ * QuestDB behind a network that misbehaves, for the forwarder's tests: it keeps the last row for each device and time,
+ * applies what it took when it is told to, and answers as the test says.
+ */
+
+import type { QuestdbConnection, WriteAnswer } from '../../ingest/questdb.ts'
+import { metrics } from '../../store/tables.ts'
+
+export interface Row {
+  device: string
+  timeUs: number
+  values: Record<string, number>
+}
+
+export interface SimulatedQuestdb {
+  connect(): QuestdbConnection
+  /** Last row by device and time, as queries show it. */
+  table(): Map<string, Row>
+  /** Every request that was taken, in order. */
+  taken: Row[][]
+  /** Decides on a request before it is taken; undefined takes it. Called with the rows. */
+  answer: (rows: Row[]) => WriteAnswer | undefined
+  /** While true, what is taken is not applied. */
+  holdsApply: boolean
+  suspended: { message: string } | undefined
+  resumed: number
+  columns: string[]
+  away: boolean
+  /** Forgets the last requests, as after a power cut without sync. */
+  lose(requests: number): void
+}
+
+const keyOf = ({ device, timeUs }: Row) => `${device} ${timeUs}`
+
+export function createSimulatedQuestdb(): SimulatedQuestdb {
+  const state: SimulatedQuestdb = {
+    taken: [],
+    answer: () => undefined,
+    holdsApply: false,
+    suspended: undefined,
+    resumed: 0,
+    columns: ['ts', 'device', ...metrics],
+    away: false,
+    connect: () => ({ write, query, close: () => undefined }),
+    table,
+    lose: requests => {
+      state.taken.splice(-requests)
+      applied = Math.min(applied, state.taken.length)
+    },
+  }
+  let applied = 0
+
+  async function write(bytes: Uint8Array): Promise<WriteAnswer> {
+    await new Promise(resolve => setImmediate(resolve))
+    if (state.away) return { kind: 'failed', status: undefined, message: 'connection refused' }
+    const rows = parseRows(Buffer.from(bytes))
+    const answer = state.answer(rows)
+    if (answer !== undefined && answer.kind !== 'stored') return answer
+    state.taken.push(rows)
+    return { kind: 'stored' }
+  }
+
+  async function query(sql: string): Promise<unknown[][]> {
+    if (state.away) throw new Error('connection refused')
+    if (sql.startsWith('ALTER')) {
+      state.resumed++
+      state.suspended = undefined
+      return []
+    }
+    if (sql.includes('table_columns')) return state.columns.map(column => [column])
+    if (!state.holdsApply && state.suspended === undefined) applied = state.taken.length
+    return [[state.taken.length, applied, state.suspended !== undefined, state.suspended?.message ?? null]]
+  }
+
+  function table(): Map<string, Row> {
+    return new Map(state.taken.slice(0, applied).flatMap(rows => rows.map(row => [keyOf(row), row] as const)))
+  }
+
+  return state
+}
+
+/** Reads rows of the one form that the forwarder sends. */
+function parseRows(bytes: Buffer): Row[] {
+  const rows: Row[] = []
+  let at = 0
+  while (at < bytes.length) {
+    const space = bytes.indexOf(0x20, at)
+    const device = bytes.toString('latin1', at, space).replace('readings,device=', '')
+    const values: Record<string, number> = {}
+    at = space
+    while (bytes[at + 1] !== undefined && (bytes[at + 1] as number) > 0x39) {
+      const equals = bytes.indexOf(0x3d, at)
+      values[bytes.toString('latin1', at + 1, equals)] = bytes.readDoubleLE(equals + 3)
+      at = equals + 11
+    }
+    const end = bytes.indexOf(0x0a, at)
+    rows.push({ device, timeUs: Number(bytes.toString('latin1', at + 1, end - 1)), values })
+    at = end + 1
+  }
+  return rows
+}
