@@ -6,6 +6,7 @@ import {
   chmodSync,
   closeSync,
   constants,
+  existsSync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -59,9 +60,7 @@ export function openDataDirectory(path: string): DataDirectory {
 
 function makeWritable(path: string): string {
   try {
-    const first = mkdirSync(path, { recursive: true })
-    // Only what we have just made: the modes of the folders above are their owner's business.
-    if (first !== undefined) for (const made of between(first, path)) chmodSync(made, passableMode)
+    makeWithParents(path)
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
     return realpathSync(path)
   } catch (error) {
@@ -69,14 +68,20 @@ function makeWritable(path: string): string {
   }
 }
 
-/** The folders from the highest to the deepest, both included. */
-function between(highest: string, deepest: string): string[] {
-  const folders = [deepest]
-  for (let folder = deepest; folder !== highest && folder !== dirname(folder); ) {
-    folder = dirname(folder)
-    folders.unshift(folder)
+/**
+ * Sets the mode of what it makes and of nothing else: folders that were there are their owner's business. Node's own
+ * recursive mkdir never comes back where a system folder answers ENOENT (seen on /proc with 24.21).
+ */
+function makeWithParents(path: string): void {
+  if (existsSync(path)) return
+  makeWithParents(dirname(path))
+  try {
+    mkdirSync(path)
+    chmodSync(path, passableMode)
+  } catch (error) {
+    // Another process may have been quicker; the lock decides between the two.
+    if (codeOf(error) !== 'EEXIST') throw error
   }
-  return folders
 }
 
 function makeFolder(path: string, mode: number): string {

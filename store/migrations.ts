@@ -11,8 +11,8 @@ import { StartError } from './start-error.ts'
 export const migrationsFolder = fileURLToPath(new URL('migrations', import.meta.url))
 
 // Any fixed number serves; it is "barograf" in ASCII.
-const lockKey = '7089073111260356966'
-const lockTimeoutMs = 60_000
+export const migrationsLock = '7089073111260356966'
+const lockTimeoutMsUsual = 60_000
 
 interface Migration {
   name: string
@@ -24,12 +24,16 @@ interface Migration {
  * The lock belongs to the transaction, not to the session: it cannot outlive it, not even behind a pooler that hands
  * one session to several clients. `client` is a connection of its own, for a migration may take long.
  */
-export async function migrate(client: pg.ClientBase, folder: string, log: Log): Promise<void> {
+export async function migrate(
+  client: pg.ClientBase,
+  folder: string,
+  log: Log,
+  lockTimeoutMs = lockTimeoutMsUsual,
+): Promise<void> {
   const migrations = readMigrations(folder)
   await client.query('BEGIN')
   try {
-    await client.query(`SET LOCAL lock_timeout = ${lockTimeoutMs}`)
-    await client.query('SELECT pg_advisory_xact_lock($1::bigint)', [lockKey])
+    await takeLock(client, lockTimeoutMs)
     const pending = pendingOf(migrations, await appliedMigrations(client))
     for (const migration of pending) await apply(client, migration)
     await client.query('COMMIT')
@@ -37,6 +41,20 @@ export async function migrate(client: pg.ClientBase, folder: string, log: Log): 
   } catch (error) {
     await client.query('ROLLBACK').catch(() => undefined)
     throw error
+  }
+}
+
+async function takeLock(client: pg.ClientBase, timeoutMs: number): Promise<void> {
+  const lockNotAvailable = '55P03'
+  try {
+    await client.query(`SET LOCAL lock_timeout = ${timeoutMs}`)
+    await client.query('SELECT pg_advisory_xact_lock($1::bigint)', [migrationsLock])
+    await client.query('SET LOCAL lock_timeout = 0')
+  } catch (error) {
+    if ((error as { code?: string }).code !== lockNotAvailable) throw error
+    throw new StartError(
+      `Another process has been changing the schema of PostgreSQL for ${timeoutMs / 1000} s: wait for it, or end it.`,
+    )
   }
 }
 

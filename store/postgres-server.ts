@@ -90,12 +90,13 @@ async function startOnFreePort(
     const first = launchPostgres(cluster, port)
     const failure = await untilReady(first, address, signal, deadlineMs)
     if (failure === undefined) return { first, address }
+    const sentence = failureText(failure, cluster, from)
+    const text = logTail(logPath, from)
     await stopGroup(first.pid, stopSteps)
     signal.throwIfAborted()
-    const text = logTail(logPath, from)
     // After a kill, the old server's children may need a moment to notice and to let go of its memory.
     const passing = /Address already in use|pre-existing shared memory block/.test(text)
-    if (!passing || attempt === portAttemptsMax) throw new StartError(failureText(failure, cluster, from))
+    if (!passing || attempt === portAttemptsMax) throw new StartError(sentence)
     await sleep(50 * attempt)
   }
 }
@@ -112,7 +113,8 @@ async function untilReady(
     if (how !== undefined) return `ended at its start (${how})`
     const answer = await tryConnect(address)
     if (answer === 'ready') return undefined
-    if (answer !== 'starting') return `refuses us (${answer})`
+    if (answer !== 'starting')
+      return `refuses the secret "postgres", which it was not made with (restore it): ${answer}`
     if (performance.now() > deadlineMs) return `was not ready after ${startTimeoutMs / 1000} s`
     await sleep(20)
   }

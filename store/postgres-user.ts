@@ -9,7 +9,7 @@ export interface SystemUser {
   gid: number
 }
 
-export const systemUserName = 'postgres'
+const systemUserName = 'postgres'
 const runTimeoutMs = 10_000
 
 /** Undefined when we are not root: PostgreSQL then runs as who we are. */

@@ -3,6 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import {
   createReadStream,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -13,8 +14,10 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type Environment, findProgram, runProgram } from './find-program.ts'
+import { tryKernelLock } from './kernel-lock.ts'
 import type { Log } from './log.ts'
 import { StartError } from './start-error.ts'
 
@@ -24,7 +27,7 @@ const jarSha256 = '939bc53ab22f93dbaa6545143a6e7c536d4904c07b7f2d381e8eef10436be
 
 const pomPath = fileURLToPath(new URL('pom.xml', import.meta.url))
 const fetchTimeoutMs = 10 * 60_000
-const strayAgeMs = 60 * 60_000
+const lockPollMs = 100
 const fetchPrefix = '.fetch-'
 const giveInstead = 'or give a running QuestDB by QUESTDB_HTTP and QUESTDB_PG'
 
@@ -40,27 +43,41 @@ export async function questdbJar(options: JarOptions): Promise<string> {
   const folder = join(options.cacheDirectory, 'questdb', questdbVersion)
   const jar = join(folder, 'questdb.jar')
   if (await isVerified(jar)) return jar
+  // Two that fetch at once would meet in Maven's own store, which is not made for it.
+  const release = await lockFetch(folder, options)
+  const fetchFolder = join(folder, `${fetchPrefix}${randomBytes(8).toString('hex')}`)
   try {
-    mkdirSync(folder, { recursive: true })
+    if (await isVerified(jar)) return jar
     removeStrays(folder)
-  } catch (error) {
-    throw new StartError(
-      `The cache ${folder} for QuestDB cannot be written (${codeOf(error)}): set XDG_CACHE_HOME to a folder that can, ${giveInstead}.`,
-    )
-  }
-  // Each fetch has a folder of its own and ends with a rename, so two processes that fetch at once do not meet.
-  const fetchFolder = join(folder, `${fetchPrefix}${process.pid}-${randomBytes(4).toString('hex')}`)
-  try {
     await fetchJar(fetchFolder, options)
     renameSync(join(fetchFolder, 'questdb.jar'), jar)
     recordVerified(jar)
-  } catch (error) {
-    // Maven's own store is not made for two at once; when the other one has brought the jar, all is well.
-    if (!(await isVerified(jar))) throw error
+    return jar
   } finally {
     rmSync(fetchFolder, { recursive: true, force: true })
+    release()
   }
-  return jar
+}
+
+async function lockFetch(folder: string, { signal }: JarOptions): Promise<() => void> {
+  const deadlineMs = performance.now() + fetchTimeoutMs
+  try {
+    mkdirSync(folder, { recursive: true })
+    for (;;) {
+      signal?.throwIfAborted()
+      const release = tryKernelLock(join(folder, 'fetch.lock'))
+      if (release !== undefined) return release
+      if (performance.now() > deadlineMs)
+        throw new Error(`another process has been fetching for ${fetchTimeoutMs / 1000} s`)
+      await sleep(lockPollMs)
+    }
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw new StartError(
+      `The cache ${folder} for QuestDB cannot be used (${error instanceof Error ? error.message : String(error)}): ` +
+        `set XDG_CACHE_HOME to a folder that can be written, ${giveInstead}.`,
+    )
+  }
 }
 
 async function fetchJar(folder: string, { environment, log, signal }: JarOptions): Promise<void> {
@@ -95,20 +112,23 @@ async function fetchJar(folder: string, { environment, log, signal }: JarOptions
 
 /** Cheap when the recorded size and time still fit; else the digest decides. */
 async function isVerified(jar: string): Promise<boolean> {
-  try {
-    if (readFileSync(`${jar}.verified`, 'utf8') === recordOf(jar)) return true
-    if ((await digestOf(jar)) !== jarSha256) return false
-    recordVerified(jar)
-    return true
-  } catch {
-    return false
-  }
+  if (!existsSync(jar)) return false
+  const recordPath = `${jar}.verified`
+  if (existsSync(recordPath) && readFileSync(recordPath, 'utf8') === recordOf(jar)) return true
+  if ((await digestOf(jar)) !== jarSha256) return false
+  recordVerified(jar)
+  return true
 }
 
+/** In a cache that others have filled we may only read; then each start computes the digest, which takes 0.1 s. */
 function recordVerified(jar: string): void {
   const temporary = `${jar}.verified-${process.pid}`
-  writeFileSync(temporary, recordOf(jar))
-  renameSync(temporary, `${jar}.verified`)
+  try {
+    writeFileSync(temporary, recordOf(jar))
+    renameSync(temporary, `${jar}.verified`)
+  } catch {
+    rmSync(temporary, { force: true })
+  }
 }
 
 function recordOf(jar: string): string {
@@ -122,12 +142,10 @@ async function digestOf(path: string): Promise<string> {
   return hash.digest('hex')
 }
 
-/** What fetches that were killed have left. */
+/** What fetches that were killed have left; we hold the lock, so nobody is at work there. */
 function removeStrays(folder: string): void {
   for (const name of readdirSync(folder).filter(entry => entry.startsWith(fetchPrefix))) {
-    const path = join(folder, name)
-    const stats = statSync(path, { throwIfNoEntry: false })
-    if (stats !== undefined && Date.now() - stats.mtimeMs > strayAgeMs) rmSync(path, { recursive: true, force: true })
+    rmSync(join(folder, name), { recursive: true, force: true })
   }
 }
 
@@ -135,8 +153,4 @@ function firstError(output: string): string {
   const lines = output.split('\n').filter(line => line.trim() !== '')
   const line = lines.find(text => text.includes('[ERROR]')) ?? lines.at(-1) ?? 'no output'
   return line.replace(/^.*?\[ERROR\]\s*/, '').slice(0, 300)
-}
-
-function codeOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? String(error)
 }

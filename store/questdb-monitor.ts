@@ -20,7 +20,7 @@ export interface QuestdbMonitor {
   state(): QuestdbState
   commitMode(): string | undefined
   version(): string | undefined
-  /** For who knows before the next probe that it is gone. */
+  /** For who knows better than a probe why it is gone. */
   markAway(reason: string): void
   /** For who knows that it will not come up. */
   fail(error: unknown): void
@@ -82,7 +82,8 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
       if (error instanceof StartError) ready.reject(error)
       const reason = `${name} cannot be used: ${error instanceof Error ? error.message : String(error)}`
       if (state.state === 'starting' && options.startsNow) state = { state: 'starting', reason }
-      else markAway(reason)
+      // That nobody listens is no news where the reason is known.
+      else if (!(state.state === 'away' && isRefused(error))) markAway(reason)
     }
   }
 
@@ -115,6 +116,10 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
       await watched
     },
   }
+}
+
+function isRefused(error: unknown): boolean {
+  return (error as { code?: string }).code === 'ECONNREFUSED'
 }
 
 /** All that is asked and done each time it has come up: a given one may come back as another one. */

@@ -20,7 +20,7 @@ export interface QuestdbServerOptions {
   jar: string
   own: OwnQuestdb
   log: Log
-  /** Told how it ended when nobody had asked it to. */
+  /** Told why it does not run although nobody had asked it to end. */
   onEnd: (reason: string) => void
   /** Told why it cannot be started at all. */
   onFailure: (error: unknown) => void
@@ -68,8 +68,8 @@ export function startQuestdb(options: QuestdbServerOptions): QuestdbServer {
       from = logSize(files.log)
       return launchQuestdb(files, options)
     }
-    const onEnd = (how: string): void => options.onEnd(endText(how, files, from))
-    supervised = supervise({ name: 'QuestDB', first: start(), start, stopSteps, log: options.log, onEnd })
+    const onEnd = (reason: string): void => options.onEnd(`${reason}: ${lastWords(files, from)}. See ${files.log}`)
+    supervised = supervise({ name: 'QuestDB', start, stopSteps, log: options.log, onEnd })
   }
 
   const begun = begin().catch(options.onFailure)
@@ -133,14 +133,14 @@ function withoutQuestdbSettings(environment: Environment): Environment {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('QDB_')))
 }
 
-function endText(how: string, { log }: QuestdbFiles, from: number): string {
+function lastWords({ log }: QuestdbFiles, from: number): string {
   const lines = logTail(log, from).split('\n')
   // Not the lines of a stack trace, which come after the one that counts.
   const last = lines
     .filter(line => !/^\s+at /.test(line))
     .slice(-2)
     .join(' | ')
-  return `QuestDB has ended (${how}) and is started again: ${last || 'it wrote nothing'}. See ${log}`
+  return last || 'it wrote nothing'
 }
 
 async function freePorts(count: 3): Promise<[number, number, number]> {

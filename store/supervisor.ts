@@ -11,12 +11,13 @@ export interface Supervised {
 
 export interface SuperviseOptions {
   name: string
-  first: ServerProcess
+  /** A process that runs already; without it the first is started here. */
+  first?: ServerProcess
   start: () => ServerProcess
   stopSteps: readonly [StopStep, ...StopStep[]]
   log: Log
-  /** Told how the server ended when nobody had asked it to. */
-  onEnd?: (how: string) => void
+  /** Told why the server does not run although nobody had asked it to end. */
+  onEnd?: (reason: string) => void
 }
 
 const delayMsMin = 200
@@ -27,35 +28,41 @@ const steadyMs = 60_000
 export function supervise(options: SuperviseOptions): Supervised {
   const { name, stopSteps } = options
   const stopping = new AbortController()
-  let current: ServerProcess | undefined = options.first
+  let current = options.first ?? tryStart(options)
 
   async function watch(): Promise<void> {
     let delayMs = delayMsMin
     while (!stopping.signal.aborted) {
       const startedMs = performance.now()
-      const how = current === undefined ? 'it could not be started' : await current.exited
+      const reason = current instanceof Error ? current.message : `${name} has ended (${await current.exited})`
       if (stopping.signal.aborted) return
       if (performance.now() - startedMs > steadyMs) delayMs = delayMsMin
-      options.log.warn({ how, delayMs }, `${name} has ended by itself and is started again`)
-      options.onEnd?.(how)
+      options.log.warn({ reason, delayMs }, `${name} is started again`)
+      options.onEnd?.(reason)
       await sleep(delayMs, undefined, { signal: stopping.signal }).catch(() => undefined)
       delayMs = Math.min(delayMs * 2, delayMsMax)
-      if (!stopping.signal.aborted) current = startAgain(options)
+      if (!stopping.signal.aborted) current = tryStart(options)
     }
+  }
+
+  function running(): ServerProcess | undefined {
+    return current instanceof Error || current.ended() !== undefined ? undefined : current
   }
 
   // When we end without a stop, by a fault of ours, the server is at least asked to end too.
   const atExit = (): void => {
-    if (current !== undefined && current.ended() === undefined) signalGroup(current.pid, stopSteps[0].signal)
+    const server = running()
+    if (server !== undefined) signalGroup(server.pid, stopSteps[0].signal)
   }
   process.once('exit', atExit)
   const watched = watch()
   return {
     async stop() {
       stopping.abort()
-      if (current !== undefined && current.ended() === undefined) {
-        await stopGroup(current.pid, stopSteps)
-        await current.waitForEnd()
+      const server = running()
+      if (server !== undefined) {
+        await stopGroup(server.pid, stopSteps)
+        await server.waitForEnd()
       }
       await watched
       process.removeListener('exit', atExit)
@@ -64,11 +71,10 @@ export function supervise(options: SuperviseOptions): Supervised {
 }
 
 /** A start can fail before there is a process, for instance on a full disk; the next one may not. */
-function startAgain({ name, start, log }: SuperviseOptions): ServerProcess | undefined {
+function tryStart({ name, start }: SuperviseOptions): ServerProcess | Error {
   try {
     return start()
   } catch (error) {
-    log.error({ err: error }, `${name} could not be started`)
-    return undefined
+    return new Error(`${name} could not be started: ${error instanceof Error ? error.message : String(error)}`)
   }
 }

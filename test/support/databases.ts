@@ -44,3 +44,10 @@ function ignore(): void {
 }
 
 export const silentLog: Log = { info: ignore, warn: ignore, error: ignore }
+
+/** Keeps the sentences of one level. */
+export function recordingLog(level: keyof Log): { log: Log; texts: string[] } {
+  const texts: string[] = []
+  const record = (...words: unknown[]): void => void texts.push(String(words[1]))
+  return { log: { ...silentLog, [level]: record }, texts }
+}

@@ -1,0 +1,29 @@
+/** A lock between processes that the kernel frees with its holder, however that one ends, so none is ever stale. */
+
+import { DatabaseSync } from 'node:sqlite'
+
+/**
+ * Takes the lock and hands back what gives it up, or undefined when another process, or another part of this one, has
+ * it. SQLite holds an exclusive fcntl lock on the file for as long as its transaction is open; Node has no other way
+ * to such a lock. The file stays empty.
+ */
+export function tryKernelLock(path: string): (() => void) | undefined {
+  const database = new DatabaseSync(path)
+  try {
+    database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
+  } catch (error) {
+    database.close()
+    if (isBusy(error)) return undefined
+    throw error
+  }
+  let held = true
+  return () => {
+    if (held) database.close()
+    held = false
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  const sqliteBusy = 5
+  return (error as { errcode?: number }).errcode === sqliteBusy
+}

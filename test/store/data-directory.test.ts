@@ -1,0 +1,111 @@
+/** The data directory: its folders and modes, its lock, its secrets. */
+
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'tap'
+import { openDataDirectory } from '../../store/data-directory.ts'
+import { StartError } from '../../store/start-error.ts'
+import { temporaryFolder } from '../support/databases.ts'
+
+const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8)
+
+test('folders above our own that we make can be passed through, and the private ones only by us', async t => {
+  const base = temporaryFolder(t)
+  const umask = process.umask(0o077)
+  t.teardown(() => process.umask(umask))
+  const directory = openDataDirectory(join(base, 'a', 'b'))
+  t.teardown(() => directory.close())
+  for (const path of [join(base, 'a'), directory.path, directory.postgres]) t.equal(modeOf(path), '711', path)
+  for (const path of [directory.journal, directory.questdb, directory.secrets, directory.mail]) {
+    t.equal(modeOf(path), '700', path)
+  }
+})
+
+test('a folder that was there keeps its mode', async t => {
+  const path = join(temporaryFolder(t), 'mine')
+  mkdirSync(path)
+  chmodSync(path, 0o750)
+  const directory = openDataDirectory(path)
+  t.teardown(() => directory.close())
+  t.equal(modeOf(path), '750')
+})
+
+test('a secret is made once, is private, and outlives its maker', async t => {
+  const path = join(temporaryFolder(t), 'data')
+  const first = openDataDirectory(path)
+  const secret = first.secret('token')
+  t.match(secret, /^[0-9a-f]{64}$/)
+  t.equal(first.secret('token'), secret)
+  t.not(first.secret('other'), secret)
+  t.equal(
+    first.secret('own', () => 'made by hand'),
+    'made by hand',
+  )
+  t.equal(modeOf(join(first.secrets, 'token')), '600')
+  first.close()
+  const second = openDataDirectory(path)
+  t.teardown(() => second.close())
+  t.equal(second.secret('token'), secret)
+  t.equal(second.secret('own'), 'made by hand')
+})
+
+test('an empty secret is told, not used', async t => {
+  const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
+  t.teardown(() => directory.close())
+  writeFileSync(join(directory.secrets, 'token'), '\n')
+  t.throws(() => directory.secret('token'), { message: /token is empty: restore it, or remove the file/ })
+})
+
+test('a directory that cannot be written is told with the remedy', async t => {
+  const base = temporaryFolder(t)
+  const file = join(base, 'file')
+  writeFileSync(file, '')
+  const remedy = /cannot be (written|locked) \(.+\): give this user the right to write there, or set DATA_DIR/
+  t.throws(() => openDataDirectory(file), { message: remedy }, 'a file in its place')
+  t.throws(() => openDataDirectory(join(file, 'data')), { message: remedy }, 'a file above it')
+  t.throws(() => openDataDirectory('/proc/barograph'), { message: remedy }, 'a system folder')
+  const closed = join(base, 'closed')
+  mkdirSync(closed)
+  const open = (): unknown => openDataDirectory(closed)
+  // Root may write anywhere, so as root the question is asked as somebody else.
+  const nobody = 65_534
+  const root = process.getuid?.() === 0
+  if (!root) chmodSync(closed, 0o500)
+  if (root) process.seteuid?.(nobody)
+  try {
+    open()
+    t.fail('a closed folder was opened')
+  } catch (error) {
+    t.ok(error instanceof StartError)
+    t.match(error, { message: remedy }, 'no right to write')
+  } finally {
+    if (root) process.seteuid?.(0)
+  }
+})
+
+test('a second opening names the process that has it, until that one closes', async t => {
+  const path = join(temporaryFolder(t), 'data')
+  const first = openDataDirectory(path)
+  const busy = new RegExp(`belongs to a running server \\(pid ${process.pid}\\): stop that one first, or set DATA_DIR`)
+  t.throws(() => openDataDirectory(path), { message: busy })
+  t.throws(() => openDataDirectory(path), { message: busy }, 'a refusal does not free it')
+  first.close()
+  first.close()
+  const second = openDataDirectory(path)
+  second.close()
+})
+
+test('another process that has it is named, and its kill frees it', async t => {
+  const path = join(temporaryFolder(t), 'data')
+  const holder = fork(new URL('../support/hold-directory.ts', import.meta.url), [path])
+  t.teardown(() => holder.kill('SIGKILL'))
+  await once(holder, 'message')
+  t.throws(() => openDataDirectory(path), { message: new RegExp(`\\(pid ${holder.pid}\\)`) })
+  holder.kill('SIGKILL')
+  await once(holder, 'exit')
+  const directory = openDataDirectory(path)
+  t.equal(readFileSync(join(path, 'lock.pid'), 'utf8').trim(), String(process.pid))
+  directory.close()
+})

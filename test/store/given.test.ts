@@ -1,0 +1,146 @@
+/** Databases that were given by address: used, watched, never stopped. */
+
+import http from 'node:http'
+import type { Server } from 'node:net'
+import { join } from 'node:path'
+import { test } from 'tap'
+import { openDataDirectory } from '../../store/data-directory.ts'
+import { parseQuestdbAddress } from '../../store/questdb-address.ts'
+import { createQuestdbClient } from '../../store/questdb-client.ts'
+import { openStore, type Store, type StoreOptions } from '../../store/store.ts'
+import { readingsTable, readingsTableSql } from '../../store/tables.ts'
+import { recordingLog, startDatabases, storeOptions, type TestHooks, temporaryFolder } from '../support/databases.ts'
+import { isRunning, serverPid, until } from '../support/processes.ts'
+
+/** The addresses of a running store, as a person would give them. */
+function addressesOf({ questdb, postgres }: Store) {
+  const { http, pg } = questdb.address
+  const [user, password] = Buffer.from(http.authorization?.slice('Basic '.length) ?? '', 'base64')
+    .toString()
+    .split(':')
+  const { options } = postgres
+  return {
+    questdbHttp: `http://${user}:${password}@127.0.0.1:${http.port}`,
+    questdbPg: `postgresql://${pg.user}:${pg.password}@127.0.0.1:${pg.port}/qdb`,
+    databaseUrl: `postgresql://${options.user}:${options.password}@127.0.0.1:${options.port}/postgres`,
+  }
+}
+
+function openGiven(t: TestHooks, given: Partial<StoreOptions>): Promise<Store> {
+  const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
+  t.teardown(() => directory.close())
+  return openStore({ ...storeOptions(directory), ...given })
+}
+
+test('given databases are used and not stopped', async t => {
+  const { directory, store } = await startDatabases(t, { questdbCommitMode: 'nosync' })
+  await store.questdb.ready
+  const { log, texts: warnings } = recordingLog('warn')
+  const given = await openGiven(t, { ...addressesOf(store), log })
+  await given.questdb.ready
+  t.equal(given.questdb.own, false)
+  t.strictSame(given.questdb.address, store.questdb.address)
+  t.equal(given.questdb.commitMode(), 'nosync')
+  t.match(warnings, [/does not sync its commits/], 'what that means is said')
+  t.equal(given.questdb.version(), '9.3.4')
+  t.match(given.versions(), { postgres: /^18/, java: undefined })
+  t.equal((await given.postgres.query('SELECT 1 AS one')).rows[0].one, 1)
+  await given.close()
+  t.ok(isRunning(serverPid(directory, 'questdb')))
+  t.ok(isRunning(serverPid(directory, 'postgres')))
+  t.equal(store.questdb.state().state, 'up')
+})
+
+test('a given QuestDB that is away is no reason not to start, and is found when it comes', async t => {
+  const { directory, store } = await startDatabases(t)
+  await store.questdb.ready
+  process.kill(serverPid(directory, 'questdb'), 'SIGKILL')
+  const given = await openGiven(t, addressesOf(store))
+  t.teardown(() => given.close())
+  await until('it is away', () => given.questdb.state().state === 'away')
+  t.match(
+    given.questdb.state().reason,
+    /QuestDB at 127\.0\.0\.1:\d+ cannot be used: .*(ECONNREFUSED|ECONNRESET|hang up)/,
+  )
+  await given.questdb.ready
+  t.equal(given.questdb.state().state, 'up')
+})
+
+test('a table of our name that could not keep our promise is refused until it is right', async t => {
+  const { store } = await startDatabases(t)
+  await store.questdb.ready
+  const client = createQuestdbClient(store.questdb.address)
+  t.teardown(() => client.close())
+  await client.exec(`DROP TABLE ${readingsTable}`, 5000)
+  await client.exec(readingsTableSql.replace(/ DEDUP.*/, ''), 5000)
+  const given = await openGiven(t, addressesOf(store))
+  t.teardown(() => given.close())
+  await until('it is refused', () => given.questdb.state().state === 'away')
+  t.match(given.questdb.state().reason, /table readings is not ours: the column ts is "TIMESTAMP true false"/)
+  await client.exec(`DROP TABLE ${readingsTable}`, 5000)
+  await given.questdb.ready
+  t.strictSame(await client.exec(`SELECT count() FROM ${readingsTable}`, 5000), [[0]], 'it is made anew')
+})
+
+test('a port that belongs to somebody else is told with the setting to correct', async t => {
+  const web = http.createServer((_request, response) => response.end('<html>'))
+  const webPort = await listen(t, web)
+  const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
+  t.teardown(() => directory.close())
+  const databaseUrl = `postgresql://barograph:secret@127.0.0.1:${webPort}/barograph`
+  const started = openStore({ ...storeOptions(directory), databaseUrl })
+  await t.rejects(started, {
+    name: 'StartError',
+    message:
+      /^PostgreSQL at 127\.0\.0\.1:\d+, database barograph, cannot be used \(.+\): start it there, or correct DATABASE_URL/,
+  })
+
+  const given = await openGiven(t, {
+    questdbHttp: `http://127.0.0.1:${webPort}`,
+    questdbPg: 'postgresql://127.0.0.1:1/qdb',
+  })
+  t.teardown(() => given.close())
+  await until('it is away', () => given.questdb.state().state === 'away')
+  t.match(given.questdb.state().reason, /it answers, but not as a QuestDB/)
+})
+
+test('a wrong password or a missing database is told at once', async t => {
+  const { store } = await startDatabases(t)
+  const { databaseUrl } = addressesOf(store)
+  const wrong = (url: string): Promise<Store> => openGiven(t, { ...addressesOf(store), databaseUrl: url })
+  await t.rejects(wrong(databaseUrl.replace(/:[0-9a-f]{64}@/, ':wrong@')), {
+    message: /password authentication failed.*DATABASE_URL/,
+  })
+  await t.rejects(wrong(databaseUrl.replace(/postgres$/, 'nowhere')), {
+    message: /database "nowhere" does not exist.*DATABASE_URL/,
+  })
+})
+
+test('addresses are read from their URLs', async t => {
+  const gives = (questdbHttp: string, questdbPg: string, address: object): unknown =>
+    t.match(parseQuestdbAddress(questdbHttp, questdbPg), address, questdbHttp)
+  gives('http://a:p%40ss@db.example:9000', 'postgresql://b:c@db.example:8812/x', {
+    http: {
+      host: 'db.example',
+      port: 9000,
+      tls: false,
+      authorization: `Basic ${Buffer.from('a:p@ss').toString('base64')}`,
+    },
+    pg: { host: 'db.example', port: 8812, user: 'b', password: 'c', database: 'x' },
+  })
+  gives('https://db.example', 'postgres://[::1]', {
+    http: { port: 443, tls: true, authorization: undefined },
+    pg: { host: '::1', port: 8812, user: 'admin', password: 'quest', database: 'qdb' },
+  })
+  const wrong = { name: 'StartError', message: /^QUESTDB_(HTTP|PG) is no address: it should look like / }
+  t.throws(() => parseQuestdbAddress('db.example:9000', 'postgresql://db'), wrong)
+  t.throws(() => parseQuestdbAddress('http://db', 'http://db'), wrong)
+  t.throws(() => parseQuestdbAddress('http://db', undefined), { message: /go together/ })
+})
+
+async function listen(t: TestHooks, server: Server): Promise<number> {
+  t.teardown(() => server.close())
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}

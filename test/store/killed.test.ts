@@ -1,0 +1,79 @@
+/** What a killed server leaves behind is cleaned up by the next start without a question. */
+
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'tap'
+import { openDataDirectory } from '../../store/data-directory.ts'
+import { recordedServer } from '../../store/process-identity.ts'
+import { openStore } from '../../store/store.ts'
+import { storeOptions, type TestHooks, temporaryFolder } from '../support/databases.ts'
+import { isRunning, serverPid, until } from '../support/processes.ts'
+
+async function startThenKill(t: TestHooks, path: string, when: 'ready' | 'starting'): Promise<number[]> {
+  const holder = fork(new URL('../support/hold-store.ts', import.meta.url), [path, when])
+  t.teardown(() => holder.kill('SIGKILL'))
+  await once(holder, 'message')
+  const pids = [serverPid({ path }, 'questdb'), serverPid({ path }, 'postgres')]
+  // Should the test fail, nothing of ours may stay.
+  t.teardown(() => {
+    for (const pid of pids.filter(isRunning)) process.kill(pid, 'SIGKILL')
+  })
+  holder.kill('SIGKILL')
+  await once(holder, 'exit')
+  return pids
+}
+
+for (const when of ['ready', 'starting'] as const) {
+  test(`after a kill of the server (QuestDB ${when}) both databases come up and the old processes are gone`, async t => {
+    const path = join(temporaryFolder(t), 'data')
+    const old = await startThenKill(t, path, when)
+    t.ok(old.every(isRunning), 'the databases outlive their parent')
+
+    const directory = openDataDirectory(path)
+    t.teardown(() => directory.close())
+    const store = await openStore(storeOptions(directory))
+    t.teardown(() => store.close())
+    t.strictSame((await store.postgres.query('SELECT word FROM kept')).rows, [{ word: 'still here' }])
+    await store.questdb.ready
+    t.notOk(old.some(isRunning))
+  })
+}
+
+test('who has changed to given databases gets the old ones stopped too', async t => {
+  const path = join(temporaryFolder(t), 'data')
+  const old = await startThenKill(t, path, 'ready')
+  const directory = openDataDirectory(path)
+  t.teardown(() => directory.close())
+  const given = {
+    databaseUrl: 'postgresql://nobody:wrong@127.0.0.1:1/none',
+    questdbHttp: 'http://127.0.0.1:1',
+    questdbPg: 'postgresql://127.0.0.1:1/qdb',
+  }
+  const giveUp = new AbortController()
+  const opening = openStore({ ...storeOptions(directory), ...given, signal: giveUp.signal })
+  opening.catch(() => undefined)
+  await until('the old ones are gone', () => !old.some(isRunning))
+  giveUp.abort()
+  await t.rejects(opening)
+})
+
+test('a pid alone is not enough to be taken for our server', async t => {
+  const folder = temporaryFolder(t)
+  const record = join(folder, 'process')
+  // This very process stands in for a server, and the first word of its command line for the directory.
+  const stat = readFileSync('/proc/self/stat', 'utf8')
+  const directory = readFileSync('/proc/self/cmdline', 'utf8').split('\0')[0] ?? ''
+  writeFileSync(record, stat)
+  t.equal(recordedServer(record, directory), process.pid, 'all three fit')
+  t.equal(recordedServer(record, join(folder, 'data')), undefined, 'another directory')
+  // The start time is the 22nd field; the name in the second holds no space here.
+  const fields = stat.split(' ')
+  fields[21] = String(Number(fields[21]) - 1)
+  writeFileSync(record, fields.join(' '))
+  t.equal(recordedServer(record, directory), undefined, 'another start time')
+  writeFileSync(record, '')
+  t.equal(recordedServer(record, directory), undefined, 'a record that was cut off')
+  t.equal(recordedServer(join(folder, 'none'), directory), undefined, 'no record')
+})

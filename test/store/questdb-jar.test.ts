@@ -1,0 +1,120 @@
+/** The fetch of QuestDB: once, checked, and safe against a second one at the same time. */
+
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'tap'
+import { findProgram } from '../../store/find-program.ts'
+import { type JarOptions, questdbJar, questdbVersion } from '../../store/questdb-jar.ts'
+import { testCacheDirectory } from '../support/cache-directory.ts'
+import { silentLog, type TestHooks, temporaryFolder } from '../support/databases.ts'
+
+/** A cache that is empty, and a Maven that does what the script says; `$folder` is where the jar belongs. */
+function withMaven(t: TestHooks, script: string | undefined): JarOptions & { folder: string } {
+  const base = temporaryFolder(t)
+  const programs = join(base, 'bin')
+  mkdirSync(programs)
+  for (const name of ['cp', 'cut', 'mkdir', 'sleep'])
+    symlinkSync(findProgram(name, process.env) ?? '', join(programs, name))
+  if (script !== undefined) {
+    const findFolder =
+      'for word; do case $word in -DoutputDirectory=*) folder=$(echo "$word" | cut -d= -f2);; esac; done'
+    writeFileSync(join(programs, 'mvn'), `#!/bin/sh\n${findFolder}\n${script}\n`)
+    chmodSync(join(programs, 'mvn'), 0o755)
+  }
+  const cacheDirectory = join(base, 'cache')
+  return {
+    cacheDirectory,
+    folder: join(cacheDirectory, 'questdb', questdbVersion),
+    environment: { PATH: programs },
+    log: silentLog,
+  }
+}
+
+function realJar(): Promise<string> {
+  return questdbJar({ cacheDirectory: testCacheDirectory(), environment: process.env, log: silentLog })
+}
+
+test('the jar that Maven brings is the pinned one, and is fetched once', async t => {
+  const jar = await realJar()
+  t.equal(jar, join(testCacheDirectory(), 'questdb', '9.3.4', 'questdb.jar'))
+  t.equal(
+    await questdbJar({ ...withMaven(t, undefined), cacheDirectory: testCacheDirectory() }),
+    jar,
+    'without Maven now',
+  )
+})
+
+test('no Maven and no jar is told with the remedy', async t => {
+  const options = withMaven(t, undefined)
+  const message =
+    /^QuestDB 9\.3\.4 is fetched by Maven, and no "mvn" is on PATH: install it .* or give a running QuestDB/
+  await t.rejects(questdbJar(options), { name: 'StartError', message })
+  t.strictSame(readdirSync(options.folder), ['fetch.lock'], 'nothing is left in the cache')
+})
+
+test('a failed download is told with its reason', async t => {
+  const options = withMaven(t, 'echo "[ERROR] Could not transfer artifact: Network is unreachable"; exit 1')
+  const message =
+    /could not fetch QuestDB 9\.3\.4 \(Could not transfer artifact: Network is unreachable\): check the network/
+  await t.rejects(questdbJar(options), { name: 'StartError', message })
+  t.strictSame(readdirSync(options.folder), ['fetch.lock'])
+})
+
+test('a jar with another digest is thrown away', async t => {
+  const options = withMaven(t, 'mkdir -p "$folder"; echo something else > "$folder/questdb.jar"')
+  await t.rejects(questdbJar(options), {
+    name: 'StartError',
+    message: /has the SHA-256 \w{64}, not 939bc53a\w+, and was thrown away/,
+  })
+  t.strictSame(readdirSync(options.folder), ['fetch.lock'])
+})
+
+test('two fetches at once become one', async t => {
+  const count = join(temporaryFolder(t), 'count')
+  const script = `echo once >> ${count}; mkdir -p "$folder"; sleep 0.2; cp "${await realJar()}" "$folder/questdb.jar"`
+  const options = withMaven(t, script)
+  const jars = await Promise.all([questdbJar(options), questdbJar(options)])
+  t.equal(jars[0], jars[1])
+  t.strictSame(readdirSync(options.folder).sort(), ['fetch.lock', 'questdb.jar', 'questdb.jar.verified'])
+  t.equal(readFileSync(count, 'utf8'), 'once\n')
+})
+
+test('a jar that was changed in the cache is fetched again, one that was only touched is not', async t => {
+  const real = await realJar()
+  const options = withMaven(t, 'exit 1')
+  mkdirSync(options.folder, { recursive: true })
+  const jar = join(options.folder, 'questdb.jar')
+  copyFileSync(real, jar)
+  t.equal(await questdbJar(options), jar, 'a jar that somebody put there is checked and taken')
+  utimesSync(jar, 1, 1)
+  t.equal(await questdbJar(options), jar)
+  truncateSync(jar, 1000)
+  await t.rejects(questdbJar(options), { message: /could not fetch/ })
+})
+
+test('what a killed fetch left is removed by the next', async t => {
+  const options = withMaven(t, `mkdir -p "$folder"; cp "${await realJar()}" "$folder/questdb.jar"`)
+  mkdirSync(join(options.folder, '.fetch-aa'), { recursive: true })
+  writeFileSync(join(options.folder, '.fetch-aa', 'questdb.jar'), 'half')
+  await questdbJar(options)
+  t.strictSame(readdirSync(options.folder).sort(), ['fetch.lock', 'questdb.jar', 'questdb.jar.verified'])
+})
+
+test('a cache that cannot be written is told with the remedy', async t => {
+  const options = withMaven(t, undefined)
+  writeFileSync(options.cacheDirectory, 'a file where a folder should be')
+  await t.rejects(questdbJar(options), {
+    name: 'StartError',
+    message: /cannot be used \(.+\): set XDG_CACHE_HOME to a folder/,
+  })
+})

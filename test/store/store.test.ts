@@ -1,0 +1,134 @@
+/** Our own two databases: started, kept running, stopped. */
+
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { test } from 'tap'
+import { openDataDirectory } from '../../store/data-directory.ts'
+import { createQuestdbClient } from '../../store/questdb-client.ts'
+import { openStore } from '../../store/store.ts'
+import { readingsTable } from '../../store/tables.ts'
+import { startDatabases, storeOptions, temporaryFolder } from '../support/databases.ts'
+import { isRunning, serverPid, until } from '../support/processes.ts'
+
+test('both databases come up by themselves, safe by their settings, and leave nothing behind', async t => {
+  const environment = { ...process.env, QDB_CAIRO_COMMIT_MODE: 'nosync', PGDATA: '/nowhere' }
+  const { directory, store } = await startDatabases(t, { environment })
+  const { postgres, questdb } = store
+
+  const { rows } = await postgres.query(
+    "SELECT name, setting FROM pg_settings WHERE name = ANY ('{fsync,synchronous_commit,full_page_writes,listen_addresses,unix_socket_directories}')",
+  )
+  t.strictSame(Object.fromEntries(rows.map(row => [row.name, row.setting])), {
+    fsync: 'on',
+    synchronous_commit: 'on',
+    full_page_writes: 'on',
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+  })
+  const sleeping = postgres.query("SET statement_timeout = '50ms'; SELECT pg_sleep(20)")
+  await t.rejects(sleeping, { code: '57014' }, 'a statement has a time limit')
+
+  await questdb.ready
+  t.strictSame(questdb.state(), { state: 'up' })
+  t.equal(questdb.own, true)
+  t.equal(questdb.commitMode(), 'sync', 'a variable of the environment does not weaken it')
+  t.equal(questdb.version(), '9.3.4')
+  t.match(store.versions(), { postgres: /^18\./, questdb: '9.3.4', java: /^\d+/ })
+  const client = createQuestdbClient(questdb.address)
+  t.teardown(() => client.close())
+  t.strictSame(await client.exec(`SELECT count() FROM ${readingsTable}`, 5000), [[0]])
+  const stranger = createQuestdbClient({
+    ...questdb.address,
+    http: { ...questdb.address.http, authorization: undefined },
+  })
+  t.teardown(() => stranger.close())
+  await t.rejects(stranger.exec('SELECT 1', 5000), { message: /refuses the user or the password/ })
+  t.equal(statSync(join(directory.questdb, 'root/conf/server.conf')).mode & 0o077, 0, 'its passwords are ours alone')
+
+  const pids = [serverPid(directory, 'questdb'), serverPid(directory, 'postgres')]
+  t.ok(pids.every(isRunning))
+  await Promise.all([store.close(), store.close()])
+  await store.close()
+  t.notOk(pids.some(isRunning), 'no process is left')
+  t.notOk(await answers(questdb.address.http.port))
+})
+
+test('a close while QuestDB is still starting leaves no process', async t => {
+  const { directory, store } = await startDatabases(t)
+  t.equal(store.questdb.state().state, 'starting')
+  await until(
+    'QuestDB is launched',
+    () => existsSync(join(directory.questdb, 'process')) && statSync(join(directory.questdb, 'process')).size > 0,
+  )
+  const pid = serverPid(directory, 'questdb')
+  await store.close()
+  t.notOk(isRunning(pid))
+  await t.rejects(store.questdb.ready, { message: /closed before QuestDB was ready/ })
+})
+
+test('a start that is given up leaves no process and can be made again', async t => {
+  const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
+  t.teardown(() => directory.close())
+  const giveUp = new AbortController()
+  const opening = openStore({ ...storeOptions(directory), signal: giveUp.signal })
+  await until('PostgreSQL makes its cluster', () => readdirSync(directory.postgres).includes('data.new'))
+  giveUp.abort()
+  await t.rejects(opening, { name: 'AbortError' })
+  t.notOk(isRunning(serverPid(directory, 'postgres')))
+
+  const store = await openStore(storeOptions(directory))
+  t.equal((await store.postgres.query('SELECT 1 AS one')).rows[0].one, 1)
+  await store.close()
+})
+
+test('a database that dies is started again where it was', async t => {
+  const { directory, store } = await startDatabases(t)
+  const { postgres, questdb } = store
+  await questdb.ready
+  await postgres.query('CREATE TABLE kept AS SELECT 42 AS answer')
+
+  const questdbPid = serverPid(directory, 'questdb')
+  process.kill(questdbPid, 'SIGKILL')
+  await until('QuestDB is seen to be away', () => questdb.state().state === 'away')
+  t.match(questdb.state().reason, /SIGKILL|ECONNREFUSED|ECONNRESET|hang up/)
+
+  const postgresPid = serverPid(directory, 'postgres')
+  process.kill(postgresPid, 'SIGKILL')
+  const answer = async (): Promise<boolean> => {
+    const result = await postgres.query('SELECT answer FROM kept').catch(() => undefined)
+    return result?.rows[0].answer === 42
+  }
+  await until('PostgreSQL is another process', () => serverPid(directory, 'postgres') !== postgresPid)
+  await until('the pool finds PostgreSQL again', answer)
+
+  await until('QuestDB is up again', () => questdb.state().state === 'up')
+  t.not(serverPid(directory, 'questdb'), questdbPid)
+  const client = createQuestdbClient(questdb.address)
+  t.teardown(() => client.close())
+  t.strictSame(await client.exec('SELECT 1', 5000), [[1]], 'at the address that everybody knows')
+})
+
+test('a QuestDB that hangs is away until it answers, and is stopped all the same', async t => {
+  const { directory, store } = await startDatabases(t)
+  await store.questdb.ready
+  const pid = serverPid(directory, 'questdb')
+  process.kill(pid, 'SIGSTOP')
+  t.teardown(() => isRunning(pid) && process.kill(pid, 'SIGCONT'))
+  await until('it is seen to be away', () => store.questdb.state().state === 'away')
+  t.match(store.questdb.state().reason, /no answer within/)
+  process.kill(pid, 'SIGCONT')
+  await until('it is up again', () => store.questdb.state().state === 'up')
+  process.kill(pid, 'SIGSTOP')
+  await store.close()
+  t.notOk(isRunning(pid))
+})
+
+function answers(port: number): Promise<boolean> {
+  return new Promise(resolve => {
+    const socket = connect(port, '127.0.0.1')
+    socket.once('connect', () => resolve(true))
+    socket.once('error', () => resolve(false))
+    socket.once('close', () => socket.destroy())
+  })
+}

@@ -1,0 +1,142 @@
+/** Bad surroundings of a start: each has a sentence that names the remedy, and leaves no process behind. */
+
+import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { dirname, join } from 'node:path'
+import { type Test, test } from 'tap'
+import { openDataDirectory } from '../../store/data-directory.ts'
+import { findProgram } from '../../store/find-program.ts'
+import { freePort } from '../../store/free-port.ts'
+import { findJava } from '../../store/java.ts'
+import { startPostgres } from '../../store/postgres-server.ts'
+import { openStore, type StoreOptions } from '../../store/store.ts'
+import { silentLog, startDatabases, storeOptions, type TestHooks, temporaryFolder } from '../support/databases.ts'
+import { isRunning, serverPid, until } from '../support/processes.ts'
+
+/** A folder with a `java` that only says its version. */
+function fakeJava(t: TestHooks, version: string): string {
+  const home = temporaryFolder(t)
+  mkdirSync(join(home, 'bin'))
+  writeFileSync(join(home, 'bin', 'java'), `#!/bin/sh\necho 'openjdk version "${version}" 2020-01-01' >&2\n`)
+  chmodSync(join(home, 'bin', 'java'), 0o755)
+  return home
+}
+
+/** A folder for PATH that has only these. */
+function programs(t: TestHooks, ...names: string[]): string {
+  const folder = temporaryFolder(t)
+  for (const name of names) symlinkSync(findProgram(name, process.env) ?? '', join(folder, name))
+  return folder
+}
+
+/** The start fails with this sentence, and PostgreSQL, which may have been started beside, is gone. */
+async function refuses(t: Test, options: Partial<StoreOptions>, message: RegExp): Promise<void> {
+  const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
+  t.teardown(() => directory.close())
+  await t.rejects(openStore({ ...storeOptions(directory), ...options }), { name: 'StartError', message })
+  if (existsSync(join(directory.postgres, 'process'))) t.notOk(isRunning(serverPid(directory, 'postgres')))
+}
+
+test('no Java', async t => {
+  const message = /^QuestDB needs Java 17 or newer, and no working "java" is in JAVA_HOME or on PATH: install one/
+  await refuses(t, { environment: { PATH: programs(t, 'id'), JAVA_HOME: '/nowhere' } }, message)
+})
+
+test('a Java that is too old', async t => {
+  const home = fakeJava(t, '11.0.22')
+  const message = /^QuestDB needs Java 17 or newer, but \S+\/bin\/java is Java 11\.0\.22: install one/
+  await refuses(t, { environment: { PATH: `${join(home, 'bin')}:${programs(t, 'id')}` } }, message)
+})
+
+test('Java is taken from JAVA_HOME, then from PATH, and the first that is new enough counts', async t => {
+  const finds = async (environment: Record<string, string>, command: string, major: number): Promise<void> => {
+    const { version: _, ...java } = await findJava(environment)
+    t.strictSame(java, { command, major })
+  }
+  const [old, older, good, newer] = ['11.0.22', '1.8.0_292', '17.0.15', '25-ea'].map(version => fakeJava(t, version))
+  const java = (home = ''): string => join(home, 'bin', 'java')
+  await finds({ JAVA_HOME: good ?? '', PATH: dirname(java(newer)) }, java(good), 17)
+  await finds({ JAVA_HOME: old ?? '', PATH: dirname(java(newer)) }, java(newer), 25)
+  await finds({ PATH: `/nowhere:${dirname(java(newer))}` }, java(newer), 25)
+  await t.rejects(findJava({ JAVA_HOME: older ?? '', PATH: '' }), { message: /is Java 1\.8\.0_292/ })
+})
+
+test('no Maven, and QuestDB not fetched yet', async t => {
+  const options = { environment: { PATH: programs(t, 'id', 'java') }, cacheDirectory: temporaryFolder(t) }
+  await refuses(t, options, /^QuestDB 9\.3\.4 is fetched by Maven, and no "mvn" is on PATH: install it/)
+})
+
+test('only one of the two addresses of QuestDB', async t => {
+  await refuses(t, { questdbHttp: 'http://127.0.0.1:9000' }, /^QUESTDB_HTTP and QUESTDB_PG go together/)
+})
+
+test('a folder that the user of PostgreSQL cannot pass through', {
+  skip: process.getuid?.() !== 0 && 'only as root',
+}, async t => {
+  const base = temporaryFolder(t)
+  const closed = join(base, 'closed')
+  mkdirSync(closed)
+  chmodSync(closed, 0o700)
+  const directory = openDataDirectory(join(closed, 'data'))
+  t.teardown(() => directory.close())
+  const message = `PostgreSQL runs as the user "postgres", who cannot pass through ${closed}: allow it (chmod o+x ${closed})`
+  await t.rejects(openStore(storeOptions(directory)), {
+    name: 'StartError',
+    message: new RegExp(`^${RegExp.escape(message)}`),
+  })
+})
+
+test('a port that was free a moment ago is taken: another one is tried', async t => {
+  const occupier = createServer(socket => socket.destroy())
+  t.teardown(() => occupier.close())
+  const taken = await freePort()
+  await new Promise<void>(resolve => occupier.listen(taken, '127.0.0.1', resolve))
+  const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
+  t.teardown(() => directory.close())
+  const { signal } = new AbortController()
+  let asked = 0
+  const choosePort = (): Promise<number> => (asked++ === 0 ? Promise.resolve(taken) : freePort())
+  const options = { directory, environment: process.env, log: silentLog, signal, choosePort }
+  const server = await startPostgres(options)
+  t.teardown(() => server.close())
+  t.equal(asked, 2)
+  t.not(server.address.port, taken)
+})
+
+test('a secret that does not fit its PostgreSQL any more', async t => {
+  const { directory, store } = await startDatabases(t)
+  await store.close()
+  writeFileSync(join(directory.secrets, 'postgres'), 'another\n')
+  const message =
+    /refuses the secret "postgres", which it was not made with \(restore it\): password authentication failed/
+  await t.rejects(openStore(storeOptions(directory)), { name: 'StartError', message })
+  t.notOk(isRunning(serverPid(directory, 'postgres')))
+})
+
+test('a lock file of PostgreSQL whose pid now belongs to somebody else', async t => {
+  const { directory, store } = await startDatabases(t)
+  await store.close()
+  // Pids begin anew in a container; this very process stands in for the somebody else.
+  writeFileSync(join(directory.postgres, 'data', 'postmaster.pid'), `${process.pid}\n`)
+  const again = await openStore(storeOptions(directory))
+  t.teardown(() => again.close())
+  t.equal((await again.postgres.query('SELECT 1 AS one')).rows[0].one, 1)
+})
+
+test('a QuestDB that cannot start says why, and is tried again', async t => {
+  const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
+  t.teardown(() => directory.close())
+  const root = join(directory.questdb, 'root')
+  writeFileSync(root, 'a file where its folder should be')
+  const store = await openStore(storeOptions(directory))
+  t.teardown(() => store.close())
+  await until('the state says so', () => store.questdb.state().state === 'away')
+  t.match(store.questdb.state().reason, /QuestDB could not be started: E(EXIST|NOTDIR)/)
+  rmSync(root)
+  mkdirSync(root)
+  writeFileSync(join(root, 'db'), 'a file where its tables should be')
+  await until('it ends by itself', () => /QuestDB has ended \(exit code \d+\)/.test(store.questdb.state().reason ?? ''))
+  t.match(store.questdb.state().reason, /See \S+questdb\.log/)
+  rmSync(join(root, 'db'))
+  await store.questdb.ready
+})
