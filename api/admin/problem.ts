@@ -1,0 +1,48 @@
+/** How the admin API tells what is wrong: a problem document (RFC 9457), the same for every route. */
+
+import type { FastifyReply } from 'fastify'
+import type { z } from 'zod'
+
+export interface Fault {
+  /** Where in the body or the address: `[3].name`, `page`; empty for the whole. */
+  path: string
+  message: string
+}
+
+export interface Problem {
+  status: number
+  /** The same for every occurrence; programs tell problems apart by `type`, which is made of it. */
+  title: string
+  /** This occurrence, for a person. */
+  detail?: string
+  errors?: readonly Fault[]
+}
+
+/** A person mends the first few and tries again; a list of ten thousand helps nobody. */
+const errorsMax = 100
+
+export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
+  const { status, title, detail, errors } = problem
+  return reply
+    .code(status)
+    .header('content-type', 'application/problem+json')
+    .send(
+      JSON.stringify({
+        type: `urn:barograph:problem:${title.replaceAll(' ', '-')}`,
+        title,
+        status,
+        ...(detail === undefined ? {} : { detail }),
+        ...(errors === undefined ? {} : { errors: errors.slice(0, errorsMax) }),
+      }),
+    )
+}
+
+/** What a schema found, in the words of the schema. */
+export function faultsOf(error: z.ZodError): Fault[] {
+  return error.issues.map(issue => ({ path: pathOf(issue.path), message: issue.message }))
+}
+
+function pathOf(path: readonly PropertyKey[]): string {
+  const steps = path.map(step => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
+  return steps.join('').replace(/^\./, '')
+}
