@@ -1,0 +1,118 @@
+/**
+ * Load from a process of its own: so many keep-alive connections, each with one request outstanding. It speaks HTTP over
+ * plain sockets, because it shares the machine with what it measures.
+ *
+ * Gets a `LoadOrder` from its parent and answers with a `LoadResult`.
+ */
+
+import { connect } from 'node:net'
+import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
+
+export interface LoadOrder {
+  host: string
+  port: number
+  connections: number
+  seconds: number
+  /** Whole requests, taken in turns. */
+  requests: string[]
+}
+
+export interface LoadResult {
+  answers: number
+  /** Answers by status. */
+  statuses: Record<string, number>
+  elapsedSeconds: number
+  p50Ms: number
+  p99Ms: number
+  maxMs: number
+}
+
+const headerEnd = Buffer.from('\r\n\r\n')
+
+/** Length of the first whole answer in the bytes, or 0. */
+function answerLength(bytes: Buffer): number {
+  const end = bytes.indexOf(headerEnd)
+  if (end === -1) return 0
+  const length = /content-length: (\d+)/i.exec(bytes.toString('latin1', 0, end))?.[1]
+  if (length === undefined) throw new Error(`an answer without a length: ${bytes.toString('latin1')}`)
+  const whole = end + headerEnd.length + Number(length)
+  return bytes.length >= whole ? whole : 0
+}
+
+/** What all connections of one run share. */
+interface Run {
+  order: LoadOrder
+  requests: Buffer[]
+  sent: number
+  answers: number
+  statuses: Record<string, number>
+  /** Microseconds. */
+  latencies: RecordableHistogram
+  endMs: number
+}
+
+/** One connection: a request, its answer, the next request, until the time is over. */
+function drive(run: Run): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const { host, port } = run.order
+    const socket = connect({ host, port, noDelay: true })
+    let sentMs = 0
+    let pending: Buffer | undefined
+    const send = () => {
+      sentMs = performance.now()
+      socket.write(run.requests[run.sent++ % run.requests.length] as Buffer)
+    }
+    socket.on('connect', send)
+    socket.on('error', reject)
+    socket.on('close', () => resolve())
+    socket.on('data', piece => {
+      const bytes = pending === undefined ? piece : Buffer.concat([pending, piece])
+      const isWhole = answerLength(bytes) > 0
+      pending = isWhole ? undefined : bytes
+      if (!isWhole) return
+      const nowMs = performance.now()
+      note(run, bytes, nowMs - sentMs)
+      if (nowMs >= run.endMs) socket.end()
+      else send()
+    })
+  })
+}
+
+function note(run: Run, answer: Buffer, elapsedMs: number): void {
+  run.latencies.record(Math.max(1, Math.round(elapsedMs * 1000)))
+  const status = answer.toString('latin1', 9, 12)
+  run.statuses[status] = (run.statuses[status] ?? 0) + 1
+  run.answers++
+}
+
+async function runLoad(order: LoadOrder): Promise<LoadResult> {
+  const startedMs = performance.now()
+  const run: Run = {
+    order,
+    requests: order.requests.map(text => Buffer.from(text)),
+    sent: 0,
+    answers: 0,
+    statuses: {},
+    latencies: createHistogram(),
+    endMs: startedMs + order.seconds * 1000,
+  }
+  await Promise.all(Array.from({ length: order.connections }, () => drive(run)))
+  return {
+    answers: run.answers,
+    statuses: run.statuses,
+    elapsedSeconds: (performance.now() - startedMs) / 1000,
+    p50Ms: run.latencies.percentile(50) / 1000,
+    p99Ms: run.latencies.percentile(99) / 1000,
+    maxMs: run.latencies.max / 1000,
+  }
+}
+
+process.on('message', (order: LoadOrder) => {
+  runLoad(order).then(
+    result => process.send?.(result),
+    (error: Error) => {
+      process.stderr.write(`${error.stack}\n`)
+      process.exit(1)
+    },
+  )
+})

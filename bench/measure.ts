@@ -1,0 +1,55 @@
+/** What the benches share: medians, child processes, and the line that each of them prints. */
+
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { cpus } from 'node:os'
+import { join } from 'node:path'
+import type { LoadOrder, LoadResult } from './load-generator.ts'
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.length >> 1
+  const upper = sorted[middle] ?? Number.NaN
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
+}
+
+/** Smallest, median and largest. */
+export function spread(values: readonly number[]): { min: number; median: number; max: number } {
+  return { min: round(Math.min(...values)), median: round(median(values)), max: round(Math.max(...values)) }
+}
+
+/** Three significant digits: what a bench on a shared machine can tell. */
+export function round(value: number): number {
+  return Number(value.toPrecision(3))
+}
+
+/** Starts a file of this folder as a process of its own. */
+export function startProcess(file: string): ChildProcess {
+  return fork(join(import.meta.dirname, file), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+}
+
+export async function stopProcess(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return
+  const exited = once(child, 'exit')
+  child.kill('SIGTERM')
+  await exited
+}
+
+export async function runLoad(generator: ChildProcess, order: LoadOrder): Promise<LoadResult> {
+  const answered = once(generator, 'message')
+  generator.send(order)
+  const [result] = await answered
+  return result as LoadResult
+}
+
+/** The machine, as far as a reader needs it to compare figures. */
+export function hardware(): string {
+  const model = cpus()[0]?.model ?? 'unknown processor'
+  const memory = /MemTotal:\s+(\d+)/.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1] ?? '0'
+  return `${cpus().length} x ${model}, ${Math.round(Number(memory) / 1024 / 1024)} GiB, Node ${process.version}`
+}
+
+export function printResult(result: object): void {
+  process.stdout.write(`${JSON.stringify(result)}\n`)
+}

@@ -1,0 +1,56 @@
+/** Databases for a bench: started here and handed to the service as given ones, so that the bench can count the rows. */
+
+import type { Log } from '../store/log.ts'
+import { readingsTable } from '../store/tables.ts'
+import { startDatabases, type TestHooks } from '../test/support/databases.ts'
+
+export interface BenchStore {
+  /** The settings with which the service uses these databases. */
+  environment: Record<string, string>
+  /** Waits until this many rows can be seen, or no more come, and returns how many there are. */
+  countRows(expected: number): Promise<number>
+  /** Rows of a statement. */
+  query(sql: string): Promise<unknown[][]>
+}
+
+const patienceMs = 10_000
+
+export async function startBenchStore(hooks: TestHooks, log: Log): Promise<BenchStore> {
+  const { store } = await startDatabases(hooks, { log })
+  await store.questdb.ready
+  const { http, pg } = store.questdb.address
+  const credentials = `${pg.user}:${pg.password}`
+  const authorization = http.authorization ?? ''
+  const [httpUser, httpPassword] = Buffer.from(authorization.slice(6), 'base64').toString().split(':')
+  const { host, port, user, password, database } = store.postgres.options
+
+  async function query(sql: string): Promise<unknown[][]> {
+    const url = `http://${http.host}:${http.port}/exec?query=${encodeURIComponent(sql)}`
+    const response = await fetch(url, { headers: { authorization } })
+    const answer = (await response.json()) as { dataset?: unknown[][] }
+    if (answer.dataset === undefined) throw new Error(`QuestDB answered ${JSON.stringify(answer)}`)
+    return answer.dataset
+  }
+
+  return {
+    query,
+    environment: {
+      QUESTDB_HTTP: `http://${httpUser}:${httpPassword}@${http.host}:${http.port}`,
+      QUESTDB_PG: `postgresql://${credentials}@${pg.host}:${pg.port}/${pg.database}`,
+      DATABASE_URL: `postgresql://${user}:${password}@${host}:${port}/${database}`,
+    },
+    async countRows(expected) {
+      let count = -1
+      let changedMs = performance.now()
+      while (performance.now() - changedMs < patienceMs) {
+        const [row] = await query(`SELECT count() FROM ${readingsTable}`)
+        const now = Number(row?.[0])
+        if (now !== count) changedMs = performance.now()
+        count = now
+        if (count >= expected) break
+        await new Promise(resolve => setTimeout(resolve, 100))
+      }
+      return count
+    },
+  }
+}

@@ -1,0 +1,118 @@
+/** The whole service as a process of its own, as an operator starts it, with ways to be rude to it. */
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { type TestHooks, temporaryFolder } from './databases.ts'
+import { isRunning, serverPid, until } from './processes.ts'
+
+const root = resolve(import.meta.dirname, '..', '..')
+
+export interface Service {
+  url: string
+  dataDirectory: string
+  child: ChildProcess
+  /** Everything that it has logged. */
+  output(): string
+  /** The service and both databases, at once. */
+  killAll(): Promise<void>
+  /** Sends the signal to the service alone and waits for its end. */
+  end(signal: NodeJS.Signals): Promise<number | null>
+  admin(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }>
+  /** Makes a device and returns its password. */
+  addDevice(name: string, more?: Record<string, unknown>): Promise<string>
+  /** `PUT /api/log` with the device's credentials. */
+  put(device: string, password: string, body: unknown, headers?: Record<string, string>): Promise<Response>
+}
+
+export interface ServiceSettings {
+  /** Used again after a stop; without it the data are in a temporary folder of their own. */
+  dataDirectory?: string
+  environment?: Record<string, string>
+}
+
+/** Starts the service on a free port and waits until it listens. */
+export async function startService(t: TestHooks, settings: ServiceSettings = {}): Promise<Service> {
+  const dataDirectory = settings.dataDirectory ?? join(temporaryFolder(t), 'data')
+  const environment = { ...process.env, PORT: '0', TIME_ZONE: 'UTC', ...settings.environment, DATA_DIR: dataDirectory }
+  const child = spawn(process.execPath, ['api/main.ts'], {
+    cwd: root,
+    env: environment,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (output += text.toString()))
+  const exited = once(child, 'exit')
+  const servers = () => serverPids(dataDirectory).filter(isRunning)
+  const listening = () => /"url":"([^"]+)"[^\n]*"msg":"listening"/.exec(output)?.[1]
+  t.teardown(async () => {
+    child.kill('SIGTERM')
+    await Promise.race([exited, new Promise(done => setTimeout(done, 15_000))])
+    child.kill('SIGKILL')
+    for (const pid of servers()) process.kill(pid, 'SIGKILL')
+  })
+  await until('the service listens', () => listening() !== undefined || child.exitCode !== null)
+  const url = listening()
+  if (url === undefined) throw new Error(`the service did not start: ${output}`)
+
+  const admin: Service['admin'] = async (method, path, body) => {
+    const token = readFileSync(join(dataDirectory, 'secrets', 'admin-token'), 'utf8').trim()
+    const headers = {
+      authorization: `Bearer ${token}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    }
+    const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+    const response = await fetch(`${url}/api/admin${path}`, init)
+    const text = await response.text()
+    return { status: response.status, body: text === '' ? undefined : JSON.parse(text) }
+  }
+
+  return {
+    url,
+    dataDirectory,
+    child,
+    output: () => output,
+    admin,
+    async killAll() {
+      const pids = servers()
+      child.kill('SIGKILL')
+      for (const pid of pids) process.kill(pid, 'SIGKILL')
+      await exited
+      await until('the servers are gone', () => !pids.some(isRunning))
+    },
+    async end(signal) {
+      child.kill(signal)
+      await exited
+      return child.exitCode
+    },
+    async addDevice(name, more = {}) {
+      const { status, body } = await admin('POST', '/devices', { name, ...more })
+      const password = (body as { password?: unknown } | undefined)?.password
+      if (typeof password !== 'string') throw new Error(`no device was made: ${status} ${JSON.stringify(body)}`)
+      return password
+    },
+    put(device, password, body, headers = {}) {
+      return fetch(`${url}/api/log`, {
+        method: 'PUT',
+        headers: { authorization: basic(device, password), 'content-type': 'application/json', ...headers },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      })
+    },
+  }
+}
+
+export function basic(name: string, password: string): string {
+  return `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`
+}
+
+/** Those of the servers that were started in the data directory, dead or alive. */
+function serverPids(dataDirectory: string): number[] {
+  return (['questdb', 'postgres'] as const).flatMap(server => {
+    try {
+      return [serverPid({ path: dataDirectory }, server)]
+    } catch {
+      return []
+    }
+  })
+}
