@@ -16,13 +16,15 @@ export interface Problem {
   /** This occurrence, for a person. */
   detail?: string
   errors?: readonly Fault[]
+  /** Members of this kind of problem alone, such as how far it came (RFC 9457, 3.2). */
+  members?: Readonly<Record<string, unknown>>
 }
 
 /** A person mends the first few and tries again; a list of ten thousand helps nobody. */
 const errorsMax = 100
 
 export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
-  const { status, title, detail, errors } = problem
+  const { status, title, detail, errors, members } = problem
   return reply
     .code(status)
     .header('content-type', 'application/problem+json')
@@ -33,6 +35,7 @@ export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply
         status,
         ...(detail === undefined ? {} : { detail }),
         ...(errors === undefined ? {} : { errors: errors.slice(0, errorsMax) }),
+        ...members,
       }),
     )
 }

@@ -1,6 +1,7 @@
 /** Why a line of a bulk body was not taken: a code for programs and a reason for people. */
 
-export type RejectCode = 'LINE_TOO_LONG' | 'LINE_MALFORMED' | 'READING_INVALID' | 'DEVICE_UNKNOWN'
+export const rejectCodes = ['LINE_TOO_LONG', 'LINE_MALFORMED', 'READING_INVALID', 'DEVICE_UNKNOWN'] as const
+export type RejectCode = (typeof rejectCodes)[number]
 
 export interface Reject {
   /** Counted from 1, over all lines of the body, the header and empty ones included. */

@@ -1,0 +1,23 @@
+/** What `POST /api/admin/import` answers: for the route that writes it and the command line that reads it. */
+
+import { z } from 'zod'
+import { rejectCodes } from '../../ingest/formats/reject.ts'
+
+const Reject = z.object({
+  /** Counted from 1 over all lines of the body, the header included. */
+  line: z.int(),
+  device: z.string().optional(),
+  code: z.enum(rejectCodes),
+  reason: z.string(),
+})
+
+export const ImportAnswer = z.object({
+  accepted: z.int(),
+  rejected: z.int(),
+  rejects: z.array(Reject),
+  /** More lines were rejected than are listed. */
+  rejects_truncated: z.boolean(),
+  /** Columns of the header that are not ours. */
+  ignored_columns: z.array(z.string()),
+})
+export type ImportAnswer = z.infer<typeof ImportAnswer>

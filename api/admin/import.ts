@@ -1,0 +1,104 @@
+/** `POST /api/admin/import`: readings with times of their own, as CSV or NDJSON, streamed into the journal. */
+
+import type { IncomingMessage } from 'node:http'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Devices } from '../../auth/devices.ts'
+import type { Format } from '../../ingest/formats/line-reader.ts'
+import { createImporter } from '../../ingest/import.ts'
+import type { ImportReport, ImportResult } from '../../ingest/import-session.ts'
+import type { Ingest } from '../../ingest/ingest.ts'
+import type { Ranges } from '../../ingest/reading.ts'
+import type { ImportAnswer } from './import-answer.ts'
+import { decoderOf, feed, knownCodings } from './import-body.ts'
+import { sendProblem } from './problem.ts'
+
+export interface ImportOptions {
+  ingest: Pick<Ingest, 'append' | 'clockUs' | 'liveWindowUs'>
+  devices: Pick<Devices, 'get'>
+  /** The same as for single readings. */
+  ranges: Ranges
+  aheadMsMax: number
+  /** Leaves its row in the audit, also of an import that stopped half way. */
+  onImport(request: FastifyRequest, report: ImportReport): Promise<void>
+}
+
+const formats = new Map<string, Format>([
+  ['text/csv', 'csv'],
+  ['application/x-ndjson', 'ndjson'],
+])
+
+/**
+ * Registers the route in a scope that has checked who asks. It must not be one whose bodies are parsed or measured
+ * otherwise: this scope hands the stream on as it is.
+ */
+export function registerImport(scope: FastifyInstance, options: ImportOptions): void {
+  const { ingest, devices, ranges, aheadMsMax, onImport } = options
+  const importer = createImporter({
+    append: ingest.append,
+    now: () => Math.floor(ingest.clockUs() / 1000),
+    liveWindowMs: ingest.liveWindowUs / 1000,
+    ranges,
+    aheadMsMax,
+  })
+  // Before the server waits for its requests: one of them may be an import that lasts.
+  scope.addHook('preClose', () => importer.close())
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser([...formats.keys()], (_request, payload, done) => done(null, payload))
+
+  scope.post('/import', async (request: FastifyRequest, reply: FastifyReply) => {
+    const format = formats.get(mediaTypeOf(request))
+    if (format === undefined) return refuseMediaType(reply)
+    const decoder = decoderOf(request.headers['content-encoding'])
+    if (decoder === undefined) return refuseCoding(reply)
+    feed(decoder, request.raw)
+    const find = (name: string) => devices.get(name.normalize('NFC'))
+    const result = await importer.run({ body: decoder, format, find })
+    decoder.destroy()
+    if (result.report.accepted > 0) await onImport(request, result.report)
+    return answer(reply, result, request.raw)
+  })
+}
+
+function mediaTypeOf(request: FastifyRequest): string {
+  const [mediaType = ''] = (request.headers['content-type'] ?? '').split(';')
+  return mediaType.trim().toLowerCase()
+}
+
+function refuseMediaType(reply: FastifyReply): FastifyReply {
+  const detail = `send ${[...formats.keys()].join(' or ')}`
+  return sendProblem(reply.header('connection', 'close'), { status: 415, title: 'unsupported media type', detail })
+}
+
+function refuseCoding(reply: FastifyReply): FastifyReply {
+  reply.header('connection', 'close').header('accept-encoding', knownCodings)
+  const detail = `the content codings are ${knownCodings}`
+  return sendProblem(reply, { status: 415, title: 'unsupported content encoding', detail })
+}
+
+const retryAfterSeconds = 5
+
+const problems = {
+  BUSY: { status: 503, title: 'too many imports' },
+  HEADER_INVALID: { status: 400, title: 'invalid header' },
+  BODY_BROKEN: { status: 400, title: 'broken body' },
+  JOURNAL_FULL: { status: 503, title: 'storage full' },
+  CLOSING: { status: 503, title: 'shutting down' },
+  UNKNOWN: { status: 500, title: 'storage failed' },
+} as const
+
+function answer(reply: FastifyReply, { report, failure }: ImportResult, request: IncomingMessage): FastifyReply {
+  const members: ImportAnswer = {
+    accepted: report.accepted,
+    rejected: report.rejected,
+    rejects: report.rejects,
+    rejects_truncated: report.rejectsTruncated,
+    ignored_columns: report.ignoredColumns,
+  }
+  if (failure === undefined) return reply.send(members)
+  const { status, title } = problems[failure.code]
+  // A long body that nobody wants any more is not worth the connection.
+  if (!request.complete) reply.header('connection', 'close')
+  if (status === 503) reply.header('retry-after', retryAfterSeconds)
+  const detail = `${failure.reason}; stored are ${report.accepted} readings, of the lines up to ${report.linesDone}`
+  return sendProblem(reply, { status, title, detail, members: { ...members, lines_done: report.linesDone } })
+}

@@ -1,0 +1,154 @@
+/** `POST /import` over a real socket: codings, bodies that break off, a journal that is full, a stop in the middle. */
+
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { request as httpRequest } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
+import { fastify } from 'fastify'
+import t, { type Test } from 'tap'
+import { registerImport } from '../../api/admin/import.ts'
+import type { Device } from '../../auth/device.ts'
+import type { ImportReport } from '../../ingest/import-session.ts'
+import { defaultRanges } from '../../ingest/reading.ts'
+
+const header = 'timestamp,device,temperature,humidity,pressure\n'
+const alamosa = readFileSync(new URL('../../demo/data/alamosa-minutes.csv', import.meta.url))
+
+type Append = Parameters<typeof registerImport>[1]['ingest']['append']
+
+async function startRoute(t: Test, append: Append = async () => 'stored') {
+  const reports: ImportReport[] = []
+  const app = fastify()
+  app.register((scope, _options, done) => {
+    registerImport(scope, {
+      ingest: { append, clockUs: () => Date.now() * 1000, liveWindowUs: 300_000_000 },
+      devices: { get: name => (name === 'alamosa' ? ({ number: 1, symbol: 'alamosa-1' } as Device) : undefined) },
+      ranges: defaultRanges,
+      aheadMsMax: 300_000,
+      onImport: async (_request, report) => {
+        reports.push(report)
+      },
+    })
+    done()
+  })
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  t.teardown(() => app.close())
+  const send = async (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) => {
+    const all = { 'content-type': 'text/csv', ...headers }
+    const init = { method: 'POST', body, headers: all, duplex: 'half' } as RequestInit
+    const response = await fetch(`${url}/import`, init)
+    return { response, status: response.status, body: (await response.json()) as Record<string, unknown> }
+  }
+  return { app, url, send, reports }
+}
+
+t.test('a body may be plain or compressed', async t => {
+  const { send, reports } = await startRoute(t)
+  const full = { accepted: 1440, rejected: 0, rejects: [], rejects_truncated: false, ignored_columns: [] }
+  t.match(await send(alamosa), { status: 200, body: full })
+  t.match(await send(alamosa, { 'content-type': 'text/CSV; charset=utf-8' }), { status: 200, body: full })
+  t.match(await send(gzipSync(alamosa), { 'content-encoding': 'gzip' }), { status: 200, body: full })
+  t.match(await send(zstdCompressSync(alamosa), { 'content-encoding': 'zstd' }), { status: 200, body: full })
+  const line = { timestamp: Date.now(), device: 'alamosa', temperature: 1, humidity: 2, pressure: null }
+  const ndjson = { 'content-type': 'application/x-ndjson' }
+  t.match(await send(JSON.stringify(line), ndjson), { status: 200, body: { accepted: 1 } })
+  t.equal(reports.length, 5)
+})
+
+t.test('an unknown coding or media type is refused with the known ones', async t => {
+  const { send } = await startRoute(t)
+  const brotli = await send(alamosa, { 'content-encoding': 'br' })
+  t.match(brotli, { status: 415, body: { title: 'unsupported content encoding' } })
+  t.equal(brotli.response.headers.get('accept-encoding'), 'gzip, zstd')
+  t.match(await send(gzipSync(gzipSync(alamosa)), { 'content-encoding': 'gzip, gzip' }), { status: 415 })
+  t.match(await send('[]', { 'content-type': 'application/json' }), { status: 415 })
+})
+
+t.test('each rejected line has its verdict', async t => {
+  const { send } = await startRoute(t)
+  const body = `${header}2026-01-01T00:00:00Z,alamosa,1,1,1000\n2026-01-01T00:00:00Z,attic,1,1,1000\nx\n2026-01-01T00:00:00Z,alamosa,999,1,1000\n`
+  t.match(await send(body), {
+    status: 200,
+    body: {
+      accepted: 1,
+      rejected: 3,
+      rejects: [
+        { line: 3, device: 'attic', code: 'DEVICE_UNKNOWN', reason: /no device/ },
+        { line: 4, code: 'LINE_MALFORMED', reason: /1 cells/ },
+        { line: 5, device: 'alamosa', code: 'READING_INVALID', reason: /temperature must be between/ },
+      ],
+    },
+  })
+})
+
+t.test('a header or a compressed body that cannot be read is the fault of the caller', async t => {
+  const { send, reports } = await startRoute(t)
+  t.match(await send('a,b\n1,2\n'), { status: 400, body: { title: 'invalid header', detail: /lacks timestamp/ } })
+  const gzip = { 'content-encoding': 'gzip' }
+  t.match(await send(alamosa, gzip), { status: 400, body: { title: 'broken body', detail: /incorrect header/ } })
+  const half = gzipSync(alamosa).subarray(0, 8000)
+  t.match(await send(half, gzip), { status: 400, body: { title: 'broken body', detail: /unexpected end of file/ } })
+  t.match(await send(alamosa, { 'content-encoding': 'zstd' }), { status: 400, body: { title: 'broken body' } })
+  t.equal(reports.length, 0)
+})
+
+t.test('a small body that swells to a single endless line is one reject', async t => {
+  const { send } = await startRoute(t)
+  const swollen = gzipSync(Buffer.concat([Buffer.from(header), Buffer.alloc(300_000_000, 'x')]), { level: 1 })
+  const before = process.memoryUsage().rss
+  const { status, body } = await send(swollen, { 'content-encoding': 'gzip' })
+  t.match(
+    { status, body },
+    { status: 200, body: { accepted: 0, rejected: 1, rejects: [{ line: 2, code: 'LINE_TOO_LONG' }] } },
+  )
+  t.ok(process.memoryUsage().rss - before < 150_000_000, 'the body was never in memory as a whole')
+})
+
+t.test('a full journal is a 503 that says what is stored', async t => {
+  let room = 1
+  const { send, reports } = await startRoute(t, async () => (room-- > 0 ? 'stored' : 'full'))
+  const lines = alamosa.toString().split('\n').slice(1).join('\n').repeat(40)
+  const { response, status, body } = await send(header + lines)
+  t.equal(status, 503)
+  t.equal(response.headers.get('retry-after'), '5')
+  t.match(response.headers.get('content-type'), /^application\/problem\+json/)
+  t.match(body, { title: 'storage full', detail: /the journal is full; stored are \d+ readings/ })
+  t.equal(Number(body['lines_done']), Number(body['accepted']) + 1)
+  t.equal(reports[0]?.accepted, body['accepted'])
+})
+
+t.test('a client that goes away in the middle leaves whole lines and a free place behind', async t => {
+  let stored = 0
+  const { url, reports } = await startRoute(t, async () => {
+    stored++
+    return 'stored'
+  })
+  for (let client = 0; client < 6; client++) {
+    const request = httpRequest(`${url}/import`, { method: 'POST', headers: { 'content-type': 'text/csv' } })
+    request.on('error', () => undefined)
+    request.write(header)
+    request.write(alamosa.subarray(header.length).toString().repeat(20))
+    while (stored <= client) await sleep(5)
+    request.destroy()
+    while (reports.length <= client) await sleep(5)
+  }
+  t.ok(reports.every(report => report.accepted > 0 && report.rejected === 0))
+})
+
+t.test('a stop answers the import that is under way', async t => {
+  let stored = 0
+  const { app, url } = await startRoute(t, async () => {
+    stored++
+    return 'stored'
+  })
+  const request = httpRequest(`${url}/import`, { method: 'POST', headers: { 'content-type': 'text/csv' } })
+  request.on('error', () => undefined)
+  request.write(header + alamosa.subarray(header.length).toString().repeat(20))
+  const answered = once(request, 'response')
+  while (stored === 0) await sleep(5)
+  await app.close()
+  const [response] = await answered
+  t.equal(response.statusCode, 503)
+  t.equal(response.headers['retry-after'], '5')
+})
