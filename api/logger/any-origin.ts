@@ -1,0 +1,26 @@
+/** Lets pages of any origin read (CORS): what is read here is for everybody, and no credential plays a part. */
+
+import type { FastifyInstance } from 'fastify'
+
+/** How long a browser remembers that it may ask. */
+const preflightMaxAgeSeconds = '86400'
+
+/** Marks every answer of this scope. */
+export function allowAnyOrigin(app: FastifyInstance): void {
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.header('access-control-allow-origin', '*')
+    reply.header('access-control-expose-headers', 'etag, retry-after')
+    done()
+  })
+}
+
+/** A browser asks beforehand (OPTIONS) when a page sends headers of its own. */
+export function answerPreflight(app: FastifyInstance, url: string): void {
+  app.options(url, (_request, reply) => {
+    reply.header('allow', 'GET, HEAD, OPTIONS')
+    reply.header('access-control-allow-methods', 'GET, HEAD')
+    reply.header('access-control-allow-headers', '*')
+    reply.header('access-control-max-age', preflightMaxAgeSeconds)
+    return reply.code(204).send()
+  })
+}

@@ -1,0 +1,48 @@
+/** Builds the body of one device's day inside a worker: every reading, as three series. */
+
+import type { LocalTime } from '../analytics/local-time.ts'
+import { readingsTable } from '../store/tables.ts'
+import { ByteWriter } from './byte-writer.ts'
+import { createPointHeads, pointBytesMin, writeSeries } from './point-text.ts'
+import type { Connection } from './questdb-connection.ts'
+import { ReadingsColumns } from './readings-columns.ts'
+import { type DayQuestion, QuestionFailed } from './task.ts'
+
+export interface DaySurroundings {
+  readonly connection: Connection
+  readonly local: LocalTime
+  readonly bodyBytesMax: number
+  readonly signal: AbortSignal
+}
+
+const metrics = ['temperature', 'humidity', 'pressure'] as const
+
+const text = `SELECT cast(ts AS LONG), ${metrics.join(', ')} FROM ${readingsTable}
+  WHERE device = $1 AND ts >= $2 AND ts < $3
+    AND (${metrics.map(metric => `${metric} IS NOT NULL`).join(' OR ')})
+  ORDER BY ts LIMIT $4`
+
+/** A reading a minute, with a little over. */
+const rowsExpected = 1500
+
+export async function buildDay(question: DayQuestion, surroundings: DaySurroundings): Promise<Uint8Array<ArrayBuffer>> {
+  const { connection, local, bodyBytesMax, signal } = surroundings
+  // Every row has a point, so more rows than this cannot fit.
+  const rowsMax = Math.ceil(bodyBytesMax / pointBytesMin)
+  const columns = new ReadingsColumns(metrics.length, rowsExpected)
+  const values = [question.symbol, question.startUs, question.endUs, rowsMax]
+  await connection.read({ name: 'day', text, values }, signal, row => columns.add(0, Number(row[0]), row, 1))
+  const writer = new ByteWriter(bodyBytesMax, columns.length * metrics.length * (pointBytesMin + 8))
+  if (columns.length < rowsMax) {
+    const heads = createPointHeads(local, question.startUs, question.endUs)
+    const order = columns.byGroup(1)[0] as Uint32Array
+    for (const [index, metric] of metrics.entries()) {
+      writer.ascii(`${index === 0 ? '{' : ','}"${metric}":`)
+      writeSeries(writer, heads, columns.timesUs, columns.values(index), order)
+    }
+    writer.ascii('}')
+    const bytes = writer.finish()
+    if (bytes !== undefined) return bytes
+  }
+  throw new QuestionFailed('TOO_LARGE', `the day takes ${bodyBytesMax} bytes or more`)
+}

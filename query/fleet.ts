@@ -1,0 +1,37 @@
+/** The devices that an answer lists, as text that is quick to post to a worker and that a worker reads once. */
+
+export interface QueryDevice {
+  readonly number: number
+  /** Its name in QuestDB, made by us of `[a-z0-9-]`. */
+  readonly symbol: string
+  readonly name: string
+  readonly location_short: string
+}
+
+/** One device of the answer: the beginning of its JSON object, up to and without the first series. */
+export interface FleetEntry {
+  readonly symbol: string
+  readonly head: string
+}
+
+/** Posting a string is a copy of its bytes; posting a hundred thousand objects would hold up the main thread. */
+export function encodeFleet(devices: readonly QueryDevice[]): string {
+  return JSON.stringify(devices.map(device => [device.symbol, device.name, device.location_short]))
+}
+
+/** A worker answers for the same fleet again and again, so the last one is kept. */
+export function createFleetReader(): (text: string) => readonly FleetEntry[] {
+  let lastText = ''
+  let last: readonly FleetEntry[] = []
+  return text => {
+    if (text !== lastText) {
+      const rows: [string, string, string][] = JSON.parse(text)
+      last = rows.map(([symbol, name, location]) => ({
+        symbol,
+        head: `{"device":${JSON.stringify(name)},"device_loc":${JSON.stringify(location)}`,
+      }))
+      lastText = text
+    }
+    return last
+  }
+}

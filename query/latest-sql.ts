@@ -1,0 +1,54 @@
+/** The SQL behind `latest/all`: how many points there are, and the points, raw or as means over buckets. */
+
+import { readingsTable } from '../store/tables.ts'
+import type { Statement } from './questdb-connection.ts'
+
+/** The lengths of bucket that an answer may be thinned to, finest first. */
+export const bucketMinutes = [1, 5, 15, 60, 360, 1440] as const
+export type BucketMinutes = (typeof bucketMinutes)[number]
+
+export interface LatestRange {
+  /** Only these devices; undefined for all that there are. */
+  readonly symbols: readonly string[] | undefined
+  readonly startUs: number
+  readonly endUs: number
+}
+
+/** Rows `device, rows, temperatures, humidities`: the points of each device, with `bucket` those of its means. */
+export function countStatement(range: LatestRange, bucket: BucketMinutes | undefined): Statement {
+  const counts = 'SELECT device, count(), count(temperature), count(humidity)'
+  const source = bucket === undefined ? readingsTable : `(${meansSql} ${whereSql(range, 2)} ${sampleSql(bucket)})`
+  const where = bucket === undefined ? whereSql(range, 2) : ''
+  return statement(range, `latest-count-${bucket ?? 'raw'}`, `${counts} FROM ${source} ${where}`, [])
+}
+
+/** Rows `device, time in µs, temperature, humidity` in the order of time. QuestDB samples in UTC, so hours are true hours. */
+export function pointsStatement(range: LatestRange, bucket: BucketMinutes | undefined, rowsMax: number): Statement {
+  const columns = 'SELECT device, cast(ts AS LONG), temperature, humidity'
+  const where = `${whereSql(range, 3)} AND (temperature IS NOT NULL OR humidity IS NOT NULL)`
+  // The means are limited from outside: within, QuestDB would cut them before it has put them in order.
+  const text =
+    bucket === undefined
+      ? `${columns} FROM ${readingsTable} ${where} ORDER BY ts LIMIT $3`
+      : `${columns} FROM (${meansSql} ${where} ${sampleSql(bucket)}) LIMIT $3`
+  return statement(range, `latest-points-${bucket ?? 'raw'}`, text, [rowsMax])
+}
+
+const meansSql = `SELECT ts, device, avg(temperature) AS temperature, avg(humidity) AS humidity FROM ${readingsTable}`
+
+function sampleSql(bucket: BucketMinutes): string {
+  return `SAMPLE BY ${bucket}m ALIGN TO CALENDAR`
+}
+
+/** `$1` and `$2` are the range; the symbols follow after `$fixedBinds`. */
+function whereSql(range: LatestRange, fixedBinds: number): string {
+  const time = 'WHERE ts >= $1 AND ts < $2'
+  if (range.symbols === undefined) return time
+  return `${time} AND device IN (${range.symbols.map((_, index) => `$${fixedBinds + 1 + index}`).join(', ')})`
+}
+
+/** Only the question about all devices is the same text every time, and worth preparing. */
+function statement(range: LatestRange, name: string, text: string, more: readonly number[]): Statement {
+  const values = [range.startUs, range.endUs, ...more, ...(range.symbols ?? [])]
+  return range.symbols === undefined ? { name, text, values } : { text, values }
+}

@@ -1,0 +1,58 @@
+/** Series points as JSON text: `{"d":"2026-01-01 00:00","v":21.5}`. */
+
+import type { LocalTime } from '../analytics/local-time.ts'
+import type { ByteWriter } from './byte-writer.ts'
+
+/** The shortest point there is, one digit long; the comma between two points is not counted. */
+export const pointBytesMin = '{"d":"2026-01-01 00:00","v":0}'.length
+
+const minuteUs = 60_000_000
+
+/** The part of a point before its value, written once a minute of local time instead of once a point. */
+export interface PointHeads {
+  at(timeUs: number): string
+}
+
+/** `startUs` to `endUs` is the range that will be asked about; it is at most some days long. */
+export function createPointHeads(local: LocalTime, startUs: number, endUs: number): PointHeads {
+  const firstMinute = Math.floor(startUs / minuteUs)
+  const heads: (string | undefined)[] = new Array(Math.ceil(endUs / minuteUs) - firstMinute).fill(undefined)
+
+  function at(timeUs: number): string {
+    const minute = Math.floor(timeUs / minuteUs) - firstMinute
+    const known = heads[minute]
+    if (known !== undefined) return known
+    const head = `{"d":"${local.text(timeUs)}","v":`
+    heads[minute] = head
+    return head
+  }
+
+  return { at }
+}
+
+/**
+ * Writes one series, `[…]`, without the points whose value is missing. `order` lists the rows to write, ascending in
+ * time. Numbers are printed as JavaScript does: the shortest text that reads back as the same double.
+ */
+export function writeSeries(
+  writer: ByteWriter,
+  heads: PointHeads,
+  timesUs: Float64Array,
+  values: Float64Array,
+  order: Uint32Array,
+): void {
+  let text = '['
+  let separator = ''
+  for (let i = 0; i < order.length; i++) {
+    const row = order[i] as number
+    const value = values[row] as number
+    if (Number.isNaN(value)) continue
+    text += `${separator}${heads.at(timesUs[row] as number)}${value}}`
+    separator = ','
+    if (text.length > 8192) {
+      writer.ascii(text)
+      text = ''
+    }
+  }
+  writer.ascii(`${text}]`)
+}

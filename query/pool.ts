@@ -1,0 +1,112 @@
+/** The worker threads for light questions: a bounded queue before them, a deadline, and a way to stop. */
+
+import { MessageChannel } from 'node:worker_threads'
+import type { Logger } from 'pino'
+import { Piscina } from 'piscina'
+import type { LightQuestions, TaskResult, WorkerSettings } from './task.ts'
+
+export interface PoolOptions {
+  readonly settings: WorkerSettings
+  readonly threadsMax: number
+  /** Questions that may wait for a thread. */
+  readonly queueMax: number
+  /** How long a question may take, the wait included; then its thread is ended. */
+  readonly deadlineMs: number
+  readonly log: Pick<Logger, 'error'>
+}
+
+export type PoolResult =
+  | TaskResult
+  | { readonly ok: false; readonly code: 'QUEUE_FULL' | 'CLOSING'; readonly reason: string }
+
+export interface Pool {
+  ask<Name extends keyof LightQuestions>(
+    name: Name,
+    question: LightQuestions[Name],
+    signal: AbortSignal,
+  ): Promise<PoolResult>
+  /** Questions that wait for a thread. */
+  queueLength(): number
+  close(): Promise<void>
+}
+
+/** Why a question was given up from this side, and what that is called. */
+const givenUp = {
+  late: { ok: false, code: 'TIMED_OUT', reason: 'it was not done at its deadline' },
+  left: { ok: false, code: 'CANCELLED', reason: 'nobody waits for it' },
+  closed: { ok: false, code: 'CLOSING', reason: 'the pool is closed' },
+} as const satisfies Record<string, PoolResult>
+
+export function createPool({ settings, threadsMax, queueMax, deadlineMs, log }: PoolOptions): Pool {
+  const threads = new Piscina({
+    filename: new URL('./light-worker.ts', import.meta.url).href,
+    workerData: settings,
+    minThreads: 1,
+    maxThreads: threadsMax,
+    // A thread that is ended takes its connection, its prepared statements and its compiled code with it.
+    idleTimeout: Number.POSITIVE_INFINITY,
+    // Otherwise an idle thread sleeps so deeply that it does not see its connection break.
+    atomics: 'disabled',
+    // Workers are handed their settings; nothing in them has to look at the environment.
+    env: {},
+    execArgv: [],
+  })
+  threads.on('error', (error: unknown) => log.error({ error }, 'a thread of the query pool failed'))
+  let closing: Promise<void> | undefined
+
+  async function ask<Name extends keyof LightQuestions>(
+    name: Name,
+    question: LightQuestions[Name],
+    signal: AbortSignal,
+  ): Promise<PoolResult> {
+    if (closing !== undefined) return givenUp.closed
+    if (threads.queueSize >= queueMax) return { ok: false, code: 'QUEUE_FULL', reason: `${queueMax} questions wait` }
+    const thread = new AbortController()
+    let why: keyof typeof givenUp | undefined
+    const giveUp = (reason: 'late' | 'left') => {
+      why = reason
+      thread.abort()
+    }
+    const deadline = setTimeout(giveUp, deadlineMs, 'late')
+    try {
+      return await run(name, question, signal, thread.signal, () => giveUp('left'))
+    } catch (error) {
+      if (closing !== undefined) return givenUp.closed
+      if (why !== undefined) return givenUp[why]
+      throw error
+    } finally {
+      clearTimeout(deadline)
+    }
+  }
+
+  async function run(
+    name: string,
+    question: object,
+    signal: AbortSignal,
+    threadSignal: AbortSignal,
+    giveUp: () => void,
+  ): Promise<TaskResult> {
+    const { port1: control, port2: controlOfWorker } = new MessageChannel()
+    let begun = false
+    control.on('message', () => {
+      begun = true
+    })
+    // Giving up a running task ends its thread, so a task that has begun is asked to stop by itself.
+    const stop = () => (begun ? control.postMessage('stop') : giveUp())
+    signal.addEventListener('abort', stop, { once: true })
+    try {
+      const task = { ...question, control: controlOfWorker }
+      return await threads.run(task, { name, transferList: [controlOfWorker], signal: threadSignal })
+    } finally {
+      signal.removeEventListener('abort', stop)
+      control.close()
+    }
+  }
+
+  function close(): Promise<void> {
+    closing ??= threads.destroy()
+    return closing
+  }
+
+  return { ask, queueLength: () => threads.queueSize, close }
+}
