@@ -79,7 +79,10 @@ export const Settings = z.object({
     })
     .default('info')
     .describe('How much is logged.'),
-  JOURNAL_MAX: bytes.default(20 * gibibyte).describe('Size of the journal beyond which readings are refused with 503.'),
+  JOURNAL_MAX: bytes
+    .refine(value => value >= 1024 ** 2, 'must be at least 1MiB')
+    .default(20 * gibibyte)
+    .describe('Size of the journal beyond which readings are refused with 503.'),
   JOURNAL_RESERVE: bytes.default(gibibyte / 4).describe('Free disk space that the journal leaves to others.'),
   JOURNAL_KEEP_HOURS: wholeNumber(0, 8760)
     .default(24)

@@ -133,7 +133,16 @@ function createOwnServer(config: Config, log: Log, parts: Parts, isStopping: () 
       },
       reads: { query, devices },
     },
-    admin: app => registerAdmin(app, { devices, ingest, store, log, adminToken: directory.secret('admin-token') }),
+    admin: app =>
+      registerAdmin(app, {
+        devices,
+        ingest,
+        store,
+        log,
+        adminToken: directory.secret('admin-token'),
+        dataDirectory: config.DATA_DIR,
+        ownPostgres: config.DATABASE_URL === undefined,
+      }),
   })
 }
 

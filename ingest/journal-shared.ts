@@ -35,6 +35,7 @@ export interface JournalThreadData {
   directory: string
   end: { position: number; ordinal: number; highestStampUs: number }
   reserveBytes: number
+  segmentBytes: number
   shared: JournalShared
 }
 export type JournalThreadMessage =

@@ -9,8 +9,8 @@ import { groupHeaderLength } from './group.ts'
 import { command, controlAt, type JournalThreadData, type JournalThreadMessage, timesAt } from './journal-shared.ts'
 import { SegmentWriter } from './segment-writer.ts'
 
-const { directory, end, reserveBytes, shared }: JournalThreadData = workerData
-const writer = new SegmentWriter({ disk: openDisk(directory), end, reserveBytes })
+const { directory, end, reserveBytes, segmentBytes, shared }: JournalThreadData = workerData
+const writer = new SegmentWriter({ disk: openDisk(directory), end, reserveBytes, segmentBytes })
 const { control, times, slots, durableEnd } = shared
 
 function answer(message: JournalThreadMessage): void {

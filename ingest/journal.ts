@@ -25,6 +25,7 @@ import type { Log } from './log.ts'
 import type { Reading } from './reading.ts'
 import { type DeviceRef, recordLength, writeRecord } from './record.ts'
 import { recoverJournal } from './recovery.ts'
+import { segmentBytesMax } from './segments.ts'
 import { createStamper, type Stamper } from './stamp.ts'
 
 /**
@@ -65,6 +66,7 @@ export interface JournalStatus {
 type Settle = (outcome: Outcome) => void
 
 const probeMs = 1000
+const segmentsMin = 8
 
 /** Bulk data leaves half of a slot to live readings, so that an import never makes a sensor wait for a second group. */
 const bulkBytesMax = (slotBytes - groupHeaderLength) >> 1
@@ -121,6 +123,8 @@ export class Journal {
       directory: options.directory,
       end: recovered.end,
       reserveBytes: options.reserveBytes,
+      // Whole segments are what trimming removes, so a small journal needs small ones to heal when it was full.
+      segmentBytes: Math.min(segmentBytesMax, Math.floor(options.bytesMax / segmentsMin)),
       shared: this.shared,
     }
     this.#worker = new Worker(new URL('./journal-thread.ts', import.meta.url), { workerData })

@@ -1,0 +1,140 @@
+import { test } from 'tap'
+import { openDisk } from '../../ingest/disk.ts'
+import { Journal, type JournalOptions, type Outcome } from '../../ingest/journal.ts'
+import { readRecord } from '../../ingest/record.ts'
+import { SegmentReader } from '../../ingest/segment-reader.ts'
+import { silentLog, type TestHooks, temporaryFolder } from '../support/databases.ts'
+import { device, reading, records } from '../support/journal-parts.ts'
+
+const hourUs = 3_600_000_000
+
+function openJournal(t: TestHooks, directory: string, options: Partial<JournalOptions> = {}): Journal {
+  const journal = new Journal({
+    directory,
+    bytesMax: 1024 ** 3,
+    reserveBytes: 0,
+    liveWindowUs: 300_000_000,
+    nowUs: () => Date.now() * 1000,
+    log: silentLog,
+    onFatal: error => {
+      throw error
+    },
+    ...options,
+  })
+  t.teardown(() => journal.close())
+  return journal
+}
+
+function append(journal: Journal, temperature: number, timestampMs?: number): Promise<Outcome> {
+  return new Promise(resolve => journal.append(device(1), reading(temperature, timestampMs), resolve))
+}
+
+/** All records of the journal, in order. */
+function readAll(directory: string, journal: Journal) {
+  const reader = new SegmentReader(openDisk(directory))
+  const found = []
+  const end = journal.status().end
+  for (let position = 0; position < end; ) {
+    const chunk = reader.read(position, end)
+    const view = new DataView(chunk.bytes.buffer, chunk.bytes.byteOffset, chunk.bytes.byteLength)
+    for (const group of chunk.groups) {
+      let offset = group.position - chunk.position + 56
+      for (let index = 0; index < group.recordCount; index++) {
+        found.push(readRecord(view, offset))
+        offset += view.getUint16(offset, true)
+      }
+    }
+    if (chunk.next === position) break
+    position = chunk.next
+  }
+  reader.close()
+  return found
+}
+
+test('readings of one turn share a sync, and each is answered', async t => {
+  const journal = openJournal(t, temporaryFolder(t))
+  const outcomes = await Promise.all(Array.from({ length: 500 }, (_, index) => append(journal, index)))
+  t.ok(outcomes.every(outcome => outcome === 'stored'))
+  t.equal(journal.status().readings, 500)
+  t.ok(journal.status().groups < 5, `${journal.status().groups} groups`)
+})
+
+test('our stamps rise, are never a whole millisecond, and survive a restart with the clock set back', async t => {
+  const folder = temporaryFolder(t)
+  const nowUs = Date.UTC(2026, 0, 1) * 1000
+  const first = openJournal(t, folder, { nowUs: () => nowUs })
+  for (let index = 0; index < 3; index++) await append(first, index)
+  await first.close()
+  const second = openJournal(t, folder, { nowUs: () => nowUs - hourUs })
+  await append(second, 3)
+  t.ok(second.clockUs() >= nowUs, 'the receipt clock does not go back either')
+  await second.close()
+  const times = readAll(folder, second).map(record => record.timeUs)
+  t.equal(times.length, 4)
+  t.ok(times.every((time, index) => index === 0 || time > (times[index - 1] as number)))
+  t.ok(times.every(time => time % 1000 !== 0))
+})
+
+test('a client time is kept to the millisecond, and an old one goes to the backfill lane', async t => {
+  const folder = temporaryFolder(t)
+  const journal = openJournal(t, folder)
+  const nowMs = Date.now()
+  await append(journal, 1, nowMs)
+  await append(journal, 2, nowMs - 3_600_000)
+  await journal.close()
+  const found = readAll(folder, journal)
+  t.strictSame(
+    found.map(({ timeUs, backfill }) => ({ timeUs, backfill })),
+    [
+      { timeUs: nowMs * 1000, backfill: false },
+      { timeUs: (nowMs - 3_600_000) * 1000, backfill: true },
+    ],
+  )
+})
+
+test('a full journal refuses, stores nothing of it, and takes again when it was trimmed', async t => {
+  const journal = openJournal(t, temporaryFolder(t), { bytesMax: 64 * 1024 })
+  const outcomes: Outcome[] = []
+  while (outcomes.at(-1) !== 'full') outcomes.push(await append(journal, outcomes.length))
+  t.match(journal.status().fault, /limit/)
+  t.equal(journal.status().readings, outcomes.length - 1)
+  journal.trimmed(journal.status().end - 1000)
+  t.equal(await append(journal, 1), 'stored')
+  t.equal(journal.status().fault, undefined)
+})
+
+test('a disk without room to spare refuses, and says why', async t => {
+  const journal = openJournal(t, temporaryFolder(t), { reserveBytes: Number.MAX_SAFE_INTEGER })
+  t.equal(await append(journal, 1), 'full')
+  t.match(journal.status().fault, /leaves/)
+  await journal.close()
+})
+
+test('bulk data of any length is stored in order beside live readings', async t => {
+  const folder = temporaryFolder(t)
+  const journal = openJournal(t, folder)
+  const temperatures = Array.from({ length: 20_000 }, (_, index) => index)
+  const bulk = records(device(2), temperatures, 5_000_000)
+  const [stored, live] = await Promise.all([journal.appendRecords(bulk, temperatures.length, 0), append(journal, -1)])
+  t.strictSame([stored, live], ['stored', 'stored'])
+  await journal.close()
+  const found = readAll(folder, journal)
+  t.equal(found.length, 20_001)
+  t.strictSame(
+    found.filter(record => record.deviceNumber === 2).map(record => record.reading.temperature),
+    temperatures,
+  )
+})
+
+test('a closing journal syncs what it took and takes nothing more', async t => {
+  const folder = temporaryFolder(t)
+  const journal = openJournal(t, folder)
+  const taken = append(journal, 1)
+  const closed = journal.close()
+  const refused = append(journal, 2)
+  t.equal(await taken, 'stored')
+  t.equal(await refused, 'closing')
+  await closed
+  await journal.close()
+  t.equal(readAll(folder, journal).length, 1)
+})

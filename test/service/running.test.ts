@@ -1,0 +1,137 @@
+/** Starting, watching and stopping the service as an operator does. */
+
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { request } from 'node:https'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'tap'
+import { isRunning, serverPid, until } from '../support/processes.ts'
+import { startService } from '../support/service.ts'
+
+const payload = { device: 'kitchen', temperature: 20, humidity: 50, pressure: 1000 }
+
+test('the stop leaves no process behind and the next start shows everything', async t => {
+  const service = await startService(t)
+  const password = await service.addDevice('kitchen')
+  await service.put('kitchen', password, payload)
+  const pids = [
+    serverPid({ path: service.dataDirectory }, 'questdb'),
+    serverPid({ path: service.dataDirectory }, 'postgres'),
+  ]
+  t.ok(pids.every(isRunning))
+  t.equal(await service.end('SIGTERM'), 0)
+  t.strictSame(pids.filter(isRunning), [])
+  const again = await startService(t, { dataDirectory: service.dataDirectory })
+  t.equal((await again.put('kitchen', password, payload)).status, 200)
+})
+
+test('a stop in the middle of the start cleans up too', async t => {
+  const folder = mkdtempSync(join(tmpdir(), 'barograph-test-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const started = startService(t, { dataDirectory: join(folder, 'data') })
+  started.catch(() => undefined)
+  await until('the databases are on their way', () => {
+    try {
+      return serverPid({ path: join(folder, 'data') }, 'postgres') > 0
+    } catch {
+      return false
+    }
+  })
+  const pid = serverPid({ path: join(folder, 'data') }, 'postgres')
+  const service = execFileSync('ps', ['-o', 'ppid=', '-p', String(pid)])
+    .toString()
+    .trim()
+  process.kill(Number(service), 'SIGTERM')
+  await t.rejects(started)
+  await until('no server is left', () => !isRunning(pid))
+})
+
+test('a second service on the same data directory is refused and names the first', async t => {
+  const first = await startService(t)
+  await t.rejects(startService(t, { dataDirectory: first.dataDirectory }), new RegExp(`\\b${first.child.pid}\\b`))
+  t.equal((await fetch(`${first.url}/health/live`)).status, 200)
+})
+
+test('a port that is taken gives a sentence that names the remedy', async t => {
+  const other = createServer().listen(0, '127.0.0.1')
+  t.teardown(() => other.close())
+  await once(other, 'listening')
+  const address = other.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  await t.rejects(startService(t, { environment: { PORT: String(port) } }), /Port \d+ .* is taken.*set PORT/)
+})
+
+test('a wrong setting stops the start with its name and what it should be', async t => {
+  await t.rejects(startService(t, { environment: { TIME_ZONE: 'Mars/Olympus' } }), /TIME_ZONE must be an IANA zone/)
+})
+
+test('readiness is degraded while QuestDB is away, and metrics tell the lag', async t => {
+  const service = await startService(t)
+  const password = await service.addDevice('kitchen')
+  const ready = async () => {
+    const response = await fetch(`${service.url}/health/ready`)
+    return { status: response.status, body: (await response.json()) as { status: string; reasons?: string[] } }
+  }
+  await until('it is ready', async () => (await ready()).body.status === 'ok')
+  const questdb = serverPid({ path: service.dataDirectory }, 'questdb')
+  process.kill(questdb, 'SIGSTOP')
+  t.equal((await service.put('kitchen', password, payload)).status, 200, 'readings are taken')
+  await until('it is degraded', async () => {
+    const { status, body } = await ready()
+    return status === 200 && body.status === 'degraded' && /QuestDB/.test(body.reasons?.join() ?? '')
+  })
+  const metrics = await (await fetch(`${service.url}/metrics`)).text()
+  t.match(metrics, /^barograph_readings_accepted_total 1$/m)
+  t.match(metrics, /^barograph_lag_readings 1$/m)
+  t.match(metrics, /^barograph_questdb_up 0$/m)
+  t.match(metrics, /nodejs_eventloop_lag_p99_seconds/)
+  process.kill(questdb, 'SIGCONT')
+  await until('it is ready again', async () => (await ready()).body.status === 'ok')
+  await until('the reading was applied', async () =>
+    /^barograph_lag_readings 0$/m.test(await (await fetch(`${service.url}/metrics`)).text()),
+  )
+})
+
+test('nothing is logged for a reading', async t => {
+  const service = await startService(t)
+  const password = await service.addDevice('kitchen')
+  const before = service.output().length
+  for (let index = 0; index < 20; index++) await service.put('kitchen', password, { ...payload, temperature: index })
+  t.equal(service.output().length, before)
+})
+
+test('with a certificate the service speaks HTTPS', async t => {
+  const folder = mkdtempSync(join(tmpdir(), 'barograph-test-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1']
+  execFileSync(
+    'openssl',
+    [
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-256',
+      '-nodes',
+      '-days',
+      '1',
+      ...subject,
+      '-keyout',
+      key,
+      '-out',
+      cert,
+    ],
+    { stdio: 'ignore' },
+  )
+  const service = await startService(t, { environment: { TLS_CERT: cert, TLS_KEY: key } })
+  t.match(service.url, /^https:/)
+  const sent = request(`${service.url}/health/live`, { ca: readFileSync(cert) }).end()
+  const [response] = await once(sent, 'response')
+  t.equal(response.statusCode, 200)
+  response.resume()
+})
