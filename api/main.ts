@@ -52,7 +52,7 @@ function onFatal(error: Error): void {
 
 try {
   service = await startService({ config, log, signal: giveUp.signal, onFatal })
-  log.info({ url: service.url, dataDirectory: config.DATA_DIR }, 'listening')
+  log.info({ url: service.url, publicUrl: config.PUBLIC_URL, dataDirectory: config.DATA_DIR }, 'listening')
 } catch (error) {
   if (stopping) process.exit()
   if (error instanceof StartError) fail(error.message)

@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs'
+import { test } from 'tap'
+import { ConfigError, readConfig, Settings } from '../../api/config.ts'
+
+test('every setting stands in the README with what it does', async t => {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+  for (const [name, schema] of Object.entries(Settings.shape)) {
+    t.ok(readme.includes(`| \`${name}\` |`), name)
+    t.ok(readme.includes(String(schema.description)), `${name} is described`)
+  }
+})
+
+test('an empty variable is one that is not set', async t => {
+  t.equal(readConfig({ PORT: '', HOST: '' }).PORT, 8080)
+})
+
+test('sizes, ranges and lists are read', async t => {
+  const config = readConfig({
+    JOURNAL_MAX: '2GiB',
+    JOURNAL_RESERVE: '1000',
+    RANGE_TEMPERATURE: '-5.5..-1',
+    TRUST_PROXY: '10.0.0.0/8, 127.0.0.1',
+  })
+  t.equal(config.JOURNAL_MAX, 2 * 1024 ** 3)
+  t.equal(config.JOURNAL_RESERVE, 1000)
+  t.strictSame(config.RANGE_TEMPERATURE, { min: -5.5, max: -1 })
+  t.strictSame(config.TRUST_PROXY, ['10.0.0.0/8', '127.0.0.1'])
+})
+
+test('a wrong setting is named with what it should be', async t => {
+  const wrong: [Record<string, string>, RegExp][] = [
+    [{ PORT: '65536' }, /PORT must be from 0 to 65535/],
+    [{ PORT: 'http' }, /PORT must be a whole number/],
+    [{ TIME_ZONE: 'Mars/Olympus' }, /TIME_ZONE must be an IANA zone such as/],
+    [{ PUBLIC_URL: 'ftp://x' }, /PUBLIC_URL must be an address such as/],
+    [{ JOURNAL_MAX: '1KiB' }, /JOURNAL_MAX must be at least 1MiB/],
+    [{ JOURNAL_MAX: 'much' }, /JOURNAL_MAX must be a size such as/],
+    [{ RANGE_HUMIDITY: '5..1' }, /RANGE_HUMIDITY must begin with the smaller number/],
+    [{ TLS_CERT: '/x.pem' }, /TLS_CERT and TLS_KEY go together/],
+    [{ QUESTDB_HTTP: 'http://127.0.0.1:9000' }, /QUESTDB_HTTP and QUESTDB_PG go together/],
+    [{ DATABASE_URL: 'nowhere' }, /DATABASE_URL must be an address such as/],
+    [{ LOG_LEVEL: 'loud' }, /LOG_LEVEL must be fatal, error/],
+  ]
+  for (const [environment, message] of wrong) {
+    t.throws(() => readConfig(environment), message)
+  }
+  try {
+    readConfig({ PORT: 'x', HOST: 'y', DEVICE_RATE: '0' })
+    t.fail('it must not pass')
+  } catch (error) {
+    t.ok(error instanceof ConfigError)
+    t.match(String(error), /PORT .*; DEVICE_RATE/, 'all of them at once')
+  }
+})
