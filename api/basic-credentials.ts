@@ -1,9 +1,10 @@
 /**
  * Reads the credentials of HTTP Basic authentication (RFC 7617), strictly: what is not plainly one name and one password
- * is nobody's. A pure function of the headers as they came in, since Node keeps the first of two and drops the other.
+ * is nobody's.
  */
 
 import { isUtf8 } from 'node:buffer'
+import { onlyAuthorization } from './authorization-header.ts'
 
 export interface BasicCredentials {
   name: string
@@ -25,17 +26,6 @@ export function readBasicCredentials(rawHeaders: readonly string[]): BasicCreden
   const text = bytes.toString()
   const colon = text.indexOf(':')
   return colon === -1 ? undefined : { name: text.slice(0, colon), password: text.slice(colon + 1) }
-}
-
-function onlyAuthorization(rawHeaders: readonly string[]): string | undefined {
-  let found: string | undefined
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] ?? ''
-    if (name.length !== 13 || name.toLowerCase() !== 'authorization') continue
-    if (found !== undefined) return undefined
-    found = rawHeaders[at + 1]
-  }
-  return found
 }
 
 /** Node's decoder takes almost anything; only the one spelling that an encoder gives comes back as it was. */

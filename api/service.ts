@@ -111,6 +111,8 @@ async function listen(
 function createOwnServer(config: Config, log: Log, parts: Parts, isStopping: () => boolean): FastifyInstance {
   const { directory, store, ingest, devices, query } = parts
   const status = () => ingest.status()
+  const ranges = rangesOf(config)
+  const aheadMsMax = config.TIMESTAMP_AHEAD_SECONDS * 1000
   const metrics = createMetrics({
     ingest: status,
     devices: () => devices.size(),
@@ -125,7 +127,7 @@ function createOwnServer(config: Config, log: Log, parts: Parts, isStopping: () 
       ingest: {
         devices,
         ingest,
-        check: createReadingCheck({ ranges: rangesOf(config), aheadMsMax: config.TIMESTAMP_AHEAD_SECONDS * 1000 }),
+        check: createReadingCheck({ ranges, aheadMsMax }),
         meter: metrics.meter,
         nowMs: Date.now,
         deviceRate: { perSecond: config.DEVICE_RATE, burst: config.DEVICE_BURST },
@@ -142,6 +144,8 @@ function createOwnServer(config: Config, log: Log, parts: Parts, isStopping: () 
         adminToken: directory.secret('admin-token'),
         dataDirectory: config.DATA_DIR,
         ownPostgres: config.DATABASE_URL === undefined,
+        ranges,
+        aheadMsMax,
       }),
   })
 }

@@ -39,6 +39,8 @@ export interface DeadLetters {
   list(after: number, limit: number): Promise<DeadLetter[]>
   /** Appends their readings anew and removes the letters; all of them when no ids are given. */
   replay(ids?: number[]): Promise<{ replayed: number; outcome: Outcome }>
+  /** Removes letters and their readings for good. */
+  discard(ids: readonly number[]): Promise<void>
 }
 
 export interface Ingest {
@@ -171,6 +173,10 @@ function createDeadLetters(
 
   return {
     list: (after, limit) => listDeadLetters(directory, after, limit),
+    async discard(ids) {
+      await Promise.all(ids.map(id => removeDeadLetter(directory, id)))
+      onRemoved()
+    },
     async replay(ids) {
       const letters = await listDeadLetters(directory, -1, deadLettersMax)
       const chosen = letters.filter(letter => ids === undefined || ids.includes(letter.id))

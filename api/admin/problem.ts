@@ -20,6 +20,9 @@ export interface Problem {
   members?: Readonly<Record<string, unknown>>
 }
 
+/** In every 503: when it is worth another try. */
+export const retryAfterSeconds = '5'
+
 /** A person mends the first few and tries again; a list of ten thousand helps nobody. */
 const errorsMax = 100
 
@@ -40,9 +43,10 @@ export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply
     )
 }
 
-/** What a schema found, in the words of the schema. */
-export function faultsOf(error: z.ZodError): Fault[] {
-  return error.issues.map(issue => ({ path: pathOf(issue.path), message: issue.message }))
+/** What a schema has found: 422 in a body, 400 in an address. */
+export function sendInvalid(reply: FastifyReply, status: 400 | 422, error: z.ZodError): FastifyReply {
+  const errors = error.issues.map(issue => ({ path: pathOf(issue.path), message: issue.message }))
+  return sendProblem(reply, { status, title: status === 400 ? 'invalid query' : 'invalid body', errors })
 }
 
 function pathOf(path: readonly PropertyKey[]): string {

@@ -1,0 +1,83 @@
+/** Readings that QuestDB refused, by HTTP: looked at, and sent again when the cause is mended. */
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type pg from 'pg'
+import { z } from 'zod'
+import { writeAudit } from '../../auth/audit.ts'
+import type { DeadLetters } from '../../ingest/ingest.ts'
+import type { Outcome } from '../../ingest/journal.ts'
+import { localAdmin } from './admin-token.ts'
+import { addPath } from './paths.ts'
+import { type Problem, retryAfterSeconds, sendInvalid, sendProblem } from './problem.ts'
+
+export interface DeadLettersOptions {
+  deadLetters: DeadLetters
+  postgres: pg.Pool
+}
+
+const lettersPerPage = 100
+
+const letterId = z.int().nonnegative()
+
+export const DeadLetterPage = z.object({
+  dead_letters: z.array(
+    z.object({
+      id: letterId,
+      at: z.string(),
+      reason: z.string(),
+      symbol: z.string(),
+      time: z.string(),
+      values: z.record(z.string(), z.number().nullable()),
+    }),
+  ),
+  /** For `?after=`, or null when there are no more. */
+  next: letterId.nullable(),
+})
+export type DeadLetterPage = z.infer<typeof DeadLetterPage>
+
+export const Replayed = z.object({ replayed: z.int() })
+
+const ListQuery = z.strictObject({
+  after: z
+    .string()
+    .regex(/^\d{1,15}$/, 'must be the id of a dead letter')
+    .transform(Number)
+    .default(-1),
+})
+/** Without a body, or without ids, all of them. */
+const Replay = z.strictObject({ ids: z.array(letterId).min(1, 'must hold at least one id').max(10_000).optional() })
+
+const problems = {
+  full: { status: 503, title: 'journal full' },
+  closing: { status: 503, title: 'shutting down' },
+  unknown: { status: 500, title: 'storage failed' },
+} satisfies Record<Exclude<Outcome, 'stored'>, Problem>
+
+export function registerDeadLetters(scope: FastifyInstance, { deadLetters, postgres }: DeadLettersOptions): void {
+  async function list(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const query = ListQuery.safeParse(request.query)
+    if (!query.success) return sendInvalid(reply, 400, query.error)
+    // One more than is shown tells whether there is a next page.
+    const letters = await deadLetters.list(query.data.after, lettersPerPage + 1)
+    const shown = letters.slice(0, lettersPerPage)
+    const next = letters.length > shown.length ? (shown.at(-1)?.id ?? null) : null
+    const dead_letters = shown.map(({ id, at, reason, symbol, time, values }) => ({
+      ...{ id, at, reason, symbol, time, values },
+    }))
+    return reply.send({ dead_letters, next } satisfies DeadLetterPage)
+  }
+
+  async function replay(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const wanted = Replay.safeParse(request.body ?? {})
+    if (!wanted.success) return sendInvalid(reply, 422, wanted.error)
+    const { replayed, outcome } = await deadLetters.replay(wanted.data.ids)
+    await writeAudit(postgres, { actor: localAdmin, action: 'dead-letters.replay', subject: '', details: { replayed } })
+    if (outcome === 'stored') return reply.send({ replayed })
+    const problem = problems[outcome]
+    if (problem.status === 503) reply.header('retry-after', retryAfterSeconds)
+    return sendProblem(reply, { ...problem, detail: `${replayed} were sent again, the others are still there` })
+  }
+
+  addPath(scope, '/dead-letters', { GET: list })
+  addPath(scope, '/dead-letters/replay', { POST: replay }, { bodyBytesMax: 256 * 1024 })
+}

@@ -1,0 +1,121 @@
+/** The registry of devices by HTTP: a page of it, one device, additions, changes, removal and new passwords. */
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { Refusal } from '../../auth/commits.ts'
+import { DeviceChange, NewDevice } from '../../auth/device.ts'
+import type { Devices } from '../../auth/devices.ts'
+import { localAdmin } from './admin-token.ts'
+import { addPath } from './paths.ts'
+import { type Fault, type Problem, retryAfterSeconds, sendInvalid, sendProblem } from './problem.ts'
+
+const additionsMax = 10_000
+/** Ten thousand devices with a place and a description each. */
+const additionsBytesMax = 16 * 1024 * 1024
+
+const Additions = z.array(NewDevice).min(1, 'must hold at least one device')
+
+const ListQuery = z.strictObject({
+  search: z.string().max(256, 'must have at most 256 characters').default(''),
+  page: z
+    .string()
+    .regex(/^[1-9]\d{0,8}$/, 'must be a whole number from 1')
+    .default('1')
+    .transform(Number),
+})
+const RotateQuery = z.strictObject({ now: z.enum(['0', '1'], 'must be 0 or 1').default('0') })
+
+const problems = {
+  DEVICE_UNKNOWN: { status: 404, title: 'device unknown' },
+  NAME_TAKEN: { status: 409, title: 'name taken' },
+  NAME_TWICE: { status: 422, title: 'name twice' },
+  REGISTRY_FULL: { status: 409, title: 'registry full' },
+  TOO_MANY_CHANGES: { status: 503, title: 'too many changes' },
+  DATABASE_AWAY: {
+    status: 503,
+    title: 'database away',
+    detail: 'PostgreSQL does not answer; the change may have been made all the same, so look before you try again',
+  },
+} satisfies Record<Refusal['code'], Problem>
+
+export function sendRefusal(reply: FastifyReply, code: Refusal['code'], errors?: Fault[]): FastifyReply {
+  const problem = problems[code]
+  if (problem.status === 503) reply.header('retry-after', retryAfterSeconds)
+  return sendProblem(reply, errors === undefined ? problem : { ...problem, errors })
+}
+
+/** The name in the path, decoded. */
+export function nameIn(request: FastifyRequest): string {
+  return (request.params as { name: string }).name
+}
+
+export function registerDevices(scope: FastifyInstance, devices: Devices): void {
+  async function list(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const query = ListQuery.safeParse(request.query)
+    if (!query.success) return sendInvalid(reply, 400, query.error)
+    return reply.send(devices.list(query.data.search, query.data.page))
+  }
+
+  async function get(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const details = devices.details(nameIn(request))
+    return details === undefined ? sendRefusal(reply, 'DEVICE_UNKNOWN') : reply.send(details)
+  }
+
+  async function change(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const wanted = DeviceChange.safeParse(request.body)
+    if (!wanted.success) return sendInvalid(reply, 422, wanted.error)
+    const changed = await devices.change(nameIn(request), wanted.data, localAdmin)
+    if (changed.ok) return reply.send(changed.value)
+    return sendRefusal(reply, changed.code, changed.code === 'NAME_TAKEN' ? [taken('name')] : undefined)
+  }
+
+  async function remove(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const device = devices.get(nameIn(request))
+    if (device === undefined) return sendRefusal(reply, 'DEVICE_UNKNOWN')
+    const removed = await devices.remove(device.number, localAdmin)
+    return removed.ok ? reply.code(204).send() : sendRefusal(reply, removed.code)
+  }
+
+  async function rotate(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const query = RotateQuery.safeParse(request.query)
+    if (!query.success) return sendInvalid(reply, 400, query.error)
+    const rotated = await devices.rotate(nameIn(request), query.data.now === '1', localAdmin)
+    return rotated.ok ? reply.send(rotated.value) : sendRefusal(reply, rotated.code)
+  }
+
+  const additions = { bodyBytesMax: additionsBytesMax }
+  addPath(scope, '/devices', { GET: list, POST: (request, reply) => add(devices, request, reply) }, additions)
+  addPath(scope, '/devices/:name', { GET: get, PATCH: change, DELETE: remove })
+  addPath(scope, '/devices/:name/rotate', { POST: rotate })
+}
+
+/** One device, or an array of them of which all are added or none. */
+async function add(devices: Devices, { body }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const isOne = !Array.isArray(body)
+  if (!isOne && body.length > additionsMax) {
+    return sendProblem(reply, { status: 413, title: 'too many devices', detail: `at most ${additionsMax} at a time` })
+  }
+  // One is looked at by itself, so that the paths of its faults are those of the body.
+  const wanted = isOne ? NewDevice.transform(device => [device]).safeParse(body) : Additions.safeParse(body)
+  if (!wanted.success) return sendInvalid(reply, 422, wanted.error)
+  const added = await devices.add(wanted.data, localAdmin)
+  if (!added.ok) {
+    const names = 'names' in added ? new Set(added.names) : undefined
+    return sendRefusal(reply, added.code, names && faultsIn(wanted.data, names, isOne, added.code))
+  }
+  const [first] = added.value
+  if (!isOne || first === undefined) return reply.code(201).send(added.value)
+  return reply
+    .code(201)
+    .header('location', `/api/admin/devices/${encodeURIComponent(first.device)}`)
+    .send(first)
+}
+
+function taken(path: string): Fault {
+  return { path, message: 'is taken by another device' }
+}
+
+function faultsIn(wanted: NewDevice[], names: Set<string>, isOne: boolean, code: Refusal['code']): Fault[] {
+  const places = wanted.flatMap(({ name }, at) => (names.has(name) ? [isOne ? 'name' : `[${at}].name`] : []))
+  return places.map(path => (code === 'NAME_TAKEN' ? taken(path) : { path, message: 'stands here more than once' }))
+}

@@ -1,0 +1,183 @@
+/** Runs the erase jobs, one after the other, behind everything else; what stands in the way is waited for. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Changed, Refusal } from '../../auth/commits.ts'
+import type { Devices } from '../../auth/devices.ts'
+import { deadLettersMax } from '../../ingest/dead-letters.ts'
+import type { Ingest } from '../../ingest/ingest.ts'
+import { createQuestdbClient } from '../../store/questdb-client.ts'
+import type { Store } from '../../store/store.ts'
+import type { Log } from '../log.ts'
+import { localAdmin } from './admin-token.ts'
+import { countReadings, type Exec, eraseReadings } from './erase-readings.ts'
+import {
+  addRows,
+  type EraseJob,
+  type EraseReport,
+  endJob,
+  insertJob,
+  noteDelay,
+  readReport,
+  takeJob,
+} from './erase-records.ts'
+
+export interface EraseJobs {
+  /**
+   * Has the readings erased of every device that has the name or had it when it was removed; one that has it is removed
+   * before this resolves. Rejects while PostgreSQL is away.
+   */
+  request(name: string, by: string): Promise<Changed<EraseReport>>
+  /** Of the newest job for this name. */
+  report(name: string): Promise<EraseReport | undefined>
+  /** Takes up what the last process left. */
+  resume(): void
+  /** What is under way goes on after the next start. */
+  close(): Promise<void>
+}
+
+export interface EraseJobsOptions {
+  devices: Pick<Devices, 'namesakes' | 'remove'>
+  ingest: Pick<Ingest, 'status' | 'deadLetters'>
+  store: Pick<Store, 'postgres' | 'questdb'>
+  log: Log
+  /** A reading that was let in before the removal is on disk after this time, or refused. */
+  settleMs?: number
+}
+
+const execTimeoutMs = 60_000
+const pauseMs = 100
+const retryMsMin = 1_000
+const retryMsMax = 60_000
+/** Whoever still writes after so many rounds will not stop by himself. */
+const roundsMax = 10
+
+/** The job cannot end well, so it is not tried again. */
+class EraseFailure extends Error {}
+
+export function createEraseJobs(options: EraseJobsOptions): EraseJobs {
+  const { devices, store, log } = options
+  const { postgres } = store
+  const questdb = createQuestdbClient(store.questdb.address)
+  const closing = new AbortController()
+  const pause = async (ms: number) => {
+    await sleep(ms, undefined, { signal: closing.signal, ref: false })
+  }
+  let running: Promise<void> | undefined
+
+  /** Once more when a job was asked for while the last one ended. */
+  let asked = false
+  function resume(): void {
+    asked = true
+    running ??= runAll().finally(() => {
+      running = undefined
+    })
+  }
+
+  async function runAll(): Promise<void> {
+    let retryMs = retryMsMin
+    while (asked && !closing.signal.aborted) {
+      asked = false
+      try {
+        await runWaiting()
+        retryMs = retryMsMin
+      } catch (error) {
+        if (closing.signal.aborted) return
+        log.warn({ err: error }, 'an erase job waits and is tried again')
+        asked = true
+        await pause(retryMs).catch(() => undefined)
+        retryMs = Math.min(retryMs * 2, retryMsMax)
+      }
+    }
+  }
+
+  async function runWaiting(): Promise<void> {
+    for (;;) {
+      const job = await takeJob(postgres)
+      if (job === undefined) return
+      const failure = await runJob(job)
+      await endJob(postgres, job.id, failure)
+      log.info({ symbols: job.symbols, failure }, 'an erase job has ended')
+    }
+  }
+
+  /** Says why it failed for good; rejects for what may pass, which is noted in the report. */
+  async function runJob(job: EraseJob): Promise<string | null> {
+    try {
+      await erase(job, { ...options, exec: sql => questdb.exec(sql, execTimeoutMs), pause })
+      return null
+    } catch (error) {
+      if (error instanceof EraseFailure) return error.message
+      const reason = error instanceof Error ? error.message : String(error)
+      if (!closing.signal.aborted) await noteDelay(postgres, job.id, reason).catch(() => undefined)
+      throw error
+    }
+  }
+
+  async function request(name: string, by: string): Promise<Changed<EraseReport>> {
+    const namesakes = await devices.namesakes(name)
+    if (namesakes.length === 0) return { ok: false, code: 'DEVICE_UNKNOWN' }
+    // First the job, then the removal: were we killed between the two, the job makes up for it.
+    const report = await insertJob(postgres, name, namesakes, by)
+    const numbers = namesakes.map(({ number }) => number)
+    const refusal = await removeAll(devices, numbers, by)
+    resume()
+    return refusal ?? { ok: true, value: report }
+  }
+
+  return {
+    request,
+    report: name => readReport(postgres, name),
+    resume,
+    close: async () => {
+      closing.abort()
+      questdb.close()
+      await running
+    },
+  }
+}
+
+interface EraseSteps extends Required<Pick<EraseJobsOptions, 'devices' | 'ingest' | 'store'>> {
+  settleMs?: number
+  exec: Exec
+  pause: (ms: number) => Promise<void>
+}
+
+async function erase(job: EraseJob, steps: EraseSteps): Promise<void> {
+  const { devices, ingest, store, settleMs = 6_000, exec, pause } = steps
+  const refusal = await removeAll(devices, job.numbers, localAdmin)
+  if (refusal !== undefined) throw new Error(`the device cannot be removed yet: ${refusal.code}`)
+  await pause(settleMs)
+  // All that the devices ever sent is in the journal by now; from there it has to be in the table, or a dead letter.
+  const { end } = ingest.status().journal
+  while (ingest.status().forwarder.applied < end || store.questdb.state().state !== 'up') await pause(pauseMs)
+  await discardLetters(ingest.deadLetters, new Set(job.symbols))
+  for (let round = 0; round < roundsMax; round++) {
+    await eraseReadings({
+      exec,
+      symbols: job.symbols,
+      erased: rows => addRows(store.postgres, job.id, rows),
+      pause: () => pause(pauseMs),
+    })
+    if ((await countReadings(exec, job.symbols)) === 0) return
+  }
+  throw new EraseFailure('new readings of the device kept coming in')
+}
+
+/** Those that are removed already are passed over. */
+async function removeAll(
+  devices: Pick<Devices, 'remove'>,
+  numbers: readonly number[],
+  by: string,
+): Promise<Refusal | undefined> {
+  for (const number of numbers) {
+    const removed = await devices.remove(number, by)
+    if (!removed.ok && removed.code !== 'DEVICE_UNKNOWN') return removed
+  }
+  return undefined
+}
+
+/** A dead letter holds a reading too, and a replay would bring it back. */
+async function discardLetters(deadLetters: Ingest['deadLetters'], symbols: ReadonlySet<string>): Promise<void> {
+  const letters = await deadLetters.list(-1, deadLettersMax)
+  await deadLetters.discard(letters.filter(letter => symbols.has(letter.symbol)).map(letter => letter.id))
+}

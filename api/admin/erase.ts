@@ -1,0 +1,26 @@
+/** Erasing a device with all its readings, by HTTP: asked for once, reported on until it is done. */
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { localAdmin } from './admin-token.ts'
+import { nameIn, sendRefusal } from './devices.ts'
+import type { EraseJobs } from './erase-jobs.ts'
+import { addPath } from './paths.ts'
+
+export function registerErase(scope: FastifyInstance, jobs: EraseJobs): void {
+  async function request(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const name = nameIn(request).normalize('NFC')
+    const requested = await jobs.request(name, localAdmin)
+    if (!requested.ok) return sendRefusal(reply, requested.code)
+    return reply
+      .code(202)
+      .header('location', `/api/admin/devices/${encodeURIComponent(name)}/erase`)
+      .send(requested.value)
+  }
+
+  async function report(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const found = await jobs.report(nameIn(request).normalize('NFC'))
+    return found === undefined ? sendRefusal(reply, 'DEVICE_UNKNOWN') : reply.send(found)
+  }
+
+  addPath(scope, '/devices/:name/erase', { GET: report, POST: request })
+}

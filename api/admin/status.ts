@@ -1,0 +1,97 @@
+/** `GET /status`: how the service is, for a person at the command line. */
+
+import { statfs } from 'node:fs/promises'
+import type { FastifyInstance } from 'fastify'
+import type pg from 'pg'
+import { z } from 'zod'
+import type { Devices } from '../../auth/devices.ts'
+import type { Ingest } from '../../ingest/ingest.ts'
+import type { Store } from '../../store/store.ts'
+import { addPath } from './paths.ts'
+
+const Database = z.object({
+  /** Started here, or one that was given. */
+  kind: z.enum(['own', 'given']),
+  state: z.enum(['starting', 'up', 'away']),
+  reason: z.string().nullable(),
+  version: z.string().nullable(),
+})
+
+export const Status = z.object({
+  versions: z.object({ node: z.string(), java: z.string().nullable() }),
+  /** Of the process. */
+  uptime_s: z.number(),
+  devices: z.int(),
+  questdb: Database.extend({
+    /** `sync` when what it has applied survives a power cut. */
+    commit_mode: z.string().nullable(),
+    /** A suspended table takes readings and shows none of them. */
+    suspended: z.boolean(),
+    /** Why it takes nothing at present. */
+    fault: z.string().nullable(),
+  }),
+  postgres: Database,
+  journal: z.object({
+    bytes: z.number(),
+    bytes_max: z.number(),
+    /** Readings made durable since the start. */
+    readings: z.number(),
+    /** Bytes that were cut off or put aside because they were damaged. */
+    damaged_bytes: z.number(),
+  }),
+  /** Readings on disk that no query shows yet, and for how long the oldest of them has waited. */
+  lag: z.object({ readings: z.number(), seconds: z.number() }),
+  dead_letters: z.int(),
+  disk: z.object({ path: z.string(), free_bytes: z.number(), total_bytes: z.number() }),
+})
+export type Status = z.infer<typeof Status>
+
+export interface StatusOptions {
+  devices: Pick<Devices, 'size'>
+  ingest: Pick<Ingest, 'status'>
+  store: Store
+  dataDirectory: string
+  ownPostgres: boolean
+}
+
+export function registerStatus(scope: FastifyInstance, options: StatusOptions): void {
+  addPath(scope, '/status', { GET: async (_request, reply) => reply.send(await readStatus(options)) })
+}
+
+async function readStatus({ devices, ingest, store, dataDirectory, ownPostgres }: StatusOptions): Promise<Status> {
+  const { journal, forwarder, lag } = ingest.status()
+  const versions = store.versions()
+  const [postgresFault, disk] = await Promise.all([askPostgres(store.postgres), statfs(dataDirectory)])
+  const { questdb } = store
+  return {
+    versions: { node: process.versions.node, java: versions.java ?? null },
+    uptime_s: Math.round(process.uptime()),
+    devices: devices.size(),
+    questdb: {
+      ...{ kind: questdb.own ? 'own' : 'given', state: questdb.state().state },
+      ...{ reason: questdb.state().reason ?? null, version: versions.questdb ?? null },
+      ...{ commit_mode: questdb.commitMode() ?? null, suspended: forwarder.suspended, fault: forwarder.fault ?? null },
+    },
+    postgres: {
+      ...{ kind: ownPostgres ? 'own' : 'given', state: postgresFault === undefined ? 'up' : 'away' },
+      ...{ reason: postgresFault ?? null, version: versions.postgres },
+    },
+    journal: {
+      ...{ bytes: journal.bytes, bytes_max: journal.bytesMax, readings: journal.readings },
+      damaged_bytes: journal.tornBytes + forwarder.damagedBytes,
+    },
+    lag,
+    dead_letters: forwarder.deadLetters,
+    disk: { path: dataDirectory, free_bytes: disk.bavail * disk.bsize, total_bytes: disk.blocks * disk.bsize },
+  }
+}
+
+/** Undefined when it answers. */
+async function askPostgres(pool: pg.Pool): Promise<string | undefined> {
+  try {
+    await pool.query('SELECT 1')
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
