@@ -2,15 +2,19 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type pg from 'pg'
+import { writeAudit } from '../../auth/audit.ts'
 import type { Devices } from '../../auth/devices.ts'
 import type { Format } from '../../ingest/formats/line-reader.ts'
 import { createImporter } from '../../ingest/import.ts'
-import type { ImportReport, ImportResult } from '../../ingest/import-session.ts'
+import type { ImportResult } from '../../ingest/import-session.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import type { Ranges } from '../../ingest/reading.ts'
+import { localAdmin } from './admin-token.ts'
 import type { ImportAnswer } from './import-answer.ts'
 import { decoderOf, feed, knownCodings } from './import-body.ts'
-import { sendProblem } from './problem.ts'
+import { addPath } from './paths.ts'
+import { retryAfterSeconds, sendProblem } from './problem.ts'
 
 export interface ImportOptions {
   ingest: Pick<Ingest, 'append' | 'clockUs' | 'liveWindowUs'>
@@ -18,8 +22,8 @@ export interface ImportOptions {
   /** The same as for single readings. */
   ranges: Ranges
   aheadMsMax: number
-  /** Leaves its row in the audit, also of an import that stopped half way. */
-  onImport(request: FastifyRequest, report: ImportReport): Promise<void>
+  /** Keeps the audit. */
+  postgres: Pick<pg.Pool, 'query'>
 }
 
 const formats = new Map<string, Format>([
@@ -32,7 +36,7 @@ const formats = new Map<string, Format>([
  * otherwise: this scope hands the stream on as it is.
  */
 export function registerImport(scope: FastifyInstance, options: ImportOptions): void {
-  const { ingest, devices, ranges, aheadMsMax, onImport } = options
+  const { ingest, devices, ranges, aheadMsMax, postgres } = options
   const importer = createImporter({
     append: ingest.append,
     now: () => Math.floor(ingest.clockUs() / 1000),
@@ -45,7 +49,7 @@ export function registerImport(scope: FastifyInstance, options: ImportOptions): 
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser([...formats.keys()], (_request, payload, done) => done(null, payload))
 
-  scope.post('/import', async (request: FastifyRequest, reply: FastifyReply) => {
+  async function take(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const format = formats.get(mediaTypeOf(request))
     if (format === undefined) return refuseMediaType(reply)
     const decoder = decoderOf(request.headers['content-encoding'])
@@ -54,9 +58,19 @@ export function registerImport(scope: FastifyInstance, options: ImportOptions): 
     const find = (name: string) => devices.get(name.normalize('NFC'))
     const result = await importer.run({ body: decoder, format, find })
     decoder.destroy()
-    if (result.report.accepted > 0) await onImport(request, result.report)
+    // Should PostgreSQL be away, the answer is its 503: sent again, the same readings take their own places.
+    if (result.report.accepted > 0) await leaveAudit(postgres, format, result)
     return answer(reply, result, request.raw)
-  })
+  }
+
+  addPath(scope, '/import', { POST: take })
+}
+
+/** Also of an import that stopped half way. */
+async function leaveAudit(postgres: ImportOptions['postgres'], format: Format, result: ImportResult): Promise<void> {
+  const { accepted, rejected } = result.report
+  const details = { format, accepted, rejected, end: result.failure?.code ?? 'COMPLETE' }
+  await writeAudit(postgres, { actor: localAdmin, action: 'readings.import', subject: 'readings', details })
 }
 
 function mediaTypeOf(request: FastifyRequest): string {
@@ -74,8 +88,6 @@ function refuseCoding(reply: FastifyReply): FastifyReply {
   const detail = `the content codings are ${knownCodings}`
   return sendProblem(reply, { status: 415, title: 'unsupported content encoding', detail })
 }
-
-const retryAfterSeconds = 5
 
 const problems = {
   BUSY: { status: 503, title: 'too many imports' },

@@ -1,0 +1,120 @@
+/** `npm run demo`: the service with eight devices, real history and live sensors, until Ctrl-C. */
+
+import { createAdminClient } from '../api/cli/admin-client.ts'
+import { readConfig } from '../api/config.ts'
+import { importHistory, registerDevices, replayOf } from './prepare.ts'
+import { runSensor, type Sensor } from './sensors.ts'
+import { type Started, startDemoService, visible } from './service.ts'
+import { type DemoState, readDemoState, writeDemoState } from './state.ts'
+import { modelledStations, recordedStations } from './stations.ts'
+import { createRandom, modelWeather, seedOf } from './weather.ts'
+
+const intervalMs = 10_000
+const saveEveryMs = 60_000
+const visibleMsMax = 120_000
+
+const stop = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort())
+
+function say(text = ''): void {
+  process.stdout.write(`${text}\n`)
+}
+
+function sensorsOf(state: DemoState): Sensor[] {
+  const nowMs = Date.now()
+  const parts = ({ name, battery }: { name: string; battery: boolean }) => {
+    const random = createRandom(seedOf(name))
+    return { name, battery, random, password: state.passwords[name] ?? '' }
+  }
+  const recorded = recordedStations.map(station => {
+    const replay = replayOf(station, state, nowMs)
+    return { ...parts(station), air: replay.at }
+  })
+  const modelled = modelledStations.map((station, index) => {
+    const air = (timeMs: number) => modelWeather(station, timeMs, index / modelledStations.length)
+    return { ...parts(station), air }
+  })
+  return [...recorded, ...modelled]
+}
+
+function showAddresses(url: string): void {
+  const today = new Date().toISOString().slice(0, 10)
+  say()
+  say('Look at it, from another terminal:')
+  say(`  curl -s ${url}/api/latest/all/24`)
+  say(`  curl -s ${url}/api/data/day/alamosa/${today}`)
+  say(`  curl -s ${url}/api/device/mountain-hut`)
+  say(`  curl -s ${url}/health/ready`)
+  say(`  curl -s ${url}/metrics`)
+  say('  npm run -s barograph -- devices list')
+  say()
+  say(`Eight sensors send a reading every ${intervalMs / 1000} s. Ctrl-C stops all.`)
+}
+
+/** Notes from time to time how far the history goes, in case nobody stops us in an orderly way. */
+async function live(url: string, dataDirectory: string, state: DemoState): Promise<void> {
+  const saving = setInterval(() => {
+    state.filledUntilMs = Date.now()
+    writeDemoState(dataDirectory, state)
+  }, saveEveryMs)
+  const options = {
+    url,
+    now: Date.now,
+    intervalMs,
+    signal: stop.signal,
+    onFault: (name: string, fault: string) => say(`  ${name}: ${fault}`),
+  }
+  await Promise.all(sensorsOf(state).map(sensor => runSensor(sensor, options)))
+  clearInterval(saving)
+  state.filledUntilMs = Date.now()
+  writeDemoState(dataDirectory, state)
+}
+
+async function prepare({ url, token }: Started, dataDirectory: string): Promise<DemoState> {
+  const client = createAdminClient(() => ({ url, token }))
+  const state = readDemoState(dataDirectory)
+  const registered = await registerDevices(client, state)
+  writeDemoState(dataDirectory, state)
+  say(registered > 0 ? `${registered} devices were registered.` : 'The devices of the last run go on.')
+  const imported = await importHistory(client, state, Date.now())
+  writeDemoState(dataDirectory, state)
+  say(`${imported} readings of history were imported.`)
+  if (!(await visible(url, visibleMsMax, stop.signal))) say('QuestDB does not show them yet; it will, in a moment.')
+  return state
+}
+
+async function run(): Promise<void> {
+  const { DATA_DIR: dataDirectory } = readConfig(process.env)
+  say('The service starts; the first time it also fetches QuestDB.')
+  const onLine = (sentence: string) => say(`  ${sentence}`)
+  const service = startDemoService({ dataDirectory, environment: process.env, signal: stop.signal, onLine })
+  stop.signal.addEventListener('abort', () => void service.stop())
+  // Without the service there is nothing to go on for.
+  let isStopping = false
+  const ended = service.ended.then(status => {
+    if (!stop.signal.aborted && !isStopping) fail(`The service has ended by itself, with status ${status}.`)
+    stop.abort()
+  })
+  try {
+    const started = await service.started
+    const state = await prepare(started, dataDirectory)
+    showAddresses(started.url)
+    await live(started.url, dataDirectory, state)
+  } finally {
+    isStopping = true
+    await service.stop()
+    await ended
+  }
+}
+
+function fail(sentence: string): void {
+  process.stderr.write(`${sentence}\n`)
+  process.exitCode = 1
+}
+
+try {
+  await run()
+} catch (error) {
+  // What a stop cuts short is no fault.
+  if (!stop.signal.aborted) fail(error instanceof Error ? error.message : String(error))
+}

@@ -1,0 +1,92 @@
+/** What a real station measured, moved in time so that it ends now and begins again at its end. */
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import type { RecordedStation } from './stations.ts'
+
+export interface Measurement {
+  temperature: number
+  humidity: number
+  pressure: number
+}
+
+export interface Replay {
+  /** What the station measured one round of its record before that time, between two of its lines if need be. */
+  at(timeMs: number): Measurement
+  /** Lines of CSV, without a header, for the times of the record behind `afterMs` and up to `untilMs`. */
+  lines(afterMs: number, untilMs: number): string
+  /** One round of the record: a day, or a year. */
+  periodMs: number
+}
+
+export const csvHeader = 'timestamp,device,temperature,humidity,pressure\n'
+
+interface Recording {
+  startMs: number
+  stepMs: number
+  measurements: Measurement[]
+}
+
+/** By how much the record has to move so that its last line is the newest that is not ahead of now. */
+export function shiftToEnd(station: RecordedStation, nowMs: number): number {
+  const { startMs, stepMs, measurements } = readRecording(station)
+  const lastMs = startMs + (measurements.length - 1) * stepMs
+  return Math.floor((nowMs - lastMs) / stepMs) * stepMs
+}
+
+export function createReplay(station: RecordedStation, shiftMs: number): Replay {
+  const { startMs, stepMs, measurements } = readRecording(station)
+  const firstMs = startMs + shiftMs
+  const count = measurements.length
+
+  function measurement(step: number): Measurement {
+    const found = measurements[((step % count) + count) % count]
+    assert(found !== undefined, 'a step of the record is within it')
+    return found
+  }
+
+  return {
+    periodMs: count * stepMs,
+    at(timeMs) {
+      const steps = (timeMs - firstMs) / stepMs
+      const before = Math.floor(steps)
+      return between(measurement(before), measurement(before + 1), steps - before)
+    },
+    lines(afterMs, untilMs) {
+      const first = Math.floor((afterMs - firstMs) / stepMs) + 1
+      const last = Math.floor((untilMs - firstMs) / stepMs)
+      let text = ''
+      for (let step = first; step <= last; step++) {
+        const { temperature, humidity, pressure } = measurement(step)
+        const time = new Date(firstMs + step * stepMs).toISOString()
+        text += `${time},${station.name},${temperature},${humidity},${pressure}\n`
+      }
+      return text
+    },
+  }
+}
+
+function between(before: Measurement, after: Measurement, share: number): Measurement {
+  const mix = (a: number, b: number) => a + (b - a) * share
+  return {
+    temperature: mix(before.temperature, after.temperature),
+    humidity: mix(before.humidity, after.humidity),
+    pressure: mix(before.pressure, after.pressure),
+  }
+}
+
+/** The files of the demo are whole: a line for each step, and a value in each cell. */
+function readRecording({ file, stepMs }: RecordedStation): Recording {
+  const text = readFileSync(new URL(`./data/${file}`, import.meta.url), 'utf8')
+  const rows = text
+    .trim()
+    .split('\n')
+    .slice(1)
+    .map(line => line.split(','))
+  const startMs = Date.parse(rows[0]?.[0] ?? '')
+  const measurements = rows.map(([time = '', , temperature, humidity, pressure], row) => {
+    assert.equal(Date.parse(time), startMs + row * stepMs, `${file} has a line for each step`)
+    return { temperature: Number(temperature), humidity: Number(humidity), pressure: Number(pressure) }
+  })
+  return { startMs, stepMs, measurements }
+}

@@ -1,0 +1,53 @@
+/** Before the live sensors start: the devices are registered, and their history is imported up to now. */
+
+import { z } from 'zod'
+import { ImportAnswer } from '../api/admin/import-answer.ts'
+import { type AdminClient, refusal } from '../api/cli/admin-client.ts'
+import { IssuedPassword } from '../auth/device.ts'
+import { createReplay, csvHeader, type Replay, shiftToEnd } from './history.ts'
+import type { DemoState } from './state.ts'
+import { modelledStations, type RecordedStation, recordedStations } from './stations.ts'
+
+/** Gives each device a password in the state: a new device, or a new password for one whose password is lost. */
+export async function registerDevices(client: AdminClient, state: DemoState): Promise<number> {
+  let made = 0
+  for (const station of [...recordedStations, ...modelledStations]) {
+    const { name, location_short, location_desc, altitude_m, expected_interval_s, battery } = station
+    const path = `/devices/${encodeURIComponent(name)}`
+    const found = await client.send('GET', path)
+    await found.body?.cancel()
+    if (found.ok && state.passwords[name] !== undefined) continue
+    const device = { name, location_short, location_desc, altitude_m, expected_interval_s, battery }
+    const issued = found.ok
+      ? await client.json(IssuedPassword, 'POST', `${path}/rotate?now=1`)
+      : await client.json(IssuedPassword, 'POST', '/devices', device)
+    state.passwords[name] = issued.password
+    made++
+  }
+  return made
+}
+
+/** Where a station's record stands in time: as an earlier run put it, else so that it ends now. */
+export function replayOf(station: RecordedStation, state: DemoState, nowMs: number): Replay {
+  const shiftMs = state.shiftsMs[station.name] ?? shiftToEnd(station, nowMs)
+  state.shiftsMs[station.name] = shiftMs
+  return createReplay(station, shiftMs)
+}
+
+/** Imports what lies between the end of the last run and now; at the first run a whole round of each record. */
+export async function importHistory(client: AdminClient, state: DemoState, nowMs: number): Promise<number> {
+  let body = csvHeader
+  for (const station of recordedStations) {
+    const replay = replayOf(station, state, nowMs)
+    // A stop of more than a round is filled with the last one, so the import never grows.
+    const afterMs = Math.max(nowMs - replay.periodMs, state.filledUntilMs ?? 0)
+    body += replay.lines(afterMs, nowMs)
+  }
+  const response = await client.send('POST', '/import', { body, headers: { 'content-type': 'text/csv' } })
+  if (!response.ok) throw await refusal(response)
+  const { accepted, rejects } = z.parse(ImportAnswer, await response.json())
+  const [first] = rejects
+  if (first !== undefined) throw new Error(`line ${first.line} of the history was refused: ${first.reason}`)
+  state.filledUntilMs = nowMs
+  return accepted
+}

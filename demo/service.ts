@@ -1,0 +1,105 @@
+/** The service as a child of the demo: started as `npm start` does it, watched, and stopped with it. */
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export interface DemoService {
+  /** Resolves when readings are taken. The service itself says in plain words why it cannot start, if so. */
+  started: Promise<Started>
+  /** Resolves with the exit status when the service has ended, for whatever reason. */
+  ended: Promise<number>
+  stop(): Promise<void>
+}
+
+export interface Started {
+  url: string
+  /** The local admin token. */
+  token: string
+}
+
+export interface DemoServiceOptions {
+  dataDirectory: string
+  environment: Record<string, string | undefined>
+  signal: AbortSignal
+  /** Gets what the service logs, a sentence at a time. */
+  onLine: (sentence: string) => void
+}
+
+const root = resolve(import.meta.dirname, '..')
+const pollMs = 250
+
+export function startDemoService(options: DemoServiceOptions): DemoService {
+  const { dataDirectory, environment, signal, onLine } = options
+  const child = spawn(process.execPath, ['api/main.ts'], {
+    cwd: root,
+    env: { ...environment, DATA_DIR: dataDirectory },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = endOf(child)
+
+  async function start(): Promise<Started> {
+    const url = await Promise.race([listening(child, onLine), ended])
+    if (typeof url === 'number') throw new Error('The service did not start.')
+    await ready(url, signal)
+    return { url, token: readFileSync(join(dataDirectory, 'secrets', 'admin-token'), 'utf8').trim() }
+  }
+
+  return {
+    started: start(),
+    ended,
+    async stop() {
+      child.kill('SIGTERM')
+      await ended
+    },
+  }
+}
+
+async function endOf(child: ChildProcess): Promise<number> {
+  const [status] = await once(child, 'exit')
+  return typeof status === 'number' ? status : 1
+}
+
+/** Reads the log of the service for as long as it runs; resolves with the address in it. */
+function listening(child: ChildProcess, onLine: (sentence: string) => void): Promise<string> {
+  return new Promise(resolve => {
+    if (child.stdout === null) return
+    createInterface({ input: child.stdout }).on('line', line => {
+      const { msg, url } = readLogLine(line)
+      onLine(msg)
+      if (msg === 'listening' && url !== undefined) resolve(url)
+    })
+  })
+}
+
+function readLogLine(line: string): { msg: string; url?: string } {
+  try {
+    const { msg, url } = JSON.parse(line)
+    return typeof url === 'string' ? { msg: String(msg), url } : { msg: String(msg) }
+  } catch {
+    return { msg: line }
+  }
+}
+
+async function ready(url: string, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const response = await fetch(`${url}/health/ready`, { signal })
+    await response.text()
+    if (response.ok) return
+    await sleep(pollMs, undefined, { signal })
+  }
+}
+
+/** Waits until queries show what was imported, or for a while at most; says whether they do. */
+export async function visible(url: string, msMax: number, signal: AbortSignal): Promise<boolean> {
+  const deadlineMs = Date.now() + msMax
+  while (Date.now() < deadlineMs) {
+    const metrics = await (await fetch(`${url}/metrics`, { signal })).text()
+    if (/^barograph_lag_readings 0$/m.test(metrics)) return true
+    await sleep(pollMs, undefined, { signal })
+  }
+  return false
+}
