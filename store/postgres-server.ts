@@ -45,9 +45,9 @@ const startTimeoutMs = 5 * 60_000
 const portAttemptsMax = 10
 /** Fast shutdown, then immediate shutdown, which the next start recovers from. */
 const stopSteps = [
-  { signal: 'SIGINT', waitMs: 2500 },
-  { signal: 'SIGQUIT', waitMs: 700 },
-  { signal: 'SIGKILL', waitMs: 500 },
+  { signal: 'SIGINT', waitMs: 2000 },
+  { signal: 'SIGQUIT', waitMs: 600 },
+  { signal: 'SIGKILL', waitMs: 400 },
 ] as const
 
 const settings = {

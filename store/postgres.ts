@@ -19,7 +19,7 @@ const connectTimeoutMs = 5000
 const givenWaitMs = 10_000
 const statementTimeoutMs = 10_000
 const connectionsMax = 10
-const poolEndMs = 1000
+const poolEndMs = 500
 
 export async function openPostgres(options: StoreOptions, signal: AbortSignal): Promise<OpenPostgres> {
   const { databaseUrl, directory, environment, log } = options

@@ -43,6 +43,7 @@ const probeEveryMs = 1000
 const probeTimeoutMs = 3000
 const retryMsMin = 50
 const askTimeoutMs = 5000
+const closeWaitMs = 500
 /** The first with binary doubles in the line protocol. */
 const majorMin = 9
 
@@ -113,7 +114,9 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
       closing.abort()
       ready.reject(new Error(`closed before ${name} was ready`))
       client.close()
-      await watched
+      // A look that hangs at somebody else's server must not hold us up; it has a time limit of its own.
+      await Promise.race([watched, sleep(closeWaitMs, undefined, { ref: false })])
+      state = { state: 'away', reason: 'closed' }
     },
   }
 }

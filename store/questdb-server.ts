@@ -31,7 +31,7 @@ export interface QuestdbServer {
 }
 
 const stopSteps = [
-  { signal: 'SIGTERM', waitMs: 3000 },
+  { signal: 'SIGTERM', waitMs: 2800 },
   { signal: 'SIGKILL', waitMs: 700 },
 ] as const
 
@@ -122,7 +122,9 @@ function launchQuestdb(files: QuestdbFiles, { environment, java, jar, own }: Que
 }
 
 function javaFlags({ major }: Java, { temporary }: QuestdbFiles): string[] {
-  const flags = ['-XX:+UseParallelGC', '-Xmx512m', `-Djava.io.tmpdir=${temporary}`, '-XX:-UsePerfData']
+  const files = [`-Djava.io.tmpdir=${temporary}`, `-XX:ErrorFile=${temporary}/java-error.log`, '-XX:-UsePerfData']
+  // Out of memory it would limp on; ended, it is started again.
+  const flags = ['-XX:+UseParallelGC', '-Xmx512m', '-XX:+ExitOnOutOfMemoryError', ...files]
   // Newer ones warn about these on every start otherwise.
   const quiet = ['--enable-native-access=io.questdb', '--sun-misc-unsafe-memory-access=allow']
   return major >= 24 ? [...flags, ...quiet] : flags

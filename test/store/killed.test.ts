@@ -41,6 +41,17 @@ for (const when of ['ready', 'starting'] as const) {
   })
 }
 
+test('a server that ends by a fault of its own takes its databases with it', async t => {
+  const path = join(temporaryFolder(t), 'data')
+  const holder = fork(new URL('../support/hold-store.ts', import.meta.url), [path, 'fault'])
+  t.teardown(() => holder.kill('SIGKILL'))
+  await once(holder, 'message')
+  const pids = [serverPid({ path }, 'questdb'), serverPid({ path }, 'postgres')]
+  t.ok(pids.every(isRunning))
+  await once(holder, 'exit')
+  await until('they are gone', () => !pids.some(isRunning))
+})
+
 test('who has changed to given databases gets the old ones stopped too', async t => {
   const path = join(temporaryFolder(t), 'data')
   const old = await startThenKill(t, path, 'ready')

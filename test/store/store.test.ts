@@ -1,6 +1,6 @@
 /** Our own two databases: started, kept running, stopped. */
 
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'tap'
@@ -9,7 +9,7 @@ import { createQuestdbClient } from '../../store/questdb-client.ts'
 import { openStore } from '../../store/store.ts'
 import { readingsTable } from '../../store/tables.ts'
 import { startDatabases, storeOptions, temporaryFolder } from '../support/databases.ts'
-import { isRunning, serverPid, until } from '../support/processes.ts'
+import { isRunning, recordedPid, serverPid, until } from '../support/processes.ts'
 
 test('both databases come up by themselves, safe by their settings, and leave nothing behind', async t => {
   const environment = { ...process.env, QDB_CAIRO_COMMIT_MODE: 'nosync', PGDATA: '/nowhere' }
@@ -57,10 +57,7 @@ test('both databases come up by themselves, safe by their settings, and leave no
 test('a close while QuestDB is still starting leaves no process', async t => {
   const { directory, store } = await startDatabases(t)
   t.equal(store.questdb.state().state, 'starting')
-  await until(
-    'QuestDB is launched',
-    () => existsSync(join(directory.questdb, 'process')) && statSync(join(directory.questdb, 'process')).size > 0,
-  )
+  await until('QuestDB is launched', () => recordedPid(directory, 'questdb') !== undefined)
   const pid = serverPid(directory, 'questdb')
   await store.close()
   t.notOk(isRunning(pid))
@@ -72,10 +69,11 @@ test('a start that is given up leaves no process and can be made again', async t
   t.teardown(() => directory.close())
   const giveUp = new AbortController()
   const opening = openStore({ ...storeOptions(directory), signal: giveUp.signal })
-  await until('PostgreSQL makes its cluster', () => readdirSync(directory.postgres).includes('data.new'))
+  await until('PostgreSQL makes its cluster', () => recordedPid(directory, 'postgres') !== undefined)
+  const pid = serverPid(directory, 'postgres')
   giveUp.abort()
   await t.rejects(opening, { name: 'AbortError' })
-  t.notOk(isRunning(serverPid(directory, 'postgres')))
+  t.notOk(isRunning(pid))
 
   const store = await openStore(storeOptions(directory))
   t.equal((await store.postgres.query('SELECT 1 AS one')).rows[0].one, 1)
@@ -99,7 +97,10 @@ test('a database that dies is started again where it was', async t => {
     const result = await postgres.query('SELECT answer FROM kept').catch(() => undefined)
     return result?.rows[0].answer === 42
   }
-  await until('PostgreSQL is another process', () => serverPid(directory, 'postgres') !== postgresPid)
+  await until(
+    'PostgreSQL is another process',
+    () => ![undefined, postgresPid].includes(recordedPid(directory, 'postgres')),
+  )
   await until('the pool finds PostgreSQL again', answer)
 
   await until('QuestDB is up again', () => questdb.state().state === 'up')

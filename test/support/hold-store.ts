@@ -1,4 +1,4 @@
-/** A process for tests: opens the databases of a data directory and holds them until it is killed. */
+/** A process for tests: opens the databases of a data directory and holds them until it is killed, or fails by itself. */
 
 import { openDataDirectory } from '../../store/data-directory.ts'
 import { openStore } from '../../store/store.ts'
@@ -8,6 +8,7 @@ const store = await openStore(storeOptions(openDataDirectory(process.argv[2] ?? 
 await store.postgres.query('CREATE TABLE IF NOT EXISTS kept (word text)')
 await store.postgres.query("INSERT INTO kept VALUES ('still here')")
 // The test decides whether it wants to see QuestDB up or in the middle of its start.
-if (process.argv[3] === 'ready') await store.questdb.ready
+if (process.argv[3] !== 'starting') await store.questdb.ready
 process.send?.('open')
+if (process.argv[3] === 'fault') setTimeout(() => process.exit(1), 100)
 setInterval(() => undefined, 60_000)

@@ -1,15 +1,24 @@
 /** Looks at the servers that a store has started, by their records. */
 
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DataDirectory } from '../../store/data-directory.ts'
 
+type Server = 'questdb' | 'postgres'
+
 /** The pid of the QuestDB or PostgreSQL that was last started in this data directory. */
-export function serverPid(directory: Pick<DataDirectory, 'path'>, server: 'questdb' | 'postgres'): number {
-  const pid = Number.parseInt(readFileSync(join(directory.path, server, 'process'), 'utf8'), 10)
-  if (!(pid > 1)) throw new Error(`no pid of ${server} is recorded`)
+export function serverPid(directory: Pick<DataDirectory, 'path'>, server: Server): number {
+  const pid = recordedPid(directory, server)
+  if (pid === undefined) throw new Error(`no pid of ${server} is recorded`)
   return pid
+}
+
+/** Undefined before the first start, and for the moment between two. */
+export function recordedPid({ path }: Pick<DataDirectory, 'path'>, server: Server): number | undefined {
+  const record = join(path, server, 'process')
+  const pid = existsSync(record) ? Number.parseInt(readFileSync(record, 'utf8'), 10) : 0
+  return pid > 1 ? pid : undefined
 }
 
 /** A process that only waits to be reaped counts as gone. */
