@@ -38,6 +38,8 @@ export function createServer({ config, health, metrics, logger, admin }: ServerO
     return503OnClosing: false,
     forceCloseConnections: 'idle',
   }) as FastifyInstance
+  // Some firmware closes its sending side right behind the request and still wants the answer.
+  Object.assign(app.server, { httpAllowHalfOpen: true })
   registerHealth(app, health)
   metrics.register(app)
   registerLogger(app, logger)

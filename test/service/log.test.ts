@@ -1,0 +1,245 @@
+/** Every answer of `PUT /api/log`, from the whole service. */
+
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import tap, { type Test } from 'tap'
+import { until } from '../support/processes.ts'
+import { basic, type Service, startService } from '../support/service.ts'
+
+const good = { device: 'kitchen', temperature: 21.5, humidity: 48, pressure: 1013.2 }
+const challenge = 'Basic realm="logger", charset="UTF-8"'
+
+async function answers(t: Test, name: string, response: Response, status: number, body: unknown): Promise<void> {
+  t.equal(response.status, status, `${name}: status`)
+  t.equal(response.headers.get('content-length'), String(JSON.stringify(body).length), `${name}: has a length`)
+  t.strictSame(await response.json(), body, name)
+}
+
+/** Bytes as they are, for what a proper client would not send; resolves with everything that comes back. */
+async function sendRaw(service: Service, text: string): Promise<string> {
+  const { hostname, port } = new URL(service.url)
+  const socket = connect(Number(port), hostname)
+  socket.end(text)
+  let answer = ''
+  socket.on('data', piece => (answer += piece.toString('latin1')))
+  await once(socket, 'close')
+  return answer
+}
+
+async function today(service: Service, device: string): Promise<Record<string, { v: number }[]>> {
+  const response = await fetch(
+    `${service.url}/api/data/day/${encodeURIComponent(device)}/${new Date().toISOString().slice(0, 10)}`,
+  )
+  return (await response.json()) as Record<string, { v: number }[]>
+}
+
+const service = await startService(tap, { environment: { FAILED_ATTEMPTS: '30' } })
+const password = await service.addDevice('kitchen')
+const battery = await service.addDevice('battery', { battery: true })
+const silent = await service.addDevice('silent', { log_switch: false })
+const put = (body: unknown, headers?: Record<string, string>) => service.put('kitchen', password, body, headers)
+
+tap.test('what is good is stored', async t => {
+  const cases: [string, Record<string, unknown>][] = [
+    ['the four fields', good],
+    ['null is a missing metric', { ...good, humidity: null, pressure: null }],
+    ['extra fields are ignored', { ...good, firmware: '1.2', nested: { deep: [1] } }],
+    ['a time as text', { ...good, timestamp: new Date(Date.now() - 60_000).toISOString() }],
+    ['a time as a number', { ...good, timestamp: Date.now() - 30_000 }],
+    ['the edges of the ranges', { ...good, temperature: -90, humidity: 103, pressure: 300, 'battery percentage': 110 }],
+  ]
+  for (const [name, body] of cases) await answers(t, name, await put(body), 200, { status: 'success' })
+  await answers(
+    t,
+    'the last of two keys wins',
+    await put(JSON.stringify(good).replace('{', '{"temperature":"x",')),
+    200,
+    { status: 'success' },
+  )
+  const upper = { authorization: basic('kitchen', password.toUpperCase()) }
+  await answers(t, 'letter case of the password is nothing', await put(good, upper), 200, { status: 'success' })
+  const slash = await fetch(`${service.url}/api/log/`, {
+    method: 'PUT',
+    headers: { authorization: basic('kitchen', password), 'content-type': 'application/json; charset=utf-8' },
+    body: JSON.stringify(good),
+    redirect: 'error',
+  })
+  await answers(t, 'with a slash at the end', slash, 200, { status: 'success' })
+  const sent = { ...good, device: 'battery', 'battery voltage': 3.7, 'battery percentage': 88 }
+  await answers(t, 'battery', await service.put('battery', battery, sent), 200, { status: 'success' })
+})
+
+tap.test('who may not is told so, and nothing is stored', async t => {
+  const unauthorized = { status: 'unauthorized' }
+  const attempts: [string, Record<string, string>][] = [
+    ['no credentials', {}],
+    ['a wrong password', { authorization: basic('kitchen', 'f'.repeat(64)) }],
+    ['an unknown device', { authorization: basic('nobody', password) }],
+    ['another scheme', { authorization: `Bearer ${password}` }],
+    ['no base64', { authorization: 'Basic ***' }],
+  ]
+  for (const [name, headers] of attempts) {
+    const response = await fetch(`${service.url}/api/log`, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(good),
+    })
+    t.equal(response.headers.get('www-authenticate'), challenge)
+    await answers(t, name, response, 401, unauthorized)
+  }
+  await answers(t, 'the name of another', await put({ ...good, device: 'battery' }), 403, {
+    status: 'device mismatch',
+  })
+  await answers(t, 'switched off', await service.put('silent', silent, { ...good, device: 'silent' }), 403, {
+    status: 'logging disabled',
+  })
+  await until('QuestDB answers', async () => (await today(service, 'silent'))['temperature'] !== undefined)
+  t.strictSame(await today(service, 'silent'), { temperature: [], humidity: [], pressure: [] })
+})
+
+tap.test('what is wrong is named', async t => {
+  const between = (min: number, max: number) => `must be between ${min} and ${max}`
+  const cases: [string, unknown, Record<string, string>][] = [
+    ['no device', { ...good, device: undefined }, { device: 'is required' }],
+    ['a device that is no text', { ...good, device: 5 }, { device: 'must be a string' }],
+    [
+      'nothing but the device',
+      { device: 'kitchen' },
+      { temperature: 'is required', humidity: 'is required', pressure: 'is required' },
+    ],
+    ['text for a number', { ...good, temperature: '21' }, { temperature: 'must be a number or null' }],
+    ['too cold', { ...good, temperature: -90.1 }, { temperature: between(-90, 85) }],
+    ['too dry', { ...good, humidity: -0.1 }, { humidity: between(0, 103) }],
+    ['too wet', { ...good, humidity: 103.1 }, { humidity: between(0, 103) }],
+    ['too high', { ...good, pressure: 299 }, { pressure: between(300, 1100) }],
+    ['too full', { ...good, 'battery percentage': 111 }, { 'battery percentage': between(0, 110) }],
+    [
+      'nothing measured',
+      { ...good, temperature: null, humidity: null, pressure: null },
+      { temperature: 'at least one metric must be a number' },
+    ],
+    [
+      'a time without a zone',
+      { ...good, timestamp: '2026-01-01T00:00:00' },
+      { timestamp: 'must be ISO 8601 with a zone, or epoch milliseconds' },
+    ],
+    [
+      'a day that is none',
+      { ...good, timestamp: '2026-02-30T00:00:00Z' },
+      { timestamp: 'must be ISO 8601 with a zone, or epoch milliseconds' },
+    ],
+    ['before 2000', { ...good, timestamp: 946_684_799_999 }, { timestamp: 'must not be before 2000-01-01' }],
+    ['the future', { ...good, timestamp: Date.now() + 400_000 }, { timestamp: 'must not be in the future' }],
+  ]
+  for (const [name, body, errors] of cases) {
+    await answers(t, name, await put(body), 400, { status: 'invalid payload', errors })
+  }
+  await answers(t, 'infinity', await put(JSON.stringify(good).replace('21.5', '1e999')), 400, {
+    status: 'invalid payload',
+    errors: { temperature: between(-90, 85) },
+  })
+  const missing = { 'battery voltage': 'is required', 'battery percentage': 'is required' }
+  await answers(t, 'battery', await service.put('battery', battery, { ...good, device: 'battery' }), 400, {
+    status: 'invalid payload',
+    errors: missing,
+  })
+})
+
+tap.test('bodies that are none', async t => {
+  const invalid = { status: 'invalid json' }
+  for (const text of ['', '{', 'null', '[]', '"x"', '5', '{"device":"kitchen",}']) {
+    await answers(t, JSON.stringify(text), await put(text), 400, invalid)
+  }
+  const unsupported = { status: 'unsupported media type' }
+  await answers(t, 'another media type', await put(good, { 'content-type': 'text/plain' }), 415, unsupported)
+  await answers(
+    t,
+    'a coding that we do not know',
+    await put(good, { 'content-encoding': 'compress' }),
+    415,
+    unsupported,
+  )
+  await answers(t, 'too long', await put({ ...good, padding: 'x'.repeat(65_536) }), 413, {
+    status: 'payload too large',
+  })
+  const head = `PUT /api/log HTTP/1.1\r\nhost: x\r\nauthorization: ${basic('kitchen', password)}\r\ncontent-type: application/json\r\nconnection: close\r\n`
+  const bytes = `${JSON.stringify(good).slice(0, -1)},"x":"\xff"}`
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+  socket.end(Buffer.from(`${head}content-length: ${bytes.length}\r\n\r\n${bytes}`, 'latin1'))
+  let answer = ''
+  socket.on('data', piece => (answer += piece))
+  await once(socket, 'close')
+  t.match(answer, /^HTTP\/1.1 400 /, 'invalid UTF-8')
+})
+
+tap.test('wrong methods', async t => {
+  for (const method of ['GET', 'POST', 'DELETE', 'PATCH']) {
+    const response = await fetch(`${service.url}/api/log`, { method })
+    t.equal(response.headers.get('allow'), 'PUT')
+    await answers(t, method, response, 405, { status: 'method not allowed' })
+  }
+})
+
+tap.test('HTTP/1.0, a header twice, half a body', async t => {
+  const body = JSON.stringify(good)
+  const head = `authorization: ${basic('kitchen', password)}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n`
+  t.match(
+    await sendRaw(service, `PUT /api/log HTTP/1.0\r\n${head}\r\n${body}`),
+    /^HTTP\/1\.1 200 .*\r\ncontent-length: 20\r\n/is,
+  )
+  const twice = `PUT /api/log HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: ${basic('kitchen', 'f'.repeat(64))}\r\n${head}\r\n${body}`
+  t.match(await sendRaw(service, twice), /^HTTP\/1\.1 401 /)
+  const before = (await service.admin('GET', '/status')).body as { journal?: { readings?: number } }
+  t.notMatch(await sendRaw(service, `PUT /api/log HTTP/1.1\r\nhost: x\r\n${head}\r\n${body.slice(0, 20)}`), / 200 /)
+  const after = (await service.admin('GET', '/status')).body as { journal?: { readings?: number } }
+  t.strictSame(after.journal?.readings, before.journal?.readings, 'never half a reading')
+})
+
+tap.test('a revoked credential is refused by the next request', async t => {
+  const old = await service.addDevice('hall')
+  const sent = { ...good, device: 'hall' }
+  t.equal((await service.put('hall', old, sent)).status, 200)
+  const rotated = (await service.admin('POST', '/devices/hall/rotate')).body as { password: string }
+  t.equal((await service.put('hall', old, sent)).status, 200, 'the old one counts for a while')
+  t.equal((await service.put('hall', rotated.password, sent)).status, 200, 'and the new one already')
+  const again = (await service.admin('POST', '/devices/hall/rotate?now=1')).body as { password: string }
+  t.equal((await service.put('hall', old, sent)).status, 401)
+  t.equal((await service.put('hall', rotated.password, sent)).status, 401)
+  t.equal((await service.put('hall', again.password, sent)).status, 200)
+  await service.admin('DELETE', '/devices/hall')
+  t.equal((await service.put('hall', again.password, sent)).status, 401)
+})
+
+tap.test('values are stored as they should be shown', async t => {
+  const garden = await service.addDevice('garden')
+  const timestamp = Date.now() - 120_000
+  const sent = { ...good, device: 'garden', timestamp }
+  await service.put('garden', garden, { ...sent, temperature: 1 })
+  await service.put('garden', garden, { ...sent, humidity: 102.5, pressure: null })
+  await until('they are shown', async () => (await today(service, 'garden'))['temperature']?.[0]?.v === 21.5)
+  const day = await today(service, 'garden')
+  t.equal(day['temperature']?.length, 1, 'the same time again replaces the whole reading')
+  t.equal(day['humidity']?.[0]?.v, 100, 'above 100 is stored as 100')
+  t.strictSame(day['pressure'], [])
+})
+
+tap.test('too many failing attempts are slowed down, and valid ones never', async t => {
+  const wrong = { authorization: basic('kitchen', 'e'.repeat(64)) }
+  let throttled: Response | undefined
+  for (let tries = 0; tries < 40 && throttled === undefined; tries++) {
+    const response = await put(good, wrong)
+    if (response.status === 429) throttled = response
+  }
+  t.match(throttled?.headers.get('retry-after'), /^\d+$/)
+  t.strictSame(await throttled?.json(), { status: 'too many failed attempts' })
+  t.equal((await put(good)).status, 200)
+})
+
+tap.test('a device that sends more than its share is told to wait', async t => {
+  const service = await startService(t, { environment: { DEVICE_RATE: '1', DEVICE_BURST: '3' } })
+  const password = await service.addDevice('kitchen')
+  const statuses = []
+  for (let index = 0; index < 5; index++) statuses.push((await service.put('kitchen', password, good)).status)
+  t.ok(statuses.includes(429))
+  t.ok(statuses.filter(status => status === 200).length >= 3)
+})
