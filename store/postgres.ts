@@ -100,7 +100,10 @@ function openPool(config: pg.PoolConfig, log: Log): pg.Pool {
     statement_timeout: statementTimeoutMs,
     application_name: 'barograph',
   })
-  // A connection that breaks while it idles is replaced; without a listener it would end the process.
-  pool.on('error', error => log.warn({ err: error }, 'a PostgreSQL connection broke'))
+  // A connection that breaks while it idles is replaced; without a listener it would end the process. Only the text is
+  // logged, for the error carries the whole connection with it.
+  pool.on('error', error => {
+    if (!pool.ending) log.warn({ reason: error.message }, 'a PostgreSQL connection broke')
+  })
   return pool
 }
