@@ -37,8 +37,8 @@ function sensorsOf(state: DemoState): Sensor[] {
   return [...recorded, ...modelled]
 }
 
-function showAddresses(url: string): void {
-  const today = new Date().toISOString().slice(0, 10)
+function showAddresses(url: string, timeZone: string): void {
+  const today = new Intl.DateTimeFormat('sv-SE', { timeZone }).format(Date.now())
   say()
   say('Look at it, from another terminal:')
   say(`  curl -s ${url}/api/latest/all/24`)
@@ -84,7 +84,7 @@ async function prepare({ url, token }: Started, dataDirectory: string): Promise<
 }
 
 async function run(): Promise<void> {
-  const { DATA_DIR: dataDirectory } = readConfig(process.env)
+  const { DATA_DIR: dataDirectory, TIME_ZONE: timeZone } = readConfig(process.env)
   say('The service starts; the first time it also fetches QuestDB.')
   const onLine = (sentence: string) => say(`  ${sentence}`)
   const service = startDemoService({ dataDirectory, environment: process.env, signal: stop.signal, onLine })
@@ -98,7 +98,7 @@ async function run(): Promise<void> {
   try {
     const started = await service.started
     const state = await prepare(started, dataDirectory)
-    showAddresses(started.url)
+    showAddresses(started.url, timeZone)
     await live(started.url, dataDirectory, state)
   } finally {
     isStopping = true

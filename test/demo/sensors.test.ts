@@ -1,0 +1,82 @@
+/** The live sensors: what they send, and what they do when they are refused. */
+
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t, { type Test } from 'tap'
+import { runSensor, type Sensor } from '../../demo/sensors.ts'
+import { modelledStations } from '../../demo/stations.ts'
+import { createRandom, measured, modelWeather, pressureAt, seedOf } from '../../demo/weather.ts'
+import { createReadingCheck } from '../../ingest/reading.ts'
+
+const sensor: Sensor = {
+  name: 'roof',
+  password: 'abc',
+  battery: true,
+  random: createRandom(1),
+  air: () => ({ temperature: 10, humidity: 50, pressure: 1000 }),
+}
+
+interface Seen {
+  authorization: string | undefined
+  body: Record<string, unknown>
+}
+
+/** Answers with the given statuses in turn, then with 200, and stops the sensors after so many requests. */
+async function runAgainst(t: Test, statuses: number[], requestsMax: number) {
+  const seen: Seen[] = []
+  const faults: string[] = []
+  const stop = new AbortController()
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let text = ''
+    for await (const piece of request) text += String(piece)
+    seen.push({ authorization: request.headers.authorization, body: JSON.parse(text) })
+    response.statusCode = statuses[seen.length - 1] ?? 200
+    response.end('{}')
+    if (seen.length === requestsMax) response.on('close', () => stop.abort())
+  }
+  const server = createServer((request, response) => void answer(request, response))
+  await new Promise<void>(done => server.listen(0, '127.0.0.1', done))
+  t.teardown(() => new Promise(done => server.close(done)))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const onFault = (name: string, fault: string) => faults.push(`${name}: ${fault}`)
+  await runSensor(sensor, { url, now: Date.now, intervalMs: 5, retryDelayMs: 5, signal: stop.signal, onFault })
+  return { seen, faults }
+}
+
+t.test('a reading that is refused for now is sent again, the same', async t => {
+  const { seen, faults } = await runAgainst(t, [503, 429, 500], 5)
+  t.equal(seen.length, 5)
+  t.equal(seen[0]?.authorization, `Basic ${Buffer.from('roof:abc').toString('base64')}`)
+  t.strictSame(seen[1], seen[0])
+  t.strictSame(seen[3], seen[0])
+  t.notSame(seen[4], seen[0], 'the next one is measured anew')
+  t.strictSame(faults, ['roof: 503 {}'], 'a fault is told once')
+})
+
+t.test('a sensor that is refused for good says so and stops', async t => {
+  const { seen, faults } = await runAgainst(t, [200, 401], 10)
+  t.equal(seen.length, 2)
+  t.strictSame(faults, ['roof: 401 {}'])
+})
+
+t.test('what any modelled sensor measures in a year is a reading that the service takes', async t => {
+  const check = createReadingCheck()
+  modelledStations.forEach((station, index) => {
+    const random = createRandom(seedOf(station.name))
+    for (let timeMs = Date.UTC(2026, 0, 1); timeMs < Date.UTC(2027, 0, 1); timeMs += 3_599_000) {
+      const reading = measured(modelWeather(station, timeMs, index / 5), random)
+      const checked = check({ ...reading }, false, timeMs)
+      if (!checked.ok) t.strictSame(checked.errors, {}, station.name)
+      if (reading.humidity < 5 || reading.humidity > 100) t.fail(`${station.name} has ${reading.humidity} % humidity`)
+    }
+  })
+  t.ok(Math.abs(pressureAt(2317) - 765) < 2)
+})
+
+t.test('the same seed gives the same numbers, another one gives others', async t => {
+  const numbers = (seed: number) => Array.from({ length: 1000 }, createRandom(seed))
+  t.strictSame(numbers(7), numbers(7))
+  t.notSame(numbers(7), numbers(8))
+  const mean = numbers(7).reduce((sum, value) => sum + value, 0) / 1000
+  t.ok(mean > 0.45 && mean < 0.55)
+})
