@@ -7,6 +7,7 @@ import { createReadingCheck, defaultRanges, type Ranges } from '../ingest/readin
 import { createWallClockUs } from '../ingest/stamp.ts'
 import { createQuery, type Query } from '../query/query.ts'
 import { type DataDirectory, openDataDirectory } from '../store/data-directory.ts'
+import { StartError } from '../store/start-error.ts'
 import { openStore, type Store } from '../store/store.ts'
 import { registerAdmin } from './admin/admin.ts'
 import type { Config } from './config.ts'
@@ -37,7 +38,16 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const opened: (() => unknown)[] = []
   let closing: Promise<void> | undefined
   const closeAll = async () => {
-    for (const close of opened.reverse()) await close()
+    const faults: unknown[] = []
+    for (const close of opened.toReversed()) {
+      try {
+        await close()
+      } catch (error) {
+        faults.push(error)
+      }
+    }
+    // One part that fails to close must not keep the others open.
+    if (faults.length > 0) throw new AggregateError(faults, 'not everything could be closed')
   }
   try {
     const url = await open(options, close => opened.push(close))
@@ -167,7 +177,10 @@ function forwardWhenReady(store: Store, ingest: Ingest, { onFatal }: ServiceOpti
   const { ready, address, commitMode } = store.questdb
   ready.then(
     () => ingest.startForwarding(address.http, commitMode() === 'sync'),
-    (error: Error) => onFatal(error),
+    (error: Error) => {
+      // It is also told when the store closed before; that is no fault.
+      if (error instanceof StartError) onFatal(error)
+    },
   )
 }
 

@@ -2,12 +2,12 @@
 
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'tap'
+import { temporaryFolder } from '../support/databases.ts'
 import { isRunning, serverPid, until } from '../support/processes.ts'
 import { startService } from '../support/service.ts'
 
@@ -29,8 +29,7 @@ test('the stop leaves no process behind and the next start shows everything', as
 })
 
 test('a stop in the middle of the start cleans up too', async t => {
-  const folder = mkdtempSync(join(tmpdir(), 'barograph-test-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder(t)
   const started = startService(t, { dataDirectory: join(folder, 'data') })
   started.catch(() => undefined)
   await until('the databases are on their way', () => {
@@ -104,8 +103,7 @@ test('nothing is logged for a reading', async t => {
 })
 
 test('with a certificate the service speaks HTTPS', async t => {
-  const folder = mkdtempSync(join(tmpdir(), 'barograph-test-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder(t)
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1']
   execFileSync(
