@@ -11,8 +11,6 @@ export interface Body {
   readonly coded: Map<Coding, Buffer | Promise<Buffer>>
   /** A strong tag for each form, for their bytes differ. */
   readonly etags: Readonly<Record<Coding | 'identity', string>>
-  /** The moment up to which the readings in it were read. */
-  readonly builtAtMs: number
 }
 
 export type AnswerCode =
@@ -43,7 +41,7 @@ export function answerOf({ body }: Kept, maxAgeSeconds: number): Answer {
   return body === 'TOO_LARGE' ? { ok: false, code: 'TOO_LARGE' } : { ok: true, body, maxAgeSeconds }
 }
 
-export function bodyOf({ bytes, gzip, hash }: Finished, builtAtMs: number): Body {
+export function bodyOf({ bytes, gzip, hash }: Finished): Body {
   const coded = new Map<Coding, Buffer | Promise<Buffer>>()
   if (gzip !== undefined) coded.set('gzip', bufferOf(gzip))
   const etags = {
@@ -52,7 +50,7 @@ export function bodyOf({ bytes, gzip, hash }: Finished, builtAtMs: number): Body
     br: `"${hash}-br"`,
     zstd: `"${hash}-zstd"`,
   }
-  return { bytes: bufferOf(bytes), coded, etags, builtAtMs }
+  return { bytes: bufferOf(bytes), coded, etags }
 }
 
 function bufferOf(bytes: Uint8Array): Buffer {

@@ -20,20 +20,12 @@ export interface DayOptions {
 
 export type Day = (device: QueryDevice, date: string, client: AbortSignal) => Answer | Promise<Answer>
 
-interface Reading {
-  readonly key: string
-  readonly atRevision: number
-  readonly maxAgeSeconds: number
-  readonly client: AbortSignal
-  readonly kept: Kept | undefined
-}
-
 const todayMaxAgeSeconds = 5
 /** A day that is over changes only when somebody sends old readings. */
 const pastMaxAgeSeconds = 60
 
 const emptyDay: Kept = {
-  body: bodyOf(finishBody(new TextEncoder().encode('{"temperature":[],"humidity":[],"pressure":[]}')), 0),
+  body: bodyOf(finishBody(new TextEncoder().encode('{"temperature":[],"humidity":[],"pressure":[]}'))),
   askedAtMs: 0,
   revision: 0,
 }
@@ -52,23 +44,20 @@ export function createDay({ ask, cache, local, now, revision, limits }: DayOptio
     const atRevision = revision(device.number)
     const kept = cache.get(key)
     if (kept?.revision === atRevision) return answerOf(kept, maxAgeSeconds)
-    return read({ symbol: device.symbol, ...range }, { key, atRevision, maxAgeSeconds, client, kept })
+    return read({ symbol: device.symbol, ...range }, { key, revision: atRevision, client }, maxAgeSeconds)
   }
 
   async function read(
     question: DayQuestion,
-    { key, atRevision, maxAgeSeconds, client, kept }: Reading,
+    asking: { key: string; revision: number; client: AbortSignal },
+    maxAgeSeconds: number,
   ): Promise<Answer> {
-    const askedAtMs = now()
-    const result = await ask(`${key}/${atRevision}`, 'day', () => question, client)
-    if (result.ok || result.code === 'TOO_LARGE') {
-      const next: Kept = { body: result.ok ? bodyOf(result, askedAtMs) : 'TOO_LARGE', askedAtMs, revision: atRevision }
-      cache.set(key, next)
-      return answerOf(next, maxAgeSeconds)
-    }
+    const asked = await ask({ ...asking, name: 'day', question: () => question })
+    if (asked.ok) return answerOf(asked.kept, maxAgeSeconds)
     // While QuestDB is away an older body is better than none.
-    const isAway = result.code === 'DATABASE_AWAY' || result.code === 'TIMED_OUT'
-    return kept === undefined || !isAway ? { ok: false, code: result.code } : answerOf(kept, 0)
+    const older = cache.get(asking.key)
+    const isAway = asked.code === 'DATABASE_AWAY' || asked.code === 'TIMED_OUT'
+    return older === undefined || !isAway ? asked : answerOf(older, 0)
   }
 
   return day

@@ -5,7 +5,7 @@
 
 import type { Logger } from 'pino'
 import type { Ask } from './asking.ts'
-import { type Answer, answerOf, bodyOf, type Kept } from './body.ts'
+import { type Answer, answerOf, type Kept } from './body.ts'
 import type { BodyCache } from './body-cache.ts'
 import { encodeFleet, type QueryDevice } from './fleet.ts'
 import type { QueryLimits } from './limits.ts'
@@ -28,7 +28,7 @@ interface Build {
   readonly key: string
   readonly hours: number
   readonly narrowed: boolean
-  readonly devices: () => readonly QueryDevice[]
+  readonly fleet: () => string
   /** Whose leaving ends the build, when nobody else waits for it. */
   readonly client?: AbortSignal
 }
@@ -39,14 +39,14 @@ export function createLatest({ ask, cache, now, limits, log }: LatestOptions): L
   function all(hours: number, devices: () => readonly QueryDevice[]): Answer | Promise<Answer> {
     const key = `latest/${hours}`
     const kept = cache.get(key)
-    return fresh(kept) ?? due({ key, hours, narrowed: false, devices }, kept)
+    return fresh(kept) ?? due({ key, hours, narrowed: false, fleet: () => textOf(devices()) }, kept)
   }
 
   function of(hours: number, devices: readonly QueryDevice[], client: AbortSignal): Answer | Promise<Answer> {
     const numbers = devices.map(device => device.number).sort((a, b) => a - b)
     const key = `latest/${hours}/${numbers.join()}`
     const kept = cache.get(key)
-    return fresh(kept) ?? due({ key, hours, narrowed: true, devices: () => devices, client }, kept)
+    return fresh(kept) ?? due({ key, hours, narrowed: true, fleet: () => encodeFleet(devices), client }, kept)
   }
 
   function fresh(kept: Kept | undefined): Answer | undefined {
@@ -57,7 +57,7 @@ export function createLatest({ ask, cache, now, limits, log }: LatestOptions): L
   /** There is no body, or one that is due for the next. */
   function due(build: Build, kept: Kept | undefined): Answer | Promise<Answer> {
     if (kept === undefined) return start(build, undefined)
-    if (now() < (kept.retryAtMs ?? 0)) return answerOf(kept, 0)
+    if (isPausing(kept)) return answerOf(kept, 0)
     const answer = start(build, kept)
     if (ageOf(kept) > limits.staleMs) return answer
     answer.catch((error: unknown) => log.error({ error }, 'the latest readings could not be built'))
@@ -65,17 +65,14 @@ export function createLatest({ ask, cache, now, limits, log }: LatestOptions): L
   }
 
   async function start(build: Build, kept: Kept | undefined): Promise<Answer> {
-    const askedAtMs = now()
+    const { key } = build
     // The body after this one is for everybody, whoever happened to ask first.
     const client = kept === undefined ? build.client : undefined
-    const result = await ask(build.key, 'latest', () => questionOf(build, askedAtMs), client)
-    if (result.ok || result.code === 'TOO_LARGE') {
-      const next: Kept = { body: result.ok ? bodyOf(result, askedAtMs) : 'TOO_LARGE', askedAtMs, revision: 0 }
-      cache.set(build.key, next)
-      return answerOf(next, secondsLeft(next))
-    }
-    if (kept === undefined) return { ok: false, code: result.code }
-    cache.set(build.key, { ...kept, retryAtMs: now() + limits.retryMs })
+    const question = (askedAtMs: number) => questionOf(build, askedAtMs)
+    const asked = await ask({ name: 'latest', key, revision: 0, question, client })
+    if (asked.ok) return answerOf(asked.kept, secondsLeft(asked.kept))
+    if (kept === undefined) return asked
+    cache.set(key, { ...kept, retryAtMs: now() + limits.retryMs })
     return answerOf(kept, 0)
   }
 
@@ -90,14 +87,14 @@ export function createLatest({ ask, cache, now, limits, log }: LatestOptions): L
     return Math.max(0, Math.floor((limits.rebuildMs - ageOf(kept)) / 1000))
   }
 
-  function questionOf(build: Build, askedAtMs: number): LatestQuestion {
-    return {
-      fleet: textOf(build.devices()),
-      narrowed: build.narrowed,
-      nowUs: askedAtMs * 1000,
-      startUs: (askedAtMs - build.hours * hourMs) * 1000,
-      endUs: (askedAtMs + limits.aheadMs) * 1000,
-    }
+  function isPausing({ retryAtMs = 0 }: Kept): boolean {
+    const waitMs = retryAtMs - now()
+    return waitMs > 0 && waitMs <= limits.retryMs
+  }
+
+  function questionOf({ hours, narrowed, fleet }: Build, nowMs: number): LatestQuestion {
+    const startUs = (nowMs - hours * hourMs) * 1000
+    return { fleet: fleet(), narrowed, nowUs: nowMs * 1000, startUs, endUs: (nowMs + limits.aheadMs) * 1000 }
   }
 
   return { all, of }

@@ -54,8 +54,8 @@ export function createQuery({ questdb, timeZone, now, revision, log, ...options 
     deadlineMs: 2 * limits.timeoutMs,
     log,
   })
-  const ask = createAsk(pool, log)
   const cache = createBodyCache(limits.cacheBytesMax)
+  const ask = createAsk({ pool, cache, now, log })
   const local = createLocalTime(timeZone)
   const latest = createLatest({ ask, cache, now, limits, log })
   const day = createDay({ ask, cache, local, now, revision, limits })

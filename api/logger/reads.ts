@@ -75,7 +75,7 @@ export function registerReads(app: FastifyInstance, { query, devices }: ReadsOpt
     if (device === undefined) return refuse(reply, unknown)
     const { location_short, location_desc, log_switch, battery } = device
     const text = JSON.stringify({ location_short, location_desc, log_switch, battery })
-    const body = bodyOf(finishBody(new TextEncoder().encode(text)), 0)
+    const body = bodyOf(finishBody(new TextEncoder().encode(text)))
     return sendBody(request, reply, body, deviceMaxAgeSeconds, query.coded)
   }
 

@@ -1,0 +1,213 @@
+/** The latest readings, asked of a real QuestDB. */
+
+import fc from 'fast-check'
+import t from 'tap'
+import type { Answer } from '../../query/body.ts'
+import { startQuestdb, type TestReading } from '../support/questdb.ts'
+import { bodyIn, jsonIn, makeDevice, queryAt, stays } from './asking.ts'
+
+const questdb = await startQuestdb(t)
+const { pg } = questdb.address
+const pointBytes = '{"d":"2026-01-01 00:00","v":1},'.length
+
+interface LatestJson {
+  cached_at: string
+  bucket_seconds?: number
+  data: { device: string; humidity: { d: string; v: number }[]; temperature: { d: string; v: number }[] }[]
+}
+
+async function latestJson(answer: Answer | Promise<Answer>): Promise<LatestJson> {
+  return jsonIn(await answer) as LatestJson
+}
+
+/** `count` readings of temperature and humidity 1, `stepSeconds` apart from `start` on. */
+function series(symbol: string, start: string, stepSeconds: number, count: number): TestReading[] {
+  return Array.from({ length: count }, (_, i) => {
+    return {
+      symbol,
+      time: new Date(Date.parse(start) + i * stepSeconds * 1000).toISOString(),
+      temperature: i,
+      humidity: 1,
+    }
+  })
+}
+
+t.test('every active device is listed with its raw points of the last hours, in local time', async t => {
+  const [kitchen, attic, cellar, shed] = ['Kitchen', 'Attic', 'Cellar', 'Shed'].map(name =>
+    makeDevice(name, `${name} 1`),
+  )
+  if (!kitchen || !attic || !cellar || !shed) throw new Error('four devices were made')
+  await questdb.write([
+    { symbol: kitchen.symbol, time: '2025-10-26T00:29:59.999999Z', temperature: 9, humidity: 9 },
+    { symbol: kitchen.symbol, time: '2025-10-26T00:30:00.000000Z', temperature: 20.5, humidity: 40 },
+    { symbol: kitchen.symbol, time: '2025-10-26T01:30:00.000001Z', temperature: -0.1, humidity: 1e-7 },
+    { symbol: kitchen.symbol, time: '2025-10-26T02:34:59.999999Z', temperature: 21, humidity: 42 },
+    { symbol: kitchen.symbol, time: '2025-10-26T02:35:00.000000Z', temperature: 9, humidity: 9 },
+    { symbol: attic.symbol, time: '2025-10-26T02:00:00.000000Z', temperature: 3 },
+    { symbol: attic.symbol, time: '2025-10-26T02:01:00.000000Z', humidity: 55 },
+    { symbol: attic.symbol, time: '2025-10-26T02:02:00.000000Z', pressure: 1000 },
+    { symbol: shed.symbol, time: '2025-10-26T02:00:00.000000Z', temperature: 1, humidity: 1 },
+  ])
+  const query = queryAt(t, pg, '2025-10-26T02:30:00Z')
+  const answer = await query.latestAll(2, () => [attic, cellar, kitchen])
+  t.strictSame(jsonIn(answer), {
+    cached_at: '2025-10-26 03:30',
+    data: [
+      {
+        device: 'Attic',
+        device_loc: 'Attic 1',
+        humidity: [{ d: '2025-10-26 03:01', v: 55 }],
+        temperature: [{ d: '2025-10-26 03:00', v: 3 }],
+      },
+      { device: 'Cellar', device_loc: 'Cellar 1', humidity: [], temperature: [] },
+      {
+        device: 'Kitchen',
+        device_loc: 'Kitchen 1',
+        humidity: [
+          { d: '2025-10-26 02:30', v: 40 },
+          { d: '2025-10-26 02:30', v: 1e-7 },
+          { d: '2025-10-26 03:34', v: 42 },
+        ],
+        temperature: [
+          { d: '2025-10-26 02:30', v: 20.5 },
+          { d: '2025-10-26 02:30', v: -0.1 },
+          { d: '2025-10-26 03:34', v: 21 },
+        ],
+      },
+    ],
+  })
+  t.equal(Object.keys((jsonIn(answer) as LatestJson).data[0] ?? {}).join(), 'device,device_loc,humidity,temperature')
+})
+
+t.test('numbers come out as the doubles that went in', async t => {
+  const device = makeDevice('doubles')
+  const doubles = fc.double({ noNaN: true, noDefaultInfinity: true }).filter(value => !Object.is(value, -0))
+  const values = fc.sample(doubles, { numRuns: 500, seed: 20250101 })
+  const start = Date.parse('2025-02-01T00:00:00Z')
+  const readings = values.map((temperature, i) => {
+    return { symbol: device.symbol, time: new Date(start + i * 1000).toISOString(), temperature }
+  })
+  await questdb.write(readings)
+  const query = queryAt(t, pg, '2025-02-01T01:00:00Z')
+  const { data } = await latestJson(query.latestAll(1, () => [device]))
+  t.strictSame(
+    data[0]?.temperature.map(point => point.v),
+    values,
+  )
+})
+
+t.test('names and places are written as JSON, whatever is in them', async t => {
+  const device = makeDevice('Küche "1" \\ 🌡 </script>', 'Über\u2028unten')
+  const query = queryAt(t, pg, '2025-03-01T00:00:00Z')
+  t.strictSame(jsonIn(await query.latestAll(1, () => [device])), {
+    cached_at: '2025-03-01 01:00',
+    data: [{ device: device.name, device_loc: device.location_short, humidity: [], temperature: [] }],
+  })
+})
+
+t.test('without devices the list is empty', async t => {
+  const query = queryAt(t, pg, '2025-03-01T00:00:00Z')
+  t.strictSame(jsonIn(await query.latestAll(72, () => [])), { cached_at: '2025-03-01 01:00', data: [] })
+})
+
+t.test('an answer may be narrowed to some devices', async t => {
+  const a = makeDevice('a')
+  const b = makeDevice('b')
+  await questdb.write([
+    ...series(a.symbol, '2025-03-02T00:00:00Z', 60, 3),
+    ...series(b.symbol, '2025-03-02T00:00:00Z', 60, 2),
+  ])
+  const query = queryAt(t, pg, '2025-03-02T00:30:00Z')
+  const { data } = await latestJson(query.latestOf(1, [b], stays()))
+  t.strictSame(
+    data.map(entry => [entry.device, entry.temperature.length]),
+    [['b', 2]],
+  )
+})
+
+t.test(
+  'points stay raw while the body fits, and are means over the finest buckets that fit when it does not',
+  async t => {
+    const device = makeDevice('thinned')
+    // Twice a minute for an hour, from the start of an hour: 120 points, 60 means of a minute, 12 of five, 4 of fifteen.
+    await questdb.write(series(device.symbol, '2025-04-01T12:00:00Z', 30, 120))
+    const ask = (latestBytesMax: number) => {
+      const query = queryAt(t, pg, '2025-04-01T13:00:00Z', { limits: { latestBytesMax } })
+      return query.latestAll(1, () => [device])
+    }
+    const raw = await ask(1_000_000)
+    const rawBytes = bodyIn(raw).bytes.length
+    t.notOk('bucket_seconds' in (jsonIn(raw) as object))
+    t.same(bodyIn(await ask(rawBytes + 1)).bytes, bodyIn(raw).bytes, 'it fits with a byte to spare')
+
+    const minutes = await latestJson(ask(rawBytes))
+    t.equal(minutes.bucket_seconds, 60, 'it does not when the limit is its own length')
+    t.strictSame(Object.keys(minutes), ['cached_at', 'bucket_seconds', 'data'])
+    t.equal(minutes.data[0]?.temperature.length, 60)
+
+    const five = await latestJson(ask(60 * pointBytes))
+    const expected = Array.from({ length: 12 }, (_, i) => {
+      return { d: `2025-04-01 14:${String(i * 5).padStart(2, '0')}`, v: i * 10 + 4.5 }
+    })
+    t.strictSame(five.data[0]?.temperature, expected)
+    t.strictSame([five.bucket_seconds, five.cached_at], [300, '2025-04-01 15:00'])
+
+    const quarter = await latestJson(ask(12 * 2 * pointBytes))
+    t.strictSame([quarter.bucket_seconds, quarter.data[0]?.humidity.length], [900, 4])
+  },
+)
+
+t.test('a bucket that the range cuts is named by its own start, in local time', async t => {
+  const device = makeDevice('cut')
+  await questdb.write(series(device.symbol, '2025-04-02T00:00:00Z', 10, 6000))
+  const limits = { latestBytesMax: 1500 }
+  const query = queryAt(t, pg, '2025-04-02T16:30:00Z', { limits })
+  const { bucket_seconds, data } = await latestJson(query.latestAll(16, () => [device]))
+  t.equal(bucket_seconds, 3600)
+  t.strictSame(data[0]?.humidity.slice(0, 2), [
+    { d: '2025-04-02 02:00', v: 1 },
+    { d: '2025-04-02 03:00', v: 1 },
+  ])
+  t.equal(data[0]?.temperature[0]?.v, (180 + 359) / 2, 'of the first hour only the half within the range counts')
+})
+
+t.test('missing values do not count in a mean, and a bucket without any is absent', async t => {
+  const device = makeDevice('gaps')
+  const at = (second: number) => new Date(Date.parse('2025-04-03T12:00:00Z') + second * 1000).toISOString()
+  const warm = Array.from({ length: 30 }, (_, i) => ({ symbol: device.symbol, time: at(i), temperature: i % 2 }))
+  const dry = Array.from({ length: 30 }, (_, i) => ({ symbol: device.symbol, time: at(90 + i), humidity: 7 }))
+  await questdb.write([...warm, ...dry])
+  const query = queryAt(t, pg, '2025-04-03T12:30:00Z', { limits: { latestBytesMax: 1000 } })
+  const { data, bucket_seconds } = await latestJson(query.latestAll(1, () => [device]))
+  t.equal(bucket_seconds, 60)
+  t.strictSame(data[0]?.temperature, [{ d: '2025-04-03 14:00', v: 0.5 }])
+  t.strictSame(data[0]?.humidity, [{ d: '2025-04-03 14:01', v: 7 }])
+})
+
+t.test('when not even a point a day fits, the answer is too large, and a narrower one is not', async t => {
+  const devices = Array.from({ length: 10 }, (_, i) => makeDevice(`wide-${i}`))
+  await questdb.write(devices.flatMap(device => series(device.symbol, '2025-04-04T12:00:00Z', 60, 5)))
+  const query = queryAt(t, pg, '2025-04-04T13:00:00Z', { limits: { latestBytesMax: 1000 } })
+  t.strictSame(await query.latestAll(1, () => devices), { ok: false, code: 'TOO_LARGE' })
+  t.strictSame(
+    query.latestAll(1, () => devices),
+    { ok: false, code: 'TOO_LARGE' },
+    'which is remembered',
+  )
+  t.ok((await query.latestOf(1, devices.slice(0, 1), stays())).ok)
+  const frames = queryAt(t, pg, '2025-04-04T13:00:00Z', { limits: { latestBytesMax: 100 } })
+  t.strictSame(await frames.latestAll(1, () => devices), { ok: false, code: 'TOO_LARGE' }, 'the names alone do not fit')
+})
+
+t.test('readings of devices that are not listed leave the answer and its limit alone', async t => {
+  const listed = makeDevice('listed')
+  const other = makeDevice('other')
+  await questdb.write([
+    ...series(listed.symbol, '2025-04-05T12:00:00Z', 60, 10),
+    ...series(other.symbol, '2025-04-05T12:00:00Z', 1, 3000),
+  ])
+  const query = queryAt(t, pg, '2025-04-05T13:00:00Z', { limits: { latestBytesMax: 30 * pointBytes } })
+  const answer = await latestJson(query.latestAll(1, () => [listed]))
+  t.equal(answer.bucket_seconds, undefined)
+  t.equal(answer.data[0]?.temperature.length, 10)
+})

@@ -1,0 +1,165 @@
+/** What happens to questions when QuestDB, the time or the client is gone. */
+
+import t from 'tap'
+import { recordingLog } from '../support/databases.ts'
+import { openGate } from '../support/pg-gate.ts'
+import { until } from '../support/processes.ts'
+import { startQuestdb } from '../support/questdb.ts'
+import { bodyIn, jsonIn, makeDevice, queryAt, stays } from './asking.ts'
+
+const questdb = await startQuestdb(t)
+const { pg } = questdb.address
+const away = { ok: false, code: 'DATABASE_AWAY' }
+
+t.test('without QuestDB and without a body there is no answer, and QuestDB is found again', async t => {
+  const gate = await openGate(t, pg)
+  await gate.shut()
+  const { log, texts: warnings } = recordingLog('warn')
+  const device = makeDevice('first')
+  const query = queryAt(t, gate.address, '2025-09-01T12:00:00Z', { log })
+  t.strictSame(await query.latestAll(1, () => [device]), away)
+  t.strictSame(await query.day(device, '2025-09-01', stays()), away)
+  t.equal(warnings.length, 1, 'one line says so')
+  await gate.open()
+  t.ok((await query.latestAll(1, () => [device])).ok)
+  t.ok((await query.day(device, '2025-09-01', stays())).ok)
+})
+
+t.test('a wrong password is told from nothing by nobody but the log', async t => {
+  const { log, texts: warnings } = recordingLog('warn')
+  const query = queryAt(t, { ...pg, password: 'wrong' }, '2025-09-01T12:00:00Z', { log })
+  t.strictSame(await query.latestAll(1, () => [makeDevice('password')]), away)
+  t.equal(warnings.length, 1)
+})
+
+t.test('while QuestDB is away the body that there is goes on, however old', async t => {
+  const gate = await openGate(t, pg)
+  const device = makeDevice('old')
+  const query = queryAt(t, gate.address, '2025-09-02T12:00:00Z')
+  const latest = bodyIn(await query.latestAll(1, () => [device]))
+  const day = bodyIn(await query.day(device, '2025-09-02', stays()))
+  await gate.shut()
+  query.revisions.set(device.number, 1)
+  query.clock.advance(2 * 60_000)
+  t.match(await query.latestAll(1, () => [device]), { body: latest, maxAgeSeconds: 0 })
+  query.clock.advance(5 * 3_600_000)
+  t.match(await query.latestAll(1, () => [device]), { body: latest, maxAgeSeconds: 0 })
+  t.match(await query.day(device, '2025-09-02', stays()), { body: day, maxAgeSeconds: 0 })
+  await gate.open()
+  query.clock.advance(60_000)
+  t.match(jsonIn(await query.latestAll(1, () => [device])), { cached_at: '2025-09-02 19:03' })
+  t.not(bodyIn(await query.day(device, '2025-09-02', stays())), day)
+})
+
+t.test('a build that failed is not tried again at once', async t => {
+  const gate = await openGate(t, pg)
+  const device = makeDevice('pause')
+  const query = queryAt(t, gate.address, '2025-09-03T12:00:00Z')
+  await query.latestAll(1, () => [device])
+  await gate.shut()
+  query.clock.advance(10 * 60_000)
+  t.ok((await query.latestAll(1, () => [device])).ok)
+  t.notOk(query.latestAll(1, () => [device]) instanceof Promise)
+  query.clock.advance(2000)
+  t.type(
+    query.latestAll(1, () => [device]),
+    Promise,
+  )
+})
+
+t.test('a question that finds its old connection cut is asked again over a new one', async t => {
+  const gate = await openGate(t, pg)
+  const device = makeDevice('cut')
+  const query = queryAt(t, gate.address, '2025-09-04T12:00:00Z', { limits: { threadsMax: 1 } })
+  await query.day(device, '2025-09-01', stays())
+  for (let i = 2; i < 5; i++) {
+    await gate.shut()
+    await gate.open()
+    t.ok((await query.day(device, `2025-09-0${i}`, stays())).ok)
+  }
+})
+
+t.test('when too many questions wait, the next is refused and the others are answered', async t => {
+  const gate = await openGate(t, pg)
+  const device = makeDevice('queue')
+  const query = queryAt(t, gate.address, '2025-09-05T12:00:00Z', { limits: { threadsMax: 1, queueMax: 2 } })
+  await query.day(device, '2025-09-01', stays())
+  gate.hold()
+  const waiting = ['2025-09-02', '2025-09-03', '2025-09-04'].map(date => query.day(device, date, stays()))
+  t.equal(query.queueLength(), 2)
+  t.strictSame(await query.day(device, '2025-09-05', stays()), { ok: false, code: 'QUEUE_FULL' })
+  gate.release()
+  t.strictSame(
+    (await Promise.all(waiting)).map(answer => answer.ok),
+    [true, true, true],
+  )
+})
+
+t.test('a question that nobody waits for any more is taken from the queue, or broken off in QuestDB', async t => {
+  const gate = await openGate(t, pg)
+  const device = makeDevice('left')
+  const query = queryAt(t, gate.address, '2025-09-06T12:00:00Z', { limits: { threadsMax: 1 } })
+  await query.day(device, '2025-09-01', stays())
+  gate.hold()
+  const [one, two, other] = [new AbortController(), new AbortController(), new AbortController()]
+  const running = [query.day(device, '2025-09-02', one.signal), query.day(device, '2025-09-02', two.signal)]
+  const queued = query.day(device, '2025-09-03', other.signal)
+  await until('it was asked', () => gate.statements() === 2)
+  other.abort()
+  t.strictSame(await queued, { ok: false, code: 'CANCELLED' })
+  one.abort()
+  t.equal(gate.connections(), 1, 'somebody waits still')
+  two.abort()
+  t.strictSame(await Promise.all(running), [
+    { ok: false, code: 'CANCELLED' },
+    { ok: false, code: 'CANCELLED' },
+  ])
+  await until('the connection is cut', () => gate.connections() === 0)
+  gate.release()
+  t.ok((await query.day(device, '2025-09-02', stays())).ok)
+})
+
+t.test('a body for everybody is built to its end, whoever leaves', async t => {
+  const gate = await openGate(t, pg)
+  const device = makeDevice('everybody')
+  const query = queryAt(t, gate.address, '2025-09-07T12:00:00Z')
+  const client = new AbortController()
+  await query.latestOf(1, [device], stays())
+  query.clock.advance(10 * 60_000)
+  gate.hold()
+  const next = query.latestOf(1, [device], client.signal)
+  client.abort()
+  gate.release()
+  t.match(jsonIn(await next), { cached_at: '2025-09-07 14:10' })
+})
+
+t.test('a QuestDB that hangs is given up', async t => {
+  const gate = await openGate(t, pg)
+  const device = makeDevice('hangs')
+  const query = queryAt(t, gate.address, '2025-09-08T12:00:00Z', { limits: { timeoutMs: 1500, threadsMax: 1 } })
+  await query.day(device, '2025-09-01', stays())
+  gate.hold()
+  t.strictSame(await query.day(device, '2025-09-02', stays()), { ok: false, code: 'TIMED_OUT' })
+  gate.release()
+  t.ok((await query.day(device, '2025-09-03', stays())).ok)
+})
+
+t.test('a QuestDB that does not even greet is given up', async t => {
+  const gate = await openGate(t, pg)
+  gate.hold()
+  const query = queryAt(t, gate.address, '2025-09-09T12:00:00Z', { limits: { connectTimeoutMs: 200 } })
+  t.strictSame(await query.latestAll(1, () => [makeDevice('silent')]), away)
+})
+
+t.test('a closed query answers nothing, and may be closed twice', async t => {
+  const gate = await openGate(t, pg)
+  const device = makeDevice('closed')
+  const query = queryAt(t, gate.address, '2025-09-10T12:00:00Z')
+  await query.day(device, '2025-09-01', stays())
+  gate.hold()
+  const running = query.day(device, '2025-09-02', stays())
+  await Promise.all([query.close(), query.close()])
+  t.strictSame(await running, { ok: false, code: 'CLOSING' })
+  t.strictSame(await query.day(device, '2025-09-03', stays()), { ok: false, code: 'CLOSING' })
+  await until('no connection is left', () => gate.connections() === 0)
+})

@@ -1,0 +1,99 @@
+/** A gate before QuestDB's PostgreSQL port: it counts the questions, and can hold the answers back or shut. */
+
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import type { PgAddress } from '../../query/task.ts'
+import type { TestHooks } from './databases.ts'
+
+export interface PgGate {
+  readonly address: PgAddress
+  /** Statements that were executed through the gate so far. */
+  statements(): number
+  /** Connections that are open now. */
+  connections(): number
+  /** Answers wait from here on. */
+  hold(): void
+  /** They go on. */
+  release(): void
+  /** Cuts every connection and refuses new ones. */
+  shut(): Promise<void>
+  open(): Promise<void>
+}
+
+export async function openGate(t: TestHooks, target: PgAddress): Promise<PgGate> {
+  const pairs = new Map<Socket, Socket>()
+  let held = false
+  let count = 0
+
+  const server = createServer(client => {
+    const questdb = connect(target.port, target.host)
+    pairs.set(client, questdb)
+    const countExecutes = executeCounter(() => count++)
+    client.on('data', bytes => {
+      countExecutes(bytes)
+      questdb.write(bytes)
+    })
+    questdb.on('data', bytes => client.write(bytes))
+    if (held) questdb.pause()
+    for (const [one, other] of [
+      [client, questdb],
+      [questdb, client],
+    ] as const) {
+      one.on('error', () => other.destroy())
+      one.on('close', () => {
+        other.destroy()
+        pairs.delete(client)
+      })
+    }
+  })
+
+  async function listen(port: number): Promise<void> {
+    server.listen(port, '127.0.0.1')
+    await once(server, 'listening')
+  }
+
+  async function shut(): Promise<void> {
+    const closed = once(server, 'close')
+    server.close()
+    for (const client of pairs.keys()) client.destroy()
+    await closed
+  }
+
+  await listen(0)
+  const { port } = server.address() as AddressInfo
+  t.teardown(() => (server.listening ? shut() : undefined))
+  return {
+    address: { ...target, host: '127.0.0.1', port },
+    statements: () => count,
+    connections: () => pairs.size,
+    hold() {
+      held = true
+      for (const questdb of pairs.values()) questdb.pause()
+    },
+    release() {
+      held = false
+      for (const questdb of pairs.values()) questdb.resume()
+    },
+    shut,
+    open: () => listen(port),
+  }
+}
+
+/** Reads what a client sends: a length and a start-up packet, then messages of a letter and a length. */
+function executeCounter(onExecute: () => void): (bytes: Buffer) => void {
+  const execute = 'E'.charCodeAt(0)
+  let pending: Buffer = Buffer.alloc(0)
+  let started = false
+  return bytes => {
+    pending = Buffer.concat([pending, bytes])
+    for (;;) {
+      const letters = started ? 1 : 0
+      if (pending.length < letters + 4) return
+      const length = letters + pending.readUInt32BE(letters)
+      if (pending.length < length) return
+      if (started && pending[0] === execute) onExecute()
+      started = true
+      pending = pending.subarray(length)
+    }
+  }
+}

@@ -1,0 +1,58 @@
+/** A real QuestDB for a test of the reads, and readings put into it past the ingest. */
+
+import { join } from 'node:path'
+import pg from 'pg'
+import { openDataDirectory } from '../../store/data-directory.ts'
+import { openQuestdb } from '../../store/questdb.ts'
+import type { QuestdbAddress } from '../../store/questdb-address.ts'
+import { type Metric, readingsTable } from '../../store/tables.ts'
+import { storeOptions, type TestHooks, temporaryFolder } from './databases.ts'
+import { until } from './processes.ts'
+
+export interface TestReading extends Partial<Record<Metric, number>> {
+  readonly symbol: string
+  /** ISO 8601, to the microsecond. */
+  readonly time: string
+}
+
+export interface TestQuestdb {
+  readonly address: QuestdbAddress
+  /** Resolves when the readings are visible. */
+  write(readings: readonly TestReading[]): Promise<void>
+  /** Removes all readings. */
+  clear(): Promise<void>
+}
+
+/** One without PostgreSQL beside it, with its tables in place. */
+export async function startQuestdb(t: TestHooks): Promise<TestQuestdb> {
+  const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
+  t.teardown(() => directory.close())
+  const questdb = await openQuestdb(storeOptions(directory), new AbortController().signal)
+  t.teardown(() => questdb.close())
+  await questdb.ready
+  const client = new pg.Client({ ...questdb.address.pg, ssl: false })
+  await client.connect()
+  t.teardown(() => client.end())
+
+  async function applied(): Promise<void> {
+    const sql = `SELECT writerTxn = sequencerTxn AS done FROM wal_tables() WHERE name = '${readingsTable}'`
+    await until('the rows are visible', async () => (await client.query(sql)).rows[0].done)
+  }
+
+  return {
+    address: questdb.address,
+    async write(readings) {
+      const rows = readings.map(({ symbol, time, temperature = null, humidity = null, pressure = null }) => {
+        return `('${time}', '${symbol}', ${temperature}, ${humidity}, ${pressure}, null, null)`
+      })
+      for (let i = 0; i < rows.length; i += 1000) {
+        await client.query(`INSERT INTO ${readingsTable} VALUES ${rows.slice(i, i + 1000).join(', ')}`)
+      }
+      await applied()
+    },
+    async clear() {
+      await client.query(`TRUNCATE TABLE ${readingsTable}`)
+      await applied()
+    },
+  }
+}
