@@ -54,7 +54,7 @@ function parseAnswer(body: string): { dataset?: Row[]; error?: string } | undefi
   try {
     const answer: unknown = JSON.parse(body)
     const known =
-      typeof answer === 'object' && answer !== null && ['ddl', 'dataset', 'error'].some(key => key in answer)
+      typeof answer === 'object' && answer !== null && ['ddl', 'dml', 'dataset', 'error'].some(key => key in answer)
     return known ? (answer as { dataset?: Row[]; error?: string }) : undefined
   } catch {
     return undefined

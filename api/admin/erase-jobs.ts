@@ -11,7 +11,7 @@ import type { Log } from '../log.ts'
 import { localAdmin } from './admin-token.ts'
 import { countReadings, type Exec, eraseReadings } from './erase-readings.ts'
 import {
-  addRows,
+  type EraseEnd,
   type EraseJob,
   type EraseReport,
   endJob,
@@ -94,19 +94,18 @@ export function createEraseJobs(options: EraseJobsOptions): EraseJobs {
     for (;;) {
       const job = await takeJob(postgres)
       if (job === undefined) return
-      const failure = await runJob(job)
-      await endJob(postgres, job.id, failure)
-      log.info({ symbols: job.symbols, failure }, 'an erase job has ended')
+      const end = await runJob(job)
+      await endJob(postgres, job.id, end)
+      log.info({ symbols: job.symbols, ...end }, 'an erase job has ended')
     }
   }
 
-  /** Says why it failed for good; rejects for what may pass, which is noted in the report. */
-  async function runJob(job: EraseJob): Promise<string | null> {
+  /** How it ended, well or badly; rejects for what may pass, which is noted in the report. */
+  async function runJob(job: EraseJob): Promise<EraseEnd> {
     try {
-      await erase(job, { ...options, exec: sql => questdb.exec(sql, execTimeoutMs), pause })
-      return null
+      return { rows: await erase(job, { ...options, exec: sql => questdb.exec(sql, execTimeoutMs), pause }) }
     } catch (error) {
-      if (error instanceof EraseFailure) return error.message
+      if (error instanceof EraseFailure) return { error: error.message }
       const reason = error instanceof Error ? error.message : String(error)
       if (!closing.signal.aborted) await noteDelay(postgres, job.id, reason).catch(() => undefined)
       throw error
@@ -142,7 +141,8 @@ interface EraseSteps extends Required<Pick<EraseJobsOptions, 'devices' | 'ingest
   pause: (ms: number) => Promise<void>
 }
 
-async function erase(job: EraseJob, steps: EraseSteps): Promise<void> {
+/** Gives the number of readings that are erased. */
+async function erase(job: EraseJob, steps: EraseSteps): Promise<number> {
   const { devices, ingest, store, settleMs = 6_000, exec, pause } = steps
   const refusal = await removeAll(devices, job.numbers, localAdmin)
   if (refusal !== undefined) throw new Error(`the device cannot be removed yet: ${refusal.code}`)
@@ -152,13 +152,9 @@ async function erase(job: EraseJob, steps: EraseSteps): Promise<void> {
   while (ingest.status().forwarder.applied < end || store.questdb.state().state !== 'up') await pause(pauseMs)
   await discardLetters(ingest.deadLetters, new Set(job.symbols))
   for (let round = 0; round < roundsMax; round++) {
-    await eraseReadings({
-      exec,
-      symbols: job.symbols,
-      erased: rows => addRows(store.postgres, job.id, rows),
-      pause: () => pause(pauseMs),
-    })
-    if ((await countReadings(exec, job.symbols)) === 0) return
+    await eraseReadings(exec, job.symbols, () => pause(pauseMs))
+    const { present, erased } = await countReadings(exec, job.symbols)
+    if (present === 0) return erased
   }
   throw new EraseFailure('new readings of the device kept coming in')
 }

@@ -9,40 +9,37 @@ import { metrics, readingsTable } from '../../store/tables.ts'
 /** Runs one statement of ours. */
 export type Exec = (sql: string) => Promise<readonly (readonly (string | number | boolean | null)[])[]>
 
-export interface EraseReadingsOptions {
-  exec: Exec
-  symbols: readonly string[]
-  /** Called after each step with the readings that it erased. */
-  erased: (rows: number) => Promise<void>
-  pause: () => Promise<void>
-}
-
 const present = `(${metrics.map(metric => `${metric} IS NOT NULL`).join(' OR ')})`
+const absent = metrics.map(metric => `${metric} IS NULL`).join(' AND ')
 const nulls = metrics.map(metric => `${metric} = NULL`).join(', ')
 
 /**
- * Day by day, newest first: an update rewrites whole columns of the days that it touches, and readings that come in
- * meanwhile become visible between two days instead of after all of them. Resolves when each day was gone through once.
+ * Goes through the days once, newest first. Day by day, because an update rewrites whole columns of the days that it
+ * touches, and what comes in meanwhile becomes visible between two days instead of after all of them.
  */
-export async function eraseReadings({ exec, symbols, erased, pause }: EraseReadingsOptions): Promise<void> {
-  const theirs = `device IN (${symbols.map(quoteSymbol).join(', ')})`
+export async function eraseReadings(exec: Exec, symbols: readonly string[], pause: () => Promise<void>): Promise<void> {
+  const theirs = whereSymbols(symbols)
   const days = await exec(
-    `SELECT timestamp_floor('d', ts) AS day, count() FROM ${readingsTable} WHERE ${theirs} AND ${present} ORDER BY day DESC`,
+    `SELECT DISTINCT timestamp_floor('d', ts) AS day FROM ${readingsTable} WHERE ${theirs} AND ${present} ORDER BY day DESC`,
   )
-  for (const [day, rows] of days) {
+  for (const [day] of days) {
     const from = quoteTime(day)
-    await exec(
-      `UPDATE ${readingsTable} SET ${nulls} WHERE ${theirs} AND ts >= ${from} AND ts < dateadd('d', 1, ${from})`,
-    )
+    const ofDay = `ts >= ${from} AND ts < dateadd('d', 1, ${from})`
+    await exec(`UPDATE ${readingsTable} SET ${nulls} WHERE ${theirs} AND ${ofDay}`)
     await untilApplied(exec, pause)
-    await erased(Number(rows))
   }
 }
 
-export async function countReadings(exec: Exec, symbols: readonly string[]): Promise<number> {
-  const theirs = `device IN (${symbols.map(quoteSymbol).join(', ')})`
-  const [row] = await exec(`SELECT count() FROM ${readingsTable} WHERE ${theirs} AND ${present}`)
-  return Number(row?.[0])
+/** How many readings there still are, and how many rows are left of those that were. */
+export async function countReadings(
+  exec: Exec,
+  symbols: readonly string[],
+): Promise<{ present: number; erased: number }> {
+  const count = async (condition: string): Promise<number> => {
+    const [row] = await exec(`SELECT count() FROM ${readingsTable} WHERE ${whereSymbols(symbols)} AND ${condition}`)
+    return Number(row?.[0])
+  }
+  return { present: await count(present), erased: await count(absent) }
 }
 
 /** An answer to an update means that it is in the table's log; what it says holds when the writer has come past it. */
@@ -57,9 +54,9 @@ async function untilApplied(exec: Exec, pause: () => Promise<void>): Promise<voi
 }
 
 /** Symbols are made by us of these characters only; the statement has no bind parameters. */
-function quoteSymbol(symbol: string): string {
-  assert.match(symbol, /^[a-z0-9-]+$/)
-  return `'${symbol}'`
+function whereSymbols(symbols: readonly string[]): string {
+  for (const symbol of symbols) assert.match(symbol, /^[a-z0-9-]+$/)
+  return `device IN (${symbols.map(symbol => `'${symbol}'`).join(', ')})`
 }
 
 function quoteTime(time: unknown): string {

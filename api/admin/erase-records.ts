@@ -12,8 +12,8 @@ export const EraseReport = z.object({
   /** Under which its readings lie; more than one when devices of this name were removed before. */
   symbols: z.array(z.string()),
   state: z.enum(['waiting', 'running', 'done', 'failed']),
-  /** Readings erased so far; one that was sent twice with the same time counts once. */
-  rows: z.int(),
+  /** How many readings of these symbols are erased, by this job or one before; null until it is done. */
+  rows: z.int().nullable(),
   requested_at: z.iso.datetime(),
   started_at: z.iso.datetime().nullable(),
   finished_at: z.iso.datetime().nullable(),
@@ -84,15 +84,14 @@ export async function takeJob(database: Database): Promise<EraseJob | undefined>
   return rows[0]
 }
 
-export async function addRows(database: Database, id: number, rows: number): Promise<void> {
-  await database.query('UPDATE erase_jobs SET rows = rows + $2, error = NULL WHERE id = $1', [id, rows])
-}
-
 export async function noteDelay(database: Database, id: number, error: string): Promise<void> {
   await database.query('UPDATE erase_jobs SET error = $2 WHERE id = $1', [id, error])
 }
 
-export async function endJob(database: Database, id: number, error: string | null): Promise<void> {
-  const text = "UPDATE erase_jobs SET state = $2, error = $3, finished_at = now() WHERE id = $1 AND state = 'running'"
-  await database.query(text, [id, error === null ? 'done' : 'failed', error])
+export type EraseEnd = { rows: number } | { error: string }
+
+export async function endJob(database: Database, id: number, end: EraseEnd): Promise<void> {
+  const text = 'UPDATE erase_jobs SET state = $2, rows = $3, error = $4, finished_at = now() WHERE id = $1'
+  const values = 'rows' in end ? ['done', end.rows, null] : ['failed', null, end.error]
+  await database.query(text, [id, ...values])
 }

@@ -7,7 +7,7 @@ CREATE TABLE erase_jobs (
   numbers integer[] NOT NULL,
   symbols text[] NOT NULL,
   state text NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'running', 'done', 'failed')),
-  rows bigint NOT NULL DEFAULT 0,
+  rows bigint,
   requested_at timestamptz NOT NULL DEFAULT now(),
   started_at timestamptz,
   finished_at timestamptz,

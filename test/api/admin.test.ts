@@ -1,0 +1,304 @@
+/** The admin API: whole answers of its routes. */
+
+import t from 'tap'
+import { adminToken, startAdmin } from '../support/admin.ts'
+
+const { app, devices, store, ask } = await startAdmin(t)
+const password = /^[0-9a-f]{64}$/
+const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+const problem = (status: number, title: string, more: object = {}) => ({
+  status,
+  headers: { 'content-type': 'application/problem+json', 'cache-control': 'no-store' },
+  body: { type: `urn:barograph:problem:${title.replaceAll(' ', '-')}`, title, status, ...more },
+})
+
+t.test('nobody comes in without the token, whatever the path and the method', async t => {
+  for (const authorization of [
+    undefined,
+    '',
+    'Bearer',
+    'Bearer x',
+    `Basic ${adminToken}`,
+    adminToken,
+    `Bearer ${adminToken}a`,
+  ]) {
+    for (const [method, url] of [
+      ['GET', '/api/admin/devices'],
+      ['POST', '/api/admin/devices'],
+      ['PUT', '/api/admin/devices'],
+      ['GET', '/api/admin/nothing'],
+      ['POST', '/api/admin/import'],
+    ] as const) {
+      const headers = authorization === undefined ? {} : { authorization }
+      const response = await app.inject({ method, url, headers })
+      t.match(
+        response,
+        { statusCode: 401, headers: { 'www-authenticate': 'Bearer realm="admin"' } },
+        `${method} ${url}`,
+      )
+      t.match(response.json(), problem(401, 'unauthorized').body)
+    }
+  }
+  t.match(await app.inject({ url: '/api/admin/devices', headers: { authorization: `bEARER  ${adminToken}` } }), {
+    statusCode: 200,
+  })
+})
+
+t.test('a path that is not there and a method that it has not', async t => {
+  t.match(await ask('GET', '/nothing'), problem(404, 'not found'))
+  t.match(await ask('GET', '/'), problem(404, 'not found'))
+  const allowed = async (method: string, path: string, allow: string) =>
+    t.match(await ask(method, path), { ...problem(405, 'method not allowed'), headers: { allow } }, `${method} ${path}`)
+  await allowed('PUT', '/devices', 'GET, HEAD, POST')
+  await allowed('DELETE', '/devices', 'GET, HEAD, POST')
+  await allowed('POST', '/devices/a', 'GET, HEAD, PATCH, DELETE')
+  await allowed('GET', '/devices/a/rotate', 'POST')
+  await allowed('DELETE', '/devices/a/erase', 'GET, HEAD, POST')
+  await allowed('POST', '/dead-letters', 'GET, HEAD')
+  await allowed('GET', '/dead-letters/replay', 'POST')
+  await allowed('POST', '/status', 'GET, HEAD')
+  await allowed('GET', '/import', 'POST')
+  await allowed('OPTIONS', '/devices', 'GET, HEAD, POST')
+})
+
+t.test('a device is added, shown, changed and removed', async t => {
+  const added = await ask('POST', '/devices', { name: 'kitchen' })
+  t.strictSame(Object.keys(added.body as object), ['device', 'password'])
+  t.match(added, { status: 201, headers: { location: '/api/admin/devices/kitchen' } })
+  t.match(added.body, { device: 'kitchen', password })
+  const shown = await ask('GET', '/devices/kitchen')
+  t.match(shown, {
+    status: 200,
+    body: {
+      ...{ name: 'kitchen', symbol: /^kitchen-\d+$/, location_short: '', location_desc: '', log_switch: true },
+      ...{ battery: false, altitude_m: null, expected_interval_s: null, owner: null, created_at: time },
+      ...{ last_seen: null, credential: 'current', old_password_until: null },
+    },
+  })
+  const change = { location_short: 'K', location_desc: 'under the stairs', log_switch: false, battery: true }
+  const more = { altitude_m: 312.5, expected_interval_s: 60, owner: 'anna' }
+  const changed = await ask('PATCH', '/devices/kitchen', { ...change, ...more })
+  t.match(changed, { status: 200, body: { name: 'kitchen', ...change, ...more } })
+  t.strictSame((await ask('GET', '/devices/kitchen')).body, changed.body)
+  t.match(await ask('PATCH', '/devices/kitchen', { name: 'attic', altitude_m: null }), {
+    status: 200,
+    body: { name: 'attic', altitude_m: null, symbol: (shown.body as { symbol: string }).symbol },
+  })
+  t.match(await ask('GET', '/devices/kitchen'), problem(404, 'device unknown'))
+  t.match(await ask('DELETE', '/devices/attic'), { status: 204, body: undefined })
+  t.match(await ask('DELETE', '/devices/attic'), problem(404, 'device unknown'))
+  t.match(await ask('PATCH', '/devices/attic', { battery: true }), problem(404, 'device unknown'))
+})
+
+t.test('a name of any characters is a step of the path', async t => {
+  for (const name of [
+    'a/b',
+    'Küche Nord',
+    'q?x=1#y',
+    '100%',
+    '温室',
+    '🌡'.repeat(64),
+    'x'.repeat(64),
+    '%2F',
+    'a;b',
+    '...',
+  ]) {
+    const path = `/devices/${encodeURIComponent(name)}`
+    t.match(await ask('POST', '/devices', { name }), { status: 201, headers: { location: `/api/admin${path}` } }, name)
+    t.match(await ask('GET', path), { status: 200, body: { name } }, name)
+    t.match(await ask('POST', `${path}/rotate`), { status: 200, body: { device: name } }, name)
+    t.match(await ask('DELETE', path), { status: 204 }, name)
+  }
+})
+
+t.test('a decomposed name in the path or the body is the composed one', async t => {
+  t.match(await ask('POST', '/devices', { name: 'Ku\u0308che' }), { status: 201, body: { device: 'Küche' } })
+  t.match(await ask('GET', `/devices/${encodeURIComponent('Ku\u0308che')}`), { status: 200, body: { name: 'Küche' } })
+  t.match(await ask('POST', '/devices', { name: 'Küche' }), problem(409, 'name taken'))
+  await ask('DELETE', '/devices/K%C3%BCche')
+})
+
+t.test('what is wrong with a device is told field by field', async t => {
+  const told = async (body: unknown, errors: object[]) =>
+    t.match(await ask('POST', '/devices', body), problem(422, 'invalid body', { errors }), JSON.stringify(body))
+  await told({}, [{ path: 'name' }])
+  await told({ name: '' }, [{ path: 'name', message: 'must not be empty' }])
+  await told({ name: 'a:b' }, [{ path: 'name', message: 'must not contain a colon' }])
+  await told({ name: 'a', altitude_m: '3', battery: 1 }, [{ path: 'battery' }, { path: 'altitude_m' }])
+  await told({ name: 'a', locaton_short: 'x' }, [{ path: '', message: /locaton_short/ }])
+  await told({ name: 'a', expected_interval_s: 1.5 }, [{ path: 'expected_interval_s' }])
+  await told({ name: 'a', altitude_m: 1e9 }, [{ path: 'altitude_m' }])
+  await told(null, [{ path: '' }])
+  await told('"kitchen"', [{ path: '' }])
+  await told([], [{ path: '', message: 'must hold at least one device' }])
+  await told([{ name: 'a' }, { name: 'b', batery: true }, 3], [{ path: '[1]', message: /batery/ }, { path: '[2]' }])
+  t.match(await ask('POST', '/devices', '{"name":'), problem(400, 'invalid json'))
+  t.match(
+    await ask('POST', '/devices', 'name=a', { 'content-type': 'text/plain' }),
+    problem(415, 'unsupported media type'),
+  )
+  t.match(await ask('POST', '/devices', {}, { 'content-encoding': 'gzip' }), problem(415, 'unsupported media type'))
+  t.match(await ask('POST', '/devices'), problem(422, 'invalid body'))
+  t.equal(devices.size(), 0)
+  await ask('POST', '/devices', { name: 'kitchen' })
+  const refused = async (body: unknown, errors: object[]) =>
+    t.match(await ask('PATCH', '/devices/kitchen', body), problem(422, 'invalid body', { errors }))
+  await refused({}, [{ path: '', message: 'must name at least one field to change' }])
+  await refused({ logswitch: true }, [{ path: '', message: /logswitch/ }])
+  await refused({ password: 'x' }, [{ path: '', message: /password/ }])
+  await refused([{ battery: true }], [{ path: '' }])
+  t.match(
+    await ask('PATCH', '/devices/kitchen', `{"location_desc":"${'x'.repeat(70_000)}"}`),
+    problem(413, 'payload too large'),
+  )
+  await ask('DELETE', '/devices/kitchen')
+})
+
+t.test('many devices are added at once, or none of them', async t => {
+  const names = Array.from({ length: 250 }, (_, at) => `sensor ${String(at).padStart(3, '0')}`)
+  const added = await ask(
+    'POST',
+    '/devices',
+    names.map(name => ({ name, location_short: 'hall' })),
+  )
+  t.equal(added.status, 201)
+  t.match(
+    added.body,
+    names.map(device => ({ device, password })),
+  )
+  t.match(await ask('POST', '/devices', [{ name: 'new' }, { name: 'sensor 003' }]), {
+    ...problem(409, 'name taken', { errors: [{ path: '[1].name', message: 'is taken by another device' }] }),
+  })
+  t.match(
+    await ask('POST', '/devices', { name: 'sensor 003' }),
+    problem(409, 'name taken', { errors: [{ path: 'name' }] }),
+  )
+  t.match(await ask('PATCH', '/devices/sensor%20001', { name: 'sensor 002' }), {
+    ...problem(409, 'name taken', { errors: [{ path: 'name', message: 'is taken by another device' }] }),
+  })
+  t.match(await ask('POST', '/devices', [{ name: 'new' }, { name: 'new' }]), {
+    ...problem(422, 'name twice', {
+      errors: [{ path: '[0].name' }, { path: '[1].name', message: 'stands here more than once' }],
+    }),
+  })
+  const tooMany = Array.from({ length: 10_001 }, (_, at) => ({ name: `n${at}` }))
+  t.match(
+    await ask('POST', '/devices', tooMany),
+    problem(413, 'too many devices', { detail: 'at most 10000 at a time' }),
+  )
+  t.match(await ask('POST', '/devices', 'x'.repeat(17 * 1024 * 1024)), problem(413, 'payload too large'))
+  t.equal(devices.size(), 250)
+  const page = async (query: string) => {
+    const { status, body } = await ask('GET', `/devices${query}`)
+    const { devices: found, ...rest } = body as { devices: { name: string }[] }
+    return { status, count: found.length, first: found[0]?.name, ...rest }
+  }
+  t.strictSame(await page(''), { status: 200, count: 100, first: 'sensor 000', total: 250, page: 1, next: 2 })
+  t.strictSame(await page('?page=3'), { status: 200, count: 50, first: 'sensor 200', total: 250, page: 3, next: null })
+  t.strictSame(await page('?page=4'), { status: 200, count: 0, first: undefined, total: 250, page: 4, next: null })
+  t.strictSame(await page('?search=R%2001'), {
+    status: 200,
+    count: 10,
+    first: 'sensor 010',
+    total: 10,
+    page: 1,
+    next: null,
+  })
+  t.strictSame(await page('?search=HALL&page=2'), {
+    status: 200,
+    count: 100,
+    first: 'sensor 100',
+    total: 250,
+    page: 2,
+    next: 3,
+  })
+  const refused = async (query: string, path: string) =>
+    t.match(await ask('GET', `/devices?${query}`), problem(400, 'invalid query', { errors: [{ path }] }), query)
+  for (const number of ['0', 'x', '', '1e3', '-1', '1&page=2']) await refused(`page=${number}`, 'page')
+  await refused(`search=${'x'.repeat(300)}`, 'search')
+  await refused('pge=2', '')
+  await Promise.all(names.map(name => ask('DELETE', `/devices/${encodeURIComponent(name)}`)))
+  t.equal(devices.size(), 0)
+})
+
+t.test('a password is replaced, with a grace time or at once', async t => {
+  const { body } = await ask('POST', '/devices', { name: 'kitchen' })
+  const first = (body as { password: string }).password
+  const rotated = await ask('POST', '/devices/kitchen/rotate')
+  t.match(rotated, { status: 200, body: { device: 'kitchen', password, old_password_until: time } })
+  t.match(await ask('GET', '/devices/kitchen'), { body: { credential: 'rotating', old_password_until: time } })
+  const second = (rotated.body as { password: string }).password
+  t.ok(devices.authenticate('kitchen', first) && devices.authenticate('kitchen', second))
+  const atOnce = await ask('POST', '/devices/kitchen/rotate?now=1')
+  t.match(atOnce, { status: 200, body: { device: 'kitchen', password, old_password_until: null } })
+  t.notOk(devices.authenticate('kitchen', first) ?? devices.authenticate('kitchen', second))
+  t.match(
+    await ask('POST', '/devices/kitchen/rotate?now=yes'),
+    problem(400, 'invalid query', { errors: [{ path: 'now' }] }),
+  )
+  t.match(await ask('POST', '/devices/nobody/rotate'), problem(404, 'device unknown'))
+  const text = JSON.stringify([await ask('GET', '/devices/kitchen'), await ask('GET', '/devices')])
+  t.notMatch(text, (atOnce.body as { password: string }).password, 'a password is given once')
+  await ask('DELETE', '/devices/kitchen')
+})
+
+t.test('erasing needs a device that is or was there', async t => {
+  t.match(await ask('POST', '/devices/nobody/erase'), problem(404, 'device unknown'))
+  t.match(await ask('GET', '/devices/nobody/erase'), problem(404, 'device unknown'))
+  await ask('POST', '/devices', { name: 'a b' })
+  t.match(await ask('GET', '/devices/a%20b/erase'), problem(404, 'device unknown'))
+  const asked = await ask('POST', '/devices/a%20b/erase')
+  t.match(asked, {
+    status: 202,
+    headers: { location: '/api/admin/devices/a%20b/erase' },
+    body: {
+      device: 'a b',
+      symbols: [/^a-b-\d+$/],
+      state: 'waiting',
+      rows: null,
+      requested_at: time,
+      finished_at: null,
+    },
+  })
+  t.match(await ask('GET', '/devices/a%20b'), problem(404, 'device unknown'), 'it is removed at once')
+  t.match(await ask('GET', '/devices/a%20b/erase'), { status: 200, body: { device: 'a b', finished_at: null } })
+})
+
+t.test('the status tells how the parts are', async t => {
+  const status = await ask('GET', '/status')
+  t.match(status, {
+    status: 200,
+    body: {
+      versions: { node: process.versions.node },
+      questdb: { kind: 'given', state: 'away', suspended: false },
+      postgres: { kind: 'own', state: 'up', version: /^\d+/ },
+      journal: { bytes: Number, bytes_max: 1024 ** 3, readings: 0, damaged_bytes: 0 },
+      lag: { readings: 0, seconds: 0 },
+      dead_letters: 0,
+      disk: { free_bytes: Number, total_bytes: Number },
+    },
+  })
+  t.match(await ask('HEAD', '/status'), { status: 200, body: undefined })
+})
+
+t.test('every change leaves a row that says who', async t => {
+  await store.postgres.query('TRUNCATE audit')
+  await ask('POST', '/devices', { name: 'kitchen' })
+  await ask('PATCH', '/devices/kitchen', { battery: true })
+  await ask('POST', '/devices/kitchen/rotate?now=1')
+  await ask('POST', '/devices/kitchen/erase')
+  await ask('POST', '/dead-letters/replay')
+  const { rows } = await store.postgres.query('SELECT actor, action, subject FROM audit ORDER BY id')
+  t.strictSame(
+    rows.map(({ actor, action, subject }) => [actor, action, subject]),
+    [
+      ['local admin token', 'device.add', 'kitchen'],
+      ['local admin token', 'device.change', 'kitchen'],
+      ['local admin token', 'device.rotate', 'kitchen'],
+      ['local admin token', 'device.erase', 'kitchen'],
+      ['local admin token', 'device.remove', 'kitchen'],
+      ['local admin token', 'dead-letters.replay', ''],
+    ],
+  )
+})

@@ -1,0 +1,69 @@
+/** The admin API on a real registry and a real journal, without a QuestDB behind them. */
+
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { type FastifyInstance, fastify, type InjectOptions } from 'fastify'
+import { registerAdmin } from '../../api/admin/admin.ts'
+import { type Devices, openDevices } from '../../auth/devices.ts'
+import { type Ingest, openIngest } from '../../ingest/ingest.ts'
+import { defaultRanges } from '../../ingest/reading.ts'
+import type { Store } from '../../store/store.ts'
+import { silentLog, startDatabases, type TestHooks, temporaryFolder } from './databases.ts'
+
+export const adminToken = 'a'.repeat(64)
+
+/** An address where nobody listens stands for a QuestDB that is away. */
+const nowhere = { questdbHttp: 'http://127.0.0.1:9', questdbPg: 'postgresql://127.0.0.1:9/qdb' }
+
+export interface Admin {
+  app: FastifyInstance
+  devices: Devices
+  ingest: Ingest
+  store: Store
+  /** Where the journal keeps its files. */
+  journal: string
+  /** One request with the token; the body is JSON unless it is text. */
+  ask(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
+}
+
+export interface Answer {
+  status: number
+  headers: Record<string, unknown>
+  body: unknown
+}
+
+export async function startAdmin(t: TestHooks): Promise<Admin> {
+  const { store, directory } = await startDatabases(t, nowhere)
+  const journal = join(temporaryFolder(t), 'journal')
+  mkdirSync(journal)
+  const ingest = openIngest({
+    ...{ directory: journal, journalBytesMax: 1024 ** 3, reserveBytes: 0, keepMs: 0 },
+    ...{ nowUs: () => Date.now() * 1000, log: silentLog },
+    onFatal: error => {
+      throw error
+    },
+  })
+  t.teardown(() => ingest.close())
+  const devices = await openDevices({ pool: store.postgres, now: Date.now, log: silentLog, graceMs: 3_600_000 })
+  t.teardown(() => devices.close())
+  const app = fastify({ routerOptions: { maxParamLength: 256 } })
+  registerAdmin(app, {
+    ...{ adminToken, devices, ingest, store, log: silentLog, ranges: defaultRanges, aheadMsMax: 300_000 },
+    ...{ dataDirectory: directory.path, ownPostgres: true },
+  })
+  t.teardown(() => app.close())
+  await app.ready()
+
+  const ask: Admin['ask'] = async (method, path, body, headers = {}) => {
+    const json = body === undefined ? {} : { 'content-type': 'application/json' }
+    const response = await app.inject({
+      method: method as NonNullable<InjectOptions['method']>,
+      url: `/api/admin${path}`,
+      headers: { authorization: `Bearer ${adminToken}`, ...json, ...headers },
+      ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const text = response.body
+    return { status: response.statusCode, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) }
+  }
+  return { app, devices, ingest, store, journal, ask }
+}
