@@ -21,7 +21,9 @@ export function createDeviceMaker(client: AdminClient, onMade: (made: IssuedPass
   const tried = new Set<string>()
 
   async function make(names: Iterable<string>): Promise<number> {
-    const wanted = [...new Set(names)].filter(name => !tried.has(name) && DeviceName.safeParse(name).success)
+    // Composed and decomposed spellings are one name.
+    const distinct = new Set([...names].map(name => name.normalize('NFC')))
+    const wanted = [...distinct].filter(name => !tried.has(name) && DeviceName.safeParse(name).success)
     for (let from = 0; from < wanted.length; from += namesPerRequest) {
       const slice = wanted.slice(from, from + namesPerRequest)
       const issued = await client.json(

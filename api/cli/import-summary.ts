@@ -1,0 +1,62 @@
+/** What an import tells at its end: to a person, or to a program. */
+
+import type { IssuedPassword } from '../../auth/device.ts'
+import type { ImportTotals } from './import-files.ts'
+
+export interface ImportSummary {
+  totals: ImportTotals
+  /** All files were read to their end. */
+  complete: boolean
+  seconds: number
+  made: readonly IssuedPassword[]
+  passwordsPath: string | undefined
+  rejectsPath: string | undefined
+}
+
+const rejectsShownMax = 10
+
+export function jsonSummary({ totals, complete, seconds, made, passwordsPath }: ImportSummary): string {
+  const { files, accepted, rejected, rejects } = totals
+  const created = passwordsPath === undefined ? made : made.map(({ device }) => ({ device }))
+  const rejects_truncated = rejects.length < rejected
+  return `${JSON.stringify({ complete, accepted, rejected, files, rejects, rejects_truncated, created, seconds })}\n`
+}
+
+export function textSummary(summary: ImportSummary): string {
+  const { totals, seconds } = summary
+  const rows = totals.accepted + totals.rejected
+  const rate = Math.round(rows / Math.max(0.001, seconds))
+  const lines = [
+    `stored ${totals.accepted} readings, rejected ${totals.rejected}, in ${seconds.toFixed(1)} s (${rate} rows/s)`,
+    ...ignoredColumns(totals),
+    ...rejectLines(summary),
+    ...passwordLines(summary),
+  ]
+  return lines.map(line => `${line}\n`).join('')
+}
+
+function ignoredColumns({ files }: ImportTotals): string[] {
+  return files
+    .filter(file => file.ignored_columns.length > 0)
+    .map(({ file, ignored_columns }) => `${file}: not stored are the columns ${ignored_columns.join(', ')}`)
+}
+
+function rejectLines({ totals, rejectsPath }: ImportSummary): string[] {
+  if (totals.rejected === 0) return []
+  const shown = totals.rejects.slice(0, rejectsShownMax).map(({ file, line, device, reason }) => {
+    return `  ${file}:${line}: ${device === undefined ? '' : `${device}: `}${reason}`
+  })
+  const more = totals.rejected - shown.length
+  const where = rejectsPath === undefined ? 'name a file with --rejects to get them all' : `all are in ${rejectsPath}`
+  return [...shown, ...(more > 0 ? [`  and ${more} more; ${where}`] : [])]
+}
+
+function passwordLines({ made, passwordsPath }: ImportSummary): string[] {
+  if (made.length === 0) return []
+  if (passwordsPath !== undefined) return [`made ${made.length} devices; their passwords are in ${passwordsPath}`]
+  const width = Math.max(...made.map(({ device }) => device.length))
+  return [
+    `made ${made.length} devices; these passwords are shown only now:`,
+    ...made.map(({ device, password }) => `  ${device.padEnd(width)}  ${password}`),
+  ]
+}

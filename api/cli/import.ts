@@ -1,0 +1,106 @@
+/** `barograph import FILE…`: readings from files into a running server. */
+
+import type { Readable } from 'node:stream'
+import type { Command } from 'commander'
+import type { AdminClient } from './admin-client.ts'
+import { CommandError } from './command-error.ts'
+import { createDeviceMaker, createPasswordsFile } from './import-devices.ts'
+import { type ImportTotals, importFiles } from './import-files.ts'
+import { createProgress, noProgress } from './import-progress.ts'
+import { createRejectsFile } from './import-rejects.ts'
+import { jsonSummary, textSummary } from './import-summary.ts'
+
+export interface ImportCommandOptions {
+  createDevices?: boolean
+  passwords?: string
+  rejects?: string
+  json?: boolean
+}
+
+/** The streams of the process; a test hands in its own. */
+export interface ImportStreams {
+  stdin: Readable
+  stdout: Pick<NodeJS.WriteStream, 'write'>
+  stderr: NodeJS.WriteStream
+}
+
+export const exitRejected = 3
+const exitInterrupted = 130
+
+const help = `
+The header of a CSV file names its columns, in any order:
+  timestamp,device,temperature,humidity,pressure[,battery_voltage,battery_percentage]
+Times are ISO 8601 with a zone, or epoch milliseconds. An empty cell is a missing value. A line is stored once, however
+often it is sent, so an import that was stopped can be started again.
+
+Exit status: 0 all lines were stored, ${exitRejected} some were rejected, 1 the import could not be finished.`
+
+export function addImportCommand(program: Command, client: AdminClient, streams: ImportStreams): void {
+  program
+    .command('import')
+    .description('store readings from CSV or NDJSON files, plain or compressed')
+    .argument('<file...>', 'files of readings; - is the standard input')
+    .option('--create-devices', 'make the devices that the server does not know, and show their passwords this once')
+    .option('--passwords <file>', 'write those passwords to this new file instead, readable only by you')
+    .option('--rejects <file>', 'write each line that was not stored to this CSV file, with its number and the reason')
+    .option('--json', 'print the result as JSON, and no progress')
+    .addHelpText('after', help)
+    .action(async (files: string[], options: ImportCommandOptions) => {
+      await runImport(files, options, client, streams)
+    })
+}
+
+async function runImport(
+  files: readonly string[],
+  options: ImportCommandOptions,
+  client: AdminClient,
+  { stdin, stdout, stderr }: ImportStreams,
+): Promise<void> {
+  const startedMs = Date.now()
+  const totals: ImportTotals = { files: [], accepted: 0, rejected: 0, rejects: [] }
+  const passwordsFile = options.passwords === undefined ? undefined : createPasswordsFile(options.passwords)
+  const rejectsFile = options.rejects === undefined ? undefined : createRejectsFile(options.rejects)
+  const devices = createDeviceMaker(client, made => passwordsFile?.add(made))
+  const progress = stderr.isTTY && options.json !== true ? createProgress(files, stderr, Date.now) : noProgress
+  const interrupt = createInterrupt()
+  let fault: unknown
+  try {
+    const created = options.createDevices === true ? devices : undefined
+    await importFiles(files, totals, {
+      client,
+      stdin,
+      progress,
+      devices: created,
+      rejectsFile,
+      signal: interrupt.signal,
+    })
+  } catch (error) {
+    // Told behind the summary, which holds passwords that nobody can ask for again.
+    fault = error
+  }
+  interrupt.stop()
+  progress.stop()
+  rejectsFile?.close()
+  passwordsFile?.close()
+  const summary = {
+    totals,
+    complete: fault === undefined && !interrupt.signal.aborted,
+    seconds: (Date.now() - startedMs) / 1000,
+    made: devices.made,
+    passwordsPath: options.passwords,
+    rejectsPath: options.rejects,
+  }
+  stdout.write(options.json === true ? jsonSummary(summary) : textSummary(summary))
+  if (fault !== undefined) throw fault
+  if (interrupt.signal.aborted)
+    throw new CommandError('interrupted; started again, it goes over the same lines', exitInterrupted)
+  if (totals.rejected > 0) throw new CommandError(`rejected lines: ${totals.rejected}`, exitRejected)
+}
+
+/** The first Ctrl-C ends the import behind the batch that is under way; the second one is left to the system. */
+function createInterrupt(): { signal: AbortSignal; stop(): void } {
+  const controller = new AbortController()
+  const abort = () => controller.abort()
+  process.once('SIGINT', abort)
+  return { signal: controller.signal, stop: () => process.off('SIGINT', abort) }
+}
