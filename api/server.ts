@@ -1,7 +1,7 @@
 /** The HTTP server: its limits, its route families, and how it stops. */
 
 import { readFileSync } from 'node:fs'
-import { type FastifyInstance, fastify } from 'fastify'
+import { type FastifyError, type FastifyInstance, type FastifyReply, fastify } from 'fastify'
 import type { Config } from './config.ts'
 import { type HealthOptions, registerHealth } from './health.ts'
 import { type LoggerOptions, registerLogger } from './logger/logger.ts'
@@ -23,6 +23,8 @@ export interface ServerOptions {
 const http = { headersTimeout: 5_000, requestTimeout: 30 * 60_000, connectionsCheckingInterval: 1_000 }
 const headerBytesMax = 64 * 1024
 const idleSweepMs = 100
+/** Names may have 64 characters, each of up to four bytes, each byte three characters of a path. */
+const parameterLengthMax = 64 * 4 * 3
 
 export function createServer({ config, health, metrics, logger, admin }: ServerOptions): FastifyInstance {
   const tls =
@@ -33,7 +35,8 @@ export function createServer({ config, health, metrics, logger, admin }: ServerO
     http: { ...http, maxHeaderSize: headerBytesMax },
     ...(tls === undefined ? {} : { https: { ...http, ...tls, maxHeaderSize: headerBytesMax } }),
     trustProxy: config.TRUST_PROXY ?? false,
-    routerOptions: { ignoreTrailingSlash: true },
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: parameterLengthMax },
+    frameworkErrors: refusePath,
     // Each family answers for itself while the service stops, in its own shape.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -47,6 +50,12 @@ export function createServer({ config, health, metrics, logger, admin }: ServerO
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ status: 'not found' }))
   closeIdleConnections(app)
   return app
+}
+
+/** A path that cannot be decoded never reaches a family. */
+function refusePath(error: FastifyError, _request: unknown, reply: FastifyReply): void {
+  const code = error.statusCode ?? 400
+  reply.code(code).send({ status: code === 414 ? 'uri too long' : 'bad request' })
 }
 
 /**
