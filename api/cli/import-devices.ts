@@ -1,10 +1,10 @@
 /** `--create-devices`: makes the devices that an import names and the registry does not know. */
 
-import { closeSync, openSync, writeSync } from 'node:fs'
+import { closeSync, writeSync } from 'node:fs'
 import { z } from 'zod'
 import { DeviceName, IssuedPassword } from '../../auth/device.ts'
 import type { AdminClient } from './admin-client.ts'
-import { CommandError } from './command-error.ts'
+import { openForOwner, passwordRow, passwordsHeader } from './passwords.ts'
 
 const IssuedPasswords = z.array(IssuedPassword)
 const namesPerRequest = 1_000
@@ -47,26 +47,13 @@ export interface PasswordsFile {
   close(): void
 }
 
-/** Only its owner may read it, and one that exists is not touched: its passwords may be the only copy. */
 export function createPasswordsFile(path: string): PasswordsFile {
   const descriptor = openForOwner(path)
-  writeSync(descriptor, 'device,password\n')
+  writeSync(descriptor, passwordsHeader)
   return {
     add: passwords => {
-      for (const { device, password } of passwords)
-        writeSync(descriptor, `"${device.replaceAll('"', '""')}",${password}\n`)
+      writeSync(descriptor, passwords.map(passwordRow).join(''))
     },
     close: () => closeSync(descriptor),
-  }
-}
-
-function openForOwner(path: string): number {
-  try {
-    return openSync(path, 'wx', 0o600)
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') {
-      throw new CommandError(`${path} exists already; name another file for the passwords`)
-    }
-    throw new CommandError(`${path} cannot be written: ${error instanceof Error ? error.message : String(error)}`)
   }
 }

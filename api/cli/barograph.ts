@@ -1,0 +1,31 @@
+#!/usr/bin/env node
+/** `npm run barograph`: reads the arguments, runs the command, and tells how it went by the exit status. */
+
+import { readFileSync } from 'node:fs'
+import { CommanderError } from 'commander'
+import { CommandError, exitUsage } from './command-error.ts'
+import { createProgram } from './program.ts'
+
+const { stdin, stdout, stderr } = process
+
+// Whoever reads our output may have seen enough, as `head` does.
+stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit()
+  throw error
+})
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+const program = createProgram({ stdin, stdout, stderr, environment: process.env, version })
+try {
+  await program.parseAsync()
+} catch (error) {
+  if (error instanceof CommandError) {
+    stderr.write(`barograph: ${error.message}\n`)
+    process.exitCode = error.exitStatus
+  } else if (error instanceof CommanderError) {
+    // Commander has told what was wrong; 0 is that of --help and --version.
+    process.exitCode = error.exitCode === 0 ? 0 : exitUsage
+  } else {
+    throw error
+  }
+}
