@@ -42,7 +42,7 @@ async function bench(): Promise<void> {
   closers.push(() => rmSync(folder, { recursive: true, force: true }))
   const store = await startBenchStore(hooks, silentLog)
   const service = await startService(hooks, {
-    environment: { ...store.environment, DEVICE_RATE: '1000000', LOG_LEVEL: 'warn' },
+    environment: { ...store.environment, DEVICE_RATE: '1000000' },
   })
   const names = Array.from({ length: deviceCount }, (_, index) => `logger ${index}`)
   const { body } = await service.admin(
@@ -50,8 +50,8 @@ async function bench(): Promise<void> {
     '/devices',
     names.map(name => ({ name })),
   )
-  const made = body as { device: { name: string }; password: string }[]
-  const requests = made.map(({ device, password }) => requestOf(device.name, password))
+  const made = body as { device: string; password: string }[]
+  const requests = made.map(({ device, password }) => requestOf(device, password))
 
   const bare = startProcess('bare-fastify.ts')
   hooks.teardown(() => stopProcess(bare))

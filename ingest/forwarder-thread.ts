@@ -14,6 +14,7 @@ export interface ForwarderThreadData {
   revisions: Int32Array
   requestBytes: number
   connectionCount: number
+  paceMs: number
   requestTimeoutMs: number
 }
 
@@ -53,6 +54,7 @@ function start(options: Extract<ForwarderCommand, { kind: 'start' }>): void {
     durableEnd: () => Number(Atomics.load(durableEnd, 0)),
     from,
     endOrdinal: end.ordinal,
+    paceMs: data.paceMs,
     keepMs: options.keepMs,
     keepBytesMax: options.keepBytesMax,
     revisions: data.revisions,

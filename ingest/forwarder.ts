@@ -26,6 +26,8 @@ export interface ForwarderOptions {
   from: number
   /** Records that the journal had taken when it was opened. */
   endOrdinal: number
+  /** Under steady load a round begins at most this often, unless a large one is waiting. */
+  paceMs: number
   /** Zero when what QuestDB has applied is on its disk; else how long applied segments are kept for its next crash. */
   keepMs: number
   /** At most this much is kept for that. */
@@ -59,6 +61,8 @@ export interface ForwarderStatus {
 const idleMs = 40
 const settleMs = 50
 const stuckMs = 1000
+/** Some ten thousand rows: beyond that a larger request gains little. */
+const bytesWorthSending = 700 * 1024
 const checkpointMs = 1000
 /** So much of the journal is looked through for late records before anything else has its turn. */
 const scanBytesMax = 64 * 1024 * 1024
@@ -77,6 +81,7 @@ export class Forwarder {
   /** When each segment was first seen to be applied as a whole, by its start. */
   readonly #appliedAtMs = new Map<number, number>()
   #closed = false
+  #roundAtMs = Number.NEGATIVE_INFINITY
   #rewindTo: number | undefined
   #resting = 0
   #interrupted = false
@@ -140,11 +145,13 @@ export class Forwarder {
     while (!this.#closed) {
       await this.#rest()
       const { live } = this.#sent
-      const chunk = this.#liveReader.read(live, this.#options.durableEnd())
-      if (chunk.next === live) {
+      const end = this.#options.durableEnd()
+      const chunk = this.#isDue(end - live) ? this.#liveReader.read(live, end) : undefined
+      if (chunk === undefined || chunk.next === live) {
         await this.#sleep(idleMs)
         continue
       }
+      this.#roundAtMs = performance.now()
       this.#quarantine(chunk)
       const round = this.#live.plan(chunk)
       if (!(await this.#send(round, chunk.groups[0]?.receiptUs))) continue
@@ -156,17 +163,30 @@ export class Forwarder {
     }
   }
 
+  /**
+   * A commit in sync mode costs QuestDB two dozen syncs, and the journal's own sync waits behind them. So under steady
+   * load few rows wait a little for more; after a pause, and for a backlog, a round begins at once.
+   */
+  #isDue(bytes: number): boolean {
+    if (bytes === 0) return false
+    return bytes >= bytesWorthSending || performance.now() - this.#roundAtMs >= this.#options.paceMs
+  }
+
   /** Never passes the live lane: of two records with one key the later must be sent later, in whichever lane it is. */
   async #runBackfill(): Promise<void> {
     while (!this.#closed) {
       await this.#rest()
+      const { backfill } = this.#sent
       const last = this.#collectBackfill()
       if (last === undefined) {
         await this.#sleep(idleMs)
         continue
       }
-      if (await this.#send(this.#backfill.plan(), last.groups[0]?.receiptUs)) this.#advance('backfill', last)
+      const round = this.#backfill.plan()
+      if (await this.#send(round, last.groups[0]?.receiptUs)) this.#advance('backfill', last)
       this.#backfill.clear()
+      const isSmall = round.parts.length > 0 && last.next - backfill < bytesWorthSending
+      if (isSmall) await this.#sleep(this.#options.paceMs)
     }
   }
 

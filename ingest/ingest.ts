@@ -91,6 +91,7 @@ export function openIngest(options: IngestOptions): Ingest {
     revisions,
     requestBytes,
     connectionCount: 2,
+    paceMs: 500,
     requestTimeoutMs: 30_000,
   }
   const forwarder = new Worker(new URL('./forwarder-thread.ts', import.meta.url), { workerData })

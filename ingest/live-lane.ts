@@ -6,6 +6,9 @@ import { offsetOf } from './record.ts'
 import { isBackfill, KeyTable } from './rows.ts'
 import { type Chunk, chunkBytesDefault } from './segment-reader.ts'
 
+/** A round of fewer rows goes over one connection: with sync, each commit costs more than the rows of both. */
+const rowsWorthSplitting = 10_000
+
 /** Records of a chunk, at the very most. */
 const rowsMax = Math.ceil(chunkBytesDefault / offsetOf.symbol)
 
@@ -32,11 +35,12 @@ export class LivePlanner {
     const view = new DataView(chunk.bytes.buffer, chunk.bytes.byteOffset, chunk.bytes.byteLength)
     const count = this.#collect(chunk, view)
     for (const part of this.#parts) part.count = 0
+    const spread = count < rowsWorthSplitting ? 1 : this.#parts.length
     for (let index = 0; index < count; index++) {
       const offset = this.#offsets[index] as number
       if (offset < 0) continue
       const device = view.getUint32(offset + offsetOf.deviceNumber, true)
-      const part = this.#parts[this.#seen.has(device) ? device % this.#parts.length : 0]
+      const part = this.#parts[this.#seen.has(device) ? device % spread : 0]
       if (part !== undefined) part.offsets[part.count++] = offset
     }
     const { bytes, position } = chunk
