@@ -20,7 +20,7 @@ export interface ImportPoolOptions {
   queueMax: number
 }
 
-export interface ChunkSource {
+interface ChunkSource {
   chunk: Chunk
   columns: CsvColumns | undefined
   firstLine: number

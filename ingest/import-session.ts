@@ -40,7 +40,7 @@ export interface ImportReport {
   ignoredColumns: string[]
 }
 
-export type ImportFailure = 'BUSY' | 'HEADER_INVALID' | 'BODY_BROKEN' | 'JOURNAL_FULL' | 'CLOSING' | 'UNKNOWN'
+type ImportFailure = 'BUSY' | 'HEADER_INVALID' | 'BODY_BROKEN' | 'JOURNAL_FULL' | 'CLOSING' | 'UNKNOWN'
 
 export interface ImportResult {
   report: ImportReport

@@ -12,12 +12,12 @@ import {
 } from './import-session.ts'
 import { defaultRanges, type Ranges } from './reading.ts'
 
-export interface ImportLimits extends SessionLimits {
+interface ImportLimits extends SessionLimits {
   /** Imports at a time: each holds a few chunks in memory. */
   sessionsMax: number
 }
 
-export const defaultImportLimits: ImportLimits = {
+const defaultLimits: ImportLimits = {
   chunkBytes: 1 << 20,
   lineBytesMax: 1 << 16,
   rejectsMax: 20_000,
@@ -44,7 +44,7 @@ export interface Importer {
 
 export function createImporter(options: ImporterOptions): Importer {
   const { append, now, liveWindowMs, ranges = defaultRanges, aheadMsMax = 5 * 60_000 } = options
-  const limits = { ...defaultImportLimits, ...options.limits }
+  const limits = { ...defaultLimits, ...options.limits }
   const { lineBytesMax, sessionsMax } = limits
   const pool = createImportPool({ now, liveWindowMs, ranges, aheadMsMax, lineBytesMax, queueMax: sessionsMax })
   const sessions = new Map<ImportSource, Promise<ImportResult>>()

@@ -18,7 +18,7 @@ export interface ImportFilesOptions {
   signal: AbortSignal
 }
 
-export interface FileTotals {
+interface FileTotals {
   file: string
   accepted: number
   rejected: number
@@ -26,7 +26,7 @@ export interface FileTotals {
 }
 
 /** A reject with its line in the file instead of in the request. */
-export type FileReject = Reject & { file: string }
+type FileReject = Reject & { file: string }
 
 export interface ImportTotals {
   files: FileTotals[]
@@ -36,7 +36,7 @@ export interface ImportTotals {
   rejects: FileReject[]
 }
 
-export const shownRejectsMax = 1_000
+const shownRejectsMax = 1_000
 
 /** Fills `totals` while it goes, so that an import that fails half way can still say what it did. */
 export async function importFiles(

@@ -10,7 +10,7 @@ import { createProgress, noProgress } from './import-progress.ts'
 import { createRejectsFile } from './import-rejects.ts'
 import { jsonSummary, textSummary } from './import-summary.ts'
 
-export interface ImportCommandOptions {
+interface ImportCommandOptions {
   createDevices?: boolean
   passwords?: string
   rejects?: string
@@ -24,7 +24,7 @@ export interface ImportStreams {
   stderr: NodeJS.WriteStream
 }
 
-export const exitRejected = 3
+const exitRejected = 3
 const exitInterrupted = 130
 
 const help = `

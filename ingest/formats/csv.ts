@@ -155,7 +155,7 @@ class RepeatedText {
 
   read(source: Buffer, start: number, end: number): string {
     if (end - start !== this.#bytes.length || source.compare(this.#bytes, 0, this.#bytes.length, start, end) !== 0) {
-      this.#bytes = Buffer.from(source.subarray(start, end))
+      this.#bytes = source.subarray(start, end)
       this.#text = this.#bytes.toString()
     }
     return this.#text

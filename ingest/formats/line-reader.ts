@@ -2,8 +2,7 @@
 
 import type { Fields } from '../reading.ts'
 
-export const formats = ['csv', 'ndjson'] as const
-export type Format = (typeof formats)[number]
+export type Format = 'csv' | 'ndjson'
 
 /**
  * Reads the bytes from `start` to `end`: the fields with the names of the CSV header, or a sentence that says why the
