@@ -41,14 +41,19 @@ function ignoredColumns({ files }: ImportTotals): string[] {
     .map(({ file, ignored_columns }) => `${file}: not stored are the columns ${ignored_columns.join(', ')}`)
 }
 
-function rejectLines({ totals, rejectsPath }: ImportSummary): string[] {
+function rejectLines({ totals, rejectsPath, made }: ImportSummary): string[] {
   if (totals.rejected === 0) return []
   const shown = totals.rejects.slice(0, rejectsShownMax).map(({ file, line, device, reason }) => {
     return `  ${file}:${line}: ${device === undefined ? '' : `${device}: `}${reason}`
   })
   const more = totals.rejected - shown.length
   const where = rejectsPath === undefined ? 'name a file with --rejects to get them all' : `all are in ${rejectsPath}`
-  return [...shown, ...(more > 0 ? [`  and ${more} more; ${where}`] : [])]
+  const isUnknown = made.length === 0 && totals.rejects.some(({ code }) => code === 'DEVICE_UNKNOWN')
+  return [
+    ...shown,
+    ...(more > 0 ? [`  and ${more} more; ${where}`] : []),
+    ...(isUnknown ? ['  devices that are not there can be made with --create-devices'] : []),
+  ]
 }
 
 function passwordLines({ made, passwordsPath }: ImportSummary): string[] {

@@ -61,6 +61,7 @@ t.test('a line of a device that is not there is rejected, and can be found again
   t.equal(exitStatus, 3)
   t.match(stdout, /stored 0 readings, rejected 3/)
   t.match(stdout, /mixed\.csv:2: attic: there is no device/)
+  t.match(stdout, /can be made with --create-devices/)
   t.strictSame(readFileSync(rejects, 'utf8').split('\n'), [
     'file,line,code,reason,text',
     `${file},2,DEVICE_UNKNOWN,there is no device of this name,"2026-01-01T00:00:00Z,attic,1,2,1000"`,
