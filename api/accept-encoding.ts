@@ -27,11 +27,11 @@ export function acceptedForms(header: string | undefined): readonly Form[] {
 
 /** What the method takes since version 1.0 of the library; its types know the first argument only. */
 interface WithPreference {
-  encodings(available: readonly Form[], preferred: readonly Form[]): Form[]
+  encodings(available: readonly Form[], options: { preferred: readonly Form[] }): Form[]
 }
 
 function readHeader(header: string): readonly Form[] {
   const negotiator: unknown = new Negotiator({ headers: { 'accept-encoding': header } })
-  const accepted = (negotiator as WithPreference).encodings(forms, forms)
+  const accepted = (negotiator as WithPreference).encodings(forms, { preferred: forms })
   return accepted.length === 0 ? plainOnly : accepted
 }

@@ -195,6 +195,7 @@ t.test('an answer goes out in the form that the client likes best', async t => {
   await gives('br', 'br')
   await gives('zstd', 'zstd')
   await gives('gzip, deflate, br, zstd', 'gzip')
+  await gives('zstd, br, gzip', 'gzip')
   await gives('gzip;q=0.5, br;q=0.8, zstd;q=0.2', 'br')
   await gives('gzip;q=0, *', 'br')
   await gives('GZIP', 'gzip')

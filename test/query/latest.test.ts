@@ -3,6 +3,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { Answer } from '../../query/body.ts'
+import { openGate } from '../support/pg-gate.ts'
 import { startQuestdb, type TestReading } from '../support/questdb.ts'
 import { bodyIn, jsonIn, makeDevice, queryAt, stays } from './asking.ts'
 
@@ -208,6 +209,28 @@ t.test('readings of devices that are not listed leave the answer and its limit a
   ])
   const query = queryAt(t, pg, '2025-04-05T13:00:00Z', { limits: { latestBytesMax: 30 * pointBytes } })
   const answer = await latestJson(query.latestAll(1, () => [listed]))
+  t.equal(answer.bucket_seconds, undefined)
+  t.equal(answer.data[0]?.temperature.length, 10)
+})
+
+t.test('points are fetched only when they might fit', async t => {
+  const gate = await openGate(t, pg)
+  const device = makeDevice('counted')
+  await questdb.write(series(device.symbol, '2025-04-06T12:00:00Z', 1, 3000))
+  const query = queryAt(t, gate.address, '2025-04-06T13:00:00Z', { limits: { latestBytesMax: 30 * pointBytes } })
+  const { bucket_seconds } = await latestJson(query.latestAll(1, () => [device]))
+  t.equal(bucket_seconds, 300)
+  t.equal(gate.statements(), 4, 'counted raw, by one minute and by five, and fetched once')
+})
+
+t.test('readings without temperature and humidity leave the answer and its limit alone', async t => {
+  const device = makeDevice('pressures')
+  const pressures = series(device.symbol, '2025-04-07T12:20:00Z', 1, 500).map(({ symbol, time }) => {
+    return { symbol, time, pressure: 1 }
+  })
+  await questdb.write([...series(device.symbol, '2025-04-07T12:00:00Z', 60, 10), ...pressures])
+  const query = queryAt(t, pg, '2025-04-07T13:00:00Z', { limits: { latestBytesMax: 30 * pointBytes } })
+  const answer = await latestJson(query.latestAll(1, () => [device]))
   t.equal(answer.bucket_seconds, undefined)
   t.equal(answer.data[0]?.temperature.length, 10)
 })

@@ -15,6 +15,8 @@ export interface PgGate {
   hold(): void
   /** They go on. */
   release(): void
+  /** Cuts the connection over which the next statement comes, before it is passed on. */
+  cutAtNextStatement(): void
   /** Cuts every connection and refuses new ones. */
   shut(): Promise<void>
   open(): Promise<void>
@@ -23,6 +25,7 @@ export interface PgGate {
 export async function openGate(t: TestHooks, target: PgAddress): Promise<PgGate> {
   const pairs = new Map<Socket, Socket>()
   let held = false
+  let cuts = 0
   let count = 0
 
   const server = createServer(client => {
@@ -30,7 +33,13 @@ export async function openGate(t: TestHooks, target: PgAddress): Promise<PgGate>
     pairs.set(client, questdb)
     const countExecutes = executeCounter(() => count++)
     client.on('data', bytes => {
+      const before = count
       countExecutes(bytes)
+      if (count > before && cuts > 0) {
+        cuts--
+        client.destroy()
+        return
+      }
       questdb.write(bytes)
     })
     questdb.on('data', bytes => client.write(bytes))
@@ -73,6 +82,9 @@ export async function openGate(t: TestHooks, target: PgAddress): Promise<PgGate>
     release() {
       held = false
       for (const questdb of pairs.values()) questdb.resume()
+    },
+    cutAtNextStatement() {
+      cuts++
     },
     shut,
     open: () => listen(port),
