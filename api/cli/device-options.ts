@@ -8,8 +8,8 @@ export interface DeviceOptions {
   locationDesc?: string
   log?: boolean
   battery?: boolean
-  altitude?: number | null
-  interval?: number | null
+  altitude?: number | 'none'
+  interval?: number | 'none'
   owner?: string
 }
 
@@ -31,14 +31,19 @@ export function changeOf(options: DeviceOptions): DeviceChange {
     ...(locationDesc === undefined ? {} : { location_desc: locationDesc }),
     ...(log === undefined ? {} : { log_switch: log }),
     ...(battery === undefined ? {} : { battery }),
-    ...(altitude === undefined ? {} : { altitude_m: altitude }),
-    ...(interval === undefined ? {} : { expected_interval_s: interval }),
+    ...(altitude === undefined ? {} : { altitude_m: numberOf(altitude) }),
+    ...(interval === undefined ? {} : { expected_interval_s: numberOf(interval) }),
     ...(owner === undefined ? {} : { owner: owner === '' ? null : owner }),
   }
 }
 
-function numberOrNone(text: string): number | null {
-  if (text === 'none') return null
+function numberOf(value: number | 'none'): number | null {
+  return value === 'none' ? null : value
+}
+
+/** Commander makes an empty text of null, so the word stands for it until the end. */
+function numberOrNone(text: string): number | 'none' {
+  if (text === 'none') return text
   const value = Number(text)
   if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('It should be a number, or none.')
   return value

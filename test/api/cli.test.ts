@@ -1,0 +1,156 @@
+/** The command line against a real service: what an operator does in a day. */
+
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { barograph, type CommandRun } from '../support/command-line.ts'
+import { temporaryFolder } from '../support/databases.ts'
+import { until } from '../support/processes.ts'
+import { startService } from '../support/service.ts'
+
+const service = await startService(t)
+const environment = { DATA_DIR: service.dataDirectory, PORT: new URL(service.url).port }
+const folder = temporaryFolder(t)
+const password = /^[0-9a-f]{64}$/
+
+const run = (words: string, stdin = ''): Promise<CommandRun> => barograph(words.split(' '), { environment, stdin })
+
+/** Of a command that has to succeed. */
+async function json(words: string): Promise<unknown> {
+  const { status, stdout, stderr } = await run(`${words} --json`)
+  if (status !== 0) throw new Error(`${words}: ${stderr}`)
+  return JSON.parse(stdout)
+}
+
+const reading = (device: string) => ({ device, temperature: 20, humidity: 50, pressure: 1000 })
+
+async function logsWith(device: string, secret: string): Promise<number> {
+  return (await service.put(device, secret, reading(device))).status
+}
+
+t.test('a device that is added may log, and is told once', async t => {
+  const added = await json('devices add kitchen --location-short Kitchen --location-desc downstairs --interval 60')
+  t.strictSame(Object.keys(added as object), ['device', 'password'])
+  t.match(added, { device: 'kitchen', password })
+  t.equal(await logsWith('kitchen', (added as { password: string }).password), 200)
+  t.match(await json('devices show kitchen'), {
+    ...{ name: 'kitchen', location_short: 'Kitchen', location_desc: 'downstairs', expected_interval_s: 60 },
+    ...{ battery: false, log_switch: true, last_seen: String },
+  })
+  const text = await run('devices add roof --battery --altitude 12.5 --owner anna --no-log')
+  t.match(text, {
+    status: 0,
+    stderr: '',
+    stdout: /device +roof\npassword +[0-9a-f]{64}\nThe password is shown only now/,
+  })
+  t.match(await json('devices show roof'), { battery: true, altitude_m: 12.5, owner: 'anna', log_switch: false })
+  t.match(await run('devices add roof'), { status: 1, stdout: '', stderr: /name: is taken by another device/ })
+  t.match(await run('devices add a:b'), { status: 1, stderr: /name: must not contain a colon/ })
+  t.match(await run('devices show nobody'), { status: 1, stderr: 'barograph: device unknown\n' })
+})
+
+t.test('a device is changed by what is said, and by nothing else', async t => {
+  t.match(await json('devices set roof --log --no-battery --altitude none --location-short Roof'), {
+    ...{ name: 'roof', log_switch: true, battery: false, altitude_m: null, location_short: 'Roof', owner: 'anna' },
+  })
+  t.match(await json('devices set roof --name attic'), { name: 'attic', location_short: 'Roof' })
+  t.match(await run('devices set attic --name roof --no-log'), { status: 0, stdout: /^name +roof$/m })
+})
+
+t.test('a password is replaced without a gap, or at once', async t => {
+  const first = (await json('devices add shed')) as { password: string }
+  const second = (await json('devices rotate shed')) as { password: string }
+  t.match(second, { device: 'shed', password, old_password_until: String })
+  t.equal(await logsWith('shed', first.password), 200)
+  t.equal(await logsWith('shed', second.password), 200)
+  const third = await run('devices rotate shed --now')
+  t.match(third, { status: 0, stdout: /The old password has ended/ })
+  t.equal(await logsWith('shed', first.password), 401)
+  t.equal(await logsWith('shed', second.password), 401)
+  const shown = /password +([0-9a-f]{64})/.exec(third.stdout)?.[1] ?? ''
+  t.equal(await logsWith('shed', shown), 200)
+  t.match(await run('devices remove shed'), { status: 0, stdout: /^removed shed/ })
+  t.equal(await logsWith('shed', shown), 401, 'the next request is refused')
+  t.match(await run('devices remove shed'), { status: 1, stderr: 'barograph: device unknown\n' })
+})
+
+t.test('devices come from a file and their passwords go into one', async t => {
+  const file = join(folder, 'devices.csv')
+  const names = Array.from({ length: 120 }, (_, at) => `hall ${String(at).padStart(3, '0')}`)
+  const rows = names.map((name, at) => `"${name}",Hall,yes,${at % 2 === 0 ? '' : at},no`)
+  writeFileSync(file, `\ufeffname,location_short,log_switch,altitude_m,battery\r\n${rows.join('\r\n')}\r\n`)
+  const output = join(folder, 'passwords.csv')
+  const made = await run(`devices import ${file} --output ${output}`)
+  t.match(made, { status: 0, stdout: '', stderr: `made 120 devices; their passwords are in ${output}\n` })
+  t.equal(statSync(output).mode & 0o777, 0o600)
+  const lines = readFileSync(output, 'utf8').trim().split('\n')
+  t.equal(lines.length, 121)
+  t.equal(lines[0], 'device,password')
+  const [, device = '', secret = ''] = /^"(.*)",([0-9a-f]{64})$/.exec(lines[120] ?? '') ?? []
+  t.equal(device, 'hall 119')
+  t.equal(await logsWith(device, secret), 200)
+  t.match(await run(`devices import ${file} --output ${output}`), { status: 1, stderr: /exists already/ })
+  const again = await run(`devices import ${file}`)
+  t.match(again, { status: 1, stderr: /made 0 devices\nbarograph: name taken\n {2}\[0\].name: is taken/ })
+  const piped = await run('devices import - --json', 'name,owner\nporch,\n"a ""b"",c",anna\n')
+  t.match(JSON.parse(piped.stdout), [
+    { device: 'porch', password },
+    { device: 'a "b",c', password },
+  ])
+  t.match(piped.stderr, /made 2 devices; their passwords are shown only now/)
+
+  const listed = (await json('devices list')) as { name: string }[]
+  t.equal(listed.length, 124, 'all pages')
+  t.strictSame(
+    ((await json('devices list --search HALL')) as { name: string }[]).map(({ name }) => name),
+    names,
+  )
+  t.match(await run('devices list --search porch'), {
+    status: 0,
+    stdout: /^name +place +logs +last seen +password\nporch +- +yes +never +current\n$/,
+  })
+  t.match(await run('devices list --search nowhere'), { status: 0, stdout: 'no devices\n' })
+})
+
+t.test('the status and the doctor tell how it is', async t => {
+  await until(
+    'QuestDB is up',
+    async () => ((await json('status')) as { questdb: { state: string } }).questdb.state === 'up',
+  )
+  t.match(await json('status'), {
+    devices: 124,
+    questdb: { kind: 'own', state: 'up', commit_mode: 'sync', version: String },
+    postgres: { kind: 'own', state: 'up' },
+    dead_letters: 0,
+    disk: { path: service.dataDirectory },
+  })
+  t.match((await run('status')).stdout, /QuestDB +[\d.]+, started here, up\n/)
+  const doctor = await run('doctor')
+  t.match(doctor, { status: 0, stderr: '' }, doctor.stdout)
+  t.match(doctor.stdout, /ok +service +ok at http/)
+  t.match(doctor.stdout, /ok +admin token +the server takes it/)
+  const wrongToken = join(folder, 'token')
+  writeFileSync(wrongToken, 'b'.repeat(64))
+  t.match(await run(`status --token-file ${wrongToken}`), { status: 1, stderr: /does not know this token/ })
+  t.match(await run(`status --url ${service.url}/`), { status: 0 }, 'an address may end in a slash')
+})
+
+t.test('dead letters are listed and sent again', async t => {
+  t.match(await run('dead-letters list'), { status: 0, stdout: 'no dead letters\n' })
+  t.strictSame(await json('dead-letters list'), [])
+  t.strictSame(await json('dead-letters replay'), { replayed: 0 })
+  t.match(await run('dead-letters replay 4711'), { status: 0, stdout: 'sent 0 readings again\n' })
+})
+
+t.test('a device is erased with its readings', async t => {
+  t.match(await json('devices erase kitchen'), {
+    device: 'kitchen',
+    state: /waiting|running/,
+    symbols: [/^kitchen-\d+$/],
+  })
+  t.match(await run('devices show kitchen'), { status: 1, stderr: /device unknown/ })
+  const report = async () => (await json('devices erase kitchen --report')) as { state: string }
+  await until('it is done', async () => (await report()).state === 'done')
+  t.match(await report(), { rows: 1, error: null })
+  t.match(await run('devices erase kitchen --report'), { stdout: /^state +done$/m })
+})
