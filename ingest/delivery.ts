@@ -42,7 +42,9 @@ export interface DeliveryOptions {
 
 const backoffMsMin = 100
 const backoffMsMax = 5000
-/** How often the same bytes meet a 5xx before the fault is looked for in a row. */
+/** The one status that bytes of ours can cause; the other 5xx are those of a busy server or of a proxy. */
+const internalError = 500
+/** How often the same bytes meet it before the fault is looked for in a row, and a single row before it is blamed. */
 const patience = 3
 
 interface Slice {
@@ -96,7 +98,7 @@ export class Delivery {
         const fault = await this.#schemaFault()
         if (fault === undefined) return this.#halve(slice, answer.message, true, storedBefore)
         this.#options.onFault(fault)
-      } else if (answer.status !== undefined && attempt >= attemptsMax) {
+      } else if (answer.status === internalError && attempt >= attemptsMax) {
         return this.#halve(slice, `${answer.status} ${answer.message}`, false, storedBefore)
       }
       await this.#options.sleep(backoffMs(attempt))
@@ -127,7 +129,7 @@ export class Delivery {
 
   #sendPiece(slice: Slice, storedBefore: number): Promise<Delivered> {
     this.#encode(slice)
-    return this.#sendSlice(slice, 1, storedBefore)
+    return this.#sendSlice(slice, slice.to - slice.from === 1 ? patience : 1, storedBefore)
   }
 
   #encode({ round, part, from, to }: Slice): void {

@@ -11,6 +11,7 @@ const quote = code('"')
 const backslash = code('\\')
 const lineFeed = code('\n')
 const carriageReturn = code('\r')
+const minus = code('-')
 const digitZero = code('0')
 /** Marks a binary double, behind a second equals sign. */
 const binaryDouble = 16
@@ -102,7 +103,7 @@ export class LineProtocolBuffer {
     this.#micros(timeUs)
   }
 
-  /** Ends the row with its time in epoch microseconds, an integer from 0 to 2^53. */
+  /** Ends the row with its time in epoch microseconds, a safe integer. */
   at(timeUs: number): void {
     this.bytes[this.#length++] = space
     this.#micros(timeUs)
@@ -133,8 +134,10 @@ export class LineProtocolBuffer {
 
   /** Decimal digits from the back, in two halves that fit an integer of 32 bits: no string is made. */
   #micros(timeUs: number): void {
-    const high = Math.floor(timeUs / 100_000_000)
-    const low = timeUs - high * 100_000_000
+    if (timeUs < 0) this.bytes[this.#length++] = minus
+    const magnitude = Math.abs(timeUs)
+    const high = Math.floor(magnitude / 100_000_000)
+    const low = magnitude - high * 100_000_000
     if (high === 0) {
       this.#digits(low, digitCount(low))
     } else {

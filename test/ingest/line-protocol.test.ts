@@ -10,14 +10,14 @@ const column = fc.oneof(
   fc.record({ kind: fc.constant('long' as const), value: fc.integer() }),
   fc.record({ kind: fc.constant('boolean' as const), value: fc.boolean() }),
   fc.record({ kind: fc.constant('string' as const), value: fc.string({ unit: 'binary' }) }),
-  fc.record({ kind: fc.constant('timestamp' as const), value: fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }) }),
+  fc.record({ kind: fc.constant('timestamp' as const), value: fc.maxSafeInteger() }),
 )
 type Column = typeof column extends fc.Arbitrary<infer T> ? T : never
 
 const row = fc.record({
   symbols: fc.array(fc.string({ unit: 'binary' }), { maxLength: 3 }),
   columns: fc.array(column, { minLength: 1, maxLength: 6 }),
-  timeUs: fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }),
+  timeUs: fc.maxSafeInteger(),
 })
 type Row = typeof row extends fc.Arbitrary<infer T> ? T : never
 

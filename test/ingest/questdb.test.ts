@@ -1,0 +1,99 @@
+/** The whole way from the door to a real QuestDB. */
+
+import { test } from 'tap'
+import { type Ingest, openIngest } from '../../ingest/ingest.ts'
+import { offsetOf } from '../../ingest/record.ts'
+import { createWallClockUs } from '../../ingest/stamp.ts'
+import type { Store } from '../../store/store.ts'
+import { readingsTable } from '../../store/tables.ts'
+import { silentLog, startDatabases, type TestHooks, temporaryFolder } from '../support/databases.ts'
+import { device, reading, records } from '../support/journal-parts.ts'
+import { until } from '../support/processes.ts'
+
+async function openAll(t: TestHooks): Promise<{ store: Store; ingest: Ingest }> {
+  const { store } = await startDatabases(t)
+  const ingest = openIngest({
+    directory: temporaryFolder(t),
+    journalBytesMax: 1024 ** 3,
+    reserveBytes: 0,
+    keepMs: 0,
+    nowUs: createWallClockUs(),
+    log: silentLog,
+    onFatal: error => {
+      throw error
+    },
+  })
+  t.teardown(() => ingest.close())
+  await store.questdb.ready
+  ingest.startForwarding(store.questdb.address.http, true)
+  return { store, ingest }
+}
+
+async function ask(store: Store, sql: string): Promise<unknown[][]> {
+  const { http } = store.questdb.address
+  const url = `http://${http.host}:${http.port}/exec?query=${encodeURIComponent(sql)}`
+  const response = await fetch(url, { headers: { authorization: http.authorization ?? '' } })
+  return ((await response.json()) as { dataset: unknown[][] }).dataset
+}
+
+const applied = (ingest: Ingest) => ingest.status().lag.readings === 0
+
+test('live and late readings, replacements and poison, as QuestDB shows them in the end', async t => {
+  const { store, ingest } = await openAll(t)
+  const nowMs = Date.now()
+
+  t.equal(await ingest.accept(device(1), reading(21.5)), 'stored')
+  t.equal(await ingest.accept(device(2), reading(1, nowMs)), 'stored')
+  t.equal(await ingest.accept(device(2), reading(2, nowMs)), 'stored')
+  t.equal(await ingest.accept(device(3), reading(3, nowMs - 86_400_000)), 'stored')
+  await until('they are applied', () => applied(ingest))
+  t.ok(ingest.revision(1) > 0, 'a revision tells of new rows')
+  t.strictSame(await ask(store, `SELECT device, temperature, battery_voltage FROM ${readingsTable} ORDER BY device`), [
+    ['device-1', 21.5, null],
+    ['device-2', 2, null],
+    ['device-3', 3, null],
+  ])
+
+  // A symbol that is no UTF-8 (500) and a time before 1970 (400) among a hundred good rows.
+  const temperatures = Array.from({ length: 100 }, (_, index) => index)
+  const bulk = records(device(4), temperatures, nowMs * 1000 + 1)
+  const length = bulk.length / 100
+  bulk[30 * length + offsetOf.symbol] = 0xff
+  bulk.writeDoubleLE(-5000, 60 * length + offsetOf.timeUs)
+  t.equal(await ingest.append(bulk), 'stored')
+  await until('the good ones are applied', () => applied(ingest))
+  t.strictSame(await ask(store, `SELECT count() FROM ${readingsTable} WHERE device = 'device-4'`), [[98]])
+  const letters = await ingest.deadLetters.list(-1, 10)
+  t.strictSame(
+    letters.map(letter => letter.values['temperature']),
+    [30, 60],
+  )
+
+  // A replay puts them back into the journal; they are refused again and become new letters.
+  t.strictSame(await ingest.deadLetters.replay(), { replayed: 2, outcome: 'stored' })
+  t.equal(
+    await ingest.accept(device(1), reading(22)),
+    'stored',
+    'without others that pass, a 500 may be the fault of the server',
+  )
+  await until('they are refused again', async () => (await ingest.deadLetters.list(-1, 10)).length === 2)
+  t.ok(((await ingest.deadLetters.list(-1, 10))[0]?.id ?? 0) > (letters[1]?.id ?? 0))
+})
+
+test('readings taken before QuestDB is there arrive when it is', async t => {
+  const { store } = await startDatabases(t)
+  const folder = temporaryFolder(t)
+  const options = { directory: folder, journalBytesMax: 1024 ** 3, reserveBytes: 0, keepMs: 0, log: silentLog }
+  const open = () => openIngest({ ...options, nowUs: createWallClockUs(), onFatal: error => t.fail(error.message) })
+  const first = open()
+  for (let index = 0; index < 100; index++) await first.accept(device(index % 3), reading(index))
+  t.equal(first.status().lag.readings, 100)
+  await first.close()
+  const second = open()
+  t.teardown(() => second.close())
+  t.equal(second.status().lag.readings, 100, 'the lag is known before anything is read')
+  await store.questdb.ready
+  second.startForwarding(store.questdb.address.http, true)
+  await until('they are applied', () => applied(second))
+  t.strictSame(await ask(store, `SELECT count() FROM ${readingsTable}`), [[100]])
+})
