@@ -16,7 +16,7 @@ const clockTexts = Array.from({ length: 1440 }, (_, minute) => {
 })
 
 /** `[startUs, endUs)`; 23 or 25 hours long when the clocks change, empty for a day that the zone left out. */
-export interface DayRange {
+interface DayRange {
   readonly startUs: number
   readonly endUs: number
 }

@@ -194,6 +194,7 @@ function openQuery(config: Config, store: Store, ingest: Ingest, log: Log): Quer
       latestBytesMax: config.LATEST_BYTES_MAX,
       cacheBytesMax: config.CACHE_BYTES_MAX,
       timeoutMs: config.QUERY_TIMEOUT_SECONDS * 1000,
+      aheadMs: config.TIMESTAMP_AHEAD_SECONDS * 1000,
     },
     log,
   })

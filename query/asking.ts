@@ -7,7 +7,7 @@ import { createFlights } from './flights.ts'
 import type { Pool, PoolResult } from './pool.ts'
 import type { LightQuestions } from './task.ts'
 
-export interface Asking<Name extends keyof LightQuestions> {
+interface Asking<Name extends keyof LightQuestions> {
   readonly name: Name
   /** Under this the answer is kept. */
   readonly key: string
@@ -18,7 +18,7 @@ export interface Asking<Name extends keyof LightQuestions> {
   readonly client?: AbortSignal | undefined
 }
 
-export type Asked =
+type Asked =
   | { readonly ok: true; readonly kept: Kept }
   | { readonly ok: false; readonly code: Exclude<AnswerCode, 'TOO_LARGE'> }
 

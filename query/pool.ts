@@ -30,6 +30,9 @@ export interface Pool {
   close(): Promise<void>
 }
 
+/** A large answer takes some tens: its points lie in typed arrays outside the heap. */
+const heapMebibytesMax = 512
+
 /** Why a question was given up from this side, and what that is called. */
 const givenUp = {
   late: { ok: false, code: 'TIMED_OUT', reason: 'it was not done at its deadline' },
@@ -47,6 +50,8 @@ export function createPool({ settings, threadsMax, queueMax, deadlineMs, log }: 
     idleTimeout: Number.POSITIVE_INFINITY,
     // Otherwise an idle thread sleeps so deeply that it does not see its connection break.
     atomics: 'disabled',
+    // A thread that takes more ends, instead of the process.
+    resourceLimits: { maxOldGenerationSizeMb: heapMebibytesMax },
     // Workers are handed their settings; nothing in them has to look at the environment.
     env: {},
     execArgv: [],

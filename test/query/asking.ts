@@ -7,13 +7,13 @@ import { createQuery, type Query, type QueryOptions } from '../../query/query.ts
 import type { PgAddress } from '../../query/task.ts'
 import { silentLog, type TestHooks } from '../support/databases.ts'
 
-export interface Clock {
+interface Clock {
   /** ISO 8601. */
   time: string
   advance(ms: number): void
 }
 
-export function clockAt(time: string): Clock {
+function clockAt(time: string): Clock {
   return {
     time,
     advance(ms) {
