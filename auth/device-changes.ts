@@ -1,15 +1,10 @@
 /** The changes of the registry: committed in PostgreSQL, then made in memory, then answered. */
 
 import { type Changed, type CommitOptions, createCommits, type Refusal } from './commits.ts'
-import type { DeviceChange, DeviceDetails, IssuedPassword, NewDevice } from './device.ts'
+import type { DeviceChange, DeviceDetails, IssuedPassword, NewDevice, Rotated } from './device.ts'
 import type { DeviceMemory } from './device-memory.ts'
 import * as sql from './device-sql.ts'
 import { digestOf, makePasswords } from './password.ts'
-
-export interface Rotated extends IssuedPassword {
-  /** Until when the password before this one is good, or null when it has ended. */
-  old_password_until: string | null
-}
 
 export interface DeviceChanges {
   /** All or none. `by` is who asks, for the audit. */

@@ -1,18 +1,20 @@
 /** One page of the registry, for people who look for a device. */
 
-import type { DeviceDetails } from './device.ts'
+import { z } from 'zod'
+import { DeviceDetails } from './device.ts'
 import type { DeviceRecord } from './device-record.ts'
 
-export const devicesPerPage = 100
+const devicesPerPage = 100
 
-export interface DevicePage {
-  devices: DeviceDetails[]
+export const DevicePage = z.object({
+  devices: z.array(DeviceDetails),
   /** How many devices the search finds in all. */
-  total: number
-  page: number
+  total: z.int(),
+  page: z.int(),
   /** The number of the next page, or null on the last one. */
-  next: number | null
-}
+  next: z.int().nullable(),
+})
+export type DevicePage = z.infer<typeof DevicePage>
 
 /** Finds the text in the name, the place or its description, whatever the case. Pages count from 1. */
 export function devicePage(all: readonly DeviceRecord[], search: string, page: number, nowMs: number): DevicePage {

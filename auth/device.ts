@@ -13,7 +13,7 @@ function text(charactersMax: number) {
     .refine(value => !controlCharacters.test(value), 'must not contain control characters')
 }
 
-export const nameCharactersMax = 64
+const nameCharactersMax = 64
 
 /**
  * The name is the user of Basic authentication, which cannot carry a colon or control characters (RFC 7617), and it is
@@ -88,6 +88,10 @@ export type DeviceDetails = z.infer<typeof DeviceDetails>
 /** A device and the password that only its holder knows from now on. */
 export const IssuedPassword = z.object({ device: z.string(), password: z.string() })
 export type IssuedPassword = z.infer<typeof IssuedPassword>
+
+/** Until when the password before the new one is good, or null when it has ended. */
+export const Rotated = IssuedPassword.extend({ old_password_until: z.iso.datetime().nullable() })
+export type Rotated = z.infer<typeof Rotated>
 
 /** The readable half of a symbol: `Küche (Nord)` gives `kuche-nord`. */
 export function slugOf(name: string): string {

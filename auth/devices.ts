@@ -15,7 +15,7 @@ import { digestEquals, digestOf } from './password.ts'
 import { createTurns } from './turns.ts'
 
 /** The part of the logger that is used here. */
-export interface Log {
+interface Log {
   warn(fields: object, sentence: string): void
 }
 

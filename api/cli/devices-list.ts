@@ -1,12 +1,10 @@
 /** `barograph devices list`: all devices that a search finds. */
 
 import type { Command } from 'commander'
-import { z } from 'zod'
-import { DeviceDetails } from '../../auth/device.ts'
+import type { DeviceDetails } from '../../auth/device.ts'
+import { DevicePage } from '../../auth/device-list.ts'
 import type { AdminClient } from './admin-client.ts'
 import { printJson, printTable, type Streams } from './output.ts'
-
-const DevicePage = z.object({ devices: z.array(DeviceDetails), total: z.int(), next: z.int().nullable() })
 
 export function addDevicesList(devices: Command, client: AdminClient, streams: Streams): void {
   devices
@@ -27,7 +25,7 @@ async function readAll(client: AdminClient, search: string): Promise<DeviceDetai
   const found: DeviceDetails[] = []
   for (let page: number | null = 1; page !== null; ) {
     const query = new URLSearchParams({ search, page: String(page) })
-    const answer: z.infer<typeof DevicePage> = await client.json(DevicePage, 'GET', `/devices?${query}`)
+    const answer: DevicePage = await client.json(DevicePage, 'GET', `/devices?${query}`)
     found.push(...answer.devices)
     page = answer.next
   }

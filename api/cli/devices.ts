@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { DeviceDetails, IssuedPassword } from '../../auth/device.ts'
+import { DeviceDetails, IssuedPassword, Rotated } from '../../auth/device.ts'
 import { EraseReport } from '../admin/erase-records.ts'
 import type { AdminClient } from './admin-client.ts'
 import { CommandError, exitUsage } from './command-error.ts'
@@ -10,8 +10,6 @@ import { addDeviceOptions, changeOf, type DeviceOptions } from './device-options
 import { addDevicesImport } from './devices-import.ts'
 import { addDevicesList } from './devices-list.ts'
 import { printJson, printTable, type Streams } from './output.ts'
-
-const Rotated = IssuedPassword.extend({ old_password_until: z.string().nullable() })
 
 interface Json {
   json?: boolean

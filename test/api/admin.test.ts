@@ -1,9 +1,12 @@
 /** The admin API: whole answers of its routes. */
 
 import t from 'tap'
+import { writeDeadLetter } from '../../ingest/dead-letters.ts'
+import { openDisk } from '../../ingest/disk.ts'
+import { recordLength, writeRecord } from '../../ingest/record.ts'
 import { adminToken, startAdmin } from '../support/admin.ts'
 
-const { app, devices, store, ask } = await startAdmin(t)
+const { app, devices, ingest, journal, store, ask } = await startAdmin(t)
 const password = /^[0-9a-f]{64}$/
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
@@ -280,6 +283,51 @@ t.test('the status tells how the parts are', async t => {
     },
   })
   t.match(await ask('HEAD', '/status'), { status: 200, body: undefined })
+})
+
+t.test('dead letters are shown page by page and sent again', async t => {
+  const timeUs = Date.UTC(2026, 0, 1) * 1000
+  const disk = openDisk(journal)
+  for (let id = 1; id <= 150; id++) {
+    const symbol = `kitchen-${id}`
+    const record = Buffer.alloc(recordLength(symbol.length))
+    const reading = {
+      temperature: 20,
+      humidity: Number.NaN,
+      pressure: 1000,
+      battery_voltage: 3,
+      battery_percentage: 90,
+    }
+    const view = new DataView(record.buffer, record.byteOffset, record.byteLength)
+    writeRecord(view, 0, { number: id, symbol }, timeUs, false, { timestampMs: undefined, ...reading })
+    writeDeadLetter(disk, id * 100, record, 'too hot', Date.UTC(2026, 0, 2))
+  }
+  const first = await ask('GET', '/dead-letters')
+  t.equal(first.status, 200)
+  const { dead_letters, next } = first.body as { dead_letters: unknown[]; next: number }
+  t.equal(dead_letters.length, 100)
+  t.strictSame(dead_letters[0], {
+    ...{ id: 100, at: '2026-01-02T00:00:00.000Z', reason: 'too hot', symbol: 'kitchen-1' },
+    time: '2026-01-01T00:00:00.000000Z',
+    values: { temperature: 20, humidity: null, pressure: 1000, battery_voltage: 3, battery_percentage: 90 },
+  })
+  const second = (await ask('GET', `/dead-letters?after=${next}`)).body as { dead_letters: unknown[]; next: null }
+  t.equal(second.dead_letters.length, 50)
+  t.equal(second.next, null)
+  t.match(await ask('GET', '/dead-letters?after=x'), problem(400, 'invalid query', { errors: [{ path: 'after' }] }))
+  t.match(
+    await ask('POST', '/dead-letters/replay', { ids: [] }),
+    problem(422, 'invalid body', { errors: [{ path: 'ids' }] }),
+  )
+  t.match(
+    await ask('POST', '/dead-letters/replay', { all: 1 }),
+    problem(422, 'invalid body', { errors: [{ path: '' }] }),
+  )
+  const before = ingest.status().journal.readings
+  t.strictSame((await ask('POST', '/dead-letters/replay', { ids: [100, 300, 301] })).body, { replayed: 2 })
+  t.strictSame((await ask('POST', '/dead-letters/replay')).body, { replayed: 148 })
+  t.equal(ingest.status().journal.readings - before, 150, 'they are in the journal')
+  t.strictSame((await ask('GET', '/dead-letters')).body, { dead_letters: [], next: null })
 })
 
 t.test('every change leaves a row that says who', async t => {

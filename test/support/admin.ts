@@ -26,7 +26,7 @@ export interface Admin {
   ask(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
 }
 
-export interface Answer {
+interface Answer {
   status: number
   headers: Record<string, unknown>
   body: unknown

@@ -1,0 +1,67 @@
+/** Which errors of a real PostgreSQL mean that it is away, and which that we have asked something wrong. */
+
+import pg from 'pg'
+import t from 'tap'
+import { isDatabaseAway } from '../../auth/database-fault.ts'
+import { NewDevice } from '../../auth/device.ts'
+import { openDevices } from '../../auth/devices.ts'
+import { silentLog, startDatabases } from '../support/databases.ts'
+
+const { store } = await startDatabases(t, {
+  questdbHttp: 'http://127.0.0.1:9',
+  questdbPg: 'postgresql://127.0.0.1:9/qdb',
+})
+const pool = store.postgres
+// The pool hides its password from a spread.
+const address = { ...pool.options, password: pool.options.password }
+
+async function faultOf(work: Promise<unknown>): Promise<unknown> {
+  try {
+    await work
+  } catch (error) {
+    return error
+  }
+  throw new Error('it did not fail')
+}
+
+t.test('a lost, refused or overtaxed connection is a database that is away', async t => {
+  const away = async (what: string, work: Promise<unknown>) => t.ok(isDatabaseAway(await faultOf(work)), what)
+  await away('ended by the server', pool.query('SELECT pg_terminate_backend(pg_backend_pid())'))
+  await away('cancelled', pool.query('SET statement_timeout = 10; SELECT pg_sleep(5)'))
+  const refused = new pg.Pool({ host: '127.0.0.1', port: 1 })
+  await away('refused', refused.query('SELECT 1'))
+  const nowhere = new pg.Pool({ host: '/nonexistent' })
+  await away('no socket', nowhere.query('SELECT 1'))
+  const busy = new pg.Pool({ ...address, max: 1, connectionTimeoutMillis: 20 })
+  const holding = await busy.connect()
+  await away('none free', busy.query('SELECT 1'))
+  holding.release()
+  await busy.end()
+  await away('ended by us', busy.query('SELECT 1'))
+})
+
+t.test('a wrong statement or an error of ours is not', async t => {
+  t.notOk(isDatabaseAway(await faultOf(pool.query('SELEC 1'))))
+  t.notOk(isDatabaseAway(await faultOf(pool.query('SELECT 1/0'))))
+  t.notOk(isDatabaseAway(await faultOf(pool.query('SELECT $1::int', ['x']))))
+  t.notOk(isDatabaseAway(new TypeError('x is not a function')))
+  t.notOk(isDatabaseAway('away'))
+})
+
+t.test('connections that the server ends cost a change at most, and no device', async t => {
+  const devices = await openDevices({ pool, now: Date.now, log: silentLog, graceMs: 1000 })
+  t.teardown(() => devices.close())
+  const added = await devices.add([NewDevice.parse({ name: 'kitchen' })], 'test')
+  const password = added.ok ? (added.value[0]?.password ?? '') : ''
+  const killer = new pg.Client(address)
+  await killer.connect()
+  t.teardown(() => killer.end())
+  for (let round = 0; round < 5; round++) {
+    const change = devices.change('kitchen', { altitude_m: round }, 'test')
+    await killer.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()')
+    const changed = await change
+    t.ok(changed.ok || changed.code === 'DATABASE_AWAY')
+    t.ok(devices.authenticate('kitchen', password))
+  }
+  t.match(await devices.change('kitchen', { altitude_m: 9 }, 'test'), { ok: true, value: { altitude_m: 9 } })
+})
