@@ -46,6 +46,8 @@ const backoffMsMax = 5000
 const internalError = 500
 /** How often the same bytes meet it before the fault is looked for in a row, and a single row before it is blamed. */
 const patience = 3
+/** Halvings on a mere suspicion, in one round: where nothing passes at all, it is the server. */
+const suspicionsMax = 200
 
 interface Slice {
   round: Round
@@ -59,6 +61,7 @@ export class Delivery {
   readonly #buffers: LineProtocolBuffer[]
   /** Requests that were taken: the proof that others pass while one row does not. */
   #stored = 0
+  #suspicions = 0
   /** Rows that were taken. */
   rows = 0
 
@@ -68,6 +71,7 @@ export class Delivery {
   }
 
   async deliver(round: Round): Promise<Delivered> {
+    this.#suspicions = 0
     const outcomes = await Promise.all(round.parts.map(part => this.#sendPart(round, part)))
     return outcomes.find(outcome => outcome !== 'sent') ?? 'sent'
   }
@@ -111,14 +115,15 @@ export class Delivery {
   async #halve(slice: Slice, reason: string, certain: boolean, storedBefore: number): Promise<Delivered> {
     const { from, to } = slice
     if (to - from === 1) return this.#judge(slice, reason, certain || this.#stored > storedBefore)
+    if (!certain && ++this.#suspicions > suspicionsMax) return 'stuck'
     const middle = (from + to) >> 1
     const first = { ...slice, to: middle }
-    const second = { ...slice, from: middle }
-    const firstOutcome = await this.#sendPiece(first, storedBefore)
-    if (firstOutcome !== 'stuck') return firstOutcome === 'sent' ? this.#sendPiece(second, storedBefore) : firstOutcome
-    this.#encode(second)
-    const answer = await this.#write(second)
-    return answer.kind === 'stored' ? this.#sendPiece(first, storedBefore) : 'stuck'
+    const storedNow = this.#stored
+    let firstOutcome = await this.#sendPiece(first, storedBefore)
+    const secondOutcome = await this.#sendPiece({ ...slice, from: middle }, storedBefore)
+    // Others have passed in the meantime: what did not is looked at again in that light.
+    if (firstOutcome === 'stuck' && this.#stored > storedNow) firstOutcome = await this.#sendPiece(first, storedBefore)
+    return firstOutcome === 'sent' ? secondOutcome : firstOutcome
   }
 
   #judge({ round, part, from }: Slice, reason: string, guilty: boolean): Delivered {
