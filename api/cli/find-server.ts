@@ -16,24 +16,22 @@ export interface ServerOptions {
 type ServerSettings = Pick<Config, 'HOST' | 'PORT' | 'DATA_DIR' | 'TLS_CERT' | 'PUBLIC_URL'>
 
 export function findServer(options: ServerOptions, readSettings: () => ServerSettings): ServerAddress {
-  const { url, tokenFile } = options
   return {
-    url: url === undefined ? urlOf(readSettings()) : originOf(url),
-    token: readToken(tokenFile ?? join(readSettings().DATA_DIR, 'secrets', 'admin-token')),
+    url: findUrl(options, readSettings),
+    token: readToken(options.tokenFile ?? join(readSettings().DATA_DIR, 'secrets', 'admin-token')),
   }
 }
 
 /** Without the token, for what everybody may ask. */
 export function findUrl({ url }: ServerOptions, readSettings: () => ServerSettings): string {
-  return url === undefined ? urlOf(readSettings()) : originOf(url)
+  const found = url === undefined ? urlOf(readSettings()) : originOf(url)
+  if (found.startsWith('https:')) trust(readSettings().TLS_CERT)
+  return found
 }
 
 function urlOf({ HOST, PORT, TLS_CERT, PUBLIC_URL }: ServerSettings): string {
-  if (TLS_CERT !== undefined) {
-    trust(TLS_CERT)
-    // A certificate is made for a name, and rarely for the address to listen on.
-    if (PUBLIC_URL !== undefined) return originOf(PUBLIC_URL)
-  }
+  // A certificate is made for a name, and rarely for the address to listen on.
+  if (TLS_CERT !== undefined && PUBLIC_URL !== undefined) return originOf(PUBLIC_URL)
   if (PORT === 0)
     throw new CommandError('PORT is 0, so the server has taken any free port; name its address with --url')
   return `${TLS_CERT === undefined ? 'http' : 'https'}://${hostOf(HOST)}:${PORT}`
@@ -47,7 +45,8 @@ function hostOf(host: string): string {
 }
 
 /** The server's own certificate is good enough to reach it, whoever has signed it. */
-function trust(certificateFile: string): void {
+function trust(certificateFile: string | undefined): void {
+  if (certificateFile === undefined) return
   const certificate = readText(certificateFile, 'the certificate in TLS_CERT cannot be read; run as the server does')
   setDefaultCACertificates([...getCACertificates('default'), certificate])
 }
