@@ -11,7 +11,7 @@ export interface HealthOptions {
 }
 
 /** `ok`: all is well. `degraded`: readings are taken, something else is not right. `unavailable`: none can be taken. */
-export type Readiness = { status: 'ok' } | { status: 'degraded' | 'unavailable'; reasons: string[] }
+type Readiness = { status: 'ok' } | { status: 'degraded' | 'unavailable'; reasons: string[] }
 
 /** Beyond this, what dashboards show is old. */
 const lagSecondsMax = 60
@@ -27,7 +27,7 @@ export function registerHealth(app: FastifyInstance, options: HealthOptions): vo
   })
 }
 
-export function readinessOf({ ingest, questdb, postgres, isStopping }: HealthOptions): Readiness {
+function readinessOf({ ingest, questdb, postgres, isStopping }: HealthOptions): Readiness {
   const { journal, forwarder, lag } = ingest()
   const reasons: string[] = []
   if (isStopping()) reasons.push('the service is stopping')

@@ -6,7 +6,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
-export class BodyError extends Error {
+class BodyError extends Error {
   readonly statusCode: number
   constructor(statusCode: number, message: string) {
     super(message)

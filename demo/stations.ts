@@ -1,6 +1,6 @@
 /** The eight devices of the demo: three replay what a real station measured, five follow a simple model. */
 
-export interface Climate {
+interface Climate {
   /** °C over a day. */
   temperatureMean: number
   temperatureSwing: number

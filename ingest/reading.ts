@@ -22,7 +22,7 @@ export interface Reading {
 }
 
 /** A physical range; a value above `storedMax` but within the range is stored as `storedMax`. */
-export interface Range {
+interface Range {
   min: number
   max: number
   storedMax?: number
@@ -45,15 +45,15 @@ export const defaultRanges: Ranges = {
 }
 
 export type Fields = Record<string, unknown>
-export type Errors = Record<string, string>
-export type Checked = { ok: true; reading: Reading } | { ok: false; errors: Errors }
+type Errors = Record<string, string>
+type Checked = { ok: true; reading: Reading } | { ok: false; errors: Errors }
 
 /** The field names of a format: the logger API writes `battery voltage`, a CSV header `battery_voltage`. */
 export interface FieldNames {
   battery_voltage: string
   battery_percentage: string
 }
-export const loggerFieldNames: FieldNames = {
+const loggerFieldNames: FieldNames = {
   battery_voltage: 'battery voltage',
   battery_percentage: 'battery percentage',
 }
@@ -138,7 +138,7 @@ function readTimestamp(value: unknown, latestMs: number, errors: Errors): number
 }
 
 /** Epoch milliseconds of an ISO 8601 text with a zone or of a number; finer digits are cut. Undefined when neither. */
-export function parseTimestampMs(value: unknown): number | undefined {
+function parseTimestampMs(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? Math.floor(value) : undefined
   if (typeof value !== 'string' || !isoWithZone.test(value)) return undefined
   const timeMs = Date.parse(normalizedIso(value))

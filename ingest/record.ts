@@ -23,7 +23,7 @@ export interface DeviceRef {
   readonly symbol: string
 }
 
-export const recordKindReading = 1
+const recordKindReading = 1
 export const flagBackfill = 1
 
 export const offsetOf = {
@@ -38,7 +38,7 @@ export const offsetOf = {
 } as const
 
 /** A symbol is at most 64 characters, so a record is at most 121 bytes. */
-export const symbolLengthMax = 64
+const symbolLengthMax = 64
 export const recordLengthMax = offsetOf.symbol + symbolLengthMax
 
 export function recordLength(symbolLength: number): number {

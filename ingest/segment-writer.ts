@@ -12,7 +12,7 @@ import { segmentBytesMax, segmentName } from './segments.ts'
  * `stored`: on the disk. `full`: nothing of it is in the journal. `unknown`: a sync failed, and whether the bytes are on
  * the disk cannot be said.
  */
-export type GroupOutcome = 'stored' | 'full' | 'unknown'
+type GroupOutcome = 'stored' | 'full' | 'unknown'
 
 export interface GroupContent {
   recordCount: number

@@ -6,7 +6,7 @@
 import type { QuestdbConnection, WriteAnswer } from '../../ingest/questdb.ts'
 import { metrics } from '../../store/tables.ts'
 
-export interface Row {
+interface Row {
   device: string
   timeUs: number
   values: Record<string, number>
