@@ -36,11 +36,12 @@ async function addOne(devices: Devices, name: string): Promise<string> {
   return issued?.password ?? ''
 }
 
-/** The same pool, but its connection may break after the server has done the work. */
-function breakingPool(breaks: () => boolean, real: pg.Pool): pg.Pool {
+/** The same pool, but its connection may break before the server gets a statement or after it has done it. */
+function breakingPool(breaks: () => 'before' | 'after' | undefined, real: pg.Pool): pg.Pool {
   async function query(config: pg.QueryConfig, values?: unknown[]): Promise<pg.QueryResult> {
-    const result = await real.query(config, values)
-    if (breaks()) throw new Error('Connection terminated unexpectedly')
+    const when = breaks()
+    const result = when === 'before' ? undefined : await real.query(config, values)
+    if (when !== undefined || result === undefined) throw new Error('Connection terminated unexpectedly')
     return result
   }
   return Object.assign(Object.create(real), { query })
@@ -264,7 +265,7 @@ t.test('a lost database refuses changes, lets devices in, and what it did meanwh
   await addOne(admin, 'roof')
   // A connection that breaks after the server has done the work: the outcome is unknown to the caller.
   let broken = false
-  const breaking = breakingPool(() => broken, pool)
+  const breaking = breakingPool(() => (broken ? 'after' : undefined), pool)
   const devices = await open(t, { pool: breaking })
   broken = true
   t.strictSame(await devices.add([NewDevice.parse({ name: 'attic' })], 'test'), { ok: false, code: 'DATABASE_AWAY' })
@@ -282,7 +283,7 @@ t.test('when devices were last heard of is saved in batches, and survives a lost
   let statements = 0
   const breaking = breakingPool(() => {
     statements++
-    return broken
+    return broken ? 'before' : undefined
   }, pool)
   const setUp = await openEmpty(t)
   const names = Array.from({ length: 50 }, (_, at) => `s${at}`)
