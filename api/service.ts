@@ -130,7 +130,7 @@ function createOwnServer(config: Config, log: Log, parts: Parts, isStopping: () 
   })
   return createServer({
     config,
-    health: { ingest: status, questdb: () => store.questdb.state(), postgres: () => undefined, isStopping },
+    health: { ingest: status, questdb: () => store.questdb.state(), postgres: () => store.postgresFault(), isStopping },
     metrics,
     logger: {
       log,

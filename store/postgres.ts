@@ -5,6 +5,7 @@ import pg from 'pg'
 import { freePort } from './free-port.ts'
 import type { Log } from './log.ts'
 import { migrate, migrationsFolder } from './migrations.ts'
+import { monitorPostgres } from './postgres-monitor.ts'
 import { startPostgres, stopPostgresLeftBehind } from './postgres-server.ts'
 import { StartError } from './start-error.ts'
 import type { StoreOptions } from './store.ts'
@@ -12,6 +13,8 @@ import type { StoreOptions } from './store.ts'
 export interface OpenPostgres {
   pool: pg.Pool
   version: string
+  /** Why it does not answer; undefined while it does. */
+  fault(): string | undefined
   close(): Promise<void>
 }
 
@@ -30,12 +33,14 @@ export async function openPostgres(options: StoreOptions, signal: AbortSignal): 
     const config = server === undefined ? { connectionString: databaseUrl ?? '' } : server.address
     const version = await migrateSchema(config, options, signal)
     const pool = openPool(config, log)
+    const monitor = monitorPostgres(pool)
     log.info({ version }, 'PostgreSQL is up')
     const close = async (): Promise<void> => {
+      monitor.close()
       if (!pool.ending) await Promise.race([pool.end(), sleep(poolEndMs, undefined, { ref: false })])
       await server?.close()
     }
-    return { pool, version, close }
+    return { pool, version, fault: monitor.fault, close }
   } catch (error) {
     await server?.close()
     throw error

@@ -11,6 +11,8 @@ import type { CommitMode } from './questdb-settings.ts'
 export interface Store {
   /** Up to date, with a statement timeout. */
   postgres: pg.Pool
+  /** Why PostgreSQL does not answer; undefined while it does. */
+  postgresFault(): string | undefined
   questdb: Questdb
   versions(): { postgres: string; questdb: string | undefined; java: string | undefined }
   /** Stops what was started here; may be called twice. */
@@ -48,6 +50,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     let closed: Promise<unknown> | undefined
     return {
       postgres: postgres.pool,
+      postgresFault: postgres.fault,
       questdb,
       versions: () => ({ postgres: postgres.version, questdb: questdb.version(), java: questdb.java }),
       async close() {

@@ -1,0 +1,39 @@
+/** Asks PostgreSQL now and then whether it is there, so that readiness can be told without waiting for it. */
+
+import type pg from 'pg'
+
+export interface PostgresMonitor {
+  /** Why PostgreSQL does not answer; undefined while it does. */
+  fault(): string | undefined
+  close(): void
+}
+
+export function monitorPostgres(pool: pg.Pool, probeMs = 2000): PostgresMonitor {
+  let fault: string | undefined
+  let timer: NodeJS.Timeout | undefined
+  let closed = false
+
+  async function probe(): Promise<void> {
+    try {
+      await pool.query('SELECT 1')
+      fault = undefined
+    } catch (error) {
+      fault = `PostgreSQL does not answer: ${error instanceof Error ? error.message || error.name : String(error)}`
+    }
+    if (!closed) plan()
+  }
+
+  function plan(): void {
+    timer = setTimeout(() => void probe(), probeMs)
+    timer.unref()
+  }
+
+  plan()
+  return {
+    fault: () => fault,
+    close() {
+      closed = true
+      clearTimeout(timer)
+    },
+  }
+}

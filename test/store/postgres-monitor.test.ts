@@ -1,0 +1,20 @@
+import pg from 'pg'
+import { test } from 'tap'
+import { freePort } from '../../store/free-port.ts'
+import { monitorPostgres } from '../../store/postgres-monitor.ts'
+import { startDatabases } from '../support/databases.ts'
+import { until } from '../support/processes.ts'
+
+test('a PostgreSQL that is not there is told, and one that is there is not', async t => {
+  const { store } = await startDatabases(t)
+  const { host, user, password, database } = store.postgres.options
+  const nobody = new pg.Pool({ host: '127.0.0.1', port: await freePort(), user, database })
+  const somebody = new pg.Pool({ host, port: store.postgres.options.port, user, password, database })
+  const monitors = [nobody, somebody].map(pool => monitorPostgres(pool, 20))
+  t.teardown(async () => {
+    for (const monitor of monitors) monitor.close()
+    await Promise.all([nobody.end(), somebody.end()])
+  })
+  await until('it is told', () => /^PostgreSQL does not answer/.test(monitors[0]?.fault() ?? ''))
+  t.equal(monitors[1]?.fault(), undefined)
+})
