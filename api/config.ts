@@ -3,6 +3,7 @@
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
+import { type Faults, readFaults } from './faults.ts'
 
 const gibibyte = 1024 ** 3
 const byteUnits: Record<string, number> = { '': 1, KiB: 1024, MiB: 1024 ** 2, GiB: gibibyte, TiB: 1024 ** 4 }
@@ -114,6 +115,8 @@ export const Settings = z.object({
 export type Config = z.infer<typeof Settings> & {
   cacheDirectory: string
   environment: Record<string, string | undefined>
+  /** For tests only. */
+  faults: Faults | undefined
 }
 
 export class ConfigError extends Error {}
@@ -140,7 +143,15 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     }
   }
   const cacheHome = given['XDG_CACHE_HOME'] ?? join(homedir(), '.cache')
-  return { ...config, cacheDirectory: join(cacheHome, 'barograph'), environment }
+  return { ...config, cacheDirectory: join(cacheHome, 'barograph'), environment, faults: faultsOf(given) }
+}
+
+function faultsOf(given: Record<string, string | undefined>): Faults | undefined {
+  try {
+    return readFaults(given)
+  } catch (error) {
+    throw new ConfigError(`Wrong settings: ${error instanceof Error ? error.message : String(error)}.`)
+  }
 }
 
 function isTimeZone(zone: string): boolean {

@@ -11,6 +11,7 @@ import { StartError } from '../store/start-error.ts'
 import { openStore, type Store } from '../store/store.ts'
 import { registerAdmin } from './admin/admin.ts'
 import type { Config } from './config.ts'
+import { type Clock, createClockMs } from './faults.ts'
 import type { Log } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { createServer } from './server.ts'
@@ -66,6 +67,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
 async function open(options: ServiceOptions, onOpen: (close: () => unknown) => void): Promise<string> {
   const { config, log, signal } = options
+  const clockMs = createClockMs(config.faults)
+  if (config.faults !== undefined) log.warn({}, 'this process injects faults, for tests; keep no readings in it')
   const directory = openDataDirectory(config.DATA_DIR)
   onOpen(() => directory.close())
   const opening = openStore({
@@ -79,24 +82,29 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
     signal,
     log,
   })
-  const store = await opening
+  // The databases take a second to start; meanwhile the journal looks at its tail and starts its threads.
+  const ingest = openOwnIngest(options, directory, clockMs)
+  const store = await opening.catch(async (error: unknown) => {
+    await ingest.close()
+    throw error
+  })
   onOpen(() => store.close())
-  const ingest = openOwnIngest(options, directory)
   onOpen(() => ingest.close())
   forwardWhenReady(store, ingest, options)
   const devices = await openDevices({
     pool: store.postgres,
-    now: Date.now,
+    now: clockMs,
     log,
     graceMs: config.ROTATION_GRACE_HOURS * hourMs,
   })
   onOpen(() => devices.close())
-  const query = openQuery(config, store, ingest, log)
+  const query = openQuery(options, store, ingest, clockMs)
   onOpen(() => query.close())
-  return await listen(options, { directory, store, ingest, devices, query }, onOpen)
+  return await listen(options, { clockMs, directory, store, ingest, devices, query }, onOpen)
 }
 
 interface Parts {
+  clockMs: Clock
   directory: DataDirectory
   store: Store
   ingest: Ingest
@@ -119,7 +127,7 @@ async function listen(
 }
 
 function createOwnServer(config: Config, log: Log, parts: Parts, isStopping: () => boolean): FastifyInstance {
-  const { directory, store, ingest, devices, query } = parts
+  const { clockMs, directory, store, ingest, devices, query } = parts
   const status = () => ingest.status()
   const ranges = rangesOf(config)
   const aheadMsMax = config.TIMESTAMP_AHEAD_SECONDS * 1000
@@ -139,7 +147,7 @@ function createOwnServer(config: Config, log: Log, parts: Parts, isStopping: () 
         ingest,
         check: createReadingCheck({ ranges, aheadMsMax }),
         meter: metrics.meter,
-        nowMs: Date.now,
+        nowMs: clockMs,
         deviceRate: { perSecond: config.DEVICE_RATE, burst: config.DEVICE_BURST },
         failedAttemptsPerMinute: config.FAILED_ATTEMPTS,
       },
@@ -160,14 +168,15 @@ function createOwnServer(config: Config, log: Log, parts: Parts, isStopping: () 
   })
 }
 
-function openOwnIngest({ config, log, onFatal }: ServiceOptions, directory: DataDirectory): Ingest {
+function openOwnIngest({ config, log, onFatal }: ServiceOptions, directory: DataDirectory, clockMs: Clock): Ingest {
   return openIngest({
     directory: directory.journal,
     journalBytesMax: config.JOURNAL_MAX,
     reserveBytes: config.JOURNAL_RESERVE,
     keepMs: config.JOURNAL_KEEP_HOURS * hourMs,
-    nowUs: createWallClockUs(),
+    nowUs: createWallClockUs(clockMs),
     log,
+    faults: config.faults?.ingest,
     onFatal,
   })
 }
@@ -184,11 +193,11 @@ function forwardWhenReady(store: Store, ingest: Ingest, { onFatal }: ServiceOpti
   )
 }
 
-function openQuery(config: Config, store: Store, ingest: Ingest, log: Log): Query {
+function openQuery({ config, log }: ServiceOptions, store: Store, ingest: Ingest, clockMs: Clock): Query {
   return createQuery({
     questdb: store.questdb.address,
     timeZone: config.TIME_ZONE,
-    now: Date.now,
+    now: clockMs,
     revision: ingest.revision,
     limits: {
       latestBytesMax: config.LATEST_BYTES_MAX,

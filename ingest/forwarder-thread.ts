@@ -3,6 +3,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { openDisk } from './disk.ts'
 import { Forwarder, type ForwarderStatus, readCheckpoint } from './forwarder.ts'
+import { createPass, type InjectedFaults, withDiskFaults, withForwardFaults } from './injected-faults.ts'
 import type { Log } from './log.ts'
 import { connectQuestdb, type QuestdbHttp } from './questdb.ts'
 import { listSegments } from './segments.ts'
@@ -16,6 +17,8 @@ export interface ForwarderThreadData {
   connectionCount: number
   paceMs: number
   requestTimeoutMs: number
+  /** For tests only. */
+  faults: InjectedFaults | undefined
 }
 
 /** `start` comes once QuestDB is there and we know whether it syncs what it applies. */
@@ -41,9 +44,10 @@ function logAt(level: 'info' | 'warn' | 'error') {
 const log = { info: logAt('info'), warn: logAt('warn'), error: logAt('error') } as Log
 
 function start(options: Extract<ForwarderCommand, { kind: 'start' }>): void {
-  const { directory, durableEnd, end, connectionCount, requestTimeoutMs } = data
-  const disk = openDisk(directory)
-  const connect = () => connectQuestdb(options.questdb, requestTimeoutMs)
+  const { directory, durableEnd, end, connectionCount, requestTimeoutMs, faults } = data
+  const disk = withDiskFaults(openDisk(directory), faults)
+  const pass = faults && createPass(faults)
+  const connect = () => withForwardFaults(connectQuestdb(options.questdb, requestTimeoutMs), pass)
   // A QuestDB that does not sync may have lost, while we were away, what it had applied.
   const from = options.keepMs > 0 ? (listSegments(disk)[0] ?? end.position) : readCheckpoint(disk, end.position)
   forwarder = new Forwarder({

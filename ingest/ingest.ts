@@ -7,6 +7,7 @@ import { openDisk } from './disk.ts'
 import { type ForwarderStatus, statusAtStart } from './forwarder.ts'
 import type { ForwarderCommand, ForwarderMessage, ForwarderThreadData } from './forwarder-thread.ts'
 import { groupBodyMax } from './group.ts'
+import { createPass, type InjectedFaults } from './injected-faults.ts'
 import { Journal, type JournalStatus, type Outcome } from './journal.ts'
 import type { Log } from './log.ts'
 import type { QuestdbHttp } from './questdb.ts'
@@ -23,6 +24,8 @@ export interface IngestOptions {
   keepMs: number
   nowUs: () => number
   log: Log
+  /** For tests only. */
+  faults?: InjectedFaults | undefined
   /** Called when a thread has died: the process cannot keep its promise any more. */
   onFatal: (error: Error) => void
 }
@@ -78,6 +81,7 @@ export function openIngest(options: IngestOptions): Ingest {
     liveWindowUs,
     nowUs,
     log,
+    faults: options.faults,
     onFatal: options.onFatal,
   })
   const revisions = new Int32Array(new SharedArrayBuffer(4 * revisionSlots))
@@ -93,6 +97,7 @@ export function openIngest(options: IngestOptions): Ingest {
     connectionCount: 2,
     paceMs: 500,
     requestTimeoutMs: 30_000,
+    faults: options.faults,
   }
   const forwarder = new Worker(new URL('./forwarder-thread.ts', import.meta.url), { workerData })
   forwarder.on('message', (message: ForwarderMessage) => {
@@ -116,7 +121,10 @@ export function openIngest(options: IngestOptions): Ingest {
   }
 
   return {
-    accept: (device, reading) => new Promise(resolve => journal.append(device, reading, resolve)),
+    accept: withAckFault(
+      (device, reading) => new Promise(resolve => journal.append(device, reading, resolve)),
+      options,
+    ),
     append,
     clockUs: () => journal.clockUs(),
     liveWindowUs,
@@ -131,6 +139,17 @@ export function openIngest(options: IngestOptions): Ingest {
       closing ??= close()
       return closing
     },
+  }
+}
+
+/** With faults, also the moment right behind an answer is one to die at. */
+function withAckFault(accept: Ingest['accept'], { faults }: IngestOptions): Ingest['accept'] {
+  if (faults === undefined) return accept
+  const pass = createPass(faults)
+  return async (device, reading) => {
+    const outcome = await accept(device, reading)
+    setImmediate(() => pass('after-ack'))
+    return outcome
   }
 }
 

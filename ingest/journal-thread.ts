@@ -6,11 +6,13 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { openDisk } from './disk.ts'
 import { groupHeaderLength } from './group.ts'
+import { withDiskFaults } from './injected-faults.ts'
 import { command, controlAt, type JournalThreadData, type JournalThreadMessage, timesAt } from './journal-shared.ts'
 import { SegmentWriter } from './segment-writer.ts'
 
-const { directory, end, reserveBytes, segmentBytes, shared }: JournalThreadData = workerData
-const writer = new SegmentWriter({ disk: openDisk(directory), end, reserveBytes, segmentBytes })
+const { directory, end, reserveBytes, segmentBytes, shared, faults }: JournalThreadData = workerData
+const disk = withDiskFaults(openDisk(directory), faults)
+const writer = new SegmentWriter({ disk, end, reserveBytes, segmentBytes })
 const { control, times, slots, durableEnd } = shared
 
 function answer(message: JournalThreadMessage): void {

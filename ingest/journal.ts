@@ -11,6 +11,7 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { openDisk } from './disk.ts'
 import { groupHeaderLength } from './group.ts'
+import type { InjectedFaults } from './injected-faults.ts'
 import {
   command,
   controlAt,
@@ -44,6 +45,8 @@ export interface JournalOptions {
   liveWindowUs: number
   nowUs: () => number
   log: Log
+  /** For tests only. */
+  faults?: InjectedFaults | undefined
   /** Called when the journal's thread has died: nothing can be acknowledged any more. */
   onFatal: (error: Error) => void
 }
@@ -126,6 +129,7 @@ export class Journal {
       // Whole segments are what trimming removes, so a small journal needs small ones to heal when it was full.
       segmentBytes: Math.min(segmentBytesMax, Math.floor(options.bytesMax / segmentsMin)),
       shared: this.shared,
+      faults: options.faults,
     }
     this.#worker = new Worker(new URL('./journal-thread.ts', import.meta.url), { workerData })
     this.#worker.on('message', (message: JournalThreadMessage) => {

@@ -41,14 +41,14 @@ export function createStamper({ nowUs, floorUs, residue = 0, modulus = 1 }: Stam
 }
 
 /**
- * The wall clock with microseconds: `Date.now()` moved on by the monotonic clock, and set again when the two drift apart
+ * The wall clock with microseconds: its milliseconds moved on by the monotonic clock, and set again when the two drift apart
  * by more than two milliseconds, as after a correction of the system's clock.
  */
-export function createWallClockUs(): () => number {
-  let baseUs = Date.now() * 1000
+export function createWallClockUs(nowMs = Date.now): () => number {
+  let baseUs = nowMs() * 1000
   let baseMonotonicMs = performance.now()
   return () => {
-    const wallUs = Date.now() * 1000
+    const wallUs = nowMs() * 1000
     const timeUs = baseUs + (performance.now() - baseMonotonicMs) * 1000
     if (Math.abs(timeUs - wallUs) <= 2000) return Math.floor(timeUs)
     baseUs = wallUs
