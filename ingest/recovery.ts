@@ -43,11 +43,15 @@ function scanSegment(disk: Disk, start: number): { end: JournalEnd | undefined; 
     const end = lastGroupEnd(reader, start, start + size)
     const cutAt = end === undefined ? 0 : end.position - start
     const torn = withoutTrailingZeros(file, cutAt, size)
-    if (torn.length > 0) disk.replace(quarantineName(start + cutAt, 'tail'), torn)
+    if (torn.length > 0) {
+      disk.replace(quarantineName(start + cutAt, 'tail'), torn)
+      disk.syncDirectory()
+    }
     // A segment without one whole group goes, so that its name is free for the next one that starts there.
     if (end === undefined) disk.remove(segmentName(start))
-    else if (size > cutAt) {
-      file.truncate(cutAt)
+    else {
+      if (size > cutAt) file.truncate(cutAt)
+      // A killed process may have left groups that only the system's memory holds, and from now on they count.
       file.sync()
     }
     disk.syncDirectory()

@@ -28,7 +28,8 @@ export class SegmentReader {
 
   constructor(disk: Disk, chunkBytes = chunkBytesDefault) {
     this.#disk = disk
-    this.#buffer = new Uint8Array(Math.max(chunkBytes, chunkBytesDefault))
+    // Not filled with zeros first: what is not read into it is never looked at.
+    this.#buffer = Buffer.allocUnsafeSlow(Math.max(chunkBytes, chunkBytesDefault))
   }
 
   /** The groups from `position` on that stand before `end`, as many as fit into a chunk or the segment has. */

@@ -75,6 +75,8 @@ export class SegmentWriter {
     } catch (error) {
       return { outcome: 'full', end: end.position, error }
     }
+    // Its stamps are given out, whatever becomes of the group: the forwarder may read it even when the disk forgets it.
+    end.highestStampUs = group.highestStampUs
     const bodyLength = bytes.length - groupHeaderLength
     sealGroup(bytes, { ...group, bodyLength, position: end.position, firstOrdinal: end.ordinal })
     try {
@@ -90,7 +92,6 @@ export class SegmentWriter {
     segment.length += bytes.length
     end.position += bytes.length
     end.ordinal += group.recordCount
-    end.highestStampUs = group.highestStampUs
     return { outcome: 'stored', end: end.position }
   }
 

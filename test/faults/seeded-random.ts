@@ -1,0 +1,28 @@
+/** Random numbers that one seed repeats, so that a history that failed can be run again. */
+
+export interface Random {
+  /** Below 1. */
+  next(): number
+  /** An integer below `limit`. */
+  below(limit: number): number
+  chance(probability: number): boolean
+  pick<T>(values: readonly [T, ...T[]]): T
+}
+
+/** Mulberry32: one multiplication a step, and good enough for dice. */
+export function createRandom(seed: number): Random {
+  let state = seed >>> 0
+  function next(): number {
+    state = (state + 0x6d2b_79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+  const below = (limit: number) => Math.floor(next() * limit)
+  return {
+    next,
+    below,
+    chance: probability => next() < probability,
+    pick: values => values[below(values.length)] ?? values[0],
+  }
+}
