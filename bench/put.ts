@@ -18,6 +18,8 @@ const connections = Number(process.argv[2] ?? 64)
 const pairs = Number(process.argv[3] ?? 5)
 const seconds = Number(process.argv[4] ?? 4)
 const deviceCount = 1000
+/** At more connections than this the bound says nothing: each waits for its turn. */
+const connectionsBounded = 64
 const p99MsMax = 50
 
 const closers: (() => unknown)[] = []
@@ -98,7 +100,8 @@ async function bench(): Promise<void> {
     hardware: hardware(),
   })
   if (stored !== acknowledged) throw new Error(`${acknowledged} were acknowledged and ${stored} are stored`)
-  if (median(p99s) > p99MsMax) throw new Error(`the p99 is ${round(median(p99s))} ms`)
+  if (connections <= connectionsBounded && median(p99s) > p99MsMax)
+    throw new Error(`the p99 is ${round(median(p99s))} ms`)
 }
 
 try {
