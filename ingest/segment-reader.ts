@@ -21,22 +21,26 @@ export const chunkBytesDefault = 2 * (groupBodyMax + groupHeaderLength)
 
 export class SegmentReader {
   readonly #disk: Disk
-  readonly #buffer: Uint8Array
+  readonly #chunkBytes: number
+  /** As long as the longest chunk so far: most journals are short, and a start reads several. */
+  #buffer = new Uint8Array(0)
   #file: DiskFile | undefined
   #start = 0
   #nextStart: number | undefined
 
   constructor(disk: Disk, chunkBytes = chunkBytesDefault) {
     this.#disk = disk
-    // Not filled with zeros first: what is not read into it is never looked at.
-    this.#buffer = Buffer.allocUnsafeSlow(Math.max(chunkBytes, chunkBytesDefault))
+    this.#chunkBytes = Math.max(chunkBytes, chunkBytesDefault)
   }
 
   /** The groups from `position` on that stand before `end`, as many as fit into a chunk or the segment has. */
-  read(position: number, end: number, bytesMax = this.#buffer.length): Chunk {
+  read(position: number, end: number, bytesMax = this.#chunkBytes): Chunk {
     const from = this.#seek(position, end)
     const limit = Math.min(end, this.#nextStart ?? end)
-    const wanted = Math.max(0, Math.min(limit - from, bytesMax, this.#buffer.length))
+    const wanted = Math.max(0, Math.min(limit - from, bytesMax, this.#chunkBytes))
+    if (this.#buffer.length < wanted) {
+      this.#buffer = new Uint8Array(Math.min(this.#chunkBytes, Math.max(wanted, 2 * this.#buffer.length)))
+    }
     const count = this.#file?.read(this.#buffer.subarray(0, wanted), from - this.#start) ?? 0
     const bytes = this.#buffer.subarray(0, count)
     // A file that ends before the position that is asked for holds nothing more: the rest was never written.
