@@ -31,6 +31,7 @@ export interface DeliveryOptions {
   requestBytes: number
   /** Resolves after the time, or at once when the forwarder closes. */
   sleep: (ms: number) => Promise<void>
+  random: () => number
   isClosed: () => boolean
   /** A fault of the table itself, which would make every row look bad. */
   findSchemaFault: () => Promise<string | undefined>
@@ -105,7 +106,7 @@ export class Delivery {
       } else if (answer.status === internalError && attempt >= attemptsMax) {
         return this.#halve(slice, `${answer.status} ${answer.message}`, false, storedBefore)
       }
-      await this.#options.sleep(backoffMs(attempt))
+      await this.#options.sleep(backoffMs(attempt, this.#options.random()))
     }
   }
 
@@ -178,7 +179,7 @@ export class Delivery {
   }
 }
 
-function backoffMs(attempt: number): number {
+function backoffMs(attempt: number, random: number): number {
   const ms = Math.min(backoffMsMax, backoffMsMin * 2 ** (attempt - 1))
-  return ms * (0.5 + Math.random() / 2)
+  return ms * (0.5 + random / 2)
 }

@@ -7,6 +7,7 @@ import { createPass, type InjectedFaults, withDiskFaults, withForwardFaults } fr
 import type { Log } from './log.ts'
 import { connectQuestdb, type QuestdbHttp } from './questdb.ts'
 import { listSegments } from './segments.ts'
+import { systemTiming } from './timing.ts'
 
 export interface ForwarderThreadData {
   directory: string
@@ -63,6 +64,7 @@ function start(options: Extract<ForwarderCommand, { kind: 'start' }>): void {
     keepBytesMax: options.keepBytesMax,
     revisions: data.revisions,
     nowMs: Date.now,
+    timing: systemTiming,
     log,
     onStatus: createStatusSender(),
   })

@@ -15,6 +15,7 @@ import { type Chunk, SegmentReader } from './segment-reader.ts'
 import { listSegments, quarantineName, segmentName } from './segments.ts'
 import { type Progress, Settlement } from './settlement.ts'
 import { findSchemaFault, isTransientSuspension, readTableState, resumeTable, type TableState } from './table-state.ts'
+import type { Timing } from './timing.ts'
 
 export interface ForwarderOptions {
   disk: Disk
@@ -34,6 +35,7 @@ export interface ForwarderOptions {
   keepBytesMax: number
   revisions: Int32Array
   nowMs: () => number
+  timing: Timing
   log: Log
   onStatus: (status: ForwarderStatus) => void
 }
@@ -113,6 +115,7 @@ export class Forwarder {
       connections: connections.slice(0, -1),
       requestBytes: options.requestBytes,
       sleep: ms => this.#sleep(ms),
+      random: options.timing.random,
       isClosed: () => this.#closed,
       findSchemaFault: () => findSchemaFault(this.#control),
       putAside: (round, offset, reason) => this.#putAside(round, offset, reason),
@@ -151,7 +154,7 @@ export class Forwarder {
         await this.#sleep(idleMs)
         continue
       }
-      this.#roundAtMs = performance.now()
+      this.#roundAtMs = this.#options.timing.monotonicMs()
       this.#quarantine(chunk)
       const round = this.#live.plan(chunk)
       if (!(await this.#send(round, chunk.groups[0]?.receiptUs))) continue
@@ -169,7 +172,7 @@ export class Forwarder {
    */
   #isDue(bytes: number): boolean {
     if (bytes === 0) return false
-    return bytes >= bytesWorthSending || performance.now() - this.#roundAtMs >= this.#options.paceMs
+    return bytes >= bytesWorthSending || this.#options.timing.monotonicMs() - this.#roundAtMs >= this.#options.paceMs
   }
 
   /** Never passes the live lane: of two records with one key the later must be sent later, in whichever lane it is. */
@@ -385,11 +388,11 @@ export class Forwarder {
     if (this.#closed) return Promise.resolve()
     return new Promise(resolve => {
       const wake = () => {
-        clearTimeout(timer)
+        cancel()
         this.#wakers.delete(wake)
         resolve()
       }
-      const timer = setTimeout(wake, ms)
+      const cancel = this.#options.timing.after(ms, wake)
       this.#wakers.add(wake)
     })
   }

@@ -6,6 +6,7 @@ import { Forwarder, type ForwarderOptions, type ForwarderStatus, readCheckpoint 
 import { recoverJournal } from '../../ingest/recovery.ts'
 import { SegmentWriter } from '../../ingest/segment-writer.ts'
 import { listSegments } from '../../ingest/segments.ts'
+import { systemTiming } from '../../ingest/timing.ts'
 import { revisionSlots } from '../../ingest/touched.ts'
 import { silentLog, type TestHooks, temporaryFolder } from '../support/databases.ts'
 import { device, records, unsealed } from '../support/journal-parts.ts'
@@ -62,6 +63,7 @@ function createRig(t: TestHooks, segmentBytes = 1024 * 1024): Rig {
         keepBytesMax: 1e9,
         revisions,
         nowMs: Date.now,
+        timing: systemTiming,
         log: silentLog,
         onStatus: status => {
           last = status
