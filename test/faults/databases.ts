@@ -1,0 +1,93 @@
+/**
+ * The databases of a run, shared by its services: a PostgreSQL as the store starts it, and a QuestDB with its settings
+ * and one more, by which a table can be suspended on request. Whoever is killed is started again.
+ */
+
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openDataDirectory } from '../../store/data-directory.ts'
+import { findJava } from '../../store/java.ts'
+import { openPostgres } from '../../store/postgres.ts'
+import type { QuestdbAddress } from '../../store/questdb-address.ts'
+import { questdbJar } from '../../store/questdb-jar.ts'
+import { planQuestdb } from '../../store/questdb-server.ts'
+import { logSettingsText, ownSettings, settingsText } from '../../store/questdb-settings.ts'
+import { launch, type ServerProcess } from '../../store/server-process.ts'
+import { supervise } from '../../store/supervisor.ts'
+import { storeOptions, type TestHooks } from '../support/databases.ts'
+import { serverPid, until } from '../support/processes.ts'
+import { openQuestdbSql, type QuestdbSql } from './questdb-sql.ts'
+
+export interface Databases {
+  questdb: QuestdbAddress
+  sql: QuestdbSql
+  postgresUrl: string
+  pid(server: 'questdb' | 'postgres'): number
+}
+
+const stopSteps = [{ signal: 'SIGTERM', waitMs: 3000 } as const, { signal: 'SIGKILL', waitMs: 1000 } as const] as const
+
+export async function startFaultDatabases(t: TestHooks, folder: string): Promise<Databases> {
+  const directory = openDataDirectory(join(folder, 'databases'))
+  t.teardown(() => directory.close())
+  const options = storeOptions(directory)
+  const { log, environment } = options
+  const postgres = await openPostgres(options, new AbortController().signal)
+  t.teardown(() => postgres.close())
+  const { user, password, host, port, database } = postgres.pool.options
+  const own = await planQuestdb(directory, 'sync')
+  const java = await findJava(environment)
+  const jar = await questdbJar(options)
+  const root = join(directory.questdb, 'root')
+  const temporary = join(directory.questdb, 'tmp')
+
+  function start(): ServerProcess {
+    const configuration = join(root, 'conf')
+    mkdirSync(configuration, { recursive: true })
+    const settings = { ...ownSettings(own), 'dev.mode.enabled': 'true' }
+    writeFileSync(join(configuration, 'server.conf'), settingsText(settings), { mode: 0o600 })
+    writeFileSync(join(configuration, 'log.conf'), logSettingsText)
+    // Each kill leaves its unpacked libraries there.
+    rmSync(temporary, { recursive: true, force: true })
+    mkdirSync(temporary)
+    const flags = ['-XX:+UseParallelGC', '-Xmx512m', `-Djava.io.tmpdir=${temporary}`]
+    return launch({
+      command: java.command,
+      args: [...flags, '-p', jar, '-m', 'io.questdb/io.questdb.ServerMain', '-d', root],
+      recordPath: join(directory.questdb, 'process'),
+      logPath: join(directory.questdb, 'questdb.log'),
+      environment,
+    })
+  }
+
+  const supervised = supervise({ name: 'QuestDB', start, stopSteps, log })
+  t.teardown(() => supervised.stop())
+  const sql = openQuestdbSql(own.address)
+  await until('QuestDB is up', () => answers(sql))
+  return {
+    questdb: own.address,
+    sql,
+    postgresUrl: `postgresql://${user}:${password}@${host}:${port}/${database}`,
+    pid: server => serverPid(directory, server),
+  }
+}
+
+/** QUESTDB_HTTP by way of another port, and the other settings by which a service uses these databases. */
+export function settingsFor({ questdb, postgresUrl }: Databases, questdbPort: number): Record<string, string> {
+  const { http, pg } = questdb
+  const credentials = Buffer.from((http.authorization ?? '').slice(6), 'base64').toString()
+  return {
+    QUESTDB_HTTP: `http://${credentials}@127.0.0.1:${questdbPort}`,
+    QUESTDB_PG: `postgresql://${pg.user}:${pg.password}@${pg.host}:${pg.port}/${pg.database}`,
+    DATABASE_URL: postgresUrl,
+  }
+}
+
+async function answers(sql: QuestdbSql): Promise<boolean> {
+  try {
+    await sql('SELECT 1')
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,42 @@
+/**
+ * Which attempt a stored row comes from stands in its own values, so that nothing has to be kept in step with them: the
+ * digits of the attempt's number, spread over values that a real sensor could give, and a check over it in the battery's.
+ */
+
+export interface Values {
+  temperature: number
+  humidity: number
+  pressure: number
+  batteryVoltage: number
+  batteryPercentage: number
+}
+
+const temperatureSteps = 1000
+const humiditySteps = 900
+const pressureSteps = 3500
+/** Numbers from here on would repeat. */
+export const sequenceEnd = temperatureSteps * humiditySteps * pressureSteps
+
+/** One decimal, as the double that a JSON text of it reads back to. */
+const tenths = (count: number): number => Number((count / 10).toFixed(1))
+
+export function valuesOf(sequence: number): Values {
+  const rest = Math.floor(sequence / temperatureSteps)
+  return {
+    temperature: tenths((sequence % temperatureSteps) - 400),
+    humidity: tenths((rest % humiditySteps) + 50),
+    pressure: tenths(Math.floor(rest / humiditySteps) + 7000),
+    batteryVoltage: tenths((sequence * 31) % 97),
+    batteryPercentage: tenths((sequence * 7919) % 997),
+  }
+}
+
+/** The number that the values carry, or undefined when they are no values of ours. The check is left to the caller. */
+export function sequenceOf({ temperature, humidity, pressure }: Omit<Values, 'batteryVoltage' | 'batteryPercentage'>) {
+  const low = Math.round(temperature * 10) + 400
+  const middle = Math.round(humidity * 10) - 50
+  const high = Math.round(pressure * 10) - 7000
+  const inside =
+    low >= 0 && low < temperatureSteps && middle >= 0 && middle < humiditySteps && high >= 0 && high < pressureSteps
+  return inside ? low + temperatureSteps * (middle + humiditySteps * high) : undefined
+}

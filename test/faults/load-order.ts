@@ -1,0 +1,31 @@
+/** What the harness and its load generator say to each other. */
+
+export interface LoadOrder {
+  port: number
+  seed: number
+  ledgerPath: string
+  /** The number of the first attempt. */
+  firstSequence: number
+  devices: { name: string; password: string }[]
+  /** How many of them, from the first on, send without waiting for answers. */
+  busyDevices: number
+  /** Attempts a second over all devices, about. */
+  perSecond: number
+  /** For bulk imports; without it there are none. */
+  adminToken: string | undefined
+  importEveryMs: number
+  importReadings: number
+}
+
+export type LoadCommand =
+  | { kind: 'start'; order: LoadOrder }
+  /** The old password of the device is worth nothing since `atMs`. */
+  | { kind: 'revoked'; device: string; password: string; atMs: number }
+  | { kind: 'stop' }
+
+export interface LoadResult {
+  /** Behind the last attempt. */
+  nextSequence: number
+  halfAnswers: number
+}
+export type LoadMessage = { kind: 'started' } | { kind: 'stopped'; result: LoadResult }

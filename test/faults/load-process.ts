@@ -1,0 +1,36 @@
+/** The load generator as the harness sees it. */
+
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import type { TestHooks } from '../support/databases.ts'
+import type { LoadCommand, LoadMessage, LoadOrder, LoadResult } from './load-order.ts'
+
+export interface LoadProcess {
+  revoked(device: string, password: string, atMs: number): void
+  /** Waits for the answers that are outstanding. */
+  stop(): Promise<LoadResult>
+}
+
+export async function startLoadProcess(t: TestHooks, order: LoadOrder): Promise<LoadProcess> {
+  const child = fork(join(import.meta.dirname, 'load.ts'))
+  t.teardown(() => child.kill('SIGKILL'))
+  const send = (command: LoadCommand) => child.send(command)
+  const result = new Promise<LoadResult>((resolve, reject) => {
+    child.on('message', (message: LoadMessage) => {
+      if (message.kind === 'stopped') resolve(message.result)
+    })
+    child.on('exit', code => reject(new Error(`the load generator has ended with ${code}`)))
+  })
+  // Looked at when it is stopped.
+  result.catch(() => undefined)
+  send({ kind: 'start', order })
+  await once(child, 'message')
+  return {
+    revoked: (device, password, atMs) => send({ kind: 'revoked', device, password, atMs }),
+    stop() {
+      send({ kind: 'stop' })
+      return result
+    },
+  }
+}

@@ -1,0 +1,110 @@
+/** The judge sees each of the seven faults, on ledgers that are made up. */
+
+import { test } from 'tap'
+import { sequenceEnd, sequenceOf, valuesOf } from './identity.ts'
+import type { Attempt, Ledger } from './ledger.ts'
+import { type FaultName, faultNames, type JudgeOptions, judge, type StoredRow } from './oracle.ts'
+
+const attempt = (sequence: number, more: Partial<Attempt> = {}): Attempt => ({
+  sequence,
+  device: 'porch',
+  kind: more.timeMs === undefined ? 'live' : 'timed',
+  timeMs: undefined,
+  startMs: 1000 * sequence,
+  endMs: 1000 * sequence + 5,
+  status: 200,
+  ...more,
+})
+
+const row = (sequence: number, more: Partial<StoredRow> = {}): StoredRow => ({
+  device: 'porch',
+  timeUs: 1_000_000 * sequence + 3001,
+  ...valuesOf(sequence),
+  ...more,
+})
+
+const ledger = (attempts: Attempt[], revocations: Ledger['revocations'] = []): Ledger => ({ attempts, revocations })
+
+/** Names of the faults that are found. */
+function found(of: Ledger, rows: StoredRow[], options: JudgeOptions = { stampToleranceMs: 100 }): FaultName[] {
+  const { faults } = judge(of, rows, options)
+  return faultNames.filter(name => faults[name].length > 0)
+}
+
+test('values carry their number, inside of what a sensor can give', async t => {
+  for (const sequence of [0, 1, 999, 1000, 899_999, 900_000, 123_456_789, sequenceEnd - 1]) {
+    const values = valuesOf(sequence)
+    t.equal(sequenceOf(values), sequence)
+    t.ok(values.temperature >= -90 && values.temperature <= 85)
+    t.ok(values.humidity >= 0 && values.humidity <= 100)
+    t.ok(values.pressure >= 300 && values.pressure <= 1100)
+    t.ok(values.batteryVoltage >= 0 && values.batteryPercentage >= 0 && values.batteryPercentage <= 100)
+    t.strictSame(JSON.parse(JSON.stringify(values)), values)
+  }
+  t.equal(sequenceOf({ ...valuesOf(1), temperature: 84.5 }), undefined)
+})
+
+test('a good run has no fault, and its unknown attempts may be there or not', async t => {
+  const attempts = [attempt(1), attempt(2, { status: undefined }), attempt(3, { status: undefined }), attempt(4)]
+  const verdict = judge(ledger([...attempts, attempt(5, { status: 503 })]), [row(1), row(3), row(4)])
+  t.strictSame(Object.values(verdict.faults).flat(), [])
+  t.equal(verdict.acknowledged, 2)
+  t.equal(verdict.unknown, 2)
+  t.equal(verdict.unknownStored, 1)
+})
+
+test('lost: acknowledged and not stored', async t => {
+  t.strictSame(found(ledger([attempt(1), attempt(2)]), [row(1)]), ['lost'])
+  t.strictSame(found(ledger([attempt(1), attempt(2)]), [row(1)], { excused: new Set([2]) }), [])
+  t.strictSame(found(ledger([attempt(2, { timeMs: 5 })]), []), ['lost'])
+})
+
+test('lost: an acknowledged replacement that an older one overwrote', async t => {
+  const rivals = [attempt(1, { timeMs: 5 }), attempt(2, { timeMs: 5 })]
+  t.strictSame(found(ledger(rivals), [row(2, { timeUs: 5000 })]), [])
+  t.strictSame(found(ledger(rivals), [row(1, { timeUs: 5000 })]), ['lost'])
+  const withUnknown = [...rivals, attempt(3, { timeMs: 5, status: undefined })]
+  t.strictSame(found(ledger(withUnknown), [row(3, { timeUs: 5000 })]), [])
+  t.strictSame(found(ledger(withUnknown), [row(1, { timeUs: 5000 })]), ['lost'])
+})
+
+test('duplicated: one attempt twice, or two in one place', async t => {
+  t.strictSame(found(ledger([attempt(1)]), [row(1), row(1, { timeUs: 1_003_002 })]), ['duplicated'])
+  const rivals = [attempt(1, { timeMs: 5 }), attempt(2, { timeMs: 5 })]
+  t.strictSame(found(ledger(rivals), [row(1, { timeUs: 5000 }), row(2, { timeUs: 5000 })]), ['duplicated'])
+})
+
+test('phantom: stored and never attempted', async t => {
+  t.strictSame(found(ledger([attempt(1)]), [row(1), row(2)]), ['phantom'])
+})
+
+test('wrong: a value, a device or a time that was not sent', async t => {
+  const one = ledger([attempt(1)])
+  t.strictSame(found(one, [row(1, { batteryVoltage: 3.2 })]), ['wrong'])
+  t.strictSame(found(one, [row(1, { temperature: valuesOf(1).temperature + 1e-13 })]), ['wrong'], 'one bit')
+  t.strictSame(found(one, [row(1, { device: 'attic' })]), ['wrong'])
+  t.strictSame(found(one, [row(1, { timeUs: 1_200_000 })]), ['wrong'], 'stamped after its answer')
+  t.strictSame(found(one, [row(1), row(2, { pressure: 5 })]), ['wrong'], 'values of nobody')
+  t.strictSame(found(ledger([attempt(1, { timeMs: 7 })]), [row(1, { timeUs: 7001 })]), ['wrong'])
+})
+
+test('leaked: refused and stored', async t => {
+  for (const status of [400, 401, 403, 429, 503]) {
+    t.strictSame(found(ledger([attempt(1, { status })]), [row(1)]), ['leaked'], String(status))
+  }
+  t.strictSame(found(ledger([attempt(1, { status: 500 })]), [row(1)]), [], 'a 500 leaves it open')
+})
+
+test('disordered: stamps of a device that do not grow with its readings', async t => {
+  const wide = { stampToleranceMs: 10_000 }
+  const two = ledger([attempt(1), attempt(2)])
+  t.strictSame(found(two, [row(2), row(1, { timeUs: 2_003_002 })], wide), ['disordered'])
+  const other = ledger([attempt(1), attempt(2, { device: 'attic' })])
+  t.strictSame(found(other, [row(2, { device: 'attic' }), row(1, { timeUs: 2_003_002 })], wide), [])
+})
+
+test('stale: taken with a password that had been revoked', async t => {
+  const revoked = attempt(9, { kind: 'revoked' })
+  t.strictSame(found(ledger([revoked], [{ device: 'porch', atMs: 8000 }]), [row(9)]), ['stale'])
+  t.strictSame(found(ledger([revoked], [{ device: 'porch', atMs: 9500 }]), [row(9)]), [], 'it was under way')
+})

@@ -1,0 +1,168 @@
+/**
+ * The judge: compares what was attempted and answered with what is stored. A pure function, so that it can be tried on
+ * made-up ledgers: an oracle that cannot see a fault proves nothing.
+ */
+
+import { sequenceOf, valuesOf } from './identity.ts'
+import type { Attempt, Ledger } from './ledger.ts'
+
+export interface StoredRow {
+  device: string
+  /** Undefined where the route that was asked does not tell it to the microsecond. */
+  timeUs: number | undefined
+  temperature: number
+  humidity: number
+  pressure: number
+  /** Undefined where the route does not tell them. */
+  batteryVoltage?: number | undefined
+  batteryPercentage?: number | undefined
+}
+
+export const faultNames = ['lost', 'duplicated', 'phantom', 'wrong', 'leaked', 'disordered', 'stale'] as const
+export type FaultName = (typeof faultNames)[number]
+
+export interface Verdict {
+  /** One sentence for each fault. */
+  faults: Record<FaultName, string[]>
+  acknowledged: number
+  /** Attempts without an answer, and how many of those are stored. */
+  unknown: number
+  unknownStored: number
+}
+
+export interface JudgeOptions {
+  /** Stamps lie within the attempt, give or take this much; undefined where the clock is wrong on purpose. */
+  stampToleranceMs?: number | undefined
+  /** Acknowledged readings that were damaged on purpose: they need not be there, and must not be there wrongly. */
+  excused?: ReadonlySet<number>
+}
+
+const isAcknowledged = ({ status }: Attempt): boolean => status === 200
+/** Answers that promise that nothing was stored. */
+const isRefused = ({ status }: Attempt): boolean =>
+  status !== undefined && ((status >= 400 && status < 500) || status === 503)
+
+/** `rows` in the order of time for each device. */
+export function judge(ledger: Ledger, rows: readonly StoredRow[], options: JudgeOptions = {}): Verdict {
+  const attempts = new Map(ledger.attempts.map(attempt => [attempt.sequence, attempt]))
+  const faults: Verdict['faults'] = {
+    ...{ lost: [], duplicated: [], phantom: [], wrong: [], leaked: [], disordered: [], stale: [] },
+  }
+  const stored = new Map<number, number>()
+  for (const row of rows) {
+    const attempt = attemptOf(row, attempts, faults)
+    if (attempt === undefined) continue
+    const { sequence } = attempt
+    stored.set(sequence, (stored.get(sequence) ?? 0) + 1)
+    const wrong = wrongIn(row, attempt, options)
+    if (wrong !== undefined) faults.wrong.push(wrong)
+    if (isRefused(attempt)) faults.leaked.push(`${nameOf(attempt)} was answered ${attempt.status} and is stored`)
+  }
+  for (const [sequence, times] of stored) {
+    if (times > 1) faults.duplicated.push(`${sequence} is stored ${times} times`)
+  }
+  judgeLive(ledger, stored, options.excused ?? new Set(), faults.lost)
+  judgeTimed(ledger, stored, options.excused ?? new Set(), faults)
+  judgeOrder(rows, attempts, faults.disordered)
+  judgeStale(ledger, faults.stale)
+  const unknown = ledger.attempts.filter(attempt => !isAcknowledged(attempt) && !isRefused(attempt))
+  return {
+    faults,
+    acknowledged: ledger.attempts.filter(isAcknowledged).length,
+    unknown: unknown.length,
+    unknownStored: unknown.filter(({ sequence }) => stored.has(sequence)).length,
+  }
+}
+
+const nameOf = ({ sequence, device, kind }: Attempt): string => `${sequence} (${kind}, ${device})`
+
+function attemptOf(row: StoredRow, attempts: Map<number, Attempt>, faults: Verdict['faults']): Attempt | undefined {
+  const sequence = sequenceOf(row)
+  if (sequence === undefined) {
+    faults.wrong.push(`a row has values that nobody sent: ${JSON.stringify(row)}`)
+    return undefined
+  }
+  const attempt = attempts.get(sequence)
+  if (attempt === undefined) faults.phantom.push(`${sequence} was never attempted: ${JSON.stringify(row)}`)
+  return attempt
+}
+
+function wrongIn(row: StoredRow, attempt: Attempt, { stampToleranceMs }: JudgeOptions): string | undefined {
+  if (row.device !== attempt.device) return `${nameOf(attempt)} is stored under ${row.device}`
+  const values = valuesOf(attempt.sequence)
+  for (const [name, value] of Object.entries(values) as [keyof typeof values, number][]) {
+    const found = row[name]
+    if (found !== undefined && !Object.is(found, value)) return `${nameOf(attempt)} has ${name} ${found}, not ${value}`
+  }
+  if (row.timeUs === undefined) return undefined
+  if (attempt.timeMs !== undefined) {
+    const isSame = row.timeUs === attempt.timeMs * 1000
+    return isSame ? undefined : `${nameOf(attempt)} is stored at ${row.timeUs}, not at ${attempt.timeMs} ms`
+  }
+  if (stampToleranceMs === undefined) return undefined
+  const afterMs = (attempt.endMs ?? Number.POSITIVE_INFINITY) + stampToleranceMs
+  const isWithin = row.timeUs >= (attempt.startMs - stampToleranceMs) * 1000 && row.timeUs <= afterMs * 1000
+  return isWithin ? undefined : `${nameOf(attempt)} is stamped ${row.timeUs}, outside of its attempt`
+}
+
+/** Each acknowledged reading without a time of its own has its own row. */
+function judgeLive({ attempts }: Ledger, stored: Map<number, number>, excused: ReadonlySet<number>, lost: string[]) {
+  for (const attempt of attempts) {
+    if (attempt.timeMs !== undefined || !isAcknowledged(attempt)) continue
+    if (!stored.has(attempt.sequence) && !excused.has(attempt.sequence)) lost.push(`${nameOf(attempt)} is missing`)
+  }
+}
+
+/**
+ * Of those with one device and time the last acknowledged counts; one without an answer may have overtaken it. What is
+ * excused leaves all of its place open: the one before it may show again.
+ */
+function judgeTimed(
+  { attempts }: Ledger,
+  stored: Map<number, number>,
+  excused: ReadonlySet<number>,
+  faults: Verdict['faults'],
+): void {
+  const timed = attempts.filter(attempt => attempt.timeMs !== undefined)
+  for (const rivals of Map.groupBy(timed, ({ device, timeMs }) => `${device} ${timeMs}`).values()) {
+    const found = rivals.filter(({ sequence }) => stored.has(sequence))
+    if (found.length > 1) faults.duplicated.push(`${found.map(nameOf).join(' and ')} stand in one place`)
+    const last = rivals.findLast(isAcknowledged)
+    if (last === undefined || rivals.some(({ sequence }) => excused.has(sequence))) continue
+    const isThere = found.some(
+      rival => rival.sequence >= last.sequence || (!isAcknowledged(rival) && !isRefused(rival)),
+    )
+    if (isThere) continue
+    faults.lost.push(
+      found.length === 0
+        ? `${nameOf(last)} is missing`
+        : `${nameOf(last)} is overwritten by the older ${found.map(nameOf).join(', ')}`,
+    )
+  }
+}
+
+/** Later acknowledged means a later stamp, for each device. */
+function judgeOrder(rows: readonly StoredRow[], attempts: Map<number, Attempt>, disordered: string[]): void {
+  const highest = new Map<string, number>()
+  for (const row of rows) {
+    const attempt = attempts.get(sequenceOf(row) ?? -1)
+    if (attempt === undefined || attempt.timeMs !== undefined || !isAcknowledged(attempt)) continue
+    const before = highest.get(attempt.device) ?? -1
+    if (attempt.sequence < before) disordered.push(`${nameOf(attempt)} is stamped behind ${before}`)
+    else highest.set(attempt.device, attempt.sequence)
+  }
+}
+
+/** Taken with a password that was revoked before the attempt began. */
+function judgeStale({ attempts, revocations }: Ledger, stale: string[]): void {
+  const revokedAt = new Map(revocations.map(({ device, atMs }) => [device, atMs]))
+  for (const attempt of attempts) {
+    if (attempt.kind !== 'revoked' || !isAcknowledged(attempt)) continue
+    if (attempt.startMs > (revokedAt.get(attempt.device) ?? Number.POSITIVE_INFINITY))
+      stale.push(`${nameOf(attempt)} was taken with a revoked password`)
+  }
+}
+
+export function faultCount({ faults }: Verdict): number {
+  return faultNames.reduce((sum, name) => sum + faults[name].length, 0)
+}

@@ -1,0 +1,60 @@
+/** The stored readings as anybody sees them: by the public API, day after day. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Ledger } from './ledger.ts'
+import type { StoredRow } from './oracle.ts'
+
+interface Point {
+  v: number
+}
+type Day = Record<'temperature' | 'humidity' | 'pressure', Point[]>
+
+const attemptsMax = 100
+const atOnce = 4
+
+/** In the order of time for each device. The API tells times to the minute, so they are left out. */
+export async function readPublic(port: number, ledger: Ledger): Promise<StoredRow[]> {
+  const questions = [...daysOf(ledger)].flatMap(([device, days]) => [...days].sort().map(day => ({ device, day })))
+  const rows = questions.map((): StoredRow[] => [])
+  let next = 0
+  const ask = async () => {
+    for (let index = next++; index < questions.length; index = next++) {
+      const { device, day } = questions[index] as { device: string; day: string }
+      rows[index] = rowsOf(device, await readDay(port, device, day))
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, ask))
+  return rows.flat()
+}
+
+/** All days on which a reading of the device may stand. */
+function daysOf({ attempts }: Ledger): Map<string, Set<string>> {
+  const days = new Map<string, Set<string>>()
+  for (const { device, timeMs, startMs, endMs } of attempts) {
+    const known = days.get(device) ?? new Set()
+    days.set(device, known)
+    for (const ms of timeMs === undefined ? [startMs, endMs ?? startMs] : [timeMs]) {
+      known.add(new Date(ms).toISOString().slice(0, 10))
+    }
+  }
+  return days
+}
+
+async function readDay(port: number, device: string, day: string): Promise<Day> {
+  for (let attempt = 1; ; attempt++) {
+    const response = await fetch(`http://127.0.0.1:${port}/api/data/day/${device}/${day}`)
+    if (response.status === 200) return (await response.json()) as Day
+    await response.arrayBuffer()
+    if (attempt === attemptsMax) throw new Error(`${device} on ${day}: ${response.status}`)
+    await sleep(100)
+  }
+}
+
+function rowsOf(device: string, { temperature, humidity, pressure }: Day): StoredRow[] {
+  if (humidity.length !== temperature.length || pressure.length !== temperature.length)
+    throw new Error(`${device} has series of different lengths`)
+  return temperature.map((point, index) => ({
+    ...{ device, timeUs: undefined, temperature: point.v },
+    ...{ humidity: humidity[index]?.v ?? Number.NaN, pressure: pressure[index]?.v ?? Number.NaN },
+  }))
+}

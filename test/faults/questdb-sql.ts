@@ -1,0 +1,55 @@
+/** Statements to QuestDB past the service, and the rows that it has stored. */
+
+import type { QuestdbAddress } from '../../store/questdb-address.ts'
+import { readingsTable } from '../../store/tables.ts'
+import { until } from '../support/processes.ts'
+import type { StoredRow } from './oracle.ts'
+
+export type QuestdbSql = (statement: string) => Promise<unknown[][]>
+
+const timeoutMs = 60_000
+const symbolsPerQuestion = 50
+
+export function openQuestdbSql({ http }: QuestdbAddress): QuestdbSql {
+  return async statement => {
+    const url = `http://${http.host}:${http.port}/exec?query=${encodeURIComponent(statement)}`
+    const headers = http.authorization === undefined ? {} : { authorization: http.authorization }
+    const response = await fetch(url, { headers, signal: AbortSignal.timeout(timeoutMs) })
+    const answer = (await response.json()) as { dataset?: unknown[][]; ddl?: string }
+    if (!response.ok) throw new Error(`QuestDB answered ${response.status} to ${statement}: ${JSON.stringify(answer)}`)
+    return answer.dataset ?? []
+  }
+}
+
+/** What was taken is visible. */
+export async function untilApplied(sql: QuestdbSql, waitMs: number): Promise<void> {
+  const statement = `SELECT writerTxn = sequencerTxn FROM wal_tables() WHERE name = '${readingsTable}'`
+  await until('QuestDB has applied all', async () => (await sql(statement))[0]?.[0] === true, waitMs)
+}
+
+/** The rows of devices, in the order of time. `names` has the device for each symbol. */
+export async function readStored(sql: QuestdbSql, names: ReadonlyMap<string, string>): Promise<StoredRow[]> {
+  const rows: StoredRow[] = []
+  const symbols = [...names.keys()]
+  for (let from = 0; from < symbols.length; from += symbolsPerQuestion) {
+    const list = symbols.slice(from, from + symbolsPerQuestion).map(symbol => `'${symbol}'`)
+    const columns = 'device, cast(ts AS LONG), temperature, humidity, pressure, battery_voltage, battery_percentage'
+    const statement = `SELECT ${columns} FROM ${readingsTable} WHERE device IN (${list.join(', ')}) ORDER BY ts`
+    for (const row of await sql(statement)) {
+      const [symbol, time, ...values] = row as [string, number | string, ...number[]]
+      const [temperature, humidity, pressure, batteryVoltage, batteryPercentage] = values.map(numberOf)
+      rows.push({
+        ...{ device: names.get(symbol) ?? symbol, timeUs: Number(time) },
+        ...{
+          temperature: temperature ?? Number.NaN,
+          humidity: humidity ?? Number.NaN,
+          pressure: pressure ?? Number.NaN,
+        },
+        ...{ batteryVoltage: batteryVoltage ?? Number.NaN, batteryPercentage: batteryPercentage ?? Number.NaN },
+      })
+    }
+  }
+  return rows
+}
+
+const numberOf = (value: unknown): number => (typeof value === 'number' ? value : Number.NaN)

@@ -1,0 +1,46 @@
+/** What a device sends, good or bad, as bytes of HTTP. */
+
+import { type Values, valuesOf } from './identity.ts'
+
+/** The fields of the logger API. */
+export function fieldsOf(device: string, values: Values, timeMs: number | undefined): Record<string, unknown> {
+  return {
+    device,
+    ...{ temperature: values.temperature, humidity: values.humidity, pressure: values.pressure },
+    ...{ 'battery voltage': values.batteryVoltage, 'battery percentage': values.batteryPercentage },
+    ...(timeMs === undefined ? {} : { timestamp: timeMs }),
+  }
+}
+
+/** Bodies that must be refused, though most of what they say is a reading like any other. */
+export function badBodies(device: string, sequence: number): [string, ...string[]] {
+  const fields = fieldsOf(device, valuesOf(sequence), undefined)
+  return [
+    JSON.stringify({ ...fields, temperature: String(fields['temperature']) }),
+    JSON.stringify({ ...fields, 'battery voltage': -3 }),
+    JSON.stringify({ ...fields, device: `${device}-other` }),
+    JSON.stringify({ ...fields, timestamp: '2026-02-30T00:00:00Z' }),
+    JSON.stringify({ ...fields, timestamp: Date.now() + 7 * 86_400_000 }),
+    JSON.stringify(fields).slice(0, -1),
+  ]
+}
+
+export function putRequest(device: string, password: string, body: string): string {
+  return httpRequest('PUT', '/api/log', basic(device, password), 'application/json', body)
+}
+
+export function importRequest(token: string, lines: string): string {
+  return httpRequest('POST', '/api/admin/import', `Bearer ${token}`, 'application/x-ndjson', lines)
+}
+
+export function basic(name: string, password: string): string {
+  return `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`
+}
+
+function httpRequest(method: string, path: string, authorization: string, type: string, body: string): string {
+  const length = Buffer.byteLength(body)
+  return (
+    `${method} ${path} HTTP/1.1\r\nHost: barograph\r\nAuthorization: ${authorization}\r\n` +
+    `Content-Type: ${type}\r\nContent-Length: ${length}\r\n\r\n${body}`
+  )
+}

@@ -1,0 +1,238 @@
+/**
+ * One experiment: a service on a data directory of its own, a load, whatever a row of the matrix does to them, and then
+ * the judgement by two routes, when all is quiet and everything that was taken is applied.
+ */
+
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openDataDirectory } from '../../store/data-directory.ts'
+import { freePort } from '../../store/free-port.ts'
+import { openStore } from '../../store/store.ts'
+import { storeOptions } from '../support/databases.ts'
+import { until } from '../support/processes.ts'
+import { type Databases, settingsFor } from './databases.ts'
+import { createHooks, type Hooks } from './hooks.ts'
+import { type Ledger, readLedger } from './ledger.ts'
+import { type LoadProcess, startLoadProcess } from './load-process.ts'
+import { faultCount, faultNames, type JudgeOptions, judge, type StoredRow, type Verdict } from './oracle.ts'
+import { readPublic } from './public-route.ts'
+import { openQuestdbSql, readStored, untilApplied } from './questdb-sql.ts'
+import { createRandom, type Random } from './seeded-random.ts'
+import { createServiceProcess, type ServiceProcess } from './service-process.ts'
+import { addFaults, addVerdict, type Tally } from './tally.ts'
+import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
+
+export interface Harness {
+  databases: Databases
+  /** Everything that an experiment leaves behind is in here. */
+  folder: string
+  /** The source that the service runs from. */
+  source: string
+  say(line: string): void
+}
+
+export interface ExperimentOptions {
+  seed: number
+  tally: Tally
+  devices?: number
+  busyDevices?: number
+  perSecond?: number
+  importEveryMs?: number
+  importReadings?: number
+  environment?: Record<string, string>
+  /** With databases of its own instead of the shared ones. */
+  ownDatabases?: boolean
+  judging?: JudgeOptions
+  drainMs?: number
+  /** Of the first start. */
+  firstStart?: Record<string, string>
+}
+
+export interface Stand {
+  hooks: Hooks
+  databases: Databases
+  service: ServiceProcess
+  proxy: TcpProxy
+  random: Random
+  load: LoadProcess
+  tally: Tally
+  folder: string
+  devices: { name: string; password: string }[]
+  /** Acknowledged readings that are damaged on purpose. */
+  excused: Set<number>
+  ledger(): Ledger
+  /** SIGKILL to the service; its recovery is timed. */
+  kill(): Promise<void>
+  /** Something that ended the service by itself. */
+  noteCrash(): void
+  /** Changes the device's password, at once. */
+  revoke(device: string): Promise<void>
+}
+
+const deviceCount = 40
+/** Two processes, one clock. */
+const stampToleranceMs = 5
+
+export async function experiment(
+  harness: Harness,
+  options: ExperimentOptions,
+  work: (stand: Stand) => Promise<void>,
+): Promise<Verdict> {
+  const hooks = createHooks()
+  try {
+    const stand = await setUp(harness, hooks, options)
+    await work(stand)
+    const { halfAnswers } = await stand.load.stop()
+    if (halfAnswers > 0) stand.tally.complaints.push(`${halfAnswers} answers were cut in the middle`)
+    return await conclude(harness, stand, options)
+  } catch (error) {
+    throw new Error(`seed ${options.seed}, in ${folderOf(harness, options)}`, { cause: error })
+  } finally {
+    await hooks.undo()
+  }
+}
+
+const folderOf = ({ folder }: Harness, { seed, tally }: ExperimentOptions): string =>
+  join(folder, `row-${tally.row.replace(/\W+/g, '-')}-seed-${seed}`)
+
+async function setUp(harness: Harness, hooks: Hooks, options: ExperimentOptions): Promise<Stand> {
+  const { databases } = harness
+  const { seed, tally } = options
+  const folder = folderOf(harness, options)
+  mkdirSync(folder, { recursive: true, mode: 0o711 })
+  const random = createRandom(seed)
+  const proxy = await startTcpProxy(hooks, databases.questdb.http.port, random)
+  const service = createServiceProcess(hooks, {
+    source: harness.source,
+    port: await freePort(),
+    dataDirectory: join(folder, 'data'),
+    environment: {
+      ...(options.ownDatabases === true ? {} : settingsFor(databases, proxy.port)),
+      ...options.environment,
+    },
+  })
+  await service.start(options.firstStart)
+  const prefix = `f${process.pid}x${Date.now().toString(36)}x`
+  const devices = await addDevices(service, prefix, options.devices ?? deviceCount)
+  const ledgerPath = join(folder, 'ledger')
+  const load = await startLoadProcess(hooks, {
+    port: service.port,
+    ...{ seed, ledgerPath, firstSequence: 1, devices },
+    busyDevices: options.busyDevices ?? 1,
+    perSecond: options.perSecond ?? 400,
+    adminToken: options.importEveryMs === undefined ? undefined : service.adminToken(),
+    importEveryMs: options.importEveryMs ?? 0,
+    importReadings: options.importReadings ?? 500,
+  })
+  const crashedAt: number[] = []
+  hooks.teardown(() => undefined)
+  const stand: Stand = {
+    ...{ hooks, databases, service, proxy, random, load, tally, folder, devices, excused: new Set() },
+    ledger: () => readLedger(ledgerPath),
+    async kill() {
+      crashedAt.push(Date.now())
+      tally.crashes++
+      await service.end('SIGKILL')
+    },
+    noteCrash() {
+      crashedAt.push(Date.now())
+      tally.crashes++
+    },
+    async revoke(device) {
+      const { status, body } = await service.admin('POST', `/devices/${device}/rotate?now=1`)
+      if (status !== 200) return
+      load.revoked(device, (body as { password: string }).password, Date.now())
+    },
+  }
+  crashTimes.set(stand, crashedAt)
+  return stand
+}
+
+const crashTimes = new WeakMap<Stand, number[]>()
+
+async function addDevices(service: ServiceProcess, prefix: string, count: number): Promise<Stand['devices']> {
+  const wanted = Array.from({ length: count }, (_, index) => ({ name: `${prefix}${index}` }))
+  const { status, body } = await service.admin('POST', '/devices', wanted)
+  if (status !== 201) throw new Error(`no devices were made: ${status} ${JSON.stringify(body)}`)
+  return (body as { device: string; password: string }[]).map(({ device, password }) => ({ name: device, password }))
+}
+
+/** Waits until all that was taken can be read, reads it twice, and judges. */
+async function conclude(harness: Harness, stand: Stand, options: ExperimentOptions): Promise<Verdict> {
+  const { service, tally } = stand
+  const ledger = stand.ledger()
+  await untilDrained(service, options.drainMs ?? 120_000)
+  const names = await symbolsOf(service, ledger)
+  const visible = await readPublic(service.port, ledger)
+  const stored = await readAll(stand, names, options)
+  const judging = { stampToleranceMs, excused: stand.excused, ...options.judging }
+  const verdict = judge(ledger, stored, judging)
+  const seen = judge(ledger, visible, judging)
+  addVerdict(tally, verdict)
+  addFaults(tally, seen)
+  noteRecoveries(stand, ledger)
+  const wrong = faultCount(verdict) + faultCount(seen)
+  if (wrong > 0) tellFaults(harness, stand, options, [verdict, seen])
+  return wrong > 0 && faultCount(verdict) === 0 ? seen : verdict
+}
+
+export async function untilDrained(service: ServiceProcess, waitMs: number): Promise<void> {
+  await until(
+    'the backlog is drained',
+    async () => {
+      const { lag } = await service.status()
+      if (lag.readings === 0) return true
+      await sleep(30)
+      return false
+    },
+    waitMs,
+  )
+}
+
+async function symbolsOf(service: ServiceProcess, { attempts }: Ledger): Promise<Map<string, string>> {
+  const names = new Map<string, string>()
+  for (const device of new Set(attempts.map(attempt => attempt.device))) {
+    const { body } = await service.admin('GET', `/devices/${device}`)
+    names.set((body as { symbol: string }).symbol, device)
+  }
+  return names
+}
+
+async function readAll(stand: Stand, names: Map<string, string>, options: ExperimentOptions): Promise<StoredRow[]> {
+  const { service, databases, hooks } = stand
+  if (options.ownDatabases !== true) {
+    await untilApplied(databases.sql, options.drainMs ?? 120_000)
+    return await readStored(databases.sql, names)
+  }
+  await service.end('SIGTERM')
+  const directory = openDataDirectory(service.dataDirectory)
+  hooks.teardown(() => directory.close())
+  const store = await openStore(storeOptions(directory))
+  hooks.teardown(() => store.close())
+  await store.questdb.ready
+  const sql = openQuestdbSql(store.questdb.address)
+  await untilApplied(sql, 60_000)
+  return await readStored(sql, names)
+}
+
+/** From each crash to the first attempt after it that got its 200. */
+function noteRecoveries(stand: Stand, { attempts }: Ledger): void {
+  for (const crashedAt of crashTimes.get(stand) ?? []) {
+    let firstMs = Number.POSITIVE_INFINITY
+    for (const { startMs, endMs, status } of attempts) {
+      if (status === 200 && startMs > crashedAt && endMs !== undefined && endMs < firstMs) firstMs = endMs
+    }
+    if (firstMs < Number.POSITIVE_INFINITY) stand.tally.recoveriesMs.push(firstMs - crashedAt)
+  }
+}
+
+function tellFaults(harness: Harness, stand: Stand, { seed }: ExperimentOptions, verdicts: Verdict[]): void {
+  harness.say(`row ${stand.tally.row}, seed ${seed}: NOT CLEAN; ledger and data are kept in ${stand.folder}`)
+  for (const [index, { faults }] of verdicts.entries()) {
+    for (const name of faultNames) {
+      const route = index === 0 ? 'by SQL' : 'by the API'
+      for (const text of faults[name].slice(0, 3)) harness.say(`  ${name} (${route}, ${faults[name].length}): ${text}`)
+    }
+  }
+}

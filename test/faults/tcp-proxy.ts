@@ -1,0 +1,123 @@
+/** A network that misbehaves between the service and QuestDB, on request. */
+
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import type { TestHooks } from '../support/databases.ts'
+import type { Random } from './seeded-random.ts'
+
+export interface Trouble {
+  /** Nobody listens. */
+  refuses: boolean
+  /** Connections are taken, and nothing ever comes back. */
+  silent: boolean
+  /** Every piece waits so long in each direction; with `latencyChance` only some do, for the whole connection. */
+  latencyMs: number
+  latencyChance: number
+  /** Upstream bytes a second; none: no limit. */
+  bytesPerSecond: number | undefined
+  /** Connections are reset after some of the bytes of a request. */
+  resetChance: number
+  /** Bytes go on in pieces of this size; none: as they come. */
+  pieceBytes: number | undefined
+}
+
+export interface TcpProxy {
+  port: number
+  trouble: Trouble
+  /** Where connections go from now on. */
+  targetPort: number
+  /** Ends all connections, so that new ones meet the trouble that was set. */
+  cut(): void
+  calm(): void
+}
+
+const noTrouble: Trouble = {
+  refuses: false,
+  silent: false,
+  latencyMs: 0,
+  latencyChance: 1,
+  bytesPerSecond: undefined,
+  resetChance: 0,
+  pieceBytes: undefined,
+}
+
+export async function startTcpProxy(t: TestHooks, targetPort: number, random: Random): Promise<TcpProxy> {
+  const pairs = new Set<Socket>()
+  const server = createServer(client => {
+    const { trouble } = proxy
+    if (trouble.refuses) {
+      client.destroy()
+      return
+    }
+    const target = connect({ host: '127.0.0.1', port: proxy.targetPort, noDelay: true })
+    for (const [one, other] of [
+      [client, target],
+      [target, client],
+    ] as const) {
+      pairs.add(one)
+      one.setNoDelay(true)
+      one.on('error', () => other.destroy())
+      one.on('close', () => {
+        pairs.delete(one)
+        other.destroy()
+      })
+    }
+    void pump(client, target, trouble, random, true)
+    void pump(target, client, trouble, random, false)
+  })
+  const proxy: TcpProxy = {
+    port: 0,
+    targetPort,
+    trouble: { ...noTrouble },
+    cut() {
+      for (const socket of pairs) socket.destroy()
+    },
+    calm() {
+      proxy.trouble = { ...noTrouble }
+      proxy.cut()
+    },
+  }
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  proxy.port = (server.address() as AddressInfo).port
+  t.teardown(() => {
+    proxy.cut()
+    server.close()
+  })
+  return proxy
+}
+
+/** Takes bytes from one to the other; waiting here makes the sender wait. */
+async function pump(from: Socket, to: Socket, trouble: Trouble, random: Random, upstream: boolean): Promise<void> {
+  const isLate = trouble.latencyMs > 0 && random.chance(trouble.latencyChance)
+  try {
+    for await (const chunk of from) {
+      const bytes = chunk as Buffer
+      if (trouble.silent && !upstream) continue
+      if (isLate) await pause(trouble.latencyMs)
+      if (upstream && random.chance(trouble.resetChance)) {
+        to.write(bytes.subarray(0, random.below(bytes.length)))
+        from.resetAndDestroy()
+        return
+      }
+      await forward(to, bytes, trouble, upstream)
+    }
+    to.end()
+  } catch {
+    to.destroy()
+  }
+}
+
+async function forward(to: Socket, bytes: Buffer, { bytesPerSecond, pieceBytes }: Trouble, upstream: boolean) {
+  const size = pieceBytes ?? (upstream && bytesPerSecond !== undefined ? 16 * 1024 : bytes.length)
+  for (let at = 0; at < bytes.length; at += size) {
+    const piece = bytes.subarray(at, at + size)
+    if (!to.write(piece)) await once(to, 'drain')
+    if (upstream && bytesPerSecond !== undefined) await pause((piece.length * 1000) / bytesPerSecond)
+    else if (pieceBytes !== undefined) await new Promise(resolve => setImmediate(resolve))
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise(resolve => setTimeout(resolve, ms))
+}
