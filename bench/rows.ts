@@ -2,10 +2,9 @@
 
 import { openDisk } from '../ingest/disk.ts'
 import { groupHeaderLength } from '../ingest/group.ts'
-import { LineProtocolBuffer } from '../ingest/line-protocol.ts'
 import type { Reading } from '../ingest/reading.ts'
 import { type DeviceRef, recordLengthMax, writeRecord } from '../ingest/record.ts'
-import { encodeRow, rowBytesMax } from '../ingest/rows.ts'
+import { ReadingRows, rowBytesMax } from '../ingest/rows.ts'
 import { SegmentWriter } from '../ingest/segment-writer.ts'
 
 export interface Rows {
@@ -65,14 +64,14 @@ export function encodeBodies(rows: Rows, bodyBytes: number): Buffer[] {
   const bodies: Buffer[] = []
   const record = new Uint8Array(recordLengthMax)
   const view = new DataView(record.buffer)
-  const buffer = new LineProtocolBuffer(bodyBytes)
+  const buffer = new ReadingRows(bodyBytes)
   for (let index = 0; index < rows.count; index++) {
-    if (buffer.free < rowBytesMax) {
+    if (buffer.length > bodyBytes - rowBytesMax) {
       bodies.push(Buffer.from(buffer.bytes.subarray(0, buffer.length)))
-      buffer.clear()
+      buffer.length = 0
     }
     writeRecord(view, 0, deviceOf(rows, index), timeUsOf(rows, index), false, readingOf(index))
-    encodeRow(buffer, record, view, 0)
+    buffer.add(record, view, 0)
   }
   bodies.push(Buffer.from(buffer.bytes.subarray(0, buffer.length)))
   return bodies

@@ -5,7 +5,7 @@
  */
 
 import type { Part, Round } from './delivery.ts'
-import { recordOffsets } from './live-lane.ts'
+import { groupHeaderLength } from './group.ts'
 import { offsetOf, recordLengthMax } from './record.ts'
 import { isBackfill } from './rows.ts'
 import type { Chunk } from './segment-reader.ts'
@@ -33,8 +33,10 @@ export class BackfillPlanner {
     const view = new DataView(chunk.bytes.buffer, chunk.bytes.byteOffset, chunk.bytes.byteLength)
     for (const group of chunk.groups) {
       if (group.backfillCount === 0) continue
-      for (const offset of recordOffsets(chunk, group, view)) {
+      let offset = group.position - chunk.position + groupHeaderLength
+      for (let record = 0; record < group.recordCount; record++) {
         if (isBackfill(view, offset)) this.#take(chunk, view, offset)
+        offset += view.getUint16(offset + offsetOf.length, true)
       }
     }
     return true

@@ -3,9 +3,8 @@
  * until they are taken. A row that is refused for itself is found by halving and put aside, and the rest goes in.
  */
 
-import { LineProtocolBuffer } from './line-protocol.ts'
 import type { QuestdbConnection, WriteAnswer } from './questdb.ts'
-import { encodeRow, rowBytesMax } from './rows.ts'
+import { ReadingRows, rowBytesMax } from './rows.ts'
 
 export interface Round {
   bytes: Uint8Array
@@ -50,16 +49,19 @@ const patience = 3
 /** Halvings on a mere suspicion, in one round: where nothing passes at all, it is the server. */
 const suspicionsMax = 200
 
+/** Rows of a part that stand encoded in a buffer. */
 interface Slice {
   round: Round
   part: Part
   from: number
   to: number
+  buffer: ReadingRows
 }
 
 export class Delivery {
   readonly #options: DeliveryOptions
-  readonly #buffers: LineProtocolBuffer[]
+  /** Two for each connection: while one is on its way, the next rows are encoded into the other. */
+  readonly #buffers: [ReadingRows, ReadingRows][]
   /** Requests that were taken: the proof that others pass while one row does not. */
   #stored = 0
   #suspicions = 0
@@ -68,7 +70,8 @@ export class Delivery {
 
   constructor(options: DeliveryOptions) {
     this.#options = options
-    this.#buffers = options.connections.map(() => new LineProtocolBuffer(options.requestBytes))
+    const createBuffer = () => new ReadingRows(options.requestBytes)
+    this.#buffers = options.connections.map(() => [createBuffer(), createBuffer()])
   }
 
   async deliver(round: Round): Promise<Delivered> {
@@ -78,22 +81,21 @@ export class Delivery {
   }
 
   async #sendPart(round: Round, part: Part): Promise<Delivered> {
-    const buffer = this.#bufferOf(part)
-    for (let from = 0; from < part.count; ) {
-      buffer.clear()
-      let to = from
-      while (to < part.count && buffer.free >= rowBytesMax) {
-        const offset = part.offsets[to++] as number
-        if (offset >= 0) encodeRow(buffer, round.bytes, round.view, offset)
-      }
-      const outcome = await this.#sendSlice({ round, part, from, to }, patience, this.#stored)
+    const [buffer, spare] = this.#buffersOf(part)
+    let slice = encodeFrom(round, part, 0, buffer)
+    while (slice.from < part.count) {
+      const sending = this.#sendSlice(slice, patience, this.#stored)
+      // The request is handed to the socket before the processor is taken for the next one.
+      await new Promise(resolve => setImmediate(resolve))
+      const next = encodeFrom(round, part, slice.to, slice.buffer === buffer ? spare : buffer)
+      const outcome = await sending
       if (outcome !== 'sent') return outcome
-      from = to
+      slice = next
     }
     return 'sent'
   }
 
-  /** Sends rows that stand encoded in the connection's buffer, until they are taken or a row is at fault. */
+  /** Sends a slice until its rows are taken or one of them is at fault. */
   async #sendSlice(slice: Slice, attemptsMax: number, storedBefore: number): Promise<Delivered> {
     for (let attempt = 1; ; attempt++) {
       if (this.#options.isClosed()) return 'closed'
@@ -133,22 +135,12 @@ export class Delivery {
     return guilty && this.#options.putAside(round, offset, reason) ? 'sent' : 'stuck'
   }
 
-  #sendPiece(slice: Slice, storedBefore: number): Promise<Delivered> {
-    this.#encode(slice)
-    return this.#sendSlice(slice, slice.to - slice.from === 1 ? patience : 1, storedBefore)
+  #sendPiece({ round, part, from, to, buffer }: Slice, storedBefore: number): Promise<Delivered> {
+    const slice = encodeFrom(round, part, from, buffer, to)
+    return this.#sendSlice(slice, to - from === 1 ? patience : 1, storedBefore)
   }
 
-  #encode({ round, part, from, to }: Slice): void {
-    const buffer = this.#bufferOf(part)
-    buffer.clear()
-    for (let index = from; index < to; index++) {
-      const offset = part.offsets[index] as number
-      if (offset >= 0) encodeRow(buffer, round.bytes, round.view, offset)
-    }
-  }
-
-  async #write({ part, from, to }: Slice): Promise<WriteAnswer> {
-    const buffer = this.#bufferOf(part)
+  async #write({ part, from, to, buffer }: Slice): Promise<WriteAnswer> {
     if (buffer.length === 0) return { kind: 'stored' }
     const connection = this.#options.connections[part.connection]
     if (connection === undefined) throw new Error(`there is no connection ${part.connection}`)
@@ -172,11 +164,24 @@ export class Delivery {
     }
   }
 
-  #bufferOf(part: Part): LineProtocolBuffer {
-    const buffer = this.#buffers[part.connection]
-    if (buffer === undefined) throw new Error(`there is no connection ${part.connection}`)
-    return buffer
+  #buffersOf(part: Part): [ReadingRows, ReadingRows] {
+    const buffers = this.#buffers[part.connection]
+    if (buffers === undefined) throw new Error(`there is no connection ${part.connection}`)
+    return buffers
   }
+}
+
+/** As many rows from `from` to `end` as fit into the buffer. */
+function encodeFrom(round: Round, part: Part, from: number, buffer: ReadingRows, end = part.count): Slice {
+  const lengthMax = buffer.bytes.length - rowBytesMax
+  const { bytes, view } = round
+  buffer.length = 0
+  let to = from
+  while (to < end && buffer.length <= lengthMax) {
+    const offset = part.offsets[to++] as number
+    if (offset >= 0) buffer.add(bytes, view, offset)
+  }
+  return { round, part, from, to, buffer }
 }
 
 function backoffMs(attempt: number, random: number): number {

@@ -60,6 +60,13 @@ export interface ForwarderStatus {
   fault: string | undefined
 }
 
+/** A round of the live lane, read and planned while the one before it may still be on its way. */
+interface Prepared {
+  chunk: Chunk
+  round: Round
+  planner: LivePlanner
+}
+
 const idleMs = 40
 const settleMs = 50
 const stuckMs = 1000
@@ -73,9 +80,10 @@ export class Forwarder {
   readonly #options: ForwarderOptions
   readonly #control: QuestdbConnection
   readonly #delivery: Delivery
-  readonly #live: LivePlanner
+  /** Two of each, taken in turns. */
+  readonly #livePlanners: [LivePlanner, LivePlanner]
+  readonly #liveReaders: [SegmentReader, SegmentReader]
   readonly #backfill: BackfillPlanner
-  readonly #liveReader: SegmentReader
   readonly #backfillReader: SegmentReader
   readonly #settlement: Settlement
   readonly #sent: Progress
@@ -102,11 +110,13 @@ export class Forwarder {
     const { disk, connections, from } = options
     this.#options = options
     this.#control = connections.at(-1) as QuestdbConnection
-    this.#live = new LivePlanner(connections.length - 2)
+    const seen = new Set<number>()
+    const createPlanner = () => new LivePlanner(connections.length - 2, seen)
+    this.#livePlanners = [createPlanner(), createPlanner()]
+    this.#liveReaders = [new SegmentReader(disk), new SegmentReader(disk)]
     this.#backfill = new BackfillPlanner(connections.length - 2)
-    this.#liveReader = new SegmentReader(disk)
     this.#backfillReader = new SegmentReader(disk)
-    const ordinal = this.#liveReader.read(from, options.durableEnd()).groups[0]?.firstOrdinal ?? options.endOrdinal
+    const ordinal = this.#liveReaders[0].read(from, options.durableEnd()).groups[0]?.firstOrdinal ?? options.endOrdinal
     this.#sent = { live: from, backfill: from, liveOrdinal: ordinal, backfillOrdinal: ordinal }
     this.#settlement = new Settlement(options.revisions, { ...this.#sent })
     this.#start = listSegments(disk)[0] ?? from
@@ -140,30 +150,58 @@ export class Forwarder {
     this.#saveCheckpoint()
     this.#report()
     for (const connection of this.#options.connections) connection.close()
-    this.#liveReader.close()
+    for (const reader of this.#liveReaders) reader.close()
     this.#backfillReader.close()
   }
 
   async #runLive(): Promise<void> {
+    let next: Prepared | undefined
     while (!this.#closed) {
       await this.#rest()
-      const { live } = this.#sent
-      const end = this.#options.durableEnd()
-      const chunk = this.#isDue(end - live) ? this.#liveReader.read(live, end) : undefined
-      if (chunk === undefined || chunk.next === live) {
+      // A rewind has moved the lane: what was prepared stands elsewhere.
+      if (next?.chunk.position !== this.#sent.live) next = undefined
+      const current: Prepared | undefined = next ?? this.#prepareDue()
+      next = undefined
+      if (current === undefined) {
         await this.#sleep(idleMs)
         continue
       }
-      this.#roundAtMs = this.#options.timing.monotonicMs()
-      this.#quarantine(chunk)
-      const round = this.#live.plan(chunk)
-      if (!(await this.#send(round, chunk.groups[0]?.receiptUs))) continue
-      this.#live.remember(round)
-      const hasBackfill = chunk.groups.some(group => group.backfillCount > 0)
-      // Nothing for the other lane in here: it need not read it.
-      if (!hasBackfill && this.#sent.backfill === live) this.#advance('backfill', chunk)
-      this.#advance('live', chunk)
+      const sending = this.#sendLive(current)
+      next = this.#prepareNext(current)
+      if (!(await sending)) next = undefined
     }
+  }
+
+  async #sendLive({ chunk, round, planner }: Prepared): Promise<boolean> {
+    const { live, backfill } = this.#sent
+    this.#roundAtMs = this.#options.timing.monotonicMs()
+    this.#quarantine(chunk)
+    if (!(await this.#send(round, chunk.groups[0]?.receiptUs))) return false
+    planner.remember(round)
+    const hasBackfill = chunk.groups.some(group => group.backfillCount > 0)
+    // Nothing for the other lane in here: it need not read it.
+    if (!hasBackfill && backfill === live && this.#sent.backfill === live) this.#advance('backfill', chunk)
+    this.#advance('live', chunk)
+    return true
+  }
+
+  #prepareDue(): Prepared | undefined {
+    const { live } = this.#sent
+    return this.#isDue(this.#options.durableEnd() - live) ? this.#prepare(live, 0) : undefined
+  }
+
+  /** While a round is on its way the next is prepared, if it is a large one; a small one waits for more. */
+  #prepareNext({ chunk, planner }: Prepared): Prepared | undefined {
+    const waiting = this.#options.durableEnd() - chunk.next
+    if (waiting < bytesWorthSending) return undefined
+    return this.#prepare(chunk.next, planner === this.#livePlanners[0] ? 1 : 0)
+  }
+
+  #prepare(position: number, turn: 0 | 1): Prepared | undefined {
+    const chunk = this.#liveReaders[turn].read(position, this.#options.durableEnd())
+    if (chunk.next === position) return undefined
+    const planner = this.#livePlanners[turn]
+    return { chunk, planner, round: planner.plan(chunk) }
   }
 
   /**

@@ -62,16 +62,6 @@ export class LineProtocolBuffer {
     this.#escaped(value, false)
   }
 
-  /** A symbol of characters that need no escape, taken straight from the bytes of a record. */
-  plainSymbol(name: Name, from: Uint8Array, start: number, end: number): void {
-    this.bytes[this.#length++] = comma
-    this.#copy(name)
-    this.bytes[this.#length++] = equals
-    let length = this.#length
-    for (let index = start; index < end; index++) this.bytes[length++] = from[index] as number
-    this.#length = length
-  }
-
   double(name: Name, value: number): void {
     this.#column(name)
     this.bytes[this.#length++] = equals

@@ -1,7 +1,7 @@
 /** The lane of readings that are sent as they come. */
 
 import type { Part, Round } from './delivery.ts'
-import { type GroupHeader, groupHeaderLength } from './group.ts'
+import { groupHeaderLength } from './group.ts'
 import { offsetOf } from './record.ts'
 import { isBackfill, KeyTable } from './rows.ts'
 import { type Chunk, chunkBytesDefault } from './segment-reader.ts'
@@ -16,10 +16,11 @@ export class LivePlanner {
   readonly #parts: Part[]
   readonly #offsets = new Int32Array(rowsMax)
   readonly #keys = new KeyTable(rowsMax)
-  /** Devices whose rows were taken once, by number. */
-  readonly #seen = new Set<number>()
+  readonly #seen: Set<number>
 
-  constructor(connectionCount: number) {
+  /** `seen` are the devices whose rows were taken once, by number; planners that work in turns share it. */
+  constructor(connectionCount: number, seen: Set<number>) {
+    this.#seen = seen
     this.#parts = Array.from({ length: connectionCount }, (_, connection) => ({
       connection,
       offsets: new Int32Array(rowsMax),
@@ -64,26 +65,21 @@ export class LivePlanner {
     let count = 0
     for (const group of chunk.groups) {
       if (group.backfillCount === group.recordCount) continue
-      for (const offset of recordOffsets(chunk, group, view)) {
-        if (isBackfill(view, offset)) continue
-        this.#offsets[count] = offset
-        if (view.getFloat64(offset + offsetOf.timeUs, true) % 1000 === 0) {
-          const overtaken = this.#keys.put(view, this.#offsets, count)
-          if (overtaken !== -1) this.#offsets[overtaken] = -1
-        }
-        count++
+      let offset = group.position - chunk.position + groupHeaderLength
+      for (let record = 0; record < group.recordCount; record++) {
+        if (!isBackfill(view, offset)) this.#offsets[count++] = offset
+        offset += view.getUint16(offset + offsetOf.length, true)
       }
     }
+    for (let index = 0; index < count; index++) this.#overtake(view, index)
     return count
   }
-}
 
-/** Where the records of a group stand in the chunk. */
-export function* recordOffsets(chunk: Chunk, group: GroupHeader, view: DataView): Generator<number> {
-  let offset = group.position - chunk.position + groupHeaderLength
-  const end = offset + group.bodyLength
-  while (offset < end) {
-    yield offset
-    offset += view.getUint16(offset + offsetOf.length, true)
+  /** Only clients' times can meet, and those are whole milliseconds. */
+  #overtake(view: DataView, index: number): void {
+    const offset = this.#offsets[index] as number
+    if (view.getFloat64(offset + offsetOf.timeUs, true) % 1000 !== 0) return
+    const overtaken = this.#keys.put(view, this.#offsets, index)
+    if (overtaken !== -1) this.#offsets[overtaken] = -1
   }
 }

@@ -1,27 +1,117 @@
 /** Rows of a round: where their records stand, which of them are overtaken, and their bytes for QuestDB. */
 
 import { metrics, readingsTable } from '../store/tables.ts'
-import { encodeName, type LineProtocolBuffer } from './line-protocol.ts'
+import { encodeName, LineProtocolBuffer } from './line-protocol.ts'
 import { flagBackfill, offsetOf } from './record.ts'
-
-const table = encodeName(readingsTable)
-const deviceColumn = encodeName('device')
-const metricColumns = metrics.map(encodeName)
 
 /** The longest row: names, a symbol of 64 characters, five doubles and a time. */
 export const rowBytesMax = 320
 
-/** Writes the record at `offset` as one row; metrics that the device did not give are left out, and so become null. */
-export function encodeRow(into: LineProtocolBuffer, bytes: Uint8Array, view: DataView, offset: number): void {
-  const symbolStart = offset + offsetOf.symbol
-  into.table(table)
-  into.plainSymbol(deviceColumn, bytes, symbolStart, symbolStart + view.getUint8(offset + offsetOf.symbolLength))
-  for (let index = 0; index < metricColumns.length; index++) {
-    const value = view.getFloat64(offset + offsetOf.values + 8 * index, true)
-    const column = metricColumns[index]
-    if (!Number.isNaN(value) && column !== undefined) into.double(column, value)
+/** What stands between symbol and time in a row with certain metrics; the doubles are put in at their places. */
+interface Template {
+  bytes: Uint8Array
+  /** Index of the metric and offset of its double, in turns. */
+  places: Uint8Array
+}
+
+const head = Buffer.from(`${readingsTable},device=`)
+const columnNames = metrics.map(encodeName)
+const templates = Array.from({ length: 2 ** metrics.length }, (_, mask) => createTemplate(mask))
+
+/** Made by the general encoder, so that the bytes are its bytes. */
+function createTemplate(mask: number): Template {
+  const buffer = new LineProtocolBuffer(rowBytesMax)
+  const places: number[] = []
+  for (const [index, name] of columnNames.entries()) {
+    if ((mask & (1 << index)) === 0) continue
+    buffer.double(name, 0)
+    places.push(index, buffer.length - 8)
   }
-  into.at(view.getFloat64(offset + offsetOf.timeUs, true))
+  const columns = buffer.bytes.subarray(0, buffer.length)
+  return { bytes: Buffer.concat([columns, Buffer.from(' ')]), places: Uint8Array.from(places) }
+}
+
+/** Two digits for each number below a hundred. */
+const digitPairs = Buffer.from(Array.from({ length: 100 }, (_, value) => String(value).padStart(2, '0')).join(''))
+const lowDigits = 100_000_000
+const highDigitsMin = 10_000_000
+const code = { t: 0x74, lineFeed: 0x0a }
+
+/**
+ * Rows of readings, put one behind the other, byte for byte as the general encoder would. Copying a template for the
+ * metrics at hand and keeping the leading digits of the time took 0.25 µs a row where writing each name took 0.8.
+ */
+export class ReadingRows {
+  readonly bytes: Buffer
+  readonly #view: DataView
+  length = 0
+  /** The time in units of 100 s, as text, for as long as it stays the same. */
+  #high = Number.NaN
+  #highText: Uint8Array = new Uint8Array(0)
+
+  constructor(capacity: number) {
+    this.bytes = Buffer.allocUnsafeSlow(capacity)
+    this.#view = new DataView(this.bytes.buffer, this.bytes.byteOffset, this.bytes.byteLength)
+  }
+
+  /** Adds the record at `offset`; metrics that the device did not give are left out, and so become null. */
+  add(from: Uint8Array, view: DataView, offset: number): void {
+    const { bytes } = this
+    let at = this.length
+    bytes.set(head, at)
+    at += head.length
+    const symbolEnd = offset + offsetOf.symbol + (from[offset + offsetOf.symbolLength] as number)
+    for (let index = offset + offsetOf.symbol; index < symbolEnd; index++) bytes[at++] = from[index] as number
+    at = this.#columns(at, view, offset + offsetOf.values)
+    this.length = this.#time(at, view.getFloat64(offset + offsetOf.timeUs, true))
+  }
+
+  #columns(at: number, view: DataView, valuesAt: number): number {
+    let mask = 0
+    for (let index = 0; index < metrics.length; index++) {
+      if (!Number.isNaN(view.getFloat64(valuesAt + 8 * index, true))) mask |= 1 << index
+    }
+    const { bytes, places } = templates[mask] as Template
+    this.bytes.set(bytes, at)
+    for (let index = 0; index < places.length; index += 2) {
+      const value = view.getFloat64(valuesAt + 8 * (places[index] as number), true)
+      this.#view.setFloat64(at + (places[index + 1] as number), value, true)
+    }
+    return at + bytes.length
+  }
+
+  #time(start: number, timeUs: number): number {
+    const { bytes } = this
+    const high = Math.floor(timeUs / lowDigits)
+    let at = start
+    if (high < highDigitsMin) {
+      at += bytes.write(String(timeUs), at, 'latin1')
+    } else {
+      if (high !== this.#high) {
+        this.#high = high
+        this.#highText = Buffer.from(String(high))
+      }
+      bytes.set(this.#highText, at)
+      at = this.#pairs(at + this.#highText.length, timeUs - high * lowDigits)
+    }
+    bytes[at++] = code.t
+    bytes[at++] = code.lineFeed
+    return at
+  }
+
+  /** Eight digits. */
+  #pairs(at: number, value: number): number {
+    const { bytes } = this
+    const upper = (value / 10_000) | 0
+    const lower = value - upper * 10_000
+    const pairs = [(upper / 100) | 0, upper % 100, (lower / 100) | 0, lower % 100] as const
+    for (let index = 0; index < 4; index++) {
+      const pair = 2 * (pairs[index] as number)
+      bytes[at + 2 * index] = digitPairs[pair] as number
+      bytes[at + 2 * index + 1] = digitPairs[pair + 1] as number
+    }
+    return at + 8
+  }
 }
 
 export function isBackfill(view: DataView, offset: number): boolean {
@@ -30,7 +120,7 @@ export function isBackfill(view: DataView, offset: number): boolean {
 
 /**
  * Finds rows with the same device and time. The last write wins in QuestDB, so of several such rows only the last by
- * journal position is sent. Only clients' times can meet, and those are whole milliseconds.
+ * journal position is sent.
  */
 export class KeyTable {
   #slots: Int32Array

@@ -2,6 +2,9 @@ import { createBuffer, SenderOptions } from '@questdb/nodejs-client'
 import fc from 'fast-check'
 import { test } from 'tap'
 import { encodeName, LineProtocolBuffer } from '../../ingest/line-protocol.ts'
+import { recordLengthMax, writeRecord } from '../../ingest/record.ts'
+import { ReadingRows } from '../../ingest/rows.ts'
+import { metrics, readingsTable } from '../../store/tables.ts'
 
 const options = await SenderOptions.fromConfig('http::addr=127.0.0.1:9000;protocol_version=2;auto_flush=off')
 
@@ -66,12 +69,34 @@ test('the bytes are those of the official client', async t => {
   t.pass('2,000 random sets of rows')
 })
 
-test('a plain symbol is copied from the bytes of a record', async t => {
-  const buffer = new LineProtocolBuffer(1024)
-  const bytes = Buffer.from('xxkitchen-17yy')
-  buffer.table(encodeName('readings'))
-  buffer.plainSymbol(encodeName('device'), bytes, 2, 12)
-  buffer.boolean(encodeName('ok'), true)
-  buffer.at(1_700_000_000_000_001)
-  t.equal(buffer.bytes.toString('latin1', 0, buffer.length), 'readings,device=kitchen-17 ok=t 1700000000000001t\n')
+const metricValue = fc.option(fc.double({ noNaN: true }), { nil: Number.NaN })
+const readingRow = fc.record({
+  symbol: fc.stringMatching(/^[a-z0-9-]{1,64}$/),
+  timeUs: fc.oneof(fc.maxSafeInteger(), fc.integer({ min: 1.7e15, max: 1.8e15 })),
+  values: fc.tuple(metricValue, metricValue, metricValue, metricValue, metricValue),
+})
+
+test('the rows of readings are those of the official client too', async t => {
+  const same = fc.property(fc.array(readingRow, { minLength: 1, maxLength: 5 }), rows => {
+    const expected = createBuffer(options)
+    const rowsOfOurs = new ReadingRows(8192)
+    for (const { symbol, timeUs, values } of rows) {
+      if (values.every(Number.isNaN)) continue
+      expected.table(readingsTable).symbol('device', symbol)
+      const given = metrics.flatMap((name, index) =>
+        Number.isNaN(values[index]) ? [] : [[name, values[index]] as const],
+      )
+      for (const [name, value] of given) expected.floatColumn(name, value ?? 0)
+      expected.at(BigInt(timeUs), 'us')
+      const record = new Uint8Array(recordLengthMax)
+      const view = new DataView(record.buffer)
+      const [temperature, humidity, pressure, battery_voltage, battery_percentage] = values
+      const reading = { timestampMs: undefined, temperature, humidity, pressure, battery_voltage, battery_percentage }
+      writeRecord(view, 0, { number: 1, symbol }, timeUs, false, reading)
+      rowsOfOurs.add(record, view, 0)
+    }
+    return rowsOfOurs.bytes.subarray(0, rowsOfOurs.length).equals(Buffer.from(expected.toBufferView()))
+  })
+  fc.assert(same, { numRuns: 2000 })
+  t.pass('2,000 random sets of readings')
 })
