@@ -2,7 +2,9 @@
 
 import { readFileSync } from 'node:fs'
 import { type FastifyError, type FastifyInstance, type FastifyReply, fastify } from 'fastify'
+import { answerBrokenRequest } from './broken-requests.ts'
 import type { Config } from './config.ts'
+import { boundConnections } from './connections.ts'
 import { type HealthOptions, registerHealth } from './health.ts'
 import { type LoggerOptions, registerLogger } from './logger/logger.ts'
 import type { Metrics } from './metrics.ts'
@@ -22,7 +24,6 @@ export interface ServerOptions {
  */
 const http = { headersTimeout: 5_000, requestTimeout: 30 * 60_000, connectionsCheckingInterval: 1_000 }
 const headerBytesMax = 64 * 1024
-const idleSweepMs = 100
 /** Names may have 64 characters, each of up to four bytes, each byte three characters of a path. */
 const parameterLengthMax = 64 * 4 * 3
 
@@ -37,6 +38,7 @@ export function createServer({ config, health, metrics, logger, admin }: ServerO
     trustProxy: config.TRUST_PROXY ?? false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: parameterLengthMax },
     frameworkErrors: refusePath,
+    clientErrorHandler: answerBrokenRequest,
     // Each family answers for itself while the service stops, in its own shape.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -48,7 +50,7 @@ export function createServer({ config, health, metrics, logger, admin }: ServerO
   registerLogger(app, logger)
   admin(app)
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ status: 'not found' }))
-  closeIdleConnections(app)
+  boundConnections(app)
   return app
 }
 
@@ -56,16 +58,4 @@ export function createServer({ config, health, metrics, logger, admin }: ServerO
 function refusePath(error: FastifyError, _request: unknown, reply: FastifyReply): void {
   const code = error.statusCode ?? 400
   reply.code(code).send({ status: code === 414 ? 'uri too long' : 'bad request' })
-}
-
-/**
- * A connection that was busy when the stop began turns idle afterwards and would wait out its keep-alive time: more than
- * a minute. So idle ones are swept until all are gone.
- */
-function closeIdleConnections(app: FastifyInstance): void {
-  app.addHook('preClose', done => {
-    const sweep = setInterval(() => app.server.closeIdleConnections(), idleSweepMs)
-    app.server.once('close', () => clearInterval(sweep))
-    done()
-  })
 }

@@ -195,6 +195,25 @@ tap.test('HTTP/1.0, a header twice, half a body', async t => {
   t.strictSame(after.journal?.readings, before.journal?.readings, 'never half a reading')
 })
 
+tap.test('what is no HTTP is answered in the same shape, and never in the place of a reading', async t => {
+  const cases: [string, string, RegExp][] = [
+    ['an unknown method', 'FOO /api/log HTTP/1.1\r\nhost: x\r\n\r\n', / 400 .*"status":"bad request"/s],
+    ['rubbish', '\x00\x01\r\n\r\n', / 400 .*"status":"bad request"/s],
+    [
+      'long headers',
+      `PUT /api/log HTTP/1.1\r\nx: ${'y'.repeat(70_000)}\r\n\r\n`,
+      / 431 .*"status":"headers too large"/s,
+    ],
+  ]
+  for (const [name, text, answer] of cases) t.match(await sendRaw(service, text), answer, name)
+  const body = JSON.stringify(good)
+  const head = `PUT /api/log HTTP/1.1\r\nhost: x\r\nauthorization: ${basic('kitchen', password)}\r\ncontent-type: application/json\r\n`
+  const chunked = `${head}transfer-encoding: chunked\r\n\r\n`
+  t.match(await sendRaw(service, `${chunked}zz\r\n`), / 400 .*"status":"bad request"/s, 'a body with faulty chunks')
+  const whole = `${head}content-length: ${body.length}\r\n\r\n${body}`
+  t.notMatch(await sendRaw(service, `${whole}rubbish\r\n\r\n`), / 4\d\d /, 'a whole reading with rubbish behind it')
+})
+
 tap.test('a revoked credential is refused by the next request', async t => {
   const old = await service.addDevice('hall')
   const sent = { ...good, device: 'hall' }

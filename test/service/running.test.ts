@@ -4,12 +4,12 @@ import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'tap'
 import { temporaryFolder } from '../support/databases.ts'
 import { isRunning, serverPid, until } from '../support/processes.ts'
-import { startService } from '../support/service.ts'
+import { basic, startService } from '../support/service.ts'
 
 const payload = { device: 'kitchen', temperature: 20, humidity: 50, pressure: 1000 }
 
@@ -46,6 +46,30 @@ test('a stop in the middle of the start cleans up too', async t => {
   process.kill(Number(service), 'SIGTERM')
   await t.rejects(started)
   await until('no server is left', () => !isRunning(pid))
+})
+
+test('no client holds up the stop', async t => {
+  const service = await startService(t)
+  const password = await service.addDevice('kitchen')
+  const head = `PUT /api/log HTTP/1.1\r\nhost: x\r\nauthorization: ${basic('kitchen', password)}\r\n`
+  const sent = {
+    nothing: '',
+    'half a header': 'PUT /api/log HT',
+    'half a body': `${head}content-type: application/json\r\ncontent-length: 50\r\n\r\n{`,
+    'much, and reads nothing': 'GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(2000),
+  }
+  for (const text of Object.values(sent)) {
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+    t.teardown(() => socket.destroy())
+    socket.on('error', () => undefined).pause()
+    await once(socket, 'connect')
+    socket.write(text)
+  }
+  await until('they were heard', async () => (await fetch(`${service.url}/health/live`)).ok)
+  const pids = [serverPid({ path: service.dataDirectory }, 'questdb')]
+  t.equal(await service.end('SIGTERM'), 0, 'the time for an orderly stop was enough')
+  t.strictSame(pids.filter(isRunning), [])
+  t.match(service.output(), /"msg":"stopped"/)
 })
 
 test('a second service on the same data directory is refused and names the first', async t => {

@@ -1,0 +1,33 @@
+/** What is said to bytes that are no request: the same shape as every other error, or nothing where it could mislead. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+
+const answers: Record<string, { line: string; status: string }> = {
+  HPE_HEADER_OVERFLOW: { line: '431 Request Header Fields Too Large', status: 'headers too large' },
+  ERR_HTTP_REQUEST_TIMEOUT: { line: '408 Request Timeout', status: 'timeout' },
+}
+const usual = { line: '400 Bad Request', status: 'bad request' }
+
+/** Node keeps here, under no public name, the oldest request of the connection that has no answer yet. */
+type HttpSocket = Socket & { _httpMessage?: ServerResponse<IncomingMessage> | null }
+
+export function answerBrokenRequest({ code = '' }: NodeJS.ErrnoException, socket: HttpSocket): void {
+  if (code === 'ECONNRESET' || !socket.writable || isAmbiguous(socket)) {
+    socket.destroy()
+    return
+  }
+  const { line, status } = answers[code] ?? usual
+  const body = JSON.stringify({ status })
+  const head = `HTTP/1.1 ${line}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${body.length}\r\n`
+  socket.write(`${head}connection: close\r\n\r\n${body}`)
+  socket.destroySoon()
+}
+
+/**
+ * A whole request waits for its answer, and the next thing sent would be taken for that: a reading that is about to be
+ * stored must not be told 400. A connection that breaks means that nothing is known, which is true.
+ */
+function isAmbiguous({ _httpMessage: waiting }: HttpSocket): boolean {
+  return waiting !== undefined && waiting !== null && (waiting.headersSent || waiting.req.complete)
+}
