@@ -17,7 +17,7 @@ import type { QuestdbAddress } from '../store/questdb-address.ts'
 import type { CommitMode } from '../store/questdb-settings.ts'
 import { readingsTable } from '../store/tables.ts'
 import { silentLog, startDatabases } from '../test/support/databases.ts'
-import { hardware, printResult, spread } from './measure.ts'
+import { createHooks, hardware, printResult, sleep, spread } from './measure.ts'
 import { deviceOf, encodeBodies, type Rows, readingOf, timeUsOf, writeJournal } from './rows.ts'
 
 const count = Number(process.argv[2] ?? 2_000_000)
@@ -30,8 +30,7 @@ const clientRows = 200_000
 const clientFlushRows = 10_000
 const dayUs = 86_400_000_000
 
-const closers: (() => unknown)[] = []
-const hooks = { teardown: (work: () => unknown) => void closers.unshift(work) }
+const { hooks, closeAll } = createHooks()
 
 /** Every run writes other days, so that no run meets rows of another. */
 let nextStartUs = Date.UTC(2020, 0, 1) * 1000
@@ -52,7 +51,7 @@ async function untilApplied(address: QuestdbAddress): Promise<void> {
   for (;;) {
     const { sequencerTxn, writerTxn } = await readTableState(questdb)
     if (sequencerTxn === writerTxn) break
-    await new Promise(resolve => setTimeout(resolve, 10))
+    await sleep(10)
   }
   questdb.close()
 }
@@ -84,10 +83,10 @@ async function forward(address: QuestdbAddress, directory: string, rowCount: num
     },
   })
   // The threads have started before the clock does, as QuestDB and the yardstick's process have.
-  await new Promise(resolve => setTimeout(resolve, 1000))
+  await sleep(1000)
   const rate = await perSecond(rowCount, async () => {
     ingest.startForwarding(address.http, true)
-    while (ingest.status().lag.readings > 0) await new Promise(resolve => setTimeout(resolve, 5))
+    while (ingest.status().lag.readings > 0) await sleep(5)
   })
   await ingest.close()
   return rate
@@ -172,5 +171,5 @@ async function bench(): Promise<void> {
 try {
   await bench()
 } finally {
-  for (const close of closers) await close()
+  await closeAll()
 }

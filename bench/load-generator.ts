@@ -15,6 +15,11 @@ export interface LoadOrder {
   seconds: number
   /** Whole requests, taken in turns. */
   requests: string[]
+  /**
+   * Requests in all, evenly spread over time, whether or not the answers keep up: the latency then counts from the moment
+   * at which a request was due. Undefined sends the next request when the last one is answered.
+   */
+  perSecond?: number
 }
 
 export interface LoadResult {
@@ -48,7 +53,13 @@ interface Run {
   statuses: Record<string, number>
   /** Microseconds. */
   latencies: RecordableHistogram
+  startedMs: number
   endMs: number
+}
+
+/** When the next request of a run is due. */
+function dueMs({ order, sent, startedMs }: Run): number {
+  return order.perSecond === undefined ? performance.now() : startedMs + (sent * 1000) / order.perSecond
 }
 
 /** One connection: a request, its answer, the next request, until the time is over. */
@@ -56,11 +67,15 @@ function drive(run: Run): Promise<void> {
   return new Promise((resolve, reject) => {
     const { host, port } = run.order
     const socket = connect({ host, port, noDelay: true })
-    let sentMs = 0
+    let fromMs = 0
     let pending: Buffer | undefined
+    const sendNow = () => socket.write(run.requests[run.sent % run.requests.length] as Buffer)
     const send = () => {
-      sentMs = performance.now()
-      socket.write(run.requests[run.sent++ % run.requests.length] as Buffer)
+      fromMs = dueMs(run)
+      const waitMs = fromMs - performance.now()
+      if (waitMs <= 0) sendNow()
+      else setTimeout(sendNow, waitMs)
+      run.sent++
     }
     socket.on('connect', send)
     socket.on('error', reject)
@@ -71,7 +86,7 @@ function drive(run: Run): Promise<void> {
       pending = isWhole ? undefined : bytes
       if (!isWhole) return
       const nowMs = performance.now()
-      note(run, bytes, nowMs - sentMs)
+      note(run, bytes, nowMs - fromMs)
       if (nowMs >= run.endMs) socket.end()
       else send()
     })
@@ -94,6 +109,7 @@ async function runLoad(order: LoadOrder): Promise<LoadResult> {
     answers: 0,
     statuses: {},
     latencies: createHistogram(),
+    startedMs,
     endMs: startedMs + order.seconds * 1000,
   }
   await Promise.all(Array.from({ length: order.connections }, () => drive(run)))

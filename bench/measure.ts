@@ -53,3 +53,26 @@ export function hardware(): string {
 export function printResult(result: object): void {
   process.stdout.write(`${JSON.stringify(result)}\n`)
 }
+
+export interface Hooks {
+  teardown(work: () => unknown): void
+}
+
+/** What a bench has started, to be closed in the reverse order. */
+export function createHooks(): { hooks: Hooks; closeAll: () => Promise<void> } {
+  const closers: (() => unknown)[] = []
+  return {
+    hooks: { teardown: work => void closers.unshift(work) },
+    async closeAll() {
+      for (const close of closers) await close()
+    },
+  }
+}
+
+export function assertAllTaken({ answers, statuses }: LoadResult): void {
+  if (statuses['200'] !== answers) throw new Error(`not all were taken: ${JSON.stringify(statuses)}`)
+}
+
+export function sleep(ms: number): Promise<void> {
+  return new Promise(resolve => setTimeout(resolve, ms))
+}

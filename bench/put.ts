@@ -6,13 +6,19 @@
  */
 
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { silentLog } from '../test/support/databases.ts'
-import { startService } from '../test/support/service.ts'
-import { hardware, median, printResult, round, runLoad, spread, startProcess, stopProcess } from './measure.ts'
-import { startBenchStore } from './store.ts'
+import {
+  assertAllTaken,
+  createHooks,
+  hardware,
+  median,
+  printResult,
+  round,
+  runLoad,
+  spread,
+  startProcess,
+  stopProcess,
+} from './measure.ts'
+import { startBenchService } from './service.ts'
 
 const connections = Number(process.argv[2] ?? 64)
 const pairs = Number(process.argv[3] ?? 5)
@@ -22,54 +28,23 @@ const deviceCount = 1000
 const connectionsBounded = 64
 const p99MsMax = 50
 
-const closers: (() => unknown)[] = []
-const hooks = { teardown: (work: () => unknown) => void closers.unshift(work) }
-
-function requestOf(name: string, password: string): string {
-  const temperature = 15 + (name.length % 7) / 10
-  const body = JSON.stringify({ device: name, temperature, humidity: 51.5, pressure: 1013.25 })
-  return [
-    'PUT /api/log HTTP/1.1',
-    'host: 127.0.0.1',
-    `authorization: Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`,
-    'content-type: application/json',
-    `content-length: ${body.length}`,
-    '',
-    body,
-  ].join('\r\n')
-}
+const { hooks, closeAll } = createHooks()
 
 async function bench(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'barograph-bench-'))
-  closers.push(() => rmSync(folder, { recursive: true, force: true }))
-  const store = await startBenchStore(hooks, silentLog)
-  const service = await startService(hooks, {
-    environment: { ...store.environment, DEVICE_RATE: '1000000' },
-  })
-  const names = Array.from({ length: deviceCount }, (_, index) => `logger ${index}`)
-  const { body } = await service.admin(
-    'POST',
-    '/devices',
-    names.map(name => ({ name })),
-  )
-  const made = body as { device: string; password: string }[]
-  const requests = made.map(({ device, password }) => requestOf(device, password))
-
+  const { store, port, requests } = await startBenchService(hooks, deviceCount)
   const bare = startProcess('bare-fastify.ts')
   hooks.teardown(() => stopProcess(bare))
   const [barePort] = await once(bare, 'message')
   const generator = startProcess('load-generator.ts')
   hooks.teardown(() => stopProcess(generator))
-  const load = (port: number, forSeconds: number) =>
-    runLoad(generator, { host: '127.0.0.1', port, connections, seconds: forSeconds, requests })
+  const load = (toPort: number, forSeconds: number) =>
+    runLoad(generator, { host: '127.0.0.1', port: toPort, connections, seconds: forSeconds, requests })
 
-  const port = Number(new URL(service.url).port)
   let acknowledged = 0
   const measure = async (forSeconds: number) => {
     const result = await load(port, forSeconds)
-    acknowledged += result.statuses['200'] ?? 0
-    if (result.statuses['200'] !== result.answers)
-      throw new Error(`not all were taken: ${JSON.stringify(result.statuses)}`)
+    assertAllTaken(result)
+    acknowledged += result.answers
     return result
   }
   await measure(2)
@@ -100,12 +75,13 @@ async function bench(): Promise<void> {
     hardware: hardware(),
   })
   if (stored !== acknowledged) throw new Error(`${acknowledged} were acknowledged and ${stored} are stored`)
-  if (connections <= connectionsBounded && median(p99s) > p99MsMax)
+  if (connections <= connectionsBounded && median(p99s) > p99MsMax) {
     throw new Error(`the p99 is ${round(median(p99s))} ms`)
+  }
 }
 
 try {
   await bench()
 } finally {
-  for (const close of closers) await close()
+  await closeAll()
 }

@@ -3,6 +3,8 @@
 import type { Log } from '../store/log.ts'
 import { readingsTable } from '../store/tables.ts'
 import { startDatabases, type TestHooks } from '../test/support/databases.ts'
+import { serverPid } from '../test/support/processes.ts'
+import { sleep } from './measure.ts'
 
 export interface BenchStore {
   /** The settings with which the service uses these databases. */
@@ -11,12 +13,14 @@ export interface BenchStore {
   countRows(expected: number): Promise<number>
   /** Rows of a statement. */
   query(sql: string): Promise<unknown[][]>
+  /** The process of QuestDB. */
+  questdbPid: number
 }
 
 const patienceMs = 10_000
 
 export async function startBenchStore(hooks: TestHooks, log: Log): Promise<BenchStore> {
-  const { store } = await startDatabases(hooks, { log })
+  const { store, directory } = await startDatabases(hooks, { log })
   await store.questdb.ready
   const { http, pg } = store.questdb.address
   const credentials = `${pg.user}:${pg.password}`
@@ -34,6 +38,7 @@ export async function startBenchStore(hooks: TestHooks, log: Log): Promise<Bench
 
   return {
     query,
+    questdbPid: serverPid(directory, 'questdb'),
     environment: {
       QUESTDB_HTTP: `http://${httpUser}:${httpPassword}@${http.host}:${http.port}`,
       QUESTDB_PG: `postgresql://${credentials}@${pg.host}:${pg.port}/${pg.database}`,
@@ -48,7 +53,7 @@ export async function startBenchStore(hooks: TestHooks, log: Log): Promise<Bench
         if (now !== count) changedMs = performance.now()
         count = now
         if (count >= expected) break
-        await new Promise(resolve => setTimeout(resolve, 100))
+        await sleep(100)
       }
       return count
     },

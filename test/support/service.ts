@@ -22,6 +22,8 @@ export interface Service {
   admin(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }>
   /** Makes a device and returns its password. */
   addDevice(name: string, more?: Record<string, unknown>): Promise<string>
+  /** Readings as CSV by the admin API. */
+  import(csv: string): Promise<void>
   /** `PUT /api/log` with the device's credentials. */
   put(device: string, password: string, body: unknown, headers?: Record<string, string>): Promise<Response>
 }
@@ -56,8 +58,9 @@ export async function startService(t: TestHooks, settings: ServiceSettings = {})
   const url = listening()
   if (url === undefined) throw new Error(`the service did not start: ${output}`)
 
+  const readToken = () => readFileSync(join(dataDirectory, 'secrets', 'admin-token'), 'utf8').trim()
   const admin: Service['admin'] = async (method, path, body) => {
-    const token = readFileSync(join(dataDirectory, 'secrets', 'admin-token'), 'utf8').trim()
+    const token = readToken()
     const headers = {
       authorization: `Bearer ${token}`,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -91,6 +94,12 @@ export async function startService(t: TestHooks, settings: ServiceSettings = {})
       const password = (body as { password?: unknown } | undefined)?.password
       if (typeof password !== 'string') throw new Error(`no device was made: ${status} ${JSON.stringify(body)}`)
       return password
+    },
+    async import(csv) {
+      const headers = { authorization: `Bearer ${readToken()}`, 'content-type': 'text/csv' }
+      const response = await fetch(`${url}/api/admin/import`, { method: 'POST', headers, body: csv })
+      const answer = (await response.json()) as { rejected?: number }
+      if (response.status !== 200 || answer.rejected !== 0) throw new Error(`not imported: ${JSON.stringify(answer)}`)
     },
     put(device, password, body, headers = {}) {
       return fetch(`${url}/api/log`, {

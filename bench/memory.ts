@@ -1,0 +1,68 @@
+/**
+ * Memory of the service's process with many devices and a long backlog: while QuestDB is away, and while the backlog is
+ * drained.
+ *
+ * Usage: node bench/memory.ts [devices] [backlog readings]
+ */
+
+import { mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { silentLog, temporaryFolder } from '../test/support/databases.ts'
+import { startService } from '../test/support/service.ts'
+import { createHooks, hardware, printResult, round, sleep } from './measure.ts'
+import { writeJournal } from './rows.ts'
+import { addDevices } from './service.ts'
+import { startBenchStore } from './store.ts'
+
+const deviceCount = Number(process.argv[2] ?? 100_000)
+const backlog = Number(process.argv[3] ?? 10_000_000)
+const megabytesMax = 300
+
+const { hooks, closeAll } = createHooks()
+
+/** Resident memory of a process, and the highest that it ever had. */
+function residentMegabytes(pid: number): { now: number; peak: number } {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  const kibibytes = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1])
+  return { now: round((kibibytes('VmRSS') * 1024) / 1e6), peak: round((kibibytes('VmHWM') * 1024) / 1e6) }
+}
+
+async function bench(): Promise<void> {
+  const store = await startBenchStore(hooks, silentLog)
+  const dataDirectory = join(temporaryFolder(hooks), 'data')
+  mkdirSync(join(dataDirectory, 'journal'), { recursive: true })
+  writeJournal(join(dataDirectory, 'journal'), { count: backlog, deviceCount, startUs: Date.UTC(2025, 0, 1) * 1000 })
+  const setUp = await startService(hooks, { environment: store.environment })
+  await addDevices(setUp, deviceCount)
+  await setUp.end('SIGTERM')
+
+  process.kill(store.questdbPid, 'SIGSTOP')
+  const service = await startService(hooks, { dataDirectory, environment: store.environment })
+  const pid = service.child.pid ?? 0
+  await sleep(5000)
+  const away = residentMegabytes(pid)
+  process.kill(store.questdbPid, 'SIGCONT')
+  const startedMs = performance.now()
+  const stored = await store.countRows(backlog)
+  const drainSeconds = (performance.now() - startedMs) / 1000
+  const drained = residentMegabytes(pid)
+  printResult({
+    bench: 'memory',
+    devices: deviceCount,
+    backlog,
+    awayMegabytes: away.now,
+    drainedMegabytes: drained.now,
+    peakMegabytes: drained.peak,
+    drainSeconds: round(drainSeconds),
+    stored,
+    hardware: hardware(),
+  })
+  if (stored !== backlog) throw new Error(`${stored} of ${backlog} are stored`)
+  if (drained.peak > megabytesMax) throw new Error(`the peak is ${drained.peak} MB`)
+}
+
+try {
+  await bench()
+} finally {
+  await closeAll()
+}

@@ -1,0 +1,52 @@
+/** The service for a bench, on databases that the bench can ask, with devices and a ready request for each. */
+
+import { silentLog } from '../test/support/databases.ts'
+import { type Service, startService } from '../test/support/service.ts'
+import type { Hooks } from './measure.ts'
+import { type BenchStore, startBenchStore } from './store.ts'
+
+export interface BenchService {
+  store: BenchStore
+  service: Service
+  port: number
+  /** `PUT /api/log` as it goes over the wire, one for each device. */
+  requests: string[]
+}
+
+const devicesPerCall = 10_000
+
+export async function startBenchService(hooks: Hooks, deviceCount: number): Promise<BenchService> {
+  const store = await startBenchStore(hooks, silentLog)
+  const environment = { ...store.environment, DEVICE_RATE: '1000000', DEVICE_BURST: '10000000' }
+  const service = await startService(hooks, { environment })
+  const requests = await addDevices(service, deviceCount)
+  return { store, service, port: Number(new URL(service.url).port), requests }
+}
+
+/** Makes the devices and returns a request for each. */
+export async function addDevices(service: Service, deviceCount: number): Promise<string[]> {
+  const requests: string[] = []
+  for (let from = 0; from < deviceCount; from += devicesPerCall) {
+    const length = Math.min(devicesPerCall, deviceCount - from)
+    const devices = Array.from({ length }, (_, index) => ({ name: `logger ${from + index}` }))
+    const { status, body } = await service.admin('POST', '/devices', devices)
+    if (status !== 201) throw new Error(`the devices were not made: ${status}`)
+    for (const { device, password } of body as { device: string; password: string }[]) {
+      requests.push(putRequest(device, password))
+    }
+  }
+  return requests
+}
+
+function putRequest(device: string, password: string): string {
+  const body = JSON.stringify({ device, temperature: 15 + (device.length % 7) / 10, humidity: 51.5, pressure: 1013.25 })
+  return [
+    'PUT /api/log HTTP/1.1',
+    'host: 127.0.0.1',
+    `authorization: Basic ${Buffer.from(`${device}:${password}`).toString('base64')}`,
+    'content-type: application/json',
+    `content-length: ${body.length}`,
+    '',
+    body,
+  ].join('\r\n')
+}
