@@ -60,7 +60,7 @@ export function createLatest({ ask, cache, now, limits, log }: LatestOptions): L
     if (isPausing(kept)) return answerOf(kept, 0)
     const answer = start(build, kept)
     if (ageOf(kept) > limits.staleMs) return answer
-    answer.catch((error: unknown) => log.error({ error }, 'the latest readings could not be built'))
+    answer.catch((error: unknown) => log.error({ err: error }, 'the latest readings could not be built'))
     return answerOf(kept, 0)
   }
 

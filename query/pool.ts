@@ -56,7 +56,7 @@ export function createPool({ settings, threadsMax, queueMax, deadlineMs, log }: 
     env: {},
     execArgv: [],
   })
-  threads.on('error', (error: unknown) => log.error({ error }, 'a thread of the query pool failed'))
+  threads.on('error', (error: unknown) => log.error({ err: error }, 'a thread of the query pool failed'))
   let closing: Promise<void> | undefined
 
   async function ask<Name extends keyof LightQuestions>(

@@ -24,7 +24,7 @@ const statusTexts: Record<number, string> = {
 export function registerLogger(app: FastifyInstance, { log, ingest, reads }: LoggerOptions): void {
   app.setErrorHandler((error: FastifyError, _request, reply) => {
     const code = error.statusCode ?? 500
-    if (code >= 500) log.error({ error }, 'a request of the logger API failed')
+    if (code >= 500) log.error({ err: error }, 'a request of the logger API failed')
     // Something of the body may be unread.
     if (code === 413 || code === 415) reply.header('connection', 'close')
     return reply.code(code).send({ status: statusTexts[code] ?? (code >= 500 ? 'internal error' : 'bad request') })

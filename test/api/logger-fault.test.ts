@@ -1,0 +1,26 @@
+/** A fault of ours in the logger API: the client learns nothing of it, the log all. */
+
+import { fastify } from 'fastify'
+import { pino } from 'pino'
+import { test } from 'tap'
+import { registerLogger } from '../../api/logger/logger.ts'
+
+test('the log tells what went wrong, and where', async t => {
+  let logged = ''
+  const log = pino({}, { write: (line: string) => (logged += line) })
+  const app = fastify()
+  const fail = () => {
+    throw new Error('a column lost a row')
+  }
+  registerLogger(app, {
+    log,
+    ingest: { failedAttemptsPerMinute: 1, nowMs: Date.now } as Parameters<typeof registerLogger>[1]['ingest'],
+    reads: { query: { latestAll: fail }, devices: { active: () => [] } } as never,
+  })
+  t.teardown(() => app.close())
+  const response = await app.inject({ url: '/api/latest/all/24' })
+  t.equal(response.statusCode, 500)
+  t.strictSame(response.json(), { status: 'internal error' })
+  const { err } = JSON.parse(logged)
+  t.match(err, { message: 'a column lost a row', stack: /logger-fault\.test\.ts/ })
+})
