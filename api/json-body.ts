@@ -34,7 +34,8 @@ export function addJsonBody(app: FastifyInstance): void {
   const arriving = new Map<FastifyRequest, number>()
   app.addHook('preParsing', (request, _reply, _payload, done) => {
     const coding = request.headers['content-encoding']
-    if (coding !== undefined && coding !== 'identity') done(new BodyError(415, 'unsupported content encoding'))
+    if (coding !== undefined && coding.toLowerCase() !== 'identity')
+      done(new BodyError(415, 'unsupported content encoding'))
     else {
       arriving.set(request, performance.now() + bodyMsMax)
       done()
@@ -64,6 +65,8 @@ export function addJsonBody(app: FastifyInstance): void {
 }
 
 function parseJson(body: Buffer): unknown {
+  // Many clients name JSON as the type of every request, also of one that has no body.
+  if (body.length === 0) return undefined
   if (!isUtf8(body)) throw new BodyError(400, 'invalid json')
   try {
     return JSON.parse(body.toString())

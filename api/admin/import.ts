@@ -47,7 +47,8 @@ export function registerImport(scope: FastifyInstance, options: ImportOptions): 
   // Before the server waits for its requests: one of them may be an import that lasts.
   scope.addHook('preClose', () => importer.close())
   scope.removeAllContentTypeParsers()
-  scope.addContentTypeParser([...formats.keys()], (_request, payload, done) => done(null, payload))
+  // Of every type, so that the route itself can say which ones it takes.
+  scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
 
   async function take(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const format = formats.get(mediaTypeOf(request))

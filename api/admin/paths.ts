@@ -23,7 +23,7 @@ export function addPath(
   }
   const allow = known.flatMap(method => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
   scope.route({
-    method: [...methods, 'HEAD', 'OPTIONS'].filter(method => !allow.includes(method)),
+    method: scope.supportedMethods.filter(method => !allow.includes(method)),
     url,
     // Told before anything of the body is looked at.
     onRequest: async (_request, reply) => {

@@ -10,6 +10,7 @@ import { readBasicCredentials } from '../basic-credentials.ts'
 import { createFailedAttempts } from '../failed-attempts.ts'
 import { addJsonBody } from '../json-body.ts'
 import type { IngestMeter } from '../metrics.ts'
+import { refuseOtherMethods } from '../other-methods.ts'
 import { type Bucket, createBucket, type Rate, takeToken } from '../token-bucket.ts'
 
 export interface LogOptions {
@@ -111,15 +112,7 @@ export function registerLog(app: FastifyInstance, options: LogOptions): void {
   }
 
   app.route({ method: 'PUT', url: '/api/log', bodyLimit: bodyBytesMax, onRequest: authenticate, handler: log })
-  app.route({
-    method: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS'],
-    url: '/api/log',
-    // A wrong method is told before anything of the body is looked at.
-    onRequest: (_request, reply) => {
-      reply.code(405).header('allow', 'PUT').header('connection', 'close').send({ status: 'method not allowed' })
-    },
-    handler: () => undefined,
-  })
+  refuseOtherMethods(app, '/api/log', ['PUT'])
 }
 
 function isFields(body: unknown): body is Fields {

@@ -48,6 +48,14 @@ t.test('nobody comes in without the token, whatever the path and the method', as
   })
 })
 
+t.test('no body is none, also where the type of one is named', async t => {
+  t.match(await ask('POST', '/devices', { name: 'bodiless' }), { status: 201 })
+  t.match(await ask('POST', '/devices/bodiless/rotate', ''), { status: 200, body: { password } })
+  t.match(await ask('POST', '/dead-letters/replay', ''), { status: 200, body: { replayed: 0 } })
+  t.match(await ask('DELETE', '/devices/bodiless', ''), { status: 204 })
+  t.match(await ask('POST', '/devices', ''), problem(422, 'invalid body'))
+})
+
 t.test('a path that is not there and a method that it has not', async t => {
   t.match(await ask('GET', '/nothing'), problem(404, 'not found'))
   t.match(await ask('GET', '/'), problem(404, 'not found'))
@@ -58,6 +66,7 @@ t.test('a path that is not there and a method that it has not', async t => {
   await allowed('POST', '/devices/a', 'GET, HEAD, PATCH, DELETE')
   await allowed('GET', '/devices/a/rotate', 'POST')
   await allowed('DELETE', '/devices/a/erase', 'GET, HEAD, POST')
+  await allowed('QUERY', '/devices', 'GET, HEAD, POST')
   await allowed('POST', '/dead-letters', 'GET, HEAD')
   await allowed('GET', '/dead-letters/replay', 'POST')
   await allowed('POST', '/status', 'GET, HEAD')
@@ -142,6 +151,8 @@ t.test('what is wrong with a device is told field by field', async t => {
     problem(415, 'unsupported media type'),
   )
   t.match(await ask('POST', '/devices', {}, { 'content-encoding': 'gzip' }), problem(415, 'unsupported media type'))
+  const noReadings = await ask('POST', '/import', 'x', { 'content-type': 'text/plain' })
+  t.match(noReadings, problem(415, 'unsupported media type', { detail: 'send text/csv or application/x-ndjson' }))
   t.match(await ask('POST', '/devices'), problem(422, 'invalid body'))
   t.equal(devices.size(), 0)
   await ask('POST', '/devices', { name: 'kitchen' })

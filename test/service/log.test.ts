@@ -56,6 +56,9 @@ tap.test('what is good is stored', async t => {
     200,
     { status: 'success' },
   )
+  await answers(t, 'a coding that is none', await put(good, { 'content-encoding': 'Identity' }), 200, {
+    status: 'success',
+  })
   const upper = { authorization: basic('kitchen', password.toUpperCase()) }
   await answers(t, 'letter case of the password is nothing', await put(good, upper), 200, { status: 'success' })
   const slash = await fetch(`${service.url}/api/log/`, {
@@ -173,11 +176,12 @@ tap.test('bodies that are none', async t => {
 })
 
 tap.test('wrong methods', async t => {
-  for (const method of ['GET', 'POST', 'DELETE', 'PATCH']) {
+  for (const method of ['GET', 'POST', 'DELETE', 'PATCH', 'QUERY']) {
     const response = await fetch(`${service.url}/api/log`, { method })
     t.equal(response.headers.get('allow'), 'PUT')
     await answers(t, method, response, 405, { status: 'method not allowed' })
   }
+  t.match(await sendRaw(service, 'TRACE /api/log HTTP/1.1\r\nhost: x\r\n\r\n'), / 405 .*allow: PUT/is)
 })
 
 tap.test('HTTP/1.0, a header twice, half a body', async t => {
