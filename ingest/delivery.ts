@@ -31,6 +31,8 @@ export interface DeliveryOptions {
   /** Resolves after the time, or at once when the forwarder closes. */
   sleep: (ms: number) => Promise<void>
   random: () => number
+  /** Resolves when QuestDB can no longer be at work on a request that it left without an answer. */
+  outwait: () => Promise<void>
   isClosed: () => boolean
   /** A fault of the table itself, which would make every row look bad. */
   findSchemaFault: () => Promise<string | undefined>
@@ -101,7 +103,10 @@ export class Delivery {
       if (this.#options.isClosed()) return 'closed'
       const answer = await this.#write(slice)
       if (answer.kind === 'stored') return 'sent'
-      if (answer.kind === 'refused') {
+      if (answer.kind === 'unanswered') {
+        // If these rows were taken after newer ones, they would undo them. So nothing newer is sent in the meantime.
+        await this.#options.outwait()
+      } else if (answer.kind === 'refused') {
         const fault = await this.#schemaFault()
         if (fault === undefined) return this.#halve(slice, answer.message, true, storedBefore)
         this.#options.onFault(fault)

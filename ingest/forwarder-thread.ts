@@ -17,6 +17,7 @@ export interface ForwarderThreadData {
   requestBytes: number
   connectionCount: number
   paceMs: number
+  outwaitMs: number
   requestTimeoutMs: number
   /** For tests only. */
   faults: InjectedFaults | undefined
@@ -60,6 +61,7 @@ function start(options: Extract<ForwarderCommand, { kind: 'start' }>): void {
     from,
     endOrdinal: end.ordinal,
     paceMs: data.paceMs,
+    outwaitMs: data.outwaitMs,
     keepMs: options.keepMs,
     keepBytesMax: options.keepBytesMax,
     revisions: data.revisions,

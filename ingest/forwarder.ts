@@ -29,6 +29,8 @@ export interface ForwarderOptions {
   endOrdinal: number
   /** Under steady load a round begins at most this often, unless a large one is waiting. */
   paceMs: number
+  /** QuestDB is done with a request that it did not answer when it has answered others for so long. */
+  outwaitMs: number
   /** Zero when what QuestDB has applied is on its disk; else how long applied segments are kept for its next crash. */
   keepMs: number
   /** At most this much is kept for that. */
@@ -73,6 +75,10 @@ const stuckMs = 1000
 /** Some ten thousand rows: beyond that a larger request gains little. */
 const bytesWorthSending = 700 * 1024
 const checkpointMs = 1000
+/** While a request without an answer is waited out, QuestDB is asked this often; an answer that takes longer is slow. */
+const outwaitStepMs = 200
+const slowAnswerMs = 1000
+const outwaitMsMax = 60_000
 /** So much of the journal is looked through for late records before anything else has its turn. */
 const scanBytesMax = 64 * 1024 * 1024
 
@@ -126,6 +132,7 @@ export class Forwarder {
       requestBytes: options.requestBytes,
       sleep: ms => this.#sleep(ms),
       random: options.timing.random,
+      outwait: () => this.#outwait(options.outwaitMs),
       isClosed: () => this.#closed,
       findSchemaFault: () => findSchemaFault(this.#control),
       putAside: (round, offset, reason) => this.#putAside(round, offset, reason),
@@ -134,7 +141,7 @@ export class Forwarder {
   }
 
   run(): void {
-    this.#running ??= Promise.all([this.#runLive(), this.#runBackfill(), this.#runSettling()])
+    this.#running ??= Promise.all([this.#begin(), this.#runSettling()])
   }
 
   /** The dead letters were changed by somebody else. */
@@ -152,6 +159,12 @@ export class Forwarder {
     for (const connection of this.#options.connections) connection.close()
     for (const reader of this.#liveReaders) reader.close()
     this.#backfillReader.close()
+  }
+
+  async #begin(): Promise<void> {
+    // A process before this one may have left a request behind; the start took most of the time that it needs.
+    if (this.#sent.live < this.#options.durableEnd()) await this.#outwait(this.#options.outwaitMs / 3)
+    await Promise.all([this.#runLive(), this.#runBackfill()])
   }
 
   async #runLive(): Promise<void> {
@@ -280,6 +293,32 @@ export class Forwarder {
       this.#resumed = true
       this.#options.log.warn({}, 'the table is resumed once')
       await resumeTable(this.#control)
+    }
+  }
+
+  /**
+   * Until QuestDB has answered, promptly and again and again, for this long: what it was sent before on a connection
+   * that is gone, it has taken or dropped by then. A process that stands still answers nothing. Where every answer is
+   * slow, a minute must do.
+   */
+  async #outwait(ms: number): Promise<void> {
+    const { monotonicMs } = this.#options.timing
+    const endMs = monotonicMs() + outwaitMsMax
+    for (let promptMs = 0; promptMs < ms && !this.#closed; promptMs += outwaitStepMs) {
+      const askedAtMs = monotonicMs()
+      const answered = await this.#answers()
+      await this.#sleep(outwaitStepMs)
+      const isSlow = monotonicMs() - askedAtMs > slowAnswerMs && monotonicMs() < endMs
+      if (!answered || isSlow) promptMs = -outwaitStepMs
+    }
+  }
+
+  async #answers(): Promise<boolean> {
+    try {
+      await readTableState(this.#control)
+      return true
+    } catch {
+      return false
     }
   }
 

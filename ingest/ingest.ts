@@ -96,6 +96,7 @@ export function openIngest(options: IngestOptions): Ingest {
     requestBytes,
     connectionCount: 2,
     paceMs: 500,
+    outwaitMs: 3000,
     requestTimeoutMs: 30_000,
     faults: options.faults,
   }

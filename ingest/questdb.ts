@@ -14,12 +14,14 @@ export interface QuestdbHttp {
 
 /**
  * `stored`: sequenced by QuestDB (204), not yet applied. `refused`: the rows themselves are at fault, as QuestDB says
- * (400). `failed`: anything else; `status` is undefined when there was no answer at all.
+ * (400). `failed`: anything else that is over; `status` is undefined when the rows never left. `unanswered`: QuestDB may
+ * have taken the rows, or may take them yet.
  */
 export type WriteAnswer =
   | { kind: 'stored' }
   | { kind: 'refused'; message: string }
   | { kind: 'failed'; status: number | undefined; message: string }
+  | { kind: 'unanswered'; message: string }
 
 export interface QuestdbConnection {
   write(rows: Uint8Array): Promise<WriteAnswer>
@@ -27,6 +29,9 @@ export interface QuestdbConnection {
   query(sql: string): Promise<unknown[][]>
   close(): void
 }
+
+/** What a proxy answers when it has no answer itself: badGateway, gatewayTimeout. */
+const proxyHasNoAnswer = new Set([502, 504])
 
 /** An answer is short; a proxy's error page is cut here. */
 const answerBytesMax = 1024 * 1024
@@ -40,6 +45,7 @@ export function connectQuestdb(address: QuestdbHttp, timeoutMs: number): Questdb
     method: string,
     path: string,
     body: Uint8Array | undefined,
+    onConnected?: () => void,
   ): Promise<{ status: number; text: string }> {
     return new Promise((resolve, reject) => {
       const length = body === undefined ? {} : { 'content-length': body.length }
@@ -47,6 +53,10 @@ export function connectQuestdb(address: QuestdbHttp, timeoutMs: number): Questdb
       const { host, port } = address
       const sent = client.request({ agent, host, port, method, path, headers, signal: AbortSignal.timeout(timeoutMs) })
       sent.on('error', reject)
+      sent.on('socket', socket => {
+        if (socket.connecting) socket.once('connect', () => onConnected?.())
+        else onConnected?.()
+      })
       sent.on('response', response => {
         let text = ''
         response.setEncoding('utf8')
@@ -62,13 +72,19 @@ export function connectQuestdb(address: QuestdbHttp, timeoutMs: number): Questdb
 
   return {
     async write(rows) {
+      let isConnected = false
+      const onConnected = () => {
+        isConnected = true
+      }
       try {
-        const { status, text } = await request('POST', '/write?precision=u', rows)
+        const { status, text } = await request('POST', '/write?precision=u', rows, onConnected)
         if (status === 204) return { kind: 'stored' }
         if (status === 400) return { kind: 'refused', message: text.slice(0, 500) }
-        return { kind: 'failed', status, message: text.slice(0, 500) }
+        const message = text.slice(0, 500)
+        return proxyHasNoAnswer.has(status) ? { kind: 'unanswered', message } : { kind: 'failed', status, message }
       } catch (error) {
-        return { kind: 'failed', status: undefined, message: error instanceof Error ? error.message : String(error) }
+        const message = error instanceof Error ? error.message : String(error)
+        return isConnected ? { kind: 'unanswered', message } : { kind: 'failed', status: undefined, message }
       }
     },
     async query(sql) {

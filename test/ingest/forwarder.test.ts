@@ -59,6 +59,7 @@ function createRig(t: TestHooks, segmentBytes = 1024 * 1024): Rig {
         from: readCheckpoint(disk, end),
         endOrdinal: 0,
         paceMs: 0,
+        outwaitMs: 0,
         keepMs: 0,
         keepBytesMax: 1e9,
         revisions,
