@@ -1,5 +1,6 @@
 /** All settings, read from the environment in this one place. The README's table lists them. */
 
+import { isIP } from 'node:net'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
@@ -29,8 +30,8 @@ const wholeNumber = (min: number, max: number) =>
     .transform(Number)
     .refine(value => value >= min && value <= max, `must be from ${min} to ${max}`)
 
-const databaseUrl = (example: string) =>
-  z.string().refine(text => URL.canParse(text), `must be an address such as ${example}`)
+const databaseUrl = (protocol: RegExp, example: string) =>
+  z.string().refine(text => isDatabaseUrl(text, protocol), `must be an address such as ${example}`)
 
 /** One key for each variable; the description is the README's. */
 export const Settings = z.object({
@@ -51,17 +52,17 @@ export const Settings = z.object({
     .url({ protocol: /^https?$/, error: 'must be an address such as https://barograph.example' })
     .optional()
     .describe('Address under which clients reach the service; default is made of HOST and PORT.'),
-  QUESTDB_HTTP: databaseUrl('http://user:password@host:9000')
+  QUESTDB_HTTP: databaseUrl(/^https?:$/, 'http://user:password@host:9000')
     .optional()
     .describe('A QuestDB to use instead of an own one; credentials in the address.'),
-  QUESTDB_PG: databaseUrl('postgresql://user:password@host:8812/qdb')
+  QUESTDB_PG: databaseUrl(/^postgres(ql)?:$/, 'postgresql://user:password@host:8812/qdb')
     .optional()
     .describe('The same QuestDB by its PostgreSQL port.'),
   QUESTDB_COMMIT_MODE: z
     .enum(['sync', 'nosync'], { error: 'must be sync or nosync' })
     .default('sync')
     .describe('For the own QuestDB: nosync is faster and does not survive a power cut.'),
-  DATABASE_URL: databaseUrl('postgresql://user:password@host:5432/barograph')
+  DATABASE_URL: databaseUrl(/^postgres(ql)?:$/, 'postgresql://user:password@host:5432/barograph')
     .optional()
     .describe('A PostgreSQL to use instead of an own one.'),
   TLS_CERT: z
@@ -73,6 +74,7 @@ export const Settings = z.object({
     .string()
     .optional()
     .transform(text => text?.split(',').map(part => part.trim()))
+    .refine(parts => parts?.every(isNetwork) ?? true, 'must be addresses or networks such as 10.0.0.0/8, with commas')
     .describe('Proxies whose X-Forwarded-For is believed: addresses or networks, with commas.'),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent'], {
@@ -100,9 +102,13 @@ export const Settings = z.object({
     .default(24)
     .describe('How long the old password of a device stays valid beside the new one.'),
   LATEST_BYTES_MAX: bytes
+    .refine(value => value >= 1024, 'must be at least 1KiB')
     .default(32 * 1024 ** 2)
     .describe('Size of a latest/all answer beyond which it holds means instead of raw points.'),
-  CACHE_BYTES_MAX: bytes.default(128 * 1024 ** 2).describe('Memory for ready answers.'),
+  CACHE_BYTES_MAX: bytes
+    .refine(value => value >= 1024 ** 2, 'must be at least 1MiB')
+    .default(128 * 1024 ** 2)
+    .describe('Memory for ready answers.'),
   QUERY_TIMEOUT_SECONDS: wholeNumber(1, 3600).default(30).describe('Time limit of a question to QuestDB.'),
   RANGE_TEMPERATURE: range.default({ min: -90, max: 85 }).describe('Accepted temperatures, °C.'),
   RANGE_HUMIDITY: range.default({ min: 0, max: 103 }).describe('Accepted humidity, %; above 100 is stored as 100.'),
@@ -152,6 +158,23 @@ function faultsOf(given: Record<string, string | undefined>): Faults | undefined
   } catch (error) {
     throw new ConfigError(`Wrong settings: ${error instanceof Error ? error.message : String(error)}.`)
   }
+}
+
+/** With names, passwords and a path that can be decoded. */
+function isDatabaseUrl(text: string, protocol: RegExp): boolean {
+  const url = URL.parse(text)
+  if (url === null || !protocol.test(url.protocol)) return false
+  try {
+    return decodeURIComponent(`${url.username}${url.password}${url.pathname}`) !== undefined
+  } catch {
+    return false
+  }
+}
+
+function isNetwork(text: string): boolean {
+  const [, address = '', prefix = '1'] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
+  const prefixMax = isIP(address) === 4 ? 32 : 128
+  return isIP(address) !== 0 && Number(prefix) >= 1 && Number(prefix) <= prefixMax
 }
 
 function isTimeZone(zone: string): boolean {

@@ -45,6 +45,15 @@ process.on('SIGTERM', () => void stop('SIGTERM', 0))
 process.on('SIGINT', () => void stop('SIGINT', 0))
 process.on('SIGHUP', () => void stop('SIGHUP', 0))
 
+/** By what the operating system says when the address cannot be had. */
+const { HOST, PORT } = config
+const listenRemedies: Record<string, string> = {
+  EADDRINUSE: `Port ${PORT} on ${HOST} is taken by another program: stop that one, or set PORT to a free port.`,
+  EADDRNOTAVAIL: `HOST ${HOST} is no address of this machine: set it to one of its addresses, or to 0.0.0.0 for all.`,
+  ENOTFOUND: `HOST ${HOST} is no name that is known here: set it to an address of this machine.`,
+  EACCES: `Port ${PORT} on ${HOST} needs rights that this user has not: set PORT to 1024 or more.`,
+}
+
 function onFatal(error: Error): void {
   log.fatal({ err: error }, error instanceof StartError ? error.message : 'a part that cannot be spared has failed')
   void stop('fault', 1)
@@ -56,11 +65,8 @@ try {
 } catch (error) {
   if (stopping) process.exit()
   if (error instanceof StartError) fail(error.message)
-  if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
-    fail(
-      `Port ${config.PORT} on ${config.HOST} is taken by another program: stop that one, or set PORT to a free port.`,
-    )
-  }
+  const remedy = listenRemedies[(error as NodeJS.ErrnoException).code ?? '']
+  if (remedy !== undefined && (error as NodeJS.ErrnoException).syscall !== undefined) fail(remedy)
   throw error
 }
 if (stopping) await service.close()

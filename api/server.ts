@@ -1,8 +1,8 @@
 /** The HTTP server: its limits, its route families, and how it stops. */
 
-import { readFileSync } from 'node:fs'
 import { type FastifyError, type FastifyInstance, type FastifyReply, fastify } from 'fastify'
 import { answerBrokenRequest } from './broken-requests.ts'
+import { readCertificate } from './certificate.ts'
 import type { Config } from './config.ts'
 import { boundConnections } from './connections.ts'
 import { type HealthOptions, registerHealth } from './health.ts'
@@ -28,10 +28,7 @@ const headerBytesMax = 64 * 1024
 const parameterLengthMax = 64 * 4 * 3
 
 export function createServer({ config, health, metrics, logger, admin }: ServerOptions): FastifyInstance {
-  const tls =
-    config.TLS_CERT !== undefined && config.TLS_KEY !== undefined
-      ? { cert: readFileSync(config.TLS_CERT), key: readFileSync(config.TLS_KEY) }
-      : undefined
+  const tls = readCertificate(config)
   const app = fastify({
     http: { ...http, maxHeaderSize: headerBytesMax },
     ...(tls === undefined ? {} : { https: { ...http, ...tls, maxHeaderSize: headerBytesMax } }),

@@ -19,12 +19,12 @@ test('sizes, ranges and lists are read', async t => {
     JOURNAL_MAX: '2GiB',
     JOURNAL_RESERVE: '1000',
     RANGE_TEMPERATURE: '-5.5..-1',
-    TRUST_PROXY: '10.0.0.0/8, 127.0.0.1',
+    TRUST_PROXY: '10.0.0.0/8, 127.0.0.1, ::1, fd00::/8',
   })
   t.equal(config.JOURNAL_MAX, 2 * 1024 ** 3)
   t.equal(config.JOURNAL_RESERVE, 1000)
   t.strictSame(config.RANGE_TEMPERATURE, { min: -5.5, max: -1 })
-  t.strictSame(config.TRUST_PROXY, ['10.0.0.0/8', '127.0.0.1'])
+  t.strictSame(config.TRUST_PROXY, ['10.0.0.0/8', '127.0.0.1', '::1', 'fd00::/8'])
 })
 
 test('a wrong setting is named with what it should be', async t => {
@@ -39,6 +39,14 @@ test('a wrong setting is named with what it should be', async t => {
     [{ TLS_CERT: '/x.pem' }, /TLS_CERT and TLS_KEY go together/],
     [{ QUESTDB_HTTP: 'http://127.0.0.1:9000' }, /QUESTDB_HTTP and QUESTDB_PG go together/],
     [{ DATABASE_URL: 'nowhere' }, /DATABASE_URL must be an address such as/],
+    [{ DATABASE_URL: 'http://user:password@127.0.0.1/x' }, /DATABASE_URL must be an address such as postgresql:/],
+    [{ DATABASE_URL: 'postgresql://user:100%@127.0.0.1/x' }, /DATABASE_URL must be an address such as/],
+    [{ QUESTDB_HTTP: 'tcp://127.0.0.1:9009' }, /QUESTDB_HTTP must be an address such as http:/],
+    [{ TRUST_PROXY: 'nginx' }, /TRUST_PROXY must be addresses or networks such as/],
+    [{ TRUST_PROXY: '10.0.0.0/0' }, /TRUST_PROXY must be/],
+    [{ TRUST_PROXY: '10.0.0.0/33' }, /TRUST_PROXY must be addresses or networks such as/],
+    [{ CACHE_BYTES_MAX: '0' }, /CACHE_BYTES_MAX must be at least 1MiB/],
+    [{ LATEST_BYTES_MAX: '0' }, /LATEST_BYTES_MAX must be at least 1KiB/],
     [{ LOG_LEVEL: 'loud' }, /LOG_LEVEL must be fatal, error/],
   ]
   for (const [environment, message] of wrong) {

@@ -87,6 +87,20 @@ test('a port that is taken gives a sentence that names the remedy', async t => {
   await t.rejects(startService(t, { environment: { PORT: String(port) } }), /Port \d+ .* is taken.*set PORT/)
 })
 
+test('an address or a certificate that cannot be used gives such a sentence too', async t => {
+  const wrong: [Record<string, string>, RegExp][] = [
+    // An address that is kept for documentation.
+    [{ HOST: '192.0.2.1' }, /HOST 192\.0\.2\.1 is no address of this machine: set it/],
+    [{ TLS_CERT: '/nowhere.pem', TLS_KEY: '/nowhere.pem' }, /TLS_CERT \/nowhere\.pem cannot be read \(ENOENT\): give/],
+    [{ TLS_CERT: 'package.json', TLS_KEY: 'package.json' }, /TLS_KEY package\.json are no certificate.*: give/],
+  ]
+  for (const [environment, sentence] of wrong) {
+    const started = startService(t, { environment })
+    await t.rejects(started, sentence)
+    await t.rejects(started, { message: /^(?!.*\n {4}at )/s }, 'and no stack')
+  }
+})
+
 test('a wrong setting stops the start with its name and what it should be', async t => {
   await t.rejects(startService(t, { environment: { TIME_ZONE: 'Mars/Olympus' } }), /TIME_ZONE must be an IANA zone/)
 })
