@@ -8,7 +8,7 @@ import type { LoadCommand, LoadMessage, LoadOrder, LoadResult } from './load-ord
 
 export interface LoadProcess {
   revoked(device: string, password: string, atMs: number): void
-  /** Waits for the answers that are outstanding. */
+  /** Waits for the answers that are outstanding. May be called twice. */
   stop(): Promise<LoadResult>
 }
 
@@ -24,12 +24,14 @@ export async function startLoadProcess(t: TestHooks, order: LoadOrder): Promise<
   })
   // Looked at when it is stopped.
   result.catch(() => undefined)
+  let stopped = false
   send({ kind: 'start', order })
   await once(child, 'message')
   return {
     revoked: (device, password, atMs) => send({ kind: 'revoked', device, password, atMs }),
     stop() {
-      send({ kind: 'stop' })
+      if (!stopped) send({ kind: 'stop' })
+      stopped = true
       return result
     },
   }

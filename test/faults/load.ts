@@ -72,8 +72,8 @@ function timeOf(load: Load, sensor: Sensor, kind: Kind, again: boolean): number 
   if (kind !== 'timed' && kind !== 'late') return undefined
   const used = kind === 'timed' ? sensor.recentTimes : sensor.lateTimes
   const [first, ...others] = used
-  if (again && first !== undefined) return sensor.random.pick([first, ...others])
   const last = used.at(-1)
+  if (again && first !== undefined) return sensor.random.chance(0.5) ? last : sensor.random.pick([first, ...others])
   const wanted = kind === 'timed' ? Date.now() : load.lateFromMs - sensor.random.below(2) * 2 * dayMs
   const timeMs = kind === 'timed' ? Math.max(wanted, (last ?? 0) + 1) : lateTime(wanted, used)
   used.push(timeMs)

@@ -10,6 +10,8 @@ interface Point {
 type Day = Record<'temperature' | 'humidity' | 'pressure', Point[]>
 
 const attemptsMax = 100
+/** How far the clock of the service is off in some rows, and a little more. */
+const clockMsMax = 2 * 3_600_000
 const atOnce = 4
 
 /** In the order of time for each device. The API tells times to the minute, so they are left out. */
@@ -33,7 +35,7 @@ function daysOf({ attempts }: Ledger): Map<string, Set<string>> {
   for (const { device, timeMs, startMs, endMs } of attempts) {
     const known = days.get(device) ?? new Set()
     days.set(device, known)
-    for (const ms of timeMs === undefined ? [startMs, endMs ?? startMs] : [timeMs]) {
+    for (const ms of timeMs === undefined ? [startMs - clockMsMax, (endMs ?? startMs) + clockMsMax] : [timeMs]) {
       known.add(new Date(ms).toISOString().slice(0, 10))
     }
   }

@@ -33,7 +33,7 @@ export function importRequest(token: string, lines: string): string {
   return httpRequest('POST', '/api/admin/import', `Bearer ${token}`, 'application/x-ndjson', lines)
 }
 
-export function basic(name: string, password: string): string {
+function basic(name: string, password: string): string {
   return `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`
 }
 

@@ -36,6 +36,8 @@ export interface ServiceOptions {
   port: number
   dataDirectory: string
   environment: Record<string, string>
+  /** Another user to run as. */
+  user?: number | undefined
 }
 
 export function createServiceProcess(t: TestHooks, options: ServiceOptions): ServiceProcess {
@@ -65,6 +67,7 @@ export function createServiceProcess(t: TestHooks, options: ServiceOptions): Ser
         cwd: source,
         env: { ...process.env, ...own, ...rates, ...service.environment, ...more },
         stdio: ['ignore', 'pipe', 'pipe'],
+        ...(options.user === undefined ? {} : { uid: options.user, gid: options.user }),
       })
       for (const stream of [child.stdout, child.stderr]) {
         stream?.on('data', (text: Buffer) => {

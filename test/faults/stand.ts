@@ -66,8 +66,10 @@ export interface Stand {
   kill(): Promise<void>
   /** Something that ended the service by itself. */
   noteCrash(): void
-  /** Changes the device's password, at once. */
+  /** Changes the device's password, at once, if that is possible now. */
   revoke(device: string): Promise<void>
+  /** Those that have returned. */
+  revocations(): number
 }
 
 const deviceCount = 40
@@ -126,7 +128,7 @@ async function setUp(harness: Harness, hooks: Hooks, options: ExperimentOptions)
     importReadings: options.importReadings ?? 500,
   })
   const crashedAt: number[] = []
-  hooks.teardown(() => undefined)
+  let revocations = 0
   const stand: Stand = {
     ...{ hooks, databases, service, proxy, random, load, tally, folder, devices, excused: new Set() },
     ledger: () => readLedger(ledgerPath),
@@ -142,8 +144,10 @@ async function setUp(harness: Harness, hooks: Hooks, options: ExperimentOptions)
     async revoke(device) {
       const { status, body } = await service.admin('POST', `/devices/${device}/rotate?now=1`)
       if (status !== 200) return
+      revocations++
       load.revoked(device, (body as { password: string }).password, Date.now())
     },
+    revocations: () => revocations,
   }
   crashTimes.set(stand, crashedAt)
   return stand
@@ -177,7 +181,7 @@ async function conclude(harness: Harness, stand: Stand, options: ExperimentOptio
   return wrong > 0 && faultCount(verdict) === 0 ? seen : verdict
 }
 
-export async function untilDrained(service: ServiceProcess, waitMs: number): Promise<void> {
+async function untilDrained(service: ServiceProcess, waitMs: number): Promise<void> {
   await until(
     'the backlog is drained',
     async () => {

@@ -1,0 +1,170 @@
+/**
+ * Is the harness able to see a loss? Copies of the source, each broken on purpose in one place, have to be found out
+ * within ten cycles. A snippet that is no longer there fails the run: then this list is to be brought up to date.
+ */
+
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { readingsTable, readingsTableSql } from '../../store/tables.ts'
+import { faultNames } from './oracle.ts'
+import { dieAtPoints } from './rows/crash-points.ts'
+import { damageJournal } from './rows/journal-damage.ts'
+import { suspendTable } from './rows/sick-questdb.ts'
+import { experiment, type Harness } from './stand.ts'
+import { createTally, type Tally } from './tally.ts'
+
+interface Change {
+  file: string
+  from: string
+  to: string
+}
+
+interface BrokenBuild {
+  name: string
+  changes: Change[]
+  /** One cycle of what should find it out. */
+  cycle: (harness: Harness, tally: Tally, seed: number) => Promise<unknown>
+}
+
+const cyclesMax = 10
+const folders = ['analytics', 'api', 'auth', 'ingest', 'query', 'store', 'package.json']
+const readTime = 'view.getFloat64(offset + offsetOf.timeUs, true)'
+
+const builds: BrokenBuild[] = [
+  {
+    name: 'acknowledged before the sync',
+    changes: [
+      {
+        file: 'ingest/segment-writer.ts',
+        from: '      segment.file.write(bytes, segment.length)\n',
+        // The group before is synced when the next one comes.
+        to: '      segment.file.sync()\n      segment.file.write(bytes, segment.length)\n',
+      },
+      {
+        file: 'ingest/segment-writer.ts',
+        from:
+          '    try {\n      segment.file.sync()\n    } catch (error) {\n' +
+          '      return this.#abandon(segment, bytes.length, error)\n    }\n    segment.length += bytes.length\n',
+        to: '    segment.length += bytes.length\n',
+      },
+    ],
+    // The second death of two takes what was not synced with it: a kill alone leaves the system's memory intact.
+    cycle: (harness, tally, seed) => dieAtPoints(harness, tally, seed, 2, ['after-ack']),
+  },
+  {
+    name: 'no check sum',
+    changes: [
+      {
+        file: 'ingest/group.ts',
+        from: 'if (crc32(bytes.subarray(offset + 8, offset + end)) !== view.getUint32(4, true)) return undefined',
+        to: '',
+      },
+    ],
+    cycle: (harness, tally, seed) => damageJournal(harness, tally, seed, 1, ['flip in the middle']),
+  },
+  {
+    name: 'a table without DEDUP',
+    changes: [
+      { file: 'store/tables.ts', from: ' DEDUP UPSERT KEYS(ts, device)', to: '' },
+      { file: 'store/questdb-tables.ts', from: 'if (is !== wanted) {', to: "if (is === 'missing') {" },
+    ],
+    cycle: (harness, tally, seed) => dieAtPoints(harness, tally, seed, 1, ['after-taken']),
+  },
+  {
+    name: 'trimmed at the 204',
+    changes: [{ file: 'ingest/settlement.ts', from: "if (state.writerTxn < mark.txn) return 'nothing'", to: '' }],
+    cycle: (harness, tally, seed) => suspendTable(harness, tally, seed, 1),
+  },
+  {
+    name: 'stamped anew when it is sent',
+    changes: [
+      {
+        file: 'ingest/rows.ts',
+        from: `this.#time(at, ${readTime})`,
+        to: `this.#time(at, ${readTime} % 1000 === 0 ? ${readTime} : (view.constructor.stamp = Math.max((view.constructor.stamp ?? 0) + 2, Date.now() * 1000 + 1)))`,
+      },
+    ],
+    cycle: (harness, tally, seed) => dieAtPoints(harness, tally, seed, 1, ['after-taken']),
+  },
+  {
+    name: 'several requests of one device in flight',
+    changes: [
+      {
+        file: 'ingest/delivery.ts',
+        from: 'const answer = await connection.write(buffer.bytes.subarray(0, buffer.length))',
+        // Over whichever connection, again until it is taken; nobody waits for it.
+        to:
+          'const flying = Buffer.from(buffer.bytes.subarray(0, buffer.length)), turn = (this.flights = (this.flights ?? 0) + 1)\n' +
+          'const over = this.#options.connections[turn % this.#options.connections.length]\n' +
+          'const fly = async () => { while (!this.#options.isClosed()) { const got = await over.write(flying); if (got.kind === "stored") break; await this.#options.sleep(100) } }\n' +
+          'void fly()\nconst answer = { kind: "stored" }',
+      },
+    ],
+    cycle: lateNetwork,
+  },
+]
+
+/** A network in which some connections are later than others. */
+async function lateNetwork(harness: Harness, tally: Tally, seed: number): Promise<void> {
+  await experiment(harness, { seed, tally, perSecond: 500 }, async stand => {
+    await sleep(300)
+    Object.assign(stand.proxy.trouble, { latencyMs: 1200, latencyChance: 0.5 })
+    stand.proxy.cut()
+    await sleep(6000)
+    await stand.load.stop()
+    await sleep(5000)
+    stand.proxy.calm()
+    await sleep(1000)
+  })
+}
+
+/** True when each was found out. */
+export async function runBrokenBuilds(harness: Harness, seed: number): Promise<boolean> {
+  const missed: string[] = []
+  for (const [index, build] of builds.entries()) {
+    const source = copySource(harness, index, build.changes)
+    // What such a build has stored must not be in the way of the next one.
+    await renewTable(harness, build.name.includes('DEDUP'))
+    const found = await findOut({ ...harness, source, say: () => undefined }, build, seed + index * 100)
+    harness.say(`broken build, ${build.name}: ${found ?? `NOT FOUND OUT in ${cyclesMax} cycles`}`)
+    if (found === undefined) missed.push(build.name)
+  }
+  await renewTable(harness, false)
+  return missed.length === 0
+}
+
+async function findOut(harness: Harness, { cycle }: BrokenBuild, seed: number): Promise<string | undefined> {
+  for (let count = 1; count <= cyclesMax; count++) {
+    const tally = createTally(`broken-${seed}`)
+    try {
+      await cycle(harness, tally, seed + count)
+    } catch (error) {
+      process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`)
+    }
+    const found = faultNames.filter(name => tally.faults[name] > 0).map(name => `${tally.faults[name]} ${name}`)
+    if (found.length > 0) return `found out in cycle ${count}: ${found.join(', ')}`
+  }
+  return undefined
+}
+
+function copySource(harness: Harness, index: number, changes: Change[]): string {
+  const copy = join(harness.folder, `broken-build-${index}`)
+  for (const name of folders) cpSync(join(harness.source, name), join(copy, name), { recursive: true })
+  symlinkSync(join(harness.source, 'node_modules'), join(copy, 'node_modules'))
+  for (const { file, from, to } of changes) {
+    const text = readFileSync(join(copy, file), 'utf8')
+    if (text.split(from).length !== 2) throw new Error(`${file} does not have this once: ${from}`)
+    writeFileSync(
+      join(copy, file),
+      text.replace(from, () => to),
+    )
+  }
+  return copy
+}
+
+/** Without it, the build makes its own at its start. */
+async function renewTable({ databases }: Harness, without: boolean): Promise<void> {
+  await databases.sql(`DROP TABLE IF EXISTS ${readingsTable}`)
+  if (!without) await databases.sql(readingsTableSql)
+}

@@ -1,0 +1,21 @@
+/** Death at the dangerous lines, the short form of `npm run faults`. */
+
+import { test } from 'tap'
+import { failPoints } from '../../ingest/injected-faults.ts'
+import { dieAtPoints } from './rows/crash-points.ts'
+import { damageJournal } from './rows/journal-damage.ts'
+import { isClean } from './tally.ts'
+import { startTestHarness } from './test-harness.ts'
+
+test('a death at each of the dangerous lines, and damage in the journal, lose nothing', async t => {
+  const harness = await startTestHarness(t)
+  const points = await harness.run('killed at nine points', failPoints.length, dieAtPoints)
+  const damage = await harness.run('journal torn or flipped', 1, (...given) =>
+    damageJournal(...given, ['torn tail', 'flip in the middle']),
+  )
+  for (const tally of [points, damage]) {
+    t.ok(isClean(tally), `${tally.row}: ${JSON.stringify(tally)}`)
+    t.ok(tally.acknowledged > 0)
+  }
+  t.equal(points.crashes, failPoints.length)
+})

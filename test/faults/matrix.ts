@@ -1,0 +1,50 @@
+/** The rows of the matrix: what is done to the service, and how often in a whole run. */
+
+import { dieAtPoints, killInReplay } from './rows/crash-points.ts'
+import { damageJournal } from './rows/journal-damage.ts'
+import { killEverything, killService, stopService } from './rows/kills.ts'
+import { fewFileHandles, fullJournalDisk, fullPostgresDisk, fullQuestdbDisk, noRights } from './rows/limits.ts'
+import { exhaustPostgres, freezePostgres, killPostgres } from './rows/postgres.ts'
+import { freezeQuestdb, killQuestdb, outageOfQuestdb } from './rows/questdb.ts'
+import { rudeClients } from './rows/rude-clients.ts'
+import { secondProcess } from './rows/second-process.ts'
+import { internalFaults, poisonRow, suspendTable, troubleTheNetwork } from './rows/sick-questdb.ts'
+import { slowDisk, wrongClock } from './rows/slow-and-wrong.ts'
+import type { Harness } from './stand.ts'
+import type { Tally } from './tally.ts'
+
+export interface MatrixRow {
+  row: string
+  what: string
+  /** Of a whole run. */
+  cycles: number
+  run: (harness: Harness, tally: Tally, seed: number, cycles: number) => Promise<void>
+}
+
+export const matrix: MatrixRow[] = [
+  { row: '1a', what: 'service killed', cycles: 110, run: killService },
+  { row: '1b', what: 'service and databases killed', cycles: 20, run: killEverything },
+  { row: '2', what: 'killed at nine points', cycles: 90, run: (...given) => dieAtPoints(...given) },
+  { row: '3', what: 'stopped by SIGTERM', cycles: 20, run: stopService },
+  { row: '4', what: 'journal torn or flipped', cycles: 15, run: (...given) => damageJournal(...given) },
+  { row: '6a', what: 'QuestDB killed', cycles: 20, run: killQuestdb },
+  { row: '6b', what: 'QuestDB frozen', cycles: 1, run: freezeQuestdb },
+  { row: '7', what: 'QuestDB away', cycles: 1, run: outageOfQuestdb },
+  { row: '8a', what: 'sick network', cycles: 2, run: troubleTheNetwork },
+  { row: '8b', what: 'internal faults of QuestDB', cycles: 2, run: internalFaults },
+  { row: '8c', what: 'poison row', cycles: 2, run: poisonRow },
+  { row: '8d', what: 'table suspended, WAL lost', cycles: 4, run: suspendTable },
+  { row: '9a', what: 'PostgreSQL killed', cycles: 20, run: killPostgres },
+  { row: '9b', what: 'PostgreSQL frozen', cycles: 1, run: freezePostgres },
+  { row: '9c', what: 'PostgreSQL out of connections', cycles: 2, run: exhaustPostgres },
+  { row: '10a', what: 'disk of the journal full', cycles: 3, run: fullJournalDisk },
+  { row: '10b', what: 'disk of QuestDB full', cycles: 2, run: fullQuestdbDisk },
+  { row: '10c', what: 'disk of PostgreSQL full', cycles: 2, run: fullPostgresDisk },
+  { row: '12', what: 'syncs of 0.2 to 2 s', cycles: 3, run: slowDisk },
+  { row: '13', what: 'clock jumps', cycles: 4, run: wrongClock },
+  { row: '14', what: 'killed while it sends again', cycles: 12, run: killInReplay },
+  { row: '16a', what: 'file handles low', cycles: 2, run: fewFileHandles },
+  { row: '16b', what: 'no rights on the journal', cycles: 1, run: noRights },
+  { row: '17', what: 'second process', cycles: 4, run: secondProcess },
+  { row: '18', what: 'rude clients', cycles: 2, run: rudeClients },
+]

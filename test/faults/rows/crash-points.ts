@@ -1,0 +1,101 @@
+/** Rows 2 and 14: the service dies at the dangerous line, and while it sends again what it had not sent. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type FailPoint, failPoints } from '../../../ingest/injected-faults.ts'
+import { until } from '../../support/processes.ts'
+import { experiment, type Harness, type Stand } from '../stand.ts'
+import type { Tally } from '../tally.ts'
+
+/** Small segments, so that they roll and go while we watch. */
+const smallJournal = { JOURNAL_MAX: '2MiB' }
+const reachMs = 60_000
+
+/** How many passes there may be before the deadly one: those of a group are many a second, those of a file few. */
+const passesMax: Record<FailPoint, number> = {
+  'after-append': 150,
+  'after-sync': 150,
+  'after-ack': 600,
+  'after-forward': 5,
+  'after-taken': 5,
+  'segment-roll': 2,
+  'segment-delete': 2,
+  'checkpoint-rename': 3,
+  'directory-sync': 2,
+}
+
+export async function dieAtPoints(
+  harness: Harness,
+  tally: Tally,
+  seed: number,
+  cycles: number,
+  points: readonly FailPoint[] = failPoints,
+): Promise<void> {
+  const rounds = Math.max(1, Math.round(cycles / points.length))
+  for (let round = 0; round < rounds; round++) {
+    const options = {
+      ...{ seed: seed + round, tally, perSecond: 900, importEveryMs: 400, importReadings: 800 },
+      environment: smallJournal,
+    }
+    await experiment(harness, options, async stand => {
+      // In turns, what was not synced goes too, as it does with the power.
+      for (const point of points) await dieAt(stand, point, round % 2 === 1)
+      await sleep(300)
+    })
+  }
+}
+
+/** The service is up before and after it. */
+async function dieAt(
+  { service, random, noteCrash, tally }: Stand,
+  point: FailPoint,
+  losesUnsynced: boolean,
+): Promise<void> {
+  await service.end('SIGTERM')
+  const pass = 1 + random.below(passesMax[point])
+  const power: Record<string, string> = losesUnsynced ? { FAULT_LOSE_UNSYNCED: '1' } : {}
+  service.launch({ FAULTS: '1', FAIL_POINT: `${point}:${pass}`, ...power })
+  try {
+    await service.ended(reachMs)
+    noteCrash()
+  } catch {
+    tally.complaints.push(`${point}:${pass} was not reached`)
+    await service.end('SIGKILL')
+  }
+  await service.start()
+}
+
+/** Readings of a backlog, most of them from bulk imports. */
+const backlogImport = 20_000
+const backlogImports = 3
+const slowBytesPerSecond = 1_500_000
+
+/** At 10, 50 and 99 % of a backlog, with live readings coming in all the while. */
+export async function killInReplay(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
+  const shares = [0.1, 0.5, 0.99]
+  for (let cycle = 0; cycle < Math.ceil(cycles / shares.length); cycle++) {
+    const options = { seed: seed + cycle, tally, importEveryMs: 300, importReadings: backlogImport, drainMs: 240_000 }
+    await experiment(harness, options, async stand => {
+      const { service, proxy } = stand
+      proxy.trouble.refuses = true
+      proxy.cut()
+      await until('there is a backlog', async () => (await lagOf(stand)) > backlogImport * backlogImports, 60_000)
+      proxy.trouble.bytesPerSecond = slowBytesPerSecond
+      for (const share of shares) {
+        await service.end('SIGTERM')
+        proxy.trouble.refuses = false
+        await service.start()
+        const total = Math.max(1, await lagOf(stand))
+        const kept = total * (1 - share)
+        await until(`${share * 100} % is sent`, async () => (await lagOf(stand)) <= kept || share > 0.9, 120_000)
+        tally.notes.push(`killed with ${await lagOf(stand)} of ${total} to go`)
+        await stand.kill()
+        await service.start()
+      }
+      proxy.calm()
+    })
+  }
+}
+
+async function lagOf({ service }: Stand): Promise<number> {
+  return (await service.status()).lag.readings
+}

@@ -1,0 +1,165 @@
+/** Row 4: a torn tail, a bit that has flipped in the tail, and one in the middle, found in the journal at a start. */
+
+import { closeSync, fdatasyncSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openDisk } from '../../../ingest/disk.ts'
+import { type GroupHeader, groupHeaderLength, sealGroup } from '../../../ingest/group.ts'
+import { type DeviceRef, readRecord, recordLength, writeRecord } from '../../../ingest/record.ts'
+import { SegmentReader } from '../../../ingest/segment-reader.ts'
+import { listSegments, segmentName } from '../../../ingest/segments.ts'
+import { until } from '../../support/processes.ts'
+import { sequenceEnd, sequenceOf, valuesOf } from '../identity.ts'
+import { experiment, type Harness, type Stand } from '../stand.ts'
+import type { Tally } from '../tally.ts'
+
+const damages = ['torn tail', 'flip in the tail', 'flip in the middle'] as const
+type Damage = (typeof damages)[number]
+
+export async function damageJournal(
+  harness: Harness,
+  tally: Tally,
+  seed: number,
+  cycles: number,
+  chosen: readonly Damage[] = damages,
+): Promise<void> {
+  for (const [index, damage] of chosen.entries()) {
+    await experiment(harness, { seed: seed + index, tally }, async stand => {
+      for (let cycle = 0; cycle < Math.max(1, Math.ceil(cycles / chosen.length)); cycle++)
+        await damageOnce(stand, damage)
+      await sleep(300)
+    })
+  }
+}
+
+async function damageOnce(stand: Stand, damage: Damage): Promise<void> {
+  const { service, proxy } = stand
+  // What is damaged must not have been forwarded yet.
+  proxy.trouble.refuses = true
+  proxy.cut()
+  await sleep(800 + stand.random.below(800))
+  await stand.kill()
+  const journal = join(service.dataDirectory, 'journal')
+  const before = quarantined(journal)
+  if (damage === 'flip in the middle') flipInTheMiddle(stand, journal)
+  else addBrokenTail(stand, journal, damage === 'torn tail')
+  proxy.calm()
+  await service.start()
+  const isTold = async () => {
+    const { status, reasons } = await service.ready()
+    return status === 'degraded' && reasons.some(reason => reason.includes('damaged')) && quarantined(journal) > before
+  }
+  try {
+    await until('the damage is told and kept', isTold, 15_000)
+  } catch {
+    stand.tally.complaints.push(`a ${damage} is not told, or not kept in quarantine`)
+  }
+}
+
+function quarantined(journal: string): number {
+  return readdirSync(journal).filter(name => name.startsWith('quarantine-')).length
+}
+
+interface Found {
+  /** Groups of readings, in order. */
+  groups: GroupHeader[]
+  segment: number
+  end: number
+}
+
+/** The newest segment that holds groups. */
+function newestSegment(journal: string): Found {
+  const disk = openDisk(journal)
+  const segment = listSegments(disk).at(-1) ?? 0
+  const file = disk.open(segmentName(segment), false)
+  const size = file.size()
+  file.close()
+  const reader = new SegmentReader(disk)
+  const groups: GroupHeader[] = []
+  let position = segment
+  for (;;) {
+    const chunk = reader.read(position, segment + size)
+    groups.push(...chunk.groups)
+    if (chunk.next <= position || chunk.next >= segment + size) break
+    position = chunk.next
+  }
+  reader.close()
+  const last = groups.at(-1)
+  const end = last === undefined ? segment : last.position + groupHeaderLength + last.bodyLength
+  return { groups: groups.filter(group => group.recordCount > 0), segment, end }
+}
+
+/** One bit of an acknowledged group, which its readings do not outlive; they are the only ones that are excused. */
+function flipInTheMiddle(stand: Stand, journal: string): void {
+  const { groups, segment } = newestSegment(journal)
+  const half = groups.slice(Math.floor(groups.length / 2), -1)
+  const group = half[stand.random.below(half.length)]
+  if (group === undefined) throw new Error('there is no group in the middle')
+  const path = join(journal, segmentName(segment))
+  const bytes = readFileSync(path)
+  const offset = group.position - segment
+  for (const sequence of sequencesIn(bytes, offset, group)) stand.excused.add(sequence)
+  // In a value: without a check sum nothing would show.
+  const at = offset + groupHeaderLength + 16 + 5
+  overwrite(path, Uint8Array.of((bytes[at] as number) ^ 4), at)
+  stand.tally.notes.push(`${group.recordCount} acknowledged readings damaged on purpose`)
+}
+
+function sequencesIn(bytes: Buffer, offset: number, group: GroupHeader): number[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const sequences: number[] = []
+  let at = offset + groupHeaderLength
+  const end = at + group.bodyLength
+  while (at < end) {
+    sequences.push(sequenceOf(readRecord(view, at).reading) ?? -1)
+    at += view.getUint16(at, true)
+  }
+  return sequences
+}
+
+/** A group that nobody was answered for: it was under way when the power went. None of it may be stored. */
+function addBrokenTail(stand: Stand, journal: string, torn: boolean): void {
+  const { groups, segment, end } = newestSegment(journal)
+  const last = groups.at(-1)
+  if (last === undefined) throw new Error('the journal has no group')
+  const path = join(journal, segmentName(segment))
+  const before = readFileSync(path)
+  const view = new DataView(before.buffer, before.byteOffset, before.byteLength)
+  const { deviceNumber, symbol } = readRecord(view, last.position - segment + groupHeaderLength)
+  const group = groupOfNobody({ number: deviceNumber, symbol }, end, last, 5 + stand.random.below(200))
+  const cut = torn ? 1 + stand.random.below(group.length - 1) : group.length
+  if (!torn) {
+    const at = stand.random.below(group.length)
+    group[at] = (group[at] as number) ^ (1 << stand.random.below(8))
+  }
+  overwrite(path, group.subarray(0, cut), end - segment)
+}
+
+/** Readings of a real device that were never attempted: were one stored, it would be a phantom. */
+function groupOfNobody(device: DeviceRef, position: number, last: GroupHeader, recordCount: number): Uint8Array {
+  const bodyLength = recordCount * recordLength(device.symbol.length)
+  const bytes = new Uint8Array(groupHeaderLength + bodyLength)
+  const view = new DataView(bytes.buffer)
+  const receiptUs = Date.now() * 1000
+  let offset = groupHeaderLength
+  for (let index = 0; index < recordCount; index++) {
+    const {
+      batteryVoltage: battery_voltage,
+      batteryPercentage: battery_percentage,
+      ...values
+    } = valuesOf(sequenceEnd - 1 - index)
+    const reading = { timestampMs: undefined, ...values, battery_voltage, battery_percentage }
+    offset = writeRecord(view, offset, device, receiptUs + 1 + index, false, reading)
+  }
+  const { highestStampUs } = last
+  const firstOrdinal = last.firstOrdinal + last.recordCount
+  sealGroup(bytes, { bodyLength, recordCount, backfillCount: 0, receiptUs, highestStampUs, position, firstOrdinal })
+  return bytes
+}
+
+function overwrite(path: string, bytes: Uint8Array, position: number): void {
+  const descriptor = openSync(path, 'r+')
+  writeSync(descriptor, bytes, 0, bytes.length, position)
+  fdatasyncSync(descriptor)
+  closeSync(descriptor)
+}

@@ -1,0 +1,161 @@
+/** Rows 10 and 16: no room, no rights, no file handles. Nothing is acknowledged that is not stored, and all of it heals. */
+
+import { spawnSync } from 'node:child_process'
+import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '../../../store/free-port.ts'
+import { until } from '../../support/processes.ts'
+import { createServiceProcess, type ServiceProcess } from '../service-process.ts'
+import { experiment, type Harness, type Stand } from '../stand.ts'
+import type { Tally } from '../tally.ts'
+import { complainOfSilence } from './questdb.ts'
+
+const isRoot = process.getuid?.() === 0
+
+type Limit = 'fsize' | 'nofile'
+
+/** Only the soft limit, so that it can be raised again without rights. */
+function setLimit(pid: number, limit: Limit, value: number | 'unlimited'): void {
+  // As its own user: root may be without the right to set limits for others, as in a container.
+  const { uid, gid } = statSync(`/proc/${pid}`)
+  const options = { encoding: 'utf8', ...(isRoot ? { uid, gid } : {}) } as const
+  const { status, stderr } = spawnSync('prlimit', [`--pid=${pid}`, `--${limit}=${value}:`], options)
+  if (status !== 0) throw new Error(`prlimit: ${stderr}`)
+}
+
+/** The journal's own disk: the segment cannot grow. */
+export async function fullJournalDisk(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
+  for (let cycle = 0; cycle < cycles; cycle++) {
+    await experiment(harness, { seed: seed + cycle, tally, importEveryMs: 700 }, async stand => {
+      for (let times = 0; times < 3; times++) {
+        await sleep(700 + stand.random.below(500))
+        const refused = refusals(stand)
+        setLimit(stand.service.pid(), 'fsize', 50_000 + stand.random.below(200_000))
+        await until('readings are refused', () => refusals(stand) > refused, 30_000)
+        const { code } = await stand.service.ready()
+        if (code !== 503) tally.complaints.push(`with a full disk readiness says ${code}`)
+        setLimit(stand.service.pid(), 'fsize', 'unlimited')
+        await untilTaken(stand)
+      }
+    })
+  }
+}
+
+function refusals(stand: Stand): number {
+  return stand.ledger().attempts.filter(({ status }) => status === 503).length
+}
+
+/** It heals alone. */
+async function untilTaken(stand: Stand): Promise<void> {
+  const fromMs = Date.now()
+  await until('readings are taken again', () =>
+    stand.ledger().attempts.some(({ status, startMs }) => status === 200 && startMs > fromMs),
+  )
+}
+
+/** The disk of QuestDB: the journal keeps what it does not take, or takes and does not apply. */
+export async function fullQuestdbDisk(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
+  for (let cycle = 0; cycle < cycles; cycle++) {
+    await experiment(harness, { seed: seed + cycle, tally, importEveryMs: 700 }, async stand => {
+      await sleep(700)
+      const fromMs = Date.now()
+      const pid = stand.databases.pid('questdb')
+      setLimit(pid, 'fsize', 200_000)
+      await sleep(5000)
+      setLimit(pid, 'fsize', 'unlimited')
+      await complainOfSilence(stand, fromMs)
+      await sleep(500)
+    })
+  }
+}
+
+export async function fullPostgresDisk(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
+  for (let cycle = 0; cycle < cycles; cycle++) {
+    await experiment(harness, { seed: seed + cycle, tally }, async stand => {
+      await sleep(500)
+      const fromMs = Date.now()
+      for (const pid of [stand.databases.pid('postgres'), ...childrenOf(stand.databases.pid('postgres'))])
+        setLimit(pid, 'fsize', 8192)
+      const { status } = await stand.service.admin('POST', `/devices/${stand.devices[3]?.name}/rotate?now=1`)
+      tally.notes.push(`a change with no room for PostgreSQL is answered ${status}`)
+      await sleep(2000)
+      for (const pid of [stand.databases.pid('postgres'), ...childrenOf(stand.databases.pid('postgres'))])
+        setLimit(pid, 'fsize', 'unlimited')
+      const before = stand.revocations()
+      await until('a password can be changed', async () => {
+        await stand.revoke(stand.devices[4]?.name ?? '')
+        return stand.revocations() > before
+      })
+      await complainOfSilence(stand, fromMs)
+    })
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  return readdirSync('/proc')
+    .filter(name => /^\d+$/.test(name))
+    .map(Number)
+    .filter(candidate => {
+      try {
+        return /\) \S (\d+) /.exec(readFileSync(`/proc/${candidate}/stat`, 'utf8'))?.[1] === String(pid)
+      } catch {
+        return false
+      }
+    })
+}
+
+export async function fewFileHandles(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
+  for (let cycle = 0; cycle < cycles; cycle++) {
+    await experiment(harness, { seed: seed + cycle, tally, environment: { JOURNAL_MAX: '2MiB' } }, async stand => {
+      await sleep(700)
+      const pid = stand.service.pid()
+      const open = readdirSync(`/proc/${pid}/fd`).length
+      setLimit(pid, 'nofile', open)
+      await sleep(3000)
+      setLimit(pid, 'nofile', 4096)
+      await untilTaken(stand)
+    })
+  }
+}
+
+/** Somebody who is not root, for whom rights count. */
+const nobody = 65_534
+
+/** The journal's folder belongs to somebody else, or may not be written: a clear sentence and no start. */
+export async function noRights(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
+  for (let cycle = 0; cycle < cycles; cycle++) {
+    await experiment(harness, { seed: seed + cycle, tally, perSecond: 100 }, async stand => {
+      const service = await serviceOfNobody(harness, stand)
+      const journal = join(service.dataDirectory, 'journal')
+      // As root the first is a folder of somebody else.
+      for (const mode of [0o500, 0o000]) {
+        chmodSync(journal, mode)
+        const refusal = await refusalOf(service)
+        if (refusal !== undefined) tally.complaints.push(refusal)
+      }
+      chmodSync(journal, 0o700)
+      if (isRoot) chownSync(journal, nobody, nobody)
+      await service.start()
+      await service.end('SIGTERM')
+    })
+  }
+}
+
+async function serviceOfNobody({ source }: Harness, { folder, hooks, service }: Stand): Promise<ServiceProcess> {
+  const dataDirectory = join(folder, 'rights')
+  mkdirSync(join(dataDirectory, 'journal'), { recursive: true })
+  if (isRoot) chownSync(dataDirectory, nobody, nobody)
+  const { environment } = service
+  const user = isRoot ? nobody : undefined
+  return createServiceProcess(hooks, { source, port: await freePort(), dataDirectory, environment, user })
+}
+
+/** What is wrong with how it refuses to start. */
+async function refusalOf(service: ServiceProcess): Promise<string | undefined> {
+  const child = service.launch()
+  await service.ended(30_000)
+  const output = service.output()
+  const isClear = child.exitCode === 1 && output.includes(service.dataDirectory) && !/\n\s+at /.test(output)
+  return isClear ? undefined : `without rights it ended with ${child.exitCode}: ${output.slice(-400)}`
+}

@@ -1,0 +1,85 @@
+/** Row 9: PostgreSQL is killed, frozen, or out of connections. Known devices never notice. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { until } from '../../support/processes.ts'
+import { experiment, type Harness, type Stand } from '../stand.ts'
+import type { Tally } from '../tally.ts'
+import { complainOfSilence } from './questdb.ts'
+
+const killsPerExperiment = 10
+
+export async function killPostgres(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
+  for (let done = 0; done < cycles; done += killsPerExperiment) {
+    await experiment(harness, { seed: seed + done, tally }, async stand => {
+      const fromMs = Date.now()
+      for (let kill = 0; kill < Math.min(killsPerExperiment, cycles - done); kill++) {
+        await sleep(300 + stand.random.below(1500))
+        process.kill(stand.databases.pid('postgres'), 'SIGKILL')
+        tally.crashes++
+        await untilRevoked(stand)
+      }
+      await complainOfSilence(stand, fromMs)
+    })
+  }
+}
+
+/** A revocation that returned holds, whatever happens around it. */
+async function untilRevoked(stand: Stand): Promise<void> {
+  const [first, ...others] = stand.devices.slice(1, -1)
+  if (first === undefined) return
+  const device = stand.random.pick([first, ...others]).name
+  const before = stand.revocations()
+  await until('a password can be changed', async () => {
+    await stand.revoke(device)
+    return stand.revocations() > before
+  })
+}
+
+const frozenMs = 15_000
+
+export async function freezePostgres(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
+  for (let cycle = 0; cycle < cycles; cycle++) {
+    await experiment(harness, { seed: seed + cycle, tally }, async stand => {
+      const fromMs = Date.now()
+      const pid = stand.databases.pid('postgres')
+      process.kill(pid, 'SIGSTOP')
+      stand.hooks.teardown(() => process.kill(pid, 'SIGCONT'))
+      await sleep(frozenMs)
+      process.kill(pid, 'SIGCONT')
+      await untilRevoked(stand)
+      await complainOfSilence(stand, fromMs)
+    })
+  }
+}
+
+/** Its backends are terminated, and then all of its connections are somebody else's. */
+export async function exhaustPostgres(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
+  for (let cycle = 0; cycle < cycles; cycle++) {
+    await experiment(harness, { seed: seed + cycle, tally }, async stand => {
+      const fromMs = Date.now()
+      const clients = await takeAllConnections(stand)
+      await clients[0]?.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()')
+      clients.push(...(await takeAllConnections(stand)))
+      await sleep(2000)
+      await Promise.all(clients.map(client => client.end().catch(() => undefined)))
+      await untilRevoked(stand)
+      await complainOfSilence(stand, fromMs)
+    })
+  }
+}
+
+async function takeAllConnections({ databases, hooks }: Stand): Promise<pg.Client[]> {
+  const clients: pg.Client[] = []
+  hooks.teardown(() => Promise.all(clients.map(client => client.end().catch(() => undefined))))
+  for (;;) {
+    const client = new pg.Client({ connectionString: databases.postgresUrl })
+    client.on('error', () => undefined)
+    try {
+      await client.connect()
+    } catch {
+      return clients
+    }
+    clients.push(client)
+  }
+}

@@ -1,0 +1,109 @@
+/** Row 8: QuestDB answers late, slowly, in pieces, with faults of its own, or not at all. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { readingsTable } from '../../../store/tables.ts'
+import { until } from '../../support/processes.ts'
+import { startAnsweringProxy } from '../answering-proxy.ts'
+import { experiment, type Harness, type Stand } from '../stand.ts'
+import type { Tally } from '../tally.ts'
+import type { Trouble } from '../tcp-proxy.ts'
+import { complainOfSilence } from './questdb.ts'
+
+const troubles: Record<string, Partial<Trouble>> = {
+  '2 s latency': { latencyMs: 2000 },
+  '10 kB/s': { bytesPerSecond: 10_000 },
+  resets: { resetChance: 0.3 },
+  'split packets': { pieceBytes: 7 },
+  'late by chance': { latencyMs: 900, latencyChance: 0.5 },
+  'half open': { silent: true },
+}
+const troubleMs = 6000
+
+export async function troubleTheNetwork(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
+  for (let cycle = 0; cycle < cycles; cycle++) {
+    await experiment(harness, { seed: seed + cycle, tally, importEveryMs: 3000 }, async stand => {
+      const fromMs = Date.now()
+      for (const trouble of Object.values(troubles)) {
+        Object.assign(stand.proxy.trouble, trouble)
+        stand.proxy.cut()
+        await sleep(troubleMs)
+        stand.proxy.calm()
+        await sleep(500)
+      }
+      await complainOfSilence(stand, fromMs)
+    })
+  }
+}
+
+/** A server that has an internal fault now and then, whatever it is sent. */
+export async function internalFaults(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
+  for (let cycle = 0; cycle < cycles; cycle++) {
+    await experiment(harness, { seed: seed + cycle, tally, importEveryMs: 1500 }, async stand => {
+      const proxy = await startAnsweringProxy(stand.hooks, stand.proxy.targetPort)
+      proxy.decide = () => (stand.random.chance(0.3) ? { status: 500, message: 'internal error' } : undefined)
+      stand.proxy.targetPort = proxy.port
+      stand.proxy.cut()
+      await sleep(6000)
+      proxy.decide = () => undefined
+      if (proxy.refused === 0) tally.complaints.push('no fault was injected')
+      await replayLetters(stand)
+    })
+  }
+}
+
+/** One device whose rows are refused: they are put aside, the others go on, and sent again they are all there. */
+export async function poisonRow(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
+  for (let cycle = 0; cycle < cycles; cycle++) {
+    await experiment(harness, { seed: seed + cycle, tally, perSecond: 100 }, async stand => {
+      const proxy = await startAnsweringProxy(stand.hooks, stand.proxy.targetPort)
+      const poison = stand.devices[2]?.name ?? ''
+      const key = Buffer.from(`device=${poison}-`)
+      proxy.decide = body => (body.includes(key) ? { status: 400, message: 'error in line 1' } : undefined)
+      stand.proxy.targetPort = proxy.port
+      stand.proxy.cut()
+      await until('a reading is put aside', async () => (await stand.service.status()).dead_letters > 0)
+      await sleep(1500)
+      await stand.load.stop()
+      await until('all others are there', async () => (await stand.service.status()).lag.readings === 0)
+      proxy.decide = () => undefined
+      await replayLetters(stand)
+    })
+  }
+}
+
+async function replayLetters({ service, tally }: Stand): Promise<void> {
+  await until('nothing waits', async () => (await service.status()).lag.readings < 500)
+  const { dead_letters: letters } = await service.status()
+  if (letters === 0) return
+  tally.notes.push(`${letters} dead letters sent again`)
+  const { status, body } = await service.admin('POST', '/dead-letters/replay', {})
+  if (status !== 200) tally.complaints.push(`dead letters: ${status} ${JSON.stringify(body)}`)
+}
+
+/** A suspended table takes rows and shows none; the journal keeps them until they are applied. */
+export async function suspendTable(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
+  for (let cycle = 0; cycle < cycles; cycle++) {
+    await experiment(harness, { seed: seed + cycle, tally, environment: { JOURNAL_MAX: '4MiB' } }, async stand => {
+      await sleep(1000)
+      await suspendAndLose(stand)
+      await sleep(500)
+    })
+  }
+}
+
+/**
+ * What QuestDB had sequenced and not applied is lost there while the service is down, as by a power cut without sync.
+ * A journal that was trimmed at the 204 would not have it any more.
+ */
+async function suspendAndLose(stand: Stand): Promise<void> {
+  const { databases, service, tally } = stand
+  const { sql } = databases
+  await sql(`ALTER TABLE ${readingsTable} SUSPEND WAL`)
+  await sleep(2500)
+  const { questdb } = await service.status()
+  if (!questdb.suspended) tally.complaints.push('the suspension is not told')
+  await stand.kill()
+  const [row] = await sql(`SELECT sequencerTxn FROM wal_tables() WHERE name = '${readingsTable}'`)
+  await sql(`ALTER TABLE ${readingsTable} RESUME WAL FROM TXN ${Number(row?.[0]) + 1}`)
+  await service.start()
+}

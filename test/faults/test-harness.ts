@@ -1,0 +1,43 @@
+/** The harness inside of a test. What it leaves behind goes at the end, unless something was found. */
+
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { TestHooks } from '../support/databases.ts'
+import { startFaultDatabases } from './databases.ts'
+import type { MatrixRow } from './matrix.ts'
+import type { Harness } from './stand.ts'
+import { createTally, isClean, type Tally } from './tally.ts'
+
+export interface TestHarness {
+  /** Runs a row with a seed of its own, which is told. */
+  run(row: string, cycles: number, work: MatrixRow['run']): Promise<Tally>
+}
+
+interface Test extends TestHooks {
+  comment(text: string): void
+}
+
+export async function startTestHarness(t: Test): Promise<TestHarness> {
+  const folder = mkdtempSync(join(tmpdir(), 'barograph-faults-'))
+  chmodSync(folder, 0o711)
+  let isFound = false
+  t.teardown(() => {
+    if (isFound) t.comment(`ledgers and data are kept in ${folder}`)
+    else rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  })
+  const databases = await startFaultDatabases(t, folder)
+  const source = resolve(import.meta.dirname, '..', '..')
+  const harness: Harness = { databases, folder, source, say: line => t.comment(line) }
+  return {
+    async run(row, cycles, work) {
+      const tally = createTally(row)
+      const seed = Date.now() % 1_000_000_000
+      t.comment(`${row}: seed ${seed}`)
+      isFound = true
+      await work(harness, tally, seed, cycles)
+      isFound = !isClean(tally)
+      return tally
+    },
+  }
+}
