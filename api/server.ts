@@ -42,11 +42,18 @@ export function createServer({ config, health, metrics, logger, admin }: ServerO
   }) as FastifyInstance
   // Some firmware closes its sending side right behind the request and still wants the answer.
   Object.assign(app.server, { httpAllowHalfOpen: true })
+  // What is sent to a path that is none is not read; the families that take bodies bring their own parsers.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   registerHealth(app, health)
   metrics.register(app)
   registerLogger(app, logger)
   admin(app)
-  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ status: 'not found' }))
+  app.setNotFoundHandler(({ headers }, reply) => {
+    const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
+    if (hasBody) reply.header('connection', 'close')
+    return reply.code(404).send({ status: 'not found' })
+  })
   boundConnections(app)
   return app
 }

@@ -14,7 +14,7 @@ import { refuseOtherMethods } from '../other-methods.ts'
 import { type Bucket, createBucket, type Rate, takeToken } from '../token-bucket.ts'
 
 export interface LogOptions {
-  devices: Pick<Devices, 'authenticate' | 'seen'>
+  devices: Pick<Devices, 'authenticate' | 'get' | 'seen'>
   ingest: Pick<Ingest, 'accept'>
   check: ReadingCheck
   meter: IngestMeter
@@ -61,9 +61,13 @@ export function registerLog(app: FastifyInstance, options: LogOptions): void {
     if (failedAttempts.isTooMany(request.ip)) {
       refuse(reply, 429, { status: 'too many failed attempts' }, 'throttled')
     } else {
-      reply.header('www-authenticate', 'Basic realm="logger", charset="UTF-8"')
-      refuse(reply, 401, { status: 'unauthorized' }, 'unauthorized')
+      refuseCredentials(reply)
     }
+  }
+
+  function refuseCredentials(reply: FastifyReply): FastifyReply {
+    reply.header('www-authenticate', 'Basic realm="logger", charset="UTF-8"')
+    return refuse(reply, 401, { status: 'unauthorized' }, 'unauthorized')
   }
 
   function refuse(reply: FastifyReply, code: number, body: object, reason: string): FastifyReply {
@@ -99,6 +103,8 @@ export function registerLog(app: FastifyInstance, options: LogOptions): void {
     const startedMs = performance.now()
     const device = request.device as Device
     const { body } = request
+    // It may have been removed while the body came in.
+    if (devices.get(device.name) !== device) return refuseCredentials(reply)
     if (!isFields(body)) return refuse(reply, 400, { status: 'invalid json' }, 'invalid')
     const refusal = refusalOf(device, body)
     if (refusal !== undefined) return refuse(reply, ...refusal)

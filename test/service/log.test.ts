@@ -233,6 +233,33 @@ tap.test('a revoked credential is refused by the next request', async t => {
   t.equal((await service.put('hall', again.password, sent)).status, 401)
 })
 
+tap.test('a device that is removed while its body comes in is refused, and nothing is stored', async t => {
+  const body = JSON.stringify({ ...good, device: 'shed' })
+  const authorization = basic('shed', await service.addDevice('shed'))
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+  let answer = ''
+  socket.on('data', piece => (answer += piece.toString()))
+  const head = `PUT /api/log HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: ${authorization}\r\n`
+  // The server says that it goes on when it has looked at the credentials.
+  socket.write(
+    `${head}expect: 100-continue\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`,
+  )
+  await until('the credentials were taken', () => answer.includes('100 Continue'))
+  t.equal((await service.admin('DELETE', '/devices/shed')).status, 204)
+  socket.write(body)
+  await once(socket, 'close')
+  t.match(answer, /HTTP\/1\.1 401 .*"status":"unauthorized"/s)
+})
+
+tap.test('a body for a path that is none is not waited for', async t => {
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+  let answer = ''
+  socket.on('data', piece => (answer += piece.toString()))
+  socket.write('POST /api/logs HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{')
+  await once(socket, 'close')
+  t.match(answer, /^HTTP\/1\.1 404 .*\r\nconnection: close\r\n.*"status":"not found"/is)
+})
+
 tap.test('values are stored as they should be shown', async t => {
   const garden = await service.addDevice('garden')
   const timestamp = Date.now() - 120_000
