@@ -5,9 +5,12 @@ import assert from 'node:assert/strict'
 export interface Stamper {
   /** The next stamp, in epoch microseconds: above every one before, and never a whole millisecond. */
   next(): number
-  /** The receipt clock: the wall clock, but never behind a stamp that was given out. */
+  /**
+   * The receipt clock: the wall clock, but it never goes back. What was late once is late for good, or a later value for
+   * the same time would take the quicker lane and be overtaken.
+   */
   clockUs(): number
-  /** The highest stamp so far; it goes into the journal, so that a restart with the clock set back repeats none. */
+  /** The highest time so far; it goes into the journal, so that a restart with the clock set back repeats none. */
   highestUs(): number
 }
 
@@ -37,7 +40,12 @@ export function createStamper({ nowUs, floorUs, residue = 0, modulus = 1 }: Stam
     return stamp
   }
 
-  return { next, clockUs: () => Math.max(Math.floor(nowUs()), highest), highestUs: () => highest }
+  function clockUs(): number {
+    highest = Math.max(Math.floor(nowUs()), highest)
+    return highest
+  }
+
+  return { next, clockUs, highestUs: () => highest }
 }
 
 /**
