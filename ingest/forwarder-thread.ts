@@ -1,8 +1,9 @@
 /** The forwarder's thread: reading, encoding and sending take nothing from the thread that answers requests. */
 
 import { parentPort, workerData } from 'node:worker_threads'
+import { readCheckpoint } from './checkpoint.ts'
 import { openDisk } from './disk.ts'
-import { Forwarder, type ForwarderStatus, readCheckpoint } from './forwarder.ts'
+import { Forwarder, type ForwarderStatus } from './forwarder.ts'
 import { createPass, type InjectedFaults, withDiskFaults, withForwardFaults } from './injected-faults.ts'
 import type { Log } from './log.ts'
 import { connectQuestdb, type QuestdbHttp } from './questdb.ts'

@@ -4,6 +4,7 @@
  */
 
 import { BackfillPlanner } from './backfill-lane.ts'
+import { readCheckpoint, writeCheckpoint } from './checkpoint.ts'
 import { countDeadLetters, deadLettersMax, writeDeadLetter } from './dead-letters.ts'
 import { Delivery, type Round } from './delivery.ts'
 import type { Disk } from './disk.ts'
@@ -75,6 +76,8 @@ const stuckMs = 1000
 /** Some ten thousand rows: beyond that a larger request gains little. */
 const bytesWorthSending = 700 * 1024
 const checkpointMs = 1000
+/** No QuestDB is gone and back within this time. */
+const watchMs = 1000
 /** While a request without an answer is waited out, QuestDB is asked this often; an answer that takes longer is slow. */
 const outwaitStepMs = 200
 const slowAnswerMs = 1000
@@ -98,6 +101,7 @@ export class Forwarder {
   readonly #appliedAtMs = new Map<number, number>()
   #closed = false
   #roundAtMs = Number.NEGATIVE_INFINITY
+  #watchedAtMs = Number.NEGATIVE_INFINITY
   #rewindTo: number | undefined
   #resting = 0
   #interrupted = false
@@ -267,10 +271,16 @@ export class Forwarder {
   }
 
   async #settle(): Promise<void> {
+    // What is sent until the lanes have gone back is sent again, and says nothing of what was lost.
+    if (this.#rewindTo !== undefined) return
     const sent = { ...this.#sent }
-    if (sent.live === this.#settlement.applied.live && sent.backfill === this.#settlement.applied.backfill) return
+    const { live, backfill } = this.#settlement.applied
+    const isIdle = sent.live === live && sent.backfill === backfill
+    if (isIdle && !this.#isWatchDue()) return
     try {
       const state = await readTableState(this.#control)
+      this.#watchedAtMs = this.#options.timing.monotonicMs()
+      if (isIdle) this.#noteFault(undefined)
       await this.#watchSuspension(state)
       if (this.#mayHaveLost()) return this.#rewind('QuestDB was away and does not sync what it applies')
       const seen = this.#settlement.observe(state, sent)
@@ -322,6 +332,11 @@ export class Forwarder {
     }
   }
 
+  /** A QuestDB that does not sync may lose what it had applied, even while there is nothing to send. */
+  #isWatchDue(): boolean {
+    return this.#options.keepMs > 0 && this.#options.timing.monotonicMs() - this.#watchedAtMs >= watchMs
+  }
+
   #mayHaveLost(): boolean {
     return this.#interrupted && this.#options.keepMs > 0
   }
@@ -344,8 +359,11 @@ export class Forwarder {
   }
 
   #restart(position: number): void {
-    Object.assign(this.#sent, { live: position, backfill: position })
+    const first = this.#backfillReader.read(position, this.#options.durableEnd()).groups[0]
+    const ordinal = first?.firstOrdinal ?? this.#sent.liveOrdinal
+    Object.assign(this.#sent, { live: position, backfill: position, liveOrdinal: ordinal, backfillOrdinal: ordinal })
     this.#settlement.rewind({ ...this.#sent })
+    this.#appliedAtMs.clear()
     this.#rewindTo = undefined
   }
 
@@ -416,6 +434,8 @@ export class Forwarder {
       this.#appliedAtMs.set(start, appliedAtMs)
       if (nowMs() - appliedAtMs < keepMs && this.#settlement.position - start < keepBytesMax) break
       disk.remove(segmentName(start))
+      // One after the other, so that a power cut never brings one back without those behind it: they hold newer values.
+      disk.syncDirectory()
       this.#appliedAtMs.delete(start)
       this.#start = end
     }
@@ -427,7 +447,7 @@ export class Forwarder {
     const { position } = this.#settlement
     if (position === this.#checkpoint || this.#rewindTo !== undefined) return
     try {
-      this.#options.disk.replace('checkpoint', Buffer.from(String(position)))
+      writeCheckpoint(this.#options.disk, position)
       this.#checkpoint = position
       this.#checkpointAtMs = this.#options.nowMs()
     } catch (error) {
@@ -493,21 +513,5 @@ export function statusAtStart(disk: Disk, end: number, endOrdinal: number): Forw
     suspended: false,
     damagedBytes: 0,
     fault: 'QuestDB is starting',
-  }
-}
-
-/** Where the forwarder left off, or the oldest segment when it is not known. */
-export function readCheckpoint(disk: Disk, end: number): number {
-  const oldest = listSegments(disk)[0] ?? end
-  try {
-    const file = disk.open('checkpoint', false)
-    const bytes = new Uint8Array(20)
-    const count = file.read(bytes, 0)
-    file.close()
-    const text = Buffer.from(bytes.subarray(0, count)).toString()
-    const position = /^\d+$/.test(text) ? Number(text) : Number.NaN
-    return position >= oldest && position <= end ? position : oldest
-  } catch {
-    return oldest
   }
 }

@@ -1,5 +1,6 @@
 /** What a start finds of the journal: where it ends, and whether something at the end had to be cut off. */
 
+import { checkpointOf } from './checkpoint.ts'
 import type { Disk } from './disk.ts'
 import { groupHeaderLength } from './group.ts'
 import { SegmentReader } from './segment-reader.ts'
@@ -29,10 +30,20 @@ export function recoverJournal(disk: Disk): Recovered {
   for (const start of listSegments(disk).reverse()) {
     const found = scanSegment(disk, start)
     tornBytes += found.tornBytes
-    if (found.end !== undefined) return { end: found.end, start: listSegments(disk)[0] ?? start, tornBytes }
+    if (found.end !== undefined)
+      return { end: behindCheckpoint(disk, found.end), start: listSegments(disk)[0] ?? start, tornBytes }
   }
   const nothing = { position: 0, ordinal: 0, highestStampUs: 0 }
-  return { end: nothing, start: 0, tornBytes }
+  const end = behindCheckpoint(disk, nothing)
+  return { end, start: end.position, tornBytes }
+}
+
+/**
+ * The forwarder may have been past this end, with a group that its failed sync has lost since. What is written next must
+ * not stand where the checkpoint calls it applied.
+ */
+function behindCheckpoint(disk: Disk, end: JournalEnd): JournalEnd {
+  return { ...end, position: Math.max(end.position, checkpointOf(disk)) }
 }
 
 function scanSegment(disk: Disk, start: number): { end: JournalEnd | undefined; tornBytes: number } {

@@ -26,6 +26,7 @@ export class Settlement {
   readonly #revisions: Int32Array
   #applied: Progress
   #mark: Mark | undefined
+  #highestTxn = 0
   #touched = new TouchedDevices()
   #spare = new TouchedDevices()
   #sinceUs: number | undefined
@@ -64,9 +65,10 @@ export class Settlement {
    */
   observe(state: TableState, sent: Progress): 'nothing' | 'applied' | 'lost' {
     let result: 'nothing' | 'applied' = 'nothing'
+    if (state.sequencerTxn < this.#highestTxn) return 'lost'
+    this.#highestTxn = state.sequencerTxn
     const mark = this.#mark
     if (mark !== undefined) {
-      if (state.sequencerTxn < mark.txn) return 'lost'
       if (state.writerTxn < mark.txn) return 'nothing'
       this.#applied = mark.progress
       mark.touched.raise(this.#revisions)
@@ -85,6 +87,7 @@ export class Settlement {
   /** Starts again from here: what was sent since may be lost. */
   rewind(applied: Progress): void {
     this.#applied = applied
+    this.#highestTxn = 0
     this.#mark?.touched.raise(this.#revisions)
     this.#mark = undefined
     this.#sinceUs = undefined

@@ -8,7 +8,7 @@ import type { Random } from './seeded-random.ts'
 import { SimulatedFile } from './simulated-file.ts'
 import { SimulatedNames } from './simulated-names.ts'
 
-export type DiskOperation = 'open' | 'write' | 'sync' | 'truncate' | 'rename' | 'remove' | 'syncDirectory'
+type DiskOperation = 'open' | 'write' | 'sync' | 'truncate' | 'rename' | 'remove' | 'syncDirectory'
 
 interface Switches {
   /** The error with which this operation fails, if it does. */

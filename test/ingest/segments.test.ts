@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { test } from 'tap'
+import { readCheckpoint, writeCheckpoint } from '../../ingest/checkpoint.ts'
 import { type Disk, openDisk } from '../../ingest/disk.ts'
 import { groupHeaderLength } from '../../ingest/group.ts'
 import { readRecord } from '../../ingest/record.ts'
@@ -222,4 +223,22 @@ test('the reserve of the disk is left to others', async t => {
   t.strictSame(listSegments(disk), [], 'no empty file is left by a refusal')
   faults.freeBytes = Number.MAX_SAFE_INTEGER
   t.equal(commit(writer, [1]).outcome, 'stored')
+})
+
+test('what is written after a group was lost is not taken for forwarded', async t => {
+  const disk = openDisk(temporaryFolder(t))
+  const writer = openWriter(disk)
+  const { end } = commit(writer, [1])
+  writer.close()
+  // A group whose sync failed stood behind it, was forwarded, and did not survive the power cut.
+  writeCheckpoint(disk, end + 120)
+  const next = openWriter(disk)
+  const last = commit(next, [2, 3, 4, 5])
+  next.close()
+  const recovered = recoverJournal(disk).end
+  t.equal(recovered.position, last.end)
+  const found = readAll(disk, recovered.position)
+  t.strictSame(found.temperatures, [1, 2, 3, 4, 5])
+  const chunk = new SegmentReader(disk).read(readCheckpoint(disk, recovered.position), recovered.position)
+  t.strictSame(temperaturesOf(chunk), [2, 3, 4, 5], 'the forwarder sends them')
 })
