@@ -5,7 +5,7 @@
 
 import { connect, type Socket } from 'node:net'
 
-export interface Answer {
+interface Answer {
   status: number
   body: string
 }
