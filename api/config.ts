@@ -90,6 +90,9 @@ export const Settings = z.object({
   JOURNAL_KEEP_HOURS: wholeNumber(0, 8760)
     .default(24)
     .describe('How long the journal is kept for a given QuestDB that does not run in sync mode.'),
+  CONNECTIONS_MAX: wholeNumber(1, 1_000_000)
+    .default(20_000)
+    .describe('Connections that are kept at a time; a further one is closed at once.'),
   DEVICE_RATE: wholeNumber(1, 1_000_000)
     .default(500)
     .describe('Readings a second that one device may send in the long run.'),

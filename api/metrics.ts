@@ -1,6 +1,6 @@
 /** `GET /metrics`: Prometheus text. What happens for each reading is a plain counter; the rest is asked at each scrape. */
 
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { IngestStatus } from '../ingest/ingest.ts'
 
@@ -20,6 +20,8 @@ export interface MetricsOptions {
   ingest: () => IngestStatus
   devices: () => number
   questdbUp: () => boolean
+  /** Knows the admin token, which is asked for when the scrape comes from another machine. */
+  isAdmin: (rawHeaders: readonly string[]) => boolean
 }
 
 const ackSeconds = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5]
@@ -50,7 +52,12 @@ export function createMetrics(options: MetricsOptions): Metrics {
       rejected: reason => rejects.inc({ reason }),
     },
     register(app) {
-      app.get('/metrics', async (_request, reply) => reply.type(registry.contentType).send(await registry.metrics()))
+      app.get('/metrics', async (request, reply) => {
+        if (!isLocal(request) && !options.isAdmin(request.raw.rawHeaders)) {
+          return reply.code(401).header('www-authenticate', 'Bearer realm="metrics"').send({ status: 'unauthorized' })
+        }
+        return reply.type(registry.contentType).send(await registry.metrics())
+      })
     },
   }
 }
@@ -107,4 +114,11 @@ function counter(registry: Registry, name: string, help: string, read: () => num
       this.inc(read())
     },
   })
+}
+
+/** From this machine, and not handed on for somebody else. */
+function isLocal({ raw, headers }: FastifyRequest): boolean {
+  const address = raw.socket.remoteAddress ?? ''
+  const isLoopback = address === '::1' || /^(::ffff:)?127\./.test(address)
+  return isLoopback && headers['x-forwarded-for'] === undefined && headers.forwarded === undefined
 }

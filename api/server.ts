@@ -10,7 +10,7 @@ import { type LoggerOptions, registerLogger } from './logger/logger.ts'
 import type { Metrics } from './metrics.ts'
 
 export interface ServerOptions {
-  config: Pick<Config, 'TLS_CERT' | 'TLS_KEY' | 'TRUST_PROXY'>
+  config: Pick<Config, 'TLS_CERT' | 'TLS_KEY' | 'TRUST_PROXY' | 'CONNECTIONS_MAX'>
   health: HealthOptions
   metrics: Metrics
   logger: LoggerOptions
@@ -38,10 +38,13 @@ export function createServer({ config, health, metrics, logger, admin }: ServerO
     clientErrorHandler: answerBrokenRequest,
     // Each family answers for itself while the service stops, in its own shape.
     return503OnClosing: false,
+    // A client that neither reads nor writes holds memory for an answer.
+    connectionTimeout: 120_000,
     forceCloseConnections: 'idle',
   }) as FastifyInstance
   // Some firmware closes its sending side right behind the request and still wants the answer.
   Object.assign(app.server, { httpAllowHalfOpen: true })
+  app.server.maxConnections = config.CONNECTIONS_MAX
   // What is sent to a path that is none is not read; the families that take bodies bring their own parsers.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))

@@ -10,6 +10,7 @@ import { type DataDirectory, openDataDirectory } from '../store/data-directory.t
 import { StartError } from '../store/start-error.ts'
 import { openStore, type Store } from '../store/store.ts'
 import { registerAdmin } from './admin/admin.ts'
+import { createTokenCheck } from './admin/admin-token.ts'
 import type { Config } from './config.ts'
 import { type Clock, createClockMs } from './faults.ts'
 import type { Log } from './log.ts'
@@ -135,6 +136,7 @@ function createOwnServer(config: Config, log: Log, parts: Parts, isStopping: () 
     ingest: status,
     devices: () => devices.size(),
     questdbUp: () => store.questdb.state().state === 'up',
+    isAdmin: createTokenCheck(directory.secret('admin-token')),
   })
   return createServer({
     config,

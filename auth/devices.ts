@@ -62,9 +62,11 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
   const turns = createTurns(changesWaitingMax)
   const catchUp = createCatchUp({
     readSince: async sequence => {
-      await turns.take(async () => {
+      const taken = await turns.take(async () => {
         for (const row of await sql.readChangedSince(pool, sequence)) memory.take(row)
       })
+      // Not read is not level: it is tried again.
+      if (taken === 'full') throw new Error('too many changes are waiting')
     },
     now,
     retryMs: 1_000,

@@ -24,6 +24,7 @@ export interface DeadLetter {
 
 /** Beyond this the forwarder stops and raises an alarm: so many refusals are a fault of ours, not of the rows. */
 export const deadLettersMax = 10_000
+const filesAtOnce = 100
 
 const letterName = /^dead-\d{16}\.json$/
 const nameOf = (id: number) => `dead-${String(id).padStart(16, '0')}.json`
@@ -51,8 +52,14 @@ export function countDeadLetters(disk: Disk): number {
 /** The oldest dead letters by position, at most `limit`, behind the one with id `after`. */
 export async function listDeadLetters(directory: string, after: number, limit: number): Promise<DeadLetter[]> {
   const names = (await readdir(directory)).filter(name => letterName.test(name) && name > nameOf(after)).sort()
-  const texts = await Promise.all(names.slice(0, limit).map(name => readFile(join(directory, name), 'utf8')))
-  return texts.map(text => JSON.parse(text))
+  const letters: DeadLetter[] = []
+  // In slices: ten thousand files at once are more than a process may open.
+  for (let from = 0; from < Math.min(names.length, limit); from += filesAtOnce) {
+    const slice = names.slice(from, Math.min(from + filesAtOnce, limit))
+    const texts = await Promise.all(slice.map(name => readFile(join(directory, name), 'utf8')))
+    letters.push(...texts.map(text => JSON.parse(text)))
+  }
+  return letters
 }
 
 export async function removeDeadLetter(directory: string, id: number): Promise<void> {

@@ -76,6 +76,7 @@ const stuckMs = 1000
 /** Some ten thousand rows: beyond that a larger request gains little. */
 const bytesWorthSending = 700 * 1024
 const checkpointMs = 1000
+const resumeEveryMs = 30_000
 /** No QuestDB is gone and back within this time. */
 const watchMs = 1000
 /** While a request without an answer is waited out, QuestDB is asked this often; an answer that takes longer is slow. */
@@ -105,7 +106,7 @@ export class Forwarder {
   #rewindTo: number | undefined
   #resting = 0
   #interrupted = false
-  #resumed = false
+  #resumedAtMs = Number.NEGATIVE_INFINITY
   #unsentSinceUs: number | undefined
   #start: number
   #deadLetters: number
@@ -292,18 +293,22 @@ export class Forwarder {
     }
   }
 
-  /** A suspended table takes rows and shows none. That costs nothing but disk, so it is told, and resumed once. */
+  /**
+   * A suspended table takes rows and shows none. That costs nothing but disk, so it is told. Where the cause may go away
+   * by itself, the table is resumed at once and then now and then: nobody has to be called when a disk has room again.
+   */
   async #watchSuspension({ suspended, errorMessage }: TableState): Promise<void> {
     if (suspended && !this.#suspended) {
       this.#options.log.error({ reason: errorMessage }, 'QuestDB has suspended the table; readings wait in the journal')
     }
-    if (!suspended) this.#resumed = false
     this.#suspended = suspended
-    if (suspended && !this.#resumed && isTransientSuspension(errorMessage)) {
-      this.#resumed = true
-      this.#options.log.warn({}, 'the table is resumed once')
+    const isDue = this.#options.timing.monotonicMs() - this.#resumedAtMs >= resumeEveryMs
+    if (suspended && isDue && isTransientSuspension(errorMessage)) {
+      this.#resumedAtMs = this.#options.timing.monotonicMs()
+      this.#options.log.warn({ reason: errorMessage }, 'the table is resumed, for its cause may be gone')
       await resumeTable(this.#control)
     }
+  }
   }
 
   /**
@@ -451,7 +456,10 @@ export class Forwarder {
       this.#checkpoint = position
       this.#checkpointAtMs = this.#options.nowMs()
     } catch (error) {
-      this.#options.log.warn({ error }, 'the checkpoint cannot be written; more is sent again after the next start')
+      this.#options.log.warn(
+        { err: error },
+        'the checkpoint cannot be written; more is sent again after the next start',
+      )
     }
   }
 

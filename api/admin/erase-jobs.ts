@@ -143,7 +143,7 @@ interface EraseSteps extends Required<Pick<EraseJobsOptions, 'devices' | 'ingest
 
 /** Gives the number of readings that are erased. */
 async function erase(job: EraseJob, steps: EraseSteps): Promise<number> {
-  const { devices, ingest, store, settleMs = 6_000, exec, pause } = steps
+  const { devices, ingest, store, settleMs = 10_000, exec, pause } = steps
   const refusal = await removeAll(devices, job.numbers, localAdmin)
   if (refusal !== undefined) throw new Error(`the device cannot be removed yet: ${refusal.code}`)
   await pause(settleMs)

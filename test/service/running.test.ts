@@ -125,6 +125,8 @@ test('readiness is degraded while QuestDB is away, and metrics tell the lag', as
   t.match(metrics, /^barograph_lag_readings 1$/m)
   t.match(metrics, /^barograph_questdb_up 0$/m)
   t.match(metrics, /nodejs_eventloop_lag_p99_seconds/)
+  const elsewhere = await fetch(`${service.url}/metrics`, { headers: { 'x-forwarded-for': '192.0.2.1' } })
+  t.equal(elsewhere.status, 401, 'from elsewhere only with the admin token')
   process.kill(questdb, 'SIGCONT')
   await until('it is ready again', async () => (await ready()).body.status === 'ok')
   await until('the reading was applied', async () =>
