@@ -32,7 +32,7 @@ t.test('a lost, refused or overtaxed connection is a database that is away', asy
   await away('refused', refused.query('SELECT 1'))
   const nowhere = new pg.Pool({ host: '/nonexistent' })
   await away('no socket', nowhere.query('SELECT 1'))
-  const busy = new pg.Pool({ ...address, max: 1, connectionTimeoutMillis: 20 })
+  const busy = new pg.Pool({ ...address, max: 1, connectionTimeoutMillis: 3000 })
   const holding = await busy.connect()
   await away('none free', busy.query('SELECT 1'))
   holding.release()
