@@ -309,7 +309,6 @@ export class Forwarder {
       await resumeTable(this.#control)
     }
   }
-  }
 
   /**
    * Until QuestDB has answered, promptly and again and again, for this long: what it was sent before on a connection

@@ -32,7 +32,7 @@ export async function findSchemaFault(questdb: QuestdbConnection): Promise<strin
   return missing.length === 0 ? undefined : `the table ${readingsTable} lacks ${missing.join(', ')}`
 }
 
-/** Causes of a suspension that go away by themselves, so that resuming once is right without asking anybody. */
+/** Causes of a suspension that go away by themselves, so that resuming is right without asking anybody. */
 export function isTransientSuspension(errorMessage: string): boolean {
   return /no space left|too many open files|timed? ?out|could not (open|mmap|allocate)/i.test(errorMessage)
 }

@@ -247,7 +247,7 @@ test('late readings are sent sorted by time, behind the live ones', async t => {
   t.equal(rig.questdb.taken[0]?.[0]?.timeUs, 1_000_000 + 1e9, 'the live readings went first')
 })
 
-test('a suspended table is told, and resumed once when the cause goes away by itself', async t => {
+test('a suspended table is told, and resumed when the cause goes away by itself', async t => {
   const rig = createRig(t)
   rig.questdb.suspended = { message: '[28] No space left on device' }
   rig.add(entriesOf(10, 2))
@@ -260,6 +260,21 @@ test('a suspended table is told, and resumed once when the cause goes away by it
   await rig.until(() => rig.status()?.suspended === true)
   await new Promise(resolve => setTimeout(resolve, 300))
   t.equal(rig.questdb.resumed, 1, 'an unknown cause is left to a person')
+})
+
+test('a suspended table is resumed again and again while its cause lasts, and heals when that is gone', async t => {
+  const rig = createRig(t)
+  const full = { message: '[28] No space left on device' }
+  rig.questdb.suspended = full
+  rig.add(entriesOf(10, 2))
+  // A clock on which half a minute passes in a moment.
+  rig.start({ timing: { ...systemTiming, monotonicMs: () => performance.now() * 300 } })
+  for (let times = 1; times <= 3; times++) {
+    await rig.until(() => rig.questdb.resumed === times)
+    if (times < 3) rig.questdb.suspended = full
+  }
+  await rig.until(rig.allApplied)
+  t.equal(rig.questdb.table().size, 10)
 })
 
 test('what a QuestDB without sync has lost is sent again from the segments that were kept', async t => {
