@@ -7,13 +7,10 @@
  */
 
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { Worker } from 'node:worker_threads'
-import { openDisk } from './disk.ts'
+import { type Disk, openDisk } from './disk.ts'
 import { groupHeaderLength } from './group.ts'
 import type { InjectedFaults } from './injected-faults.ts'
 import {
-  command,
   controlAt,
   createJournalShared,
   type JournalShared,
@@ -22,12 +19,14 @@ import {
   slotBytes,
   timesAt,
 } from './journal-shared.ts'
+import { type JournalThread, startJournalThread } from './journal-worker.ts'
 import type { Log } from './log.ts'
 import type { Reading } from './reading.ts'
 import { type DeviceRef, recordLength, writeRecord } from './record.ts'
 import { recoverJournal } from './recovery.ts'
 import { segmentBytesMax } from './segments.ts'
 import { createStamper, type Stamper } from './stamp.ts'
+import { systemTiming, type Timing } from './timing.ts'
 
 /**
  * What became of a reading. `stored`: on the disk. `full`: nothing was stored, for want of room. `closing`: nothing was
@@ -49,6 +48,10 @@ export interface JournalOptions {
   faults?: InjectedFaults | undefined
   /** Called when the journal's thread has died: nothing can be acknowledged any more. */
   onFatal: (error: Error) => void
+  /** Instead of the directory, a thread of its own and the system's time. */
+  disk?: Disk
+  startThread?: typeof startJournalThread
+  after?: Timing['after']
 }
 
 export interface JournalStatus {
@@ -89,7 +92,8 @@ export class Journal {
   readonly recoveredOrdinal: number
   readonly #options: JournalOptions
   readonly #stamper: Stamper
-  readonly #worker: Worker
+  readonly #thread: JournalThread
+  readonly #after: Timing['after']
   readonly #tornBytes: number
   #filling: Slot
   #syncing: Slot
@@ -103,10 +107,11 @@ export class Journal {
   #groups = 0
   #readings = 0
   #lastReason: string | undefined
+  #cancelProbe: (() => void) | undefined
 
   /** Cuts a torn tail off and starts the thread. Readings can be appended at once. */
   constructor(options: JournalOptions) {
-    const recovered = recoverJournal(openDisk(options.directory))
+    const recovered = recoverJournal(options.disk ?? openDisk(options.directory))
     const { position, ordinal, highestStampUs } = recovered.end
     if (recovered.tornBytes > 0) {
       options.log.warn({ bytes: recovered.tornBytes }, 'the end of the journal was torn; it is kept in quarantine')
@@ -131,11 +136,13 @@ export class Journal {
       shared: this.shared,
       faults: options.faults,
     }
-    this.#worker = new Worker(new URL('./journal-thread.ts', import.meta.url), { workerData })
-    this.#worker.on('message', (message: JournalThreadMessage) => {
-      if (message.kind === 'committed') this.#committed(message)
+    this.#after = options.after ?? systemTiming.after
+    this.#thread = (options.startThread ?? startJournalThread)(workerData, {
+      onMessage: message => {
+        if (message.kind === 'committed') this.#committed(message)
+      },
+      onError: error => options.onFatal(error),
     })
-    this.#worker.on('error', error => options.onFatal(error))
   }
 
   /** Receipt clock in epoch microseconds: never goes back, not even over a restart. */
@@ -215,10 +222,8 @@ export class Journal {
 
   async #close(): Promise<void> {
     while (this.#inFlight || this.#filling.recordCount > 0) await new Promise(resolve => setTimeout(resolve, 1))
-    const stopped = once(this.#worker, 'exit')
-    Atomics.store(this.shared.control, controlAt.command, command.stop)
-    Atomics.notify(this.shared.control, controlAt.command)
-    await stopped
+    this.#cancelProbe?.()
+    await this.#thread.stop()
   }
 
   #fault(): string | undefined {
@@ -253,8 +258,7 @@ export class Journal {
     control[controlAt.bodyLength] = slot.used - groupHeaderLength
     control[controlAt.recordCount] = slot.recordCount
     control[controlAt.backfillCount] = slot.backfillCount
-    Atomics.store(control, controlAt.command, command.commit)
-    Atomics.notify(control, controlAt.command)
+    this.#thread.commit()
     this.#wakeBulk()
   }
 
@@ -280,9 +284,10 @@ export class Journal {
 
   /** While the disk refuses, an empty group is tried now and then: it must heal even when nobody sends any more. */
   #probeLater(): void {
-    setTimeout(() => {
+    this.#cancelProbe?.()
+    this.#cancelProbe = this.#after(probeMs, () => {
       if (!this.#inFlight && !this.#scheduled && this.#closing === undefined) this.#handOver()
-    }, probeMs).unref()
+    })
   }
 
   /** One line when the disk begins to refuse, one when it takes again; none for each group. */

@@ -25,7 +25,7 @@ function during(name: string, begin: (world: World) => void, end: (world: World)
 
 const append = fc.array(given, { minLength: 1, maxLength: 12 }).map((group): Command => {
   async function run(world: World): Promise<void> {
-    await world.commit(group)
+    world.append(group)
     await world.time.advance(200)
   }
   return { name: `append ${JSON.stringify(group)}`, run }
@@ -100,6 +100,7 @@ export async function runHistory(seed: number, keepMs: number, history: Command[
   const world = createWorld(seed, keepMs)
   for (const { run } of history) await run(world)
   world.network.lossShare = 0
+  world.trouble.diskFaultShare = 0
   for (let tries = 0; tries < 200 && !world.isApplied(); tries++) await world.time.advance(1000)
   if (!world.isApplied()) return [`never applied: ${JSON.stringify(world.status())}`]
   await world.time.advance(2 * world.network.limboMs + 1000)

@@ -1,12 +1,16 @@
-/** One process of the model: what it recovers, its journal's writer and its forwarder, until it is stopped. */
+/** One process of the model: its journal and its forwarder, until it is stopped. */
 
 import { readCheckpoint } from '../../ingest/checkpoint.ts'
 import type { Disk } from '../../ingest/disk.ts'
 import { Forwarder, type ForwarderStatus } from '../../ingest/forwarder.ts'
+import { Journal } from '../../ingest/journal.ts'
+import { createCommitter } from '../../ingest/journal-committer.ts'
+import type { JournalThreadData } from '../../ingest/journal-shared.ts'
+import type { JournalThread, JournalThreadHooks } from '../../ingest/journal-worker.ts'
 import type { QuestdbConnection } from '../../ingest/questdb.ts'
-import { recoverJournal } from '../../ingest/recovery.ts'
 import { SegmentWriter } from '../../ingest/segment-writer.ts'
-import { createStamper, type Stamper } from '../../ingest/stamp.ts'
+import { listSegments } from '../../ingest/segments.ts'
+import type { Timing } from '../../ingest/timing.ts'
 import { revisionSlots } from '../../ingest/touched.ts'
 import type { Random } from '../faults/seeded-random.ts'
 import { silentLog } from './databases.ts'
@@ -15,10 +19,8 @@ import type { VirtualTime } from './virtual-time.ts'
 export interface ModelProcess {
   /** When it is set to false, the process does nothing any more. */
   isAlive: boolean
-  durableEnd: number
+  journal: Journal
   status: ForwarderStatus | undefined
-  stamper: Stamper
-  writer: SegmentWriter
 }
 
 export interface ModelProcessOptions {
@@ -30,40 +32,62 @@ export interface ModelProcessOptions {
   random: Random
 }
 
-const segmentBytes = 2000
+/** A journal makes segments of an eighth of it. */
+const journalBytesMax = 24_000
+const liveWindowUs = 20_000_000
 
 export function startProcess({ disk, connect, keepMs, nowUs, time, random }: ModelProcessOptions): ModelProcess {
-  const { end, start } = recoverJournal(disk)
-  const process: ModelProcess = {
-    isAlive: true,
-    durableEnd: end.position,
-    status: undefined,
-    stamper: createStamper({ nowUs, floorUs: end.highestStampUs }),
-    writer: new SegmentWriter({ disk, end, reserveBytes: 0, segmentBytes }),
-  }
+  const after: Timing['after'] = (ms, work) => time.after(ms, () => process.isAlive && work())
+  const journal = new Journal({
+    disk,
+    directory: '',
+    bytesMax: journalBytesMax,
+    reserveBytes: 0,
+    liveWindowUs,
+    nowUs,
+    log: silentLog,
+    onFatal: error => {
+      throw error
+    },
+    after,
+    startThread: (data, hooks) => simulateThread(disk, data, hooks, work => after(random.below(50), work)),
+  })
+  const process: ModelProcess = { isAlive: true, journal, status: undefined }
+  const { recoveredEnd } = journal
   const forwarder = new Forwarder({
     disk,
     connections: Array.from({ length: 4 }, () => connect(() => process.isAlive)),
     requestBytes: 4096,
-    durableEnd: () => process.durableEnd,
-    from: keepMs > 0 ? start : readCheckpoint(disk, end.position),
-    endOrdinal: end.ordinal,
+    durableEnd: () => Number(journal.shared.durableEnd[0]),
+    from: keepMs > 0 ? (listSegments(disk)[0] ?? recoveredEnd) : readCheckpoint(disk, recoveredEnd),
+    endOrdinal: journal.recoveredOrdinal,
     paceMs: 500,
     outwaitMs: 3000,
     keepMs,
     keepBytesMax: 1e9,
     revisions: new Int32Array(revisionSlots),
     nowMs: () => nowUs() / 1000,
-    timing: {
-      monotonicMs: time.nowMs,
-      after: (ms, work) => time.after(ms, () => process.isAlive && work()),
-      random: random.next,
-    },
+    timing: { monotonicMs: time.nowMs, after, random: random.next },
     log: silentLog,
     onStatus: status => {
       process.status = status
+      journal.trimmed(status.start)
     },
   })
   forwarder.run()
   return process
+}
+
+/** Does what the journal's thread does, a little later. */
+function simulateThread(
+  disk: Disk,
+  { end, reserveBytes, segmentBytes, shared }: JournalThreadData,
+  { onMessage }: JournalThreadHooks,
+  later: (work: () => void) => void,
+): JournalThread {
+  const commit = createCommitter(new SegmentWriter({ disk, end, reserveBytes, segmentBytes }), shared)
+  return {
+    commit: () => later(() => onMessage(commit())),
+    stop: () => Promise.resolve(),
+  }
 }

@@ -1,54 +1,74 @@
 /**
  * What the table must show at the end: for each device and time the value that was acknowledged last. A value whose fate
- * was left open may be there or not; one that was refused must not.
+ * was left open may be there or not; one that was refused must not. A time that we give is not known here, so such a
+ * reading has its value for a key, and must stand in one row.
  */
 
-interface Handed {
-  /** Device and time. */
-  key: string
+import type { Outcome } from '../../ingest/journal.ts'
+
+/** A reading; its value is its number in the history. */
+export interface Handed {
+  device: string
+  timestampMs: number | undefined
   value: number
-  answer: 'stored' | 'full' | 'unknown'
 }
 
-type Table = Map<string, { values: Record<string, number> }>
+interface Row {
+  device: string
+  timeUs: number
+  values: Record<string, number>
+}
 
 export interface Reference {
-  /** In the order of the journal; the group stands at or behind `position`. */
-  hand(entries: Handed[], position: number): void
+  /** In the order of the journal; its group holds `position`. */
+  hand(reading: Handed, answer: Outcome, position: number): void
   /** All differences between the table and what was promised. */
-  compare(table: Table): string[]
-  /** Keys of acknowledged records from one position to another for which the table shows nothing, or an older value. */
-  missing(table: Table, from: number, to: number): string[]
+  compare(table: Map<string, Row>): string[]
+  /** Keys of acknowledged readings from one position to another that the table does not show yet. */
+  missing(table: Map<string, Row>, from: number, to: number): string[]
 }
+
+const keyOf = ({ device, timestampMs, value }: Handed) => `${device} ${timestampMs ?? `#${value}`}`
 
 export function createReference(): Reference {
   /** The values that each key may show; undefined stands for none. */
   const allowed = new Map<string, Set<number | undefined>>()
   const stored: { key: string; value: number; position: number }[] = []
-  const shown = (table: Table, key: string) => table.get(key)?.values['temperature']
 
   return {
-    hand(entries, position) {
-      for (const { key, value, answer } of entries) {
-        const values = allowed.get(key) ?? new Set([undefined])
-        if (answer === 'stored') values.clear()
-        if (answer !== 'full') values.add(value)
-        allowed.set(key, values)
-        if (answer === 'stored') stored.push({ key, value, position })
-      }
+    hand(reading, answer, position) {
+      const key = keyOf(reading)
+      const values = allowed.get(key) ?? new Set([undefined])
+      if (answer === 'stored') values.clear()
+      if (answer === 'stored' || answer === 'unknown') values.add(reading.value)
+      allowed.set(key, values)
+      if (answer === 'stored') stored.push({ key, value: reading.value, position })
     },
     compare(table) {
-      const wrong = [...allowed].filter(([key, values]) => !values.has(shown(table, key)))
-      const phantoms = [...table.keys()].filter(key => !allowed.has(key))
+      const shown = readTable(table)
+      const wrong = [...allowed].filter(([key, values]) => !values.has(shown.get(key)))
+      const phantoms = [...shown.keys()].filter(key => !allowed.has(key))
       return [
-        ...wrong.map(([key, values]) => `${key} shows ${shown(table, key)} and not ${[...values].join(' or ')}`),
+        ...wrong.map(([key, values]) => `${key} shows ${shown.get(key)} and not ${[...values].join(' or ')}`),
         ...phantoms.map(key => `${key} was never handed over`),
+        ...(shown.size < table.size ? ['a reading stands in two rows'] : []),
       ]
     },
     missing(table, from, to) {
+      const shown = readTable(table)
       const inside = stored.filter(({ position }) => position >= from && position < to)
       // Values count up, so a later one with the same key is the greater.
-      return inside.filter(({ key, value }) => (shown(table, key) ?? -1) < value).map(({ key }) => key)
+      return inside.filter(({ key, value }) => (shown.get(key) ?? -1) < value).map(({ key }) => key)
     },
   }
+}
+
+/** Only clients' times are whole milliseconds. */
+function readTable(table: Map<string, Row>): Map<string, number> {
+  return new Map(
+    [...table.values()].map(({ device, timeUs, values }) => {
+      const value = values['temperature'] ?? Number.NaN
+      return [keyOf({ device, timestampMs: timeUs % 1000 === 0 ? timeUs / 1000 : undefined, value }), value]
+    }),
+  )
 }

@@ -3,12 +3,13 @@
  * process can be killed and the power cut at any moment; then the next process starts on what is left.
  */
 
+import type { Disk } from '../../ingest/disk.ts'
 import { listSegments } from '../../ingest/segments.ts'
 import { createRandom } from '../faults/seeded-random.ts'
-import { createSimulatedDisk } from '../faults/simulated-disk.ts'
-import { device, records, unsealed } from './journal-parts.ts'
+import { createSimulatedDisk, type SimulatedDisk } from '../faults/simulated-disk.ts'
+import { device, reading } from './journal-parts.ts'
 import { type ModelProcess, startProcess } from './model-process.ts'
-import { createReference } from './model-reference.ts'
+import { createReference, type Handed } from './model-reference.ts'
 import { createSimulatedNetwork } from './simulated-network.ts'
 import { createSimulatedQuestdb } from './simulated-questdb.ts'
 import { createVirtualTime } from './virtual-time.ts'
@@ -19,12 +20,11 @@ export interface Given {
   agoS: number | undefined
 }
 
-const liveWindowUs = 20_000_000
 const startUs = Date.UTC(2026, 0, 1) * 1000
 /** A process takes at least this long to be there again. */
 const startMs = 700
 /** Clients' times are this far apart, so that they meet. */
-const gridUs = 10_000_000
+const gridMs = 10_000
 
 export type World = ReturnType<typeof createWorld>
 
@@ -37,47 +37,51 @@ export function createWorld(seed: number, keepMs: number) {
   const reference = createReference()
   const trouble = { clockUs: 0, diskFaultShare: 0 }
   const wrongs: string[] = []
+  /** Handed over and not answered. */
+  const open = new Set<Handed>()
   const nowUs = () => startUs + time.nowMs() * 1000 + trouble.clockUs
   let disk = createSimulatedDisk(random)
   let values = 0
   let process = start()
 
   function start(): ModelProcess {
-    return startProcess({ disk: { ...disk, remove }, connect: network.connect, keepMs, nowUs, time, random })
+    return startProcess({
+      disk: { ...withFaults(disk, () => random.chance(trouble.diskFaultShare)), remove },
+      connect: network.connect,
+      keepMs,
+      nowUs,
+      time,
+      random,
+    })
   }
 
   /** A segment goes when the table shows all that it holds, and not before. */
   function remove(name: string): void {
     const [start, next] = listSegments(disk).filter(position => position >= Number.parseInt(name, 10))
-    const early = reference.missing(questdb.table(), start ?? 0, next ?? process.durableEnd)
+    const early = reference.missing(questdb.table(), start ?? 0, next ?? Number.POSITIVE_INFINITY)
     wrongs.push(...early.map(key => `${key} was not applied when segment ${start} was removed`))
     disk.remove(name)
   }
 
-  /** One group of readings, and what became of it. */
-  function commit(given: Given[]): void {
-    const { stamper, writer, durableEnd } = process
-    const isLate = (timeUs: number) => timeUs < stamper.clockUs() - liveWindowUs
-    const entries = given.map(({ device: number, agoS }) => {
-      const timeUs = agoS === undefined ? stamper.next() : clientTime(nowUs() - agoS * 1e6)
-      return { of: device(number), timeUs, backfill: agoS !== undefined && isLate(timeUs), value: ++values }
-    })
-    const body = Buffer.concat(entries.map(e => records(e.of, [e.value], e.timeUs, e.backfill)))
-    disk.switches.fault = () => (random.chance(trouble.diskFaultShare) ? new Error('EIO') : undefined)
-    const { outcome, end } = writer.commit(unsealed(body), {
-      recordCount: entries.length,
-      backfillCount: entries.filter(entry => entry.backfill).length,
-      receiptUs: stamper.clockUs(),
-      highestStampUs: stamper.highestUs(),
-    })
-    disk.switches.fault = () => undefined
-    process.durableEnd = end
-    const handed = entries.map(e => ({ key: `${e.of.symbol} ${e.timeUs}`, value: e.value, answer: outcome }))
-    reference.hand(handed, durableEnd)
+  /** Readings that come in at one moment; what became of them is told when their group is on the disk. */
+  function append(given: Given[]): void {
+    const { journal } = process
+    for (const { device: number, agoS } of given) {
+      const timestampMs = agoS === undefined ? undefined : clientTimeMs(nowUs() / 1000 - agoS * 1000)
+      const entry = { device: device(number).symbol, timestampMs, value: ++values }
+      open.add(entry)
+      journal.append(device(number), reading(entry.value, timestampMs), answer => {
+        open.delete(entry)
+        reference.hand(entry, answer, journal.status().end - 1)
+      })
+    }
   }
 
   async function restart(after: 'kill' | 'power cut'): Promise<void> {
     process.isAlive = false
+    network.hangUp()
+    for (const entry of open) reference.hand(entry, 'unknown', 0)
+    open.clear()
     disk = disk.restart(random, after)
     await time.advance(startMs)
     process = start()
@@ -90,12 +94,39 @@ export function createWorld(seed: number, keepMs: number) {
   }
 
   return {
-    ...{ time, questdb, network, trouble, commit, restart, killQuestdb },
+    ...{ time, questdb, network, trouble, append, restart, killQuestdb },
     wrongs: () => wrongs,
     compare: () => reference.compare(questdb.table()),
     status: () => process.status,
-    isApplied: () => process.status?.applied === process.durableEnd,
+    isApplied: () => open.size === 0 && process.status?.applied === process.journal.status().end,
   }
 }
 
-const clientTime = (timeUs: number) => Math.floor(timeUs / gridUs) * gridUs
+const clientTimeMs = (timeMs: number) => Math.floor(timeMs / gridMs) * gridMs
+
+/** Faults are the journal's own: its are the only files that are made and grow. */
+function withFaults(disk: SimulatedDisk, fails: () => boolean): Disk {
+  const { switches } = disk
+  function failing(work: () => void): void {
+    switches.fault = () => (fails() ? new Error('EIO') : undefined)
+    try {
+      work()
+    } finally {
+      switches.fault = () => undefined
+    }
+  }
+
+  return {
+    ...disk,
+    open(name, create) {
+      const file = disk.open(name, create)
+      if (!create) return file
+      return {
+        ...file,
+        write: (bytes, position) => failing(() => file.write(bytes, position)),
+        sync: () => failing(() => file.sync()),
+        truncate: length => failing(() => file.truncate(length)),
+      }
+    },
+  }
+}

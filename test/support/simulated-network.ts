@@ -16,6 +16,8 @@ export interface SimulatedNetwork {
   /** Stops QuestDB in the middle of whatever it does, until it goes on. */
   freeze(): void
   thaw(): void
+  /** The process is gone, and its connections with it. */
+  hangUp(): void
   /** QuestDB is killed: what it was asked and has not done is forgotten. */
   kill(): void
   /** The longest time from a sender's end to the moment when QuestDB does what it was asked, unless it is frozen. */
@@ -29,24 +31,10 @@ const limboMs = 1500
 
 export function createSimulatedNetwork(questdb: SimulatedQuestdb, time: VirtualTime, random: Random): SimulatedNetwork {
   const inner = questdb.connect()
-  /** Raised by a kill: work of an earlier life is not done. */
-  let life = 0
-  let frozen = false
-  let held: (() => void)[] = []
+  const server = createServer(time)
+  /** When each process was gone. */
+  const endsMs: number[] = []
   const wait = (ms: number) => new Promise<void>(resolve => time.after(ms, resolve))
-
-  /** QuestDB carries it out after this time, if it lives; undefined when it does not. */
-  function serve<T>(ms: number, work: () => Promise<T>): Promise<T | undefined> {
-    const born = life
-    return new Promise(resolve => {
-      const run = () => {
-        if (born !== life) resolve(undefined)
-        else if (frozen) held.push(run)
-        else void work().then(resolve, () => resolve(undefined))
-      }
-      time.after(ms, run)
-    })
-  }
 
   async function write(bytes: Uint8Array, isAlive: () => boolean): Promise<WriteAnswer> {
     if (questdb.away) return unsent
@@ -56,12 +44,14 @@ export function createSimulatedNetwork(questdb: SimulatedQuestdb, time: VirtualT
     const isLate = isLost && random.chance(0.5)
     const giveUpMs = isLost && random.chance(0.5) ? 20 : timeoutMs
     const executeMs = isLate ? giveUpMs + random.below(limboMs) : 1 + random.below(10)
+    const process = endsMs.length
     let gaveUp = false
+    const isDropped = () => time.nowMs() > (endsMs[process] ?? Number.POSITIVE_INFINITY) + limboMs
     const work = () => {
       if (gaveUp || !isAlive()) lateCount++
       return inner.write(request)
     }
-    const served = never ? new Promise<undefined>(() => undefined) : serve(executeMs, work)
+    const served = never ? new Promise<undefined>(() => undefined) : server.serve(executeMs, work, isDropped)
     const givenUp = wait(giveUpMs).then(() => {
       gaveUp = true
       return noAnswer
@@ -72,7 +62,7 @@ export function createSimulatedNetwork(questdb: SimulatedQuestdb, time: VirtualT
 
   async function query(sql: string): Promise<unknown[][]> {
     if (questdb.away) throw new Error('connection refused')
-    const served = serve(1 + random.below(5), () => inner.query(sql))
+    const served = server.serve(1 + random.below(5), () => inner.query(sql))
     const rows = await Promise.race([served, wait(timeoutMs)])
     if (rows === undefined) throw new Error('there was no answer')
     await wait(random.below(5))
@@ -91,6 +81,42 @@ export function createSimulatedNetwork(questdb: SimulatedQuestdb, time: VirtualT
       query: sql => heardBy(isAlive, query(sql)),
       close: () => undefined,
     }),
+    freeze: server.freeze,
+    thaw: server.thaw,
+    kill: server.kill,
+    hangUp: () => {
+      endsMs.push(time.nowMs())
+    },
+  }
+  return network
+}
+
+/** QuestDB's process: it works, stands still, or is killed with all that it has not done. */
+function createServer(time: VirtualTime) {
+  /** Raised by a kill: work of an earlier life is not done. */
+  let life = 0
+  let frozen = false
+  let held: (() => void)[] = []
+
+  /** QuestDB carries it out after this time, if it lives; undefined when it does not. */
+  function serve<T>(ms: number, work: () => Promise<T>, isDropped = () => false): Promise<T | undefined> {
+    const born = life
+    return new Promise(resolve => {
+      const finish = () => {
+        if (born === life) void work().then(resolve, () => resolve(undefined))
+        else resolve(undefined)
+      }
+      const run = () => {
+        if (isDropped()) resolve(undefined)
+        else if (frozen) held.push(finish)
+        else finish()
+      }
+      time.after(ms, run)
+    })
+  }
+
+  return {
+    serve,
     freeze: () => {
       frozen = true
     },
@@ -103,7 +129,6 @@ export function createSimulatedNetwork(questdb: SimulatedQuestdb, time: VirtualT
       life++
     },
   }
-  return network
 }
 
 const unsent: WriteAnswer = { kind: 'failed', status: undefined, message: 'connection refused' }

@@ -1,0 +1,38 @@
+/** The journal's thread as its owner sees it. A test puts another one in its place, whose time and disk it holds. */
+
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import { command, controlAt, type JournalThreadData, type JournalThreadMessage } from './journal-shared.ts'
+
+export interface JournalThread {
+  /** Hands over the slot that `control` names. */
+  commit(): void
+  /** Resolves when the thread is gone; nothing may be under way. */
+  stop(): Promise<void>
+}
+
+export interface JournalThreadHooks {
+  onMessage: (message: JournalThreadMessage) => void
+  onError: (error: Error) => void
+}
+
+export function startJournalThread(workerData: JournalThreadData, hooks: JournalThreadHooks): JournalThread {
+  const { control } = workerData.shared
+  const worker = new Worker(new URL('./journal-thread.ts', import.meta.url), { workerData })
+  worker.on('message', hooks.onMessage)
+  worker.on('error', hooks.onError)
+
+  function give(what: number): void {
+    Atomics.store(control, controlAt.command, what)
+    Atomics.notify(control, controlAt.command)
+  }
+
+  return {
+    commit: () => give(command.commit),
+    async stop() {
+      const stopped = once(worker, 'exit')
+      give(command.stop)
+      await stopped
+    },
+  }
+}
