@@ -15,6 +15,8 @@ export interface LoadOrder {
   adminToken: string | undefined
   importEveryMs: number
   importReadings: number
+  /** So many in all. */
+  importsMax: number
 }
 
 export type LoadCommand =

@@ -145,7 +145,7 @@ async function runBusy(load: Load, sensor: Sensor): Promise<void> {
 async function runImports(load: Load, token: string): Promise<void> {
   const pipe = new Pipe(load.order.port, load.counts)
   const sensor = load.sensors.at(-1)
-  while (!load.stopping && sensor !== undefined) {
+  while (!load.stopping && sensor !== undefined && load.imported < load.order.importsMax) {
     if (await pipe.open()) await importOnce(load, pipe, token, sensor.name)
     const untilMs = performance.now() + load.order.importEveryMs
     while (!load.stopping && performance.now() < untilMs) await sleep(reconnectMs)

@@ -40,6 +40,7 @@ export interface ExperimentOptions {
   perSecond?: number
   importEveryMs?: number
   importReadings?: number
+  importsMax?: number
   environment?: Record<string, string>
   /** With databases of its own instead of the shared ones. */
   ownDatabases?: boolean
@@ -126,6 +127,7 @@ async function setUp(harness: Harness, hooks: Hooks, options: ExperimentOptions)
     adminToken: options.importEveryMs === undefined ? undefined : service.adminToken(),
     importEveryMs: options.importEveryMs ?? 0,
     importReadings: options.importReadings ?? 500,
+    importsMax: options.importsMax ?? Number.MAX_SAFE_INTEGER,
   })
   const crashedAt: number[] = []
   let revocations = 0

@@ -24,6 +24,8 @@ export interface Trouble {
 export interface TcpProxy {
   port: number
   trouble: Trouble
+  /** Bytes that went to QuestDB. */
+  bytesUp: number
   /** Where connections go from now on. */
   targetPort: number
   /** Ends all connections, so that new ones meet the trouble that was set. */
@@ -62,11 +64,12 @@ export async function startTcpProxy(t: TestHooks, targetPort: number, random: Ra
         other.destroy()
       })
     }
-    void pump(client, target, trouble, random, true)
-    void pump(target, client, trouble, random, false)
+    void pump(client, target, proxy, random, true)
+    void pump(target, client, proxy, random, false)
   })
   const proxy: TcpProxy = {
     port: 0,
+    bytesUp: 0,
     targetPort,
     trouble: { ...noTrouble },
     cut() {
@@ -88,11 +91,14 @@ export async function startTcpProxy(t: TestHooks, targetPort: number, random: Ra
 }
 
 /** Takes bytes from one to the other; waiting here makes the sender wait. */
-async function pump(from: Socket, to: Socket, trouble: Trouble, random: Random, upstream: boolean): Promise<void> {
+async function pump(from: Socket, to: Socket, proxy: TcpProxy, random: Random, upstream: boolean): Promise<void> {
+  // That of the moment when the connection began.
+  const { trouble } = proxy
   const isLate = trouble.latencyMs > 0 && random.chance(trouble.latencyChance)
   try {
     for await (const chunk of from) {
       const bytes = chunk as Buffer
+      if (upstream) proxy.bytesUp += bytes.length
       if (trouble.silent && !upstream) continue
       if (isLate) await pause(trouble.latencyMs)
       if (upstream && random.chance(trouble.resetChance)) {

@@ -68,12 +68,15 @@ async function dieAt(
 const backlogImport = 20_000
 const backlogImports = 3
 const slowBytesPerSecond = 1_500_000
+/** Of a row on its way to QuestDB, about. */
+const rowBytes = 150
 
 /** At 10, 50 and 99 % of a backlog, with live readings coming in all the while. */
 export async function killInReplay(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   const shares = [0.1, 0.5, 0.99]
   for (let cycle = 0; cycle < Math.ceil(cycles / shares.length); cycle++) {
-    const options = { seed: seed + cycle, tally, importEveryMs: 300, importReadings: backlogImport, drainMs: 240_000 }
+    const imports = { importEveryMs: 300, importReadings: backlogImport, importsMax: backlogImports + 1 }
+    const options = { seed: seed + cycle, tally, ...imports, drainMs: 240_000 }
     await experiment(harness, options, async stand => {
       const { service, proxy } = stand
       proxy.trouble.refuses = true
@@ -85,9 +88,10 @@ export async function killInReplay(harness: Harness, tally: Tally, seed: number,
         proxy.trouble.refuses = false
         await service.start()
         const total = Math.max(1, await lagOf(stand))
-        const kept = total * (1 - share)
-        await until(`${share * 100} % is sent`, async () => (await lagOf(stand)) <= kept || share > 0.9, 120_000)
-        tally.notes.push(`killed with ${await lagOf(stand)} of ${total} to go`)
+        const fromBytes = proxy.bytesUp
+        const isSent = () => proxy.bytesUp - fromBytes >= total * rowBytes * share
+        await until(`${share * 100} % is sent`, async () => isSent() || (await lagOf(stand)) < total * 0.01, 120_000)
+        tally.notes.push(`killed at ${share * 100} % of ${total}`)
         await stand.kill()
         await service.start()
       }
