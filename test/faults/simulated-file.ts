@@ -62,7 +62,7 @@ export class SimulatedFile {
 
   write(bytes: Uint8Array, position: number): void {
     this.#seen.write(position, bytes)
-    this.#pending.push({ position, bytes: bytes.slice() })
+    this.#pending.push({ position, bytes: new Uint8Array(bytes) })
   }
 
   truncate(length: number): void {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { test } from 'tap'
 import { commands, runHistory } from '../support/model-history.ts'
+import { createWorld } from '../support/model-world.ts'
 
 test('the table shows what was acknowledged last, whatever happened on the way', async t => {
   const property = fc.asyncProperty(
@@ -14,4 +15,20 @@ test('the table shows what was acknowledged last, whatever happened on the way',
   )
   await fc.assert(property, { numRuns: 100 })
   t.pass('no history differs')
+})
+
+test('a request that is carried out after its sender gave up undoes nothing newer', async t => {
+  let late = 0
+  for (let seed = 1; seed <= 100; seed++) {
+    const world = createWorld(seed, 0)
+    world.network.lossShare = 1
+    world.append([{ device: 1, agoS: 5 }])
+    await world.time.advance(300)
+    world.network.lossShare = 0
+    world.append([{ device: 1, agoS: 5 }])
+    await world.time.advance(60_000)
+    late += world.network.lateCount
+    t.strictSame(await world.compare(), [], `seed ${seed}`)
+  }
+  t.ok(late > 10, `${late} requests were carried out late`)
 })

@@ -104,5 +104,5 @@ export async function runHistory(seed: number, keepMs: number, history: Command[
   for (let tries = 0; tries < 200 && !world.isApplied(); tries++) await world.time.advance(1000)
   if (!world.isApplied()) return [`never applied: ${JSON.stringify(world.status())}`]
   await world.time.advance(2 * world.network.limboMs + 1000)
-  return [...world.wrongs(), ...world.compare()]
+  return [...world.wrongs(), ...(await world.compare())]
 }

@@ -38,7 +38,7 @@ export function createSimulatedNetwork(questdb: SimulatedQuestdb, time: VirtualT
 
   async function write(bytes: Uint8Array, isAlive: () => boolean): Promise<WriteAnswer> {
     if (questdb.away) return unsent
-    const request = bytes.slice()
+    const request = new Uint8Array(bytes)
     const isLost = random.chance(network.lossShare)
     const never = isLost && random.chance(0.3)
     const isLate = isLost && random.chance(0.5)
