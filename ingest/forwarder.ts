@@ -178,15 +178,27 @@ export class Forwarder {
       await this.#rest()
       // A rewind has moved the lane: what was prepared stands elsewhere.
       if (next?.chunk.position !== this.#sent.live) next = undefined
-      const current: Prepared | undefined = next ?? this.#prepareDue()
+      const current: Prepared | undefined = next ?? (await this.#attempt(() => this.#prepareDue()))
       next = undefined
       if (current === undefined) {
         await this.#sleep(idleMs)
         continue
       }
-      const sending = this.#sendLive(current)
-      next = this.#prepareNext(current)
+      const sending = this.#attempt(() => this.#sendLive(current))
+      next = await this.#attempt(() => this.#prepareNext(current))
       if (!(await sending)) next = undefined
+    }
+  }
+
+  /** What the system refuses, such as another open file, is told and tried again; anything else is a fault of ours. */
+  async #attempt<T>(work: () => T | Promise<T>): Promise<T | undefined> {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isSystemError(error)) throw error
+      this.#noteFault(`the journal cannot be read: ${error.message}`)
+      await this.#sleep(stuckMs)
+      return undefined
     }
   }
 
@@ -236,8 +248,10 @@ export class Forwarder {
     while (!this.#closed) {
       await this.#rest()
       const { backfill } = this.#sent
-      const last = this.#collectBackfill()
+      const last = await this.#attempt(() => this.#collectBackfill())
       if (last === undefined) {
+        // Whatever was collected before a fault is collected again.
+        this.#backfill.clear()
         await this.#sleep(idleMs)
         continue
       }
@@ -403,14 +417,15 @@ export class Forwarder {
     }
     const length = round.view.getUint16(offset + offsetOf.length, true)
     const position = round.positionOf(offset)
-    writeDeadLetter(
-      this.#options.disk,
-      position,
-      round.bytes.subarray(offset, offset + length),
-      reason,
-      this.#options.nowMs(),
-    )
-    this.#deadLetters = countDeadLetters(this.#options.disk)
+    const { disk, nowMs } = this.#options
+    try {
+      writeDeadLetter(disk, position, round.bytes.subarray(offset, offset + length), reason, nowMs())
+      this.#deadLetters = countDeadLetters(disk)
+    } catch (error) {
+      if (!isSystemError(error)) throw error
+      this.#noteFault(`a dead letter cannot be written: ${error.message}`)
+      return false
+    }
     this.#options.log.error({ id: position, reason }, 'a reading was refused by QuestDB and is kept as a dead letter')
     return true
   }
@@ -500,6 +515,10 @@ export class Forwarder {
       this.#wakers.add(wake)
     })
   }
+}
+
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error
 }
 
 /** What can be said before QuestDB is there. */

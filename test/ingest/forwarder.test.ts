@@ -10,6 +10,7 @@ import { listSegments } from '../../ingest/segments.ts'
 import { systemTiming } from '../../ingest/timing.ts'
 import { revisionSlots } from '../../ingest/touched.ts'
 import { silentLog, type TestHooks, temporaryFolder } from '../support/databases.ts'
+import { openFaultyDisk } from '../support/faulty-disk.ts'
 import { device, records, unsealed } from '../support/journal-parts.ts'
 import { createSimulatedQuestdb, type SimulatedQuestdb } from '../support/simulated-questdb.ts'
 
@@ -275,6 +276,25 @@ test('a suspended table is resumed again and again while its cause lasts, and he
   }
   await rig.until(rig.allApplied)
   t.equal(rig.questdb.table().size, 10)
+})
+
+test('a journal that cannot be read for a while is told, and then goes on', async t => {
+  const rig = createRig(t)
+  const { disk, faults } = openFaultyDisk(rig.folder)
+  let fails = false
+  const before = (): undefined => {
+    if (fails) throw Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE', syscall: 'open' })
+    return undefined
+  }
+  rig.start({ disk: { ...disk, list: () => (before() ?? disk).list() } })
+  faults.before = before
+  fails = true
+  rig.add(entriesOf(50, 5))
+  await rig.until(() => /EMFILE/.test(rig.status()?.fault ?? ''))
+  t.equal(rig.questdb.table().size, 0)
+  fails = false
+  await rig.until(rig.allApplied)
+  t.equal(rig.questdb.table().size, 50)
 })
 
 test('what a QuestDB without sync has lost is sent again from the segments that were kept', async t => {
