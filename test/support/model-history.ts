@@ -91,7 +91,7 @@ const anyCommand = fc.oneof(
   { arbitrary: fc.constantFrom(kill, powerCut, powerCut), weight: 3 },
   { arbitrary: fc.oneof(diskFaults, clockIsSet), weight: 2 },
   { arbitrary: fc.oneof(away, still), weight: 4 },
-  { arbitrary: fc.oneof(lagging, suspended, broken), weight: 2 },
+  { arbitrary: fc.oneof(lagging, lagging, suspended, broken), weight: 5 },
 )
 export const commands = fc.array(anyCommand, { minLength: 5, maxLength: 40 })
 

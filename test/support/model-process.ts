@@ -33,7 +33,7 @@ export interface ModelProcessOptions {
 }
 
 /** A journal makes segments of an eighth of it. */
-const journalBytesMax = 24_000
+const journalBytesMax = 16_000
 const liveWindowUs = 20_000_000
 
 export function startProcess({ disk, connect, keepMs, nowUs, time, random }: ModelProcessOptions): ModelProcess {
