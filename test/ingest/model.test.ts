@@ -19,16 +19,16 @@ test('the table shows what was acknowledged last, whatever happened on the way',
 
 test('a request that is carried out after its sender gave up undoes nothing newer', async t => {
   let late = 0
-  for (let seed = 1; seed <= 100; seed++) {
+  for (let seed = 1; seed <= 50; seed++) {
     const world = createWorld(seed, 0)
     world.network.lossShare = 1
     world.append([{ device: 1, agoS: 5 }])
     await world.time.advance(300)
     world.network.lossShare = 0
     world.append([{ device: 1, agoS: 5 }])
-    await world.time.advance(60_000)
+    await world.time.advance(40_000)
     late += world.network.lateCount
     t.strictSame(await world.compare(), [], `seed ${seed}`)
   }
-  t.ok(late > 10, `${late} requests were carried out late`)
+  t.ok(late > 5, `${late} requests were carried out late`)
 })
