@@ -31,7 +31,7 @@ const cyclesMax = 10
 const folders = ['analytics', 'api', 'auth', 'ingest', 'query', 'store', 'package.json']
 const readTime = 'view.getFloat64(offset + offsetOf.timeUs, true)'
 
-const builds: BrokenBuild[] = [
+export const brokenBuilds: BrokenBuild[] = [
   {
     name: 'acknowledged before the sync',
     changes: [
@@ -122,8 +122,9 @@ async function lateNetwork(harness: Harness, tally: Tally, seed: number): Promis
 /** True when each was found out. */
 export async function runBrokenBuilds(harness: Harness, seed: number): Promise<boolean> {
   const missed: string[] = []
-  for (const [index, build] of builds.entries()) {
-    const source = copySource(harness, index, build.changes)
+  for (const [index, build] of brokenBuilds.entries()) {
+    const source = join(harness.folder, `broken-build-${index}`)
+    copySource(harness.source, source, build.changes)
     // What such a build has stored must not be in the way of the next one.
     await renewTable(harness, build.name.includes('DEDUP'))
     const found = await findOut({ ...harness, source, say: () => undefined }, build, seed + index * 100)
@@ -148,19 +149,19 @@ async function findOut(harness: Harness, { cycle }: BrokenBuild, seed: number): 
   return undefined
 }
 
-function copySource(harness: Harness, index: number, changes: Change[]): string {
-  const copy = join(harness.folder, `broken-build-${index}`)
-  for (const name of folders) cpSync(join(harness.source, name), join(copy, name), { recursive: true })
-  symlinkSync(join(harness.source, 'node_modules'), join(copy, 'node_modules'))
-  for (const { file, from, to } of changes) {
-    const text = readFileSync(join(copy, file), 'utf8')
-    if (text.split(from).length !== 2) throw new Error(`${file} does not have this once: ${from}`)
+/** Throws when what is to be changed is not there. */
+export function copySource(from: string, to: string, changes: Change[]): void {
+  for (const name of folders) cpSync(join(from, name), join(to, name), { recursive: true })
+  symlinkSync(join(from, 'node_modules'), join(to, 'node_modules'))
+  for (const change of changes) {
+    const path = join(to, change.file)
+    const text = readFileSync(path, 'utf8')
+    if (text.split(change.from).length !== 2) throw new Error(`${change.file} does not have this once: ${change.from}`)
     writeFileSync(
-      join(copy, file),
-      text.replace(from, () => to),
+      path,
+      text.replace(change.from, () => change.to),
     )
   }
-  return copy
 }
 
 /** Without it, the build makes its own at its start. */

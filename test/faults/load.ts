@@ -16,6 +16,8 @@ interface Sensor {
   password: string
   /** One that was good before. */
   revokedPassword: string | undefined
+  /** So many of the next attempts are made with it. */
+  revokedTurns: number
   pipe: Pipe
   random: Random
   /** Times of its own that it has used, and may use again. */
@@ -42,11 +44,12 @@ const burstEveryMs = 100
 const outstandingMax = 400
 /** A device sends a time again only while it is fresh: then both are on their way at once. */
 const recentMax = 12
+const revokedTurns = 4
 
 function createLoad(order: LoadOrder): Load {
   const counts = { halfAnswers: 0 }
   const sensors = order.devices.map(({ name, password }, index) => ({
-    ...{ name, password, revokedPassword: undefined, recentTimes: [], lateTimes: [] },
+    ...{ name, password, revokedPassword: undefined, revokedTurns: 0, recentTimes: [], lateTimes: [] },
     pipe: new Pipe(order.port, counts),
     random: createRandom(order.seed * 1009 + index),
   }))
@@ -90,7 +93,8 @@ function sendOne(load: Load, sensor: Sensor, mayBeRefused: boolean): Promise<boo
   const { ledger } = load
   const chosen = chooseKind(sensor.random)
   const isGood = chosen.kind !== 'bad' && chosen.kind !== 'wrong'
-  const isRevoked = chosen.kind === 'wrong' && sensor.revokedPassword !== undefined && sensor.random.chance(0.5)
+  const isRevoked = mayBeRefused && sensor.revokedTurns > 0
+  if (isRevoked) sensor.revokedTurns--
   const kind = isRevoked ? 'revoked' : isGood || mayBeRefused ? chosen.kind : 'live'
   const timeMs = timeOf(load, sensor, kind, chosen.again)
   const sequence = load.nextSequence++
@@ -194,6 +198,7 @@ function revoke(device: string, password: string, atMs: number): void {
   const sensor = load?.sensors.find(({ name }) => name === device)
   if (sensor === undefined) return
   sensor.revokedPassword = sensor.password
+  sensor.revokedTurns = revokedTurns
   sensor.password = password
   load?.ledger.revoked(device, atMs)
 }

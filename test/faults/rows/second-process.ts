@@ -25,6 +25,7 @@ export async function secondProcess(harness: Harness, tally: Tally, seed: number
       await sleep(200)
       await stand.kill()
       await stand.service.start()
+      await sleep(500)
     }
   })
 }

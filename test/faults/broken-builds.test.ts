@@ -1,0 +1,16 @@
+/** The broken builds can still be made: what each of them changes is still there. `npm run faults -- --broken` runs them. */
+
+import { join, resolve } from 'node:path'
+import { test } from 'tap'
+import { temporaryFolder } from '../support/databases.ts'
+import { brokenBuilds, copySource } from './broken-builds.ts'
+
+test('every broken build finds the place that it breaks', async t => {
+  const folder = temporaryFolder(t)
+  const source = resolve(import.meta.dirname, '..', '..')
+  for (const [index, { name, changes }] of brokenBuilds.entries()) {
+    t.doesNotThrow(() => copySource(source, join(folder, String(index)), changes), name)
+  }
+  const gone = [{ file: 'ingest/disk.ts', from: 'this is not there', to: '' }]
+  t.throws(() => copySource(source, join(folder, 'gone'), gone), /does not have this once/)
+})
