@@ -57,6 +57,7 @@ export class BackfillPlanner {
       bytes: this.#bytes,
       view: this.#view,
       parts: count > 0 ? [part] : [],
+      hasClientTimes: true,
       positionOf: offset => this.#positions[this.#offsets.indexOf(offset)] ?? 0,
     }
   }

@@ -10,6 +10,8 @@ export interface Round {
   bytes: Uint8Array
   view: DataView
   parts: Part[]
+  /** Some of the rows bring their own time, so that a later value for the same device and time may come. */
+  hasClientTimes: boolean
   /** Where the record at this offset stands in the journal. */
   positionOf: (offset: number) => number
 }
@@ -50,6 +52,14 @@ const internalError = 500
 const patience = 3
 /** Halvings on a mere suspicion, in one round: where nothing passes at all, it is the server. */
 const suspicionsMax = 200
+const turnsOfProof = 3
+
+type WriteFailure = Exclude<WriteAnswer, { kind: 'stored' }>
+
+interface Suspicion {
+  reason: string
+  certain: boolean
+}
 
 /** Rows of a part that stand encoded in a buffer. */
 interface Slice {
@@ -64,9 +74,11 @@ export class Delivery {
   readonly #options: DeliveryOptions
   /** Two for each connection: while one is on its way, the next rows are encoded into the other. */
   readonly #buffers: [ReadingRows, ReadingRows][]
-  /** Requests that were taken: the proof that others pass while one row does not. */
+  /** Requests that were taken. */
   #stored = 0
   #suspicions = 0
+  /** A row of the round that was taken. */
+  #witness: { part: Part; index: number } | undefined
   /** Rows that were taken. */
   rows = 0
 
@@ -78,6 +90,7 @@ export class Delivery {
 
   async deliver(round: Round): Promise<Delivered> {
     this.#suspicions = 0
+    this.#witness = undefined
     const outcomes = await Promise.all(round.parts.map(part => this.#sendPart(round, part)))
     return outcomes.find(outcome => outcome !== 'sent') ?? 'sent'
   }
@@ -86,7 +99,7 @@ export class Delivery {
     const [buffer, spare] = this.#buffersOf(part)
     let slice = encodeFrom(round, part, 0, buffer)
     while (slice.from < part.count) {
-      const sending = this.#sendSlice(slice, patience, this.#stored)
+      const sending = this.#sendSlice(slice, patience)
       // The request is handed to the socket before the processor is taken for the next one.
       await new Promise(resolve => setImmediate(resolve))
       const next = encodeFrom(round, part, slice.to, slice.buffer === buffer ? spare : buffer)
@@ -98,51 +111,75 @@ export class Delivery {
   }
 
   /** Sends a slice until its rows are taken or one of them is at fault. */
-  async #sendSlice(slice: Slice, attemptsMax: number, storedBefore: number): Promise<Delivered> {
+  async #sendSlice(slice: Slice, attemptsMax: number): Promise<Delivered> {
     for (let attempt = 1; ; attempt++) {
       if (this.#options.isClosed()) return 'closed'
       const answer = await this.#write(slice)
       if (answer.kind === 'stored') return 'sent'
-      if (answer.kind === 'unanswered') {
-        // If these rows were taken after newer ones, they would undo them. So nothing newer is sent in the meantime.
-        await this.#options.outwait()
-      } else if (answer.kind === 'refused') {
-        const fault = await this.#schemaFault()
-        if (fault === undefined) return this.#halve(slice, answer.message, true, storedBefore)
-        this.#options.onFault(fault)
-      } else if (answer.status === internalError && attempt >= attemptsMax) {
-        return this.#halve(slice, `${answer.status} ${answer.message}`, false, storedBefore)
-      }
+      const suspicion = await this.#suspicionOf(slice, answer, attempt >= attemptsMax)
+      if (suspicion !== undefined) return this.#halve(slice, suspicion)
       await this.#options.sleep(backoffMs(attempt, this.#options.random()))
     }
   }
 
-  /**
-   * Some row of the slice is at fault: certainly, when QuestDB said so, else only if other rows pass in the meantime.
-   */
-  async #halve(slice: Slice, reason: string, certain: boolean, storedBefore: number): Promise<Delivered> {
+  /** Why a row of the slice may be at fault; undefined when the same bytes are to be sent again. */
+  async #suspicionOf({ round }: Slice, answer: WriteFailure, isLast: boolean): Promise<Suspicion | undefined> {
+    if (answer.kind === 'unanswered') {
+      // If these rows were taken after newer ones, they would undo them. So nothing newer is sent in the meantime.
+      if (round.hasClientTimes) await this.#options.outwait()
+      return undefined
+    }
+    if (answer.kind === 'failed') {
+      const mayBeRow = answer.status === internalError && isLast
+      return mayBeRow ? { reason: `${answer.status} ${answer.message}`, certain: false } : undefined
+    }
+    const fault = await this.#schemaFault()
+    if (fault === undefined) return { reason: answer.message, certain: true }
+    this.#options.onFault(fault)
+    return undefined
+  }
+
+  /** Some row of the slice is at fault: certainly, when QuestDB said so, else perhaps. */
+  async #halve(slice: Slice, suspicion: Suspicion): Promise<Delivered> {
     const { from, to } = slice
-    if (to - from === 1) return this.#judge(slice, reason, certain || this.#stored > storedBefore)
-    if (!certain && ++this.#suspicions > suspicionsMax) return 'stuck'
+    if (to - from === 1) return this.#judge(slice, suspicion)
+    if (!suspicion.certain && ++this.#suspicions > suspicionsMax) return 'stuck'
     const middle = (from + to) >> 1
     const first = { ...slice, to: middle }
     const storedNow = this.#stored
-    let firstOutcome = await this.#sendPiece(first, storedBefore)
-    const secondOutcome = await this.#sendPiece({ ...slice, from: middle }, storedBefore)
+    let firstOutcome = await this.#sendPiece(first)
+    const secondOutcome = await this.#sendPiece({ ...slice, from: middle })
     // Others have passed in the meantime: what did not is looked at again in that light.
-    if (firstOutcome === 'stuck' && this.#stored > storedNow) firstOutcome = await this.#sendPiece(first, storedBefore)
+    if (firstOutcome === 'stuck' && this.#stored > storedNow) firstOutcome = await this.#sendPiece(first)
     return firstOutcome === 'sent' ? secondOutcome : firstOutcome
   }
 
-  #judge({ round, part, from }: Slice, reason: string, guilty: boolean): Delivered {
+  async #judge(slice: Slice, { reason, certain }: Suspicion): Promise<Delivered> {
+    const { round, part, from } = slice
     const offset = part.offsets[from] as number
     if (offset < 0) return 'sent'
+    const guilty = certain || (await this.#isGuilty(slice))
     return guilty && this.#options.putAside(round, offset, reason) ? 'sent' : 'stuck'
   }
 
-  #sendPiece({ round, part, from, to, buffer }: Slice, storedBefore: number): Promise<Delivered> {
+  /**
+   * A row is blamed for a 500 only when, in turns and more than once, another row of the same round passes and this one
+   * does not. The other one was taken before, so that sending it again changes nothing.
+   */
+  async #isGuilty({ round, part, from, buffer }: Slice): Promise<boolean> {
+    const witness = this.#witness
+    if (witness === undefined || witness.part !== part) return false
+    for (let turn = 0; turn < turnsOfProof; turn++) {
+      const other = await this.#write(encodeFrom(round, part, witness.index, buffer, witness.index + 1))
+      const suspect = await this.#write(encodeFrom(round, part, from, buffer, from + 1))
+      if (other.kind !== 'stored' || suspect.kind !== 'failed' || suspect.status !== internalError) return false
+    }
+    return true
+  }
+
+  #sendPiece({ round, part, from, to, buffer }: Slice): Promise<Delivered> {
     const slice = encodeFrom(round, part, from, buffer, to)
-    return this.#sendSlice(slice, to - from === 1 ? patience : 1, storedBefore)
+    return this.#sendSlice(slice, to - from === 1 ? patience : 1)
   }
 
   async #write({ part, from, to, buffer }: Slice): Promise<WriteAnswer> {
@@ -152,6 +189,7 @@ export class Delivery {
     const answer = await connection.write(buffer.bytes.subarray(0, buffer.length))
     if (answer.kind === 'stored') {
       this.#stored++
+      this.#witness = { part, index: from }
       this.rows += to - from
       this.#options.onFault(undefined)
     } else {

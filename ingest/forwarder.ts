@@ -4,18 +4,22 @@
  */
 
 import { BackfillPlanner } from './backfill-lane.ts'
-import { readCheckpoint, writeCheckpoint } from './checkpoint.ts'
+import { readCheckpoint } from './checkpoint.ts'
 import { countDeadLetters, deadLettersMax, writeDeadLetter } from './dead-letters.ts'
 import { Delivery, type Round } from './delivery.ts'
 import type { Disk } from './disk.ts'
 import { LivePlanner } from './live-lane.ts'
 import type { Log } from './log.ts'
+import { outwait } from './outwait.ts'
 import type { QuestdbConnection } from './questdb.ts'
 import { offsetOf } from './record.ts'
+import { Retention } from './retention.ts'
 import { type Chunk, SegmentReader } from './segment-reader.ts'
-import { listSegments, quarantineName, segmentName } from './segments.ts'
+import { listSegments } from './segments.ts'
 import { type Progress, Settlement } from './settlement.ts'
-import { findSchemaFault, isTransientSuspension, readTableState, resumeTable, type TableState } from './table-state.ts'
+import { Sleeper } from './sleeper.ts'
+import { SuspensionWatch } from './suspension.ts'
+import { findSchemaFault, readTableState, resumeTable } from './table-state.ts'
 import type { Timing } from './timing.ts'
 
 export interface ForwarderOptions {
@@ -75,14 +79,8 @@ const settleMs = 50
 const stuckMs = 1000
 /** Some ten thousand rows: beyond that a larger request gains little. */
 const bytesWorthSending = 700 * 1024
-const checkpointMs = 1000
-const resumeEveryMs = 30_000
 /** No QuestDB is gone and back within this time. */
 const watchMs = 1000
-/** While a request without an answer is waited out, QuestDB is asked this often; an answer that takes longer is slow. */
-const outwaitStepMs = 200
-const slowAnswerMs = 1000
-const outwaitMsMax = 60_000
 /** So much of the journal is looked through for late records before anything else has its turn. */
 const scanBytesMax = 64 * 1024 * 1024
 
@@ -97,28 +95,24 @@ export class Forwarder {
   readonly #backfillReader: SegmentReader
   readonly #settlement: Settlement
   readonly #sent: Progress
-  readonly #wakers = new Set<() => void>()
-  /** When each segment was first seen to be applied as a whole, by its start. */
-  readonly #appliedAtMs = new Map<number, number>()
-  #closed = false
+  readonly #sleeper: Sleeper
+  readonly #retention: Retention
+  readonly #suspension: SuspensionWatch
   #roundAtMs = Number.NEGATIVE_INFINITY
   #watchedAtMs = Number.NEGATIVE_INFINITY
   #rewindTo: number | undefined
   #resting = 0
   #interrupted = false
-  #resumedAtMs = Number.NEGATIVE_INFINITY
   #unsentSinceUs: number | undefined
-  #start: number
   #deadLetters: number
-  #suspended = false
-  #damagedBytes = 0
   #fault: string | undefined
-  #checkpoint = -1
-  #checkpointAtMs = 0
+  /** A request of the process before this one may still be on its way. */
+  readonly #mayHavePredecessor: boolean
+  #predecessorGone: Promise<void> | undefined
   #running: Promise<unknown> | undefined
 
   constructor(options: ForwarderOptions) {
-    const { disk, connections, from } = options
+    const { disk, connections, from, timing, log } = options
     this.#options = options
     this.#control = connections.at(-1) as QuestdbConnection
     const seen = new Set<number>()
@@ -130,15 +124,18 @@ export class Forwarder {
     const ordinal = this.#liveReaders[0].read(from, options.durableEnd()).groups[0]?.firstOrdinal ?? options.endOrdinal
     this.#sent = { live: from, backfill: from, liveOrdinal: ordinal, backfillOrdinal: ordinal }
     this.#settlement = new Settlement(options.revisions, { ...this.#sent })
-    this.#start = listSegments(disk)[0] ?? from
+    this.#mayHavePredecessor = from < options.durableEnd()
+    this.#sleeper = new Sleeper(timing)
+    this.#retention = new Retention(options, from)
+    this.#suspension = new SuspensionWatch({ resume: () => resumeTable(this.#control), timing, log })
     this.#deadLetters = countDeadLetters(disk)
     this.#delivery = new Delivery({
       connections: connections.slice(0, -1),
       requestBytes: options.requestBytes,
-      sleep: ms => this.#sleep(ms),
-      random: options.timing.random,
+      sleep: ms => this.#sleeper.sleep(ms),
+      random: timing.random,
       outwait: () => this.#outwait(options.outwaitMs),
-      isClosed: () => this.#closed,
+      isClosed: () => this.#sleeper.stopped,
       findSchemaFault: () => findSchemaFault(this.#control),
       putAside: (round, offset, reason) => this.#putAside(round, offset, reason),
       onFault: fault => this.#noteFault(fault),
@@ -146,7 +143,7 @@ export class Forwarder {
   }
 
   run(): void {
-    this.#running ??= Promise.all([this.#begin(), this.#runSettling()])
+    this.#running ??= Promise.all([this.#runLive(), this.#runBackfill(), this.#runSettling()])
   }
 
   /** The dead letters were changed by somebody else. */
@@ -156,32 +153,25 @@ export class Forwarder {
 
   /** Stops after the requests that are under way, and remembers how far it came. May be called twice. */
   async close(): Promise<void> {
-    this.#closed = true
-    for (const wake of this.#wakers) wake()
+    this.#sleeper.stop()
     await this.#running
-    this.#saveCheckpoint()
+    if (this.#rewindTo === undefined) this.#retention.saveCheckpoint(this.#settlement.position)
     this.#report()
     for (const connection of this.#options.connections) connection.close()
     for (const reader of this.#liveReaders) reader.close()
     this.#backfillReader.close()
   }
 
-  async #begin(): Promise<void> {
-    // A process before this one may have left a request behind; the start took most of the time that it needs.
-    if (this.#sent.live < this.#options.durableEnd()) await this.#outwait(this.#options.outwaitMs / 3)
-    await Promise.all([this.#runLive(), this.#runBackfill()])
-  }
-
   async #runLive(): Promise<void> {
     let next: Prepared | undefined
-    while (!this.#closed) {
+    while (!this.#sleeper.stopped) {
       await this.#rest()
       // A rewind has moved the lane: what was prepared stands elsewhere.
       if (next?.chunk.position !== this.#sent.live) next = undefined
       const current: Prepared | undefined = next ?? (await this.#attempt(() => this.#prepareDue()))
       next = undefined
       if (current === undefined) {
-        await this.#sleep(idleMs)
+        await this.#sleeper.sleep(idleMs)
         continue
       }
       const sending = this.#attempt(() => this.#sendLive(current))
@@ -197,7 +187,7 @@ export class Forwarder {
     } catch (error) {
       if (!isSystemError(error)) throw error
       this.#noteFault(`the journal cannot be read: ${error.message}`)
-      await this.#sleep(stuckMs)
+      await this.#sleeper.sleep(stuckMs)
       return undefined
     }
   }
@@ -205,7 +195,7 @@ export class Forwarder {
   async #sendLive({ chunk, round, planner }: Prepared): Promise<boolean> {
     const { live, backfill } = this.#sent
     this.#roundAtMs = this.#options.timing.monotonicMs()
-    this.#quarantine(chunk)
+    this.#retention.quarantine(chunk)
     if (!(await this.#send(round, chunk.groups[0]?.receiptUs))) return false
     planner.remember(round)
     const hasBackfill = chunk.groups.some(group => group.backfillCount > 0)
@@ -245,21 +235,21 @@ export class Forwarder {
 
   /** Never passes the live lane: of two records with one key the later must be sent later, in whichever lane it is. */
   async #runBackfill(): Promise<void> {
-    while (!this.#closed) {
+    while (!this.#sleeper.stopped) {
       await this.#rest()
       const { backfill } = this.#sent
       const last = await this.#attempt(() => this.#collectBackfill())
       if (last === undefined) {
         // Whatever was collected before a fault is collected again.
         this.#backfill.clear()
-        await this.#sleep(idleMs)
+        await this.#sleeper.sleep(idleMs)
         continue
       }
       const round = this.#backfill.plan()
       if (await this.#send(round, last.groups[0]?.receiptUs)) this.#advance('backfill', last)
       this.#backfill.clear()
       const isSmall = round.parts.length > 0 && last.next - backfill < bytesWorthSending
-      if (isSmall) await this.#sleep(this.#options.paceMs)
+      if (isSmall) await this.#sleeper.sleep(this.#options.paceMs)
     }
   }
 
@@ -278,10 +268,10 @@ export class Forwarder {
   }
 
   async #runSettling(): Promise<void> {
-    while (!this.#closed) {
+    while (!this.#sleeper.stopped) {
       await this.#settle()
       this.#report()
-      await this.#sleep(settleMs)
+      await this.#sleeper.sleep(settleMs)
     }
   }
 
@@ -296,58 +286,26 @@ export class Forwarder {
       const state = await readTableState(this.#control)
       this.#watchedAtMs = this.#options.timing.monotonicMs()
       if (isIdle) this.#noteFault(undefined)
-      await this.#watchSuspension(state)
+      await this.#suspension.observe(state)
       if (this.#mayHaveLost()) return this.#rewind('QuestDB was away and does not sync what it applies')
       const seen = this.#settlement.observe(state, sent)
       if (seen === 'lost') this.#rewind('the table in QuestDB is behind what it had taken')
-      if (seen === 'applied') this.#forget()
+      if (seen === 'applied') this.#retention.forget(this.#settlement.position)
     } catch (error) {
       this.#noteFault(error instanceof Error ? error.message : String(error))
-      await this.#sleep(stuckMs)
+      await this.#sleeper.sleep(stuckMs)
     }
   }
 
-  /**
-   * A suspended table takes rows and shows none. That costs nothing but disk, so it is told. Where the cause may go away
-   * by itself, the table is resumed at once and then now and then: nobody has to be called when a disk has room again.
-   */
-  async #watchSuspension({ suspended, errorMessage }: TableState): Promise<void> {
-    if (suspended && !this.#suspended) {
-      this.#options.log.error({ reason: errorMessage }, 'QuestDB has suspended the table; readings wait in the journal')
-    }
-    this.#suspended = suspended
-    const isDue = this.#options.timing.monotonicMs() - this.#resumedAtMs >= resumeEveryMs
-    if (suspended && isDue && isTransientSuspension(errorMessage)) {
-      this.#resumedAtMs = this.#options.timing.monotonicMs()
-      this.#options.log.warn({ reason: errorMessage }, 'the table is resumed, for its cause may be gone')
-      await resumeTable(this.#control)
-    }
+  #outwait(ms: number): Promise<void> {
+    const { timing } = this.#options
+    return outwait({ ask: () => readTableState(this.#control), sleeper: this.#sleeper, timing }, ms)
   }
 
-  /**
-   * Until QuestDB has answered, promptly and again and again, for this long: what it was sent before on a connection
-   * that is gone, it has taken or dropped by then. A process that stands still answers nothing. Where every answer is
-   * slow, a minute must do.
-   */
-  async #outwait(ms: number): Promise<void> {
-    const { monotonicMs } = this.#options.timing
-    const endMs = monotonicMs() + outwaitMsMax
-    for (let promptMs = 0; promptMs < ms && !this.#closed; promptMs += outwaitStepMs) {
-      const askedAtMs = monotonicMs()
-      const answered = await this.#answers()
-      await this.#sleep(outwaitStepMs)
-      const isSlow = monotonicMs() - askedAtMs > slowAnswerMs && monotonicMs() < endMs
-      if (!answered || isSlow) promptMs = -outwaitStepMs
-    }
-  }
-
-  async #answers(): Promise<boolean> {
-    try {
-      await readTableState(this.#control)
-      return true
-    } catch {
-      return false
-    }
+  /** A process before this one may have left a request behind; the start took most of the time that it needs. */
+  #awaitPredecessor(): Promise<void> {
+    this.#predecessorGone ??= this.#outwait(this.#options.outwaitMs / 3)
+    return this.#predecessorGone
   }
 
   /** A QuestDB that does not sync may lose what it had applied, even while there is nothing to send. */
@@ -362,16 +320,16 @@ export class Forwarder {
   /** Sends everything again that the journal still has. The lanes notice between two rounds. */
   #rewind(reason: string): void {
     this.#interrupted = false
-    this.#rewindTo = this.#start
-    this.#options.log.warn({ from: this.#start, reason }, 'the journal is replayed')
+    this.#rewindTo = this.#retention.start
+    this.#options.log.warn({ from: this.#rewindTo, reason }, 'the journal is replayed')
   }
 
   /** Where a lane stands between two rounds; a rewind happens when both stand here. */
   async #rest(): Promise<void> {
     this.#resting++
-    while (this.#rewindTo !== undefined && !this.#closed) {
+    while (this.#rewindTo !== undefined && !this.#sleeper.stopped) {
       if (this.#resting === 2) this.#restart(this.#rewindTo)
-      else await this.#sleep(idleMs)
+      else await this.#sleeper.sleep(idleMs)
     }
     this.#resting--
   }
@@ -381,19 +339,17 @@ export class Forwarder {
     const ordinal = first?.firstOrdinal ?? this.#sent.liveOrdinal
     Object.assign(this.#sent, { live: position, backfill: position, liveOrdinal: ordinal, backfillOrdinal: ordinal })
     this.#settlement.rewind({ ...this.#sent })
-    this.#appliedAtMs.clear()
+    this.#retention.restart()
     this.#rewindTo = undefined
   }
 
   async #send(round: Round, receiptUs: number | undefined): Promise<boolean> {
     if (round.parts.length === 0) return true
     this.#unsentSinceUs ??= receiptUs
-    for (;;) {
-      const outcome = await this.#delivery.deliver(round)
-      if (outcome === 'sent') break
-      if (outcome === 'stuck') await this.#sleep(stuckMs)
-      return false
-    }
+    if (round.hasClientTimes && this.#mayHavePredecessor) await this.#awaitPredecessor()
+    const outcome = await this.#delivery.deliver(round)
+    if (outcome === 'stuck') await this.#sleeper.sleep(stuckMs)
+    if (outcome !== 'sent') return false
     this.#settlement.sent(receiptUs ?? 0)
     this.#unsentSinceUs = undefined
     for (const { offsets, count } of round.parts) {
@@ -430,53 +386,6 @@ export class Forwarder {
     return true
   }
 
-  /** Damage is kept for a person to look at, and told; everything behind it goes on. */
-  #quarantine(chunk: Chunk): void {
-    for (const { from, to, zeros } of chunk.damaged) {
-      if (zeros) continue
-      const bytes = chunk.bytes.slice(from - chunk.position, to - chunk.position)
-      this.#options.disk.replace(quarantineName(from, 'middle'), bytes)
-      this.#damagedBytes += to - from
-      this.#options.log.error({ from, to }, 'the journal is damaged here; the bytes are kept in quarantine')
-    }
-  }
-
-  /** Removes the segments that are applied as a whole, but for the newest, and for those that are kept for a while. */
-  #forget(): void {
-    const { disk, keepMs, keepBytesMax, nowMs } = this.#options
-    const starts = listSegments(disk)
-    for (let index = 0; index + 1 < starts.length; index++) {
-      const start = starts[index] as number
-      const end = starts[index + 1] as number
-      if (end > this.#settlement.position) break
-      const appliedAtMs = this.#appliedAtMs.get(start) ?? nowMs()
-      this.#appliedAtMs.set(start, appliedAtMs)
-      if (nowMs() - appliedAtMs < keepMs && this.#settlement.position - start < keepBytesMax) break
-      disk.remove(segmentName(start))
-      // One after the other, so that a power cut never brings one back without those behind it: they hold newer values.
-      disk.syncDirectory()
-      this.#appliedAtMs.delete(start)
-      this.#start = end
-    }
-    if (nowMs() - this.#checkpointAtMs >= checkpointMs) this.#saveCheckpoint()
-  }
-
-  /** How far we are, for the next start. An old one merely means that more is sent again. */
-  #saveCheckpoint(): void {
-    const { position } = this.#settlement
-    if (position === this.#checkpoint || this.#rewindTo !== undefined) return
-    try {
-      writeCheckpoint(this.#options.disk, position)
-      this.#checkpoint = position
-      this.#checkpointAtMs = this.#options.nowMs()
-    } catch (error) {
-      this.#options.log.warn(
-        { err: error },
-        'the checkpoint cannot be written; more is sent again after the next start',
-      )
-    }
-  }
-
   #noteFault(fault: string | undefined): void {
     if (fault !== undefined) this.#interrupted = true
     if ((fault === undefined) !== (this.#fault === undefined)) {
@@ -493,26 +402,13 @@ export class Forwarder {
       live: this.#sent.live,
       backfill: this.#sent.backfill,
       applied: this.#settlement.position,
-      start: this.#start,
+      start: this.#retention.start,
       appliedOrdinal: Math.min(liveOrdinal, backfillOrdinal),
       pendingSinceUs: this.#settlement.pendingSinceUs ?? this.#unsentSinceUs,
       deadLetters: this.#deadLetters,
-      suspended: this.#suspended,
-      damagedBytes: this.#damagedBytes,
+      suspended: this.#suspension.suspended,
+      damagedBytes: this.#retention.damagedBytes,
       fault: this.#fault,
-    })
-  }
-
-  #sleep(ms: number): Promise<void> {
-    if (this.#closed) return Promise.resolve()
-    return new Promise(resolve => {
-      const wake = () => {
-        cancel()
-        this.#wakers.delete(wake)
-        resolve()
-      }
-      const cancel = this.#options.timing.after(ms, wake)
-      this.#wakers.add(wake)
     })
   }
 }

@@ -17,6 +17,7 @@ export class LivePlanner {
   readonly #offsets = new Int32Array(rowsMax)
   readonly #keys = new KeyTable(rowsMax)
   readonly #seen: Set<number>
+  #hasClientTimes = false
 
   /** `seen` are the devices whose rows were taken once, by number; planners that work in turns share it. */
   constructor(connectionCount: number, seen: Set<number>) {
@@ -46,7 +47,7 @@ export class LivePlanner {
     }
     const { bytes, position } = chunk
     const parts = this.#parts.filter(part => part.count > 0)
-    return { bytes, view, parts, positionOf: offset => position + offset }
+    return { bytes, view, parts, hasClientTimes: this.#hasClientTimes, positionOf: offset => position + offset }
   }
 
   /** The round was taken: QuestDB knows its devices from now on. */
@@ -62,6 +63,7 @@ export class LivePlanner {
   /** Offsets of the live records; one that a later one with the same key overtakes becomes -1. */
   #collect(chunk: Chunk, view: DataView): number {
     this.#keys.clear()
+    this.#hasClientTimes = false
     let count = 0
     for (const group of chunk.groups) {
       if (group.backfillCount === group.recordCount) continue
@@ -79,6 +81,7 @@ export class LivePlanner {
   #overtake(view: DataView, index: number): void {
     const offset = this.#offsets[index] as number
     if (view.getFloat64(offset + offsetOf.timeUs, true) % 1000 !== 0) return
+    this.#hasClientTimes = true
     const overtaken = this.#keys.put(view, this.#offsets, index)
     if (overtaken !== -1) this.#offsets[overtaken] = -1
   }
