@@ -5,6 +5,7 @@ import { damageJournal } from './rows/journal-damage.ts'
 import { killEverything, killService, stopService } from './rows/kills.ts'
 import { fewFileHandles, fullJournalDisk, fullPostgresDisk, fullQuestdbDisk, noRights } from './rows/limits.ts'
 import { exhaustPostgres, freezePostgres, killPostgres } from './rows/postgres.ts'
+import { cutPower } from './rows/power-cuts.ts'
 import { freezeQuestdb, killQuestdb, outageOfQuestdb } from './rows/questdb.ts'
 import { rudeClients } from './rows/rude-clients.ts'
 import { secondProcess } from './rows/second-process.ts'
@@ -27,6 +28,7 @@ export const matrix: MatrixRow[] = [
   { row: '2', what: 'killed at nine points', cycles: 90, run: (...given) => dieAtPoints(...given) },
   { row: '3', what: 'stopped by SIGTERM', cycles: 20, run: stopService },
   { row: '4', what: 'journal torn or flipped', cycles: 15, run: (...given) => damageJournal(...given) },
+  { row: '5', what: 'simulated power cuts', cycles: 2000, run: cutPower },
   { row: '6a', what: 'QuestDB killed', cycles: 20, run: killQuestdb },
   { row: '6b', what: 'QuestDB frozen', cycles: 1, run: freezeQuestdb },
   { row: '7', what: 'QuestDB away', cycles: 1, run: outageOfQuestdb },
