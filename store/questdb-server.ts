@@ -1,6 +1,6 @@
 /** Our own QuestDB: a Java process that is configured, started, kept running and stopped here. */
 
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DataDirectory } from './data-directory.ts'
 import type { Environment } from './find-program.ts'
@@ -12,6 +12,7 @@ import { type CommitMode, logSettingsText, type OwnQuestdb, ownSettings, setting
 import { logSize, logTail } from './server-log.ts'
 import { launch, type ServerProcess, stopLeftBehind } from './server-process.ts'
 import { type Supervised, supervise } from './supervisor.ts'
+import { readingsTable } from './tables.ts'
 
 export interface QuestdbServerOptions {
   directory: DataDirectory
@@ -105,6 +106,7 @@ export async function stopQuestdbLeftBehind(directory: DataDirectory, log: Log):
 }
 
 function launchQuestdb(files: QuestdbFiles, { environment, java, jar, own }: QuestdbServerOptions): ServerProcess {
+  setUnfinishedAside(files.root)
   const configuration = join(files.root, 'conf')
   mkdirSync(configuration, { recursive: true })
   writeFileSync(join(configuration, 'server.conf'), settingsText(ownSettings(own)), { mode: 0o600 })
@@ -119,6 +121,17 @@ function launchQuestdb(files: QuestdbFiles, { environment, java, jar, own }: Que
     logPath: files.log,
     environment: withoutQuestdbSettings(environment),
   })
+}
+
+/**
+ * A QuestDB that is killed while it makes its own tables, in its very first start, may never start again. As long as our
+ * table is not there, nothing of ours is, so it begins anew.
+ */
+function setUnfinishedAside(root: string): void {
+  const tables = join(root, 'db')
+  if (!existsSync(tables) || readdirSync(tables).some(name => name.startsWith(readingsTable))) return
+  rmSync(`${root}-unfinished`, { recursive: true, force: true })
+  renameSync(root, `${root}-unfinished`)
 }
 
 function javaFlags({ major }: Java, { temporary }: QuestdbFiles): string[] {

@@ -2,8 +2,9 @@
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'tap'
 import { openDataDirectory } from '../../store/data-directory.ts'
 import { recordedServer } from '../../store/process-identity.ts'
@@ -87,4 +88,17 @@ test('a pid alone is not enough to be taken for our server', async t => {
   writeFileSync(record, '')
   t.equal(recordedServer(record, directory), undefined, 'a record that was cut off')
   t.equal(recordedServer(join(folder, 'none'), directory), undefined, 'no record')
+})
+
+test('a QuestDB that was killed in its very first start begins anew', async t => {
+  const path = join(temporaryFolder(t), 'data')
+  const directory = openDataDirectory(path)
+  t.teardown(() => directory.close())
+  // What a kill in the middle of that start left behind: with it, QuestDB ends with "name is reserved" for good.
+  mkdirSync(join(directory.questdb, 'root', 'db', 'telemetry_config'), { recursive: true })
+  const store = await openStore(storeOptions(directory))
+  t.teardown(() => store.close())
+  const readyOrNot = Promise.race([store.questdb.ready.then(() => 'ready'), sleep(60_000, 'not ready', { ref: false })])
+  t.equal(await readyOrNot, 'ready')
+  t.ok(existsSync(join(directory.questdb, 'root-unfinished', 'db', 'telemetry_config')), 'it is kept aside')
 })
