@@ -15,7 +15,7 @@ import { logSettingsText, ownSettings, settingsText } from '../../store/questdb-
 import { launch, type ServerProcess } from '../../store/server-process.ts'
 import { supervise } from '../../store/supervisor.ts'
 import { storeOptions, type TestHooks } from '../support/databases.ts'
-import { serverPid, until } from '../support/processes.ts'
+import { isRunning, recordedPid, serverPid, until } from '../support/processes.ts'
 import { openQuestdbSql, type QuestdbSql } from './questdb-sql.ts'
 
 export interface Databases {
@@ -23,6 +23,8 @@ export interface Databases {
   sql: QuestdbSql
   postgresUrl: string
   pid(server: 'questdb' | 'postgres'): number
+  /** Kills the server, when it runs again after the last time. */
+  kill(server: 'questdb' | 'postgres'): Promise<void>
 }
 
 const stopSteps = [{ signal: 'SIGTERM', waitMs: 3000 } as const, { signal: 'SIGKILL', waitMs: 1000 } as const] as const
@@ -69,6 +71,10 @@ export async function startFaultDatabases(t: TestHooks, folder: string): Promise
     sql,
     postgresUrl: `postgresql://${user}:${password}@${host}:${port}/${database}`,
     pid: server => serverPid(directory, server),
+    async kill(server) {
+      await until(`${server} runs`, () => isRunning(recordedPid(directory, server) ?? 0))
+      process.kill(serverPid(directory, server), 'SIGKILL')
+    },
   }
 }
 

@@ -15,7 +15,7 @@ export async function killPostgres(harness: Harness, tally: Tally, seed: number,
       const fromMs = Date.now()
       for (let kill = 0; kill < Math.min(killsPerExperiment, cycles - done); kill++) {
         await sleep(300 + stand.random.below(1500))
-        process.kill(stand.databases.pid('postgres'), 'SIGKILL')
+        await stand.databases.kill('postgres')
         tally.crashes++
         await untilRevoked(stand)
       }

@@ -14,7 +14,7 @@ export async function killQuestdb(harness: Harness, tally: Tally, seed: number, 
       const fromMs = Date.now()
       for (let kill = 0; kill < Math.min(killsPerExperiment, cycles - done); kill++) {
         await sleep(300 + stand.random.below(3000))
-        process.kill(stand.databases.pid('questdb'), 'SIGKILL')
+        await stand.databases.kill('questdb')
         tally.crashes++
         await sleep(2500)
       }

@@ -96,12 +96,11 @@ export async function suspendTable(harness: Harness, tally: Tally, seed: number,
  * A journal that was trimmed at the 204 would not have it any more.
  */
 async function suspendAndLose(stand: Stand): Promise<void> {
-  const { databases, service, tally } = stand
+  const { databases, service } = stand
   const { sql } = databases
   await sql(`ALTER TABLE ${readingsTable} SUSPEND WAL`)
-  await sleep(2500)
-  const { questdb } = await service.status()
-  if (!questdb.suspended) tally.complaints.push('the suspension is not told')
+  await until('the suspension is told', async () => (await service.status()).questdb.suspended)
+  await sleep(2000)
   await stand.kill()
   const [row] = await sql(`SELECT sequencerTxn FROM wal_tables() WHERE name = '${readingsTable}'`)
   await sql(`ALTER TABLE ${readingsTable} RESUME WAL FROM TXN ${Number(row?.[0]) + 1}`)
