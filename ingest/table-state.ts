@@ -32,9 +32,15 @@ export async function findSchemaFault(questdb: QuestdbConnection): Promise<strin
   return missing.length === 0 ? undefined : `the table ${readingsTable} lacks ${missing.join(', ')}`
 }
 
-/** Causes of a suspension that go away by themselves, so that resuming is right without asking anybody. */
+/**
+ * Causes of a suspension that go away by themselves, so that resuming is right without asking anybody. The last is what
+ * a full disk is called when late rows are merged.
+ */
+const transientCause =
+  /no space left|too many open files|timed? ?out|could not (open|mmap|allocate)|bulk update failed/i
+
 export function isTransientSuspension(errorMessage: string): boolean {
-  return /no space left|too many open files|timed? ?out|could not (open|mmap|allocate)/i.test(errorMessage)
+  return transientCause.test(errorMessage)
 }
 
 export async function resumeTable(questdb: QuestdbConnection): Promise<void> {

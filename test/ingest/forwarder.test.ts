@@ -265,7 +265,7 @@ test('a suspended table is told, and resumed when the cause goes away by itself'
 
 test('a suspended table is resumed again and again while its cause lasts, and heals when that is gone', async t => {
   const rig = createRig(t)
-  const full = { message: '[28] No space left on device' }
+  const full = { message: '[0] bulk update failed and will be rolled back' }
   rig.questdb.suspended = full
   rig.add(entriesOf(10, 2))
   // A clock on which half a minute passes in a moment.
