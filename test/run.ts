@@ -17,6 +17,14 @@ function readCounts(tapOutput: string): { pass: number; other: number } {
   return { pass, other: total - pass }
 }
 
+/** Every failed assertion with what tap says of it; its reporters say nothing of them when no terminal looks on. */
+function failuresOf(tapOutput: string): string {
+  const lines = tapOutput.split('\n')
+  const failed = lines.flatMap((line, index) => (/^\s*not ok/.test(line) ? [index] : []))
+  return failed.map(index => lines.slice(index, index + linesPerFailure).join('\n')).join('\n\n')
+}
+
+const linesPerFailure = 25
 const folder = mkdtempSync(join(tmpdir(), 'barograph-tap-'))
 const outputFile = join(folder, 'output.tap')
 try {
@@ -25,7 +33,9 @@ try {
     process.exitCode = 1
   } else {
     const passed = run('tap', '--reporter=terse', `--output-file=${outputFile}`, ...process.argv.slice(2))
-    const { pass, other } = readCounts(readFileSync(outputFile, 'utf8'))
+    const output = readFileSync(outputFile, 'utf8')
+    const { pass, other } = readCounts(output)
+    if (!passed) process.stdout.write(`${failuresOf(output)}\n`)
     // A test that was skipped or marked as to do counts as failed: nothing here may be left out.
     const failed = passed ? other : Math.max(1, other)
     process.stdout.write(`${pass} passed, ${failed} failed\n`)
