@@ -203,6 +203,8 @@ function revoke(device: string, password: string, atMs: number): void {
   load?.ledger.revoked(device, atMs)
 }
 
+// The harness has ended, or has been told that all is done.
+process.on('disconnect', () => process.exit())
 process.on('message', (command: LoadCommand) => {
   if (command.kind === 'revoked') revoke(command.device, command.password, command.atMs)
   else if (command.kind === 'stop' && load !== undefined) load.stopping = true

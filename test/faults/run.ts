@@ -1,18 +1,18 @@
 /**
  * `npm run faults`: every row of the matrix, and a table at its end.
  *
- * `--rows 1a,2` chooses rows, `--cycles 5` bounds the cycles of each, `--seed 7` repeats a run, `--broken` runs the
- * deliberately broken builds instead, each of which has to be found out.
+ * `--rows 1a,2` chooses rows, `--cycles 5` bounds the cycles of each, `--seed 7` repeats a run, `--lanes 1` runs one row
+ * at a time instead of two. `--broken` runs the deliberately broken builds instead, each of which has to be found out.
  */
 
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { runBrokenBuilds } from './broken-builds.ts'
 import { startFaultDatabases } from './databases.ts'
 import { createHooks } from './hooks.ts'
-import { matrix } from './matrix.ts'
+import { type MatrixRow, matrix } from './matrix.ts'
 import type { Harness } from './stand.ts'
 import { summaryOf, tableOf } from './table.ts'
 import { createTally, isClean, type Tally } from './tally.ts'
@@ -22,34 +22,44 @@ const { values } = parseArgs({
     rows: { type: 'string' },
     cycles: { type: 'string' },
     seed: { type: 'string' },
+    lanes: { type: 'string', default: '2' },
     broken: { type: 'boolean', default: false },
   },
 })
 const seed = Number(values.seed ?? Date.now() % 1_000_000)
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 
-async function runMatrix(harness: Harness): Promise<boolean> {
+/** Rows run side by side in lanes, each lane with databases of its own; most of a row's time is waiting. */
+async function runMatrix(): Promise<boolean> {
   const startedMs = performance.now()
   const rows = values.rows?.split(',')
   const chosen = matrix.filter(({ row }) => rows === undefined || rows.some(name => row === name || isPart(row, name)))
-  const tallies: Tally[] = []
-  for (const { row, what, cycles, run } of chosen) {
-    const tally = createTally(row)
-    tallies.push(tally)
-    const rowStartedMs = performance.now()
-    try {
-      await run(harness, tally, seed * 1000, Math.min(cycles, Number(values.cycles ?? cycles)))
-    } catch (error) {
-      tally.complaints.push(textOf(error))
+  const waiting = [...chosen].sort((a, b) => b.minutes - a.minutes)
+  const tallies = new Map(chosen.map(({ row }) => [row, createTally(row)]))
+  const lanes = Array.from({ length: Math.min(Number(values.lanes), chosen.length) }, async (_, lane) => {
+    const harness = await openHarness(`lane-${lane + 1}`)
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      await runRow(harness, next, tallies.get(next.row) ?? createTally(next.row))
     }
-    const seconds = Math.round((performance.now() - rowStartedMs) / 1000)
-    say(`row ${row}, ${what}: ${isClean(tally) ? 'clean' : 'NOT CLEAN'}, ${tally.crashes} crashes, ${seconds} s`)
-    for (const complaint of tally.complaints) say(`  complaint: ${complaint}`)
-    for (const note of new Set(tally.notes)) say(`  ${note}`)
-  }
+  })
+  await Promise.all(lanes)
+  const all = [...tallies.values()]
   const whats = new Map(matrix.map(({ row, what }) => [row, what]))
-  say(`\n${tableOf(tallies, whats)}\n\n${summaryOf(tallies, seed, performance.now() - startedMs)}`)
-  return tallies.length > 0 && tallies.every(isClean)
+  say(`\n${tableOf(all, whats)}\n\n${summaryOf(all, seed, performance.now() - startedMs)}`)
+  return all.length > 0 && all.every(isClean)
+}
+
+async function runRow(harness: Harness, { row, what, cycles, run }: MatrixRow, tally: Tally): Promise<void> {
+  const startedMs = performance.now()
+  try {
+    await run(harness, tally, seed * 1000, Math.min(cycles, Number(values.cycles ?? cycles)))
+  } catch (error) {
+    tally.complaints.push(textOf(error))
+  }
+  const seconds = Math.round((performance.now() - startedMs) / 1000)
+  say(`row ${row}, ${what}: ${isClean(tally) ? 'clean' : 'NOT CLEAN'}, ${tally.crashes} crashes, ${seconds} s`)
+  for (const complaint of tally.complaints) say(`  complaint: ${complaint}`)
+  for (const note of new Set(tally.notes)) say(`  ${note}`)
 }
 
 /** `1` stands for `1a` and `1b`. */
@@ -60,15 +70,22 @@ function textOf(error: unknown): string {
   return error.cause === undefined ? (error.stack ?? error.message) : `${error.message}: ${textOf(error.cause)}`
 }
 
+async function openHarness(name: string): Promise<Harness> {
+  const own = join(folder, name)
+  mkdirSync(own, { mode: 0o711 })
+  const databases = await startFaultDatabases(hooks, own)
+  return { databases, folder: own, source: resolve(import.meta.dirname, '..', '..'), say }
+}
+
+// What was started goes with the process; see their own handlers.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 const hooks = createHooks()
 const folder = mkdtempSync(join(tmpdir(), 'barograph-faults-'))
 chmodSync(folder, 0o711)
 let passed = false
 try {
   say(`seed ${seed}, in ${folder}`)
-  const databases = await startFaultDatabases(hooks, folder)
-  const harness = { databases, folder, source: resolve(import.meta.dirname, '..', '..'), say }
-  passed = await (values.broken ? runBrokenBuilds(harness, seed * 1000) : runMatrix(harness))
+  passed = await (values.broken ? runBrokenBuilds(await openHarness('broken'), seed * 1000) : runMatrix())
 } catch (error) {
   say(textOf(error))
 } finally {

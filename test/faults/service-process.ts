@@ -40,6 +40,13 @@ export interface ServiceOptions {
   user?: number | undefined
 }
 
+const running = new Set<ChildProcess>()
+
+// A harness that is stopped in the middle leaves no service behind.
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
 export function createServiceProcess(t: TestHooks, options: ServiceOptions): ServiceProcess {
   const { source, port, dataDirectory } = options
   const url = `http://127.0.0.1:${port}`
@@ -63,12 +70,13 @@ export function createServiceProcess(t: TestHooks, options: ServiceOptions): Ser
       output = ''
       const own = { PORT: String(port), DATA_DIR: dataDirectory, TIME_ZONE: 'UTC', FAILED_ATTEMPTS: '1000000' }
       const rates = { DEVICE_RATE: '100000', DEVICE_BURST: '1000000' }
-      child = spawn(process.execPath, ['api/main.ts'], {
+      const started = spawn(process.execPath, ['api/main.ts'], {
         cwd: source,
         env: { ...process.env, ...own, ...rates, ...service.environment, ...more },
         stdio: ['ignore', 'pipe', 'pipe'],
         ...(options.user === undefined ? {} : { uid: options.user, gid: options.user }),
       })
+      child = started
       for (const stream of [child.stdout, child.stderr]) {
         stream?.on('data', (text: Buffer) => {
           output += text.toString()
@@ -76,6 +84,8 @@ export function createServiceProcess(t: TestHooks, options: ServiceOptions): Ser
         })
       }
       exited = once(child, 'exit')
+      running.add(child)
+      child.once('exit', () => running.delete(started))
       return child
     },
     async start(more) {
