@@ -1,7 +1,7 @@
 /** What an acknowledgement is worth when processes are killed. */
 
 import { test } from 'tap'
-import { serverPid, until } from '../support/processes.ts'
+import { isRunning, serverPid, until } from '../support/processes.ts'
 import { type Service, startService } from '../support/service.ts'
 
 /** Temperatures of today that the service shows for the device. */
@@ -39,7 +39,9 @@ test('QuestDB killed under load comes back, and nothing is missing', async t => 
   })()
   for (let kills = 0; kills < 2; kills++) {
     await until('some were taken', () => taken.length > 150 * (kills + 1))
-    process.kill(serverPid({ path: service.dataDirectory }, 'questdb'), 'SIGKILL')
+    const questdb = () => serverPid({ path: service.dataDirectory }, 'questdb')
+    await until('QuestDB runs', () => isRunning(questdb()))
+    process.kill(questdb(), 'SIGKILL')
   }
   await until('more were taken meanwhile', () => taken.length > 600)
   sending = false

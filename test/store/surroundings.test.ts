@@ -133,10 +133,5 @@ test('a QuestDB that cannot start says why, and is tried again', async t => {
   await until('the state says so', () => store.questdb.state().state === 'away')
   t.match(store.questdb.state().reason, /QuestDB could not be started: E(EXIST|NOTDIR)/)
   rmSync(root)
-  mkdirSync(root)
-  writeFileSync(join(root, 'db'), 'a file where its tables should be')
-  await until('it ends by itself', () => /QuestDB has ended \(exit code \d+\)/.test(store.questdb.state().reason ?? ''))
-  t.match(store.questdb.state().reason, /See \S+questdb\.log/)
-  rmSync(join(root, 'db'))
   await store.questdb.ready
 })
