@@ -68,7 +68,7 @@ export function encodeBodies(rows: Rows, bodyBytes: number): Buffer[] {
   for (let index = 0; index < rows.count; index++) {
     if (buffer.length > bodyBytes - rowBytesMax) {
       bodies.push(Buffer.from(buffer.bytes.subarray(0, buffer.length)))
-      buffer.length = 0
+      buffer.clear()
     }
     writeRecord(view, 0, deviceOf(rows, index), timeUsOf(rows, index), false, readingOf(index))
     buffer.add(record, view, 0)

@@ -19,6 +19,7 @@ export class BackfillPlanner {
   #bytes = new Uint8Array(bufferBytesMin)
   #view = new DataView(this.#bytes.buffer)
   #used = 0
+  readonly #devices = new Set<number>()
   /** Offsets in `#bytes` and positions in the journal, both ascending. */
   #offsets: number[] = []
   #positions: number[] = []
@@ -57,6 +58,7 @@ export class BackfillPlanner {
       bytes: this.#bytes,
       view: this.#view,
       parts: count > 0 ? [part] : [],
+      devices: this.#devices,
       hasClientTimes: true,
       positionOf: offset => this.#positions[this.#offsets.indexOf(offset)] ?? 0,
     }
@@ -65,6 +67,7 @@ export class BackfillPlanner {
   /** Forgets the rows, and the memory of a large import with them. */
   clear(): void {
     this.#used = 0
+    this.#devices.clear()
     this.#offsets = []
     this.#positions = []
     if (this.#bytes.length > bufferBytesMin) this.#resize(bufferBytesMin)
@@ -74,6 +77,7 @@ export class BackfillPlanner {
     const length = view.getUint16(offset + offsetOf.length, true)
     if (this.#used + recordLengthMax > this.#bytes.length) this.#resize(this.#bytes.length * 2)
     this.#bytes.set(chunk.bytes.subarray(offset, offset + length), this.#used)
+    this.#devices.add(view.getUint32(offset + offsetOf.deviceNumber, true))
     this.#offsets.push(this.#used)
     this.#positions.push(chunk.position + offset)
     this.#used += length

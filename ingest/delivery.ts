@@ -4,12 +4,14 @@
  */
 
 import type { QuestdbConnection, WriteAnswer } from './questdb.ts'
-import { ReadingRows, rowBytesMax } from './rows.ts'
+import { encodeRows, type Slice, SliceEncoder } from './slices.ts'
 
 export interface Round {
   bytes: Uint8Array
   view: DataView
   parts: Part[]
+  /** Numbers of the devices that have rows in it; one may be named twice. */
+  devices: Iterable<number>
   /** Some of the rows bring their own time, so that a later value for the same device and time may come. */
   hasClientTimes: boolean
   /** Where the record at this offset stands in the journal. */
@@ -61,19 +63,12 @@ interface Suspicion {
   certain: boolean
 }
 
-/** Rows of a part that stand encoded in a buffer. */
-interface Slice {
-  round: Round
-  part: Part
-  from: number
-  to: number
-  buffer: ReadingRows
-}
-
 export class Delivery {
   readonly #options: DeliveryOptions
-  /** Two for each connection: while one is on its way, the next rows are encoded into the other. */
-  readonly #buffers: [ReadingRows, ReadingRows][]
+  /** One for each connection. */
+  readonly #encoders: SliceEncoder[]
+  /** What comes after the round that is on its way. */
+  #upcoming: Round | undefined
   /** Requests that were taken. */
   #stored = 0
   #suspicions = 0
@@ -84,28 +79,43 @@ export class Delivery {
 
   constructor(options: DeliveryOptions) {
     this.#options = options
-    const createBuffer = () => new ReadingRows(options.requestBytes)
-    this.#buffers = options.connections.map(() => [createBuffer(), createBuffer()])
+    this.#encoders = options.connections.map(() => new SliceEncoder(options.requestBytes))
   }
 
   async deliver(round: Round): Promise<Delivered> {
     this.#suspicions = 0
     this.#witness = undefined
-    const outcomes = await Promise.all(round.parts.map(part => this.#sendPart(round, part)))
+    this.#upcoming = undefined
+    const sending = this.#encoders.map((_, connection) => this.#sendOver(connection, round))
+    const outcomes = await Promise.all(sending)
     return outcomes.find(outcome => outcome !== 'sent') ?? 'sent'
   }
 
-  async #sendPart(round: Round, part: Part): Promise<Delivered> {
-    const [buffer, spare] = this.#buffersOf(part)
-    let slice = encodeFrom(round, part, 0, buffer)
-    while (slice.from < part.count) {
-      const sending = this.#sendSlice(slice, patience)
-      // The request is handed to the socket before the processor is taken for the next one.
-      await new Promise(resolve => setImmediate(resolve))
-      const next = encodeFrom(round, part, slice.to, slice.buffer === buffer ? spare : buffer)
-      const outcome = await sending
-      if (outcome !== 'sent') return outcome
-      slice = next
+  /** The round that comes after the one on its way: it begins to be encoded wherever a buffer is free. */
+  async announce(round: Round): Promise<void> {
+    this.#upcoming = round
+    for (const [connection, encoder] of this.#encoders.entries()) {
+      encoder.encodeAhead(round, partsOver(connection, round)[0])
+      await socketsTurn()
+    }
+  }
+
+  /** The round's parts for one connection, one after the other. */
+  async #sendOver(connection: number, round: Round): Promise<Delivered> {
+    const encoder = this.#encoders[connection] as SliceEncoder
+    const parts = partsOver(connection, round)
+    for (const [index, part] of parts.entries()) {
+      for (let from = 0; from < part.count; ) {
+        const slice = encoder.take(round, part, from)
+        const sending = this.#sendSlice(slice, patience)
+        await socketsTurn()
+        from = slice.to
+        if (from < part.count) encoder.encodeAhead(round, part, from)
+        else if (index + 1 < parts.length) encoder.encodeAhead(round, parts[index + 1])
+        else if (this.#upcoming) encoder.encodeAhead(this.#upcoming, partsOver(connection, this.#upcoming)[0])
+        const outcome = await sending
+        if (outcome !== 'sent') return outcome
+      }
     }
     return 'sent'
   }
@@ -170,15 +180,15 @@ export class Delivery {
     const witness = this.#witness
     if (witness === undefined || witness.part !== part) return false
     for (let turn = 0; turn < turnsOfProof; turn++) {
-      const other = await this.#write(encodeFrom(round, part, witness.index, buffer, witness.index + 1))
-      const suspect = await this.#write(encodeFrom(round, part, from, buffer, from + 1))
+      const other = await this.#write(encodeRows(round, part, witness.index, buffer, witness.index + 1))
+      const suspect = await this.#write(encodeRows(round, part, from, buffer, from + 1))
       if (other.kind !== 'stored' || suspect.kind !== 'failed' || suspect.status !== internalError) return false
     }
     return true
   }
 
   #sendPiece({ round, part, from, to, buffer }: Slice): Promise<Delivered> {
-    const slice = encodeFrom(round, part, from, buffer, to)
+    const slice = encodeRows(round, part, from, buffer, to)
     return this.#sendSlice(slice, to - from === 1 ? patience : 1)
   }
 
@@ -206,25 +216,15 @@ export class Delivery {
       return error instanceof Error ? error.message : String(error)
     }
   }
-
-  #buffersOf(part: Part): [ReadingRows, ReadingRows] {
-    const buffers = this.#buffers[part.connection]
-    if (buffers === undefined) throw new Error(`there is no connection ${part.connection}`)
-    return buffers
-  }
 }
 
-/** As many rows from `from` to `end` as fit into the buffer. */
-function encodeFrom(round: Round, part: Part, from: number, buffer: ReadingRows, end = part.count): Slice {
-  const lengthMax = buffer.bytes.length - rowBytesMax
-  const { bytes, view } = round
-  buffer.length = 0
-  let to = from
-  while (to < end && buffer.length <= lengthMax) {
-    const offset = part.offsets[to++] as number
-    if (offset >= 0) buffer.add(bytes, view, offset)
-  }
-  return { round, part, from, to, buffer }
+function partsOver(connection: number, { parts }: Round): Part[] {
+  return parts.filter(part => part.connection === connection)
+}
+
+/** Requests are handed to their sockets before the processor is taken for the next rows. */
+function socketsTurn(): Promise<void> {
+  return new Promise(resolve => setImmediate(resolve))
 }
 
 function backoffMs(attempt: number, random: number): number {

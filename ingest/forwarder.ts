@@ -8,7 +8,7 @@ import { readCheckpoint } from './checkpoint.ts'
 import { countDeadLetters, deadLettersMax, writeDeadLetter } from './dead-letters.ts'
 import { Delivery, type Round } from './delivery.ts'
 import type { Disk } from './disk.ts'
-import { LivePlanner } from './live-lane.ts'
+import { LivePlanner, liveChunkBytes } from './live-lane.ts'
 import type { Log } from './log.ts'
 import { outwait } from './outwait.ts'
 import type { QuestdbConnection } from './questdb.ts'
@@ -91,6 +91,7 @@ export class Forwarder {
   /** Two of each, taken in turns. */
   readonly #livePlanners: [LivePlanner, LivePlanner]
   readonly #liveReaders: [SegmentReader, SegmentReader]
+  readonly #known = new Set<number>()
   readonly #backfill: BackfillPlanner
   readonly #backfillReader: SegmentReader
   readonly #settlement: Settlement
@@ -115,10 +116,10 @@ export class Forwarder {
     const { disk, connections, from, timing, log } = options
     this.#options = options
     this.#control = connections.at(-1) as QuestdbConnection
-    const seen = new Set<number>()
-    const createPlanner = () => new LivePlanner(connections.length - 2, seen)
+    const createPlanner = () => new LivePlanner(connections.length - 2, this.#known)
     this.#livePlanners = [createPlanner(), createPlanner()]
-    this.#liveReaders = [new SegmentReader(disk), new SegmentReader(disk)]
+    const createReader = () => new SegmentReader(disk, liveChunkBytes)
+    this.#liveReaders = [createReader(), createReader()]
     this.#backfill = new BackfillPlanner(connections.length - 2)
     this.#backfillReader = new SegmentReader(disk)
     const ordinal = this.#liveReaders[0].read(from, options.durableEnd()).groups[0]?.firstOrdinal ?? options.endOrdinal
@@ -176,7 +177,9 @@ export class Forwarder {
       }
       const sending = this.#attempt(() => this.#sendLive(current))
       next = await this.#attempt(() => this.#prepareNext(current))
-      if (!(await sending)) next = undefined
+      if (await sending) continue
+      next = undefined
+      this.#known.clear()
     }
   }
 
@@ -192,12 +195,11 @@ export class Forwarder {
     }
   }
 
-  async #sendLive({ chunk, round, planner }: Prepared): Promise<boolean> {
+  async #sendLive({ chunk, round }: Prepared): Promise<boolean> {
     const { live, backfill } = this.#sent
     this.#roundAtMs = this.#options.timing.monotonicMs()
     this.#retention.quarantine(chunk)
     if (!(await this.#send(round, chunk.groups[0]?.receiptUs))) return false
-    planner.remember(round)
     const hasBackfill = chunk.groups.some(group => group.backfillCount > 0)
     // Nothing for the other lane in here: it need not read it.
     if (!hasBackfill && backfill === live && this.#sent.backfill === live) this.#advance('backfill', chunk)
@@ -211,17 +213,19 @@ export class Forwarder {
   }
 
   /** While a round is on its way the next is prepared, if it is a large one; a small one waits for more. */
-  #prepareNext({ chunk, planner }: Prepared): Prepared | undefined {
+  async #prepareNext({ chunk, planner }: Prepared): Promise<Prepared | undefined> {
     const waiting = this.#options.durableEnd() - chunk.next
     if (waiting < bytesWorthSending) return undefined
-    return this.#prepare(chunk.next, planner === this.#livePlanners[0] ? 1 : 0)
+    const next = this.#prepare(chunk.next, planner === this.#livePlanners[0] ? 1 : 0)
+    if (next !== undefined) await this.#delivery.announce(next.round)
+    return next
   }
 
   #prepare(position: number, turn: 0 | 1): Prepared | undefined {
     const chunk = this.#liveReaders[turn].read(position, this.#options.durableEnd())
     if (chunk.next === position) return undefined
     const planner = this.#livePlanners[turn]
-    return { chunk, planner, round: planner.plan(chunk) }
+    return { ...planner.plan(chunk), planner }
   }
 
   /**
@@ -352,11 +356,7 @@ export class Forwarder {
     if (outcome !== 'sent') return false
     this.#settlement.sent(receiptUs ?? 0)
     this.#unsentSinceUs = undefined
-    for (const { offsets, count } of round.parts) {
-      for (let index = 0; index < count; index++) {
-        this.#settlement.touch(round.view.getUint32((offsets[index] as number) + offsetOf.deviceNumber, true))
-      }
-    }
+    for (const device of round.devices) this.#settlement.touch(device)
     return true
   }
 

@@ -68,7 +68,7 @@ export interface Ingest {
 const liveWindowUs = 5 * 60 * 1_000_000
 const replayBatchMax = 1000
 /** A request of this size holds some 35,000 rows. */
-const requestBytes = 6 * 1024 * 1024
+const requestBytes = 12 * 1024 * 1024
 /** Pieces of bulk data; each leaves the journal's slot room for live readings. */
 const pieceBytesMax = groupBodyMax / 4
 

@@ -34,45 +34,60 @@ function createTemplate(mask: number): Template {
 /** Two digits for each number below a hundred. */
 const digitPairs = Buffer.from(Array.from({ length: 100 }, (_, value) => String(value).padStart(2, '0')).join(''))
 const lowDigits = 100_000_000
-const highDigitsMin = 10_000_000
-const code = { t: 0x74, lineFeed: 0x0a }
+/** From 2001 to 2286 a time has eight digits before those; any other is written as text. */
+const highDigits = { min: 10_000_000, max: 99_999_999 }
+const rowEnd = Buffer.from('t\n')
 
 /**
- * Rows of readings, put one behind the other, byte for byte as the general encoder would. Copying a template for the
- * metrics at hand and keeping the leading digits of the time took 0.25 µs a row where writing each name took 0.8.
+ * Rows of readings, put one behind the other, byte for byte as the general encoder would. A row begins as the frame of its
+ * shape (its metrics, the length of its symbol, its time in units of 100 s), into which go symbol, doubles and the last
+ * eight digits of the time.
  */
 export class ReadingRows {
   readonly bytes: Buffer
   readonly #view: DataView
-  length = 0
-  /** The time in units of 100 s, as text, for as long as it stays the same. */
+  #length = 0
+  #mask = -1
+  #symbolLength = -1
   #high = Number.NaN
-  #highText: Uint8Array = new Uint8Array(0)
+  #frame: Uint8Array = new Uint8Array(0)
 
   constructor(capacity: number) {
     this.bytes = Buffer.allocUnsafeSlow(capacity)
     this.#view = new DataView(this.bytes.buffer, this.bytes.byteOffset, this.bytes.byteLength)
   }
 
+  get length(): number {
+    return this.#length
+  }
+
+  clear(): void {
+    this.#length = 0
+  }
+
   /** Adds the record at `offset`; metrics that the device did not give are left out, and so become null. */
   add(from: Uint8Array, view: DataView, offset: number): void {
     const { bytes } = this
-    let at = this.length
-    bytes.set(head, at)
-    at += head.length
-    const symbolEnd = offset + offsetOf.symbol + (from[offset + offsetOf.symbolLength] as number)
+    const timeUs = view.getFloat64(offset + offsetOf.timeUs, true)
+    const symbolLength = from[offset + offsetOf.symbolLength] as number
+    const mask = maskOf(view, offset + offsetOf.values)
+    const high = Math.floor(timeUs / lowDigits)
+    if (mask !== this.#mask || symbolLength !== this.#symbolLength || high !== this.#high) {
+      this.#mask = mask
+      this.#symbolLength = symbolLength
+      this.#high = high
+      this.#frame = createFrame(mask, symbolLength, high)
+    }
+    bytes.set(this.#frame, this.#length)
+    let at = this.#length + head.length
+    const symbolEnd = offset + offsetOf.symbol + symbolLength
     for (let index = offset + offsetOf.symbol; index < symbolEnd; index++) bytes[at++] = from[index] as number
-    at = this.#columns(at, view, offset + offsetOf.values)
-    this.length = this.#time(at, view.getFloat64(offset + offsetOf.timeUs, true))
+    at = this.#fillColumns(at, view, offset + offsetOf.values)
+    this.#length = this.#finish(at, timeUs, high)
   }
 
-  #columns(at: number, view: DataView, valuesAt: number): number {
-    let mask = 0
-    for (let index = 0; index < metrics.length; index++) {
-      if (!Number.isNaN(view.getFloat64(valuesAt + 8 * index, true))) mask |= 1 << index
-    }
-    const { bytes, places } = templates[mask] as Template
-    this.bytes.set(bytes, at)
+  #fillColumns(at: number, view: DataView, valuesAt: number): number {
+    const { bytes, places } = templates[this.#mask] as Template
     for (let index = 0; index < places.length; index += 2) {
       const value = view.getFloat64(valuesAt + 8 * (places[index] as number), true)
       this.#view.setFloat64(at + (places[index + 1] as number), value, true)
@@ -80,38 +95,48 @@ export class ReadingRows {
     return at + bytes.length
   }
 
-  #time(start: number, timeUs: number): number {
-    const { bytes } = this
-    const high = Math.floor(timeUs / lowDigits)
-    let at = start
-    if (high < highDigitsMin) {
-      at += bytes.write(String(timeUs), at, 'latin1')
-    } else {
-      if (high !== this.#high) {
-        this.#high = high
-        this.#highText = Buffer.from(String(high))
-      }
-      bytes.set(this.#highText, at)
-      at = this.#pairs(at + this.#highText.length, timeUs - high * lowDigits)
+  #finish(at: number, timeUs: number, high: number): number {
+    if (isUsual(high)) {
+      writeEightDigits(this.bytes, at + 8, timeUs - high * lowDigits)
+      return at + 16 + rowEnd.length
     }
-    bytes[at++] = code.t
-    bytes[at++] = code.lineFeed
-    return at
+    const timeEnd = at + this.bytes.write(String(timeUs), at, 'latin1')
+    this.bytes.set(rowEnd, timeEnd)
+    return timeEnd + rowEnd.length
   }
+}
 
-  /** Eight digits. */
-  #pairs(at: number, value: number): number {
-    const { bytes } = this
-    const upper = (value / 10_000) | 0
-    const lower = value - upper * 10_000
-    const pairs = [(upper / 100) | 0, upper % 100, (lower / 100) | 0, lower % 100] as const
-    for (let index = 0; index < 4; index++) {
-      const pair = 2 * (pairs[index] as number)
-      bytes[at + 2 * index] = digitPairs[pair] as number
-      bytes[at + 2 * index + 1] = digitPairs[pair + 1] as number
-    }
-    return at + 8
+function isUsual(high: number): boolean {
+  return high >= highDigits.min && high <= highDigits.max
+}
+
+/** What rows of one shape have in common, at its place; the rest is zeros. */
+function createFrame(mask: number, symbolLength: number, high: number): Uint8Array {
+  const { bytes } = templates[mask] as Template
+  const time = isUsual(high) ? Buffer.from(`${high}00000000`) : Buffer.alloc(0)
+  return Buffer.concat([head, Buffer.alloc(symbolLength), bytes, time, rowEnd])
+}
+/** One bit for each metric that the record has. */
+function maskOf(view: DataView, valuesAt: number): number {
+  let mask = 0
+  for (let index = 0; index < metrics.length; index++) {
+    if (!Number.isNaN(view.getFloat64(valuesAt + 8 * index, true))) mask |= 1 << index
   }
+  return mask
+}
+
+function writeEightDigits(bytes: Uint8Array, at: number, value: number): void {
+  const upper = (value / 10_000) | 0
+  const lower = value - upper * 10_000
+  writePair(bytes, at, (upper / 100) | 0)
+  writePair(bytes, at + 2, upper % 100)
+  writePair(bytes, at + 4, (lower / 100) | 0)
+  writePair(bytes, at + 6, lower % 100)
+}
+
+function writePair(bytes: Uint8Array, at: number, value: number): void {
+  bytes[at] = digitPairs[2 * value] as number
+  bytes[at + 1] = digitPairs[2 * value + 1] as number
 }
 
 export function isBackfill(view: DataView, offset: number): boolean {

@@ -17,7 +17,7 @@ export interface Chunk {
 }
 
 /** Two of the longest groups, so that behind a damaged one the next is always found. */
-export const chunkBytesDefault = 2 * (groupBodyMax + groupHeaderLength)
+const chunkBytesMin = 2 * (groupBodyMax + groupHeaderLength)
 
 export class SegmentReader {
   readonly #disk: Disk
@@ -28,9 +28,9 @@ export class SegmentReader {
   #start = 0
   #nextStart: number | undefined
 
-  constructor(disk: Disk, chunkBytes = chunkBytesDefault) {
+  constructor(disk: Disk, chunkBytes = chunkBytesMin) {
     this.#disk = disk
-    this.#chunkBytes = Math.max(chunkBytes, chunkBytesDefault)
+    this.#chunkBytes = Math.max(chunkBytes, chunkBytesMin)
   }
 
   /** The groups from `position` on that stand before `end`, as many as fit into a chunk or the segment has. */

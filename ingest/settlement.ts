@@ -64,24 +64,28 @@ export class Settlement {
    * was applied. `lost` is told when the sequencer is behind a transaction that it had given out: the table is another.
    */
   observe(state: TableState, sent: Progress): 'nothing' | 'applied' | 'lost' {
-    let result: 'nothing' | 'applied' = 'nothing'
     if (state.sequencerTxn < this.#highestTxn) return 'lost'
     this.#highestTxn = state.sequencerTxn
+    const wasApplied = this.#takeApplied(state)
+    if (this.#mark !== undefined) return 'nothing'
+    if (sent.live === this.#applied.live && sent.backfill === this.#applied.backfill) {
+      return wasApplied ? 'applied' : 'nothing'
+    }
+    this.#mark = { progress: { ...sent }, txn: state.sequencerTxn, touched: this.#touched, sinceUs: this.#sinceUs }
+    this.#touched = this.#spare
+    this.#sinceUs = undefined
+    return this.#takeApplied(state) || wasApplied ? 'applied' : 'nothing'
+  }
+
+  /** True when the writer has come to the mark. */
+  #takeApplied(state: TableState): boolean {
     const mark = this.#mark
-    if (mark !== undefined) {
-      if (state.writerTxn < mark.txn) return 'nothing'
-      this.#applied = mark.progress
-      mark.touched.raise(this.#revisions)
-      this.#spare = mark.touched
-      this.#mark = undefined
-      result = 'applied'
-    }
-    if (sent.live !== this.#applied.live || sent.backfill !== this.#applied.backfill) {
-      this.#mark = { progress: { ...sent }, txn: state.sequencerTxn, touched: this.#touched, sinceUs: this.#sinceUs }
-      this.#touched = this.#spare
-      this.#sinceUs = undefined
-    }
-    return result
+    if (mark === undefined || state.writerTxn < mark.txn) return false
+    this.#applied = mark.progress
+    mark.touched.raise(this.#revisions)
+    this.#spare = mark.touched
+    this.#mark = undefined
+    return true
   }
 
   /** Starts again from here: what was sent since may be lost. */

@@ -73,7 +73,7 @@ export const brokenBuilds: BrokenBuild[] = [
   },
   {
     name: 'trimmed at the 204',
-    changes: [{ file: 'ingest/settlement.ts', from: "if (state.writerTxn < mark.txn) return 'nothing'", to: '' }],
+    changes: [{ file: 'ingest/settlement.ts', from: ' || state.writerTxn < mark.txn', to: '' }],
     cycle: (harness, tally, seed) => suspendTable(harness, tally, seed, 1),
   },
   {
@@ -81,8 +81,8 @@ export const brokenBuilds: BrokenBuild[] = [
     changes: [
       {
         file: 'ingest/rows.ts',
-        from: `this.#time(at, ${readTime})`,
-        to: `this.#time(at, ${readTime} % 1000 === 0 ? ${readTime} : (view.constructor.stamp = Math.max((view.constructor.stamp ?? 0) + 2, Date.now() * 1000 + 1)))`,
+        from: `const timeUs = ${readTime}\n    const symbolLength`,
+        to: `const timeUs = (${readTime} % 1000 === 0 ? ${readTime} : (view.constructor.stamp = Math.max((view.constructor.stamp ?? 0) + 2, Date.now() * 1000 + 1)))\n    const symbolLength`,
       },
     ],
     cycle: (harness, tally, seed) => dieAtPoints(harness, tally, seed, 1, ['after-taken']),

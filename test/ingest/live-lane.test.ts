@@ -1,0 +1,117 @@
+import fc from 'fast-check'
+import { test } from 'tap'
+import type { Part } from '../../ingest/delivery.ts'
+import { openDisk } from '../../ingest/disk.ts'
+import { LivePlanner } from '../../ingest/live-lane.ts'
+import { offsetOf } from '../../ingest/record.ts'
+import { type Chunk, SegmentReader } from '../../ingest/segment-reader.ts'
+import { SegmentWriter } from '../../ingest/segment-writer.ts'
+import { type TestHooks, temporaryFolder } from '../support/databases.ts'
+import { device, records, unsealed } from '../support/journal-parts.ts'
+
+interface Row {
+  device: number
+  timeUs: number
+  backfill: boolean
+}
+
+/** The groups, written to a journal and read back. */
+function chunkOf(t: TestHooks, groups: Row[][]): Chunk {
+  const disk = openDisk(temporaryFolder(t))
+  const writer = new SegmentWriter({ disk, end: { position: 0, ordinal: 0, highestStampUs: 0 }, reserveBytes: 0 })
+  let end = 0
+  for (const rows of groups) {
+    const body = Buffer.concat(rows.map(row => records(device(row.device), [1], row.timeUs, row.backfill)))
+    const backfillCount = rows.filter(row => row.backfill).length
+    const group = { recordCount: rows.length, backfillCount, receiptUs: 1, highestStampUs: 1 }
+    end = writer.commit(unsealed(body), group).end
+  }
+  writer.close()
+  return new SegmentReader(disk).read(0, end)
+}
+
+const ownTimes = (count: number, devices: number): Row[] =>
+  Array.from({ length: count }, (_, index) => ({
+    device: 1 + (index % devices),
+    timeUs: 1_000_001 + index * 1000,
+    backfill: false,
+  }))
+
+function groupsOf(rows: Row[], size = 1000): Row[][] {
+  return Array.from({ length: Math.ceil(rows.length / size) }, (_, index) =>
+    rows.slice(index * size, (index + 1) * size),
+  )
+}
+
+const offsetsIn = (parts: Part[]) => parts.flatMap(part => [...part.offsets.subarray(0, part.count)])
+
+test('rows of known devices are cut by position, in turns over the connections', t => {
+  const chunk = chunkOf(t, groupsOf(ownTimes(20_000, 10)))
+  const planner = new LivePlanner(2, new Set(Array.from({ length: 10 }, (_, index) => index + 1)))
+  const { round, chunk: planned } = planner.plan(chunk)
+  t.equal(planned.next, chunk.next)
+  t.strictSame(
+    round.parts.map(part => [part.connection, part.count]),
+    [
+      [0, 10_000],
+      [1, 10_000],
+    ],
+  )
+  const offsets = offsetsIn(round.parts)
+  t.strictSame(
+    offsets,
+    [...offsets].sort((a, b) => a - b),
+  )
+  t.equal(new Set(offsets).size, 20_000)
+  t.notOk(round.hasClientTimes)
+  t.end()
+})
+
+test('devices that QuestDB may not know go over one connection, in a short round', t => {
+  const chunk = chunkOf(t, groupsOf(ownTimes(70_500, 70)))
+  const known = new Set<number>()
+  const first = new LivePlanner(2, known).plan(chunk)
+  t.equal(first.round.parts.length, 1)
+  t.equal(first.round.parts[0]?.count, 64_000)
+  t.equal(first.chunk.next, chunk.groups.find(group => group.firstOrdinal === 64_000)?.position, 'it ends with a group')
+  t.strictSame(
+    [...first.round.devices].sort((a, b) => a - b),
+    [...known],
+  )
+  t.equal(new LivePlanner(2, known).plan(chunk).round.parts.length, 2, 'the next round knows them')
+  t.end()
+})
+
+const row = fc.record({
+  device: fc.integer({ min: 1, max: 5 }),
+  timeUs: fc.nat(30).map(half => 1_000_000 + half * 500),
+  backfill: fc.boolean(),
+})
+
+test('each live row stands in a round once, and of one key only the last', async t => {
+  const hooks: (() => unknown)[] = []
+  t.teardown(() => hooks.forEach(hook => void hook()))
+  const rig: TestHooks = { teardown: work => void hooks.push(work) }
+  const planner = new LivePlanner(2, new Set())
+  fc.assert(
+    fc.property(fc.array(fc.array(row, { minLength: 1, maxLength: 20 }), { minLength: 1, maxLength: 5 }), groups => {
+      const { round } = planner.plan(chunkOf(rig, groups))
+      const rows = groups.flat().filter(({ backfill }) => !backfill)
+      const keyOf = ({ device, timeUs }: Row) => `${device} ${timeUs}`
+      const isLast = (row: Row, index: number) =>
+        row.timeUs % 1000 !== 0 || !rows.slice(index + 1).some(later => keyOf(later) === keyOf(row))
+      const planned = offsetsIn(round.parts).flatMap(offset => {
+        if (offset < 0) return []
+        const device = round.view.getUint32(offset + offsetOf.deviceNumber, true)
+        return [`${device} ${round.view.getFloat64(offset + offsetOf.timeUs, true)}`]
+      })
+      t.strictSame(planned, rows.filter(isLast).map(keyOf))
+      t.equal(
+        round.hasClientTimes,
+        rows.some(({ timeUs }) => timeUs % 1000 === 0),
+      )
+      t.strictSame(new Set(round.devices), new Set(rows.map(row => row.device)))
+    }),
+    { numRuns: 50 },
+  )
+})
