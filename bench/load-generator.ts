@@ -5,7 +5,7 @@
  * Gets a `LoadOrder` from its parent and answers with a `LoadResult`.
  */
 
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
 
 export interface LoadOrder {
@@ -62,11 +62,17 @@ function dueMs({ order, sent, startedMs }: Run): number {
   return order.perSecond === undefined ? performance.now() : startedMs + (sent * 1000) / order.perSecond
 }
 
-/** One connection: a request, its answer, the next request, until the time is over. */
-function drive(run: Run): Promise<void> {
+function open({ host, port }: LoadOrder): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const { host, port } = run.order
     const socket = connect({ host, port, noDelay: true })
+    socket.once('connect', () => resolve(socket))
+    socket.once('error', reject)
+  })
+}
+
+/** One connection: a request, its answer, the next request, until the time is over. */
+function drive(run: Run, socket: Socket): Promise<void> {
+  return new Promise((resolve, reject) => {
     let fromMs = 0
     let pending: Buffer | undefined
     const sendNow = () => socket.write(run.requests[run.sent % run.requests.length] as Buffer)
@@ -77,7 +83,6 @@ function drive(run: Run): Promise<void> {
       else setTimeout(sendNow, waitMs)
       run.sent++
     }
-    socket.on('connect', send)
     socket.on('error', reject)
     socket.on('close', () => resolve())
     socket.on('data', piece => {
@@ -90,6 +95,7 @@ function drive(run: Run): Promise<void> {
       if (nowMs >= run.endMs) socket.end()
       else send()
     })
+    send()
   })
 }
 
@@ -101,6 +107,7 @@ function note(run: Run, answer: Buffer, elapsedMs: number): void {
 }
 
 async function runLoad(order: LoadOrder): Promise<LoadResult> {
+  const sockets = await Promise.all(Array.from({ length: order.connections }, () => open(order)))
   const startedMs = performance.now()
   const run: Run = {
     order,
@@ -112,7 +119,7 @@ async function runLoad(order: LoadOrder): Promise<LoadResult> {
     startedMs,
     endMs: startedMs + order.seconds * 1000,
   }
-  await Promise.all(Array.from({ length: order.connections }, () => drive(run)))
+  await Promise.all(sockets.map(socket => drive(run, socket)))
   return {
     answers: run.answers,
     statuses: run.statuses,
