@@ -1,18 +1,17 @@
 /**
  * The yardstick: a Fastify server whose routes do nothing but what HTTP and JSON need. `PUT /api/log` parses the same
- * JSON and sends the same answer; `GET /api/latest/all/24` sends the bytes that the parent has handed over. Tells its port
+ * JSON and answers an object as one would; `GET /api/latest/all/24` sends the bytes that the parent has handed over. Tells its port
  * to its parent.
  */
 
 import { fastify } from 'fastify'
 
 const app = fastify()
-const success = Buffer.from('{"status":"success"}')
 let latest = Buffer.alloc(0)
 process.on('message', ({ body }: { body: string }) => {
   latest = Buffer.from(body)
 })
-app.put('/api/log', (_request, reply) => reply.type('application/json; charset=utf-8').send(success))
+app.put('/api/log', () => Promise.resolve({ status: 'success' }))
 app.get('/api/latest/all/24', (_request, reply) => reply.type('application/json; charset=utf-8').send(latest))
 await app.listen({ host: '127.0.0.1', port: 0 })
 const address = app.server.address()

@@ -1,9 +1,10 @@
 /**
  * How long an acknowledgement takes at 10, 50 and 90 % of the peak, counted from the moment at which a reading was due.
  *
- * Usage: node bench/latency.ts [connections] [seconds]
+ * Usage: node bench/latency.ts [connections] [seconds] [runs]
  */
 
+import type { LoadResult } from './load-generator.ts'
 import {
   assertAllTaken,
   createHooks,
@@ -11,13 +12,15 @@ import {
   printResult,
   round,
   runLoad,
+  spread,
   startProcess,
   stopProcess,
 } from './measure.ts'
 import { startBenchService } from './service.ts'
 
 const connections = Number(process.argv[2] ?? 64)
-const seconds = Number(process.argv[3] ?? 8)
+const seconds = Number(process.argv[3] ?? 6)
+const runs = Number(process.argv[4] ?? 5)
 const p99MsMaxAtHalf = 15
 
 const { hooks, closeAll } = createHooks()
@@ -37,22 +40,27 @@ async function bench(): Promise<void> {
   await load(3)
   const closed = await load(seconds)
   const peak = closed.answers / closed.elapsedSeconds
-  const shares: Record<string, object> = {}
-  let p99AtHalf = 0
-  for (const share of [0.1, 0.5, 0.9]) {
-    const { answers, elapsedSeconds, p50Ms, p99Ms } = await load(seconds, peak * share)
-    shares[`${share * 100} %`] = {
-      perSecond: round(answers / elapsedSeconds),
-      p50Ms: round(p50Ms),
-      p99Ms: round(p99Ms),
-    }
-    if (share === 0.5) p99AtHalf = p99Ms
+  const results = new Map<number, LoadResult[]>([0.1, 0.5, 0.9].map(share => [share, []]))
+  for (let run = 0; run < runs; run++) {
+    for (const [share, list] of results) list.push(await load(seconds, peak * share))
   }
+  const shares = Object.fromEntries(
+    [...results].map(([share, list]) => [
+      `${share * 100} %`,
+      {
+        perSecond: round(peak * share),
+        p50Ms: spread(list.map(({ p50Ms }) => p50Ms)),
+        p99Ms: spread(list.map(({ p99Ms }) => p99Ms)),
+      },
+    ]),
+  )
+  const p99AtHalf = spread((results.get(0.5) ?? []).map(({ p99Ms }) => p99Ms)).median
   const stored = await store.countRows(acknowledged)
   printResult({
     bench: 'latency',
     connections,
     seconds,
+    runs,
     peakPerSecond: round(peak),
     shares,
     acknowledged,

@@ -32,7 +32,7 @@ declare module 'fastify' {
 
 const bodyBytesMax = 64 * 1024
 const retryAfterSeconds = '5'
-const success = Buffer.from('{"status":"success"}')
+const success = '{"status":"success"}'
 
 const refusals = {
   full: { code: 503, body: { status: 'storage full' } },
