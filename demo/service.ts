@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { nodeFlags } from '../api/node-flags.ts'
 
 export interface DemoService {
   /** Resolves when readings are taken. The service itself says in plain words why it cannot start, if so. */
@@ -34,7 +35,7 @@ const pollMs = 250
 
 export function startDemoService(options: DemoServiceOptions): DemoService {
   const { dataDirectory, environment, signal, onLine } = options
-  const child = spawn(process.execPath, ['api/main.ts'], {
+  const child = spawn(process.execPath, [...nodeFlags, 'api/main.ts'], {
     cwd: root,
     env: { ...environment, DATA_DIR: dataDirectory },
     stdio: ['ignore', 'pipe', 'inherit'],

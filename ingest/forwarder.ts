@@ -8,7 +8,7 @@ import { readCheckpoint } from './checkpoint.ts'
 import { countDeadLetters, deadLettersMax, writeDeadLetter } from './dead-letters.ts'
 import { Delivery, type Round } from './delivery.ts'
 import type { Disk } from './disk.ts'
-import { LivePlanner, liveChunkBytes } from './live-lane.ts'
+import { LivePlanner } from './live-lane.ts'
 import type { Log } from './log.ts'
 import { outwait } from './outwait.ts'
 import type { QuestdbConnection } from './questdb.ts'
@@ -118,8 +118,7 @@ export class Forwarder {
     this.#control = connections.at(-1) as QuestdbConnection
     const createPlanner = () => new LivePlanner(connections.length - 2, this.#known)
     this.#livePlanners = [createPlanner(), createPlanner()]
-    const createReader = () => new SegmentReader(disk, liveChunkBytes)
-    this.#liveReaders = [createReader(), createReader()]
+    this.#liveReaders = [new SegmentReader(disk), new SegmentReader(disk)]
     this.#backfill = new BackfillPlanner(connections.length - 2)
     this.#backfillReader = new SegmentReader(disk)
     const ordinal = this.#liveReaders[0].read(from, options.durableEnd()).groups[0]?.firstOrdinal ?? options.endOrdinal

@@ -68,6 +68,8 @@ export interface Ingest {
 const liveWindowUs = 5 * 60 * 1_000_000
 const replayBatchMax = 1000
 /** A request of this size holds some 35,000 rows. */
+/** The thread's garbage is short-lived and little: without a limit V8 keeps a hundred megabytes for it. */
+const resourceLimits = { maxYoungGenerationSizeMb: 12 }
 const requestBytes = 12 * 1024 * 1024
 /** Pieces of bulk data; each leaves the journal's slot room for live readings. */
 const pieceBytesMax = groupBodyMax / 4
@@ -100,7 +102,7 @@ export function openIngest(options: IngestOptions): Ingest {
     requestTimeoutMs: 30_000,
     faults: options.faults,
   }
-  const forwarder = new Worker(new URL('./forwarder-thread.ts', import.meta.url), { workerData })
+  const forwarder = new Worker(new URL('./forwarder-thread.ts', import.meta.url), { workerData, resourceLimits })
   forwarder.on('message', (message: ForwarderMessage) => {
     if (message.kind === 'status') {
       forwarderStatus = message.status

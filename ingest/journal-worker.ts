@@ -18,7 +18,9 @@ export interface JournalThreadHooks {
 
 export function startJournalThread(workerData: JournalThreadData, hooks: JournalThreadHooks): JournalThread {
   const { control } = workerData.shared
-  const worker = new Worker(new URL('./journal-thread.ts', import.meta.url), { workerData })
+  // It makes next to no garbage, and V8 need not keep room for any.
+  const resourceLimits = { maxYoungGenerationSizeMb: 4 }
+  const worker = new Worker(new URL('./journal-thread.ts', import.meta.url), { workerData, resourceLimits })
   worker.on('message', hooks.onMessage)
   worker.on('error', hooks.onError)
 

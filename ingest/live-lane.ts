@@ -4,7 +4,7 @@ import type { Part, Round } from './delivery.ts'
 import { groupHeaderLength } from './group.ts'
 import { offsetOf } from './record.ts'
 import { isBackfill, KeyTable } from './rows.ts'
-import type { Chunk } from './segment-reader.ts'
+import { type Chunk, chunkBytesMax } from './segment-reader.ts'
 import { revisionSlots } from './touched.ts'
 
 /** A round of fewer rows goes over one connection: with sync, each commit costs more than the rows of both. */
@@ -13,9 +13,8 @@ const rowsWorthSplitting = 10_000
 /** Some 10 MB: with sync, requests of half the size took a seventh longer for the same rows. */
 const rowsOfPart = 64_000
 
-/** What a round is made of at most: two requests for each of two connections. */
-export const liveChunkBytes = 16 * 1024 * 1024
-const rowsMax = Math.ceil(liveChunkBytes / offsetOf.symbol)
+/** Records of a chunk, at the very most. */
+const rowsMax = Math.ceil(chunkBytesMax / offsetOf.symbol)
 
 /** A round, and the chunk with whose end it ends. */
 export interface Planned {

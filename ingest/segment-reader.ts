@@ -17,29 +17,27 @@ export interface Chunk {
 }
 
 /** Two of the longest groups, so that behind a damaged one the next is always found. */
-const chunkBytesMin = 2 * (groupBodyMax + groupHeaderLength)
+export const chunkBytesMax = 2 * (groupBodyMax + groupHeaderLength)
 
 export class SegmentReader {
   readonly #disk: Disk
-  readonly #chunkBytes: number
   /** As long as the longest chunk so far: most journals are short, and a start reads several. */
   #buffer = new Uint8Array(0)
   #file: DiskFile | undefined
   #start = 0
   #nextStart: number | undefined
 
-  constructor(disk: Disk, chunkBytes = chunkBytesMin) {
+  constructor(disk: Disk) {
     this.#disk = disk
-    this.#chunkBytes = Math.max(chunkBytes, chunkBytesMin)
   }
 
   /** The groups from `position` on that stand before `end`, as many as fit into a chunk or the segment has. */
-  read(position: number, end: number, bytesMax = this.#chunkBytes): Chunk {
+  read(position: number, end: number, bytesMax = chunkBytesMax): Chunk {
     const from = this.#seek(position, end)
     const limit = Math.min(end, this.#nextStart ?? end)
-    const wanted = Math.max(0, Math.min(limit - from, bytesMax, this.#chunkBytes))
+    const wanted = Math.max(0, Math.min(limit - from, bytesMax, chunkBytesMax))
     if (this.#buffer.length < wanted) {
-      this.#buffer = new Uint8Array(Math.min(this.#chunkBytes, Math.max(wanted, 2 * this.#buffer.length)))
+      this.#buffer = new Uint8Array(Math.min(chunkBytesMax, Math.max(wanted, 2 * this.#buffer.length)))
     }
     const count = this.#file?.read(this.#buffer.subarray(0, wanted), from - this.#start) ?? 0
     const bytes = this.#buffer.subarray(0, count)

@@ -32,6 +32,8 @@ export interface Pool {
 
 /** A large answer takes some tens: its points lie in typed arrays outside the heap. */
 const heapMebibytesMax = 512
+/** Without a limit V8 keeps a hundred megabytes for short-lived values. */
+const youngMebibytesMax = 32
 
 /** Why a question was given up from this side, and what that is called. */
 const givenUp = {
@@ -51,7 +53,7 @@ export function createPool({ settings, threadsMax, queueMax, deadlineMs, log }: 
     // Otherwise an idle thread sleeps so deeply that it does not see its connection break.
     atomics: 'disabled',
     // A thread that takes more ends, instead of the process.
-    resourceLimits: { maxOldGenerationSizeMb: heapMebibytesMax },
+    resourceLimits: { maxOldGenerationSizeMb: heapMebibytesMax, maxYoungGenerationSizeMb: youngMebibytesMax },
     // Workers are handed their settings; nothing in them has to look at the environment.
     env: {},
     execArgv: [],

@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { test } from 'tap'
+import { nodeFlags } from '../api/node-flags.ts'
 
 const root = resolve(import.meta.dirname, '..')
 
@@ -64,6 +65,11 @@ test('only the configuration reads the environment', async t => {
     .flatMap(sourceFiles)
     .filter(file => /process\.env/.test(readFileSync(join(root, file), 'utf8')))
   t.strictSame(readers.sort(), ['api/cli/barograph.ts', 'api/main.ts'], 'the two programs hand it to the configuration')
+})
+
+test('npm start starts Node as the tests and the demo do', async t => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  t.equal(scripts.start, `node ${nodeFlags.join(' ')} api/main.ts`)
 })
 
 test('every folder is in the table', async t => {

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { appendFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Status } from '../../api/admin/status.ts'
+import { nodeFlags } from '../../api/node-flags.ts'
 import type { TestHooks } from '../support/databases.ts'
 import { until } from '../support/processes.ts'
 
@@ -70,7 +71,7 @@ export function createServiceProcess(t: TestHooks, options: ServiceOptions): Ser
       output = ''
       const own = { PORT: String(port), DATA_DIR: dataDirectory, TIME_ZONE: 'UTC', FAILED_ATTEMPTS: '1000000' }
       const rates = { DEVICE_RATE: '100000', DEVICE_BURST: '1000000' }
-      const started = spawn(process.execPath, ['api/main.ts'], {
+      const started = spawn(process.execPath, [...nodeFlags, 'api/main.ts'], {
         cwd: source,
         env: { ...process.env, ...own, ...rates, ...service.environment, ...more },
         stdio: ['ignore', 'pipe', 'pipe'],

@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { nodeFlags } from '../../api/node-flags.ts'
 import { type TestHooks, temporaryFolder } from './databases.ts'
 import { isRunning, serverPid, until } from './processes.ts'
 
@@ -38,7 +39,7 @@ export interface ServiceSettings {
 export async function startService(t: TestHooks, settings: ServiceSettings = {}): Promise<Service> {
   const dataDirectory = settings.dataDirectory ?? join(temporaryFolder(t), 'data')
   const environment = { ...process.env, PORT: '0', TIME_ZONE: 'UTC', ...settings.environment, DATA_DIR: dataDirectory }
-  const child = spawn(process.execPath, ['api/main.ts'], {
+  const child = spawn(process.execPath, [...nodeFlags, 'api/main.ts'], {
     cwd: root,
     env: environment,
     stdio: ['ignore', 'pipe', 'pipe'],
