@@ -50,7 +50,7 @@ export interface DevicesOptions {
   flushMs?: number
 }
 
-const rowsPerRead = 20_000
+const rowsPerRead = 1000
 const seenPerStatement = 5_000
 const changesWaitingMax = 1_000
 

@@ -28,7 +28,8 @@ export class LivePlanner {
   readonly #keys = new KeyTable(rowsMax)
   readonly #known: Set<number>
   /** The devices of the round, and at its slot each of them that was looked at. */
-  #devices: number[] = []
+  readonly #devices = new Uint32Array(rowsMax)
+  #deviceCount = 0
   readonly #lookedAt = new Uint32Array(revisionSlots)
   #count = 0
   #hasClientTimes = false
@@ -59,7 +60,7 @@ export class LivePlanner {
       bytes: chunk.bytes,
       view,
       parts: this.#cut(isWhole ? 1 : this.#connectionCount),
-      devices: this.#devices,
+      devices: this.#devices.subarray(0, this.#deviceCount),
       hasClientTimes: this.#hasClientTimes,
       positionOf: offset => chunk.position + offset,
     }
@@ -67,8 +68,10 @@ export class LivePlanner {
   }
 
   #clear(): void {
-    for (const device of this.#devices) this.#lookedAt[device % revisionSlots] = 0
-    this.#devices = []
+    for (let index = 0; index < this.#deviceCount; index++) {
+      this.#lookedAt[(this.#devices[index] as number) % revisionSlots] = 0
+    }
+    this.#deviceCount = 0
     this.#keys.clear()
     this.#count = 0
     this.#hasClientTimes = false
@@ -112,7 +115,7 @@ export class LivePlanner {
 
   #meet(device: number): void {
     this.#lookedAt[device % revisionSlots] = device
-    this.#devices.push(device)
+    this.#devices[this.#deviceCount++] = device
     if (this.#known.has(device)) return
     this.#known.add(device)
     this.#hasNewDevices = true

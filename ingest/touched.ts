@@ -5,21 +5,23 @@ export const revisionSlots = 2 ** 18
 
 export class TouchedDevices {
   readonly #isTouched = new Uint8Array(revisionSlots)
-  #slots: number[] = []
+  readonly #slots = new Int32Array(revisionSlots)
+  #count = 0
 
   add(deviceNumber: number): void {
     const slot = deviceNumber % revisionSlots
     if (this.#isTouched[slot] === 1) return
     this.#isTouched[slot] = 1
-    this.#slots.push(slot)
+    this.#slots[this.#count++] = slot
   }
 
   /** Raises the revision of every device in the set and empties it. */
   raise(revisions: Int32Array): void {
-    for (const slot of this.#slots) {
+    for (let index = 0; index < this.#count; index++) {
+      const slot = this.#slots[index] as number
       Atomics.add(revisions, slot, 1)
       this.#isTouched[slot] = 0
     }
-    this.#slots = []
+    this.#count = 0
   }
 }
