@@ -4,18 +4,18 @@
  */
 
 import { BackfillPlanner } from './backfill-lane.ts'
-import { readCheckpoint } from './checkpoint.ts'
-import { countDeadLetters, deadLettersMax, writeDeadLetter } from './dead-letters.ts'
+import { DeadLetterBox } from './dead-letter-box.ts'
 import { Delivery, type Round } from './delivery.ts'
 import type { Disk } from './disk.ts'
-import { LivePlanner } from './live-lane.ts'
+import { FaultNotes, isSystemError } from './fault-notes.ts'
+import type { ForwarderStatus } from './forwarder-status.ts'
+import type { Planned } from './live-lane.ts'
+import { LiveRounds } from './live-rounds.ts'
 import type { Log } from './log.ts'
 import { outwait } from './outwait.ts'
 import type { QuestdbConnection } from './questdb.ts'
-import { offsetOf } from './record.ts'
 import { Retention } from './retention.ts'
 import { type Chunk, SegmentReader } from './segment-reader.ts'
-import { listSegments } from './segments.ts'
 import { type Progress, Settlement } from './settlement.ts'
 import { Sleeper } from './sleeper.ts'
 import { SuspensionWatch } from './suspension.ts'
@@ -47,33 +47,6 @@ export interface ForwarderOptions {
   onStatus: (status: ForwarderStatus) => void
 }
 
-export interface ForwarderStatus {
-  /** Rows that QuestDB has taken since the start. */
-  rows: number
-  /** Positions in the journal. */
-  live: number
-  backfill: number
-  applied: number
-  /** Where the oldest segment starts. */
-  start: number
-  /** Records of the journal, counted from its beginning, that are applied. */
-  appliedOrdinal: number
-  /** Receipt time of the oldest reading that is not applied, or undefined when all are. */
-  pendingSinceUs: number | undefined
-  deadLetters: number
-  suspended: boolean
-  damagedBytes: number
-  /** Why QuestDB takes nothing at present. */
-  fault: string | undefined
-}
-
-/** A round of the live lane, read and planned while the one before it may still be on its way. */
-interface Prepared {
-  chunk: Chunk
-  round: Round
-  planner: LivePlanner
-}
-
 const idleMs = 40
 const settleMs = 50
 const stuckMs = 1000
@@ -88,10 +61,9 @@ export class Forwarder {
   readonly #options: ForwarderOptions
   readonly #control: QuestdbConnection
   readonly #delivery: Delivery
-  /** Two of each, taken in turns. */
-  readonly #livePlanners: [LivePlanner, LivePlanner]
-  readonly #liveReaders: [SegmentReader, SegmentReader]
-  readonly #known = new Set<number>()
+  readonly #liveRounds: LiveRounds
+  readonly #faults: FaultNotes
+  readonly #deadLetters: DeadLetterBox
   readonly #backfill: BackfillPlanner
   readonly #backfillReader: SegmentReader
   readonly #settlement: Settlement
@@ -103,10 +75,7 @@ export class Forwarder {
   #watchedAtMs = Number.NEGATIVE_INFINITY
   #rewindTo: number | undefined
   #resting = 0
-  #interrupted = false
   #unsentSinceUs: number | undefined
-  #deadLetters: number
-  #fault: string | undefined
   /** A request of the process before this one may still be on its way. */
   readonly #mayHavePredecessor: boolean
   #predecessorGone: Promise<void> | undefined
@@ -115,20 +84,20 @@ export class Forwarder {
   constructor(options: ForwarderOptions) {
     const { disk, connections, from, timing, log } = options
     this.#options = options
+    this.#faults = new FaultNotes(log)
+    this.#deadLetters = new DeadLetterBox({ ...options, faults: this.#faults })
     this.#control = connections.at(-1) as QuestdbConnection
-    const createPlanner = () => new LivePlanner(connections.length - 2, this.#known)
-    this.#livePlanners = [createPlanner(), createPlanner()]
-    this.#liveReaders = [new SegmentReader(disk), new SegmentReader(disk)]
+    this.#liveRounds = new LiveRounds(disk, connections.length - 2)
     this.#backfill = new BackfillPlanner(connections.length - 2)
     this.#backfillReader = new SegmentReader(disk)
-    const ordinal = this.#liveReaders[0].read(from, options.durableEnd()).groups[0]?.firstOrdinal ?? options.endOrdinal
+    const first = this.#backfillReader.read(from, options.durableEnd()).groups[0]
+    const ordinal = first?.firstOrdinal ?? options.endOrdinal
     this.#sent = { live: from, backfill: from, liveOrdinal: ordinal, backfillOrdinal: ordinal }
     this.#settlement = new Settlement(options.revisions, { ...this.#sent })
     this.#mayHavePredecessor = from < options.durableEnd()
     this.#sleeper = new Sleeper(timing)
     this.#retention = new Retention(options, from)
     this.#suspension = new SuspensionWatch({ resume: () => resumeTable(this.#control), timing, log })
-    this.#deadLetters = countDeadLetters(disk)
     this.#delivery = new Delivery({
       connections: connections.slice(0, -1),
       requestBytes: options.requestBytes,
@@ -137,8 +106,8 @@ export class Forwarder {
       outwait: () => this.#outwait(options.outwaitMs),
       isClosed: () => this.#sleeper.stopped,
       findSchemaFault: () => findSchemaFault(this.#control),
-      putAside: (round, offset, reason) => this.#putAside(round, offset, reason),
-      onFault: fault => this.#noteFault(fault),
+      putAside: (round, offset, reason) => this.#deadLetters.put(round, offset, reason),
+      onFault: fault => this.#faults.note(fault),
     })
   }
 
@@ -148,7 +117,7 @@ export class Forwarder {
 
   /** The dead letters were changed by somebody else. */
   recountDeadLetters(): void {
-    this.#deadLetters = countDeadLetters(this.#options.disk)
+    this.#deadLetters.recount()
   }
 
   /** Stops after the requests that are under way, and remembers how far it came. May be called twice. */
@@ -158,17 +127,17 @@ export class Forwarder {
     if (this.#rewindTo === undefined) this.#retention.saveCheckpoint(this.#settlement.position)
     this.#report()
     for (const connection of this.#options.connections) connection.close()
-    for (const reader of this.#liveReaders) reader.close()
+    this.#liveRounds.close()
     this.#backfillReader.close()
   }
 
   async #runLive(): Promise<void> {
-    let next: Prepared | undefined
+    let next: Planned | undefined
     while (!this.#sleeper.stopped) {
       await this.#rest()
       // A rewind has moved the lane: what was prepared stands elsewhere.
       if (next?.chunk.position !== this.#sent.live) next = undefined
-      const current: Prepared | undefined = next ?? (await this.#attempt(() => this.#prepareDue()))
+      const current: Planned | undefined = next ?? (await this.#attempt(() => this.#prepareDue()))
       next = undefined
       if (current === undefined) {
         await this.#sleeper.sleep(idleMs)
@@ -178,7 +147,7 @@ export class Forwarder {
       next = await this.#attempt(() => this.#prepareNext(current))
       if (await sending) continue
       next = undefined
-      this.#known.clear()
+      this.#liveRounds.forget()
     }
   }
 
@@ -188,13 +157,13 @@ export class Forwarder {
       return await work()
     } catch (error) {
       if (!isSystemError(error)) throw error
-      this.#noteFault(`the journal cannot be read: ${error.message}`)
+      this.#faults.note(`the journal cannot be read: ${error.message}`)
       await this.#sleeper.sleep(stuckMs)
       return undefined
     }
   }
 
-  async #sendLive({ chunk, round }: Prepared): Promise<boolean> {
+  async #sendLive({ chunk, round }: Planned): Promise<boolean> {
     const { live, backfill } = this.#sent
     this.#roundAtMs = this.#options.timing.monotonicMs()
     this.#retention.quarantine(chunk)
@@ -206,25 +175,19 @@ export class Forwarder {
     return true
   }
 
-  #prepareDue(): Prepared | undefined {
+  #prepareDue(): Planned | undefined {
     const { live } = this.#sent
-    return this.#isDue(this.#options.durableEnd() - live) ? this.#prepare(live, 0) : undefined
+    const end = this.#options.durableEnd()
+    return this.#isDue(end - live) ? this.#liveRounds.read(live, end) : undefined
   }
 
   /** While a round is on its way the next is prepared, if it is a large one; a small one waits for more. */
-  async #prepareNext({ chunk, planner }: Prepared): Promise<Prepared | undefined> {
-    const waiting = this.#options.durableEnd() - chunk.next
-    if (waiting < bytesWorthSending) return undefined
-    const next = this.#prepare(chunk.next, planner === this.#livePlanners[0] ? 1 : 0)
+  async #prepareNext({ chunk }: Planned): Promise<Planned | undefined> {
+    const end = this.#options.durableEnd()
+    if (end - chunk.next < bytesWorthSending) return undefined
+    const next = this.#liveRounds.read(chunk.next, end)
     if (next !== undefined) await this.#delivery.announce(next.round)
     return next
-  }
-
-  #prepare(position: number, turn: 0 | 1): Prepared | undefined {
-    const chunk = this.#liveReaders[turn].read(position, this.#options.durableEnd())
-    if (chunk.next === position) return undefined
-    const planner = this.#livePlanners[turn]
-    return { ...planner.plan(chunk), planner }
   }
 
   /**
@@ -288,14 +251,14 @@ export class Forwarder {
     try {
       const state = await readTableState(this.#control)
       this.#watchedAtMs = this.#options.timing.monotonicMs()
-      if (isIdle) this.#noteFault(undefined)
+      if (isIdle) this.#faults.note(undefined)
       await this.#suspension.observe(state)
       if (this.#mayHaveLost()) return this.#rewind('QuestDB was away and does not sync what it applies')
       const seen = this.#settlement.observe(state, sent)
       if (seen === 'lost') this.#rewind('the table in QuestDB is behind what it had taken')
       if (seen === 'applied') this.#retention.forget(this.#settlement.position)
     } catch (error) {
-      this.#noteFault(error instanceof Error ? error.message : String(error))
+      this.#faults.note(error instanceof Error ? error.message : String(error))
       await this.#sleeper.sleep(stuckMs)
     }
   }
@@ -317,12 +280,12 @@ export class Forwarder {
   }
 
   #mayHaveLost(): boolean {
-    return this.#interrupted && this.#options.keepMs > 0
+    return this.#faults.interrupted && this.#options.keepMs > 0
   }
 
   /** Sends everything again that the journal still has. The lanes notice between two rounds. */
   #rewind(reason: string): void {
-    this.#interrupted = false
+    this.#faults.interrupted = false
     this.#rewindTo = this.#retention.start
     this.#options.log.warn({ from: this.#rewindTo, reason }, 'the journal is replayed')
   }
@@ -365,35 +328,6 @@ export class Forwarder {
     if (last !== undefined) this.#sent[`${lane}Ordinal`] = last.firstOrdinal + last.recordCount
   }
 
-  #putAside(round: Round, offset: number, reason: string): boolean {
-    if (this.#deadLetters >= deadLettersMax) {
-      this.#noteFault(`there are ${deadLettersMax} dead letters; look at them, then replay or remove them`)
-      return false
-    }
-    const length = round.view.getUint16(offset + offsetOf.length, true)
-    const position = round.positionOf(offset)
-    const { disk, nowMs } = this.#options
-    try {
-      writeDeadLetter(disk, position, round.bytes.subarray(offset, offset + length), reason, nowMs())
-      this.#deadLetters = countDeadLetters(disk)
-    } catch (error) {
-      if (!isSystemError(error)) throw error
-      this.#noteFault(`a dead letter cannot be written: ${error.message}`)
-      return false
-    }
-    this.#options.log.error({ id: position, reason }, 'a reading was refused by QuestDB and is kept as a dead letter')
-    return true
-  }
-
-  #noteFault(fault: string | undefined): void {
-    if (fault !== undefined) this.#interrupted = true
-    if ((fault === undefined) !== (this.#fault === undefined)) {
-      if (fault === undefined) this.#options.log.info({}, 'QuestDB takes readings again')
-      else this.#options.log.warn({ reason: fault }, 'QuestDB takes no readings; they wait in the journal')
-    }
-    this.#fault = fault
-  }
-
   #report(): void {
     const { liveOrdinal, backfillOrdinal } = this.#settlement.applied
     this.#options.onStatus({
@@ -404,35 +338,10 @@ export class Forwarder {
       start: this.#retention.start,
       appliedOrdinal: Math.min(liveOrdinal, backfillOrdinal),
       pendingSinceUs: this.#settlement.pendingSinceUs ?? this.#unsentSinceUs,
-      deadLetters: this.#deadLetters,
+      deadLetters: this.#deadLetters.count,
       suspended: this.#suspension.suspended,
       damagedBytes: this.#retention.damagedBytes,
-      fault: this.#fault,
+      fault: this.#faults.current,
     })
-  }
-}
-
-function isSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && 'syscall' in error
-}
-
-/** What can be said before QuestDB is there. */
-export function statusAtStart(disk: Disk, end: number, endOrdinal: number): ForwarderStatus {
-  const applied = readCheckpoint(disk, end)
-  const reader = new SegmentReader(disk)
-  const first = reader.read(applied, end).groups[0]
-  reader.close()
-  return {
-    rows: 0,
-    live: applied,
-    backfill: applied,
-    applied,
-    start: listSegments(disk)[0] ?? end,
-    appliedOrdinal: first?.firstOrdinal ?? endOrdinal,
-    pendingSinceUs: first?.receiptUs,
-    deadLetters: countDeadLetters(disk),
-    suspended: false,
-    damagedBytes: 0,
-    fault: 'QuestDB is starting',
   }
 }

@@ -2,7 +2,8 @@
 
 import { readCheckpoint } from '../../ingest/checkpoint.ts'
 import type { Disk } from '../../ingest/disk.ts'
-import { Forwarder, type ForwarderStatus } from '../../ingest/forwarder.ts'
+import { Forwarder } from '../../ingest/forwarder.ts'
+import type { ForwarderStatus } from '../../ingest/forwarder-status.ts'
 import { Journal } from '../../ingest/journal.ts'
 import { createCommitter } from '../../ingest/journal-committer.ts'
 import type { JournalThreadData } from '../../ingest/journal-shared.ts'

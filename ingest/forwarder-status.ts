@@ -1,0 +1,48 @@
+/** What the forwarder tells of itself. */
+
+import { readCheckpoint } from './checkpoint.ts'
+import { countDeadLetters } from './dead-letters.ts'
+import type { Disk } from './disk.ts'
+import { SegmentReader } from './segment-reader.ts'
+import { listSegments } from './segments.ts'
+
+export interface ForwarderStatus {
+  /** Rows that QuestDB has taken since the start. */
+  rows: number
+  /** Positions in the journal. */
+  live: number
+  backfill: number
+  applied: number
+  /** Where the oldest segment starts. */
+  start: number
+  /** Records of the journal, counted from its beginning, that are applied. */
+  appliedOrdinal: number
+  /** Receipt time of the oldest reading that is not applied, or undefined when all are. */
+  pendingSinceUs: number | undefined
+  deadLetters: number
+  suspended: boolean
+  damagedBytes: number
+  /** Why QuestDB takes nothing at present. */
+  fault: string | undefined
+}
+
+/** What can be said before QuestDB is there. */
+export function statusAtStart(disk: Disk, end: number, endOrdinal: number): ForwarderStatus {
+  const applied = readCheckpoint(disk, end)
+  const reader = new SegmentReader(disk)
+  const first = reader.read(applied, end).groups[0]
+  reader.close()
+  return {
+    rows: 0,
+    live: applied,
+    backfill: applied,
+    applied,
+    start: listSegments(disk)[0] ?? end,
+    appliedOrdinal: first?.firstOrdinal ?? endOrdinal,
+    pendingSinceUs: first?.receiptUs,
+    deadLetters: countDeadLetters(disk),
+    suspended: false,
+    damagedBytes: 0,
+    fault: 'QuestDB is starting',
+  }
+}
