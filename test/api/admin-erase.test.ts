@@ -1,31 +1,17 @@
 /** Erasing against real databases: what is gone, what stays, and a job that outlives its process. */
 
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import t from 'tap'
 import { createEraseJobs, type EraseJobs } from '../../api/admin/erase-jobs.ts'
 import { NewDevice } from '../../auth/device.ts'
-import { openDevices } from '../../auth/devices.ts'
-import { openIngest } from '../../ingest/ingest.ts'
 import { createQuestdbClient } from '../../store/questdb-client.ts'
-import { silentLog, startDatabases, temporaryFolder } from '../support/databases.ts'
+import { openParts } from '../support/admin.ts'
+import { silentLog, startDatabases } from '../support/databases.ts'
 import { until } from '../support/processes.ts'
 
 const { store } = await startDatabases(t)
 await store.questdb.ready
-const journal = join(temporaryFolder(t), 'journal')
-mkdirSync(journal)
-const ingest = openIngest({
-  ...{ directory: journal, journalBytesMax: 1024 ** 3, reserveBytes: 0, keepMs: 0 },
-  ...{ nowUs: () => Date.now() * 1000, log: silentLog },
-  onFatal: error => {
-    throw error
-  },
-})
-t.teardown(() => ingest.close())
+const { ingest, devices } = await openParts(t, store)
 ingest.startForwarding(store.questdb.address.http, true)
-const devices = await openDevices({ pool: store.postgres, now: Date.now, log: silentLog, graceMs: 3_600_000 })
-t.teardown(() => devices.close())
 const questdb = createQuestdbClient(store.questdb.address)
 t.teardown(() => questdb.close())
 const options = { devices, ingest, store, log: silentLog, settleMs: 0 }

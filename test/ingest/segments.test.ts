@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { test } from 'tap'
+import { type Test, test } from 'tap'
 import { readCheckpoint, writeCheckpoint } from '../../ingest/checkpoint.ts'
 import { type Disk, openDisk } from '../../ingest/disk.ts'
 import { groupHeaderLength } from '../../ingest/group.ts'
@@ -170,49 +170,40 @@ test('a segment without a whole group is put aside and its name is free again', 
   t.strictSame(listSegments(disk), [])
 })
 
-test('a write that fails is cut back: nothing stored, and the next one is', async t => {
+/** Three groups, of which the second meets a disk that refuses these operations. */
+function commitOverFault(t: Test, refused: string[]) {
   const { disk, faults } = openFaultyDisk(temporaryFolder(t))
   const writer = openWriter(disk)
   commit(writer, [1])
   faults.before = operation => {
-    if (operation === 'write') throw new Error('no space left')
+    if (refused.includes(operation)) throw new Error('input/output error')
   }
-  t.equal(commit(writer, [2]).outcome, 'full')
+  const second = commit(writer, [2])
   faults.before = () => undefined
-  const { outcome, end } = commit(writer, [3])
-  t.equal(outcome, 'stored')
-  t.strictSame(readAll(disk, end).temperatures, [1, 3])
+  const third = commit(writer, [3])
+  t.equal(third.outcome, 'stored')
+  return { disk, second, third, temperatures: readAll(disk, third.end).temperatures }
+}
+
+test('a write that fails is cut back: nothing stored, and the next one is', async t => {
+  const { second, temperatures } = commitOverFault(t, ['write'])
+  t.equal(second.outcome, 'full')
+  t.strictSame(temperatures, [1, 3])
 })
 
 test('a write that fails and cannot be cut back is unknown, and another segment takes over', async t => {
-  const { disk, faults } = openFaultyDisk(temporaryFolder(t))
-  const writer = openWriter(disk)
-  commit(writer, [1])
-  faults.before = operation => {
-    if (operation === 'write' || operation === 'truncate') throw new Error('input/output error')
-  }
-  t.equal(commit(writer, [2]).outcome, 'unknown')
-  faults.before = () => undefined
-  const { outcome, end } = commit(writer, [3])
-  t.equal(outcome, 'stored')
-  t.strictSame(readAll(disk, end).temperatures, [1, 3])
+  const { second, temperatures } = commitOverFault(t, ['write', 'truncate'])
+  t.equal(second.outcome, 'unknown')
+  t.strictSame(temperatures, [1, 3])
 })
 
 test('after a sync that failed the file is not trusted again', async t => {
-  const { disk, faults } = openFaultyDisk(temporaryFolder(t))
-  const writer = openWriter(disk)
-  commit(writer, [1])
-  faults.before = operation => {
-    if (operation === 'sync') throw new Error('input/output error')
-  }
-  t.equal(commit(writer, [2]).outcome, 'unknown')
-  faults.before = () => undefined
-  const { outcome, end } = commit(writer, [3])
-  t.equal(outcome, 'stored')
+  const { disk, second, third, temperatures } = commitOverFault(t, ['sync'])
+  t.equal(second.outcome, 'unknown')
   t.equal(listSegments(disk).length, 2)
   // The bytes of the second group happen to be there, and may: its answer was neither yes nor no.
-  t.strictSame(readAll(disk, end).temperatures, [1, 2, 3])
-  t.equal(recoverJournal(disk).end.position, end)
+  t.strictSame(temperatures, [1, 2, 3])
+  t.equal(recoverJournal(disk).end.position, third.end)
 })
 
 test('the reserve of the disk is left to others', async t => {

@@ -13,11 +13,15 @@ import { openStore, type StoreOptions } from '../../store/store.ts'
 import { silentLog, startDatabases, storeOptions, type TestHooks, temporaryFolder } from '../support/databases.ts'
 import { isRunning, serverPid, until } from '../support/processes.ts'
 
-/** A folder with a `java` that only says its version. */
-function fakeJava(t: TestHooks, version: string): string {
+/** A folder with a `java` that says its version, and on anything else does what is given. */
+function fakeJava(t: TestHooks, version: string, otherwise = ''): string {
   const home = temporaryFolder(t)
   mkdirSync(join(home, 'bin'))
-  writeFileSync(join(home, 'bin', 'java'), `#!/bin/sh\necho 'openjdk version "${version}" 2020-01-01' >&2\n`)
+  const sayVersion = `echo 'openjdk version "${version}" 2020-01-01' >&2`
+  writeFileSync(
+    join(home, 'bin', 'java'),
+    `#!/bin/sh\ncase "$*" in *-version) ${sayVersion};; *) ${otherwise || ':'};; esac\n`,
+  )
   chmodSync(join(home, 'bin', 'java'), 0o755)
   return home
 }
@@ -134,4 +138,16 @@ test('a QuestDB that cannot start says why, and is tried again', async t => {
   t.match(store.questdb.state().reason, /QuestDB could not be started: E(EXIST|NOTDIR)/)
   rmSync(root)
   await store.questdb.ready
+})
+
+test('a QuestDB that ends by itself is told with its exit code, its last words and its log', async t => {
+  const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
+  t.teardown(() => directory.close())
+  const home = fakeJava(t, '17.0.15', "echo 'there is not enough memory' >&2; exit 3")
+  const environment = { ...process.env, JAVA_HOME: home }
+  const store = await openStore({ ...storeOptions(directory), environment })
+  t.teardown(() => store.close())
+  await until('its end is told', () => /exit code/.test(store.questdb.state().reason ?? ''))
+  const log = join(directory.questdb, 'questdb.log')
+  t.match(store.questdb.state().reason, `QuestDB has ended (exit code 3): there is not enough memory. See ${log}`)
 })

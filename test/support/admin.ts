@@ -32,8 +32,14 @@ interface Answer {
   body: unknown
 }
 
-export async function startAdmin(t: TestHooks): Promise<Admin> {
-  const { store, directory } = await startDatabases(t, nowhere)
+interface Parts {
+  journal: string
+  ingest: Ingest
+  devices: Devices
+}
+
+/** Ingest and devices on a store. */
+export async function openParts(t: TestHooks, store: Store): Promise<Parts> {
   const journal = join(temporaryFolder(t), 'journal')
   mkdirSync(journal)
   const ingest = openIngest({
@@ -46,6 +52,12 @@ export async function startAdmin(t: TestHooks): Promise<Admin> {
   t.teardown(() => ingest.close())
   const devices = await openDevices({ pool: store.postgres, now: Date.now, log: silentLog, graceMs: 3_600_000 })
   t.teardown(() => devices.close())
+  return { journal, ingest, devices }
+}
+
+export async function startAdmin(t: TestHooks): Promise<Admin> {
+  const { store, directory } = await startDatabases(t, nowhere)
+  const { journal, ingest, devices } = await openParts(t, store)
   const app = fastify({ routerOptions: { maxParamLength: 256 } })
   registerAdmin(app, {
     ...{ adminToken, devices, ingest, store, log: silentLog, ranges: defaultRanges, aheadMsMax: 300_000 },
