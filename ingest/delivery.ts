@@ -1,6 +1,6 @@
 /**
- * Brings the rows of a round to QuestDB: each part over its own connection, one request at a time, the same bytes again
- * until they are taken. A row that is refused for itself is found by halving and put aside, and the rest goes in.
+ * Brings the rows of a round to QuestDB: the parts over their connections, each with one request at a time, the same bytes
+ * again until they are taken. A row that is refused for itself is found by halving and put aside, and the rest goes in.
  */
 
 import type { QuestdbConnection, WriteAnswer } from './questdb.ts'
@@ -44,6 +44,8 @@ export interface DeliveryOptions {
   putAside: (round: Round, offset: number, reason: string) => boolean
   /** Told of every failure, and with undefined when rows are taken again. */
   onFault: (fault: string | undefined) => void
+  /** Told instead of a failure that a QuestDB which is away may be the reason of. */
+  onAway: (fault: string) => void
 }
 
 const backoffMsMin = 100
@@ -71,9 +73,9 @@ export class Delivery {
   #upcoming: Round | undefined
   /** Requests that were taken. */
   #stored = 0
-  #suspicions = 0
-  /** A row of the round that was taken. */
-  #witness: { part: Part; index: number } | undefined
+  readonly #suspicions = new WeakMap<Round, number>()
+  /** A row of the part that was taken. */
+  readonly #witnesses = new WeakMap<Part, number>()
   /** Rows that were taken. */
   rows = 0
 
@@ -83,9 +85,7 @@ export class Delivery {
   }
 
   async deliver(round: Round): Promise<Delivered> {
-    this.#suspicions = 0
-    this.#witness = undefined
-    this.#upcoming = undefined
+    if (this.#upcoming?.parts[0]?.connection === round.parts[0]?.connection) this.#upcoming = undefined
     const sending = this.#encoders.map((_, connection) => this.#sendOver(connection, round))
     const outcomes = await Promise.all(sending)
     return outcomes.find(outcome => outcome !== 'sent') ?? 'sent'
@@ -153,7 +153,7 @@ export class Delivery {
   async #halve(slice: Slice, suspicion: Suspicion): Promise<Delivered> {
     const { from, to } = slice
     if (to - from === 1) return this.#judge(slice, suspicion)
-    if (!suspicion.certain && ++this.#suspicions > suspicionsMax) return 'stuck'
+    if (!suspicion.certain && this.#suspect(slice.round) > suspicionsMax) return 'stuck'
     const middle = (from + to) >> 1
     const first = { ...slice, to: middle }
     const storedNow = this.#stored
@@ -177,11 +177,13 @@ export class Delivery {
    * does not. The other one was taken before, so that sending it again changes nothing.
    */
   async #isGuilty({ round, part, from, buffer }: Slice): Promise<boolean> {
-    const witness = this.#witness
-    if (witness === undefined || witness.part !== part) return false
+    const witness = this.#witnesses.get(part)
+    if (witness === undefined) return false
     for (let turn = 0; turn < turnsOfProof; turn++) {
-      const other = await this.#write(encodeRows(round, part, witness.index, buffer, witness.index + 1))
+      const other = await this.#write(encodeRows(round, part, witness, buffer, witness + 1))
       const suspect = await this.#write(encodeRows(round, part, from, buffer, from + 1))
+      const isOpen = other.kind === 'unanswered' || suspect.kind === 'unanswered'
+      if (isOpen && round.hasClientTimes) await this.#options.outwait()
       if (other.kind !== 'stored' || suspect.kind !== 'failed' || suspect.status !== internalError) return false
     }
     return true
@@ -199,13 +201,29 @@ export class Delivery {
     const answer = await connection.write(buffer.bytes.subarray(0, buffer.length))
     if (answer.kind === 'stored') {
       this.#stored++
-      this.#witness = { part, index: from }
+      this.#rememberWitness(part, from)
       this.rows += to - from
       this.#options.onFault(undefined)
     } else {
-      this.#options.onFault(answer.message)
+      const isQuestdb = answer.kind === 'refused' || (answer.kind === 'failed' && answer.status === internalError)
+      if (isQuestdb) this.#options.onFault(answer.message)
+      else this.#options.onAway(answer.message)
     }
     return answer
+  }
+
+  /** The first row from `from` on that was really sent. */
+  #rememberWitness(part: Part, from: number): void {
+    if (this.#witnesses.has(part)) return
+    let index = from
+    while ((part.offsets[index] as number) < 0) index++
+    this.#witnesses.set(part, index)
+  }
+
+  #suspect(round: Round): number {
+    const count = (this.#suspicions.get(round) ?? 0) + 1
+    this.#suspicions.set(round, count)
+    return count
   }
 
   /** A fault of the table, or of the question itself: when QuestDB cannot say, no row is blamed. */
@@ -223,7 +241,7 @@ function partsOver(connection: number, { parts }: Round): Part[] {
 }
 
 /** Requests are handed to their sockets before the processor is taken for the next rows. */
-function socketsTurn(): Promise<void> {
+export function socketsTurn(): Promise<void> {
   return new Promise(resolve => setImmediate(resolve))
 }
 

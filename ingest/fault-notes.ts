@@ -5,8 +5,8 @@ import type { Log } from './log.ts'
 export class FaultNotes {
   readonly #log: Log
   #fault: string | undefined
-  /** There was a fault since this was last cleared. */
-  interrupted = false
+  /** QuestDB may have been away since this was last cleared. */
+  wasAway = false
 
   constructor(log: Log) {
     this.#log = log
@@ -16,12 +16,17 @@ export class FaultNotes {
     return this.#fault
   }
 
-  /** A fault, or undefined when readings are taken. */
+  /** QuestDB did not answer, or somebody answered in its place. */
+  noteAway(fault: string): void {
+    this.wasAway = true
+    this.note(fault)
+  }
+
+  /** Any fault, or undefined when readings are taken. */
   note(fault: string | undefined): void {
-    if (fault !== undefined) this.interrupted = true
     if ((fault === undefined) !== (this.#fault === undefined)) {
       if (fault === undefined) this.#log.info({}, 'QuestDB takes readings again')
-      else this.#log.warn({ reason: fault }, 'QuestDB takes no readings; they wait in the journal')
+      else this.#log.warn({ reason: fault }, 'no readings go to QuestDB; they wait in the journal')
     }
     this.#fault = fault
   }

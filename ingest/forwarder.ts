@@ -5,7 +5,7 @@
 
 import { BackfillPlanner } from './backfill-lane.ts'
 import { DeadLetterBox } from './dead-letter-box.ts'
-import { Delivery, type Round } from './delivery.ts'
+import { Delivery, type Round, socketsTurn } from './delivery.ts'
 import type { Disk } from './disk.ts'
 import { FaultNotes, isSystemError } from './fault-notes.ts'
 import type { ForwarderStatus } from './forwarder-status.ts'
@@ -47,10 +47,13 @@ export interface ForwarderOptions {
   onStatus: (status: ForwarderStatus) => void
 }
 
+/** What a lane has gone through: its groups, and where it goes on. */
+type Stretch = Pick<Chunk, 'groups' | 'next'>
+
 const idleMs = 40
 const settleMs = 50
 const stuckMs = 1000
-/** Some ten thousand rows: beyond that a larger request gains little. */
+/** Some ten thousand rows: so many do not wait for more. */
 const bytesWorthSending = 700 * 1024
 /** No QuestDB is gone and back within this time. */
 const watchMs = 1000
@@ -108,6 +111,7 @@ export class Forwarder {
       findSchemaFault: () => findSchemaFault(this.#control),
       putAside: (round, offset, reason) => this.#deadLetters.put(round, offset, reason),
       onFault: fault => this.#faults.note(fault),
+      onAway: fault => this.#faults.noteAway(fault),
     })
   }
 
@@ -136,7 +140,10 @@ export class Forwarder {
     while (!this.#sleeper.stopped) {
       await this.#rest()
       // A rewind has moved the lane: what was prepared stands elsewhere.
-      if (next?.chunk.position !== this.#sent.live) next = undefined
+      if (next !== undefined && next.chunk.position !== this.#sent.live) {
+        next = undefined
+        this.#liveRounds.forget()
+      }
       const current: Planned | undefined = next ?? (await this.#attempt(() => this.#prepareDue()))
       next = undefined
       if (current === undefined) {
@@ -185,6 +192,7 @@ export class Forwarder {
   async #prepareNext({ chunk }: Planned): Promise<Planned | undefined> {
     const end = this.#options.durableEnd()
     if (end - chunk.next < bytesWorthSending) return undefined
+    await socketsTurn()
     const next = this.#liveRounds.read(chunk.next, end)
     if (next !== undefined) await this.#delivery.announce(next.round)
     return next
@@ -204,33 +212,34 @@ export class Forwarder {
     while (!this.#sleeper.stopped) {
       await this.#rest()
       const { backfill } = this.#sent
-      const last = await this.#attempt(() => this.#collectBackfill())
-      if (last === undefined) {
+      const collected = await this.#attempt(() => this.#collectBackfill())
+      if (collected === undefined) {
         // Whatever was collected before a fault is collected again.
         this.#backfill.clear()
         await this.#sleeper.sleep(idleMs)
         continue
       }
       const round = this.#backfill.plan()
-      if (await this.#send(round, last.groups[0]?.receiptUs)) this.#advance('backfill', last)
+      if (await this.#send(round, collected.groups[0]?.receiptUs)) this.#advance('backfill', collected)
       this.#backfill.clear()
-      const isSmall = round.parts.length > 0 && last.next - backfill < bytesWorthSending
+      const isSmall = round.parts.length > 0 && collected.next - backfill < bytesWorthSending
       if (isSmall) await this.#sleeper.sleep(this.#options.paceMs)
     }
   }
 
-  /** Collects late records up to the live lane's position; the last chunk that was read, or undefined for none. */
-  #collectBackfill(): Chunk | undefined {
-    let last: Chunk | undefined
+  /** Collects late records up to the live lane's position; undefined when there is nothing to look through. */
+  #collectBackfill(): Stretch | undefined {
+    const stretch: Stretch = { groups: [], next: this.#sent.backfill }
     let position = this.#sent.backfill
     const scanEnd = position + scanBytesMax
     while (position < Math.min(this.#sent.live, scanEnd)) {
       const chunk = this.#backfillReader.read(position, this.#sent.live)
       if (chunk.next === position || !this.#backfill.collect(chunk)) break
       position = chunk.next
-      last = chunk
+      stretch.groups.push(...chunk.groups)
+      stretch.next = position
     }
-    return last
+    return position === this.#sent.backfill ? undefined : stretch
   }
 
   async #runSettling(): Promise<void> {
@@ -248,17 +257,18 @@ export class Forwarder {
     const { live, backfill } = this.#settlement.applied
     const isIdle = sent.live === live && sent.backfill === backfill
     if (isIdle && !this.#isWatchDue()) return
+    this.#settlement.mark(sent)
     try {
       const state = await readTableState(this.#control)
       this.#watchedAtMs = this.#options.timing.monotonicMs()
       if (isIdle) this.#faults.note(undefined)
       await this.#suspension.observe(state)
       if (this.#mayHaveLost()) return this.#rewind('QuestDB was away and does not sync what it applies')
-      const seen = this.#settlement.observe(state, sent)
+      const seen = this.#settlement.observe(state)
       if (seen === 'lost') this.#rewind('the table in QuestDB is behind what it had taken')
       if (seen === 'applied') this.#retention.forget(this.#settlement.position)
     } catch (error) {
-      this.#faults.note(error instanceof Error ? error.message : String(error))
+      this.#faults.noteAway(error instanceof Error ? error.message : String(error))
       await this.#sleeper.sleep(stuckMs)
     }
   }
@@ -280,12 +290,12 @@ export class Forwarder {
   }
 
   #mayHaveLost(): boolean {
-    return this.#faults.interrupted && this.#options.keepMs > 0
+    return this.#faults.wasAway && this.#options.keepMs > 0
   }
 
   /** Sends everything again that the journal still has. The lanes notice between two rounds. */
   #rewind(reason: string): void {
-    this.#faults.interrupted = false
+    this.#faults.wasAway = false
     this.#rewindTo = this.#retention.start
     this.#options.log.warn({ from: this.#rewindTo, reason }, 'the journal is replayed')
   }
@@ -306,6 +316,7 @@ export class Forwarder {
     Object.assign(this.#sent, { live: position, backfill: position, liveOrdinal: ordinal, backfillOrdinal: ordinal })
     this.#settlement.rewind({ ...this.#sent })
     this.#retention.restart()
+    this.#liveRounds.forget()
     this.#rewindTo = undefined
   }
 
@@ -316,15 +327,15 @@ export class Forwarder {
     const outcome = await this.#delivery.deliver(round)
     if (outcome === 'stuck') await this.#sleeper.sleep(stuckMs)
     if (outcome !== 'sent') return false
-    this.#settlement.sent(receiptUs ?? 0)
+    if (receiptUs !== undefined) this.#settlement.sent(receiptUs)
     this.#unsentSinceUs = undefined
     for (const device of round.devices) this.#settlement.touch(device)
     return true
   }
 
-  #advance(lane: 'live' | 'backfill', chunk: Chunk): void {
-    const last = chunk.groups.at(-1)
-    this.#sent[lane] = chunk.next
+  #advance(lane: 'live' | 'backfill', { groups, next }: Stretch): void {
+    const last = groups.at(-1)
+    this.#sent[lane] = next
     if (last !== undefined) this.#sent[`${lane}Ordinal`] = last.firstOrdinal + last.recordCount
   }
 

@@ -55,7 +55,7 @@ export function sealGroup(bytes: Uint8Array, header: GroupHeader): void {
 
 /**
  * Reads the group at `offset`, which should stand at `position` of the journal. Undefined when there is no whole,
- * undamaged group; `missingBytes` is then told when the bytes merely end too early.
+ * undamaged group.
  */
 export function readGroup(bytes: Uint8Array, offset: number, position: number): GroupHeader | undefined {
   if (offset + groupHeaderLength > bytes.length) return undefined

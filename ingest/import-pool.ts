@@ -13,7 +13,6 @@ import type { DeviceRef } from './record.ts'
 
 export interface ImportPoolOptions {
   now: () => number
-  liveWindowMs: number
   ranges: Ranges
   aheadMsMax: number
   lineBytesMax: number
@@ -47,7 +46,7 @@ const threadsMax = 1
 const idleMsMax = 10_000
 
 export function createImportPool(options: ImportPoolOptions): ImportPool {
-  const { now, liveWindowMs, queueMax, ...readOptions } = options
+  const { now, queueMax, ...readOptions } = options
   const pool = new Piscina({
     filename: new URL('./import-worker.ts', import.meta.url).href,
     minThreads: 0,
@@ -70,7 +69,7 @@ export function createImportPool(options: ImportPoolOptions): ImportPool {
     const result = await read({ ...readOptions, chunk, columns, firstLine, rejectsMax, nowMs })
     const { lines, rows, names } = result
     const devices = names.map(name => deviceRef(find(name)))
-    const encoded = await encode({ rows, names, devices, rejectsMax, backfillBeforeMs: nowMs - liveWindowMs })
+    const encoded = await encode({ rows, names, devices, rejectsMax })
     return {
       lines,
       records: encoded.records,

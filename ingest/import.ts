@@ -28,8 +28,6 @@ export interface ImporterOptions {
   append: Append
   /** The clock of receipt, in milliseconds. */
   now: () => number
-  /** A reading that is older goes to the backfill lane. */
-  liveWindowMs: number
   ranges?: Ranges
   /** How far ahead of our clock a reading may be. */
   aheadMsMax?: number
@@ -43,10 +41,10 @@ export interface Importer {
 }
 
 export function createImporter(options: ImporterOptions): Importer {
-  const { append, now, liveWindowMs, ranges = defaultRanges, aheadMsMax = 5 * 60_000 } = options
+  const { append, now, ranges = defaultRanges, aheadMsMax = 5 * 60_000 } = options
   const limits = { ...defaultLimits, ...options.limits }
   const { lineBytesMax, sessionsMax } = limits
-  const pool = createImportPool({ now, liveWindowMs, ranges, aheadMsMax, lineBytesMax, queueMax: sessionsMax })
+  const pool = createImportPool({ now, ranges, aheadMsMax, lineBytesMax, queueMax: sessionsMax })
   const sessions = new Map<ImportSource, Promise<ImportResult>>()
   let closing = false
 

@@ -22,7 +22,7 @@ import {
 import { type JournalThread, startJournalThread } from './journal-worker.ts'
 import type { Log } from './log.ts'
 import type { Reading } from './reading.ts'
-import { type DeviceRef, recordLength, writeRecord } from './record.ts'
+import { chooseLanes, type DeviceRef, recordLength, writeRecord } from './record.ts'
 import { recoverJournal } from './recovery.ts'
 import { segmentBytesMax } from './segments.ts'
 import { createStamper, type Stamper } from './stamp.ts'
@@ -175,9 +175,10 @@ export class Journal {
 
   /**
    * Appends whole records, at most `bulkBytesMax` of them at a time; resolves when they are on the disk. Waits while the
-   * slot that is being filled has its share of bulk data.
+   * slot that is being filled has its share of bulk data. Their lanes are chosen here, in the order of the journal: were
+   * it done before, an older value could go to the other lane than a newer one, and be sent after it.
    */
-  async appendRecords(records: Uint8Array, recordCount: number, backfillCount: number): Promise<Outcome> {
+  async appendRecords(records: Uint8Array): Promise<Outcome> {
     assert(records.length <= bulkBytesMax, 'bulk data comes in pieces of at most half a slot')
     for (;;) {
       const refusal = this.#refusal()
@@ -187,6 +188,9 @@ export class Journal {
     }
     const slot = this.#filling
     slot.bytes.set(records, slot.used)
+    const { recordCount, backfillCount } = chooseLanes(slot.view, slot.used, records.length, timeUs =>
+      this.isBackfill(timeUs),
+    )
     slot.used += records.length
     slot.recordCount += recordCount
     slot.backfillCount += backfillCount

@@ -48,7 +48,7 @@ export class LivePlanner {
    * The live rows of a chunk, cut into parts that the connections take in turns. No device and time stands in two rows of
    * a round, and the next round waits for all of this one, so any cut keeps the order; a cut by position gives QuestDB
    * stretches of time that meet at their ends only, which it merges for 3/4 of what interleaved ones cost. Where QuestDB
-   * may not know a device yet, the round is a short one over the first connection alone: new symbols over several at once
+   * may not know a device yet, the round ends early and goes over the first connection alone: new symbols over several at once
    * can stall it for most of a minute.
    */
   plan(chunk: Chunk): Planned {

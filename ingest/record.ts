@@ -112,3 +112,22 @@ export function areWholeRecords(view: DataView, start: number, end: number): boo
   }
   return offset === end
 }
+
+/** Flags the records that stand in `length` bytes from `start` on as late or not, by their times; how many there are. */
+export function chooseLanes(
+  view: DataView,
+  start: number,
+  length: number,
+  isLate: (timeUs: number) => boolean,
+): { recordCount: number; backfillCount: number } {
+  let recordCount = 0
+  let backfillCount = 0
+  for (let offset = start; offset < start + length; offset += view.getUint16(offset + offsetOf.length, true)) {
+    const late = isLate(view.getFloat64(offset + offsetOf.timeUs, true))
+    const flags = view.getUint8(offset + offsetOf.flags)
+    view.setUint8(offset + offsetOf.flags, late ? flags | flagBackfill : flags & ~flagBackfill)
+    recordCount++
+    if (late) backfillCount++
+  }
+  return { recordCount, backfillCount }
+}

@@ -24,6 +24,7 @@ export class Retention {
   readonly #appliedAtMs = new Map<number, number>()
   #start: number
   #damagedBytes = 0
+  #quarantinedTo = 0
   #checkpoint = -1
   #checkpointAtMs = 0
 
@@ -85,9 +86,11 @@ export class Retention {
   /** Damage is kept for a person to look at, and told; everything behind it goes on. */
   quarantine({ bytes, position, damaged }: Chunk): void {
     for (const { from, to, zeros } of damaged) {
-      if (zeros) continue
+      // A round that is planned again meets the same damage again.
+      if (zeros || from < this.#quarantinedTo) continue
       this.#options.disk.replace(quarantineName(from, 'middle'), bytes.slice(from - position, to - position))
       this.#damagedBytes += to - from
+      this.#quarantinedTo = to
       this.#options.log.error({ from, to }, 'the journal is damaged here; the bytes are kept in quarantine')
     }
   }

@@ -15,9 +15,11 @@ export interface Progress {
   backfillOrdinal: number
 }
 
+/** What was sent at one moment. */
 interface Mark {
   progress: Progress
-  txn: number
+  /** The sequencer's transaction in the first state that was asked for after that moment; undefined before. */
+  txn: number | undefined
   touched: TouchedDevices
   sinceUs: number | undefined
 }
@@ -27,6 +29,7 @@ export class Settlement {
   #applied: Progress
   #mark: Mark | undefined
   #highestTxn = 0
+  /** What was touched since the mark. */
   #touched = new TouchedDevices()
   #spare = new TouchedDevices()
   #sinceUs: number | undefined
@@ -50,50 +53,55 @@ export class Settlement {
     return this.#mark?.sinceUs ?? this.#sinceUs
   }
 
-  /** Rows of this device were taken; the oldest of the round was received at `receiptUs`. */
+  /** Rows of this device were taken. */
   touch(deviceNumber: number): void {
     this.#touched.add(deviceNumber)
   }
 
+  /** A round was taken whose oldest reading was received at `receiptUs`. */
   sent(receiptUs: number): void {
     this.#sinceUs ??= receiptUs
   }
 
   /**
-   * Learns the table's state; `sent` is how far the lanes were *before* the state was asked for. Returns true when more
-   * was applied. `lost` is told when the sequencer is behind a transaction that it had given out: the table is another.
+   * Marks what the lanes have sent, to be called before the table's state is asked for: what is taken while the question is
+   * on its way is not known to be in the answer. One mark stands at a time.
    */
-  observe(state: TableState, sent: Progress): 'nothing' | 'applied' | 'lost' {
-    if (state.sequencerTxn < this.#highestTxn) return 'lost'
-    this.#highestTxn = state.sequencerTxn
-    const wasApplied = this.#takeApplied(state)
-    if (this.#mark !== undefined) return 'nothing'
-    if (sent.live === this.#applied.live && sent.backfill === this.#applied.backfill) {
-      return wasApplied ? 'applied' : 'nothing'
-    }
-    this.#mark = { progress: { ...sent }, txn: state.sequencerTxn, touched: this.#touched, sinceUs: this.#sinceUs }
+  mark(sent: Progress): void {
+    const isNew = sent.live !== this.#applied.live || sent.backfill !== this.#applied.backfill
+    if (this.#mark !== undefined || !isNew) return
+    this.#mark = { progress: { ...sent }, txn: undefined, touched: this.#touched, sinceUs: this.#sinceUs }
     this.#touched = this.#spare
     this.#sinceUs = undefined
-    return this.#takeApplied(state) || wasApplied ? 'applied' : 'nothing'
   }
 
-  /** True when the writer has come to the mark. */
-  #takeApplied(state: TableState): boolean {
+  /**
+   * Learns the table's state. `applied`: what was marked is in the table. `lost`: the sequencer is behind a transaction
+   * that it had given out, so the table is another.
+   */
+  observe(state: TableState): 'nothing' | 'applied' | 'lost' {
+    if (state.sequencerTxn < this.#highestTxn) return 'lost'
+    this.#highestTxn = state.sequencerTxn
     const mark = this.#mark
-    if (mark === undefined || state.writerTxn < mark.txn) return false
+    if (mark === undefined) return 'nothing'
+    mark.txn ??= state.sequencerTxn
+    if (state.writerTxn < mark.txn) return 'nothing'
     this.#applied = mark.progress
-    mark.touched.raise(this.#revisions)
-    this.#spare = mark.touched
-    this.#mark = undefined
-    return true
+    this.#release(mark)
+    return 'applied'
   }
 
   /** Starts again from here: what was sent since may be lost. */
   rewind(applied: Progress): void {
     this.#applied = applied
     this.#highestTxn = 0
-    this.#mark?.touched.raise(this.#revisions)
-    this.#mark = undefined
+    if (this.#mark !== undefined) this.#release(this.#mark)
     this.#sinceUs = undefined
+  }
+
+  #release(mark: Mark): void {
+    mark.touched.raise(this.#revisions)
+    this.#spare = mark.touched
+    this.#mark = undefined
   }
 }

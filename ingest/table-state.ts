@@ -33,11 +33,11 @@ export async function findSchemaFault(questdb: QuestdbConnection): Promise<strin
 }
 
 /**
- * Causes of a suspension that go away by themselves, so that resuming is right without asking anybody. The last is what
- * a full disk is called when late rows are merged.
+ * Causes of a suspension that go away by themselves, so that resuming is right without asking anybody. The last two are
+ * what a full disk is called when rows are merged, and when they are merged again.
  */
 const transientCause =
-  /no space left|too many open files|timed? ?out|could not (open|mmap|allocate)|bulk update failed/i
+  /no space left|too many open files|timed? ?out|could not (open|mmap|allocate)|bulk update failed|commit failed/i
 
 export function isTransientSuspension(errorMessage: string): boolean {
   return transientCause.test(errorMessage)

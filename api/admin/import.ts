@@ -17,7 +17,7 @@ import { addPath } from './paths.ts'
 import { retryAfterSeconds, sendProblem } from './problem.ts'
 
 export interface ImportOptions {
-  ingest: Pick<Ingest, 'append' | 'clockUs' | 'liveWindowUs'>
+  ingest: Pick<Ingest, 'append' | 'clockUs'>
   devices: Pick<Devices, 'get'>
   /** The same as for single readings. */
   ranges: Ranges
@@ -40,7 +40,6 @@ export function registerImport(scope: FastifyInstance, options: ImportOptions): 
   const importer = createImporter({
     append: ingest.append,
     now: () => Math.floor(ingest.clockUs() / 1000),
-    liveWindowMs: ingest.liveWindowUs / 1000,
     ranges,
     aheadMsMax,
   })

@@ -9,8 +9,6 @@ export interface EncodeOptions {
   names: readonly string[]
   /** The device of each name; undefined for one that the registry does not have. */
   devices: readonly (DeviceRef | undefined)[]
-  /** A reading older than this goes to the backfill lane. */
-  backfillBeforeMs: number
   rejectsMax: number
 }
 
@@ -22,7 +20,7 @@ export interface EncodedRows {
 }
 
 export function encodeRows(rows: Rows, options: EncodeOptions): EncodedRows {
-  const { names, devices, backfillBeforeMs } = options
+  const { names, devices } = options
   const rejects = new RejectList(options.rejectsMax)
   const buffer = new ArrayBuffer(rows.count * recordLengthMax)
   const view = new DataView(buffer)
@@ -38,7 +36,8 @@ export function encodeRows(rows: Rows, options: EncodeOptions): EncodedRows {
     }
     readRow(rows, row, reading)
     const timeMs = rows.timesMs[row] ?? 0
-    offset = writeRecord(view, offset, device, timeMs * 1000, timeMs < backfillBeforeMs, reading)
+    // The journal chooses the lane.
+    offset = writeRecord(view, offset, device, timeMs * 1000, false, reading)
     count++
   }
   const records = new Uint8Array(buffer, 0, offset)

@@ -22,7 +22,7 @@ async function startRoute(t: Test, append: Append = async () => 'stored') {
   const app = fastify()
   app.register((scope, _options, done) => {
     registerImport(scope, {
-      ingest: { append, clockUs: () => Date.now() * 1000, liveWindowUs: 300_000_000 },
+      ingest: { append, clockUs: () => Date.now() * 1000 },
       devices: { get: name => (name === 'alamosa' ? ({ number: 1, symbol: 'alamosa-1' } as Device) : undefined) },
       ranges: defaultRanges,
       aheadMsMax: 300_000,

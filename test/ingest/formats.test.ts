@@ -179,7 +179,7 @@ t.test('rows of an unknown device are refused when the records are made', async 
   )
   const { rows, names } = csv(text)
   const devices = names.map(name => (name === 'kitchen' ? { number: 7, symbol: 'kitchen-7' } : undefined))
-  const encoded = encodeRows(rows, { names, devices, backfillBeforeMs: nowMs, rejectsMax: 10 })
+  const encoded = encodeRows(rows, { names, devices, rejectsMax: 10 })
   t.match(encoded, {
     count: 2,
     rejected: 1,

@@ -314,6 +314,19 @@ test('what a QuestDB without sync has lost is sent again from the segments that 
   t.pass('all 201 rows are there again')
 })
 
+test('a refused row is no sign that a QuestDB without sync was away', async t => {
+  const rig = createRig(t)
+  rig.questdb.answer = rows =>
+    rows.some(row => row.values['temperature'] === 13) ? { kind: 'refused', message: 'bad value' } : undefined
+  rig.add(entriesOf(100, 5))
+  rig.start({ keepMs: 3_600_000 })
+  await rig.until(rig.allApplied)
+  const taken = rig.questdb.taken.length
+  rig.add([{ device: 9, timeUs: 9_000_001, temperature: 1, backfill: false }])
+  await rig.until(() => rig.questdb.table().size === 100)
+  t.equal(rig.questdb.taken.length, taken + 1, 'nothing was sent again')
+})
+
 test('a restart goes on where the forwarder was', async t => {
   const rig = createRig(t)
   rig.add(entriesOf(50, 5))

@@ -9,7 +9,6 @@ import { createImporter, type ImporterOptions } from '../../ingest/import.ts'
 import { areWholeRecords, type RecordFields, readRecord } from '../../ingest/record.ts'
 
 const nowMs = Date.UTC(2026, 5, 1)
-const liveWindowMs = 300_000
 const header = 'timestamp,device,temperature,humidity,pressure\n'
 const dataFolder = new URL('../../demo/data/', import.meta.url)
 
@@ -30,7 +29,7 @@ function createJournal() {
 }
 
 function startImporter(t: Test, options: Pick<ImporterOptions, 'append'> & Partial<ImporterOptions>) {
-  const importer = createImporter({ now: () => nowMs, liveWindowMs, ...options })
+  const importer = createImporter({ now: () => nowMs, ...options })
   t.teardown(() => importer.close())
   return importer
 }
@@ -71,11 +70,11 @@ for (const [file, count] of [
       .map(line => {
         const [time = '', device, ...values] = line.split(',')
         const numbers = values.map(value => (value === '' ? Number.NaN : Number(value)))
-        return [Date.parse(time) * 1000, `${device}-7`, true, ...numbers, Number.NaN, Number.NaN]
+        return [Date.parse(time) * 1000, `${device}-7`, ...numbers, Number.NaN, Number.NaN]
       })
-    const found = journal.stored.map(({ timeUs, symbol, backfill, reading }) => {
+    const found = journal.stored.map(({ timeUs, symbol, reading }) => {
       const { temperature, humidity, pressure, battery_voltage, battery_percentage } = reading
-      return [timeUs, symbol, backfill, temperature, humidity, pressure, battery_voltage, battery_percentage]
+      return [timeUs, symbol, temperature, humidity, pressure, battery_voltage, battery_percentage]
     })
     t.strictSame(found, expected)
   })
@@ -118,16 +117,6 @@ t.test('NDJSON has no header, and an empty body holds nothing', async t => {
   t.match(await importer.run(source('')), { failure: { code: 'HEADER_INVALID' } })
   t.match(await importer.run(source('a,b\n1,2\n')), { failure: { code: 'HEADER_INVALID', reason: /lacks timestamp/ } })
   t.equal(journal.stored.length, 1)
-})
-
-t.test('only readings behind the live window go to the backfill lane', async t => {
-  const journal = createJournal()
-  const importer = startImporter(t, journal)
-  await importer.run(source(header + lines(2, 'kitchen', nowMs - liveWindowMs - 1000)))
-  t.strictSame(
-    journal.stored.map(record => record.backfill),
-    [true, false],
-  )
 })
 
 t.test('a full journal stops the import, which says how far it came', async t => {

@@ -115,7 +115,7 @@ test('bulk data of any length is stored in order beside live readings', async t 
   const journal = openJournal(t, folder)
   const temperatures = Array.from({ length: 20_000 }, (_, index) => index)
   const bulk = records(device(2), temperatures, 5_000_000)
-  const [stored, live] = await Promise.all([journal.appendRecords(bulk, temperatures.length, 0), append(journal, -1)])
+  const [stored, live] = await Promise.all([journal.appendRecords(bulk), append(journal, -1)])
   t.strictSame([stored, live], ['stored', 'stored'])
   await journal.close()
   const found = readAll(folder, journal)
@@ -123,6 +123,21 @@ test('bulk data of any length is stored in order beside live readings', async t 
   t.strictSame(
     found.filter(record => record.deviceNumber === 2).map(record => record.reading.temperature),
     temperatures,
+  )
+})
+
+test('the lane of bulk data is chosen when it is appended', async t => {
+  const folder = temporaryFolder(t)
+  let nowUs = hourUs
+  const journal = openJournal(t, folder, { nowUs: () => nowUs })
+  const early = records(device(1), [1], hourUs - 200_000_000)
+  const flagged = records(device(1), [2], hourUs, true)
+  nowUs += 150_000_000
+  t.equal(await journal.appendRecords(Buffer.concat([early, flagged])), 'stored')
+  await journal.close()
+  t.strictSame(
+    readAll(folder, journal).map(record => record.backfill),
+    [true, false],
   )
 })
 
