@@ -1,0 +1,83 @@
+/**
+ * What is read off an autocorrelation: 95 % bands, how long the memory is, the strongest repeat, and the lags to
+ * show.
+ *
+ * Half-width of a band at lag k: 1.959963984540054·√(B_k·(N − k)/(N·n_k)), with B = 1 for white noise (what R draws)
+ * and B_k = 1 + 2·Σ_{0<j<k} r_j² by Bartlett; on complete data that is the half-width of statsmodels'
+ * `bartlett_confint`.
+ */
+
+import type { Autocorrelation } from './autocorrelation.ts'
+import { normalQuantile975 } from './student.ts'
+
+const hourSeconds = 3600
+
+export interface Bands {
+  /** Half-widths by lag in cells, NaN where r is. */
+  readonly bartlett: Float64Array
+  readonly white: Float64Array
+}
+
+export function autocorrelationBands({ cells, r, pairs }: Autocorrelation): Bands {
+  const bartlett = new Float64Array(r.length).fill(Number.NaN)
+  const white = new Float64Array(r.length).fill(Number.NaN)
+  let factor = 1
+  for (let lag = 0; lag < r.length; lag++) {
+    const value = r[lag] as number
+    if (Number.isNaN(value)) continue
+    const half = normalQuantile975 * Math.sqrt((cells - lag) / (cells * (pairs[lag] as number)))
+    white[lag] = half
+    bartlett[lag] = half * Math.sqrt(factor)
+    if (lag > 0) factor += 2 * value * value
+  }
+  return { bartlett, white }
+}
+
+/**
+ * The lag in cells at which r first falls to 1/e, linear between two lags (lags without r are passed over); null if it
+ * never does.
+ */
+export function decorrelationLag(r: Float64Array): number | null {
+  const threshold = 1 / Math.E
+  let lastLag = 0
+  let last = r[0] as number
+  for (let lag = 1; lag < r.length; lag++) {
+    const value = r[lag] as number
+    if (Number.isNaN(value)) continue
+    if (value <= threshold) return lastLag + ((lag - lastLag) * (last - threshold)) / (last - value)
+    last = value
+    lastLag = lag
+  }
+  return null
+}
+
+/**
+ * The highest local maximum above the Bartlett band after r has first reached 0; the first of equal ones, null if there
+ * is none. A lag without r beside it, or the end of the lags, makes no maximum.
+ */
+export function autocorrelationPeak(r: Float64Array, band: Float64Array): { lag: number; r: number } | null {
+  let start = 0
+  while (start < r.length && !((r[start] as number) <= 0)) start++
+  let best: { lag: number; r: number } | null = null
+  for (let lag = start + 1; lag < r.length - 1; lag++) {
+    const value = r[lag] as number
+    const isMaximum = value > (r[lag - 1] as number) && value >= (r[lag + 1] as number)
+    if (isMaximum && value > (band[lag] as number) && value > (best?.r ?? 0)) best = { lag, r: value }
+  }
+  return best
+}
+
+/** The largest lag in cells that is looked at: a week or a third of the series, whichever is less. */
+export function autocorrelationLagMax(cells: number, stepSeconds: number): number {
+  return Math.floor(Math.min((168 * hourSeconds) / stepSeconds, cells / 3))
+}
+
+/**
+ * The lags in cells to show: the first hour at the grid's step, then one an hour (or every one, if the step is longer).
+ */
+export function shownLags(lagMax: number, stepSeconds: number): number[] {
+  const stride = Math.max(1, Math.round(hourSeconds / stepSeconds))
+  const lags: number[] = []
+  for (let lag = 0; lag <= lagMax; lag += lag < stride ? 1 : stride) lags.push(lag)
+  return lags
+}

@@ -1,0 +1,201 @@
+/**
+ * The local background of a spectrum, so that a peak is held against its surroundings: red noise has high power at
+ * low frequencies without any cycle.
+ *
+ * At f₀: least-squares line of ln P on ln f over one octave to both sides (at least 12.5/T, T being the series'
+ * span), without |f − f₀| ≤ 2.5/T (the main lobe of the Hann window is 2/T wide to each side); three times, what lies
+ * more than 2.2 above the line is dropped and the line fitted again. The mean of ln χ²₂ noise is e^0.5772 below the
+ * mean power, so the line's exponential is raised by that much.
+ */
+
+import type { Spectrum } from './periodogram.ts'
+
+const eulerGamma = 0.5772156649015329
+const dropAbove = 2.2
+const dropRounds = 3
+const leftOutCycles = 2.5
+const reachMinCycles = 12.5
+/** Relative to the largest power of the series: what is smaller is rounding. */
+const floorShare = 1e-12
+/** Zero power would be an infinite outlier. */
+const powerMin = 1e-300
+
+/**
+ * Up to here every bin is cheap to judge exactly; beyond, a line per quarter octave through a sample of the bins goes
+ * first.
+ */
+const exactCyclesMax = 64
+const sampleMax = 512
+const linesPerOctave = 4
+/** The fraction of the golden section spreads a sample evenly, and in step with no comb of lines. */
+const goldenFraction = 0.6180339887498949
+
+/** A line of ln P on ln(bin). */
+interface Line {
+  readonly slope: number
+  readonly intercept: number
+}
+
+export class Background {
+  readonly #logBin: Float64Array
+  readonly #logPower: Float64Array
+  /** The points of a fit that are left, ln(bin) and ln P. */
+  readonly #x: Float64Array
+  readonly #y: Float64Array
+  readonly #isHole: Uint8Array
+  /** By bin, 1 + the place of the line that is nearest to it; 0 where bins are judged exactly. */
+  readonly #lineNumber: Uint8Array
+  readonly #binsPerCycle: number
+  #floor = 0
+  #lines: Line[] = []
+
+  /** For spectra of series with `cells` cells and transforms of `size` points. */
+  constructor(size: number, cells: number) {
+    this.#logBin = new Float64Array(size / 2 + 1)
+    for (let k = 1; k < this.#logBin.length; k++) this.#logBin[k] = Math.log(k)
+    this.#logPower = new Float64Array(this.#logBin.length)
+    this.#x = new Float64Array(this.#logBin.length)
+    this.#y = new Float64Array(this.#logBin.length)
+    this.#isHole = new Uint8Array(this.#logBin.length)
+    this.#binsPerCycle = size / cells
+    this.#lineNumber = new Uint8Array(this.#logBin.length)
+    for (let number = 1; this.#lineBin(number - 1) < size / 2; number++) {
+      const from = number === 1 ? this.#lineBin(0) + 1 : Math.ceil(this.#lineBin(number - 1.5))
+      this.#lineNumber.fill(number, from)
+    }
+  }
+
+  /** Forgets the series, before the first spectrum of another one. */
+  reset(): void {
+    this.#floor = 0
+    this.#isHole.fill(0)
+  }
+
+  /**
+   * Takes a spectrum, and the frequencies (cycles a cell) that were subtracted from its series: around these it has a
+   * hole that is no background. The floor stays that of the first spectrum, since the later ones are of what was left
+   * of it.
+   */
+  take({ power, size }: Spectrum, removedFrequencies: readonly number[]): void {
+    const reach = leftOutCycles * this.#binsPerCycle
+    for (const frequency of removedFrequencies) {
+      this.#isHole.fill(1, Math.ceil(Math.max(0, frequency * size - reach)), Math.floor(frequency * size + reach) + 1)
+    }
+    let largest = 0
+    for (let k = 0; k < power.length; k++) {
+      const value = power[k] as number
+      this.#logPower[k] = Math.log(Math.max(value, powerMin))
+      largest = Math.max(largest, value)
+    }
+    this.#floor = Math.max(this.#floor, floorShare * largest)
+    this.#lines = []
+    for (let i = 0; this.#lineBin(i) < power.length - 1; i++) this.#lines.push(this.#sampledLine(this.#lineBin(i)))
+  }
+
+  /** The background at a bin. Costs one pass per round over up to two octaves of bins. */
+  at(bin: number): number {
+    const leftOut = leftOutCycles * this.#binsPerCycle
+    const [from, to] = this.#window(bin)
+    let count = 0
+    for (let k = from; k <= to; k++) {
+      if (Math.abs(k - bin) <= leftOut || this.#isHole[k] === 1) continue
+      this.#x[count] = this.#logBin[k] as number
+      this.#y[count++] = this.#logPower[k] as number
+    }
+    return this.#value(this.#fit(count), bin)
+  }
+
+  /**
+   * Nearly the background at a bin, at the price of a look-up: exact up to 64 cycles in the span, within some 10 %
+   * beyond.
+   */
+  near(bin: number): number {
+    const line = this.#nearLine(bin)
+    return line === undefined ? this.at(bin) : this.#value(line, bin)
+  }
+
+  /** Whether the power at a bin is at least `ratio` times that. */
+  mayStandOut(bin: number, ratio: number): boolean {
+    const logPower = (this.#logPower[bin] as number) - Math.log(ratio)
+    const line = this.#nearLine(bin)
+    // No exponential: nearly all of the tens of thousands that are asked for are far below.
+    const isAbove = line === undefined || logPower >= this.#logValue(line, bin)
+    return isAbove && logPower >= Math.log(this.near(bin))
+  }
+
+  #nearLine(bin: number): Line | undefined {
+    return this.#lines[(this.#lineNumber[bin] as number) - 1]
+  }
+
+  #logValue({ slope, intercept }: Line, bin: number): number {
+    return intercept + slope * (this.#logBin[bin] as number) + eulerGamma
+  }
+
+  #value(line: Line, bin: number): number {
+    return Math.max(this.#floor, Math.exp(this.#logValue(line, bin)))
+  }
+
+  /** The first and last bin that count, both within the spectrum and above frequency 0. */
+  #window(bin: number): [number, number] {
+    const reach = reachMinCycles * this.#binsPerCycle
+    const from = Math.max(1, Math.ceil(Math.min(bin / 2, bin - reach)))
+    return [from, Math.min(this.#logBin.length - 1, Math.floor(Math.max(2 * bin, bin + reach)))]
+  }
+
+  #lineBin(index: number): number {
+    return Math.round(exactCyclesMax * this.#binsPerCycle * 2 ** (index / linesPerOctave))
+  }
+
+  #sampledLine(bin: number): Line {
+    const [from, to] = this.#window(bin)
+    const width = to - from + 1
+    const count = Math.min(sampleMax, width)
+    for (let i = 0; i < count; i++) {
+      const place = count < width ? Math.floor(((i * goldenFraction) % 1) * width) : i
+      this.#x[i] = this.#logBin[from + place] as number
+      this.#y[i] = this.#logPower[from + place] as number
+    }
+    return this.#fit(count)
+  }
+
+  /** The line through the first `count` points, dropping those above it three times. */
+  #fit(count: number): Line {
+    let line = leastSquares(this.#x, this.#y, count)
+    let left = count
+    for (let round = 0; round < dropRounds; round++) {
+      const { slope, intercept } = line
+      let kept = 0
+      for (let i = 0; i < left; i++) {
+        const x = this.#x[i] as number
+        const y = this.#y[i] as number
+        if (y - intercept - slope * x > dropAbove) continue
+        this.#x[kept] = x
+        this.#y[kept++] = y
+      }
+      if (kept === left) break
+      left = kept
+      line = leastSquares(this.#x, this.#y, left)
+    }
+    return line
+  }
+}
+
+function leastSquares(x: Float64Array, y: Float64Array, count: number): Line {
+  let xSum = 0
+  let ySum = 0
+  for (let i = 0; i < count; i++) {
+    xSum += x[i] as number
+    ySum += y[i] as number
+  }
+  const xMean = xSum / count
+  const yMean = ySum / count
+  let xx = 0
+  let xy = 0
+  for (let i = 0; i < count; i++) {
+    const dx = (x[i] as number) - xMean
+    xx += dx * dx
+    xy += dx * ((y[i] as number) - yMean)
+  }
+  const slope = xy / xx
+  return { slope, intercept: yMean - slope * xMean }
+}

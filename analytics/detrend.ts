@@ -1,0 +1,39 @@
+/** A straight line by least squares over the observed cells, as `scipy.signal.detrend` on complete data. */
+
+export interface Detrended {
+  /** Change of the line from one cell to the next; NaN with fewer than two observed cells. */
+  readonly slopePerCell: number
+  /** The series minus the line, NaN where missing. */
+  readonly residual: Float64Array<ArrayBuffer>
+}
+
+/** `values`: cells in order, NaN where missing. */
+export function detrend(values: Float64Array): Detrended {
+  let observed = 0
+  let valueSum = 0
+  let cellSum = 0
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i] as number
+    if (Number.isNaN(value)) continue
+    valueSum += value
+    cellSum += i
+    observed++
+  }
+  // Both are centred first: 1013 ± 0.3 hPa over 40,000 cells would lose its digits in plain sums.
+  const valueMean = valueSum / observed
+  const cellMean = cellSum / observed
+  let products = 0
+  let squares = 0
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i] as number
+    if (Number.isNaN(value)) continue
+    products += (i - cellMean) * (value - valueMean)
+    squares += (i - cellMean) * (i - cellMean)
+  }
+  const slopePerCell = products / squares
+  const residual = new Float64Array(values.length)
+  for (let i = 0; i < values.length; i++) {
+    residual[i] = (values[i] as number) - valueMean - slopePerCell * (i - cellMean)
+  }
+  return { slopePerCell, residual }
+}

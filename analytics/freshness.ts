@@ -1,0 +1,66 @@
+/** Whether a device still reports, reckoned per request from what is known of its last reading. */
+
+import type { Cadence } from './cadence.ts'
+
+/** What a device without a known interval is measured by. */
+const expectedDefaultSeconds = 900
+const daySeconds = 86_400
+/** A device whose clock is further ahead of the server's than this is told so. */
+const skewSecondsMax = 60
+
+export interface FreshnessInput {
+  /** The last reading of any metric, null without one. */
+  readonly lastMs: number | null
+  readonly nowMs: number
+  /** False: the device's log is switched off. */
+  readonly enabled: boolean
+  readonly cadence: Cadence
+}
+
+export interface Freshness {
+  readonly state: 'never' | 'paused' | 'fresh' | 'late' | 'stale' | 'offline'
+  /** Whole seconds since the last reading, 0 when the device is ahead; null without a reading. */
+  readonly age_seconds: number | null
+  readonly next_expected_ms: number | null
+  readonly clock_skew: boolean
+}
+
+/** A device that never sent anything is `never`, even when it is switched off. */
+export function freshnessOf({ lastMs, nowMs, enabled, cadence }: FreshnessInput): Freshness {
+  if (lastMs === null) return { state: 'never', age_seconds: null, next_expected_ms: null, clock_skew: false }
+  const ageSeconds = ageSecondsOf(lastMs, nowMs)
+  const { expectedMs } = cadence
+  return {
+    state: enabled ? stateOf(ageSeconds, expectedMs === null ? expectedDefaultSeconds : expectedMs / 1000) : 'paused',
+    age_seconds: ageSeconds,
+    next_expected_ms: expectedMs === null ? null : lastMs + expectedMs,
+    clock_skew: lastMs - nowMs > skewSecondsMax * 1000,
+  }
+}
+
+/** Floored to the second, and never negative. */
+export function ageSecondsOf(timeMs: number, nowMs: number): number {
+  return Math.max(0, Math.floor((nowMs - timeMs) / 1000))
+}
+
+/** Period and grace, as Healthchecks has them; the grace of a quick device is at least a minute. */
+function stateOf(ageSeconds: number, expectedSeconds: number): 'fresh' | 'late' | 'stale' | 'offline' {
+  if (ageSeconds <= Math.max(2 * expectedSeconds, expectedSeconds + 60)) return 'fresh'
+  if (ageSeconds <= Math.max(5 * expectedSeconds, expectedSeconds + 300)) return 'late'
+  return ageSeconds <= Math.max(daySeconds, 10 * expectedSeconds) ? 'stale' : 'offline'
+}
+
+/** A metric's last value and its time: a device may be fresh while one of its sensors has been silent for a day. */
+export interface LastValue {
+  readonly time_ms: number
+  readonly value: number
+}
+
+/** Null when the metric has no value. */
+export function lastValueOf(timesMs: Float64Array, values: Float64Array): LastValue | null {
+  for (let index = values.length - 1; index >= 0; index--) {
+    const value = values[index] as number
+    if (!Number.isNaN(value)) return { time_ms: timesMs[index] as number, value }
+  }
+  return null
+}

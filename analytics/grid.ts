@@ -1,0 +1,57 @@
+/**
+ * The grid that feeds every spectrum and correlation: cell i holds the mean of the samples in [iΔ, (i + 1)Δ) since
+ * 1970, NaN when there is none. pandas: `s.resample(f'{Δ}s', origin='epoch').mean()`.
+ */
+
+const stepsMs = [60, 120, 300, 600, 900, 1800, 3600].map(seconds => seconds * 1000)
+/** Two to the seventeenth: with the padding of an autocorrelation a transform still has at most 2^18 points. */
+const cellsMax = 131_072
+
+export interface GridFrame {
+  readonly stepMs: number
+  /** The start of cell 0, a multiple of the step. */
+  readonly startMs: number
+  readonly cells: number
+}
+
+/**
+ * The smallest step that is not finer than the device reports (0.95 of its interval allows for a clock that runs fast)
+ * and cuts [firstMs, lastMs] into few enough cells; an hour when none is. Without a known interval only the cells count.
+ */
+export function gridStepMs(expectedMs: number | null, firstMs: number, lastMs: number): number {
+  const stepMinMs = 0.95 * (expectedMs ?? 0)
+  const fits = (stepMs: number) => stepMs >= stepMinMs && frameOf(firstMs, lastMs, stepMs).cells <= cellsMax
+  return stepsMs.find(fits) ?? (stepsMs.at(-1) as number)
+}
+
+/** The cells from the one of the first sample to the one of the last. */
+export function frameOf(firstMs: number, lastMs: number, stepMs: number): GridFrame {
+  const firstCell = Math.floor(firstMs / stepMs)
+  return { stepMs, startMs: firstCell * stepMs, cells: Math.floor(lastMs / stepMs) - firstCell + 1 }
+}
+
+/** One metric's cell means; samples outside the frame are left out, a NaN is no sample. Times ascend. */
+export function binMeans(timesMs: Float64Array, values: Float64Array, frame: GridFrame): Float64Array<ArrayBuffer> {
+  const { stepMs, startMs, cells } = frame
+  const means = new Float64Array(cells).fill(Number.NaN)
+  let cell = -1
+  let count = 0
+  let first = 0
+  let sum = 0
+  for (let index = 0; index < timesMs.length; index++) {
+    const value = values[index] as number
+    if (Number.isNaN(value)) continue
+    const at = Math.floor(((timesMs[index] as number) - startMs) / stepMs)
+    if (at !== cell) {
+      cell = at
+      count = 0
+      first = value
+      sum = 0
+    }
+    count++
+    // Distances from the cell's first value keep the digits, and keep the mean of equal values equal to them.
+    sum += value - first
+    if (at >= 0 && at < cells) means[at] = first + sum / count
+  }
+  return means
+}

@@ -1,0 +1,16 @@
+/** Holm's step-down test (1979): of many p-values, those that stay significant when all are looked at together. */
+
+/**
+ * By place in `pValues`: whether the hypothesis is rejected with the chance of any false rejection at most `level`.
+ * The i-th smallest of m is compared with level/(m − i + 1), up to the first that fails. Null is no test and counts
+ * for none.
+ */
+export function holmSignificant(pValues: readonly (number | null)[], level = 0.05): boolean[] {
+  const significant = pValues.map(() => false)
+  const tests = pValues.flatMap((p, place) => (p === null ? [] : [{ p, place }])).sort((a, b) => a.p - b.p)
+  for (const [rank, { p, place }] of tests.entries()) {
+    if (!(p <= level / (tests.length - rank))) break
+    significant[place] = true
+  }
+  return significant
+}

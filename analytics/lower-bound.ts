@@ -1,0 +1,13 @@
+/** Binary search in ascending times. */
+
+/** The place of the first time that is `timeMs` or later; the length when there is none. */
+export function lowerBound(timesMs: Float64Array, timeMs: number): number {
+  let low = 0
+  let high = timesMs.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((timesMs[middle] as number) < timeMs) low = middle + 1
+    else high = middle
+  }
+  return low
+}

@@ -1,0 +1,74 @@
+/** Count, mean, spread, extremes and ends of a series, missing values left out, in two plain passes. */
+
+/** NaN stands for what does not exist: everything but the count of an empty series, `std` of a single value. */
+export interface Moments {
+  readonly count: number
+  readonly mean: number
+  /** The sample standard deviation, divided by n − 1. */
+  readonly std: number
+  readonly min: number
+  readonly max: number
+  readonly first: number
+  readonly last: number
+  /** Places in the series of the earliest smallest and largest value, −1 without any. */
+  readonly minIndex: number
+  readonly maxIndex: number
+}
+
+/**
+ * Of `values[from, to)`, NaN being missing. The mean is summed as distances from the first value and the spread by the
+ * corrected two-pass algorithm (Chan, Golub and LeVeque 1983): 1013 ± 0.3 hPa would lose six digits in plain sums.
+ */
+export function momentsOf(values: Float64Array, from = 0, to = values.length): Moments {
+  let count = 0
+  let sum = 0
+  let first = Number.NaN
+  let last = Number.NaN
+  let minIndex = -1
+  let maxIndex = -1
+  let min = Number.POSITIVE_INFINITY
+  let max = Number.NEGATIVE_INFINITY
+  for (let index = from; index < to; index++) {
+    const value = values[index] as number
+    if (Number.isNaN(value)) continue
+    if (count++ === 0) first = value
+    last = value
+    sum += value - first
+    if (value < min) {
+      min = value
+      minIndex = index
+    }
+    if (value > max) {
+      max = value
+      maxIndex = index
+    }
+  }
+  if (count === 0) {
+    const none = Number.NaN
+    return { count, mean: none, std: none, min: none, max: none, first, last, minIndex, maxIndex }
+  }
+  const mean = first + sum / count
+  return { count, mean, std: sampleStd(values, from, to, mean, count), min, max, first, last, minIndex, maxIndex }
+}
+
+function sampleStd(values: Float64Array, from: number, to: number, mean: number, count: number): number {
+  if (count < 2) return Number.NaN
+  let sum = 0
+  let squares = 0
+  for (let index = from; index < to; index++) {
+    const distance = (values[index] as number) - mean
+    if (Number.isNaN(distance)) continue
+    sum += distance
+    squares += distance * distance
+  }
+  return Math.sqrt(Math.max(0, squares - (sum * sum) / count) / (count - 1))
+}
+
+/**
+ * Whether a series has no spread worth the name: its extremes are equal, or its variance is what rounding leaves of
+ * equal values, (1e-12·max|x|)² or less. A correlation or a strength of such a series is made of rounding errors. An
+ * empty series is not constant.
+ */
+export function isConstant({ min, max, std }: Moments): boolean {
+  return min === max || std <= 1e-12 * Math.max(Math.abs(min), Math.abs(max))
+}

@@ -1,0 +1,65 @@
+/**
+ * Raw power by frequency, P = |FFT|² under a periodic Hann window with at least twofold zero padding. Missing cells
+ * count as 0, so the series has to be without mean and trend.
+ */
+
+import { fftPlan, transformSize } from './fft-plans.ts'
+
+export interface Spectrum {
+  /** P by bin; bin k stands for k/size cycles a cell, k = 0 … size/2. */
+  readonly power: Float64Array
+  readonly size: number
+  /** Cells of the series. */
+  readonly cells: number
+}
+
+/** ½ − ½·cos(2πi/cells): the periodic Hann window, whose transform is zero from 2/T beside a cycle at every 1/T. */
+export function hannWindow(cells: number): Float64Array {
+  const window = new Float64Array(cells)
+  for (let i = 0; i < cells; i++) window[i] = 0.5 - 0.5 * Math.cos((2 * Math.PI * i) / cells)
+  return window
+}
+
+/** Makes the spectra of several series of the window's length; a spectrum is overwritten by the next call. */
+export function createPeriodogram(window: Float64Array): (values: Float64Array) => Spectrum {
+  const cells = window.length
+  const size = transformSize(2 * cells)
+  const plan = fftPlan(size)
+  const input = new Float64Array(size)
+  const output = new Float64Array(2 * size)
+  const power = new Float64Array(size / 2 + 1)
+
+  return values => {
+    for (let i = 0; i < cells; i++) {
+      const value = values[i] as number
+      input[i] = Number.isNaN(value) ? 0 : value * (window[i] as number)
+    }
+    plan.realTransform(output, input)
+    for (let k = 0; k < power.length; k++) {
+      const real = output[2 * k] as number
+      const imaginary = output[2 * k + 1] as number
+      power[k] = real * real + imaginary * imaginary
+    }
+    return { power, size, cells }
+  }
+}
+
+/** The bins that are above their left and not below their right neighbour, from `from` on, without the last bin. */
+export function localMaxima({ power }: Spectrum, from: number): number[] {
+  const maxima: number[] = []
+  for (let k = Math.max(1, from); k < power.length - 1; k++) {
+    const value = power[k] as number
+    if (value > (power[k - 1] as number) && value >= (power[k + 1] as number)) maxima.push(k)
+  }
+  return maxima
+}
+
+/** Where the parabola through ln P at a local maximum and its two neighbours has its vertex, in bins. */
+export function parabolaVertex({ power }: Spectrum, bin: number): number {
+  const left = Math.log(power[bin - 1] as number)
+  const middle = Math.log(power[bin] as number)
+  const right = Math.log(power[bin + 1] as number)
+  const curvature = left - 2 * middle + right
+  // Without a curvature, or beside a bin without power, there is nothing to interpolate.
+  return Number.isFinite(curvature) && curvature < 0 ? bin + (0.5 * (left - right)) / curvature : bin
+}

@@ -1,0 +1,27 @@
+/** Retries and bursts taken out of a list of times, so that they cannot pass for a faster cadence or hide a loss. */
+
+/**
+ * Keeps the first time, then each that comes at least `distanceMs` after the last kept one; equal times are kept once
+ * whatever the distance. Times ascend.
+ */
+export function thin(timesMs: Float64Array, distanceMs: number): Float64Array {
+  const kept = new Float64Array(timesMs.length)
+  let count = 0
+  let last = Number.NEGATIVE_INFINITY
+  for (let index = 0; index < timesMs.length; index++) {
+    const timeMs = timesMs[index] as number
+    if (timeMs <= last || timeMs - last < distanceMs) continue
+    kept[count++] = timeMs
+    last = timeMs
+  }
+  return kept.subarray(0, count)
+}
+
+/** From each time to the next, one fewer than there are times. */
+export function differences(timesMs: Float64Array): Float64Array<ArrayBuffer> {
+  const result = new Float64Array(Math.max(0, timesMs.length - 1))
+  for (let index = 0; index < result.length; index++) {
+    result[index] = (timesMs[index + 1] as number) - (timesMs[index] as number)
+  }
+  return result
+}

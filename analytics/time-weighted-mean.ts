@@ -1,0 +1,56 @@
+/**
+ * The mean over time of the line through the samples: Σ dᵢ(xᵢ + xᵢ₊₁)/2 / Σ dᵢ over neighbours no further apart than G.
+ * A gap is neither counted nor bridged. numpy: `trapezoid` per segment with d ≤ G.
+ */
+
+import { lowerBound } from './lower-bound.ts'
+
+/**
+ * Of the samples in [startMs, endMs). Segments that reach over an edge are cut there, at the line's value, so the
+ * samples around the stretch belong into the arrays where they are known. Without a segment it is the plain mean of the
+ * samples, NaN when there are none. NaN values are no samples; times ascend; `gapMs` null: no segment is known to hold.
+ */
+export function timeWeightedMean(
+  timesMs: Float64Array,
+  values: Float64Array,
+  gapMs: number | null,
+  startMs = Number.NEGATIVE_INFINITY,
+  endMs = Number.POSITIVE_INFINITY,
+): number {
+  let timeBefore = Number.NaN
+  let valueBefore = Number.NaN
+  let count = 0
+  let sum = 0
+  let area = 0
+  let lengthMs = 0
+  for (let index = presentBefore(values, lowerBound(timesMs, startMs)); index < timesMs.length; index++) {
+    const value = values[index] as number
+    if (Number.isNaN(value)) continue
+    const timeMs = timesMs[index] as number
+    const betweenMs = timeMs - timeBefore
+    // NaN, before the first sample, is not below anything.
+    if (betweenMs <= (gapMs ?? -1) && betweenMs > 0) {
+      const fromMs = Math.max(timeBefore, startMs)
+      const untilMs = Math.min(timeMs, endMs)
+      // A line's mean over a stretch is its value in the middle.
+      const middle = (fromMs - timeBefore + (untilMs - timeBefore)) / 2 / betweenMs
+      area += (untilMs - fromMs) * (valueBefore + (value - valueBefore) * middle)
+      lengthMs += untilMs - fromMs
+    }
+    if (timeMs >= endMs) break
+    if (timeMs >= startMs) {
+      count++
+      sum += value
+    }
+    timeBefore = timeMs
+    valueBefore = value
+  }
+  if (count === 0) return Number.NaN
+  return lengthMs > 0 ? area / lengthMs : sum / count
+}
+
+/** The place of the last value before this one, 0 when there is none. */
+function presentBefore(values: Float64Array, place: number): number {
+  for (let index = place - 1; index > 0; index--) if (!Number.isNaN(values[index] as number)) return index
+  return 0
+}

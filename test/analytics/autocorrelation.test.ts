@@ -1,0 +1,167 @@
+/** Autocorrelation against statsmodels, the goldens G1 and G2, and its own laws. Fixture: fixtures/series-correlation.py. */
+
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { test } from 'tap'
+import { autocorrelation, lagOneAutocorrelation } from '../../analytics/autocorrelation.ts'
+import {
+  autocorrelationBands,
+  autocorrelationLagMax,
+  autocorrelationPeak,
+  decorrelationLag,
+  shownLags,
+} from '../../analytics/autocorrelation-bands.ts'
+import { floats, readFixture } from './fixture.ts'
+import { at, autoregressive, found, goldenDaily, goldenGaps, withLoss } from './series.ts'
+
+interface Case {
+  values: (number | null)[]
+  lags: number
+  r: (number | null)[]
+  pairs: number[]
+  bartlett: number[] | null
+}
+
+const { autocorrelation: cases } = readFixture<{ autocorrelation: Record<string, Case> }>('series-correlation')
+
+function largestDifference(got: Float64Array, expected: readonly (number | null)[]): number {
+  let largest = 0
+  for (const [place, value] of expected.entries()) {
+    const distance = Math.abs((got[place] as number) - (value ?? Number.NaN))
+    if (Number.isNaN(got[place]) && value === null) continue
+    largest = Math.max(largest, Number.isNaN(distance) ? Number.POSITIVE_INFINITY : distance)
+  }
+  return got.length === expected.length ? largest : Number.POSITIVE_INFINITY
+}
+
+test('r and its pair counts are those of statsmodels, complete or with gaps', async t => {
+  for (const [name, { values, lags, r, pairs }] of Object.entries(cases)) {
+    const result = found(autocorrelation(floats(values), lags))
+    const largest = largestDifference(result.r, r)
+    t.ok(largest < 1e-9, `${name}: off by ${largest}`)
+    t.strictSame([...result.pairs], pairs, name)
+    t.equal(result.observed, pairs[0], name)
+  }
+})
+
+test('the Bartlett band of a complete series is that of statsmodels', async t => {
+  let compared = 0
+  for (const [name, { values, lags, bartlett }] of Object.entries(cases)) {
+    if (bartlett === null) continue
+    const bands = autocorrelationBands(found(autocorrelation(floats(values), lags)))
+    // The library has no band at lag 0.
+    const largest = largestDifference(bands.bartlett.subarray(1), bartlett.slice(1))
+    t.ok(largest < 1e-9, `${name}: off by ${largest}`)
+    compared++
+  }
+  t.ok(compared >= 3)
+})
+
+test('bands with gaps follow the formula and end with r', async t => {
+  const { values, lags } = found(cases['few left'])
+  const result = found(autocorrelation(floats(values), lags))
+  const { bartlett, white } = autocorrelationBands(result)
+  let squares = 0
+  let nulls = 0
+  for (let lag = 0; lag <= lags; lag++) {
+    const n = result.pairs[lag] as number
+    const half = 1.959963984540054 * Math.sqrt((result.cells - lag) / (result.cells * n))
+    if (n < 20) {
+      nulls++
+      t.ok(
+        [result.r, bartlett, white].every(numbers => Number.isNaN(numbers[lag])),
+        `lag ${lag} has ${n} pairs`,
+      )
+      continue
+    }
+    const expected = half * Math.sqrt(1 + 2 * squares)
+    if (Math.abs((bartlett[lag] as number) - expected) > 1e-12) t.equal(bartlett[lag], expected, `lag ${lag}`)
+    if (Math.abs((white[lag] as number) - half) > 1e-12) t.equal(white[lag], half, `lag ${lag}`)
+    if (lag > 0) squares += at(result, lag) ** 2
+  }
+  t.ok(nulls > 10 && nulls < lags)
+})
+
+test('G1 and G2: a daily sine, complete and with gaps', async t => {
+  const complete = found(autocorrelation(goldenDaily(), 2016))
+  for (const [lag, r] of [
+    [144, -0.98333333],
+    [288, 0.96666667],
+    [2016, 0.76666667],
+  ] as const) {
+    t.ok(Math.abs(at(complete, lag) - r) < 1e-8, `lag ${lag}`)
+  }
+  t.ok(Math.abs((autocorrelationBands(complete).bartlett[288] as number) - 0.3513136872) < 1e-10)
+  const gaps = found(autocorrelation(goldenGaps(), 288))
+  t.equal(gaps.observed, 6816)
+  t.strictSame(
+    [0, 1, 144, 288].map(lag => gaps.pairs[lag]),
+    [6816, 5112, 4953, 4867],
+  )
+  t.ok(Math.abs(at(gaps, 288) - 0.9664765302) < 1e-10)
+})
+
+test('shifting, scaling and reversing a series leave r as it is', async () => {
+  const cases = fc.record({
+    seed: fc.integer(),
+    loss: fc.constantFrom(0, 0.3),
+    shift: fc.double({ min: -1000, max: 1000, noNaN: true }),
+    scale: fc.constantFrom(-3, 0.01, 1, 1000),
+  })
+  fc.assert(
+    fc.property(cases, ({ seed, loss, shift, scale }) => {
+      const values = withLoss(autoregressive(300, 0.7, seed), loss, seed + 1)
+      const expected = found(autocorrelation(values, 60))
+      const changed = found(autocorrelation(values.map(value => value * scale + shift).reverse(), 60))
+      assert.deepEqual(changed.pairs, expected.pairs)
+      assert.ok(largestDifference(changed.r, [...expected.r]) < 1e-9)
+      assert.ok(Math.abs(lagOneAutocorrelation(values) - at(expected, 1)) < 1e-12)
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('nothing observed, one value and equal values have no autocorrelation', async t => {
+  for (const values of [[], [Number.NaN, Number.NaN], [1], Array(50).fill(0.1), [0.1, Number.NaN, 0.1]]) {
+    t.equal(autocorrelation(Float64Array.from(values), 0), undefined, `${values.length} cells`)
+    t.ok(Number.isNaN(lagOneAutocorrelation(Float64Array.from(values))))
+  }
+})
+
+test('the memory ends where r falls to 1/e, between two lags', async t => {
+  t.equal(decorrelationLag(Float64Array.from([1, 0.5, 0.2])), 1 + (0.5 - 1 / Math.E) / 0.3)
+  t.equal(
+    decorrelationLag(Float64Array.from([1, Number.NaN, 0])),
+    2 * (1 - 1 / Math.E),
+    'a lag without r is passed over',
+  )
+  t.equal(decorrelationLag(Float64Array.from([1, 0.9, 0.8])), null)
+  t.equal(decorrelationLag(Float64Array.from([])), null)
+  const daily = found(decorrelationLag(found(autocorrelation(goldenDaily(), 288)).r))
+  t.ok(Math.abs((daily * 5) / 60 - (Math.acos(1 / Math.E) * 24) / (2 * Math.PI)) < 0.1, 'the arc cosine of 1/e')
+})
+
+test('the peak is the highest maximum above the band after the first zero', async t => {
+  const band = new Float64Array(9).fill(0.2)
+  const peak = (...r: number[]) => autocorrelationPeak(Float64Array.from(r), band)
+  t.strictSame(
+    peak(1, 0.3, 0.6, 0.1, -0.2, 0.3, 0.1, 0.5, 0.1),
+    { lag: 7, r: 0.5 },
+    'the earlier hill is before the zero',
+  )
+  t.equal(peak(1, 0.5, -0.1, 0.1, -0.1), null, 'within the band')
+  t.equal(peak(1, 0.5, 0.8, 0.6), null, 'no zero')
+  t.equal(peak(1, -0.5, 0.8), null, 'the end is no maximum')
+  t.equal(peak(1, -0.5, Number.NaN, 0.8, 0.1), null, 'beside a lag without r')
+  const daily = found(autocorrelation(goldenDaily(), 2016))
+  t.equal(autocorrelationPeak(daily.r, autocorrelationBands(daily).bartlett)?.lag, 288)
+})
+
+test('lags go to a week or a third of the series, one an hour after the first hour', async t => {
+  t.equal(autocorrelationLagMax(8640, 300), 2016)
+  t.equal(autocorrelationLagMax(1000, 300), 333)
+  t.strictSame(shownLags(36, 600), [0, 1, 2, 3, 4, 5, 6, 12, 18, 24, 30, 36])
+  t.strictSame(shownLags(4, 3600), [0, 1, 2, 3, 4])
+  t.strictSame(shownLags(3, 7200), [0, 1, 2, 3])
+  t.strictSame(shownLags(2, 600), [0, 1, 2])
+})

@@ -1,0 +1,124 @@
+/** Expected intervals against the definition in numpy, and what they must be in truth. */
+
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { test } from 'tap'
+import { cadenceOf } from '../../analytics/cadence.ts'
+import { presentOf } from '../../analytics/present.ts'
+import { differences, thin } from '../../analytics/thinning.ts'
+import { deviation, readFixture, timesFrom } from './fixture.ts'
+
+interface Case {
+  start: number
+  steps_between: number[]
+  kind: string
+  expected: number | null
+  regularity: number | null
+  gap: number | null
+}
+
+const reference = readFixture<Record<string, Case>>('cadence')
+const startMs = Date.UTC(2025, 2, 29)
+
+function timesOf({ start, steps_between }: Case): Float64Array {
+  return timesFrom(startMs + start * 1000, steps_between)
+}
+
+const seconds = (ms: number | null) => (ms === null ? null : ms / 1000)
+
+test('interval, regularity and threshold are those of the definition', async t => {
+  for (const [name, expected] of Object.entries(reference)) {
+    const found = cadenceOf(timesOf(expected), null)
+    t.equal(found.kind, expected.kind, name)
+    t.equal(found.source, expected.expected === null ? 'default' : 'estimated', name)
+    t.ok(deviation(seconds(found.expectedMs), expected.expected) < 1e-12, `${name}: ${found.expectedMs}`)
+    t.ok(deviation(found.regularity, expected.regularity) < 1e-12, `${name}: ${found.regularity}`)
+    t.ok(deviation(seconds(found.gapMs), expected.gap) < 1e-12, `${name}: ${found.gapMs}`)
+  }
+})
+
+test('losses and retries do not move the interval, jitter by 1 %, and who is not regular is told apart', async t => {
+  const of = (name: string) => cadenceOf(timesOf(reference[name] as Case), null)
+  for (const name of ['', ', 40 % lost', ', 60 % lost', ', 80 % lost', ', 5 % repeated', ', 40 % repeated']) {
+    t.equal(of(`a minute${name}`).expectedMs, 60_000, name)
+  }
+  t.ok(deviation(of('ten minutes, 10 % jitter').expectedMs, 600_000) < 0.01)
+  t.equal(of('ninety seconds').expectedMs, 90_000)
+  for (const name of ['ten minutes, 20 % jitter', 'Poisson', 'bursts']) t.equal(of(name).kind, 'irregular', name)
+  t.equal(of('a minute, then five').expectedMs, 300_000, 'a day after the change')
+})
+
+test('a configured interval is taken, with the regularity that was measured', async t => {
+  const minutes = timesOf(reference['a minute'] as Case)
+  const configured = { kind: 'regular', source: 'configured' }
+  t.strictSame(cadenceOf(minutes, 30_000), { ...configured, expectedMs: 30_000, regularity: 1, gapMs: 75_000 })
+  t.equal(cadenceOf(minutes, 90_000).regularity, 0)
+  const nothing = cadenceOf(new Float64Array(0), 30_000)
+  t.strictSame(nothing, { ...configured, expectedMs: 30_000, regularity: null, gapMs: 75_000 })
+})
+
+test('with three readings or fewer the interval is unknown', async t => {
+  const unknown = { kind: 'unknown', expectedMs: null, source: 'default', regularity: null, gapMs: null }
+  for (const times of [[], [5], [5, 6], [0, 60_000, 120_000], [7, 7, 7, 7, 7]]) {
+    t.strictSame(cadenceOf(Float64Array.from(times), null), unknown, `${times}`)
+  }
+})
+
+test('the start of a window is not in it', async t => {
+  // Twenty intervals of 72 minutes are a day: without its start nineteen are left, and the week decides.
+  const steps = [...new Array<number>(100).fill(600), ...new Array<number>(20).fill(4320)]
+  t.equal(cadenceOf(timesFrom(startMs, steps), null).expectedMs, 600_000)
+  t.equal(
+    cadenceOf(timesFrom(startMs, [...steps.slice(0, -20), ...steps.slice(-20).map(value => value - 1)]), null)
+      .expectedMs,
+    4_319_000,
+  )
+})
+
+test('thinning keeps the first, drops what follows too soon, and equal times at any distance', async t => {
+  const times = Float64Array.of(0, 10, 29, 30, 30, 61, 70, 91)
+  t.strictSame([...thin(times, 30)], [0, 30, 61, 91])
+  t.strictSame([...thin(times, 0)], [0, 10, 29, 30, 61, 70, 91])
+  t.strictSame([...differences(Float64Array.of(1, 4, 9))], [3, 5])
+  t.strictSame([...differences(Float64Array.of(1))], [])
+})
+
+test('what is missing is left out, and nothing is copied when all is there', async t => {
+  const timesMs = Float64Array.of(1, 2, 3)
+  const present = presentOf(timesMs, Float64Array.of(0, Number.NaN, 4))
+  t.strictSame(
+    [[...present.timesMs], [...present.values]],
+    [
+      [1, 3],
+      [0, 4],
+    ],
+  )
+  t.equal(presentOf(timesMs, timesMs).timesMs, timesMs)
+})
+
+test('a later start changes nothing, longer intervals stretch everything', async () => {
+  const lists = fc.array(fc.integer({ min: 1, max: 900 }), { minLength: 30, maxLength: 90 })
+  fc.assert(
+    fc.property(lists, list => {
+      const before = cadenceOf(timesFrom(0, list), null)
+      assert.deepEqual(cadenceOf(timesFrom(startMs, list), null), before)
+      // All of it within a day, so that the same readings are looked at.
+      const tenth = cadenceOf(
+        timesFrom(
+          0,
+          list.map(value => value / 8),
+        ),
+        null,
+      )
+      const whole = cadenceOf(
+        timesFrom(
+          0,
+          list.map(value => value / 4),
+        ),
+        null,
+      )
+      assert.equal(whole.kind, tenth.kind)
+      assert.ok(deviation(whole.expectedMs, (tenth.expectedMs as number) * 2) < 1e-12)
+    }),
+  )
+})

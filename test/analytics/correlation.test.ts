@@ -1,0 +1,169 @@
+/** Correlations against pandas and scipy, and the golden G3. Fixture: fixtures/series-correlation.py. */
+
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { test } from 'tap'
+import {
+  correlation,
+  correlationInterval,
+  correlationP,
+  correlationSeries,
+  effectiveCount,
+} from '../../analytics/correlation.ts'
+import { hourOfDayMeans, hourOfDayRemoved } from '../../analytics/deseasonalise.ts'
+import { holmSignificant } from '../../analytics/holm.ts'
+import { midRanks } from '../../analytics/ranks.ts'
+import { deviation, floats, readFixture } from './fixture.ts'
+import { autoregressive, goldenDaily, goldenFollower, withLoss } from './series.ts'
+
+interface Case {
+  name: string
+  x: (number | null)[]
+  y: (number | null)[]
+  n: number
+  nEffective: number
+  pearson: number
+  pValue: number
+  ci95: [number, number]
+  spearman: number
+  spearmanPValue: number
+  deseasonalised: number
+}
+
+const reference = readFixture<{
+  correlation: Case[]
+  pearsonr: { r: number; n: number; p: number; ci95: [number, number] }[]
+  ranks: { values: number[]; ranks: number[] }
+  holm: { p: number[]; significant: boolean[] }
+}>('series-correlation')
+
+function hoursOf(length: number): Uint8Array {
+  return Uint8Array.from({ length }, (_, i) => i % 24)
+}
+
+function correlated(x: Float64Array, y: Float64Array) {
+  return correlation(correlationSeries(x), correlationSeries(y), hoursOf(x.length))
+}
+
+function hourly(values: Float64Array): Float64Array {
+  return Float64Array.from({ length: values.length / 12 }, (_, hour) => {
+    return values.subarray(hour * 12, hour * 12 + 12).reduce((sum, value) => sum + value, 0) / 12
+  })
+}
+
+test('every figure of a pair is that of pandas and scipy', async t => {
+  for (const { name, x, y, ...expected } of reference.correlation) {
+    const result = correlated(floats(x), floats(y))
+    t.equal(result.n, expected.n, name)
+    t.equal(result.reason, null, name)
+    for (const key of ['pearson', 'spearman', 'deseasonalised'] as const) {
+      const distance = Math.abs((result[key] ?? Number.NaN) - expected[key])
+      t.ok(distance < 1e-10, `${name}: ${key} is off by ${distance}`)
+    }
+    for (const key of ['nEffective', 'pValue', 'spearmanPValue'] as const) {
+      const relative = deviation(result[key], expected[key])
+      t.ok(relative < 1e-8, `${name}: ${key} is off by ${relative}`)
+    }
+    for (const [side, edge] of expected.ci95.entries()) {
+      t.ok(deviation(result.ci95?.[side] ?? null, edge) < 1e-8, `${name}: ${edge}`)
+    }
+  }
+})
+
+test('without memory p and interval are those of pearsonr', async t => {
+  for (const { r, n, p, ci95 } of reference.pearsonr) {
+    t.ok(deviation(correlationP(r, n), p) < 1e-8, `r ${r}`)
+    const interval = correlationInterval(r, n) ?? [Number.NaN, Number.NaN]
+    t.ok(deviation(interval[0], ci95[0]) < 1e-8 && deviation(interval[1], ci95[1]) < 1e-8, `${interval}`)
+  }
+})
+
+test('G3: hourly means of a cycle and of its follower', async t => {
+  const result = correlated(hourly(goldenDaily()), hourly(goldenFollower()))
+  const near = (value: number | null | undefined, expected: number, tolerance: number) => {
+    t.ok(Math.abs((value ?? Number.NaN) - expected) < tolerance, `${value} is ${expected}`)
+  }
+  near(result.pearson, -0.9659258263, 1e-10)
+  near(result.spearman, -0.9608695652, 1e-10)
+  near(result.nEffective, 24.991, 1e-4)
+  near(result.ci95?.[0], -0.98509, 1e-5)
+  near(result.ci95?.[1], -0.92311, 1e-5)
+  t.equal(result.deseasonalised, null, 'nothing but the daily profile varies')
+})
+
+test('few pairs and equal values give reasons in place of numbers', async t => {
+  const varied = autoregressive(30, 0.5, 1)
+  const none = { pearson: null, pValue: null, ci95: null, spearman: null, spearmanPValue: null, deseasonalised: null }
+  const few = varied.map((value, i) => (i < 21 ? Number.NaN : value))
+  t.strictSame(correlated(varied, few), { n: 9, nEffective: null, ...none, reason: 'insufficient_data' })
+  t.strictSame(correlated(varied, new Float64Array(30).fill(0.1)), {
+    n: 30,
+    nEffective: null,
+    ...none,
+    reason: 'constant',
+  })
+  t.equal(correlated(new Float64Array(0), new Float64Array(0)).reason, 'insufficient_data')
+  t.equal(
+    correlated(
+      varied,
+      varied.map((value, i) => (i < 10 ? value : Number.NaN)),
+    ).reason,
+    null,
+    'ten are enough',
+  )
+  t.throws(() => correlated(varied, few.subarray(1)), RangeError)
+})
+
+test('what needs more effective values than there are is null', async t => {
+  t.strictSame([correlationP(0.5, 2), correlationP(0.5, null), correlationP(null, 10)], [null, null, null])
+  t.strictSame([correlationInterval(0.5, 3), correlationInterval(0.5, null)], [null, null])
+  t.strictSame([correlationP(1, 10), correlationInterval(-1, 10)], [0, [-1, -1]], 'a perfect correlation')
+  t.equal(effectiveCount(100, 1, 1), 2)
+  t.equal(effectiveCount(100, -0.5, 0.5), 100, 'never more than there are')
+  t.equal(effectiveCount(100, Number.NaN, 0.5), null)
+  t.equal(effectiveCount(100, -1, 1), 100)
+})
+
+test('shift, scale, order of time and order of the pair change nothing but a sign', async () => {
+  fc.assert(
+    fc.property(fc.integer(), fc.constantFrom(-3, 0.01, 200), (seed, scale) => {
+      const x = withLoss(autoregressive(200, 0.6, seed), 0.2, seed + 1)
+      const y = withLoss(autoregressive(200, 0.6, seed + 2), 0.2, seed + 3)
+      const expected = correlated(x, y)
+      const changed = correlated(y.map(value => scale * value + 5).reverse(), x.slice().reverse())
+      const sign = Math.sign(scale)
+      assert.equal(changed.n, expected.n)
+      for (const key of ['pearson', 'spearman'] as const) {
+        assert.ok(Math.abs((changed[key] ?? Number.NaN) - sign * (expected[key] ?? Number.NaN)) < 1e-9, key)
+      }
+      assert.ok(deviation(changed.pValue, expected.pValue) < 1e-6)
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('mid-ranks are those of scipy, and equal within twelve digits is equal', async t => {
+  t.strictSame([...midRanks(floats(reference.ranks.values))], reference.ranks.ranks)
+  t.strictSame([...midRanks(Float64Array.of(0.3, 0.1 + 0.2, -1, 0, -0, 1e300, 1e-320))], [5.5, 5.5, 1, 3, 3, 7, 3])
+  t.strictSame([...midRanks(new Float64Array(0))], [])
+  const last = Float64Array.of(20.1234567891, 20.1234567892, 20.12345678910001)
+  t.strictSame([...midRanks(last)], [1.5, 3, 1.5])
+})
+
+test('Holm’s test is that of statsmodels, and null is no test', async t => {
+  const { p, significant } = reference.holm
+  t.ok(significant.includes(true) && significant.includes(false))
+  t.strictSame(holmSignificant(p), significant)
+  t.strictSame(holmSignificant([null, ...p, null]), [false, ...significant, false])
+  t.strictSame(holmSignificant([]), [])
+  t.strictSame(holmSignificant([0.04, 0.01, 0.02, 0.016]), [true, true, true, true], 'Bonferroni would keep one')
+  t.strictSame(holmSignificant([0.04, 0.04]), [false, false], 'one alone would do')
+})
+
+test('an hour’s mean is of its observed cells and is taken away', async t => {
+  const values = Float64Array.of(1, 5, Number.NaN, 3, 9)
+  const hours = Uint8Array.of(23, 0, 23, 23, 0)
+  const means = hourOfDayMeans(values, hours)
+  t.strictSame([means[23], means[0], means[1]], [2, 7, Number.NaN])
+  t.strictSame([...hourOfDayRemoved(values, hours)], [-1, -2, Number.NaN, 1, 2])
+})

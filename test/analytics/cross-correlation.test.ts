@@ -1,0 +1,111 @@
+/** Cross-correlation against statsmodels and the definition, and the golden G3. Fixture: fixtures/series-correlation.py. */
+
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { test } from 'tap'
+import { crossCorrelation, largestCrossCorrelation, seriesTransform } from '../../analytics/cross-correlation.ts'
+import { floats, readFixture } from './fixture.ts'
+import { autoregressive, found, goldenDaily, goldenFollower, withLoss } from './series.ts'
+
+interface Case {
+  name: string
+  x: (number | null)[]
+  y: (number | null)[]
+  lags: number
+  r: (number | null)[]
+  pairs: number[] | null
+}
+
+const { cross } = readFixture<{ cross: Case[] }>('series-correlation')
+
+function crossed(x: Float64Array, y: Float64Array, lagMax: number) {
+  return crossCorrelation(found(seriesTransform(x, lagMax)), found(seriesTransform(y, lagMax)))
+}
+
+test('r at every lag is that of statsmodels, and of the definition where there are gaps', async t => {
+  for (const { name, x, y, lags, r, pairs } of cross) {
+    const result = crossed(floats(x), floats(y), lags)
+    let largest = 0
+    for (const [place, value] of r.entries()) {
+      largest = Math.max(largest, Math.abs((result.r[place] as number) - (value ?? Number.NaN)))
+    }
+    t.ok(largest < 1e-9, `${name}: off by ${largest}`)
+    if (pairs !== null) t.strictSame([...result.pairs], pairs, name)
+    const best = r.reduce(
+      (kept: number, value, place) => (Math.abs(value ?? 0) > Math.abs(r[kept] ?? 0) ? place : kept),
+      0,
+    )
+    t.equal(found(largestCrossCorrelation(result)).lag, best - lags, `${name}: the lag`)
+  }
+})
+
+test('G3: the follower is an hour behind', async t => {
+  const best = found(largestCrossCorrelation(crossed(goldenDaily(), goldenFollower(), 288)))
+  t.equal(best.lag, 12)
+  t.ok(Math.abs(best.r - -0.9999294387) < 1e-10)
+  t.equal(found(largestCrossCorrelation(crossed(goldenFollower(), goldenDaily(), 288))).lag, -12)
+})
+
+test('a made delay is given back, with gaps, however long the series is beside the lags', async t => {
+  for (const [length, delay] of [
+    [1024, 200],
+    [1025, -300],
+    [3072, 1024],
+    [9000, -77],
+  ] as const) {
+    const source = autoregressive(length + 2048, 0.5, length)
+    const x = withLoss(source.subarray(1024, 1024 + length), 0.2, 1)
+    const y = withLoss(source.subarray(1024 - delay, 1024 - delay + length), 0.2, 2)
+    t.equal(found(largestCrossCorrelation(crossed(x, y, Math.min(1024, length - 1)))).lag, delay, `${length} cells`)
+  }
+})
+
+test('turning the pair round turns the lags round; shift and scale change nothing but a sign', async () => {
+  fc.assert(
+    fc.property(fc.integer(), fc.constantFrom(-2, 0.001, 500), (seed, scale) => {
+      const x = withLoss(autoregressive(400, 0.8, seed), 0.3, seed + 1)
+      const y = withLoss(autoregressive(400, 0.8, seed + 2), 0.1, seed + 3)
+      const forward = crossed(x, y, 50)
+      const backward = crossed(
+        y.map(value => scale * value + 7),
+        x,
+        50,
+      )
+      assert.deepEqual(backward.pairs, forward.pairs.slice().reverse())
+      for (const [place, r] of forward.r.entries()) {
+        assert.ok(Math.abs((backward.r[100 - place] as number) - Math.sign(scale) * r) < 1e-9)
+      }
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('equal peaks give the smallest lag, and lags with too few pairs give none', async t => {
+  t.strictSame(
+    largestCrossCorrelation({
+      lagMax: 2,
+      r: Float64Array.from([0.9, 0.1, 0.3, -0.9, 0.2]),
+      pairs: new Float64Array(5),
+    }),
+    {
+      lag: 1,
+      r: -0.9,
+    },
+  )
+  const sparse = autoregressive(400, 0, 1).map((value, i) => (i < 15 || i > 380 ? value : Number.NaN))
+  const result = crossed(sparse, sparse, 30)
+  t.ok(Number.isNaN(result.r[0]), 'no pair is 30 apart')
+  t.equal(largestCrossCorrelation(result)?.lag, 0)
+  t.equal(largestCrossCorrelation({ lagMax: 0, r: Float64Array.of(Number.NaN), pairs: Float64Array.of(3) }), null)
+})
+
+test('a series that does not vary has no transform, and two grids do not mix', async t => {
+  t.equal(seriesTransform(new Float64Array(30).fill(0.1), 5), undefined)
+  t.equal(seriesTransform(new Float64Array(0), 0), undefined)
+  t.throws(() =>
+    crossCorrelation(
+      found(seriesTransform(Float64Array.of(1, 2), 1)),
+      found(seriesTransform(Float64Array.of(1, 2, 3), 1)),
+    ),
+  )
+})

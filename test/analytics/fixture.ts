@@ -1,0 +1,27 @@
+/** Reads the references' figures, and compares with them. */
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The JSON that the Python script of the same name wrote; the shape is the script's. */
+export function readFixture<Shape>(name: string): Shape {
+  return JSON.parse(readFileSync(join(import.meta.dirname, 'fixtures', `${name}.json`), 'utf8'))
+}
+
+/** JSON has no NaN: null is a missing value. */
+export function floats(list: readonly (number | null)[]): Float64Array {
+  return Float64Array.from(list, value => value ?? Number.NaN)
+}
+
+/** Times in milliseconds from a start and the seconds between one and the next. */
+export function timesFrom(startMs: number, stepsSeconds: readonly number[]): Float64Array {
+  let timeMs = startMs
+  return Float64Array.of(startMs, ...stepsSeconds.map(seconds => (timeMs += seconds * 1000)))
+}
+
+/** The relative deviation, absolute where the reference is 0; 0 where both do not exist, infinite where one does. */
+export function deviation(value: number | null, reference: number | null): number {
+  const isMissing = value === null || Number.isNaN(value)
+  if (isMissing || reference === null) return isMissing && reference === null ? 0 : Number.POSITIVE_INFINITY
+  return value === reference ? 0 : Math.abs(value - reference) / (Math.abs(reference) || 1)
+}

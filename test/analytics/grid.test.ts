@@ -1,0 +1,65 @@
+/** The grid against pandas' resample. */
+
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { test } from 'tap'
+import { binMeans, frameOf, gridStepMs } from '../../analytics/grid.ts'
+import { deviation, floats, readFixture, timesFrom } from './fixture.ts'
+
+interface Case {
+  start: number
+  steps_between: number[]
+  values: (number | null)[]
+  grids: Record<string, { start: number; cells: number; places: number[]; means: number[] }>
+}
+
+const reference = readFixture<Record<string, Case>>('grid')
+const dayMs = 86_400_000
+
+test('cells are those of pandas’ resample', async t => {
+  for (const [name, { start, steps_between, values, grids }] of Object.entries(reference)) {
+    const timesMs = timesFrom(start * 1000, steps_between)
+    for (const [step, expected] of Object.entries(grids)) {
+      const frame = frameOf(timesMs[0] as number, timesMs.at(-1) as number, Number(step) * 1000)
+      t.strictSame(frame, { stepMs: Number(step) * 1000, startMs: expected.start * 1000, cells: expected.cells }, name)
+      const means = binMeans(timesMs, floats(values), frame)
+      const places = [...means.keys()].filter(cell => !Number.isNaN(means[cell]))
+      t.strictSame(places, expected.places, `${name}, ${step} s: the cells with data`)
+      const errors = places.map((cell, index) => deviation(means[cell] as number, expected.means[index] ?? null))
+      t.ok(Math.max(...errors) < 1e-12, `${name}, ${step} s: ${Math.max(...errors)}`)
+    }
+  }
+})
+
+test('the step is the smallest that the device fills and that makes few enough cells', async t => {
+  const step = (seconds: number | null, days: number) =>
+    gridStepMs(seconds === null ? null : seconds * 1000, 0, days * dayMs - 1) / 1000
+  t.strictSame(
+    [60, 61, 63, 64, 300, 310, 3600].map(seconds => step(seconds, 30)),
+    [60, 60, 60, 120, 300, 300, 3600],
+  )
+  t.equal(step(86_400, 30), 3600, 'an hour for who reports daily')
+  t.equal(step(null, 30), 60)
+  t.strictSame([step(60, 91), step(60, 92), step(1, 366), step(1, 3650), step(1, 36_500)], [60, 120, 300, 3600, 3600])
+})
+
+test('a cell is half open, and begins at a multiple of the step since 1970', async t => {
+  const timesMs = Float64Array.of(59_999, 60_000, 119_999, 120_000)
+  const frame = frameOf(59_999, 120_000, 60_000)
+  t.strictSame(frame, { stepMs: 60_000, startMs: 0, cells: 3 })
+  t.strictSame([...binMeans(timesMs, Float64Array.of(1, 2, 4, 8), frame)], [1, 3, 8])
+  const inside = { stepMs: 60_000, startMs: 60_000, cells: 1 }
+  t.strictSame([...binMeans(timesMs, Float64Array.of(1, 2, 4, 8), inside)], [3], 'samples outside are left out')
+  t.ok(binMeans(timesMs, new Float64Array(4).fill(Number.NaN), frame).every(Number.isNaN), 'nothing gives no cell')
+})
+
+test('the mean of equal values is that value', async () => {
+  const numbers = fc.tuple(fc.double({ noNaN: true, min: -1e6, max: 1e6 }), fc.integer({ min: 1, max: 99 }))
+  fc.assert(
+    fc.property(numbers, ([value, count]) => {
+      const timesMs = Float64Array.from({ length: count }, (_, index) => index)
+      const [mean] = binMeans(timesMs, new Float64Array(count).fill(value), frameOf(0, 1, 60_000))
+      assert.ok(mean === value, `${mean} ${value}`)
+    }),
+  )
+})

@@ -1,0 +1,119 @@
+/** Lomb–Scargle power and its false-alarm probability against astropy. Fixture: fixtures/seasonal-peaks.py. */
+
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { test } from 'tap'
+import { detrend } from '../../analytics/detrend.ts'
+import { falseAlarmProbability, observedTimes } from '../../analytics/false-alarm.ts'
+import { fitSinusoid, fitSinusoidAtTimes, observedSeries, withoutSinusoid } from '../../analytics/lomb-scargle.ts'
+import { refineFrequency } from '../../analytics/refine-frequency.ts'
+import { deviation, floats, readFixture } from './fixture.ts'
+import { autoregressive, found, withLoss } from './series.ts'
+
+interface Peak {
+  frequency: number
+  power: number
+  amplitude: number
+  sine: number
+  cosine: number
+  falseAlarm: number
+}
+
+interface Case {
+  name: string
+  values: (number | null)[]
+  frequencies: number[]
+  powers: number[]
+  peaks: Peak[]
+}
+
+const reference = readFixture<{
+  series: Case[]
+  irregular: { timesMs: number[]; values: number[]; frequencies: number[]; powers: number[] }
+  falseAlarm: { z: number; n: number; variance: number; span: number; p: number }[]
+}>('seasonal-peaks')
+
+test('z is astropy’s at any frequency, with gaps and without', async t => {
+  for (const { name, values, frequencies, powers } of reference.series) {
+    const series = observedSeries(detrend(floats(values)).residual)
+    for (const [place, frequency] of frequencies.entries()) {
+      const distance = Math.abs(fitSinusoid(series, frequency).power - (powers[place] as number))
+      t.ok(distance < 1e-8, `${name} at ${frequency}: off by ${distance}`)
+    }
+  }
+})
+
+test('z of single moments is astropy’s', async t => {
+  const { timesMs, values, frequencies, powers } = reference.irregular
+  for (const [place, frequency] of frequencies.entries()) {
+    const { power } = fitSinusoidAtTimes(floats(timesMs), floats(values), frequency / 1000)
+    t.ok(Math.abs(power - (powers[place] as number)) < 1e-8, `${frequency} Hz`)
+  }
+})
+
+test('the refined frequency is where astropy’s z is largest, with its amplitude and phase', async t => {
+  for (const { name, values, peaks } of reference.series) {
+    const series = observedSeries(detrend(floats(values)).residual)
+    for (const peak of peaks) {
+      // From the next bin of a plain transform, half a bin away.
+      const start = peak.frequency + 0.3 / values.length
+      const refined = found(refineFrequency(series, start))
+      t.ok(deviation(refined.frequency, peak.frequency) < 1e-5, `${name}: ${1 / refined.frequency}`)
+      t.ok(Math.abs(refined.power - peak.power) < 1e-8, `${name}: z ${refined.power}`)
+      const exact = fitSinusoid(series, peak.frequency)
+      t.ok(deviation(Math.hypot(exact.sine, exact.cosine), peak.amplitude) < 1e-6, `${name}: amplitude`)
+      t.ok(deviation(exact.sine, peak.sine) < 1e-6 && deviation(exact.cosine, peak.cosine) < 1e-6, `${name}: phase`)
+    }
+  }
+})
+
+test('a frequency on the flank of a stronger cycle is not refined', async t => {
+  const values = Float64Array.from({ length: 720 }, (_, i) => Math.sin((2 * Math.PI * i) / 24))
+  t.equal(refineFrequency(observedSeries(values), 30.8 / 720), undefined)
+  t.ok(refineFrequency(observedSeries(values), 30.2 / 720))
+  t.equal(refineFrequency(observedSeries(new Float64Array(50)), 0.1), undefined, 'nothing varies')
+})
+
+test('the false-alarm probability is astropy’s by Baluev', async t => {
+  for (const { z, n, variance, span, p } of reference.falseAlarm) {
+    const mine = falseAlarmProbability(z, { observed: n, variance, span }, 0.5)
+    const isZero = p < 1e-300 && mine < 1e-300
+    t.ok(isZero || Math.abs(mine - p) < 1e-6 * p + 1e-300, `z ${z}, n ${n}: ${mine}, ${p}`)
+  }
+  for (const { name, values, peaks } of reference.series) {
+    const times = observedTimes(floats(values))
+    for (const { power, falseAlarm } of peaks) {
+      const mine = falseAlarmProbability(power, times, 0.5)
+      t.ok(Math.abs(mine - falseAlarm) < 1e-6 * falseAlarm + 1e-300, `${name}: ${mine}, ${falseAlarm}`)
+    }
+  }
+})
+
+test('the false-alarm probability does not underflow, goes from 1 to 0, and needs five values', async t => {
+  const of = (z: number, observed = 1000) => falseAlarmProbability(z, { observed, variance: 1e5, span: 1000 }, 0.5)
+  t.ok(of(0.5) > 0 && of(0.5) < 1e-140)
+  t.equal(of(0), 1)
+  t.equal(of(1), 0)
+  t.ok(Number.isNaN(of(0.5, 4)))
+})
+
+test('a subtracted sinusoid is gone, and what stays is orthogonal to it', async () => {
+  const cases = fc.record({ seed: fc.integer(), frequency: fc.double({ min: 0.01, max: 0.49, noNaN: true }) })
+  fc.assert(
+    fc.property(cases, ({ seed, frequency }) => {
+      const values = withLoss(autoregressive(1501, 0.9, seed), 0.3, seed + 1)
+      const series = observedSeries(values)
+      const fitted = fitSinusoid(series, frequency)
+      const rest = observedSeries(withoutSinusoid(values, fitted))
+      assert.ok(fitSinusoid(rest, frequency).power < 1e-20)
+      assert.ok(Math.abs(1 - rest.squares / series.squares - fitted.power) < 1e-9, 'z is the share that went')
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('frequencies at which sine and cosine are one have no power', async t => {
+  const series = observedSeries(autoregressive(100, 0, 1))
+  t.equal(fitSinusoid(series, 0).power, 0)
+  t.equal(fitSinusoid(series, 0.5).power, 0)
+})

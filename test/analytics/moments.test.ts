@@ -1,0 +1,119 @@
+/** Moments and quantiles against numpy. */
+
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { test } from 'tap'
+import { isConstant, momentsOf } from '../../analytics/moments.ts'
+import { median, quantile, quantiles } from '../../analytics/quantile.ts'
+import { deviation, floats, readFixture } from './fixture.ts'
+
+interface Figures {
+  values: (number | null)[]
+  count: number
+  mean: number
+  std: number | null
+  min: number
+  max: number
+  first: number
+  last: number
+  quantiles: number[]
+}
+
+const reference = readFixture<{ probabilities: number[]; series: Record<string, Figures> }>('moments')
+
+test('moments and quantiles are numpy’s, whatever the sensor does', async t => {
+  for (const [name, figures] of Object.entries(reference.series)) {
+    const values = floats(figures.values)
+    const { count, mean, std, min, max, first, last } = momentsOf(values)
+    const { count: countExpected, min: minExpected, max: maxExpected } = figures
+    t.strictSame([count, min, max], [countExpected, minExpected, maxExpected], name)
+    t.strictSame([first, last], [figures.first, figures.last], name)
+    t.ok(deviation(mean, figures.mean) < 1e-12, `${name}: mean ${mean}`)
+    t.ok(isConstant(momentsOf(values)) || deviation(std, figures.std) < 1e-10, `${name}: std ${std}`)
+    const found = quantiles(values, reference.probabilities)
+    const errors = found.map((value, index) => deviation(value, figures.quantiles[index] ?? null))
+    t.ok(Math.max(...errors) < 1e-12, `${name}: quantiles ${found}`)
+  }
+})
+
+test('a series is constant when its spread is rounding', async t => {
+  const of = (name: string) => momentsOf(floats(reference.series[name]?.values ?? []))
+  t.ok(isConstant(of('constant')) && isConstant(of('constant 0.1')) && isConstant(of('one')))
+  t.equal(of('constant').std, 0)
+  for (const name of ['two', 'quantised', 'pressure', 'offset', 'one spike']) t.notOk(isConstant(of(name)), name)
+  t.ok(isConstant(momentsOf(Float64Array.of(0.3, 0.1 + 0.2, 0.3))), 'values that differ in their last bit')
+  t.notOk(isConstant(momentsOf(Float64Array.of(0.3, 0.3 + 1e-11))))
+  t.notOk(isConstant(momentsOf(new Float64Array(0))), 'nothing is not constant')
+})
+
+test('nothing has a count and no more, one value has no spread', async t => {
+  const empty = momentsOf(Float64Array.of(Number.NaN, Number.NaN))
+  const none = Number.NaN
+  const rest = { mean: none, std: none, min: none, max: none, first: none, last: none, minIndex: -1, maxIndex: -1 }
+  t.strictSame(empty, { count: 0, ...rest })
+  t.strictSame(quantiles(new Float64Array(3).fill(Number.NaN), [0, 0.5, 1]), [Number.NaN, Number.NaN, Number.NaN])
+  t.ok(Number.isNaN(momentsOf(Float64Array.of(4)).std))
+  t.equal(quantile(Float64Array.of(4), 0.3), 4)
+})
+
+test('golden: thirty days of a sine', async t => {
+  const sine = Float64Array.from(
+    { length: 8640 },
+    (_, index) => 20 + 5 * Math.sin((2 * Math.PI * index * 300) / 86_400),
+  )
+  const { mean, std } = momentsOf(sine)
+  const [p05, p95] = quantiles(sine, [0.05, 0.95]) as [number, number]
+  t.ok(deviation(mean, 20) < 1e-12, `${mean}`)
+  t.ok(deviation(std, 3.535_738_526_351_691_4) < 1e-10, `${std}`)
+  t.ok(Math.abs(p05 - 15.058_192_45) < 5e-9 && Math.abs(p95 - 24.941_807_55) < 5e-9, `${p05} ${p95}`)
+})
+
+test('quantiles are those of the sorted values, and leave the series as it is', async () => {
+  const numbers = fc.array(fc.integer({ min: -20, max: 20 }), { minLength: 1, maxLength: 60 })
+  fc.assert(
+    fc.property(numbers, fc.float({ min: 0, max: 1, noNaN: true }), (list, probability) => {
+      const values = Float64Array.from(list)
+      const sorted = values.toSorted()
+      const place = (list.length - 1) * probability
+      const low = sorted[Math.floor(place)] as number
+      const high = sorted[Math.ceil(place)] as number
+      const expected = low + (high - low) * (place - Math.floor(place))
+      const [least, found, middle] = quantiles(values, [0, probability, Math.max(probability, 0.5)])
+      assert.ok(Math.abs((found as number) - expected) < 1e-12)
+      assert.equal(least, sorted[0])
+      assert.ok((middle as number) >= (found as number))
+      assert.deepEqual([...values], list)
+    }),
+  )
+})
+
+test('shift, scale and reverse do to the figures what they must', async () => {
+  const numbers = fc.array(fc.double({ min: -50, max: 50, noNaN: true }), { minLength: 2, maxLength: 60 })
+  const near = (a: number, b: number) => assert.ok(Math.abs(a - b) <= 1e-10 * Math.max(1, Math.abs(b)), `${a} ${b}`)
+  fc.assert(
+    fc.property(numbers, fc.integer({ min: -999, max: 999 }), fc.integer({ min: 1, max: 9 }), (list, shift, scale) => {
+      const before = momentsOf(Float64Array.from(list))
+      const values = Float64Array.from(list, value => value * scale + shift).toReversed()
+      const after = momentsOf(values)
+      near(after.mean, before.mean * scale + shift)
+      near(after.std, before.std * scale)
+      near(after.first, before.last * scale + shift)
+      near(after.max, before.max * scale + shift)
+      near(median(values), median(Float64Array.from(list)) * scale + shift)
+    }),
+  )
+})
+
+test('a million values are selected in linear time, also sorted and equal ones', async t => {
+  const length = 1_000_000
+  const shapes = {
+    ascending: (i: number) => i,
+    descending: (i: number) => length - i,
+    equal: () => 7,
+    saw: (i: number) => i % 10,
+  }
+  const half = { ascending: 499_999.5, descending: 500_000.5, equal: 7, saw: 4.5 }
+  for (const [name, shape] of Object.entries(shapes)) {
+    t.equal(median(Float64Array.from({ length }, (_, index) => shape(index))), half[name as keyof typeof half], name)
+  }
+})

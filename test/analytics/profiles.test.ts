@@ -1,0 +1,165 @@
+/** Profiles in local time against pandas on real readings. Fixture: fixtures/profiles.py. */
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { test } from 'tap'
+import { hoursOfDay, hoursOfWeek } from '../../analytics/hour-of-week.ts'
+import { circularMean, dailyProfile, extremeHours, weeklyProfile } from '../../analytics/profiles.ts'
+
+type Column = (number | null)[]
+
+interface Case {
+  readonly file: string
+  readonly column: string
+  readonly zone: string
+  readonly every: number
+  readonly n: number[]
+  readonly mean: Column
+  readonly median: Column
+  readonly p10: Column
+  readonly p90: Column
+  readonly weekly: Column[]
+}
+
+const cases: Case[] = JSON.parse(readFileSync(join(import.meta.dirname, 'fixtures/profiles.json'), 'utf8'))
+const hourMs = 3_600_000
+const yearMs = 365 * 24 * hourMs
+
+function readings({ file, column, every }: Case): { times: Float64Array; values: Float64Array } {
+  const lines = readFileSync(join(import.meta.dirname, '../../demo/data', file), 'utf8')
+    .trimEnd()
+    .split('\n')
+  const place = (lines[0] ?? '').split(',').indexOf(column)
+  const rows = lines
+    .slice(1)
+    .filter((_, index) => index % every === 0)
+    .map(line => line.split(','))
+  const numberOf = (text = '') => (text === '' ? Number.NaN : Number(text))
+  return {
+    times: Float64Array.from(rows, row => Date.parse(row[0] ?? '')),
+    values: Float64Array.from(rows, row => numberOf(row[place])),
+  }
+}
+
+function deviation(got: Column, expected: Column): number {
+  const errors = got.map((value, index) => {
+    const known = expected[index] ?? null
+    if (value === null || known === null) return value === known ? 0 : Number.POSITIVE_INFINITY
+    return Math.abs(value - known) / Math.max(1, Math.abs(known))
+  })
+  return Math.max(...errors)
+}
+
+test('daily and weekly profiles are those of pandas', async t => {
+  let largest = 0
+  for (const known of cases) {
+    const { times, values } = readings(known)
+    const name = `${known.file} ${known.column} ${known.zone}`
+    const weekHours = hoursOfWeek(times, known.zone)
+    const profile = dailyProfile(values, hoursOfDay(weekHours))
+    t.strictSame(
+      profile.map(({ hour }) => hour),
+      Array.from({ length: 24 }, (_, hour) => hour),
+    )
+    t.strictSame(
+      profile.map(({ n }) => n),
+      known.n,
+      name,
+    )
+    const errors = (['mean', 'median', 'p10', 'p90'] as const).map(part =>
+      deviation(
+        profile.map(hour => hour[part]),
+        known[part],
+      ),
+    )
+    const weekly = weeklyProfile(values, weekHours, yearMs) ?? []
+    t.equal(weekly.length, 7)
+    errors.push(...weekly.map((day, index) => deviation(day, known.weekly[index] ?? [])))
+    t.ok(Math.max(...errors) <= 1e-12, `${name}: ${Math.max(...errors)}`)
+    largest = Math.max(largest, ...errors)
+  }
+  t.comment(`largest deviation: ${largest}`)
+})
+
+test('the hour that repeats pools into its label, the skipped one has a reading fewer', async t => {
+  const counts = (from: string, cells: number) => {
+    const times = Float64Array.from({ length: cells }, (_, index) => Date.parse(from) + index * 300_000)
+    const hours = hoursOfDay(hoursOfWeek(times, 'Europe/Berlin'))
+    return dailyProfile(new Float64Array(cells).fill(1), hours).map(({ n }) => n)
+  }
+  t.strictSame(counts('2025-03-29T23:00Z', 276), [12, 12, 0, ...new Array(21).fill(12)])
+  t.strictSame(counts('2025-10-25T22:00Z', 300), [12, 12, 24, ...new Array(21).fill(12)])
+})
+
+test('the week begins on Monday, also before 1970 and across the zone’s midnight', async t => {
+  const hour = (text: string, zone: string) => hoursOfWeek(Float64Array.of(Date.parse(text)), zone)[0]
+  t.equal(hour('2026-11-16T00:00Z', 'UTC'), 0)
+  t.equal(hour('2026-11-15T23:59Z', 'UTC'), 167)
+  t.equal(hour('2026-11-15T23:59Z', 'Europe/Berlin'), 0)
+  t.equal(hour('1969-12-29T00:00Z', 'UTC'), 0)
+  t.equal(hour('1969-12-28T23:00Z', 'UTC'), 167)
+  t.throws(() => hoursOfWeek(Float64Array.of(0), 'Mars/Olympus'), RangeError)
+})
+
+test('a weekly profile needs three weeks', async t => {
+  const times = Float64Array.from({ length: 504 }, (_, index) => index * hourMs)
+  const hours = hoursOfWeek(times, 'UTC')
+  const values = new Float64Array(504).fill(4)
+  t.equal(weeklyProfile(values, hours, 504 * hourMs - 1), null)
+  t.strictSame(weeklyProfile(values, hours, 504 * hourMs), new Array(7).fill(new Array(24).fill(4)))
+})
+
+test('no reading: 24 empty hours and no peak', async t => {
+  const profile = dailyProfile(Float64Array.of(Number.NaN, Number.NaN), Uint8Array.of(3, 4))
+  t.equal(profile.length, 24)
+  t.strictSame(profile[3], { hour: 3, n: 0, mean: null, median: null, p10: null, p90: null })
+  t.strictSame(extremeHours(profile), { peak: null, trough: null })
+})
+
+test('peak and trough are the hours of the extreme means; equal ones average round the clock', async t => {
+  const extremes = (mean: (hour: number) => number) => {
+    const hours = Uint8Array.from({ length: 24 }, (_, hour) => hour)
+    return extremeHours(dailyProfile(Float64Array.from(hours, mean), hours))
+  }
+  t.strictSame(
+    extremes(hour => Math.sin((Math.PI * (hour - 9)) / 12)),
+    { peak: 15, trough: 3 },
+  )
+  t.strictSame(
+    extremes(hour => (hour === 23 || hour === 1 ? 9 : hour === 12 ? 1 : 5)),
+    { peak: 0, trough: 12 },
+  )
+  t.equal(circularMean([23, 0]), 23.5)
+  t.equal(circularMean([22, 23, 0]), 23)
+  t.equal(circularMean([6, 18]), 6, 'no direction: the first stands for both')
+  t.equal(circularMean([]), null)
+})
+
+test('a shift and a scale pass through a profile, and order does not matter', async () => {
+  const reading = fc.record({
+    hour: fc.integer({ min: 0, max: 23 }),
+    value: fc.option(fc.integer({ min: -500, max: 500 }), { nil: null, freq: 8 }),
+  })
+  const profileOf = (list: { hour: number; value: number | null }[], moved: (value: number) => number) =>
+    dailyProfile(
+      Float64Array.from(list, ({ value }) => (value === null ? Number.NaN : moved(value))),
+      Uint8Array.from(list, ({ hour }) => hour),
+    )
+  fc.assert(
+    fc.property(fc.array(reading, { maxLength: 200, size: 'max' }), list => {
+      const plain = profileOf(list, value => value)
+      const moved = profileOf(list.toReversed(), value => 4 * value + 1000)
+      for (const part of ['mean', 'median', 'p10', 'p90'] as const) {
+        const expected = plain.map(hour => (hour[part] === null ? null : 4 * hour[part] + 1000))
+        assert.ok(
+          deviation(
+            moved.map(hour => hour[part]),
+            expected,
+          ) < 1e-12,
+        )
+      }
+    }),
+  )
+})

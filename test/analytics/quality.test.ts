@@ -1,0 +1,152 @@
+/** Quality flags: each test on hand-made readings, all of them against a slow telling of the rules. */
+
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { test } from 'tap'
+import { flatLines } from '../../analytics/flat-line.ts'
+import { checkQuality, flagGood, flagMissing, flagSuspect, type Quality } from '../../analytics/quality.ts'
+import { type QualityLimits, qualityLimits } from '../../analytics/quality-limits.ts'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const gapMs = 2.5 * minuteMs
+
+type Metric = keyof typeof qualityLimits
+
+/** Readings every minute unless told otherwise; null is missing. */
+function check(metric: Metric, values: readonly (number | null)[], stepMs = minuteMs): Quality {
+  return checkQuality(
+    Float64Array.from(values, (_, index) => index * stepMs),
+    Float64Array.from(values, value => value ?? Number.NaN),
+    qualityLimits[metric],
+    (gapMs * stepMs) / minuteMs,
+  )
+}
+
+function suspects({ flags }: Quality): number[] {
+  return [...flags.keys()].filter(index => flags[index] === flagSuspect)
+}
+
+test('ordinary readings are good, missing ones missing, and the battery is not judged', async t => {
+  const { flags, counts } = check('temperature', [20, 20.5, null, 21])
+  t.strictSame([...flags], [flagGood, flagGood, flagMissing, flagGood])
+  t.strictSame(counts, { good: 3, suspect: 0, missing: 1, tests: { range: 0, spike: 0, rate: 0, flat: 0 } })
+  t.equal(check('battery_voltage', [4, 0, 100]).counts.good, 3)
+  t.strictSame([...check('pressure', []).flags], [])
+  t.equal(check('pressure', [null, null]).counts.missing, 2)
+})
+
+test('range: outside is suspect, the bounds are not', async t => {
+  t.strictSame(suspects(check('temperature', [-30.1, -30, -29], hourMs)), [0])
+  t.strictSame(suspects(check('temperature', [49, 50, 50.1], hourMs)), [2])
+  t.strictSame(suspects(check('pressure', [870, 869.9], hourMs)), [1])
+  t.strictSame(suspects(check('pressure', [1085, 1085.1], hourMs)), [1])
+})
+
+test('spike: one reading away from the mean of its neighbours, also below 0 °C', async t => {
+  // Ten minutes apart, so that the rate of change allows the step.
+  const spikes = (metric: Metric, values: (number | null)[]) => check(metric, values, 10 * minuteMs).counts.tests.spike
+  t.equal(spikes('temperature', [-5, -1.9, -5]), 1)
+  t.equal(spikes('temperature', [-5, -2, -5]), 0, 'exactly the limit')
+  t.equal(spikes('temperature', [-34.7, -31.7, -34.7]), 0, 'the limit but for rounding')
+  t.equal(spikes('temperature', [-5, 5, 15]), 0, 'a slope is no spike')
+  t.equal(spikes('humidity', [50, 65.1, 50]), 1)
+  t.equal(spikes('pressure', [1000, 998.9, 1000]), 1)
+  t.equal(spikes('temperature', [-5, null, 0, null, -5]), 1, 'neighbours are those with a value')
+  t.equal(spikes('temperature', [-5, null, null, 0, -5]), 0, 'a gap before it')
+  t.equal(spikes('temperature', [-5, 0, null, null, -5]), 0, 'a gap after it')
+  t.equal(spikes('temperature', [-5, 0]), 0)
+})
+
+test('rate: the later of two readings is suspect, by the time between them', async t => {
+  const isFast = (metric: Metric, change: number, intervalMs: number) => {
+    const { flags, counts } = check(metric, [20, 20 + change], intervalMs)
+    assert.equal(flags[0], flagGood)
+    return counts.tests.rate === 1
+  }
+  for (const sign of [1, -1]) {
+    t.notOk(isFast('temperature', sign * 3, minuteMs))
+    t.ok(isFast('temperature', sign * 3.1, minuteMs))
+    t.ok(isFast('temperature', sign * 3.1, 10_000), 'within a minute as in a minute')
+    t.notOk(isFast('temperature', sign * 3.1, 10 * minuteMs), 'linear between a minute and an hour')
+    t.notOk(isFast('temperature', sign * 4, hourMs))
+    t.ok(isFast('temperature', sign * 4.1, hourMs))
+    t.notOk(isFast('temperature', sign * 12, 4.5 * hourMs), 'between 9 in three and 15 in six hours')
+    t.ok(isFast('temperature', sign * 12.1, 4.5 * hourMs))
+    t.ok(isFast('temperature', sign * 25.1, 12 * hourMs))
+    t.notOk(isFast('temperature', sign * 30, 19 * hourMs), 'too far apart to tell')
+    t.ok(isFast('humidity', sign * 15.1, minuteMs))
+    t.ok(isFast('humidity', sign * 15.1, 1.1 * minuteMs), 'a minute and its jitter')
+    t.notOk(isFast('humidity', sign * 20, 5 * minuteMs))
+  }
+  t.strictSame(suspects(check('pressure', [1000, 1000.6, 1000.6])), [1])
+})
+
+test('flat: three hours of one value, every reading of the run from its start', async t => {
+  const flat = (metric: Metric, values: (number | null)[]) => suspects(check(metric, values, hourMs / 2))
+  t.strictSame(flat('temperature', [19, 20, 20, 20, 20, 20, 20, 20, 21]), [1, 2, 3, 4, 5, 6, 7])
+  t.strictSame(flat('temperature', [19, 20, 20, 20, 20, 20, 20, 21]), [], 'two hours and a half')
+  t.strictSame(flat('temperature', [20.3, 20.4, 20.3, 20.4, 20.3, 20.4, 20.3, 20.4]), [], 'a tenth is a change')
+  t.strictSame(flat('temperature', [20, null, 20, 20, 20, 20, 20]), [0, 2, 3, 4, 5, 6], 'one missing is no gap')
+  t.strictSame(flat('temperature', [20, 20, 20, null, null, 20, 20, 20]), [], 'a gap ends the run')
+  t.strictSame(flat('pressure', new Array(7).fill(1000.04)), [0, 1, 2, 3, 4, 5, 6])
+  t.strictSame(flat('humidity', [50, 50.9, 50, 50.9, 50, 50.9, 50]), [0, 1, 2, 3, 4, 5, 6])
+  t.strictSame(flat('humidity', new Array(48).fill(100)), [], 'fog')
+  t.strictSame(flat('humidity', [...new Array(6).fill(94.9), 95, ...new Array(6).fill(94.9)]), [])
+  t.strictSame(flat('battery_voltage', new Array(48).fill(4.1)), [])
+})
+
+test('a reading in several tests is one suspect', async t => {
+  const { flags, counts } = check('temperature', [20, 80, 20])
+  t.strictSame([...flags], [flagGood, flagSuspect, flagSuspect], 'the way down is a rate too')
+  t.strictSame(counts, { good: 1, suspect: 2, missing: 0, tests: { range: 1, spike: 1, rate: 2, flat: 0 } })
+})
+
+test('a device may have its own limits', async t => {
+  const limits: QualityLimits = { ...qualityLimits.temperature, range: [-80, -10], flat: null }
+  const { counts } = checkQuality(Float64Array.of(0, hourMs), Float64Array.of(-40, -5), limits, gapMs)
+  t.match(counts, { good: 1, tests: { range: 1 } })
+})
+
+test('flat lines are all stretches of three hours, as a slow search finds them', async () => {
+  const reading = fc.record({
+    value: fc.integer({ min: 0, max: 4 }),
+    waitMs: fc.constantFrom(hourMs / 2, hourMs, 3 * hourMs),
+  })
+  fc.assert(
+    fc.property(fc.array(reading, { maxLength: 40, size: 'max' }), fc.constantFrom(1, 2, 3), (list, limit) => {
+      const below = 4
+      let timeMs = 0
+      const times = Float64Array.from(list, ({ waitMs }) => (timeMs += waitMs))
+      const values = Float64Array.from(list, ({ value }) => value)
+      const expected = new Uint8Array(list.length)
+      for (let from = 0; from < list.length; from++) {
+        for (let to = from; to < list.length; to++) {
+          const part = values.subarray(from, to + 1)
+          const isWhole = list.slice(from + 1, to + 1).every(({ waitMs }) => waitMs <= hourMs)
+          const isFlat = Math.max(...part) - Math.min(...part) < limit && part.every(value => value < below)
+          const isLong = (times[to] ?? 0) - (times[from] ?? 0) >= 3 * hourMs
+          if (isWhole && isFlat && isLong) expected.fill(1, from, to + 1)
+        }
+      }
+      assert.deepEqual(flatLines(times, values, limit, below, hourMs), expected)
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('every reading is counted once, and a spike or a flat line stays when time runs backwards', async () => {
+  const value = fc.option(fc.integer({ min: -400, max: 600 }), { nil: null, freq: 5 })
+  fc.assert(
+    fc.property(fc.array(value, { maxLength: 60, size: 'max' }), list => {
+      const readings = list.map(reading => (reading === null ? null : reading / 10))
+      const { counts, flags } = check('temperature', readings, 20 * minuteMs)
+      assert.equal(counts.good + counts.suspect + counts.missing, list.length)
+      assert.deepEqual(
+        [...flags].map(flag => flag === flagMissing),
+        list.map(reading => reading === null),
+      )
+      assert.deepEqual(check('temperature', readings.toReversed(), 20 * minuteMs).counts.tests, counts.tests)
+    }),
+  )
+})

@@ -1,0 +1,255 @@
+/** Reliability against a reference that asks of every second whether the device was down. */
+
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { test } from 'tap'
+import { type Cadence, cadenceOf } from '../../analytics/cadence.ts'
+import { createLocalTime } from '../../analytics/local-time.ts'
+import { type ReliabilityInput, reliabilityOf } from '../../analytics/reliability.ts'
+import { deviation, readFixture, timesFrom } from './fixture.ts'
+
+const figures = [
+  'uptime',
+  'completeness',
+  'hours_with_data',
+  'received',
+  'expected',
+  'gap_count',
+  'longest_gap_seconds',
+  'downtime_seconds',
+  'mtbf_seconds',
+  'mttr_seconds',
+  'mtbf_lower_bound_seconds',
+] as const
+const windows = ['24h', '7d', '30d'] as const
+
+type Window = Record<(typeof figures)[number] | 'metric', number | null> & { truncated: boolean }
+
+interface Case {
+  first_seen: number
+  expected: number
+  gap: number
+  irregular: boolean
+  start: number
+  steps_between: number[]
+  missing: number[]
+  windows: Record<(typeof windows)[number], Window>
+  jitter_seconds: number
+  jitter_p95_seconds: number
+  gaps: [number, number, number, number][]
+  ongoing: boolean
+  days: [string, number | null, string][] | null
+}
+
+const reference = readFixture<{ now: number; cases: Record<string, Case> }>('reliability')
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+const utc = createLocalTime('UTC')
+const berlin = createLocalTime('Europe/Berlin')
+const everyMinute = cadenceOf(new Float64Array(0), 60_000)
+
+function inputOf(found: Case): ReliabilityInput {
+  const timesMs = timesFrom(found.start * 1000, found.steps_between)
+  const temperature = new Float64Array(timesMs.length)
+  for (const place of found.missing) temperature[place] = Number.NaN
+  const cadence: Cadence = {
+    kind: found.irregular ? 'irregular' : 'regular',
+    expectedMs: found.expected * 1000,
+    source: 'estimated',
+    regularity: 1,
+    gapMs: found.gap * 1000,
+  }
+  // The request comes in the middle of the minute.
+  const nowMs = reference.now * 1000 + 34_567
+  return { timesMs, metrics: { temperature }, firstSeenMs: found.first_seen * 1000, nowMs, cadence, local: berlin }
+}
+
+function every(stepMs: number, fromMs: number, untilMs: number): Float64Array {
+  return Float64Array.from({ length: Math.ceil((untilMs - fromMs) / stepMs) }, (_, index) => fromMs + index * stepMs)
+}
+
+/** What there is to hand in when a device has had these times and no other. */
+function whole(timesMs: Float64Array, nowMs: number, cadence: Cadence, local = utc): ReliabilityInput {
+  return { timesMs, metrics: {}, firstSeenMs: timesMs[0] ?? null, nowMs, cadence, local }
+}
+
+for (const [name, expected] of Object.entries(reference.cases)) {
+  test(`${name}: every figure is what asking of every second gives`, async t => {
+    const found = reliabilityOf(inputOf(expected))
+    for (const key of windows) {
+      const window = found.windows[key]
+      const errors = figures.map(figure => deviation(window[figure], expected.windows[key][figure]))
+      t.strictSame(
+        figures.filter((_, index) => (errors[index] as number) > 1e-9),
+        [],
+        key,
+      )
+      t.equal(window.truncated, expected.windows[key].truncated, key)
+      t.ok(deviation(window.metrics['temperature']?.completeness ?? null, expected.windows[key].metric) < 1e-9, key)
+    }
+    t.equal(found.gap_threshold_seconds, expected.gap)
+    t.ok(deviation(found.jitter_seconds, expected.jitter_seconds) < 1e-9, `${found.jitter_seconds}`)
+    t.ok(deviation(found.jitter_p95_seconds, expected.jitter_p95_seconds) < 1e-9, `${found.jitter_p95_seconds}`)
+    const [newest] = found.gaps
+    t.equal(newest?.ongoing, expected.ongoing)
+    const ended = found.gaps.filter(gap => !gap.ongoing)
+    t.equal(found.gaps_total, expected.gaps.length + (expected.ongoing ? 1 : 0))
+    t.strictSame(
+      ended.map(gap => [gap.start_ms / 1000, (gap.end_ms ?? 0) / 1000, gap.duration_seconds, gap.missed]),
+      expected.gaps.slice(0, ended.length),
+    )
+    t.equal(found.gaps.length, Math.min(50, found.gaps_total))
+    if (expected.days === null) return
+    t.strictSame(
+      found.days.map(day => [day.date, day.state]),
+      expected.days.map(([date, , state]) => [date, state]),
+    )
+    const errors = found.days.map((day, index) => deviation(day.completeness, expected.days?.[index]?.[1] ?? null))
+    t.ok(Math.max(...errors) < 1e-9, `${errors}`)
+  })
+}
+
+test('golden: a day of minutes without one of its hours', async t => {
+  const timesMs = every(60_000, 0, dayMs).filter(timeMs => timeMs < 10 * hourMs || timeMs >= 11 * hourMs)
+  t.equal(timesMs.length, 1380)
+  const { windows: found, gaps, gap_threshold_seconds, ...rest } = reliabilityOf(whole(timesMs, dayMs, everyMinute))
+  const { uptime, completeness, received, expected, downtime_seconds, mtbf_seconds, mttr_seconds } = found['24h']
+  t.ok(deviation(uptime, 0.958_333_333_333) < 1e-9 && deviation(completeness, 0.958_333_333_333) < 1e-9)
+  t.strictSame([received, expected, downtime_seconds, mttr_seconds, mtbf_seconds], [1380, 1440, 3600, 3600, 82_800])
+  const [start_ms, end_ms] = [10 * hourMs - 60_000, 11 * hourMs]
+  t.strictSame(gaps, [{ start_ms, end_ms, duration_seconds: 3660, missed: 60, ongoing: false }])
+  t.strictSame([gap_threshold_seconds, rest.jitter_seconds, rest.jitter_p95_seconds], [150, 0, 0])
+  t.strictSame([found['24h'].truncated, found['7d'].truncated, found['7d'].expected], [false, true, 1440])
+})
+
+test('no reading: counts of 0, no rates, nothing truncated', async t => {
+  const unknown = cadenceOf(new Float64Array(0), null)
+  for (const cadence of [unknown, everyMinute]) {
+    const { windows: found, gaps, gaps_total, days, ...rest } = reliabilityOf(whole(new Float64Array(0), 1e12, cadence))
+    const { received, gap_count, longest_gap_seconds, truncated, expected, metrics, ...rates } = found['7d']
+    t.strictSame([received, gap_count, longest_gap_seconds, truncated, gaps_total], [0, 0, 0, false, 0])
+    t.ok(
+      Object.values(rates).every(rate => rate === null),
+      JSON.stringify(rates),
+    )
+    t.equal(expected, cadence === unknown ? null : 7 * 1440)
+    t.strictSame([gaps, metrics, rest.jitter_seconds, rest.jitter_p95_seconds], [[], {}, null, null])
+    t.equal(days.length, 30)
+    t.ok(days.every(day => day.state === 'missing' && day.completeness === null))
+  }
+})
+
+test('one reading: received, and nothing that needs an interval', async t => {
+  const nowMs = Date.UTC(2025, 5, 1, 12)
+  const unknown = cadenceOf(new Float64Array(0), null)
+  const { windows: found, days } = reliabilityOf(whole(Float64Array.of(nowMs - 2 * hourMs), nowMs, unknown))
+  const { uptime, completeness, received, expected, truncated, mtbf_lower_bound_seconds } = found['24h']
+  t.strictSame([uptime, completeness, expected, mtbf_lower_bound_seconds], [null, null, null, null])
+  t.strictSame([received, truncated], [1, true])
+  t.strictSame(days.at(-1)?.state, 'partial')
+})
+
+test('a silence that lasts has no end, and one longer than the window takes all of it', async t => {
+  const nowMs = 50 * dayMs
+  const timesMs = every(60_000, 0, 10 * dayMs)
+  const { windows: found, gaps } = reliabilityOf({ ...whole(timesMs.slice(-1), nowMs, everyMinute), firstSeenMs: 0 })
+  const duration_seconds = 40 * 86_400 + 60
+  const start_ms = 10 * dayMs - 60_000
+  t.strictSame(gaps, [{ start_ms, end_ms: null, duration_seconds, missed: 40 * 1440, ongoing: true }])
+  const { uptime, completeness, downtime_seconds, longest_gap_seconds, mtbf_seconds } = found['30d']
+  t.strictSame([uptime, completeness, downtime_seconds, mtbf_seconds], [0, 0, 30 * 86_400, 0])
+  t.equal(longest_gap_seconds, duration_seconds)
+})
+
+test('two and a half intervals are no gap, a millisecond more is one', async t => {
+  const gaps = (stepMs: number) => reliabilityOf(whole(Float64Array.of(0, stepMs), 240_000, everyMinute)).gaps_total
+  t.strictSame([gaps(150_000), gaps(150_001)], [0, 1])
+})
+
+test('a sensor that never had a value is missing all of its readings', async t => {
+  const timesMs = every(60_000, 0, dayMs)
+  const metrics = { pressure: new Float64Array(timesMs.length).fill(Number.NaN) }
+  const window = reliabilityOf({ ...whole(timesMs, dayMs, everyMinute), metrics }).windows['24h']
+  t.strictSame([window.completeness, window.metrics], [1, { pressure: { completeness: 0 } }])
+})
+
+test('a burst or a backfill does not hide a loss, a single miss is no downtime', async t => {
+  const half = every(60_000, 0, dayMs).filter(timeMs => timeMs % 300_000 !== 0)
+  const twice = Float64Array.from([...half, ...half.map(timeMs => timeMs + 1000)]).toSorted()
+  const { uptime, completeness, received, metrics } = reliabilityOf({
+    ...whole(twice, dayMs, everyMinute),
+    firstSeenMs: 0,
+    metrics: { humidity: twice.map((_, index) => (index < twice.length / 2 ? Number.NaN : 1)) },
+  }).windows['24h']
+  t.strictSame([received, completeness, uptime], [1152, 0.8, 1])
+  t.strictSame(metrics, { humidity: { completeness: 0.4 } })
+})
+
+test('a local day is measured by its true length, today by the part that is over', async t => {
+  const days = (end: string) => {
+    const nowMs = Date.parse(end)
+    return reliabilityOf(whole(every(60_000, nowMs - 20 * dayMs, nowMs), nowMs, everyMinute, berlin)).days
+  }
+  for (const [end, change] of [
+    ['2025-04-05T11:30Z', '2025-03-30'],
+    ['2025-11-05T11:30Z', '2025-10-26'],
+  ] as const) {
+    const found = days(end)
+    t.equal(found.length, 30)
+    t.strictSame(
+      found.find(day => day.date === change),
+      { date: change, completeness: 1, state: 'ok' },
+    )
+    t.strictSame(found.at(-1), { date: end.slice(0, 10), completeness: 1, state: 'ok' })
+    t.strictSame(found[0], { ...found[0], completeness: null, state: 'missing' }, 'before the device’s first reading')
+    t.equal(found.filter(day => day.state === 'partial').length, 1, 'the day of its first reading')
+  }
+})
+
+test('an irregular device is measured by the hours that have a reading', async t => {
+  const cadence: Cadence = { ...everyMinute, kind: 'irregular', gapMs: 5 * hourMs }
+  const timesMs = every(2 * hourMs, 0, 40 * dayMs)
+  const { windows: found, days } = reliabilityOf(whole(timesMs, 40 * dayMs, cadence))
+  const { completeness, hours_with_data, uptime } = found['7d']
+  t.strictSame([completeness, hours_with_data, uptime], [null, 0.5, 1])
+  t.strictSame(days[3], { date: days[3]?.date, completeness: 0.5, state: 'partial' })
+})
+
+test('readings of the future do not count, and the answer ends at the full minute', async t => {
+  const nowMs = 2 * dayMs
+  const known = every(60_000, 0, nowMs)
+  const ahead = Float64Array.of(...known, nowMs + 30_000, nowMs + hourMs)
+  const found = reliabilityOf(whole(ahead, nowMs + 59_000, everyMinute))
+  t.strictSame(found, reliabilityOf(whole(known, nowMs, everyMinute)))
+  t.equal(found.windows['24h'].completeness, 1)
+})
+
+test('uptime and downtime make up the window, and a shift in time changes no figure', async () => {
+  const steps = fc.array(fc.integer({ min: 1, max: 40_000 }), { minLength: 1, maxLength: 60 })
+  fc.assert(
+    fc.property(steps, fc.integer({ min: 0, max: 20_000 }), (list, shiftMinutes) => {
+      const shiftMs = shiftMinutes * 60_000
+      const timesMs = timesFrom(0, list)
+      const nowMs = Math.ceil((timesMs.at(-1) as number) / 60_000) * 60_000 + 60_000
+      const before = reliabilityOf(whole(timesMs, nowMs, everyMinute))
+      const after = reliabilityOf(
+        whole(
+          timesMs.map(timeMs => timeMs + shiftMs),
+          nowMs + shiftMs,
+          everyMinute,
+        ),
+      )
+      assert.deepEqual(after.windows, before.windows)
+      for (const [key, lengthMs] of [
+        ['24h', dayMs],
+        ['30d', 30 * dayMs],
+      ] as const) {
+        const { uptime, downtime_seconds, completeness } = before.windows[key]
+        const lengthSeconds = Math.min(lengthMs, nowMs) / 1000
+        const up = (uptime as number) * lengthSeconds
+        assert.ok(Math.abs(up + (downtime_seconds as number) - lengthSeconds) < 1e-6)
+        assert.ok((uptime as number) >= 0 && (uptime as number) <= 1 && (completeness as number) <= 1)
+      }
+    }),
+  )
+})

@@ -1,0 +1,321 @@
+/** The search for cycles against numpy and astropy, the golden G1, and noise in which there are none. Fixture: fixtures/seasonal-peaks.py. */
+
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { test } from 'tap'
+import { Background } from '../../analytics/background.ts'
+import { detrend } from '../../analytics/detrend.ts'
+import { harmonicsOf } from '../../analytics/harmonics.ts'
+import { createPeriodogram, hannWindow, localMaxima, parabolaVertex } from '../../analytics/periodogram.ts'
+import { cellMiddleMs, repeatsDaily } from '../../analytics/phase-time.ts'
+import { createPeakSearch, type SeasonalPeak, significantRatio } from '../../analytics/seasonal-peaks.ts'
+import { deviation, floats, readFixture } from './fixture.ts'
+import { autoregressive, found, goldenDaily, goldenGaps, uniform, withLoss } from './series.ts'
+
+interface Case {
+  name: string
+  values: (number | null)[]
+  slope: number
+  peaks: {
+    frequency: number
+    power: number
+    amplitude: number
+    falseAlarm: number
+    bin: number
+    binPower: number
+    background: number
+  }[]
+}
+
+const { series: cases } = readFixture<{ series: Case[] }>('seasonal-peaks')
+
+function peaksOf(values: Float64Array): SeasonalPeak[] {
+  return createPeakSearch(values.length)(detrend(values).residual).peaks
+}
+
+function cycle(length: number, period: number): Float64Array {
+  return Float64Array.from({ length }, (_, i) => Math.cos((2 * Math.PI * i) / period))
+}
+
+function sum(...series: Float64Array[]): Float64Array {
+  return found(series[0]).map((_, i) => series.reduce((total, values) => total + (values[i] as number), 0))
+}
+
+function significantPeriods(values: Float64Array): number[] {
+  return peaksOf(values)
+    .filter(peak => peak.significant)
+    .map(peak => 1 / peak.frequency)
+}
+
+test('the slope is that of numpy’s line', async t => {
+  for (const { name, values, slope } of cases) {
+    const relative = deviation(detrend(floats(values)).slopePerCell, slope)
+    t.ok(relative < 1e-9, `${name}: off by ${relative}`)
+  }
+  t.ok(Number.isNaN(detrend(Float64Array.of(1, Number.NaN)).slopePerCell), 'one value has no slope')
+})
+
+test('spectrum and background are those of the definition in numpy', async t => {
+  for (const { name, values, peaks } of cases) {
+    const { residual } = detrend(floats(values))
+    const spectrum = createPeriodogram(hannWindow(values.length))(residual)
+    const background = new Background(spectrum.size, spectrum.cells)
+    background.take(spectrum, [])
+    for (const { bin, binPower, background: expected } of peaks) {
+      t.ok(deviation(spectrum.power[bin] as number, binPower) < 1e-9, `${name}: power`)
+      t.ok(deviation(background.at(bin), expected) < 1e-6, `${name}: background ${background.at(bin)}, ${expected}`)
+      t.ok(localMaxima(spectrum, 1).includes(bin), name)
+    }
+  }
+})
+
+test('the hole that a subtracted cycle leaves is no background', async t => {
+  const spectrum = createPeriodogram(hannWindow(720))(autoregressive(720, 0, 1))
+  const background = new Background(spectrum.size, spectrum.cells)
+  background.take(spectrum, [])
+  const before = background.at(40)
+  const holes = [20, 32, 60, 75].map(bin => bin / spectrum.size)
+  for (const frequency of holes) {
+    const bin = frequency * spectrum.size
+    spectrum.power.fill(1e-9, bin - 4, bin + 5)
+  }
+  background.take(spectrum, [])
+  t.ok(background.at(40) < before / 10, 'they would pull the line down')
+  background.take(spectrum, holes)
+  t.ok(Math.abs(Math.log(background.at(40) / before)) < 0.8, `${background.at(40)} is about ${before}`)
+})
+
+test('the strongest cycle has astropy’s period, power, amplitude and false-alarm probability', async t => {
+  for (const { name, values, peaks } of cases) {
+    const expected = found(peaks[0])
+    const peak = found(peaksOf(floats(values))[0])
+    t.ok(peak.significant, `${name}: ${peak.snr}`)
+    t.ok(deviation(peak.frequency, expected.frequency) < 1e-5, `${name}: period ${1 / peak.frequency}`)
+    t.ok(Math.abs(peak.power - expected.power) < 1e-8, `${name}: power`)
+    t.ok(deviation(peak.amplitude, expected.amplitude) < 1e-6, `${name}: amplitude`)
+    t.ok(deviation(peak.snr, expected.binPower / expected.background) < 0.01, `${name}: ratio ${peak.snr}`)
+    t.ok(Math.abs(peak.falseAlarm - expected.falseAlarm) < 1e-6 * expected.falseAlarm + 1e-300, `${name}: false alarm`)
+  }
+})
+
+test('further cycles have astropy’s period and power as well', async t => {
+  for (const { name, values, peaks } of cases) {
+    const got = peaksOf(floats(values))
+    for (const expected of peaks.slice(1)) {
+      const peak = found(got.find(one => deviation(one.frequency, expected.frequency) < 1e-3))
+      t.ok(peak.significant, name)
+      t.ok(deviation(peak.frequency, expected.frequency) < 1e-5, `${name}: period ${1 / peak.frequency}`)
+      t.ok(Math.abs(peak.power - expected.power) < 1e-8, `${name}: power`)
+    }
+  }
+})
+
+test('G1: slope, power and period of a daily sine', async t => {
+  const { slopePerCell, residual } = detrend(goldenDaily())
+  t.ok(Math.abs(slopePerCell * 288 - -0.0106099088) < 1e-10)
+  const { peaks } = createPeakSearch(8640)(residual)
+  t.equal(peaks.length, 1, 'a clean cycle has no company')
+  const peak = found(peaks[0])
+  t.ok(Math.abs(peak.power - 0.9993245794) < 1e-10, `${peak.power}`)
+  t.ok(Math.abs(1 / peak.frequency / 12 - 23.999992) < 1e-6)
+  t.equal(peaksOf(goldenGaps()).length, 1, 'nor has it with gaps')
+})
+
+test('a made cycle is given back with its amplitude and the place of its last maximum', async t => {
+  const noise = autoregressive(720, 0, 4).map(value => value * 0.1)
+  const values = withLoss(
+    sum(
+      noise,
+      cycle(720, 24).map(value => 3 * value + 1000),
+    ),
+    0.3,
+    5,
+  )
+  const peak = found(peaksOf(values)[0])
+  t.ok(Math.abs(1 / peak.frequency - 24) < 0.024 && Math.abs(peak.cycles - 30) < 0.03)
+  t.ok(Math.abs(peak.amplitude - 3) < 0.05)
+  t.ok(Math.abs(peak.maximumCell - 720) < 0.2, `${peak.maximumCell}`)
+})
+
+test('cycles are told apart, and harmonics kept', async t => {
+  const noise = (length: number) => autoregressive(length, 0, 7).map(value => value / 2)
+  const gives = (values: Float64Array, ...expected: number[]) => {
+    const periods = significantPeriods(values).sort((a, b) => b - a)
+    const isNear = periods.every((period, place) => Math.abs(period / (expected[place] ?? 0) - 1) < 5e-3)
+    t.ok(isNear && periods.length === expected.length, `${periods} are ${expected}`)
+  }
+  const dayAndWeek = sum(
+    cycle(1344, 24).map(value => 3 * value),
+    cycle(1344, 168).map(value => 2 * value),
+  )
+  gives(dayAndWeek, 168, 24)
+  gives(sum(noise(1344), dayAndWeek), 168, 24)
+  gives(withLoss(sum(noise(1344), dayAndWeek), 0.4, 1), 168, 24)
+  gives(
+    cycle(2880, 96).map(value => Math.sign(value + 1e-9)),
+    96,
+    32,
+    96 / 5,
+    96 / 7,
+    96 / 9,
+  )
+  gives(
+    goldenDaily().map((value, i) => (i > 3000 && i < 5880 ? Number.NaN : value)),
+    288,
+  )
+  gives(
+    sum(
+      cycle(8640, 288),
+      noise(8640),
+      cycle(8640, 288).map((_, i) => Number(i % 4 < 1)),
+    ),
+    288,
+    4,
+  )
+})
+
+test('a cycle that fits in four times is one, a longer one is none', async t => {
+  const noise = autoregressive(672, 0, 3).map(value => value * 0.2)
+  t.strictSame(significantPeriods(sum(noise, cycle(672, 168))).map(Math.round), [168])
+  t.ok(significantPeriods(sum(noise, cycle(672, 224))).every(period => period < 171))
+})
+
+test('noise is no season: at most 5 of 100 of each kind', async t => {
+  for (const [name, phi] of [
+    ['white', 0],
+    ['AR(1) 0.9', 0.9],
+    ['a random walk', 1],
+  ] as const) {
+    for (const [cells, loss] of [
+      [720, 0],
+      [720, 0.4],
+      [2880, 0],
+    ] as const) {
+      let alarms = 0
+      for (let seed = 1; seed <= 100; seed++) {
+        const values = withLoss(autoregressive(cells, phi, 7919 * seed), loss, seed)
+        if (significantPeriods(values).length > 0) alarms++
+      }
+      t.ok(alarms <= 5, `${name}, ${cells} cells, ${loss} lost: ${alarms}`)
+    }
+  }
+})
+
+test('a daily cycle as strong as 1.2 times red noise is mostly found', async t => {
+  let hits = 0
+  for (let seed = 1; seed <= 50; seed++) {
+    const noise = autoregressive(720, 0.9, 104_729 * seed)
+    const deviationOfNoise = Math.sqrt(1 / (1 - 0.9 ** 2))
+    const periods = significantPeriods(
+      sum(
+        noise,
+        cycle(720, 24).map(value => 1.2 * deviationOfNoise * value),
+      ),
+    )
+    if (periods.some(period => Math.abs(period - 24) < 0.5)) hits++
+  }
+  t.ok(hits >= 45, `${hits} of 50`)
+})
+
+test('shift, scale and trend leave the cycles where they are, reversing too', async () => {
+  const cases = fc.record({
+    seed: fc.integer(),
+    scale: fc.constantFrom(-2, 0.01, 300),
+    trend: fc.constantFrom(0, 0.02),
+  })
+  fc.assert(
+    fc.property(cases, ({ seed, scale, trend }) => {
+      const values = withLoss(
+        sum(
+          autoregressive(720, 0.5, seed),
+          cycle(720, 24).map(value => 3 * value),
+        ),
+        0.2,
+        seed + 1,
+      )
+      const expected = found(peaksOf(values)[0])
+      const changed = found(peaksOf(values.map((value, i) => scale * (value + trend * i) + 40))[0])
+      assert.ok(deviation(changed.frequency, expected.frequency) < 1e-6)
+      assert.ok(Math.abs(changed.power - expected.power) < 1e-9)
+      assert.ok(deviation(changed.amplitude, Math.abs(scale) * expected.amplitude) < 1e-6)
+      assert.ok(deviation(changed.snr, expected.snr) < 1e-6)
+      const reversed = found(peaksOf(values.slice().reverse())[0])
+      assert.ok(deviation(reversed.frequency, expected.frequency) < 1e-6)
+    }),
+    { numRuns: 30 },
+  )
+})
+
+test('one search serves several series of a length', async t => {
+  const search = createPeakSearch(720)
+  const first = detrend(
+    sum(
+      autoregressive(720, 0.9, 1),
+      cycle(720, 24).map(value => 9 * value),
+    ),
+  ).residual
+  const second = detrend(autoregressive(720, 0.9, 2).map(value => value / 1e6)).residual
+  const expected = createPeakSearch(720)(second)
+  search(first)
+  t.strictSame(search(second), expected)
+  t.ok(search(first).peaks.some(peak => peak.snr >= significantRatio))
+})
+
+test('a parabola finds the top between two bins', async t => {
+  const spectrum = createPeriodogram(hannWindow(720))(cycle(720, 24.3))
+  const bin = found(localMaxima(spectrum, 3).find(k => (spectrum.power[k] as number) > 1000))
+  t.ok(Math.abs((parabolaVertex(spectrum, bin) * 24.3) / spectrum.size - 1) < 1e-3)
+  t.equal(parabolaVertex({ power: Float64Array.of(0, 1, 0), size: 4, cells: 2 }, 1), 1)
+})
+
+test('a harmonic names the strongest longer cycle of at most 30 h that it divides', async t => {
+  const of = (...cycles: [number, number][]) =>
+    harmonicsOf(cycles.map(([periodHours, power]) => ({ periodHours, power })))
+  t.strictSame(of([24, 0.5], [12.05, 0.2], [8, 0.1], [5, 0.1]), [null, 24, 24, null])
+  t.strictSame(of([168, 0.9], [24, 0.5], [12, 0.1]), [null, null, 24], 'a week has none')
+  t.strictSame(of([24, 0.1], [12, 0.5], [6, 0.1]), [null, 24, 12])
+  t.strictSame(of([24, 0.5], [11.7, 0.2]), [null, null])
+})
+
+test('a phase is told of cycles that come a whole number of times a day', async t => {
+  t.strictSame([24, 12, 8, 24.3, 23.6, 24.6, 168, 2000].map(repeatsDaily), [
+    true,
+    true,
+    true,
+    true,
+    true,
+    false,
+    false,
+    false,
+  ])
+  t.equal(cellMiddleMs(2, { startMs: 1000, stepMs: 100 }), 1250)
+})
+
+test('a picture has at most 256 points, from the span to two cells, and shows the peaks', async t => {
+  const values = sum(
+    autoregressive(8640, 0, 1),
+    cycle(8640, 288).map(value => 5 * value),
+    cycle(8640, 4),
+  )
+  const { picture } = createPeakSearch(8640)(values)
+  const { periods, powerDecibels, backgroundDecibels } = picture
+  t.ok(periods.length <= 256 && periods.length > 150)
+  t.equal(powerDecibels.length, periods.length)
+  t.equal(backgroundDecibels.length, periods.length)
+  t.ok(periods.every((period, i) => i === 0 || period < (periods[i - 1] as number)))
+  t.ok(found(periods[0]) <= 8640 && found(periods[0]) > 4320 && found(periods.at(-1)) < 2.1)
+  const top = powerDecibels.indexOf(0)
+  t.ok(Math.abs(found(periods[top]) / 288 - 1) < 0.02)
+  const short = periods.findIndex(period => Math.abs(period / 4 - 1) < 1e-3)
+  t.ok(found(powerDecibels[short]) > found(backgroundDecibels[short]) + 20, 'a sharp peak between many bins')
+  const noise = powerDecibels.filter((power, i) => power > found(backgroundDecibels[i]) + 13).length
+  t.ok(noise < 15, `${noise} points stand out`)
+  t.strictSame(createPeakSearch(100)(new Float64Array(100)).picture.periods, [], 'no power, no picture')
+})
+
+test('short and empty series have no cycles', async t => {
+  t.strictSame(createPeakSearch(5)(Float64Array.of(1, -1, 1, -1, 0)).peaks, [])
+  t.strictSame(createPeakSearch(0)(new Float64Array(0)).peaks, [])
+  const next = uniform(3)
+  t.ok(peaksOf(Float64Array.from({ length: 72 }, next)).every(peak => Number.isFinite(peak.snr)))
+})

@@ -1,0 +1,56 @@
+/** Made series for the tests: noise with a fixed seed, cycles, gaps, and the goldens G1 to G3. */
+
+import type { Autocorrelation } from '../../analytics/autocorrelation.ts'
+
+/** Uniform numbers in [0, 1) from a seed (mulberry32). */
+export function uniform(seed: number): () => number {
+  let state = seed | 0
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** x_t = φ·x_{t−1} + normal noise: white for 0, a random walk for 1. */
+export function autoregressive(length: number, phi: number, seed: number): Float64Array {
+  const next = uniform(seed)
+  const normal = () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next())
+  const values = new Float64Array(length)
+  for (let i = 0; i < length; i++) values[i] = phi * (i === 0 ? 0 : (values[i - 1] as number)) + normal()
+  return values
+}
+
+/** With about this share of the cells missing. */
+export function withLoss(values: Float64Array, share: number, seed: number): Float64Array {
+  const next = uniform(seed)
+  return values.map(value => (next() < share ? Number.NaN : value))
+}
+
+/** G1: 20 + 5·sin over 30 days in cells of 5 minutes. */
+export function goldenDaily(): Float64Array {
+  return Float64Array.from({ length: 8640 }, (_, i) => 20 + 5 * Math.sin((2 * Math.PI * i * 300) / 86_400))
+}
+
+/** G2: G1 without every fifth cell and the cells 3000 to 3119. */
+export function goldenGaps(): Float64Array {
+  return goldenDaily().map((value, i) => (i % 5 === 0 || (i >= 3000 && i < 3120) ? Number.NaN : value))
+}
+
+/** The other half of G3: 60 − 2·G1 an hour later, turned round the ends. */
+export function goldenFollower(): Float64Array {
+  const daily = goldenDaily()
+  return daily.map((_, i) => 60 - 2 * (daily[(i - 12 + daily.length) % daily.length] as number))
+}
+
+/** The result of a function that could have found nothing. */
+export function found<T>(value: T | undefined | null): T {
+  if (value === undefined || value === null) throw new Error('nothing was found')
+  return value
+}
+
+/** r at a lag, NaN where there is none. */
+export function at(result: Autocorrelation, lag: number): number {
+  return result.r[lag] ?? Number.NaN
+}

@@ -1,0 +1,70 @@
+/** Special functions against mpmath's sixty digits, and Student's p-values against scipy. */
+
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { test } from 'tap'
+import { erfc, logGamma, regularisedBeta } from '../../analytics/special-functions.ts'
+import { normalQuantile975, studentTwoSidedP } from '../../analytics/student.ts'
+import { deviation, readFixture } from './fixture.ts'
+
+const reference = readFixture<{
+  erfc: [number, number][]
+  log_gamma: [number, number][]
+  beta: [number, number, number, number][]
+  student: [number, number, number][]
+}>('special-functions')
+
+test('erfc has fourteen digits from one to the smallest of its tail', async t => {
+  const worst = Math.max(...reference.erfc.map(([x, value]) => deviation(erfc(x), value)))
+  t.ok(worst < 1e-14, `${worst}`)
+})
+
+test('log-gamma has fourteen digits, absolute ones near its zeros', async t => {
+  const errors = reference.log_gamma.map(([x, value]) => Math.abs(logGamma(x) - value) / Math.max(1, Math.abs(value)))
+  t.ok(Math.max(...errors) < 1e-14, `${Math.max(...errors)}`)
+})
+
+test('the incomplete beta function has fourteen decimals, and twelve digits far down in its tail', async t => {
+  const errors = reference.beta.map(([a, b, x, value]) => Math.abs(regularisedBeta(a, b, x) - value))
+  t.ok(Math.max(...errors) < 1e-14, `${Math.max(...errors)}`)
+  const tail = reference.beta.filter(row => row[3] > 1e-290)
+  const relative = tail.map(([a, b, x, value]) => deviation(regularisedBeta(a, b, x), value))
+  t.ok(Math.max(...relative) < 1e-12, `${Math.max(...relative)}`)
+})
+
+test('a p-value is scipy’s for any degrees of freedom, whole or not', async t => {
+  const some = reference.student.filter(row => row[2] > 1e-300)
+  t.ok(some.length > 250)
+  const errors = some.map(([value, degrees, p]) => deviation(studentTwoSidedP(value, degrees), p))
+  t.ok(Math.max(...errors) < 1e-11, `${Math.max(...errors)}`)
+})
+
+test('what has no value is NaN, and the ends are exact', async t => {
+  for (const x of [0, -1, Number.NaN]) t.ok(Number.isNaN(logGamma(x)), `${x}`)
+  t.ok(Number.isNaN(erfc(Number.NaN)))
+  t.strictSame([erfc(Number.NEGATIVE_INFINITY), erfc(0), erfc(Number.POSITIVE_INFINITY)], [2, 1, 0])
+  t.strictSame([regularisedBeta(2, 3, 0), regularisedBeta(2, 3, 1)], [0, 1])
+  for (const [a, b, x] of [
+    [0, 1, 0.5],
+    [1, -1, 0.5],
+    [1, 1, 1.5],
+    [1, 1, Number.NaN],
+  ] as const) {
+    t.ok(Number.isNaN(regularisedBeta(a, b, x)), `${a} ${b} ${x}`)
+  }
+  t.strictSame([studentTwoSidedP(0, 5), studentTwoSidedP(Number.POSITIVE_INFINITY, 5)], [1, 0])
+  t.equal(studentTwoSidedP(1e200, 5), 0)
+  t.ok(Number.isNaN(studentTwoSidedP(1, 0)) && Number.isNaN(studentTwoSidedP(Number.NaN, 5)))
+  t.ok(deviation(erfc(normalQuantile975 / Math.SQRT2), 0.05) < 1e-14)
+})
+
+test('mirrored arguments give the rest to one, and both signs of t the same', async () => {
+  const parameter = fc.double({ min: 0.01, max: 5000, noNaN: true })
+  fc.assert(
+    fc.property(parameter, parameter, fc.double({ min: 0, max: 1, noNaN: true }), (a, b, x) => {
+      const sum = regularisedBeta(a, b, x, 1 - x) + regularisedBeta(b, a, 1 - x, x)
+      assert.ok(Math.abs(sum - 1) < 2e-14, `${sum}`)
+      assert.equal(studentTwoSidedP(x * 10, a), studentTwoSidedP(-x * 10, a))
+    }),
+  )
+})

@@ -1,0 +1,142 @@
+/** Gaps filled and strengths against pandas and statsmodels. Fixture: fixtures/strength.py. */
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { test } from 'tap'
+import { fillGaps } from '../../analytics/fill-gaps.ts'
+import { hampelClean } from '../../analytics/hampel.ts'
+import { strengthLabel, strengthOf } from '../../analytics/strength.ts'
+
+interface Case {
+  readonly name: string
+  readonly values: (number | null)[]
+  readonly first_hour: number
+  /** Of the missing cells, in order. */
+  readonly filled: number[]
+  readonly daily: number
+  readonly trend: number
+  readonly weekly: number | null
+}
+
+const cases: Case[] = JSON.parse(readFileSync(join(import.meta.dirname, 'fixtures/strength.json'), 'utf8'))
+
+function cellsOf(values: readonly (number | null)[]): Float64Array {
+  return Float64Array.from(values, value => value ?? Number.NaN)
+}
+
+function hoursFrom(first: number, length: number): Uint8Array {
+  return Uint8Array.from({ length }, (_, index) => (index + first) % 24)
+}
+
+function sine(days: number): Float64Array {
+  return Float64Array.from({ length: 24 * days }, (_, hour) => 20 + 5 * Math.sin((2 * Math.PI * hour) / 24))
+}
+
+test('gaps are filled as numpy interpolates what pandas leaves without the hour of the day', async t => {
+  for (const { name, values, first_hour, filled } of cases) {
+    const cells = cellsOf(values)
+    const got = fillGaps(cells, hoursFrom(first_hour, cells.length))
+    t.ok(
+      got.every((value, index) => Number.isNaN(cells[index]) || value === cells[index]),
+      `${name}: observed stays`,
+    )
+    const added = [...got].filter((_, index) => Number.isNaN(cells[index]))
+    const errors = added.map((value, index) => Math.abs(value - (filled[index] ?? Number.NaN)))
+    t.ok(Math.max(0, ...errors) <= 1e-10, name)
+  }
+})
+
+test('a gap in a daily cycle gets the cycle, and an hour never seen lies between its neighbours', async t => {
+  const cells = sine(6)
+  const holed = cells.map((value, index) => (index >= 50 && index < 90 ? Number.NaN : value))
+  const filled = fillGaps(holed, hoursFrom(0, cells.length))
+  t.ok(filled.every((value, index) => Math.abs(value - (cells[index] ?? 0)) < 1e-12))
+  const hours = hoursFrom(0, 72)
+  const noMidnight = fillGaps(
+    Float64Array.from(hours, hour => (hour === 0 ? Number.NaN : hour)),
+    hours,
+  )
+  t.equal(noMidnight[24], 12, 'between 23 and 1, round the clock')
+  t.throws(() => fillGaps(new Float64Array(48).fill(Number.NaN), hoursFrom(0, 48)), RangeError)
+})
+
+test('strengths are those of statsmodels’ robust STL', async t => {
+  let largest = 0
+  for (const { name, values, first_hour, ...expected } of cases) {
+    const got = strengthOf(cellsOf(values), hoursFrom(first_hour, values.length), true)
+    if (got === null) throw new Error(`${name} has no strength`)
+    for (const part of ['daily', 'trend', 'weekly'] as const) {
+      const error = Math.abs((got[part] ?? -1) - (expected[part] ?? -1))
+      t.ok(error <= 1e-6, `${name}: ${part} ${got[part]}`)
+      largest = Math.max(largest, error)
+    }
+  }
+  t.comment(`largest deviation: ${largest}`)
+})
+
+test('a pure cycle of a day is all season and no trend', async t => {
+  const cells = sine(30)
+  t.match(strengthOf(cells, hoursFrom(0, cells.length), false), { daily: 1, weekly: null, trend: 0 })
+  const withWeek = strengthOf(cells, hoursFrom(0, cells.length), true)
+  t.equal(withWeek?.weekly, 0, 'rounding errors have no week')
+})
+
+test('the golden sine, in hourly means of five minutes, has a daily strength of 1 and a trend of 0', async t => {
+  const fiveMinutes = (cell: number) => 20 + 5 * Math.sin((2 * Math.PI * cell * 300) / 86_400)
+  const cells = Float64Array.from({ length: 720 }, (_, hour) => {
+    let sum = 0
+    for (let cell = 0; cell < 12; cell++) sum += fiveMinutes(12 * hour + cell)
+    return sum / 12
+  })
+  const strength = strengthOf(cells, hoursFrom(0, 720), false)
+  t.ok(Math.abs((strength?.daily ?? 0) - 1) < 1e-6)
+  t.equal(strength?.trend, 0)
+})
+
+test('one spike hides a season, and Hampel’s filter brings it back', async t => {
+  const spiked = sine(30).map((value, hour) => (value - 20) / 5 + (hour === 300 ? 100 : 0))
+  const daily = (cells: Float64Array) => strengthOf(cells, hoursFrom(0, cells.length), false)?.daily ?? Number.NaN
+  t.ok(daily(spiked) < 0.3, `${daily(spiked)}`)
+  t.ok(daily(hampelClean(spiked)) > 0.999)
+})
+
+test('the week needs three of them and a peak in the spectrum', async t => {
+  const twoWeeks = sine(20)
+  t.equal(strengthOf(twoWeeks, hoursFrom(0, twoWeeks.length), true)?.weekly, null)
+  const threeWeeks = sine(21)
+  t.equal(strengthOf(threeWeeks, hoursFrom(0, threeWeeks.length), false)?.weekly, null)
+  t.equal(strengthOf(threeWeeks, hoursFrom(0, threeWeeks.length), true)?.weekly, 0)
+})
+
+test('under three days or under 60 % of the hours there is no strength; a constant has none', async t => {
+  t.equal(strengthOf(sine(3).subarray(1), hoursFrom(1, 71), false), null)
+  const lost = (hours: number) => sine(10).map((value, index) => (index < hours ? Number.NaN : value))
+  t.equal(strengthOf(lost(97), hoursFrom(0, 240), false), null)
+  t.not(strengthOf(lost(96), hoursFrom(0, 240), false), null)
+  t.match(strengthOf(new Float64Array(240).fill(0.1), hoursFrom(0, 240), false), { daily: 0, trend: 0 })
+  t.equal(strengthOf(new Float64Array(0), new Uint8Array(0), false), null)
+})
+
+test('labels change at 0.3 and 0.64', async t => {
+  const labels = [0, 0.2999, 0.3, 0.6399, 0.64, 1].map(strengthLabel)
+  t.strictSame(labels, ['none', 'none', 'moderate', 'moderate', 'strong', 'strong'])
+})
+
+test('strengths lie within 0 and 1 and do not change with the unit', async () => {
+  const value = fc.option(fc.integer({ min: -400, max: 400 }), { nil: null, freq: 6 })
+  fc.assert(
+    fc.property(fc.array(value, { minLength: 72, maxLength: 240, size: 'max' }), list => {
+      const cells = cellsOf(list)
+      const hours = hoursFrom(0, cells.length)
+      const strength = strengthOf(cells, hours, false)
+      if (strength === null) return
+      for (const part of [strength.daily, strength.trend]) assert.ok(part >= 0 && part <= 1)
+      // Four times is exact in binary: robust weights near a bound would magnify the slightest rounding.
+      const scaled = cells.map(cell => cell * 4)
+      assert.deepEqual(strengthOf(scaled, hours, false), strength)
+    }),
+    { numRuns: 40 },
+  )
+})
