@@ -1,7 +1,7 @@
 /** What an acknowledgement is worth when processes are killed. */
 
 import { test } from 'tap'
-import { isRunning, serverPid, until } from '../support/processes.ts'
+import { isRunning, recordedPid, serverPid, until } from '../support/processes.ts'
 import { type Service, startService } from '../support/service.ts'
 
 /** Temperatures of today that the service shows for the device. */
@@ -39,9 +39,13 @@ test('QuestDB killed under load comes back, and nothing is missing', async t => 
   })()
   for (let kills = 0; kills < 2; kills++) {
     await until('some were taken', () => taken.length > 150 * (kills + 1))
-    const questdb = () => serverPid({ path: service.dataDirectory }, 'questdb')
-    await until('QuestDB runs', () => isRunning(questdb()))
-    process.kill(questdb(), 'SIGKILL')
+    // No pid is recorded for the moment between two starts.
+    let questdb: number | undefined
+    await until('QuestDB runs', () => {
+      questdb = recordedPid({ path: service.dataDirectory }, 'questdb')
+      return questdb !== undefined && isRunning(questdb)
+    })
+    if (questdb !== undefined) process.kill(questdb, 'SIGKILL')
   }
   await until('more were taken meanwhile', () => taken.length > 600)
   sending = false
