@@ -194,7 +194,7 @@ export class Delivery {
     return this.#sendSlice(slice, to - from === 1 ? patience : 1)
   }
 
-  async #write({ part, from, to, buffer }: Slice): Promise<WriteAnswer> {
+  async #write({ part, from, rows, buffer }: Slice): Promise<WriteAnswer> {
     if (buffer.length === 0) return { kind: 'stored' }
     const connection = this.#options.connections[part.connection]
     if (connection === undefined) throw new Error(`there is no connection ${part.connection}`)
@@ -202,7 +202,7 @@ export class Delivery {
     if (answer.kind === 'stored') {
       this.#stored++
       this.#rememberWitness(part, from)
-      this.rows += to - from
+      this.rows += rows
       this.#options.onFault(undefined)
     } else {
       const isQuestdb = answer.kind === 'refused' || (answer.kind === 'failed' && answer.status === internalError)

@@ -53,8 +53,6 @@ export interface Ingest {
   append(records: Uint8Array): Promise<Outcome>
   /** Receipt clock, epoch microseconds; never goes back, not even over a restart. */
   clockUs(): number
-  /** Client times further back than this belong to the backfill lane. */
-  readonly liveWindowUs: number
   /** Raised whenever rows of the device became visible. Two devices may share one. */
   revision(deviceNumber: number): number
   /** Begins to forward: QuestDB is there, and we know whether it syncs what it applies. */
@@ -65,6 +63,7 @@ export interface Ingest {
   close(): Promise<void>
 }
 
+/** Times further back than this belong to the backfill lane. */
 const liveWindowUs = 5 * 60 * 1_000_000
 const replayBatchMax = 1000
 /** A request of this size holds some 70,000 rows. */
@@ -130,7 +129,6 @@ export function openIngest(options: IngestOptions): Ingest {
     ),
     append,
     clockUs: () => journal.clockUs(),
-    liveWindowUs,
     revision: deviceNumber => revisions[deviceNumber % revisionSlots] ?? 0,
     startForwarding(questdb, appliedIsSynced) {
       const keptMs = appliedIsSynced ? 0 : keepMs

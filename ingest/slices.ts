@@ -3,12 +3,13 @@
 import type { Part, Round } from './delivery.ts'
 import { ReadingRows, rowBytesMax } from './rows.ts'
 
-/** Rows `from` up to `to` of a part, encoded in the buffer. */
+/** Rows `from` up to `to` of a part, encoded in the buffer; `rows` of them are not overtaken. */
 export interface Slice {
   round: Round
   part: Part
   from: number
   to: number
+  rows: number
   buffer: ReadingRows
 }
 
@@ -47,9 +48,12 @@ export function encodeRows(round: Round, part: Part, from: number, buffer: Readi
   const { bytes, view } = round
   buffer.clear()
   let to = from
+  let rows = 0
   while (to < end && buffer.length <= lengthMax) {
     const offset = part.offsets[to++] as number
-    if (offset >= 0) buffer.add(bytes, view, offset)
+    if (offset < 0) continue
+    buffer.add(bytes, view, offset)
+    rows++
   }
-  return { round, part, from, to, buffer }
+  return { round, part, from, to, rows, buffer }
 }

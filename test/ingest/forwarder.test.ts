@@ -146,6 +146,15 @@ function failureFor(dice: number) {
   return dice === 1 ? ({ kind: 'failed', status: 503, message: 'busy' } as const) : undefined
 }
 
+test('a value that a later one overtakes is neither sent nor counted', async t => {
+  const rig = createRig(t)
+  rig.add([1, 2, 3].map(temperature => ({ device: 1, timeUs: 1_000_000, temperature, backfill: false })))
+  rig.start()
+  await rig.until(rig.allApplied)
+  t.strictSame(shown(rig.questdb), new Map([['device-1 1000000', 3]]))
+  t.equal(rig.status()?.rows, 1)
+})
+
 test('the times of one device arrive in order', async t => {
   const rig = createRig(t)
   for (let index = 0; index < 20; index++)
