@@ -1,0 +1,29 @@
+/** Readings of one device as columns of numbers: raw, and by UTC hour. */
+
+import type { Metric } from '../store/tables.ts'
+
+/** Every reading of a stretch of time, ascending. */
+export interface Series {
+  /** Milliseconds since 1970; the database's microseconds stay as fractions. */
+  readonly timesMs: Float64Array
+  /** NaN stands for a missing value. */
+  readonly values: Readonly<Record<Metric, Float64Array>>
+}
+
+/** What one metric was in each hour. */
+export interface HourlyColumns {
+  /** Values that are there. Where there are none, the others are NaN. */
+  readonly count: Float64Array
+  readonly mean: Float64Array
+  /** The sample's, so NaN where there are fewer than two values. */
+  readonly std: Float64Array
+  readonly min: Float64Array
+  readonly max: Float64Array
+}
+
+/** One row for each UTC hour with any reading, ascending. */
+export interface HourlySeries {
+  /** When each hour began, milliseconds since 1970. */
+  readonly startsMs: Float64Array
+  readonly metrics: Readonly<Record<Metric, HourlyColumns>>
+}
