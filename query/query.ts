@@ -10,10 +10,10 @@ import type { QueryDevice } from './fleet.ts'
 import { createLatest } from './latest.ts'
 import { defaultLimits, type QueryLimits } from './limits.ts'
 import { createPool } from './pool.ts'
-import type { PgAddress } from './task.ts'
+import type { HttpAddress, PgAddress } from './task.ts'
 
 export interface QueryOptions {
-  readonly questdb: { readonly pg: PgAddress }
+  readonly questdb: { readonly pg: PgAddress; readonly http: HttpAddress }
   readonly timeZone: string
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -43,6 +43,7 @@ export function createQuery({ questdb, timeZone, now, revision, log, ...options 
   const pool = createPool({
     settings: {
       questdb: { host, port, user, password, database },
+      questdbHttp: questdb.http,
       timeZone,
       connectTimeoutMs: limits.connectTimeoutMs,
       statementTimeoutMs: limits.timeoutMs,

@@ -12,9 +12,19 @@ export interface PgAddress {
   readonly database: string
 }
 
+/** Where QuestDB speaks HTTP. */
+export interface HttpAddress {
+  readonly host: string
+  readonly port: number
+  readonly tls: boolean
+  /** The value of the Authorization header. */
+  readonly authorization: string | undefined
+}
+
 /** Given to a worker once, when it starts. */
 export interface WorkerSettings {
   readonly questdb: PgAddress
+  readonly questdbHttp: HttpAddress
   readonly timeZone: string
   readonly connectTimeoutMs: number
   readonly statementTimeoutMs: number

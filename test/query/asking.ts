@@ -4,7 +4,7 @@ import type { Answer, Body } from '../../query/body.ts'
 import type { QueryDevice } from '../../query/fleet.ts'
 import type { QueryLimits } from '../../query/limits.ts'
 import { createQuery, type Query, type QueryOptions } from '../../query/query.ts'
-import type { PgAddress } from '../../query/task.ts'
+import type { HttpAddress, PgAddress } from '../../query/task.ts'
 import { silentLog, type TestHooks } from '../support/databases.ts'
 
 interface Clock {
@@ -32,13 +32,22 @@ export interface TestQueryOptions {
   readonly limits?: Partial<QueryLimits>
   readonly timeZone?: string
   readonly log?: QueryOptions['log']
+  /** Without one nobody answers over HTTP. */
+  readonly http?: HttpAddress
 }
 
-export function queryAt(t: TestHooks, pg: PgAddress, time: string, options: TestQueryOptions = {}): TestQuery {
+const nowhere: HttpAddress = { host: '127.0.0.1', port: 1, tls: false, authorization: undefined }
+
+export function queryAt(
+  t: TestHooks,
+  pg: PgAddress,
+  time: string,
+  { http = nowhere, ...options }: TestQueryOptions = {},
+): TestQuery {
   const clock = clockAt(time)
   const revisions = new Map<number, number>()
   const query = createQuery({
-    questdb: { pg },
+    questdb: { pg, http },
     timeZone: 'Europe/Berlin',
     now: () => Date.parse(clock.time),
     revision: number => revisions.get(number) ?? 0,
