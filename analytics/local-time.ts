@@ -22,6 +22,8 @@ interface DayRange {
 }
 
 export interface LocalTime {
+  /** The zone's IANA name. */
+  readonly timeZone: string
   /** `YYYY-MM-DD HH:mm` of a moment in microseconds since 1970. */
   text(timeUs: number): string
   /** The local calendar day `YYYY-MM-DD`, or undefined when there is no such date. */
@@ -64,5 +66,5 @@ export function createLocalTime(timeZone: string): LocalTime {
     throw new RangeError(`${timeZone} has no start of ${formatDate(number)}`)
   }
 
-  return { text, day }
+  return { timeZone, text, day }
 }
