@@ -3,7 +3,7 @@
  * retries and jitter do not mislead: with 60 % of the readings lost the plain median of the intervals is twice too long.
  */
 
-import { lowerBound } from './lower-bound.ts'
+import { upperBound } from './lower-bound.ts'
 import { median, quantile } from './quantile.ts'
 import { differences, thin } from './thinning.ts'
 
@@ -60,7 +60,7 @@ function recentIntervals(timesMs: Float64Array): Float64Array | null {
   if (lastMs === undefined) return null
   for (const { windowMs, intervalsMin } of attempts) {
     // The window's start is not in it: 24 h of hourly readings are 24, not 25.
-    const distinct = thin(timesMs.subarray(lowerBound(timesMs, lastMs - windowMs + 1)), 0)
+    const distinct = thin(timesMs.subarray(upperBound(timesMs, lastMs - windowMs)), 0)
     const kept = thin(distinct, 0.1 * median(differences(distinct)))
     if (kept.length > intervalsMin) return differences(kept)
   }

@@ -22,6 +22,10 @@ interface DayRange {
 }
 
 export interface LocalTime {
+  /** The zone's IANA name, as it was given. */
+  readonly timeZone: string
+  /** How far the local clock is ahead of UTC at a moment, both in milliseconds. */
+  offsetMs(timeMs: number): number
   /** The zone's IANA name. */
   readonly timeZone: string
   /** `YYYY-MM-DD HH:mm` of a moment in microseconds since 1970. */

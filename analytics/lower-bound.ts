@@ -11,3 +11,10 @@ export function lowerBound(timesMs: Float64Array, timeMs: number): number {
   }
   return low
 }
+
+/** The place of the first time that is later than `timeMs`. */
+export function upperBound(timesMs: Float64Array, timeMs: number): number {
+  let place = lowerBound(timesMs, timeMs)
+  while (place < timesMs.length && timesMs[place] === timeMs) place++
+  return place
+}

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { test } from 'tap'
 import { hoursOfDay, hoursOfWeek } from '../../analytics/hour-of-week.ts'
+import { createLocalTime } from '../../analytics/local-time.ts'
 import { circularMean, dailyProfile, extremeHours, weeklyProfile } from '../../analytics/profiles.ts'
 
 type Column = (number | null)[]
@@ -57,7 +58,7 @@ test('daily and weekly profiles are those of pandas', async t => {
   for (const known of cases) {
     const { times, values } = readings(known)
     const name = `${known.file} ${known.column} ${known.zone}`
-    const weekHours = hoursOfWeek(times, known.zone)
+    const weekHours = hoursOfWeek(times, createLocalTime(known.zone))
     const profile = dailyProfile(values, hoursOfDay(weekHours))
     t.strictSame(
       profile.map(({ hour }) => hour),
@@ -86,7 +87,7 @@ test('daily and weekly profiles are those of pandas', async t => {
 test('the hour that repeats pools into its label, the skipped one has a reading fewer', async t => {
   const counts = (from: string, cells: number) => {
     const times = Float64Array.from({ length: cells }, (_, index) => Date.parse(from) + index * 300_000)
-    const hours = hoursOfDay(hoursOfWeek(times, 'Europe/Berlin'))
+    const hours = hoursOfDay(hoursOfWeek(times, createLocalTime('Europe/Berlin')))
     return dailyProfile(new Float64Array(cells).fill(1), hours).map(({ n }) => n)
   }
   t.strictSame(counts('2025-03-29T23:00Z', 276), [12, 12, 0, ...new Array(21).fill(12)])
@@ -94,18 +95,17 @@ test('the hour that repeats pools into its label, the skipped one has a reading 
 })
 
 test('the week begins on Monday, also before 1970 and across the zone’s midnight', async t => {
-  const hour = (text: string, zone: string) => hoursOfWeek(Float64Array.of(Date.parse(text)), zone)[0]
+  const hour = (text: string, zone: string) => hoursOfWeek(Float64Array.of(Date.parse(text)), createLocalTime(zone))[0]
   t.equal(hour('2026-11-16T00:00Z', 'UTC'), 0)
   t.equal(hour('2026-11-15T23:59Z', 'UTC'), 167)
   t.equal(hour('2026-11-15T23:59Z', 'Europe/Berlin'), 0)
   t.equal(hour('1969-12-29T00:00Z', 'UTC'), 0)
   t.equal(hour('1969-12-28T23:00Z', 'UTC'), 167)
-  t.throws(() => hoursOfWeek(Float64Array.of(0), 'Mars/Olympus'), RangeError)
 })
 
 test('a weekly profile needs three weeks', async t => {
   const times = Float64Array.from({ length: 504 }, (_, index) => index * hourMs)
-  const hours = hoursOfWeek(times, 'UTC')
+  const hours = hoursOfWeek(times, createLocalTime('UTC'))
   const values = new Float64Array(504).fill(4)
   t.equal(weeklyProfile(values, hours, 504 * hourMs - 1), null)
   t.strictSame(weeklyProfile(values, hours, 504 * hourMs), new Array(7).fill(new Array(24).fill(4)))
