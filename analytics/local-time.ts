@@ -26,8 +26,6 @@ export interface LocalTime {
   readonly timeZone: string
   /** How far the local clock is ahead of UTC at a moment, both in milliseconds. */
   offsetMs(timeMs: number): number
-  /** The zone's IANA name. */
-  readonly timeZone: string
   /** `YYYY-MM-DD HH:mm` of a moment in microseconds since 1970. */
   text(timeUs: number): string
   /** The local calendar day `YYYY-MM-DD`, or undefined when there is no such date. */
@@ -70,5 +68,5 @@ export function createLocalTime(timeZone: string): LocalTime {
     throw new RangeError(`${timeZone} has no start of ${formatDate(number)}`)
   }
 
-  return { timeZone, text, day }
+  return { timeZone, offsetMs: timeMs => offsets.at(timeMs), text, day }
 }
