@@ -3,7 +3,8 @@
 import type { Cadence } from './cadence.ts'
 import { type Arrivals, arrivalsOf, coverageMin, coverageOf } from './coverage.ts'
 import { lowerBound } from './lower-bound.ts'
-import { momentsOf } from './moments.ts'
+import { type Moments, momentsOf } from './moments.ts'
+import { orNull } from './or-null.ts'
 import { presentOf, type Samples } from './present.ts'
 import { quantiles } from './quantile.ts'
 import { timeWeightedMean } from './time-weighted-mean.ts'
@@ -17,7 +18,7 @@ export interface Bucket {
 }
 
 /** Null stands for what does not exist; only `count` always does. */
-export interface Aggregate {
+export interface Summary {
   readonly count: number
   readonly mean: number | null
   /** The time-weighted mean. */
@@ -31,15 +32,19 @@ export interface Aggregate {
   readonly max_at_ms: number | null
   /** Null for a single value. */
   readonly std: number | null
+  /** The share of the expected samples, of a bucket that is not over those expected so far. */
+  readonly coverage: number | null
+  /** Whether the coverage is known and at least 75 %. */
+  readonly valid: boolean
+}
+
+/** With the figures that a summary can do without: a year's quantiles take as long as everything else of it. */
+export interface Aggregate extends Summary {
   readonly median: number | null
   readonly p05: number | null
   readonly p95: number | null
   readonly first: number | null
   readonly last: number | null
-  /** The share of the expected samples, of a bucket that is not over those expected so far. */
-  readonly coverage: number | null
-  /** Whether the coverage is known and at least 75 %. */
-  readonly valid: boolean
 }
 
 /**
@@ -51,21 +56,47 @@ export interface AggregateInput extends Samples {
   readonly nowMs: number
 }
 
-/** In the buckets' order. Quantiles are of type 7, the spread is the sample one. */
-export function aggregate(input: AggregateInput, buckets: readonly Bucket[]): Aggregate[] {
-  // Without the missing ones no bucket has to look far for its neighbours, however long a sensor was silent.
-  const present = { ...input, ...presentOf(input.timesMs, input.values) }
-  const arrivals = arrivalsOf(present.timesMs, input.cadence)
-  return buckets.map(bucket => aggregateOne(present, bucket, arrivals))
+/** In the buckets' order. The spread is the sample one. */
+export function summarise(input: AggregateInput, buckets: readonly Bucket[]): Summary[] {
+  const { present, arrivals } = prepare(input)
+  return buckets.map(bucket => summaryOf(present, bucket, arrivals, momentsIn(present, bucket)))
 }
 
-function aggregateOne(input: AggregateInput, bucket: Bucket, arrivals: Arrivals): Aggregate {
+/** As `summarise`; quantiles are of type 7. */
+export function aggregate(input: AggregateInput, buckets: readonly Bucket[]): Aggregate[] {
+  const { present, arrivals } = prepare(input)
+  return buckets.map(bucket => {
+    const moments = momentsIn(present, bucket)
+    const [from, to] = placesIn(present, bucket)
+    const [p05, median, p95] = quantiles(present.values, [0.05, 0.5, 0.95], from, to) as [number, number, number]
+    return {
+      ...summaryOf(present, bucket, arrivals, moments),
+      median: orNull(median),
+      p05: orNull(p05),
+      p95: orNull(p95),
+      first: orNull(moments.first),
+      last: orNull(moments.last),
+    }
+  })
+}
+
+/** Without the missing ones no bucket has to look far for its neighbours, however long a sensor was silent. */
+function prepare(input: AggregateInput): { present: AggregateInput; arrivals: Arrivals } {
+  const present = { ...input, ...presentOf(input.timesMs, input.values) }
+  return { present, arrivals: arrivalsOf(present.timesMs, input.cadence) }
+}
+
+function placesIn({ timesMs }: Samples, { startMs, endMs }: Bucket): [from: number, to: number] {
+  return [lowerBound(timesMs, startMs), lowerBound(timesMs, endMs)]
+}
+
+function momentsIn(samples: Samples, bucket: Bucket): Moments {
+  return momentsOf(samples.values, ...placesIn(samples, bucket))
+}
+
+function summaryOf(input: AggregateInput, bucket: Bucket, arrivals: Arrivals, moments: Moments): Summary {
   const { timesMs, values, cadence, nowMs } = input
   const { startMs, endMs } = bucket
-  const from = lowerBound(timesMs, startMs)
-  const to = lowerBound(timesMs, endMs)
-  const moments = momentsOf(values, from, to)
-  const [p05, middle, p95] = quantiles(values, [0.05, 0.5, 0.95], from, to) as [number, number, number]
   const timeAt = (index: number) => (index < 0 ? null : (timesMs[index] as number))
   const coverage = coverageOf(arrivals, startMs, Math.min(endMs, nowMs), cadence)
   return {
@@ -78,11 +109,6 @@ function aggregateOne(input: AggregateInput, bucket: Bucket, arrivals: Arrivals)
     min_at_ms: timeAt(moments.minIndex),
     max_at_ms: timeAt(moments.maxIndex),
     std: orNull(moments.std),
-    median: orNull(middle),
-    p05: orNull(p05),
-    p95: orNull(p95),
-    first: orNull(moments.first),
-    last: orNull(moments.last),
     coverage,
     valid: coverage !== null && coverage >= coverageMin,
   }
@@ -92,7 +118,7 @@ function aggregateOne(input: AggregateInput, bucket: Bucket, arrivals: Arrivals)
  * In the spirit of the WMO's equally spaced observations. Hours are counted from the bucket's start, and one that is
  * not over is measured by its whole length; the 18 hours that a day of 24 needs scale with the day's length.
  */
-function meanOfHours({ timesMs, values, cadence }: AggregateInput, bucket: Bucket, arrivals: Arrivals) {
+function meanOfHours({ timesMs, values, cadence }: AggregateInput, bucket: Bucket, arrivals: Arrivals): number | null {
   let sum = 0
   let hours = 0
   for (let startMs = bucket.startMs; startMs < bucket.endMs; startMs += hourMs) {
@@ -103,8 +129,4 @@ function meanOfHours({ timesMs, values, cadence }: AggregateInput, bucket: Bucke
     hours++
   }
   return hours > 0 && hours >= (coverageMin * (bucket.endMs - bucket.startMs)) / hourMs ? sum / hours : null
-}
-
-function orNull(value: number): number | null {
-  return Number.isNaN(value) ? null : value
 }

@@ -47,8 +47,15 @@ export function correlationSeries(values: Float64Array): CorrelationSeries {
   }
 }
 
-/** `localHours`: 0 … 23 by cell. Only cells in which both series were observed count. */
-export function correlation(x: CorrelationSeries, y: CorrelationSeries, localHours: Uint8Array): Correlation {
+/**
+ * Only cells in which both series were observed count. `localHours`: 0 … 23 by cell; without them the day has a single
+ * hour, and `deseasonalised` is Pearson's.
+ */
+export function correlation(
+  x: CorrelationSeries,
+  y: CorrelationSeries,
+  localHours = new Uint8Array(x.values.length),
+): Correlation {
   const pairs = completePairs(x.values, y.values, localHours)
   const n = pairs.x.length
   if (n < pairsMin) return none(n, 'insufficient_data')
@@ -89,7 +96,8 @@ function pearsonCorrelation(x: Float64Array, y: Float64Array): number | null {
     xy += dx * dy
   }
   if (!(xx > 0 && yy > 0)) return null
-  return Math.max(-1, Math.min(1, xy / (Math.sqrt(xx) * Math.sqrt(yy))))
+  // One root of the product: a series with itself gives exactly 1.
+  return Math.max(-1, Math.min(1, xy / Math.sqrt(xx * yy)))
 }
 
 /** n_eff of `n` pairs of series with these lag-1 autocorrelations; null when one of them is not known. */

@@ -56,3 +56,39 @@ export function writeSeries(
   }
   writer.ascii(`${text}]`)
 }
+
+export interface PointStyle {
+  readonly local: LocalTime
+  /** Whether a point also has its moment, `t` in milliseconds since 1970, since a local text may come twice. */
+  readonly withTimes: boolean
+}
+
+/** A point's text up to its values, and its end. */
+export function pointStart({ local }: PointStyle, timeMs: number): string {
+  return `{"d":"${local.text(timeMs * 1000)}",`
+}
+
+export function pointEnd({ withTimes }: PointStyle, timeMs: number): string {
+  return withTimes ? `,"t":${Math.floor(timeMs)}}` : '}'
+}
+
+/** One series, `[…]`, of the rows at `places` or else of all, without those whose value is missing. */
+export function pointsText(
+  style: PointStyle,
+  timesMs: Float64Array,
+  values: Float64Array,
+  places?: Uint32Array,
+): string {
+  const count = places?.length ?? values.length
+  let text = '['
+  let separator = ''
+  for (let i = 0; i < count; i++) {
+    const row = places === undefined ? i : (places[i] as number)
+    const value = values[row] as number
+    if (Number.isNaN(value)) continue
+    const timeMs = timesMs[row] as number
+    text += `${separator}${pointStart(style, timeMs)}"v":${value}${pointEnd(style, timeMs)}`
+    separator = ','
+  }
+  return `${text}]`
+}

@@ -1,0 +1,103 @@
+/** Two devices side by side, hour by hour: their series, the difference, and how well they agree. */
+
+import { agreementOf } from '../analytics/agreement.ts'
+import type { LocalTime } from '../analytics/local-time.ts'
+import type { Metric } from '../store/tables.ts'
+import type { AnalysedDevice } from './analysed-device.ts'
+import { answerContext, memberTexts, objectText } from './answer-text.ts'
+import { type PointStyle, pointsText } from './point-text.ts'
+import type { HourlySeries } from './series.ts'
+import { airMetrics, units } from './units.ts'
+
+const hourMs = 3_600_000
+
+const hoursOfPreset = { '24h': 24, '3d': 72, '7d': 168, '30d': 720, '90d': 2160, '365d': 8760 }
+export type ComparePreset = keyof typeof hoursOfPreset
+
+const presetOfAlias: Record<string, ComparePreset> = { '1d': '24h', '1w': '7d', '1m': '30d', '1y': '365d' }
+
+/** What may be asked for; an alias is answered, and named in the answer, as the preset that it stands for. */
+export const comparePresets: readonly string[] = [...Object.keys(hoursOfPreset), ...Object.keys(presetOfAlias)]
+
+/** Undefined for what is neither a preset nor an alias. */
+export function comparePreset(text: string): ComparePreset | undefined {
+  const name = Object.hasOwn(presetOfAlias, text) ? (presetOfAlias[text] as string) : text
+  return Object.hasOwn(hoursOfPreset, name) ? (name as ComparePreset) : undefined
+}
+
+/** Whole hours of UTC, `[startMs, endMs)`. */
+export interface CompareWindow {
+  readonly startMs: number
+  readonly endMs: number
+}
+
+/** Up to the last full hour before the later last reading of the two, or before now when neither has any. */
+export function compareWindow(
+  preset: ComparePreset,
+  lastReadingsMs: readonly (number | undefined)[],
+  nowMs: number,
+): CompareWindow {
+  const known = lastReadingsMs.filter(lastMs => lastMs !== undefined)
+  const lastMs = known.length === 0 ? nowMs : Math.max(...known)
+  const endMs = Math.floor(lastMs / hourMs) * hourMs
+  return { startMs: endMs - hoursOfPreset[preset] * hourMs, endMs }
+}
+
+export interface ComparedDevice {
+  readonly device: Pick<AnalysedDevice, 'name' | 'location_short'>
+  /** Hours outside the window are left out. */
+  readonly hourly: HourlySeries
+}
+
+export interface CompareInput extends CompareWindow {
+  readonly a: ComparedDevice
+  readonly b: ComparedDevice
+  readonly preset: ComparePreset
+  readonly nowMs: number
+  readonly local: LocalTime
+  readonly withTimes: boolean
+}
+
+/** The answer as JSON text. */
+export function buildCompare(input: CompareInput): string {
+  const { a, b, preset, startMs, endMs, nowMs, local } = input
+  const hours = Float64Array.from({ length: (endMs - startMs) / hourMs }, (_, hour) => startMs + hour * hourMs)
+  return objectText({
+    ...memberTexts({
+      a: { device: a.device.name, location_short: a.device.location_short },
+      b: { device: b.device.name, location_short: b.device.location_short },
+      ...answerContext(local, nowMs),
+      preset,
+      start: local.text(startMs * 1000),
+      end: local.text(endMs * 1000),
+      step_seconds: hourMs / 1000,
+    }),
+    ...Object.fromEntries(airMetrics.map(metric => [metric, metricText(input, metric, hours)])),
+  })
+}
+
+function metricText({ a, b, local, withTimes }: CompareInput, metric: Metric, hours: Float64Array): string {
+  const style: PointStyle = { local, withTimes }
+  const aMeans = meansOf(a.hourly, metric, hours)
+  const bMeans = meansOf(b.hourly, metric, hours)
+  const differences = aMeans.map((mean, hour) => mean - (bMeans[hour] as number))
+  return objectText({
+    unit: JSON.stringify(units[metric]),
+    a: pointsText(style, hours, aMeans),
+    b: pointsText(style, hours, bMeans),
+    diff: pointsText(style, hours, differences),
+    stats: JSON.stringify(agreementOf(aMeans, bMeans, hourMs)),
+  })
+}
+
+/** One mean for each hour of the window, NaN where there is none. */
+function meansOf(hourly: HourlySeries, metric: Metric, hours: Float64Array): Float64Array {
+  const means = new Float64Array(hours.length).fill(Number.NaN)
+  const firstMs = hours[0] ?? 0
+  const { mean } = hourly.metrics[metric]
+  for (let row = 0; row < mean.length; row++) {
+    // A place outside the array is ignored by it.
+    means[((hourly.startsMs[row] as number) - firstMs) / hourMs] = mean[row] as number
+  }
+  return means
+}

@@ -1,0 +1,57 @@
+/** A device's local days: for each metric its means, its extremes with their times, its spread and its coverage. */
+
+import { type Summary, summarise } from '../analytics/aggregates.ts'
+import { cadenceOf } from '../analytics/cadence.ts'
+import { type LocalDay, localDays } from '../analytics/local-days.ts'
+import type { LocalTime } from '../analytics/local-time.ts'
+import type { AnalysedDevice } from './analysed-device.ts'
+import { answerContext } from './answer-text.ts'
+import type { Series } from './series.ts'
+import { airMetrics } from './units.ts'
+
+const hourMs = 3_600_000
+
+export interface DailyInput {
+  readonly device: Pick<AnalysedDevice, 'name' | 'expected_interval_s'>
+  /**
+   * From the first day's start up to now, and the last reading before that where there is one: the first day's
+   * time-weighted mean begins with the line that leads into it.
+   */
+  readonly series: Series
+  /** How many, today included. */
+  readonly days: number
+  readonly nowMs: number
+  readonly local: LocalTime
+}
+
+/** Where the first of so many days begins. */
+export function dailyStartMs(local: LocalTime, nowMs: number, days: number): number {
+  return localDays(local, nowMs, days)[0]?.startMs ?? nowMs
+}
+
+/** The answer as JSON text. */
+export function buildDaily({ device, series, days, nowMs, local }: DailyInput): string {
+  const { timesMs, values } = series
+  const interval = device.expected_interval_s
+  const cadence = cadenceOf(timesMs, interval === null ? null : interval * 1000)
+  const buckets = localDays(local, nowMs, days)
+  const summaries = airMetrics.map(metric => summarise({ timesMs, values: values[metric], cadence, nowMs }, buckets))
+  return JSON.stringify({
+    device: device.name,
+    ...answerContext(local, nowMs),
+    days: buckets.map(({ date, startMs, endMs }: LocalDay, index) => ({
+      date,
+      hours: (endMs - startMs) / hourMs,
+      ...Object.fromEntries(
+        airMetrics.map((metric, at) => [metric, figuresOf(summaries[at]?.[index] as Summary, local)]),
+      ),
+    })),
+  })
+}
+
+function figuresOf({ min_at_ms, max_at_ms, ...summary }: Summary, local: LocalTime) {
+  const { mean, min, max, std, count, coverage, valid, tw_mean, mean_of_hours } = summary
+  const text = (timeMs: number | null) => (timeMs === null ? null : local.text(timeMs * 1000))
+  const at = { min_at: text(min_at_ms), max_at: text(max_at_ms) }
+  return { mean, min, max, ...at, std, count, coverage, valid, tw_mean, mean_of_hours }
+}

@@ -1,0 +1,93 @@
+/** One device closely: every reading of the last 24 hours, or as many as a picture needs, and 30 days by the hour. */
+
+import { cadenceOf } from '../analytics/cadence.ts'
+import { downsample } from '../analytics/downsample.ts'
+import type { LocalTime } from '../analytics/local-time.ts'
+import { checkQuality, flagSuspect } from '../analytics/quality.ts'
+import { qualityLimits } from '../analytics/quality-limits.ts'
+import { type Metric, metrics } from '../store/tables.ts'
+import type { AnalysedDevice } from './analysed-device.ts'
+import { answerContext, memberTexts, objectText } from './answer-text.ts'
+import { type PointStyle, pointEnd, pointStart, pointsText } from './point-text.ts'
+import type { HourlySeries, Series } from './series.ts'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+
+/** How few and how many points a picture may ask for: the ends and the extremes; more than any screen is wide. */
+export const detailPointsMin = 4
+export const detailPointsMax = 20_000
+
+export interface DetailInput {
+  readonly device: Pick<AnalysedDevice, 'name' | 'expected_interval_s'>
+  /** As `detailWindows` has it. */
+  readonly series: Series
+  readonly hourly: HourlySeries
+  readonly nowMs: number
+  readonly local: LocalTime
+  /** At most so many for each metric; undefined: all. */
+  readonly points: number | undefined
+  readonly withTimes: boolean
+}
+
+/** Both end at the full minute: readings in (afterMs, throughMs], hours in [fromMs, toMs), the running one among them. */
+export function detailWindows(nowMs: number) {
+  const throughMs = Math.floor(nowMs / minuteMs) * minuteMs
+  const toMs = Math.ceil((throughMs + 1) / hourMs) * hourMs
+  return { afterMs: throughMs - 24 * hourMs, throughMs, fromMs: toMs - 30 * 24 * hourMs, toMs }
+}
+
+/** The answer as JSON text. */
+export function buildDetail(input: DetailInput): string {
+  const { device, hourly, nowMs, local } = input
+  return objectText({
+    ...memberTexts({ device: device.name, ...answerContext(local, nowMs) }),
+    last_24h: rawText(input),
+    last_30d_hourly: objectText(Object.fromEntries(metrics.map(metric => [metric, hoursText(input, hourly, metric)]))),
+  })
+}
+
+function rawText(input: DetailInput): string {
+  const { device, series, points } = input
+  const interval = device.expected_interval_s
+  const { gapMs } = cadenceOf(series.timesMs, interval === null ? null : interval * 1000)
+  const texts: Record<string, string> = {}
+  let stepMaxMs = 0
+  let downsampled = false
+  for (const metric of metrics) {
+    const kept = points === undefined ? undefined : keep(series, metric, points, gapMs)
+    texts[metric] = pointsText(input, series.timesMs, series.values[metric], kept?.places)
+    stepMaxMs = Math.max(stepMaxMs, kept?.stepMaxMs ?? 0)
+    downsampled ||= kept?.downsampled ?? false
+  }
+  const gap_seconds = gapMs === null ? null : Math.max(gapMs, stepMaxMs) / 1000
+  return objectText({ ...texts, ...memberTexts({ gap_seconds, downsampled }) })
+}
+
+interface Kept {
+  readonly places: Uint32Array
+  readonly stepMaxMs: number
+  readonly downsampled: boolean
+}
+
+/** Suspect readings stay: a picture without them would hide what is wrong. */
+function keep({ timesMs, values }: Series, metric: Metric, points: number, knownGapMs: number | null): Kept {
+  const column = values[metric]
+  const gapMs = knownGapMs ?? Number.POSITIVE_INFINITY
+  const { flags, counts } = checkQuality(timesMs, column, qualityLimits[metric], gapMs)
+  const flagged = flags.map(flag => (flag === flagSuspect ? 1 : 0))
+  const { indices, stepMaxMs } = downsample({ timesMs, values: column, points, gapMs, flagged })
+  return { places: indices, stepMaxMs, downsampled: indices.length < counts.good + counts.suspect }
+}
+
+function hoursText(style: PointStyle, { startsMs, metrics: columns }: HourlySeries, metric: Metric): string {
+  const { mean, min, max, count } = columns[metric]
+  const points: string[] = []
+  for (let row = 0; row < count.length; row++) {
+    if (count[row] === 0) continue
+    const startMs = startsMs[row] as number
+    const figures = `"mean":${mean[row]},"min":${min[row]},"max":${max[row]},"count":${count[row]}`
+    points.push(pointStart(style, startMs) + figures + pointEnd(style, startMs))
+  }
+  return `[${points.join(',')}]`
+}
