@@ -54,7 +54,7 @@ export function correlationSeries(values: Float64Array): CorrelationSeries {
 export function correlation(
   x: CorrelationSeries,
   y: CorrelationSeries,
-  localHours = new Uint8Array(x.values.length),
+  localHours: Uint8Array = new Uint8Array(x.values.length),
 ): Correlation {
   const pairs = completePairs(x.values, y.values, localHours)
   const n = pairs.x.length

@@ -7,6 +7,8 @@ import type { ByteWriter } from './byte-writer.ts'
 export const pointBytesMin = '{"d":"2026-01-01 00:00","v":0}'.length
 
 const minuteUs = 60_000_000
+/** Text is gathered in pieces of this length, which fit into the processor's cache. */
+const partLength = 8192
 
 /** The part of a point before its value, written once a minute of local time instead of once a point. */
 export interface PointHeads {
@@ -49,7 +51,7 @@ export function writeSeries(
     if (Number.isNaN(value)) continue
     text += `${separator}${heads.at(timesUs[row] as number)}${value}}`
     separator = ','
-    if (text.length > 8192) {
+    if (text.length > partLength) {
       writer.ascii(text)
       text = ''
     }
@@ -80,6 +82,7 @@ export function pointsText(
   places?: Uint32Array,
 ): string {
   const count = places?.length ?? values.length
+  const parts: string[] = []
   let text = '['
   let separator = ''
   for (let i = 0; i < count; i++) {
@@ -89,6 +92,11 @@ export function pointsText(
     const timeMs = timesMs[row] as number
     text += `${separator}${pointStart(style, timeMs)}"v":${value}${pointEnd(style, timeMs)}`
     separator = ','
+    // One long text grown by pieces takes twice as long: 250 ms in place of 110 ms for 432,000 points.
+    if (text.length > partLength) {
+      parts.push(text)
+      text = ''
+    }
   }
-  return `${text}]`
+  return `${parts.join('')}${text}]`
 }
