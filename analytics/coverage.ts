@@ -29,14 +29,24 @@ export function countBetween(timesMs: Float64Array, startMs: number, endMs: numb
  * that have a reading. Null when the interval is unknown or the stretch is empty.
  */
 export function coverageOf(arrivals: Arrivals, startMs: number, endMs: number, cadence: Cadence): number | null {
-  if (cadence.kind === 'irregular') return hoursWithData(arrivals.timesMs, startMs, endMs)
-  if (cadence.expectedMs === null || endMs <= startMs) return null
-  return Math.min(1, countBetween(arrivals.thinnedMs, startMs, endMs) / ((endMs - startMs) / cadence.expectedMs))
+  return coverageShare(coveredBetween(arrivals, startMs, endMs, cadence), startMs, endMs, cadence)
 }
 
-/** Hours are counted from the start; the last one may be shorter. Null for an empty stretch. */
-export function hoursWithData(timesMs: Float64Array, startMs: number, endMs: number): number | null {
-  if (endMs <= startMs) return null
+/** The readings of [startMs, endMs) that count, of an irregular device the hours that have one. */
+export function coveredBetween({ timesMs, thinnedMs }: Arrivals, startMs: number, endMs: number, { kind }: Cadence) {
+  return kind === 'irregular' ? hoursWithData(timesMs, startMs, endMs) : countBetween(thinnedMs, startMs, endMs)
+}
+
+/** That as a share of what there could have been. */
+export function coverageShare(covered: number, startMs: number, endMs: number, cadence: Cadence): number | null {
+  const { kind, expectedMs } = cadence
+  if (expectedMs === null || endMs <= startMs) return null
+  const lengthMs = endMs - startMs
+  return kind === 'irregular' ? covered / Math.ceil(lengthMs / hourMs) : Math.min(1, covered / (lengthMs / expectedMs))
+}
+
+/** Hours are counted from the start; the last one may be shorter. */
+function hoursWithData(timesMs: Float64Array, startMs: number, endMs: number): number {
   let withData = 0
   let hourBefore = -1
   for (let index = lowerBound(timesMs, startMs); index < timesMs.length; index++) {
@@ -46,5 +56,5 @@ export function hoursWithData(timesMs: Float64Array, startMs: number, endMs: num
     if (hour !== hourBefore) withData++
     hourBefore = hour
   }
-  return withData / Math.ceil((endMs - startMs) / hourMs)
+  return withData
 }

@@ -18,24 +18,31 @@ export interface GapRule {
   readonly gapMs: number
 }
 
-/** Between ascending times, none later than `nowMs`, and between the last one and `nowMs`; oldest first. */
-export function findGaps(timesMs: Float64Array, nowMs: number, { expectedMs, gapMs }: GapRule): Gap[] {
+/** Those that have ended: between ascending times, the first of which follows `beforeMs` (NaN: nothing). Oldest first. */
+export function findGaps(timesMs: Float64Array, rule: GapRule, beforeMs = Number.NaN): Gap[] {
   const gaps: Gap[] = []
+  let lastMs = beforeMs
   for (let index = 0; index < timesMs.length; index++) {
-    const startMs = timesMs[index] as number
-    const ongoing = index + 1 === timesMs.length
-    const endMs = ongoing ? nowMs : (timesMs[index + 1] as number)
-    const lengthMs = endMs - startMs
-    if (lengthMs <= gapMs) continue
-    gaps.push({
-      start_ms: startMs,
-      end_ms: ongoing ? null : endMs,
-      duration_seconds: lengthMs / 1000,
-      missed: Math.round(lengthMs / expectedMs) - 1,
-      ongoing,
-    })
+    const timeMs = timesMs[index] as number
+    if (timeMs - lastMs > rule.gapMs) gaps.push(gapOf(lastMs, timeMs, rule, false))
+    lastMs = timeMs
   }
   return gaps
+}
+
+/** The silence since the last reading, or null while that is no gap. */
+export function ongoingGap(lastMs: number, nowMs: number, rule: GapRule): Gap | null {
+  return nowMs - lastMs > rule.gapMs ? gapOf(lastMs, nowMs, rule, true) : null
+}
+
+function gapOf(startMs: number, endMs: number, { expectedMs }: GapRule, ongoing: boolean): Gap {
+  return {
+    start_ms: startMs,
+    end_ms: ongoing ? null : endMs,
+    duration_seconds: (endMs - startMs) / 1000,
+    missed: Math.round((endMs - startMs) / expectedMs) - 1,
+    ongoing,
+  }
 }
 
 /** The part of a gap in which nothing came although it was due, [start + E, end), clipped to [fromMs, untilMs). */

@@ -1,5 +1,6 @@
 /** How evenly a device reports. */
 
+import type { Cadence } from './cadence.ts'
 import { median, quantile } from './quantile.ts'
 import { differences } from './thinning.ts'
 
@@ -14,9 +15,9 @@ export interface Jitter {
 const normalPerMad = 1.4826
 
 /** Of the intervals between thinned times that are no gaps; null without any. */
-export function jitterOf(thinnedMs: Float64Array, expectedMs: number, gapMs: number): Jitter {
-  const intervals = differences(thinnedMs).filter(intervalMs => intervalMs <= gapMs)
-  if (intervals.length === 0) return { jitter_seconds: null, jitter_p95_seconds: null }
+export function jitterOf(thinnedMs: Float64Array, { expectedMs, gapMs }: Cadence): Jitter {
+  const intervals = differences(thinnedMs).filter(intervalMs => intervalMs <= (gapMs ?? 0))
+  if (expectedMs === null || intervals.length === 0) return { jitter_seconds: null, jitter_p95_seconds: null }
   const usualMs = median(intervals)
   return {
     jitter_seconds: (normalPerMad * median(intervals.map(intervalMs => Math.abs(intervalMs - usualMs)))) / 1000,

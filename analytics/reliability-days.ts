@@ -1,8 +1,9 @@
 /** A bar per local day: how much of what was due came. */
 
-import type { Cadence } from './cadence.ts'
-import { type Arrivals, countBetween, coverageMin, coverageOf } from './coverage.ts'
-import type { LocalDay } from './local-days.ts'
+import { countBetween, coverageMin, coverageShare } from './coverage.ts'
+import { localDays } from './local-days.ts'
+import type { LocalTime } from './local-time.ts'
+import { coveredUntil, daysShown, type ReliabilityRecord } from './reliability-record.ts'
 
 export interface ReliabilityDay {
   readonly date: string
@@ -11,26 +12,23 @@ export interface ReliabilityDay {
   readonly state: 'ok' | 'partial' | 'missing'
 }
 
-export interface DaysInput {
-  readonly days: readonly LocalDay[]
-  /** The last day counts so far. */
-  readonly endMs: number
-  readonly firstSeenMs: number | null
-  readonly cadence: Cadence
-  readonly arrivals: Arrivals
-}
-
-/** The denominator is the day's true length, of 23 or 25 hours when the clocks change. */
-export function reliabilityDays({ days, endMs, firstSeenMs, cadence, arrivals }: DaysInput): ReliabilityDay[] {
-  return days.map(({ date, startMs, endMs: dayEndMs }) => {
+/** The denominator is the day's true length, of 23 or 25 hours when the clocks change; today counts so far. */
+export function reliabilityDays(record: ReliabilityRecord, endMs: number, local: LocalTime): ReliabilityDay[] {
+  const { firstSeenMs, cadence, recent } = record
+  const byDate = new Map(record.days.map(day => [day.date, day]))
+  return localDays(local, endMs, daysShown).map(({ date, startMs, endMs: dayEndMs }) => {
     const untilMs = Math.min(dayEndMs, endMs)
+    const counted = byDate.get(date) ?? { readings: 0, covered: 0 }
+    const covered = coveredUntil(counted.covered, recent, record, { startMs, endMs: untilMs })
     const isBefore = firstSeenMs === null || firstSeenMs >= dayEndMs
-    const completeness = isBefore ? null : coverageOf(arrivals, startMs, untilMs, cadence)
-    return { date, completeness, state: stateOf(completeness, countBetween(arrivals.timesMs, startMs, untilMs)) }
+    const completeness = isBefore ? null : coverageShare(covered, startMs, untilMs, cadence)
+    const sinceMs = Math.max(startMs, record.endMs)
+    const readings = counted.readings + countBetween(recent.timesMs, sinceMs, untilMs)
+    return { date, completeness, state: stateOf(completeness, readings) }
   })
 }
 
-function stateOf(completeness: number | null, received: number): 'ok' | 'partial' | 'missing' {
-  if (received === 0) return 'missing'
+function stateOf(completeness: number | null, readings: number): ReliabilityDay['state'] {
+  if (readings === 0) return 'missing'
   return completeness !== null && completeness >= coverageMin ? 'ok' : 'partial'
 }

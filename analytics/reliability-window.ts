@@ -1,8 +1,15 @@
 /** How reliably a device reported over one window that ends now. */
 
-import type { Cadence } from './cadence.ts'
-import { type Arrivals, countBetween, coverageOf, hoursWithData } from './coverage.ts'
+import { countBetween, coverageShare } from './coverage.ts'
 import { downtimeMs, type Gap } from './gaps.ts'
+import {
+  coveredUntil,
+  mapValues,
+  type ReliabilityRecord,
+  type WindowName,
+  windowStart,
+  windowsMs,
+} from './reliability-record.ts'
 
 export interface ReliabilityWindow {
   /** The share of the window without a gap's downtime; null while it is unknown when a reading is due. */
@@ -27,60 +34,66 @@ export interface ReliabilityWindow {
   readonly metrics: Record<string, { readonly completeness: number | null }>
 }
 
-export interface WindowInput {
-  readonly lengthMs: number
-  readonly endMs: number
-  /** The device's first reading ever, null when there is none. */
-  readonly firstSeenMs: number | null
-  readonly cadence: Cadence
-  readonly gaps: readonly Gap[]
-  /** Of any reading, and per metric. */
-  readonly arrivals: Arrivals
-  readonly arrivalsByMetric: Readonly<Record<string, Arrivals>>
-}
-
-/** The window is [start, end): each reading stands for the interval that follows it. */
-export function reliabilityWindow(input: WindowInput): ReliabilityWindow {
-  const { lengthMs, endMs, firstSeenMs, cadence, arrivals } = input
-  const startMs = Math.max(endMs - lengthMs, Math.min(firstSeenMs ?? endMs - lengthMs, endMs))
-  const clippedMs = endMs - startMs
-  const isKnown = firstSeenMs !== null && clippedMs > 0
-  const completenessOf = (some: Arrivals) =>
-    isKnown && cadence.kind === 'regular' ? coverageOf(some, startMs, endMs, cadence) : null
-  const metrics = Object.entries(input.arrivalsByMetric).map(
-    ([metric, some]) => [metric, { completeness: completenessOf(some) }] as const,
-  )
+/**
+ * The window is [start, end): each reading stands for the interval that follows it. `recentGaps` are those since the
+ * record was made.
+ */
+export function reliabilityWindow(
+  name: WindowName,
+  record: ReliabilityRecord,
+  recentGaps: readonly Gap[],
+  endMs: number,
+): ReliabilityWindow {
+  const { cadence, firstSeenMs, recent, recentByMetric } = record
+  const counted = record.windows[name]
+  const startMs = windowStart(endMs, windowsMs[name], firstSeenMs)
+  const stretch = { startMs, endMs }
+  const isKnown = firstSeenMs !== null && endMs > startMs
+  const shareOf = (covered: number) => (isKnown ? coverageShare(covered, startMs, endMs, cadence) : null)
+  const share = shareOf(coveredUntil(counted.covered, recent, record, stretch))
+  const isRegular = cadence.kind === 'regular'
   return {
-    ...downtimeFigures(input, startMs, isKnown),
-    completeness: completenessOf(arrivals),
-    hours_with_data: isKnown && cadence.kind === 'irregular' ? hoursWithData(arrivals.timesMs, startMs, endMs) : null,
-    received: countBetween(arrivals.thinnedMs, startMs, endMs),
-    expected: cadence.expectedMs === null ? null : Math.round(clippedMs / cadence.expectedMs),
-    truncated: firstSeenMs !== null && firstSeenMs > endMs - lengthMs,
-    metrics: Object.fromEntries(metrics),
+    ...downtimeFigures(name, record, recentGaps, startMs, endMs),
+    completeness: isRegular ? share : null,
+    hours_with_data: cadence.kind === 'irregular' ? share : null,
+    received: counted.received + countBetween(recent.thinnedMs, record.endMs, endMs),
+    expected: cadence.expectedMs === null ? null : Math.round((endMs - startMs) / cadence.expectedMs),
+    truncated: firstSeenMs !== null && firstSeenMs > endMs - windowsMs[name],
+    metrics: mapValues(recentByMetric, (some, metric) => {
+      const covered = coveredUntil(counted.coveredByMetric[metric] ?? 0, some, record, stretch)
+      return { completeness: isRegular ? shareOf(covered) : null }
+    }),
   }
 }
 
-function downtimeFigures({ endMs, cadence, gaps }: WindowInput, startMs: number, isKnown: boolean) {
-  const inside = gaps.filter(gap => (gap.end_ms ?? endMs) > startMs)
+function downtimeFigures(
+  name: WindowName,
+  { cadence, firstSeenMs, windows }: ReliabilityRecord,
+  recentGaps: readonly Gap[],
+  startMs: number,
+  endMs: number,
+) {
+  const { gapAtStart, gapCount, longestGapSeconds, downtimeMs: countedMs } = windows[name]
+  const others = [gapAtStart, ...recentGaps].filter(gap => gap !== null).filter(gap => (gap.end_ms ?? endMs) > startMs)
+  const count = gapCount + others.length
   const counts = {
-    gap_count: inside.length,
-    longest_gap_seconds: inside.reduce((longest, gap) => Math.max(longest, gap.duration_seconds), 0),
+    gap_count: count,
+    longest_gap_seconds: others.reduce((longest, gap) => Math.max(longest, gap.duration_seconds), longestGapSeconds),
   }
   const { expectedMs } = cadence
-  if (!isKnown || expectedMs === null) {
+  if (firstSeenMs === null || endMs <= startMs || expectedMs === null) {
     const none = { uptime: null, downtime_seconds: null, mtbf_seconds: null, mttr_seconds: null }
     return { ...counts, ...none, mtbf_lower_bound_seconds: null }
   }
   const lengthSeconds = (endMs - startMs) / 1000
-  const downSeconds = inside.reduce((sum, gap) => sum + downtimeMs(gap, expectedMs, startMs, endMs), 0) / 1000
-  const perGap = (seconds: number) => (inside.length === 0 ? null : seconds / inside.length)
+  const downSeconds = others.reduce((sum, gap) => sum + downtimeMs(gap, expectedMs, startMs, endMs), countedMs) / 1000
+  const perGap = (seconds: number) => (count === 0 ? null : seconds / count)
   return {
     ...counts,
     uptime: 1 - downSeconds / lengthSeconds,
     downtime_seconds: downSeconds,
     mtbf_seconds: perGap(lengthSeconds - downSeconds),
     mttr_seconds: perGap(downSeconds),
-    mtbf_lower_bound_seconds: inside.length === 0 ? lengthSeconds : null,
+    mtbf_lower_bound_seconds: count === 0 ? lengthSeconds : null,
   }
 }

@@ -3,40 +3,16 @@
  * Timescale's `heartbeat_agg` with its predecessor, and the three-quarters rule of Directive 2008/50/EC.
  */
 
-import type { Cadence } from './cadence.ts'
-import { arrivalsOf } from './coverage.ts'
-import { findGaps, type Gap } from './gaps.ts'
-import { type Jitter, jitterOf } from './jitter.ts'
-import { localDays } from './local-days.ts'
+import { findGaps, type Gap, ongoingGap } from './gaps.ts'
+import type { Jitter } from './jitter.ts'
 import type { LocalTime } from './local-time.ts'
 import { lowerBound } from './lower-bound.ts'
-import { presentOf } from './present.ts'
 import { type ReliabilityDay, reliabilityDays } from './reliability-days.ts'
+import { fullMinute, gapsMax, type ReliabilityRecord, type WindowName, windowsMs } from './reliability-record.ts'
 import { type ReliabilityWindow, reliabilityWindow } from './reliability-window.ts'
 
-const minuteMs = 60_000
-const dayMs = 86_400_000
-const windowsMs = { '24h': dayMs, '7d': 7 * dayMs, '30d': 30 * dayMs }
-const gapsMax = 50
-const daysShown = 30
-
-export interface ReliabilityInput {
-  /**
-   * Ascending: the readings of the last thirty days and of the thirty local days up to now, and before them the one that
-   * precedes them where there is one, since a gap may reach into the window.
-   */
-  readonly timesMs: Float64Array
-  /** By metric, as long as the times, NaN where missing. */
-  readonly metrics: Readonly<Record<string, Float64Array>>
-  /** The device's first reading ever, null when there is none. */
-  readonly firstSeenMs: number | null
-  readonly nowMs: number
-  readonly cadence: Cadence
-  readonly local: LocalTime
-}
-
 export interface Reliability extends Jitter {
-  readonly windows: Record<keyof typeof windowsMs, ReliabilityWindow>
+  readonly windows: Record<WindowName, ReliabilityWindow>
   readonly gap_threshold_seconds: number | null
   /** Those of the thirty days, newest first, at most fifty; `gaps_total` counts them all. */
   readonly gaps: Gap[]
@@ -44,38 +20,38 @@ export interface Reliability extends Jitter {
   readonly days: ReliabilityDay[]
 }
 
-/** Everything ends at the full minute; readings of the future are left out. */
-export function reliabilityOf(input: ReliabilityInput): Reliability {
-  const { firstSeenMs, cadence, local } = input
-  const endMs = Math.floor(input.nowMs / minuteMs) * minuteMs
-  const timesMs = input.timesMs.subarray(0, lowerBound(input.timesMs, endMs))
-  const arrivals = arrivalsOf(timesMs, cadence)
-  const arrivalsByMetric = Object.fromEntries(
-    Object.entries(input.metrics).map(([metric, values]) => [
-      metric,
-      arrivalsOf(presentOf(timesMs, values).timesMs, cadence),
-    ]),
-  )
-  const gaps = gapsSince(endMs - windowsMs['30d'], timesMs, endMs, cadence)
-  const window = (lengthMs: number) =>
-    reliabilityWindow({ lengthMs, endMs, firstSeenMs, cadence, gaps, arrivals, arrivalsByMetric })
-  const days = localDays(local, endMs, daysShown)
+/**
+ * At the full minute of `nowMs`, which is not before the record's. Everything is as if it were recorded anew at that
+ * moment with the same readings, but for those that a window has left behind since: they still count in it, so that
+ * its shares are off by at most the time since the record over the window's length.
+ */
+export function reliabilityAt(record: ReliabilityRecord, nowMs: number, local: LocalTime): Reliability {
+  const endMs = Math.max(record.endMs, fullMinute(nowMs))
+  const recentGaps = gapsSince(record, endMs)
+  const windows = {
+    '24h': reliabilityWindow('24h', record, recentGaps, endMs),
+    '7d': reliabilityWindow('7d', record, recentGaps, endMs),
+    '30d': reliabilityWindow('30d', record, recentGaps, endMs),
+  }
+  const stillInside = record.gaps.filter(gap => (gap.end_ms ?? endMs) > endMs - windowsMs['30d'])
+  const { gapMs } = record.cadence
   return {
-    windows: { '24h': window(windowsMs['24h']), '7d': window(windowsMs['7d']), '30d': window(windowsMs['30d']) },
-    gap_threshold_seconds: cadence.gapMs === null ? null : cadence.gapMs / 1000,
-    ...jitterSince(endMs - windowsMs['30d'], arrivals.thinnedMs, cadence),
-    gaps: gaps.toReversed().slice(0, gapsMax),
-    gaps_total: gaps.length,
-    days: reliabilityDays({ days, endMs, firstSeenMs, cadence, arrivals }),
+    windows,
+    gap_threshold_seconds: gapMs === null ? null : gapMs / 1000,
+    ...record.jitter,
+    gaps: [...recentGaps.toReversed(), ...stillInside].slice(0, gapsMax),
+    gaps_total: windows['30d'].gap_count,
+    days: reliabilityDays(record, endMs, local),
   }
 }
 
-function gapsSince(startMs: number, timesMs: Float64Array, endMs: number, { expectedMs, gapMs }: Cadence): Gap[] {
-  if (expectedMs === null || gapMs === null) return []
-  return findGaps(timesMs, endMs, { expectedMs, gapMs }).filter(gap => (gap.end_ms ?? endMs) > startMs)
-}
-
-function jitterSince(startMs: number, thinnedMs: Float64Array, { expectedMs, gapMs }: Cadence): Jitter {
-  if (expectedMs === null || gapMs === null) return { jitter_seconds: null, jitter_p95_seconds: null }
-  return jitterOf(thinnedMs.subarray(lowerBound(thinnedMs, startMs)), expectedMs, gapMs)
+/** Those that have ended since the record was made, and the one that has not; oldest first. */
+function gapsSince({ cadence, recent }: ReliabilityRecord, endMs: number): Gap[] {
+  const { expectedMs, gapMs } = cadence
+  const timesMs = recent.timesMs.subarray(0, lowerBound(recent.timesMs, endMs))
+  const lastMs = timesMs.at(-1)
+  if (lastMs === undefined || expectedMs === null || gapMs === null) return []
+  const rule = { expectedMs, gapMs }
+  const ongoing = ongoingGap(lastMs, endMs, rule)
+  return ongoing === null ? findGaps(timesMs, rule) : [...findGaps(timesMs, rule), ongoing]
 }

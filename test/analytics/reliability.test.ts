@@ -5,7 +5,8 @@ import fc from 'fast-check'
 import { test } from 'tap'
 import { type Cadence, cadenceOf } from '../../analytics/cadence.ts'
 import { createLocalTime } from '../../analytics/local-time.ts'
-import { type ReliabilityInput, reliabilityOf } from '../../analytics/reliability.ts'
+import { type Reliability, reliabilityAt } from '../../analytics/reliability.ts'
+import { type ReliabilityInput, recordReliability } from '../../analytics/reliability-record.ts'
 import { deviation, readFixture, timesFrom } from './fixture.ts'
 
 const figures = [
@@ -48,6 +49,10 @@ const utc = createLocalTime('UTC')
 const berlin = createLocalTime('Europe/Berlin')
 const everyMinute = cadenceOf(new Float64Array(0), 60_000)
 
+function reliabilityOf(input: ReliabilityInput): Reliability {
+  return reliabilityAt(recordReliability(input), input.nowMs, input.local)
+}
+
 function inputOf(found: Case): ReliabilityInput {
   const timesMs = timesFrom(found.start * 1000, found.steps_between)
   const temperature = new Float64Array(timesMs.length)
@@ -61,7 +66,8 @@ function inputOf(found: Case): ReliabilityInput {
   }
   // The request comes in the middle of the minute.
   const nowMs = reference.now * 1000 + 34_567
-  return { timesMs, metrics: { temperature }, firstSeenMs: found.first_seen * 1000, nowMs, cadence, local: berlin }
+  const beforeMs = found.first_seen < found.start ? found.first_seen * 1000 : null
+  return { timesMs, beforeMs, metrics: { temperature }, nowMs, cadence, local: berlin }
 }
 
 function every(stepMs: number, fromMs: number, untilMs: number): Float64Array {
@@ -70,7 +76,7 @@ function every(stepMs: number, fromMs: number, untilMs: number): Float64Array {
 
 /** What there is to hand in when a device has had these times and no other. */
 function whole(timesMs: Float64Array, nowMs: number, cadence: Cadence, local = utc): ReliabilityInput {
-  return { timesMs, metrics: {}, firstSeenMs: timesMs[0] ?? null, nowMs, cadence, local }
+  return { timesMs, beforeMs: null, metrics: {}, nowMs, cadence, local }
 }
 
 for (const [name, expected] of Object.entries(reference.cases)) {
@@ -152,7 +158,7 @@ test('one reading: received, and nothing that needs an interval', async t => {
 test('a silence that lasts has no end, and one longer than the window takes all of it', async t => {
   const nowMs = 50 * dayMs
   const timesMs = every(60_000, 0, 10 * dayMs)
-  const { windows: found, gaps } = reliabilityOf({ ...whole(timesMs.slice(-1), nowMs, everyMinute), firstSeenMs: 0 })
+  const { windows: found, gaps } = reliabilityOf({ ...whole(timesMs.slice(-1), nowMs, everyMinute), beforeMs: 0 })
   const duration_seconds = 40 * 86_400 + 60
   const start_ms = 10 * dayMs - 60_000
   t.strictSame(gaps, [{ start_ms, end_ms: null, duration_seconds, missed: 40 * 1440, ongoing: true }])
@@ -178,7 +184,7 @@ test('a burst or a backfill does not hide a loss, a single miss is no downtime',
   const twice = Float64Array.from([...half, ...half.map(timeMs => timeMs + 1000)]).toSorted()
   const { uptime, completeness, received, metrics } = reliabilityOf({
     ...whole(twice, dayMs, everyMinute),
-    firstSeenMs: 0,
+    beforeMs: 0,
     metrics: { humidity: twice.map((_, index) => (index < twice.length / 2 ? Number.NaN : 1)) },
   }).windows['24h']
   t.strictSame([received, completeness, uptime], [1152, 0.8, 1])
