@@ -6,7 +6,8 @@ import type { ByteWriter } from './byte-writer.ts'
 /** The shortest point there is, one digit long; the comma between two points is not counted. */
 export const pointBytesMin = '{"d":"2026-01-01 00:00","v":0}'.length
 
-const minuteUs = 60_000_000
+const minuteMs = 60_000
+const minuteUs = minuteMs * 1000
 /** Text is gathered in pieces of this length, which fit into the processor's cache. */
 const partLength = 8192
 
@@ -85,14 +86,20 @@ export function pointsText(
   const parts: string[] = []
   let text = '['
   let separator = ''
+  let minute = Number.NaN
+  let start = ''
   for (let i = 0; i < count; i++) {
     const row = places === undefined ? i : (places[i] as number)
     const value = values[row] as number
     if (Number.isNaN(value)) continue
     const timeMs = timesMs[row] as number
-    text += `${separator}${pointStart(style, timeMs)}"v":${value}${pointEnd(style, timeMs)}`
+    // Readings of one minute share it: a day of seconds is written in less than half the time.
+    if (Math.floor(timeMs / minuteMs) !== minute) {
+      minute = Math.floor(timeMs / minuteMs)
+      start = `${pointStart(style, timeMs)}"v":`
+    }
+    text += `${separator}${start}${value}${pointEnd(style, timeMs)}`
     separator = ','
-    // One long text grown by pieces takes twice as long: 250 ms in place of 110 ms for 432,000 points.
     if (text.length > partLength) {
       parts.push(text)
       text = ''
