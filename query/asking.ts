@@ -1,59 +1,32 @@
-/** From a question to a kept answer: one flight per key, a thread of the pool, and a line in the log when it went wrong. */
+/** From a question to a body: a thread of a pool, and a line in the log when QuestDB did not answer. */
 
 import type { Logger } from 'pino'
-import { type AnswerCode, bodyOf, type Kept } from './body.ts'
-import type { BodyCache } from './body-cache.ts'
-import { createFlights } from './flights.ts'
-import type { Pool, PoolResult } from './pool.ts'
-import type { LightQuestions } from './task.ts'
+import { bodyOf } from './body.ts'
+import type { Built } from './kept-answers.ts'
+import type { Pool, PoolResult, QuestionsOf } from './pool.ts'
 
-interface Asking<Name extends keyof LightQuestions> {
-  readonly name: Name
-  /** Under this the answer is kept. */
-  readonly key: string
-  /** The device's revision, where the answer depends on one; 0 elsewhere. */
-  readonly revision: number
-  readonly question: (askedAtMs: number) => LightQuestions[Name]
-  /** Aborts when the client has left; without one the question is asked to its end. */
-  readonly client?: AbortSignal | undefined
-}
+export type Ask<Questions extends QuestionsOf<Questions>> = <Name extends keyof Questions & string>(
+  name: Name,
+  question: Questions[Name],
+  signal: AbortSignal,
+) => Promise<Built>
 
-type Asked =
-  | { readonly ok: true; readonly kept: Kept }
-  | { readonly ok: false; readonly code: Exclude<AnswerCode, 'TOO_LARGE'> }
+/** Hears of every result, of whichever pool. */
+export type Note = (result: PoolResult) => void
 
-export type Ask = <Name extends keyof LightQuestions>(asking: Asking<Name>) => Promise<Asked>
-
-export interface AskOptions {
-  readonly pool: Pool
-  readonly cache: BodyCache
-  readonly now: () => number
-  readonly log: Pick<Logger, 'info' | 'warn'>
-}
-
-export function createAsk({ pool, cache, now, log }: AskOptions): Ask {
-  const flights = createFlights<Asked>()
-  const note = createNote(log)
-
-  function ask<Name extends keyof LightQuestions>(asking: Asking<Name>): Promise<Asked> {
-    const { name, key, revision, question, client } = asking
-    const fly = async (signal: AbortSignal): Promise<Asked> => {
-      const askedAtMs = now()
-      const result = await pool.ask(name, question(askedAtMs), signal)
-      note(result)
-      if (!result.ok && result.code !== 'TOO_LARGE') return { ok: false, code: result.code }
-      const kept: Kept = { body: result.ok ? bodyOf(result) : 'TOO_LARGE', askedAtMs, revision }
-      cache.set(key, kept)
-      return { ok: true, kept }
-    }
-    return flights.join(`${key}@${revision}`, fly, client)
+export function createAsk<Questions extends QuestionsOf<Questions>>(pool: Pool<Questions>, note: Note): Ask<Questions> {
+  return async (name, question, signal) => {
+    const result = await pool.ask(name, question, signal)
+    note(result)
+    if (result.ok) return { ok: true, body: bodyOf(result.finished) }
+    // That there is no answer is one: it is kept, and not found out again and again.
+    if (result.code === 'TOO_LARGE') return { ok: true, body: 'TOO_LARGE' }
+    return { ok: false, code: result.code }
   }
-
-  return ask
 }
 
 /** Says when QuestDB stops answering and when it answers again, and is silent in between. */
-function createNote(log: AskOptions['log']): (result: PoolResult) => void {
+export function createNote(log: Pick<Logger, 'info' | 'warn'>): Note {
   let isAnswering = true
   return result => {
     if (result.ok && !isAnswering) log.info('QuestDB answers questions again')

@@ -27,7 +27,7 @@ export function createBodyCache(bytesMax: number): BodyCache {
 
   function set(key: string, kept: Kept): void {
     entries.set(key, kept)
-    if (kept.body !== 'TOO_LARGE') keys.set(kept.body, key)
+    if (typeof kept.body === 'object' && 'bytes' in kept.body) keys.set(kept.body, key)
   }
 
   function coded(body: Body, coding: Coding): Buffer | Promise<Buffer> | undefined {
@@ -73,6 +73,7 @@ function compress(bytes: Buffer, coding: Coding): Promise<Buffer> {
 function sizeOf({ body }: Kept, key: string): number {
   let bytes = entryBytes + key.length
   if (body === 'TOO_LARGE') return bytes
+  if ('at' in body) return bytes + body.bytesMax
   bytes += body.bytes.length
   for (const form of body.coded.values()) bytes += form instanceof Promise ? 0 : form.length
   return bytes

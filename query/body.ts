@@ -1,6 +1,6 @@
 /** A finished answer in memory: its bytes, its compressed forms and its tags. */
 
-import type { Finished } from './finish.ts'
+import type { FinishedBody } from './finish.ts'
 
 /** The compressed forms that an answer may go out in. */
 export type Coding = 'gzip' | 'br' | 'zstd'
@@ -9,8 +9,16 @@ export interface Body {
   readonly bytes: Buffer
   /** Compressed forms that are ready or being made; gzip comes with the body unless that is too short to gain by it. */
   readonly coded: Map<Coding, Buffer | Promise<Buffer>>
-  /** A strong tag for each form, for their bytes differ. */
+  /** A strong tag for each form, for their bytes differ; or one weak tag for all. */
   readonly etags: Readonly<Record<Coding | 'identity', string>>
+}
+
+/** A body of which a part is written at the moment it is given out. */
+export interface LiveBody {
+  /** The whole of it as of this moment; the same one for all requests of one second. */
+  at(nowMs: number): Body
+  /** What it may take in memory, all its compressed forms counted. */
+  readonly bytesMax: number
 }
 
 export type AnswerCode =
@@ -29,19 +37,20 @@ export type Answer =
 
 /** What is kept under a key: a body, or that there is none because it would be too large. */
 export interface Kept {
-  readonly body: Body | 'TOO_LARGE'
+  readonly body: Body | LiveBody | 'TOO_LARGE'
   readonly askedAtMs: number
-  /** The device's revision that the body was read at, where it depends on one. */
-  readonly revision: number
+  /** What the body depended on when it was asked for, as its question puts it; undefined: on too much to say. */
+  readonly version: string | undefined
   /** Set when building the next one failed: it is not tried before this. */
   readonly retryAtMs?: number
 }
 
-export function answerOf({ body }: Kept, maxAgeSeconds: number): Answer {
-  return body === 'TOO_LARGE' ? { ok: false, code: 'TOO_LARGE' } : { ok: true, body, maxAgeSeconds }
+export function answerOf({ body }: Kept, maxAgeSeconds: number, nowMs: number): Answer {
+  if (body === 'TOO_LARGE') return { ok: false, code: 'TOO_LARGE' }
+  return { ok: true, body: 'at' in body ? body.at(nowMs) : body, maxAgeSeconds }
 }
 
-export function bodyOf({ bytes, gzip, hash }: Finished): Body {
+export function bodyOf({ bytes, gzip, hash }: FinishedBody): Body {
   const coded = new Map<Coding, Buffer | Promise<Buffer>>()
   if (gzip !== undefined) coded.set('gzip', bufferOf(gzip))
   const etags = {

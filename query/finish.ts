@@ -6,16 +6,23 @@ import { gzipSync } from 'node:zlib'
 /** A shorter body goes out as it is: its compressed form would save less than its headers cost. */
 const gzipBytesMin = 1024
 /** Of 16 MB of points, level 4 leaves 2.6 MB in 95 ms and level 6 2.5 MB in 240 ms. */
-const gzipLevel = 4
+export const gzipLevel = 4
 
-export interface Finished {
+export interface FinishedBody {
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly gzip: Uint8Array<ArrayBuffer> | undefined
-  /** Of the uncompressed bytes, in characters that a tag may have. */
+  /** Of the uncompressed bytes. */
   readonly hash: string
 }
 
-export function finishBody(bytes: Uint8Array<ArrayBuffer>): Finished {
+export function finishBody(bytes: Uint8Array<ArrayBuffer>): FinishedBody {
   const gzip = bytes.length < gzipBytesMin ? undefined : new Uint8Array(gzipSync(bytes, { level: gzipLevel }))
-  return { bytes, gzip, hash: createHash('sha256').update(bytes).digest('base64url').slice(0, 22) }
+  return { bytes, gzip, hash: hashOf(bytes) }
+}
+
+/** In characters that a tag may have. */
+export function hashOf(...parts: readonly Uint8Array[]): string {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(part)
+  return hash.digest('base64url').slice(0, 22)
 }

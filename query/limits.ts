@@ -12,6 +12,8 @@ export interface QueryLimits {
   readonly connectTimeoutMs: number
   /** Threads for light questions; more than one, so that a large answer does not hold up the small ones. */
   readonly threadsMax: number
+  /** Of a thread; a large answer takes some tens, for its numbers lie in typed arrays outside the heap. */
+  readonly heapMebibytesMax: number
   /** Questions that may wait for a thread. */
   readonly queueMax: number
   /** A body of the latest readings is built at most this often. */
@@ -30,6 +32,7 @@ export const defaultLimits: QueryLimits = {
   timeoutMs: 30_000,
   connectTimeoutMs: 3_000,
   threadsMax: 2,
+  heapMebibytesMax: 512,
   queueMax: 64,
   rebuildMs: 60_000,
   staleMs: 5 * 60_000,

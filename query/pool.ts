@@ -1,13 +1,19 @@
-/** The worker threads for light questions: a bounded queue before them, a deadline, and a way to stop. */
+/** Worker threads for one kind of questions: a bounded queue before them, a deadline, and a way to stop. */
 
 import { MessageChannel } from 'node:worker_threads'
 import type { Logger } from 'pino'
 import { Piscina } from 'piscina'
-import type { LightQuestions, TaskResult, WorkerSettings } from './task.ts'
+import type { TaskResult, WorkerSettings } from './task.ts'
 
 export interface PoolOptions {
+  /** Exports a function for each question, under the question's name. */
+  readonly worker: URL
   readonly settings: WorkerSettings
+  /** So many start at once; the others, up to the maximum, when questions would have to wait. */
+  readonly threadsMin: number
   readonly threadsMax: number
+  /** Typed arrays lie outside the heap. A thread whose heap takes more ends, instead of the process. */
+  readonly heapMebibytesMax: number
   /** Questions that may wait for a thread. */
   readonly queueMax: number
   /** How long a question may take, the wait included; then its thread is ended. */
@@ -19,10 +25,13 @@ export type PoolResult =
   | TaskResult
   | { readonly ok: false; readonly code: 'QUEUE_FULL' | 'CLOSING'; readonly reason: string }
 
-export interface Pool {
-  ask<Name extends keyof LightQuestions>(
+/** What each question is called and asks for. */
+export type QuestionsOf<Questions> = Record<keyof Questions, object>
+
+export interface Pool<Questions extends QuestionsOf<Questions>> {
+  ask<Name extends keyof Questions & string>(
     name: Name,
-    question: LightQuestions[Name],
+    question: Questions[Name],
     signal: AbortSignal,
   ): Promise<PoolResult>
   /** Questions that wait for a thread. */
@@ -30,8 +39,6 @@ export interface Pool {
   close(): Promise<void>
 }
 
-/** A large answer takes some tens: its points lie in typed arrays outside the heap. */
-const heapMebibytesMax = 512
 /** Without a limit V8 keeps a hundred megabytes for short-lived values. */
 const youngMebibytesMax = 32
 
@@ -42,18 +49,18 @@ const givenUp = {
   closed: { ok: false, code: 'CLOSING', reason: 'the pool is closed' },
 } as const satisfies Record<string, PoolResult>
 
-export function createPool({ settings, threadsMax, queueMax, deadlineMs, log }: PoolOptions): Pool {
+export function createPool<Questions extends QuestionsOf<Questions>>(options: PoolOptions): Pool<Questions> {
+  const { queueMax, deadlineMs, log } = options
   const threads = new Piscina({
-    filename: new URL('./light-worker.ts', import.meta.url).href,
-    workerData: settings,
-    minThreads: 1,
-    maxThreads: threadsMax,
+    filename: options.worker.href,
+    workerData: options.settings,
+    minThreads: options.threadsMin,
+    maxThreads: options.threadsMax,
     // A thread that is ended takes its connection, its prepared statements and its compiled code with it.
     idleTimeout: Number.POSITIVE_INFINITY,
     // Otherwise an idle thread sleeps so deeply that it does not see its connection break.
     atomics: 'disabled',
-    // A thread that takes more ends, instead of the process.
-    resourceLimits: { maxOldGenerationSizeMb: heapMebibytesMax, maxYoungGenerationSizeMb: youngMebibytesMax },
+    resourceLimits: { maxOldGenerationSizeMb: options.heapMebibytesMax, maxYoungGenerationSizeMb: youngMebibytesMax },
     // Workers are handed their settings; nothing in them has to look at the environment.
     env: {},
     execArgv: [],
@@ -61,11 +68,7 @@ export function createPool({ settings, threadsMax, queueMax, deadlineMs, log }: 
   threads.on('error', (error: unknown) => log.error({ err: error }, 'a thread of the query pool failed'))
   let closing: Promise<void> | undefined
 
-  async function ask<Name extends keyof LightQuestions>(
-    name: Name,
-    question: LightQuestions[Name],
-    signal: AbortSignal,
-  ): Promise<PoolResult> {
+  async function ask(name: string, question: object, signal: AbortSignal): Promise<PoolResult> {
     if (closing !== undefined) return givenUp.closed
     if (threads.queueSize >= queueMax) return { ok: false, code: 'QUEUE_FULL', reason: `${queueMax} questions wait` }
     const thread = new AbortController()

@@ -2,15 +2,16 @@
 
 import type { Logger } from 'pino'
 import { createLocalTime } from '../analytics/local-time.ts'
-import { createAsk } from './asking.ts'
+import { createAsk, createNote } from './asking.ts'
 import type { Answer, Body, Coding } from './body.ts'
 import { createBodyCache } from './body-cache.ts'
 import { createDay } from './day.ts'
 import type { QueryDevice } from './fleet.ts'
+import { createKeptAnswers } from './kept-answers.ts'
 import { createLatest } from './latest.ts'
 import { defaultLimits, type QueryLimits } from './limits.ts'
 import { createPool } from './pool.ts'
-import type { HttpAddress, PgAddress } from './task.ts'
+import type { HttpAddress, LightQuestions, PgAddress } from './task.ts'
 
 export interface QueryOptions {
   readonly questdb: { readonly pg: PgAddress; readonly http: HttpAddress }
@@ -40,7 +41,8 @@ export interface Query {
 export function createQuery({ questdb, timeZone, now, revision, log, ...options }: QueryOptions): Query {
   const limits = { ...defaultLimits, ...options.limits }
   const { host, port, user, password, database } = questdb.pg
-  const pool = createPool({
+  const pool = createPool<LightQuestions>({
+    worker: new URL('./light-worker.ts', import.meta.url),
     settings: {
       questdb: { host, port, user, password, database },
       questdbHttp: questdb.http,
@@ -49,17 +51,20 @@ export function createQuery({ questdb, timeZone, now, revision, log, ...options 
       statementTimeoutMs: limits.timeoutMs,
       bodyBytesMax: limits.latestBytesMax,
     },
+    threadsMin: 1,
     threadsMax: limits.threadsMax,
+    heapMebibytesMax: limits.heapMebibytesMax,
     queueMax: limits.queueMax,
     // A question may take more than one statement, and may have to wait.
     deadlineMs: 2 * limits.timeoutMs,
     log,
   })
   const cache = createBodyCache(limits.cacheBytesMax)
-  const ask = createAsk({ pool, cache, now, log })
+  const give = createKeptAnswers({ cache, now, limits, log })
+  const ask = createAsk(pool, createNote(log))
   const local = createLocalTime(timeZone)
-  const latest = createLatest({ ask, cache, now, limits, log })
-  const day = createDay({ ask, cache, local, now, revision, limits })
+  const latest = createLatest({ ask, give, limits })
+  const day = createDay({ ask, give, local, now, revision, limits })
   return {
     latestAll: latest.all,
     latestOf: latest.of,

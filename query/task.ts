@@ -1,7 +1,7 @@
 /** What crosses between the main thread and a worker: plain data that can be posted. */
 
 import type { MessagePort } from 'node:worker_threads'
-import type { Finished } from './finish.ts'
+import type { FinishedBody } from './finish.ts'
 
 /** Where QuestDB speaks the PostgreSQL protocol. */
 export interface PgAddress {
@@ -32,10 +32,8 @@ export interface WorkerSettings {
   readonly bodyBytesMax: number
 }
 
-interface Task {
-  /** A worker says here that it has begun, and is told here to stop. */
-  readonly control: MessagePort
-}
+/** A worker says at `control` that it has begun, and is told there to stop. */
+export type Task<Question> = Question & { readonly control: MessagePort }
 
 export interface LatestQuestion {
   /** The fleet as `encodeFleet` wrote it. */
@@ -53,9 +51,6 @@ export interface DayQuestion {
   readonly endUs: number
 }
 
-export type LatestTask = LatestQuestion & Task
-export type DayTask = DayQuestion & Task
-
 /** What each question of the light pool is called and asks for. */
 export interface LightQuestions {
   readonly latest: LatestQuestion
@@ -65,7 +60,7 @@ export interface LightQuestions {
 export type FailureCode = 'DATABASE_AWAY' | 'TIMED_OUT' | 'TOO_LARGE' | 'CANCELLED'
 
 export type TaskResult =
-  | ({ readonly ok: true } & Finished)
+  | { readonly ok: true; readonly finished: FinishedBody }
   | { readonly ok: false; readonly code: FailureCode; readonly reason: string }
 
 /** The world's failures, thrown inside a worker; its door turns them into an answer. */

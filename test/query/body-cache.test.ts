@@ -13,7 +13,7 @@ function makeBody(bytes: number): Body {
 }
 
 function keep(body: Body): Kept {
-  return { body, askedAtMs: 0, revision: 0 }
+  return { body, askedAtMs: 0, version: undefined }
 }
 
 t.test('a compressed form is made once for all who want it', async t => {

@@ -1,0 +1,31 @@
+/** What every worker does with a task: it says that it has begun, stops when it is told to, and hands back a result. */
+
+import { move, transferableSymbol, valueSymbol } from 'piscina'
+import type { FinishedBody } from './finish.ts'
+import { QuestionFailed, type Task, type TaskResult } from './task.ts'
+
+export async function answerTask(
+  { control }: Task<object>,
+  build: (signal: AbortSignal) => Promise<FinishedBody>,
+): Promise<TaskResult> {
+  const stopping = new AbortController()
+  control.on('message', () => stopping.abort())
+  control.postMessage('begun')
+  try {
+    return moved({ ok: true, finished: await build(stopping.signal) })
+  } catch (error) {
+    if (!(error instanceof QuestionFailed)) throw error
+    return { ok: false, code: error.code, reason: error.message }
+  } finally {
+    control.close()
+  }
+}
+
+/** The buffers change hands instead of being copied. */
+function moved(result: Extract<TaskResult, { ok: true }>): TaskResult {
+  const buffers = Object.values(result.finished)
+    .filter(value => value instanceof Uint8Array)
+    .map(({ buffer }) => buffer)
+  // What `move` returns is unwrapped on the way; the pool's caller gets the result itself.
+  return move({ [transferableSymbol]: buffers, [valueSymbol]: result }) as unknown as TaskResult
+}

@@ -1,0 +1,286 @@
+/** The rule by which answers are kept, on a clock of the test's own and with builds that end when they are told to. */
+
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import t from 'tap'
+import { type Answer, type Body, bodyOf } from '../../query/body.ts'
+import { createBodyCache } from '../../query/body-cache.ts'
+import { finishBody } from '../../query/finish.ts'
+import { type Built, createKeptAnswers, type KeptQuestion } from '../../query/kept-answers.ts'
+
+const minute = 60_000
+const freshMs = 90_000
+const staleMs = 5 * minute
+const retryMs = 2000
+
+interface Build {
+  readonly key: string
+  readonly version: string | undefined
+  readonly askedAtMs: number
+  readonly signal: AbortSignal
+  /** Resolves the build with a body that is told from all others, or with a failure. */
+  end(code?: Extract<Built, { ok: false }>['code']): Promise<void>
+  readonly body: Body
+}
+
+function world() {
+  const errors: string[] = []
+  const log = { error: (...words: unknown[]) => void errors.push(String(words[1])) }
+  const builds: Build[] = []
+  const clock = { nowMs: 1_700_000_000_000 }
+  const cache = createBodyCache(1_000_000)
+  const give = createKeptAnswers({ cache, now: () => clock.nowMs, limits: { retryMs }, log })
+
+  function ask(version: string | undefined, more: Partial<KeptQuestion> = {}): Answer | Promise<Answer> {
+    const question: KeptQuestion = {
+      key: 'a',
+      version,
+      freshMs,
+      staleMs,
+      maxAgeSeconds: () => 5,
+      ...more,
+      build: (askedAtMs, signal) => build({ key: more.key ?? 'a', version, askedAtMs, signal }),
+    }
+    return give(question)
+  }
+
+  function build(about: Pick<Build, 'key' | 'version' | 'askedAtMs' | 'signal'>): Promise<Built> {
+    return new Promise(resolve => {
+      const body = bodyOf(finishBody(new TextEncoder().encode(`${builds.length}`)))
+      const end: Build['end'] = code => {
+        resolve(code === undefined ? { ok: true, body } : { ok: false, code })
+        return settled()
+      }
+      about.signal.addEventListener('abort', () => void end('CANCELLED'))
+      builds.push({ ...about, body, end })
+    })
+  }
+
+  return { ask, builds, clock, errors, last: () => builds.at(-1) as Build }
+}
+
+/** Every promise that can be kept has been. */
+function settled(): Promise<void> {
+  return new Promise(resolve => setImmediate(resolve))
+}
+
+async function primed(version: string | undefined = '1') {
+  const made = world()
+  const first = made.ask(version)
+  await made.last().end()
+  return { ...made, first: made.last().body, answer: await first }
+}
+
+const given = (body: Body, maxAgeSeconds: number) => ({ ok: true, body, maxAgeSeconds })
+
+t.test('the rule, by what has changed and by age', async t => {
+  const cases: [string, string, number, 'given' | 'given, refreshed' | 'built'][] = [
+    ['the same version is right', '1', 0, 'given'],
+    ['however old it is', '1', 400 * 24 * 60 * minute, 'given'],
+    ['a new version waits for the age', '2', 0, 'given'],
+    ['until it is reached', '2', freshMs - 1, 'given'],
+    ['then one refresh runs behind', '2', freshMs, 'given, refreshed'],
+    ['as long as it is not too old', '2', staleMs - 1, 'given, refreshed'],
+    ['an answer that is too old is waited for', '2', staleMs, 'built'],
+    ['so is one of the future', '2', -1, 'built'],
+  ]
+  for (const [name, version, ageMs, expected] of cases) {
+    const { ask, builds, clock, first } = await primed()
+    clock.nowMs += ageMs
+    const answer = ask(version)
+    if (expected === 'given') t.strictSame(answer, given(first, 5), name)
+    if (expected === 'given, refreshed') t.strictSame(answer, given(first, 0), name)
+    if (expected === 'built') t.type(answer, Promise, name)
+    t.equal(builds.length, expected === 'given' ? 1 : 2, name)
+  }
+})
+
+t.test('an answer that has no version is never right, only fresh', async t => {
+  const { ask, builds, clock } = await primed(undefined)
+  clock.nowMs += freshMs - 1
+  ask(undefined)
+  t.equal(builds.length, 1)
+  clock.nowMs += 1
+  ask(undefined)
+  t.equal(builds.length, 2)
+})
+
+t.test('of all who ask while an answer is refreshed, one starts it, and the next one gets what it gave', async t => {
+  const { ask, builds, clock, first, last } = await primed()
+  clock.nowMs += freshMs
+  for (const version of ['2', '2', '3', '4']) t.strictSame(ask(version), given(first, 0))
+  t.equal(builds.length, 2)
+  await last().end()
+  t.strictSame(ask('2'), given(last().body, 5))
+  clock.nowMs += freshMs
+  ask('3')
+  t.equal(builds.length, 3, 'and the next one may be refreshed again')
+})
+
+t.test('all who wait for the same version wait for one build, those of another version for their own', async t => {
+  const { ask, builds } = world()
+  const waiting = [ask('1'), ask('1'), ask('2'), ask('1', { key: 'b' })]
+  t.strictSame(
+    builds.map(build => `${build.key}${build.version}`),
+    ['a1', 'a2', 'b1'],
+  )
+  for (const build of builds) await build.end()
+  const bodies = builds.map(build => build.body)
+  t.strictSame(
+    await Promise.all(waiting),
+    [0, 0, 1, 2].map(i => given(bodies[i] as Body, 5)),
+  )
+})
+
+t.test('a slow answer does not take the place of one that was asked for later', async t => {
+  const { ask, builds, clock } = world()
+  const first = ask('1')
+  clock.nowMs += 1000
+  const second = ask('2')
+  const [slow, quick] = builds as [Build, Build]
+  await quick.end()
+  await slow.end()
+  t.strictSame(await Promise.all([first, second]), [given(slow.body, 5), given(quick.body, 5)])
+  t.strictSame(ask('2'), given(quick.body, 5))
+})
+
+t.test('a build that failed gives what is at hand, and is not tried again for a while', async t => {
+  for (const ageMs of [freshMs, staleMs, 100 * minute]) {
+    const { ask, builds, clock, first, last } = await primed()
+    clock.nowMs += ageMs
+    const answer = ask('2')
+    await last().end('DATABASE_AWAY')
+    t.strictSame(await answer, given(first, 0))
+    t.strictSame(ask('2'), given(first, 0))
+    clock.nowMs += retryMs - 1
+    t.strictSame(ask('2'), given(first, 0))
+    t.equal(builds.length, 2)
+    clock.nowMs += 1
+    ask('2')
+    t.equal(builds.length, 3)
+  }
+})
+
+t.test('a build that failed with nothing at hand says why', async t => {
+  const { ask, builds, last } = world()
+  for (const code of ['DATABASE_AWAY', 'TIMED_OUT', 'QUEUE_FULL', 'CLOSING'] as const) {
+    const answer = ask('1')
+    await last().end(code)
+    t.strictSame(await answer, { ok: false, code })
+  }
+  t.equal(builds.length, 4)
+})
+
+t.test('a fault of ours in a build that nobody waits for is logged', async t => {
+  const errors: unknown[] = []
+  const log = { error: (fields: unknown) => void errors.push(fields) }
+  const cache = createBodyCache(1_000_000)
+  let nowMs = 0
+  const give = createKeptAnswers({ cache, now: () => nowMs, limits: { retryMs }, log })
+  const rest = { key: 'a', freshMs, staleMs, maxAgeSeconds: () => 5 }
+  const body = bodyOf(finishBody(new Uint8Array(1)))
+  await give({ ...rest, version: '1', build: async () => ({ ok: true, body }) })
+  nowMs += freshMs
+  const broken = new Error('ours')
+  const answer = give({ ...rest, version: '2', build: () => Promise.reject(broken) })
+  t.strictSame(answer, given(body, 0))
+  await settled()
+  t.strictSame(errors, [{ err: broken, key: 'a' }])
+})
+
+t.test('a build ends when the last who waits for it has left, and that is no failure', async t => {
+  const { ask, builds, clock, first, last } = await primed()
+  clock.nowMs += staleMs
+  const [one, two] = [new AbortController(), new AbortController()]
+  const waiting = [ask('2', { client: one.signal }), ask('2', { client: two.signal })]
+  one.abort()
+  t.notOk(last().signal.aborted)
+  two.abort()
+  t.ok(last().signal.aborted)
+  t.strictSame(await Promise.all(waiting), [given(first, 0), given(first, 0)])
+  t.type(ask('2'), Promise)
+  t.equal(builds.length, 3, 'the next one does not have to pause')
+})
+
+t.test('a refresh is nobody’s, so nobody’s leaving ends it', async t => {
+  const { ask, clock, last } = await primed()
+  clock.nowMs += freshMs
+  const client = new AbortController()
+  ask('2', { client: client.signal })
+  client.abort()
+  t.notOk(last().signal.aborted)
+  clock.nowMs += staleMs
+  const waiting = ask('2')
+  await last().end()
+  t.strictSame(await waiting, given(last().body, 5), 'and who has to wait joins it')
+})
+
+/** A history of one answer, which holds every answer that it gets to the rule. */
+function history() {
+  const { ask, builds, clock, errors } = world()
+  const clients: AbortController[] = []
+  const ended = new Set<Build>()
+  let version = 0
+  let failedAtMs = Number.NEGATIVE_INFINITY
+  const open = () => builds.filter(build => !ended.has(build) && !build.signal.aborted)
+
+  function check(answer: Answer, versionAsked: number): void {
+    if (!answer.ok) return
+    const made = builds.find(build => build.body === answer.body) as Build
+    if (Number(made.version) >= versionAsked) return
+    const ageMs = clock.nowMs - made.askedAtMs
+    if (answer.maxAgeSeconds > 0) assert(ageMs < freshMs, 'what may be kept is right or fresh')
+    else assert(ageMs < staleMs || clock.nowMs - failedAtMs < retryMs, 'what is old is given after a failure only')
+  }
+
+  const actions = {
+    ask() {
+      const versionAsked = version
+      const client = new AbortController()
+      clients.push(client)
+      const answer = ask(String(version), { client: client.signal })
+      if (answer instanceof Promise) answer.then(given => check(given, versionAsked)).catch(e => errors.push(String(e)))
+      else check(answer, versionAsked)
+    },
+    pass(ms: number) {
+      clock.nowMs += ms
+    },
+    change() {
+      version++
+    },
+    leave(index: number) {
+      clients[index % clients.length]?.abort()
+    },
+    async end(index: number) {
+      const build = open()[index % open().length]
+      if (build !== undefined) ended.add(build)
+      await build?.end()
+    },
+    async fail(index: number) {
+      const build = open()[index % open().length]
+      if (build !== undefined) ended.add(build)
+      failedAtMs = clock.nowMs
+      await build?.end('TIMED_OUT')
+    },
+  }
+
+  return { actions, open, errors }
+}
+
+t.test('whatever happens in whichever order, what is given is right, young, or better than nothing', async () => {
+  const kinds = ['ask', 'ask', 'ask', 'pass', 'pass', 'change', 'change', 'leave', 'end', 'end', 'fail'] as const
+  const step = fc.tuple(fc.constantFrom(...kinds), fc.nat(400_000))
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 60 }), async steps => {
+      const { actions, open, errors } = history()
+      for (const [kind, number] of steps) {
+        await actions[kind](number)
+        await settled()
+        const versions = open().map(build => build.version)
+        assert.equal(new Set(versions).size, versions.length, 'no version is built twice at a time')
+      }
+      assert.deepEqual(errors, [])
+    }),
+    { numRuns: 500 },
+  )
+})
