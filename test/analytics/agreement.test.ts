@@ -1,0 +1,153 @@
+/** Agreement of two series against pandas, scipy, statsmodels and numpy. Fixture: fixtures/agreement.py. */
+
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { test } from 'tap'
+import { type Agreement, agreementOf } from '../../analytics/agreement.ts'
+import { orthogonalLine } from '../../analytics/orthogonal-line.ts'
+import { deviation, floats, readFixture } from './fixture.ts'
+import { autoregressive, withLoss } from './series.ts'
+
+const hourMs = 3_600_000
+const nan = Number.NaN
+
+interface Case extends Agreement {
+  name: string
+  a: (number | null)[]
+  b: (number | null)[]
+}
+
+const tolerances = {
+  n: 0,
+  bias: 1e-10,
+  sd_diff: 1e-10,
+  mae: 1e-10,
+  rmse: 1e-10,
+  pearson: 1e-10,
+  n_eff: 1e-8,
+  p_value: 1e-8,
+  spearman: 1e-10,
+  slope: 1e-9,
+  intercept: 1e-9,
+  lag_seconds: 0,
+  lag_r: 1e-9,
+} as const
+const figures = Object.keys(tolerances) as (keyof typeof tolerances)[]
+
+function hourly(a: ArrayLike<number>, b: ArrayLike<number>): Agreement {
+  return agreementOf(Float64Array.from(a), Float64Array.from(b), hourMs)
+}
+
+test('every figure is the references’', async t => {
+  for (const { name, a, b, ...expected } of readFixture<Case[]>('agreement')) {
+    const found = agreementOf(floats(a), floats(b), hourMs)
+    t.strictSame(Object.keys(found), [...Object.keys(expected), 'reason'], name)
+    const wrong = figures.filter(figure => !(deviation(found[figure], expected[figure]) <= tolerances[figure]))
+    t.strictSame(wrong, [], name)
+    for (const [side, limit] of (expected.limits_of_agreement ?? []).entries()) {
+      t.ok(deviation(found.limits_of_agreement?.[side] ?? null, limit) < 1e-10, `${name}: ${limit}`)
+    }
+    t.equal(found.reason, null, name)
+  }
+})
+
+test('a series agrees with itself entirely', async t => {
+  const series = withLoss(autoregressive(200, 0.9, 1), 0.2, 2)
+  const { n_eff, lag_r, ...found } = hourly(series, series)
+  t.strictSame(found, {
+    n: series.filter(value => !Number.isNaN(value)).length,
+    bias: 0,
+    sd_diff: 0,
+    mae: 0,
+    rmse: 0,
+    pearson: 1,
+    p_value: 0,
+    spearman: 1,
+    limits_of_agreement: [0, 0],
+    slope: 1,
+    intercept: 0,
+    lag_seconds: 0,
+    reason: null,
+  })
+  t.ok(Math.abs((lag_r ?? nan) - 1) < 1e-12 && n_eff !== null && n_eff > 2)
+})
+
+test('what does not exist is null, and the reason says why', async t => {
+  const relation = { pearson: null, n_eff: null, p_value: null, spearman: null }
+  const after = { slope: null, intercept: null, lag_seconds: null, lag_r: null }
+  const nothing = { n: 0, bias: null, sd_diff: null, mae: null, rmse: null, ...relation, limits_of_agreement: null }
+  const noData = { ...nothing, ...after, reason: 'no_data' }
+  t.strictSame(hourly([], []), noData)
+  t.strictSame(hourly([nan, nan, 1], [nan, nan, nan]), noData, 'only one has values')
+  t.strictSame(hourly([1, nan, 3, nan], [nan, 2, nan, 4]), noData, 'never in one hour')
+  t.strictSame(hourly([1, 2, nan, nan], [nan, nan, 3, 4]), noData, 'one after the other')
+
+  const one = { n: 1, bias: -3, sd_diff: null, mae: 3, rmse: 3, limits_of_agreement: null }
+  t.strictSame(hourly([nan, 1], [nan, 4]), { ...noData, ...one, reason: 'insufficient_data' })
+  const { bias, sd_diff, limits_of_agreement, reason } = hourly(
+    [1, 2, 3, 4, 5, 6, 7, 8, 9],
+    [0, 1, 2, 3, 4, 5, 6, 7, 8],
+  )
+  t.strictSame([bias, sd_diff, limits_of_agreement, reason], [1, 0, [1, 1], 'insufficient_data'])
+
+  const ramp = Array.from({ length: 30 }, (_, hour) => hour)
+  const constant = hourly(ramp, new Array(30).fill(4))
+  const { mae } = constant
+  t.strictSame(
+    { ...constant, mae: null, rmse: null },
+    {
+      ...noData,
+      n: 30,
+      bias: 10.5,
+      sd_diff: constant.sd_diff,
+      limits_of_agreement: constant.limits_of_agreement,
+      reason: 'constant',
+    },
+  )
+  t.ok(deviation(mae, (4 + 3 + 2 + 1 + (25 * 26) / 2) / 30) < 1e-12)
+})
+
+test('the orthogonal line: exact ones, both ways round, and none', async t => {
+  const line = (x: number[], y: number[]) => orthogonalLine(Float64Array.from(x), Float64Array.from(y))
+  t.strictSame(line([0, 1, 2], [1, 3, 5]), { slope: 2, intercept: 1 })
+  t.strictSame(line([1, 3, 5], [0, 1, 2]), { slope: 0.5, intercept: -0.5 })
+  t.strictSame(line([0, 1, 2], [7, 7, 7]), { slope: 0, intercept: 7 })
+  t.equal(line([7, 7, 7], [0, 1, 2]), null, 'vertical')
+  t.equal(line([0, 0, 2, 2], [0, 2, 0, 2]), null, 'a round cloud')
+  t.equal(line([5], [5]), null)
+  t.equal(line([], []), null)
+})
+
+test('exchanging the two turns signs and inverts the line; a shift and a scale go through', async () => {
+  const pairs = fc.array(fc.tuple(fc.integer({ min: -4000, max: 4000 }), fc.integer({ min: -4000, max: 4000 })), {
+    minLength: 12,
+    maxLength: 80,
+  })
+  fc.assert(
+    fc.property(pairs, fc.integer({ min: -50, max: 50 }), fc.constantFrom(0.5, 2, 8), (list, shift, scale) => {
+      const a = list.map(([value]) => value / 64)
+      const b = list.map(([, value]) => value / 64)
+      const plain = hourly(a, b)
+      const near = (found: number | null, expected: number | null) => {
+        assert.ok(!(deviation(found, expected) > 1e-6), `${found} is not ${expected}`)
+      }
+      const turned = hourly(b, a)
+      assert.deepEqual([turned.n, turned.mae, turned.rmse], [plain.n, plain.mae, plain.rmse])
+      near(turned.bias, -(plain.bias as number))
+      near(turned.pearson, plain.pearson)
+      near(turned.p_value, plain.p_value)
+      if (plain.slope !== null && turned.slope !== null) near(turned.slope * plain.slope, 1)
+      const both = hourly(
+        a.map(value => value * scale + shift),
+        b.map(value => value * scale + shift),
+      )
+      for (const figure of ['bias', 'sd_diff', 'mae', 'rmse'] as const)
+        near(both[figure], (plain[figure] as number) * scale)
+      for (const figure of ['pearson', 'spearman', 'n_eff', 'slope', 'lag_seconds', 'lag_r'] as const) {
+        near(both[figure], plain[figure])
+      }
+      assert.ok((plain.rmse as number) >= (plain.mae as number) - 1e-12)
+      assert.ok((plain.mae as number) >= Math.abs(plain.bias as number) - 1e-12)
+    }),
+  )
+})
