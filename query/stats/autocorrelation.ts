@@ -1,0 +1,59 @@
+/** How each metric resembles itself some time later. */
+
+import { autocorrelation } from '../../analytics/autocorrelation.ts'
+import {
+  autocorrelationBands,
+  autocorrelationLagMax,
+  autocorrelationPeak,
+  decorrelationLag,
+  shownLags,
+} from '../../analytics/autocorrelation-bands.ts'
+import { momentsOf } from '../../analytics/moments.ts'
+import { orNull } from '../../analytics/or-null.ts'
+import { verdictOf } from './verdict.ts'
+import { byMetric, type StatsWindow } from './window.ts'
+
+const cellsMin = 30
+const secondsPerHour = 3600
+
+export function autocorrelationPart({ fine }: StatsWindow) {
+  return byMetric(metric => partOf(fine.means[metric], fine.frame.stepMs / 1000))
+}
+
+function partOf(cells: Float64Array, stepSeconds: number) {
+  const n = cells.length
+  const n_observed = momentsOf(cells).count
+  const verdict = verdictOf(cells, n_observed < cellsMin ? `values in fewer than ${cellsMin} cells` : null)
+  const lagMax = autocorrelationLagMax(n, stepSeconds)
+  const result = verdict.status === 'ok' ? autocorrelation(cells, lagMax) : undefined
+  const counts = { ...verdict, n, n_observed }
+  if (result === undefined) return { ...counts, ...nothing }
+  const { bartlett, white } = autocorrelationBands(result)
+  const lags = shownLags(lagMax, stepSeconds)
+  const hours = (lag: number) => (lag * stepSeconds) / secondsPerHour
+  const shown = (values: Float64Array) => lags.map(lag => orNull(values[lag] as number))
+  const decorrelation = decorrelationLag(result.r)
+  const peak = autocorrelationPeak(result.r, bartlett)
+  return {
+    ...counts,
+    max_lag_hours: hours(lagMax),
+    lags_hours: lags.map(hours),
+    acf: shown(result.r),
+    band95: shown(bartlett),
+    band95_white: shown(white),
+    n_pairs: shown(result.pairs),
+    decorrelation_hours: decorrelation === null ? null : hours(decorrelation),
+    peak: peak === null ? null : { lag_hours: hours(peak.lag), r: peak.r },
+  }
+}
+
+const nothing = {
+  max_lag_hours: null,
+  lags_hours: null,
+  acf: null,
+  band95: null,
+  band95_white: null,
+  n_pairs: null,
+  decorrelation_hours: null,
+  peak: null,
+}

@@ -1,0 +1,59 @@
+/** How the metrics and the dew point go together, by the hour, and how far one is behind the other. */
+
+import { type Correlation, correlation, correlationSeries } from '../../analytics/correlation.ts'
+import { crossCorrelation, largestCrossCorrelation, seriesTransform } from '../../analytics/cross-correlation.ts'
+import { holmSignificant } from '../../analytics/holm.ts'
+import { dayMs, mapColumns, type Quantity, quantities, type StatsWindow } from './window.ts'
+
+/** Without a reading there are no pairs. */
+export function correlationsPart(window: StatsWindow) {
+  const { timesMs, hourly, fine, localHours } = window
+  const n = occupiedCells(timesMs, hourly.frame.stepMs)
+  if (n === 0) return { grid_seconds: null, n, pairs: [] }
+  const series = mapColumns(quantities, quantity => correlationSeries(hourly.means[quantity]))
+  const lagMax = Math.min(Math.floor(dayMs / fine.frame.stepMs), fine.frame.cells - 1)
+  const transforms = mapColumns(quantities, quantity => seriesTransform(fine.means[quantity], lagMax))
+  const names = pairNames()
+  const found = names.map(([a, b]) => correlation(series[a], series[b], localHours))
+  const significant = holmSignificant(found.map(({ pValue }) => pValue))
+  const pairs = names.map(([a, b], place) => {
+    const one = found[place] as Correlation
+    const [x, y] = [transforms[a], transforms[b]]
+    const isKnown = one.reason === null && x !== undefined && y !== undefined
+    const lag = isKnown ? largestCrossCorrelation(crossCorrelation(x, y)) : null
+    return {
+      a,
+      b,
+      n: one.n,
+      n_eff: one.nEffective,
+      pearson: one.pearson,
+      p_value: one.pValue,
+      ci95: one.ci95,
+      spearman: one.spearman,
+      spearman_p_value: one.spearmanPValue,
+      significant: significant[place] as boolean,
+      r_deseasonalised: one.deseasonalised,
+      lag_seconds: lag === null ? null : (lag.lag * fine.frame.stepMs) / 1000,
+      lag_r: lag?.r ?? null,
+      reason: one.reason,
+    }
+  })
+  return { grid_seconds: hourly.frame.stepMs / 1000, n, pairs }
+}
+
+/** Each with each once, in their order. */
+function pairNames(): [Quantity, Quantity][] {
+  return quantities.flatMap((a, place) => quantities.slice(place + 1).map((b): [Quantity, Quantity] => [a, b]))
+}
+
+/** Cells with a reading of any metric. */
+function occupiedCells(timesMs: Float64Array, stepMs: number): number {
+  let count = 0
+  let before = Number.NaN
+  for (let index = 0; index < timesMs.length; index++) {
+    const cell = Math.floor((timesMs[index] as number) / stepMs)
+    if (cell !== before) count++
+    before = cell
+  }
+  return count
+}

@@ -1,0 +1,41 @@
+/** Quantities of the last readings that no sensor measures. */
+
+import { absoluteHumidity, seaLevelPressure } from '../../analytics/derived.ts'
+import { orNull } from '../../analytics/or-null.ts'
+import { pressureTendency } from '../../analytics/pressure-tendency.ts'
+import type { Metric } from '../../store/tables.ts'
+import type { StatsWindow } from './window.ts'
+
+/** A reading that is further behind the last one than this, or than five intervals, says nothing of that moment. */
+const behindMsMax = 3_600_000
+const behindIntervals = 5
+
+export function derivedPart(window: StatsWindow, altitudeM: number | null) {
+  const { timesMs, values, lastMs } = window
+  const humid = lastComplete(window, ['temperature', 'humidity'])
+  const full = lastComplete(window, ['temperature', 'humidity', 'pressure'])
+  const change = lastMs === null ? null : pressureTendency(timesMs, values.pressure, lastMs)
+  return {
+    absolute_humidity: humid === null ? null : orNull(absoluteHumidity(humid.temperature, humid.humidity)),
+    sea_level_pressure:
+      full === null || altitudeM === null
+        ? null
+        : orNull(seaLevelPressure(full.pressure, full.temperature, full.humidity, altitudeM)),
+    pressure_tendency: change?.change ?? null,
+    tendency: change?.tendency ?? null,
+  }
+}
+
+/** The newest reading that has all of these metrics, unless it is too far behind the last one. */
+function lastComplete<Needed extends Metric>(
+  { timesMs, values, cadence, lastMs }: StatsWindow,
+  needed: readonly Needed[],
+): Record<Needed, number> | null {
+  const behindMs = Math.max(behindMsMax, behindIntervals * (cadence.expectedMs ?? 0))
+  for (let index = timesMs.length - 1; index >= 0; index--) {
+    if ((timesMs[index] as number) < (lastMs ?? 0) - behindMs) return null
+    if (needed.some(metric => Number.isNaN(values[metric][index]))) continue
+    return Object.fromEntries(needed.map(metric => [metric, values[metric][index]])) as Record<Needed, number>
+  }
+  return null
+}

@@ -1,0 +1,48 @@
+/** Whether the device still reports: all of it is of the second of the request. */
+
+import type { Cadence } from '../../analytics/cadence.ts'
+import { ageSecondsOf, freshnessOf, type LastValue, lastValueOf } from '../../analytics/freshness.ts'
+import type { LocalTime } from '../../analytics/local-time.ts'
+import type { Metric } from '../../store/tables.ts'
+import type { Series } from '../series.ts'
+import { byMetric } from './window.ts'
+
+/** What freshness needs to know of the readings. */
+export interface LastSeen {
+  readonly lastMs: number | null
+  readonly enabled: boolean
+  readonly cadence: Cadence
+  readonly metrics: Readonly<Record<Metric, LastValue | null>>
+}
+
+export function lastSeenOf({ timesMs, values }: Series, cadence: Cadence, enabled: boolean): LastSeen {
+  const last = byMetric(metric => lastValueOf(timesMs, values[metric]))
+  return { lastMs: timesMs.at(-1) ?? null, enabled, cadence, metrics: last }
+}
+
+export function freshnessPart(seen: LastSeen, nowMs: number, local: LocalTime) {
+  const { state, age_seconds, next_expected_ms, clock_skew } = freshnessOf({ ...seen, nowMs })
+  const { kind, expectedMs, source, regularity } = seen.cadence
+  return {
+    state,
+    last_seen: textOf(seen.lastMs, local),
+    age_seconds,
+    expected_interval_seconds: expectedMs === null ? null : expectedMs / 1000,
+    interval_source: source,
+    cadence: kind,
+    regularity,
+    next_expected: textOf(next_expected_ms, local),
+    clock_skew,
+    metrics: byMetric(metric => lastValuePart(seen.metrics[metric], nowMs, local)),
+  }
+}
+
+function lastValuePart(last: LastValue | null, nowMs: number, local: LocalTime) {
+  if (last === null) return { last_seen: null, age_seconds: null, value: null }
+  return { last_seen: textOf(last.time_ms, local), age_seconds: ageSecondsOf(last.time_ms, nowMs), value: last.value }
+}
+
+/** `YYYY-MM-DD HH:mm` on the server's clock. */
+export function textOf(timeMs: number | null, local: LocalTime): string | null {
+  return timeMs === null ? null : local.text(timeMs * 1000)
+}

@@ -1,0 +1,24 @@
+/** The part of the statistics that goes on changing while no reading comes: it is written for every request. */
+
+import type { LocalTime } from '../../analytics/local-time.ts'
+import type { ReliabilityRecord } from '../../analytics/reliability-record.ts'
+import { freshnessPart, type LastSeen } from './freshness.ts'
+import { jsonMembers } from './json-text.ts'
+import { reliabilityPart } from './reliability.ts'
+
+/** Some kilobytes of plain data that can be posted between threads. */
+export interface StatsLive {
+  readonly freshness: LastSeen
+  readonly reliability: ReliabilityRecord
+}
+
+/**
+ * `"freshness":{…},"reliability":{…}` at a moment not before that of the build. See `reliabilityAt` for what drifts when
+ * the build is long ago.
+ */
+export function liveText({ freshness, reliability }: StatsLive, nowMs: number, local: LocalTime): string {
+  return jsonMembers({
+    freshness: freshnessPart(freshness, nowMs, local),
+    reliability: reliabilityPart(reliability, nowMs, local),
+  })
+}

@@ -1,0 +1,18 @@
+/** How reliably the device reports, up to the full minute of the request. */
+
+import type { LocalTime } from '../../analytics/local-time.ts'
+import { reliabilityAt } from '../../analytics/reliability.ts'
+import type { ReliabilityRecord } from '../../analytics/reliability-record.ts'
+import { textOf } from './freshness.ts'
+
+export function reliabilityPart(record: ReliabilityRecord, nowMs: number, local: LocalTime) {
+  const { gaps, ...rest } = reliabilityAt(record, nowMs, local)
+  return {
+    ...rest,
+    gaps: gaps.map(({ start_ms, end_ms, ...gap }) => ({
+      start: textOf(start_ms, local),
+      end: textOf(end_ms, local),
+      ...gap,
+    })),
+  }
+}

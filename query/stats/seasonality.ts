@@ -1,0 +1,106 @@
+/** The cycles of each metric, how strong they are, and what a day and a week look like. */
+
+import { detrend } from '../../analytics/detrend.ts'
+import { binMeans } from '../../analytics/grid.ts'
+import { hampelClean } from '../../analytics/hampel.ts'
+import { harmonicsOf } from '../../analytics/harmonics.ts'
+import { hoursOfDay } from '../../analytics/hour-of-week.ts'
+import { momentsOf } from '../../analytics/moments.ts'
+import { orNull } from '../../analytics/or-null.ts'
+import { cellMiddleMs, repeatsDaily } from '../../analytics/phase-time.ts'
+import { dailyProfile, extremeHours, weeklyProfile } from '../../analytics/profiles.ts'
+import { createPeakSearch, type SeasonalPeak, type SeasonalPeaks } from '../../analytics/seasonal-peaks.ts'
+import { strengthLabel, strengthOf } from '../../analytics/strength.ts'
+import type { Metric } from '../../store/tables.ts'
+import { verdictOf } from './verdict.ts'
+import { byMetric, cellMiddles, dayMs, type StatsWindow } from './window.ts'
+
+const hourMs = 3_600_000
+const weekHours = 168
+const spanDaysMin = 3
+const coverageMin = 0.5
+/** Half the width of a peak, in 1/T: a cycle that is nearer to a week than this is the week's. */
+const weekDistanceMax = 0.5
+
+type PeakSearch = (values: Float64Array) => SeasonalPeaks
+
+export function seasonalityPart(window: StatsWindow) {
+  const { frame } = window.fine
+  const dayHours = hoursOfDay(window.weekHours)
+  const middles = cellMiddles(frame)
+  // One search for all metrics, made for the first that needs it: its tables are as long as the series.
+  let search: PeakSearch | undefined
+  const searchOf = () => (search ??= createPeakSearch(frame.cells))
+  return byMetric(metric => {
+    const cells = window.fine.means[metric]
+    const verdict = verdictOf(cells, lackOf(cells, frame.stepMs))
+    const profile = dailyProfile(window.values[metric], dayHours)
+    const isOk = verdict.status === 'ok'
+    const { peak, trough } = isOk ? extremeHours(profile) : { peak: null, trough: null }
+    return {
+      ...verdict,
+      ...(isOk ? cyclesOf(window, metric, middles, searchOf()) : nothing),
+      daily_profile: profile,
+      weekly_profile: weeklyProfile(window.values[metric], window.weekHours, frame.cells * frame.stepMs),
+      peak_hour: peak,
+      trough_hour: trough,
+    }
+  })
+}
+
+const nothing = {
+  slope_per_day: null,
+  peaks: [],
+  strength: { daily: null, weekly: null, trend: null },
+  label: null,
+  periodogram: null,
+}
+
+function lackOf(cells: Float64Array, stepMs: number): string | null {
+  if (cells.length * stepMs < spanDaysMin * dayMs) return `less than ${spanDaysMin} days`
+  const { count } = momentsOf(cells)
+  return count < coverageMin * cells.length ? `values in less than ${coverageMin * 100} % of the cells` : null
+}
+
+function cyclesOf(window: StatsWindow, metric: Metric, middles: Float64Array, search: PeakSearch) {
+  const { fine, hourly, localHours } = window
+  const { stepMs, cells } = fine.frame
+  const clean = hampelClean(fine.means[metric])
+  const { slopePerCell, residual } = detrend(clean)
+  const { peaks, picture } = search(residual)
+  const hours = (periodCells: number) => (periodCells * stepMs) / hourMs
+  const weeks = (cells * stepMs) / (weekHours * hourMs)
+  const weekIsPeak = peaks.some(peak => peak.significant && Math.abs(peak.cycles - weeks) <= weekDistanceMax)
+  const strength = strengthOf(binMeans(middles, clean, hourly.frame), localHours, weekIsPeak)
+  return {
+    slope_per_day: slopePerCell * (dayMs / stepMs),
+    peaks: peakParts(peaks, window),
+    strength: strength ?? nothing.strength,
+    label: strength === null ? null : strengthLabel(strength.daily),
+    periodogram: {
+      period_hours: picture.periods.map(hours),
+      power_db: picture.powerDecibels,
+      background_db: picture.backgroundDecibels,
+    },
+  }
+}
+
+function peakParts(peaks: readonly SeasonalPeak[], { fine: { frame }, local }: StatsWindow) {
+  const cycles = peaks.map(({ frequency, power }) => ({ periodHours: frame.stepMs / frequency / hourMs, power }))
+  const harmonics = harmonicsOf(cycles)
+  return peaks.map((peak, place) => {
+    const period_hours = frame.stepMs / peak.frequency / hourMs
+    const maximumMs = cellMiddleMs(peak.maximumCell, frame)
+    return {
+      period_hours,
+      cycles: peak.cycles,
+      power: peak.power,
+      amplitude: peak.amplitude,
+      phase_time: repeatsDaily(period_hours) ? local.text(maximumMs * 1000).slice(-5) : null,
+      snr: peak.snr,
+      fap: orNull(peak.falseAlarm),
+      significant: peak.significant,
+      harmonic_of: harmonics[place] ?? null,
+    }
+  })
+}

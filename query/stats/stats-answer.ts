@@ -1,0 +1,92 @@
+/** Everything that can be said of one device: the answer to `stats_data`. */
+
+import type { LocalTime } from '../../analytics/local-time.ts'
+import { recordReliability } from '../../analytics/reliability-record.ts'
+import type { AnalysedDevice } from '../analysed-device.ts'
+import { answerContext } from '../answer-text.ts'
+import type { Series } from '../series.ts'
+import { units } from '../units.ts'
+import { aggregatesPart } from './aggregates.ts'
+import { autocorrelationPart } from './autocorrelation.ts'
+import { correlationsPart } from './correlations.ts'
+import { derivedPart } from './derived.ts'
+import { lastSeenOf, textOf } from './freshness.ts'
+import { jsonMembers } from './json-text.ts'
+import type { StatsLive } from './live.ts'
+import { qualityPart } from './quality.ts'
+import { seasonalityPart } from './seasonality.ts'
+import { dayMs, type StatsWindow, windowOf } from './window.ts'
+
+const unitsOfAll = {
+  ...units,
+  dew_point: '°C',
+  absolute_humidity: 'g/m³',
+  sea_level_pressure: 'hPa',
+  pressure_tendency: 'hPa',
+}
+
+/** Cadence and reliability look back so far, whatever is asked. */
+const daysMin = 30
+/** The first of thirty local days may begin so much earlier when the clocks change. */
+const clockChangeMs = 3_600_000
+
+export interface StatsInput {
+  readonly device: AnalysedDevice
+  readonly nowMs: number
+  readonly local: LocalTime
+  readonly days: number
+  /** The grid's step; undefined: by the cadence. */
+  readonly stepSeconds: number | undefined
+  /** Every reading after `statsAfterMs`. */
+  readonly series: Series
+  /** The newest reading at or before the start of the series; undefined when there is none. */
+  readonly predecessorMs: number | undefined
+}
+
+/** The JSON text is head + `liveText(live, …)` + tail. */
+export interface StatsAnswer {
+  readonly head: string
+  readonly live: StatsLive
+  readonly tail: string
+}
+
+/** Readings later than this are needed, up to the last one, which is at `lastMs`. */
+export function statsAfterMs(lastMs: number, nowMs: number, days: number): number {
+  return Math.min(lastMs, nowMs - clockChangeMs) - Math.max(days, daysMin) * dayMs
+}
+
+export function buildStats(input: StatsInput): StatsAnswer {
+  const { device, nowMs, local, days, stepSeconds, series, predecessorMs } = input
+  const expectedIntervalSeconds = device.expected_interval_s
+  const window = windowOf({ series, predecessorMs, days, stepSeconds, expectedIntervalSeconds, local })
+  const { cadence } = window
+  const { timesMs, values: metrics } = series
+  const live = {
+    freshness: lastSeenOf(series, cadence, device.log_switch),
+    reliability: recordReliability({ timesMs, beforeMs: predecessorMs ?? null, metrics, nowMs, cadence, local }),
+  }
+  return { head: `{${jsonMembers(headOf(input, window))},`, live, tail: `,${jsonMembers(tailOf(device, window))}}` }
+}
+
+function headOf({ device, nowMs, local }: StatsInput, window: StatsWindow) {
+  const { startMs, lastMs, days, truncated, timesMs, fine } = window
+  return {
+    device: device.name,
+    ...answerContext(local, nowMs),
+    window: { start: textOf(startMs, local), end: textOf(lastMs, local), days, truncated },
+    grid_seconds: lastMs === null ? null : fine.frame.stepMs / 1000,
+    n_samples: timesMs.length,
+    units: unitsOfAll,
+  }
+}
+
+function tailOf(device: AnalysedDevice, window: StatsWindow) {
+  return {
+    correlations: correlationsPart(window),
+    autocorrelation: autocorrelationPart(window),
+    seasonality: seasonalityPart(window),
+    aggregates: aggregatesPart(window),
+    derived: derivedPart(window, device.altitude_m),
+    quality: qualityPart(window),
+  }
+}

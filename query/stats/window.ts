@@ -1,0 +1,117 @@
+/** What the parts of the statistics share: the window's readings, their cadence and their means on two grids. */
+
+import { type Cadence, cadenceOf } from '../../analytics/cadence.ts'
+import { dewPoints } from '../../analytics/derived.ts'
+import { binMeans, frameOf, type GridFrame, gridStepMs } from '../../analytics/grid.ts'
+import { hoursOfDay, hoursOfWeek } from '../../analytics/hour-of-week.ts'
+import type { LocalTime } from '../../analytics/local-time.ts'
+import { upperBound } from '../../analytics/lower-bound.ts'
+import { type Metric, metrics } from '../../store/tables.ts'
+import type { Series } from '../series.ts'
+
+const hourMs = 3_600_000
+export const dayMs = 24 * hourMs
+
+/** What is measured, and the dew point of each reading. */
+export const quantities = [...metrics, 'dew_point'] as const
+export type Quantity = (typeof quantities)[number]
+export type Columns = Readonly<Record<Quantity, Float64Array>>
+
+/** Cells of a grid from the first reading of any metric to the last. */
+export interface Grid {
+  /** No cells without a reading. */
+  readonly frame: GridFrame
+  readonly means: Columns
+}
+
+export interface StatsWindow {
+  readonly days: number
+  /** The window is (start, last reading]; null without a reading. */
+  readonly startMs: number | null
+  readonly lastMs: number | null
+  /** The device is younger than the window. */
+  readonly truncated: boolean
+  readonly cadence: Cadence
+  readonly local: LocalTime
+  /** The window's readings, ascending. */
+  readonly timesMs: Float64Array
+  readonly values: Columns
+  /** The local hour of the week of each reading. */
+  readonly weekHours: Uint8Array
+  readonly fine: Grid
+  /** By the hour, by the step of the fine grid when that is longer. */
+  readonly hourly: Grid
+  /** The local hour of the day of each of its cells. */
+  readonly localHours: Uint8Array
+}
+
+export interface WindowInput {
+  readonly series: Series
+  /** The reading before the series, undefined when it begins with the device's first. */
+  readonly predecessorMs: number | undefined
+  readonly days: number
+  /** The grid's step, undefined: by the cadence. */
+  readonly stepSeconds: number | undefined
+  readonly expectedIntervalSeconds: number | null
+  readonly local: LocalTime
+}
+
+export function windowOf(input: WindowInput): StatsWindow {
+  const { series, predecessorMs, days, stepSeconds, expectedIntervalSeconds, local } = input
+  const cadence = cadenceOf(series.timesMs, expectedIntervalSeconds === null ? null : expectedIntervalSeconds * 1000)
+  const lastMs = series.timesMs.at(-1) ?? null
+  const startMs = lastMs === null ? null : lastMs - days * dayMs
+  const from = startMs === null ? 0 : upperBound(series.timesMs, startMs)
+  const timesMs = series.timesMs.subarray(from)
+  const measured = mapColumns(metrics, metric => series.values[metric].subarray(from))
+  const values = { ...measured, dew_point: dewPoints(measured.temperature, measured.humidity) }
+  const stepMs = stepSeconds === undefined ? stepOf(cadence, timesMs) : stepSeconds * 1000
+  const hourly = gridOf(timesMs, values, Math.max(stepMs, hourMs))
+  return {
+    days,
+    startMs,
+    lastMs,
+    truncated: lastMs !== null && from === 0 && predecessorMs === undefined,
+    cadence,
+    local,
+    timesMs,
+    values,
+    weekHours: hoursOfWeek(timesMs, local),
+    fine: gridOf(timesMs, values, stepMs),
+    hourly,
+    localHours: hoursOfDay(hoursOfWeek(cellStarts(hourly.frame), local)),
+  }
+}
+
+function stepOf({ expectedMs }: Cadence, timesMs: Float64Array): number {
+  return gridStepMs(expectedMs, timesMs[0] ?? 0, timesMs.at(-1) ?? 0)
+}
+
+function gridOf(timesMs: Float64Array, values: Columns, stepMs: number): Grid {
+  const [firstMs, lastMs] = [timesMs[0], timesMs.at(-1)]
+  const isEmpty = firstMs === undefined || lastMs === undefined
+  const frame = isEmpty ? { stepMs, startMs: 0, cells: 0 } : frameOf(firstMs, lastMs, stepMs)
+  return { frame, means: mapColumns(quantities, quantity => binMeans(timesMs, values[quantity], frame)) }
+}
+
+/** The middle of each cell. */
+export function cellMiddles(frame: GridFrame): Float64Array {
+  return cellStarts(frame).map(startMs => startMs + frame.stepMs / 2)
+}
+
+function cellStarts({ startMs, stepMs, cells }: GridFrame): Float64Array {
+  return Float64Array.from({ length: cells }, (_, cell) => startMs + cell * stepMs)
+}
+
+/** One value for each name, as the columns of a series. */
+export function mapColumns<Name extends string, Value>(
+  names: readonly Name[],
+  columnOf: (name: Name) => Value,
+): Record<Name, Value> {
+  return Object.fromEntries(names.map(name => [name, columnOf(name)])) as Record<Name, Value>
+}
+
+/** One value for each metric. */
+export function byMetric<Value>(columnOf: (metric: Metric) => Value): Record<Metric, Value> {
+  return mapColumns(metrics, columnOf)
+}
