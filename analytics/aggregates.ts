@@ -119,14 +119,13 @@ function summaryOf(input: AggregateInput, bucket: Bucket, arrivals: Arrivals, mo
  * not over is measured by its whole length; the 18 hours that a day of 24 needs scale with the day's length.
  */
 function meanOfHours({ timesMs, values, cadence }: AggregateInput, bucket: Bucket, arrivals: Arrivals): number | null {
-  let sum = 0
-  let hours = 0
+  const means: number[] = []
   for (let startMs = bucket.startMs; startMs < bucket.endMs; startMs += hourMs) {
     const endMs = Math.min(startMs + hourMs, bucket.endMs)
     const coverage = coverageOf(arrivals, startMs, endMs, cadence)
     if (coverage === null || coverage < coverageMin) continue
-    sum += momentsOf(values, lowerBound(timesMs, startMs), lowerBound(timesMs, endMs)).mean
-    hours++
+    means.push(momentsIn({ timesMs, values }, { startMs, endMs }).mean)
   }
-  return hours > 0 && hours >= (coverageMin * (bucket.endMs - bucket.startMs)) / hourMs ? sum / hours : null
+  const isEnough = means.length >= (coverageMin * (bucket.endMs - bucket.startMs)) / hourMs
+  return isEnough ? orNull(momentsOf(Float64Array.from(means)).mean) : null
 }

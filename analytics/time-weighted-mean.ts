@@ -19,6 +19,7 @@ export function timeWeightedMean(
 ): number {
   let timeBefore = Number.NaN
   let valueBefore = Number.NaN
+  let origin = Number.NaN
   let count = 0
   let sum = 0
   let area = 0
@@ -27,6 +28,8 @@ export function timeWeightedMean(
     const value = values[index] as number
     if (Number.isNaN(value)) continue
     const timeMs = timesMs[index] as number
+    // Distances from the first value keep the digits, and keep the mean of equal values equal to them.
+    if (Number.isNaN(origin)) origin = value
     const betweenMs = timeMs - timeBefore
     // NaN, before the first sample, is not below anything.
     if (betweenMs <= (gapMs ?? -1) && betweenMs > 0) {
@@ -34,19 +37,19 @@ export function timeWeightedMean(
       const untilMs = Math.min(timeMs, endMs)
       // A line's mean over a stretch is its value in the middle.
       const middle = (fromMs - timeBefore + (untilMs - timeBefore)) / 2 / betweenMs
-      area += (untilMs - fromMs) * (valueBefore + (value - valueBefore) * middle)
+      area += (untilMs - fromMs) * (valueBefore - origin + (value - valueBefore) * middle)
       lengthMs += untilMs - fromMs
     }
     if (timeMs >= endMs) break
     if (timeMs >= startMs) {
       count++
-      sum += value
+      sum += value - origin
     }
     timeBefore = timeMs
     valueBefore = value
   }
   if (count === 0) return Number.NaN
-  return lengthMs > 0 ? area / lengthMs : sum / count
+  return origin + (lengthMs > 0 ? area / lengthMs : sum / count)
 }
 
 /** The place of the last value before this one, 0 when there is none. */

@@ -1,0 +1,320 @@
+/** The answer of daily_summary: whole ones for small cases, and days around both changes of the clocks by pandas. */
+
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { test } from 'tap'
+import { createLocalTime, type LocalTime } from '../../analytics/local-time.ts'
+import { buildDaily, type DailyInput, dailyStartMs } from '../../query/daily-answer.ts'
+import { deviation, floats, readFixture, timesFrom } from '../analytics/fixture.ts'
+import { type Reading, seriesOf } from './made-series.ts'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
+const utc = createLocalTime('UTC')
+const berlin = createLocalTime('Europe/Berlin')
+const startMs = Date.UTC(2026, 6, 1)
+
+interface Figures {
+  mean: number | null
+  min: number | null
+  max: number | null
+  min_at: string | null
+  max_at: string | null
+  std: number | null
+  count: number
+  coverage: number | null
+  valid: boolean
+  tw_mean: number | null
+  mean_of_hours: number | null
+}
+
+interface Day extends Record<'temperature' | 'humidity' | 'pressure', Figures> {
+  date: string
+  hours: number
+}
+
+interface DailyAnswer {
+  device: string
+  time_zone: string
+  generated_at: string
+  days: Day[]
+}
+
+function daily(readings: readonly Reading[], more: Partial<DailyInput> & { every?: number | null } = {}): DailyAnswer {
+  const { every = 3600, ...given } = more
+  return JSON.parse(
+    buildDaily({
+      device: { name: 'roof', expected_interval_s: every },
+      series: seriesOf(readings),
+      days: 1,
+      nowMs: startMs + dayMs - 1,
+      local: utc,
+      ...given,
+    }),
+  )
+}
+
+function temperatures(fromMs: number, stepMs: number, values: readonly number[]): Reading[] {
+  return values.map((temperature, index) => [fromMs + index * stepMs, { temperature }])
+}
+
+const noFigures: Figures = {
+  mean: null,
+  min: null,
+  max: null,
+  min_at: null,
+  max_at: null,
+  std: null,
+  count: 0,
+  coverage: 0,
+  valid: false,
+  tw_mean: null,
+  mean_of_hours: null,
+}
+const unknown = { ...noFigures, coverage: null }
+
+test('a whole answer: yesterday in full, today so far', async t => {
+  // Hourly, at half past: 0, 1, … 23 yesterday; the pressure every second time only.
+  const yesterday = Array.from(
+    { length: 24 },
+    (_, hour): Reading => [
+      startMs - dayMs + hour * hourMs + hourMs / 2,
+      { temperature: hour, ...(hour % 2 === 0 ? { pressure: 1000 } : {}) },
+    ],
+  )
+  const today = temperatures(startMs + hourMs / 2, hourMs, [-5, -5, -2])
+  const answer = daily([...yesterday, ...today], { days: 2, nowMs: startMs + 4 * hourMs })
+  t.strictSame(answer, {
+    device: 'roof',
+    time_zone: 'UTC',
+    generated_at: '2026-07-01 04:00',
+    days: [
+      {
+        date: '2026-06-30',
+        hours: 24,
+        temperature: {
+          mean: 11.5,
+          min: 0,
+          max: 23,
+          min_at: '2026-06-30 00:30',
+          max_at: '2026-06-30 23:30',
+          std: Math.sqrt(50),
+          count: 24,
+          coverage: 1,
+          valid: true,
+          // From 00:30 to 23:30 the line's mean is 11.5; in the half hour up to midnight it falls from 23 to 9.
+          tw_mean: (23 * 11.5 + 0.5 * 16) / 23.5,
+          mean_of_hours: 11.5,
+        },
+        humidity: noFigures,
+        pressure: {
+          mean: 1000,
+          min: 1000,
+          max: 1000,
+          min_at: '2026-06-30 00:30',
+          max_at: '2026-06-30 00:30',
+          std: 0,
+          count: 12,
+          coverage: 0.5,
+          valid: false,
+          tw_mean: 1000,
+          mean_of_hours: null,
+        },
+      },
+      {
+        date: '2026-07-01',
+        hours: 24,
+        temperature: {
+          mean: -4,
+          min: -5,
+          max: -2,
+          min_at: '2026-07-01 00:30',
+          max_at: '2026-07-01 02:30',
+          std: Math.sqrt(3),
+          count: 3,
+          coverage: 0.75,
+          valid: true,
+          // Half an hour from 9 to −5, an hour at −5, an hour from −5 to −2.
+          tw_mean: (0.5 * 2 - 5 - 3.5) / 2.5,
+          mean_of_hours: null,
+        },
+        humidity: noFigures,
+        pressure: noFigures,
+      },
+    ],
+  })
+})
+
+test('a device without readings has its days with nulls, the newest last', async t => {
+  const empty = { hours: 24, temperature: noFigures, humidity: noFigures, pressure: noFigures }
+  t.strictSame(daily([], { days: 3 }).days, [
+    { date: '2026-06-29', ...empty },
+    { date: '2026-06-30', ...empty },
+    { date: '2026-07-01', ...empty },
+  ])
+  const { days } = daily([], { every: null })
+  t.strictSame(days, [{ date: '2026-07-01', hours: 24, temperature: unknown, humidity: unknown, pressure: unknown }])
+})
+
+test('one reading is its own mean, without a spread and, unless configured, a coverage', async t => {
+  const one = temperatures(startMs + hourMs, hourMs, [-0.5])
+  const at = '2026-07-01 01:00'
+  const figures = { mean: -0.5, min: -0.5, max: -0.5, min_at: at, max_at: at, std: null, count: 1, tw_mean: -0.5 }
+  t.strictSame(daily(one, { every: null }).days[0]?.temperature, { ...unknown, ...figures })
+  t.strictSame(daily(one).days[0]?.temperature, { ...noFigures, ...figures, coverage: 1 / ((dayMs - 1) / hourMs) })
+})
+
+test('a constant has no spread, and its means are it', async t => {
+  const { temperature } = daily(temperatures(startMs, minuteMs, new Array(1440).fill(0.1)), { every: 60 })
+    .days[0] as Day
+  const { mean, tw_mean, mean_of_hours, std, coverage, count } = temperature
+  t.strictSame([mean, tw_mean, mean_of_hours, std, coverage, count], [0.1, 0.1, 0.1, 0, 1, 1440])
+})
+
+test('a gap is in the coverage, and neither counted nor bridged in the time-weighted mean', async t => {
+  const morning = temperatures(startMs, minuteMs, new Array(361).fill(10))
+  const evening = temperatures(startMs + 18 * hourMs, minuteMs, new Array(360).fill(20))
+  const { temperature } = daily([...morning, ...evening], { every: null, nowMs: startMs + dayMs + 1, days: 2 })
+    .days[0] as Day
+  t.ok(deviation(temperature.tw_mean, (360 * 10 + 359 * 20) / 719) < 1e-12)
+  t.strictSame([temperature.coverage, temperature.mean_of_hours, temperature.valid], [721 / 1440, null, false])
+})
+
+test('a new device has empty days before its first', async t => {
+  const { days } = daily(temperatures(startMs + 23 * hourMs, minuteMs, new Array(60).fill(3)), { days: 4, every: 60 })
+  t.strictSame(
+    days.map(({ temperature }) => [temperature.count, temperature.coverage]),
+    [
+      [0, 0],
+      [0, 0],
+      [0, 0],
+      [60, 60 / (1440 - 1 / minuteMs)],
+    ],
+  )
+})
+
+test('the reading before the first day leads into it, and is in none', async t => {
+  const readings = temperatures(startMs - hourMs / 2, hourMs, [0, 10])
+  const { count, tw_mean, min } = (daily(readings).days[0] as Day).temperature
+  t.strictSame([count, tw_mean, min], [1, 7.5, 10])
+  t.equal(dailyStartMs(utc, startMs + 5, 1), startMs)
+  t.equal(dailyStartMs(berlin, startMs, 3), startMs - 2 * dayMs - 2 * hourMs)
+})
+
+interface Reference extends Omit<Figures, 'min_at' | 'max_at' | 'valid'> {
+  min_at: number | null
+  max_at: number | null
+  coverage: number
+}
+
+interface Case {
+  first_day: string
+  start: number
+  steps_between: number[]
+  values: (number | null)[]
+  days: (Reference & { start: number; end: number })[]
+}
+
+test('days of 23 and 25 hours are those of pandas', async t => {
+  const cases = readFixture<Record<'spring' | 'autumn', Case>>('aggregates')
+  for (const [season, { start, steps_between, values, days }] of Object.entries(cases)) {
+    const temperature = floats(values)
+    const nothing = new Float64Array(temperature.length).fill(Number.NaN)
+    const series = {
+      timesMs: timesFrom(start * 1000, steps_between),
+      values: {
+        temperature,
+        humidity: temperature,
+        pressure: nothing,
+        battery_voltage: nothing,
+        battery_percentage: nothing,
+      },
+    }
+    const nowMs = (days.at(-1)?.end ?? 0) * 1000
+    const answer = daily([], { series, days: 4, nowMs, local: berlin, every: 300 })
+    t.strictSame(
+      answer.days.map(({ hours }) => hours),
+      [24, season === 'spring' ? 23 : 25, 24, 24],
+    )
+    for (const [index, reference] of days.entries()) {
+      const day = answer.days[index] as Day
+      t.strictSame(day.humidity, day.temperature)
+      t.strictSame([day.pressure.count, day.pressure.coverage], [0, 0])
+      const found = day.temperature
+      const wrong = (['count', 'mean', 'min', 'max', 'tw_mean', 'mean_of_hours', 'coverage'] as const).filter(
+        figure => deviation(found[figure], reference[figure]) > 1e-12,
+      )
+      t.strictSame(wrong, [], `${season} ${day.date}`)
+      t.ok(deviation(found.std, reference.std) < 1e-10)
+      const text = (seconds: number | null) => (seconds === null ? null : berlin.text(seconds * 1e6))
+      t.strictSame([found.min_at, found.max_at], [text(reference.min_at), text(reference.max_at)])
+    }
+  }
+})
+
+test('days are local: half-hour zones, a change of half an hour, a day that was left out', async t => {
+  const hourly = (fromMs: number, count: number) => temperatures(fromMs, hourMs, new Array(count).fill(1))
+  const days = (zone: string, nowMs: number, readings: readonly Reading[], count = 1) => {
+    const answer = daily(readings, { local: createLocalTime(zone), nowMs, days: count })
+    return answer.days.map(({ date, hours, temperature }) => [date, hours, temperature.count, temperature.min_at])
+  }
+  // 18:30 UTC is midnight in Kolkata.
+  t.strictSame(days('Asia/Kolkata', startMs, hourly(startMs - 7 * hourMs, 8)), [
+    ['2026-07-01', 24, 6, '2026-07-01 00:30'],
+  ])
+  t.strictSame(days('Australia/Lord_Howe', Date.UTC(2026, 3, 5), []), [['2026-04-05', 24.5, 0, null]])
+  t.strictSame(days('Pacific/Apia', Date.UTC(2011, 11, 31, 3), hourly(Date.UTC(2011, 11, 30), 27), 3), [
+    ['2011-12-29', 24, 10, '2011-12-29 14:00'],
+    ['2011-12-30', 0, 0, null],
+    ['2011-12-31', 24, 17, '2011-12-31 00:00'],
+  ])
+})
+
+/** The values of each local day with their texts, by plain grouping. */
+function byLocalDay(readings: readonly Reading[], metric: 'temperature' | 'humidity', local: LocalTime) {
+  const texts = readings.flatMap(([timeMs, values]): [string, number][] => {
+    const value = values[metric]
+    return value === undefined ? [] : [[local.text(timeMs * 1000), value]]
+  })
+  return Map.groupBy(texts, ([text]) => text.slice(0, 10))
+}
+
+function agrees(found: Figures, expected: readonly (readonly [string, number])[]): void {
+  const values = expected.map(([, value]) => value)
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length
+  assert.ok(Math.abs((found.mean as number) - mean) < 1e-9)
+  assert.deepEqual([found.count, found.min, found.max], [values.length, Math.min(...values), Math.max(...values)])
+  assert.equal(found.min_at, expected.find(([, value]) => value === found.min)?.[0])
+  assert.equal(found.max_at, expected.find(([, value]) => value === found.max)?.[0])
+  assert.ok((found.coverage as number) > 0 && (found.coverage as number) <= 1)
+}
+
+test('every reading is in its local day, whatever the zone, and no figure leaves its bounds', async () => {
+  const steps = fc.array(fc.tuple(fc.integer({ min: 1, max: 400 }), fc.integer({ min: -999, max: 999 })), {
+    minLength: 1,
+    maxLength: 100,
+  })
+  const zones = fc.constantFrom('UTC', 'Europe/Berlin', 'Asia/Kolkata', 'America/St_Johns', 'Pacific/Chatham')
+  fc.assert(
+    fc.property(steps, zones, fc.integer({ min: 0, max: 364 }), (list, zone, day) => {
+      const local = createLocalTime(zone)
+      let timeMs = startMs + day * dayMs
+      const readings = list.map(([minutes, value]): Reading => {
+        timeMs += minutes * minuteMs
+        return [timeMs, value % 5 === 0 ? { humidity: value / 10 } : { temperature: value / 10 }]
+      })
+      const { days } = daily(readings, { local, nowMs: timeMs + 1, days: 40, every: 600 })
+      for (const metric of ['temperature', 'humidity'] as const) {
+        const expected = byLocalDay(readings, metric, local)
+        for (const { date, [metric]: found } of days) {
+          const ofDay = expected.get(date)
+          if (ofDay === undefined) assert.deepEqual(found, noFigures)
+          else agrees(found, ofDay)
+          expected.delete(date)
+        }
+        assert.equal(expected.size, 0, 'a reading was in no day')
+      }
+    }),
+  )
+})
