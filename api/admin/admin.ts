@@ -9,6 +9,7 @@ import type { Store } from '../../store/store.ts'
 import { addJsonBody } from '../json-body.ts'
 import type { Log } from '../log.ts'
 import { createTokenCheck } from './admin-token.ts'
+import { registerContentFiles } from './content-files.ts'
 import { registerDeadLetters } from './dead-letters.ts'
 import { registerDevices } from './devices.ts'
 import { registerErase } from './erase.ts'
@@ -59,6 +60,10 @@ export function registerAdmin(app: FastifyInstance, options: AdminOptions): void
     })
     scope.register((streams, _options, done) => {
       registerImport(streams, { ingest, devices, ranges, aheadMsMax, postgres: store.postgres })
+      done()
+    })
+    scope.register((batches, _options, done) => {
+      registerContentFiles(batches, store.postgres)
       done()
     })
   }

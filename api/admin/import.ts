@@ -73,7 +73,7 @@ async function leaveAudit(postgres: ImportOptions['postgres'], format: Format, r
   await writeAudit(postgres, { actor: localAdmin, action: 'readings.import', subject: 'readings', details })
 }
 
-function mediaTypeOf(request: FastifyRequest): string {
+export function mediaTypeOf(request: FastifyRequest): string {
   const [mediaType = ''] = (request.headers['content-type'] ?? '').split(';')
   return mediaType.trim().toLowerCase()
 }

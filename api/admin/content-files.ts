@@ -1,0 +1,46 @@
+/** Content files by HTTP, for operators: batches of lines that are imported, unpublished or removed. */
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type pg from 'pg'
+import { chunkBytes } from '../content-files/import/answer.ts'
+import { createContentFileImporter, type Refused } from '../content-files/import/importer.ts'
+import { nameActions } from '../content-files/import/named-files.ts'
+import { localAdmin } from './admin-token.ts'
+import { mediaTypeOf } from './import.ts'
+import { addPath } from './paths.ts'
+import { retryAfterSeconds, sendProblem } from './problem.ts'
+
+const mediaType = 'application/x-ndjson'
+
+const problems = {
+  BUSY: { status: 503, title: 'too many imports' },
+  CLOSING: { status: 503, title: 'shutting down' },
+} satisfies Record<Refused, object>
+
+/** Registers the routes in a scope of their own that has checked who asks: its bodies are taken as bytes. */
+export function registerContentFiles(scope: FastifyInstance, postgres: pg.Pool): void {
+  const importer = createContentFileImporter({ postgres, actor: localAdmin })
+  // Before the server waits for its requests, so that a client with a long file is told at its next batch.
+  scope.addHook('preClose', () => importer.close())
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+
+  function addBatches(path: string, run: (lines: Uint8Array) => Promise<object | Refused>): void {
+    const take = async (request: FastifyRequest, reply: FastifyReply) => {
+      const coding = request.headers['content-encoding'] ?? 'identity'
+      if (mediaTypeOf(request) !== mediaType || coding !== 'identity') {
+        const detail = `send ${mediaType}, not compressed`
+        return sendProblem(reply, { status: 415, title: 'unsupported media type', detail })
+      }
+      const answer = await run(request.body instanceof Uint8Array ? request.body : new Uint8Array())
+      if (typeof answer === 'object') return reply.send(answer)
+      return sendProblem(reply.header('retry-after', retryAfterSeconds), problems[answer as Refused])
+    }
+    addPath(scope, path, { POST: take }, { bodyBytesMax: chunkBytes })
+  }
+
+  addBatches('/content-files/import', importer.importFiles)
+  for (const action of nameActions) {
+    addBatches(`/content-files/${action}`, lines => importer.changeNamed(action, lines))
+  }
+}

@@ -1,0 +1,144 @@
+/** A line of an import or an export: the object that the API shows, and with it what only the store knows of the file. */
+
+import { z } from 'zod'
+
+/** Some characters are two units long, so only a text with many units has to be counted. */
+function isWithin(value: string, charactersMax: number): boolean {
+  return value.length <= charactersMax || [...value].length <= charactersMax
+}
+
+/** What a value must be, for one that is there; a missing one is told as such. */
+function must(what: string) {
+  return { error: ({ input }: { input?: unknown }) => (input === undefined ? 'is required' : `must ${what}`) }
+}
+
+/** PostgreSQL takes no NUL, and a lone surrogate would come back as another character. */
+function text(charactersMax = Number.POSITIVE_INFINITY) {
+  return z
+    .string(must('be a text'))
+    .refine(value => value.isWellFormed() && !value.includes('\0'), 'must be Unicode without NUL')
+    .refine(value => isWithin(value, charactersMax), `must have at most ${charactersMax} characters`)
+}
+
+function named(charactersMax: number) {
+  return text(charactersMax).min(1, 'must not be empty')
+}
+
+/** Ids are numbers in JSON, so no larger ones than those that every reader of JSON can tell apart. */
+const id = z.int(must('be a whole number')).min(1, 'must be at least 1')
+const url = text(2048)
+const object = must('be an object')
+const list = must('be a list')
+
+const Unit = z.object({ code: named(12), name: text(256), channel_url: url.nullable().default(null) }, object)
+const Platform = z.object({ code: named(12), name: text(256) }, object)
+const School = z.object({ id, name: text(256), url }, object)
+const Department = z.object(
+  {
+    department_id: named(6),
+    name: text(256),
+    channel_url: url.nullable().default(null),
+    school: School.nullable().default(null),
+  },
+  object,
+)
+const Topic = z.object(
+  {
+    id,
+    name: text(128),
+    icon: text(128).default(''),
+    parent: id.nullable().default(null),
+    channel_url: url.nullable().default(null),
+  },
+  object,
+)
+
+/** A list that names each thing once. */
+function distinct<Item>(item: z.ZodType<Item>, keyOf: (value: Item) => unknown) {
+  return z
+    .array(item, list)
+    .refine(items => new Set(items.map(keyOf)).size === items.length, 'must not name the same one twice')
+    .default([])
+}
+
+/** Sorted by code point, as they are shown; UTF-16 units would put some characters elsewhere. */
+function byCodePoint(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b))
+}
+
+/** Filters drop white space at the ends, so a tag that has some could never be found. */
+const Tags = z
+  .array(text(128).trim().min(1, 'must not be empty'), list)
+  .max(100, 'must have at most 100 entries')
+  .transform(tags => (tags.length < 2 ? tags : [...new Set(tags)].sort(byCodePoint)))
+  .default([])
+
+/** Made UTC, and to the microsecond, which is what the store keeps; further digits are dropped. */
+const Time = z.iso
+  .datetime({ offset: true, error: 'must be an ISO 8601 time with a zone' })
+  .transform(value => {
+    const [, seconds = '', digits = '', zone = ''] = /^([^.]*?)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)$/.exec(value) ?? []
+    const utc = new Date(`${seconds}${zone}`).toISOString().slice(0, -'.000Z'.length)
+    return `${utc}.${digits.slice(0, 6).padEnd(6, '0')}Z`
+  })
+  .refine(value => /^(?!0000)\d{4}-/.test(value), 'must be in the years 1 to 9999')
+
+/** What names a file: whoever imports it again changes that one. */
+const identity = { run_id: id, key: named(1024) }
+
+export const ContentFileLine = z.object({
+  id: id.optional(),
+  ...identity,
+  run_title: text(256),
+  run_slug: text(1024).nullable().default(null),
+  departments: distinct(Department, department => department.department_id),
+  semester: text(20).nullable().default(null),
+  year: z.int32(must('be a whole number')).nullable().default(null),
+  topics: distinct(Topic, topic => topic.id),
+  uid: text(36).nullable().default(null),
+  title: text(1024).nullable().default(null),
+  description: text().nullable().default(null),
+  require_summaries: z.boolean(must('be true or false')).default(false),
+  url: text().nullable().default(null),
+  content_feature_type: Tags,
+  content_type: z.enum(['page', 'file', 'video', 'pdf'], 'must be page, file, video or pdf').default('file'),
+  content_title: text(1024).nullable().default(''),
+  content_author: text(1024).nullable().default(null),
+  content_language: text(24).nullable().default(null),
+  checksum: z
+    .string(must('be a text'))
+    .regex(/^[0-9a-f]{32}$/i, 'must have 32 hexadecimal digits')
+    .nullable()
+    .default(null),
+  image_src: text(200).nullable().default(null),
+  /** Shown as a text; a number does as well. */
+  resource_id: z.union(
+    [
+      id,
+      z
+        .string()
+        .regex(/^\d{1,15}$/)
+        .transform(Number),
+    ],
+    'must be a whole number',
+  ),
+  resource_readable_id: text(512).default(''),
+  course_number: z.array(text(128), list).default([]),
+  file_type: text(128).nullable().default(null),
+  file_extension: text(32).nullable().default(null),
+  offered_by: Unit,
+  platform: Platform,
+  run_readable_id: text(128).default(''),
+  edx_module_id: text(1024).nullable().default(null),
+  summary: text().default(''),
+  flashcards: z.array(z.object({ question: text(), answer: text() }, object), list).default([]),
+  /** Now, or for a file that is there already the time that it has. */
+  created_on: Time.optional(),
+  published: z.boolean(must('be true or false')).default(true),
+  content: text().nullable().default(null),
+})
+export type ContentFileLine = z.infer<typeof ContentFileLine>
+
+/** A line of a file of those to unpublish or to remove: by run and key as an export has them, or by id alone. */
+export const ContentFileName = z.union([z.object(identity), z.object({ id })], 'must have run_id and key, or an id')
+export type ContentFileName = z.infer<typeof ContentFileName>
