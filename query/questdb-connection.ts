@@ -4,7 +4,7 @@ import pg from 'pg'
 import { QuestionFailed, type WorkerSettings } from './task.ts'
 
 /** QuestDB ends a statement by itself; one that hangs, or does not look at the clock, is given up a little later. */
-const hangGraceMs = 2000
+export const hangGraceMs = 2000
 
 const int8Oid = 20
 const float8Oid = 701

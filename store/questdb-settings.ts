@@ -48,6 +48,8 @@ export function ownSettings({ address, httpUser, httpPassword, minHttpPort, comm
     'metrics.enabled': 'true',
     'query.timeout': '30s',
     'http.min.worker.count': '1',
+    // Each worker thread of the queries keeps one, and the default is 2.
+    'http.export.connection.limit': '64',
     'shared.network.worker.count': '2',
     'shared.query.worker.count': '2',
     'shared.write.worker.count': '2',

@@ -15,3 +15,25 @@ export const readingsTableSql = `CREATE TABLE IF NOT EXISTS ${readingsTable} (
   device SYMBOL CAPACITY 131072 CACHE,
   ${metrics.map(metric => `${metric} DOUBLE`).join(',\n  ')}
 ) TIMESTAMP(ts) PARTITION BY DAY WAL DEDUP UPSERT KEYS(ts, device)`
+
+/** What is kept of each metric for every hour. `std` is the sample's. */
+export const hourlyFigures = ['count', 'mean', 'std', 'min', 'max'] as const
+export type HourlyFigure = (typeof hourlyFigures)[number]
+const functionOf: Record<HourlyFigure, string> = {
+  count: 'count',
+  mean: 'avg',
+  std: 'stddev_samp',
+  min: 'min',
+  max: 'max',
+}
+
+export const hourlyColumns = metrics.flatMap(metric =>
+  hourlyFigures.map(figure => {
+    const name = `${metric}_${figure}`
+    return { metric, figure, name, sql: `${functionOf[figure]}(${metric}) ${name}` }
+  }),
+)
+
+/** Every hour (in UTC) of every device, kept by QuestDB as a materialized view. */
+export const hourlyView = 'readings_1h'
+export const hourlyViewQuery = `SELECT ts, device, ${hourlyColumns.map(({ sql }) => sql).join(', ')} FROM ${readingsTable} SAMPLE BY 1h`

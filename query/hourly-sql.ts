@@ -1,0 +1,51 @@
+/** The SQL behind a device's hours: which of them come from the materialized view, and which from the readings. */
+
+import { hourlyColumns, hourlyView, readingsTable } from '../store/tables.ts'
+
+export interface HoursAsked {
+  readonly symbol: string
+  readonly fromUs: number
+  /** Not included. Hours that are cut by the range have the figures of what is in it. */
+  readonly toUs: number
+  /** The hour of this moment and those behind it come from the readings themselves; -Infinity for all of them. */
+  readonly rawFromUs: number
+}
+
+const hourUs = 3_600_000_000
+
+/**
+ * Rows of an hour's start in microseconds and its figures, all as doubles, ascending. The parts meet at whole hours, so
+ * that no hour has to be put together. `symbol` is in quotes.
+ */
+export function hourlySql({ symbol, fromUs, toUs, rawFromUs }: HoursAsked): string {
+  const viewFromUs = Math.ceil(fromUs / hourUs) * hourUs
+  const viewToUs = Math.floor(Math.min(rawFromUs, toUs) / hourUs) * hourUs
+  if (viewFromUs >= viewToUs) return rawSql(symbol, fromUs, toUs)
+  const parts = [viewSql(symbol, viewFromUs, viewToUs)]
+  if (fromUs < viewFromUs) parts.unshift(rawSql(symbol, fromUs, viewFromUs))
+  if (viewToUs < toUs) parts.push(rawSql(symbol, viewToUs, toUs))
+  return parts.join(' UNION ALL ')
+}
+
+/** As many hours as the range can have. */
+export function hoursMax({ fromUs, toUs }: HoursAsked): number {
+  return Math.max(0, Math.ceil(toUs / hourUs) - Math.floor(fromUs / hourUs))
+}
+
+const columnsSql = ['ts', ...hourlyColumns.map(({ name }) => name)]
+  .map(name => `cast(${name} AS DOUBLE) ${name}`)
+  .join(', ')
+const figuresSql = hourlyColumns.map(({ sql }) => sql).join(', ')
+
+function rawSql(symbol: string, fromUs: number, toUs: number): string {
+  const hours = `SELECT ts, ${figuresSql} FROM ${readingsTable} ${whereSql(symbol, fromUs, toUs)} SAMPLE BY 1h`
+  return `SELECT ${columnsSql} FROM (${hours} ALIGN TO CALENDAR)`
+}
+
+function viewSql(symbol: string, fromUs: number, toUs: number): string {
+  return `SELECT ${columnsSql} FROM ${hourlyView} ${whereSql(symbol, fromUs, toUs)}`
+}
+
+function whereSql(symbol: string, fromUs: number, toUs: number): string {
+  return `WHERE device = ${symbol} AND ts >= ${fromUs} AND ts < ${toUs}`
+}

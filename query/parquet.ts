@@ -1,0 +1,148 @@
+/**
+ * Reads the one form of Parquet that QuestDB sends when it is asked for columns of doubles without compression: flat,
+ * optional, plain. A general reader takes ten times the processor (of 43,200 rows of six columns: 2 ms against 13 to 21,
+ * and 40 for the same rows over the PostgreSQL protocol).
+ */
+
+import { ThriftReader, type ThriftStruct, type ThriftValue } from './thrift-compact.ts'
+
+/** The bytes are not such a file, or not a whole one. */
+export class ParquetUnreadable extends Error {}
+
+const magic = 'PAR1'
+/** Length of the footer, and the magic once more. */
+const tailBytes = 8
+const doubleBytes = 8
+/** Before the levels of a page. */
+const levelsLengthBytes = 4
+
+/** As parquet.thrift numbers them. */
+const typeDouble = 5
+const codecNone = 0
+const encodingPlain = 0
+const pageOfData = 0
+const fieldOf = {
+  file: { rows: 3, groups: 4 },
+  group: { columns: 1, rows: 3 },
+  chunk: { meta: 3 },
+  meta: { type: 1, codec: 4, dataOffset: 9 },
+  page: { type: 1, bytes: 3, data: 5 },
+  data: { values: 1, encoding: 2 },
+}
+
+/** The columns in their order, NaN where a value is missing. */
+export function readDoubleColumns(file: Buffer, columnCount: number, rowsMax: number): Float64Array[] {
+  try {
+    return readColumns(file, columnCount, rowsMax)
+  } catch (error) {
+    // What lies outside of the file, or says something impossible.
+    if (error instanceof RangeError) throw new ParquetUnreadable(error.message)
+    throw error
+  }
+}
+
+function readColumns(file: Buffer, columnCount: number, rowsMax: number): Float64Array[] {
+  const footerEnd = file.length - tailBytes
+  expect(footerEnd > 0 && file.toString('latin1', footerEnd + 4) === magic, 'it has no end')
+  const footer = new ThriftReader(file, footerEnd - file.readUInt32LE(footerEnd)).struct()
+  const rowCount = numberIn(footer, fieldOf.file.rows)
+  expect(rowCount <= rowsMax, 'it has more rows than were asked for')
+  const columns = Array.from({ length: columnCount }, () => new Float64Array(rowCount))
+  let row = 0
+  for (const group of structsIn(footer, fieldOf.file.groups)) {
+    const chunks = structsIn(group, fieldOf.group.columns)
+    expect(chunks.length === columnCount, `it has ${chunks.length} columns`)
+    const end = row + numberIn(group, fieldOf.group.rows)
+    expect(end <= rowCount, 'a group has more rows than the file')
+    for (const [index, chunk] of chunks.entries())
+      readChunk(file, chunk, (columns[index] as Float64Array).subarray(row, end))
+    row = end
+  }
+  expect(row === rowCount, 'rows are missing')
+  return columns
+}
+
+/** The pages of one column in one group of rows. */
+function readChunk(file: Buffer, chunk: ThriftStruct, values: Float64Array): void {
+  const meta = structIn(chunk, fieldOf.chunk.meta)
+  expect(numberIn(meta, fieldOf.meta.type) === typeDouble, 'a column is not of doubles')
+  expect(numberIn(meta, fieldOf.meta.codec) === codecNone, 'a column is compressed')
+  let at = numberIn(meta, fieldOf.meta.dataOffset)
+  for (let row = 0; row < values.length; ) {
+    const reader = new ThriftReader(file, at)
+    const page = reader.struct()
+    expect(numberIn(page, fieldOf.page.type) === pageOfData, 'a page of another kind')
+    const data = structIn(page, fieldOf.page.data)
+    expect(numberIn(data, fieldOf.data.encoding) === encodingPlain, 'a page is encoded')
+    const next = row + numberIn(data, fieldOf.data.values)
+    expect(next > row && next <= values.length, 'a page has more rows than its column')
+    at = reader.position + numberIn(page, fieldOf.page.bytes)
+    expect(at <= file.length, 'a page goes beyond the file')
+    readPage(file.subarray(reader.position, at), values.subarray(row, next))
+    row = next
+  }
+}
+
+/** Which values are there stands before them, in runs: of one kind, or eight to a byte. Then come those that are there. */
+function readPage(page: Buffer, values: Float64Array): void {
+  const levels = new ThriftReader(page, levelsLengthBytes)
+  let at = levelsLengthBytes + page.readUInt32LE(0)
+  for (let row = 0; row < values.length; ) {
+    const head = levels.unsigned()
+    const runLength = head >>> 1
+    if (head % 2 === 0) {
+      const run = values.subarray(row, row + runLength)
+      if (levels.byte() === 0) run.fill(Number.NaN)
+      else at = copyDoubles(page, at, run)
+      row += runLength
+    } else {
+      const end = Math.min(row + runLength * 8, values.length)
+      for (; row < end; row += 8) at = readEight(page, at, levels.byte(), values.subarray(row, Math.min(row + 8, end)))
+    }
+  }
+}
+
+/** `present` has a bit for each of the values, the first in the lowest. */
+function readEight(page: Buffer, start: number, present: number, values: Float64Array): number {
+  if (present === 0xff && values.length === 8) return copyDoubles(page, start, values)
+  let at = start
+  for (let index = 0; index < values.length; index++) {
+    const isPresent = (present >> index) % 2 === 1
+    values[index] = isPresent ? page.readDoubleLE(at) : Number.NaN
+    if (isPresent) at += doubleBytes
+  }
+  return at
+}
+
+/** Copied as bytes, for they need not lie at addresses that a Float64Array can have. Returns where they end. */
+function copyDoubles(page: Buffer, start: number, values: Float64Array): number {
+  const end = start + values.byteLength
+  expect(end <= page.length, 'values are missing')
+  new Uint8Array(values.buffer, values.byteOffset, values.byteLength).set(page.subarray(start, end))
+  return end
+}
+
+function numberIn(struct: ThriftStruct, field: number): number {
+  const value = struct[field]
+  expect(typeof value === 'number' && value >= 0, `field ${field} is no number`)
+  return value
+}
+
+function structIn(struct: ThriftStruct, field: number): ThriftStruct {
+  return asStruct(struct[field])
+}
+
+function structsIn(struct: ThriftStruct, field: number): ThriftStruct[] {
+  const value = struct[field]
+  expect(Array.isArray(value), `field ${field} is no list`)
+  return value.map(asStruct)
+}
+
+function asStruct(value: ThriftValue | undefined): ThriftStruct {
+  expect(typeof value === 'object' && !Array.isArray(value) && !Buffer.isBuffer(value), 'a struct is missing')
+  return value
+}
+
+function expect(holds: boolean, otherwise: string): asserts holds {
+  if (!holds) throw new ParquetUnreadable(otherwise)
+}

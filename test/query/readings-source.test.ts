@@ -1,0 +1,186 @@
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import fc from 'fast-check'
+import pg from 'pg'
+import t, { type Test, test } from 'tap'
+import { ParquetUnreadable, readDoubleColumns } from '../../query/parquet.ts'
+import { createConnection } from '../../query/questdb-connection.ts'
+import { createReadingsSource, type ReadingsSource } from '../../query/readings-source.ts'
+import type { HttpAddress, PgAddress } from '../../query/task.ts'
+import { metrics, readingsTable } from '../../store/tables.ts'
+import type { TestHooks } from '../support/databases.ts'
+import { startQuestdb } from '../support/questdb.ts'
+
+const questdb = await startQuestdb(t)
+const { address } = questdb
+const nowhere: HttpAddress = { host: '127.0.0.1', port: 1, tls: false, authorization: undefined }
+const never = new AbortController().signal
+const us = (time: string) => Date.parse(time) * 1000
+
+interface Reached {
+  readonly http?: HttpAddress
+  readonly pg?: PgAddress
+  readonly timeoutMs?: number
+}
+
+function sourceAt(hooks: TestHooks, { http = address.http, pg = address.pg, timeoutMs = 20_000 }: Reached = {}) {
+  const settings = { questdb: pg, questdbHttp: http, connectTimeoutMs: 1000, statementTimeoutMs: timeoutMs }
+  const connection = createConnection(settings)
+  const source = createReadingsSource(settings, connection)
+  hooks.teardown(() => connection.close())
+  hooks.teardown(() => source.close())
+  return source
+}
+
+/** A server between us and QuestDB that does with its answer what the test says. */
+async function between(hooks: TestHooks, alter: (file: Buffer, response: http.ServerResponse) => void) {
+  const { host, port } = address.http
+  const server = http.createServer((request, response) => {
+    http.get({ host, port, path: request.url, headers: request.headers }, answer => {
+      const chunks: Buffer[] = []
+      answer.on('data', chunk => chunks.push(chunk))
+      answer.on('end', () => alter(Buffer.concat(chunks), response))
+    })
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  hooks.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { ...address.http, port: (server.address() as AddressInfo).port }
+}
+
+/** One reading a second, with values missing here and there and for a long while, in more than one group of rows. */
+const rowCount = 130_000
+const firstUs = us('2025-03-01T00:00:00Z') + 7
+t.before(async () => {
+  const client = new pg.Client({ ...address.pg, ssl: false })
+  await client.connect()
+  await client.query(`INSERT INTO ${readingsTable} SELECT timestamp_sequence(${firstUs}L::timestamp, 1000000L), 'long-1',
+    x / 7.0, CASE WHEN x % 3 = 0 THEN NULL ELSE x / 10.0 END, CASE WHEN x < 5000 THEN NULL ELSE 900 + x % 7 END,
+    CASE WHEN x > 120000 THEN 3.5 ELSE NULL END, NULL FROM long_sequence(${rowCount})`)
+  await client.end()
+  await questdb.write([{ symbol: 'other-2', time: '2025-03-01T05:00:00.000001Z', temperature: 1 }])
+})
+
+const everything = { symbol: 'long-1', afterUs: 0, throughUs: us('2026-01-01T00:00:00Z'), rowsMax: rowCount }
+
+function same(t: Test, series: Awaited<ReturnType<ReadingsSource['series']>>, length = rowCount) {
+  t.equal(series.timesMs.length, length)
+  const wrong = Array.from({ length }, (_, row) => row).find(row => {
+    const x = row + 1
+    const { temperature, humidity, pressure, battery_voltage, battery_percentage } = series.values
+    return !(
+      Object.is(series.timesMs[row], (firstUs + row * 1_000_000) / 1000) &&
+      Object.is(temperature[row], x / 7) &&
+      Object.is(humidity[row], x % 3 === 0 ? Number.NaN : x / 10) &&
+      Object.is(pressure[row], x < 5000 ? Number.NaN : 900 + (x % 7)) &&
+      Object.is(battery_voltage[row], x > 120_000 ? 3.5 : Number.NaN) &&
+      Object.is(battery_percentage[row], Number.NaN)
+    )
+  })
+  t.equal(wrong, undefined, 'the first row that differs')
+}
+
+test('a series comes over /exp with its gaps and its microseconds', async t => {
+  // By default QuestDB lets two connections have files, and counts those that are idle.
+  const sources = Array.from({ length: 6 }, () => sourceAt(t, { pg: { ...address.pg, port: 1 } }))
+  for (const series of await Promise.all(sources.map(source => source.series(everything, never)))) same(t, series)
+})
+
+test('a series comes over the PostgreSQL protocol where /exp does not give it', async t => {
+  same(t, await sourceAt(t, { http: nowhere }).series(everything, never))
+  for (const alter of [
+    // Cut in the middle, as QuestDB does when it fails after its first bytes.
+    (file: Buffer, response: http.ServerResponse) =>
+      response.writeHead(200).write(file.subarray(0, file.length / 2), () => response.destroy()),
+    (file: Buffer, response: http.ServerResponse) => response.end(file.subarray(0, file.length - 9)),
+    (_: Buffer, response: http.ServerResponse) => response.writeHead(429).end('exceeded connection limit'),
+    (_: Buffer, response: http.ServerResponse) => response.end('"time","temperature"\r\n'),
+  ]) {
+    const source = sourceAt(t, { http: await between(t, alter) })
+    same(t, await source.series(everything, never))
+  }
+})
+
+test('a range is open at its beginning and closed at its end', async t => {
+  for (const source of [sourceAt(t), sourceAt(t, { http: nowhere })]) {
+    const read = async (afterUs: number, throughUs: number) => {
+      const { timesMs } = await source.series({ ...everything, afterUs, throughUs }, never)
+      return [...timesMs].map(timeMs => Math.round(timeMs * 1000 - firstUs))
+    }
+    t.strictSame(await read(firstUs, firstUs + 2_000_000), [1_000_000, 2_000_000])
+    t.strictSame(await read(firstUs - 1, firstUs), [0])
+    t.strictSame(await read(0, firstUs - 1), [])
+  }
+  t.equal((await sourceAt(t).series({ ...everything, symbol: 'unknown-9' }, never)).timesMs.length, 0)
+})
+
+test('more readings than are wanted are too large', async t => {
+  for (const source of [sourceAt(t), sourceAt(t, { http: nowhere })]) {
+    await t.rejects(source.series({ ...everything, rowsMax: rowCount - 1 }, never), { code: 'TOO_LARGE' })
+  }
+})
+
+test('the newest reading is the last one up to a moment', async t => {
+  const source = sourceAt(t)
+  const newest = (symbol: string, throughUs: number) => source.newestUs(symbol, throughUs, never)
+  const lastUs = firstUs + (rowCount - 1) * 1_000_000
+  t.equal(await newest('long-1', us('2030-01-01T00:00:00Z')), lastUs)
+  t.equal(await newest('long-1', lastUs), lastUs)
+  t.equal(await newest('long-1', lastUs - 1), lastUs - 1_000_000)
+  t.equal(await newest('long-1', firstUs - 1), undefined)
+  t.equal(await newest('unknown-9', lastUs), undefined)
+})
+
+test('a QuestDB that is away, one that hangs, and nobody who waits are told apart', async t => {
+  const away = sourceAt(t, { http: nowhere, pg: { ...address.pg, port: 1 } })
+  await t.rejects(away.series(everything, never), { code: 'DATABASE_AWAY' })
+  const hanging = await between(t, () => undefined)
+  const source = sourceAt(t, { http: hanging, timeoutMs: 300 })
+  await t.rejects(source.series(everything, never), { code: 'TIMED_OUT' })
+  const leaving = new AbortController()
+  const left = source.series(everything, leaving.signal)
+  setTimeout(() => leaving.abort(), 100)
+  await t.rejects(left, { code: 'CANCELLED' })
+  await t.rejects(source.series(everything, leaving.signal), { code: 'CANCELLED' })
+})
+
+test('a statement that QuestDB ends for its time is not asked again', async t => {
+  await t.rejects(sourceAt(t, { timeoutMs: 1 }).series(everything, never), { code: 'TIMED_OUT' })
+})
+
+test('a file that is not as we read it is refused whatever is wrong with it', async t => {
+  let file: Buffer = Buffer.alloc(0)
+  const http = await between(t, (answer, response) => {
+    file = answer
+    response.end(answer)
+  })
+  await sourceAt(t, { http }).series({ ...everything, throughUs: firstUs + 40_000_000 }, never)
+  const columnCount = 1 + metrics.length
+  t.equal(readDoubleColumns(file, columnCount, 41)[0]?.length, 41)
+  const isRefused = (bytes: Buffer, columns = columnCount, rowsMax = 41): boolean => {
+    try {
+      readDoubleColumns(bytes, columns, rowsMax)
+      return false
+    } catch (error) {
+      if (!(error instanceof ParquetUnreadable)) throw error
+      return true
+    }
+  }
+  t.ok(isRefused(file, columnCount - 1), 'another number of columns')
+  t.ok(isRefused(file, columnCount, 40), 'more rows than were asked for')
+  const readable = Array.from({ length: file.length }, (_, length) => length).filter(
+    length => !isRefused(file.subarray(0, length)),
+  )
+  t.strictSame(readable, [], 'every part of it is refused')
+  const change = fc.record({ at: fc.nat(file.length - 1), to: fc.nat(255) })
+  const changes = fc.array(change, { minLength: 1, maxLength: 5 })
+  const changed = fc.property(changes, made => {
+    const bytes = Buffer.from(file)
+    for (const { at, to } of made) bytes[at] = to
+    // A value may be another one; nothing else may happen.
+    isRefused(bytes)
+  })
+  fc.assert(changed, { numRuns: 2000 })
+})
