@@ -1,0 +1,203 @@
+/** The answer of past_window_data: local days hour by hour, also where clocks change or are half an hour off. */
+
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { test } from 'tap'
+import { createLocalTime, type LocalTime } from '../../analytics/local-time.ts'
+import { buildPast, pastDays } from '../../query/past-answer.ts'
+import { type Reading, seriesOf } from './made-series.ts'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
+const keys = ['today', 'yesterday', '7d', '30d', '365d'] as const
+
+interface Figures {
+  mean: number | null
+  min: number | null
+  max: number | null
+  count: number
+}
+
+interface Hour extends Record<'temperature' | 'humidity' | 'pressure', Figures> {
+  hour: number
+  d: string
+}
+
+interface Day {
+  date: string
+  offset_days: number
+  hours: Hour[]
+}
+
+type PastAnswer = Record<(typeof keys)[number], Day> & { device: string; time_zone: string; generated_at: string }
+
+function past(local: LocalTime, nowMs: number, readings: readonly Reading[]): PastAnswer {
+  const days = pastDays(local, nowMs).map(day => {
+    return { ...day, series: seriesOf(readings.filter(([timeMs]) => timeMs >= day.startMs && timeMs < day.endMs)) }
+  })
+  return JSON.parse(buildPast({ device: { name: 'roof' }, days, nowMs, local }))
+}
+
+const none: Figures = { mean: null, min: null, max: null, count: 0 }
+const noHour = { temperature: none, humidity: none, pressure: none }
+
+function emptyHours(date: string): Hour[] {
+  return Array.from({ length: 24 }, (_, hour) => {
+    return { hour, d: `${date} ${String(hour).padStart(2, '0')}:00`, ...noHour }
+  })
+}
+
+test('a whole answer: five days of 24 hours, with nulls where nothing was measured or is yet to be', async t => {
+  const local = createLocalTime('UTC')
+  const nowMs = Date.UTC(2026, 2, 1, 2, 20)
+  const answer = past(local, nowMs, [
+    [Date.UTC(2025, 2, 1), { pressure: 990 }],
+    [Date.UTC(2026, 1, 28, 23, 59, 59), { temperature: 3, humidity: 80 }],
+    [Date.UTC(2026, 2, 1, 1, 0), { temperature: 1 }],
+    [Date.UTC(2026, 2, 1, 1, 59), { temperature: -2, humidity: 70.5 }],
+  ])
+  const day = (date: string, offset_days: number, known: Record<number, Partial<Hour>>) => ({
+    date,
+    offset_days,
+    hours: emptyHours(date).map((hour, index) => ({ ...hour, ...known[index] })),
+  })
+  t.strictSame(answer, {
+    device: 'roof',
+    time_zone: 'UTC',
+    generated_at: '2026-03-01 02:20',
+    today: day('2026-03-01', 0, {
+      1: {
+        temperature: { mean: -0.5, min: -2, max: 1, count: 2 },
+        humidity: { mean: 70.5, min: 70.5, max: 70.5, count: 1 },
+      },
+    }),
+    yesterday: day('2026-02-28', 1, {
+      23: {
+        temperature: { mean: 3, min: 3, max: 3, count: 1 },
+        humidity: { mean: 80, min: 80, max: 80, count: 1 },
+      },
+    }),
+    '7d': day('2026-02-22', 7, {}),
+    '30d': day('2026-01-30', 30, {}),
+    '365d': day('2025-03-01', 365, { 0: { pressure: { mean: 990, min: 990, max: 990, count: 1 } } }),
+  })
+  t.strictSame(Object.keys(answer).slice(3), keys, 'in this order')
+})
+
+test('a device without readings has the same keys', async t => {
+  const answer = past(createLocalTime('UTC'), Date.UTC(2026, 2, 1), [])
+  t.strictSame(Object.keys(answer), ['device', 'time_zone', 'generated_at', ...keys])
+  for (const key of keys) t.strictSame(answer[key].hours, emptyHours(answer[key].date), key)
+})
+
+test('when clocks go back an hour comes twice, when they go forward one is missing', async t => {
+  const berlin = createLocalTime('Europe/Berlin')
+  const autumn = Date.UTC(2025, 9, 25, 22)
+  const readings = Array.from({ length: 25 }, (_, hour): Reading => [autumn + hour * hourMs, { temperature: hour }])
+  const { today } = past(berlin, autumn + 25 * hourMs - 1, readings)
+  t.equal(today.date, '2025-10-26')
+  t.strictSame(
+    today.hours.slice(0, 5).map(({ hour, d, temperature }) => [hour, d, temperature.mean]),
+    [
+      [0, '2025-10-26 00:00', 0],
+      [1, '2025-10-26 01:00', 1],
+      [2, '2025-10-26 02:00', 2],
+      [2, '2025-10-26 02:00', 3],
+      [3, '2025-10-26 03:00', 4],
+    ],
+  )
+  t.strictSame([today.hours.length, today.hours.at(-1)?.hour, today.hours.at(-1)?.temperature.mean], [25, 23, 24])
+
+  const spring = past(berlin, Date.UTC(2025, 2, 31, 10), []).yesterday
+  t.equal(spring.date, '2025-03-30')
+  t.strictSame(
+    spring.hours.map(({ hour }) => hour),
+    [...Array(24).keys()].filter(hour => hour !== 2),
+  )
+  t.strictSame(past(berlin, Date.UTC(2026, 2, 30), []).yesterday.hours.length, 23)
+})
+
+test('hours are local ones where the clock is half an hour off', async t => {
+  const kolkata = createLocalTime('Asia/Kolkata')
+  const midnightMs = Date.UTC(2026, 5, 30, 18, 30)
+  const { today, yesterday } = past(kolkata, midnightMs + 2 * hourMs, [
+    [midnightMs - 1, { temperature: 1 }],
+    [midnightMs, { temperature: 2 }],
+    [midnightMs + hourMs - 1, { temperature: 4 }],
+    [midnightMs + hourMs, { temperature: 5 }],
+  ])
+  t.strictSame(yesterday.hours[23]?.temperature, { mean: 1, min: 1, max: 1, count: 1 })
+  t.strictSame(today.hours[0], {
+    hour: 0,
+    d: '2026-07-01 00:00',
+    ...noHour,
+    temperature: { mean: 3, min: 2, max: 4, count: 2 },
+  })
+  t.strictSame([today.hours[1]?.temperature.mean, today.hours.length], [5, 24])
+})
+
+test('where clocks change by half an hour, one entry is half as long and the others keep to full hours', async t => {
+  const lordHowe = createLocalTime('Australia/Lord_Howe')
+  const labels = (nowMs: number) => past(lordHowe, nowMs, []).today.hours.map(({ d }) => d.slice(11))
+  const clock = (hour: number) => `${String(hour).padStart(2, '0')}:00`
+  const full = Array.from({ length: 24 }, (_, hour) => clock(hour))
+  t.strictSame(labels(Date.UTC(2026, 3, 5)), full.toSpliced(2, 0, '01:30'), 'April: 01:30 to 02:00 comes twice')
+  t.strictSame(labels(Date.UTC(2026, 9, 4)), full.toSpliced(2, 1, '02:30'), 'October: 02:00 to 02:30 is missing')
+})
+
+test('a day that the zone left out has no hours', async t => {
+  const apia = createLocalTime('Pacific/Apia')
+  t.strictSame(past(apia, Date.UTC(2011, 11, 30, 20), []).yesterday, { date: '2011-12-30', offset_days: 1, hours: [] })
+})
+
+test('the calendar counts the days back, over a leap day as over any other', async t => {
+  const dates = (nowMs: number) => pastDays(createLocalTime('Europe/Berlin'), nowMs).map(({ key, date }) => [key, date])
+  t.strictSame(dates(Date.UTC(2024, 2, 31, 22, 30)), [
+    ['today', '2024-04-01'],
+    ['yesterday', '2024-03-31'],
+    ['7d', '2024-03-25'],
+    ['30d', '2024-03-02'],
+    ['365d', '2023-04-02'],
+  ])
+})
+
+test('hours follow each other without a hole, and every reading of a day is in one', async () => {
+  const zones = fc.constantFrom(
+    'UTC',
+    'Europe/Berlin',
+    'Asia/Kolkata',
+    'Asia/Kathmandu',
+    'America/St_Johns',
+    'Australia/Lord_Howe',
+    'America/Santiago',
+  )
+  const day = fc.integer({ min: 0, max: 4 * 365 })
+  const minutes = fc.uniqueArray(fc.nat(26 * 60), { maxLength: 200 })
+  fc.assert(
+    fc.property(zones, day, minutes, (zone, number, list) => {
+      const local = createLocalTime(zone)
+      const nowMs = Date.UTC(2023, 0, 1) + number * dayMs
+      const [today] = pastDays(local, nowMs)
+      assert.ok(today)
+      const readings = list
+        .sort((a, b) => a - b)
+        .map((minute): Reading => [today.startMs + (minute - 60) * minuteMs, { pressure: 1000 + minute / 10 }])
+        .filter(([timeMs]) => timeMs >= today.startMs && timeMs < today.endMs)
+      const answer = past(local, nowMs, readings).today
+      const labelled = Object.groupBy(readings, ([timeMs]) => local.text(timeMs * 1000).slice(0, 13))
+      const counts = new Map<string, number>()
+      for (const { d, hour, pressure } of answer.hours) {
+        assert.equal(Number(d.slice(11, 13)), hour)
+        counts.set(d.slice(0, 13), (counts.get(d.slice(0, 13)) ?? 0) + pressure.count)
+        if (pressure.mean === null) assert.deepEqual(pressure, none)
+        else assert.ok((pressure.min as number) <= pressure.mean && pressure.mean <= (pressure.max as number))
+      }
+      for (const [label, count] of counts) assert.equal(count, labelled[label]?.length ?? 0, label)
+      assert.equal(
+        answer.hours.reduce((sum, { pressure }) => sum + pressure.count, 0),
+        readings.length,
+      )
+    }),
+  )
+})
