@@ -9,18 +9,28 @@ export interface BenchService {
   store: BenchStore
   service: Service
   port: number
+  /** The settings that the service runs with, to start it again with the same ones. */
+  environment: Record<string, string>
   /** `PUT /api/log` as it goes over the wire, one for each device. */
   requests: string[]
 }
 
 const devicesPerCall = 10_000
 
-export async function startBenchService(hooks: Hooks, deviceCount: number): Promise<BenchService> {
+export async function startBenchService(
+  hooks: Hooks,
+  deviceCount: number,
+  settings: Record<string, string> = {},
+): Promise<BenchService> {
   const store = await startBenchStore(hooks, silentLog)
-  const environment = { ...store.environment, DEVICE_RATE: '1000000', DEVICE_BURST: '10000000' }
+  const environment = { ...store.environment, DEVICE_RATE: '1000000', DEVICE_BURST: '10000000', ...settings }
   const service = await startService(hooks, { environment })
   const requests = await addDevices(service, deviceCount)
-  return { store, service, port: Number(new URL(service.url).port), requests }
+  return { store, service, port: Number(new URL(service.url).port), environment, requests }
+}
+
+export function deviceName(index: number): string {
+  return `logger ${index}`
 }
 
 /** Makes the devices and returns a request for each. */
@@ -28,7 +38,7 @@ export async function addDevices(service: Service, deviceCount: number): Promise
   const requests: string[] = []
   for (let from = 0; from < deviceCount; from += devicesPerCall) {
     const length = Math.min(devicesPerCall, deviceCount - from)
-    const devices = Array.from({ length }, (_, index) => ({ name: `logger ${from + index}` }))
+    const devices = Array.from({ length }, (_, index) => ({ name: deviceName(from + index) }))
     const { status, body } = await service.admin('POST', '/devices', devices)
     if (status !== 201) throw new Error(`the devices were not made: ${status}`)
     for (const { device, password } of body as { device: string; password: string }[]) {

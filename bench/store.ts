@@ -1,6 +1,9 @@
 /** Databases for a bench: started here and handed to the service as given ones, so that the bench can count the rows. */
 
+import { connectQuestdb } from '../ingest/questdb.ts'
+import { readTableState } from '../ingest/table-state.ts'
 import type { Log } from '../store/log.ts'
+import type { QuestdbAddress } from '../store/questdb-address.ts'
 import { readingsTable } from '../store/tables.ts'
 import { startDatabases, type TestHooks } from '../test/support/databases.ts'
 import { serverPid } from '../test/support/processes.ts'
@@ -13,6 +16,7 @@ export interface BenchStore {
   countRows(expected: number): Promise<number>
   /** Rows of a statement. */
   query(sql: string): Promise<unknown[][]>
+  questdb: QuestdbAddress
   /** The process of QuestDB. */
   questdbPid: number
 }
@@ -38,6 +42,7 @@ export async function startBenchStore(hooks: TestHooks, log: Log): Promise<Bench
 
   return {
     query,
+    questdb: store.questdb.address,
     questdbPid: serverPid(directory, 'questdb'),
     environment: {
       QUESTDB_HTTP: `http://${httpUser}:${httpPassword}@${http.host}:${http.port}`,
@@ -58,4 +63,15 @@ export async function startBenchStore(hooks: TestHooks, log: Log): Promise<Bench
       return count
     },
   }
+}
+
+/** Waits until QuestDB shows all that it has taken. */
+export async function untilApplied(address: QuestdbAddress): Promise<void> {
+  const questdb = connectQuestdb(address.http, 10_000)
+  for (;;) {
+    const { sequencerTxn, writerTxn } = await readTableState(questdb)
+    if (sequencerTxn === writerTxn) break
+    await sleep(10)
+  }
+  questdb.close()
 }

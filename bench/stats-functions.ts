@@ -1,0 +1,128 @@
+/** The functions behind `stats_data` that cost most, each by itself, on the rows and beside the figure of the reference. */
+
+import { autocorrelation } from '../analytics/autocorrelation.ts'
+import { autocorrelationLagMax } from '../analytics/autocorrelation-bands.ts'
+import { correlation, correlationSeries } from '../analytics/correlation.ts'
+import { crossCorrelation, largestCrossCorrelation, seriesTransform } from '../analytics/cross-correlation.ts'
+import { detrend } from '../analytics/detrend.ts'
+import { binMeans } from '../analytics/grid.ts'
+import { hampelClean } from '../analytics/hampel.ts'
+import { hoursOfDay } from '../analytics/hour-of-week.ts'
+import { createLocalTime } from '../analytics/local-time.ts'
+import { createPeriodogram, hannWindow } from '../analytics/periodogram.ts'
+import { dailyProfile, weeklyProfile } from '../analytics/profiles.ts'
+import { reliabilityAt } from '../analytics/reliability.ts'
+import { recordReliability } from '../analytics/reliability-record.ts'
+import { createPeakSearch } from '../analytics/seasonal-peaks.ts'
+import { strengthOf } from '../analytics/strength.ts'
+import { aggregatesPart } from '../query/stats/aggregates.ts'
+import { cellMiddles, quantities, windowOf } from '../query/stats/window.ts'
+import { metrics } from '../store/tables.ts'
+import { type MadeSeries, madeColumns } from './made-series.ts'
+import { median, printResult, round } from './measure.ts'
+
+const runs = 15
+const dayMs = 86_400_000
+
+/** One line for each function. `referenceMs`: what the script took, by the names of its parts. */
+export function measureFunctions(
+  made: MadeSeries,
+  days: number,
+  timeZone: string,
+  referenceMs: Readonly<Record<string, number>>,
+): void {
+  for (const [part, { points, work }] of Object.entries(functionsOf(made, days, timeZone))) {
+    const ms = median(Array.from({ length: runs }, () => timeOf(work)))
+    const reference = referenceMs[part] ?? Number.NaN
+    printResult({
+      ...{ bench: 'stats', function: part, points, ms: round(ms), pointsPerSecond: round((points / ms) * 1000) },
+      ...{ referenceMs: round(reference), ratio: round(reference / ms) },
+    })
+  }
+}
+
+function timeOf(work: () => unknown): number {
+  const startedMs = performance.now()
+  work()
+  return performance.now() - startedMs
+}
+
+interface Costly {
+  /** Numbers that go in. */
+  readonly points: number
+  readonly work: () => unknown
+}
+
+/** For all metrics, as one answer needs it. */
+function functionsOf(made: MadeSeries, days: number, timeZone: string): Record<string, Costly> {
+  const local = createLocalTime(timeZone)
+  const series = madeColumns(made, days)
+  const window = windowOf({
+    ...{ series, predecessorMs: undefined, days, stepSeconds: undefined, expectedIntervalSeconds: null, local },
+  })
+  const { fine, hourly, localHours, timesMs, values, cadence } = window
+  const { cells, stepMs } = fine.frame
+  const readings = timesMs.length * metrics.length
+  const gridded = cells * metrics.length
+  const lagMax = autocorrelationLagMax(cells, stepMs / 1000)
+  const clean = metrics.map(metric => hampelClean(fine.means[metric]))
+  const straight = clean.map(one => detrend(one).residual)
+  const hours = clean.map(one => binMeans(cellMiddles(fine.frame), one, hourly.frame))
+  const nowMs = made.endMs
+  return {
+    grid: {
+      points: timesMs.length * quantities.length,
+      work: () => quantities.map(quantity => binMeans(timesMs, values[quantity], fine.frame)),
+    },
+    reliability: {
+      points: timesMs.length,
+      work: () => {
+        const record = recordReliability({ timesMs, beforeMs: null, metrics: series.values, nowMs, cadence, local })
+        return reliabilityAt(record, nowMs, local)
+      },
+    },
+    aggregates: { points: timesMs.length * quantities.length, work: () => aggregatesPart(window) },
+    autocorrelation: {
+      points: gridded,
+      work: () => metrics.map(metric => autocorrelation(fine.means[metric], lagMax)),
+    },
+    cross_correlation: { points: cells * quantities.length, work: () => lagsOf(fine.means, dayMs / stepMs) },
+    correlation: {
+      points: hourly.frame.cells * quantities.length,
+      work: () => {
+        const all = quantities.map(quantity => correlationSeries(hourly.means[quantity]))
+        return pairsOf(all).map(([x, y]) => correlation(x, y, localHours))
+      },
+    },
+    profiles: {
+      points: readings,
+      work: () => {
+        const dayHours = hoursOfDay(window.weekHours)
+        return metrics.map(metric => [
+          dailyProfile(values[metric], dayHours),
+          weeklyProfile(values[metric], window.weekHours, days * dayMs),
+        ])
+      },
+    },
+    hampel: { points: gridded, work: () => metrics.map(metric => hampelClean(fine.means[metric])) },
+    periodogram: { points: gridded, work: () => straight.map(createPeriodogram(hannWindow(cells))) },
+    // Up to five cycles of each metric with their backgrounds; the reference scans for one.
+    lomb_scargle: { points: gridded, work: () => straight.map(createPeakSearch(cells)) },
+    stl: {
+      points: hourly.frame.cells * metrics.length,
+      work: () => hours.map(one => strengthOf(one, localHours, false)),
+    },
+  }
+}
+
+function lagsOf(means: Readonly<Record<string, Float64Array>>, lagMax: number) {
+  const all = quantities.map(quantity => seriesTransform(means[quantity] ?? new Float64Array(0), lagMax))
+  return pairsOf(all).map(([x, y]) => {
+    return x === undefined || y === undefined ? null : largestCrossCorrelation(crossCorrelation(x, y))
+  })
+}
+
+/** Each with each once. */
+function pairsOf<Item>(items: readonly Item[]): [Item, Item][] {
+  return items.flatMap((x, place) => items.slice(place + 1).map((y): [Item, Item] => [x, y]))
+}

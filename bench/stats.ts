@@ -1,0 +1,136 @@
+/**
+ * `stats_data` against a Python script that fetches the same rows and computes the same figures by pandas, scipy,
+ * statsmodels and astropy: in turns, each device once, nothing from a cache, the median of the pairs. Every figure is
+ * compared. Then, a line each, the functions that cost most against what the script took for the same.
+ *
+ * Usage: node bench/stats.ts [--python path] [--pairs 7]
+ */
+
+import { parseArgs } from 'node:util'
+import { compareFigures } from './compare-figures.ts'
+import { ask, type MadeDevice, seedFleet } from './made-fleet.ts'
+import { createHooks, hardware, median, printResult, round, sleep, spread } from './measure.ts'
+import { type Reference, startReference } from './reference-process.ts'
+import { startBenchService } from './service.ts'
+import { measureFunctions } from './stats-functions.ts'
+import type { BenchStore } from './store.ts'
+
+const { values: options } = parseArgs({
+  options: { python: { type: 'string', default: 'python3' }, pairs: { type: 'string', default: '7' } },
+})
+const pairs = Number(options.pairs)
+/** The first turns find out what code is worth compiling. */
+const warmUps = 3
+const days = 30
+const stepMs = 60_000
+const timeZone = 'Europe/Berlin'
+const ratioMin = 3
+/** A pair must begin early enough in a minute to end in it: some figures are those of the full minute. */
+const minuteMs = 60_000
+const pairMs = 15_000
+
+const { hooks, closeAll } = createHooks()
+
+interface ReferenceAnswer {
+  total_ms: number
+  parts_ms: Record<string, number>
+  slow_acf_ms: number | null
+  figures: { seasonality: Record<string, { peaks: unknown[] }> }
+}
+
+async function untilMinuteIsYoung(): Promise<void> {
+  const leftMs = minuteMs - (Date.now() % minuteMs)
+  if (leftMs < pairMs) await sleep(leftMs)
+}
+
+async function askReference(reference: Reference, store: BenchStore, { device }: MadeDevice, isLast: boolean) {
+  const { host, port, authorization } = store.questdb.http
+  const [row] = await store.query(`SELECT cast(max(ts) AS LONG) FROM readings WHERE device = '${device.symbol}'`)
+  const throughUs = Number(row?.[0])
+  const answer = await reference.ask({
+    ...{ symbol: device.symbol, questdb: `http://${host}:${port}`, authorization },
+    ...{ from_us: throughUs - days * 86_400_000_000, through_us: throughUs },
+    ...{ now_us: Math.floor(Date.now() / minuteMs) * minuteMs * 1000, time_zone: timeZone },
+    ...{ step_seconds: stepMs / 1000, slow_acf: isLast },
+  })
+  return answer as ReferenceAnswer
+}
+
+/** A cycle that does not stand out of the noise may be another one there: only significant ones are the same. */
+function comparable({ figures }: ReferenceAnswer, ours: ReferenceAnswer['figures']): object {
+  const seasonality = Object.entries(figures.seasonality).map(([metric, figure]) => {
+    const [peak] = ours.seasonality[metric]?.peaks ?? []
+    const { peaks, ...rest } = figure
+    return [metric, (peak as { significant?: boolean } | undefined)?.significant === true ? figure : rest]
+  })
+  return { ...figures, seasonality: Object.fromEntries(seasonality) }
+}
+
+async function bench(): Promise<void> {
+  const deviceCount = warmUps + pairs
+  const reference = await startReference(hooks, options.python, 'stats.py')
+  const { store, service } = await startBenchService(hooks, deviceCount, { TIME_ZONE: timeZone })
+  const [devices = []] = await seedFleet(service, store, [{ count: deviceCount, days: days + 1, stepMs }])
+  const ours: number[] = []
+  const theirs: ReferenceAnswer[] = []
+  const deviations: Record<string, number> = {}
+  for (const [turn, device] of devices.entries()) {
+    await untilMinuteIsYoung()
+    const askOurs = () => ask(service, `stats_data/${device.path}`)
+    const askTheirs = () => askReference(reference, store, device, turn === deviceCount - 1)
+    // Whoever comes second finds the rows in the memory of the machine.
+    let our = turn % 2 === 0 ? await askOurs() : undefined
+    const their = await askTheirs()
+    our ??= await askOurs()
+    const figures = JSON.parse(our.text)
+    for (const [name, off] of Object.entries(compareFigures(figures, comparable(their, figures)))) {
+      deviations[name] = Math.max(deviations[name] ?? 0, off)
+    }
+    if (turn < warmUps) continue
+    ours.push(our.ms)
+    theirs.push(their)
+  }
+  report(reference, ours, theirs, deviations)
+  const partsMs = Object.keys(theirs[0]?.parts_ms ?? {}).map(part => {
+    return [part, median(theirs.map(({ parts_ms }) => parts_ms[part] ?? Number.NaN))]
+  })
+  const [made] = devices
+  if (made !== undefined) measureFunctions(made, days, timeZone, Object.fromEntries(partsMs))
+}
+
+function report(
+  reference: Reference,
+  ours: readonly number[],
+  theirs: readonly ReferenceAnswer[],
+  deviations: Readonly<Record<string, number>>,
+): void {
+  const referenceMs = theirs.map(({ total_ms }) => total_ms)
+  const ratios = ours.map((ms, pair) => (referenceMs[pair] ?? Number.NaN) / ms)
+  const slowAcfMs = theirs.findLast(({ slow_acf_ms }) => slow_acf_ms !== null)?.slow_acf_ms ?? Number.NaN
+  const ratio = spread(ratios)
+  const ok = ratio.median >= ratioMin
+  printResult({
+    ...{
+      bench: 'stats',
+      days,
+      pairs: ours.length,
+      ratio,
+      ratioMin,
+      ok,
+      ms: spread(ours),
+      referenceMs: spread(referenceMs),
+    },
+    /** What statsmodels' way to an autocorrelation with gaps takes for one metric; it is not in the ratio. */
+    referenceSlowAcfMs: round(slowAcfMs),
+    deviations: Object.fromEntries(Object.entries(deviations).filter(([, off]) => off > 0)),
+    versions: reference.versions,
+    hardware: hardware(),
+  })
+  if (!ok) throw new Error(`the ratio is ${ratio.median}`)
+}
+
+try {
+  await bench()
+} finally {
+  await closeAll()
+}
