@@ -1,0 +1,286 @@
+/** The answer of detail_data: every reading of a day or a picture of them, and a month of hours. */
+
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { test } from 'tap'
+import { createLocalTime } from '../../analytics/local-time.ts'
+import {
+  buildDetail,
+  type DetailInput,
+  detailPointsMax,
+  detailPointsMin,
+  detailWindows,
+} from '../../query/detail-answer.ts'
+import { type Metric, metrics } from '../../store/tables.ts'
+import { hourlyOf, type Reading, seriesOf } from './made-series.ts'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
+const utc = createLocalTime('UTC')
+const nowMs = Date.UTC(2026, 6, 2, 12, 0, 30)
+const startMs = Date.UTC(2026, 6, 1, 12)
+
+interface Point {
+  d: string
+  v: number
+  t?: number
+}
+
+interface Hour extends Record<'mean' | 'min' | 'max' | 'count', number> {
+  d: string
+  t?: number
+}
+
+interface DetailAnswer {
+  device: string
+  time_zone: string
+  generated_at: string
+  last_24h: Record<Metric, Point[]> & { gap_seconds: number | null; downsampled: boolean }
+  last_30d_hourly: Record<Metric, Hour[]>
+}
+
+type More = Partial<DetailInput> & { every?: number | null; earlier?: readonly Reading[] }
+
+function detail(readings: readonly Reading[], more: More = {}): DetailAnswer {
+  const { every = 60, earlier = [], ...given } = more
+  return JSON.parse(
+    buildDetail({
+      device: { name: 'roof', expected_interval_s: every },
+      series: seriesOf(readings),
+      hourly: hourlyOf([...earlier, ...readings]),
+      nowMs,
+      local: utc,
+      points: undefined,
+      withTimes: false,
+      ...given,
+    }),
+  )
+}
+
+function temperatures(stepMs: number, values: readonly number[]): Reading[] {
+  return values.map((temperature, index) => [startMs + (index + 1) * stepMs, { temperature }])
+}
+
+const nothing = { temperature: [], humidity: [], pressure: [], battery_voltage: [], battery_percentage: [] }
+
+test('a whole answer: raw points without the missing ones, hours without the empty ones', async t => {
+  const answer = detail(
+    [
+      [startMs + 1, { temperature: 20.25, humidity: 50, battery_voltage: 3.7 }],
+      [startMs + 60_000, { temperature: -0.1 }],
+      [startMs + 24 * hourMs, { temperature: 1e-7, pressure: 1000.125, battery_percentage: 99 }],
+    ],
+    { earlier: [[startMs - 20 * dayMs + 5, { humidity: 40 }]] },
+  )
+  const first = '2026-07-01 12:00'
+  const last = '2026-07-02 12:00'
+  t.strictSame(answer, {
+    device: 'roof',
+    time_zone: 'UTC',
+    generated_at: '2026-07-02 12:00',
+    last_24h: {
+      temperature: [
+        { d: first, v: 20.25 },
+        { d: '2026-07-01 12:01', v: -0.1 },
+        { d: last, v: 1e-7 },
+      ],
+      humidity: [{ d: first, v: 50 }],
+      pressure: [{ d: last, v: 1000.125 }],
+      battery_voltage: [{ d: first, v: 3.7 }],
+      battery_percentage: [{ d: last, v: 99 }],
+      gap_seconds: 150,
+      downsampled: false,
+    },
+    last_30d_hourly: {
+      temperature: [
+        { d: first, mean: (20.25 - 0.1) / 2, min: -0.1, max: 20.25, count: 2 },
+        { d: last, mean: 1e-7, min: 1e-7, max: 1e-7, count: 1 },
+      ],
+      humidity: [
+        { d: '2026-06-11 12:00', mean: 40, min: 40, max: 40, count: 1 },
+        { d: first, mean: 50, min: 50, max: 50, count: 1 },
+      ],
+      pressure: [{ d: last, mean: 1000.125, min: 1000.125, max: 1000.125, count: 1 }],
+      battery_voltage: [{ d: first, mean: 3.7, min: 3.7, max: 3.7, count: 1 }],
+      battery_percentage: [{ d: last, mean: 99, min: 99, max: 99, count: 1 }],
+    },
+  })
+  t.strictSame(Object.keys(answer.last_24h), [...metrics, 'gap_seconds', 'downsampled'])
+})
+
+test('a device without readings has the same keys, with or without a number of points', async t => {
+  for (const points of [undefined, 100]) {
+    const answer = detail([], { every: null, points })
+    t.strictSame(answer.last_24h, { ...nothing, gap_seconds: null, downsampled: false })
+    t.strictSame(answer.last_30d_hourly, nothing)
+    t.strictSame(detail([], { points }).last_24h, { ...nothing, gap_seconds: 150, downsampled: false }, 'configured')
+  }
+})
+
+test('one reading is one point, and without an interval no gap is known', async t => {
+  for (const points of [undefined, detailPointsMin]) {
+    const { last_24h } = detail(temperatures(minuteMs, [5]), { every: null, points })
+    t.strictSame(last_24h, {
+      ...nothing,
+      temperature: [{ d: '2026-07-01 12:01', v: 5 }],
+      gap_seconds: null,
+      downsampled: false,
+    })
+  }
+})
+
+test('the gap is estimated from the readings where nobody configured an interval', async t => {
+  const { gap_seconds } = detail(temperatures(5 * minuteMs, new Array(100).fill(1)), { every: null }).last_24h
+  t.equal(gap_seconds, 750)
+})
+
+test('t tells the two repeated hours apart, in whole milliseconds', async t => {
+  const local = createLocalTime('Europe/Berlin')
+  const beforeMs = Date.UTC(2025, 9, 26, 0, 30)
+  const readings: Reading[] = [
+    [beforeMs + 0.123, { temperature: 1 }],
+    [beforeMs + hourMs, { temperature: 2 }],
+  ]
+  const { last_24h, last_30d_hourly } = detail(readings, { local, nowMs: beforeMs + 2 * hourMs, withTimes: true })
+  t.strictSame(last_24h.temperature, [
+    { d: '2025-10-26 02:30', v: 1, t: beforeMs },
+    { d: '2025-10-26 02:30', v: 2, t: beforeMs + hourMs },
+  ])
+  const hour = (v: number) => ({ d: '2025-10-26 02:00', mean: v, min: v, max: v, count: 1 })
+  t.strictSame(last_30d_hourly.temperature, [
+    { ...hour(1), t: beforeMs - hourMs / 2 },
+    { ...hour(2), t: beforeMs + hourMs / 2 },
+  ])
+})
+
+test('hours are those of UTC, also where the local clock is half an hour off', async t => {
+  const { last_24h, last_30d_hourly } = detail(temperatures(minuteMs, [5]), { local: createLocalTime('Asia/Kolkata') })
+  t.strictSame(
+    [last_24h.temperature[0]?.d, last_30d_hourly.temperature[0]?.d],
+    ['2026-07-01 17:31', '2026-07-01 17:30'],
+  )
+})
+
+test('both windows end at the full minute, and the running hour is one of the 720', async t => {
+  const throughMs = Date.UTC(2026, 6, 2, 12)
+  t.strictSame(detailWindows(nowMs), {
+    afterMs: throughMs - dayMs,
+    throughMs,
+    fromMs: throughMs + hourMs - 30 * dayMs,
+    toMs: throughMs + hourMs,
+  })
+  const { throughMs: minute, toMs } = detailWindows(throughMs - 1)
+  t.strictSame([minute, toMs], [throughMs - minuteMs, throughMs])
+})
+
+test('as many points as there are readings are the readings', async t => {
+  const readings = temperatures(
+    minuteMs,
+    Array.from({ length: 200 }, (_, minute) => Math.sin(minute / 9) * 7),
+  )
+  t.strictSame(detail(readings, { points: 200 }), detail(readings))
+  const fewer = detail(readings, { points: 199 }).last_24h
+  t.ok(fewer.downsampled && fewer.temperature.length < 200)
+  t.ok(detail(readings, { points: detailPointsMax }).last_24h.downsampled === false)
+})
+
+test('a constant is drawn with its ends', async t => {
+  const { temperature, downsampled } = detail(temperatures(minuteMs, new Array(500).fill(4)), { points: 10 }).last_24h
+  t.ok(downsampled && temperature.length <= 10)
+  t.strictSame([temperature[0]?.d, temperature.at(-1)?.d], ['2026-07-01 12:01', '2026-07-01 20:20'])
+})
+
+test('suspect readings stay in a picture', async t => {
+  // A slow wave of 20 °C with jumps of 4 °C in its flanks, which are no extremes of the whole.
+  const values = Array.from({ length: 1000 }, (_, minute) => 20 * Math.sin(minute / 100))
+  const jumps = [105, 330, 600, 640, 955]
+  const readings = temperatures(
+    minuteMs,
+    values.map((value, minute) => (jumps.includes(minute) ? value + 4 * (value > 0 ? -1 : 1) : value)),
+  )
+  const { temperature } = detail(readings, { points: 30, withTimes: true }).last_24h
+  t.ok(temperature.length <= 30)
+  const kept = new Set(temperature.map(point => point.t))
+  t.ok(jumps.every(minute => kept.has(startMs + (minute + 1) * minuteMs)))
+})
+
+/** A metric's readings, with waits of a minute and now and then of hours. */
+const day = fc.array(
+  fc.record({
+    waitMs: fc.oneof(
+      { weight: 30, arbitrary: fc.constant(minuteMs) },
+      { weight: 1, arbitrary: fc.integer({ min: 3, max: 120 }).map(minutes => minutes * minuteMs) },
+    ),
+    temperature: fc.option(fc.double({ min: -40, max: 60, noNaN: true }), { nil: undefined, freq: 9 }),
+    humidity: fc.option(fc.double({ min: 0, max: 100, noNaN: true }), { nil: undefined, freq: 3 }),
+  }),
+  { maxLength: 300, size: 'max' },
+)
+
+function readingsOf(
+  list: readonly { waitMs: number; temperature: number | undefined; humidity: number | undefined }[],
+) {
+  let timeMs = startMs
+  return list.map(({ waitMs, temperature, humidity }): Reading => {
+    timeMs += waitMs
+    return [
+      timeMs,
+      { ...(temperature === undefined ? {} : { temperature }), ...(humidity === undefined ? {} : { humidity }) },
+    ]
+  })
+}
+
+function pointsOf(readings: readonly Reading[], metric: Metric): Point[] {
+  return readings.flatMap(([timeMs, values]): Point[] => {
+    const v = values[metric]
+    return v === undefined ? [] : [{ d: utc.text(timeMs * 1000), v: v === 0 ? 0 : v, t: timeMs }]
+  })
+}
+
+test('raw points are the readings to the last bit', async () => {
+  fc.assert(
+    fc.property(day, list => {
+      const readings = readingsOf(list)
+      const { last_24h } = detail(readings, { withTimes: true })
+      for (const metric of ['temperature', 'humidity', 'pressure'] as const) {
+        assert.deepEqual(last_24h[metric], pointsOf(readings, metric))
+      }
+    }),
+  )
+})
+
+test('a picture is a part of the readings, and a line broken beyond gap_seconds breaks at gaps only', async () => {
+  let broken = 0
+  fc.assert(
+    fc.property(day, fc.integer({ min: detailPointsMin, max: 300 }), (list, points) => {
+      const readings = readingsOf(list)
+      const { gap_seconds, downsampled, ...last_24h } = detail(readings, { withTimes: true, points }).last_24h
+      assert.ok(gap_seconds !== null && gap_seconds >= 150)
+      let left = 0
+      for (const metric of ['temperature', 'humidity'] as const) {
+        const all = pointsOf(readings, metric)
+        const kept = last_24h[metric]
+        left += all.length - kept.length
+        assert.ok(kept.length <= points)
+        const places = kept.map(point => all.findIndex(({ t }) => t === point.t))
+        assert.deepEqual(
+          places.map(place => all[place]),
+          kept,
+        )
+        for (let index = 1; index < kept.length; index++) {
+          const stepMs = (kept[index]?.t ?? 0) - (kept[index - 1]?.t ?? 0)
+          if (stepMs <= gap_seconds * 1000) continue
+          broken++
+          assert.equal(
+            (places[index] ?? 0) - (places[index - 1] ?? 0),
+            1,
+            'the line is broken where there are readings',
+          )
+        }
+      }
+      assert.equal(downsampled, left > 0)
+    }),
+  )
+  assert.ok(broken > 50, `${broken} gaps were met`)
+})
