@@ -12,13 +12,14 @@ import { Sender } from '@questdb/nodejs-client'
 import { openIngest } from '../ingest/ingest.ts'
 import { connectQuestdb } from '../ingest/questdb.ts'
 import { createWallClockUs } from '../ingest/stamp.ts'
-import { readTableState } from '../ingest/table-state.ts'
 import type { QuestdbAddress } from '../store/questdb-address.ts'
 import type { CommitMode } from '../store/questdb-settings.ts'
 import { readingsTable } from '../store/tables.ts'
 import { silentLog, startDatabases } from '../test/support/databases.ts'
+import { bodyOf } from '../test/support/request-body.ts'
 import { createHooks, hardware, printResult, sleep, spread } from './measure.ts'
 import { deviceOf, encodeBodies, type Rows, readingOf, timeUsOf, writeJournal } from './rows.ts'
+import { untilApplied } from './store.ts'
 
 const count = Number(process.argv[2] ?? 2_000_000)
 const deviceCount = Number(process.argv[3] ?? 1000)
@@ -46,22 +47,12 @@ async function perSecond(rowCount: number, work: () => Promise<void>): Promise<n
   return (rowCount / (performance.now() - startedMs)) * 1000
 }
 
-async function untilApplied(address: QuestdbAddress): Promise<void> {
-  const questdb = connectQuestdb(address.http, 10_000)
-  for (;;) {
-    const { sequencerTxn, writerTxn } = await readTableState(questdb)
-    if (sequencerTxn === writerTxn) break
-    await sleep(10)
-  }
-  questdb.close()
-}
-
 async function post(address: QuestdbAddress, bodies: Buffer[]): Promise<void> {
   const queue = bodies.values()
   const connections = Array.from({ length: connectionCount }, () => connectQuestdb(address.http, 60_000))
   const drain = async (connection: (typeof connections)[number]) => {
     for (const body of queue) {
-      const answer = await connection.write(body)
+      const answer = await connection.write(bodyOf(body))
       if (answer.kind !== 'stored') throw new Error(`QuestDB refused: ${answer.message}`)
     }
     connection.close()

@@ -4,7 +4,7 @@
  */
 
 import type { QuestdbConnection, WriteAnswer } from './questdb.ts'
-import { encodeRows, type Slice, SliceEncoder } from './slices.ts'
+import { cutSlice, type Slice, SliceEncoder } from './slices.ts'
 
 export interface Round {
   bytes: Uint8Array
@@ -69,8 +69,6 @@ export class Delivery {
   readonly #options: DeliveryOptions
   /** One for each connection. */
   readonly #encoders: SliceEncoder[]
-  /** What comes after the round that is on its way. */
-  #upcoming: Round | undefined
   /** Requests that were taken. */
   #stored = 0
   readonly #suspicions = new WeakMap<Round, number>()
@@ -81,40 +79,23 @@ export class Delivery {
 
   constructor(options: DeliveryOptions) {
     this.#options = options
-    this.#encoders = options.connections.map(() => new SliceEncoder(options.requestBytes))
+    this.#encoders = options.connections.map(() => new SliceEncoder())
   }
 
   async deliver(round: Round): Promise<Delivered> {
-    if (this.#upcoming?.parts[0]?.connection === round.parts[0]?.connection) this.#upcoming = undefined
-    const sending = this.#encoders.map((_, connection) => this.#sendOver(connection, round))
+    const sending = this.#options.connections.map((_, connection) => this.#sendOver(connection, round))
     const outcomes = await Promise.all(sending)
     return outcomes.find(outcome => outcome !== 'sent') ?? 'sent'
   }
 
-  /** The round that comes after the one on its way: it begins to be encoded wherever a buffer is free. */
-  async announce(round: Round): Promise<void> {
-    this.#upcoming = round
-    for (const [connection, encoder] of this.#encoders.entries()) {
-      encoder.encodeAhead(round, partsOver(connection, round)[0])
-      await socketsTurn()
-    }
-  }
-
   /** The round's parts for one connection, one after the other. */
   async #sendOver(connection: number, round: Round): Promise<Delivered> {
-    const encoder = this.#encoders[connection] as SliceEncoder
-    const parts = partsOver(connection, round)
-    for (const [index, part] of parts.entries()) {
+    for (const part of round.parts.filter(part => part.connection === connection)) {
       for (let from = 0; from < part.count; ) {
-        const slice = encoder.take(round, part, from)
-        const sending = this.#sendSlice(slice, patience)
-        await socketsTurn()
-        from = slice.to
-        if (from < part.count) encoder.encodeAhead(round, part, from)
-        else if (index + 1 < parts.length) encoder.encodeAhead(round, parts[index + 1])
-        else if (this.#upcoming) encoder.encodeAhead(this.#upcoming, partsOver(connection, this.#upcoming)[0])
-        const outcome = await sending
+        const slice = this.#cut(round, part, from)
+        const outcome = await this.#sendSlice(slice, patience)
         if (outcome !== 'sent') return outcome
+        from = slice.to
       }
     }
     return 'sent'
@@ -176,12 +157,12 @@ export class Delivery {
    * A row is blamed for a 500 only when, in turns and more than once, another row of the same round passes and this one
    * does not. The other one was taken before, so that sending it again changes nothing.
    */
-  async #isGuilty({ round, part, from, buffer }: Slice): Promise<boolean> {
+  async #isGuilty({ round, part, from }: Slice): Promise<boolean> {
     const witness = this.#witnesses.get(part)
     if (witness === undefined) return false
     for (let turn = 0; turn < turnsOfProof; turn++) {
-      const other = await this.#write(encodeRows(round, part, witness, buffer, witness + 1))
-      const suspect = await this.#write(encodeRows(round, part, from, buffer, from + 1))
+      const other = await this.#write(this.#cut(round, part, witness, witness + 1))
+      const suspect = await this.#write(this.#cut(round, part, from, from + 1))
       const isOpen = other.kind === 'unanswered' || suspect.kind === 'unanswered'
       if (isOpen && round.hasClientTimes) await this.#options.outwait()
       if (other.kind !== 'stored' || suspect.kind !== 'failed' || suspect.status !== internalError) return false
@@ -189,16 +170,22 @@ export class Delivery {
     return true
   }
 
-  #sendPiece({ round, part, from, to, buffer }: Slice): Promise<Delivered> {
-    const slice = encodeRows(round, part, from, buffer, to)
+  #sendPiece({ round, part, from, to }: Slice): Promise<Delivered> {
+    const slice = this.#cut(round, part, from, to)
     return this.#sendSlice(slice, to - from === 1 ? patience : 1)
   }
 
-  async #write({ part, from, rows, buffer }: Slice): Promise<WriteAnswer> {
-    if (buffer.length === 0) return { kind: 'stored' }
+  #cut(round: Round, part: Part, from: number, to?: number): Slice {
+    return cutSlice(round, part, from, this.#options.requestBytes, to)
+  }
+
+  async #write(slice: Slice): Promise<WriteAnswer> {
+    const { part, from, rows } = slice
+    if (rows === 0) return { kind: 'stored' }
     const connection = this.#options.connections[part.connection]
-    if (connection === undefined) throw new Error(`there is no connection ${part.connection}`)
-    const answer = await connection.write(buffer.bytes.subarray(0, buffer.length))
+    const encoder = this.#encoders[part.connection]
+    if (!(connection && encoder)) throw new Error(`there is no connection ${part.connection}`)
+    const answer = await connection.write(encoder.body(slice))
     if (answer.kind === 'stored') {
       this.#stored++
       this.#rememberWitness(part, from)
@@ -234,15 +221,6 @@ export class Delivery {
       return error instanceof Error ? error.message : String(error)
     }
   }
-}
-
-function partsOver(connection: number, { parts }: Round): Part[] {
-  return parts.filter(part => part.connection === connection)
-}
-
-/** Requests are handed to their sockets before the processor is taken for the next rows. */
-export function socketsTurn(): Promise<void> {
-  return new Promise(resolve => setImmediate(resolve))
 }
 
 function backoffMs(attempt: number, random: number): number {

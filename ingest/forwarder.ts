@@ -5,7 +5,7 @@
 
 import { BackfillPlanner } from './backfill-lane.ts'
 import { DeadLetterBox } from './dead-letter-box.ts'
-import { Delivery, type Round, socketsTurn } from './delivery.ts'
+import { Delivery, type Round } from './delivery.ts'
 import type { Disk } from './disk.ts'
 import { FaultNotes, isSystemError } from './fault-notes.ts'
 import type { ForwarderStatus } from './forwarder-status.ts'
@@ -93,8 +93,7 @@ export class Forwarder {
     this.#liveRounds = new LiveRounds(disk, connections.length - 2)
     this.#backfill = new BackfillPlanner(connections.length - 2)
     this.#backfillReader = new SegmentReader(disk)
-    const first = this.#backfillReader.read(from, options.durableEnd()).groups[0]
-    const ordinal = first?.firstOrdinal ?? options.endOrdinal
+    const ordinal = this.#ordinalAt(from) ?? options.endOrdinal
     this.#sent = { live: from, backfill: from, liveOrdinal: ordinal, backfillOrdinal: ordinal }
     this.#settlement = new Settlement(options.revisions, { ...this.#sent })
     this.#mayHavePredecessor = from < options.durableEnd()
@@ -192,10 +191,9 @@ export class Forwarder {
   async #prepareNext({ chunk }: Planned): Promise<Planned | undefined> {
     const end = this.#options.durableEnd()
     if (end - chunk.next < bytesWorthSending) return undefined
-    await socketsTurn()
-    const next = this.#liveRounds.read(chunk.next, end)
-    if (next !== undefined) await this.#delivery.announce(next.round)
-    return next
+    // The requests are handed to their sockets before the processor is taken for the next rows.
+    await new Promise(resolve => setImmediate(resolve))
+    return this.#liveRounds.read(chunk.next, end)
   }
 
   /**
@@ -311,13 +309,20 @@ export class Forwarder {
   }
 
   #restart(position: number): void {
-    const first = this.#backfillReader.read(position, this.#options.durableEnd()).groups[0]
-    const ordinal = first?.firstOrdinal ?? this.#sent.liveOrdinal
+    const ordinal = this.#ordinalAt(position) ?? this.#sent.liveOrdinal
     Object.assign(this.#sent, { live: position, backfill: position, liveOrdinal: ordinal, backfillOrdinal: ordinal })
     this.#settlement.rewind({ ...this.#sent })
     this.#retention.restart()
     this.#liveRounds.forget()
     this.#rewindTo = undefined
+  }
+
+  /** By a reader of its own, whose megabytes go with it. */
+  #ordinalAt(position: number): number | undefined {
+    const reader = new SegmentReader(this.#options.disk)
+    const first = reader.read(position, this.#options.durableEnd()).groups[0]
+    reader.close()
+    return first?.firstOrdinal
   }
 
   async #send(round: Round, receiptUs: number | undefined): Promise<boolean> {

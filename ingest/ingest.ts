@@ -69,7 +69,7 @@ const replayBatchMax = 1000
 /** A request of this size holds some 70,000 rows. */
 const requestBytes = 12 * 1024 * 1024
 /** The thread's garbage is short-lived and little: without a limit V8 keeps a hundred megabytes for it. */
-const resourceLimits = { maxYoungGenerationSizeMb: 12 }
+const resourceLimits = { maxYoungGenerationSizeMb: 6 }
 /** Pieces of bulk data; each leaves the journal's slot room for live readings. */
 const pieceBytesMax = groupBodyMax / 4
 

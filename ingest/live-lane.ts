@@ -22,26 +22,31 @@ export interface Planned {
   round: Round
 }
 
+/** What a round is made of, as long as the longest. */
+const createRoom = () => ({ offsets: new Int32Array(rowsMax), devices: new Uint32Array(rowsMax) })
+
 export class LivePlanner {
   readonly #connectionCount: number
-  readonly #offsets = new Int32Array(rowsMax)
-  readonly #keys = new KeyTable(rowsMax)
-  readonly #known: Set<number>
-  /** The devices of the round, and at its slot each of them that was looked at. */
-  readonly #devices = new Uint32Array(rowsMax)
-  #deviceCount = 0
-  readonly #lookedAt = new Uint32Array(revisionSlots)
+  /** One round is on its way while the next is planned. */
+  #room = createRoom()
+  #otherRoom = createRoom()
   #count = 0
+  #deviceCount = 0
+  readonly #keys = new KeyTable(rowsMax)
+  /** Each device of the round at its slot. */
+  readonly #lookedAt = new Uint32Array(revisionSlots)
+  /** Devices, by number, that stand in a round that was planned. */
+  readonly #known = new Set<number>()
   #hasClientTimes = false
   #hasNewDevices = false
 
-  /**
-   * `known` are the devices, by number, that stand in a round before the one that is planned; planners that work in turns
-   * share it. It is to be cleared when a round was not taken.
-   */
-  constructor(connectionCount: number, known: Set<number>) {
+  constructor(connectionCount: number) {
     this.#connectionCount = connectionCount
-    this.#known = known
+  }
+
+  /** A round was not taken: QuestDB may know none of its devices. */
+  forget(): void {
+    this.#known.clear()
   }
 
   /**
@@ -49,7 +54,7 @@ export class LivePlanner {
    * a round, and the next round waits for all of this one, so any cut keeps the order; a cut by position gives QuestDB
    * stretches of time that meet at their ends only, which it merges for 3/4 of what interleaved ones cost. Where QuestDB
    * may not know a device yet, the round ends early and goes over the first connection alone: new symbols over several at once
-   * can stall it for most of a minute.
+   * can stall it for most of a minute. A round stays as it is until the next but one is planned.
    */
   plan(chunk: Chunk): Planned {
     const view = new DataView(chunk.bytes.buffer, chunk.bytes.byteOffset, chunk.bytes.byteLength)
@@ -60,7 +65,7 @@ export class LivePlanner {
       bytes: chunk.bytes,
       view,
       parts: this.#cut(isWhole ? 1 : this.#connectionCount),
-      devices: this.#devices.subarray(0, this.#deviceCount),
+      devices: this.#room.devices.subarray(0, this.#deviceCount),
       hasClientTimes: this.#hasClientTimes,
       positionOf: offset => chunk.position + offset,
     }
@@ -69,8 +74,9 @@ export class LivePlanner {
 
   #clear(): void {
     for (let index = 0; index < this.#deviceCount; index++) {
-      this.#lookedAt[(this.#devices[index] as number) % revisionSlots] = 0
+      this.#lookedAt[(this.#room.devices[index] as number) % revisionSlots] = 0
     }
+    ;[this.#room, this.#otherRoom] = [this.#otherRoom, this.#room]
     this.#deviceCount = 0
     this.#keys.clear()
     this.#count = 0
@@ -82,7 +88,7 @@ export class LivePlanner {
     const count = this.#count
     const partCount = Math.ceil(count / rowsOfPart / connectionCount) * connectionCount
     return Array.from({ length: partCount }, (_, index) => {
-      const offsets = this.#offsets.subarray((count * index) / partCount, (count * (index + 1)) / partCount)
+      const offsets = this.#room.offsets.subarray((count * index) / partCount, (count * (index + 1)) / partCount)
       return { connection: index % connectionCount, offsets, count: offsets.length }
     })
   }
@@ -103,19 +109,19 @@ export class LivePlanner {
 
   #look(view: DataView, offset: number): void {
     const index = this.#count++
-    this.#offsets[index] = offset
+    this.#room.offsets[index] = offset
     const device = view.getUint32(offset + offsetOf.deviceNumber, true)
     if (this.#lookedAt[device % revisionSlots] !== device) this.#meet(device)
     // Only clients' times can meet, and those are whole milliseconds.
     if (view.getFloat64(offset + offsetOf.timeUs, true) % 1000 !== 0) return
     this.#hasClientTimes = true
-    const overtaken = this.#keys.put(view, this.#offsets, index)
-    if (overtaken !== -1) this.#offsets[overtaken] = -1
+    const overtaken = this.#keys.put(view, this.#room.offsets, index)
+    if (overtaken !== -1) this.#room.offsets[overtaken] = -1
   }
 
   #meet(device: number): void {
     this.#lookedAt[device % revisionSlots] = device
-    this.#devices[this.#deviceCount++] = device
+    this.#room.devices[this.#deviceCount++] = device
     if (this.#known.has(device)) return
     this.#known.add(device)
     this.#hasNewDevices = true

@@ -5,15 +5,13 @@ import { LivePlanner, type Planned } from './live-lane.ts'
 import { SegmentReader } from './segment-reader.ts'
 
 export class LiveRounds {
-  /** Two of each, taken in turns. */
-  readonly #planners: [LivePlanner, LivePlanner]
+  readonly #planner: LivePlanner
+  /** Taken in turns. */
   readonly #readers: [SegmentReader, SegmentReader]
-  readonly #known = new Set<number>()
   #turn: 0 | 1 = 0
 
   constructor(disk: Disk, connectionCount: number) {
-    const createPlanner = () => new LivePlanner(connectionCount, this.#known)
-    this.#planners = [createPlanner(), createPlanner()]
+    this.#planner = new LivePlanner(connectionCount)
     this.#readers = [new SegmentReader(disk), new SegmentReader(disk)]
   }
 
@@ -26,12 +24,12 @@ export class LiveRounds {
     const chunk = this.#readers[turn].read(position, end)
     if (chunk.next === position) return undefined
     this.#turn = turn
-    return this.#planners[turn].plan(chunk)
+    return this.#planner.plan(chunk)
   }
 
   /** A round was not taken: QuestDB may know none of its devices. */
   forget(): void {
-    this.#known.clear()
+    this.#planner.forget()
   }
 
   close(): void {

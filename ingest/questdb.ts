@@ -2,6 +2,7 @@
 
 import * as http from 'node:http'
 import * as https from 'node:https'
+import type { RequestBody } from './request-body.ts'
 
 /** Where QuestDB is. Plain data, so that it can be handed to a thread. */
 export interface QuestdbHttp {
@@ -24,7 +25,7 @@ export type WriteAnswer =
   | { kind: 'unanswered'; message: string }
 
 export interface QuestdbConnection {
-  write(rows: Uint8Array): Promise<WriteAnswer>
+  write(rows: RequestBody): Promise<WriteAnswer>
   /** Rows of a statement as arrays; throws when there is no good answer. */
   query(sql: string): Promise<unknown[][]>
   close(): void
@@ -44,7 +45,7 @@ export function connectQuestdb(address: QuestdbHttp, timeoutMs: number): Questdb
   function request(
     method: string,
     path: string,
-    body: Uint8Array | undefined,
+    body: RequestBody | undefined,
     onConnected?: () => void,
   ): Promise<{ status: number; text: string }> {
     return new Promise((resolve, reject) => {
@@ -63,10 +64,15 @@ export function connectQuestdb(address: QuestdbHttp, timeoutMs: number): Questdb
         response.on('data', (piece: string) => {
           if (text.length < answerBytesMax) text += piece
         })
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
+        response.on('end', () => {
+          resolve({ status: response.statusCode ?? 0, text })
+          // The answer does not hang on the rest of the rows.
+          if (!sent.writableEnded) sent.destroy()
+        })
         response.on('error', reject)
       })
-      sent.end(body)
+      if (body === undefined) sent.end()
+      else sendPieces(sent, body).catch((error: Error) => sent.destroy(error))
     })
   }
 
@@ -95,4 +101,17 @@ export function connectQuestdb(address: QuestdbHttp, timeoutMs: number): Questdb
     },
     close: () => agent.destroy(),
   }
+}
+
+/** A piece that the system has not taken yet must stay as it is, so the next but one waits for it. */
+async function sendPieces(sent: http.ClientRequest, body: RequestBody): Promise<void> {
+  const closed = new Promise(resolve => sent.once('close', resolve))
+  let taken: Promise<unknown> = Promise.resolve()
+  for (const piece of body.pieces()) {
+    await taken
+    if (sent.destroyed) return
+    taken = Promise.race([closed, new Promise(resolve => sent.write(piece, resolve))])
+  }
+  await taken
+  sent.end()
 }

@@ -106,6 +106,15 @@ export class ReadingRows {
   }
 }
 
+/** Bytes of the row that `add` makes of the record at `offset`. */
+export function rowLength(from: Uint8Array, view: DataView, offset: number): number {
+  const timeUs = view.getFloat64(offset + offsetOf.timeUs, true)
+  const symbolLength = from[offset + offsetOf.symbolLength] as number
+  const { bytes } = templates[maskOf(view, offset + offsetOf.values)] as Template
+  const timeLength = isUsual(Math.floor(timeUs / lowDigits)) ? 16 : String(timeUs).length
+  return head.length + symbolLength + bytes.length + timeLength + rowEnd.length
+}
+
 function isUsual(high: number): boolean {
   return high >= highDigits.min && high <= highDigits.max
 }
@@ -116,6 +125,7 @@ function createFrame(mask: number, symbolLength: number, high: number): Uint8Arr
   const time = isUsual(high) ? Buffer.from(`${high}00000000`) : Buffer.alloc(0)
   return Buffer.concat([head, Buffer.alloc(symbolLength), bytes, time, rowEnd])
 }
+
 /** One bit for each metric that the record has. */
 function maskOf(view: DataView, valuesAt: number): number {
   let mask = 0

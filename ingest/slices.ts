@@ -1,59 +1,58 @@
-/** Rows of a part as requests: as many as fit into a buffer, and the next of them while the ones before are on their way. */
+/** Rows of a part as requests: how far one of them reaches, and its bytes. */
 
 import type { Part, Round } from './delivery.ts'
-import { ReadingRows, rowBytesMax } from './rows.ts'
+import type { RequestBody } from './request-body.ts'
+import { ReadingRows, rowBytesMax, rowLength } from './rows.ts'
 
-/** Rows `from` up to `to` of a part, encoded in the buffer; `rows` of them are not overtaken. */
+/** Rows `from` up to `to` of a part, as one request of `length` bytes; `rows` of them are not overtaken. */
 export interface Slice {
   round: Round
   part: Part
   from: number
   to: number
   rows: number
-  buffer: ReadingRows
+  length: number
 }
 
-/** For one connection, which has one request under way at a time: that stands in one buffer, the next in the other. */
-export class SliceEncoder {
-  readonly #buffers: [ReadingRows, ReadingRows]
-  #turn: 0 | 1 = 0
-  /** What was encoded while the slice before it was on its way. */
-  #next: Slice | undefined
-
-  constructor(requestBytes: number) {
-    this.#buffers = [new ReadingRows(requestBytes), new ReadingRows(requestBytes)]
-  }
-
-  /** The rows from `from` on, to be sent now that nothing else is on its way. */
-  take(round: Round, part: Part, from: number): Slice {
-    const next = this.#next
-    this.#next = undefined
-    if (next?.part === part && next.from === from) {
-      this.#turn = this.#turn === 0 ? 1 : 0
-      return next
-    }
-    return encodeRows(round, part, from, this.#buffers[this.#turn])
-  }
-
-  /** Encodes rows that will be taken after those on their way, unless the buffer for them is in use. */
-  encodeAhead(round: Round, part: Part | undefined, from = 0): void {
-    if (part === undefined || this.#next !== undefined) return
-    this.#next = encodeRows(round, part, from, this.#buffers[this.#turn === 0 ? 1 : 0])
-  }
-}
-
-/** As many rows from `from` to `end` as fit into the buffer. */
-export function encodeRows(round: Round, part: Part, from: number, buffer: ReadingRows, end = part.count): Slice {
-  const lengthMax = buffer.bytes.length - rowBytesMax
+/** As many rows from `from` to `end` as a request may have bytes; one at least. */
+export function cutSlice(round: Round, part: Part, from: number, bytesMax: number, end = part.count): Slice {
   const { bytes, view } = round
-  buffer.clear()
   let to = from
   let rows = 0
-  while (to < end && buffer.length <= lengthMax) {
-    const offset = part.offsets[to++] as number
-    if (offset < 0) continue
-    buffer.add(bytes, view, offset)
-    rows++
+  let length = 0
+  while (to < end) {
+    const offset = part.offsets[to] as number
+    const added = offset < 0 ? 0 : rowLength(bytes, view, offset)
+    if (length > 0 && length + added > bytesMax) break
+    length += added
+    if (added > 0) rows++
+    to++
   }
-  return { round, part, from, to, rows, buffer }
+  return { round, part, from, to, rows, length }
+}
+
+/** One piece is encoded while the one before it is on its way; the connection's own buffer takes more at once. */
+const pieceBytes = 512 * 1024
+
+/** For one connection, which has one request under way at a time. */
+export class SliceEncoder {
+  readonly #buffers = [new ReadingRows(pieceBytes), new ReadingRows(pieceBytes)] as const
+
+  body(slice: Slice): RequestBody {
+    return { length: slice.length, pieces: () => this.#pieces(slice) }
+  }
+
+  *#pieces({ round, part, from, to }: Slice): Generator<Uint8Array> {
+    const { bytes, view } = round
+    let turn: 0 | 1 = 0
+    for (let next = from; next < to; turn = turn === 0 ? 1 : 0) {
+      const buffer = this.#buffers[turn]
+      buffer.clear()
+      while (next < to && buffer.length <= pieceBytes - rowBytesMax) {
+        const offset = part.offsets[next++] as number
+        if (offset >= 0) buffer.add(bytes, view, offset)
+      }
+      yield buffer.bytes.subarray(0, buffer.length)
+    }
+  }
 }

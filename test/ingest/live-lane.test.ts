@@ -47,7 +47,8 @@ const offsetsIn = (parts: Part[]) => parts.flatMap(part => [...part.offsets.suba
 
 test('rows of known devices are cut by position, in turns over the connections', t => {
   const chunk = chunkOf(t, groupsOf(ownTimes(20_000, 10)))
-  const planner = new LivePlanner(2, new Set(Array.from({ length: 10 }, (_, index) => index + 1)))
+  const planner = new LivePlanner(2)
+  planner.plan(chunkOf(t, groupsOf(ownTimes(10, 10))))
   const { round, chunk: planned } = planner.plan(chunk)
   t.equal(planned.next, chunk.next)
   t.strictSame(
@@ -69,16 +70,20 @@ test('rows of known devices are cut by position, in turns over the connections',
 
 test('devices that QuestDB may not know go over one connection, in a short round', t => {
   const chunk = chunkOf(t, groupsOf(ownTimes(70_500, 70)))
-  const known = new Set<number>()
-  const first = new LivePlanner(2, known).plan(chunk)
+  const planner = new LivePlanner(2)
+  const first = planner.plan(chunk)
   t.equal(first.round.parts.length, 1)
   t.equal(first.round.parts[0]?.count, 64_000)
   t.equal(first.chunk.next, chunk.groups.find(group => group.firstOrdinal === 64_000)?.position, 'it ends with a group')
   t.strictSame(
     [...first.round.devices].sort((a, b) => a - b),
-    [...known],
+    Array.from({ length: 70 }, (_, index) => index + 1),
   )
-  t.equal(new LivePlanner(2, known).plan(chunk).round.parts.length, 2, 'the next round knows them')
+  const firstOffsets = offsetsIn(first.round.parts)
+  t.equal(planner.plan(chunk).round.parts.length, 2, 'the next round knows them')
+  t.strictSame(offsetsIn(first.round.parts), firstOffsets, 'the round before it stays as it is')
+  planner.forget()
+  t.equal(planner.plan(chunk).round.parts.length, 1, 'a round that was not taken made none of them known')
   t.end()
 })
 
@@ -92,7 +97,7 @@ test('each live row stands in a round once, and of one key only the last', async
   const hooks: (() => unknown)[] = []
   t.teardown(() => hooks.forEach(hook => void hook()))
   const rig: TestHooks = { teardown: work => void hooks.push(work) }
-  const planner = new LivePlanner(2, new Set())
+  const planner = new LivePlanner(2)
   fc.assert(
     fc.property(fc.array(fc.array(row, { minLength: 1, maxLength: 20 }), { minLength: 1, maxLength: 5 }), groups => {
       const { round } = planner.plan(chunkOf(rig, groups))

@@ -4,7 +4,9 @@
  */
 
 import type { QuestdbConnection, WriteAnswer } from '../../ingest/questdb.ts'
+import type { RequestBody } from '../../ingest/request-body.ts'
 import type { Random } from '../faults/seeded-random.ts'
+import { bodyOf, bytesOf } from './request-body.ts'
 import type { SimulatedQuestdb } from './simulated-questdb.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
@@ -36,9 +38,9 @@ export function createSimulatedNetwork(questdb: SimulatedQuestdb, time: VirtualT
   const endsMs: number[] = []
   const wait = (ms: number) => new Promise<void>(resolve => time.after(ms, resolve))
 
-  async function write(bytes: Uint8Array, isAlive: () => boolean): Promise<WriteAnswer> {
+  async function write(body: RequestBody, isAlive: () => boolean): Promise<WriteAnswer> {
     if (questdb.away) return unsent
-    const request = new Uint8Array(bytes)
+    const request = bodyOf(bytesOf(body))
     const isLost = random.chance(network.lossShare)
     const never = isLost && random.chance(0.3)
     const isLate = isLost && random.chance(0.5)
@@ -77,7 +79,7 @@ export function createSimulatedNetwork(questdb: SimulatedQuestdb, time: VirtualT
       return lateCount
     },
     connect: isAlive => ({
-      write: bytes => heardBy(isAlive, write(bytes, isAlive)),
+      write: body => heardBy(isAlive, write(body, isAlive)),
       query: sql => heardBy(isAlive, query(sql)),
       close: () => undefined,
     }),

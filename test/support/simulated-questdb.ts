@@ -4,7 +4,9 @@
  */
 
 import type { QuestdbConnection, WriteAnswer } from '../../ingest/questdb.ts'
+import type { RequestBody } from '../../ingest/request-body.ts'
 import { metrics } from '../../store/tables.ts'
+import { bytesOf } from './request-body.ts'
 
 interface Row {
   device: string
@@ -50,10 +52,12 @@ export function createSimulatedQuestdb(): SimulatedQuestdb {
   }
   let applied = 0
 
-  async function write(bytes: Uint8Array): Promise<WriteAnswer> {
+  async function write(body: RequestBody): Promise<WriteAnswer> {
+    // The sender's buffers are used again after the request.
+    const rowBytes = bytesOf(body)
     await new Promise(resolve => setImmediate(resolve))
     if (state.away) return { kind: 'failed', status: undefined, message: 'connection refused' }
-    const rows = parseRows(Buffer.from(bytes))
+    const rows = parseRows(rowBytes)
     const answer = state.answer(rows)
     if (answer !== undefined && answer.kind !== 'stored') return answer
     state.taken.push(rows)

@@ -1,0 +1,95 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test } from 'tap'
+import { connectQuestdb, type QuestdbConnection, type WriteAnswer } from '../../ingest/questdb.ts'
+import type { RequestBody } from '../../ingest/request-body.ts'
+import type { TestHooks } from '../support/databases.ts'
+import { bodyOf } from '../support/request-body.ts'
+
+async function portOf(t: TestHooks, server: Server): Promise<number> {
+  t.teardown(() => server.close())
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  return (server.address() as AddressInfo).port
+}
+
+function connect(t: TestHooks, port: number, timeoutMs: number): QuestdbConnection {
+  const connection = connectQuestdb({ host: '127.0.0.1', port, tls: false, authorization: undefined }, timeoutMs)
+  t.teardown(() => connection.close())
+  return connection
+}
+
+function send(t: TestHooks, port: number, body: RequestBody, timeoutMs = 5000): Promise<WriteAnswer> {
+  return connect(t, port, timeoutMs).write(body)
+}
+
+const oneRow = bodyOf(Buffer.from('readings temperature=1 1t\n'))
+
+test('rows that never left have failed, and rows without an answer are told apart from them', async t => {
+  const closed = createServer()
+  const closedPort = await portOf(t, closed)
+  await new Promise(resolve => closed.close(resolve))
+  t.match(await send(t, closedPort, oneRow), { kind: 'failed', status: undefined })
+
+  const cutting = await portOf(
+    t,
+    createServer(request => request.socket.destroy()),
+  )
+  t.match(await send(t, cutting, oneRow), { kind: 'unanswered' })
+
+  const silent = await portOf(
+    t,
+    createServer(() => undefined),
+  )
+  t.match(await send(t, silent, oneRow, 50), { kind: 'unanswered' })
+
+  const proxy = await portOf(
+    t,
+    createServer((_, response) => response.writeHead(504).end('upstream timed out')),
+  )
+  t.match(await send(t, proxy, oneRow), { kind: 'unanswered', message: 'upstream timed out' })
+})
+
+/** Pieces in two buffers that are filled in turns, as the rows of a round are. */
+function* piecesInTurns(count: number, pieceBytes: number): Generator<Uint8Array> {
+  const buffers = [new Uint8Array(pieceBytes), new Uint8Array(pieceBytes)]
+  for (let index = 0; index < count; index++) yield (buffers[index % 2] as Uint8Array).fill(index)
+}
+
+test('a long request arrives as it was made, though its pieces share two buffers', async t => {
+  const seen = new Set<string>()
+  const slow = await portOf(
+    t,
+    createServer(async (request, response) => {
+      const bytes: Buffer[] = []
+      for await (const piece of request) {
+        bytes.push(piece)
+        await new Promise(resolve => setTimeout(resolve, 1))
+      }
+      const whole = Buffer.concat(bytes)
+      for (let index = 0; index < 64; index++) {
+        const piece = whole.subarray(index * 262_144, (index + 1) * 262_144)
+        seen.add(`${index} ${piece.every(byte => byte === index)}`)
+      }
+      response.writeHead(204).end()
+    }),
+  )
+  const body = { length: 64 * 262_144, pieces: () => piecesInTurns(64, 262_144) }
+  t.match(await send(t, slow, body), { kind: 'stored' })
+  t.strictSame(
+    [...seen],
+    Array.from({ length: 64 }, (_, index) => `${index} true`),
+  )
+})
+
+test('an answer that comes before the last row counts, and the connection serves the next request', async t => {
+  const hasty = await portOf(
+    t,
+    createServer((_, response) => response.writeHead(400).end('no such column')),
+  )
+  const connection = connect(t, hasty, 5000)
+  const body = { length: 64 * 262_144, pieces: () => piecesInTurns(64, 262_144) }
+  for (let turn = 0; turn < 3; turn++) {
+    const answer = await connection.write(body)
+    t.ok(answer.kind === 'refused' || answer.kind === 'unanswered', answer.kind)
+  }
+})

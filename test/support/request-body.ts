@@ -1,0 +1,14 @@
+/** Requests to QuestDB as whole bytes. */
+
+import type { RequestBody } from '../../ingest/request-body.ts'
+
+export function bodyOf(bytes: Uint8Array): RequestBody {
+  return { length: bytes.length, pieces: () => [bytes] }
+}
+
+/** What is sent, and whether its length was told right. */
+export function bytesOf(body: RequestBody): Buffer {
+  const bytes = Buffer.concat(Array.from(body.pieces(), piece => Buffer.from(piece)))
+  if (bytes.length !== body.length) throw new Error(`${body.length} bytes were told, ${bytes.length} came`)
+  return bytes
+}
