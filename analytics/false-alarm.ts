@@ -3,6 +3,7 @@
  * astropy calls `baluev`). On red noise it says next to nothing, so it is reported and never decides.
  */
 
+import { momentsOf } from './moments.ts'
 import { logGamma } from './special-functions.ts'
 
 /** The moments of a series' observed values, in any unit of time. */
@@ -35,20 +36,16 @@ export function falseAlarmProbability(power: number, times: ObservedTimes, frequ
 
 /** The moments of the observed cells, in cells. */
 export function observedTimes(values: Float64Array): ObservedTimes {
-  let observed = 0
-  let sum = 0
-  let first = 0
-  let last = 0
-  for (let i = 0; i < values.length; i++) {
-    if (Number.isNaN(values[i])) continue
-    if (observed++ === 0) first = i
-    last = i
-    sum += i
-  }
-  const mean = sum / observed
-  let squares = 0
-  for (let i = 0; i < values.length; i++) if (!Number.isNaN(values[i])) squares += (i - mean) * (i - mean)
-  return { observed, variance: squares / observed, span: last - first }
+  const places = new Float64Array(values.length)
+  let count = 0
+  for (let i = 0; i < values.length; i++) if (!Number.isNaN(values[i] as number)) places[count++] = i
+  return momentsOfTimes(places.subarray(0, count))
+}
+
+/** Of ascending times. */
+export function momentsOfTimes(times: Float64Array): ObservedTimes {
+  const { count, std, min, max } = momentsOf(times)
+  return { observed: count, variance: (std * std * (count - 1)) / count, span: max - min }
 }
 
 /** The last frequency of the grid that astropy searches, half a step from 0 on: that is what its bound is made for. */

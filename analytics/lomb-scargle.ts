@@ -111,20 +111,20 @@ export function fitSinusoid(series: ObservedSeries, frequency: number): Sinusoid
 }
 
 /**
- * The same for single moments, with t the time since the first of them: `frequency` is in cycles a millisecond. No NaN
- * among the values.
+ * The same for single moments in any unit, with t the time since the first of them: `frequency` is in cycles per unit.
+ * No NaN among the values.
  */
-export function fitSinusoidAtTimes(timesMs: Float64Array, values: Float64Array, frequency: number): Sinusoid {
+export function fitSinusoidAtTimes(times: Float64Array, values: Float64Array, frequency: number): Sinusoid {
   const series = observedSeries(values)
-  const firstMs = timesMs[0] as number
+  const first = times[0] as number
   let c = 0
   let s = 0
   let cc = 0
   let cs = 0
   let yc = 0
   let ys = 0
-  for (let i = 0; i < timesMs.length; i++) {
-    const angle = 2 * Math.PI * ((frequency * ((timesMs[i] as number) - firstMs)) % 1)
+  for (let i = 0; i < times.length; i++) {
+    const angle = 2 * Math.PI * ((frequency * ((times[i] as number) - first)) % 1)
     const cosine = Math.cos(angle)
     const sine = Math.sin(angle)
     const y = series.centred[i] as number

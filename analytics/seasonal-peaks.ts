@@ -16,8 +16,8 @@ import { createPeriodogram, hannWindow, localMaxima, parabolaVertex, type Spectr
 import { type PeriodogramPicture, periodogramPicture } from './periodogram-picture.ts'
 import { refineFrequency } from './refine-frequency.ts'
 
-/** Cycles a cell. */
-const nyquist = 0.5
+/** The highest frequency of a grid, in cycles a cell. */
+export const nyquist = 0.5
 const peaksMax = 5
 /** Four, and a little less for a cycle that fits in exactly four times and is measured with noise. */
 const cyclesMin = 3.95

@@ -1,15 +1,18 @@
 /** The cycles of each metric, how strong they are, and what a day and a week look like. */
 
 import { detrend } from '../../analytics/detrend.ts'
+import { falseAlarmProbability, momentsOfTimes } from '../../analytics/false-alarm.ts'
 import { binMeans } from '../../analytics/grid.ts'
 import { hampelClean } from '../../analytics/hampel.ts'
 import { harmonicsOf } from '../../analytics/harmonics.ts'
 import { hoursOfDay } from '../../analytics/hour-of-week.ts'
+import { fitSinusoidAtTimes } from '../../analytics/lomb-scargle.ts'
 import { momentsOf } from '../../analytics/moments.ts'
 import { orNull } from '../../analytics/or-null.ts'
 import { cellMiddleMs, repeatsDaily } from '../../analytics/phase-time.ts'
+import { presentOf } from '../../analytics/present.ts'
 import { dailyProfile, extremeHours, weeklyProfile } from '../../analytics/profiles.ts'
-import { createPeakSearch, type SeasonalPeak, type SeasonalPeaks } from '../../analytics/seasonal-peaks.ts'
+import { createPeakSearch, nyquist, type SeasonalPeak, type SeasonalPeaks } from '../../analytics/seasonal-peaks.ts'
 import { strengthLabel, strengthOf } from '../../analytics/strength.ts'
 import type { Metric } from '../../store/tables.ts'
 import { verdictOf } from './verdict.ts'
@@ -28,6 +31,7 @@ export function seasonalityPart(window: StatsWindow) {
   const { frame } = window.fine
   const dayHours = hoursOfDay(window.weekHours)
   const middles = cellMiddles(frame)
+  const spanMs = frame.cells * frame.stepMs
   // One search for all metrics, made for the first that needs it: its tables are as long as the series.
   let search: PeakSearch | undefined
   const searchOf = () => (search ??= createPeakSearch(frame.cells))
@@ -36,12 +40,13 @@ export function seasonalityPart(window: StatsWindow) {
     const verdict = verdictOf(cells, lackOf(cells, frame.stepMs))
     const profile = dailyProfile(window.values[metric], dayHours)
     const isOk = verdict.status === 'ok'
+    const isThere = verdict.status !== 'no_data'
     const { peak, trough } = isOk ? extremeHours(profile) : { peak: null, trough: null }
     return {
       ...verdict,
       ...(isOk ? cyclesOf(window, metric, middles, searchOf()) : nothing),
       daily_profile: profile,
-      weekly_profile: weeklyProfile(window.values[metric], window.weekHours, frame.cells * frame.stepMs),
+      weekly_profile: isThere ? weeklyProfile(window.values[metric], window.weekHours, spanMs) : null,
       peak_hour: peak,
       trough_hour: trough,
     }
@@ -63,7 +68,7 @@ function lackOf(cells: Float64Array, stepMs: number): string | null {
 }
 
 function cyclesOf(window: StatsWindow, metric: Metric, middles: Float64Array, search: PeakSearch) {
-  const { fine, hourly, localHours } = window
+  const { fine, hourly, localHours, cadence } = window
   const { stepMs, cells } = fine.frame
   const clean = hampelClean(fine.means[metric])
   const { slopePerCell, residual } = detrend(clean)
@@ -74,7 +79,10 @@ function cyclesOf(window: StatsWindow, metric: Metric, middles: Float64Array, se
   const strength = strengthOf(binMeans(middles, clean, hourly.frame), localHours, weekIsPeak)
   return {
     slope_per_day: slopePerCell * (dayMs / stepMs),
-    peaks: peakParts(peaks, window),
+    peaks: peakParts(
+      cadence.kind === 'irregular' ? peaksOfReadings(peaks, window, metric, slopePerCell) : peaks,
+      window,
+    ),
     strength: strength ?? nothing.strength,
     label: strength === null ? null : strengthLabel(strength.daily),
     periodogram: {
@@ -83,6 +91,31 @@ function cyclesOf(window: StatsWindow, metric: Metric, middles: Float64Array, se
       background_db: picture.backgroundDecibels,
     },
   }
+}
+
+/**
+ * Of an irregular device power and amplitude are those of the readings at their own times, less the line: these may be
+ * far from the middles of their cells.
+ */
+function peaksOfReadings(
+  peaks: readonly SeasonalPeak[],
+  { timesMs, values, fine: { frame } }: StatsWindow,
+  metric: Metric,
+  slopePerCell: number,
+): SeasonalPeak[] {
+  const present = presentOf(timesMs, values[metric])
+  const level = present.values.map((value, place) => {
+    return value - (slopePerCell * ((present.timesMs[place] as number) - frame.startMs)) / frame.stepMs
+  })
+  const cells = present.timesMs.map(timeMs => (timeMs - frame.startMs) / frame.stepMs)
+  const observed = momentsOfTimes(cells)
+  return peaks
+    .map(peak => {
+      const { power, cosine, sine } = fitSinusoidAtTimes(cells, level, peak.frequency)
+      const falseAlarm = falseAlarmProbability(power, observed, nyquist)
+      return { ...peak, power, amplitude: Math.hypot(cosine, sine), falseAlarm }
+    })
+    .sort((a, b) => b.power - a.power)
 }
 
 function peakParts(peaks: readonly SeasonalPeak[], { fine: { frame }, local }: StatsWindow) {

@@ -1,0 +1,75 @@
+/** Asks for the statistics of made readings, and reads the answer as a client does. */
+
+import { createLocalTime, type LocalTime } from '../../../analytics/local-time.ts'
+import type { AnalysedDevice } from '../../../query/analysed-device.ts'
+import type { Series } from '../../../query/series.ts'
+import { liveText } from '../../../query/stats/live.ts'
+import { buildStats, type StatsInput } from '../../../query/stats/stats-answer.ts'
+import { type Metric, metrics } from '../../../store/tables.ts'
+
+export const minuteMs = 60_000
+export const hourMs = 60 * minuteMs
+export const dayMs = 24 * hourMs
+
+export const utc = createLocalTime('UTC')
+
+export const device: AnalysedDevice = {
+  number: 1,
+  symbol: 'roof-1',
+  name: 'roof',
+  location_short: 'Roof',
+  log_switch: true,
+  altitude_m: null,
+  expected_interval_s: null,
+}
+
+type Columns = Partial<Record<Metric, (timeMs: number, place: number) => number>>
+
+/** Readings at these times; a metric that is not named is missing. */
+export function seriesOf(timesMs: Iterable<number>, columns: Columns): Series {
+  const times = Float64Array.from(timesMs)
+  const missing = () => Number.NaN
+  const column = (metric: Metric) => Float64Array.from(times, columns[metric] ?? missing)
+  const values = Object.fromEntries(metrics.map(metric => [metric, column(metric)])) as Record<Metric, Float64Array>
+  return { timesMs: times, values }
+}
+
+/** From a moment on, so many times, so far apart. */
+export function every(stepMs: number, startMs: number, count: number): number[] {
+  return Array.from({ length: count }, (_, index) => startMs + index * stepMs)
+}
+
+/** A figure of any depth: the tests know the shape. */
+// biome-ignore lint/suspicious/noExplicitAny: an answer is read as a client reads it, without our types
+export type Answer = any
+
+export interface Question extends Partial<Omit<StatsInput, 'series' | 'device'>> {
+  readonly series: Series
+  readonly device?: Partial<AnalysedDevice>
+  /** When the answer is given; the moment of the build if it is not said. */
+  readonly givenMs?: number
+}
+
+export function textOf(question: Question): string {
+  const local: LocalTime = question.local ?? utc
+  const nowMs = question.nowMs ?? question.series.timesMs.at(-1) ?? 0
+  const { head, live, tail } = buildStats({
+    days: 30,
+    stepSeconds: undefined,
+    predecessorMs: undefined,
+    ...question,
+    device: { ...device, ...question.device },
+    nowMs,
+    local,
+  })
+  // As it crosses from the worker.
+  return head + liveText(structuredClone(live), question.givenMs ?? nowMs, local) + tail
+}
+
+export function ask(question: Question): Answer {
+  return JSON.parse(textOf(question))
+}
+
+export function near(value: unknown, expected: number, tolerance: number): boolean {
+  return typeof value === 'number' && Math.abs(value - expected) <= tolerance
+}

@@ -1,0 +1,304 @@
+/** Whole answers where there is little or nothing to say: the table of edge cases. */
+
+import { test } from 'tap'
+import { cadenceOf } from '../../../analytics/cadence.ts'
+import { metrics } from '../../../store/tables.ts'
+import { uniform } from '../../analytics/series.ts'
+import { type Answer, ask, dayMs, every, hourMs, minuteMs, near, seriesOf } from './asking.ts'
+
+const startMs = Date.UTC(2026, 0, 1)
+const daily = (timeMs: number) => 20 + 5 * Math.sin((2 * Math.PI * timeMs) / dayMs)
+
+function forEachMetric<Value>(value: Value): Record<string, Value> {
+  return Object.fromEntries(metrics.map(metric => [metric, value]))
+}
+
+const noWindow = {
+  gap_count: 0,
+  longest_gap_seconds: 0,
+  uptime: null,
+  downtime_seconds: null,
+  mtbf_seconds: null,
+  mttr_seconds: null,
+  mtbf_lower_bound_seconds: null,
+  completeness: null,
+  hours_with_data: null,
+  received: 0,
+  expected: null,
+  truncated: false,
+  metrics: forEachMetric({ completeness: null }),
+}
+
+const noAutocorrelation = {
+  status: 'no_data',
+  reason: 'no value in the window',
+  n: 0,
+  n_observed: 0,
+  max_lag_hours: null,
+  lags_hours: null,
+  acf: null,
+  band95: null,
+  band95_white: null,
+  n_pairs: null,
+  decorrelation_hours: null,
+  peak: null,
+}
+
+const noSeasonality = {
+  status: 'no_data',
+  reason: 'no value in the window',
+  slope_per_day: null,
+  peaks: [],
+  strength: { daily: null, weekly: null, trend: null },
+  label: null,
+  periodogram: null,
+  daily_profile: Array.from({ length: 24 }, (_, hour) => ({
+    hour,
+    n: 0,
+    mean: null,
+    median: null,
+    p10: null,
+    p90: null,
+  })),
+  weekly_profile: null,
+  peak_hour: null,
+  trough_hour: null,
+}
+
+const noAggregate = {
+  count: 0,
+  mean: null,
+  tw_mean: null,
+  min: null,
+  max: null,
+  std: null,
+  median: null,
+  p05: null,
+  p95: null,
+}
+
+const noQuality = { good: 0, suspect: 0, missing: 0, tests: { range: 0, spike: 0, rate: 0, flat: 0 } }
+
+test('a device without a reading: every key, and nothing in it', async t => {
+  const { reliability, units, ...rest } = ask({ series: seriesOf([], {}), nowMs: startMs })
+  t.strictSame(rest, {
+    device: 'roof',
+    time_zone: 'UTC',
+    generated_at: '2026-01-01 00:00',
+    window: { start: null, end: null, days: 30, truncated: false },
+    grid_seconds: null,
+    n_samples: 0,
+    freshness: {
+      state: 'never',
+      last_seen: null,
+      age_seconds: null,
+      expected_interval_seconds: null,
+      interval_source: 'default',
+      cadence: 'unknown',
+      regularity: null,
+      next_expected: null,
+      clock_skew: false,
+      metrics: forEachMetric({ last_seen: null, age_seconds: null, value: null }),
+    },
+    correlations: { grid_seconds: null, n: 0, pairs: [] },
+    autocorrelation: forEachMetric(noAutocorrelation),
+    seasonality: forEachMetric(noSeasonality),
+    aggregates: { ...forEachMetric(noAggregate), dew_point: noAggregate },
+    derived: { absolute_humidity: null, sea_level_pressure: null, pressure_tendency: null, tendency: null },
+    quality: forEachMetric(noQuality),
+  })
+  const { days, ...figures } = reliability
+  t.strictSame(figures, {
+    windows: { '24h': noWindow, '7d': noWindow, '30d': noWindow },
+    gap_threshold_seconds: null,
+    jitter_seconds: null,
+    jitter_p95_seconds: null,
+    gaps: [],
+    gaps_total: 0,
+  })
+  t.equal(days.length, 30)
+  t.strictSame(days[29], { date: '2026-01-01', completeness: null, state: 'missing' })
+  t.match(units, { temperature: '°C', pressure: 'hPa', dew_point: '°C', absolute_humidity: 'g/m³' })
+})
+
+test('one reading: an age and its own values, no interval and no rate', async t => {
+  const series = seriesOf([startMs], { temperature: () => 20, humidity: () => 50 })
+  const found = ask({ series, nowMs: startMs + 90_500 })
+  t.strictSame(found.window, { start: '2025-12-02 00:00', end: '2026-01-01 00:00', days: 30, truncated: true })
+  t.match(found.freshness, { state: 'fresh', age_seconds: 90, expected_interval_seconds: null, next_expected: null })
+  t.strictSame(found.freshness.metrics.humidity, { last_seen: '2026-01-01 00:00', age_seconds: 90, value: 50 })
+  t.strictSame(found.reliability.windows['7d'], { ...noWindow, received: 1, truncated: true })
+  t.equal(found.reliability.days[29].state, 'partial')
+  t.equal(found.correlations.pairs.length, 15)
+  t.strictSame(found.correlations.pairs[0], {
+    a: 'temperature',
+    b: 'humidity',
+    n: 1,
+    n_eff: null,
+    pearson: null,
+    p_value: null,
+    ci95: null,
+    spearman: null,
+    spearman_p_value: null,
+    significant: false,
+    r_deseasonalised: null,
+    lag_seconds: null,
+    lag_r: null,
+    reason: 'insufficient_data',
+  })
+  const few = { status: 'insufficient_data', n: 1, n_observed: 1 }
+  t.strictSame(found.autocorrelation.temperature, {
+    ...noAutocorrelation,
+    ...few,
+    reason: 'values in fewer than 30 cells',
+  })
+  t.match(found.seasonality.temperature, { status: 'insufficient_data', reason: 'less than 3 days', peaks: [] })
+  const aggregate = { mean: 20, tw_mean: 20, min: 20, max: 20, std: null, median: 20, p05: 20, p95: 20 }
+  t.strictSame(found.aggregates.temperature, { count: 1, ...aggregate })
+  t.equal(found.aggregates.dew_point.count, 1)
+  t.ok(near(found.derived.absolute_humidity, 8.621414941, 1e-9))
+  t.strictSame(found.quality.temperature, { ...noQuality, good: 1 })
+  t.strictSame(found.quality.pressure, { ...noQuality, missing: 1 })
+})
+
+test('nine readings: no correlation, no autocorrelation, no season; ten hours correlate', async t => {
+  const columns = { temperature: daily, humidity: (timeMs: number) => 80 - daily(timeMs) }
+  const nine = ask({ series: seriesOf(every(hourMs, startMs, 9), columns) })
+  t.match(nine.correlations.pairs[0], { n: 9, pearson: null, reason: 'insufficient_data' })
+  t.equal(nine.autocorrelation.temperature.status, 'insufficient_data')
+  t.match(nine.reliability.windows['24h'], { uptime: 1, truncated: true, expected: 8 })
+  const ten = ask({ series: seriesOf(every(hourMs, startMs, 10), columns) })
+  t.match(ten.correlations.pairs[0], { n: 10, pearson: -1, p_value: 0, reason: null })
+})
+
+test('thirty cells have an autocorrelation, three days have a season', async t => {
+  const of = (hours: number) => ask({ series: seriesOf(every(hourMs, startMs, hours), { temperature: daily }) })
+  const statuses = (found: Answer) => [found.autocorrelation.temperature.status, found.seasonality.temperature.status]
+  t.strictSame(statuses(of(29)), ['insufficient_data', 'insufficient_data'])
+  t.strictSame(statuses(of(30)), ['ok', 'insufficient_data'])
+  t.strictSame(statuses(of(71)), ['ok', 'insufficient_data'])
+  const found = of(72)
+  t.strictSame(statuses(found), ['ok', 'ok'])
+  t.equal(found.seasonality.temperature.weekly_profile, null)
+  t.equal(found.autocorrelation.temperature.max_lag_hours, 24)
+})
+
+test('a constant metric is called constant, also when its mean is not exact', async t => {
+  const found = ask({ series: seriesOf(every(hourMs, startMs, 200), { temperature: daily, pressure: () => 0.1 }) })
+  t.strictSame(found.autocorrelation.pressure, {
+    ...noAutocorrelation,
+    status: 'constant',
+    reason: 'the values do not vary',
+    n: 200,
+    n_observed: 200,
+  })
+  const { daily_profile, ...rest } = found.seasonality.pressure
+  const { daily_profile: _, ...nothing } = noSeasonality
+  t.strictSame(rest, { ...nothing, status: 'constant', reason: 'the values do not vary' })
+  t.match(daily_profile[5], { hour: 5, mean: 0.1, p10: 0.1 })
+  t.match(found.correlations.pairs[1], { b: 'pressure', n: 200, pearson: null, lag_r: null, reason: 'constant' })
+  t.match(found.aggregates.pressure, { count: 200, mean: 0.1, tw_mean: 0.1, std: 0 })
+  t.equal(found.quality.pressure.tests.range, 200)
+})
+
+test('a metric that is always null is no data beside others that are', async t => {
+  const found = ask({ series: seriesOf(every(hourMs, startMs, 600), { temperature: daily }) })
+  t.match(found.autocorrelation.humidity, { status: 'no_data', n: 600, n_observed: 0, acf: null })
+  t.strictSame(found.seasonality.humidity, noSeasonality)
+  t.strictSame(found.aggregates.humidity, noAggregate)
+  t.strictSame(found.quality.humidity, { ...noQuality, missing: 600 })
+  t.match(found.correlations.pairs[0], { n: 0, pearson: null, reason: 'insufficient_data' })
+  t.equal(found.reliability.windows['7d'].metrics.humidity.completeness, 0)
+  t.equal(found.reliability.windows['7d'].metrics.temperature.completeness, 1)
+  t.strictSame(found.freshness.metrics.humidity, { last_seen: null, age_seconds: null, value: null })
+  t.equal(found.seasonality.temperature.weekly_profile.length, 7)
+})
+
+test('a silence of five days is in the gaps, and its lags have fewer pairs', async t => {
+  const times = every(5 * minuteMs, startMs, 30 * 288).filter((_, place) => place < 2880 || place >= 4320)
+  const nowMs = startMs + 30 * dayMs + 40 * minuteMs
+  const found = ask({ series: seriesOf(times, { temperature: daily }), nowMs })
+  t.match(found.freshness, { state: 'stale', age_seconds: 45 * 60, expected_interval_seconds: 300 })
+  t.strictSame(found.reliability.gaps, [
+    { start: '2026-01-30 23:55', end: null, duration_seconds: 2700, missed: 8, ongoing: true },
+    {
+      start: '2026-01-10 23:55',
+      end: '2026-01-16 00:00',
+      duration_seconds: 5 * 86_400 + 300,
+      missed: 1440,
+      ongoing: false,
+    },
+  ])
+  const { n, n_observed, lags_hours, n_pairs, acf } = found.autocorrelation.temperature
+  t.strictSame([n, n_observed], [8640, 7200])
+  t.equal(n_pairs[lags_hours.indexOf(24)], 10 * 288 - 288 + (15 * 288 - 288))
+  t.ok(acf[lags_hours.indexOf(24)] > 0.95)
+  t.equal(found.seasonality.temperature.peaks[0].significant, true)
+  t.ok(near(found.seasonality.temperature.peaks[0].period_hours, 24, 0.01))
+})
+
+test('values in under half of the cells have no season, but a profile', async t => {
+  const times = every(5 * minuteMs, startMs, 10 * 288)
+  const seldom = (timeMs: number, place: number) => (place % 5 < 3 ? Number.NaN : daily(timeMs))
+  const found = ask({ series: seriesOf(times, { temperature: seldom, humidity: daily }) })
+  const { status, reason, daily_profile, peak_hour } = found.seasonality.temperature
+  t.strictSame([status, reason], ['insufficient_data', 'values in less than 50 % of the cells'])
+  t.strictSame([daily_profile[0].n, peak_hour], [48, null])
+  t.equal(found.autocorrelation.temperature.status, 'ok')
+})
+
+test('a device that is switched off is paused; one that is offline has its window at its last reading', async t => {
+  const series = seriesOf(every(hourMs, startMs, 24 * 20), { temperature: daily })
+  const nowMs = startMs + 100 * dayMs
+  const found = ask({ series, nowMs, predecessorMs: startMs - hourMs })
+  t.match(found.window, { end: '2026-01-20 23:00', truncated: false })
+  t.match(found.freshness, { state: 'offline' })
+  t.match(found.reliability.windows['30d'], { uptime: 0, completeness: 0, received: 0, gap_count: 1 })
+  t.equal(found.seasonality.temperature.status, 'ok')
+  t.equal(ask({ series, nowMs, device: { log_switch: false } }).freshness.state, 'paused')
+})
+
+test('a device ahead of our clock has no negative age, and its readings of the future wait', async t => {
+  const nowMs = startMs + 2 * dayMs
+  const series = seriesOf(every(minuteMs, startMs, 2 * 1440 + 4), { temperature: daily })
+  const found = ask({ series, nowMs })
+  t.match(found.freshness, { state: 'fresh', age_seconds: 0, clock_skew: true, last_seen: '2026-01-03 00:03' })
+  t.equal(found.window.end, '2026-01-03 00:03')
+  t.equal(found.n_samples, 2884)
+  t.match(found.reliability.windows['24h'], { received: 1440, uptime: 1, completeness: 1 })
+  const later = ask({ series, nowMs, givenMs: nowMs + 4 * minuteMs })
+  t.match(later.freshness, { age_seconds: 60, clock_skew: false })
+  t.match(later.reliability.windows['30d'], { received: 2884, completeness: 1 })
+})
+
+test('a configured interval is taken, and an irregular device is measured by hours', async t => {
+  const configured = ask({
+    series: seriesOf(every(minuteMs, startMs, 3000), { temperature: daily }),
+    device: { expected_interval_s: 300 },
+  })
+  t.match(configured.freshness, { interval_source: 'configured', expected_interval_seconds: 300, cadence: 'regular' })
+  t.equal(configured.grid_seconds, 300)
+  let timeMs = startMs
+  // Poisson: the next reading never depends on the last.
+  const next = uniform(7)
+  const times = Array.from({ length: 5000 }, () => (timeMs -= Math.log(1 - next()) * 5 * minuteMs))
+  const series = seriesOf(times, { temperature: daily })
+  const found = ask({ series })
+  t.equal(cadenceOf(series.timesMs, null).kind, 'irregular')
+  t.match(found.freshness, { cadence: 'irregular', interval_source: 'estimated' })
+  const { completeness, hours_with_data, uptime, metrics: each } = found.reliability.windows['7d']
+  t.strictSame([completeness, each.temperature.completeness], [null, null])
+  t.ok(hours_with_data === 1 && uptime > 0.99)
+  const [peak] = found.seasonality.temperature.peaks
+  t.ok(near(peak.period_hours, 24, 0.01) && near(peak.amplitude, 5, 0.02) && near(peak.power, 1, 0.01))
+})
+
+test('days and step are the caller’s; the reliability of thirty days is not', async t => {
+  const series = seriesOf(every(minuteMs, startMs, 20 * 1440), { temperature: daily })
+  const found = ask({ series, days: 7, stepSeconds: 900 })
+  t.match(found.window, { start: '2026-01-13 23:59', end: '2026-01-20 23:59', days: 7, truncated: false })
+  t.equal(found.n_samples, 7 * 1440, 'the reading at its start is not in a window')
+  t.equal(found.grid_seconds, 900)
+  t.equal(found.autocorrelation.temperature.lags_hours[1], 0.25)
+  t.ok(found.reliability.windows['30d'].received > 19 * 1440)
+})
