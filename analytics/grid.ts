@@ -3,7 +3,8 @@
  * 1970, NaN when there is none. pandas: `s.resample(f'{Δ}s', origin='epoch').mean()`.
  */
 
-const stepsMs = [60, 120, 300, 600, 900, 1800, 3600].map(seconds => seconds * 1000)
+export const gridStepsSeconds: readonly number[] = [60, 120, 300, 600, 900, 1800, 3600]
+const stepsMs = gridStepsSeconds.map(seconds => seconds * 1000)
 /** Two to the seventeenth: with the padding of an autocorrelation a transform still has at most 2^18 points. */
 const cellsMax = 131_072
 

@@ -20,6 +20,8 @@ export interface MetricsOptions {
   ingest: () => IngestStatus
   devices: () => number
   questdbUp: () => boolean
+  /** Questions that wait for a thread, by pool. */
+  questionsWaiting: () => Readonly<Record<string, number>>
   /** Knows the admin token, which is asked for when the scrape comes from another machine. */
   isAdmin: (rawHeaders: readonly string[]) => boolean
 }
@@ -42,6 +44,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   addIngest(registry, options.ingest)
   gauge(registry, 'barograph_devices', 'Devices in the registry.', options.devices)
   gauge(registry, 'barograph_questdb_up', '1 when QuestDB answers.', () => (options.questdbUp() ? 1 : 0))
+  addQuestions(registry, options.questionsWaiting)
 
   return {
     meter: {
@@ -86,6 +89,18 @@ function addIngest(registry: Registry, ingest: () => IngestStatus): void {
   level('journal_damaged_bytes', 'Bytes of the journal in quarantine.', status => damagedBytes(status))
   level('dead_letters', 'Readings that QuestDB refused.', status => status.forwarder.deadLetters)
   level('table_suspended', '1 while QuestDB has suspended the table.', status => (status.forwarder.suspended ? 1 : 0))
+}
+
+function addQuestions(registry: Registry, waiting: MetricsOptions['questionsWaiting']): void {
+  new Gauge({
+    name: 'barograph_questions_waiting',
+    help: 'Questions that wait for a worker thread, by pool.',
+    labelNames: ['pool'],
+    registers: [registry],
+    collect() {
+      for (const [pool, count] of Object.entries(waiting())) this.set({ pool }, count)
+    },
+  })
 }
 
 function damagedBytes({ journal, forwarder }: IngestStatus): number {

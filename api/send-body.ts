@@ -43,8 +43,13 @@ function sendForm(reply: FastifyReply, body: Body, form: Form, bytes: Buffer): F
   return reply.send(bytes)
 }
 
-/** Compared weakly, as If-None-Match asks: a proxy that recompresses marks our tags with `W/`. */
+/** Compared weakly, as If-None-Match asks: some tags are weak, and a proxy that recompresses marks others so. */
 function isAmong(etag: string, header: string): boolean {
   if (header === etag || header === '*') return true
-  return header.split(',').some(tag => tag.trim().replace(/^W\//, '') === etag)
+  const opaque = opaqueOf(etag)
+  return header.split(',').some(tag => opaqueOf(tag.trim()) === opaque)
+}
+
+function opaqueOf(tag: string): string {
+  return tag.replace(/^W\//, '')
 }

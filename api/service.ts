@@ -136,6 +136,7 @@ function createOwnServer(config: Config, log: Log, parts: Parts, isStopping: () 
     ingest: status,
     devices: () => devices.size(),
     questdbUp: () => store.questdb.state().state === 'up',
+    questionsWaiting: query.queueLengths,
     isAdmin: createTokenCheck(directory.secret('admin-token')),
   })
   return createServer({

@@ -1,9 +1,13 @@
 /** From a question to a body: a thread of a pool, and a line in the log when QuestDB did not answer. */
 
 import type { Logger } from 'pino'
+import type { LocalTime } from '../analytics/local-time.ts'
 import { bodyOf } from './body.ts'
 import type { Built } from './kept-answers.ts'
+import { liveBodyOf } from './live-body.ts'
 import type { Pool, PoolResult, QuestionsOf } from './pool.ts'
+import { fillStats } from './stats-filling.ts'
+import type { Finished } from './task.ts'
 
 export type Ask<Questions extends QuestionsOf<Questions>> = <Name extends keyof Questions & string>(
   name: Name,
@@ -14,11 +18,24 @@ export type Ask<Questions extends QuestionsOf<Questions>> = <Name extends keyof 
 /** Hears of every result, of whichever pool. */
 export type Note = (result: PoolResult) => void
 
-export function createAsk<Questions extends QuestionsOf<Questions>>(pool: Pool<Questions>, note: Note): Ask<Questions> {
+export interface AskOptions<Questions extends QuestionsOf<Questions>> {
+  readonly pool: Pool<Questions>
+  readonly note: Note
+  readonly local: LocalTime
+}
+
+export function createAsk<Questions extends QuestionsOf<Questions>>(options: AskOptions<Questions>): Ask<Questions> {
+  const { pool, note, local } = options
+
+  function keptBody(finished: Finished) {
+    if ('live' in finished) return liveBodyOf(finished, (live, nowMs) => fillStats(live, nowMs, local))
+    return bodyOf(finished)
+  }
+
   return async (name, question, signal) => {
     const result = await pool.ask(name, question, signal)
     note(result)
-    if (result.ok) return { ok: true, body: bodyOf(result.finished) }
+    if (result.ok) return { ok: true, body: keptBody(result.finished) }
     // That there is no answer is one: it is kept, and not found out again and again.
     if (result.code === 'TOO_LARGE') return { ok: true, body: 'TOO_LARGE' }
     return { ok: false, code: result.code }

@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
+import { QuestionFailed } from './task.ts'
 
 /** A shorter body goes out as it is: its compressed form would save less than its headers cost. */
 const gzipBytesMin = 1024
@@ -18,6 +19,13 @@ export interface FinishedBody {
 export function finishBody(bytes: Uint8Array<ArrayBuffer>): FinishedBody {
   const gzip = bytes.length < gzipBytesMin ? undefined : new Uint8Array(gzipSync(bytes, { level: gzipLevel }))
   return { bytes, gzip, hash: hashOf(bytes) }
+}
+
+/** The same for an answer that is one text. */
+export function finishText(text: string, bytesMax: number): FinishedBody {
+  const bytes = new TextEncoder().encode(text)
+  if (bytes.length >= bytesMax) throw new QuestionFailed('TOO_LARGE', `the answer takes ${bytesMax} bytes or more`)
+  return finishBody(bytes)
 }
 
 /** In characters that a tag may have. */

@@ -1,18 +1,25 @@
-/** A thread of the light pool: it fetches over its own connection, computes, and hands back the finished bytes. */
+/** A thread of the light pool: it fetches over its own connections, computes, and hands back the finished bytes. */
 
 import { workerData } from 'piscina'
 import { createLocalTime } from '../analytics/local-time.ts'
+import { answerCompare } from './compare-task.ts'
+import { answerDaily } from './daily-task.ts'
 import { buildDay } from './day-answer.ts'
-import { finishBody } from './finish.ts'
+import { answerDetail } from './detail-task.ts'
+import { finishBody, finishText } from './finish.ts'
 import { createFleetReader } from './fleet.ts'
 import { buildLatest } from './latest-answer.ts'
+import { answerPast } from './past-task.ts'
 import { createConnection } from './questdb-connection.ts'
+import { createReadingsSource } from './readings-source.ts'
 import type { LightQuestions, Task, TaskResult, WorkerSettings } from './task.ts'
+import type { TaskSurroundings } from './task-surroundings.ts'
 import { answerTask } from './worker-door.ts'
 
 const settings: WorkerSettings = workerData
-const { bodyBytesMax } = settings
+const { bodyBytesMax, rowsMax } = settings
 const connection = createConnection(settings)
+const source = createReadingsSource(settings, connection)
 const local = createLocalTime(settings.timeZone)
 const readFleet = createFleetReader()
 
@@ -23,7 +30,18 @@ export function latest(task: Task<LightQuestions['latest']>): Promise<TaskResult
 }
 
 export function day(task: Task<LightQuestions['day']>): Promise<TaskResult> {
-  return answerTask(task, async signal => {
-    return finishBody(await buildDay(task, { connection, local, signal, bodyBytesMax }))
-  })
+  return answerTask(task, async signal => finishBody(await buildDay(task, { connection, local, signal, bodyBytesMax })))
+}
+
+export const compare = textTask(answerCompare)
+export const detail = textTask(answerDetail)
+export const daily = textTask(answerDaily)
+export const past = textTask(answerPast)
+
+function textTask<Question>(answer: (question: Question, surroundings: TaskSurroundings) => Promise<string>) {
+  return (task: Task<Question>): Promise<TaskResult> => {
+    return answerTask(task, async signal => {
+      return finishText(await answer(task, { source, local, signal, rowsMax }), bodyBytesMax)
+    })
+  }
 }

@@ -1,5 +1,7 @@
 /** The bounds of the questions, in one place. */
 
+import { availableParallelism } from 'node:os'
+
 const mebibyte = 1024 ** 2
 
 export interface QueryLimits {
@@ -12,13 +14,19 @@ export interface QueryLimits {
   readonly connectTimeoutMs: number
   /** Threads for light questions; more than one, so that a large answer does not hold up the small ones. */
   readonly threadsMax: number
+  /** Threads for analyses, which compute for long: one processor is left to the readings that come in. */
+  readonly analysisThreadsMax: number
   /** Of a thread; a large answer takes some tens, for its numbers lie in typed arrays outside the heap. */
   readonly heapMebibytesMax: number
-  /** Questions that may wait for a thread. */
+  /** Questions that may wait for a thread, in each pool. */
   readonly queueMax: number
-  /** A body of the latest readings is built at most this often. */
+  /** Readings that a light question may be made of: 31 days of one every five seconds. */
+  readonly lightRowsMax: number
+  /** Readings that an analysis may be made of: 30 days of one a second. They take 50 bytes each, some of them twice. */
+  readonly analysisRowsMax: number
+  /** An answer that goes on changing is built at most this often. */
   readonly rebuildMs: number
-  /** Up to this age such a body is given out while the next one is built; an older one only when that fails. */
+  /** Up to this age such an answer is given out while the next one is built; an older one only when that fails. */
   readonly staleMs: number
   /** After a rebuild failed, the next one waits this long. */
   readonly retryMs: number
@@ -32,8 +40,11 @@ export const defaultLimits: QueryLimits = {
   timeoutMs: 30_000,
   connectTimeoutMs: 3_000,
   threadsMax: 2,
+  analysisThreadsMax: Math.max(1, availableParallelism() - 1),
   heapMebibytesMax: 512,
   queueMax: 64,
+  lightRowsMax: 550_000,
+  analysisRowsMax: 2_700_000,
   rebuildMs: 60_000,
   staleMs: 5 * 60_000,
   retryMs: 2_000,

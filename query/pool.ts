@@ -9,7 +9,7 @@ export interface PoolOptions {
   /** Exports a function for each question, under the question's name. */
   readonly worker: URL
   readonly settings: WorkerSettings
-  /** So many start at once; the others, up to the maximum, when questions would have to wait. */
+  /** So many start at once; the others, up to the maximum, when a question would have to wait. */
   readonly threadsMin: number
   readonly threadsMax: number
   /** Typed arrays lie outside the heap. A thread whose heap takes more ends, instead of the process. */

@@ -2,6 +2,7 @@
 
 import type { Logger } from 'pino'
 import { createLocalTime } from '../analytics/local-time.ts'
+import { type Analyses, createAnalyses } from './analyses.ts'
 import { createAsk, createNote } from './asking.ts'
 import type { Answer, Body, Coding } from './body.ts'
 import { createBodyCache } from './body-cache.ts'
@@ -11,7 +12,7 @@ import { createKeptAnswers } from './kept-answers.ts'
 import { createLatest } from './latest.ts'
 import { defaultLimits, type QueryLimits } from './limits.ts'
 import { createPool } from './pool.ts'
-import type { HttpAddress, LightQuestions, PgAddress } from './task.ts'
+import type { AnalysisQuestions, HttpAddress, LightQuestions, PgAddress } from './task.ts'
 
 export interface QueryOptions {
   readonly questdb: { readonly pg: PgAddress; readonly http: HttpAddress }
@@ -20,11 +21,16 @@ export interface QueryOptions {
   readonly now: () => number
   /** Raised whenever rows of the device became visible. */
   readonly revision: (deviceNumber: number) => number
+  /**
+   * Hours from this moment on are made of the readings, earlier ones may come from the view of hours; microseconds since
+   * 1970. Without it all are made of the readings.
+   */
+  readonly rawFromUs?: () => number
   readonly limits?: Partial<QueryLimits>
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
 }
 
-export interface Query {
+export interface Query extends Analyses {
   /** The last hours of all these devices; at once when there is a body that is not too old. */
   latestAll(hours: number, devices: () => readonly QueryDevice[]): Answer | Promise<Answer>
   /** The last hours of these devices only. `client` aborts when the client has left. */
@@ -33,44 +39,76 @@ export interface Query {
   day(device: QueryDevice, date: string, client: AbortSignal): Answer | Promise<Answer>
   /** A compressed form of a body; undefined when too many are being made just now. */
   coded(body: Body, coding: Coding): Buffer | Promise<Buffer> | undefined
-  /** Questions that wait for a thread. */
-  queueLength(): number
+  /** Questions that wait for a thread, by pool. */
+  queueLengths(): Readonly<Record<'light' | 'analysis', number>>
   close(): Promise<void>
 }
 
-export function createQuery({ questdb, timeZone, now, revision, log, ...options }: QueryOptions): Query {
+export function createQuery({ questdb, timeZone, now, revision, rawFromUs, log, ...options }: QueryOptions): Query {
   const limits = { ...defaultLimits, ...options.limits }
-  const { host, port, user, password, database } = questdb.pg
-  const pool = createPool<LightQuestions>({
-    worker: new URL('./light-worker.ts', import.meta.url),
-    settings: {
-      questdb: { host, port, user, password, database },
-      questdbHttp: questdb.http,
-      timeZone,
-      connectTimeoutMs: limits.connectTimeoutMs,
-      statementTimeoutMs: limits.timeoutMs,
-      bodyBytesMax: limits.latestBytesMax,
-    },
-    threadsMin: 1,
-    threadsMax: limits.threadsMax,
-    heapMebibytesMax: limits.heapMebibytesMax,
-    queueMax: limits.queueMax,
-    // A question may take more than one statement, and may have to wait.
-    deadlineMs: 2 * limits.timeoutMs,
-    log,
-  })
+  const { light, analysis } = createPools(questdb, timeZone, limits, log)
   const cache = createBodyCache(limits.cacheBytesMax)
   const give = createKeptAnswers({ cache, now, limits, log })
-  const ask = createAsk(pool, createNote(log))
   const local = createLocalTime(timeZone)
+  const note = createNote(log)
+  const ask = createAsk({ pool: light, note, local })
+  const askAnalysis = createAsk({ pool: analysis, note, local })
   const latest = createLatest({ ask, give, limits })
   const day = createDay({ ask, give, local, now, revision, limits })
+  const analyses = createAnalyses({
+    ask,
+    askAnalysis,
+    give,
+    now,
+    revision,
+    rawFromUs: rawFromUs ?? (() => Number.NEGATIVE_INFINITY),
+    limits,
+  })
   return {
     latestAll: latest.all,
     latestOf: latest.of,
     day,
+    ...analyses,
     coded: cache.coded,
-    queueLength: pool.queueLength,
-    close: pool.close,
+    queueLengths: () => ({ light: light.queueLength(), analysis: analysis.queueLength() }),
+    async close() {
+      await Promise.all([light.close(), analysis.close()])
+    },
   }
+}
+
+function createPools(
+  { pg, http }: QueryOptions['questdb'],
+  timeZone: string,
+  limits: QueryLimits,
+  log: QueryOptions['log'],
+) {
+  const { host, port, user, password, database } = pg
+  const settings = {
+    questdb: { host, port, user, password, database },
+    questdbHttp: http,
+    timeZone,
+    connectTimeoutMs: limits.connectTimeoutMs,
+    statementTimeoutMs: limits.timeoutMs,
+    bodyBytesMax: limits.latestBytesMax,
+  }
+  const { queueMax, heapMebibytesMax } = limits
+  // A question may take more than one statement, and may have to wait.
+  const shared = { queueMax, deadlineMs: 2 * limits.timeoutMs, heapMebibytesMax, log }
+  const light = createPool<LightQuestions>({
+    ...shared,
+    worker: new URL('./light-worker.ts', import.meta.url),
+    settings: { ...settings, rowsMax: limits.lightRowsMax },
+    threadsMin: 1,
+    threadsMax: limits.threadsMax,
+  })
+  const analysis = createPool<AnalysisQuestions>({
+    ...shared,
+    worker: new URL('./analysis-worker.ts', import.meta.url),
+    settings: { ...settings, rowsMax: limits.analysisRowsMax },
+    // Not everybody asks for statistics.
+    threadsMin: 0,
+    threadsMax: limits.analysisThreadsMax,
+  })
+  return { light, analysis }
 }

@@ -1,12 +1,11 @@
 /** What every worker does with a task: it says that it has begun, stops when it is told to, and hands back a result. */
 
 import { move, transferableSymbol, valueSymbol } from 'piscina'
-import type { FinishedBody } from './finish.ts'
-import { QuestionFailed, type Task, type TaskResult } from './task.ts'
+import { type Finished, QuestionFailed, type Task, type TaskResult } from './task.ts'
 
 export async function answerTask(
   { control }: Task<object>,
-  build: (signal: AbortSignal) => Promise<FinishedBody>,
+  build: (signal: AbortSignal) => Promise<Finished>,
 ): Promise<TaskResult> {
   const stopping = new AbortController()
   control.on('message', () => stopping.abort())

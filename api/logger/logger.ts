@@ -2,13 +2,14 @@
 
 import type { FastifyError, FastifyInstance } from 'fastify'
 import type { Log } from '../log.ts'
+import { type AnalysesOptions, registerAnalyses } from './analyses.ts'
 import { type LogOptions, registerLog } from './log.ts'
 import { type ReadsOptions, registerReads } from './reads.ts'
 
 export interface LoggerOptions {
   log: Log
   ingest: LogOptions
-  reads: ReadsOptions
+  reads: ReadsOptions & AnalysesOptions
 }
 
 /** What the framework finds wrong before a route is reached, in our words. */
@@ -29,12 +30,16 @@ export function registerLogger(app: FastifyInstance, { log, ingest, reads }: Log
     if (code === 413 || code === 415) reply.header('connection', 'close')
     return reply.code(code).send({ status: statusTexts[code] ?? (code >= 500 ? 'internal error' : 'bad request') })
   })
-  app.register((scope, _options, done) => {
-    registerLog(scope, ingest)
-    done()
-  })
-  app.register((scope, _options, done) => {
-    registerReads(scope, reads)
-    done()
-  })
+  // Each in a scope of its own, for they differ in what they take and in whom they let read.
+  const families = [
+    (scope: FastifyInstance) => registerLog(scope, ingest),
+    (scope: FastifyInstance) => registerReads(scope, reads),
+    (scope: FastifyInstance) => registerAnalyses(scope, reads),
+  ]
+  for (const register of families) {
+    app.register((scope, _options, done) => {
+      register(scope)
+      done()
+    })
+  }
 }

@@ -89,7 +89,7 @@ t.test('when too many questions wait, the next is refused and the others are ans
   await query.day(device, '2025-09-01', stays())
   gate.hold()
   const waiting = ['2025-09-02', '2025-09-03', '2025-09-04'].map(date => query.day(device, date, stays()))
-  t.equal(query.queueLength(), 2)
+  t.strictSame(query.queueLengths(), { light: 2, analysis: 0 })
   t.strictSame(await query.day(device, '2025-09-05', stays()), { ok: false, code: 'QUEUE_FULL' })
   gate.release()
   t.strictSame(

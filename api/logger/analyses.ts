@@ -1,0 +1,90 @@
+/** What anybody may ask about devices beyond their readings: comparisons, details, statistics, days and like days. */
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import type { Devices } from '../../auth/devices.ts'
+import type { AnalysedDevice } from '../../query/analysed-device.ts'
+import type { Answer } from '../../query/body.ts'
+import type { Query } from '../../query/query.ts'
+import {
+  CompareParameters,
+  DailyParameters,
+  DetailParameters,
+  NoParameters,
+  StatsParameters,
+} from './analysis-parameters.ts'
+import { allowAnyOrigin } from './any-origin.ts'
+import {
+  addRead,
+  give,
+  invalid,
+  leavingOf,
+  type Refusal,
+  refusalOf,
+  refuse,
+  type Sent,
+  unknown,
+} from './read-answers.ts'
+
+export interface AnalysesOptions {
+  query: Pick<Query, 'compare' | 'detail' | 'stats' | 'daily' | 'past' | 'coded'>
+  devices: Pick<Devices, 'get'>
+}
+
+type AnyRequest = FastifyRequest<{ Params: { device: string } }>
+type Given = Answer | Promise<Answer>
+
+const fewerDays: Refusal = {
+  code: refusalOf.TOO_LARGE.code,
+  status: `${refusalOf.TOO_LARGE.status}: ask for fewer days with ?days=`,
+}
+
+export function registerAnalyses(app: FastifyInstance, { query, devices }: AnalysesOptions): void {
+  function compare(request: FastifyRequest, reply: FastifyReply): Sent {
+    const parameters = CompareParameters.safeParse(request.query)
+    if (!parameters.success) return refuseParameters(reply, parameters.error)
+    const { a: nameOfA, b: nameOfB, preset, t: withTimes } = parameters.data
+    const [a, b] = [devices.get(nameOfA), devices.get(nameOfB)]
+    if (a === undefined || b === undefined) return refuse(reply, unknown)
+    return give(request, reply, query.compare(a, b, { preset, withTimes }, leavingOf(reply)), query.coded)
+  }
+
+  /** The path of an analysis of one device, which `ask` asks for with what the query string says. */
+  function addAnalysis<Parameters>(
+    name: string,
+    shape: z.ZodType<Parameters>,
+    ask: (device: AnalysedDevice, parameters: Parameters, client: AbortSignal) => Given,
+    tooLarge?: Refusal,
+  ): void {
+    addRead(app, `/api/${name}/:device`, (request: AnyRequest, reply) => {
+      const device = devices.get(request.params.device)
+      if (device === undefined) return refuse(reply, unknown)
+      const parameters = shape.safeParse(request.query)
+      if (!parameters.success) return refuseParameters(reply, parameters.error)
+      return give(request, reply, ask(device, parameters.data, leavingOf(reply)), query.coded, tooLarge)
+    })
+  }
+
+  allowAnyOrigin(app)
+  addRead(app, '/api/compare_data', compare)
+  addAnalysis('detail_data', DetailParameters, (device, { points, t }, client) =>
+    query.detail(device, { points, withTimes: t }, client),
+  )
+  addAnalysis(
+    'stats_data',
+    StatsParameters,
+    (device, { days, step }, client) => query.stats(device, { days, stepSeconds: step }, client),
+    fewerDays,
+  )
+  addAnalysis(
+    'daily_summary',
+    DailyParameters,
+    (device, { days }, client) => query.daily(device, { days }, client),
+    fewerDays,
+  )
+  addAnalysis('past_window_data', NoParameters, (device, _parameters, client) => query.past(device, client))
+}
+
+function refuseParameters(reply: FastifyReply, { issues }: z.ZodError): FastifyReply {
+  return refuse(reply, invalid(issues[0]?.message ?? 'a parameter is invalid'))
+}

@@ -1,0 +1,135 @@
+/** The analyses of devices: which thread makes each, what its answer depends on, and how long that is good. */
+
+import { type AnalysedDevice, analysedDevice } from './analysed-device.ts'
+import type { Ask } from './asking.ts'
+import type { Answer } from './body.ts'
+import type { ComparePreset } from './compare-answer.ts'
+import type { Built, Give } from './kept-answers.ts'
+import type { QueryLimits } from './limits.ts'
+import type { AnalysisQuestions, LightQuestions } from './task.ts'
+
+type Given = Answer | Promise<Answer>
+
+/** Of each, `client` aborts when the client has left. */
+export interface Analyses {
+  /** Two devices side by side, hour by hour, up to the last reading. */
+  compare(a: AnalysedDevice, b: AnalysedDevice, how: CompareHow, client: AbortSignal): Given
+  /** The last day in full and the last month by the hour. */
+  detail(device: AnalysedDevice, how: DetailHow, client: AbortSignal): Given
+  /** Everything that can be said of a device; its age is of the second of the request. */
+  stats(device: AnalysedDevice, how: StatsHow, client: AbortSignal): Given
+  /** The last so many local days, today included. */
+  daily(device: AnalysedDevice, how: DailyHow, client: AbortSignal): Given
+  /** Today, and four days like it. */
+  past(device: AnalysedDevice, client: AbortSignal): Given
+}
+
+export interface CompareHow {
+  readonly preset: ComparePreset
+  readonly withTimes: boolean
+}
+
+export interface DetailHow {
+  /** At most so many for each metric; undefined: all. */
+  readonly points: number | undefined
+  readonly withTimes: boolean
+}
+
+export interface StatsHow {
+  readonly days: number
+  readonly stepSeconds: number | undefined
+}
+
+export interface DailyHow {
+  readonly days: number
+}
+
+export interface AnalysesOptions {
+  readonly ask: Ask<LightQuestions>
+  readonly askAnalysis: Ask<AnalysisQuestions>
+  readonly give: Give
+  readonly now: () => number
+  readonly revision: (deviceNumber: number) => number
+  readonly rawFromUs: () => number
+  readonly limits: QueryLimits
+}
+
+interface Analysis {
+  readonly name: keyof Analyses
+  readonly devices: readonly AnalysedDevice[]
+  /** What was asked for beside the devices. */
+  readonly how: object
+  /** The answer is of the full minute, unless it says otherwise, and so is the time of the question. */
+  readonly untilMs?: number
+  readonly maxAgeSeconds?: number
+  readonly build: (nowMs: number, signal: AbortSignal) => Promise<Built>
+  readonly client: AbortSignal
+}
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const usualMaxAgeSeconds = 5
+/** Longer ones take a thread that light questions would wait for. */
+const lightDaysMax = 31
+
+export function createAnalyses(options: AnalysesOptions): Analyses {
+  const { ask, askAnalysis, give, now, revision, rawFromUs, limits } = options
+  /** Readings may be that far ahead of our clock. */
+  const newestUs = () => (now() + limits.aheadMs) * 1000
+
+  function analyse({ name, devices, how, untilMs = minuteMs, build, client, ...rest }: Analysis): Given {
+    const untilNow = Math.floor(now() / untilMs)
+    const revisions = devices.map(({ number }) => revision(number))
+    return give({
+      // With all that the registry says, so that what was changed there shows at once.
+      key: JSON.stringify([name, how, devices]),
+      version: `${revisions.join()}@${untilNow}`,
+      freshMs: Math.min(limits.staleMs, Math.max(limits.rebuildMs, ...devices.map(expectedMs))),
+      staleMs: limits.staleMs,
+      maxAgeSeconds: () => rest.maxAgeSeconds ?? usualMaxAgeSeconds,
+      build: (_askedAtMs, signal) => build(untilNow * untilMs, signal),
+      client,
+    })
+  }
+
+  return {
+    compare(one, other, how, client) {
+      const [a, b] = [analysedDevice(one), analysedDevice(other)]
+      const build = (nowMs: number, signal: AbortSignal) =>
+        ask('compare', { a, b, ...how, nowMs, newestUs: newestUs(), rawFromUs: rawFromUs() }, signal)
+      // It ends at the last reading; when there is none, at the hour.
+      return analyse({ name: 'compare', devices: [a, b], how, untilMs: hourMs, build, client })
+    },
+    detail(one, how, client) {
+      const device = analysedDevice(one)
+      const build = (nowMs: number, signal: AbortSignal) =>
+        ask('detail', { device, ...how, nowMs, rawFromUs: rawFromUs() }, signal)
+      return analyse({ name: 'detail', devices: [device], how, build, client })
+    },
+    stats(one, how, client) {
+      const device = analysedDevice(one)
+      const build = (nowMs: number, signal: AbortSignal) =>
+        askAnalysis('stats', { device, ...how, nowMs, newestUs: newestUs() }, signal)
+      // The age in it goes on counting.
+      return analyse({ name: 'stats', devices: [device], how, maxAgeSeconds: 0, build, client })
+    },
+    daily(one, how, client) {
+      const device = analysedDevice(one)
+      const build = (nowMs: number, signal: AbortSignal) => {
+        const question = { device, ...how, nowMs }
+        return how.days > lightDaysMax ? askAnalysis('daily', question, signal) : ask('daily', question, signal)
+      }
+      return analyse({ name: 'daily', devices: [device], how, build, client })
+    },
+    past(one, client) {
+      const device = analysedDevice(one)
+      const build = (nowMs: number, signal: AbortSignal) => ask('past', { device, nowMs }, signal)
+      return analyse({ name: 'past', devices: [device], how: {}, build, client })
+    },
+  }
+}
+
+/** More seldom than a device reports, nothing new can be said of it. */
+function expectedMs({ expected_interval_s }: AnalysedDevice): number {
+  return (expected_interval_s ?? 0) * 1000
+}

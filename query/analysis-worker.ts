@@ -1,0 +1,26 @@
+/** A thread of the analysis pool: the questions that take long, so that the light ones do not wait for them. */
+
+import { workerData } from 'piscina'
+import { createLocalTime } from '../analytics/local-time.ts'
+import { answerDaily } from './daily-task.ts'
+import { finishText } from './finish.ts'
+import { createConnection } from './questdb-connection.ts'
+import { createReadingsSource } from './readings-source.ts'
+import { answerStats } from './stats-task.ts'
+import type { AnalysisQuestions, Task, TaskResult, WorkerSettings } from './task.ts'
+import { answerTask } from './worker-door.ts'
+
+const settings: WorkerSettings = workerData
+const { bodyBytesMax, rowsMax } = settings
+const source = createReadingsSource(settings, createConnection(settings))
+const local = createLocalTime(settings.timeZone)
+
+export function stats(task: Task<AnalysisQuestions['stats']>): Promise<TaskResult> {
+  return answerTask(task, signal => answerStats(task, { source, local, signal, rowsMax }))
+}
+
+export function daily(task: Task<AnalysisQuestions['daily']>): Promise<TaskResult> {
+  return answerTask(task, async signal => {
+    return finishText(await answerDaily(task, { source, local, signal, rowsMax }), bodyBytesMax)
+  })
+}

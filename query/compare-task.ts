@@ -1,0 +1,30 @@
+/** Fetches for `compare_data`: when each device was last heard of, and the hours of both before that. */
+
+import { buildCompare, compareWindow } from './compare-answer.ts'
+import type { CompareQuestion } from './task.ts'
+import type { TaskSurroundings } from './task-surroundings.ts'
+
+export async function answerCompare(
+  { a, b, preset, withTimes, nowMs, newestUs, rawFromUs }: CompareQuestion,
+  { source, local, signal }: TaskSurroundings,
+): Promise<string> {
+  const devices = a.symbol === b.symbol ? [a] : [a, b]
+  const lastReadingsMs: (number | undefined)[] = []
+  for (const { symbol } of devices) {
+    const lastUs = await source.newestUs(symbol, newestUs, signal)
+    lastReadingsMs.push(lastUs === undefined ? undefined : lastUs / 1000)
+  }
+  const window = compareWindow(preset, lastReadingsMs, nowMs)
+  const hours = { fromUs: window.startMs * 1000, toUs: window.endMs * 1000, rawFromUs }
+  const hourlyOfA = await source.hourly({ symbol: a.symbol, ...hours }, signal)
+  const hourlyOfB = devices.length === 1 ? hourlyOfA : await source.hourly({ symbol: b.symbol, ...hours }, signal)
+  return buildCompare({
+    a: { device: a, hourly: hourlyOfA },
+    b: { device: b, hourly: hourlyOfB },
+    preset,
+    ...window,
+    nowMs,
+    local,
+    withTimes,
+  })
+}

@@ -1,0 +1,18 @@
+/** Fetches for `detail_data`: the readings of a day and the hours of a month. */
+
+import { buildDetail, detailWindows } from './detail-answer.ts'
+import type { DetailQuestion } from './task.ts'
+import type { TaskSurroundings } from './task-surroundings.ts'
+
+export async function answerDetail(
+  { device, points, withTimes, nowMs, rawFromUs }: DetailQuestion,
+  { source, local, signal, rowsMax }: TaskSurroundings,
+): Promise<string> {
+  const { symbol } = device
+  const { afterMs, throughMs, fromMs, toMs } = detailWindows(nowMs)
+  const [series, hourly] = await Promise.all([
+    source.series({ symbol, afterUs: afterMs * 1000, throughUs: throughMs * 1000, rowsMax }, signal),
+    source.hourly({ symbol, fromUs: fromMs * 1000, toUs: toMs * 1000, rawFromUs }, signal),
+  ])
+  return buildDetail({ device, series, hourly, nowMs, local, points, withTimes })
+}

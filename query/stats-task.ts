@@ -1,0 +1,22 @@
+/** Fetches for `stats_data`: the readings of the window and of the last thirty days, and the one before them. */
+
+import { type Frame, frameOf } from './live-body.ts'
+import type { StatsLive } from './stats/live.ts'
+import { buildStats, statsAfterMs } from './stats/stats-answer.ts'
+import type { StatsQuestion } from './task.ts'
+import type { TaskSurroundings } from './task-surroundings.ts'
+
+export async function answerStats(
+  { device, days, stepSeconds, nowMs, newestUs }: StatsQuestion,
+  { source, local, signal, rowsMax }: TaskSurroundings,
+): Promise<Frame<StatsLive>> {
+  const { symbol } = device
+  const lastUs = await source.newestUs(symbol, newestUs, signal)
+  const throughUs = lastUs ?? newestUs
+  const afterUs = Math.round(statsAfterMs(throughUs / 1000, nowMs, days) * 1000)
+  const series = await source.series({ symbol, afterUs, throughUs, rowsMax }, signal)
+  const beforeUs = lastUs === undefined ? undefined : await source.newestUs(symbol, afterUs, signal)
+  const predecessorMs = beforeUs === undefined ? undefined : beforeUs / 1000
+  const { head, live, tail } = buildStats({ device, nowMs, local, days, stepSeconds, series, predecessorMs })
+  return frameOf(head, tail, live)
+}

@@ -1,0 +1,11 @@
+/** What a thread has at hand for every question that it fetches readings for. */
+
+import type { LocalTime } from '../analytics/local-time.ts'
+import type { ReadingsSource } from './readings-source.ts'
+
+export interface TaskSurroundings {
+  readonly source: ReadingsSource
+  readonly local: LocalTime
+  readonly rowsMax: number
+  readonly signal: AbortSignal
+}
