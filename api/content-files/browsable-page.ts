@@ -37,10 +37,19 @@ export interface FilterForm {
   fields: readonly FilterField[]
 }
 
-export type FilterField =
-  | { kind: 'choices'; name: string; label: string; choices: readonly Choice[] }
-  /** Any number of values, each sent under the same name; there is room for one more. */
-  | { kind: 'numbers' | 'texts'; name: string; label: string; values: readonly string[] }
+interface Field {
+  name: string
+  label: string
+  /** What was wrong with its values, as the JSON says; with one, the form stands open in the page. */
+  error?: string | undefined
+}
+
+export type FilterField = Field &
+  (
+    | { kind: 'choices'; choices: readonly Choice[] }
+    /** Any number of values, each sent under the same name; there is room for one more. */
+    | { kind: 'numbers' | 'texts'; values: readonly string[] }
+  )
 
 export interface Choice {
   value: string

@@ -1,0 +1,50 @@
+/** Indented JSON as it is read in the page: a line that wraps stays right of its indent, and URLs can be clicked. */
+
+import { escapeHtml, escapeText, type Html } from './escape.ts'
+
+const indent = 4
+
+/** Beyond this depth lines wrap at the indent of this one; our own objects end at 6. */
+const depthMax = 8
+
+/** A line: its indent, a name, then a value or a bracket, then a comma. */
+const linePattern = /^( *)(?:("(?:[^"\\]|\\.)*"): )?(.*?)(,?)$/s
+
+/** Parentheses only in pairs and no punctuation at the end, so that a URL in a sentence ends where a reader ends it. */
+const urlPattern = /https?:\/\/(?:[^\s"\\<>()]|\([^\s"\\<>()]*\))+(?<![.,;:!?'])/gi
+
+/** Letters that run from right to left, and marks that turn the direction: they would reorder the line around them. */
+const directionPattern = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufeff]|[\ud802\ud803\ud83a\ud83b]/
+
+export function jsonBlock(json: string): Html {
+  return { markup: `<pre class="json">${json.split('\n').map(lineMarkup).join('')}</pre>` }
+}
+
+function lineMarkup(line: string): string {
+  const [, spaces = '', name = '', value = '', comma = ''] = linePattern.exec(line) ?? []
+  const depth = Math.min(Math.floor(spaces.length / indent), depthMax)
+  const nameMarkup = name === '' ? '' : `<b>${isolated(name, escapeText(name))}</b>: `
+  return `<span class="d${depth}">${spaces}${nameMarkup}${valueMarkup(value)}${comma}\n</span>`
+}
+
+function valueMarkup(value: string): string {
+  if (value.startsWith('"')) return isolated(value, withLinks(value))
+  return /^[[\]{}]/.test(value) ? value : `<i>${escapeText(value)}</i>`
+}
+
+function isolated(text: string, markup: string): string {
+  return directionPattern.test(text) ? `<bdi>${markup}</bdi>` : markup
+}
+
+function withLinks(text: string): string {
+  // Most lines hold no URL. Asking this first, and escaping no quotes in text, took a page of 100 files from 16 to 5 ms.
+  if (!text.includes('://')) return escapeText(text)
+  let markup = ''
+  let end = 0
+  for (const match of text.matchAll(urlPattern)) {
+    const url = escapeHtml(match[0])
+    markup += `${escapeText(text.slice(end, match.index))}<a href="${url}" rel="noopener nofollow">${url}</a>`
+    end = match.index + match[0].length
+  }
+  return markup + escapeText(text.slice(end))
+}

@@ -1,0 +1,159 @@
+/** The browsable page in a real browser that runs no script: what a reader sees, presses and copies. */
+
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import t from 'tap'
+import type { BrowsablePage } from '../../../api/content-files/browsable-page.ts'
+import { renderPage } from '../../../api/content-files/html/page.ts'
+import { contentSecurityPolicy } from '../../../api/content-files/html/style.ts'
+import { openBrowser } from '../../support/browser.ts'
+import { invalidPage, listPage, missingPage } from '../../support/sample-page.ts'
+
+const longWord = 'W'.repeat(400)
+const widePage: BrowsablePage = {
+  ...invalidPage,
+  title: longWord,
+  path: `/${longWord}`,
+  json: JSON.stringify({ [longWord]: [longWord, `https://a.example/${longWord}`] }, null, 4),
+  filters: {
+    action: '',
+    hidden: [],
+    fields: [
+      { kind: 'choices', name: longWord, label: longWord, choices: [{ value: '', name: longWord, isChosen: true }] },
+      { kind: 'texts', name: 'run_id', label: 'Run', values: [longWord], error: longWord },
+    ],
+  },
+}
+const pages: Record<string, BrowsablePage> = {
+  '/list': listPage,
+  '/invalid': invalidPage,
+  '/missing': missingPage,
+  '/wide': widePage,
+}
+
+const asked: string[] = []
+const server = createServer((request, reply) => {
+  asked.push(request.url ?? '')
+  reply.setHeader('content-type', 'text/html; charset=utf-8')
+  reply.setHeader('content-security-policy', contentSecurityPolicy)
+  reply.end(renderPage(pages[request.url ?? ''] ?? listPage))
+})
+await once(server.listen(0, '127.0.0.1'), 'listening')
+const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+const browser = await openBrowser()
+t.teardown(async () => {
+  await browser.close()
+  server.close()
+})
+
+const phone = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true }
+
+async function look(
+  path: string,
+  options: BrowserContextOptions,
+  visit: (page: Page) => Promise<unknown>,
+): Promise<void> {
+  const context = await browser.newContext({ javaScriptEnabled: false, ...options })
+  try {
+    const page = await context.newPage()
+    const complaints: string[] = []
+    page.on('console', message => complaints.push(message.text()))
+    await page.goto(origin + path)
+    await visit(page)
+    t.strictSame(complaints, [], `${path}: the browser complains of nothing, its security policy included`)
+  } finally {
+    await context.close()
+  }
+}
+
+const panels = { Filters: '#filters', OPTIONS: '#options', 'GET in another format': '#formats' }
+
+const open = (page: Page, name: string) => page.getByRole('button', { name }).click()
+
+t.test('no page is wider than a phone, whatever it holds and whatever is open', async t => {
+  const fits = async (page: Page, message: string) =>
+    t.ok(Number(await page.evaluate('document.documentElement.scrollWidth')) <= 360, message)
+  for (const path of Object.keys(pages)) await look(path, phone, page => fits(page, path))
+  for (const [name, id] of Object.entries(panels)) {
+    await look('/list', phone, async page => {
+      await open(page, name)
+      await fits(page, name)
+      const box = await page.locator(id).boundingBox()
+      t.ok(box && box.x >= 0 && box.x + box.width <= 360 && box.y + box.height <= 740, `${name} stands on the screen`)
+    })
+  }
+})
+
+t.test('markup in a title is shown as text, and the text that is copied is the JSON', async t => {
+  await look('/list', {}, async page => {
+    t.match(await page.locator('main').innerText(), '"title": "<script>alert(1)</script><b>bold</b> & \\"quotes\\""')
+    await page.locator('.card .json').selectText()
+    const copied = String(await page.evaluate('getSelection().toString()'))
+    t.equal(copied.trimEnd(), listPage.json)
+  })
+})
+
+t.test('what the buttons open comes and goes without script, by mouse and by keyboard', async t => {
+  for (const [name, id] of Object.entries(panels)) {
+    await look('/list', {}, async page => {
+      const panel = page.locator(id)
+      t.notOk(await panel.isVisible(), `${name} is closed`)
+      await open(page, name)
+      t.ok(await panel.isVisible(), 'opened')
+      await page.keyboard.press('Escape')
+      t.notOk(await panel.isVisible(), 'closed by Escape')
+      await page.getByRole('button', { name }).press('Enter')
+      t.ok(await panel.isVisible(), 'opened by Enter')
+      if (id === '#formats') return
+      t.equal(await panel.locator(':focus').count(), 1, 'the focus is in it')
+      await page.keyboard.press('Enter')
+      t.notOk(await panel.isVisible(), 'closed by its button, which has the focus')
+    })
+  }
+})
+
+t.test('the form asks for what was filled in', async t => {
+  await look('/list', phone, async page => {
+    await open(page, 'Filters')
+    await page.getByLabel('xpro').check()
+    await page.getByLabel('ocw').uncheck()
+    await page.getByLabel('Run 3').fill('7')
+    await page.getByLabel('Feature').fill('Lecture & Notes')
+    await page.getByRole('button', { name: 'Apply' }).click()
+    await page.waitForURL(/contentfiles/)
+    t.equal(
+      asked.at(-1),
+      '/api/v1/contentfiles/?format=api&limit=10&offered_by=xpro&run_id=5995&run_id=12&run_id=7&content_feature_type=Lecture+%26+Notes',
+    )
+  })
+  await look('/invalid', phone, async page => {
+    await page.getByRole('button', { name: 'Clear all' }).click()
+    await page.waitForURL(/contentfiles/)
+    t.equal(asked.at(-1), '/api/v1/contentfiles/?format=api')
+  })
+})
+
+t.test('pages and formats are a click away', async t => {
+  await look('/list', {}, async page => {
+    await page.getByRole('navigation', { name: 'Pages', exact: true }).getByLabel('Page 8').click()
+    t.equal(asked.at(-1), '/list?format=api&limit=10&offset=70')
+    await open(page, 'GET in another format')
+    await page.getByRole('link', { name: 'json' }).click()
+    t.equal(asked.at(-1), '/list?format=json&limit=10&offset=60')
+  })
+})
+
+t.test('the page is bright by day and dark by night, and shows where the keyboard is', async t => {
+  const style = (page: Page, selector: string, name: string) =>
+    page.evaluate(`getComputedStyle(document.querySelector('${selector}'))['${name}']`)
+  const grounds = { light: 'rgb(244, 243, 239)', dark: 'rgb(19, 18, 24)' } as const
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await look('/list', { colorScheme }, async page => {
+      t.equal(await style(page, 'body', 'background-color'), grounds[colorScheme])
+      await page.keyboard.press('Tab')
+      t.equal(await style(page, ':focus', 'outline-style'), 'solid')
+    })
+  }
+})

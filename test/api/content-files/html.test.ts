@@ -1,0 +1,327 @@
+/** The browsable page as text: every value stays in its place, and everything that can be clicked goes where it says. */
+
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import fc from 'fast-check'
+import t from 'tap'
+import type { BrowsablePage, FilterField, Pager } from '../../../api/content-files/browsable-page.ts'
+import { renderPage } from '../../../api/content-files/html/page.ts'
+import { contentSecurityPolicy } from '../../../api/content-files/html/style.ts'
+import { type HtmlElement, readHtml } from '../../support/html-document.ts'
+import { invalidPage, listPage, missingPage } from '../../support/sample-page.ts'
+
+type Elements = readonly HtmlElement[]
+
+const read = (page: BrowsablePage): Elements => readHtml(renderPage(page))
+const withClass = (elements: Elements, name: string) => elements.filter(element => element.attributes['class'] === name)
+const withTag = (elements: Elements, tag: string) => elements.filter(element => element.tag === tag)
+const texts = (elements: Elements) => elements.map(element => element.text)
+/** The panel of OPTIONS has one too, and stands before it. */
+const blockOf = (json: string) => withClass(read({ ...missingPage, json }), 'json').at(-1)
+const values = (elements: Elements, attribute: string) => elements.map(element => element.attributes[attribute])
+
+/** Pieces that mean something to a parser of HTML, among text of any kind. */
+const hostile = fc
+  .array(
+    fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 12 }),
+      fc.constantFrom(
+        '</',
+        '<!--',
+        '-->',
+        '<script>',
+        '</pre>',
+        '</style>',
+        '<svg',
+        ']]>',
+        '"',
+        "'",
+        '`',
+        '=',
+        '>',
+        '&',
+      ),
+      fc.constantFrom(
+        '&lt;',
+        '&#',
+        '\0',
+        '\r',
+        '\r\n',
+        '\n',
+        '\t',
+        '\u2028',
+        '\u202e',
+        'http://',
+        'javascript:',
+        ' on=',
+      ),
+    ),
+    { maxLength: 6 },
+  )
+  .map(pieces => pieces.join(''))
+
+/** HTML cannot hold the null character. */
+const shown = (text: string) => text.replaceAll('\0', '\ufffd')
+
+/** A page in which every text is the caller's. */
+function pageOf(text: () => string, value: unknown): BrowsablePage {
+  const exchange = { statusLine: `HTTP ${text()}`, headers: [[text(), text()]] as const }
+  const json = JSON.stringify(value, null, 4)
+  const field = (): { name: string; label: string; error: string } => ({ name: text(), label: text(), error: text() })
+  return {
+    ...exchange,
+    title: text(),
+    description: text(),
+    breadcrumb: [{ name: text(), href: text() }],
+    method: 'GET',
+    path: text(),
+    json,
+    get: { href: text(), formats: [{ name: 'json', href: text() }] },
+    options: { ...exchange, requestLine: `OPTIONS ${text()}`, json },
+    filters: {
+      action: text(),
+      hidden: [{ name: text(), value: text() }],
+      fields: [
+        { ...field(), kind: 'choices', choices: [{ value: text(), name: text(), isChosen: true }] },
+        { ...field(), kind: 'texts', values: [`v${text()}`] },
+      ],
+    },
+    pager: { previous: text(), next: text(), pages: [{ number: 1, href: text(), isCurrent: true }] },
+  }
+}
+
+/** Tags with the names of their attributes; of the JSON only its outermost element. */
+const skeleton = (elements: Elements) => {
+  const inJson = new Set(withClass(elements, 'json').flatMap(element => element.elements))
+  const kept = elements.filter(element => !inJson.has(element))
+  return kept.map(element => `${element.tag} ${Object.keys(element.attributes).join(' ')}`)
+}
+
+t.test('no value leaves its place, and the JSON reads back as it was', async () => {
+  fc.assert(
+    fc.property(fc.infiniteStream(hostile), fc.jsonValue({ stringUnit: 'binary' }), hostile, (stream, value, title) => {
+      const json = { value, [title]: title, url: `https://${title}` }
+      const page = pageOf(() => stream.next().value, json)
+      const elements = read(page)
+      const [field] = page.filters?.fields ?? []
+      assert.deepEqual(skeleton(elements), skeleton(read(pageOf(() => 'x', json))))
+      assert.deepEqual(texts(withTag(elements, 'h1')), [shown(page.title)])
+      assert.equal(withTag(elements, 'input')[0]?.attributes['value'], shown(page.filters?.hidden[0]?.value ?? ''))
+      assert.equal(withClass(elements, 'error')[0]?.text, shown(field?.error ?? ''))
+      for (const block of withClass(elements, 'json')) {
+        assert.equal(block.text, `${page.json}\n`)
+        assert.deepEqual(JSON.parse(block.text), JSON.parse(JSON.stringify(json)))
+        assert.ok(block.elements.every(({ tag }) => ['span', 'b', 'i', 'a', 'bdi'].includes(tag)))
+        assert.ok(withTag(block.elements, 'a').every(link => /^https?:\/\//i.test(link.attributes['href'] ?? '')))
+      }
+    }),
+    { numRuns: 300 },
+  )
+})
+
+t.test('URLs of http and https can be clicked, and nothing else', async t => {
+  const links = (text: string, ...expected: string[]) => {
+    const found = withTag(blockOf(JSON.stringify(text))?.elements ?? [], 'a')
+    t.strictSame(values(found, 'href'), expected, text)
+    t.strictSame(texts(found), expected, 'the text is the address')
+    t.ok(found.every(link => link.attributes['rel'] === 'noopener nofollow'))
+  }
+  links('https://a.example/b?c=d&e="f"', 'https://a.example/b?c=d&e=')
+  links('HTTP://a.example', 'HTTP://a.example')
+  links(
+    'see https://a.example/b, (http://c.example) or "https://d.example".',
+    'https://a.example/b',
+    'http://c.example',
+    'https://d.example',
+  )
+  links('https://a.example/B_(c)', 'https://a.example/B_(c)')
+  links("https://a.example/<b>'c'", 'https://a.example/')
+  links('https://a.example/\nhttps://b.example/é', 'https://a.example/', 'https://b.example/é')
+  links('javascript:alert(1)')
+  links('javascript:alert(1)//https://a.example', 'https://a.example')
+  links('data:text/html,x ftp://a.example //b.example www.c.example mailto:d@e.example')
+  links('https://')
+})
+
+t.test('lines of the JSON know their depth, names and kinds of values', async t => {
+  const json = JSON.stringify({ a: [{ b: 'c', d: 1.5, e: null }], f: true, g: [], 'h": ': 'i": 2,' }, null, 4)
+  const block = blockOf(json)
+  const lines = block?.elements.filter(({ tag }) => tag === 'span') ?? []
+  t.strictSame(values(lines, 'class').join(' '), 'd0 d1 d2 d3 d3 d3 d2 d1 d1 d1 d1 d0')
+  t.strictSame(texts(withTag(block?.elements ?? [], 'b')), ['"a"', '"b"', '"d"', '"e"', '"f"', '"g"', '"h\\": "'])
+  t.strictSame(texts(withTag(block?.elements ?? [], 'i')), ['1.5', 'null', 'true'])
+  const deep = JSON.stringify([[[[[[[[[['x']]]]]]]]]], null, 4)
+  const deepBlock = blockOf(deep)
+  t.equal(deepBlock?.text, `${deep}\n`)
+  t.ok(deepBlock?.elements.every(({ attributes }) => /^d[0-8]$/.test(attributes['class'] ?? '')))
+})
+
+t.test('text that runs from right to left does not turn its line', async t => {
+  const isolated = (text: string) => {
+    const block = blockOf(JSON.stringify([text], null, 4))
+    return texts(withTag(block?.elements ?? [], 'bdi'))
+  }
+  t.strictSame(isolated('שלום'), ['"שלום"'])
+  t.strictSame(isolated('a\u202eb'), ['"a\u202eb"'])
+  t.strictSame(isolated('Grüße, 你好'), [])
+})
+
+t.test('the pager shows the numbers, where the reader is, and what lies before and after', async t => {
+  const shows = (pager: Pager, expected: string, message: string) => {
+    const navs = withTag(read({ ...listPage, pager }), 'nav').filter(nav => nav.attributes['class'] === 'pager')
+    t.equal(navs.length, 2, 'above and below')
+    t.equal(new Set(values(navs, 'aria-label')).size, 2, 'by different names')
+    const items = navs.map(nav =>
+      withTag(nav.elements, 'li')
+        .map(item => itemText(item))
+        .join(' '),
+    )
+    t.strictSame(items, [expected, expected], message)
+  }
+  const itemText = ({ text, elements }: HtmlElement) => {
+    const [link] = withTag(elements, 'a')
+    if (link === undefined) return text
+    return `${text}(${link.attributes['href']}${link.attributes['aria-current'] === 'page' ? ' here' : ''})`
+  }
+  const link = (number: number, isCurrent = false) => ({ number, href: `?p=${number}`, isCurrent })
+  shows(
+    { previous: undefined, next: '?p=2', pages: [link(1, true), link(2)] },
+    '« 1(?p=1 here) 2(?p=2) »(?p=2)',
+    'first',
+  )
+  shows(
+    { previous: '?p=1', next: undefined, pages: [link(1), link(2, true)] },
+    '«(?p=1) 1(?p=1) 2(?p=2 here) »',
+    'last',
+  )
+  shows({ previous: '?p=8', next: undefined, pages: [link(1)] }, '«(?p=8) 1(?p=1) »', 'behind the last')
+  shows(
+    { previous: '?p=4', next: '?p=6', pages: [link(1), 'gap', link(4), link(5, true), link(6), 'gap', link(99)] },
+    '«(?p=4) 1(?p=1) … 4(?p=4) 5(?p=5 here) 6(?p=6) … 99(?p=99) »(?p=6)',
+    'in the middle',
+  )
+  t.strictSame(withClass(read(missingPage), 'pager'), [], 'none where there is one page')
+})
+
+t.test('the form holds what was asked, and room for more', async t => {
+  const elements = read(listPage)
+  const [form] = elements.filter(({ attributes }) => attributes['id'] === 'filter')
+  const inputs = withTag(form?.elements ?? [], 'input')
+  t.match(form?.attributes, { method: 'get', action: '/api/v1/contentfiles/' })
+  t.strictSame(
+    inputs.map(({ attributes: { type, name, value, checked } }) => [type, name, value, checked !== undefined]),
+    [
+      ['hidden', 'format', 'api', false],
+      ['hidden', 'limit', '10', false],
+      ['checkbox', 'offered_by', 'mitx', false],
+      ['checkbox', 'offered_by', 'ocw', true],
+      ['checkbox', 'offered_by', 'xpro', false],
+      ['text', 'run_id', '5995', false],
+      ['text', 'run_id', '12', false],
+      ['text', 'run_id', '', false],
+      ['text', 'content_feature_type', '', false],
+    ],
+  )
+  const named = ({ attributes }: HtmlElement) => attributes['aria-label'] !== undefined
+  t.ok(inputs.filter(({ attributes }) => attributes['type'] === 'text').every(named), 'every field has a name')
+  t.strictSame(texts(withClass(elements, 'count')), ['3'], 'the button says how many filters are at work')
+  const [clear] = elements.filter(({ attributes }) => attributes['id'] === 'clear')
+  t.strictSame(values(withTag(clear?.elements ?? [], 'input'), 'name'), ['format', 'limit'])
+})
+
+t.test('a filter that was wrong stands open in the page, with its error', async t => {
+  const elements = read(invalidPage)
+  t.strictSame(
+    values(
+      elements.filter(({ attributes }) => 'popover' in attributes),
+      'id',
+    ),
+    ['formats', 'options'],
+  )
+  const [fieldset] = withTag(elements, 'fieldset')
+  const [error] = withClass(elements, 'error')
+  t.equal(error?.text, 'Enter a number.')
+  t.equal(fieldset?.attributes['aria-describedby'], error?.attributes['id'])
+  t.strictSame(values(withTag(fieldset?.elements ?? [], 'input'), 'aria-invalid'), ['true', 'true'])
+  t.strictSame(texts(withClass(elements, 'bad')), ['HTTP 400 Bad Request'])
+  const sound: FilterField = { kind: 'choices', name: 'offered_by', label: 'Offered by', choices: [] }
+  const page = read({ ...listPage, filters: { action: '', hidden: [], fields: [sound] } })
+  t.strictSame(
+    withTag(page, 'section').map(({ attributes }) => attributes['id']),
+    ['options', 'filters', undefined],
+  )
+  t.strictSame(withClass(page, 'count'), [], 'no filter, no number')
+})
+
+t.test('the buttons lead where they say', async t => {
+  const elements = read(listPage)
+  const [get] = withClass(withTag(elements, 'a'), 'button strong')
+  t.strictSame([get?.text, get?.attributes['href']], ['GET', listPage.get.href])
+  const [menu] = elements.filter(({ attributes }) => attributes['id'] === 'formats')
+  const formats = withTag(menu?.elements ?? [], 'a')
+  t.strictSame(
+    formats.map(({ text, attributes }) => ({ name: text, href: attributes['href'] })),
+    listPage.get.formats,
+  )
+  const targets = values(withTag(elements, 'button'), 'popovertarget').filter(target => target !== undefined)
+  const panels = values(
+    elements.filter(({ attributes }) => 'popover' in attributes),
+    'id',
+  )
+  t.strictSame([...new Set(targets)].sort(), [...panels].sort(), 'every button opens something that is there')
+  t.strictSame(texts(withClass(elements, 'answer')).length, 2)
+  const [options] = elements.filter(({ attributes }) => attributes['id'] === 'options')
+  t.match(options?.text, /OPTIONS \/api\/v1\/contentfiles\/\s+HTTP 200 OK\nAllow: GET, HEAD, OPTIONS\nContent-Type: /)
+})
+
+t.test('the policy allows the style of the page, which is all that it needs', async t => {
+  for (const page of [listPage, invalidPage, missingPage]) {
+    const elements = read(page)
+    const hashes = withTag(elements, 'style').map(({ text }) => createHash('sha256').update(text).digest('base64'))
+    t.equal(
+      contentSecurityPolicy,
+      `default-src 'none'; style-src 'sha256-${hashes.join()}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+    )
+    t.notOk(elements.some(({ tag }) => ['script', 'link', 'img', 'iframe', 'base'].includes(tag)))
+    t.notOk(elements.some(({ attributes }) => Object.keys(attributes).some(name => /^(style|src|on.*)$/.test(name))))
+    const ids = values(elements, 'id').filter(id => id !== undefined)
+    t.equal(new Set(ids).size, ids.length, 'every id once')
+    t.equal(withTag(elements, 'h1').length, 1)
+    t.equal(withTag(elements, 'main').length, 1)
+  }
+})
+
+t.test('text is at least 4.5 times as bright as its ground, or the other way round, by day and by night', async t => {
+  const [style] = withTag(read(listPage), 'style')
+  const palettes = [...(style?.text ?? '').matchAll(/:root \{([^}]+)\}/g)].map(([, body = '']) =>
+    Object.fromEntries([...body.matchAll(/--([\w-]+): (#[0-9a-f]+)/g)].map(([, name, color]) => [name, color])),
+  )
+  t.equal(palettes.length, 2)
+  const pairs = [
+    ['ink', 'page'],
+    ['soft', 'page'],
+    ['link', 'page'],
+    ...['ink', 'soft', 'accent', 'literal', 'link', 'good', 'bad'].map(name => [name, 'card']),
+    ['accent', 'accent-wash'],
+    ['on-accent', 'accent'],
+  ]
+  for (const palette of palettes) {
+    for (const [ink = '', ground = ''] of pairs) {
+      const [dark, bright] = [palette[ink], palette[ground]].map(brightness).sort((a, b) => a - b)
+      t.ok(
+        ((bright ?? 0) + 0.05) / ((dark ?? 1) + 0.05) >= 4.5,
+        `${ink} on ${ground}: ${palette[ink]}, ${palette[ground]}`,
+      )
+    }
+  }
+})
+
+/** Relative luminance of WCAG 2. */
+function brightness(color = ''): number {
+  const digits = color.slice(1).replace(/^(.)(.)(.)$/, '$1$1$2$2$3$3')
+  const channels = [0, 2, 4].map(at => Number.parseInt(digits.slice(at, at + 2), 16) / 255)
+  const [red = 0, green = 0, blue = 0] = channels.map(value =>
+    value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4,
+  )
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+}

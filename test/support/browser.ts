@@ -1,0 +1,27 @@
+/** Debian's Chromium for tests of pages, driven without a window. */
+
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { type Browser, chromium } from 'playwright-core'
+
+const names = ['chromium', 'chromium-browser', 'google-chrome']
+
+/** A machine without one fails the test: a page that nobody looked at has not been tested. */
+export function openBrowser(): Promise<Browser> {
+  const folders = (process.env['PATH'] ?? '').split(delimiter)
+  const executablePath = folders.flatMap(folder => names.map(name => join(folder, name))).find(isExecutable)
+  if (executablePath === undefined) {
+    throw new Error(`Found none of ${names.join(', ')} on PATH. Debian has it as the package chromium.`)
+  }
+  // Its sandbox does not work for root, and the pages are our own.
+  return chromium.launch({ executablePath, args: ['--no-sandbox'] })
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
