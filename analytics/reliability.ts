@@ -22,8 +22,8 @@ export interface Reliability extends Jitter {
 
 /**
  * At the full minute of `nowMs`, which is not before the record's. Everything is as if it were recorded anew at that
- * moment with the same readings, but for those that a window has left behind since: they still count in it, so that
- * its shares are off by at most the time since the record over the window's length.
+ * moment with the same readings, but for two things: the jitter stays, and readings that a window has left behind since
+ * still count in it, so that its shares are off by at most the time since the record over the window's length.
  */
 export function reliabilityAt(record: ReliabilityRecord, nowMs: number, local: LocalTime): Reliability {
   const endMs = Math.max(record.endMs, fullMinute(nowMs))

@@ -1,0 +1,98 @@
+/** Readings of real stations: the figures say what anybody knows of the weather. */
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'tap'
+import { createLocalTime } from '../../../analytics/local-time.ts'
+import type { Series } from '../../../query/series.ts'
+import { type Answer, ask, dayMs, seriesOf } from './asking.ts'
+
+/** The rows of a demo file up to a moment. */
+function readingsOf(file: string, untilMs = Number.POSITIVE_INFINITY): Series {
+  const [head = '', ...lines] = readFileSync(join(import.meta.dirname, '../../../demo/data', file), 'utf8')
+    .trimEnd()
+    .split('\n')
+  const names = head.split(',')
+  const rows = lines.map(line => line.split(',')).filter(([time = '']) => Date.parse(time) < untilMs)
+  const column = (name: string) => (_: number, place: number) => {
+    const text = rows[place]?.[names.indexOf(name)] ?? ''
+    return text === '' ? Number.NaN : Number(text)
+  }
+  return seriesOf(
+    rows.map(([time = '']) => Date.parse(time)),
+    {
+      temperature: column('temperature'),
+      humidity: column('humidity'),
+      pressure: column('pressure'),
+    },
+  )
+}
+
+function pairOf(found: Answer, a: string, b: string): Answer {
+  return found.correlations.pairs.find((pair: Answer) => pair.a === a && pair.b === b)
+}
+
+test('thirty summer days in Greensboro: warm and dry in the afternoon', async t => {
+  const local = createLocalTime('America/New_York')
+  const found = ask({
+    series: readingsOf('greensboro-hours.csv', Date.UTC(2025, 7, 1)),
+    local,
+    device: { altitude_m: 270 },
+  })
+  t.match(found.freshness, { cadence: 'regular', expected_interval_seconds: 3600 })
+  t.strictSame([found.grid_seconds, found.n_samples, found.window.truncated], [3600, 720, false])
+  const { peaks, strength, label, peak_hour, trough_hour } = found.seasonality.temperature
+  t.ok(peaks[0].significant && Math.abs(peaks[0].period_hours - 24) < 0.1, `${peaks[0].period_hours} h`)
+  t.ok(strength.daily > 0.64 && label === 'strong', `${strength.daily}`)
+  t.ok(peak_hour >= 13 && peak_hour <= 17 && trough_hour >= 4 && trough_hour <= 7, `${trough_hour} to ${peak_hour}`)
+  const pair = pairOf(found, 'temperature', 'humidity')
+  t.ok(pair.pearson < -0.7 && pair.significant && pair.r_deseasonalised < 0, `${pair.pearson}`)
+  t.ok(pair.n_eff < 0.5 * pair.n, 'neighbouring hours tell the same')
+  const { temperature, dew_point } = found.aggregates
+  t.ok(dew_point.mean < temperature.mean && temperature.mean > 20 && temperature.mean < 30)
+  const { sea_level_pressure, absolute_humidity, tendency } = found.derived
+  t.ok(sea_level_pressure > 1000 && sea_level_pressure < 1035 && absolute_humidity > 5 && tendency !== null)
+  t.ok(found.quality.temperature.good > 0.85 * 720, JSON.stringify(found.quality.temperature))
+})
+
+test('the year in windows: every month has its daily cycle in temperature', async t => {
+  const local = createLocalTime('America/New_York')
+  for (let month = 2; month <= 12; month++) {
+    const found = ask({ series: readingsOf('greensboro-hours.csv', Date.UTC(2025, month, 1)), local })
+    const { strength, peaks } = found.seasonality.temperature
+    t.ok(strength.daily > 0.4, `month ${month}: ${strength.daily}`)
+    t.ok(
+      peaks.some((peak: Answer) => peak.significant && Math.abs(peak.period_hours - 24) < 0.2),
+      `month ${month}`,
+    )
+    t.ok(pairOf(found, 'temperature', 'humidity').pearson < 0.3, `month ${month}`)
+  }
+})
+
+test('a year of hours: 365 days in one answer', async t => {
+  const series = readingsOf('sand-point-hours.csv')
+  const found = ask({ series, local: createLocalTime('America/Anchorage'), days: 365 })
+  t.equal(found.n_samples, 8760)
+  const { peaks, weekly_profile, strength } = found.seasonality.temperature
+  t.ok(peaks.some((peak: Answer) => Math.abs(peak.period_hours - 24) < 0.05 && peak.significant))
+  t.ok(strength.trend > strength.daily, 'by the sea, far in the north, the season of the year is stronger than the day')
+  t.equal(weekly_profile.flat().length, 168)
+  t.ok(found.aggregates.temperature.min > -40 && found.aggregates.temperature.max < 35)
+})
+
+test('a day of minutes in Alamosa: too short for a season, long enough for the rest', async t => {
+  const series = readingsOf('alamosa-minutes.csv')
+  const local = createLocalTime('America/Denver')
+  const found = ask({ series, local, device: { altitude_m: 2317 }, nowMs: Date.UTC(2016, 0, 2) })
+  t.strictSame([found.grid_seconds, found.n_samples], [60, 1440])
+  t.equal(found.seasonality.temperature.status, 'insufficient_data')
+  t.equal(found.autocorrelation.temperature.status, 'ok')
+  t.equal(found.autocorrelation.temperature.max_lag_hours, 8)
+  t.ok(found.autocorrelation.temperature.decorrelation_hours > 1)
+  const pair = pairOf(found, 'temperature', 'humidity')
+  t.ok(pair.pearson < -0.7, `${pair.pearson}`)
+  t.ok(found.derived.sea_level_pressure > 1000 && found.derived.sea_level_pressure < 1060)
+  t.ok(found.quality.temperature.suspect < 0.05 * 1440)
+  t.match(found.reliability.windows['24h'], { received: 1440, uptime: 1, completeness: 1 })
+  t.ok(found.window.start < found.window.end && series.timesMs.length * 60_000 === dayMs)
+})
