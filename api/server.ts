@@ -5,6 +5,7 @@ import { answerBrokenRequest } from './broken-requests.ts'
 import { readCertificate } from './certificate.ts'
 import type { Config } from './config.ts'
 import { boundConnections } from './connections.ts'
+import { routedUrl } from './content-files/requested-path.ts'
 import { type HealthOptions, registerHealth } from './health.ts'
 import { type LoggerOptions, registerLogger } from './logger/logger.ts'
 import type { Metrics } from './metrics.ts'
@@ -16,6 +17,7 @@ export interface ServerOptions {
   logger: LoggerOptions
   /** Registers the admin API on the scope that it is given. */
   admin: (app: FastifyInstance) => void
+  contentFiles: (app: FastifyInstance) => void
 }
 
 /**
@@ -27,13 +29,14 @@ const headerBytesMax = 64 * 1024
 /** Names may have 64 characters, each of up to four bytes, each byte three characters of a path. */
 const parameterLengthMax = 64 * 4 * 3
 
-export function createServer({ config, health, metrics, logger, admin }: ServerOptions): FastifyInstance {
+export function createServer({ config, health, metrics, logger, admin, contentFiles }: ServerOptions): FastifyInstance {
   const tls = readCertificate(config)
   const app = fastify({
     http: { ...http, maxHeaderSize: headerBytesMax },
     ...(tls === undefined ? {} : { https: { ...http, ...tls, maxHeaderSize: headerBytesMax } }),
     trustProxy: config.TRUST_PROXY ?? false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: parameterLengthMax },
+    rewriteUrl: ({ url = '/' }) => routedUrl(url),
     frameworkErrors: refusePath,
     clientErrorHandler: answerBrokenRequest,
     // Each family answers for itself while the service stops, in its own shape.
@@ -52,6 +55,7 @@ export function createServer({ config, health, metrics, logger, admin }: ServerO
   metrics.register(app)
   registerLogger(app, logger)
   admin(app)
+  contentFiles(app)
   app.setNotFoundHandler(({ headers }, reply) => {
     const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
     if (hasBody) reply.header('connection', 'close')

@@ -12,6 +12,7 @@ import { openStore, type Store } from '../store/store.ts'
 import { registerAdmin } from './admin/admin.ts'
 import { createTokenCheck } from './admin/admin-token.ts'
 import type { Config } from './config.ts'
+import { registerContentFiles } from './content-files/content-files.ts'
 import { type Clock, createClockMs } from './faults.ts'
 import type { Log } from './log.ts'
 import { createMetrics } from './metrics.ts'
@@ -168,6 +169,7 @@ function createOwnServer(config: Config, log: Log, parts: Parts, isStopping: () 
         ranges,
         aheadMsMax,
       }),
+    contentFiles: app => registerContentFiles(app, { postgres: store.postgres, publicUrl: config.PUBLIC_URL, log }),
   })
 }
 

@@ -1,0 +1,100 @@
+/** Answers what is asked of the content files: a part of the list, or one of them. */
+
+import type pg from 'pg'
+import { factsOf, objectOf, readFiles } from './file-reader.ts'
+import { type FilterErrors, readFilters } from './filters.ts'
+import { readFilesOf, readVersion } from './index-reader.ts'
+import type { Listing } from './listing.ts'
+import type { ListingIndex } from './listing-index.ts'
+import { type Paging, readPaging } from './paging.ts'
+import type { Argument } from './query-string.ts'
+import { createRunCache, type RunCache } from './run-cache.ts'
+
+export type Invalid = { ok: false; code: 'FILTERS_INVALID'; errors: FilterErrors }
+export type Page = { ok: true; paging: Paging; count: number; results: object[] }
+export type OneFile = { ok: true; file: object } | { ok: false; code: 'FILE_UNKNOWN' | 'ID_INVALID' }
+
+export interface Catalogue {
+  list(query: readonly Argument[]): Promise<Page | Invalid>
+  /** The id as it stands in the path. */
+  file(query: readonly Argument[], id: string): Promise<OneFile | Invalid>
+}
+
+/** With the version of the data that it was read from. */
+interface Read<Answer> {
+  version: string
+  answer: Answer
+}
+
+export function createCatalogue(pool: pg.Pool, listing: Listing): Catalogue {
+  let runs: { index: ListingIndex; cache: RunCache } | undefined
+
+  function runsOf(index: ListingIndex): RunCache {
+    if (runs?.index !== index) runs = { index, cache: createRunCache(pool) }
+    return runs.cache
+  }
+
+  /** Reads once more when the index turns out to be of an older version than the data. */
+  async function settle<Answer>(read: (index: ListingIndex) => Promise<Read<Answer>>): Promise<Answer> {
+    const index = await listing.current()
+    const first = await read(index)
+    const newer = await listing.newer(index, first.version)
+    return newer === undefined ? first.answer : (await read(newer)).answer
+  }
+
+  async function invalid(errors: FilterErrors): Promise<Read<Invalid>> {
+    // A code may be newer than the index.
+    return { version: await readVersion(pool), answer: { ok: false, code: 'FILTERS_INVALID', errors } }
+  }
+
+  async function readObjects(index: ListingIndex, ids: readonly number[]) {
+    const { version, files } = await readFiles(pool, ids)
+    const known = await runsOf(index).get(files.map(file => file.run_id))
+    const objects = files.flatMap(file => {
+      const run = known.get(file.run_id)
+      return run === undefined ? [] : [objectOf(file, run, index)]
+    })
+    return { version, files, objects }
+  }
+
+  async function readPage(query: readonly Argument[], index: ListingIndex): Promise<Read<Page | Invalid>> {
+    const asked = readFilters(query, index.codes)
+    if (!asked.ok) return await invalid(asked.errors)
+    const matches = await index.match(asked.filters, moduleIds => readFilesOf(pool, index, moduleIds))
+    const paging = readPaging(query)
+    const { count } = matches
+    const ids = paging.offset < count ? matches.idsAt(Number(paging.offset), paging.limit) : []
+    const { version, objects } = await readObjects(index, ids)
+    return { version, answer: { ok: true, paging, count, results: objects } }
+  }
+
+  async function readFile(
+    query: readonly Argument[],
+    text: string,
+    index: ListingIndex,
+  ): Promise<Read<OneFile | Invalid>> {
+    const asked = readFilters(query, index.codes)
+    if (!asked.ok) return await invalid(asked.errors)
+    const id = readId(text)
+    if (id === 'invalid') return { version: index.version, answer: { ok: false, code: 'ID_INVALID' } }
+    const { version, files, objects } = await readObjects(index, id === undefined ? [] : [id])
+    const [row] = files
+    const [file] = objects
+    if (row === undefined || file === undefined || !index.lets(asked.filters, factsOf(row))) {
+      return { version, answer: { ok: false, code: 'FILE_UNKNOWN' } }
+    }
+    return { version, answer: { ok: true, file } }
+  }
+
+  return {
+    list: query => settle(index => readPage(query, index)),
+    file: (query, id) => settle(index => readFile(query, id, index)),
+  }
+}
+
+/** Digits of any number, of which none but those of a safe integer can be the id of a file. */
+function readId(text: string): number | undefined | 'invalid' {
+  if (!/^-?\d+$/.test(text)) return 'invalid'
+  const id = Number(text)
+  return Number.isSafeInteger(id) ? id : undefined
+}

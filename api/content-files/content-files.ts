@@ -1,0 +1,155 @@
+/**
+ * The listing of content files: who asks what, and in which form the answer goes out.
+ *
+ * A request is judged in the order of the contract: its path (requested-path.ts), `format` and Accept (negotiation.ts),
+ * its method, its filters (filters.ts), its id. The catalogue (catalogue.ts) answers it from two sources. An index of
+ * all published files in memory (listing-index.ts), made of columns of numbers in the order of the listing, tells which
+ * files a filter lets through, how many, and which ids stand at an offset; so neither a count nor a deep offset costs
+ * PostgreSQL anything. Those ids are then read there by their key, one query a page (file-reader.ts), and what they
+ * share with the other files of their run is kept (run-cache.ts). Each such query also tells the version of the data,
+ * which every change raises in its transaction; listing.ts sees to it that the index follows. The answer is written as
+ * JSON here, or shown on a page (page-model.ts, html/).
+ */
+
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type pg from 'pg'
+import { isDatabaseAway } from '../../auth/database-fault.ts'
+import type { Log } from '../log.ts'
+import { type Answer, allowedMethods, errorAnswer, invalidFilters, methodNotAllowed, optionsAnswer } from './answers.ts'
+import { type Catalogue, createCatalogue } from './catalogue.ts'
+import { renderPage } from './html/page.ts'
+import { createListing, type Listing } from './listing.ts'
+import { type Form, negotiate } from './negotiation.ts'
+import { createPage, type Shown } from './page-model.ts'
+import { linksOf } from './paging.ts'
+import { createPublicAddress } from './public-address.ts'
+import { type Argument, lastValue, parseQuery } from './query-string.ts'
+import { apiPrefix, listPath, type Requested, readPath } from './requested-path.ts'
+
+export interface ContentFilesOptions {
+  postgres: pg.Pool
+  /** Under which address clients reach the service; without it, links say what the request says. */
+  publicUrl: string | undefined
+  log: Log
+}
+
+/** A path of one of the two routes. */
+type Route = Extract<Requested, { query: string }>
+
+interface Parts {
+  catalogue: Catalogue
+  listing: Listing
+  addressOf: (request: FastifyRequest) => string
+  log: Log
+}
+
+/** Registers everything below `/api/v1/`; the server has to route by `routedUrl`. */
+export function registerContentFiles(app: FastifyInstance, options: ContentFilesOptions): void {
+  const { postgres, publicUrl, log } = options
+  const listing = createListing({ pool: postgres, nowMs: () => performance.now(), log })
+  const addressOf = createPublicAddress(publicUrl)
+  const parts: Parts = { catalogue: createCatalogue(postgres, listing), listing, addressOf, log }
+  const plugin = (scope: FastifyInstance, _options: object, done: () => void) => {
+    // Before anything of a body is looked at.
+    scope.addHook('onRequest', async (request, reply) => await answer(parts, request, reply))
+    scope.addHook('onReady', done => {
+      // So that the first request need not wait for it.
+      listing.current().catch((error: unknown) => log.warn({ err: error }, 'the content files could not be read yet'))
+      done()
+    })
+    scope.addHook('onClose', () => listing.close())
+    scope.all('/*', unreached)
+    // Methods that the router does not know end here, and meet the same hook.
+    scope.setNotFoundHandler(unreached)
+    done()
+  }
+  app.register(plugin, { prefix: apiPrefix })
+}
+
+function unreached(): void {
+  throw new Error('the hook answers every request')
+}
+
+async function answer(parts: Parts, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  reply.headers({
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    'referrer-policy': 'same-origin',
+  })
+  const { headers, originalUrl } = request
+  // A body stays unread, so the connection cannot be used again.
+  const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
+  if (hasBody) reply.header('connection', 'close')
+  const requested = readPath(originalUrl)
+  if (requested.kind === 'unmatched') return sendJson(reply, errorAnswer('PATH_UNMATCHED'), 0)
+  if (requested.kind === 'redirect') return sendRedirect(reply, requested.location)
+  reply.headers({ allow: allowedMethods.join(', '), vary: 'Accept' })
+  const query = parseQuery(requested.query)
+  const negotiated = negotiate(headers.accept, lastValue(query, 'format'))
+  if (!negotiated.ok) return sendJson(reply, errorAnswer(negotiated.code), 0)
+  const found = await find(parts, request, requested, query).catch((error: FastifyError) => fault(parts, error))
+  if (found.answer.status === 503) reply.header('retry-after', '5')
+  return await send(parts, request, reply, negotiated.form, { requested, query, ...found })
+}
+
+type Found = Pick<Shown, 'answer' | 'part'>
+
+async function find(
+  { catalogue, addressOf }: Parts,
+  request: FastifyRequest,
+  requested: Route,
+  query: readonly Argument[],
+): Promise<Found> {
+  const { method } = request
+  const only = (answer: Answer): Found => ({ answer, part: undefined })
+  if (!allowedMethods.includes(method)) return only(methodNotAllowed(method))
+  if (method === 'OPTIONS') return only(optionsAnswer(requested.kind))
+  if (requested.kind === 'file') {
+    const one = await catalogue.file(query, requested.id)
+    if (one.ok) return only({ status: 200, body: one.file })
+    return only(one.code === 'FILTERS_INVALID' ? invalidFilters(one.errors) : errorAnswer(one.code))
+  }
+  const page = await catalogue.list(query)
+  if (!page.ok) return only(invalidFilters(page.errors))
+  const { paging, count, results } = page
+  const { next, previous } = linksOf(`${addressOf(request)}${listPath}`, query, paging, count)
+  return { answer: { status: 200, body: { count, next, previous, results } }, part: { paging, count } }
+}
+
+/** PostgreSQL may be away for a while; anything else is a fault of ours. */
+function fault({ log }: Parts, error: FastifyError): Found {
+  const isAway = isDatabaseAway(error)
+  if (!isAway) log.error({ err: error }, 'a request of the content files failed')
+  return { answer: errorAnswer(isAway ? 'DATABASE_AWAY' : 'INTERNAL'), part: undefined }
+}
+
+type Sent = Found & { requested: Route; query: readonly Argument[] }
+
+async function send(
+  { listing }: Parts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  form: Form,
+  { requested, query, answer, part }: Sent,
+): Promise<FastifyReply> {
+  if (form.kind === 'json') return sendJson(reply, answer, form.indent)
+  const { method, originalUrl: url } = request
+  // The page of an error can do without a form.
+  const choices = requested.kind === 'list' ? await listing.current().catch(() => undefined) : undefined
+  const page = createPage({ kind: requested.kind, method, url, query, answer, choices, part })
+  return sendHtml(reply.code(answer.status), renderPage(page))
+}
+
+/** A buffer, for to a text the framework would add a charset. */
+function sendJson(reply: FastifyReply, { status, body }: Answer, indent: number): FastifyReply {
+  const text = JSON.stringify(body, null, indent)
+  return reply.code(status).header('content-type', 'application/json').send(Buffer.from(text))
+}
+
+function sendHtml(reply: FastifyReply, text: string): FastifyReply {
+  return reply.header('content-type', 'text/html; charset=utf-8').send(Buffer.from(text))
+}
+
+function sendRedirect(reply: FastifyReply, location: string): FastifyReply {
+  return sendHtml(reply.code(301).header('location', location), '')
+}

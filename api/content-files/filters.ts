@@ -1,0 +1,102 @@
+/** What narrows the list, read from the query; wrong values are all told, one message for each argument. */
+
+import { foldCase } from './fold-case.ts'
+import { type Argument, valuesOf } from './query-string.ts'
+
+/** Each is undefined where the query does not narrow by it; one that no file can meet is empty. */
+export interface Filters {
+  runIds: readonly number[] | undefined
+  resourceIds: readonly number[] | undefined
+  /** Without regard to case, as `foldCase` writes it. */
+  featureTypes: readonly string[] | undefined
+  moduleIds: readonly string[] | undefined
+  units: readonly string[] | undefined
+  platforms: readonly string[] | undefined
+}
+
+/** Which codes there are. */
+export interface Codes {
+  units: ReadonlySet<string>
+  platforms: ReadonlySet<string>
+}
+
+/** A message by argument, in the order in which they are told. */
+export type FilterErrors = Record<string, readonly [string]>
+
+export type FiltersRead = { ok: true; filters: Filters } | { ok: false; errors: FilterErrors }
+
+/** In the order of their errors. */
+export const filterNames = [
+  'run_id',
+  'resource_id',
+  'content_feature_type',
+  'edx_module_id',
+  'offered_by',
+  'platform',
+] as const
+type FilterName = (typeof filterNames)[number]
+
+export function readFilters(query: readonly Argument[], codes: Codes): FiltersRead {
+  const errors: FilterErrors = {}
+  function read<T>(name: FilterName, reader: (values: string[]) => Values<T>): T[] | undefined {
+    const result = reader(valuesOf(query, name))
+    if ('error' in result) errors[name] = [result.error]
+    return 'values' in result && result.values.length > 0 ? result.values : undefined
+  }
+  const runIds = read('run_id', readNumbers)
+  const resourceIds = read('resource_id', readNumbers)
+  const featureTypes = read('content_feature_type', readTexts)
+  const moduleIds = read('edx_module_id', readTexts)
+  const units = read('offered_by', values => readCodes(values, codes.units))
+  const platforms = read('platform', values => readCodes(values, codes.platforms))
+  if (Object.keys(errors).length > 0) return { ok: false, errors }
+  return { ok: true, filters: { runIds, resourceIds, featureTypes, moduleIds, units, platforms } }
+}
+
+type Values<T> = { values: T[] } | { error: string }
+
+function readNumbers(texts: string[]): Values<number> {
+  const values: number[] = []
+  for (const text of texts) {
+    if (text === '') continue
+    const value = readNumber(text)
+    if (value === undefined) return { error: 'Enter a number.' }
+    values.push(value)
+  }
+  return { values }
+}
+
+/** The id of nothing. */
+const noId = -1
+const digitsMax = 16
+
+/**
+ * Decimal numbers, cut to whole ones. Those that are too large to be an id are the id of nothing; they are never made,
+ * for `1e999999999` has a billion digits.
+ */
+function readNumber(text: string): number | undefined {
+  const parts = /^([+-]?)(?:(\d+)\.?(\d*)|\.(\d+))(?:e([+-]?\d+))?$/i.exec(text.trim())
+  if (parts === null) return undefined
+  const [, sign, whole = '', behind = '', alone = '', exponent = '0'] = parts
+  const digits = `${whole}${behind}${alone}`.replace(/^0+/, '')
+  // How many of the digits stand before the point.
+  const length = whole.length + Number(exponent) - (`${whole}${behind}${alone}`.length - digits.length)
+  if (digits === '' || length <= 0) return 0
+  if (sign === '-' || length > digitsMax) return noId
+  const value = Number(digits.slice(0, length).padEnd(length, '0'))
+  return Number.isSafeInteger(value) ? value : noId
+}
+
+function readTexts(texts: string[]): Values<string> {
+  const values = texts.map(text => text.trim()).filter(text => text !== '')
+  if (values.some(text => text.includes('\0'))) return { error: 'Null characters are not allowed.' }
+  return { values: values.map(foldCase) }
+}
+
+/** Repeated, or with commas; nothing is trimmed. */
+function readCodes(texts: string[], known: ReadonlySet<string>): Values<string> {
+  const values = texts.flatMap(text => text.split(','))
+  const bad = values.find(code => !known.has(code))
+  if (bad === undefined) return { values }
+  return { error: `Select a valid choice. ${bad} is not one of the available choices.` }
+}
