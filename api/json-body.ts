@@ -30,23 +30,18 @@ export function addJsonBody(app: FastifyInstance): void {
     }
   })
 
-  // One sweep for all requests costs less than a timer for each.
+  // One sweep for all requests costs less than a timer for each, and than hooks for how each of them ends: one that was
+  // refused or left stands here until its time is over.
   const arriving = new Map<FastifyRequest, number>()
   app.addHook('preParsing', (request, _reply, _payload, done) => {
-    const coding = request.headers['content-encoding']
-    if (coding !== undefined && coding.toLowerCase() !== 'identity')
+    const { headers } = request
+    const coding = headers['content-encoding']
+    if (coding !== undefined && coding.toLowerCase() !== 'identity') {
       done(new BodyError(415, 'unsupported content encoding'))
-    else {
-      arriving.set(request, performance.now() + bodyMsMax)
-      done()
+      return
     }
-  })
-  app.addHook('onRequestAbort', (request, done) => {
-    arriving.delete(request)
-    done()
-  })
-  app.addHook('onResponse', (request, _reply, done) => {
-    arriving.delete(request)
+    const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
+    if (hasBody) arriving.set(request, performance.now() + bodyMsMax)
     done()
   })
   const sweep = setInterval(() => {
@@ -54,7 +49,8 @@ export function addJsonBody(app: FastifyInstance): void {
     for (const [request, deadline] of arriving) {
       if (deadline > now) break // They stand in the order in which they came.
       arriving.delete(request)
-      request.raw.destroy()
+      // After a whole one the connection may be at another request by now.
+      if (!request.raw.complete) request.raw.destroy()
     }
   }, sweepMs)
   sweep.unref()

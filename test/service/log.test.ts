@@ -260,6 +260,25 @@ tap.test('a body for a path that is none is not waited for', async t => {
   t.match(answer, /^HTTP\/1\.1 404 .*\r\nconnection: close\r\n.*"status":"not found"/is)
 })
 
+tap.test('a body that does not come is given up, and a connection that is done with its requests is not', async t => {
+  const port = Number(new URL(service.url).port)
+  const head = `PUT /api/log HTTP/1.1\r\nhost: x\r\nauthorization: ${basic('kitchen', password)}\r\n`
+  const waiting = connect(port, '127.0.0.1')
+  waiting.write(`${head}content-type: application/json\r\ncontent-length: 100\r\n\r\n{`)
+  const kept = connect(port, '127.0.0.1')
+  let answers = ''
+  kept.on('data', piece => (answers += piece.toString()))
+  const count = () => answers.split('HTTP/1.1 400').length - 1
+  kept.write(`${head}content-length: 0\r\n\r\n`)
+  await once(waiting, 'close')
+  // The sweep that met the one has met the other too, or will with its next turn.
+  await new Promise(resolve => setTimeout(resolve, 1500))
+  kept.write(`${head}content-length: 0\r\n\r\n`)
+  await until('it is answered too', () => count() === 2 || kept.closed)
+  t.equal(count(), 2)
+  kept.destroy()
+})
+
 tap.test('values are stored as they should be shown', async t => {
   const garden = await service.addDevice('garden')
   const timestamp = Date.now() - 120_000
