@@ -18,6 +18,7 @@ import type { Log } from '../log.ts'
 import { type Answer, allowedMethods, errorAnswer, invalidFilters, methodNotAllowed, optionsAnswer } from './answers.ts'
 import { type Catalogue, createCatalogue } from './catalogue.ts'
 import { renderPage } from './html/page.ts'
+import { contentSecurityPolicy } from './html/style.ts'
 import { createListing, type Listing } from './listing.ts'
 import { type Form, negotiate } from './negotiation.ts'
 import { createPage, type Shown } from './page-model.ts'
@@ -137,7 +138,8 @@ async function send(
   // The page of an error can do without a form.
   const choices = requested.kind === 'list' ? await listing.current().catch(() => undefined) : undefined
   const page = createPage({ kind: requested.kind, method, url, query, answer, choices, part })
-  return sendHtml(reply.code(answer.status), renderPage(page))
+  reply.code(answer.status).header('content-security-policy', contentSecurityPolicy)
+  return sendHtml(reply, renderPage(page))
 }
 
 /** A buffer, for to a text the framework would add a charset. */
