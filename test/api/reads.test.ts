@@ -1,6 +1,5 @@
 /** The reads of the logger API over HTTP, with a real QuestDB behind. */
 
-import { once } from 'node:events'
 import http from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -11,6 +10,7 @@ import { registerReads } from '../../api/logger/reads.ts'
 import { makeDevice, queryAt } from '../query/asking.ts'
 import { openGate } from '../support/pg-gate.ts'
 import { startQuestdb } from '../support/questdb.ts'
+import { readClient, refusing } from '../support/reading-client.ts'
 
 const questdb = await startQuestdb(t)
 const gate = await openGate(t, questdb.address.pg)
@@ -43,38 +43,8 @@ const readings = Array.from({ length: 60 }, (_, i) => {
 await questdb.write(readings)
 const empty = { temperature: [], humidity: [], pressure: [] }
 
-interface Answer {
-  status: number
-  headers: http.IncomingHttpHeaders
-  bytes: Buffer
-  json(): unknown
-}
-
-/** `fetch` would decode, normalise and add headers; this sends what it is given. */
-async function ask(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
-  const request = http.request({ port, host: '127.0.0.1', path: `/api${path}`, headers, method, agent: false })
-  request.end()
-  const [response] = (await once(request, 'response')) as [http.IncomingMessage]
-  const chunks: Buffer[] = []
-  for await (const chunk of response) chunks.push(chunk)
-  const bytes = Buffer.concat(chunks)
-  return {
-    status: response.statusCode ?? 0,
-    headers: response.headers,
-    bytes,
-    json: () => JSON.parse(bytes.toString()),
-  }
-}
-
-const refuses = async (t: Tap, path: string, status: number, word: RegExp) => {
-  const answer = await ask(path)
-  t.equal(answer.status, status, path)
-  t.match(answer.json(), { status: word }, path)
-  t.strictSame(Object.keys(answer.json() as object), ['status'])
-  t.equal(answer.headers['cache-control'], 'no-store')
-  t.equal(answer.headers['access-control-allow-origin'], '*')
-}
-type Tap = Pick<typeof t, 'equal' | 'match' | 'strictSame'>
+const ask = readClient(port)
+const refuses = refusing(ask)
 
 t.test('the latest readings of all active devices', async t => {
   const answer = await ask('/latest/all/24')
