@@ -102,8 +102,8 @@ ${Array.from({ length: 9 }, (_, depth) => `.d${depth} { --depth: ${depth}; }`).j
 fieldset { margin: 0 0 16px; padding: 0; border: 0; min-width: 0; }
 legend { padding: 0; font-weight: 600; }
 legend code { padding-left: 6px; color: var(--soft); font-size: 13px; font-weight: 400; }
-.choices { display: grid; grid-template-columns: repeat(auto-fill, minmax(170px, 1fr)); column-gap: 12px; }
-.choices label { display: flex; align-items: center; gap: 8px; min-height: 36px; }
+.choices { display: grid; grid-template-columns: repeat(auto-fill, minmax(200px, 1fr)); column-gap: 12px; }
+.choices label { display: flex; align-items: center; gap: 8px; min-height: 36px; padding: 4px 0; line-height: 1.3; }
 ::placeholder { color: var(--soft); opacity: 1; }
 input { accent-color: var(--accent); }
 input[type=checkbox] { flex: none; width: 18px; height: 18px; margin: 0; }
