@@ -60,6 +60,8 @@ export class BackfillPlanner {
       parts: count > 0 ? [part] : [],
       devices: this.#devices,
       hasClientTimes: true,
+      oldestUs:
+        count > 0 ? this.#view.getFloat64((offsets[0] as number) + offsetOf.timeUs, true) : Number.POSITIVE_INFINITY,
       positionOf: offset => this.#positions[this.#offsets.indexOf(offset)] ?? 0,
     }
   }

@@ -14,6 +14,8 @@ export interface Round {
   devices: Iterable<number>
   /** Some of the rows bring their own time, so that a later value for the same device and time may come. */
   hasClientTimes: boolean
+  /** The time of its oldest row; Infinity when it has none. */
+  oldestUs: number
   /** Where the record at this offset stands in the journal. */
   positionOf: (offset: number) => number
 }

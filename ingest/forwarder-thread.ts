@@ -1,6 +1,6 @@
 /** The forwarder's thread: reading, encoding and sending take nothing from the thread that answers requests. */
 
-import { parentPort, workerData } from 'node:worker_threads'
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { readCheckpoint } from './checkpoint.ts'
 import { openDisk } from './disk.ts'
 import { Forwarder } from './forwarder.ts'
@@ -16,6 +16,8 @@ export interface ForwarderThreadData {
   durableEnd: BigInt64Array
   end: { position: number; ordinal: number }
   revisions: Int32Array
+  /** Takes SentNews. */
+  sentPort: MessagePort
   requestBytes: number
   connectionCount: number
   paceMs: number
@@ -67,6 +69,7 @@ function start(options: Extract<ForwarderCommand, { kind: 'start' }>): void {
     keepMs: options.keepMs,
     keepBytesMax: options.keepBytesMax,
     revisions: data.revisions,
+    onSent: news => data.sentPort.postMessage(news),
     nowMs: Date.now,
     timing: systemTiming,
     log,

@@ -16,7 +16,8 @@ import { outwait } from './outwait.ts'
 import type { QuestdbConnection } from './questdb.ts'
 import { Retention } from './retention.ts'
 import { type Chunk, SegmentReader } from './segment-reader.ts'
-import { type Progress, Settlement } from './settlement.ts'
+import type { SentNews } from './sent-times.ts'
+import { type Lane, type Progress, Settlement } from './settlement.ts'
 import { Sleeper } from './sleeper.ts'
 import { SuspensionWatch } from './suspension.ts'
 import { findSchemaFault, readTableState, resumeTable } from './table-state.ts'
@@ -41,6 +42,8 @@ export interface ForwarderOptions {
   /** At most this much is kept for that. */
   keepBytesMax: number
   revisions: Int32Array
+  /** Told of rows before they can be seen in the table. */
+  onSent: (news: SentNews) => void
   nowMs: () => number
   timing: Timing
   log: Log
@@ -95,7 +98,7 @@ export class Forwarder {
     this.#backfillReader = new SegmentReader(disk)
     const ordinal = this.#ordinalAt(from) ?? options.endOrdinal
     this.#sent = { live: from, backfill: from, liveOrdinal: ordinal, backfillOrdinal: ordinal }
-    this.#settlement = new Settlement(options.revisions, { ...this.#sent })
+    this.#settlement = new Settlement(options.revisions, { ...this.#sent }, options.onSent)
     this.#mayHavePredecessor = from < options.durableEnd()
     this.#sleeper = new Sleeper(timing)
     this.#retention = new Retention(options, from)
@@ -173,7 +176,7 @@ export class Forwarder {
     const { live, backfill } = this.#sent
     this.#roundAtMs = this.#options.timing.monotonicMs()
     this.#retention.quarantine(chunk)
-    if (!(await this.#send(round, chunk.groups[0]?.receiptUs))) return false
+    if (!(await this.#send('live', round, chunk.groups[0]?.receiptUs))) return false
     const hasBackfill = chunk.groups.some(group => group.backfillCount > 0)
     // Nothing for the other lane in here: it need not read it.
     if (!hasBackfill && backfill === live && this.#sent.backfill === live) this.#advance('backfill', chunk)
@@ -218,7 +221,7 @@ export class Forwarder {
         continue
       }
       const round = this.#backfill.plan()
-      if (await this.#send(round, collected.groups[0]?.receiptUs)) this.#advance('backfill', collected)
+      if (await this.#send('backfill', round, collected.groups[0]?.receiptUs)) this.#advance('backfill', collected)
       this.#backfill.clear()
       const isSmall = round.parts.length > 0 && collected.next - backfill < bytesWorthSending
       if (isSmall) await this.#sleeper.sleep(this.#options.paceMs)
@@ -295,6 +298,7 @@ export class Forwarder {
   #rewind(reason: string): void {
     this.#faults.wasAway = false
     this.#rewindTo = this.#retention.start
+    this.#options.onSent({ kind: 'lost', reason })
     this.#options.log.warn({ from: this.#rewindTo, reason }, 'the journal is replayed')
   }
 
@@ -325,20 +329,21 @@ export class Forwarder {
     return first?.firstOrdinal
   }
 
-  async #send(round: Round, receiptUs: number | undefined): Promise<boolean> {
+  async #send(lane: Lane, round: Round, receiptUs: number | undefined): Promise<boolean> {
     if (round.parts.length === 0) return true
     this.#unsentSinceUs ??= receiptUs
     if (round.hasClientTimes && this.#mayHavePredecessor) await this.#awaitPredecessor()
+    this.#settlement.sending(lane, round.oldestUs)
     const outcome = await this.#delivery.deliver(round)
     if (outcome === 'stuck') await this.#sleeper.sleep(stuckMs)
     if (outcome !== 'sent') return false
-    if (receiptUs !== undefined) this.#settlement.sent(receiptUs)
+    this.#settlement.sent(lane, receiptUs)
     this.#unsentSinceUs = undefined
     for (const device of round.devices) this.#settlement.touch(device)
     return true
   }
 
-  #advance(lane: 'live' | 'backfill', { groups, next }: Stretch): void {
+  #advance(lane: Lane, { groups, next }: Stretch): void {
     const last = groups.at(-1)
     this.#sent[lane] = next
     if (last !== undefined) this.#sent[`${lane}Ordinal`] = last.firstOrdinal + last.recordCount

@@ -13,6 +13,7 @@ import type { Log } from './log.ts'
 import type { QuestdbHttp } from './questdb.ts'
 import type { Reading } from './reading.ts'
 import { type DeviceRef, offsetOf } from './record.ts'
+import { openSentPort } from './sent-port.ts'
 import { revisionSlots } from './touched.ts'
 
 export interface IngestOptions {
@@ -26,6 +27,8 @@ export interface IngestOptions {
   log: Log
   /** For tests only. */
   faults?: InjectedFaults | undefined
+  /** Called when QuestDB may have lost what it had applied, and the journal is sent again. */
+  onLost?: (reason: string) => void
   /** Called when a thread has died: the process cannot keep its promise any more. */
   onFatal: (error: Error) => void
 }
@@ -55,6 +58,11 @@ export interface Ingest {
   clockUs(): number
   /** Raised whenever rows of the device became visible. Two devices may share one. */
   revision(deviceNumber: number): number
+  /**
+   * The time of the oldest row that was sent since this transaction of QuestDB's table, microseconds; Infinity when there
+   * is none. Never ask for an earlier transaction again.
+   */
+  oldestSentSince(txn: number): number
   /** Begins to forward: QuestDB is there, and we know whether it syncs what it applies. */
   startForwarding(questdb: QuestdbHttp, appliedIsSynced: boolean): void
   status(): IngestStatus
@@ -87,6 +95,7 @@ export function openIngest(options: IngestOptions): Ingest {
   })
   const revisions = new Int32Array(new SharedArrayBuffer(4 * revisionSlots))
   let forwarderStatus = statusAtStart(openDisk(directory), journal.recoveredEnd, journal.recoveredOrdinal)
+  const sent = openSentPort(options.onLost)
   let closing: Promise<void> | undefined
 
   const workerData: ForwarderThreadData = {
@@ -94,6 +103,7 @@ export function openIngest(options: IngestOptions): Ingest {
     durableEnd: journal.shared.durableEnd,
     end: { position: journal.recoveredEnd, ordinal: journal.recoveredOrdinal },
     revisions,
+    sentPort: sent.port,
     requestBytes,
     connectionCount: 2,
     paceMs: 500,
@@ -101,9 +111,14 @@ export function openIngest(options: IngestOptions): Ingest {
     requestTimeoutMs: 30_000,
     faults: options.faults,
   }
-  const forwarder = new Worker(new URL('./forwarder-thread.ts', import.meta.url), { workerData, resourceLimits })
+  const forwarder = new Worker(new URL('./forwarder-thread.ts', import.meta.url), {
+    workerData,
+    transferList: [sent.port],
+    resourceLimits,
+  })
   forwarder.on('message', (message: ForwarderMessage) => {
     if (message.kind === 'status') {
+      sent.learn()
       forwarderStatus = message.status
       journal.trimmed(message.status.start)
     } else if (message.kind === 'log') {
@@ -120,6 +135,7 @@ export function openIngest(options: IngestOptions): Ingest {
     const stopped = once(forwarder, 'exit')
     command({ kind: 'stop' })
     await stopped
+    sent.close()
   }
 
   return {
@@ -130,6 +146,7 @@ export function openIngest(options: IngestOptions): Ingest {
     append,
     clockUs: () => journal.clockUs(),
     revision: deviceNumber => revisions[deviceNumber % revisionSlots] ?? 0,
+    oldestSentSince: sent.oldestSince,
     startForwarding(questdb, appliedIsSynced) {
       const keptMs = appliedIsSynced ? 0 : keepMs
       command({ kind: 'start', questdb, keepMs: keptMs, keepBytesMax: options.journalBytesMax / 2 })

@@ -38,6 +38,7 @@ export class LivePlanner {
   /** Devices, by number, that stand in a round that was planned. */
   readonly #known = new Set<number>()
   #hasClientTimes = false
+  #oldestUs = Number.POSITIVE_INFINITY
   #hasNewDevices = false
 
   constructor(connectionCount: number) {
@@ -67,6 +68,7 @@ export class LivePlanner {
       parts: this.#cut(isWhole ? 1 : this.#connectionCount),
       devices: this.#room.devices.subarray(0, this.#deviceCount),
       hasClientTimes: this.#hasClientTimes,
+      oldestUs: this.#oldestUs,
       positionOf: offset => chunk.position + offset,
     }
     return { chunk: planned, round }
@@ -81,6 +83,7 @@ export class LivePlanner {
     this.#keys.clear()
     this.#count = 0
     this.#hasClientTimes = false
+    this.#oldestUs = Number.POSITIVE_INFINITY
     this.#hasNewDevices = false
   }
 
@@ -112,8 +115,10 @@ export class LivePlanner {
     this.#room.offsets[index] = offset
     const device = view.getUint32(offset + offsetOf.deviceNumber, true)
     if (this.#lookedAt[device % revisionSlots] !== device) this.#meet(device)
+    const timeUs = view.getFloat64(offset + offsetOf.timeUs, true)
+    if (timeUs < this.#oldestUs) this.#oldestUs = timeUs
     // Only clients' times can meet, and those are whole milliseconds.
-    if (view.getFloat64(offset + offsetOf.timeUs, true) % 1000 !== 0) return
+    if (timeUs % 1000 !== 0) return
     this.#hasClientTimes = true
     const overtaken = this.#keys.put(view, this.#room.offsets, index)
     if (overtaken !== -1) this.#room.offsets[overtaken] = -1

@@ -4,6 +4,7 @@
  * as applied when the writer has reached it.
  */
 
+import type { SentNews } from './sent-times.ts'
 import type { TableState } from './table-state.ts'
 import { TouchedDevices } from './touched.ts'
 
@@ -15,6 +16,8 @@ export interface Progress {
   backfillOrdinal: number
 }
 
+export type Lane = 'live' | 'backfill'
+
 /** What was sent at one moment. */
 interface Mark {
   progress: Progress
@@ -22,10 +25,12 @@ interface Mark {
   txn: number | undefined
   touched: TouchedDevices
   sinceUs: number | undefined
+  oldestUs: number
 }
 
 export class Settlement {
   readonly #revisions: Int32Array
+  readonly #onSent: (news: SentNews) => void
   #applied: Progress
   #mark: Mark | undefined
   #highestTxn = 0
@@ -33,10 +38,15 @@ export class Settlement {
   #touched = new TouchedDevices()
   #spare = new TouchedDevices()
   #sinceUs: number | undefined
+  /** The oldest row that was sent since the mark. */
+  #oldestUs = Number.POSITIVE_INFINITY
+  /** The oldest row of what each lane has under way: some of it may come into the table now, and some later. */
+  readonly #underWayUs = { live: Number.POSITIVE_INFINITY, backfill: Number.POSITIVE_INFINITY }
 
-  constructor(revisions: Int32Array, applied: Progress) {
+  constructor(revisions: Int32Array, applied: Progress, onSent: (news: SentNews) => void) {
     this.#revisions = revisions
     this.#applied = applied
+    this.#onSent = onSent
   }
 
   get applied(): Progress {
@@ -53,13 +63,22 @@ export class Settlement {
     return this.#mark?.sinceUs ?? this.#sinceUs
   }
 
+  /** A lane is about to send rows, the oldest of which is of this time. */
+  sending(lane: Lane, oldestUs: number): void {
+    this.#underWayUs[lane] = Math.min(oldestUs, this.#underWayUs[lane])
+    if (oldestUs >= this.#oldestUs) return
+    this.#oldestUs = oldestUs
+    this.#onSent({ kind: 'sent', unsequencedUs: this.#unsequencedUs })
+  }
+
   /** Rows of this device were taken. */
   touch(deviceNumber: number): void {
     this.#touched.add(deviceNumber)
   }
 
-  /** A round was taken whose oldest reading was received at `receiptUs`. */
-  sent(receiptUs: number): void {
+  /** A lane's round was taken whose oldest reading was received at `receiptUs`. */
+  sent(lane: Lane, receiptUs: number | undefined): void {
+    this.#underWayUs[lane] = Number.POSITIVE_INFINITY
     this.#sinceUs ??= receiptUs
   }
 
@@ -70,9 +89,11 @@ export class Settlement {
   mark(sent: Progress): void {
     const isNew = sent.live !== this.#applied.live || sent.backfill !== this.#applied.backfill
     if (this.#mark !== undefined || !isNew) return
-    this.#mark = { progress: { ...sent }, txn: undefined, touched: this.#touched, sinceUs: this.#sinceUs }
+    const [touched, sinceUs, oldestUs] = [this.#touched, this.#sinceUs, this.#oldestUs]
+    this.#mark = { progress: { ...sent }, txn: undefined, touched, sinceUs, oldestUs }
     this.#touched = this.#spare
     this.#sinceUs = undefined
+    this.#oldestUs = Math.min(this.#underWayUs.live, this.#underWayUs.backfill)
   }
 
   /**
@@ -84,8 +105,8 @@ export class Settlement {
     this.#highestTxn = state.sequencerTxn
     const mark = this.#mark
     if (mark === undefined) return 'nothing'
-    mark.txn ??= state.sequencerTxn
-    if (state.writerTxn < mark.txn) return 'nothing'
+    const txn = mark.txn ?? this.#sequence(mark, state.sequencerTxn)
+    if (state.writerTxn < txn) return 'nothing'
     this.#applied = mark.progress
     this.#release(mark)
     return 'applied'
@@ -93,10 +114,26 @@ export class Settlement {
 
   /** Starts again from here: what was sent since may be lost. */
   rewind(applied: Progress): void {
+    this.#oldestUs = Number.POSITIVE_INFINITY
+    this.#underWayUs.live = this.#underWayUs.backfill = Number.POSITIVE_INFINITY
     this.#applied = applied
     this.#highestTxn = 0
     if (this.#mark !== undefined) this.#release(this.#mark)
     this.#sinceUs = undefined
+  }
+
+  #sequence(mark: Mark, txn: number): number {
+    mark.txn = txn
+    const { oldestUs } = mark
+    if (oldestUs < Number.POSITIVE_INFINITY) {
+      this.#onSent({ kind: 'sent', unsequencedUs: this.#unsequencedUs, sequenced: { txn, oldestUs } })
+    }
+    return txn
+  }
+
+  get #unsequencedUs(): number {
+    const mark = this.#mark
+    return mark?.txn === undefined ? Math.min(this.#oldestUs, mark?.oldestUs ?? this.#oldestUs) : this.#oldestUs
   }
 
   #release(mark: Mark): void {

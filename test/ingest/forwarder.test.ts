@@ -69,6 +69,7 @@ function createRig(t: TestHooks, segmentBytes = 1024 * 1024): Rig {
         nowMs: Date.now,
         timing: systemTiming,
         log: silentLog,
+        onSent: () => undefined,
         onStatus: status => {
           last = status
         },

@@ -16,7 +16,7 @@ const state = (sequencerTxn: number, writerTxn: number): TableState => ({
 
 test('what was sent counts as applied when the writer has come to the state that was asked for after it', async t => {
   const revisions = new Int32Array(10)
-  const settlement = new Settlement(revisions, at(0))
+  const settlement = new Settlement(revisions, at(0), () => undefined)
   settlement.touch(1)
   settlement.mark(at(100))
   t.equal(settlement.observe(state(5, 4)), 'nothing')
@@ -29,7 +29,7 @@ test('what was sent counts as applied when the writer has come to the state that
 
 test('a device whose rows are taken while the question is on its way is told with the next answer', async t => {
   const revisions = new Int32Array(10)
-  const settlement = new Settlement(revisions, at(0))
+  const settlement = new Settlement(revisions, at(0), () => undefined)
   settlement.touch(1)
   settlement.mark(at(100))
   settlement.touch(2)
@@ -42,7 +42,7 @@ test('a device whose rows are taken while the question is on its way is told wit
 
 test('after a rewind devices are told as before', async t => {
   const revisions = new Int32Array(10)
-  const settlement = new Settlement(revisions, at(0))
+  const settlement = new Settlement(revisions, at(0), () => undefined)
   settlement.touch(1)
   settlement.mark(at(100))
   settlement.rewind(at(0))

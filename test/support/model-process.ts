@@ -70,6 +70,7 @@ export function startProcess({ disk, connect, keepMs, nowUs, time, random }: Mod
     nowMs: () => nowUs() / 1000,
     timing: { monotonicMs: time.nowMs, after, random: random.next },
     log: silentLog,
+    onSent: () => undefined,
     onStatus: status => {
       process.status = status
       journal.trimmed(status.start)

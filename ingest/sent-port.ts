@@ -1,0 +1,37 @@
+/** Where the forwarder's thread tells what it sends, so that main knows it before a row of it can be asked for. */
+
+import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
+import { type SentNews, SentTimes } from './sent-times.ts'
+
+export interface SentPort {
+  /** Takes SentNews. For the forwarder's thread. */
+  readonly port: MessagePort
+  /** Takes what was told so far, so that it does not pile up. */
+  learn(): void
+  oldestSince(txn: number): number
+  close(): void
+}
+
+export function openSentPort(onLost: ((reason: string) => void) | undefined): SentPort {
+  const { port1, port2 } = new MessageChannel()
+  const times = new SentTimes()
+
+  /** Not by an event, which would come only when main has nothing else to do. */
+  function learn(): void {
+    for (let told = receiveMessageOnPort(port1); told !== undefined; told = receiveMessageOnPort(port1)) {
+      const news: SentNews = told.message
+      times.learn(news)
+      if (news.kind === 'lost') onLost?.(news.reason)
+    }
+  }
+
+  return {
+    port: port2,
+    learn,
+    oldestSince(txn) {
+      learn()
+      return times.oldestSince(txn)
+    },
+    close: () => port1.close(),
+  }
+}

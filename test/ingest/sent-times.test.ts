@@ -1,0 +1,143 @@
+import fc from 'fast-check'
+import { test } from 'tap'
+import { SentTimes } from '../../ingest/sent-times.ts'
+import { type Lane, Settlement } from '../../ingest/settlement.ts'
+import type { TableState } from '../../ingest/table-state.ts'
+
+const state = (sequencerTxn: number, writerTxn: number): TableState => ({
+  ...{ sequencerTxn, writerTxn },
+  suspended: false,
+  errorMessage: '',
+})
+
+/** The forwarder's two lanes, the table, and a view of it that is refreshed now and then. */
+class World {
+  readonly #times = new SentTimes()
+  readonly #sent = { live: 0, backfill: 0, liveOrdinal: 0, backfillOrdinal: 0 }
+  readonly #settlement = new Settlement(new Int32Array(1), { ...this.#sent }, news => this.#times.learn(news))
+  readonly #underWay: Record<Lane, number[]> = { live: [], backfill: [] }
+  /** Every row of the table, by the transaction that brought it. */
+  readonly #rows: { txn: number; timeUs: number }[] = []
+  #tableTxn = 0
+  #asked: TableState | undefined
+  #viewTxn = 0
+
+  /** A lane begins a round of requests, unless one is under way. */
+  begin(lane: Lane, requests: number[]): void {
+    if (this.#underWay[lane].length > 0) return
+    this.#underWay[lane].push(...requests)
+    this.#settlement.sending(lane, Math.min(...requests))
+  }
+
+  /** The next request of the lane comes into the table; with the last one the round is done. */
+  take(lane: Lane): void {
+    const timeUs = this.#underWay[lane].shift()
+    if (timeUs === undefined) return
+    this.#rows.push({ txn: ++this.#tableTxn, timeUs })
+    if (this.#underWay[lane].length > 0) return
+    this.#settlement.sent(lane, 1)
+    this.#sent[lane]++
+  }
+
+  ask(): void {
+    if (this.#asked !== undefined) return
+    this.#settlement.mark({ ...this.#sent })
+    this.#asked = state(this.#tableTxn, this.#tableTxn)
+  }
+
+  answer(): void {
+    if (this.#asked !== undefined) this.#settlement.observe(this.#asked)
+    this.#asked = undefined
+  }
+
+  /** The view catches up by so many transactions. */
+  refresh(count: number): void {
+    this.#viewTxn = Math.min(this.#tableTxn, this.#viewTxn + count)
+  }
+
+  settle(): void {
+    for (const lane of ['live', 'backfill'] as const) while (this.#underWay[lane].length > 0) this.take(lane)
+    this.answer()
+    for (let round = 0; round < 2; round++) {
+      this.ask()
+      this.answer()
+    }
+  }
+
+  /** What is told, and the oldest row that the view lacks. */
+  look(): { told: number; lacking: number } {
+    const lacking = this.#rows.filter(({ txn }) => txn > this.#viewTxn).map(({ timeUs }) => timeUs)
+    return { told: this.#times.oldestSince(this.#viewTxn), lacking: Math.min(...lacking) }
+  }
+}
+
+type Step = (world: World) => void
+const lane = fc.constantFrom<Lane>('live', 'backfill')
+const step = fc.oneof(
+  fc.tuple(lane, fc.array(fc.nat(1000), { minLength: 1, maxLength: 4 })).map(
+    ([name, times]): Step =>
+      world =>
+        world.begin(name, times),
+  ),
+  lane.map(
+    (name): Step =>
+      world =>
+        world.take(name),
+  ),
+  fc.constantFrom<Step>(
+    world => world.ask(),
+    world => world.answer(),
+  ),
+  fc.integer({ min: 1, max: 5 }).map(
+    (count): Step =>
+      world =>
+        world.refresh(count),
+  ),
+)
+
+test('no row that the view lacks is older than what is told, at any moment', async () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 200, size: 'max' }), steps => {
+      const world = new World()
+      for (const act of steps) {
+        act(world)
+        const { told, lacking } = world.look()
+        if (told > lacking) throw new Error(`told ${told}, but a row of ${lacking} is not in the view`)
+      }
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('a view that was refreshed after everything had settled has all rows, and says so', async () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 200, size: 'max' }), steps => {
+      const world = new World()
+      for (const act of steps) act(world)
+      world.settle()
+      world.refresh(Number.POSITIVE_INFINITY)
+      if (world.look().told !== Number.POSITIVE_INFINITY) throw new Error(`told ${world.look().told}`)
+    }),
+  )
+})
+
+test('a view that is not refreshed for long costs no memory, and stays right', async t => {
+  const times = new SentTimes()
+  for (let txn = 1; txn <= 10_000; txn++) {
+    const oldestUs = txn === 5000 ? 7 : 1_000_000 + txn
+    times.learn({ kind: 'sent', unsequencedUs: Number.POSITIVE_INFINITY, sequenced: { txn, oldestUs } })
+  }
+  const told = Array.from({ length: 10_001 }, (_, txn) => times.oldestSince(txn))
+  t.ok(new Set(told).size < 100)
+  t.equal(told[4999], 7)
+  t.ok((told[9000] ?? 0) > 1_000_000)
+  t.equal(told[10_000], Number.POSITIVE_INFINITY)
+})
+
+test('what was lost is forgotten', async t => {
+  const times = new SentTimes()
+  times.learn({ kind: 'sent', unsequencedUs: 5, sequenced: { txn: 3, oldestUs: 4 } })
+  t.equal(times.oldestSince(2), 4)
+  times.learn({ kind: 'lost', reason: 'of a test' })
+  t.equal(times.oldestSince(2), Number.POSITIVE_INFINITY)
+})
