@@ -82,7 +82,7 @@ function makeRun(random: Random, number: number): Run {
     ? `${course}+${slug(semester).replaceAll('-', '_')}_${year}`
     : `course-v1:MITx+${course}x+${1 + whole(random, 3)}T${year}`
   return {
-    ...{ kind, offered_by, platform, run_id: number, resource_id: 10_000 + number },
+    ...{ kind, offered_by, platform, run_id: number, resource_id: String(10_000 + number) },
     run_title: `${pick(random, courseNames)} ${subject}`,
     run_slug: isSite ? `courses/${slug(`${course} ${subject} ${semester} ${year}`)}` : null,
     run_readable_id: readable,

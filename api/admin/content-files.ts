@@ -1,7 +1,9 @@
-/** Content files by HTTP, for operators: batches of lines that are imported, unpublished or removed. */
+/** Content files by HTTP, for operators: batches of lines that are imported, unpublished or removed, and all of them out. */
 
+import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type pg from 'pg'
+import { exportLines } from '../content-files/export.ts'
 import { chunkBytes } from '../content-files/import/answer.ts'
 import { createContentFileImporter, type Refused } from '../content-files/import/importer.ts'
 import { nameActions } from '../content-files/import/named-files.ts'
@@ -21,7 +23,11 @@ const problems = {
 export function registerContentFiles(scope: FastifyInstance, postgres: pg.Pool): void {
   const importer = createContentFileImporter({ postgres, actor: localAdmin })
   // Before the server waits for its requests, so that a client with a long file is told at its next batch.
-  scope.addHook('preClose', () => importer.close())
+  let isClosing = false
+  scope.addHook('preClose', async () => {
+    isClosing = true
+    await importer.close()
+  })
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
 
@@ -43,4 +49,7 @@ export function registerContentFiles(scope: FastifyInstance, postgres: pg.Pool):
   for (const action of nameActions) {
     addBatches(`/content-files/${action}`, lines => importer.changeNamed(action, lines))
   }
+  const send = (_request: FastifyRequest, reply: FastifyReply) =>
+    reply.type(mediaType).send(Readable.from(exportLines(postgres, () => isClosing)))
+  addPath(scope, '/content-files/export', { GET: send })
 }

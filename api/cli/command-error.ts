@@ -2,6 +2,9 @@
 
 export const exitFailure = 1
 export const exitUsage = 2
+/** Some lines of a file were not taken. */
+export const exitRejected = 3
+export const exitInterrupted = 130
 
 export class CommandError extends Error {
   readonly exitStatus: number

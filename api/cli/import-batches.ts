@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs'
 import { type Duplex, pipeline, Readable } from 'node:stream'
 import { createGunzip, createZstdDecompress } from 'node:zlib'
 import type { Format } from '../../ingest/formats/line-reader.ts'
-import { type Chunk, wholeLines } from '../../ingest/formats/lines.ts'
+import { type Chunk, type LineLimits, wholeLines } from '../../ingest/formats/lines.ts'
 import { CommandError } from './command-error.ts'
 
 export interface Batch {
@@ -21,21 +21,26 @@ export interface Batch {
 }
 
 /** As many rejects as the server lists, so a batch of nothing but faults is told line by line. */
-const batchLinesMax = 20_000
-const limits = { chunkBytes: 1 << 20, lineBytesMax: 1 << 16 }
+const readings: BatchShape = { linesMax: 20_000, chunkBytes: 1 << 20, lineBytesMax: 1 << 16 }
+
+export interface BatchShape extends LineLimits {
+  linesMax: number
+  /** Undefined where the first bytes tell. */
+  format?: 'ndjson'
+}
 
 /** `-` is the standard input. */
-export async function* readBatches(file: string, stdin: Readable): AsyncGenerator<Batch> {
+export async function* readBatches(file: string, stdin: Readable, shape = readings): AsyncGenerator<Batch> {
   const counter = { bytes: 0 }
   const pieces = counted(file === '-' ? stdin : createReadStream(file), counter)
   let opening: Opening | undefined
   let line = 1
   try {
-    for await (const chunk of wholeLines(await decompressed(pieces), limits)) {
-      const opened = opening === undefined ? open(chunk) : { ...opening, lines: chunk }
+    for await (const chunk of wholeLines(await decompressed(pieces), shape)) {
+      const opened = opening === undefined ? open(chunk, shape.format) : { ...opening, lines: chunk }
       if (opening === undefined && opened.format === 'csv') line++
       opening = opened
-      for (const { part, lineCount } of partsOf(opened.lines)) {
+      for (const { part, lineCount } of partsOf(opened.lines, shape.linesMax)) {
         const body = Buffer.concat([opened.header, part])
         const linesAt = opened.header.length
         yield { format: opened.format, body, linesAt, firstLine: line, lineCount, fileBytesRead: counter.bytes }
@@ -57,22 +62,22 @@ const lineFeed = 0x0a
 const openingBrace = 0x7b
 
 /** The first bytes tell the format: a header does not begin with a brace. */
-function open(chunk: Chunk): Opening & { lines: Uint8Array } {
+function open(chunk: Chunk, format?: Format): Opening & { lines: Uint8Array } {
   const marked = chunk[0] === 0xef && chunk[1] === 0xbb && chunk[2] === 0xbf
   const lines = marked ? chunk.subarray(3) : chunk
-  if (lines[0] === openingBrace) return { format: 'ndjson', header: new Uint8Array(), lines }
+  if (format === 'ndjson' || lines[0] === openingBrace) return { format: 'ndjson', header: new Uint8Array(), lines }
   const headerEnd = lines.includes(lineFeed) ? lines.indexOf(lineFeed) + 1 : lines.length
   return { format: 'csv', header: lines.subarray(0, headerEnd), lines: lines.subarray(headerEnd) }
 }
 
-function* partsOf(lines: Uint8Array): Generator<{ part: Uint8Array; lineCount: number }> {
+function* partsOf(lines: Uint8Array, linesMax: number): Generator<{ part: Uint8Array; lineCount: number }> {
   let partStart = 0
   let lineCount = 0
   for (let at = 0; at < lines.length; ) {
     const found = lines.indexOf(lineFeed, at)
     at = found === -1 ? lines.length : found + 1
     lineCount++
-    if (lineCount === batchLinesMax || at === lines.length) {
+    if (lineCount === linesMax || at === lines.length) {
       yield { part: lines.subarray(partStart, at), lineCount }
       partStart = at
       lineCount = 0

@@ -1,12 +1,12 @@
 /** The import of files, batch by batch: send, make devices if asked to, send again, count. */
 
 import type { Readable } from 'node:stream'
-import type { ImportAnswer } from '../admin/import-answer.ts'
+import { ImportAnswer } from '../admin/import-answer.ts'
 import type { AdminClient } from './admin-client.ts'
 import { type Batch, readBatches } from './import-batches.ts'
 import type { DeviceMaker } from './import-devices.ts'
 import type { Progress } from './import-progress.ts'
-import { lineInFile, type Reject, type RejectsFile } from './import-rejects.ts'
+import { lineInFile, type RejectsFile } from './import-rejects.ts'
 import { uploadBatch } from './import-upload.ts'
 
 export interface ImportFilesOptions {
@@ -26,7 +26,7 @@ interface FileTotals {
 }
 
 /** A reject with its line in the file instead of in the request. */
-type FileReject = Reject & { file: string }
+type FileReject = ImportAnswer['rejects'][number] & { file: string }
 
 export interface ImportTotals {
   files: FileTotals[]
@@ -63,6 +63,8 @@ async function importBatch(batch: Batch, { client, devices, progress }: ImportFi
   const upload = () =>
     uploadBatch(batch, {
       client,
+      path: '/import',
+      shape: ImportAnswer,
       onRetry: (reason, delayMs) => progress.note(`${reason}; again in ${delayMs / 1000} s`),
     })
   let answer = await upload()

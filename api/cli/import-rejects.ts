@@ -5,7 +5,8 @@ import type { ImportAnswer } from '../admin/import-answer.ts'
 import { CommandError } from './command-error.ts'
 import type { Batch } from './import-batches.ts'
 
-export type Reject = ImportAnswer['rejects'][number]
+/** What every kind of reject has. */
+export type Reject = Pick<ImportAnswer['rejects'][number], 'line' | 'reason'> & { code: string }
 
 export interface RejectsFile {
   add(file: string, batch: Batch, rejects: readonly Reject[]): void

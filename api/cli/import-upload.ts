@@ -1,7 +1,7 @@
 /** Sends one batch until the server has taken it. A batch sent twice is stored once, since its rows carry their times. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ImportAnswer } from '../admin/import-answer.ts'
+import type { z } from 'zod'
 import { type AdminClient, refusal } from './admin-client.ts'
 import { CommandError } from './command-error.ts'
 import type { Batch } from './import-batches.ts'
@@ -13,36 +13,43 @@ const attemptsMax = 15
 const delayMsMin = 500
 const delayMsMax = 30_000
 
-export interface UploadOptions {
+export interface UploadOptions<Answer> {
   client: AdminClient
+  /** Below `/api/admin`. */
+  path: string
+  /** Of its answer. */
+  shape: z.ZodType<Answer>
   /** Called before each wait, with the reason for it. */
   onRetry: (reason: string, delayMs: number) => void
 }
 
-export async function uploadBatch(batch: Batch, { client, onRetry }: UploadOptions): Promise<ImportAnswer> {
+export async function uploadBatch<Answer>(batch: Batch, options: UploadOptions<Answer>): Promise<Answer> {
   for (let attempt = 1; ; attempt++) {
-    const outcome = await attemptUpload(batch, client)
+    const outcome = await attemptUpload(batch, options)
     if (outcome.kind === 'answer') return outcome.answer
     if (!outcome.again || attempt === attemptsMax) throw outcome.error
     const backoffMs = Math.min(delayMsMax, delayMsMin * 2 ** (attempt - 1))
     const delayMs = Math.max(outcome.retryAfterMs, backoffMs)
-    onRetry(outcome.error.message, delayMs)
+    options.onRetry(outcome.error.message, delayMs)
     await sleep(delayMs)
   }
 }
 
-type Outcome =
-  | { kind: 'answer'; answer: ImportAnswer }
+type Outcome<Answer> =
+  | { kind: 'answer'; answer: Answer }
   | { kind: 'error'; error: CommandError; again: boolean; retryAfterMs: number }
 
 const passingStatuses = new Set([408, 429, 500, 502, 503, 504])
 
-async function attemptUpload({ body, format }: Batch, client: AdminClient): Promise<Outcome> {
+async function attemptUpload<Answer>(
+  { body, format }: Batch,
+  { client, path, shape }: UploadOptions<Answer>,
+): Promise<Outcome<Answer>> {
   // Where the server is must be known; only its absence passes.
   client.url()
   let response: Response
   try {
-    response = await client.send('POST', '/import', { body, headers: { 'content-type': contentTypes[format] } })
+    response = await client.send('POST', path, { body, headers: { 'content-type': contentTypes[format] } })
   } catch (error) {
     if (!(error instanceof CommandError)) throw error
     return { kind: 'error', error, again: true, retryAfterMs: 0 }
@@ -51,12 +58,12 @@ async function attemptUpload({ body, format }: Batch, client: AdminClient): Prom
     const error = await refusal(response)
     return { kind: 'error', error, again: passingStatuses.has(response.status), retryAfterMs: retryAfterMs(response) }
   }
-  return await readAnswer(response, client.url())
+  return await readAnswer(response, shape, client.url())
 }
 
-async function readAnswer(response: Response, url: string): Promise<Outcome> {
+async function readAnswer<Answer>(response: Response, shape: z.ZodType<Answer>, url: string): Promise<Outcome<Answer>> {
   try {
-    const answer = ImportAnswer.safeParse(await response.json())
+    const answer = shape.safeParse(await response.json())
     if (answer.success) return { kind: 'answer', answer: answer.data }
   } catch {
     const error = new CommandError(`the answer from ${url} broke off`)

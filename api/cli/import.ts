@@ -3,12 +3,13 @@
 import type { Readable } from 'node:stream'
 import type { Command } from 'commander'
 import type { AdminClient } from './admin-client.ts'
-import { CommandError } from './command-error.ts'
+import { CommandError, exitInterrupted, exitRejected } from './command-error.ts'
 import { createDeviceMaker, createPasswordsFile } from './import-devices.ts'
 import { type ImportTotals, importFiles } from './import-files.ts'
 import { createProgress, noProgress } from './import-progress.ts'
 import { createRejectsFile } from './import-rejects.ts'
 import { jsonSummary, textSummary } from './import-summary.ts'
+import { createInterrupt } from './interrupt.ts'
 
 interface ImportCommandOptions {
   createDevices?: boolean
@@ -23,9 +24,6 @@ export interface ImportStreams {
   stdout: Pick<NodeJS.WriteStream, 'write'>
   stderr: NodeJS.WriteStream
 }
-
-const exitRejected = 3
-const exitInterrupted = 130
 
 const help = `
 The header of a CSV file names its columns, in any order:
@@ -95,12 +93,4 @@ async function runImport(
   if (interrupt.signal.aborted)
     throw new CommandError('interrupted; started again, it goes over the same lines', exitInterrupted)
   if (totals.rejected > 0) throw new CommandError(`rejected lines: ${totals.rejected}`, exitRejected)
-}
-
-/** The first Ctrl-C ends the import behind the batch that is under way; the second one is left to the system. */
-function createInterrupt(): { signal: AbortSignal; stop(): void } {
-  const controller = new AbortController()
-  const abort = () => controller.abort()
-  process.once('SIGINT', abort)
-  return { signal: controller.signal, stop: () => process.off('SIGINT', abort) }
 }

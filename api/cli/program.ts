@@ -5,6 +5,7 @@ import { Command } from 'commander'
 import { ConfigError, readConfig } from '../config.ts'
 import { createAdminClient } from './admin-client.ts'
 import { CommandError } from './command-error.ts'
+import { addContentFilesCommand } from './content-files.ts'
 import { addDeadLettersCommand } from './dead-letters.ts'
 import { addDevicesCommand } from './devices.ts'
 import { addDoctorCommand } from './doctor.ts'
@@ -26,6 +27,7 @@ Examples:
   barograph devices add kitchen --location-short Kitchen
   barograph devices list --search kit
   barograph import history.csv.gz --create-devices
+  barograph content-files import files.ndjson.gz
   barograph status --json
 
 The server is found by the settings that it is started with (HOST, PORT, DATA_DIR, …), or by --url and --token-file.
@@ -35,7 +37,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage.`
 
 export function createProgram({ stdin, stdout, stderr, environment, version }: ProgramOptions): Command {
   const program = new Command('barograph')
-    .description('look after a Barograph server: its devices, its readings, its state')
+    .description('look after a Barograph server: its devices, its readings, its content files, its state')
     .option('--url <address>', 'address of the server, such as http://127.0.0.1:8080')
     .option('--token-file <file>', 'file with the admin token; default is secrets/admin-token in DATA_DIR')
     .version(version, '--version', 'print the version')
@@ -53,6 +55,7 @@ export function createProgram({ stdin, stdout, stderr, environment, version }: P
   addStatusCommand(program, client, streams)
   addDevicesCommand(program, client, streams)
   addImportCommand(program, client, streams)
+  addContentFilesCommand(program, client, streams)
   addDeadLettersCommand(program, client, streams)
   return program
 }

@@ -28,7 +28,6 @@ function named(charactersMax: number) {
 const id = z.int(must('be a whole number')).min(1, 'must be at least 1')
 const url = text(2048)
 const object = must('be an object')
-const list = must('be a list')
 
 const Unit = z.object({ code: named(12), name: text(256), channel_url: url.nullable().default(null) }, object)
 const Platform = z.object({ code: named(12), name: text(256) }, object)
@@ -53,10 +52,16 @@ const Topic = z.object(
   object,
 )
 
+/** What a page of the listing shows is bounded by this; the full text is only bounded by its line. */
+const proseMax = 32_768
+
+function atMost<Item extends z.ZodType>(entriesMax: number, item: Item) {
+  return z.array(item, must('be a list')).max(entriesMax, `must have at most ${entriesMax} entries`)
+}
+
 /** A list that names each thing once. */
-function distinct<Item>(item: z.ZodType<Item>, keyOf: (value: Item) => unknown) {
-  return z
-    .array(item, list)
+function distinct<Item extends z.ZodType>(item: Item, keyOf: (value: z.output<Item>) => unknown) {
+  return atMost(100, item)
     .refine(items => new Set(items.map(keyOf)).size === items.length, 'must not name the same one twice')
     .default([])
 }
@@ -67,9 +72,7 @@ function byCodePoint(a: string, b: string): number {
 }
 
 /** Filters drop white space at the ends, so a tag that has some could never be found. */
-const Tags = z
-  .array(text(128).trim().min(1, 'must not be empty'), list)
-  .max(100, 'must have at most 100 entries')
+const Tags = atMost(100, text(128).trim().min(1, 'must not be empty'))
   .transform(tags => (tags.length < 2 ? tags : [...new Set(tags)].sort(byCodePoint)))
   .default([])
 
@@ -97,9 +100,9 @@ export const ContentFileLine = z.object({
   topics: distinct(Topic, topic => topic.id),
   uid: text(36).nullable().default(null),
   title: text(1024).nullable().default(null),
-  description: text().nullable().default(null),
+  description: text(proseMax).nullable().default(null),
   require_summaries: z.boolean(must('be true or false')).default(false),
-  url: text().nullable().default(null),
+  url: url.nullable().default(null),
   content_feature_type: Tags,
   content_type: z.enum(['page', 'file', 'video', 'pdf'], 'must be page, file, video or pdf').default('file'),
   content_title: text(1024).nullable().default(''),
@@ -111,27 +114,30 @@ export const ContentFileLine = z.object({
     .nullable()
     .default(null),
   image_src: text(200).nullable().default(null),
-  /** Shown as a text; a number does as well. */
-  resource_id: z.union(
-    [
-      id,
-      z
-        .string()
-        .regex(/^\d{1,15}$/)
-        .transform(Number),
-    ],
-    'must be a whole number',
-  ),
+  /** A text of digits, as it is shown; a number does as well. */
+  resource_id: z
+    .union(
+      [
+        id,
+        z
+          .string()
+          .regex(/^[1-9]\d{0,15}$/)
+          .transform(Number)
+          .pipe(id),
+      ],
+      must('be a whole number'),
+    )
+    .transform(String),
   resource_readable_id: text(512).default(''),
-  course_number: z.array(text(128), list).default([]),
+  course_number: atMost(100, text(128)).default([]),
   file_type: text(128).nullable().default(null),
   file_extension: text(32).nullable().default(null),
   offered_by: Unit,
   platform: Platform,
   run_readable_id: text(128).default(''),
   edx_module_id: text(1024).nullable().default(null),
-  summary: text().default(''),
-  flashcards: z.array(z.object({ question: text(), answer: text() }, object), list).default([]),
+  summary: text(proseMax).default(''),
+  flashcards: atMost(100, z.object({ question: text(4096), answer: text(4096) }, object)).default([]),
   /** Now, or for a file that is there already the time that it has. */
   created_on: Time.optional(),
   published: z.boolean(must('be true or false')).default(true),

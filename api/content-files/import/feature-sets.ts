@@ -5,8 +5,8 @@ import type { Batch } from './batch.ts'
 
 type Client = Pick<pg.ClientBase, 'query'>
 
-const newTypes = `SELECT name FROM unnest($1::text[]) AS name
-  WHERE NOT EXISTS (SELECT FROM content_feature_types known WHERE known.name = name)`
+const newTypes = `SELECT given.name FROM unnest($1::text[]) AS given(name)
+  WHERE NOT EXISTS (SELECT FROM content_feature_types known WHERE known.name = given.name)`
 
 /** The lists by their places, each as the ids of its types in ascending order. */
 const wantedSets = `(SELECT place, ARRAY(

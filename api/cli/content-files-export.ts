@@ -1,0 +1,39 @@
+/** `barograph content-files export`: all content files as lines, to a file that is whole or not there. */
+
+import { createWriteStream, renameSync, rmSync } from 'node:fs'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { type AdminClient, refusal } from './admin-client.ts'
+import { CommandError } from './command-error.ts'
+import type { ImportStreams } from './import.ts'
+
+export async function exportContentFiles(
+  client: AdminClient,
+  { stdout }: Pick<ImportStreams, 'stdout'>,
+  output: string | undefined,
+): Promise<void> {
+  const response = await client.send('GET', '/content-files/export')
+  if (!response.ok) throw await refusal(response)
+  const lines = Readable.fromWeb(response.body ?? new ReadableStream())
+  if (output === undefined) await copy(lines, stdout as NodeJS.WriteStream, { end: false })
+  else await copyToFile(lines, output)
+}
+
+async function copyToFile(lines: Readable, path: string): Promise<void> {
+  const unfinished = `${path}.part`
+  try {
+    await copy(lines, createWriteStream(unfinished), { end: true })
+    renameSync(unfinished, path)
+  } catch (error) {
+    rmSync(unfinished, { force: true })
+    throw error
+  }
+}
+
+async function copy(lines: Readable, to: NodeJS.WritableStream, options: { end: boolean }): Promise<void> {
+  try {
+    await pipeline(lines, to, options)
+  } catch (error) {
+    throw new CommandError(`the export broke off: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}

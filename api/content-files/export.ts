@@ -1,0 +1,66 @@
+/** Every content file as a line that an import takes, ordered by id, so that the same files are the same bytes. */
+
+import type pg from 'pg'
+import { type FileRow, fileColumns, objectOf } from './file-reader.ts'
+import { createRunCache } from './run-cache.ts'
+
+const filesPerPage = 200
+/** A page ends behind the file that passes this: texts may be long. */
+const pageBytesMax = 1 << 20
+
+const pageSql = `
+  SELECT ${fileColumns}, published, content,
+    to_char(created_on AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_on
+  FROM (
+    SELECT *, sum(bytes) OVER (ORDER BY id) - bytes AS bytes_before
+    FROM (
+      SELECT files.*, content, octet_length(concat(content, description, summary, flashcards)) AS bytes
+      FROM content_files files LEFT JOIN content_texts ON file_id = files.id
+      WHERE id > $1 ORDER BY id LIMIT ${filesPerPage}
+    ) next
+  ) file
+  WHERE bytes_before <= ${pageBytesMax}
+  ORDER BY file.id`
+
+type ExportRow = FileRow & { created_on: string; published: boolean; content: string | null }
+
+/** Some lines at a time. `isClosed` is looked at between them. */
+export async function* exportLines(pool: pg.Pool, isClosed: () => boolean): AsyncGenerator<string> {
+  const runs = createRunCache(pool)
+  const featureTypesOf = createFeatureTypes(pool)
+  for (let after = 0; ; ) {
+    if (isClosed()) throw new Error('the service stops')
+    const { rows } = await pool.query<ExportRow>(pageSql, [after])
+    const last = rows.at(-1)
+    if (last === undefined) return
+    after = last.id
+    const runsOfPage = await runs.get(rows.map(file => file.run_id))
+    const sets = await featureTypesOf(rows.map(file => file.feature_set_id))
+    const lines = rows.map(file => {
+      const run = runsOfPage.get(file.run_id)
+      // Nobody removes a run, so there is one for each file.
+      if (run === undefined) throw new Error(`the run ${file.run_id} is gone`)
+      const { created_on, published, content } = file
+      const object = objectOf(file, run, { featureTypesOf: id => sets.get(id) ?? [] })
+      return `${JSON.stringify({ ...object, created_on, published, content })}\n`
+    })
+    yield lines.join('')
+  }
+}
+
+const setsSql = `SELECT id, ARRAY(
+    SELECT name FROM content_feature_types type WHERE type.id = ANY (feature_type_ids) ORDER BY name COLLATE "C"
+  )::text[] AS names
+  FROM content_feature_sets WHERE id = ANY ($1)`
+
+/** Lists of feature types by id; they never change, so each is asked for once. */
+function createFeatureTypes(pool: pg.Pool): (ids: readonly number[]) => Promise<ReadonlyMap<number, string[]>> {
+  const known = new Map<number, string[]>()
+  return async ids => {
+    const missing = new Set(ids.filter(id => !known.has(id)))
+    if (missing.size === 0) return known
+    const { rows } = await pool.query<{ id: number; names: string[] }>(setsSql, [[...missing]])
+    for (const { id, names } of rows) known.set(id, names)
+    return known
+  }
+}
