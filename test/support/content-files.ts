@@ -1,0 +1,85 @@
+/** The listing of content files over HTTP, on a real PostgreSQL, without the rest of the service. */
+
+import { once } from 'node:events'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type FastifyServerOptions, fastify } from 'fastify'
+import type pg from 'pg'
+import { registerContentFiles } from '../../api/content-files/content-files.ts'
+import { createContentFileImporter } from '../../api/content-files/import/importer.ts'
+import { routedUrl } from '../../api/content-files/requested-path.ts'
+import { silentLog, startDatabases, type TestHooks } from './databases.ts'
+
+/** An address where nobody listens stands for a QuestDB that is away. */
+const nowhere = { questdbHttp: 'http://127.0.0.1:9', questdbPg: 'postgresql://127.0.0.1:9/qdb' }
+
+export interface ContentFileAnswer {
+  status: number
+  headers: http.IncomingHttpHeaders
+  text: string
+}
+
+export type AskContentFiles = (
+  path: string,
+  headers?: Record<string, string>,
+  method?: string,
+) => Promise<ContentFileAnswer>
+
+export interface ContentFileStore {
+  postgres: pg.Pool
+  /** Lines of an import; all have to be accepted. */
+  importLines(lines: readonly object[]): Promise<void>
+}
+
+export async function startContentFileStore(t: TestHooks): Promise<ContentFileStore> {
+  const { store } = await startDatabases(t, nowhere)
+  const importer = createContentFileImporter({ postgres: store.postgres, actor: 'test' })
+  t.teardown(() => importer.close())
+  return {
+    postgres: store.postgres,
+    async importLines(lines) {
+      const body = lines.map(line => `${JSON.stringify(line)}\n`).join('')
+      const answer = await importer.importFiles(Buffer.from(body))
+      if (typeof answer === 'string' || answer.rejected > 0) throw new Error(`refused: ${JSON.stringify(answer)}`)
+    },
+  }
+}
+
+export interface ListingServer {
+  /** `http://127.0.0.1:…` */
+  origin: string
+  /** Sends the path as it is. */
+  ask: AskContentFiles
+}
+
+export interface ListingServerOptions {
+  publicUrl?: string
+  trustProxy?: FastifyServerOptions['trustProxy']
+}
+
+export async function startListing(
+  t: TestHooks,
+  postgres: pg.Pool,
+  { publicUrl, trustProxy = false }: ListingServerOptions = {},
+): Promise<ListingServer> {
+  const app = fastify({
+    trustProxy,
+    rewriteUrl: ({ url = '/' }) => routedUrl(url),
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 100 },
+  })
+  app.removeAllContentTypeParsers()
+  registerContentFiles(app, { postgres, publicUrl, log: silentLog })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  t.teardown(() => app.close())
+  const { port } = app.server.address() as AddressInfo
+  const ask: AskContentFiles = async (path, headers = {}, method = 'GET') => {
+    const request = http.request({ port, host: '127.0.0.1', path, headers, method, agent: false })
+    request.end()
+    const [response] = (await once(request, 'response')) as [http.IncomingMessage]
+    const chunks: Buffer[] = []
+    for await (const chunk of response) chunks.push(chunk)
+    const text = Buffer.concat(chunks).toString()
+    return { status: response.statusCode ?? 0, headers: response.headers, text }
+  }
+  return { origin: `http://127.0.0.1:${port}`, ask }
+}
