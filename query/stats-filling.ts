@@ -2,12 +2,13 @@
 
 import { freshnessOf } from '../analytics/freshness.ts'
 import type { LocalTime } from '../analytics/local-time.ts'
+import { fullMinute } from '../analytics/reliability-record.ts'
 import type { Filling } from './live-body.ts'
 import { liveText, type StatsLive } from './stats/live.ts'
 
 export function fillStats(live: StatsLive, nowMs: number, local: LocalTime): Filling {
   const { lastMs, cadence } = live.freshness
   const { state } = freshnessOf({ ...live.freshness, nowMs })
-  const isSilent = lastMs !== null && cadence.gapMs !== null && nowMs - lastMs > cadence.gapMs
+  const isSilent = lastMs !== null && cadence.gapMs !== null && fullMinute(nowMs) - lastMs > cadence.gapMs
   return { text: liveText(live, nowMs, local), tag: isSilent ? `${state}-silent` : state }
 }

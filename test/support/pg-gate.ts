@@ -93,7 +93,8 @@ export async function openGate(t: TestHooks, target: PgAddress): Promise<PgGate>
 
 /** Reads what a client sends: a length and a start-up packet, then messages of a letter and a length. */
 function executeCounter(onExecute: () => void): (bytes: Buffer) => void {
-  const execute = 'E'.charCodeAt(0)
+  // An execution of what was prepared, or a query that is text alone.
+  const statements: (number | undefined)[] = ['E'.charCodeAt(0), 'Q'.charCodeAt(0)]
   let pending: Buffer = Buffer.alloc(0)
   let started = false
   return bytes => {
@@ -103,7 +104,7 @@ function executeCounter(onExecute: () => void): (bytes: Buffer) => void {
       if (pending.length < letters + 4) return
       const length = letters + pending.readUInt32BE(letters)
       if (pending.length < length) return
-      if (started && pending[0] === execute) onExecute()
+      if (started && statements.includes(pending[0])) onExecute()
       started = true
       pending = pending.subarray(length)
     }
