@@ -91,7 +91,7 @@ t.test('every change is seen at once, by every process', async t => {
     }
   }
   await store.importLines([line])
-  await sees(1, 200, String(line['title']))
+  await sees(1, 200, String(sample['title']))
   t.equal((await read(path)).count, count + 1)
   await store.importLines([{ ...line, title: 'Another title', run_title: 'Another run title' }])
   await sees(1, 200, 'Another title')

@@ -1,0 +1,77 @@
+/** How old an answer may be: the index of few files is made anew at once, that of many behind the answers. */
+
+import t from 'tap'
+import { createListing, type ListingOptions } from '../../../api/content-files/listing.ts'
+import { startContentFileStore } from '../../support/content-files.ts'
+import { silentLog } from '../../support/databases.ts'
+import { until } from '../../support/processes.ts'
+import { sampleLines } from '../../support/sample-content-files.ts'
+
+const { postgres, importLines } = await startContentFileStore(t)
+await importLines(sampleLines)
+let nowMs = 1_000_000
+
+function start(t: { teardown(work: () => unknown): void }, more: Partial<ListingOptions>) {
+  const listing = createListing({ pool: postgres, nowMs: () => nowMs, log: silentLog, ...more })
+  t.teardown(() => listing.close())
+  return listing
+}
+
+async function change(): Promise<string> {
+  await postgres.query(`UPDATE content_files SET title = 'Changed' WHERE id = 40`)
+  const { rows } = await postgres.query<{ version: string }>('SELECT version::text FROM content_version')
+  return rows[0]?.version ?? ''
+}
+
+t.test('an index of few files is waited for', async t => {
+  const listing = start(t, { waitedForFilesMax: 5 })
+  const index = await listing.current()
+  t.equal(index.size, 5)
+  t.equal(await listing.current(), index)
+  t.equal(listing.newer(index, index.version), undefined)
+  const version = await change()
+  const newer = await listing.newer(index, version)
+  t.equal(newer?.version, version)
+  t.equal(await listing.current(), newer)
+  // A request that began before it came is given the same.
+  t.equal(await listing.newer(index, version), newer)
+})
+
+t.test('many ask at once, and one index is made for all', async t => {
+  const listing = start(t, {})
+  const index = await listing.current()
+  const version = await change()
+  const made = await Promise.all(Array.from({ length: 20 }, () => listing.newer(index, version)))
+  t.equal(new Set(made).size, 1)
+})
+
+t.test('one that began before the change is not taken for one after it', async t => {
+  const listing = start(t, {})
+  const index = await listing.current()
+  const early = listing.newer(index, 'of a change that another process has made')
+  const version = await change()
+  t.equal((await listing.newer(index, version))?.version, version)
+  await early
+})
+
+t.test('an index of many files answers while another one is made, but not for long', async t => {
+  const listing = start(t, { waitedForFilesMax: 4, staleMsMax: 10_000 })
+  const index = await listing.current()
+  nowMs += 60_000
+  t.equal(listing.newer(index, index.version), undefined, 'it holds now')
+  const version = await change()
+  nowMs += 9_000
+  t.equal(listing.newer(index, version), undefined, 'it may be shown')
+  await until('another one is made', async () => (await listing.current()) !== index)
+  t.equal((await listing.current()).version, version)
+  const later = await change()
+  nowMs += 11_000
+  t.equal((await listing.newer(await listing.current(), later))?.version, later, 'it is too old to be shown')
+})
+
+t.test('after its close it makes no index', async t => {
+  const listing = start(t, {})
+  await listing.close()
+  await t.rejects(listing.current(), /closed/)
+  await listing.close()
+})
