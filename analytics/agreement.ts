@@ -14,7 +14,7 @@ const lagMaxMs = 24 * 3_600_000
 /** As the limits are published; a normal distribution has 95 % between them. */
 const limitSpreads = 1.96
 
-/** Null stands for what does not exist; `reason` says why everything from `pearson` to `lag_r` but the limits does not. */
+/** Null stands for what does not exist. Without a correlation `reason` says why; nothing that builds on it exists then. */
 export interface Agreement {
   /** Cells in which both have a value. */
   readonly n: number
@@ -59,12 +59,12 @@ export function agreementOf(aCells: Float64Array, bCells: Float64Array, stepMs: 
   }
 }
 
-/** [from, to) from the later first value to the earlier last one; empty when the two never met. */
+/** [from, to) from the later first value to the earlier last one; not ascending when the two never met. */
 function commonStretch(a: Float64Array, b: Float64Array): [from: number, to: number] {
   const isPresent = (value: number) => !Number.isNaN(value)
-  const from = Math.max(a.findIndex(isPresent), b.findIndex(isPresent))
+  const from = Math.max(0, a.findIndex(isPresent), b.findIndex(isPresent))
   const to = Math.min(a.findLastIndex(isPresent), b.findLastIndex(isPresent)) + 1
-  return from < 0 ? [0, 0] : [from, Math.max(from, to)]
+  return [from, to]
 }
 
 function differencesOf(a: Float64Array, b: Float64Array): Pick<Agreement, 'bias' | 'sd_diff' | 'mae' | 'rmse'> {

@@ -21,7 +21,7 @@ export const comparePresets: readonly string[] = [...Object.keys(hoursOfPreset),
 
 /** Undefined for what is neither a preset nor an alias. */
 export function comparePreset(text: string): ComparePreset | undefined {
-  const name = Object.hasOwn(presetOfAlias, text) ? (presetOfAlias[text] as string) : text
+  const name = presetOfAlias[text] ?? text
   return Object.hasOwn(hoursOfPreset, name) ? (name as ComparePreset) : undefined
 }
 

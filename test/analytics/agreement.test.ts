@@ -70,6 +70,11 @@ test('a series agrees with itself entirely', async t => {
     reason: null,
   })
   t.ok(Math.abs((lag_r ?? nan) - 1) < 1e-12 && n_eff !== null && n_eff > 2)
+  for (let seed = 0; seed < 50; seed++) {
+    const own = autoregressive(24, 0.8, seed)
+    const { pearson, spearman, slope } = hourly(own, own)
+    t.strictSame([pearson, spearman, slope], [1, 1, 1], `seed ${seed}`)
+  }
 })
 
 test('what does not exist is null, and the reason says why', async t => {

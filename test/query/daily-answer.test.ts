@@ -181,6 +181,18 @@ test('a gap is in the coverage, and neither counted nor bridged in the time-weig
   t.strictSame([temperature.coverage, temperature.mean_of_hours, temperature.valid], [721 / 1440, null, false])
 })
 
+test('18 hours of 24 make a mean of hours, 17 do not; a day of 23 hours needs 18 as well', async t => {
+  const meanOfHours = (hours: number, nowMs: number) => {
+    const fromMs = dailyStartMs(berlin, nowMs, 1)
+    const { days } = daily(temperatures(fromMs, hourMs, [...Array(hours).keys()]), { local: berlin, nowMs })
+    return (days[0] as Day).temperature.mean_of_hours
+  }
+  t.strictSame([meanOfHours(18, startMs), meanOfHours(17, startMs)], [8.5, null])
+  const [spring, autumn] = [Date.UTC(2026, 2, 29, 12), Date.UTC(2026, 9, 25, 12)]
+  t.strictSame([meanOfHours(18, spring), meanOfHours(17, spring)], [8.5, null])
+  t.strictSame([meanOfHours(19, autumn), meanOfHours(18, autumn)], [9, null])
+})
+
 test('a new device has empty days before its first', async t => {
   const { days } = daily(temperatures(startMs + 23 * hourMs, minuteMs, new Array(60).fill(3)), { days: 4, every: 60 })
   t.strictSame(
