@@ -51,7 +51,9 @@ export const Settings = z.object({
   PUBLIC_URL: z
     .url({ protocol: /^https?$/, error: 'must be an address such as https://barograph.example' })
     .optional()
-    .describe('Address under which clients reach the service; default is made of HOST and PORT.'),
+    .describe(
+      'Address under which clients reach the service, and that of links in answers; default is the one of the request.',
+    ),
   QUESTDB_HTTP: databaseUrl(/^https?:$/, 'http://user:password@host:9000')
     .optional()
     .describe('A QuestDB to use instead of an own one; credentials in the address.'),
@@ -75,7 +77,7 @@ export const Settings = z.object({
     .optional()
     .transform(text => text?.split(',').map(part => part.trim()))
     .refine(parts => parts?.every(isNetwork) ?? true, 'must be addresses or networks such as 10.0.0.0/8, with commas')
-    .describe('Proxies whose X-Forwarded-For is believed: addresses or networks, with commas.'),
+    .describe('Proxies whose X-Forwarded-For, -Host and -Proto are believed: addresses or networks, with commas.'),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent'], {
       error: 'must be fatal, error, warn, info, debug or silent',
