@@ -38,6 +38,7 @@ interface Line {
 
 export class Background {
   readonly #logBin: Float64Array
+  /** Filled as far as it is asked for: a logarithm of all 65,537 bins would take longer than their transform. */
   readonly #logPower: Float64Array
   /** The points of a fit that are left, ln(bin) and ln P. */
   readonly #x: Float64Array
@@ -46,6 +47,7 @@ export class Background {
   /** By bin, 1 + the place of the line that is nearest to it; 0 where bins are judged exactly. */
   readonly #lineNumber: Uint8Array
   readonly #binsPerCycle: number
+  #power: Float64Array = new Float64Array(0)
   #floor = 0
   #lines: Line[] = []
 
@@ -60,8 +62,7 @@ export class Background {
     this.#binsPerCycle = size / cells
     this.#lineNumber = new Uint8Array(this.#logBin.length)
     for (let number = 1; this.#lineBin(number - 1) < size / 2; number++) {
-      const from = number === 1 ? this.#lineBin(0) + 1 : Math.ceil(this.#lineBin(number - 1.5))
-      this.#lineNumber.fill(number, from)
+      this.#lineNumber.fill(number, this.#endOfLine(number - 1))
     }
   }
 
@@ -81,12 +82,10 @@ export class Background {
     for (const frequency of removedFrequencies) {
       this.#isHole.fill(1, Math.ceil(Math.max(0, frequency * size - reach)), Math.floor(frequency * size + reach) + 1)
     }
+    this.#power = power
+    this.#logPower.fill(Number.NaN)
     let largest = 0
-    for (let k = 0; k < power.length; k++) {
-      const value = power[k] as number
-      this.#logPower[k] = Math.log(Math.max(value, powerMin))
-      largest = Math.max(largest, value)
-    }
+    for (let k = 0; k < power.length; k++) if ((power[k] as number) > largest) largest = power[k] as number
     this.#floor = Math.max(this.#floor, floorShare * largest)
     this.#lines = []
     for (let i = 0; this.#lineBin(i) < power.length - 1; i++) this.#lines.push(this.#sampledLine(this.#lineBin(i)))
@@ -100,7 +99,7 @@ export class Background {
     for (let k = from; k <= to; k++) {
       if (Math.abs(k - bin) <= leftOut || this.#isHole[k] === 1) continue
       this.#x[count] = this.#logBin[k] as number
-      this.#y[count++] = this.#logPower[k] as number
+      this.#y[count++] = this.#logOf(k)
     }
     return this.#value(this.#fit(count), bin)
   }
@@ -114,13 +113,43 @@ export class Background {
     return line === undefined ? this.at(bin) : this.#value(line, bin)
   }
 
-  /** Whether the power at a bin is at least `ratio` times that. */
-  mayStandOut(bin: number, ratio: number): boolean {
-    const logPower = (this.#logPower[bin] as number) - Math.log(ratio)
-    const line = this.#nearLine(bin)
-    // No exponential: nearly all of the tens of thousands that are asked for are far below.
-    const isAbove = line === undefined || logPower >= this.#logValue(line, bin)
-    return isAbove && logPower >= Math.log(this.near(bin))
+  /** The local maxima from a bin on, without the last bin, with at least `ratio` times the background that is near. */
+  standingOut(from: number, ratio: number): number[] {
+    const standing: number[] = []
+    for (let start = Math.max(1, from); start < this.#power.length - 1; ) {
+      const number = this.#lineNumber[start] as number
+      const isLast = number === this.#lines.length
+      const end = Math.min(this.#power.length - 1, isLast ? Number.POSITIVE_INFINITY : this.#endOfLine(number))
+      this.#standingOutBetween(start, end, ratio, standing)
+      start = end
+    }
+    return standing
+  }
+
+  /** Between bins with one line nearly all are below its lower end, which takes no exponential to see. */
+  #standingOutBetween(start: number, end: number, ratio: number, standing: number[]): void {
+    const power = this.#power
+    const line = this.#nearLine(start)
+    const least = line === undefined ? 0 : Math.min(this.#value(line, start), this.#value(line, end - 1))
+    const powerMin = ratio * Math.max(this.#floor, least)
+    for (let bin = start; bin < end; bin++) {
+      const value = power[bin] as number
+      if (value < powerMin || !(value > (power[bin - 1] as number) && value >= (power[bin + 1] as number))) continue
+      if (value >= ratio * this.near(bin)) standing.push(bin)
+    }
+  }
+
+  /** The first bin to which another line is nearer. */
+  #endOfLine(number: number): number {
+    return number === 0 ? this.#lineBin(0) + 1 : Math.ceil(this.#lineBin(number - 0.5))
+  }
+
+  #logOf(bin: number): number {
+    const known = this.#logPower[bin] as number
+    if (!Number.isNaN(known)) return known
+    const value = Math.log(Math.max(this.#power[bin] as number, powerMin))
+    this.#logPower[bin] = value
+    return value
   }
 
   #nearLine(bin: number): Line | undefined {
@@ -153,7 +182,7 @@ export class Background {
     for (let i = 0; i < count; i++) {
       const place = count < width ? Math.floor(((i * goldenFraction) % 1) * width) : i
       this.#x[i] = this.#logBin[from + place] as number
-      this.#y[i] = this.#logPower[from + place] as number
+      this.#y[i] = this.#logOf(from + place)
     }
     return this.#fit(count)
   }

@@ -83,11 +83,13 @@ export function createPeakSearch(cells: number): (values: Float64Array) => Seaso
     background.take(spectrum, removedFrequencies)
     const picture = periodogramPicture(spectrum, background)
     for (;;) {
-      const bin = strongest(spectrum, rest, candidates(spectrum, background, removedFrequencies))
+      const isFirst = peaks.length === 0
+      const bins = isFirst ? firstCandidates(spectrum) : laterCandidates(spectrum, background, removedFrequencies)
+      const bin = strongest(spectrum, rest, bins)
       if (bin === undefined) break
       const removed = cycleUnderWindow(rest, window, parabolaVertex(spectrum, bin) / spectrum.size)
       const variance = (removed.cosine ** 2 + removed.sine ** 2) / 2
-      if (peaks.length > 0 && variance * whole.weightSum < shareMin * whole.squares) break
+      if (!isFirst && variance * whole.weightSum < shareMin * whole.squares) break
       const reported = cycleOfWhole(whole, removed.frequency)
       const snr = (spectrum.power[bin] as number) / background.at(bin)
       const falseAlarm = falseAlarmProbability(reported.power, times, nyquist)
@@ -103,33 +105,46 @@ export function createPeakSearch(cells: number): (values: Float64Array) => Seaso
   }
 }
 
-/**
- * The bins that may have the largest z: local maxima with nearly the largest P, outside the main lobes of what was
- * taken already, where only a cycle's changes in strength are left. All but the first to be taken must stand out.
- */
-function candidates(spectrum: Spectrum, background: Background, removedFrequencies: readonly number[]): number[] {
-  const { power, size, cells } = spectrum
-  const mustStandOut = removedFrequencies.length > 0
-  const binMin = (cyclesMin * size) / cells
-  const open = localMaxima(spectrum, Math.floor(binMin))
-    .filter(bin => bin > binMin + 1 || parabolaVertex(spectrum, bin) >= binMin)
-    .filter(bin => removedFrequencies.every(frequency => Math.abs(bin / size - frequency) * cells > lobeCycles))
-  // Of tens of thousands of maxima only these few are sorted, and judged exactly one by one.
+/** The bins that may have the largest z in the spectrum of the whole series: local maxima with nearly the largest P. */
+function firstCandidates(spectrum: Spectrum): number[] {
+  const { power } = spectrum
+  const open = localMaxima(spectrum, Math.floor(lowestBin(spectrum))).filter(bin => isCycle(spectrum, bin))
   const largest = open.reduce((most, bin) => Math.max(most, power[bin] as number), 0)
-  const byPower = open
-    .filter(bin => {
-      return mustStandOut ? background.mayStandOut(bin, screenRatio) : (power[bin] as number) >= rivalShare * largest
-    })
+  const strong = open.filter(bin => (power[bin] as number) >= rivalShare * largest)
+  return strong.sort((a, b) => (power[b] as number) - (power[a] as number)).slice(0, rivalsMax)
+}
+
+/**
+ * The same in what is left: they must stand out, outside the main lobes of what was taken already, where only a
+ * cycle's changes in strength are left.
+ */
+function laterCandidates(spectrum: Spectrum, background: Background, removedFrequencies: readonly number[]): number[] {
+  const { power, size, cells } = spectrum
+  const byPower = background
+    .standingOut(Math.floor(lowestBin(spectrum)), screenRatio)
+    .filter(bin => isCycle(spectrum, bin))
+    .filter(bin => removedFrequencies.every(frequency => Math.abs(bin / size - frequency) * cells > lobeCycles))
     .sort((a, b) => (power[b] as number) - (power[a] as number))
   const chosen: number[] = []
   let powerMin = 0
   for (const bin of byPower) {
-    if (chosen.length >= rivalsMax || (power[bin] as number) < powerMin) break
-    if (mustStandOut && !((power[bin] as number) >= significantRatio * background.at(bin))) continue
+    const value = power[bin] as number
+    if (chosen.length >= rivalsMax || value < powerMin) break
+    if (!(value >= significantRatio * background.at(bin))) continue
     chosen.push(bin)
-    powerMin ||= rivalShare * (power[bin] as number)
+    powerMin ||= rivalShare * value
   }
   return chosen
+}
+
+/** The bin of the slowest cycle that is looked for. */
+function lowestBin({ size, cells }: Spectrum): number {
+  return (cyclesMin * size) / cells
+}
+
+function isCycle(spectrum: Spectrum, bin: number): boolean {
+  const lowest = lowestBin(spectrum)
+  return bin > lowest + 1 || parabolaVertex(spectrum, bin) >= lowest
 }
 
 function strongest(spectrum: Spectrum, values: Float64Array, bins: readonly number[]): number | undefined {
