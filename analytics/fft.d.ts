@@ -4,11 +4,8 @@ declare module 'fft.js' {
   class FFT {
     /** Throws when the size is not a power of two above 1. */
     constructor(size: number)
-    readonly size: number
     /** Forward transform of `size` complex numbers, no scaling; both arrays hold 2·size numbers. */
     transform(output: Float64Array, input: Float64Array): void
-    /** Forward transform of `size` real numbers; fills the entries 0 … size/2 of the output's 2·size numbers. */
-    realTransform(output: Float64Array, input: Float64Array): void
   }
   export = FFT
 }

@@ -54,7 +54,7 @@ interface Workspace {
 export function decompose(values: Float64Array, options: StlOptions): Stl {
   const { length } = values
   if (length < 2 * options.period) throw new RangeError(`${length} values are not two seasons of ${options.period}`)
-  const work = createWorkspace(length, options)
+  const work = workspaceFor(length, options)
   const seasonal = new Float64Array(length)
   const trend = new Float64Array(length)
   const remainder = new Float64Array(length)
@@ -69,6 +69,17 @@ export function decompose(values: Float64Array, options: StlOptions): Stl {
     if (weights !== null && round < rounds - 1) updateWeights(remainder, weights, work.rest)
   }
   return { seasonal, trend, remainder }
+}
+
+/** The last one for these options: the metrics of a device are equally long, and planning is a fifth of the work. */
+const workspaces = new WeakMap<StlOptions, { readonly length: number; readonly work: Workspace }>()
+
+function workspaceFor(length: number, options: StlOptions): Workspace {
+  const known = workspaces.get(options)
+  if (known?.length === length) return known.work
+  const work = createWorkspace(length, options)
+  workspaces.set(options, { length, work })
+  return work
 }
 
 function createWorkspace(length: number, { period, seasonal, trend, lowPass }: StlOptions): Workspace {
