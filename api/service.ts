@@ -188,14 +188,23 @@ function openOwnIngest({ config, log, onFatal }: ServiceOptions, directory: Data
 
 /** Readings are taken before QuestDB is there; they wait in the journal. */
 function forwardWhenReady(store: Store, ingest: Ingest, { onFatal }: ServiceOptions): void {
-  const { ready, address, commitMode } = store.questdb
+  const { ready, address, commitMode, hourlyView } = store.questdb
   ready.then(
-    () => ingest.startForwarding(address.http, commitMode() === 'sync'),
+    () => ingest.startForwarding(address.http, commitMode() === 'sync', hourlyView.distrust),
     (error: Error) => {
       // It is also told when the store closed before; that is no fault.
       if (error instanceof StartError) onFatal(error)
     },
   )
+}
+
+/** From here on the view of the hours may lack readings; so may all of it while it is not there. */
+function rawFromUs({ questdb: { hourlyView } }: Store, ingest: Ingest): number {
+  const txn = hourlyView.trustedTxn()
+  if (txn === undefined) return Number.NEGATIVE_INFINITY
+  const oldestUs = ingest.oldestSentSince(txn)
+  // What we are told then may have been that the table has lost rows.
+  return hourlyView.trustedTxn() === txn ? oldestUs : Number.NEGATIVE_INFINITY
 }
 
 function openQuery({ config, log }: ServiceOptions, store: Store, ingest: Ingest, clockMs: Clock): Query {
@@ -204,6 +213,7 @@ function openQuery({ config, log }: ServiceOptions, store: Store, ingest: Ingest
     timeZone: config.TIME_ZONE,
     now: clockMs,
     revision: ingest.revision,
+    rawFromUs: () => rawFromUs(store, ingest),
     limits: {
       latestBytesMax: config.LATEST_BYTES_MAX,
       cacheBytesMax: config.CACHE_BYTES_MAX,

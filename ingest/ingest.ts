@@ -27,8 +27,6 @@ export interface IngestOptions {
   log: Log
   /** For tests only. */
   faults?: InjectedFaults | undefined
-  /** Called when QuestDB may have lost what it had applied, and the journal is sent again. */
-  onLost?: (reason: string) => void
   /** Called when a thread has died: the process cannot keep its promise any more. */
   onFatal: (error: Error) => void
 }
@@ -63,8 +61,11 @@ export interface Ingest {
    * is none. Never ask for an earlier transaction again.
    */
   oldestSentSince(txn: number): number
-  /** Begins to forward: QuestDB is there, and we know whether it syncs what it applies. */
-  startForwarding(questdb: QuestdbHttp, appliedIsSynced: boolean): void
+  /**
+   * Begins to forward: QuestDB is there, and we know whether it syncs what it applies. `onLost` is told when QuestDB may have
+   * lost what it had applied, and the journal is sent again.
+   */
+  startForwarding(questdb: QuestdbHttp, appliedIsSynced: boolean, onLost?: (reason: string) => void): void
   status(): IngestStatus
   deadLetters: DeadLetters
   /** Syncs what was taken and stops. Readings that are not forwarded stay in the journal. May be called twice. */
@@ -95,7 +96,7 @@ export function openIngest(options: IngestOptions): Ingest {
   })
   const revisions = new Int32Array(new SharedArrayBuffer(4 * revisionSlots))
   let forwarderStatus = statusAtStart(openDisk(directory), journal.recoveredEnd, journal.recoveredOrdinal)
-  const sent = openSentPort(options.onLost)
+  const sent = openSentPort()
   let closing: Promise<void> | undefined
 
   const workerData: ForwarderThreadData = {
@@ -147,7 +148,8 @@ export function openIngest(options: IngestOptions): Ingest {
     clockUs: () => journal.clockUs(),
     revision: deviceNumber => revisions[deviceNumber % revisionSlots] ?? 0,
     oldestSentSince: sent.oldestSince,
-    startForwarding(questdb, appliedIsSynced) {
+    startForwarding(questdb, appliedIsSynced, onLost) {
+      sent.onLost = onLost
       const keptMs = appliedIsSynced ? 0 : keepMs
       command({ kind: 'start', questdb, keepMs: keptMs, keepBytesMax: options.journalBytesMax / 2 })
     },

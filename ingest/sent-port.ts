@@ -6,13 +6,14 @@ import { type SentNews, SentTimes } from './sent-times.ts'
 export interface SentPort {
   /** Takes SentNews. For the forwarder's thread. */
   readonly port: MessagePort
+  onLost: ((reason: string) => void) | undefined
   /** Takes what was told so far, so that it does not pile up. */
   learn(): void
   oldestSince(txn: number): number
   close(): void
 }
 
-export function openSentPort(onLost: ((reason: string) => void) | undefined): SentPort {
+export function openSentPort(): SentPort {
   const { port1, port2 } = new MessageChannel()
   const times = new SentTimes()
 
@@ -21,12 +22,13 @@ export function openSentPort(onLost: ((reason: string) => void) | undefined): Se
     for (let told = receiveMessageOnPort(port1); told !== undefined; told = receiveMessageOnPort(port1)) {
       const news: SentNews = told.message
       times.learn(news)
-      if (news.kind === 'lost') onLost?.(news.reason)
+      if (news.kind === 'lost') sentPort.onLost?.(news.reason)
     }
   }
 
-  return {
+  const sentPort: SentPort = {
     port: port2,
+    onLost: undefined,
     learn,
     oldestSince(txn) {
       learn()
@@ -34,4 +36,5 @@ export function openSentPort(onLost: ((reason: string) => void) | undefined): Se
     },
     close: () => port1.close(),
   }
+  return sentPort
 }

@@ -9,7 +9,7 @@ import { ReadingsColumns } from './readings-columns.ts'
 import type { HourlyColumns, HourlySeries, Series } from './series.ts'
 import { QuestionFailed, type WorkerSettings } from './task.ts'
 
-export interface SeriesAsked {
+interface SeriesAsked {
   readonly symbol: string
   /** Not included. */
   readonly afterUs: number
@@ -40,6 +40,18 @@ export function createReadingsSource(settings: Settings, connection: Connection)
     return [asMilliseconds(times), ...others]
   }
 
+  async function readHours(asked: HoursAsked, signal: AbortSignal): Promise<HourlySeries> {
+    const range = { ...asked, symbol: quoted(asked.symbol), fromUs: whole(asked.fromUs), toUs: whole(asked.toUs) }
+    const columnCount = 1 + hourlyColumns.length
+    const [startsMs, ...figures] = await read({ sql: hourlySql(range), columnCount, rowsMax: hoursMax(range) }, signal)
+    const figuresOf = (metric: Metric): HourlyColumns =>
+      byName(hourlyFigures, figure => {
+        const index = hourlyColumns.findIndex(column => column.metric === metric && column.figure === figure)
+        return figures[index] as Float64Array
+      })
+    return { startsMs, metrics: byName(metrics, figuresOf) }
+  }
+
   return {
     async series({ symbol, afterUs, throughUs, rowsMax }, signal) {
       const where = `device = ${quoted(symbol)} AND ts > ${whole(afterUs)} AND ts <= ${whole(throughUs)}`
@@ -52,18 +64,13 @@ export function createReadingsSource(settings: Settings, connection: Connection)
       return { timesMs, values: byName(metrics, metric => values[metrics.indexOf(metric)] as Float64Array) }
     },
     async hourly(asked, signal) {
-      const range = { ...asked, symbol: quoted(asked.symbol), fromUs: whole(asked.fromUs), toUs: whole(asked.toUs) }
-      const columnCount = 1 + hourlyColumns.length
-      const [startsMs, ...figures] = await read(
-        { sql: hourlySql(range), columnCount, rowsMax: hoursMax(range) },
-        signal,
-      )
-      const figuresOf = (metric: Metric): HourlyColumns =>
-        byName(hourlyFigures, figure => {
-          const index = hourlyColumns.findIndex(column => column.metric === metric && column.figure === figure)
-          return figures[index] as Float64Array
-        })
-      return { startsMs, metrics: byName(metrics, figuresOf) }
+      try {
+        return await readHours(asked, signal)
+      } catch (error) {
+        // The view may just be made anew.
+        if (!(error instanceof QuestionFailed) || error.code !== 'DATABASE_AWAY') throw error
+        return await readHours({ ...asked, rawFromUs: Number.NEGATIVE_INFINITY }, signal)
+      }
     },
     async newestUs(symbol, throughUs, signal) {
       const values = [symbol, whole(throughUs)]

@@ -1,9 +1,10 @@
 /** QuestDB as the rest knows it, whether it was given or is started here. */
 
+import { type HourlyView, watchHourlyView } from './hourly-view.ts'
 import { findJava } from './java.ts'
 import { parseQuestdbAddress, type QuestdbAddress } from './questdb-address.ts'
 import { questdbJar } from './questdb-jar.ts'
-import { monitorQuestdb, type QuestdbState } from './questdb-monitor.ts'
+import { monitorQuestdb, type QuestdbMonitor, type QuestdbState } from './questdb-monitor.ts'
 import { planQuestdb, startQuestdb, stopQuestdbLeftBehind } from './questdb-server.ts'
 import { differences, ownSettings, type Parameter } from './questdb-settings.ts'
 import { StartError } from './start-error.ts'
@@ -19,6 +20,7 @@ export interface Questdb {
   /** `sync` when what it has applied is on disk; undefined until it was reached. */
   commitMode(): string | undefined
   version(): string | undefined
+  hourlyView: Pick<HourlyView, 'trustedTxn' | 'distrust'>
 }
 
 export interface OpenQuestdb extends Questdb {
@@ -42,7 +44,7 @@ async function openGiven({ directory, questdbHttp, questdbPg, log }: StoreOption
       log.warn({ commitMode }, `${name} does not sync its commits: a power cut there may lose some`)
   }
   const monitor = monitorQuestdb({ address, name, retryMsMax: 5000, startsNow: false, checkSettings, log })
-  return { ...monitor, address, own: false, java: undefined }
+  return { ...withHourlyView(monitor, address, log), address, own: false, java: undefined }
 }
 
 async function openOwn(options: StoreOptions, signal: AbortSignal): Promise<OpenQuestdb> {
@@ -62,9 +64,26 @@ async function openOwn(options: StoreOptions, signal: AbortSignal): Promise<Open
   const { address } = own
   const monitor = monitorQuestdb({ address, name: 'QuestDB', retryMsMax: 200, startsNow: true, checkSettings, log })
   const { markAway: onEnd, fail: onFailure } = monitor
+  const watched = withHourlyView(monitor, address, log)
   const server = startQuestdb({ directory, environment, java, jar, own, log, onEnd, onFailure })
   async function close(): Promise<void> {
-    await Promise.all([monitor.close(), server.close()])
+    await Promise.all([watched.close(), server.close()])
   }
-  return { ...monitor, address, own: true, java: java.version, close }
+  return { ...watched, address, own: true, java: java.version, close }
+}
+
+/**
+ * It is ready when the view was looked at: a table that has lost transactions shows by a view that is ahead of it, but
+ * only as long as nothing is sent.
+ */
+function withHourlyView(monitor: QuestdbMonitor, address: QuestdbAddress, log: StoreOptions['log']) {
+  const isUp = () => monitor.state().state === 'up'
+  const hourlyView = watchHourlyView({ address, ready: monitor.ready, isUp, log })
+  const ready = hourlyView.looked
+  // Who waits for it gets the error; nobody has to.
+  ready.catch(() => undefined)
+  async function close(): Promise<void> {
+    await Promise.all([monitor.close(), hourlyView.close()])
+  }
+  return { ...monitor, ready, hourlyView, close }
 }

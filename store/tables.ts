@@ -18,7 +18,7 @@ export const readingsTableSql = `CREATE TABLE IF NOT EXISTS ${readingsTable} (
 
 /** What is kept of each metric for every hour. `std` is the sample's. */
 export const hourlyFigures = ['count', 'mean', 'std', 'min', 'max'] as const
-export type HourlyFigure = (typeof hourlyFigures)[number]
+type HourlyFigure = (typeof hourlyFigures)[number]
 const functionOf: Record<HourlyFigure, string> = {
   count: 'count',
   mean: 'avg',
@@ -37,3 +37,5 @@ export const hourlyColumns = metrics.flatMap(metric =>
 /** Every hour (in UTC) of every device, kept by QuestDB as a materialized view. */
 export const hourlyView = 'readings_1h'
 export const hourlyViewQuery = `SELECT ts, device, ${hourlyColumns.map(({ sql }) => sql).join(', ')} FROM ${readingsTable} SAMPLE BY 1h`
+/** QuestDB's own timers for views have been seen to stop, so this one is refreshed when we say so. */
+export const hourlyViewSql = `CREATE MATERIALIZED VIEW ${hourlyView} WITH BASE ${readingsTable} REFRESH MANUAL AS (${hourlyViewQuery}) PARTITION BY MONTH`

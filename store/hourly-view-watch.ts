@@ -1,0 +1,130 @@
+/**
+ * What is to be done with the view of the hours, and how far it can be trusted, by what is seen of it now and then. QuestDB
+ * says to which transaction of the table a view is up to date, but it may drop a refresh without a word.
+ */
+
+/** What QuestDB says of the view at one moment. */
+export interface ViewSeen {
+  readonly status: string
+  /** Why it is invalid. */
+  readonly reason: string
+  /** The table's transaction up to which the view is up to date; -1 while it is built. */
+  readonly refreshedTxn: number
+  /** The table's newest. */
+  readonly tableTxn: number
+  /** It is made from our query, and not from that of another version. */
+  readonly isOurs: boolean
+  /** Everything that was refreshed shows. */
+  readonly isApplied: boolean
+  readonly isSuspended: boolean
+}
+
+/** `rebuild` drops the view, if there is one, and makes it anew. */
+export type ViewAction =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'refresh' }
+  | { readonly kind: 'rebuild'; readonly reason: string }
+
+export interface ViewWatchOptions {
+  /** How often the view is refreshed, at most; what is newer comes from the readings. */
+  readonly refreshEveryMs: number
+  readonly monotonicMs: () => number
+}
+
+const none: ViewAction = { kind: 'none' }
+/** A rebuild that did not help is tried again after a pause that grows from the one to the other. */
+const rebuildPauseMsMin = 10_000
+const rebuildPauseMsMax = 3_600_000
+/** A view that is not refreshed for so long, although it is asked for, is made anew. */
+const stuckMs = 3_600_000
+/** A refresh is followed by a pause of so many times its length, to leave the processor to others. */
+const pausePerRefresh = 9
+
+export class ViewWatch {
+  readonly #options: ViewWatchOptions
+  #trustedTxn: number | undefined
+  /** Only from this transaction on: the one that the table had when we first looked. What came before, others have sent. */
+  #neededTxn: number | undefined
+  #distrust: string | undefined
+  #refreshedTxn = -1
+  #refreshAtMs = Number.NEGATIVE_INFINITY
+  /** The first and the last refresh that was asked for since one was done. */
+  #asked: { firstMs: number; lastMs: number } | undefined
+  #rebuildAtMs = Number.NEGATIVE_INFINITY
+  #rebuildPauseMs = rebuildPauseMsMin
+
+  constructor(options: ViewWatchOptions) {
+    this.#options = options
+  }
+
+  /** The table's transaction up to which the view has all readings; undefined while it must not be used. */
+  get trustedTxn(): number | undefined {
+    return this.#trustedTxn
+  }
+
+  /** Nothing is known of it for the moment. */
+  lose(): void {
+    this.#trustedTxn = undefined
+  }
+
+  /** It may hold what the table has no longer. */
+  distrust(reason: string): void {
+    this.#distrust = reason
+    this.#trustedTxn = undefined
+  }
+
+  /** Learns what is seen; undefined when there is no view. */
+  look(seen: ViewSeen | undefined): ViewAction {
+    const fault = this.#distrust ?? this.#faultOf(seen)
+    if (seen === undefined || fault !== undefined) return this.#rebuild(fault ?? 'there is none')
+    this.#trust(seen)
+    return this.#refresh(seen)
+  }
+
+  #faultOf(seen: ViewSeen | undefined): string | undefined {
+    if (seen === undefined) return undefined
+    if (seen.status === 'invalid') return `it is invalid: ${seen.reason}`
+    if (!seen.isOurs) return 'it is that of another version'
+    if (seen.isSuspended) return 'it is suspended'
+    // A table that was lost in part, or is another one.
+    if (seen.refreshedTxn > seen.tableTxn || seen.tableTxn < (this.#neededTxn ?? 0)) return 'its table has gone back'
+    const isStuck = this.#asked !== undefined && this.#options.monotonicMs() - this.#asked.firstMs > stuckMs
+    return isStuck ? 'it is not refreshed' : undefined
+  }
+
+  #rebuild(reason: string): ViewAction {
+    this.#trustedTxn = undefined
+    const nowMs = this.#options.monotonicMs()
+    if (nowMs < this.#rebuildAtMs) return none
+    this.#rebuildAtMs = nowMs + this.#rebuildPauseMs
+    this.#rebuildPauseMs = Math.min(this.#rebuildPauseMs * 2, rebuildPauseMsMax)
+    this.#distrust = undefined
+    this.#neededTxn = undefined
+    this.#refreshedTxn = -1
+    this.#asked = undefined
+    return { kind: 'rebuild', reason }
+  }
+
+  #trust({ refreshedTxn, tableTxn, isApplied }: ViewSeen): void {
+    this.#neededTxn ??= tableTxn
+    if (refreshedTxn < this.#neededTxn) this.#trustedTxn = undefined
+    else if (isApplied) {
+      this.#trustedTxn = refreshedTxn
+      this.#rebuildPauseMs = rebuildPauseMsMin
+    }
+  }
+
+  #refresh({ status, refreshedTxn, tableTxn }: ViewSeen): ViewAction {
+    const nowMs = this.#options.monotonicMs()
+    if (refreshedTxn > this.#refreshedTxn) {
+      const tookMs = nowMs - (this.#asked?.lastMs ?? nowMs)
+      this.#refreshAtMs = Math.max(this.#refreshAtMs, nowMs + tookMs * pausePerRefresh)
+      this.#refreshedTxn = refreshedTxn
+      this.#asked = undefined
+    }
+    if (status !== 'valid' || refreshedTxn === tableTxn || nowMs < this.#refreshAtMs) return none
+    this.#refreshAtMs = nowMs + this.#options.refreshEveryMs
+    this.#asked = { firstMs: this.#asked?.firstMs ?? nowMs, lastMs: nowMs }
+    return { kind: 'refresh' }
+  }
+}

@@ -1,0 +1,194 @@
+/** The hours of a device come from QuestDB's view of them where it has all readings, and must be those of the readings. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test, test } from 'tap'
+import { openIngest } from '../../ingest/ingest.ts'
+import type { Reading } from '../../ingest/reading.ts'
+import { type DeviceRef, recordLength, writeRecord } from '../../ingest/record.ts'
+import { createConnection } from '../../query/questdb-connection.ts'
+import { createReadingsSource } from '../../query/readings-source.ts'
+import type { HourlySeries } from '../../query/series.ts'
+import { watchHourlyView } from '../../store/hourly-view.ts'
+import { hourlyFigures, metrics } from '../../store/tables.ts'
+import { silentLog, temporaryFolder } from '../support/databases.ts'
+import { device } from '../support/journal-parts.ts'
+import { until } from '../support/processes.ts'
+import { startQuestdb } from '../support/questdb.ts'
+
+const { address } = await startQuestdb(t)
+const ingest = openIngest({
+  directory: temporaryFolder(t),
+  journalBytesMax: 1e9,
+  reserveBytes: 0,
+  keepMs: 0,
+  nowUs: () => Date.now() * 1000,
+  log: silentLog,
+  onFatal: error => {
+    throw error
+  },
+})
+t.teardown(() => ingest.close())
+ingest.startForwarding(address.http, true)
+const view = watchHourlyView({
+  address,
+  ready: Promise.resolve(),
+  isUp: () => true,
+  refreshEveryMs: 200,
+  lookEveryMs: 50,
+  log: silentLog,
+})
+t.teardown(() => view.close())
+const settings = { questdb: address.pg, questdbHttp: address.http, connectTimeoutMs: 3000, statementTimeoutMs: 20_000 }
+const connection = createConnection(settings)
+const source = createReadingsSource(settings, connection)
+t.teardown(() => connection.close())
+t.teardown(() => source.close())
+
+const never = new AbortController().signal
+const hourUs = 3_600_000_000
+const fromUs = Date.UTC(2025, 9, 20, 0, 20) * 1000
+const toUs = fromUs + 10 * 24 * hourUs
+/** As many as 65 in an hour, so that most hours have several. */
+const stepUs = 55_000_000
+
+function rawFromUs(): number {
+  const txn = view.trustedTxn()
+  return txn === undefined ? Number.NEGATIVE_INFINITY : ingest.oldestSentSince(txn)
+}
+
+function hoursOf({ symbol }: DeviceRef, from = Number.NEGATIVE_INFINITY): Promise<HourlySeries> {
+  return source.hourly({ symbol, fromUs, toUs, rawFromUs: from }, never)
+}
+
+function valuesAt(seed: number): Omit<Reading, 'timestampMs'> {
+  const wave = (scale: number) => Math.round(Math.sin(seed * scale) * 1000) / 100
+  return {
+    temperature: wave(1.1),
+    humidity: seed % 5 === 0 ? Number.NaN : 50 + wave(1.7),
+    pressure: 1000 + wave(0.3),
+    battery_voltage: seed % 3 === 0 ? 3.3 : Number.NaN,
+    battery_percentage: 70,
+  }
+}
+
+async function send(to: DeviceRef, timesUs: number[], seed: number, isLate: boolean): Promise<void> {
+  const bytes = new Uint8Array(timesUs.length * recordLength(to.symbol.length))
+  const data = new DataView(bytes.buffer)
+  let offset = 0
+  for (const [index, timeUs] of timesUs.entries()) {
+    offset = writeRecord(data, offset, to, timeUs, isLate, { timestampMs: undefined, ...valuesAt(seed + index) })
+  }
+  if ((await ingest.append(bytes)) !== 'stored') throw new Error('the journal is full')
+}
+
+async function settled(): Promise<void> {
+  await until('all is applied', () => ingest.status().lag.readings === 0)
+}
+
+/** Where the one has hours that the other has not, or figures that are further apart than rounding takes them. */
+function differences(is: HourlySeries, wanted: HourlySeries): string[] {
+  const starts = [...is.startsMs].join() === [...wanted.startsMs].join() ? [] : ['other hours']
+  const columns = metrics.flatMap(metric => hourlyFigures.map(figure => ({ metric, figure })))
+  const wrong = columns.filter(({ metric, figure }) => {
+    const tolerance = figure === 'std' ? 1e-10 : 1e-12
+    return is.metrics[metric][figure].some((value, row) => {
+      const other = wanted.metrics[metric][figure][row] as number
+      return !Object.is(value, other) && !(Math.abs(value - other) <= tolerance * Math.max(1, Math.abs(other)))
+    })
+  })
+  return [...starts, ...wrong.map(({ metric, figure }) => `${metric} ${figure}`)]
+}
+
+async function fill(of: DeviceRef): Promise<void> {
+  const times = Array.from({ length: (toUs - fromUs) / stepUs }, (_, index) => fromUs + index * stepUs)
+  await send(of, times, of.number, true)
+  await settled()
+}
+
+/** Until nothing but the hour in which the range ends has to come from the readings. */
+async function refreshed(t: Test): Promise<void> {
+  await until('the view has all', () => rawFromUs() === Number.POSITIVE_INFINITY)
+  t.ok(view.trustedTxn())
+}
+
+test('hours of a view that has everything are those of the readings', async t => {
+  const of = device(1)
+  await fill(of)
+  await fill(device(2))
+  await refreshed(t)
+  const [fromView, fromReadings] = [await hoursOf(of, Number.POSITIVE_INFINITY), await hoursOf(of)]
+  t.strictSame(differences(fromView, fromReadings), [])
+  t.equal(fromReadings.startsMs.length, 241, 'the first and the last hour are cut by the range')
+  const { temperature, battery_voltage } = fromReadings.metrics
+  const inFirst = Array.from({ length: 44 }, (_, index) => valuesAt(1 + index).temperature)
+  const mean = inFirst.reduce((sum, value) => sum + value) / inFirst.length
+  t.equal(temperature.count[0], inFirst.length)
+  t.ok(Math.abs((temperature.mean[0] as number) - mean) < 1e-12)
+  t.equal(temperature.min[0], Math.min(...inFirst))
+  t.equal(battery_voltage.std[0], 0)
+})
+
+test('a late, a replaced and a new reading show at once', async t => {
+  const of = device(3)
+  await fill(of)
+  await refreshed(t)
+  const late = fromUs + 3 * 24 * hourUs + 1
+  for (const [timesUs, seed] of [
+    [[late], 7],
+    [[late], 8],
+    [[fromUs + 100 * stepUs], 9],
+    [[toUs - 1], 11],
+  ] as const) {
+    const before = await hoursOf(of)
+    await send(of, [...timesUs], seed, true)
+    await settled()
+    const after = await hoursOf(of)
+    t.not(differences(after, before).length, 0)
+    t.strictSame(differences(await hoursOf(of, rawFromUs()), after), [])
+  }
+})
+
+test('hours are right at any moment while readings of all ages come in', async t => {
+  const of = device(4)
+  await fill(of)
+  await refreshed(t)
+  let isOver = false
+  async function feed(): Promise<void> {
+    for (let batch = 0; !isOver; batch++) {
+      // New ones mostly, now and then old ones, and some that replace others.
+      const age = batch % 7 === 0 ? 1 + ((batch * 37) % 230) : 1
+      const timesUs = Array.from(
+        { length: 3 },
+        (_, index) => toUs - age * hourUs + ((batch * 13 + index) % 60) * stepUs,
+      )
+      await send(of, timesUs, batch, age > 1)
+      await sleep(20)
+    }
+  }
+  const feeding = feed()
+  const compared = { all: 0, withView: 0 }
+  const wrong: string[] = []
+  const endMs = performance.now() + 60_000
+  while (performance.now() < endMs && compared.withView < 30) {
+    const before = await hoursOf(of)
+    const from = rawFromUs()
+    const mixed = await hoursOf(of, from)
+    // What came in meanwhile may be in the one and not in the other.
+    if (differences(await hoursOf(of), before).length > 0) continue
+    compared.all++
+    if (from > fromUs + hourUs) compared.withView++
+    wrong.push(...differences(mixed, before))
+  }
+  isOver = true
+  await feeding
+  t.strictSame(wrong, [])
+  t.ok(compared.withView > 10, JSON.stringify(compared))
+})
+
+test('a view that is gone is done without', async t => {
+  const of = device(1)
+  const fromReadings = await hoursOf(of)
+  await view.close()
+  await connection.read({ text: 'DROP MATERIALIZED VIEW readings_1h', values: [] }, never, () => undefined)
+  t.strictSame(differences(await hoursOf(of, Number.POSITIVE_INFINITY), fromReadings), [])
+})
