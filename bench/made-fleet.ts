@@ -1,11 +1,11 @@
-/** Devices with a made past in the service's QuestDB, and questions about them. */
+/** The service on a QuestDB that holds a made past of some of its devices, and questions about them. */
 
 import type { DeviceRef } from '../ingest/record.ts'
-import type { Service } from '../test/support/service.ts'
+import { type Service, startService } from '../test/support/service.ts'
 import type { MadeSeries } from './made-series.ts'
-import { sleep } from './measure.ts'
+import { type Hooks, sleep } from './measure.ts'
 import { seed } from './seed.ts'
-import { deviceName } from './service.ts'
+import { type BenchService, deviceName, startBenchService } from './service.ts'
 import type { BenchStore } from './store.ts'
 
 export interface MadeDevice extends MadeSeries {
@@ -20,35 +20,55 @@ export interface MadeKind {
   readonly stepMs: number
 }
 
-const minuteMs = 60_000
+export interface MadeFleet extends BenchService {
+  /** By kind; they are the first devices, in this order. */
+  readonly made: MadeDevice[][]
+}
 
-/** Gives a past to the first devices of the service, kind by kind, and waits until all of it can be asked for. */
-export async function seedFleet(
-  service: Service,
-  store: BenchStore,
+const minuteMs = 60_000
+/** The service looks after the view of the hours now and then. */
+const lookMs = 6000
+
+/** Besides the made devices there are so many others, without readings. */
+export async function startMadeFleet(
+  hooks: Hooks,
   kinds: readonly MadeKind[],
-): Promise<MadeDevice[][]> {
+  others: number,
+  settings: Record<string, string>,
+): Promise<MadeFleet> {
+  const count = kinds.reduce((sum, kind) => sum + kind.count, others)
+  const bench = await startBenchService(hooks, count, settings)
+  const made = await planDevices(bench.service, kinds)
+  // A running service knows what it has sent; rows that come from elsewhere have to be there when it starts.
+  const { dataDirectory } = bench.service
+  await bench.service.end('SIGTERM')
+  await seed(bench.store.questdb, made.flat())
+  const service = await startService(hooks, { dataDirectory, environment: bench.environment })
+  await untilViewFollows(bench.store)
+  return { ...bench, service, port: Number(new URL(service.url).port), made }
+}
+
+async function planDevices(service: Service, kinds: readonly MadeKind[]): Promise<MadeDevice[][]> {
   const endMs = Math.floor(Date.now() / minuteMs) * minuteMs
   let index = 0
-  const fleet: MadeDevice[][] = []
+  const made: MadeDevice[][] = []
   for (const { count, days, stepMs } of kinds) {
     const devices: MadeDevice[] = []
-    for (let made = 0; made < count; made++) {
+    while (devices.length < count) {
       const path = encodeURIComponent(deviceName(index++))
       const { body } = await service.admin('GET', `/devices/${path}`)
       devices.push({ device: body as DeviceRef, path, days, stepMs, endMs })
     }
-    fleet.push(devices)
+    made.push(devices)
   }
-  await seed(store.questdb, fleet.flat())
-  await untilViewsFollow(store)
-  return fleet
+  return made
 }
 
-/** The view of the hours is refreshed behind the table. */
-async function untilViewsFollow({ query }: BenchStore): Promise<void> {
-  const sql = 'SELECT count() FROM materialized_views() WHERE refresh_base_table_txn != base_table_txn'
-  while (Number((await query(sql))[0]?.[0]) > 0) await sleep(100)
+/** The view of the hours holds all that is seeded, and the service has seen that. */
+async function untilViewFollows({ query }: BenchStore): Promise<void> {
+  const sql = 'SELECT count() FROM materialized_views() WHERE refresh_base_table_txn = base_table_txn'
+  while (Number((await query(sql))[0]?.[0]) === 0) await sleep(100)
+  await sleep(lookMs)
 }
 
 export interface Asked {

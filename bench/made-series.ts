@@ -126,11 +126,14 @@ export function madeColumns(series: MadeSeries, days: number): Series {
   }
 }
 
-/** Lengths of the gaps in seconds, newest first. */
-export function gapSecondsOf({ timesMs }: Series, stepMs: number): number[] {
-  const lengthsMs = Array.from(timesMs.subarray(1), (timeMs, index) => timeMs - (timesMs[index] as number))
-  return lengthsMs
-    .filter(lengthMs => lengthMs > 2.5 * stepMs)
-    .map(lengthMs => lengthMs / 1000)
-    .reverse()
+const timesOfSeries = new WeakMap<MadeSeries, Float64Array>()
+
+/** When the readings are, made once for each series. */
+export function madeTimesMs(series: MadeSeries): Float64Array {
+  let timesMs = timesOfSeries.get(series)
+  if (timesMs === undefined) {
+    timesMs = Float64Array.from(madeReadings(series), ({ timeMs }) => timeMs)
+    timesOfSeries.set(series, timesMs)
+  }
+  return timesMs
 }

@@ -2,7 +2,7 @@
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import type { LoadOrder, LoadResult } from './load-generator.ts'
@@ -17,6 +17,11 @@ export function median(values: readonly number[]): number {
 /** Smallest, median and largest. */
 export function spread(values: readonly number[]): { min: number; median: number; max: number } {
   return { min: round(Math.min(...values)), median: round(median(values)), max: round(Math.max(...values)) }
+}
+
+/** The smallest value that at least this share of the values does not exceed. */
+export function percentile(values: readonly number[], share: number): number {
+  return values.toSorted((a, b) => a - b)[Math.ceil(share * values.length) - 1] ?? Number.NaN
 }
 
 /** Three significant digits: what a bench on a shared machine can tell. */
@@ -48,6 +53,17 @@ export function hardware(): string {
   const model = cpus()[0]?.model ?? 'unknown processor'
   const memory = /MemTotal:\s+(\d+)/.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1] ?? '0'
   return `${cpus().length} x ${model}, ${Math.round(Number(memory) / 1024 / 1024)} GiB, Node ${process.version}`
+}
+
+/** Resident memory of a process, and the highest since its start or since `forgetPeak`. */
+export function residentMegabytes(pid: number): { now: number; peak: number } {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  const kibibytes = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1])
+  return { now: round((kibibytes('VmRSS') * 1024) / 1e6), peak: round((kibibytes('VmHWM') * 1024) / 1e6) }
+}
+
+export function forgetPeak(pid: number): void {
+  writeFileSync(`/proc/${pid}/clear_refs`, '5')
 }
 
 export function printResult(result: object): void {

@@ -5,11 +5,11 @@
  * Usage: node bench/memory.ts [devices] [backlog readings]
  */
 
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { silentLog, temporaryFolder } from '../test/support/databases.ts'
 import { startService } from '../test/support/service.ts'
-import { createHooks, hardware, printResult, round, sleep } from './measure.ts'
+import { createHooks, hardware, printResult, residentMegabytes, round, sleep } from './measure.ts'
 import { writeJournal } from './rows.ts'
 import { addDevices } from './service.ts'
 import { startBenchStore } from './store.ts'
@@ -19,13 +19,6 @@ const backlog = Number(process.argv[3] ?? 10_000_000)
 const megabytesMax = 300
 
 const { hooks, closeAll } = createHooks()
-
-/** Resident memory of a process, and the highest that it ever had. */
-function residentMegabytes(pid: number): { now: number; peak: number } {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  const kibibytes = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1])
-  return { now: round((kibibytes('VmRSS') * 1024) / 1e6), peak: round((kibibytes('VmHWM') * 1024) / 1e6) }
-}
 
 async function bench(): Promise<void> {
   const store = await startBenchStore(hooks, silentLog)

@@ -8,10 +8,9 @@
 
 import { parseArgs } from 'node:util'
 import { compareFigures } from './compare-figures.ts'
-import { ask, type MadeDevice, seedFleet } from './made-fleet.ts'
+import { ask, type MadeDevice, startMadeFleet } from './made-fleet.ts'
 import { createHooks, hardware, median, printResult, round, sleep, spread } from './measure.ts'
 import { type Reference, startReference } from './reference-process.ts'
-import { startBenchService } from './service.ts'
 import { measureFunctions } from './stats-functions.ts'
 import type { BenchStore } from './store.ts'
 
@@ -69,8 +68,9 @@ function comparable({ figures }: ReferenceAnswer, ours: ReferenceAnswer['figures
 async function bench(): Promise<void> {
   const deviceCount = warmUps + pairs
   const reference = await startReference(hooks, options.python, 'stats.py')
-  const { store, service } = await startBenchService(hooks, deviceCount, { TIME_ZONE: timeZone })
-  const [devices = []] = await seedFleet(service, store, [{ count: deviceCount, days: days + 1, stepMs }])
+  const kind = { count: deviceCount, days: days + 1, stepMs }
+  const { store, service, made } = await startMadeFleet(hooks, [kind], 0, { TIME_ZONE: timeZone })
+  const [devices = []] = made
   const ours: number[] = []
   const theirs: ReferenceAnswer[] = []
   const deviations: Record<string, number> = {}
@@ -94,8 +94,8 @@ async function bench(): Promise<void> {
   const partsMs = Object.keys(theirs[0]?.parts_ms ?? {}).map(part => {
     return [part, median(theirs.map(({ parts_ms }) => parts_ms[part] ?? Number.NaN))]
   })
-  const [made] = devices
-  if (made !== undefined) measureFunctions(made, days, timeZone, Object.fromEntries(partsMs))
+  const [first] = devices
+  if (first !== undefined) measureFunctions(first, days, timeZone, Object.fromEntries(partsMs))
 }
 
 function report(

@@ -1,0 +1,119 @@
+/** Fifty questions at a time for the statistics of fifty devices, while others send their readings. */
+
+import { availableParallelism } from 'node:os'
+import { type Service, startService } from '../test/support/service.ts'
+import type { Bounds } from './bounds.ts'
+import { ask, type MadeDevice } from './made-fleet.ts'
+import {
+  assertAllTaken,
+  forgetPeak,
+  type Hooks,
+  percentile,
+  residentMegabytes,
+  round,
+  runLoad,
+  sleep,
+  startProcess,
+  stopProcess,
+} from './measure.ts'
+import type { BenchService } from './service.ts'
+
+export interface LoadPlan {
+  readonly bench: BenchService
+  /** Questions at a time, one for each. */
+  readonly devices: readonly MadeDevice[]
+  /** The path of a device without readings. */
+  readonly silentPath: string
+  /** Requests of those who send. */
+  readonly requests: string[]
+  readonly seconds: number
+}
+
+const perSecond = 5000
+const connections = 64
+const warmUpSeconds = 5
+const lightPauseMs = 50
+const dayMs = 86_400_000
+/** Days back: for the warming up, and for the measurement. */
+const warmUpDay = 20
+const firstDay = 2
+
+/**
+ * In a service that has just started, since an idle worker is one that has not computed yet. It keeps next to no answers,
+ * so that what its memory grows by is the workers', and all that the process grows by is counted as theirs.
+ */
+export async function measureUnderLoad(hooks: Hooks, bounds: Bounds, plan: LoadPlan): Promise<void> {
+  const { bench, devices, silentPath, requests, seconds } = plan
+  const { service: before, environment } = bench
+  await before.end('SIGTERM')
+  const settings = { ...environment, CACHE_BYTES_MAX: '1MiB' }
+  const service = await startService(hooks, { dataDirectory: before.dataDirectory, environment: settings })
+  const generator = startProcess('load-generator.ts')
+  hooks.teardown(() => stopProcess(generator))
+  const port = Number(new URL(service.url).port)
+  const load = (forSeconds: number) =>
+    runLoad(generator, { host: '127.0.0.1', port, connections, seconds: forSeconds, requests, perSecond })
+
+  await ask(service, `stats_data/${silentPath}`)
+  await askLightly(service, devices, warmUpDay, AbortSignal.timeout(2000))
+  assertAllTaken(await load(warmUpSeconds))
+  const pid = service.child.pid ?? 0
+  const idle = residentMegabytes(pid).now
+  forgetPeak(pid)
+  await takeLoopDelayP99Ms(service)
+
+  const over = new AbortController()
+  const loading = load(seconds).finally(() => over.abort())
+  const [result, statsMs, lightMs] = await Promise.all([
+    loading,
+    askInWaves(service, devices, over.signal),
+    askLightly(service, devices, firstDay, over.signal),
+  ])
+  const loopMs = await takeLoopDelayP99Ms(service)
+  const { peak } = residentMegabytes(pid)
+  assertAllTaken(result)
+
+  const stats = { statsAnswers: statsMs.length, statsP50Ms: round(percentile(statsMs, 0.5)) }
+  const sent = { perSecond: round(result.answers / result.elapsedSeconds), p50: round(result.p50Ms) }
+  bounds.atMost('under load: event loop, p99 ms between ticks of 10 ms', loopMs, 20, stats)
+  bounds.atMost('under load: acknowledgement, p99 ms', result.p99Ms, 50, { ...sent, max: round(result.maxMs) })
+  const workers = Math.max(1, availableParallelism() - 1)
+  const perWorker = (peak - idle) / workers
+  bounds.atMost('under load: growth of the process by worker, MB', perWorker, 64, { idle, peak, workers })
+  bounds.p95('under load: data/day, cold', lightMs, 100)
+}
+
+/** Each wave asks for a day less than the one before, so that all of it has to be computed. */
+async function askInWaves(service: Service, devices: readonly MadeDevice[], over: AbortSignal): Promise<number[]> {
+  const ms: number[] = []
+  for (let days = 29; !over.aborted && days > 7; days--) {
+    const asked = await Promise.all(devices.map(({ path }) => ask(service, `stats_data/${path}?days=${days}`)))
+    ms.push(...asked.map(one => one.ms))
+  }
+  return ms
+}
+
+/** Days that nobody has asked for, one after the other. */
+async function askLightly(
+  service: Service,
+  devices: readonly MadeDevice[],
+  daysBack: number,
+  over: AbortSignal,
+): Promise<number[]> {
+  const ms: number[] = []
+  for (let turn = 0; !over.aborted; turn++) {
+    const { path, endMs } = devices[turn % devices.length] as MadeDevice
+    const day = new Date(endMs - (daysBack + Math.floor(turn / devices.length)) * dayMs)
+    ms.push((await ask(service, `data/day/${path}/${day.toISOString().slice(0, 10)}`)).ms)
+    await sleep(lightPauseMs)
+  }
+  return ms
+}
+
+/** Since the last look; from the histogram that the service's metrics are made of. */
+export async function takeLoopDelayP99Ms({ url }: Service): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  const seconds = /^nodejs_eventloop_lag_p99_seconds (\S+)$/m.exec(text)?.[1]
+  if (seconds === undefined) throw new Error('the metrics do not tell the delay of the event loop')
+  return 1000 * Number(seconds)
+}
