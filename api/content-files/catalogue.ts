@@ -10,9 +10,9 @@ import { type Paging, readPaging } from './paging.ts'
 import type { Argument } from './query-string.ts'
 import { createRunCache, type RunCache } from './run-cache.ts'
 
-export type Invalid = { ok: false; code: 'FILTERS_INVALID'; errors: FilterErrors }
-export type Page = { ok: true; paging: Paging; count: number; results: object[] }
-export type OneFile = { ok: true; file: object } | { ok: false; code: 'FILE_UNKNOWN' | 'ID_INVALID' }
+type Invalid = { ok: false; code: 'FILTERS_INVALID'; errors: FilterErrors }
+type Page = { ok: true; paging: Paging; count: number; results: object[] }
+type OneFile = { ok: true; file: object } | { ok: false; code: 'FILE_UNKNOWN' | 'ID_INVALID' }
 
 export interface Catalogue {
   list(query: readonly Argument[]): Promise<Page | Invalid>
@@ -20,9 +20,11 @@ export interface Catalogue {
   file(query: readonly Argument[], id: string): Promise<OneFile | Invalid>
 }
 
-/** With the version of the data that it was read from. */
 interface Read<Answer> {
+  /** Of the data that it was read from. */
   version: string
+  /** The index is too old to tell the answer as it should be. */
+  isLacking: boolean
   answer: Answer
 }
 
@@ -38,13 +40,17 @@ export function createCatalogue(pool: pg.Pool, listing: Listing): Catalogue {
   async function settle<Answer>(read: (index: ListingIndex) => Promise<Read<Answer>>): Promise<Answer> {
     const index = await listing.current()
     const first = await read(index)
-    const newer = await listing.newer(index, first.version)
+    const newer = await listing.newer(index, first.version, first.isLacking)
     return newer === undefined ? first.answer : (await read(newer)).answer
   }
 
   async function invalid(errors: FilterErrors): Promise<Read<Invalid>> {
     // A code may be newer than the index.
-    return { version: await readVersion(pool), answer: { ok: false, code: 'FILTERS_INVALID', errors } }
+    return {
+      version: await readVersion(pool),
+      isLacking: false,
+      answer: { ok: false, code: 'FILTERS_INVALID', errors },
+    }
   }
 
   async function readObjects(index: ListingIndex, ids: readonly number[]) {
@@ -54,18 +60,19 @@ export function createCatalogue(pool: pg.Pool, listing: Listing): Catalogue {
       const run = known.get(file.run_id)
       return run === undefined ? [] : [objectOf(file, run, index)]
     })
-    return { version, files, objects }
+    const isLacking = !files.every(file => index.knows(factsOf(file)))
+    return { version, isLacking, files, objects }
   }
 
   async function readPage(query: readonly Argument[], index: ListingIndex): Promise<Read<Page | Invalid>> {
     const asked = readFilters(query, index.codes)
     if (!asked.ok) return await invalid(asked.errors)
-    const matches = await index.match(asked.filters, moduleIds => readFilesOf(pool, index, moduleIds))
+    const matches = await index.match(asked.filters, moduleIds => readFilesOf(pool, index.places, moduleIds))
     const paging = readPaging(query)
     const { count } = matches
     const ids = paging.offset < count ? matches.idsAt(Number(paging.offset), paging.limit) : []
-    const { version, objects } = await readObjects(index, ids)
-    return { version, answer: { ok: true, paging, count, results: objects } }
+    const { version, isLacking, objects } = await readObjects(index, ids)
+    return { version, isLacking, answer: { ok: true, paging, count, results: objects } }
   }
 
   async function readFile(
@@ -76,14 +83,16 @@ export function createCatalogue(pool: pg.Pool, listing: Listing): Catalogue {
     const asked = readFilters(query, index.codes)
     if (!asked.ok) return await invalid(asked.errors)
     const id = readId(text)
-    if (id === 'invalid') return { version: index.version, answer: { ok: false, code: 'ID_INVALID' } }
-    const { version, files, objects } = await readObjects(index, id === undefined ? [] : [id])
+    if (id === 'invalid') {
+      return { version: index.version, isLacking: false, answer: { ok: false, code: 'ID_INVALID' } }
+    }
+    const { version, isLacking, files, objects } = await readObjects(index, id === undefined ? [] : [id])
     const [row] = files
     const [file] = objects
     if (row === undefined || file === undefined || !index.lets(asked.filters, factsOf(row))) {
-      return { version, answer: { ok: false, code: 'FILE_UNKNOWN' } }
+      return { version, isLacking, answer: { ok: false, code: 'FILE_UNKNOWN' } }
     }
-    return { version, answer: { ok: true, file } }
+    return { version, isLacking, answer: { ok: true, file } }
   }
 
   return {

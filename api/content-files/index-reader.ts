@@ -5,7 +5,15 @@
 
 import type pg from 'pg'
 import { moduleDigest } from './fold-case.ts'
-import { type Coded, type FeatureSet, type Files, ListingIndex, type Runs } from './listing-index.ts'
+import {
+  type Coded,
+  type FeatureSet,
+  type Files,
+  ListingIndex,
+  type Places,
+  placesOf,
+  type Runs,
+} from './listing-index.ts'
 
 const filesPerSlice = 20_000
 /** 16 bytes a file: more than this is no listing that one process should hold. */
@@ -35,12 +43,18 @@ async function readParts(client: Queryable, isClosed: () => boolean): Promise<Li
   const platforms = await client.query<Coded>('SELECT code, name FROM content_platforms ORDER BY code')
   const sets = await client.query<FeatureSet>(setsSql)
   const runs = await readRuns(client)
-  const reference = { version, runs, sets: sets.rows, units: units.rows, platforms: platforms.rows }
-  const places = new ListingIndex({ ...reference, files: noFiles })
-  return new ListingIndex({ ...reference, files: await readFiles(client, places, undefined, isClosed) })
+  const places = { runs: placesOf(runs.ids), sets: placesOf(sets.rows.map(set => set.id)) }
+  const files = await readFiles(client, places, undefined, isClosed)
+  return new ListingIndex({
+    version,
+    files,
+    runs,
+    sets: sets.rows,
+    places,
+    units: units.rows,
+    platforms: platforms.rows,
+  })
 }
-
-const noFiles: Files = { ids: new Float64Array(), runs: new Int32Array(), sets: new Int32Array() }
 
 const versionSql = 'SELECT version::text FROM content_version'
 
@@ -88,13 +102,13 @@ const sliceSql = (condition: string) => `
 type Slice = Packed<'ids' | 'runs' | 'sets'> & { oldest: string | null }
 
 /** Those that have one of the module ids. */
-export function readFilesOf(pool: pg.Pool, index: ListingIndex, moduleIds: readonly string[]): Promise<Files> {
-  return readFiles(pool, index, moduleIds, () => false)
+export function readFilesOf(pool: pg.Pool, places: Places, moduleIds: readonly string[]): Promise<Files> {
+  return readFiles(pool, places, moduleIds, () => false)
 }
 
 async function readFiles(
   client: Queryable,
-  places: ListingIndex,
+  places: Places,
   moduleIds: readonly string[] | undefined,
   isClosed: () => boolean,
 ): Promise<Files> {
@@ -115,13 +129,13 @@ async function readFiles(
   throw new Error(`there are more than ${filesMax} content files; they have to be listed by several services`)
 }
 
-function unpackSlice(slice: Slice | undefined, places: ListingIndex): Files {
+function unpackSlice(slice: Slice | undefined, places: Places): Files {
   const runs = unpackDoubles(slice?.runs)
   const sets = unpackIntegers(slice?.sets)
   return {
     ids: unpackDoubles(slice?.ids),
-    runs: Int32Array.from(runs, id => places.runPlace(id) ?? -1),
-    sets: sets.map(id => places.setPlace(id) ?? -1),
+    runs: Int32Array.from(runs, id => places.runs.get(id) ?? -1),
+    sets: sets.map(id => places.sets.get(id) ?? -1),
   }
 }
 

@@ -13,9 +13,9 @@ export interface Listing {
   current(): Promise<ListingIndex>
   /**
    * The index to read a page again with, for one that was read from `index` while the data had `version`; undefined
-   * when the page may be shown.
+   * when the page may be shown. One that lacks something may not be shown while there is a newer version.
    */
-  newer(index: ListingIndex, version: string): Promise<ListingIndex> | undefined
+  newer(index: ListingIndex, version: string, isLacking: boolean): Promise<ListingIndex> | undefined
   close(): Promise<void>
 }
 
@@ -71,13 +71,14 @@ export function createListing(options: ListingOptions): Listing {
     })
   }
 
-  function newer(index: ListingIndex, version: string): Promise<ListingIndex> | undefined {
+  function newer(index: ListingIndex, version: string, isLacking: boolean): Promise<ListingIndex> | undefined {
     if (index.version === version) {
       if (index === newest) heldMs = nowMs()
       return undefined
     }
     if (newest !== undefined && newest.version === version) return Promise.resolve(newest)
-    if (index.size <= waitedForFilesMax || nowMs() - heldMs > staleMsMax) return atLeast(version)
+    const isWaitedFor = isLacking || index.size <= waitedForFilesMax || nowMs() - heldMs > staleMsMax
+    if (isWaitedFor) return atLeast(version)
     rebuildBehind()
     return undefined
   }

@@ -19,11 +19,7 @@ export interface ContentFileAnswer {
   text: string
 }
 
-export type AskContentFiles = (
-  path: string,
-  headers?: Record<string, string>,
-  method?: string,
-) => Promise<ContentFileAnswer>
+type AskContentFiles = (path: string, headers?: Record<string, string>, method?: string) => Promise<ContentFileAnswer>
 
 export interface ContentFileStore {
   postgres: pg.Pool

@@ -28,29 +28,29 @@ t.test('an index of few files is waited for', async t => {
   const index = await listing.current()
   t.equal(index.size, 5)
   t.equal(await listing.current(), index)
-  t.equal(listing.newer(index, index.version), undefined)
+  t.equal(listing.newer(index, index.version, false), undefined)
   const version = await change()
-  const newer = await listing.newer(index, version)
+  const newer = await listing.newer(index, version, false)
   t.equal(newer?.version, version)
   t.equal(await listing.current(), newer)
   // A request that began before it came is given the same.
-  t.equal(await listing.newer(index, version), newer)
+  t.equal(await listing.newer(index, version, false), newer)
 })
 
 t.test('many ask at once, and one index is made for all', async t => {
   const listing = start(t, {})
   const index = await listing.current()
   const version = await change()
-  const made = await Promise.all(Array.from({ length: 20 }, () => listing.newer(index, version)))
+  const made = await Promise.all(Array.from({ length: 20 }, () => listing.newer(index, version, false)))
   t.equal(new Set(made).size, 1)
 })
 
 t.test('one that began before the change is not taken for one after it', async t => {
   const listing = start(t, {})
   const index = await listing.current()
-  const early = listing.newer(index, 'of a change that another process has made')
+  const early = listing.newer(index, 'of a change that another process has made', false)
   const version = await change()
-  t.equal((await listing.newer(index, version))?.version, version)
+  t.equal((await listing.newer(index, version, false))?.version, version)
   await early
 })
 
@@ -58,15 +58,18 @@ t.test('an index of many files answers while another one is made, but not for lo
   const listing = start(t, { waitedForFilesMax: 4, staleMsMax: 10_000 })
   const index = await listing.current()
   nowMs += 60_000
-  t.equal(listing.newer(index, index.version), undefined, 'it holds now')
+  t.equal(listing.newer(index, index.version, false), undefined, 'it holds now')
   const version = await change()
   nowMs += 9_000
-  t.equal(listing.newer(index, version), undefined, 'it may be shown')
+  t.equal(listing.newer(index, version, false), undefined, 'it may be shown')
   await until('another one is made', async () => (await listing.current()) !== index)
   t.equal((await listing.current()).version, version)
   const later = await change()
   nowMs += 11_000
-  t.equal((await listing.newer(await listing.current(), later))?.version, later, 'it is too old to be shown')
+  t.equal((await listing.newer(await listing.current(), later, false))?.version, later, 'it is too old to be shown')
+  const last = await change()
+  t.equal(listing.newer(await listing.current(), last, false), undefined)
+  t.equal((await listing.newer(await listing.current(), last, true))?.version, last, 'it lacks something')
 })
 
 t.test('after its close it makes no index', async t => {

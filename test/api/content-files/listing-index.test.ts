@@ -5,7 +5,8 @@ import fc from 'fast-check'
 import { test } from 'tap'
 import type { Filters } from '../../../api/content-files/filters.ts'
 import { foldCase } from '../../../api/content-files/fold-case.ts'
-import { ListingIndex } from '../../../api/content-files/listing-index.ts'
+import { type FeatureSet, ListingIndex, placesOf } from '../../../api/content-files/listing-index.ts'
+import { createRandom } from '../../../demo/weather.ts'
 
 interface Run {
   id: number
@@ -27,8 +28,11 @@ const runsOf = fc.uniqueArray(
   }),
   { minLength: 1, maxLength: 40, selector: run => run.id },
 )
-/** Places of the run and of the set; many files, so that some selections go run by run and some along the list. */
-const filesOf = fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 3 })), { maxLength: 400 })
+/** Places of the run and of the set, of up to three blocks of files. */
+const filesOf = fc.tuple(fc.integer({ min: 0, max: 6_000 }), fc.nat()).map(([count, seed]) => {
+  const random = createRandom(seed)
+  return Array.from({ length: count }, () => [Math.floor(random() * 1_000), Math.floor(random() ** 4 * 4)] as const)
+})
 const some = <T>(item: fc.Arbitrary<T>) => fc.option(fc.array(item, { maxLength: 3 }), { nil: undefined })
 const filtersOf: fc.Arbitrary<Filters> = fc.record({
   runIds: some(fc.integer({ min: -1, max: 62 })),
@@ -39,12 +43,16 @@ const filtersOf: fc.Arbitrary<Filters> = fc.record({
   platforms: some(fc.constantFrom('edx', 'ocw')),
 })
 
-function indexOf(runs: readonly Run[], files: readonly (readonly [run: number, set: number])[]): ListingIndex {
+function indexOf(
+  runs: readonly Run[],
+  files: readonly (readonly [run: number, set: number])[],
+  featureSets: readonly FeatureSet[] = sets,
+): ListingIndex {
   const column = (value: (run: Run) => number) => runs.map(value)
   return new ListingIndex({
     version: 'one',
     files: {
-      ids: Float64Array.from(files, (_, i) => 10_000 - i),
+      ids: Float64Array.from(files, (_, i) => 100_000 - i),
       runs: Int32Array.from(files, ([run]) => run % runs.length),
       sets: Int32Array.from(files, ([, set]) => set),
     },
@@ -54,7 +62,8 @@ function indexOf(runs: readonly Run[], files: readonly (readonly [run: number, s
       units: Int32Array.from(column(run => run.unit)),
       platforms: Int32Array.from(column(run => run.platform)),
     },
-    sets,
+    sets: featureSets,
+    places: { runs: placesOf(column(run => run.id)), sets: placesOf(featureSets.map(set => set.id)) },
     units,
     platforms,
   })
@@ -73,6 +82,10 @@ function isLet(filters: Filters, run: Run, names: readonly string[]): boolean {
   )
 }
 
+const noFilters: Filters = {
+  ...{ runIds: undefined, resourceIds: undefined, featureTypes: undefined, moduleIds: undefined },
+  ...{ units: undefined, platforms: undefined },
+}
 const unasked = async () => assert.fail('no module was asked for')
 
 test('any filters let through what they should, in order', async () => {
@@ -84,21 +97,32 @@ test('any filters let through what they should, in order', async () => {
         const runOf = runs[run % runs.length]
         assert(runOf !== undefined)
         const isExpected = isLet(filters, runOf, sets[set]?.names ?? [])
-        if (isExpected) expected.push(10_000 - i)
+        if (isExpected) expected.push(100_000 - i)
         const facts = { runId: runOf.id, setId: set + 5, moduleId: null }
         assert.equal(index.lets(filters, facts), isExpected)
       }
-      // Twice, for the second answer is the one that was kept.
-      for (let i = 0; i < 2; i++) {
-        const matches = await index.match(filters, unasked)
-        assert.equal(matches.count, expected.length)
-        assert.deepEqual(matches.idsAt(0, 1_000), expected)
-        assert.deepEqual(matches.idsAt(3, 5), expected.slice(3, 8))
-        assert.deepEqual(matches.idsAt(expected.length, 10), [])
+      const matches = await index.match(filters, unasked)
+      assert.equal(matches.count, expected.length)
+      assert.deepEqual(matches.idsAt(0, files.length), expected)
+      for (const offset of [3, expected.length >> 1, expected.length - 2, expected.length]) {
+        if (offset >= 0) assert.deepEqual(matches.idsAt(offset, 5), expected.slice(offset, offset + 5))
       }
     }),
-    { numRuns: 500 },
+    { numRuns: 300 },
   )
+})
+
+test('files of more kinds than can be counted in advance are passed by one after the other', async t => {
+  const runs = [{ id: 7, resourceId: 1, unit: 1, platform: 0 }]
+  const manySets = Array.from({ length: 5_000 }, (_, i) => ({ id: i, names: i % 2 === 0 ? ['Even'] : ['Odd'] }))
+  const index = indexOf(
+    runs,
+    manySets.map((_, i) => [0, i] as const),
+    manySets,
+  )
+  const matches = await index.match({ ...noFilters, featureTypes: ['ODD'], units: ['ocw'] }, unasked)
+  t.equal(matches.count, 2_500)
+  t.strictSame(matches.idsAt(2_498, 10), [100_000 - 4_997, 100_000 - 4_999])
 })
 
 test('files of a module are narrowed like all others', async t => {
@@ -107,10 +131,7 @@ test('files of a module are narrowed like all others', async t => {
     { id: 8, resourceId: 2, unit: 1, platform: 0 },
   ]
   const index = indexOf(runs, [])
-  const filters = {
-    ...{ runIds: undefined, resourceIds: undefined, featureTypes: undefined, platforms: undefined },
-    ...{ moduleIds: ['X'], units: ['ocw'] },
-  }
+  const filters = { ...noFilters, moduleIds: ['X'], units: ['ocw'] }
   const asked: (readonly string[])[] = []
   const matches = await index.match(filters, async moduleIds => {
     asked.push(moduleIds)

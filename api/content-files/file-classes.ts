@@ -1,0 +1,125 @@
+/**
+ * Files by class: those of one offering unit, platform and set of feature types. There are some hundred classes, and it
+ * is known how many files of each stand in each block of the listing. So a filter that asks for no run counts what it
+ * lets through, and finds any offset, by adding up blocks: 0.1 ms, where passing by half a million files takes 2 ms.
+ */
+
+import type { FileColumns } from './file-selection.ts'
+
+/** Where a run's unit and platform stand among the codes. */
+export interface RunColumns {
+  units: Int32Array
+  platforms: Int32Array
+}
+
+export interface FileClass {
+  unit: number
+  platform: number
+  set: number
+}
+
+const filesPerBlock = 2_048
+/** A filter looks at each class of each block. */
+const classesMax = 4_096
+/** Units × platforms × sets, of which few combinations have files. */
+const combinationsMax = 1_000_000
+
+export class FileClasses {
+  readonly #classes: readonly FileClass[]
+  /** By file. */
+  readonly #classOf: Uint16Array
+  /** By block and class, a block after the other. */
+  readonly #counts: Uint16Array
+
+  /** `classOf` has a place among the classes for each file. */
+  constructor(classes: readonly FileClass[], classOf: Uint16Array) {
+    this.#classes = classes
+    this.#classOf = classOf
+    this.#counts = new Uint16Array(Math.ceil(classOf.length / filesPerBlock) * classes.length)
+    for (let file = 0; file < classOf.length; file++) {
+      const at = Math.floor(file / filesPerBlock) * classes.length + (classOf[file] ?? 0)
+      this.#counts[at] = (this.#counts[at] ?? 0) + 1
+    }
+  }
+
+  match(isWanted: (one: FileClass) => boolean): ClassMatches {
+    const mask = Uint8Array.from(this.#classes, one => (isWanted(one) ? 1 : 0))
+    return new ClassMatches(mask, this.#classOf, this.#blockCounts(mask))
+  }
+
+  #blockCounts(mask: Uint8Array): Uint32Array {
+    const width = mask.length
+    const wanted = [...mask.keys()].filter(one => mask[one] === 1)
+    const blockCounts = new Uint32Array(width === 0 ? 0 : this.#counts.length / width)
+    for (let block = 0; block < blockCounts.length; block++) {
+      let count = 0
+      for (const one of wanted) count += this.#counts[block * width + one] ?? 0
+      blockCounts[block] = count
+    }
+    return blockCounts
+  }
+}
+
+/** What the wanted classes have. */
+export class ClassMatches {
+  readonly count: number
+  readonly #mask: Uint8Array
+  readonly #classOf: Uint16Array
+  readonly #blockCounts: Uint32Array
+
+  constructor(mask: Uint8Array, classOf: Uint16Array, blockCounts: Uint32Array) {
+    this.#mask = mask
+    this.#classOf = classOf
+    this.#blockCounts = blockCounts
+    this.count = blockCounts.reduce((sum, count) => sum + count, 0)
+  }
+
+  /** Places of the files in the listing. */
+  placesAt(offset: number, limit: number): number[] {
+    const places: number[] = []
+    let skipped = 0
+    for (let block = 0; block < this.#blockCounts.length && places.length < limit; block++) {
+      const count = this.#blockCounts[block] ?? 0
+      if (count > 0 && skipped + count > offset) this.#collect(block, Math.max(offset - skipped, 0), limit, places)
+      skipped += count
+    }
+    return places
+  }
+
+  /** Those of a block behind the first few, until there are as many places as wanted. */
+  #collect(block: number, passed: number, limit: number, places: number[]): void {
+    const end = Math.min((block + 1) * filesPerBlock, this.#classOf.length)
+    let left = passed
+    for (let file = block * filesPerBlock; file < end && places.length < limit; file++) {
+      if (this.#mask[this.#classOf[file] ?? 0] !== 1) continue
+      if (left > 0) left--
+      else places.push(file)
+    }
+  }
+}
+
+/** Undefined where there are too many classes for this to be quick. */
+export function classify(files: FileColumns, runs: RunColumns, setsCount: number): FileClasses | undefined {
+  const platformsCount = 1 + runs.platforms.reduce((most, place) => Math.max(most, place), 0)
+  const unitsCount = 1 + runs.units.reduce((most, place) => Math.max(most, place), 0)
+  const combinations = unitsCount * platformsCount * setsCount
+  if (combinations > combinationsMax) return undefined
+  const classes: FileClass[] = []
+  const classAt = new Int32Array(combinations).fill(-1)
+  const classOf = new Uint16Array(files.runs.length)
+  for (let file = 0; file < classOf.length; file++) {
+    const run = files.runs[file] ?? 0
+    const set = files.sets[file] ?? 0
+    const unit = runs.units[run] ?? 0
+    const platform = runs.platforms[run] ?? 0
+    const at = (unit * platformsCount + platform) * setsCount + set
+    let one = classAt[at] ?? -1
+    if (one < 0) {
+      one = classes.push({ unit, platform, set }) - 1
+      classAt[at] = one
+      if (classes.length > classesMax) return undefined
+    }
+    classOf[file] = one
+  }
+  return new FileClasses(classes, classOf)
+}
