@@ -25,7 +25,7 @@ const powerMin = 1e-300
  * first.
  */
 const exactCyclesMax = 64
-const sampleMax = 512
+const sampleMax = 256
 const linesPerOctave = 4
 /** The fraction of the golden section spreads a sample evenly, and in step with no comb of lines. */
 const goldenFraction = 0.6180339887498949

@@ -5,6 +5,7 @@
  */
 
 import { flatLines } from './flat-line.ts'
+import { presentOf } from './present.ts'
 import type { QualityLimits } from './quality-limits.ts'
 
 export const flagGood = 1
@@ -47,20 +48,12 @@ export function checkQuality(
   limits: QualityLimits,
   gapMs: number,
 ): Quality {
-  const places = new Uint32Array(values.length)
-  let count = 0
-  for (let index = 0; index < values.length; index++) {
-    if (!Number.isNaN(values[index] as number)) places[count++] = index
-  }
-  const times = new Float64Array(count)
-  const present = new Float64Array(count)
-  for (let index = 0; index < count; index++) {
-    times[index] = timesMs[places[index] as number] as number
-    present[index] = values[places[index] as number] as number
-  }
-  const marks = marksOf(times, present, limits, gapMs)
+  const present = presentOf(timesMs, values)
+  const marks = marksOf(present.timesMs, present.values, limits, gapMs)
   const flags = new Uint8Array(values.length).fill(flagMissing)
-  for (let index = 0; index < count; index++) flags[places[index] as number] = marks[index] ? flagSuspect : flagGood
+  for (let index = 0, place = 0; index < values.length; index++) {
+    if (!Number.isNaN(values[index] as number)) flags[index] = marks[place++] === 0 ? flagGood : flagSuspect
+  }
   return { flags, counts: countMarks(marks, values.length) }
 }
 

@@ -15,13 +15,16 @@ const driftMax = 0.5
 const step = 1e-3
 /** The largest move at a time, well within the lobe. */
 const moveMax = 0.1
-/** Each move leaves about the square of its size: after one of this size the top is met within 1e-6/T. */
-const closeEnough = 1e-3
+/**
+ * Each move leaves about the square of its size: after one of this size the top is met within 2e-5/T, which is 1e-5 of the
+ * slowest cycle's frequency.
+ */
+const closeEnough = 4e-3
 const movesMax = 8
 
 /**
  * The sinusoid of the largest power near `start` (cycles a cell), or undefined when the power rises out of the peak's
- * lobe, as on the flank of a stronger neighbour. Mostly seven evaluations.
+ * lobe, as on the flank of a stronger neighbour. Four to seven evaluations.
  */
 export function refineFrequency(series: ObservedSeries, start: number): Sinusoid | undefined {
   const unit = 1 / series.cells
