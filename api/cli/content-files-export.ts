@@ -5,17 +5,16 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type AdminClient, refusal } from './admin-client.ts'
 import { CommandError } from './command-error.ts'
-import type { ImportStreams } from './import.ts'
 
 export async function exportContentFiles(
   client: AdminClient,
-  { stdout }: Pick<ImportStreams, 'stdout'>,
+  stdout: NodeJS.WritableStream,
   output: string | undefined,
 ): Promise<void> {
   const response = await client.send('GET', '/content-files/export')
   if (!response.ok) throw await refusal(response)
   const lines = Readable.fromWeb(response.body ?? new ReadableStream())
-  if (output === undefined) await copy(lines, stdout as NodeJS.WriteStream, { end: false })
+  if (output === undefined) await copy(lines, stdout, { end: false })
   else await copyToFile(lines, output)
 }
 

@@ -141,7 +141,8 @@ function textOf<Answer>(
     options.rejects === undefined ? 'name a file with --rejects to get them all' : `all are in ${options.rejects}`
   const lines = [
     `${summary(counts)}; rejected ${rejected} lines, in ${seconds.toFixed(1)} s (${rate} lines/s)`,
-    ...(ignoredFields.size > 0 ? [`not stored are the fields ${[...ignoredFields].join(', ')}`] : []),
+    // Quoted, for a terminal obeys what a name might hold.
+    ...(ignoredFields.size > 0 ? [`not stored are the fields ${JSON.stringify([...ignoredFields])}`] : []),
     ...shown,
     ...(rejected > shown.length ? [`  and ${rejected - shown.length} more; ${where}`] : []),
   ]

@@ -48,7 +48,9 @@ Examples:
   barograph content-files ${action} old.ndjson
 ${exitStatus}`
 
-export function addContentFilesCommand(program: Command, client: AdminClient, streams: ImportStreams): void {
+type Streams = ImportStreams & { stdout: NodeJS.WritableStream }
+
+export function addContentFilesCommand(program: Command, client: AdminClient, streams: Streams): void {
   const command = program.command('content-files').description('the files of the content-file listing')
   addLinesOptions(command.command('import').description('add or change files from lines of JSON'))
     .argument('<file...>', 'files of lines; - is the standard input')
@@ -67,7 +69,7 @@ export function addContentFilesCommand(program: Command, client: AdminClient, st
     .description('write all files as lines of JSON')
     .option('--output <file>', 'write to this file instead of the standard output')
     .addHelpText('after', exportHelp)
-    .action(async ({ output }: { output?: string }) => await exportContentFiles(client, streams, output))
+    .action(async ({ output }: { output?: string }) => await exportContentFiles(client, streams.stdout, output))
   addNameCommand(command, 'unpublish', 'take files out of the listing and keep them', { client, streams })
   addNameCommand(command, 'remove', 'remove files for good', { client, streams })
 }

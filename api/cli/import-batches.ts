@@ -23,7 +23,7 @@ export interface Batch {
 /** As many rejects as the server lists, so a batch of nothing but faults is told line by line. */
 const readings: BatchShape = { linesMax: 20_000, chunkBytes: 1 << 20, lineBytesMax: 1 << 16 }
 
-export interface BatchShape extends LineLimits {
+interface BatchShape extends LineLimits {
   linesMax: number
   /** Undefined where the first bytes tell. */
   format?: 'ndjson'

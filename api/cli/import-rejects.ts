@@ -6,7 +6,7 @@ import { CommandError } from './command-error.ts'
 import type { Batch } from './import-batches.ts'
 
 /** What every kind of reject has. */
-export type Reject = Pick<ImportAnswer['rejects'][number], 'line' | 'reason'> & { code: string }
+type Reject = Pick<ImportAnswer['rejects'][number], 'line' | 'reason'> & { code: string }
 
 export interface RejectsFile {
   add(file: string, batch: Batch, rejects: readonly Reject[]): void

@@ -9,7 +9,7 @@ export const linesMax = 2_000
 /** What the command line reads at a time; a longest line, cut off one byte behind its end, fits in. */
 export const chunkBytes = 8 * 1024 * 1024
 
-export const rejectCodes = ['LINE_TOO_LONG', 'LINE_MALFORMED', 'FILE_INVALID'] as const
+const rejectCodes = ['LINE_TOO_LONG', 'LINE_MALFORMED', 'FILE_INVALID'] as const
 
 const Reject = z.object({
   /** Counted from 1 over all lines of the body, empty ones included. */

@@ -15,6 +15,7 @@ export interface Lines<Value> {
 const lineFeed = 0x0a
 const faultsShownMax = 5
 const ignoredFieldsMax = 20
+const ignoredFieldCharactersMax = 64
 
 export function readLines<Value>(
   body: Buffer,
@@ -77,6 +78,6 @@ function sentenceOf({ issues }: z.ZodError): string {
 
 function noteUnknown(fields: object, known: ReadonlySet<string>, ignored: Set<string>): void {
   for (const name in fields) {
-    if (!known.has(name) && ignored.size < ignoredFieldsMax) ignored.add(name)
+    if (!known.has(name) && ignored.size < ignoredFieldsMax) ignored.add(name.slice(0, ignoredFieldCharactersMax))
   }
 }
