@@ -1,8 +1,8 @@
-/** `npm run demo`: the service with eight devices, real history and live sensors, until Ctrl-C. */
+/** `npm run demo`: the service with eight devices, real history, live sensors and content files, until Ctrl-C. */
 
 import { createAdminClient } from '../api/cli/admin-client.ts'
 import { readConfig } from '../api/config.ts'
-import { importHistory, registerDevices, replayOf } from './prepare.ts'
+import { importContentFiles, importHistory, registerDevices, replayOf } from './prepare.ts'
 import { runSensor, type Sensor } from './sensors.ts'
 import { type Started, startDemoService, visible } from './service.ts'
 import { type DemoState, readDemoState, writeDemoState } from './state.ts'
@@ -44,9 +44,12 @@ function showAddresses(url: string, timeZone: string): void {
   say(`  curl -s ${url}/api/latest/all/24`)
   say(`  curl -s ${url}/api/data/day/alamosa/${today}`)
   say(`  curl -s ${url}/api/device/mountain-hut`)
+  say(`  curl -s '${url}/api/v1/contentfiles/?offered_by=ocw&limit=2'`)
   say(`  curl -s ${url}/health/ready`)
   say(`  curl -s ${url}/metrics`)
   say('  npm run -s barograph -- devices list')
+  say()
+  say(`In a browser: ${url}/api/v1/contentfiles/?format=api`)
   say()
   say(`Eight sensors send a reading every ${intervalMs / 1000} s. Ctrl-C stops all.`)
 }
@@ -79,6 +82,7 @@ async function prepare({ url, token }: Started, dataDirectory: string): Promise<
   const imported = await importHistory(client, state, Date.now())
   writeDemoState(dataDirectory, state)
   say(`${imported} readings of history were imported.`)
+  say(`${await importContentFiles(client)} content files were imported.`)
   if (!(await visible(url, visibleMsMax, stop.signal))) say('QuestDB does not show them yet; it will, in a moment.')
   return state
 }

@@ -1,9 +1,11 @@
-/** Before the live sensors start: the devices are registered, and their history is imported up to now. */
+/** Before the live sensors start: devices are registered, their history is imported up to now, and content files too. */
 
 import { z } from 'zod'
 import { ImportAnswer } from '../api/admin/import-answer.ts'
 import { type AdminClient, refusal } from '../api/cli/admin-client.ts'
+import { ImportedFiles } from '../api/content-files/import/answer.ts'
 import { IssuedPassword } from '../auth/device.ts'
+import { contentFileLines, generateContentFiles } from '../bench/content-file-generator.ts'
 import { createReplay, csvHeader, type Replay, shiftToEnd } from './history.ts'
 import type { DemoState } from './state.ts'
 import { modelledStations, type RecordedStation, recordedStations } from './stations.ts'
@@ -50,4 +52,18 @@ export async function importHistory(client: AdminClient, state: DemoState, nowMs
   if (first !== undefined) throw new Error(`line ${first.line} of the history was refused: ${first.reason}`)
   state.filledUntilMs = nowMs
   return accepted
+}
+
+const contentFiles = { seed: 6, count: 400 }
+
+/** Says how many are new: an import of the same ones once more changes nothing. */
+export async function importContentFiles(client: AdminClient): Promise<number> {
+  const body = contentFileLines(generateContentFiles(contentFiles))
+  const headers = { 'content-type': 'application/x-ndjson' }
+  const response = await client.send('POST', '/content-files/import', { body, headers })
+  if (!response.ok) throw await refusal(response)
+  const { added, rejects } = z.parse(ImportedFiles, await response.json())
+  const [first] = rejects
+  if (first !== undefined) throw new Error(`line ${first.line} of the content files was refused: ${first.reason}`)
+  return added
 }

@@ -48,6 +48,8 @@ t.test('history and live readings are there, and a second run goes on where the 
   const dataDirectory = join(temporaryFolder(t), 'data')
   const first = await startDemo(t, dataDirectory)
   t.match(first.output(), /8 devices were registered\.\n *18960 readings of history/)
+  t.match(first.output(), '400 content files were imported')
+  t.match(await json(`${first.url}/api/v1/contentfiles/?limit=1`), { count: Number, results: [{ run_id: Number }] })
   const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
   const day = await json(`${first.url}/api/data/day/greensboro/${yesterday}`)
   t.equal((day['pressure'] as unknown[]).length, 24, 'an hourly record has a value for each hour of yesterday')
@@ -64,6 +66,7 @@ t.test('history and live readings are there, and a second run goes on where the 
   const imported = /(\d+) readings of history/.exec(second.output())?.[1]
   t.ok(Number(imported) < 100, `${imported} readings fill the gap`)
   t.match(second.output(), /The devices of the last run go on/)
+  t.match(second.output(), /^0 content files were imported/m)
   t.match(await (await fetch(`${second.url}/metrics`)).text(), /^barograph_devices 8$/m)
   await stopDemo(t, second)
 })
