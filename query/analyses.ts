@@ -24,23 +24,23 @@ export interface Analyses {
   past(device: AnalysedDevice, client: AbortSignal): Given
 }
 
-export interface CompareHow {
+interface CompareHow {
   readonly preset: ComparePreset
   readonly withTimes: boolean
 }
 
-export interface DetailHow {
+interface DetailHow {
   /** At most so many for each metric; undefined: all. */
   readonly points: number | undefined
   readonly withTimes: boolean
 }
 
-export interface StatsHow {
+interface StatsHow {
   readonly days: number
   readonly stepSeconds: number | undefined
 }
 
-export interface DailyHow {
+interface DailyHow {
   readonly days: number
 }
 

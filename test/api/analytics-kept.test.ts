@@ -239,6 +239,7 @@ t.test('a day has 25 hours when the clocks go back and 23 when they go forward',
       today.hours.slice(0, 5).map((hour: { temperature: { mean: number } }) => hour.temperature.mean),
       temperatures,
     )
+    t.ok(today.hours.every((hour: { humidity: { count: number } }) => hour.humidity.count === 60))
     const labels = today.hours.map((hour: { d: string }) => hour.d.slice(11))
     t.equal(labels.includes('02:00'), hours === 25)
     t.equal(new Set(labels).size, hours === 25 ? 24 : 23, 'a label repeats or is left out')
