@@ -69,7 +69,8 @@ function recentIntervals(timesMs: Float64Array): Float64Array | null {
 
 function regularityOf(intervals: Float64Array, expectedMs: number): number {
   let near = 0
-  for (const intervalMs of intervals) {
+  for (let index = 0; index < intervals.length; index++) {
+    const intervalMs = intervals[index] as number
     const multipleMs = Math.round(intervalMs / expectedMs) * expectedMs
     if (Math.abs(intervalMs - multipleMs) <= 0.25 * expectedMs) near++
   }

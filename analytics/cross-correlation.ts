@@ -101,11 +101,14 @@ export function crossCorrelation(x: SeriesTransform, y: SeriesTransform): CrossC
  */
 export function largestCrossCorrelation({ lagMax, r }: CrossCorrelation): { lag: number; r: number } | null {
   let best: { lag: number; r: number } | null = null
-  for (let distance = 0; distance <= lagMax; distance++) {
-    for (const lag of [distance, -distance]) {
-      const value = r[lag + lagMax] as number
-      if (Math.abs(value) > (best === null ? -1 : Math.abs(best.r) + tieTolerance)) best = { lag, r: value }
-    }
+  let sizeMin = -1
+  for (let place = 0; place <= 2 * lagMax; place++) {
+    // 0, 1, −1, 2, −2 and so on.
+    const lag = place % 2 === 1 ? (place + 1) / 2 : 0 - place / 2
+    const value = r[lag + lagMax] as number
+    if (!(Math.abs(value) > sizeMin)) continue
+    best = { lag, r: value }
+    sizeMin = Math.abs(value) + tieTolerance
   }
   return best
 }

@@ -75,7 +75,8 @@ function countMarks(marks: Uint8Array, readings: number): QualityCounts {
   let rate = 0
   let flat = 0
   let suspect = 0
-  for (const mark of marks) {
+  for (let index = 0; index < marks.length; index++) {
+    const mark = marks[index] as number
     if (mark === 0) continue
     suspect++
     if (mark & rangeBit) range++
@@ -110,9 +111,12 @@ function markSpikes(times: Float64Array, values: Float64Array, limit: number, ga
 
 /** The later of two successive readings is marked. */
 function markRates(times: Float64Array, values: Float64Array, rate: QualityLimits['rate'], marks: Uint8Array): void {
+  const [firstMs, firstChange] = rate[0] as readonly [number, number]
   for (let index = 1; index < values.length; index++) {
     const change = Math.abs((values[index] as number) - (values[index - 1] as number))
-    const limit = changeMax(rate, (times[index] as number) - (times[index - 1] as number))
+    const intervalMs = (times[index] as number) - (times[index - 1] as number)
+    // Nearly every interval is a short one, with the limit of a minute.
+    const limit = intervalMs <= firstMs ? firstChange : changeMax(rate, intervalMs)
     if (change > limit + rounding) (marks[index] as number) |= rateBit
   }
 }

@@ -79,7 +79,7 @@ export function windowOf(input: WindowInput): StatsWindow {
     weekHours: hoursOfWeek(timesMs, local),
     fine: gridOf(timesMs, values, stepMs),
     hourly,
-    localHours: hoursOfDay(hoursOfWeek(cellStarts(hourly.frame), local)),
+    localHours: hoursOfDay(hoursOfWeek(cellTimes(hourly.frame, 0), local)),
   }
 }
 
@@ -96,11 +96,13 @@ function gridOf(timesMs: Float64Array, values: Columns, stepMs: number): Grid {
 
 /** The middle of each cell. */
 export function cellMiddles(frame: GridFrame): Float64Array {
-  return cellStarts(frame).map(startMs => startMs + frame.stepMs / 2)
+  return cellTimes(frame, frame.stepMs / 2)
 }
 
-function cellStarts({ startMs, stepMs, cells }: GridFrame): Float64Array {
-  return Float64Array.from({ length: cells }, (_, cell) => startMs + cell * stepMs)
+function cellTimes({ startMs, stepMs, cells }: GridFrame, afterMs: number): Float64Array {
+  const timesMs = new Float64Array(cells)
+  for (let cell = 0; cell < cells; cell++) timesMs[cell] = startMs + cell * stepMs + afterMs
+  return timesMs
 }
 
 /** One value for each name, as the columns of a series. */
