@@ -27,7 +27,7 @@ export interface HourlyViewOptions {
   log: Log
 }
 
-/** Until then the hours since the last refresh come from the readings, which for one device is little. */
+/** What is newer than the last refresh comes from the readings, which for one device is little. */
 const refreshEveryMsUsual = 600_000
 const lookEveryMsUsual = 5000
 const timeoutMs = 10_000

@@ -54,6 +54,7 @@ export function ownSettings({ address, httpUser, httpPassword, minHttpPort, comm
     'shared.query.worker.count': '2',
     'shared.write.worker.count': '2',
     'wal.apply.worker.count': '1',
+    'mat.view.refresh.worker.count': '1',
     ...patience,
     // What QuestDB has applied is on disk; the journal is trimmed by that.
     'cairo.commit.mode': commitMode,
