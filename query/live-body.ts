@@ -28,6 +28,9 @@ export interface Filling {
   readonly tag: string
 }
 
+/** What the text in the gap takes beside the rest, in all forms; a round figure. */
+const fillingBytes = 32 * 1024
+
 const notTheLast = { level: gzipLevel, finishFlush: constants.Z_SYNC_FLUSH }
 
 export function frameOf<Live>(headText: string, tailText: string, live: Live): Frame<Live> {
@@ -50,7 +53,7 @@ export function liveBodyOf<Live>(frame: Frame<Live>, fill: (live: Live, nowMs: n
 
   const deflatedBytes = headDeflated.length + tailDeflated.length
   // The pieces and the whole; beside gzip, brotli and zstd of the whole.
-  return { at, bytesMax: 2 * (head.length + tail.length) + 4 * deflatedBytes }
+  return { at, bytesMax: 2 * (head.length + tail.length) + 4 * deflatedBytes + fillingBytes }
 }
 
 function bodyAt({ head, tail, headDeflated, tailDeflated, hash }: Frame<unknown>, { text, tag }: Filling): Body {
