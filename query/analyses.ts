@@ -115,9 +115,12 @@ export function createAnalyses(options: AnalysesOptions): Analyses {
     },
     daily(one, how, client) {
       const device = analysedDevice(one)
-      const build = (nowMs: number, signal: AbortSignal) => {
+      const build = async (nowMs: number, signal: AbortSignal) => {
         const question = { device, ...how, nowMs }
-        return how.days > lightDaysMax ? askAnalysis('daily', question, signal) : ask('daily', question, signal)
+        const built = how.days > lightDaysMax ? undefined : await ask('daily', question, signal)
+        // A few days may still be too much for a light question, when the device reports every second.
+        const isEnough = built !== undefined && !(built.ok && built.body === 'TOO_LARGE')
+        return isEnough ? built : askAnalysis('daily', question, signal)
       }
       return analyse({ name: 'daily', devices: [device], how, build, client })
     },

@@ -226,6 +226,12 @@ t.test('an answer that would be made of too many readings is refused, and that i
   t.equal((await ask('/compare_data?a=Porch&b=Porch')).status, 200)
 })
 
+t.test('a few days with too many readings for a light question are summed up by the other pool', async t => {
+  const { ask, write } = await serve(t, '2025-03-15T12:00:10Z', { lightRowsMax: 50 })
+  await write('2025-03-15T12:00:00Z', 51)
+  t.match(jsonOf(await ask('/daily_summary/Porch')).days.at(-1), { temperature: { count: 51 } })
+})
+
 t.test('a day has 25 hours when the clocks go back and 23 when they go forward', async t => {
   for (const [time, date, hours, temperatures] of [
     ['2025-10-26T22:59:30Z', '2025-10-26', 25, [22, 23, 0, 1, 2]],
