@@ -2,6 +2,7 @@
 
 import { momentsOf } from '../../analytics/moments.ts'
 import { orNull } from '../../analytics/or-null.ts'
+import { presentOf } from '../../analytics/present.ts'
 import { quantiles } from '../../analytics/quantile.ts'
 import { timeWeightedMean } from '../../analytics/time-weighted-mean.ts'
 import { mapColumns, quantities, type StatsWindow } from './window.ts'
@@ -9,13 +10,14 @@ import { mapColumns, quantities, type StatsWindow } from './window.ts'
 /** Of the window's readings alone: the line that leads into the window is not part of the time-weighted mean. */
 export function aggregatesPart({ timesMs, values, cadence }: StatsWindow) {
   return mapColumns(quantities, quantity => {
-    const column = values[quantity]
-    const { count, mean, min, max, std } = momentsOf(column)
-    const [p05, median, p95] = quantiles(column, [0.05, 0.5, 0.95]) as [number, number, number]
+    // Once, as every figure would otherwise look for what is missing by itself.
+    const present = presentOf(timesMs, values[quantity])
+    const { count, mean, min, max, std } = momentsOf(present.values)
+    const [p05, median, p95] = quantiles(present.values, [0.05, 0.5, 0.95]) as [number, number, number]
     return {
       count,
       mean: orNull(mean),
-      tw_mean: orNull(timeWeightedMean(timesMs, column, cadence.gapMs)),
+      tw_mean: orNull(timeWeightedMean(present.timesMs, present.values, cadence.gapMs)),
       min: orNull(min),
       max: orNull(max),
       std: orNull(std),

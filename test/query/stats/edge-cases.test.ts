@@ -2,6 +2,7 @@
 
 import { test } from 'tap'
 import { cadenceOf } from '../../../analytics/cadence.ts'
+import { statsAfterMs } from '../../../query/stats/stats-answer.ts'
 import { metrics } from '../../../store/tables.ts'
 import { uniform } from '../../analytics/series.ts'
 import { type Answer, ask, dayMs, every, hourMs, minuteMs, near, seriesOf } from './asking.ts'
@@ -289,6 +290,7 @@ test('a configured interval is taken, and an irregular device is measured by hou
   const { completeness, hours_with_data, uptime, metrics: each } = found.reliability.windows['7d']
   t.strictSame([completeness, each.temperature.completeness], [null, null])
   t.ok(hours_with_data === 1 && uptime > 0.99)
+  t.equal(found.reliability.windows['30d'].hours_with_data, 1, 'also of a window that begins with its first reading')
   const [peak] = found.seasonality.temperature.peaks
   t.ok(near(peak.period_hours, 24, 0.01) && near(peak.amplitude, 5, 0.02) && near(peak.power, 1, 0.01))
 })
@@ -301,4 +303,53 @@ test('days and step are the caller’s; the reliability of thirty days is not', 
   t.equal(found.grid_seconds, 900)
   t.equal(found.autocorrelation.temperature.lags_hours[1], 0.25)
   t.ok(found.reliability.windows['30d'].received > 19 * 1440)
+})
+
+test('a cycle of an irregular device is as strong as at the moments of its readings', async t => {
+  const next = uniform(11)
+  let timeMs = startMs
+  const times = Array.from({ length: 3000 }, () => (timeMs -= Math.log(1 - next()) * 5 * minuteMs))
+  const cycle = (moment: number) => Math.sin((2 * Math.PI * moment) / (25 * minuteMs))
+  const [peak] = ask({ series: seriesOf(times, { temperature: cycle }) }).seasonality.temperature.peaks
+  t.ok(near(peak.period_hours, 25 / 60, 1e-4) && peak.significant)
+  t.ok(near(peak.power, 1, 1e-3) && near(peak.amplitude, 1, 1e-3), `${peak.power}, in cells about 0.8`)
+})
+
+test('one wild reading does not hide the season', async t => {
+  const unit = (timeMs: number, place: number) => (place === 500 ? 100 : (daily(timeMs) - 20) / 5)
+  const found = ask({ series: seriesOf(every(hourMs, startMs, 720), { temperature: unit }) })
+  t.ok(found.seasonality.temperature.strength.daily > 0.9)
+  t.equal(found.aggregates.temperature.max, 100, 'it stays in every other figure')
+  t.equal(found.quality.temperature.tests.spike, 1 + 2, 'its neighbours are far from their middle, too')
+})
+
+test('a week that is no peak has no strength', async t => {
+  const week = (timeMs: number) => daily(timeMs) + 3 * Math.cos((2 * Math.PI * timeMs) / (7 * dayMs))
+  const of = (value: (timeMs: number) => number) => {
+    const series = seriesOf(every(hourMs, startMs, 24 * 56), { temperature: value })
+    return ask({ series, days: 56 }).seasonality.temperature
+  }
+  const weekly = of(week)
+  t.strictSame(
+    weekly.peaks.map((peak: Answer) => Math.round(peak.period_hours)),
+    [24, 168],
+  )
+  t.ok(weekly.strength.weekly > 0.9 && weekly.strength.daily > 0.9)
+  t.strictSame([of(daily).strength.weekly, of(daily).label], [null, 'strong'])
+  t.strictSame(weekly.peaks[1].phase_time, null, 'the week has no time of day')
+})
+
+test('without an interval nothing is near enough to be a spike', async t => {
+  const series = seriesOf(every(minuteMs, startMs, 3), { temperature: (_, place) => (place === 1 ? 30 : 20) })
+  t.equal(ask({ series }).quality.temperature.tests.spike, 0)
+  t.equal(ask({ series, device: { expected_interval_s: 60 } }).quality.temperature.tests.spike, 1)
+})
+
+test('the readings that are needed go back thirty days, or as far as is asked', async t => {
+  const nowMs = startMs + dayMs
+  const daysBefore = (lastMs: number, days: number) => (nowMs - statsAfterMs(lastMs, nowMs, days)) / dayMs
+  t.equal(daysBefore(nowMs, 1), 30 + 1 / 24, 'the first local day may begin an hour earlier')
+  t.equal(daysBefore(nowMs, 90), 90 + 1 / 24)
+  t.equal(daysBefore(nowMs - 60 * dayMs, 30), 90, 'the window ends at the last reading')
+  t.equal(daysBefore(nowMs + minuteMs, 30), 30 + 1 / 24)
 })

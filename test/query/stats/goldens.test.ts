@@ -21,6 +21,7 @@ test('G1: a daily cycle', async t => {
   t.ok(near(acf[at(12)], -0.98333333, 1e-8) && near(acf[at(24)], 0.96666667, 1e-8))
   t.ok(near(acf[at(168)], 0.76666667, 1e-8) && near(band95[at(24)], 0.3513136872, 1e-9))
   t.strictSame([n_pairs[at(24)], peak.lag_hours], [8640 - 288, 24])
+  t.ok(near(autocorrelation.temperature.band95_white[at(24)], 1.959963984540054 / Math.sqrt(8640), 1e-12))
   const { slope_per_day, peaks, strength, label, peak_hour, trough_hour, daily_profile } = seasonality.temperature
   t.ok(near(slope_per_day, -0.0106099088, 1e-10))
   t.equal(peaks.length, 1)
@@ -86,16 +87,28 @@ test('G6: what can be derived from one reading', async t => {
   t.equal(unknown.sea_level_pressure, null, 'without an altitude')
 })
 
+test('a gap is neither counted nor bridged by the mean over time', async t => {
+  const values = [10, 10, 10, 30]
+  const series = seriesOf(
+    [0, 60, 120, 600].map(seconds => startMs + seconds * 1000),
+    { temperature: (_, place) => values[place] as number },
+  )
+  const { mean, tw_mean } = ask({ series, device: { expected_interval_s: 60 } }).aggregates.temperature
+  t.strictSame([mean, tw_mean], [15, 10])
+})
+
 test('what is derived comes from readings near the last one', async t => {
-  const of = (behindMs: number) => {
+  const of = (behindMs: number, expected_interval_s: number | null = null) => {
     const series = seriesOf([startMs - behindMs, startMs], {
       temperature: () => 20,
       humidity: timeMs => (timeMs === startMs ? Number.NaN : 50),
     })
-    return ask({ series }).derived.absolute_humidity
+    return ask({ series, device: { expected_interval_s } }).derived.absolute_humidity
   }
   t.ok(near(of(hourMs), 8.621414941, 1e-9))
   t.equal(of(hourMs + 1), null)
+  t.ok(near(of(5 * hourMs, 3600), 8.621414941, 1e-9), 'five intervals are near')
+  t.equal(of(5 * hourMs + 1, 3600), null)
 })
 
 test('a figure that is no number does not pass', async t => {
