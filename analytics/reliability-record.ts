@@ -50,7 +50,7 @@ export interface ReliabilityRecord {
   readonly recentByMetric: Readonly<Record<string, Arrivals>>
 }
 
-export interface WindowRecord {
+interface WindowRecord {
   /** Readings that count. */
   readonly received: number
   /** See `coveredBetween`. */
@@ -64,7 +64,7 @@ export interface WindowRecord {
   readonly downtimeMs: number
 }
 
-export interface DayRecord {
+interface DayRecord {
   readonly date: string
   readonly readings: number
   /** See `coveredBetween`. */

@@ -15,10 +15,10 @@ export const dayMs = 24 * hourMs
 /** What is measured, and the dew point of each reading. */
 export const quantities = [...metrics, 'dew_point'] as const
 export type Quantity = (typeof quantities)[number]
-export type Columns = Readonly<Record<Quantity, Float64Array>>
+type Columns = Readonly<Record<Quantity, Float64Array>>
 
 /** Cells of a grid from the first reading of any metric to the last. */
-export interface Grid {
+interface Grid {
   /** No cells without a reading. */
   readonly frame: GridFrame
   readonly means: Columns

@@ -11,9 +11,9 @@ export const minuteMs = 60_000
 export const hourMs = 60 * minuteMs
 export const dayMs = 24 * hourMs
 
-export const utc = createLocalTime('UTC')
+const utc = createLocalTime('UTC')
 
-export const device: AnalysedDevice = {
+const device: AnalysedDevice = {
   number: 1,
   symbol: 'roof-1',
   name: 'roof',
