@@ -39,7 +39,10 @@ export const fileColumns = `file.id::float8 AS id, run_id::float8 AS run_id, fea
     require_summaries, url, content_type, content_title, content_author, content_language, checksum, image_src,
     file_type, file_extension, edx_module_id, summary, flashcards`
 
-/** The version comes with each row, and alone where there are none. */
+/**
+ * The version comes with each row, and alone where there are none. The statement has no name: a plan that was kept from
+ * when there were few files would pass by all of them, and a pooler may not know it.
+ */
 const filesSql = `
   SELECT version::text, ${fileColumns}
   FROM content_version
@@ -50,7 +53,7 @@ const filesSql = `
 /** Those that are published, in the order of the ids. */
 export async function readFiles(pool: pg.Pool, ids: readonly number[]): Promise<FilesRead> {
   type Row = { version: string } & (FileRow | { id: null })
-  const { rows } = await pool.query<Row>({ name: 'content-files', text: filesSql, values: [ids] })
+  const { rows } = await pool.query<Row>(filesSql, [ids])
   return { version: rows[0]?.version ?? '', files: rows.filter(row => row.id !== null) }
 }
 

@@ -66,7 +66,7 @@ export function createRunCache(pool: pg.Pool): RunCache {
         else runs.set(id, run)
       }
       if (missing.size === 0) return runs
-      const { rows } = await pool.query<Run>({ name: 'content-runs', text: runsSql, values: [[...missing]] })
+      const { rows } = await pool.query<Run>(runsSql, [[...missing]])
       for (const run of rows) {
         runs.set(run.id, run)
         kept.set(run.id, run)
