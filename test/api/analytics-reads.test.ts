@@ -29,12 +29,8 @@ const rows = Array.from({ length: minutes }, (_, i) => {
   return [`Kitchen,${time},${temperature},${50 + (i % 10)},1000`, `Attic,${time},${temperature + 2},${i % 7},1001`]
 })
 await service.import(`device,timestamp,temperature,humidity,pressure\n${rows.flat().join('\n')}\n`)
-await until('the readings are visible', async () => {
-  const [today, last] = [local.text(lastMs * 1000).slice(0, 10), local.text(lastMs * 1000)]
-  const answer = await ask(`/data/day/Attic/${today}`)
-  const points = answer.status === 200 ? (answer.json() as { temperature: { d: string }[] }).temperature : []
-  return points.at(-1)?.d === last
-})
+const metrics = async () => await (await fetch(`${service.url}/metrics`)).text()
+await until('queries show all readings', async () => /^barograph_lag_readings 0$/m.test(await metrics()))
 
 const paths = ['/detail_data/Kitchen', '/stats_data/Kitchen', '/daily_summary/Kitchen', '/past_window_data/Kitchen']
 const allPaths = ['/compare_data?a=Kitchen&b=Attic', ...paths]
@@ -53,7 +49,8 @@ t.test('the last day in full and the last month by the hour', async t => {
   t.match(detail, { device: 'Kitchen', time_zone: 'Europe/Berlin', last_24h: { downsampled: false, gap_seconds: 150 } })
   const { temperature, battery_voltage } = detail.last_24h
   t.strictSame(temperature.at(-1), { d: local.text(lastMs * 1000), v: temperature.at(-1).v })
-  t.ok(temperature.length >= 1438 && temperature.length <= 1440, 'some minutes have passed since')
+  const minutesSince = Array.from({ length: 60 }, (_, i) => local.text((lastMs + i * minuteMs) * 1000))
+  t.equal(temperature.length, 1440 - minutesSince.indexOf(detail.generated_at))
   t.strictSame(battery_voltage, [])
   const hours = detail.last_30d_hourly.temperature
   t.equal(
@@ -91,7 +88,8 @@ t.test('the statistics of a device', async t => {
   t.match(stats.window, { days: 30, truncated: true, end: local.text(lastMs * 1000) })
   t.match(stats.freshness, { last_seen: local.text(lastMs * 1000), interval_source: 'configured' })
   t.equal(stats.n_samples, minutes)
-  t.equal(stats.reliability.windows['24h'].uptime, 1)
+  // Some minutes may have passed since.
+  t.ok(stats.reliability.windows['24h'].uptime > 0.95)
   t.match(await json('/stats_data/Kitchen?days=1&step=300'), {
     window: { days: 1 },
     grid_seconds: 300,
@@ -250,6 +248,6 @@ t.test('what is changed in the registry shows in the next answer', async t => {
 })
 
 t.test('a scrape says how many questions wait, by pool', async t => {
-  const text = await (await fetch(`${service.url}/metrics`)).text()
+  const text = await metrics()
   for (const pool of ['light', 'analysis']) t.match(text, `barograph_questions_waiting{pool="${pool}"} 0`)
 })
