@@ -33,12 +33,18 @@ export function timeWeightedMean(
     const betweenMs = timeMs - timeBefore
     // NaN, before the first sample, is not below anything.
     if (betweenMs <= (gapMs ?? -1) && betweenMs > 0) {
-      const fromMs = Math.max(timeBefore, startMs)
-      const untilMs = Math.min(timeMs, endMs)
-      // A line's mean over a stretch is its value in the middle.
-      const middle = (fromMs - timeBefore + (untilMs - timeBefore)) / 2 / betweenMs
-      area += (untilMs - fromMs) * (valueBefore - origin + (value - valueBefore) * middle)
-      lengthMs += untilMs - fromMs
+      // Nearly all segments lie inside, and need no division.
+      if (timeBefore >= startMs && timeMs <= endMs) {
+        area += (betweenMs * (valueBefore - origin + (value - origin))) / 2
+        lengthMs += betweenMs
+      } else {
+        const fromMs = Math.max(timeBefore, startMs)
+        const untilMs = Math.min(timeMs, endMs)
+        // A line's mean over a stretch is its value in the middle.
+        const middle = (fromMs - timeBefore + (untilMs - timeBefore)) / 2 / betweenMs
+        area += (untilMs - fromMs) * (valueBefore - origin + (value - valueBefore) * middle)
+        lengthMs += untilMs - fromMs
+      }
     }
     if (timeMs >= endMs) break
     if (timeMs >= startMs) {
