@@ -43,7 +43,7 @@ export function compareWindow(
   return { startMs: endMs - hoursOfPreset[preset] * hourMs, endMs }
 }
 
-export interface ComparedDevice {
+interface ComparedDevice {
   readonly device: Pick<AnalysedDevice, 'name' | 'location_short'>
   /** Hours outside the window are left out. */
   readonly hourly: HourlySeries
