@@ -33,18 +33,11 @@ export function timeWeightedMean(
     const betweenMs = timeMs - timeBefore
     // NaN, before the first sample, is not below anything.
     if (betweenMs <= (gapMs ?? -1) && betweenMs > 0) {
-      // Nearly all segments lie inside, and need no division.
-      if (timeBefore >= startMs && timeMs <= endMs) {
-        area += (betweenMs * (valueBefore - origin + (value - origin))) / 2
-        lengthMs += betweenMs
-      } else {
-        const fromMs = Math.max(timeBefore, startMs)
-        const untilMs = Math.min(timeMs, endMs)
-        // A line's mean over a stretch is its value in the middle.
-        const middle = (fromMs - timeBefore + (untilMs - timeBefore)) / 2 / betweenMs
-        area += (untilMs - fromMs) * (valueBefore - origin + (value - valueBefore) * middle)
-        lengthMs += untilMs - fromMs
-      }
+      const fromMs = Math.max(timeBefore, startMs)
+      const untilMs = Math.min(timeMs, endMs)
+      const share = middleOf(timeBefore, timeMs, fromMs, untilMs)
+      area += (untilMs - fromMs) * (valueBefore - origin + (value - valueBefore) * share)
+      lengthMs += untilMs - fromMs
     }
     if (timeMs >= endMs) break
     if (timeMs >= startMs) {
@@ -56,6 +49,13 @@ export function timeWeightedMean(
   }
   if (count === 0) return Number.NaN
   return origin + (lengthMs > 0 ? area / lengthMs : sum / count)
+}
+
+/** Where on a segment, 0 … 1, the middle of a part of it lies: a line's mean over a stretch is its value there. */
+function middleOf(startMs: number, endMs: number, fromMs: number, untilMs: number): number {
+  // Nearly all segments lie inside, and need no division.
+  if (fromMs === startMs && untilMs === endMs) return 0.5
+  return (fromMs - startMs + (untilMs - startMs)) / 2 / (endMs - startMs)
 }
 
 /** The place of the last value before this one, 0 when there is none. */
