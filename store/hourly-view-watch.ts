@@ -10,8 +10,9 @@ export interface ViewSeen {
   readonly reason: string
   /** The table's transaction up to which the view is up to date; -1 while it is built. */
   readonly refreshedTxn: number
-  /** The table's newest. */
-  readonly tableTxn: number
+  /** The table's newest, and the newest that shows. */
+  readonly sequencedTxn: number
+  readonly appliedTxn: number
   /** It is made from our query, and not from that of another version. */
   readonly isOurs: boolean
   /** Everything that was refreshed shows. */
@@ -28,6 +29,8 @@ export type ViewAction =
 export interface ViewWatchOptions {
   /** How often the view is refreshed, at most; what is newer comes from the readings. */
   readonly refreshEveryMs: number
+  /** Questions that were told to use the view are over so long after. */
+  readonly graceMs: number
   readonly monotonicMs: () => number
 }
 
@@ -43,6 +46,7 @@ const pausePerRefresh = 9
 export class ViewWatch {
   readonly #options: ViewWatchOptions
   #trustedTxn: number | undefined
+  #trustedUntilMs = Number.NEGATIVE_INFINITY
   /** Only from this transaction on: the one that the table had when we first looked. What came before, others have sent. */
   #neededTxn: number | undefined
   #distrust: string | undefined
@@ -64,13 +68,14 @@ export class ViewWatch {
 
   /** Nothing is known of it for the moment. */
   lose(): void {
+    if (this.#trustedTxn !== undefined) this.#trustedUntilMs = this.#options.monotonicMs()
     this.#trustedTxn = undefined
   }
 
-  /** It may hold what the table has no longer. */
+  /** It may hold what the table has no longer: it is made anew. */
   distrust(reason: string): void {
     this.#distrust = reason
-    this.#trustedTxn = undefined
+    this.lose()
   }
 
   /** Learns what is seen; undefined when there is no view. */
@@ -87,15 +92,17 @@ export class ViewWatch {
     if (!seen.isOurs) return 'it is that of another version'
     if (seen.isSuspended) return 'it is suspended'
     // A table that was lost in part, or is another one.
-    if (seen.refreshedTxn > seen.tableTxn || seen.tableTxn < (this.#neededTxn ?? 0)) return 'its table has gone back'
+    const { refreshedTxn, sequencedTxn } = seen
+    if (refreshedTxn > sequencedTxn || sequencedTxn < (this.#neededTxn ?? 0)) return 'its table has gone back'
     const isStuck = this.#asked !== undefined && this.#options.monotonicMs() - this.#asked.firstMs > stuckMs
     return isStuck ? 'it is not refreshed' : undefined
   }
 
   #rebuild(reason: string): ViewAction {
-    this.#trustedTxn = undefined
+    // A table that has gone back goes on, and soon looks as if nothing had been.
+    this.distrust(reason)
     const nowMs = this.#options.monotonicMs()
-    if (nowMs < this.#rebuildAtMs) return none
+    if (nowMs < Math.max(this.#rebuildAtMs, this.#trustedUntilMs + this.#options.graceMs)) return none
     this.#rebuildAtMs = nowMs + this.#rebuildPauseMs
     this.#rebuildPauseMs = Math.min(this.#rebuildPauseMs * 2, rebuildPauseMsMax)
     this.#distrust = undefined
@@ -105,16 +112,16 @@ export class ViewWatch {
     return { kind: 'rebuild', reason }
   }
 
-  #trust({ refreshedTxn, tableTxn, isApplied }: ViewSeen): void {
-    this.#neededTxn ??= tableTxn
-    if (refreshedTxn < this.#neededTxn) this.#trustedTxn = undefined
+  #trust({ refreshedTxn, sequencedTxn, isApplied }: ViewSeen): void {
+    this.#neededTxn ??= sequencedTxn
+    if (refreshedTxn < this.#neededTxn) this.lose()
     else if (isApplied) {
       this.#trustedTxn = refreshedTxn
       this.#rebuildPauseMs = rebuildPauseMsMin
     }
   }
 
-  #refresh({ status, refreshedTxn, tableTxn }: ViewSeen): ViewAction {
+  #refresh({ status, refreshedTxn, appliedTxn }: ViewSeen): ViewAction {
     const nowMs = this.#options.monotonicMs()
     if (refreshedTxn > this.#refreshedTxn) {
       const tookMs = nowMs - (this.#asked?.lastMs ?? nowMs)
@@ -122,7 +129,7 @@ export class ViewWatch {
       this.#refreshedTxn = refreshedTxn
       this.#asked = undefined
     }
-    if (status !== 'valid' || refreshedTxn === tableTxn || nowMs < this.#refreshAtMs) return none
+    if (status !== 'valid' || refreshedTxn >= appliedTxn || nowMs < this.#refreshAtMs) return none
     this.#refreshAtMs = nowMs + this.#options.refreshEveryMs
     this.#asked = { firstMs: this.#asked?.firstMs ?? nowMs, lastMs: nowMs }
     return { kind: 'refresh' }

@@ -5,7 +5,7 @@ import { type ViewAction, type ViewSeen, ViewWatch } from './hourly-view-watch.t
 import type { Log } from './log.ts'
 import type { QuestdbAddress } from './questdb-address.ts'
 import { createQuestdbClient, type QuestdbClient } from './questdb-client.ts'
-import { hourlyView, hourlyViewQuery, hourlyViewSql } from './tables.ts'
+import { hourlyView, hourlyViewQuery, hourlyViewSql, readingsTable } from './tables.ts'
 
 export interface HourlyView {
   /** It was looked at for the first time. */
@@ -24,35 +24,58 @@ export interface HourlyViewOptions {
   isUp: () => boolean
   refreshEveryMs?: number
   lookEveryMs?: number
+  graceMs?: number
   log: Log
 }
 
-/** What is newer than the last refresh comes from the readings, which for one device is little. */
+/**
+ * What is newer than the last refresh comes from the readings, which for one device is little. A refresh computes each hour
+ * that got rows for all devices, some 3 million rows a second on two busy cores.
+ */
 const refreshEveryMsUsual = 600_000
 const lookEveryMsUsual = 5000
+/** Some waits for a thread, and some time limits of statements. */
+const graceMsUsual = 120_000
 const timeoutMs = 10_000
 const closeWaitMs = 500
 
 export function watchHourlyView(options: HourlyViewOptions): HourlyView {
-  const { address, ready, isUp, refreshEveryMs = refreshEveryMsUsual, lookEveryMs = lookEveryMsUsual, log } = options
+  const { address, ready, isUp, lookEveryMs = lookEveryMsUsual, log } = options
+  const { refreshEveryMs = refreshEveryMsUsual, graceMs = graceMsUsual } = options
   const client = createQuestdbClient(address)
   const closing = new AbortController()
-  const watch = new ViewWatch({ refreshEveryMs, monotonicMs: () => performance.now() })
+  const watch = new ViewWatch({ refreshEveryMs, graceMs, monotonicMs: () => performance.now() })
   let trouble: string | undefined
 
   async function look(): Promise<void> {
     try {
-      const seen = await readView(client)
-      await act(client, watch.look(seen), reason => log.info({ reason }, 'the view of the hours is made anew'))
+      await act(watch.look(await readView(client)))
       if (watch.trustedTxn !== undefined && trouble !== undefined) log.info({}, 'the view of the hours is there')
       if (watch.trustedTxn !== undefined) trouble = undefined
     } catch (error) {
       watch.lose()
       const reason = error instanceof Error ? error.message : String(error)
-      if (isUp() && reason !== trouble) {
+      // That it does not answer at all is told elsewhere.
+      const isAnswer = error instanceof Error && !('code' in error)
+      if (isAnswer && reason !== trouble) {
         log.warn({ reason }, 'QuestDB keeps no hours for us: questions about hours are answered from the readings')
         trouble = reason
       }
+    }
+  }
+
+  async function act(action: ViewAction): Promise<void> {
+    if (action.kind === 'refresh') await client.exec(`REFRESH MATERIALIZED VIEW ${hourlyView} INCREMENTAL`, timeoutMs)
+    if (action.kind !== 'rebuild') return
+    const { reason } = action
+    log.info({ reason }, 'the view of the hours is made anew')
+    try {
+      // A full refresh would do for most faults, but who reads meanwhile would find the view empty, and not gone.
+      await client.exec(`DROP MATERIALIZED VIEW IF EXISTS ${hourlyView}`, timeoutMs)
+      await client.exec(hourlyViewSql, timeoutMs)
+    } catch (error) {
+      watch.distrust(reason)
+      throw error
     }
   }
 
@@ -80,32 +103,24 @@ export function watchHourlyView(options: HourlyViewOptions): HourlyView {
 }
 
 async function readView(client: QuestdbClient): Promise<ViewSeen | undefined> {
-  const columns = 'view_status, invalidation_reason, refresh_base_table_txn, base_table_txn, view_sql'
-  const [view] = await client.exec(
-    `SELECT ${columns} FROM materialized_views() WHERE view_name = '${hourlyView}'`,
-    timeoutMs,
-  )
-  if (view === undefined) return undefined
+  const columns = 'view_status, invalidation_reason, refresh_base_table_txn, view_sql'
+  const views = `SELECT ${columns} FROM materialized_views() WHERE view_name = '${hourlyView}'`
+  const [view] = await client.exec(views, timeoutMs)
   // Asked after the other: what is applied now was applied up to the transaction that it named.
-  const state = `SELECT writerTxn = sequencerTxn, suspended FROM wal_tables() WHERE name = '${hourlyView}'`
-  const [isApplied, isSuspended] = (await client.exec(state, timeoutMs))[0] ?? []
-  const [status, reason, refreshedTxn, tableTxn, sql] = view
+  const tables = `SELECT name, sequencerTxn, writerTxn, suspended FROM wal_tables() WHERE name IN ('${hourlyView}', '${readingsTable}')`
+  const states = new Map((await client.exec(tables, timeoutMs)).map(([name, ...state]) => [name, state]))
+  const ofView = states.get(hourlyView)
+  const ofTable = states.get(readingsTable)
+  if (view === undefined || ofView === undefined || ofTable === undefined) return undefined
+  const [status, reason, refreshedTxn, sql] = view
   return {
     status: String(status),
     reason: String(reason),
     refreshedTxn: Number(refreshedTxn),
-    tableTxn: Number(tableTxn),
+    sequencedTxn: Number(ofTable[0]),
+    appliedTxn: Number(ofTable[1]),
     isOurs: sql === hourlyViewQuery,
-    isApplied: isApplied === true,
-    isSuspended: isSuspended === true,
+    isApplied: ofView[0] === ofView[1],
+    isSuspended: ofView[2] === true,
   }
-}
-
-async function act(client: QuestdbClient, action: ViewAction, onRebuild: (reason: string) => void): Promise<void> {
-  if (action.kind === 'refresh') await client.exec(`REFRESH MATERIALIZED VIEW ${hourlyView} INCREMENTAL`, timeoutMs)
-  if (action.kind !== 'rebuild') return
-  onRebuild(action.reason)
-  // A full refresh would do for most faults, but who reads meanwhile would find the view empty, and not gone.
-  await client.exec(`DROP MATERIALIZED VIEW IF EXISTS ${hourlyView}`, timeoutMs)
-  await client.exec(hourlyViewSql, timeoutMs)
 }

@@ -35,6 +35,7 @@ const view = watchHourlyView({
   isUp: () => true,
   refreshEveryMs: 200,
   lookEveryMs: 50,
+  graceMs: 0,
   log: silentLog,
 })
 t.teardown(() => view.close())

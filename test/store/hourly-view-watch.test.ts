@@ -5,15 +5,17 @@ const minuteMs = 60_000
 
 function watchAt() {
   const clock = { ms: 0 }
-  const watch = new ViewWatch({ refreshEveryMs: 10 * minuteMs, monotonicMs: () => clock.ms })
+  const watch = new ViewWatch({ refreshEveryMs: 10 * minuteMs, graceMs: 2 * minuteMs, monotonicMs: () => clock.ms })
   const good: ViewSeen = {
-    ...{ status: 'valid', reason: '', refreshedTxn: 5, tableTxn: 5 },
+    ...{ status: 'valid', reason: '', refreshedTxn: 5, sequencedTxn: 5, appliedTxn: 5 },
     ...{ isOurs: true, isApplied: true, isSuspended: false },
   }
-  /** What is done when this is seen so much later. */
-  const look = (change: Partial<ViewSeen> | undefined, laterMs = 0) => {
+  /** What is done when this is seen so much later. `tableTxn` is the table's newest, which shows too. */
+  const look = (change: (Partial<ViewSeen> & { tableTxn?: number }) | undefined, laterMs = 0) => {
     clock.ms += laterMs
-    return watch.look(change === undefined ? undefined : { ...good, ...change }).kind
+    if (change === undefined) return watch.look(undefined).kind
+    const { tableTxn = 5, ...others } = change
+    return watch.look({ ...good, sequencedTxn: tableTxn, appliedTxn: tableTxn, ...others }).kind
   }
   return { clock, watch, look }
 }
@@ -49,10 +51,23 @@ test('a view is refreshed when the table has more, not too often and not at the 
   t.equal(look({ tableTxn: 9, refreshedTxn: 7 }, 9 * minuteMs), 'refresh')
 })
 
+test('rows that do not show yet are nothing to refresh, and what shows later is needed', async t => {
+  const { watch, look } = watchAt()
+  for (let hour = 0; hour < 5; hour++) {
+    t.equal(look({ refreshedTxn: 5, sequencedTxn: 8, appliedTxn: 5 }, 60 * minuteMs), 'none')
+    t.equal(watch.trustedTxn, undefined)
+  }
+  t.equal(look({ refreshedTxn: 5, tableTxn: 8 }), 'refresh')
+  look({ refreshedTxn: 8, tableTxn: 8 })
+  t.equal(watch.trustedTxn, 8)
+})
+
 test('a refresh that is dropped is asked for again, and in the end the view is made anew', async t => {
   const { watch, look } = watchAt()
+  look({})
   const done = Array.from({ length: 8 }, () => look({ tableTxn: 8 }, 10 * minuteMs))
-  t.strictSame(done, [...Array.from({ length: 7 }, () => 'refresh'), 'rebuild'])
+  t.strictSame(done, [...Array.from({ length: 7 }, () => 'refresh'), 'none'])
+  t.equal(look({ tableTxn: 8 }, 2 * minuteMs), 'rebuild')
   t.equal(watch.trustedTxn, undefined)
 })
 
@@ -67,16 +82,21 @@ test('a fault has the view made anew, at growing pauses while that does not help
     const { watch, look } = watchAt()
     look({})
     t.equal(watch.trustedTxn, 5)
-    t.equal(look(fault), 'rebuild', JSON.stringify(fault))
+    t.equal(look(fault), 'none', 'somebody may still ask it')
     t.equal(watch.trustedTxn, undefined)
+    t.equal(look({ refreshedTxn: 9, tableTxn: 9 }, minuteMs), 'none', 'it stays a fault')
+    t.equal(watch.trustedTxn, undefined)
+    t.equal(look(fault, minuteMs), 'rebuild', JSON.stringify(fault))
     let made = 0
     for (let second = 0; second < 86_400; second += 5) if (look({ status: 'invalid' }, 5000) === 'rebuild') made++
     t.ok(made > 20 && made < 40, `${made} times in a day`)
+    while (look({ status: 'invalid' }, 5000) !== 'rebuild') made++
     look({ refreshedTxn: 20, tableTxn: 20 }, 5000)
     t.equal(watch.trustedTxn, 20)
     look({ refreshedTxn: 20, tableTxn: 20 }, 3_600_000)
-    t.equal(look({ status: 'invalid' }, 5000), 'rebuild', 'a new fault does not wait')
-    t.equal(look({ status: 'invalid' }, 15_000), 'rebuild', 'and begins with short pauses')
+    look({ status: 'invalid' }, 5000)
+    t.equal(look({ status: 'invalid' }, 2 * minuteMs), 'rebuild', 'a new fault begins with short pauses')
+    t.equal(look({ status: 'invalid' }, 15_000), 'rebuild')
   }
 })
 
@@ -85,7 +105,9 @@ test('a view that may hold what was lost is made anew', async t => {
   look({})
   watch.distrust('of a test')
   t.equal(watch.trustedTxn, undefined)
-  t.equal(look({}), 'rebuild')
+  t.equal(look({}), 'none')
+  t.equal(watch.trustedTxn, undefined)
+  t.equal(look({}, 2 * minuteMs), 'rebuild')
   t.equal(look({ status: 'refreshing', refreshedTxn: -1 }), 'none')
   look({ refreshedTxn: 7, tableTxn: 7 })
   t.equal(watch.trustedTxn, 7)

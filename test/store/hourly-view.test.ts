@@ -18,6 +18,7 @@ function watched(hooks: TestHooks, log = silentLog) {
     isUp: () => true,
     refreshEveryMs: 100,
     lookEveryMs: 50,
+    graceMs: 0,
     log,
   })
   hooks.teardown(() => view.close())
