@@ -9,8 +9,6 @@ export interface PoolOptions {
   /** Exports a function for each question, under the question's name. */
   readonly worker: URL
   readonly settings: WorkerSettings
-  /** So many start at once; the others, up to the maximum, when a question would have to wait. */
-  readonly threadsMin: number
   readonly threadsMax: number
   /** Typed arrays lie outside the heap. A thread whose heap takes more ends, instead of the process. */
   readonly heapMebibytesMax: number
@@ -54,7 +52,8 @@ export function createPool<Questions extends QuestionsOf<Questions>>(options: Po
   const threads = new Piscina({
     filename: options.worker.href,
     workerData: options.settings,
-    minThreads: options.threadsMin,
+    // A thread takes some 25 MB: the first comes with the first question.
+    minThreads: 0,
     maxThreads: options.threadsMax,
     // A thread that is ended takes its connection, its prepared statements and its compiled code with it.
     idleTimeout: Number.POSITIVE_INFINITY,

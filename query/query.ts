@@ -99,15 +99,12 @@ function createPools(
     ...shared,
     worker: new URL('./light-worker.ts', import.meta.url),
     settings: { ...settings, rowsMax: limits.lightRowsMax },
-    threadsMin: 1,
     threadsMax: limits.threadsMax,
   })
   const analysis = createPool<AnalysisQuestions>({
     ...shared,
     worker: new URL('./analysis-worker.ts', import.meta.url),
     settings: { ...settings, rowsMax: limits.analysisRowsMax },
-    // Not everybody asks for statistics.
-    threadsMin: 0,
     threadsMax: limits.analysisThreadsMax,
   })
   return { light, analysis }
