@@ -28,6 +28,7 @@ export interface LoadResult {
   statuses: Record<string, number>
   elapsedSeconds: number
   p50Ms: number
+  p95Ms: number
   p99Ms: number
   maxMs: number
 }
@@ -125,6 +126,7 @@ async function runLoad(order: LoadOrder): Promise<LoadResult> {
     statuses: run.statuses,
     elapsedSeconds: (performance.now() - startedMs) / 1000,
     p50Ms: run.latencies.percentile(50) / 1000,
+    p95Ms: run.latencies.percentile(95) / 1000,
     p99Ms: run.latencies.percentile(99) / 1000,
     maxMs: run.latencies.max / 1000,
   }
