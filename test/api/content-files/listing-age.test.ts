@@ -1,5 +1,6 @@
 /** How old an answer may be: the index of few files is made anew at once, that of many behind the answers. */
 
+import type pg from 'pg'
 import t from 'tap'
 import { createListing, type ListingOptions } from '../../../api/content-files/listing.ts'
 import { startContentFileStore } from '../../support/content-files.ts'
@@ -46,12 +47,35 @@ t.test('many ask at once, and one index is made for all', async t => {
 })
 
 t.test('one that began before the change is not taken for one after it', async t => {
-  const listing = start(t, {})
+  let hold: Promise<void> | undefined
+  let goOn: (() => void) | undefined
+  let held = 0
+  // What a build reads is that of the moment of its first question.
+  const connect = async () => {
+    const client = await postgres.connect()
+    const query = async (text: string, values?: unknown[]) => {
+      const answer = await client.query(text, values)
+      if (hold !== undefined && text.includes('content_version')) {
+        held++
+        await hold
+      }
+      return answer
+    }
+    return { query, release: (failed: boolean) => client.release(failed) }
+  }
+  const listing = start(t, { pool: { connect } as unknown as pg.Pool })
   const index = await listing.current()
-  const early = listing.newer(index, 'of a change that another process has made', false)
+  hold = new Promise(resolve => {
+    goOn = resolve
+  })
+  const early = listing.newer(index, await change(), false)
+  await until('a build is held', () => held === 1)
   const version = await change()
-  t.equal((await listing.newer(index, version, false))?.version, version)
-  await early
+  const late = listing.newer(index, version, false)
+  hold = undefined
+  goOn?.()
+  t.not((await early)?.version, index.version)
+  t.equal((await late)?.version, version)
 })
 
 t.test('an index of many files answers while another one is made, but not for long', async t => {

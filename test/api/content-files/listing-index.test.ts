@@ -21,12 +21,12 @@ const sets = [[], ['Exams'], ['Exams', 'Lecture Notes'], ['exams', 'Übung']].ma
 
 const runsOf = fc.uniqueArray(
   fc.record({
-    id: fc.integer({ min: 1, max: 60 }),
-    resourceId: fc.integer({ min: 1, max: 10 }),
+    id: fc.integer({ min: 1, max: 300 }),
+    resourceId: fc.integer({ min: 1, max: 100 }),
     unit: fc.integer({ min: 0, max: 2 }),
     platform: fc.integer({ min: 0, max: 1 }),
   }),
-  { minLength: 1, maxLength: 40, selector: run => run.id },
+  { minLength: 1, maxLength: 200, size: 'max', selector: run => run.id },
 )
 /** Places of the run and of the set, of up to three blocks of files. */
 const filesOf = fc.tuple(fc.integer({ min: 0, max: 6_000 }), fc.nat()).map(([count, seed]) => {
@@ -35,8 +35,8 @@ const filesOf = fc.tuple(fc.integer({ min: 0, max: 6_000 }), fc.nat()).map(([cou
 })
 const some = <T>(item: fc.Arbitrary<T>) => fc.option(fc.array(item, { maxLength: 3 }), { nil: undefined })
 const filtersOf: fc.Arbitrary<Filters> = fc.record({
-  runIds: some(fc.integer({ min: -1, max: 62 })),
-  resourceIds: some(fc.integer({ min: -1, max: 12 })),
+  runIds: some(fc.integer({ min: -1, max: 301 })),
+  resourceIds: some(fc.integer({ min: -1, max: 101 })),
   featureTypes: some(fc.constantFrom('EXAMS', 'LECTURE NOTES', 'ÜBUNG', 'NONE')),
   moduleIds: fc.constant(undefined),
   units: some(fc.constantFrom('mitx', 'ocw', 'xpro')),
