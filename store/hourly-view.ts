@@ -68,7 +68,7 @@ export function watchHourlyView(options: HourlyViewOptions): HourlyView {
     if (action.kind === 'refresh') await client.exec(`REFRESH MATERIALIZED VIEW ${hourlyView} INCREMENTAL`, timeoutMs)
     if (action.kind !== 'rebuild') return
     const { reason } = action
-    log.info({ reason }, 'the view of the hours is made anew')
+    log.info({ reason }, 'the view of the hours is made')
     try {
       // A full refresh would do for most faults, but who reads meanwhile would find the view empty, and not gone.
       await client.exec(`DROP MATERIALIZED VIEW IF EXISTS ${hourlyView}`, timeoutMs)
