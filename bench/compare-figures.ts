@@ -4,7 +4,7 @@
 type Tolerance = { readonly absolute: number } | { readonly relative: number }
 
 const tolerances: Record<string, Tolerance> = {
-  ...kind({ relative: 1e-12 }, 'mean', 'median', 'p05', 'p95', 'p10', 'p90', 'weekly_profile'),
+  ...kind({ relative: 1e-12 }, 'mean', 'min', 'max', 'median', 'p05', 'p95', 'p10', 'p90', 'weekly_profile'),
   ...kind({ relative: 1e-10 }, 'std', 'tw_mean'),
   ...kind({ absolute: 1e-9 }, 'acf', 'band95', 'band95_white', 'lag_r', 'uptime', 'completeness'),
   ...kind({ relative: 1e-9 }, 'jitter_seconds', 'jitter_p95_seconds', 'gap_threshold_seconds', 'downtime_seconds'),
