@@ -5,10 +5,11 @@
  * its method, its filters (filters.ts), its id. The catalogue (catalogue.ts) answers it from two sources. An index of
  * all published files in memory (listing-index.ts), made of columns of numbers in the order of the listing, tells how
  * many files a filter lets through, and which ids stand at an offset (by class in file-classes.ts, by run in
- * file-selection.ts); so neither a count nor a deep offset costs PostgreSQL anything. Those ids are then read there by their key, one query a page (file-reader.ts), and what they
- * share with the other files of their run is kept (run-cache.ts). Each such query also tells the version of the data,
- * which every change raises in its transaction; listing.ts sees to it that the index follows. The answer is written as
- * JSON here, or shown on a page (page-model.ts, html/).
+ * file-selection.ts); so neither a count nor a deep offset costs PostgreSQL anything. Those ids are then read there by
+ * their key, one query a page (file-reader.ts), and what they share with the other files of their run is kept
+ * (run-cache.ts). Each such query also tells the version of the data, which every change raises in its transaction;
+ * listing.ts sees to it that the index follows. The answer is written as JSON here, or shown on a page (page-model.ts,
+ * html/).
  */
 
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
