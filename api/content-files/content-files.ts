@@ -1,7 +1,7 @@
 /**
  * The listing of content files: who asks what, and in which form the answer goes out.
  *
- * A request is judged in the order of the contract: its path (requested-path.ts), `format` and Accept (negotiation.ts),
+ * A request is judged in this order: its path (requested-path.ts), `format` and Accept (negotiation.ts),
  * its method, its filters (filters.ts), its id. The catalogue (catalogue.ts) answers it from two sources. An index of
  * all published files in memory (listing-index.ts), made of columns of numbers in the order of the listing, tells how
  * many files a filter lets through, and which ids stand at an offset (by class in file-classes.ts, by run in

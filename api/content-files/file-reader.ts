@@ -1,4 +1,4 @@
-/** Files by id, as the objects of section 4 of the contract: one query a page, and another when runs are not known yet. */
+/** Files by id, as the objects of the interface: one query a page, and another when runs are not known yet. */
 
 import type pg from 'pg'
 import type { FileFacts, ListingIndex } from './listing-index.ts'
@@ -35,8 +35,8 @@ export interface FileRow {
 }
 
 /** Of a `FileRow`, from `content_files file`. */
-export const fileColumns = `file.id::float8 AS id, run_id::float8 AS run_id, feature_set_id, key, uid, title, description,
-    require_summaries, url, content_type, content_title, content_author, content_language, checksum, image_src,
+export const fileColumns = `file.id::float8 AS id, run_id::float8 AS run_id, feature_set_id, key, uid, title,
+    description, require_summaries, url, content_type, content_title, content_author, content_language, checksum, image_src,
     file_type, file_extension, edx_module_id, summary, flashcards`
 
 /**

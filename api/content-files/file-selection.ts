@@ -1,4 +1,4 @@
-/** Picks files by their run and their set of feature types: along the whole listing, or run by run where runs are few. */
+/** Picks files by their run and set of feature types: along the whole listing, or run by run where runs are few. */
 
 /** Columns of one length; row i is file i of the listing. */
 export interface FileColumns {

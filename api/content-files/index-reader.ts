@@ -64,7 +64,8 @@ export async function readVersion(client: Queryable): Promise<string> {
 }
 
 const setsSql = `SELECT id, ARRAY(
-    SELECT type.name FROM content_feature_types type WHERE type.id = ANY (feature_type_ids) ORDER BY type.name COLLATE "C"
+    SELECT type.name FROM content_feature_types type WHERE type.id = ANY (feature_type_ids)
+    ORDER BY type.name COLLATE "C"
   )::text[] AS names
   FROM content_feature_sets`
 

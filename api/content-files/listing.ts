@@ -1,6 +1,6 @@
 /**
- * The index of the listing, kept in step with PostgreSQL. Every page is read together with the version of the data; when
- * that is not the version of the index, another index is made and the page is read again.
+ * The index of the listing, kept in step with PostgreSQL. Every page is read together with the version of the data;
+ * when that is not the version of the index, another index is made and the page is read again.
  */
 
 import type pg from 'pg'

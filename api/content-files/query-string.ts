@@ -5,7 +5,7 @@ export interface Argument {
   value: string
 }
 
-/** Of what stands behind the question mark, as it was sent: only `&` separates, `flag` is `flag=`, nothing is an error. */
+/** Of what stands behind the question mark, as sent: only `&` separates, `flag` is `flag=`, nothing is an error. */
 export function parseQuery(query: string): Argument[] {
   const parts = query.split('&').filter(part => part !== '')
   return parts.map(part => {

@@ -1,6 +1,6 @@
 /**
- * Which of the two routes a path names. The router decodes strictly and bounds the length of an id, the contract does
- * neither, so this family looks at the paths below `/api/v1/` itself.
+ * Which of the two routes a path names. The router decodes strictly and bounds the length of an id, the interface
+ * does neither, so this family looks at the paths below `/api/v1/` itself.
  */
 
 import { decodeBytes } from './query-string.ts'

@@ -113,7 +113,7 @@ test('codes have to be known, to the letter', async t => {
   }
 })
 
-test('all that is wrong is told, in the order of the contract', async t => {
+test('all that is wrong is told, in one order', async t => {
   const query = 'platform=a&offered_by=b&edx_module_id=%00&content_feature_type=%00&resource_id=c&run_id=d&x=%00'
   const result = read(query)
   t.notOk(result.ok)
