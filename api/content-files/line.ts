@@ -26,11 +26,13 @@ function named(charactersMax: number) {
 
 /** Ids are numbers in JSON, so no larger ones than those that every reader of JSON can tell apart. */
 const id = z.int(must('be a whole number')).min(1, 'must be at least 1')
-const url = text(2048)
+const url = text(4096)
 const object = must('be an object')
 
-const Unit = z.object({ code: named(12), name: text(256), channel_url: url.nullable().default(null) }, object)
-const Platform = z.object({ code: named(12), name: text(256) }, object)
+/** A filter takes several codes with commas between them. */
+const code = named(12).refine(value => !value.includes(','), 'must not contain a comma')
+const Unit = z.object({ code, name: text(256), channel_url: url.nullable().default(null) }, object)
+const Platform = z.object({ code, name: text(256) }, object)
 const School = z.object({ id, name: text(256), url }, object)
 const Department = z.object(
   {
@@ -66,14 +68,9 @@ function distinct<Item extends z.ZodType>(item: Item, keyOf: (value: z.output<It
     .default([])
 }
 
-/** Sorted by code point, as they are shown; UTF-16 units would put some characters elsewhere. */
-function byCodePoint(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b))
-}
-
-/** Filters drop white space at the ends, so a tag that has some could never be found. */
+/** Filters drop white space at the ends, so a tag that has some could never be found. Sorted, so that the same tags are one list. */
 const Tags = atMost(100, text(128).trim().min(1, 'must not be empty'))
-  .transform(tags => (tags.length < 2 ? tags : [...new Set(tags)].sort(byCodePoint)))
+  .transform(tags => [...new Set(tags)].sort())
   .default([])
 
 /** Made UTC, and to the microsecond, which is what the store keeps; further digits are dropped. */

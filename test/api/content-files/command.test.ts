@@ -216,6 +216,9 @@ t.test('an id is kept when it is given and free', async t => {
   const third = await ids()
   t.equal(third.get('g'), highest)
   t.equal(new Set(third.values()).size, 9, 'the highest one does not stop the sequence')
+  const { rows } = await store.postgres.query('SELECT last_value::int AS last FROM content_files_id_seq')
+  const ahead = linesOf(minimal('j', { id: rows[0].last + 2 }), minimal('k'), minimal('l'))
+  t.match(await importLines(ahead), { added: 3 }, 'the sequence passes by ids that are taken')
 })
 
 t.test('of several lines for one file the last one holds', async t => {
@@ -301,6 +304,7 @@ t.test('a bad line is told by number, field and reason, and the rest goes in', a
     [wrong({ resource_id: 'x' }), 'resource_id: must be a whole number'],
     [wrong({ offered_by: null }), 'offered_by: must be an object'],
     [wrong({ offered_by: { code: 'x'.repeat(13), name: '' } }), 'offered_by.code: must have at most 12 characters'],
+    [wrong({ platform: { code: 'a,b', name: '' } }), 'platform.code: must not contain a comma'],
     [
       wrong({
         topics: [
@@ -417,7 +421,7 @@ t.test('a batch is taken whole or not at all', async t => {
   await importLines(linesOf(minimal('before')))
   const before = await contents()
   await store.postgres.query("ALTER TABLE content_files ADD CONSTRAINT poison CHECK (key <> 'poison')")
-  const lines = linesOf(minimal('a', { run_title: 'Changed' }), minimal('b'), minimal('poison'))
+  const lines = linesOf(minimal('a'), minimal('b'), minimal('poison', { run_title: 'Changed' }))
   t.match(await post('/import', lines), { status: 500 })
   await store.postgres.query('ALTER TABLE content_files DROP CONSTRAINT poison')
   t.equal(await contents(), before)

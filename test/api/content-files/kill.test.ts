@@ -40,6 +40,8 @@ t.test('a kill in the middle of an import leaves whole batches, and the import c
       if (acknowledged === killBehindBatch) setTimeout(() => (killed = service.killAll()), 40 + 200 * Math.random())
     }
   }
+  const unknown = await fetch(`${service.url}/api/admin/content-files/export`)
+  t.equal(unknown.status, 401, 'nobody comes in without the token')
   await t.rejects(sendAll())
   await killed
   t.ok(acknowledged >= killBehindBatch && acknowledged < batchCount, `${acknowledged} batches were acknowledged`)
