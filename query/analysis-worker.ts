@@ -4,12 +4,14 @@ import { workerData } from 'piscina'
 import { createLocalTime } from '../analytics/local-time.ts'
 import { answerDaily } from './daily-task.ts'
 import { finishText } from './finish.ts'
+import { giveWay } from './give-way.ts'
 import { createConnection } from './questdb-connection.ts'
 import { createReadingsSource } from './readings-source.ts'
 import { answerStats } from './stats-task.ts'
 import type { AnalysisQuestions, Task, TaskResult, WorkerSettings } from './task.ts'
 import { answerTask } from './worker-door.ts'
 
+giveWay()
 const settings: WorkerSettings = workerData
 const { bodyBytesMax, rowsMax } = settings
 const source = createReadingsSource(settings, createConnection(settings))

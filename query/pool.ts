@@ -12,6 +12,8 @@ export interface PoolOptions {
   readonly threadsMax: number
   /** Typed arrays lie outside the heap. A thread whose heap takes more ends, instead of the process. */
   readonly heapMebibytesMax: number
+  /** For short-lived values; without a limit V8 keeps a hundred megabytes for them. */
+  readonly youngMebibytesMax: number
   /** Questions that may wait for a thread. */
   readonly queueMax: number
   /** How long a question may take, the wait included; then its thread is ended. */
@@ -37,9 +39,6 @@ export interface Pool<Questions extends QuestionsOf<Questions>> {
   close(): Promise<void>
 }
 
-/** Without a limit V8 keeps a hundred megabytes for short-lived values. */
-const youngMebibytesMax = 32
-
 /** Why a question was given up from this side, and what that is called. */
 const givenUp = {
   late: { ok: false, code: 'TIMED_OUT', reason: 'it was not done at its deadline' },
@@ -59,7 +58,10 @@ export function createPool<Questions extends QuestionsOf<Questions>>(options: Po
     idleTimeout: Number.POSITIVE_INFINITY,
     // Otherwise an idle thread sleeps so deeply that it does not see its connection break.
     atomics: 'disabled',
-    resourceLimits: { maxOldGenerationSizeMb: options.heapMebibytesMax, maxYoungGenerationSizeMb: youngMebibytesMax },
+    resourceLimits: {
+      maxOldGenerationSizeMb: options.heapMebibytesMax,
+      maxYoungGenerationSizeMb: options.youngMebibytesMax,
+    },
     // Workers are handed their settings; nothing in them has to look at the environment.
     env: {},
     execArgv: [],
