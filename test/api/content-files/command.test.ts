@@ -259,6 +259,15 @@ t.test('names and addresses are those of the newest line, for all files', async 
     { key: 'a', ...renamed },
     { key: 'b', ...renamed },
   ])
+  const [early, late] = [
+    minimal('a', { ...old, run_id: 31, resource_id: 31 }),
+    minimal('b', { ...renamed, run_id: 32, resource_id: 32 }),
+  ]
+  await importLines(linesOf(early, late))
+  t.match(await exported(), [
+    { key: 'a', ...renamed },
+    { key: 'b', ...renamed },
+  ])
 
   const keys = await exported()
   t.match(await run(['remove', '--id', ...keys.map(({ id }) => String(id))]), { stdout: /^removed 2 files; / })
