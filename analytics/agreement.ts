@@ -89,7 +89,7 @@ function relationOf(a: Float64Array, b: Float64Array, stepMs: number): Relation 
     orthogonalLine(a.filter(isPair), b.filter(isPair)) ?? noRelation
   const lagMax = Math.floor(lagMaxMs / stepMs)
   const aTransform = seriesTransform(a, lagMax)
-  const bTransform = seriesTransform(b, lagMax)
+  const bTransform = seriesTransform(b, lagMax, [aTransform])
   if (aTransform === undefined || bTransform === undefined) return { ...noRelation, slope, intercept }
   const best = largestCrossCorrelation(crossCorrelation(aTransform, bTransform))
   return { slope, intercept, lag_seconds: best === null ? null : (best.lag * stepMs) / 1000, lag_r: best?.r ?? null }

@@ -116,7 +116,8 @@ function functionsOf(made: MadeSeries, days: number, timeZone: string): Record<s
 }
 
 function lagsOf(means: Readonly<Record<string, Float64Array>>, lagMax: number) {
-  const all = quantities.map(quantity => seriesTransform(means[quantity] ?? new Float64Array(0), lagMax))
+  const all: ReturnType<typeof seriesTransform>[] = []
+  for (const quantity of quantities) all.push(seriesTransform(means[quantity] ?? new Float64Array(0), lagMax, all))
   return pairsOf(all).map(([x, y]) => {
     return x === undefined || y === undefined ? null : largestCrossCorrelation(crossCorrelation(x, y))
   })

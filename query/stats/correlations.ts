@@ -1,7 +1,12 @@
 /** How the metrics and the dew point go together, by the hour, and how far one is behind the other. */
 
 import { type Correlation, correlation, correlationSeries } from '../../analytics/correlation.ts'
-import { crossCorrelation, largestCrossCorrelation, seriesTransform } from '../../analytics/cross-correlation.ts'
+import {
+  crossCorrelation,
+  largestCrossCorrelation,
+  type SeriesTransform,
+  seriesTransform,
+} from '../../analytics/cross-correlation.ts'
 import { holmSignificant } from '../../analytics/holm.ts'
 import { dayMs, mapColumns, type Quantity, quantities, type StatsWindow } from './window.ts'
 
@@ -12,7 +17,12 @@ export function correlationsPart(window: StatsWindow) {
   if (n === 0) return { grid_seconds: null, n, pairs: [] }
   const series = mapColumns(quantities, quantity => correlationSeries(hourly.means[quantity]))
   const lagMax = Math.min(Math.floor(dayMs / fine.frame.stepMs), fine.frame.cells - 1)
-  const transforms = mapColumns(quantities, quantity => seriesTransform(fine.means[quantity], lagMax))
+  const made: (SeriesTransform | undefined)[] = []
+  const transforms = mapColumns(quantities, quantity => {
+    const transform = seriesTransform(fine.means[quantity], lagMax, made)
+    made.push(transform)
+    return transform
+  })
   const names = pairNames()
   const found = names.map(([a, b]) => correlation(series[a], series[b], localHours))
   const significant = holmSignificant(found.map(({ pValue }) => pValue))

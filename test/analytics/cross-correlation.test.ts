@@ -46,6 +46,25 @@ test('G3: the follower is an hour behind', async t => {
   t.equal(found(largestCrossCorrelation(crossed(goldenFollower(), goldenDaily(), 288))).lag, -12)
 })
 
+test('a mask is shared only by series that miss the same cells, and changes nothing', async t => {
+  const x = withLoss(autoregressive(5000, 0.9, 1), 0.2, 1)
+  const alike = withLoss(autoregressive(5000, 0.9, 2), 0.2, 1)
+  const other = withLoss(autoregressive(5000, 0.9, 3), 0.2, 2)
+  const xTransform = found(seriesTransform(x, 700))
+  for (const [y, isShared] of [
+    [alike, true],
+    [other, false],
+  ] as const) {
+    const yTransform = found(seriesTransform(y, 700, [undefined, xTransform]))
+    t.equal(yTransform.mask === xTransform.mask, isShared)
+    for (const turn of ['first', 'again'])
+      t.strictSame(crossCorrelation(xTransform, yTransform), crossed(x, y, 700), turn)
+    t.strictSame(crossCorrelation(yTransform, xTransform), crossed(y, x, 700), 'the other way round')
+  }
+  const fewerLags = found(seriesTransform(alike, 600, [xTransform]))
+  t.not(fewerLags.mask, xTransform.mask, 'for other lags the blocks may be others')
+})
+
 test('a made delay is given back, with gaps, however long the series is beside the lags', async t => {
   for (const [length, delay] of [
     [1024, 200],
