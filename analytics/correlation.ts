@@ -34,7 +34,7 @@ export interface Correlation {
   readonly ci95: readonly [number, number] | null
   readonly spearman: number | null
   readonly spearmanPValue: number | null
-  /** Pearson's after each series' mean of the local hour of day was taken away. */
+  /** Pearson's after each series' mean of the local hour of day was taken away; null with fewer than 33 hours. */
   readonly deseasonalised: number | null
   readonly reason: 'insufficient_data' | 'constant' | null
 }
@@ -146,8 +146,12 @@ function completePairs(x: Float64Array, y: Float64Array, localHours: Uint8Array)
   return { x: xKept.subarray(0, n), y: yKept.subarray(0, n), localHours: hoursKept.subarray(0, n) }
 }
 
-/** Null also when nothing but the daily profile varies: what is left then is rounding. */
+/**
+ * Each hour of the day costs a degree of freedom, as the mean does of all: with one day and an hour of the next, r would be
+ * ±1 whatever they are. Null also when nothing but the daily profile varies: what is left then is rounding.
+ */
 function deseasonalisedCorrelation({ x, y, localHours }: Pairs): number | null {
+  if (x.length - new Set(localHours).size < pairsMin - 1) return null
   const xRest = hourOfDayRemoved(x, localHours)
   const yRest = hourOfDayRemoved(y, localHours)
   return isRounding(xRest, x) || isRounding(yRest, y) ? null : pearsonCorrelation(xRest, yRest)

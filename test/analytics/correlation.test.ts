@@ -91,6 +91,14 @@ test('G3: hourly means of a cycle and of its follower', async t => {
   t.equal(result.deseasonalised, null, 'nothing but the daily profile varies')
 })
 
+test('without days to compare nothing is said of what is left beyond the daily profile', async t => {
+  const [x, y] = [autoregressive(34, 0.5, 1), autoregressive(34, 0.5, 2)]
+  const known = (count: number) => correlated(x.subarray(0, count), y.subarray(0, count)).deseasonalised !== null
+  t.notOk(known(25), 'a day and an hour')
+  t.notOk(known(32))
+  t.ok(known(33), 'nine hours have a second day')
+})
+
 test('few pairs and equal values give reasons in place of numbers', async t => {
   const varied = autoregressive(30, 0.5, 1)
   const none = { pearson: null, pValue: null, ci95: null, spearman: null, spearmanPValue: null, deseasonalised: null }
