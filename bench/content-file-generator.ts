@@ -22,6 +22,8 @@ export type GeneratedFile = ContentFileLine & { id: number; created_on: string }
 export interface GeneratorOptions {
   seed: number
   count: number
+  /** So that few files are of many runs; real ones have hundreds. */
+  filesPerRunMax?: number
 }
 
 const hundredSources = sources.flatMap(source => Array.from({ length: source.share }, () => source))
@@ -50,12 +52,13 @@ type Run = Pick<
   | 'platform'
 > & { kind: Source['kind']; fileCount: number; createdMs: number }
 
-export function* generateContentFiles({ seed, count }: GeneratorOptions): Generator<GeneratedFile> {
+export function* generateContentFiles(options: GeneratorOptions): Generator<GeneratedFile> {
+  const { seed, count, filesPerRunMax = Number.POSITIVE_INFINITY } = options
   const random = createRandom(seed)
   let made = 0
   for (let number = 1; made < count; number++) {
     const run = makeRun(random, number)
-    const fileCount = Math.min(run.fileCount, count - made)
+    const fileCount = Math.min(run.fileCount, filesPerRunMax, count - made)
     for (let index = 0; index < fileCount; index++) yield makeFile(random, run, index, firstId + made++)
   }
 }

@@ -54,7 +54,7 @@ export async function importHistory(client: AdminClient, state: DemoState, nowMs
   return accepted
 }
 
-const contentFiles = { seed: 6, count: 400 }
+const contentFiles = { seed: 6, count: 400, filesPerRunMax: 12 }
 
 /** Says how many are new: an import of the same ones once more changes nothing. */
 export async function importContentFiles(client: AdminClient): Promise<number> {
