@@ -59,7 +59,7 @@ interface Analysis {
   readonly devices: readonly AnalysedDevice[]
   /** What was asked for beside the devices. */
   readonly how: object
-  /** The answer is of the full minute, unless it says otherwise, and so is the time of the question. */
+  /** How long an answer without new readings holds; the question itself is of the full minute. */
   readonly untilMs?: number
   readonly maxAgeSeconds?: number
   readonly build: (nowMs: number, signal: AbortSignal) => Promise<Built>
@@ -87,7 +87,7 @@ export function createAnalyses(options: AnalysesOptions): Analyses {
       freshMs: Math.min(limits.staleMs, Math.max(limits.rebuildMs, ...devices.map(expectedMs))),
       staleMs: limits.staleMs,
       maxAgeSeconds: () => rest.maxAgeSeconds ?? usualMaxAgeSeconds,
-      build: (_askedAtMs, signal) => build(untilNow * untilMs, signal),
+      build: (askedAtMs, signal) => build(Math.floor(askedAtMs / minuteMs) * minuteMs, signal),
       client,
     })
   }
