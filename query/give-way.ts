@@ -1,9 +1,9 @@
 /** A thread that computes for long leaves the processor to those that must answer at once. */
 
 import { readlinkSync } from 'node:fs'
-import { setPriority } from 'node:os'
+import { constants, getPriority, setPriority } from 'node:os'
 
-/** As low as a job in the background has it: what nobody else wants it gets in full. */
+/** So much nicer than the process: what nobody else wants of the processor it gets in full. */
 const niceness = 10
 
 /**
@@ -14,7 +14,7 @@ export function giveWay(): void {
   if (process.platform !== 'linux') return
   try {
     const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1))
-    setPriority(thread, niceness)
+    setPriority(thread, Math.min(constants.priority.PRIORITY_LOW, getPriority(process.pid) + niceness))
   } catch {
     // Without it the answers are as right, and come as before.
   }
