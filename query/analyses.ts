@@ -1,10 +1,10 @@
 /** The analyses of devices: which thread makes each, what its answer depends on, and how long that is good. */
 
 import { type AnalysedDevice, analysedDevice } from './analysed-device.ts'
+import type { ComparePreset } from './answers/compare-answer.ts'
 import type { Ask } from './asking.ts'
-import type { Answer } from './body.ts'
-import type { ComparePreset } from './compare-answer.ts'
-import type { Built, Give } from './kept-answers.ts'
+import type { Answer } from './kept/body.ts'
+import type { Built, Give } from './kept/kept-answers.ts'
 import type { QueryLimits } from './limits.ts'
 import type { AnalysisQuestions, LightQuestions } from './task.ts'
 

@@ -2,12 +2,12 @@
 
 import { workerData } from 'piscina'
 import { createLocalTime } from '../analytics/local-time.ts'
-import { answerDaily } from './daily-task.ts'
-import { finishText } from './finish.ts'
+import { answerDaily } from './answers/daily-task.ts'
+import { answerStats } from './answers/stats-task.ts'
 import { giveWay } from './give-way.ts'
-import { createConnection } from './questdb-connection.ts'
-import { createReadingsSource } from './readings-source.ts'
-import { answerStats } from './stats-task.ts'
+import { finishText } from './kept/finish.ts'
+import { createConnection } from './questdb/questdb-connection.ts'
+import { createReadingsSource } from './questdb/readings-source.ts'
 import type { AnalysisQuestions, Task, TaskResult, WorkerSettings } from './task.ts'
 import { answerTask } from './worker-door.ts'
 

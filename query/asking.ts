@@ -2,11 +2,11 @@
 
 import type { Logger } from 'pino'
 import type { LocalTime } from '../analytics/local-time.ts'
-import { bodyOf } from './body.ts'
-import type { Built } from './kept-answers.ts'
-import { liveBodyOf } from './live-body.ts'
+import { fillStats } from './answers/stats-filling.ts'
+import { bodyOf } from './kept/body.ts'
+import type { Built } from './kept/kept-answers.ts'
+import { liveBodyOf } from './kept/live-body.ts'
 import type { Pool, PoolResult, QuestionsOf } from './pool.ts'
-import { fillStats } from './stats-filling.ts'
 import type { Finished } from './task.ts'
 
 export type Ask<Questions extends QuestionsOf<Questions>> = <Name extends keyof Questions & string>(

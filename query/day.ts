@@ -2,10 +2,10 @@
 
 import type { LocalTime } from '../analytics/local-time.ts'
 import type { Ask } from './asking.ts'
-import { type Answer, type Body, bodyOf } from './body.ts'
-import { finishBody } from './finish.ts'
 import type { QueryDevice } from './fleet.ts'
-import type { Give } from './kept-answers.ts'
+import { type Answer, type Body, bodyOf } from './kept/body.ts'
+import { finishBody } from './kept/finish.ts'
+import type { Give } from './kept/kept-answers.ts'
 import type { QueryLimits } from './limits.ts'
 import type { LightQuestions } from './task.ts'
 

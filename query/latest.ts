@@ -4,9 +4,9 @@
  */
 
 import type { Ask } from './asking.ts'
-import type { Answer } from './body.ts'
 import { encodeFleet, type QueryDevice } from './fleet.ts'
-import type { Give } from './kept-answers.ts'
+import type { Answer } from './kept/body.ts'
+import type { Give } from './kept/kept-answers.ts'
 import type { QueryLimits } from './limits.ts'
 import type { LatestQuestion, LightQuestions } from './task.ts'
 

@@ -1,7 +1,7 @@
 /** What a thread has at hand for every question that it fetches readings for. */
 
 import type { LocalTime } from '../analytics/local-time.ts'
-import type { ReadingsSource } from './readings-source.ts'
+import type { ReadingsSource } from './questdb/readings-source.ts'
 
 export interface TaskSurroundings {
   readonly source: ReadingsSource

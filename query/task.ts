@@ -2,9 +2,9 @@
 
 import type { MessagePort } from 'node:worker_threads'
 import type { AnalysedDevice } from './analysed-device.ts'
-import type { ComparePreset } from './compare-answer.ts'
-import type { FinishedBody } from './finish.ts'
-import type { Frame } from './live-body.ts'
+import type { ComparePreset } from './answers/compare-answer.ts'
+import type { FinishedBody } from './kept/finish.ts'
+import type { Frame } from './kept/live-body.ts'
 import type { StatsLive } from './stats/live.ts'
 
 /** Where QuestDB speaks the PostgreSQL protocol. */

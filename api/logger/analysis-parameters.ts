@@ -2,8 +2,8 @@
 
 import { z } from 'zod'
 import { gridStepsSeconds } from '../../analytics/grid.ts'
-import { comparePreset, comparePresets } from '../../query/compare-answer.ts'
-import { detailPointsMax, detailPointsMin } from '../../query/detail-answer.ts'
+import { comparePreset, comparePresets } from '../../query/answers/compare-answer.ts'
+import { detailPointsMax, detailPointsMin } from '../../query/answers/detail-answer.ts'
 
 /** A year and a leap day. */
 const daysMax = 366

@@ -2,8 +2,8 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Devices } from '../../auth/devices.ts'
-import { bodyOf } from '../../query/body.ts'
-import { finishBody } from '../../query/finish.ts'
+import { bodyOf } from '../../query/kept/body.ts'
+import { finishBody } from '../../query/kept/finish.ts'
 import type { Query } from '../../query/query.ts'
 import { sendBody } from '../send-body.ts'
 import { allowAnyOrigin } from './any-origin.ts'

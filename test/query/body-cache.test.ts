@@ -3,9 +3,9 @@
 import { randomBytes } from 'node:crypto'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import t from 'tap'
-import { type Body, bodyOf, type Kept } from '../../query/body.ts'
-import { createBodyCache } from '../../query/body-cache.ts'
-import { finishBody } from '../../query/finish.ts'
+import { type Body, bodyOf, type Kept } from '../../query/kept/body.ts'
+import { createBodyCache } from '../../query/kept/body-cache.ts'
+import { finishBody } from '../../query/kept/finish.ts'
 
 /** Half of it can be compressed. */
 function makeBody(bytes: number): Body {

@@ -10,7 +10,7 @@ import {
   comparePreset,
   comparePresets,
   compareWindow,
-} from '../../query/compare-answer.ts'
+} from '../../query/answers/compare-answer.ts'
 import { hourlyOf, type Reading } from './made-series.ts'
 
 const hourMs = 3_600_000

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
 import { createLocalTime, type LocalTime } from '../../analytics/local-time.ts'
-import { buildDaily, type DailyInput, dailyStartMs } from '../../query/daily-answer.ts'
+import { buildDaily, type DailyInput, dailyStartMs } from '../../query/answers/daily-answer.ts'
 import { deviation, floats, readFixture, timesFrom } from '../analytics/fixture.ts'
 import { type Reading, seriesOf } from './made-series.ts'
 

@@ -10,7 +10,7 @@ import {
   detailPointsMax,
   detailPointsMin,
   detailWindows,
-} from '../../query/detail-answer.ts'
+} from '../../query/answers/detail-answer.ts'
 import { type Metric, metrics } from '../../store/tables.ts'
 import { hourlyOf, type Reading, seriesOf } from './made-series.ts'
 

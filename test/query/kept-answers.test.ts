@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { type Answer, type Body, bodyOf } from '../../query/body.ts'
-import { createBodyCache } from '../../query/body-cache.ts'
-import { finishBody } from '../../query/finish.ts'
-import { type Built, createKeptAnswers, type KeptQuestion } from '../../query/kept-answers.ts'
+import { type Answer, type Body, bodyOf } from '../../query/kept/body.ts'
+import { createBodyCache } from '../../query/kept/body-cache.ts'
+import { finishBody } from '../../query/kept/finish.ts'
+import { type Built, createKeptAnswers, type KeptQuestion } from '../../query/kept/kept-answers.ts'
 
 const minute = 60_000
 const freshMs = 90_000

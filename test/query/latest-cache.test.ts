@@ -1,7 +1,7 @@
 /** How bodies of the latest readings are kept, counted by the statements that reach QuestDB. */
 
 import t from 'tap'
-import type { Answer } from '../../query/body.ts'
+import type { Answer } from '../../query/kept/body.ts'
 import { openGate } from '../support/pg-gate.ts'
 import { until } from '../support/processes.ts'
 import { startQuestdb } from '../support/questdb.ts'

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import t from 'tap'
-import type { Answer } from '../../query/body.ts'
+import type { Answer } from '../../query/kept/body.ts'
 import { openGate } from '../support/pg-gate.ts'
 import { startQuestdb, type TestReading } from '../support/questdb.ts'
 import { bodyIn, jsonIn, makeDevice, queryAt, stays } from './asking.ts'

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict'
 import { createInflateRaw, gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import t from 'tap'
-import { bodyOf } from '../../query/body.ts'
-import { createBodyCache } from '../../query/body-cache.ts'
-import { finishBody } from '../../query/finish.ts'
-import { frameOf, liveBodyOf } from '../../query/live-body.ts'
+import { bodyOf } from '../../query/kept/body.ts'
+import { createBodyCache } from '../../query/kept/body-cache.ts'
+import { finishBody } from '../../query/kept/finish.ts'
+import { frameOf, liveBodyOf } from '../../query/kept/live-body.ts'
 
 const fill = (live: { words: string; state: string }, nowMs: number) => {
   return { text: `${live.words} ${nowMs}`, tag: live.state }

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
 import { createLocalTime } from '../../analytics/local-time.ts'
-import { ByteWriter } from '../../query/byte-writer.ts'
-import { createPointHeads, writeSeries } from '../../query/point-text.ts'
-import { ReadingsColumns } from '../../query/readings-columns.ts'
+import { ByteWriter } from '../../query/answers/byte-writer.ts'
+import { createPointHeads, writeSeries } from '../../query/answers/point-text.ts'
+import { ReadingsColumns } from '../../query/questdb/readings-columns.ts'
 
 test('a writer gives back what was added, if it stays under its limit', async () => {
   const parts = fc.array(fc.oneof(fc.string({ unit: 'binary', maxLength: 200 }), fc.constant('x'.repeat(70_000))), {

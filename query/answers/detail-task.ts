@@ -1,8 +1,8 @@
 /** Fetches for `detail_data`: the readings of a day and the hours of a month. */
 
+import type { DetailQuestion } from '../task.ts'
+import type { TaskSurroundings } from '../task-surroundings.ts'
 import { buildDetail, detailWindows } from './detail-answer.ts'
-import type { DetailQuestion } from './task.ts'
-import type { TaskSurroundings } from './task-surroundings.ts'
 
 export async function answerDetail(
   { device, points, withTimes, nowMs, rawFromUs }: DetailQuestion,

@@ -1,10 +1,10 @@
 /** What goes into the gap of the statistics at a moment: freshness and reliability, which change while nothing comes. */
 
-import { freshnessOf } from '../analytics/freshness.ts'
-import type { LocalTime } from '../analytics/local-time.ts'
-import { fullMinute } from '../analytics/reliability-record.ts'
-import type { Filling } from './live-body.ts'
-import { liveText, type StatsLive } from './stats/live.ts'
+import { freshnessOf } from '../../analytics/freshness.ts'
+import type { LocalTime } from '../../analytics/local-time.ts'
+import { fullMinute } from '../../analytics/reliability-record.ts'
+import type { Filling } from '../kept/live-body.ts'
+import { liveText, type StatsLive } from '../stats/live.ts'
 
 export function fillStats(live: StatsLive, nowMs: number, local: LocalTime): Filling {
   const { lastMs, cadence } = live.freshness

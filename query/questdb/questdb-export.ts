@@ -5,9 +5,9 @@
 
 import http from 'node:http'
 import https from 'node:https'
+import { QuestionFailed, type WorkerSettings } from '../task.ts'
 import { ParquetUnreadable, readDoubleColumns } from './parquet.ts'
 import { hangGraceMs } from './questdb-connection.ts'
-import { QuestionFailed, type WorkerSettings } from './task.ts'
 
 export interface ColumnsAsked {
   /** Of our own making: `/exp` has no binds. Each column is a double. */

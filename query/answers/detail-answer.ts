@@ -1,15 +1,15 @@
 /** One device closely: every reading of the last 24 hours, or as many as a picture needs, and 30 days by the hour. */
 
-import { cadenceOf } from '../analytics/cadence.ts'
-import { downsample } from '../analytics/downsample.ts'
-import type { LocalTime } from '../analytics/local-time.ts'
-import { checkQuality, flagSuspect } from '../analytics/quality.ts'
-import { qualityLimits } from '../analytics/quality-limits.ts'
-import { type Metric, metrics } from '../store/tables.ts'
-import type { AnalysedDevice } from './analysed-device.ts'
+import { cadenceOf } from '../../analytics/cadence.ts'
+import { downsample } from '../../analytics/downsample.ts'
+import type { LocalTime } from '../../analytics/local-time.ts'
+import { checkQuality, flagSuspect } from '../../analytics/quality.ts'
+import { qualityLimits } from '../../analytics/quality-limits.ts'
+import { type Metric, metrics } from '../../store/tables.ts'
+import type { AnalysedDevice } from '../analysed-device.ts'
+import type { HourlySeries, Series } from '../series.ts'
 import { answerContext, memberTexts, objectText } from './answer-text.ts'
 import { type PointStyle, pointEnd, pointStart, pointsText } from './point-text.ts'
-import type { HourlySeries, Series } from './series.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
-import { QuestionFailed } from './task.ts'
+import { QuestionFailed } from '../task.ts'
 
 /** A shorter body goes out as it is: its compressed form would save less than its headers cost. */
 const gzipBytesMin = 1024

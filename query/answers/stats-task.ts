@@ -1,10 +1,10 @@
 /** Fetches for `stats_data`: the readings of the window and of the last thirty days, and the one before them. */
 
-import { type Frame, frameOf } from './live-body.ts'
-import type { StatsLive } from './stats/live.ts'
-import { buildStats, statsAfterMs } from './stats/stats-answer.ts'
-import type { StatsQuestion } from './task.ts'
-import type { TaskSurroundings } from './task-surroundings.ts'
+import { type Frame, frameOf } from '../kept/live-body.ts'
+import type { StatsLive } from '../stats/live.ts'
+import { buildStats, statsAfterMs } from '../stats/stats-answer.ts'
+import type { StatsQuestion } from '../task.ts'
+import type { TaskSurroundings } from '../task-surroundings.ts'
 
 export async function answerStats(
   { device, days, stepSeconds, nowMs, newestUs }: StatsQuestion,

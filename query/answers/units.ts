@@ -1,6 +1,6 @@
 /** The unit in which each metric is stored and shown. */
 
-import type { Metric } from '../store/tables.ts'
+import type { Metric } from '../../store/tables.ts'
 
 export const units = {
   temperature: '°C',

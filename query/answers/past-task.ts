@@ -1,8 +1,8 @@
 /** Fetches for `past_window_data`: the readings of five days. */
 
+import type { PastQuestion } from '../task.ts'
+import type { TaskSurroundings } from '../task-surroundings.ts'
 import { buildPast, type PastInput, pastDays } from './past-answer.ts'
-import type { PastQuestion } from './task.ts'
-import type { TaskSurroundings } from './task-surroundings.ts'
 
 export async function answerPast(
   { device, nowMs }: PastQuestion,

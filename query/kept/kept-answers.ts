@@ -4,10 +4,10 @@
  */
 
 import type { Logger } from 'pino'
+import type { QueryLimits } from '../limits.ts'
 import { type Answer, type AnswerCode, answerOf, type Kept } from './body.ts'
 import type { BodyCache } from './body-cache.ts'
 import { createFlights } from './flights.ts'
-import type { QueryLimits } from './limits.ts'
 
 export type Built =
   | { readonly ok: true; readonly body: Kept['body'] }

@@ -1,13 +1,13 @@
 /** A device's readings for an analysis, fetched in a worker: every one of them, or by the hour, as columns of numbers. */
 
 import assert from 'node:assert/strict'
-import { hourlyColumns, hourlyFigures, type Metric, metrics, readingsTable } from '../store/tables.ts'
+import { hourlyColumns, hourlyFigures, type Metric, metrics, readingsTable } from '../../store/tables.ts'
+import type { HourlyColumns, HourlySeries, Series } from '../series.ts'
+import { QuestionFailed, type WorkerSettings } from '../task.ts'
 import { type HoursAsked, hourlySql, hoursMax } from './hourly-sql.ts'
 import type { Connection } from './questdb-connection.ts'
 import { type ColumnsAsked, createQuestdbExport } from './questdb-export.ts'
 import { ReadingsColumns } from './readings-columns.ts'
-import type { HourlyColumns, HourlySeries, Series } from './series.ts'
-import { QuestionFailed, type WorkerSettings } from './task.ts'
 
 interface SeriesAsked {
   readonly symbol: string

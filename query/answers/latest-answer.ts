@@ -1,13 +1,13 @@
 /** Builds the body of `latest/all` inside a worker: raw points while they fit, else means over the finest buckets that do. */
 
-import type { LocalTime } from '../analytics/local-time.ts'
+import type { LocalTime } from '../../analytics/local-time.ts'
+import type { FleetEntry } from '../fleet.ts'
+import type { Connection, Row } from '../questdb/questdb-connection.ts'
+import { ReadingsColumns } from '../questdb/readings-columns.ts'
+import { type LatestQuestion, QuestionFailed } from '../task.ts'
 import { ByteWriter } from './byte-writer.ts'
-import type { FleetEntry } from './fleet.ts'
 import { type BucketMinutes, bucketMinutes, countStatement, type LatestRange, pointsStatement } from './latest-sql.ts'
 import { createPointHeads, pointBytesMin, writeSeries } from './point-text.ts'
-import type { Connection, Row } from './questdb-connection.ts'
-import { ReadingsColumns } from './readings-columns.ts'
-import { type LatestQuestion, QuestionFailed } from './task.ts'
 
 export interface LatestSurroundings {
   readonly connection: Connection

@@ -1,12 +1,12 @@
 /** Builds the body of one device's day inside a worker: every reading, as three series. */
 
-import type { LocalTime } from '../analytics/local-time.ts'
-import { readingsTable } from '../store/tables.ts'
+import type { LocalTime } from '../../analytics/local-time.ts'
+import { readingsTable } from '../../store/tables.ts'
+import type { Connection } from '../questdb/questdb-connection.ts'
+import { ReadingsColumns } from '../questdb/readings-columns.ts'
+import { type DayQuestion, QuestionFailed } from '../task.ts'
 import { ByteWriter } from './byte-writer.ts'
 import { createPointHeads, pointBytesMin, writeSeries } from './point-text.ts'
-import type { Connection } from './questdb-connection.ts'
-import { ReadingsColumns } from './readings-columns.ts'
-import { type DayQuestion, QuestionFailed } from './task.ts'
 
 export interface DaySurroundings {
   readonly connection: Connection

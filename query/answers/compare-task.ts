@@ -1,8 +1,8 @@
 /** Fetches for `compare_data`: when each device was last heard of, and the hours of both before that. */
 
+import type { CompareQuestion } from '../task.ts'
+import type { TaskSurroundings } from '../task-surroundings.ts'
 import { buildCompare, compareWindow } from './compare-answer.ts'
-import type { CompareQuestion } from './task.ts'
-import type { TaskSurroundings } from './task-surroundings.ts'
 
 export async function answerCompare(
   { a, b, preset, withTimes, nowMs, newestUs, rawFromUs }: CompareQuestion,

@@ -1,7 +1,7 @@
 /** One connection to QuestDB over the PostgreSQL protocol, made when it is first needed and again after it broke. */
 
 import pg from 'pg'
-import { QuestionFailed, type WorkerSettings } from './task.ts'
+import { QuestionFailed, type WorkerSettings } from '../task.ts'
 
 /** QuestDB ends a statement by itself; one that hangs, or does not look at the clock, is given up a little later. */
 export const hangGraceMs = 2000

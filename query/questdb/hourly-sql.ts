@@ -1,6 +1,6 @@
 /** The SQL behind a device's hours: which of them come from the materialized view, and which from the readings. */
 
-import { hourlyColumns, hourlyView, readingsTable } from '../store/tables.ts'
+import { hourlyColumns, hourlyView, readingsTable } from '../../store/tables.ts'
 
 export interface HoursAsked {
   readonly symbol: string

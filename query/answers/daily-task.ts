@@ -1,8 +1,8 @@
 /** Fetches for `daily_summary`: the readings of the days, and the one before them. */
 
+import type { DailyQuestion } from '../task.ts'
+import type { TaskSurroundings } from '../task-surroundings.ts'
 import { buildDaily, dailyStartMs } from './daily-answer.ts'
-import type { DailyQuestion } from './task.ts'
-import type { TaskSurroundings } from './task-surroundings.ts'
 
 export async function answerDaily(
   { device, days, nowMs }: DailyQuestion,

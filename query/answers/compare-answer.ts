@@ -1,12 +1,12 @@
 /** Two devices side by side, hour by hour: their series, the difference, and how well they agree. */
 
-import { agreementOf } from '../analytics/agreement.ts'
-import type { LocalTime } from '../analytics/local-time.ts'
-import type { Metric } from '../store/tables.ts'
-import type { AnalysedDevice } from './analysed-device.ts'
+import { agreementOf } from '../../analytics/agreement.ts'
+import type { LocalTime } from '../../analytics/local-time.ts'
+import type { Metric } from '../../store/tables.ts'
+import type { AnalysedDevice } from '../analysed-device.ts'
+import type { HourlySeries } from '../series.ts'
 import { answerContext, memberTexts, objectText } from './answer-text.ts'
 import { type PointStyle, pointsText } from './point-text.ts'
-import type { HourlySeries } from './series.ts'
 import { airMetrics, units } from './units.ts'
 
 const hourMs = 3_600_000
