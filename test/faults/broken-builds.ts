@@ -73,7 +73,7 @@ export const brokenBuilds: BrokenBuild[] = [
   },
   {
     name: 'trimmed at the 204',
-    changes: [{ file: 'ingest/settlement.ts', from: "if (state.writerTxn < mark.txn) return 'nothing'", to: '' }],
+    changes: [{ file: 'ingest/settlement.ts', from: "if (state.writerTxn < txn) return 'nothing'", to: '' }],
     cycle: (harness, tally, seed) => suspendTable(harness, tally, seed, 1),
   },
   {
