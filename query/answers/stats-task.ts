@@ -14,8 +14,10 @@ export async function answerStats(
   const lastUs = await source.newestUs(symbol, newestUs, signal)
   const throughUs = lastUs ?? newestUs
   const afterUs = Math.round(statsAfterMs(throughUs / 1000, nowMs, days) * 1000)
-  const series = await source.series({ symbol, afterUs, throughUs, rowsMax }, signal)
-  const beforeUs = lastUs === undefined ? undefined : await source.newestUs(symbol, afterUs, signal)
+  const [series, beforeUs] = await Promise.all([
+    source.series({ symbol, afterUs, throughUs, rowsMax }, signal),
+    lastUs === undefined ? undefined : source.newestUs(symbol, afterUs, signal),
+  ])
   const predecessorMs = beforeUs === undefined ? undefined : beforeUs / 1000
   const { head, live, tail } = buildStats({ device, nowMs, local, days, stepSeconds, series, predecessorMs })
   return frameOf(head, tail, live)
