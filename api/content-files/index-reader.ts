@@ -14,6 +14,7 @@ import {
   placesOf,
   type Runs,
 } from './listing-index.ts'
+import { inTransaction } from './transaction.ts'
 
 const filesPerSlice = 20_000
 /** 16 bytes a file: more than this is no listing that one process should hold. */
@@ -22,19 +23,9 @@ const filesMax = 20_000_000
 type Queryable = Pick<pg.ClientBase, 'query'>
 
 /** `isClosed` is looked at between slices. */
-export async function readIndex(pool: pg.Pool, isClosed: () => boolean): Promise<ListingIndex> {
-  const client = await pool.connect()
-  let failed = true
-  try {
-    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-    const index = await readParts(client, isClosed)
-    await client.query('COMMIT')
-    failed = false
-    return index
-  } finally {
-    // One that failed may be in the middle of its transaction.
-    client.release(failed)
-  }
+export function readIndex(pool: pg.Pool, isClosed: () => boolean): Promise<ListingIndex> {
+  const begin = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
+  return inTransaction(pool, begin, client => readParts(client, isClosed))
 }
 
 async function readParts(client: Queryable, isClosed: () => boolean): Promise<ListingIndex> {
