@@ -61,7 +61,8 @@ t.test('one that began before the change is not taken for one after it', async t
       }
       return answer
     }
-    return { query, release: (failed: boolean) => client.release(failed) }
+    const { on, off } = client
+    return { query, on: on.bind(client), off: off.bind(client), release: (failed: boolean) => client.release(failed) }
   }
   const listing = start(t, { pool: { connect } as unknown as pg.Pool })
   const index = await listing.current()
