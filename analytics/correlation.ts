@@ -8,6 +8,7 @@
  */
 
 import { lagOneAutocorrelation } from './autocorrelation.ts'
+import { centredProducts } from './centred-products.ts'
 import { hourOfDayRemoved } from './deseasonalise.ts'
 import { isConstant, momentsOf } from './moments.ts'
 import { midRanks } from './ranks.ts'
@@ -81,20 +82,9 @@ export function correlation(
   }
 }
 
-/** Pearson's r of two series without missing values, in two passes; null when one of them does not vary. */
+/** Pearson's r of two series without missing values; null when one of them does not vary. */
 function pearsonCorrelation(x: Float64Array, y: Float64Array): number | null {
-  const xMean = momentsOf(x).mean
-  const yMean = momentsOf(y).mean
-  let xx = 0
-  let yy = 0
-  let xy = 0
-  for (let i = 0; i < x.length; i++) {
-    const dx = (x[i] as number) - xMean
-    const dy = (y[i] as number) - yMean
-    xx += dx * dx
-    yy += dy * dy
-    xy += dx * dy
-  }
+  const { xx, yy, xy } = centredProducts(x, y)
   if (!(xx > 0 && yy > 0)) return null
   // One root of the product: a series with itself gives exactly 1.
   return Math.max(-1, Math.min(1, xy / Math.sqrt(xx * yy)))

@@ -4,7 +4,7 @@
  * numpy: the eigenvector of `cov(x, y)` with the larger eigenvalue.
  */
 
-import { momentsOf } from './moments.ts'
+import { centredProducts } from './centred-products.ts'
 
 export interface Line {
   readonly slope: number
@@ -13,18 +13,7 @@ export interface Line {
 
 /** Null without a direction: fewer than two different pairs, a round cloud of them, or a vertical line. */
 export function orthogonalLine(x: Float64Array, y: Float64Array): Line | null {
-  const xMean = momentsOf(x).mean
-  const yMean = momentsOf(y).mean
-  let xx = 0
-  let yy = 0
-  let xy = 0
-  for (let i = 0; i < x.length; i++) {
-    const dx = (x[i] as number) - xMean
-    const dy = (y[i] as number) - yMean
-    xx += dx * dx
-    yy += dy * dy
-    xy += dx * dy
-  }
+  const { xMean, yMean, xx, yy, xy } = centredProducts(x, y)
   const root = Math.hypot(xx - yy, 2 * xy)
   // Two forms of one fraction: each is exact where the other one's difference cancels.
   const slope = xx >= yy ? (2 * xy) / (xx - yy + root) : (yy - xx + root) / (2 * xy)
