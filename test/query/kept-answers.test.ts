@@ -224,8 +224,9 @@ function history() {
   let failedAtMs = Number.NEGATIVE_INFINITY
   const open = () => builds.filter(build => !ended.has(build) && !build.signal.aborted)
 
-  function check(answer: Answer, versionAsked: number): void {
-    if (!answer.ok) return
+  function check(answer: Answer, versionAsked: number, client: AbortSignal): void {
+    // Nobody reads what a client that has left is given.
+    if (!answer.ok || client.aborted) return
     const made = builds.find(build => build.body === answer.body) as Build
     if (Number(made.version) >= versionAsked) return
     const ageMs = clock.nowMs - made.askedAtMs
@@ -239,8 +240,9 @@ function history() {
       const client = new AbortController()
       clients.push(client)
       const answer = ask(String(version), { client: client.signal })
-      if (answer instanceof Promise) answer.then(given => check(given, versionAsked)).catch(e => errors.push(String(e)))
-      else check(answer, versionAsked)
+      if (answer instanceof Promise)
+        answer.then(given => check(given, versionAsked, client.signal)).catch(e => errors.push(String(e)))
+      else check(answer, versionAsked, client.signal)
     },
     pass(ms: number) {
       clock.nowMs += ms
