@@ -44,6 +44,8 @@ export interface ImportPool {
 /** One thread reads about a million lines of CSV a second, which is more than the journal's disk and QuestDB take. */
 const threadsMax = 1
 const idleMsMax = 10_000
+/** For short-lived values; without a limit V8 keeps a hundred megabytes for them. */
+const youngMebibytesMax = 24
 
 export function createImportPool(options: ImportPoolOptions): ImportPool {
   const { now, queueMax, ...readOptions } = options
@@ -53,6 +55,7 @@ export function createImportPool(options: ImportPoolOptions): ImportPool {
     maxThreads: threadsMax,
     idleTimeout: idleMsMax,
     maxQueue: queueMax,
+    resourceLimits: { maxYoungGenerationSizeMb: youngMebibytesMax },
   })
 
   async function read(task: ReadTask): Promise<ChunkResult> {

@@ -30,6 +30,8 @@ export interface ImporterOptions {
 /** Each is in memory, and they go into the store one after the other. */
 const batchesMax = 4
 const idleMsMax = 10_000
+/** For short-lived values; without a limit V8 keeps a hundred megabytes for them. */
+const youngMebibytesMax = 24
 
 export function createContentFileImporter({ postgres, actor }: ImporterOptions): ContentFileImporter {
   const pool = new Piscina({
@@ -38,6 +40,7 @@ export function createContentFileImporter({ postgres, actor }: ImporterOptions):
     maxThreads: 1,
     idleTimeout: idleMsMax,
     maxQueue: batchesMax,
+    resourceLimits: { maxYoungGenerationSizeMb: youngMebibytesMax },
   })
   const running = new Set<Promise<unknown>>()
   let isClosing = false
