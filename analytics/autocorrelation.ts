@@ -8,7 +8,7 @@
  */
 
 import { fftPlan, transformSize } from './fft-plans.ts'
-import { isConstant, momentsOf } from './moments.ts'
+import { isConstant, type Moments, momentsOf } from './moments.ts'
 
 /** Below so many pairs a lag has no value. */
 const pairsMin = 20
@@ -24,11 +24,15 @@ export interface Autocorrelation {
 }
 
 /**
- * `values`: cells in order, NaN where missing. `lagMax`: the largest lag in cells, below the number of cells.
- * O(n log n). Undefined when nothing was observed or the observed values do not vary.
+ * `values`: cells in order, NaN where missing. `lagMax`: the largest lag in cells, below the number of cells. `moments`:
+ * those of the values. O(n log n). Undefined when nothing was observed or the observed values do not vary.
  */
-export function autocorrelation(values: Float64Array, lagMax: number): Autocorrelation | undefined {
-  const spread = observedSpread(values)
+export function autocorrelation(
+  values: Float64Array,
+  lagMax: number,
+  moments = momentsOf(values),
+): Autocorrelation | undefined {
+  const spread = spreadOf(moments)
   if (!(spread.deviation > 0)) return undefined
   const { products, pairs } =
     spread.observed === values.length ? completeSums(values, lagMax, spread) : maskedSums(values, lagMax, spread)
@@ -47,7 +51,7 @@ export function autocorrelation(values: Float64Array, lagMax: number): Autocorre
  * r_1 by the same formula, whatever the number of pairs; NaN when no two neighbours were observed or nothing varies.
  */
 export function lagOneAutocorrelation(values: Float64Array): number {
-  const { mean, deviation, observed } = observedSpread(values)
+  const { mean, deviation, observed } = spreadOf(momentsOf(values))
   let sum = 0
   let pairs = 0
   for (let i = 1; i < values.length; i++) {
@@ -68,8 +72,7 @@ export interface ObservedSpread {
 }
 
 /** Mean and population standard deviation of the observed cells. */
-export function observedSpread(values: Float64Array): ObservedSpread {
-  const moments = momentsOf(values)
+export function spreadOf(moments: Moments): ObservedSpread {
   const { count, mean, std } = moments
   return { mean, deviation: isConstant(moments) ? 0 : std * Math.sqrt((count - 1) / count), observed: count }
 }
@@ -83,9 +86,9 @@ interface LagSums {
 function completeSums(values: Float64Array, lagMax: number, { mean, deviation }: ObservedSpread): LagSums {
   const size = transformSize(values.length + lagMax)
   const plan = fftPlan(size)
-  const series = new Float64Array(size)
+  const { input: series, output: spectrum } = plan
   for (let i = 0; i < values.length; i++) series[i] = ((values[i] as number) - mean) / deviation
-  const spectrum = new Float64Array(2 * size)
+  series.fill(0, values.length, size)
   plan.realTransform(spectrum, series)
   for (let k = 0; k <= size / 2; k++) {
     const real = spectrum[2 * k] as number
@@ -111,7 +114,8 @@ function completeSums(values: Float64Array, lagMax: number, { mean, deviation }:
 function maskedSums(values: Float64Array, lagMax: number, { mean, deviation }: ObservedSpread): LagSums {
   const size = transformSize(values.length + lagMax)
   const plan = fftPlan(size)
-  const input = new Float64Array(2 * size)
+  const { input, output: spectrum } = plan
+  input.fill(0)
   for (let i = 0; i < values.length; i++) {
     const value = values[i] as number
     if (Number.isNaN(value)) continue
@@ -119,7 +123,6 @@ function maskedSums(values: Float64Array, lagMax: number, { mean, deviation }: O
     input[2 * i] = (value - mean) / deviation
     input[2 * i + 1] = 1
   }
-  const spectrum = new Float64Array(2 * size)
   plan.transform(spectrum, input)
   for (let k = 0; k <= size / 2; k++) {
     const mirror = k === 0 ? 0 : size - k

@@ -8,7 +8,7 @@
  * mean power, so the line's exponential is raised by that much.
  */
 
-import type { Spectrum } from './periodogram.ts'
+import { isLocalMaximum, type Spectrum } from './periodogram.ts'
 
 const eulerGamma = 0.5772156649015329
 const dropAbove = 2.2
@@ -134,7 +134,7 @@ export class Background {
     const powerMin = ratio * Math.max(this.#floor, least)
     for (let bin = start; bin < end; bin++) {
       const value = power[bin] as number
-      if (value < powerMin || !(value > (power[bin - 1] as number) && value >= (power[bin + 1] as number))) continue
+      if (value < powerMin || !isLocalMaximum(power, bin)) continue
       if (value >= ratio * this.near(bin)) standing.push(bin)
     }
   }

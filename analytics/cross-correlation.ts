@@ -11,8 +11,9 @@
  * miss the same cells, as the metrics of one device mostly do, have one mask, and their pairs are counted once.
  */
 
-import { observedSpread } from './autocorrelation.ts'
+import { spreadOf } from './autocorrelation.ts'
 import { fftPlan, transformSize } from './fft-plans.ts'
+import { momentsOf } from './moments.ts'
 
 /** Below so many pairs a lag has no value. */
 const pairsMin = 20
@@ -41,15 +42,16 @@ interface Mask {
 
 /**
  * `values`: cells in order, NaN where missing. `lagMax`: the largest |k| in cells that will be asked for. `others`: those
- * made before of series on the same grid, with which a mask may be shared. Undefined when nothing was observed or the
+ * made before of series on the same grid, with which a mask may be shared. `moments`: those of the values. Undefined when nothing was observed or the
  * observed values do not vary.
  */
 export function seriesTransform(
   values: Float64Array,
   lagMax: number,
   others: readonly (SeriesTransform | undefined)[] = [],
+  moments = momentsOf(values),
 ): SeriesTransform | undefined {
-  const { mean, deviation } = observedSpread(values)
+  const { mean, deviation } = spreadOf(moments)
   if (!(deviation > 0)) return undefined
   const block = transformSize(Math.max(blockMin, lagMax))
   const known = others.find(other => other?.lagMax === lagMax && missTheSame(other.values, values))
@@ -115,10 +117,9 @@ function blockSpectra(values: Float64Array, block: number, mean: number, scale: 
   const blocks = Math.ceil(values.length / block)
   const length = 2 * (block + 1)
   const spectra = new Float64Array(blocks * length)
-  const input = new Float64Array(size)
-  const output = new Float64Array(2 * size)
+  const { input, output } = plan
   for (let number = 0; number < blocks; number++) {
-    input.fill(0)
+    input.fill(0, 0, size)
     const start = number * block
     const end = Math.min(start + block, values.length)
     for (let i = start; i < end; i++) {
@@ -137,7 +138,8 @@ function sumsByLag(x: Float64Array, y: Float64Array, block: number, lagMax: numb
   const size = 2 * block
   // Both directions are real, so one transform holds the sums with later y in its real and with later x in its imaginary
   // part: at the mirrored frequency each has its conjugate.
-  const input = new Float64Array(2 * size)
+  const plan = fftPlan(size)
+  const { input, output } = plan
   for (let k = 0; k <= block; k++) {
     const mirror = k === 0 ? 0 : size - k
     const sameReal = same[2 * k] as number
@@ -151,8 +153,7 @@ function sumsByLag(x: Float64Array, y: Float64Array, block: number, lagMax: numb
     input[2 * k] = laterReal - earlierImaginary
     input[2 * k + 1] = laterImaginary + earlierReal
   }
-  const output = new Float64Array(2 * size)
-  fftPlan(size).transform(output, input)
+  plan.transform(output, input)
   const sums = new Float64Array(2 * lagMax + 1)
   for (let lag = 0; lag <= lagMax; lag++) {
     // A forward transform in place of the inverse one has its lags in the opposite order.

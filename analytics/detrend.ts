@@ -7,8 +7,8 @@ export interface Detrended {
   readonly residual: Float64Array<ArrayBuffer>
 }
 
-/** `values`: cells in order, NaN where missing. */
-export function detrend(values: Float64Array): Detrended {
+/** `values`: cells in order, NaN where missing. `residual`: where the residual is put, which may be the values. */
+export function detrend(values: Float64Array, residual = new Float64Array(values.length)): Detrended {
   let observed = 0
   let valueSum = 0
   let cellSum = 0
@@ -31,7 +31,6 @@ export function detrend(values: Float64Array): Detrended {
     squares += (i - cellMean) * (i - cellMean)
   }
   const slopePerCell = products / squares
-  const residual = new Float64Array(values.length)
   for (let i = 0; i < values.length; i++) {
     residual[i] = (values[i] as number) - valueMean - slopePerCell * (i - cellMean)
   }

@@ -36,10 +36,20 @@ export function falseAlarmProbability(power: number, times: ObservedTimes, frequ
 
 /** The moments of the observed cells, in cells. */
 export function observedTimes(values: Float64Array): ObservedTimes {
-  const places = new Float64Array(values.length)
-  let count = 0
-  for (let i = 0; i < values.length; i++) if (!Number.isNaN(values[i] as number)) places[count++] = i
-  return momentsOfTimes(places.subarray(0, count))
+  let observed = 0
+  let first = 0
+  let last = 0
+  let sum = 0
+  for (let i = 0; i < values.length; i++) {
+    if (Number.isNaN(values[i] as number)) continue
+    if (observed++ === 0) first = i
+    last = i
+    sum += i
+  }
+  const mean = sum / observed
+  let squares = 0
+  for (let i = first; i <= last; i++) if (!Number.isNaN(values[i] as number)) squares += (i - mean) * (i - mean)
+  return { observed, variance: squares / observed, span: last - first }
 }
 
 /** Of ascending times. */

@@ -6,11 +6,17 @@
 
 import FFT from 'fft.js'
 
-/** A plan keeps about 30 bytes a point, so that all of them together stay below 64 MB. */
-const pointsKeptMax = 1 << 21
+/** A plan keeps at most 60 bytes a point, so that all of them together stay below 64 MB. */
+const pointsKeptMax = 1 << 20
 
 export interface FftPlan {
   readonly size: number
+  /**
+   * Room for one transform, 2·size numbers each, with whatever was left in it: made once, since pages of new memory
+   * cost more than the numbers in them. Whoever uses the plan next overwrites both.
+   */
+  readonly input: Float64Array
+  readonly output: Float64Array
   /**
    * out[2k] + i·out[2k+1] = Σ (in[2t] + i·in[2t+1])·exp(−2πi·kt/size). `out` must not be `input`; both have 2·size
    * numbers.
@@ -50,6 +56,9 @@ function createPlan(size: number): FftPlan {
   let real: FftPlan['realTransform'] | undefined
   return {
     size,
+    // Memory that nobody writes to is not taken.
+    input: new Float64Array(2 * size),
+    output: new Float64Array(2 * size),
     transform(out, input) {
       complex ??= new FFT(size)
       complex.transform(out, input)

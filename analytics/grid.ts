@@ -36,15 +36,17 @@ export function binMeans(timesMs: Float64Array, values: Float64Array, frame: Gri
   const { stepMs, startMs, cells } = frame
   const means = new Float64Array(cells).fill(Number.NaN)
   let cell = -1
+  let cellEndMs = Number.NEGATIVE_INFINITY
   let count = 0
   let first = 0
   let sum = 0
   for (let index = 0; index < timesMs.length; index++) {
     const value = values[index] as number
     if (Number.isNaN(value)) continue
-    const at = Math.floor(((timesMs[index] as number) - startMs) / stepMs)
-    if (at !== cell) {
-      cell = at
+    const timeMs = timesMs[index] as number
+    if (timeMs >= cellEndMs) {
+      cell = Math.floor((timeMs - startMs) / stepMs)
+      cellEndMs = startMs + (cell + 1) * stepMs
       count = 0
       first = value
       sum = 0
@@ -52,7 +54,7 @@ export function binMeans(timesMs: Float64Array, values: Float64Array, frame: Gri
     count++
     // Distances from the cell's first value keep the digits, and keep the mean of equal values equal to them.
     sum += value - first
-    if (at >= 0 && at < cells) means[at] = first + sum / count
+    if (cell >= 0 && cell < cells) means[cell] = first + sum / count
   }
   return means
 }

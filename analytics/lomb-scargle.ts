@@ -30,11 +30,27 @@ export interface Sinusoid {
   readonly offset: number
 }
 
-/** `values`: cells in order, NaN where missing. `window`: a weight by cell; without it every observed cell weighs 1. */
-export function observedSeries(values: Float64Array, window?: Float64Array): ObservedSeries {
-  const cells = values.length
+/** Where a series is put; whoever uses it next overwrites that. */
+export type SeriesRoom = Pick<ObservedSeries, 'centred' | 'weights'>
+
+export function createSeriesRoom(cells: number): SeriesRoom {
   // One cell without weight makes the length even, for the sake of the sums that take two at a time.
-  const weights = new Float64Array(cells + (cells % 2))
+  const length = cells + (cells % 2)
+  return { centred: new Float64Array(length), weights: new Float64Array(length) }
+}
+
+/**
+ * `values`: cells in order, NaN where missing. `window`: a weight by cell; without it every observed cell weighs 1.
+ * `room`: for so many cells.
+ */
+export function observedSeries(
+  values: Float64Array,
+  window?: Float64Array,
+  room = createSeriesRoom(values.length),
+): ObservedSeries {
+  const { centred, weights } = room
+  centred.fill(0)
+  weights.fill(0)
   let sum = 0
   let weightSum = 0
   for (let i = 0; i < values.length; i++) {
@@ -46,7 +62,6 @@ export function observedSeries(values: Float64Array, window?: Float64Array): Obs
     weightSum += weight
   }
   const mean = sum / weightSum
-  const centred = new Float64Array(weights.length)
   let squares = 0
   for (let i = 0; i < values.length; i++) {
     const value = values[i] as number
@@ -54,7 +69,7 @@ export function observedSeries(values: Float64Array, window?: Float64Array): Obs
     centred[i] = (weights[i] as number) * (value - mean)
     squares += (centred[i] as number) * (value - mean)
   }
-  return { cells, centred, weights, weightSum, mean, squares }
+  return { cells: values.length, centred, weights, weightSum, mean, squares }
 }
 
 /**
@@ -138,9 +153,14 @@ export function fitSinusoidAtTimes(times: Float64Array, values: Float64Array, fr
   return solve({ c, s, cc, cs, yc, ys }, frequency, series)
 }
 
-/** The series without a fitted sinusoid, its offset included; NaN stays NaN. */
-export function withoutSinusoid(values: Float64Array, { frequency, cosine, sine, offset }: Sinusoid): Float64Array {
-  const rest = new Float64Array(values.length)
+/**
+ * The series without a fitted sinusoid, its offset included; NaN stays NaN. It is put into `rest`, which may be the series.
+ */
+export function withoutSinusoid(
+  values: Float64Array,
+  { frequency, cosine, sine, offset }: Sinusoid,
+  rest = new Float64Array(values.length),
+): Float64Array {
   const stepCosine = Math.cos(2 * Math.PI * frequency)
   const stepSine = Math.sin(2 * Math.PI * frequency)
   for (let start = 0; start < values.length; start += rotationSteps) {

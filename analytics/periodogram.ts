@@ -25,33 +25,38 @@ export function createPeriodogram(window: Float64Array): (values: Float64Array) 
   const cells = window.length
   const size = transformSize(2 * cells)
   const plan = fftPlan(size)
-  const input = new Float64Array(size)
-  const output = new Float64Array(2 * size)
   const power = new Float64Array(size / 2 + 1)
 
   return values => {
-    for (let i = 0; i < cells; i++) {
-      const value = values[i] as number
-      input[i] = Number.isNaN(value) ? 0 : value * (window[i] as number)
-    }
+    const { input, output } = plan
+    tapered(values, window, input)
+    input.fill(0, cells, size)
     plan.realTransform(output, input)
-    for (let k = 0; k < power.length; k++) {
-      const real = output[2 * k] as number
-      const imaginary = output[2 * k + 1] as number
-      power[k] = real * real + imaginary * imaginary
-    }
+    squared(output, power)
     return { power, size, cells }
   }
 }
 
-/** The bins that are above their left and not below their right neighbour, from `from` on, without the last bin. */
-export function localMaxima({ power }: Spectrum, from: number): number[] {
-  const maxima: number[] = []
-  for (let k = Math.max(1, from); k < power.length - 1; k++) {
-    const value = power[k] as number
-    if (value > (power[k - 1] as number) && value >= (power[k + 1] as number)) maxima.push(k)
+// Both loops stand outside: in a function that is made anew for each device they would be compiled anew.
+function tapered(values: Float64Array, window: Float64Array, result: Float64Array): void {
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i] as number
+    result[i] = Number.isNaN(value) ? 0 : value * (window[i] as number)
   }
-  return maxima
+}
+
+function squared(complex: Float64Array, result: Float64Array): void {
+  for (let k = 0; k < result.length; k++) {
+    const real = complex[2 * k] as number
+    const imaginary = complex[2 * k + 1] as number
+    result[k] = real * real + imaginary * imaginary
+  }
+}
+
+/** Whether a bin that has two neighbours is above the left and not below the right one. */
+export function isLocalMaximum(power: Float64Array, bin: number): boolean {
+  const value = power[bin] as number
+  return value > (power[bin - 1] as number) && value >= (power[bin + 1] as number)
 }
 
 /** Where the parabola through ln P at a local maximum and its two neighbours has its vertex, in bins. */

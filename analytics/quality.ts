@@ -125,7 +125,10 @@ function changeMax(rate: QualityLimits['rate'], intervalMs: number): number {
   let previousMs = 0
   let previousChange = rate[0]?.[1] ?? Number.POSITIVE_INFINITY
   for (let index = 0; index < rate.length; index++) {
-    const [knotMs, change] = rate[index] as readonly [number, number]
+    // Not taken apart by a pattern, which would make an object of each: this is asked for every other reading.
+    const knot = rate[index] as readonly [number, number]
+    const knotMs = knot[0]
+    const change = knot[1]
     if (intervalMs <= knotMs) {
       return previousChange + ((change - previousChange) * (intervalMs - previousMs)) / (knotMs - previousMs)
     }

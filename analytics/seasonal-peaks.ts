@@ -11,8 +11,16 @@ import { Background } from './background.ts'
 import { detrend } from './detrend.ts'
 import { falseAlarmProbability, observedTimes } from './false-alarm.ts'
 import { transformSize } from './fft-plans.ts'
-import { fitSinusoid, type ObservedSeries, observedSeries, type Sinusoid, withoutSinusoid } from './lomb-scargle.ts'
-import { createPeriodogram, hannWindow, localMaxima, parabolaVertex, type Spectrum } from './periodogram.ts'
+import {
+  createSeriesRoom,
+  fitSinusoid,
+  type ObservedSeries,
+  observedSeries,
+  type SeriesRoom,
+  type Sinusoid,
+  withoutSinusoid,
+} from './lomb-scargle.ts'
+import { createPeriodogram, hannWindow, isLocalMaximum, parabolaVertex, type Spectrum } from './periodogram.ts'
 import { type PeriodogramPicture, periodogramPicture } from './periodogram-picture.ts'
 import { refineFrequency } from './refine-frequency.ts'
 
@@ -71,12 +79,14 @@ export function createPeakSearch(cells: number): (values: Float64Array) => Seaso
   const window = hannWindow(cells)
   const periodogram = createPeriodogram(window)
   const background = new Background(transformSize(2 * cells), cells)
+  const [roomOfWhole, roomOfRest] = [createSeriesRoom(cells), createSeriesRoom(cells)]
+  const left = new Float64Array(cells)
 
   return values => {
     background.reset()
-    const whole = observedSeries(values)
+    const whole = observedSeries(values, undefined, roomOfWhole)
     const times = observedTimes(values)
-    let rest: Float64Array = values
+    let rest = values
     const removedFrequencies: number[] = []
     const peaks: SeasonalPeak[] = []
     let spectrum = periodogram(rest)
@@ -85,9 +95,12 @@ export function createPeakSearch(cells: number): (values: Float64Array) => Seaso
     for (;;) {
       const isFirst = peaks.length === 0
       const bins = isFirst ? firstCandidates(spectrum) : laterCandidates(spectrum, background, removedFrequencies)
-      const bin = strongest(spectrum, rest, bins)
+      const bin = strongest(spectrum, bins, rest, roomOfRest)
       if (bin === undefined) break
-      const removed = cycleUnderWindow(rest, window, parabolaVertex(spectrum, bin) / spectrum.size)
+      const removed = cycleUnderWindow(
+        observedSeries(rest, window, roomOfRest),
+        parabolaVertex(spectrum, bin) / spectrum.size,
+      )
       const variance = (removed.cosine ** 2 + removed.sine ** 2) / 2
       if (!isFirst && variance * whole.weightSum < shareMin * whole.squares) break
       const reported = cycleOfWhole(whole, removed.frequency)
@@ -97,7 +110,7 @@ export function createPeakSearch(cells: number): (values: Float64Array) => Seaso
       if (peaks.length === peaksMax) break
       removedFrequencies.push(removed.frequency)
       // The first line was fitted to the cycle as well, and what it took too much is no part of the next spectrum.
-      rest = detrend(withoutSinusoid(rest, removed)).residual
+      rest = detrend(withoutSinusoid(rest, removed, left), left).residual
       spectrum = periodogram(rest)
       background.take(spectrum, removedFrequencies)
     }
@@ -108,10 +121,19 @@ export function createPeakSearch(cells: number): (values: Float64Array) => Seaso
 /** The bins that may have the largest z in the spectrum of the whole series: local maxima with nearly the largest P. */
 function firstCandidates(spectrum: Spectrum): number[] {
   const { power } = spectrum
-  const open = localMaxima(spectrum, Math.floor(lowestBin(spectrum))).filter(bin => isCycle(spectrum, bin))
-  const largest = open.reduce((most, bin) => Math.max(most, power[bin] as number), 0)
-  const strong = open.filter(bin => (power[bin] as number) >= rivalShare * largest)
-  return strong.sort((a, b) => (power[b] as number) - (power[a] as number)).slice(0, rivalsMax)
+  const from = Math.max(1, Math.floor(lowestBin(spectrum)))
+  const strong: number[] = []
+  let largest = 0
+  for (let bin = from; bin < power.length - 1; bin++) {
+    const value = power[bin] as number
+    if (value < rivalShare * largest || !isLocalMaximum(power, bin) || !isCycle(spectrum, bin)) continue
+    largest = Math.max(largest, value)
+    strong.push(bin)
+  }
+  return strong
+    .filter(bin => (power[bin] as number) >= rivalShare * largest)
+    .sort((a, b) => (power[b] as number) - (power[a] as number))
+    .slice(0, rivalsMax)
 }
 
 /**
@@ -147,20 +169,24 @@ function isCycle(spectrum: Spectrum, bin: number): boolean {
   return bin > lowest + 1 || parabolaVertex(spectrum, bin) >= lowest
 }
 
-function strongest(spectrum: Spectrum, values: Float64Array, bins: readonly number[]): number | undefined {
+function strongest(
+  spectrum: Spectrum,
+  bins: readonly number[],
+  values: Float64Array,
+  room: SeriesRoom,
+): number | undefined {
   if (bins.length < 2) return bins[0]
-  const series = observedSeries(values)
+  const series = observedSeries(values, undefined, room)
   const powers = bins.map(bin => fitSinusoid(series, parabolaVertex(spectrum, bin) / spectrum.size).power)
   return bins[powers.indexOf(Math.max(...powers))]
 }
 
 /**
- * The sinusoid to subtract. It is fitted under the spectrum's own window: what is left then has no power at its
+ * The sinusoid to subtract. The series is weighted by the spectrum's own window: what is left then has no power at its
  * frequency in the next spectrum, which a plain fit leaves there as soon as something else, as a bent trend,
  * correlates with it.
  */
-function cycleUnderWindow(values: Float64Array, window: Float64Array, frequency: number): Sinusoid {
-  const series = observedSeries(values, window)
+function cycleUnderWindow(series: ObservedSeries, frequency: number): Sinusoid {
   return refineFrequency(series, frequency) ?? fitSinusoid(series, frequency)
 }
 

@@ -2,9 +2,10 @@
 
 /**
  * Keeps the first time, then each that comes at least `distanceMs` after the last kept one; equal times are kept once
- * whatever the distance. Times ascend.
+ * whatever the distance. Times ascend. When none is left out, the result is the times themselves.
  */
 export function thin(timesMs: Float64Array, distanceMs: number): Float64Array {
+  if (areApart(timesMs, distanceMs)) return timesMs
   const kept = new Float64Array(timesMs.length)
   let count = 0
   let last = Number.NEGATIVE_INFINITY
@@ -15,6 +16,14 @@ export function thin(timesMs: Float64Array, distanceMs: number): Float64Array {
     last = timeMs
   }
   return kept.subarray(0, count)
+}
+
+function areApart(timesMs: Float64Array, distanceMs: number): boolean {
+  for (let index = 1; index < timesMs.length; index++) {
+    const apartMs = (timesMs[index] as number) - (timesMs[index - 1] as number)
+    if (apartMs <= 0 || apartMs < distanceMs) return false
+  }
+  return true
 }
 
 /** From each time to the next, one fewer than there are times. */

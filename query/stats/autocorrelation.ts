@@ -8,7 +8,7 @@ import {
   decorrelationLag,
   shownLags,
 } from '../../analytics/autocorrelation-bands.ts'
-import { momentsOf } from '../../analytics/moments.ts'
+import type { Moments } from '../../analytics/moments.ts'
 import { orNull } from '../../analytics/or-null.ts'
 import { verdictOf } from './verdict.ts'
 import { byMetric, type StatsWindow } from './window.ts'
@@ -16,16 +16,16 @@ import { byMetric, type StatsWindow } from './window.ts'
 const cellsMin = 30
 const secondsPerHour = 3600
 
-export function autocorrelationPart({ fine }: StatsWindow) {
-  return byMetric(metric => partOf(fine.means[metric], fine.frame.stepMs / 1000))
+export function autocorrelationPart({ fine, fineMoments }: StatsWindow) {
+  return byMetric(metric => partOf(fine.means[metric], fineMoments[metric], fine.frame.stepMs / 1000))
 }
 
-function partOf(cells: Float64Array, stepSeconds: number) {
+function partOf(cells: Float64Array, moments: Moments, stepSeconds: number) {
   const n = cells.length
-  const n_observed = momentsOf(cells).count
-  const verdict = verdictOf(cells, n_observed < cellsMin ? `values in fewer than ${cellsMin} cells` : null)
+  const n_observed = moments.count
+  const verdict = verdictOf(moments, n_observed < cellsMin ? `values in fewer than ${cellsMin} cells` : null)
   const lagMax = autocorrelationLagMax(n, stepSeconds)
-  const result = verdict.status === 'ok' ? autocorrelation(cells, lagMax) : undefined
+  const result = verdict.status === 'ok' ? autocorrelation(cells, lagMax, moments) : undefined
   const counts = { ...verdict, n, n_observed }
   if (result === undefined) return { ...counts, ...nothing }
   const { bartlett, white } = autocorrelationBands(result)

@@ -12,14 +12,14 @@ import { dayMs, mapColumns, type Quantity, quantities, type StatsWindow } from '
 
 /** Without a reading there are no pairs. */
 export function correlationsPart(window: StatsWindow) {
-  const { timesMs, hourly, fine, localHours } = window
+  const { timesMs, hourly, fine, fineMoments, localHours } = window
   const n = occupiedCells(timesMs, hourly.frame.stepMs)
   if (n === 0) return { grid_seconds: null, n, pairs: [] }
   const series = mapColumns(quantities, quantity => correlationSeries(hourly.means[quantity]))
   const lagMax = Math.min(Math.floor(dayMs / fine.frame.stepMs), fine.frame.cells - 1)
   const made: (SeriesTransform | undefined)[] = []
   const transforms = mapColumns(quantities, quantity => {
-    const transform = seriesTransform(fine.means[quantity], lagMax, made)
+    const transform = seriesTransform(fine.means[quantity], lagMax, made, fineMoments[quantity])
     made.push(transform)
     return transform
   })

@@ -2,12 +2,11 @@
 
 import { detrend } from '../../analytics/detrend.ts'
 import { falseAlarmProbability, momentsOfTimes } from '../../analytics/false-alarm.ts'
-import { binMeans } from '../../analytics/grid.ts'
+import { binMeans, type GridFrame } from '../../analytics/grid.ts'
 import { hampelClean } from '../../analytics/hampel.ts'
 import { harmonicsOf } from '../../analytics/harmonics.ts'
 import { hoursOfDay } from '../../analytics/hour-of-week.ts'
 import { fitSinusoidAtTimes } from '../../analytics/lomb-scargle.ts'
-import { momentsOf } from '../../analytics/moments.ts'
 import { orNull } from '../../analytics/or-null.ts'
 import { cellMiddleMs, repeatsDaily } from '../../analytics/phase-time.ts'
 import { presentOf } from '../../analytics/present.ts'
@@ -36,8 +35,8 @@ export function seasonalityPart(window: StatsWindow) {
   let search: PeakSearch | undefined
   const searchOf = () => (search ??= createPeakSearch(frame.cells))
   return byMetric(metric => {
-    const cells = window.fine.means[metric]
-    const verdict = verdictOf(cells, lackOf(cells, frame.stepMs))
+    const moments = window.fineMoments[metric]
+    const verdict = verdictOf(moments, lackOf(moments.count, frame))
     const profile = dailyProfile(window.values[metric], dayHours)
     const isOk = verdict.status === 'ok'
     const isThere = verdict.status !== 'no_data'
@@ -61,10 +60,9 @@ const nothing = {
   periodogram: null,
 }
 
-function lackOf(cells: Float64Array, stepMs: number): string | null {
-  if (cells.length * stepMs < spanDaysMin * dayMs) return `less than ${spanDaysMin} days`
-  const { count } = momentsOf(cells)
-  return count < coverageMin * cells.length ? `values in less than ${coverageMin * 100} % of the cells` : null
+function lackOf(observed: number, { cells, stepMs }: GridFrame): string | null {
+  if (cells * stepMs < spanDaysMin * dayMs) return `less than ${spanDaysMin} days`
+  return observed < coverageMin * cells ? `values in less than ${coverageMin * 100} % of the cells` : null
 }
 
 function cyclesOf(window: StatsWindow, metric: Metric, middles: Float64Array, search: PeakSearch) {

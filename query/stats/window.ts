@@ -6,6 +6,7 @@ import { binMeans, frameOf, type GridFrame, gridStepMs } from '../../analytics/g
 import { hoursOfDay, hoursOfWeek } from '../../analytics/hour-of-week.ts'
 import type { LocalTime } from '../../analytics/local-time.ts'
 import { upperBound } from '../../analytics/lower-bound.ts'
+import { type Moments, momentsOf } from '../../analytics/moments.ts'
 import { type Metric, metrics } from '../../store/tables.ts'
 import type { Series } from '../series.ts'
 
@@ -39,6 +40,8 @@ export interface StatsWindow {
   /** The local hour of the week of each reading. */
   readonly weekHours: Uint8Array
   readonly fine: Grid
+  /** Of the cells of the fine grid. */
+  readonly fineMoments: Readonly<Record<Quantity, Moments>>
   /** By the hour, by the step of the fine grid when that is longer. */
   readonly hourly: Grid
   /** The local hour of the day of each of its cells. */
@@ -66,6 +69,7 @@ export function windowOf(input: WindowInput): StatsWindow {
   const measured = mapColumns(metrics, metric => series.values[metric].subarray(from))
   const values = { ...measured, dew_point: dewPoints(measured.temperature, measured.humidity) }
   const stepMs = stepSeconds === undefined ? stepOf(cadence, timesMs) : stepSeconds * 1000
+  const fine = gridOf(timesMs, values, stepMs)
   const hourly = gridOf(timesMs, values, Math.max(stepMs, hourMs))
   return {
     days,
@@ -77,7 +81,8 @@ export function windowOf(input: WindowInput): StatsWindow {
     timesMs,
     values,
     weekHours: hoursOfWeek(timesMs, local),
-    fine: gridOf(timesMs, values, stepMs),
+    fine,
+    fineMoments: mapColumns(quantities, quantity => momentsOf(fine.means[quantity])),
     hourly,
     localHours: hoursOfDay(hoursOfWeek(cellTimes(hourly.frame, 0), local)),
   }
