@@ -14,6 +14,7 @@
 import { spreadOf } from './autocorrelation.ts'
 import { fftPlan, transformSize } from './fft-plans.ts'
 import { momentsOf } from './moments.ts'
+import { release } from './release.ts'
 
 /** Below so many pairs a lag has no value. */
 const pairsMin = 20
@@ -57,6 +58,11 @@ export function seriesTransform(
   const known = others.find(other => other?.lagMax === lagMax && missTheSame(other.values, values))
   const mask = known?.mask ?? { spectra: blockSpectra(values, block, 0, 0), pairs: new Map() }
   return { values, lagMax, block, spectra: blockSpectra(values, block, mean, 1 / deviation), mask }
+}
+
+/** Gives their memory back; nobody may use them any more. */
+export function releaseTransforms(transforms: readonly (SeriesTransform | undefined)[]): void {
+  release(transforms.flatMap(transform => (transform ? [transform.spectra, transform.mask.spectra] : [])))
 }
 
 function missTheSame(a: Float64Array, b: Float64Array): boolean {
@@ -153,6 +159,7 @@ function sumsByLag(x: Float64Array, y: Float64Array, block: number, lagMax: numb
     input[2 * k] = laterReal - earlierImaginary
     input[2 * k + 1] = laterImaginary + earlierReal
   }
+  release([same, later, earlier])
   plan.transform(output, input)
   const sums = new Float64Array(2 * lagMax + 1)
   for (let lag = 0; lag <= lagMax; lag++) {

@@ -4,11 +4,11 @@ export interface Detrended {
   /** Change of the line from one cell to the next; NaN with fewer than two observed cells. */
   readonly slopePerCell: number
   /** The series minus the line, NaN where missing. */
-  readonly residual: Float64Array<ArrayBuffer>
+  readonly residual: Float64Array
 }
 
 /** `values`: cells in order, NaN where missing. `residual`: where the residual is put, which may be the values. */
-export function detrend(values: Float64Array, residual = new Float64Array(values.length)): Detrended {
+export function detrend(values: Float64Array, residual: Float64Array = new Float64Array(values.length)): Detrended {
   let observed = 0
   let valueSum = 0
   let cellSum = 0

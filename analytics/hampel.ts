@@ -12,10 +12,12 @@
 const windowCells = 25
 const madsMax = 3.5 * 1.4826
 
-/** The cleaned cells, in the unit of the input; a missing cell (NaN) stays missing. */
-export function hampelClean(cells: Float64Array): Float64Array {
+/**
+ * The cleaned cells, in the unit of the input; a missing cell (NaN) stays missing. They are put into `cleaned`, another
+ * array of that length.
+ */
+export function hampelClean(cells: Float64Array, cleaned: Float64Array = new Float64Array(cells.length)): Float64Array {
   const half = (windowCells - 1) / 2
-  const cleaned = Float64Array.from(cells)
   // The neighbourhood is kept sorted: a step drops one cell and takes in another, which moves a few of 25 numbers.
   const sorted = new Float64Array(windowCells)
   let count = 0

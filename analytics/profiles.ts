@@ -4,6 +4,7 @@
  */
 
 import { quantilesInPlace } from './quantile.ts'
+import { release } from './release.ts'
 
 /** In the unit of the readings; null where the hour has none. */
 export interface ProfileHour {
@@ -35,7 +36,9 @@ export function dailyProfile(values: Float64Array, hours: Uint8Array): ProfileHo
     const value = values[index] as number
     if (!Number.isNaN(value)) pooled[--(starts[hours[index] as number] as number)] = value
   }
-  return Array.from({ length: 24 }, (_, hour) => profileHour(hour, pooled.subarray(starts[hour], ends[hour])))
+  const profile = Array.from({ length: 24 }, (_, hour) => profileHour(hour, pooled.subarray(starts[hour], ends[hour])))
+  release([pooled])
+  return profile
 }
 
 function profileHour(hour: number, values: Float64Array): ProfileHour {

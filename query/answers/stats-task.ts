@@ -1,5 +1,6 @@
 /** Fetches for `stats_data`: the readings of the window and of the last thirty days, and the one before them. */
 
+import { release } from '../../analytics/release.ts'
 import { type Frame, frameOf } from '../kept/live-body.ts'
 import type { StatsLive } from '../stats/live.ts'
 import { buildStats, statsAfterMs } from '../stats/stats-answer.ts'
@@ -20,5 +21,6 @@ export async function answerStats(
   ])
   const predecessorMs = beforeUs === undefined ? undefined : beforeUs / 1000
   const { head, live, tail } = buildStats({ device, nowMs, local, days, stepSeconds, series, predecessorMs })
+  release([series.timesMs, ...Object.values(series.values)])
   return frameOf(head, tail, live)
 }

@@ -5,6 +5,7 @@
 
 import http from 'node:http'
 import https from 'node:https'
+import { release } from '../../analytics/release.ts'
 import { QuestionFailed, type WorkerSettings } from '../task.ts'
 import { ParquetUnreadable, readDoubleColumns } from './parquet.ts'
 import { hangGraceMs } from './questdb-connection.ts'
@@ -83,7 +84,11 @@ export function createQuestdbExport({ questdbHttp, connectTimeoutMs, statementTi
     }
     const isLate = performance.now() - startedMs >= statementTimeoutMs
     if (isLate && answer?.status !== 200) throw new QuestionFailed('TIMED_OUT', 'while it was read')
-    return answer?.status === 200 ? columnsIn(answer.body, asked) : undefined
+    if (answer === undefined) return undefined
+    const columns = answer.status === 200 ? columnsIn(answer.body, asked) : undefined
+    // A short one lies among others in memory of Node's own.
+    if (answer.body.length === answer.body.buffer.byteLength) release([answer.body])
+    return columns
   }
 
   return { read, close: () => agent.destroy() }

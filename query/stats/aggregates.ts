@@ -3,17 +3,20 @@
 import { momentsOf } from '../../analytics/moments.ts'
 import { orNull } from '../../analytics/or-null.ts'
 import { presentOf } from '../../analytics/present.ts'
-import { quantiles } from '../../analytics/quantile.ts'
+import { quantilesInPlace } from '../../analytics/quantile.ts'
 import { timeWeightedMean } from '../../analytics/time-weighted-mean.ts'
 import { mapColumns, quantities, type StatsWindow } from './window.ts'
 
 /** Of the window's readings alone: the line that leads into the window is not part of the time-weighted mean. */
 export function aggregatesPart({ timesMs, values, cadence }: StatsWindow) {
+  const room = new Float64Array(timesMs.length)
   return mapColumns(quantities, quantity => {
     // Once, as every figure would otherwise look for what is missing by itself.
     const present = presentOf(timesMs, values[quantity])
     const { count, mean, min, max, std } = momentsOf(present.values)
-    const [p05, median, p95] = quantiles(present.values, [0.05, 0.5, 0.95]) as [number, number, number]
+    const unordered = room.subarray(0, count)
+    unordered.set(present.values)
+    const [p05, median, p95] = quantilesInPlace(unordered, [0.05, 0.5, 0.95]) as [number, number, number]
     return {
       count,
       mean: orNull(mean),

@@ -4,6 +4,7 @@ import { type Correlation, correlation, correlationSeries } from '../../analytic
 import {
   crossCorrelation,
   largestCrossCorrelation,
+  releaseTransforms,
   type SeriesTransform,
   seriesTransform,
 } from '../../analytics/cross-correlation.ts'
@@ -48,6 +49,7 @@ export function correlationsPart(window: StatsWindow) {
       reason: one.reason,
     }
   })
+  releaseTransforms(made)
   return { grid_seconds: hourly.frame.stepMs / 1000, n, pairs }
 }
 

@@ -24,16 +24,28 @@ const coverageMin = 0.5
 /** Half the width of a peak, in 1/T: a cycle that is nearer to a week than this is the week's. */
 const weekDistanceMax = 0.5
 
-type PeakSearch = (values: Float64Array) => SeasonalPeaks
+interface Search {
+  readonly cells: number
+  /** Room for the cells of the metric whose turn it is. */
+  readonly clean: Float64Array
+  readonly peaksOf: (values: Float64Array) => SeasonalPeaks
+}
+
+/** For all metrics and, as its tables depend on the number of cells alone, mostly for the next device as well. */
+let lastSearch: Search | undefined
+
+function searchOf(cells: number): Search {
+  if (lastSearch?.cells !== cells) {
+    lastSearch = { cells, clean: new Float64Array(cells), peaksOf: createPeakSearch(cells) }
+  }
+  return lastSearch
+}
 
 export function seasonalityPart(window: StatsWindow) {
   const { frame } = window.fine
   const dayHours = hoursOfDay(window.weekHours)
   const middles = cellMiddles(frame)
   const spanMs = frame.cells * frame.stepMs
-  // One search for all metrics, made for the first that needs it: its tables are as long as the series.
-  let search: PeakSearch | undefined
-  const searchOf = () => (search ??= createPeakSearch(frame.cells))
   return byMetric(metric => {
     const moments = window.fineMoments[metric]
     const verdict = verdictOf(moments, lackOf(moments.count, frame))
@@ -43,7 +55,7 @@ export function seasonalityPart(window: StatsWindow) {
     const { peak, trough } = isOk ? extremeHours(profile) : { peak: null, trough: null }
     return {
       ...verdict,
-      ...(isOk ? cyclesOf(window, metric, middles, searchOf()) : nothing),
+      ...(isOk ? cyclesOf(window, metric, middles) : nothing),
       daily_profile: profile,
       weekly_profile: isThere ? weeklyProfile(window.values[metric], window.weekHours, spanMs) : null,
       peak_hour: peak,
@@ -65,16 +77,18 @@ function lackOf(observed: number, { cells, stepMs }: GridFrame): string | null {
   return observed < coverageMin * cells ? `values in less than ${coverageMin * 100} % of the cells` : null
 }
 
-function cyclesOf(window: StatsWindow, metric: Metric, middles: Float64Array, search: PeakSearch) {
+function cyclesOf(window: StatsWindow, metric: Metric, middles: Float64Array) {
   const { fine, hourly, localHours, cadence } = window
   const { stepMs, cells } = fine.frame
-  const clean = hampelClean(fine.means[metric])
-  const { slopePerCell, residual } = detrend(clean)
-  const { peaks, picture } = search(residual)
+  const search = searchOf(cells)
+  const clean = hampelClean(fine.means[metric], search.clean)
+  const cleanHours = binMeans(middles, clean, hourly.frame)
+  const { slopePerCell, residual } = detrend(clean, clean)
+  const { peaks, picture } = search.peaksOf(residual)
   const hours = (periodCells: number) => (periodCells * stepMs) / hourMs
   const weeks = (cells * stepMs) / (weekHours * hourMs)
   const weekIsPeak = peaks.some(peak => peak.significant && Math.abs(peak.cycles - weeks) <= weekDistanceMax)
-  const strength = strengthOf(binMeans(middles, clean, hourly.frame), localHours, weekIsPeak)
+  const strength = strengthOf(cleanHours, localHours, weekIsPeak)
   return {
     slope_per_day: slopePerCell * (dayMs / stepMs),
     peaks: peakParts(

@@ -1,6 +1,7 @@
 /** Everything that can be said of one device: the answer to `stats_data`. */
 
 import type { LocalTime } from '../../analytics/local-time.ts'
+import { release } from '../../analytics/release.ts'
 import { recordReliability } from '../../analytics/reliability-record.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'
 import { answerContext } from '../answers/answer-text.ts'
@@ -65,7 +66,13 @@ export function buildStats(input: StatsInput): StatsAnswer {
     freshness: lastSeenOf(series, cadence, device.log_switch),
     reliability: recordReliability({ timesMs, beforeMs: predecessorMs ?? null, metrics, nowMs, cadence, local }),
   }
-  return { head: `{${jsonMembers(headOf(input, window))},`, live, tail: `,${jsonMembers(tailOf(device, window))}}` }
+  const answer = {
+    head: `{${jsonMembers(headOf(input, window))},`,
+    live,
+    tail: `,${jsonMembers(tailOf(device, window))}}`,
+  }
+  release([window.values.dew_point, ...Object.values(window.fine.means)])
+  return answer
 }
 
 function headOf({ device, nowMs, local }: StatsInput, window: StatsWindow) {
