@@ -1,6 +1,7 @@
-/** A thread that gives way does so alone. */
+/** A thread that gives way does so with V8's helpers alone. */
 
 import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
 import { constants, getPriority } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { test } from 'tap'
@@ -21,6 +22,12 @@ test('a thread gives way, and the others do not', { skip: process.platform !== '
   const worker = new Worker(source, { workerData: giveWayUrl })
   t.teardown(() => worker.terminate())
   const [thread] = await once(worker, 'message')
-  t.equal(getPriority(thread), Math.min(constants.priority.PRIORITY_LOW, before + 10))
+  t.equal(getPriority(thread), constants.priority.PRIORITY_LOW)
   t.equal(getPriority(), before)
+  const others = readdirSync('/proc/self/task').filter(other => Number(other) !== thread)
+  const nameOf = (other: string) => readFileSync(`/proc/self/task/${other}/comm`, 'utf8').trim()
+  const helpers = others.filter(other => nameOf(other) === 'V8Worker')
+  t.ok(helpers.length > 0, 'they are called so')
+  const niceThreads = others.filter(other => getPriority(Number(other)) !== before)
+  t.strictSame(niceThreads, before === constants.priority.PRIORITY_LOW ? [] : helpers)
 })
