@@ -1,6 +1,5 @@
 /** `npm start`: reads the settings, starts the service, and stops it on a signal. */
 
-import { setFlagsFromString } from 'node:v8'
 import { pino } from 'pino'
 import { StartError } from '../store/start-error.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
@@ -23,9 +22,6 @@ function configOrExit(): Config {
   }
 }
 
-// This thread's heap is laid out with the limit of node-flags.ts. From here on it would only hold for every other thread,
-// in place of its own: one that computes would grow by 50 MB more.
-setFlagsFromString('--max-semi-space-size=0')
 const config = configOrExit()
 const log = pino({ level: config.LOG_LEVEL })
 const giveUp = new AbortController()

@@ -1,6 +1,5 @@
 /**
  * What Node is started with. Without a limit V8 grows the room for short-lived values to 130 MB in a service that has
- * been busy once; with it to a quarter, at the same speed. It is cleared by the thread that fills it, for a helper that
- * has begun and does not get a processor would hold that thread up. `gc` is for the end of the start (main.ts).
+ * been busy once; with it to a quarter, at the same speed. `gc` is for the end of the start (main.ts).
  */
-export const nodeFlags = ['--expose-gc', '--max-semi-space-size=16', '--no-parallel-scavenge']
+export const nodeFlags = ['--expose-gc', '--max-semi-space-size=16']
