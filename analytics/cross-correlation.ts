@@ -42,9 +42,9 @@ interface Mask {
 }
 
 /**
- * `values`: cells in order, NaN where missing. `lagMax`: the largest |k| in cells that will be asked for. `others`: those
- * made before of series on the same grid, with which a mask may be shared. `moments`: those of the values. Undefined when nothing was observed or the
- * observed values do not vary.
+ * `values`: cells in order, NaN where missing. `lagMax`: the largest |k| in cells that will be asked for. `others`:
+ * those made before of series on the same grid, with which a mask may be shared. `moments`: those of the values.
+ * Undefined when nothing was observed or the observed values do not vary.
  */
 export function seriesTransform(
   values: Float64Array,

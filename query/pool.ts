@@ -1,6 +1,5 @@
 /** Worker threads for one kind of questions: a bounded queue before them, a deadline, and a way to stop. */
 
-import { setFlagsFromString } from 'node:v8'
 import { MessageChannel } from 'node:worker_threads'
 import type { Logger } from 'pino'
 import { Piscina } from 'piscina'
@@ -73,9 +72,6 @@ export function createPool<Questions extends QuestionsOf<Questions>>(options: Po
   async function ask(name: string, question: object, signal: AbortSignal): Promise<PoolResult> {
     if (closing !== undefined) return givenUp.closed
     if (threads.queueSize >= queueMax) return { ok: false, code: 'QUEUE_FULL', reason: `${queueMax} questions wait` }
-    // The limit of the command line (api/node-flags.ts) would hold for our threads in place of their own, and one that
-    // computes would grow by 50 MB more. It is lifted with the first question, when the threads that take readings run.
-    setFlagsFromString('--max-semi-space-size=0')
     const thread = new AbortController()
     let why: keyof typeof givenUp | undefined
     const giveUp = (reason: 'late' | 'left') => {
