@@ -1,7 +1,8 @@
 /** Answers what is asked of the content files: a part of the list, or one of them. */
 
 import type pg from 'pg'
-import { factsOf, objectOf, readFiles } from './file-reader.ts'
+import { readFiles } from './file-reader.ts'
+import { fileText, moduleIdOf } from './file-text.ts'
 import { type FilterErrors, readFilters } from './filters.ts'
 import { readFilesOf, readVersion } from './index-reader.ts'
 import type { Listing } from './listing.ts'
@@ -11,8 +12,9 @@ import type { Argument } from './query-string.ts'
 import { createRunCache, type RunCache } from './run-cache.ts'
 
 type Invalid = { ok: false; code: 'FILTERS_INVALID'; errors: FilterErrors }
-type Page = { ok: true; paging: Paging; count: number; results: object[] }
-type OneFile = { ok: true; file: object } | { ok: false; code: 'FILE_UNKNOWN' | 'ID_INVALID' }
+/** Files are compact JSON. */
+type Page = { ok: true; paging: Paging; count: number; files: string[] }
+type OneFile = { ok: true; file: string } | { ok: false; code: 'FILE_UNKNOWN' | 'ID_INVALID' }
 
 export interface Catalogue {
   list(query: readonly Argument[]): Promise<Page | Invalid>
@@ -53,15 +55,15 @@ export function createCatalogue(pool: pg.Pool, listing: Listing): Catalogue {
     }
   }
 
-  async function readObjects(index: ListingIndex, ids: readonly number[]) {
+  async function readTexts(index: ListingIndex, ids: readonly number[]) {
     const { version, files } = await readFiles(pool, ids)
-    const known = await runsOf(index).get(files.map(file => file.run_id))
-    const objects = files.flatMap(file => {
-      const run = known.get(file.run_id)
-      return run === undefined ? [] : [objectOf(file, run, index)]
+    const known = await runsOf(index).get(files.map(file => file.runId))
+    const texts = files.flatMap(file => {
+      const run = known.get(file.runId)
+      return run === undefined ? [] : [fileText(file, run, index.featureTypesOf(file.setId))]
     })
-    const isLacking = !files.every(file => index.knows(factsOf(file)))
-    return { version, isLacking, files, objects }
+    const isLacking = !files.every(file => index.knows(file))
+    return { version, isLacking, files, texts }
   }
 
   async function readPage(query: readonly Argument[], index: ListingIndex): Promise<Read<Page | Invalid>> {
@@ -71,8 +73,8 @@ export function createCatalogue(pool: pg.Pool, listing: Listing): Catalogue {
     const paging = readPaging(query)
     const { count } = matches
     const ids = paging.offset < count ? matches.idsAt(Number(paging.offset), paging.limit) : []
-    const { version, isLacking, objects } = await readObjects(index, ids)
-    return { version, isLacking, answer: { ok: true, paging, count, results: objects } }
+    const { version, isLacking, texts } = await readTexts(index, ids)
+    return { version, isLacking, answer: { ok: true, paging, count, files: texts } }
   }
 
   async function readFile(
@@ -86,10 +88,10 @@ export function createCatalogue(pool: pg.Pool, listing: Listing): Catalogue {
     if (id === 'invalid') {
       return { version: index.version, isLacking: false, answer: { ok: false, code: 'ID_INVALID' } }
     }
-    const { version, isLacking, files, objects } = await readObjects(index, id === undefined ? [] : [id])
+    const { version, isLacking, files, texts } = await readTexts(index, id === undefined ? [] : [id])
     const [row] = files
-    const [file] = objects
-    if (row === undefined || file === undefined || !index.lets(asked.filters, factsOf(row))) {
+    const [file] = texts
+    if (row === undefined || file === undefined || !index.lets(asked.filters, { ...row, moduleId: moduleIdOf(row) })) {
       return { version, isLacking, answer: { ok: false, code: 'FILE_UNKNOWN' } }
     }
     return { version, isLacking, answer: { ok: true, file } }

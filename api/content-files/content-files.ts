@@ -6,17 +6,25 @@
  * all published files in memory (listing-index.ts), made of columns of numbers in the order of the listing, tells how
  * many files a filter lets through, and which ids stand at an offset (by class in file-classes.ts, by run in
  * file-selection.ts); so neither a count nor a deep offset costs PostgreSQL anything. Those ids are then read there by
- * their key, one query a page (file-reader.ts), and what they share with the other files of their run is kept
- * (run-cache.ts). Each such query also tells the version of the data, which every change raises in its transaction;
- * listing.ts sees to it that the index follows. The answer is written as JSON here, or shown on a page (page-model.ts,
- * html/).
+ * their key, one query a page (file-reader.ts), as texts that are put together (file-text.ts) with those that the files
+ * of a run share, which are kept (run-cache.ts). Each such query also tells the version of the data, which every change raises in its transaction;
+ * listing.ts sees to it that the index follows. The answer is JSON, or is shown on a page (page-model.ts, html/).
  */
 
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type pg from 'pg'
 import { isDatabaseAway } from '../../auth/database-fault.ts'
 import type { Log } from '../log.ts'
-import { type Answer, allowedMethods, errorAnswer, invalidFilters, methodNotAllowed, optionsAnswer } from './answers.ts'
+import {
+  type Answer,
+  allowedMethods,
+  errorAnswer,
+  indented,
+  invalidFilters,
+  listAnswer,
+  methodNotAllowed,
+  optionsAnswer,
+} from './answers.ts'
 import { type Catalogue, createCatalogue } from './catalogue.ts'
 import { renderPage } from './html/page.ts'
 import { contentSecurityPolicy } from './html/style.ts'
@@ -108,14 +116,14 @@ async function find(
   if (method === 'OPTIONS') return only(optionsAnswer(requested.kind))
   if (requested.kind === 'file') {
     const one = await catalogue.file(query, requested.id)
-    if (one.ok) return only({ status: 200, body: one.file })
+    if (one.ok) return only({ status: 200, json: Buffer.from(one.file) })
     return only(one.code === 'FILTERS_INVALID' ? invalidFilters(one.errors) : errorAnswer(one.code))
   }
   const page = await catalogue.list(query)
   if (!page.ok) return only(invalidFilters(page.errors))
-  const { paging, count, results } = page
-  const { next, previous } = linksOf(`${addressOf(request)}${listPath}`, query, paging, count)
-  return { answer: { status: 200, body: { count, next, previous, results } }, part: { paging, count } }
+  const { paging, count, files } = page
+  const links = linksOf(`${addressOf(request)}${listPath}`, query, paging, count)
+  return { answer: listAnswer(count, links, files), part: { paging, count } }
 }
 
 /** PostgreSQL may be away for a while; anything else is a fault of ours. */
@@ -144,9 +152,9 @@ async function send(
 }
 
 /** A buffer, for to a text the framework would add a charset. */
-function sendJson(reply: FastifyReply, { status, body }: Answer, indent: number): FastifyReply {
-  const text = JSON.stringify(body, null, indent)
-  return reply.code(status).header('content-type', 'application/json').send(Buffer.from(text))
+function sendJson(reply: FastifyReply, answer: Answer, indent: number): FastifyReply {
+  const json = indent === 0 ? answer.json : Buffer.from(indented(answer, indent))
+  return reply.code(answer.status).header('content-type', 'application/json').send(json)
 }
 
 function sendHtml(reply: FastifyReply, text: string): FastifyReply {

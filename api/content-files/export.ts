@@ -1,7 +1,8 @@
 /** Every content file as a line that an import takes, ordered by id, so that the same files are the same bytes. */
 
 import type pg from 'pg'
-import { type FileRow, fileColumns, objectOf } from './file-reader.ts'
+import { fileColumns } from './file-reader.ts'
+import { type FileRow, fileText } from './file-text.ts'
 import { createRunCache } from './run-cache.ts'
 
 const filesPerPage = 200
@@ -14,7 +15,7 @@ const pageSql = `
   FROM (
     SELECT *, sum(bytes) OVER (ORDER BY id) - bytes AS bytes_before
     FROM (
-      SELECT files.*, content, octet_length(concat(content, description, summary, flashcards)) AS bytes
+      SELECT files.*, content, octet_length(concat(content, own_fields)) AS bytes
       FROM content_files files LEFT JOIN content_texts ON file_id = files.id
       WHERE id > $1 ORDER BY id LIMIT ${filesPerPage}
     ) next
@@ -34,15 +35,15 @@ export async function* exportLines(pool: pg.Pool, isClosed: () => boolean): Asyn
     const last = rows.at(-1)
     if (last === undefined) return
     after = last.id
-    const runsOfPage = await runs.get(rows.map(file => file.run_id))
-    const sets = await featureTypesOf(rows.map(file => file.feature_set_id))
+    const runsOfPage = await runs.get(rows.map(file => file.runId))
+    const sets = await featureTypesOf(rows.map(file => file.setId))
     const lines = rows.map(file => {
-      const run = runsOfPage.get(file.run_id)
+      const run = runsOfPage.get(file.runId)
       // Nobody removes a run, so there is one for each file.
-      if (run === undefined) throw new Error(`the run ${file.run_id} is gone`)
+      if (run === undefined) throw new Error(`the run ${file.runId} is gone`)
       const { created_on, published, content } = file
-      const object = objectOf(file, run, { featureTypesOf: id => sets.get(id) ?? [] })
-      return `${JSON.stringify({ ...object, created_on, published, content })}\n`
+      const shown = fileText(file, run, sets.get(file.setId) ?? [])
+      return `${shown.slice(0, -1)},${JSON.stringify({ created_on, published, content }).slice(1)}\n`
     })
     yield lines.join('')
   }

@@ -1,7 +1,7 @@
 /** An answer as the browsable page shows it: links that keep the query, a form of the filters, a numbered pager. */
 
 import { STATUS_CODES } from 'node:http'
-import { type Answer, allowedMethods, description, names, optionsAnswer } from './answers.ts'
+import { type Answer, allowedMethods, description, indented, names, optionsAnswer, parsed } from './answers.ts'
 import type { BrowsablePage, FilterField, FilterForm } from './browsable-page.ts'
 import { filterNames } from './filters.ts'
 import type { Coded } from './listing-index.ts'
@@ -23,6 +23,7 @@ export interface Shown {
   part: { paging: Paging; count: number } | undefined
 }
 
+const jsonIndent = 4
 const headers: BrowsablePage['headers'] = [
   ['Allow', allowedMethods.join(', ')],
   ['Content-Type', 'application/json'],
@@ -40,12 +41,17 @@ export function createPage({ kind, method, url, query, answer, choices, part }: 
     path: url,
     statusLine: statusLine(answer),
     headers,
-    json: indented(answer),
+    json: indented(answer, jsonIndent),
     get: {
       href: `?${writeQuery(query)}`,
       formats: (['json', 'api'] as const).map(name => ({ name, href: `?${writeQuery(withFormat(query, name))}` })),
     },
-    options: { requestLine: `OPTIONS ${path}`, statusLine: statusLine(options), headers, json: indented(options) },
+    options: {
+      requestLine: `OPTIONS ${path}`,
+      statusLine: statusLine(options),
+      headers,
+      json: indented(options, jsonIndent),
+    },
     filters: kind === 'list' && choices !== undefined ? createForm(query, choices, answer) : undefined,
     pager: part && createPager(query, part.paging, part.count),
   }
@@ -57,10 +63,6 @@ function here(kind: keyof typeof names): BrowsablePage['breadcrumb'][number] {
 
 function statusLine({ status }: Answer): string {
   return `HTTP ${status} ${STATUS_CODES[status] ?? ''}`
-}
-
-function indented({ body }: Answer): string {
-  return JSON.stringify(body, null, 4)
 }
 
 function withFormat(query: readonly Argument[], format: string): Argument[] {
@@ -78,7 +80,7 @@ const labels = {
 
 function createForm(query: readonly Argument[], choices: NonNullable<Shown['choices']>, answer: Answer): FilterForm {
   const isFilter = (name: string) => (filterNames as readonly string[]).includes(name)
-  const errors = answer.status === 400 ? (answer.body as Record<string, unknown>) : {}
+  const errors = answer.status === 400 ? (parsed(answer.json) as Record<string, unknown>) : {}
   const fields = filterNames.map((name): FilterField => {
     const [message] = Array.isArray(errors[name]) ? errors[name] : []
     const field = { name, label: labels[name], error: typeof message === 'string' ? message : undefined }

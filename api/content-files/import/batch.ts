@@ -3,6 +3,7 @@
  * resources and runs, each as the newest line has it. The rows are named like the columns of the tables.
  */
 
+import type { OwnFields } from '../file-text.ts'
 import { moduleDigest } from '../fold-case.ts'
 import type { ContentFileLine } from '../line.ts'
 
@@ -23,13 +24,13 @@ export interface Batch {
   featureTypes: string[]
   /** Distinct lists of feature types; a file names its list by the place here. */
   featureSets: string[][]
-  files: object[]
+  files: IncomingFile[]
 }
 
 export function toBatch(lines: readonly ContentFileLine[]): Batch {
   const references = new References()
   const featureSets = new Map<string, number>()
-  const files = new Map<string, FileRow>()
+  const files = new Map<string, IncomingFile>()
   for (const line of lines) {
     references.add(line)
     const name = `${line.run_id} ${line.key}`
@@ -103,7 +104,7 @@ function runRow(line: ContentFileLine): object {
   }
 }
 
-type FileRow = ReturnType<typeof fileRow>
+type IncomingFile = ReturnType<typeof fileRow>
 type EarlierRow = { id?: number | undefined; created_on?: string | undefined; place: number }
 
 /** `earlier` is the same file in a line before: its id was asked for first, and its time holds while none is given. */
@@ -116,12 +117,21 @@ function fileRow(line: ContentFileLine, feature_set: number, place: number, earl
     run_id: line.run_id,
     key: line.key,
     published: line.published,
+    feature_set,
+    edx_module_digest: edx_module_id === null ? null : `\\x${moduleDigest(edx_module_id).toString('hex')}`,
+    own_fields: ownFields(line),
+    content: line.content,
+  }
+}
+
+function ownFields(line: ContentFileLine): OwnFields {
+  return {
+    key: line.key,
     uid: line.uid,
     title: line.title,
     description: line.description,
     require_summaries: line.require_summaries,
     url: line.url,
-    feature_set,
     content_type: line.content_type,
     content_title: line.content_title,
     content_author: line.content_author,
@@ -130,10 +140,8 @@ function fileRow(line: ContentFileLine, feature_set: number, place: number, earl
     image_src: line.image_src,
     file_type: line.file_type,
     file_extension: line.file_extension,
-    edx_module_id,
-    edx_module_digest: edx_module_id === null ? null : `\\x${moduleDigest(edx_module_id).toString('hex')}`,
+    edx_module_id: line.edx_module_id,
     summary: line.summary,
     flashcards: line.flashcards,
-    content: line.content,
   }
 }

@@ -10,16 +10,11 @@ export interface Merged {
 }
 
 /** Columns that a line gives and the table keeps as they are. */
-const lineColumns = {
-  ...{ published: 'boolean', uid: 'text', title: 'text', description: 'text', require_summaries: 'boolean' },
-  ...{ url: 'text', content_type: 'text', content_title: 'text', content_author: 'text', content_language: 'text' },
-  ...{ checksum: 'text', image_src: 'text', file_type: 'text', file_extension: 'text', edx_module_id: 'text' },
-  ...{ edx_module_digest: 'bytea', summary: 'text' },
-}
-const keyColumns = { id: 'bigint', run_id: 'bigint', key: 'text', created_on: 'timestamptz' }
+const lineColumns = { published: 'boolean', edx_module_digest: 'bytea' }
+const keyColumns = { id: 'bigint', run_id: 'bigint', created_on: 'timestamptz' }
 
 const comparedNames = [...Object.keys(lineColumns), 'created_on', 'feature_set_id']
-const tableNames = ['id', 'run_id', 'key', ...comparedNames, 'flashcards']
+const tableNames = ['id', 'run_id', 'key_digest', ...comparedNames, 'own_fields']
 
 function typed(columns: Record<string, string>): string {
   return Object.entries(columns)
@@ -33,7 +28,7 @@ function listed(names: readonly string[], prefix = ''): string {
 
 /** Kept by the connection from one batch to the next, because making a table writes to the catalogs. */
 const incomingSql = `CREATE TEMP TABLE IF NOT EXISTS content_incoming (${typed({ ...keyColumns, ...lineColumns })},
-  feature_set_id integer, flashcards json, content text, is_new boolean, differs boolean, text_differs boolean)
+  key_digest bytea, feature_set_id integer, own_fields json, content text, is_new boolean, differs boolean, text_differs boolean)
   ON COMMIT DELETE ROWS`
 
 /** The sequence stays ahead of the ids that are asked for, and so never hands out one of them. */
@@ -45,19 +40,19 @@ const sequenceSql = `SELECT setval('content_files_id_seq', $1) FROM content_file
  */
 const loadSql = `INSERT INTO content_incoming (${listed(tableNames)}, content, is_new, differs, text_differs)
   SELECT coalesce(old_id, CASE WHEN is_first AND is_free THEN id END, nextval('content_files_id_seq')),
-    run_id, key, ${listed(comparedNames)}, flashcards, content, old_id IS NULL,
-    old_id IS NOT NULL AND ((${listed(comparedNames)}, flashcards::text) IS DISTINCT FROM
-      (${listed(comparedNames, 'old_')}, old_flashcards::text)), content IS DISTINCT FROM old_content
+    run_id, key_digest, ${listed(comparedNames)}, own_fields, content, old_id IS NULL,
+    old_id IS NOT NULL AND ((${listed(comparedNames)}, own_fields::text) IS DISTINCT FROM
+      (${listed(comparedNames, 'old_')}, old_own_fields::text)), content IS DISTINCT FROM old_content
   FROM (
-    SELECT new.id, new.run_id, new.key, ${listed(Object.keys(lineColumns), 'new.')},
+    SELECT new.id, new.run_id, content_digest(new.key) AS key_digest, ${listed(Object.keys(lineColumns), 'new.')},
       coalesce(new.created_on, old.created_on, now()) AS created_on, ($2::integer[])[new.feature_set + 1] AS feature_set_id,
-      new.flashcards, new.content, old.id AS old_id, old.flashcards AS old_flashcards, texts.content AS old_content,
+      new.own_fields, new.content, old.id AS old_id, old.own_fields AS old_own_fields, texts.content AS old_content,
       ${comparedNames.map(name => `old.${name} AS old_${name}`).join(', ')},
       row_number() OVER (PARTITION BY old.id IS NULL, new.id ORDER BY new.place) = 1 AS is_first,
       NOT EXISTS (SELECT FROM content_files taken WHERE taken.id = new.id) AS is_free
     FROM json_to_recordset($1::json) AS new(${typed({ ...keyColumns, ...lineColumns })},
-      place integer, feature_set integer, flashcards json, content text)
-    LEFT JOIN content_files old ON old.run_id = new.run_id AND content_digest(old.key) = content_digest(new.key)
+      place integer, key text, feature_set integer, own_fields json, content text)
+    LEFT JOIN content_files old ON old.run_id = new.run_id AND old.key_digest = content_digest(new.key)
     LEFT JOIN content_texts texts ON texts.file_id = old.id
     ORDER BY new.place
   ) AS files`
@@ -69,7 +64,7 @@ const countSql = `SELECT count(*) FILTER (WHERE is_new) AS added, count(*) FILTE
 const insertSql = `INSERT INTO content_files (${listed(tableNames)})
   SELECT ${listed(tableNames)} FROM content_incoming WHERE is_new`
 
-const updateSql = `UPDATE content_files old SET ${[...comparedNames, 'flashcards'].map(name => `${name} = new.${name}`).join(', ')}
+const updateSql = `UPDATE content_files old SET ${[...comparedNames, 'own_fields'].map(name => `${name} = new.${name}`).join(', ')}
   FROM content_incoming new WHERE old.id = new.id AND new.differs`
 
 const textsSql = `INSERT INTO content_texts (file_id, content)

@@ -16,7 +16,7 @@ export interface Changed {
 /** Each name beside the file that has it, if there is one. */
 const namedSql = `SELECT files.id, files.published FROM json_to_recordset($1::json) AS name(id bigint, run_id bigint, key text)
   LEFT JOIN content_files files ON files.id = coalesce(name.id, (SELECT keyed.id FROM content_files keyed
-    WHERE keyed.run_id = name.run_id AND content_digest(keyed.key) = content_digest(name.key)))`
+    WHERE keyed.run_id = name.run_id AND keyed.key_digest = content_digest(name.key)))`
 
 const changeSql: Record<NameAction, string> = {
   unpublish: 'UPDATE content_files SET published = false WHERE id = ANY($1::bigint[])',

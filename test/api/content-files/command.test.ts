@@ -429,7 +429,7 @@ t.test('files are unpublished and removed by id, by run and key, or by a file of
 t.test('a batch is taken whole or not at all', async t => {
   await importLines(linesOf(minimal('before')))
   const before = await contents()
-  await store.postgres.query("ALTER TABLE content_files ADD CONSTRAINT poison CHECK (key <> 'poison')")
+  await store.postgres.query("ALTER TABLE content_files ADD CONSTRAINT poison CHECK (own_fields->>'key' <> 'poison')")
   const lines = linesOf(minimal('a'), minimal('b'), minimal('poison', { run_title: 'Changed' }))
   t.match(await post('/import', lines), { status: 500 })
   await store.postgres.query('ALTER TABLE content_files DROP CONSTRAINT poison')

@@ -19,7 +19,7 @@ function start(t: { teardown(work: () => unknown): void }, more: Partial<Listing
 }
 
 async function change(): Promise<string> {
-  await postgres.query(`UPDATE content_files SET title = 'Changed' WHERE id = 40`)
+  await postgres.query(`UPDATE content_files SET own_fields = '{}' WHERE id = 40`)
   const { rows } = await postgres.query<{ version: string }>('SELECT version::text FROM content_version')
   return rows[0]?.version ?? ''
 }

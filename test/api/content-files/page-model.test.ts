@@ -1,7 +1,7 @@
 /** What the browsable page is made of: its links, its form and what it shows of the answer. */
 
 import { test } from 'tap'
-import { errorAnswer, invalidFilters, methodNotAllowed } from '../../../api/content-files/answers.ts'
+import { answerOf, errorAnswer, invalidFilters, methodNotAllowed } from '../../../api/content-files/answers.ts'
 import { createPage, type Shown } from '../../../api/content-files/page-model.ts'
 import { parseQuery } from '../../../api/content-files/query-string.ts'
 
@@ -20,7 +20,7 @@ function shown(query: string, more: Partial<Shown> = {}): Shown {
     method: 'GET',
     url: `${path}${query === '' ? '' : `?${query}`}`,
     query: parseQuery(query),
-    answer: { status: 200, body: { count: 0 } },
+    answer: answerOf(200, { count: 0 }),
     choices,
     part: undefined,
     ...more,
