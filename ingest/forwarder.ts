@@ -1,6 +1,6 @@
 /**
  * Takes the journal to QuestDB. Three loops run side by side: the live lane, the backfill lane behind it, and the
- * settling, which learns what was applied and lets the journal forget it.
+ * settling, which learns what was applied and lets the journal forget it (settling.ts).
  */
 
 import { BackfillPlanner } from './backfill-lane.ts'
@@ -18,9 +18,9 @@ import { Retention } from './retention.ts'
 import { type Chunk, SegmentReader } from './segment-reader.ts'
 import type { SentNews } from './sent-times.ts'
 import { type Lane, type Progress, Settlement } from './settlement.ts'
+import { Settling } from './settling.ts'
 import { Sleeper } from './sleeper.ts'
-import { SuspensionWatch } from './suspension.ts'
-import { findSchemaFault, readTableState, resumeTable } from './table-state.ts'
+import { findSchemaFault, readTableState } from './table-state.ts'
 import type { Timing } from './timing.ts'
 
 export interface ForwarderOptions {
@@ -58,8 +58,6 @@ const settleMs = 50
 const stuckMs = 1000
 /** Some ten thousand rows: so many do not wait for more. */
 const bytesWorthSending = 700 * 1024
-/** No QuestDB is gone and back within this time. */
-const watchMs = 1000
 /** So much of the journal is looked through for late records before anything else has its turn. */
 const scanBytesMax = 64 * 1024 * 1024
 
@@ -76,9 +74,8 @@ export class Forwarder {
   readonly #sent: Progress
   readonly #sleeper: Sleeper
   readonly #retention: Retention
-  readonly #suspension: SuspensionWatch
+  readonly #settling: Settling
   #roundAtMs = Number.NEGATIVE_INFINITY
-  #watchedAtMs = Number.NEGATIVE_INFINITY
   #rewindTo: number | undefined
   #resting = 0
   #unsentSinceUs: number | undefined
@@ -88,7 +85,7 @@ export class Forwarder {
   #running: Promise<unknown> | undefined
 
   constructor(options: ForwarderOptions) {
-    const { disk, connections, from, timing, log } = options
+    const { disk, connections, from, timing, log, keepMs } = options
     this.#options = options
     this.#faults = new FaultNotes(log)
     this.#deadLetters = new DeadLetterBox({ ...options, faults: this.#faults })
@@ -102,7 +99,18 @@ export class Forwarder {
     this.#mayHavePredecessor = from < options.durableEnd()
     this.#sleeper = new Sleeper(timing)
     this.#retention = new Retention(options, from)
-    this.#suspension = new SuspensionWatch({ resume: () => resumeTable(this.#control), timing, log })
+    this.#settling = new Settling({
+      connection: this.#control,
+      settlement: this.#settlement,
+      retention: this.#retention,
+      faults: this.#faults,
+      sleeper: this.#sleeper,
+      keepMs,
+      sent: () => (this.#rewindTo === undefined ? { ...this.#sent } : undefined),
+      onLost: reason => this.#rewind(reason),
+      timing,
+      log,
+    })
     this.#delivery = new Delivery({
       connections: connections.slice(0, -1),
       requestBytes: options.requestBytes,
@@ -245,32 +253,9 @@ export class Forwarder {
 
   async #runSettling(): Promise<void> {
     while (!this.#sleeper.stopped) {
-      await this.#settle()
+      await this.#settling.settle()
       this.#report()
       await this.#sleeper.sleep(settleMs)
-    }
-  }
-
-  async #settle(): Promise<void> {
-    // What is sent until the lanes have gone back is sent again, and says nothing of what was lost.
-    if (this.#rewindTo !== undefined) return
-    const sent = { ...this.#sent }
-    const { live, backfill } = this.#settlement.applied
-    const isIdle = sent.live === live && sent.backfill === backfill
-    if (isIdle && !this.#isWatchDue()) return
-    this.#settlement.mark(sent)
-    try {
-      const state = await readTableState(this.#control)
-      this.#watchedAtMs = this.#options.timing.monotonicMs()
-      if (isIdle) this.#faults.note(undefined)
-      await this.#suspension.observe(state)
-      if (this.#mayHaveLost()) return this.#rewind('QuestDB was away and does not sync what it applies')
-      const seen = this.#settlement.observe(state)
-      if (seen === 'lost') this.#rewind('the table in QuestDB is behind what it had taken')
-      if (seen === 'applied') this.#retention.forget(this.#settlement.position)
-    } catch (error) {
-      this.#faults.noteAway(error instanceof Error ? error.message : String(error))
-      await this.#sleeper.sleep(stuckMs)
     }
   }
 
@@ -283,15 +268,6 @@ export class Forwarder {
   #awaitPredecessor(): Promise<void> {
     this.#predecessorGone ??= this.#outwait(this.#options.outwaitMs / 3)
     return this.#predecessorGone
-  }
-
-  /** A QuestDB that does not sync may lose what it had applied, even while there is nothing to send. */
-  #isWatchDue(): boolean {
-    return this.#options.keepMs > 0 && this.#options.timing.monotonicMs() - this.#watchedAtMs >= watchMs
-  }
-
-  #mayHaveLost(): boolean {
-    return this.#faults.wasAway && this.#options.keepMs > 0
   }
 
   /** Sends everything again that the journal still has. The lanes notice between two rounds. */
@@ -360,7 +336,7 @@ export class Forwarder {
       appliedOrdinal: Math.min(liveOrdinal, backfillOrdinal),
       pendingSinceUs: this.#settlement.pendingSinceUs ?? this.#unsentSinceUs,
       deadLetters: this.#deadLetters.count,
-      suspended: this.#suspension.suspended,
+      suspended: this.#settling.suspended,
       damagedBytes: this.#retention.damagedBytes,
       fault: this.#faults.current,
     })
