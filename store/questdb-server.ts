@@ -124,14 +124,22 @@ function launchQuestdb(files: QuestdbFiles, { environment, java, jar, own }: Que
 }
 
 /**
- * A QuestDB that is killed while it makes its own tables, in its very first start, may never start again. As long as our
- * table is not there, nothing of ours is, so it begins anew.
+ * A QuestDB that is killed while it makes its own tables, in its very first start, may never start again; killed while it
+ * makes ours, it may refuse every row for ever. As long as ours has had no row, nothing of ours is there, so it begins
+ * anew.
  */
 function setUnfinishedAside(root: string): void {
   const tables = join(root, 'db')
-  if (!existsSync(tables) || readdirSync(tables).some(name => name.startsWith(readingsTable))) return
+  if (!existsSync(tables) || hasHadRows(tables)) return
   rmSync(`${root}-unfinished`, { recursive: true, force: true })
   renameSync(root, `${root}-unfinished`)
+}
+
+/** Whether our table has: a row comes in by a folder of the write-ahead log, and ends in one of its day. */
+function hasHadRows(tables: string): boolean {
+  const folders = readdirSync(tables, { withFileTypes: true }).filter(entry => entry.isDirectory())
+  const ours = folders.filter(({ name }) => name.split('~')[0] === readingsTable)
+  return ours.some(({ name }) => readdirSync(join(tables, name)).some(entry => /^(wal\d|\d{4}-)/.test(entry)))
 }
 
 function javaFlags({ major }: Java, { temporary }: QuestdbFiles): string[] {

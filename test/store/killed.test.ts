@@ -2,15 +2,20 @@
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'tap'
 import { openDataDirectory } from '../../store/data-directory.ts'
 import { recordedServer } from '../../store/process-identity.ts'
+import { openQuestdb } from '../../store/questdb.ts'
+import { createQuestdbClient, type QuestdbClient } from '../../store/questdb-client.ts'
 import { openStore } from '../../store/store.ts'
+import { readingsTable } from '../../store/tables.ts'
 import { storeOptions, type TestHooks, temporaryFolder } from '../support/databases.ts'
 import { isRunning, serverPid, until } from '../support/processes.ts'
+
+const timeoutMs = 10_000
 
 async function startThenKill(t: TestHooks, path: string, when: 'ready' | 'starting'): Promise<number[]> {
   const holder = fork(new URL('../support/hold-store.ts', import.meta.url), [path, when])
@@ -101,4 +106,31 @@ test('a QuestDB that was killed in its very first start begins anew', async t =>
   const readyOrNot = Promise.race([store.questdb.ready.then(() => 'ready'), sleep(60_000, 'not ready', { ref: false })])
   t.equal(await readyOrNot, 'ready')
   t.ok(existsSync(join(directory.questdb, 'root-unfinished', 'db', 'telemetry_config')), 'it is kept aside')
+})
+
+test('a QuestDB that was killed while it made our table begins anew, and one that has rows does not', async t => {
+  const path = join(temporaryFolder(t), 'data')
+  const directory = openDataDirectory(path)
+  t.teardown(() => directory.close())
+  async function during<Result>(work: (client: QuestdbClient) => Promise<Result>): Promise<Result> {
+    const questdb = await openQuestdb(storeOptions(directory), new AbortController().signal)
+    const client = createQuestdbClient(questdb.address)
+    try {
+      await questdb.ready
+      return await work(client)
+    } finally {
+      client.close()
+      await questdb.close()
+    }
+  }
+  const insert = `INSERT INTO ${readingsTable} (ts, device, temperature) VALUES (now(), 'a', 1)`
+  const tables = join(directory.questdb, 'root', 'db')
+  const [ours = ''] = await during(async () => readdirSync(tables).filter(name => /^readings~\d+$/.test(name)))
+  // As far as a kill let it come: each row was refused, because a file was not there.
+  rmSync(join(tables, ours, 'txn_seq'), { recursive: true })
+  await during(client => client.exec(insert, timeoutMs))
+  await during(async client => {
+    const count = async () => (await client.exec(`SELECT count() FROM ${readingsTable}`, timeoutMs))[0]?.[0]
+    await until('the row is there', async () => (await count()) === 1)
+  })
 })
