@@ -23,13 +23,12 @@ export interface LoadPlan {
   readonly devices: readonly MadeDevice[]
   /** The path of a device without readings. */
   readonly silentPath: string
-  /** Requests of those who send. */
+  /** One of each who sends. */
   readonly requests: string[]
   readonly seconds: number
 }
 
 const perSecond = 5000
-const connections = 64
 const warmUpSeconds = 5
 const lightPauseMs = 50
 const dayMs = 86_400_000
@@ -50,6 +49,8 @@ export async function measureUnderLoad(hooks: Hooks, bounds: Bounds, plan: LoadP
   const generator = startProcess('load-generator.ts')
   hooks.teardown(() => stopProcess(generator))
   const port = Number(new URL(service.url).port)
+  // Each logger has a connection of its own. Over a few, one that waits for its answer would hold back what is due next.
+  const connections = requests.length
   const load = (forSeconds: number) =>
     runLoad(generator, { host: '127.0.0.1', port, connections, seconds: forSeconds, requests, perSecond })
 
