@@ -7,8 +7,9 @@
  * many files a filter lets through, and which ids stand at an offset (by class in file-classes.ts, by run in
  * file-selection.ts); so neither a count nor a deep offset costs PostgreSQL anything. Those ids are then read there by
  * their key, one query a page (file-reader.ts), as texts that are put together (file-text.ts) with those that the files
- * of a run share, which are kept (run-cache.ts). Each such query also tells the version of the data, which every change raises in its transaction;
- * listing.ts sees to it that the index follows. The answer is JSON, or is shown on a page (page-model.ts, html/).
+ * of a run share, which are kept (run-cache.ts). Each such query also tells the version of the data, which every change
+ * raises in its transaction; listing.ts sees to it that the index follows. The answer is JSON, or is shown on a page
+ * (page-model.ts, html/).
  */
 
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
