@@ -32,6 +32,8 @@ const perSecond = 5000
 const warmUpSeconds = 5
 const lightPauseMs = 50
 const dayMs = 86_400_000
+/** Between two ticks of that histogram when nothing delays them. */
+const tickMs = 10
 /** Days back: for the warming up, and for the measurement. */
 const warmUpDay = 20
 const firstDay = 2
@@ -80,7 +82,7 @@ export async function measureUnderLoad(hooks: Hooks, bounds: Bounds, plan: LoadP
 
   const stats = { statsAnswers: statsMs.length, statsP50Ms: round(percentile(statsMs, 0.5)), processMegabytes: peak }
   const sent = { perSecond: round(result.answers / result.elapsedSeconds), p50: round(result.p50Ms) }
-  bounds.atMost('under load: event loop, p99 ms between ticks of 10 ms', loopMs, 20, stats)
+  bounds.atMost('under load: delay of the event loop, p99 ms', loopMs, 20, stats)
   bounds.atMost('under load: acknowledgement, p99 ms', result.p99Ms, 50, { ...sent, max: round(result.maxMs) })
   bounds.p95('under load: data/day, cold', lightMs, 100)
 }
@@ -112,10 +114,10 @@ async function askLightly(
   return ms
 }
 
-/** Since the last look; from the histogram that the service's metrics are made of. */
+/** Since the last look; from the histogram that the service's metrics are made of, which holds whole times between ticks. */
 export async function takeLoopDelayP99Ms({ url }: Service): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text()
   const seconds = /^nodejs_eventloop_lag_p99_seconds (\S+)$/m.exec(text)?.[1]
   if (seconds === undefined) throw new Error('the metrics do not tell the delay of the event loop')
-  return 1000 * Number(seconds)
+  return 1000 * Number(seconds) - tickMs
 }

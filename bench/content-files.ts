@@ -59,14 +59,6 @@ const bounds = createBounds()
 const yardsticks: Record<string, object> = {}
 const random = createRandom(seed)
 
-/** The service's histogram holds the time from one tick to the next, of which this much is no delay. */
-const tickMs = 10
-
-/** Since the last look. */
-async function takeDelayMs(service: Service): Promise<number> {
-  return (await takeLoopDelayP99Ms(service)) - tickMs
-}
-
 interface Page {
   count: number
   results: { id: number }[]
@@ -95,7 +87,7 @@ function* writing(path: string, files: Iterable<GeneratedFile>): Generator<Gener
 
 async function measureImport(service: Service, file: string): Promise<void> {
   const tokenFile = join(service.dataDirectory, 'secrets', 'admin-token')
-  await takeDelayMs(service)
+  await takeLoopDelayP99Ms(service)
   const startedMs = performance.now()
   const words = ['--url', service.url, '--token-file', tokenFile, 'content-files', 'import', file, '--json']
   const { status, stdout, stderr } = await barograph(words)
@@ -105,7 +97,7 @@ async function measureImport(service: Service, file: string): Promise<void> {
   const perSecond = round(fileCount / tookSeconds)
   const more = { perSecond, megabytes: round(statSync(file).size / 1e6) }
   bounds.atMost('import, seconds', tookSeconds, fileCount / importPerSecondMin, more)
-  bounds.atMost('import: delay of the event loop, p99 ms', await takeDelayMs(service), loopDelayMsMax)
+  bounds.atMost('import: delay of the event loop, p99 ms', await takeLoopDelayP99Ms(service), loopDelayMsMax)
 }
 
 /** The first request waits until the index holds them all. */
@@ -114,7 +106,7 @@ async function untilListed(service: Service, reference: Reference): Promise<void
   while ((await ask(service, 'limit=1')).count !== reference.count) {
     assert(performance.now() - startedMs < listedMsMax, 'not all files are listed')
   }
-  const loopMs = round(await takeDelayMs(service))
+  const loopMs = round(await takeLoopDelayP99Ms(service))
   bounds.atMost('all are listed behind the import, ms', performance.now() - startedMs, listedMsMax, { loopMs })
 }
 
@@ -145,7 +137,7 @@ async function measurePages(service: Service, reference: Reference): Promise<Que
       const questions = Array.from({ length: questionsAsked }, () => reference.question(kind, limit, random))
       return { kind, questions }
     })
-    await takeDelayMs(service)
+    await takeLoopDelayP99Ms(service)
     for (const { kind, questions } of asked) {
       checked.push(...questions.slice(0, questionsChecked))
       const { p95Ms, more } = await load(
@@ -154,7 +146,7 @@ async function measurePages(service: Service, reference: Reference): Promise<Que
       )
       bounds.atMost(`limit=${limit}, ${kind}, p95 ms`, p95Ms, p95MsMax, more)
     }
-    bounds.atMost(`limit=${limit}: delay of the event loop, p99 ms`, await takeDelayMs(service), loopDelayMsMax)
+    bounds.atMost(`limit=${limit}: delay of the event loop, p99 ms`, await takeLoopDelayP99Ms(service), loopDelayMsMax)
     bare.send({ body: JSON.stringify(await ask(service, `limit=${limit}`)) })
     const { p95Ms, more } = await load(barePort, [requestOf('/api/latest/all/24')])
     yardsticks[`limit=${limit}: the same bytes from a bare Fastify route`] = { p95: round(p95Ms), ...more }
