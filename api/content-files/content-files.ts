@@ -16,16 +16,8 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import type pg from 'pg'
 import { isDatabaseAway } from '../../auth/database-fault.ts'
 import type { Log } from '../log.ts'
-import {
-  type Answer,
-  allowedMethods,
-  errorAnswer,
-  indented,
-  invalidFilters,
-  listAnswer,
-  methodNotAllowed,
-  optionsAnswer,
-} from './answers.ts'
+import { type Answer, indented, listAnswer } from './answer.ts'
+import { allowedMethods, errorAnswer, invalidFilters, methodNotAllowed, optionsAnswer } from './answers.ts'
 import { type Catalogue, createCatalogue } from './catalogue.ts'
 import { renderPage } from './html/page.ts'
 import { contentSecurityPolicy } from './html/style.ts'

@@ -3,6 +3,7 @@
  * them has to be looked into.
  */
 
+import type { ContentFileLine } from './line.ts'
 import type { Run } from './run-cache.ts'
 
 /** Of one file: what it shares with no other, as it is stored. */
@@ -14,26 +15,13 @@ export interface FileRow {
   own: string
 }
 
-/** In the order of the interface; something else comes before the fields of `cutBefore`. */
-export interface OwnFields {
-  key: string
-  uid: string | null
-  title: string | null
-  description: string | null
-  require_summaries: boolean
-  url: string | null
-  content_type: string
-  content_title: string | null
-  content_author: string | null
-  content_language: string | null
-  checksum: string | null
-  image_src: string | null
-  file_type: string | null
-  file_extension: string | null
-  edx_module_id: string | null
-  summary: string
-  flashcards: readonly object[]
-}
+/** In the order of the interface; something else comes before those of `cutBefore`. */
+export const ownNames = [
+  ...(['key', 'uid', 'title', 'description', 'require_summaries', 'url', 'content_type', 'content_title'] as const),
+  ...(['content_author', 'content_language', 'checksum', 'image_src', 'file_type', 'file_extension'] as const),
+  ...(['edx_module_id', 'summary', 'flashcards'] as const),
+]
+export type OwnFields = Pick<ContentFileLine, (typeof ownNames)[number]>
 
 /**
  * No value before these is an object or a list, and within a text a quotation mark has a backslash before it: what is

@@ -3,7 +3,7 @@
  * resources and runs, each as the newest line has it. The rows are named like the columns of the tables.
  */
 
-import type { OwnFields } from '../file-text.ts'
+import { type OwnFields, ownNames } from '../file-text.ts'
 import { moduleDigest } from '../fold-case.ts'
 import type { ContentFileLine } from '../line.ts'
 
@@ -125,23 +125,5 @@ function fileRow(line: ContentFileLine, feature_set: number, place: number, earl
 }
 
 function ownFields(line: ContentFileLine): OwnFields {
-  return {
-    key: line.key,
-    uid: line.uid,
-    title: line.title,
-    description: line.description,
-    require_summaries: line.require_summaries,
-    url: line.url,
-    content_type: line.content_type,
-    content_title: line.content_title,
-    content_author: line.content_author,
-    content_language: line.content_language,
-    checksum: line.checksum,
-    image_src: line.image_src,
-    file_type: line.file_type,
-    file_extension: line.file_extension,
-    edx_module_id: line.edx_module_id,
-    summary: line.summary,
-    flashcards: line.flashcards,
-  }
+  return Object.fromEntries(ownNames.map(name => [name, line[name]])) as OwnFields
 }

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
-import { indented, listAnswer } from '../../../api/content-files/answers.ts'
+import { indented, listAnswer } from '../../../api/content-files/answer.ts'
 import { type FileRow, fileText, moduleIdOf, type OwnFields } from '../../../api/content-files/file-text.ts'
 
 /** With what could be taken for the places where a text is cut. */
@@ -14,7 +14,12 @@ const anyText = fc.oneof(
 const anyTextOrNull = fc.option(anyText)
 const anyOwn: fc.Arbitrary<OwnFields> = fc.record({
   ...{ key: anyText, uid: anyTextOrNull, title: anyTextOrNull, description: anyTextOrNull },
-  ...{ require_summaries: fc.boolean(), url: anyTextOrNull, content_type: anyText, content_title: anyTextOrNull },
+  ...{
+    require_summaries: fc.boolean(),
+    url: anyTextOrNull,
+    content_type: fc.constantFrom('page', 'file', 'video', 'pdf'),
+    content_title: anyTextOrNull,
+  },
   ...{ content_author: anyTextOrNull, content_language: anyTextOrNull, checksum: anyTextOrNull },
   ...{ image_src: anyTextOrNull, file_type: anyTextOrNull, file_extension: anyTextOrNull },
   ...{ edx_module_id: anyTextOrNull, summary: anyText },

@@ -1,7 +1,8 @@
 /** What the browsable page is made of: its links, its form and what it shows of the answer. */
 
 import { test } from 'tap'
-import { answerOf, errorAnswer, invalidFilters, methodNotAllowed } from '../../../api/content-files/answers.ts'
+import { answerOf } from '../../../api/content-files/answer.ts'
+import { errorAnswer, invalidFilters, methodNotAllowed } from '../../../api/content-files/answers.ts'
 import { createPage, type Shown } from '../../../api/content-files/page-model.ts'
 import { parseQuery } from '../../../api/content-files/query-string.ts'
 
