@@ -1,5 +1,6 @@
 /** A thread that computes for long leaves the processor to those that must answer at once, and so do its helpers. */
 
+import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { constants, getPriority, setPriority } from 'node:os'
 
@@ -17,13 +18,32 @@ const threadsFolder = '/proc/self/task'
  */
 export function giveWay(): void {
   if (process.platform !== 'linux') return
+  const thread = ownThread()
+  attempt(() => lowerPriorities(thread))
+  attempt(() => takeIdleTimeOnly(thread))
+}
+
+function attempt(step: () => void): void {
   try {
-    setPriority(ownThread(), threadPriority)
-    const helperPriority = Math.min(threadPriority, getPriority(process.pid) + helperNiceness)
-    for (const helper of readdirSync(threadsFolder).filter(isHelper)) setPriority(Number(helper), helperPriority)
+    step()
   } catch {
     // Without it the answers are as right, and come as before.
   }
+}
+
+function lowerPriorities(thread: number): void {
+  setPriority(thread, threadPriority)
+  const helperPriority = Math.min(threadPriority, getPriority(process.pid) + helperNiceness)
+  for (const helper of readdirSync(threadsFolder).filter(isHelper)) setPriority(Number(helper), helperPriority)
+}
+
+/**
+ * A core that runs nothing but such a thread (`SCHED_IDLE`) counts as a free one, and who wakes up is put there. However
+ * nice it is otherwise, those who must answer at once would queue behind each other on the other cores. Node has no call
+ * for it; `chrt` comes with util-linux and busybox.
+ */
+function takeIdleTimeOnly(thread: number): void {
+  execFileSync('chrt', ['-i', '-p', '0', String(thread)], { stdio: 'ignore' })
 }
 
 function ownThread(): number {

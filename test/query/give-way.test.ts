@@ -1,10 +1,20 @@
 /** A thread that gives way does so with V8's helpers alone. */
 
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { constants, getPriority } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { test } from 'tap'
+
+/** `SCHED_IDLE`, and the place of a thread's policy in its line of `/proc` behind its name (see proc(5), field 41). */
+const idlePolicy = '5'
+const policyPlace = 38
+
+function policyOf(thread: number): string | undefined {
+  const line = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8')
+  return line.slice(line.lastIndexOf(')') + 2).split(' ')[policyPlace]
+}
 
 const code = `
   import { readlinkSync } from 'node:fs'
@@ -24,6 +34,8 @@ test('a thread gives way, and the others do not', { skip: process.platform !== '
   const [thread] = await once(worker, 'message')
   t.equal(getPriority(thread), constants.priority.PRIORITY_LOW)
   t.equal(getPriority(), before)
+  if (spawnSync('chrt', ['--help']).error === undefined) t.equal(policyOf(thread), idlePolicy, 'only in idle time')
+  t.not(policyOf(process.pid), idlePolicy)
   const others = readdirSync('/proc/self/task').filter(other => Number(other) !== thread)
   const nameOf = (other: string) => readFileSync(`/proc/self/task/${other}/comm`, 'utf8').trim()
   const helpers = others.filter(other => nameOf(other) === 'V8Worker')
