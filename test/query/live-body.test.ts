@@ -18,10 +18,13 @@ t.test('the gap is filled, and gzip says the same', async () => {
   fc.assert(
     fc.property(text, text, text, (head, words, tail) => {
       const live = liveBodyOf(frameOf(head, tail, { words, state: 'ok' }), fill)
-      const { bytes, coded } = live.at(5000)
-      const whole = Buffer.concat([head, `${words} 5000`, tail].map(part => Buffer.from(part)))
-      assert.deepEqual(bytes, whole)
-      assert.deepEqual(gunzipSync(coded.get('gzip') as Buffer), whole)
+      // Each is made of the one before.
+      for (const nowMs of [5000, 10_000, 9000]) {
+        const { bytes, coded } = live.at(nowMs)
+        const whole = Buffer.concat([head, `${words} ${nowMs}`, tail].map(part => Buffer.from(part)))
+        assert.deepEqual(bytes, whole)
+        assert.deepEqual(gunzipSync(coded.get('gzip') as Buffer), whole)
+      }
     }),
   )
 })
@@ -51,6 +54,16 @@ t.test('a body is put together once a second', async t => {
   t.equal(live.at(6999).bytes.toString(), 'ac6000b')
 })
 
+t.test('a body that was given out stays as it is', async t => {
+  const frame = frameOf('a'.repeat(9000), 'b'.repeat(9000), { words: 'c', state: 'ok' })
+  const live = liveBodyOf(frame, fill)
+  const first = live.at(1000)
+  const [bytes, gzip] = [Buffer.from(first.bytes), Buffer.from(first.coded.get('gzip') as Buffer)]
+  live.at(2000)
+  t.strictSame([first.bytes, first.coded.get('gzip')], [bytes, gzip])
+  t.equal(frame.tail.length, 0, 'the memory of the frame is given back')
+})
+
 t.test('one weak tag stands for all forms until what it says changes', async t => {
   const live = { words: 'x', state: 'fresh' }
   const body = liveBodyOf(frameOf('a', 'b', live), fill)
@@ -67,8 +80,8 @@ t.test('in the memory for answers it counts as much as it may become', async t =
   const cache = createBodyCache(100_000)
   const body = liveBodyOf(frameOf('a'.repeat(10_000), 'b'.repeat(10_000), { words: 'c', state: 'ok' }), fill)
   const whole = body.at(0)
-  t.ok(body.bytesMax >= 20_000 + whole.bytes.length + 2 * (whole.coded.get('gzip') as Buffer).length)
-  const other = bodyOf(finishBody(new Uint8Array(25_000)))
+  t.ok(body.bytesMax >= whole.bytes.length + 3 * (whole.coded.get('gzip') as Buffer).length)
+  const other = bodyOf(finishBody(new Uint8Array(50_000)))
   cache.set('live', { body, askedAtMs: 0, version: '1' })
   cache.set('other', { body: other, askedAtMs: 0, version: '1' })
   t.notOk(cache.get('live'), 'the two do not fit')
