@@ -17,7 +17,7 @@ import { deviceName } from './service.ts'
 
 const monthCount = Number(process.argv[2] ?? 50)
 /** So many that a single late answer is not its own 95th percentile. */
-const yearCount = Number(process.argv[3] ?? 40)
+const yearCount = Number(process.argv[3] ?? 30)
 const loadSeconds = Number(process.argv[4] ?? 20)
 const warmUps = 5
 const loggerCount = 1000
