@@ -40,7 +40,8 @@ function lowerPriorities(thread: number): void {
 /**
  * A core that runs nothing but such a thread (`SCHED_IDLE`) counts as a free one, and who wakes up is put there. However
  * nice it is otherwise, those who must answer at once would queue behind each other on the other cores. Node has no call
- * for it; `chrt` comes with util-linux and busybox.
+ * for it; `chrt` comes with util-linux and busybox. It is looked for where the system looks without a search path, since the
+ * pool's threads have none.
  */
 function takeIdleTimeOnly(thread: number): void {
   execFileSync('chrt', ['-i', '-p', '0', String(thread)], { stdio: 'ignore' })
