@@ -29,8 +29,8 @@ test('a thread gives way, and the others do not', { skip: process.platform !== '
   const before = getPriority()
   const giveWayUrl = new URL('../../query/give-way.ts', import.meta.url).href
   const source = new URL(`data:text/javascript,${encodeURIComponent(code)}`)
-  // The pool's threads have no environment, so no search path either.
-  const worker = new Worker(source, { workerData: giveWayUrl, env: {} })
+  // As the pool starts its threads: without an environment, so without a search path.
+  const worker = new Worker(source, { workerData: giveWayUrl, env: {}, execArgv: [] })
   t.teardown(() => worker.terminate())
   const [thread] = await once(worker, 'message')
   t.equal(getPriority(thread), constants.priority.PRIORITY_LOW)
