@@ -4,8 +4,9 @@
  * first to the last cell that both could have measured: what one of them saw before the other existed says nothing of the two.
  */
 
+import { seriesTransform } from './block-spectra.ts'
 import { correlation, correlationSeries } from './correlation.ts'
-import { crossCorrelation, largestCrossCorrelation, seriesTransform } from './cross-correlation.ts'
+import { crossCorrelation, largestCrossCorrelation } from './cross-correlation.ts'
 import { momentsOf } from './moments.ts'
 import { orNull } from './or-null.ts'
 import { type Line, orthogonalLine } from './orthogonal-line.ts'

@@ -72,3 +72,16 @@ function sampleStd(values: Float64Array, from: number, to: number, mean: number,
 export function isConstant({ min, max, std }: Moments): boolean {
   return min === max || std <= 1e-12 * Math.max(Math.abs(min), Math.abs(max))
 }
+
+export interface ObservedSpread {
+  readonly mean: number
+  /** Population standard deviation of the observed values; 0 when they are all equal. */
+  readonly deviation: number
+  readonly observed: number
+}
+
+/** Mean and population standard deviation of the observed values. */
+export function spreadOf(moments: Moments): ObservedSpread {
+  const { count, mean, std } = moments
+  return { mean, deviation: isConstant(moments) ? 0 : std * Math.sqrt((count - 1) / count), observed: count }
+}

@@ -2,8 +2,9 @@
 
 import { autocorrelation } from '../analytics/autocorrelation.ts'
 import { autocorrelationLagMax } from '../analytics/autocorrelation-bands.ts'
+import { seriesTransform } from '../analytics/block-spectra.ts'
 import { correlation, correlationSeries } from '../analytics/correlation.ts'
-import { crossCorrelation, largestCrossCorrelation, seriesTransform } from '../analytics/cross-correlation.ts'
+import { crossCorrelation, largestCrossCorrelation } from '../analytics/cross-correlation.ts'
 import { detrend } from '../analytics/detrend.ts'
 import { binMeans } from '../analytics/grid.ts'
 import { hampelClean } from '../analytics/hampel.ts'

@@ -8,24 +8,27 @@ import {
   decorrelationLag,
   shownLags,
 } from '../../analytics/autocorrelation-bands.ts'
+import type { SeriesTransform } from '../../analytics/block-spectra.ts'
 import type { Moments } from '../../analytics/moments.ts'
 import { orNull } from '../../analytics/or-null.ts'
+import type { Transforms } from './transforms.ts'
 import { verdictOf } from './verdict.ts'
 import { byMetric, type StatsWindow } from './window.ts'
 
 const cellsMin = 30
 const secondsPerHour = 3600
 
-export function autocorrelationPart({ fine, fineMoments }: StatsWindow) {
-  return byMetric(metric => partOf(fine.means[metric], fineMoments[metric], fine.frame.stepMs / 1000))
+export function autocorrelationPart({ fine, fineMoments }: StatsWindow, transforms: Transforms) {
+  const stepSeconds = fine.frame.stepMs / 1000
+  return byMetric(metric => partOf(fine.means[metric], fineMoments[metric], stepSeconds, transforms[metric]))
 }
 
-function partOf(cells: Float64Array, moments: Moments, stepSeconds: number) {
+function partOf(cells: Float64Array, moments: Moments, stepSeconds: number, transform: SeriesTransform | undefined) {
   const n = cells.length
   const n_observed = moments.count
   const verdict = verdictOf(moments, n_observed < cellsMin ? `values in fewer than ${cellsMin} cells` : null)
   const lagMax = autocorrelationLagMax(n, stepSeconds)
-  const result = verdict.status === 'ok' ? autocorrelation(cells, lagMax, moments) : undefined
+  const result = verdict.status === 'ok' ? autocorrelation(cells, lagMax, transform) : undefined
   const counts = { ...verdict, n, n_observed }
   if (result === undefined) return { ...counts, ...nothing }
   const { bartlett, white } = autocorrelationBands(result)

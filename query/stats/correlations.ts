@@ -1,29 +1,17 @@
 /** How the metrics and the dew point go together, by the hour, and how far one is behind the other. */
 
 import { type Correlation, correlation, correlationSeries } from '../../analytics/correlation.ts'
-import {
-  crossCorrelation,
-  largestCrossCorrelation,
-  releaseTransforms,
-  type SeriesTransform,
-  seriesTransform,
-} from '../../analytics/cross-correlation.ts'
+import { crossCorrelation, largestCrossCorrelation } from '../../analytics/cross-correlation.ts'
 import { holmSignificant } from '../../analytics/holm.ts'
-import { dayMs, mapColumns, type Quantity, quantities, type StatsWindow } from './window.ts'
+import type { Transforms } from './transforms.ts'
+import { mapColumns, type Quantity, quantities, type StatsWindow } from './window.ts'
 
 /** Without a reading there are no pairs. */
-export function correlationsPart(window: StatsWindow) {
-  const { timesMs, hourly, fine, fineMoments, localHours } = window
+export function correlationsPart(window: StatsWindow, transforms: Transforms) {
+  const { timesMs, hourly, fine, localHours } = window
   const n = occupiedCells(timesMs, hourly.frame.stepMs)
   if (n === 0) return { grid_seconds: null, n, pairs: [] }
   const series = mapColumns(quantities, quantity => correlationSeries(hourly.means[quantity]))
-  const lagMax = Math.min(Math.floor(dayMs / fine.frame.stepMs), fine.frame.cells - 1)
-  const made: (SeriesTransform | undefined)[] = []
-  const transforms = mapColumns(quantities, quantity => {
-    const transform = seriesTransform(fine.means[quantity], lagMax, made, fineMoments[quantity])
-    made.push(transform)
-    return transform
-  })
   const names = pairNames()
   const found = names.map(([a, b]) => correlation(series[a], series[b], localHours))
   const significant = holmSignificant(found.map(({ pValue }) => pValue))
@@ -49,7 +37,6 @@ export function correlationsPart(window: StatsWindow) {
       reason: one.reason,
     }
   })
-  releaseTransforms(made)
   return { grid_seconds: hourly.frame.stepMs / 1000, n, pairs }
 }
 

@@ -1,5 +1,6 @@
 /** Everything that can be said of one device: the answer to `stats_data`. */
 
+import { releaseTransforms } from '../../analytics/block-spectra.ts'
 import type { LocalTime } from '../../analytics/local-time.ts'
 import { release } from '../../analytics/release.ts'
 import { recordReliability } from '../../analytics/reliability-record.ts'
@@ -16,6 +17,7 @@ import { jsonMembers } from './json-text.ts'
 import type { StatsLive } from './live.ts'
 import { qualityPart } from './quality.ts'
 import { seasonalityPart } from './seasonality.ts'
+import { transformsOf } from './transforms.ts'
 import { dayMs, type StatsWindow, windowOf } from './window.ts'
 
 const unitsOfAll = {
@@ -88,9 +90,15 @@ function headOf({ device, nowMs, local }: StatsInput, window: StatsWindow) {
 }
 
 function tailOf(device: AnalysedDevice, window: StatsWindow) {
+  const transforms = transformsOf(window)
+  const [correlations, autocorrelation] = [
+    correlationsPart(window, transforms),
+    autocorrelationPart(window, transforms),
+  ]
+  releaseTransforms(Object.values(transforms))
   return {
-    correlations: correlationsPart(window),
-    autocorrelation: autocorrelationPart(window),
+    correlations,
+    autocorrelation,
     seasonality: seasonalityPart(window),
     aggregates: aggregatesPart(window),
     derived: derivedPart(window, device.altitude_m),
