@@ -10,6 +10,7 @@
 
 import { loess, loessAtEnd } from './loess.ts'
 import { type LoessPlan, planLoess } from './loess-plan.ts'
+import { quantilesInPlace } from './quantile.ts'
 
 export interface StlOptions {
   /** Values per season. */
@@ -160,9 +161,7 @@ function movingAverage(values: Float64Array, length: number, window: number, out
 function updateWeights(remainder: Float64Array, weights: Float64Array, scratch: Float64Array): void {
   const { length } = remainder
   for (let i = 0; i < length; i++) scratch[i] = Math.abs(remainder[i] as number)
-  scratch.sort()
-  const middle = Math.floor(length / 2)
-  const sixMad = 3 * ((scratch[middle] as number) + (scratch[length - middle - 1] as number))
+  const sixMad = 6 * (quantilesInPlace(scratch, [0.5])[0] as number)
   if (sixMad === 0) {
     weights.fill(1)
     return
