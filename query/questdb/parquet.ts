@@ -9,7 +9,8 @@ import { ThriftReader, type ThriftStruct, type ThriftValue } from './thrift-comp
 /** The bytes are not such a file, or not a whole one. */
 export class ParquetUnreadable extends Error {}
 
-const magic = 'PAR1'
+/** The first and the last bytes of a file. */
+export const parquetMagic = 'PAR1'
 /** Length of the footer, and the magic once more. */
 const tailBytes = 8
 const doubleBytes = 8
@@ -43,7 +44,7 @@ export function readDoubleColumns(file: Buffer, columnCount: number, rowsMax: nu
 
 function readColumns(file: Buffer, columnCount: number, rowsMax: number): Float64Array[] {
   const footerEnd = file.length - tailBytes
-  expect(footerEnd > 0 && file.toString('latin1', footerEnd + 4) === magic, 'it has no end')
+  expect(footerEnd > 0 && file.toString('latin1', footerEnd + 4) === parquetMagic, 'it has no end')
   const footer = new ThriftReader(file, footerEnd - file.readUInt32LE(footerEnd)).struct()
   const rowCount = numberIn(footer, fieldOf.file.rows)
   expect(rowCount <= rowsMax, 'it has more rows than were asked for')

@@ -150,6 +150,15 @@ test('a statement that QuestDB ends for its time is not asked again', async t =>
   await t.rejects(sourceAt(t, { timeoutMs: 1 }).series(everything, never), { code: 'TIMED_OUT' })
 })
 
+test('a whole file is enough, whatever its answer still waits for', async t => {
+  const http = await between(t, (file, response) => {
+    // It begins as it ends, which must not be taken for its end; and its answer is never ended.
+    response.write(file.subarray(0, 4))
+    setTimeout(() => response.write(file.subarray(4)), 50)
+  })
+  same(t, await sourceAt(t, { http, pg: { ...address.pg, port: 1 } }).series(everything, never))
+})
+
 test('a file that is not as we read it is refused whatever is wrong with it', async t => {
   let file: Buffer = Buffer.alloc(0)
   const http = await between(t, (answer, response) => {
