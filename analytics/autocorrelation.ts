@@ -7,7 +7,7 @@
  * `acf(adjusted=True, missing="conservative")` of statsmodels times (1 − k/N): Parzen's estimator with the usual taper.
  */
 
-import { ownSums, type SeriesTransform, seriesTransform } from './block-spectra.ts'
+import { ownSums, pairCounts, type SeriesTransform, seriesTransform } from './block-spectra.ts'
 import { momentsOf, spreadOf } from './moments.ts'
 
 /** Below so many pairs a lag has no value. */
@@ -50,7 +50,7 @@ export function autocorrelation(
 /** Without gaps they are known. */
 function ownPairs({ values, observed, block, mask }: SeriesTransform, lagMax: number): Float64Array {
   if (observed === values.length) return Float64Array.from({ length: lagMax + 1 }, (_, lag) => values.length - lag)
-  if (mask.ownPairs.length <= lagMax) mask.ownPairs = ownSums(mask.spectra, block, lagMax).map(Math.round)
+  if (mask.ownPairs.length <= lagMax) mask.ownPairs = pairCounts(ownSums(mask.spectra, block, lagMax))
   return mask.ownPairs.subarray(0, lagMax + 1)
 }
 

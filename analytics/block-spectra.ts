@@ -93,6 +93,12 @@ function blockSpectra(values: Float64Array, block: number, mean: number, scale: 
   return spectra
 }
 
+/** How many pairs of two masks, or of one with itself, there are: sums of ones, which the transforms leave near them. */
+export function pairCounts(sums: Float64Array): Float64Array {
+  for (let place = 0; place < sums.length; place++) sums[place] = Math.round(sums[place] as number)
+  return sums
+}
+
 /** Σ x_t·x_{t+k} for k = 0 … lagMax, of the spectra of one series. */
 export function ownSums(x: Float64Array, block: number, lagMax: number): Float64Array {
   const sums = new Float64Array(lagMax + 1)

@@ -7,7 +7,7 @@
  * r_xy(−k) is `ccf(x, y, adjusted=False)[k]`.
  */
 
-import { crossSums, type SeriesTransform } from './block-spectra.ts'
+import { crossSums, pairCounts, type SeriesTransform } from './block-spectra.ts'
 
 /** Below so many pairs a lag has no value. */
 const pairsMin = 20
@@ -28,7 +28,7 @@ export function crossCorrelation(x: SeriesTransform, y: SeriesTransform): CrossC
   if (cells !== y.values.length || lagMax !== y.lagMax) throw new RangeError('the two series are not on one grid')
   let pairs = x.mask.pairs.get(y.mask)
   if (pairs === undefined) {
-    pairs = crossSums(x.mask.spectra, y.mask.spectra, block, lagMax).map(Math.round)
+    pairs = pairCounts(crossSums(x.mask.spectra, y.mask.spectra, block, lagMax))
     x.mask.pairs.set(y.mask, pairs)
   }
   const r = crossSums(x.spectra, y.spectra, block, lagMax)

@@ -29,7 +29,11 @@ export function seaLevelPressure(pressure: number, temperature: number, humidity
 
 /** The dew point of each reading. */
 export function dewPoints(temperatures: Float64Array, humidities: Float64Array): Float64Array {
-  return temperatures.map((temperature, index) => dewPoint(temperature, humidities[index] as number))
+  const points = new Float64Array(temperatures.length)
+  for (let index = 0; index < points.length; index++) {
+    points[index] = dewPoint(temperatures[index] as number, humidities[index] as number)
+  }
+  return points
 }
 
 /** In hPa, of the water vapour. */

@@ -19,5 +19,9 @@ export function hourOfDayMeans(values: Float64Array, localHours: Uint8Array): Fl
 /** The series minus the mean of its hour of day; NaN stays NaN. */
 export function hourOfDayRemoved(values: Float64Array, localHours: Uint8Array): Float64Array {
   const means = hourOfDayMeans(values, localHours)
-  return values.map((value, i) => value - (means[localHours[i] as number] as number))
+  const rest = new Float64Array(values.length)
+  for (let i = 0; i < rest.length; i++) {
+    rest[i] = (values[i] as number) - (means[localHours[i] as number] as number)
+  }
+  return rest
 }

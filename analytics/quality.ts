@@ -111,24 +111,20 @@ function markSpikes(times: Float64Array, values: Float64Array, limit: number, ga
 
 /** The later of two successive readings is marked. */
 function markRates(times: Float64Array, values: Float64Array, rate: QualityLimits['rate'], marks: Uint8Array): void {
-  const [firstMs, firstChange] = rate[0] as readonly [number, number]
+  const changeMin = changeMax(rate, 0)
   for (let index = 1; index < values.length; index++) {
     const change = Math.abs((values[index] as number) - (values[index - 1] as number))
+    // In a longer time more may change, so that what a minute allows, as nearly always, needs no look at the interval.
+    if (change <= changeMin + rounding) continue
     const intervalMs = (times[index] as number) - (times[index - 1] as number)
-    // Nearly every interval is a short one, with the limit of a minute.
-    const limit = intervalMs <= firstMs ? firstChange : changeMax(rate, intervalMs)
-    if (change > limit + rounding) (marks[index] as number) |= rateBit
+    if (change > changeMax(rate, intervalMs) + rounding) (marks[index] as number) |= rateBit
   }
 }
 
 function changeMax(rate: QualityLimits['rate'], intervalMs: number): number {
   let previousMs = 0
   let previousChange = rate[0]?.[1] ?? Number.POSITIVE_INFINITY
-  for (let index = 0; index < rate.length; index++) {
-    // Not taken apart by a pattern, which would make an object of each: this is asked for every other reading.
-    const knot = rate[index] as readonly [number, number]
-    const knotMs = knot[0]
-    const change = knot[1]
+  for (const [knotMs, change] of rate) {
     if (intervalMs <= knotMs) {
       return previousChange + ((change - previousChange) * (intervalMs - previousMs)) / (knotMs - previousMs)
     }

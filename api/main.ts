@@ -3,7 +3,7 @@
 import { pino } from 'pino'
 import { StartError } from '../store/start-error.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
-import { leaveThreadsTheirOwnLimits } from './node-flags.ts'
+import { setThreadFlags } from './node-flags.ts'
 import { type Service, startService } from './service.ts'
 
 /** A stop that takes longer is given up: whoever runs us kills us soon anyway, and the journal is ready for that. */
@@ -23,7 +23,7 @@ function configOrExit(): Config {
   }
 }
 
-leaveThreadsTheirOwnLimits()
+setThreadFlags()
 const config = configOrExit()
 const log = pino({ level: config.LOG_LEVEL })
 const giveUp = new AbortController()
