@@ -36,6 +36,12 @@ interface Line {
   readonly intercept: number
 }
 
+/** Bins that stand for many, with ln(bin). */
+interface Sample {
+  readonly bins: Uint32Array
+  readonly logBins: Float64Array
+}
+
 export class Background {
   readonly #logBin: Float64Array
   /** Filled as far as it is asked for: a logarithm of all 65,537 bins would take longer than their transform. */
@@ -44,6 +50,8 @@ export class Background {
   readonly #x: Float64Array
   readonly #y: Float64Array
   readonly #isHole: Uint8Array
+  /** The bins through which the line of each place goes. */
+  readonly #samples: readonly Sample[]
   /** By bin, 1 + the place of the line that is nearest to it; 0 where bins are judged exactly. */
   readonly #lineNumber: Uint8Array
   readonly #binsPerCycle: number
@@ -61,9 +69,12 @@ export class Background {
     this.#isHole = new Uint8Array(this.#logBin.length)
     this.#binsPerCycle = size / cells
     this.#lineNumber = new Uint8Array(this.#logBin.length)
-    for (let number = 1; this.#lineBin(number - 1) < size / 2; number++) {
-      this.#lineNumber.fill(number, this.#endOfLine(number - 1))
+    const samples: Sample[] = []
+    for (let index = 0; this.#lineBin(index) < size / 2; index++) {
+      this.#lineNumber.fill(index + 1, this.#endOfLine(index))
+      samples.push(this.#sampleAround(this.#lineBin(index)))
     }
+    this.#samples = samples
   }
 
   /** Forgets the series, before the first spectrum of another one. */
@@ -87,8 +98,7 @@ export class Background {
     let largest = 0
     for (let k = 0; k < power.length; k++) if ((power[k] as number) > largest) largest = power[k] as number
     this.#floor = Math.max(this.#floor, floorShare * largest)
-    this.#lines = []
-    for (let i = 0; this.#lineBin(i) < power.length - 1; i++) this.#lines.push(this.#sampledLine(this.#lineBin(i)))
+    this.#lines = this.#samples.map(sample => this.#lineThrough(sample))
   }
 
   /** The background at a bin. Costs one pass per round over up to two octaves of bins. */
@@ -175,16 +185,23 @@ export class Background {
     return Math.round(exactCyclesMax * this.#binsPerCycle * 2 ** (index / linesPerOctave))
   }
 
-  #sampledLine(bin: number): Line {
+  /** Of the window of a bin. */
+  #sampleAround(bin: number): Sample {
     const [from, to] = this.#window(bin)
     const width = to - from + 1
     const count = Math.min(sampleMax, width)
-    for (let i = 0; i < count; i++) {
-      const place = count < width ? Math.floor(((i * goldenFraction) % 1) * width) : i
-      this.#x[i] = this.#logBin[from + place] as number
-      this.#y[i] = this.#logOf(from + place)
+    const bins = Uint32Array.from({ length: count }, (_, i) => {
+      return from + (count < width ? Math.floor(((i * goldenFraction) % 1) * width) : i)
+    })
+    return { bins, logBins: Float64Array.from(bins, sampled => this.#logBin[sampled] as number) }
+  }
+
+  #lineThrough({ bins, logBins }: Sample): Line {
+    this.#x.set(logBins)
+    for (let i = 0; i < bins.length; i++) {
+      this.#y[i] = Math.log(Math.max(this.#power[bins[i] as number] as number, powerMin))
     }
-    return this.#fit(count)
+    return this.#fit(bins.length)
   }
 
   /** The line through the first `count` points, dropping those above it three times. */

@@ -5,6 +5,8 @@
  */
 
 const flatMs = 3 * 3_600_000
+/** Two whole blocks of the clock lie in every flat line. */
+const blockMs = flatMs / 3
 
 /**
  * 1 for every reading of such a stretch. Readings (no NaN) are at ascending times; a time longer than `gapMs` between
@@ -18,6 +20,7 @@ export function flatLines(
   gapMs: number,
 ): Uint8Array {
   const flat = new Uint8Array(values.length)
+  if (!mayBeFlat(timesMs, values, limit, gapMs)) return flat
   const largest = new SlidingExtreme(values, 1)
   const smallest = new SlidingExtreme(values, -1)
   let start = 0
@@ -35,6 +38,34 @@ export function flatLines(
     if ((timesMs[end] as number) - (timesMs[start] as number) >= flatMs) markBack(flat, start, end)
   }
   return flat
+}
+
+/**
+ * False when no two successive blocks together have so little change, as with most sensors: that takes one look at each
+ * reading. Times more than a block apart without a gap, between which a block may be empty, are not looked into.
+ */
+function mayBeFlat(timesMs: Float64Array, values: Float64Array, limit: number, gapMs: number): boolean {
+  let [blockBefore, minBefore, maxBefore] = [Number.NaN, Number.NaN, Number.NaN]
+  let index = 0
+  while (index < values.length) {
+    // NaN before the first reading, which is neither more nor less than anything.
+    const sinceMs = (timesMs[index] as number) - (timesMs[index - 1] as number)
+    if (sinceMs > blockMs && sinceMs <= gapMs) return true
+    const block = Math.floor((timesMs[index] as number) / blockMs)
+    const endMs = (block + 1) * blockMs
+    let min = values[index] as number
+    let max = min
+    for (index++; (timesMs[index] as number) < endMs; index++) {
+      const value = values[index] as number
+      if (value < min) min = value
+      if (value > max) max = value
+    }
+    if (block === blockBefore + 1 && Math.max(max, maxBefore) - Math.min(min, minBefore) < limit) return true
+    blockBefore = block
+    minBefore = min
+    maxBefore = max
+  }
+  return false
 }
 
 /** A start never moves back, so everything before a marked reading of this stretch is marked already. */

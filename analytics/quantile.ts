@@ -34,32 +34,42 @@ export function median(values: Float64Array): number {
 export function quantilesInPlace(values: Float64Array, probabilities: readonly number[]): number[] {
   const last = values.length - 1
   if (last < 0) return probabilities.map(() => Number.NaN)
-  // Everything left of a selected rank is at most its value, so the next search begins there.
-  let sortedTo = 0
-  return probabilities.map(probability => {
-    const place = last * probability
-    const rank = Math.floor(place)
-    const low = select(values, rank, sortedTo, last)
-    sortedTo = rank
+  const places = probabilities.map(probability => last * probability)
+  const ranks = places.map(Math.floor)
+  selectAll(values, ranks, 0, last)
+  return places.map((place, index) => {
+    const rank = ranks[index] as number
+    const low = values[rank] as number
     const share = place - rank
     if (share === 0) return low
-    const high = smallest(values, rank + 1)
+    // Nothing behind the next selected rank is smaller than what lies there.
+    const high = smallest(values, rank + 1, ranks.find(other => other > rank) ?? last)
     // As numpy: from the nearer end, so that the result never leaves [low, high].
     return share < 0.5 ? low + (high - low) * share : high - (high - low) * (1 - share)
   })
 }
 
-function smallest(values: Float64Array, from: number): number {
+function smallest(values: Float64Array, from: number, to: number): number {
   let least = values[from] as number
-  for (let index = from + 1; index < values.length; index++) {
+  for (let index = from + 1; index <= to; index++) {
     const value = values[index] as number
     if (value < least) least = value
   }
   return least
 }
 
+/** `select` for ascending ranks: the middle one first, since it parts what the others have to look through. */
+function selectAll(values: Float64Array, ranks: readonly number[], left: number, right: number): void {
+  const middle = ranks.length >> 1
+  const rank = ranks[middle]
+  if (rank === undefined) return
+  select(values, rank, left, right)
+  selectAll(values, ranks.slice(0, middle), left, rank)
+  selectAll(values, ranks.slice(middle + 1), rank, right)
+}
+
 /** Puts the value of this rank in its place, smaller ones before it and larger ones behind, between `left` and `right`. */
-function select(values: Float64Array, rank: number, left: number, right: number): number {
+function select(values: Float64Array, rank: number, left: number, right: number): void {
   let low = left
   let high = right
   while (low < high) {
@@ -67,7 +77,6 @@ function select(values: Float64Array, rank: number, left: number, right: number)
     if (rank <= split) high = split
     else low = split + 1
   }
-  return values[rank] as number
 }
 
 /**

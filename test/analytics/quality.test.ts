@@ -113,8 +113,9 @@ test('flat lines are all stretches of three hours, as a slow search finds them',
     value: fc.integer({ min: 0, max: 4 }),
     waitMs: fc.constantFrom(hourMs / 2, hourMs, 3 * hourMs),
   })
+  const readings = fc.array(reading, { maxLength: 40, size: 'max' })
   fc.assert(
-    fc.property(fc.array(reading, { maxLength: 40, size: 'max' }), fc.constantFrom(1, 2, 3), (list, limit) => {
+    fc.property(readings, fc.constantFrom(1, 2, 3), fc.constantFrom(hourMs, 4 * hourMs), (list, limit, gapMs) => {
       const below = 4
       let timeMs = 0
       const times = Float64Array.from(list, ({ waitMs }) => (timeMs += waitMs))
@@ -123,13 +124,13 @@ test('flat lines are all stretches of three hours, as a slow search finds them',
       for (let from = 0; from < list.length; from++) {
         for (let to = from; to < list.length; to++) {
           const part = values.subarray(from, to + 1)
-          const isWhole = list.slice(from + 1, to + 1).every(({ waitMs }) => waitMs <= hourMs)
+          const isWhole = list.slice(from + 1, to + 1).every(({ waitMs }) => waitMs <= gapMs)
           const isFlat = Math.max(...part) - Math.min(...part) < limit && part.every(value => value < below)
           const isLong = (times[to] ?? 0) - (times[from] ?? 0) >= 3 * hourMs
           if (isWhole && isFlat && isLong) expected.fill(1, from, to + 1)
         }
       }
-      assert.deepEqual(flatLines(times, values, limit, below, hourMs), expected)
+      assert.deepEqual(flatLines(times, values, limit, below, gapMs), expected)
     }),
     { numRuns: 1000 },
   )
