@@ -2,7 +2,6 @@
 
 import { autocorrelation } from '../analytics/autocorrelation.ts'
 import { autocorrelationLagMax } from '../analytics/autocorrelation-bands.ts'
-import { seriesTransform } from '../analytics/block-spectra.ts'
 import { correlation, correlationSeries } from '../analytics/correlation.ts'
 import { crossCorrelation, largestCrossCorrelation } from '../analytics/cross-correlation.ts'
 import { detrend } from '../analytics/detrend.ts'
@@ -17,6 +16,7 @@ import { recordReliability } from '../analytics/reliability-record.ts'
 import { createPeakSearch } from '../analytics/seasonal-peaks.ts'
 import { strengthOf } from '../analytics/strength.ts'
 import { aggregatesPart } from '../query/stats/aggregates.ts'
+import { type Transforms, transformsOf } from '../query/stats/transforms.ts'
 import { cellMiddles, quantities, windowOf } from '../query/stats/window.ts'
 import { metrics } from '../store/tables.ts'
 import { type MadeSeries, madeColumns } from './made-series.ts'
@@ -25,7 +25,10 @@ import { median, printResult, round } from './measure.ts'
 const runs = 15
 const dayMs = 86_400_000
 
-/** One line for each function. `referenceMs`: what the script took, by the names of its parts. */
+/**
+ * One line for each function. An answer makes the transforms once for both kinds of correlation; here each makes its own.
+ * `referenceMs`: what the script took, by the names of its parts.
+ */
 export function measureFunctions(
   made: MadeSeries,
   days: number,
@@ -85,9 +88,12 @@ function functionsOf(made: MadeSeries, days: number, timeZone: string): Record<s
     aggregates: { points: timesMs.length * quantities.length, work: () => aggregatesPart(window) },
     autocorrelation: {
       points: gridded,
-      work: () => metrics.map(metric => autocorrelation(fine.means[metric], lagMax)),
+      work: () => {
+        const transforms = transformsOf(window)
+        return metrics.map(metric => autocorrelation(fine.means[metric], lagMax, transforms[metric]))
+      },
     },
-    cross_correlation: { points: cells * quantities.length, work: () => lagsOf(fine.means, dayMs / stepMs) },
+    cross_correlation: { points: cells * quantities.length, work: () => lagsOf(transformsOf(window)) },
     correlation: {
       points: hourly.frame.cells * quantities.length,
       work: () => {
@@ -116,10 +122,8 @@ function functionsOf(made: MadeSeries, days: number, timeZone: string): Record<s
   }
 }
 
-function lagsOf(means: Readonly<Record<string, Float64Array>>, lagMax: number) {
-  const all: ReturnType<typeof seriesTransform>[] = []
-  for (const quantity of quantities) all.push(seriesTransform(means[quantity] ?? new Float64Array(0), lagMax, all))
-  return pairsOf(all).map(([x, y]) => {
+function lagsOf(transforms: Transforms) {
+  return pairsOf(Object.values(transforms)).map(([x, y]) => {
     return x === undefined || y === undefined ? null : largestCrossCorrelation(crossCorrelation(x, y))
   })
 }
