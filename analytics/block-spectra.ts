@@ -93,7 +93,7 @@ function blockSpectra(values: Float64Array, block: number, mean: number, scale: 
   return spectra
 }
 
-/** How many pairs of two masks, or of one with itself, there are: sums of ones, which the transforms leave near them. */
+/** The pairs of two masks, or of one with itself, by their sums, which are whole numbers but for rounding. */
 export function pairCounts(sums: Float64Array): Float64Array {
   for (let place = 0; place < sums.length; place++) sums[place] = Math.round(sums[place] as number)
   return sums
