@@ -1,14 +1,16 @@
 /**
  * How strong the daily and weekly seasons and the trend of hourly means are: F = max(0, 1 − Var R / Var(R + C)) for a
- * component C beside the remainder R of the robust STL, over the observed hours. F is 0 when that denominator is under
- * 1e-10 of the series' own variance: without this guard a pure sine has a trend of −0.40.
+ * component C beside the remainder R of the robust STL, over the observed hours; the week's is that of one round of MSTL.
+ * F is 0 when that denominator is under 1e-10 of the series' own variance: without this guard a pure sine has a trend of
+ * −0.40.
  *
  * Source: Wang, Smith and Hyndman, Data Mining and Knowledge Discovery 13 (2006); the guard is that of the R package
  * tsfeatures. White noise alone has a daily strength of 0.22 on average over 30 days, which is why labels begin at 0.3.
  */
 
 import { fillGaps } from './fill-gaps.ts'
-import { dailyStl, decompose, weeklyStl } from './stl.ts'
+import { decomposeSeasons } from './mstl.ts'
+import { dailyStl, type Stl, weeklyStl } from './stl.ts'
 
 export interface Strength {
   readonly daily: number
@@ -30,16 +32,14 @@ const weeklyHoursMin = 3 * 168
 export function strengthOf(hourly: Float64Array, hours: Uint8Array, weekIsPeak: boolean): Strength | null {
   const observed = hourly.reduce((count, value) => (Number.isNaN(value) ? count : count + 1), 0)
   if (hourly.length < hoursMin || observed < coverageMin * hourly.length) return null
-  const { seasonal, trend, remainder } = decompose(fillGaps(hourly, hours), dailyStl)
+  const seasons = weekIsPeak && hourly.length >= weeklyHoursMin ? [dailyStl, weeklyStl] : [dailyStl]
+  const [day, week] = decomposeSeasons(fillGaps(hourly, hours), seasons, 1) as [Stl, Stl?]
   const guard = 1e-10 * observedVariance(hourly, hourly)
-  const daily = shareOf(remainder, seasonal, hourly, guard)
-  const trendShare = shareOf(remainder, trend, hourly, guard)
-  let weekly: number | null = null
-  if (weekIsPeak && hourly.length >= weeklyHoursMin) {
-    const week = decompose(sumOf(remainder, trend), weeklyStl)
-    weekly = shareOf(week.remainder, week.seasonal, hourly, guard)
+  return {
+    daily: shareOf(day.remainder, day.seasonal, hourly, guard),
+    weekly: week === undefined ? null : shareOf(week.remainder, week.seasonal, hourly, guard),
+    trend: shareOf(day.remainder, day.trend, hourly, guard),
   }
-  return { daily, weekly, trend: trendShare }
 }
 
 /** 0.64 is the usual threshold for taking seasonal differences. */

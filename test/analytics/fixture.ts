@@ -25,3 +25,24 @@ export function deviation(value: number | null, reference: number | null): numbe
   if (isMissing || reference === null) return isMissing && reference === null ? 0 : Number.POSITIVE_INFINITY
   return value === reference ? 0 : Math.abs(value - reference) / (Math.abs(reference) || 1)
 }
+
+export interface HourlySeries {
+  /** Or `file column` of demo/data. */
+  readonly values: number[] | string
+  readonly length: number
+}
+
+export function hourlySeries({ values, length }: HourlySeries): Float64Array {
+  if (typeof values !== 'string') return Float64Array.from(values)
+  const [file = '', column = ''] = values.split(' ')
+  const lines = readFileSync(join(import.meta.dirname, '../../demo/data', file), 'utf8')
+    .trimEnd()
+    .split('\n')
+  const place = (lines[0] ?? '').split(',').indexOf(column)
+  return Float64Array.from(lines.slice(1, length + 1), line => Number(line.split(',')[place]))
+}
+
+/** The largest difference from the reference, which has each `every`th value. */
+export function farthest(part: Float64Array, expected: readonly number[], every: number): number {
+  return Math.max(...expected.map((value, index) => Math.abs((part[index * every] ?? Number.NaN) - value)))
+}

@@ -1,22 +1,18 @@
 /** STL against statsmodels. Fixture: fixtures/stl.py. */
 
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import fc from 'fast-check'
 import { test } from 'tap'
 import { dailyStl, decompose, type StlOptions, weeklyStl } from '../../analytics/stl.ts'
+import { farthest, type HourlySeries, hourlySeries, readFixture } from './fixture.ts'
 
 interface Parts {
   readonly seasonal: number[]
   readonly trend: number[]
 }
 
-interface Case {
+interface Case extends HourlySeries {
   readonly name: string
-  /** Or `file column` of demo/data. */
-  readonly values: number[] | string
-  readonly length: number
   readonly period: number
   /** Of the parts, each so manieth value is kept. */
   readonly every: number
@@ -25,34 +21,20 @@ interface Case {
   readonly robust: Parts
 }
 
-const cases: Case[] = JSON.parse(readFileSync(join(import.meta.dirname, 'fixtures/stl.json'), 'utf8'))
-
-function valuesOf({ values, length }: Case): Float64Array {
-  if (typeof values !== 'string') return Float64Array.from(values)
-  const [file = '', column = ''] = values.split(' ')
-  const lines = readFileSync(join(import.meta.dirname, '../../demo/data', file), 'utf8')
-    .trimEnd()
-    .split('\n')
-  const place = (lines[0] ?? '').split(',').indexOf(column)
-  return Float64Array.from(lines.slice(1, length + 1), line => Number(line.split(',')[place]))
-}
+const cases = readFixture<Case[]>('stl')
 
 function optionsOf(period: number, robust: boolean): StlOptions {
   return { ...(period === 24 ? dailyStl : weeklyStl), robust }
-}
-
-function deviation(part: Float64Array, expected: number[], every: number): number {
-  return Math.max(...expected.map((value, index) => Math.abs((part[index * every] ?? Number.NaN) - value)))
 }
 
 for (const robust of [false, true]) {
   test(`${robust ? 'robust' : 'plain'} STL is that of statsmodels`, async t => {
     let largest = 0
     for (const known of cases) {
-      const { seasonal, trend } = decompose(valuesOf(known), optionsOf(known.period, robust))
+      const { seasonal, trend } = decompose(hourlySeries(known), optionsOf(known.period, robust))
       const expected = robust ? known.robust : known.plain
       const share =
-        Math.max(deviation(seasonal, expected.seasonal, known.every), deviation(trend, expected.trend, known.every)) /
+        Math.max(farthest(seasonal, expected.seasonal, known.every), farthest(trend, expected.trend, known.every)) /
         known.range
       t.ok(share <= 1e-8, `${known.name}: ${share} of the range`)
       largest = Math.max(largest, share)
@@ -63,7 +45,7 @@ for (const robust of [false, true]) {
 
 test('the parts add up to the series', async t => {
   for (const known of cases) {
-    const values = valuesOf(known)
+    const values = hourlySeries(known)
     const { seasonal, trend, remainder } = decompose(values, optionsOf(known.period, true))
     const error = (value: number, i: number) => value - (seasonal[i] ?? 0) - (trend[i] ?? 0) - (remainder[i] ?? 0)
     t.ok(Math.max(...values.map(error).map(Math.abs)) <= 1e-12 * Math.max(...values.map(Math.abs)), known.name)
