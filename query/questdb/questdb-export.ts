@@ -120,8 +120,8 @@ function columnsIn(file: Buffer, { columnCount, rowsMax }: ColumnsAsked): Float6
   try {
     return readDoubleColumns(file, columnCount, rowsMax)
   } catch (error) {
-    if (!(error instanceof ParquetUnreadable)) throw error
-    return undefined
+    if (error instanceof ParquetUnreadable) return undefined
+    throw error
   } finally {
     // A short one lies among others in memory of Node's own.
     if (file.length === file.buffer.byteLength) release([file])

@@ -91,10 +91,8 @@ function headOf({ device, nowMs, local }: StatsInput, window: StatsWindow) {
 
 function tailOf(device: AnalysedDevice, window: StatsWindow) {
   const transforms = transformsOf(window)
-  const [correlations, autocorrelation] = [
-    correlationsPart(window, transforms),
-    autocorrelationPart(window, transforms),
-  ]
+  const correlations = correlationsPart(window, transforms)
+  const autocorrelation = autocorrelationPart(window, transforms)
   releaseTransforms(Object.values(transforms))
   return {
     correlations,
