@@ -84,6 +84,10 @@ export const Settings = z.object({
     })
     .default('info')
     .describe('How much is logged.'),
+  LOG_FORMAT: z
+    .enum(['auto', 'json', 'pretty'], { error: 'must be auto, json or pretty' })
+    .default('auto')
+    .describe('How it is logged: json, pretty, or auto, which is pretty on a terminal and json elsewhere.'),
   JOURNAL_MAX: bytes
     .refine(value => value >= 1024 ** 2, 'must be at least 1MiB')
     .default(20 * gibibyte)

@@ -1,17 +1,22 @@
-/** `npm start`: reads the settings, starts the service, and stops it on a signal. */
+/** `barograph start` and `npm start`: reads the settings, starts the service, and stops it on a signal. */
 
-import { pino } from 'pino'
+import { isatty } from 'node:tty'
 import { StartError } from '../store/start-error.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
+import { createLog } from './log-output.ts'
 import { setThreadFlags } from './node-flags.ts'
 import { type Service, startService } from './service.ts'
+import { startHelp } from './start-help.ts'
 
 /** A stop that takes longer is given up: whoever runs us kills us soon anyway, and the journal is ready for that. */
 const stopMsMax = 10_000
 
-function fail(sentence: string): never {
+/** As that of the command line. */
+const exitUsage = 2
+
+function fail(sentence: string, exitStatus = 1): never {
   process.stderr.write(`${sentence}\n`)
-  process.exit(1)
+  process.exit(exitStatus)
 }
 
 function configOrExit(): Config {
@@ -23,9 +28,19 @@ function configOrExit(): Config {
   }
 }
 
+function readArguments(words: string[]): void {
+  if (words.length === 0) return
+  if (words.includes('--help') || words.includes('-h')) {
+    process.stdout.write(startHelp())
+    process.exit()
+  }
+  fail(`The service takes no arguments such as ${JSON.stringify(words[0])}; --help lists its settings.`, exitUsage)
+}
+
+readArguments(process.argv.slice(2))
 setThreadFlags()
 const config = configOrExit()
-const log = pino({ level: config.LOG_LEVEL })
+const log = await createLog(config, isatty(1))
 const giveUp = new AbortController()
 let service: Service | undefined
 let stopping = false

@@ -52,7 +52,7 @@ function showAddresses(url: string, timeZone: string): void {
   say(`  curl -s '${url}/api/v1/contentfiles/?offered_by=ocw&limit=2'`)
   say(`  curl -s ${url}/health/ready`)
   say(`  curl -s ${url}/metrics`)
-  say('  npm run -s barograph -- devices list')
+  say('  npx barograph devices list')
   say()
   say(`In a browser: ${url}/api/v1/contentfiles/?format=api`)
   say()

@@ -37,7 +37,7 @@ export function startDemoService(options: DemoServiceOptions): DemoService {
   const { dataDirectory, environment, signal, onLine } = options
   const child = spawn(process.execPath, [...nodeFlags, 'api/main.ts'], {
     cwd: root,
-    env: { ...environment, DATA_DIR: dataDirectory },
+    env: { ...environment, DATA_DIR: dataDirectory, LOG_FORMAT: 'json' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const ended = endOf(child)

@@ -17,8 +17,8 @@ const arrows: Record<string, string[]> = {
   api: ['store', 'ingest', 'analytics', 'query', 'auth'],
 }
 
-/** Benches, tests and the demo may import anything, and nothing imports them. */
-const leaves = ['bench', 'test', 'demo']
+/** Benches, tests, the demo and what starts all of it may import anything, and nothing imports them. */
+const leaves = ['bench', 'bin', 'test', 'demo']
 
 const importPattern = /(?:from|import|new URL)\s*\(?\s*'(\.{1,2}\/[^']+)'/g
 
@@ -67,9 +67,13 @@ test('only the configuration reads the environment', async t => {
   t.strictSame(readers.sort(), ['api/cli/barograph.ts', 'api/main.ts'], 'the two programs hand it to the configuration')
 })
 
-test('npm start starts Node as the tests and the demo do', async t => {
-  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  t.equal(scripts.start, `node ${nodeFlags.join(' ')} api/main.ts`)
+test('npm start and the command start Node as the tests and the demo do', async t => {
+  const { bin, scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  t.equal(scripts.start, `${bin.barograph} start`)
+  t.match(
+    readFileSync(join(root, bin.barograph), 'utf8'),
+    `\nexec "$node" ${nodeFlags.join(' ')} "$package/bin/launch.cjs" "$@"\n`,
+  )
 })
 
 test('every folder is in the table', async t => {

@@ -1,8 +1,7 @@
-#!/usr/bin/env node
-/** `npm run barograph`: reads the arguments, runs the command, and tells how it went by the exit status. */
+/** `barograph`: reads the arguments, runs the command, and tells how it went by the exit status. */
 
-import { readFileSync } from 'node:fs'
 import { CommanderError } from 'commander'
+import { packageVersion } from '../version.ts'
 import { CommandError, exitUsage } from './command-error.ts'
 import { createProgram } from './program.ts'
 
@@ -14,8 +13,7 @@ stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error
 })
 
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
-const program = createProgram({ stdin, stdout, stderr, environment: process.env, version })
+const program = createProgram({ stdin, stdout, stderr, environment: process.env, version: packageVersion() })
 try {
   await program.parseAsync()
 } catch (error) {

@@ -70,7 +70,7 @@ async function examine(options: DoctorOptions): Promise<Check[]> {
 function checkNode(): Check {
   const { node } = process.versions
   const ok = Number.parseInt(node, 10) >= nodeMajor
-  const remedy = `: run the command by npm run -s barograph, which uses Node ${nodeMajor}`
+  const remedy = `: run the command by npx barograph, which uses Node ${nodeMajor}`
   return { name: 'Node', ok, finding: ok ? node : node + remedy }
 }
 

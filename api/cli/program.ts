@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import { Command } from 'commander'
 import { ConfigError, readConfig } from '../config.ts'
 import { createAdminClient } from './admin-client.ts'
-import { CommandError } from './command-error.ts'
+import { CommandError, exitUsage } from './command-error.ts'
 import { addContentFilesCommand } from './content-files.ts'
 import { addDeadLettersCommand } from './dead-letters.ts'
 import { addDevicesCommand } from './devices.ts'
@@ -23,6 +23,7 @@ export interface ProgramOptions {
 
 const help = `
 Examples:
+  barograph start                                    run the service
   barograph doctor                                   is everything there that the service needs?
   barograph devices add kitchen --location-short Kitchen
   barograph devices list --search kit
@@ -31,13 +32,13 @@ Examples:
   barograph status --json
 
 The server is found by the settings that it is started with (HOST, PORT, DATA_DIR, …), or by --url and --token-file.
-In a checkout, run: npm run -s barograph -- <command>
+In a checkout, and where the package is installed, run: npx barograph <command>
 
 Exit status: 0 done, 1 failed, 2 wrong usage.`
 
 export function createProgram({ stdin, stdout, stderr, environment, version }: ProgramOptions): Command {
   const program = new Command('barograph')
-    .description('look after a Barograph server: its devices, its readings, its content files, its state')
+    .description('run a Barograph server and look after it: its devices, its readings, its content files, its state')
     .option('--url <address>', 'address of the server, such as http://127.0.0.1:8080')
     .option('--token-file <file>', 'file with the admin token; default is secrets/admin-token in DATA_DIR')
     .version(version, '--version', 'print the version')
@@ -51,6 +52,7 @@ export function createProgram({ stdin, stdout, stderr, environment, version }: P
   const serverOptions = () => program.opts<ServerOptions>()
   const client = createAdminClient(() => findServer(serverOptions(), readSettings))
   const streams = { stdin, stdout, stderr }
+  addStartCommand(program)
   addDoctorCommand(program, { client, streams, environment, serverOptions })
   addStatusCommand(program, client, streams)
   addDevicesCommand(program, client, streams)
@@ -58,6 +60,18 @@ export function createProgram({ stdin, stdout, stderr, environment, version }: P
   addContentFilesCommand(program, client, streams)
   addDeadLettersCommand(program, client, streams)
   return program
+}
+
+/** For the help; bin/launch.cjs starts the service itself, without what the command line loads. */
+function addStartCommand(program: Command): void {
+  program
+    .command('start')
+    .description('run the service until Ctrl-C; barograph start --help lists its settings')
+    .allowExcessArguments()
+    .allowUnknownOption()
+    .action(() => {
+      throw new CommandError('"start" comes first: barograph start', exitUsage)
+    })
 }
 
 function settingsFrom(environment: Record<string, string | undefined>) {

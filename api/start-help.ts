@@ -1,0 +1,55 @@
+/** `barograph start --help`: how the service is started and stopped, and its settings, from their schema. */
+
+import { Settings } from './config.ts'
+
+const intro = `Usage: barograph start
+
+Runs the service, with a QuestDB and a PostgreSQL of its own unless it is given others. In a checkout, npm start does the
+same. Ctrl-C stops it, as do SIGTERM and SIGHUP; what was acknowledged is on disk, and the next start goes on with it.
+
+Settings are environment variables, as in: PORT=8081 DATA_DIR=/srv/barograph barograph start
+`
+
+/** The name, the default and the description of every setting. */
+export function settingRows(): [name: string, defaultValue: string, description: string][] {
+  return Object.entries(Settings.shape).map(([name, schema]) => [
+    name,
+    textOf(defaultOf(schema)),
+    schema.description ?? '',
+  ])
+}
+
+export function startHelp(): string {
+  const rows = settingRows()
+  const width = (column: 0 | 1) => Math.max(...rows.map(row => row[column].length)) + 2
+  const [nameWidth, defaultWidth] = [width(0), width(1)]
+  const lines = rows.map(([name, value, description]) => {
+    return `  ${name.padEnd(nameWidth)}${value.padEnd(defaultWidth)}${description}`
+  })
+  const head = `  ${'name'.padEnd(nameWidth)}${'default'.padEnd(defaultWidth)}what\n`
+  return `${intro}\n${head}${lines.join('\n')}\n\nThe other commands: barograph --help\n`
+}
+
+interface Schema {
+  _zod: { def: { type: string; defaultValue?: unknown; in?: unknown } }
+}
+
+/** As it is written in the environment: it stands in the schema, or in the one that reads the text before it is changed. */
+function defaultOf({ _zod: { def } }: Schema): unknown {
+  return def.type === 'pipe' ? defaultOf(def.in as Schema) : def.defaultValue
+}
+
+const mebibyte = 1024 ** 2
+const gibibyte = 1024 ** 3
+
+/** No setting but a size reaches a MiB. */
+function textOf(value: unknown): string {
+  if (value === undefined) return ''
+  if (isRange(value)) return `${value.min}..${value.max}`
+  if (typeof value !== 'number' || value < mebibyte) return String(value)
+  return value % gibibyte === 0 ? `${value / gibibyte}GiB` : `${value / mebibyte}MiB`
+}
+
+function isRange(value: unknown): value is { min: number; max: number } {
+  return typeof value === 'object' && value !== null && 'min' in value && 'max' in value
+}

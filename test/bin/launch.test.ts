@@ -1,0 +1,96 @@
+/** The command as a newcomer meets it: its help, and sentences where its Node is missing or old. */
+
+import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import t, { type Test } from 'tap'
+import { settingRows } from '../../api/start-help.ts'
+import { temporaryFolder } from '../support/databases.ts'
+import { runToEnd } from '../support/run-program.ts'
+
+const root = resolve(import.meta.dirname, '..', '..')
+const { PATH = '', HOME = '' } = process.env
+
+/** Makes this Node say that it is the old one. */
+function pretendNode(t: Test, version: string): string {
+  const file = join(temporaryFolder(t), 'version.cjs')
+  const text = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } })`
+  writeFileSync(file, text)
+  return file
+}
+
+/** A folder with what a checkout has before `npm ci`, and PATH with the common programs and this `node`, if any. */
+function bareCheckout(t: Test, nodeScript?: string) {
+  const folder = temporaryFolder(t)
+  const programs = join(folder, 'programs')
+  mkdirSync(programs)
+  for (const name of ['readlink', 'sh']) symlinkSync(join('/bin', name), join(programs, name))
+  if (nodeScript !== undefined) {
+    writeFileSync(join(programs, 'node'), nodeScript)
+    chmodSync(join(programs, 'node'), 0o755)
+  }
+  cpSync(join(root, 'bin'), join(folder, 'bin'), { recursive: true })
+  cpSync(join(root, 'package.json'), join(folder, 'package.json'))
+  mkdirSync(join(folder, 'api'))
+  writeFileSync(join(folder, 'api', 'main.ts'), '')
+  return { folder, environment: { PATH: programs } }
+}
+
+t.test('npm start -- --help shows every setting with the default that the README names', async t => {
+  const run = await runToEnd('npm', ['start', '--silent', '--', '--help'], {
+    folder: root,
+    environment: { PATH, HOME },
+  })
+  t.equal(run.status, 0)
+  const lines = run.stdout.split('\n').map(line => line.trim().replace(/ {2,}/g, '  '))
+  const readme = readFileSync(join(root, 'README.md'), 'utf8')
+  for (const [name, value, description] of settingRows()) {
+    t.ok(lines.includes([name, value, description].filter(part => part !== '').join('  ')), name)
+    const shown = name === 'TIME_ZONE' ? 'of the machine' : value && `\`${value}\``
+    t.ok(readme.includes(`| \`${name}\` | ${shown} | ${description} |`), `${name} in the README`)
+  }
+  t.match(run.stdout, 'Ctrl-C stops it')
+})
+
+t.test('npx barograph is the command line, and so is a link to it', async t => {
+  const environment = { PATH, HOME }
+  const npx = await runToEnd('npx', ['barograph', 'devices', '--help'], { folder: root, environment })
+  t.match(npx, { status: 0, stdout: 'Usage: barograph devices' })
+  const link = join(temporaryFolder(t), 'barograph')
+  symlinkSync(join(root, 'bin', 'barograph'), link)
+  const linked = await runToEnd(link, ['--version'], { folder: '/', environment })
+  t.match(linked, { status: 0, stdout: '0.1.0\n' })
+})
+
+t.test('what the service does not take is told', async t => {
+  const run = await runToEnd('bin/barograph', ['start', '--port'], { folder: root, environment: { PATH } })
+  t.match(run, { status: 2, stdout: '', stderr: 'takes no arguments such as "--port"; --help lists its settings' })
+})
+
+t.test('an old Node is told which one is needed and how to get it', async t => {
+  for (const version of ['18.20.4', '20.20.2', '22.22.0']) {
+    const words = ['--require', pretendNode(t, version), 'bin/launch.cjs', 'start']
+    const run = await runToEnd(process.execPath, words, { folder: root, environment: { PATH } })
+    t.match(run, { status: 1, stdout: '' }, version)
+    t.match(run.stderr, `Barograph needs Node 24 or newer, and this is ${version} (`)
+    t.match(run.stderr, 'use "npm start" or "npx barograph", which takes the Node 24.21.0 of its own.\n')
+    t.equal(run.stderr.trim().split('\n').length, 1)
+  }
+})
+
+t.test('an old Node where the install scripts did not run is told so', async t => {
+  const script = `#!/bin/sh\nexec '${process.execPath}' --require '${pretendNode(t, '20.20.2')}' "$@"\n`
+  const { folder, environment } = bareCheckout(t, script)
+  const run = await runToEnd('bin/barograph', ['start'], { folder, environment })
+  t.match(run, { status: 1, stdout: '' })
+  t.match(
+    run.stderr,
+    /Node 24 or newer, and this is 20\.20\.2 .*: run "npm ci" with install scripts \(without --ignore/,
+  )
+  t.equal(run.stderr.trim().split('\n').length, 1)
+})
+
+t.test('no Node at all is told', async t => {
+  const { folder, environment } = bareCheckout(t)
+  const run = await runToEnd('bin/barograph', ['start'], { folder, environment })
+  t.match(run, { status: 127, stdout: '', stderr: /^Barograph runs on Node, which npm brings: run "npm ci"/ })
+})
