@@ -3,6 +3,7 @@
 import { readCheckpoint } from './checkpoint.ts'
 import { countDeadLetters } from './dead-letters.ts'
 import type { Disk } from './disk.ts'
+import { oldestReceiptUs } from './group.ts'
 import { SegmentReader } from './segment-reader.ts'
 import { listSegments } from './segments.ts'
 
@@ -30,7 +31,7 @@ export interface ForwarderStatus {
 export function statusAtStart(disk: Disk, end: number, endOrdinal: number): ForwarderStatus {
   const applied = readCheckpoint(disk, end)
   const reader = new SegmentReader(disk)
-  const first = reader.read(applied, end).groups[0]
+  const { groups } = reader.read(applied, end)
   reader.close()
   return {
     rows: 0,
@@ -38,8 +39,8 @@ export function statusAtStart(disk: Disk, end: number, endOrdinal: number): Forw
     backfill: applied,
     applied,
     start: listSegments(disk)[0] ?? end,
-    appliedOrdinal: first?.firstOrdinal ?? endOrdinal,
-    pendingSinceUs: first?.receiptUs,
+    appliedOrdinal: groups[0]?.firstOrdinal ?? endOrdinal,
+    pendingSinceUs: oldestReceiptUs(groups),
     deadLetters: countDeadLetters(disk),
     suspended: false,
     damagedBytes: 0,

@@ -9,6 +9,7 @@ import { Delivery, type Round } from './delivery.ts'
 import type { Disk } from './disk.ts'
 import { FaultNotes, isSystemError } from './fault-notes.ts'
 import type { ForwarderStatus } from './forwarder-status.ts'
+import { oldestReceiptUs } from './group.ts'
 import type { Planned } from './live-lane.ts'
 import { LiveRounds } from './live-rounds.ts'
 import type { Log } from './log.ts'
@@ -184,7 +185,7 @@ export class Forwarder {
     const { live, backfill } = this.#sent
     this.#roundAtMs = this.#options.timing.monotonicMs()
     this.#retention.quarantine(chunk)
-    if (!(await this.#send('live', round, chunk.groups[0]?.receiptUs))) return false
+    if (!(await this.#send('live', round, oldestReceiptUs(chunk.groups)))) return false
     const hasBackfill = chunk.groups.some(group => group.backfillCount > 0)
     // Nothing for the other lane in here: it need not read it.
     if (!hasBackfill && backfill === live && this.#sent.backfill === live) this.#advance('backfill', chunk)
@@ -229,7 +230,7 @@ export class Forwarder {
         continue
       }
       const round = this.#backfill.plan()
-      if (await this.#send('backfill', round, collected.groups[0]?.receiptUs)) this.#advance('backfill', collected)
+      if (await this.#send('backfill', round, oldestReceiptUs(collected.groups))) this.#advance('backfill', collected)
       this.#backfill.clear()
       const isSmall = round.parts.length > 0 && collected.next - backfill < bytesWorthSending
       if (isSmall) await this.#sleeper.sleep(this.#options.paceMs)

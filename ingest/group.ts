@@ -38,6 +38,11 @@ export interface GroupHeader {
   highestStampUs: number
 }
 
+/** When the oldest reading of the groups was received. A group without records, which opens a segment, tells nothing. */
+export function oldestReceiptUs(groups: readonly GroupHeader[]): number | undefined {
+  return groups.find(group => group.recordCount > 0)?.receiptUs
+}
+
 /** Writes the header in front of a body that already stands at `bytes[groupHeaderLength…]`. */
 export function sealGroup(bytes: Uint8Array, header: GroupHeader): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)

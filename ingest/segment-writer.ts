@@ -71,7 +71,7 @@ export class SegmentWriter {
     const end = this.#end
     let segment: Segment
     try {
-      segment = this.#prepare(bytes.length)
+      segment = this.#prepare(bytes.length, group.receiptUs)
     } catch (error) {
       return { outcome: 'full', end: end.position, error }
     }
@@ -108,22 +108,22 @@ export class SegmentWriter {
   }
 
   /** The segment with room for a group of this length, on a disk with room to spare; throws when there is none. */
-  #prepare(length: number): Segment {
+  #prepare(length: number, receiptUs: number): Segment {
     if (this.#segment !== undefined && this.#segment.length + length > this.#segmentBytes) this.close()
-    this.#segment ??= this.#openSegment()
+    this.#segment ??= this.#openSegment(receiptUs)
     if (this.#segment.length + length > this.#segment.allocated) this.#allocate(this.#segment, length)
     return this.#segment
   }
 
   /** A segment opens with an empty group, so that the highest stamp outlives the trimming of all segments before. */
-  #openSegment(): Segment {
+  #openSegment(receiptUs: number): Segment {
     this.#assertSpace(allocationBytes)
     const { position, ordinal, highestStampUs } = this.#end
     const name = segmentName(position)
     const file = this.#disk.open(name, true)
     try {
       const opening = new Uint8Array(groupHeaderLength)
-      const empty = { bodyLength: 0, recordCount: 0, backfillCount: 0, receiptUs: highestStampUs, highestStampUs }
+      const empty = { bodyLength: 0, recordCount: 0, backfillCount: 0, receiptUs, highestStampUs }
       sealGroup(opening, { ...empty, position, firstOrdinal: ordinal })
       file.truncate(0)
       file.write(opening, 0)

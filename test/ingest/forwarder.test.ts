@@ -4,7 +4,7 @@ import { readCheckpoint } from '../../ingest/checkpoint.ts'
 import { listDeadLetters } from '../../ingest/dead-letters.ts'
 import { openDisk } from '../../ingest/disk.ts'
 import { Forwarder, type ForwarderOptions } from '../../ingest/forwarder.ts'
-import type { ForwarderStatus } from '../../ingest/forwarder-status.ts'
+import { type ForwarderStatus, statusAtStart } from '../../ingest/forwarder-status.ts'
 import { recoverJournal } from '../../ingest/recovery.ts'
 import { SegmentWriter } from '../../ingest/segment-writer.ts'
 import { listSegments } from '../../ingest/segments.ts'
@@ -26,7 +26,7 @@ interface Rig {
   folder: string
   questdb: SimulatedQuestdb
   revisions: Int32Array
-  add(entries: Entry[]): void
+  add(entries: Entry[], receiptUs?: number): void
   start(options?: Partial<ForwarderOptions>): Forwarder
   status(): ForwarderStatus | undefined
   /** Resolves when the condition holds; looks again and again, for a while. */
@@ -47,10 +47,10 @@ function createRig(t: TestHooks, segmentBytes = 1024 * 1024): Rig {
     folder,
     questdb,
     revisions,
-    add(entries) {
+    add(entries, receiptUs = 1) {
       const body = Buffer.concat(entries.map(e => records(device(e.device), [e.temperature], e.timeUs, e.backfill)))
       const backfillCount = entries.filter(entry => entry.backfill).length
-      const group = { recordCount: entries.length, backfillCount, receiptUs: 1, highestStampUs: 1 }
+      const group = { recordCount: entries.length, backfillCount, receiptUs, highestStampUs: 1 }
       end = writer.commit(unsealed(body), group).end
     },
     start(options = {}) {
@@ -367,4 +367,23 @@ test('a damaged group is kept in quarantine and told, and what stands behind it 
   t.equal(rig.questdb.table().size, 4)
   t.ok((rig.status()?.damagedBytes ?? 0) > 100)
   t.ok(disk.list().some(name => name.endsWith('.middle')))
+})
+
+test('readings wait since they were received, also the first of a segment', async t => {
+  const rig = createRig(t, 400)
+  rig.questdb.holdsApply = true
+  rig.add(entriesOf(3, 1), 5_000_000)
+  t.equal(statusAtStart(openDisk(rig.folder), 1_000_000, 3).pendingSinceUs, 5_000_000, 'before QuestDB is there')
+  const forwarder = rig.start()
+  await rig.until(() => rig.status()?.pendingSinceUs !== undefined)
+  t.equal(rig.status()?.pendingSinceUs, 5_000_000)
+  rig.questdb.holdsApply = false
+  await rig.until(rig.allApplied)
+  rig.questdb.holdsApply = true
+  // The next segment is opened for these, after a rest.
+  rig.add(entriesOf(3, 1), 95_000_000)
+  await rig.until(() => rig.status()?.pendingSinceUs !== undefined)
+  t.equal(rig.status()?.pendingSinceUs, 95_000_000)
+  rig.questdb.holdsApply = false
+  await forwarder.close()
 })
