@@ -2,7 +2,7 @@
 
 import type { FastifyInstance } from 'fastify'
 import { type Devices, openDevices } from '../auth/devices.ts'
-import { type Ingest, openIngest } from '../ingest/ingest.ts'
+import type { Ingest } from '../ingest/ingest.ts'
 import { createReadingCheck, defaultRanges, type Ranges } from '../ingest/reading.ts'
 import { createWallClockUs } from '../ingest/stamp.ts'
 import { createQuery, type Query } from '../query/query.ts'
@@ -16,6 +16,7 @@ import { registerContentFiles } from './content-files/content-files.ts'
 import { type Clock, createClockMs } from './faults.ts'
 import type { Log } from './log.ts'
 import { createMetrics } from './metrics.ts'
+import { openOwnIngest } from './own-ingest.ts'
 import { createServer } from './server.ts'
 
 export interface Service {
@@ -73,6 +74,7 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   if (config.faults !== undefined) log.warn({}, 'this process injects faults, for tests; keep no readings in it')
   const directory = openDataDirectory(config.DATA_DIR)
   onOpen(() => directory.close())
+  const giveUp = new AbortController()
   const opening = openStore({
     directory,
     questdbHttp: config.QUESTDB_HTTP,
@@ -81,11 +83,18 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
     databaseUrl: config.DATABASE_URL,
     cacheDirectory: config.cacheDirectory,
     environment: config.environment,
-    signal,
+    signal: AbortSignal.any([signal, giveUp.signal]),
     log,
   })
   // The databases take a second to start; meanwhile the journal looks at its tail and starts its threads.
-  const ingest = openOwnIngest(options, directory, clockMs)
+  let ingest: Ingest
+  try {
+    ingest = openOwnIngest({ config, log, nowUs: createWallClockUs(clockMs), onFatal: options.onFatal, directory })
+  } catch (error) {
+    giveUp.abort()
+    await opening.catch(() => undefined)
+    throw error
+  }
   const store = await opening.catch(async (error: unknown) => {
     await ingest.close()
     throw error
@@ -170,19 +179,6 @@ function createOwnServer(config: Config, log: Log, parts: Parts, isStopping: () 
         aheadMsMax,
       }),
     contentFiles: app => registerContentFiles(app, { postgres: store.postgres, publicUrl: config.PUBLIC_URL, log }),
-  })
-}
-
-function openOwnIngest({ config, log, onFatal }: ServiceOptions, directory: DataDirectory, clockMs: Clock): Ingest {
-  return openIngest({
-    directory: directory.journal,
-    journalBytesMax: config.JOURNAL_MAX,
-    reserveBytes: config.JOURNAL_RESERVE,
-    keepMs: config.JOURNAL_KEEP_HOURS * hourMs,
-    nowUs: createWallClockUs(clockMs),
-    log,
-    faults: config.faults?.ingest,
-    onFatal,
   })
 }
 

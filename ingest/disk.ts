@@ -5,7 +5,7 @@
  */
 
 import * as fs from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 export interface Disk {
   /** Names in the directory, unordered. */
@@ -34,17 +34,9 @@ export interface DiskFile {
 }
 
 export function openDisk(directory: string): Disk {
-  fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const made = fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
+  if (made !== undefined) syncFolder(dirname(directory))
   const path = (name: string) => join(directory, name)
-
-  function syncDirectory(): void {
-    const descriptor = fs.openSync(directory, 'r')
-    try {
-      fs.fsyncSync(descriptor)
-    } finally {
-      fs.closeSync(descriptor)
-    }
-  }
 
   return {
     list: () => fs.readdirSync(directory),
@@ -61,11 +53,20 @@ export function openDisk(directory: string): Disk {
       fs.renameSync(path(`${name}.new`), path(name))
     },
     remove: name => fs.rmSync(path(name), { force: true }),
-    syncDirectory,
+    syncDirectory: () => syncFolder(directory),
     freeBytes() {
       const { bavail, bsize } = fs.statfsSync(directory)
       return bavail * bsize
     },
+  }
+}
+
+function syncFolder(path: string): void {
+  const descriptor = fs.openSync(path, 'r')
+  try {
+    fs.fsyncSync(descriptor)
+  } finally {
+    fs.closeSync(descriptor)
   }
 }
 

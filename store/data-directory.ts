@@ -4,12 +4,9 @@ import { randomBytes } from 'node:crypto'
 import {
   accessSync,
   chmodSync,
-  closeSync,
   constants,
   existsSync,
-  fsyncSync,
   mkdirSync,
-  openSync,
   readFileSync,
   realpathSync,
   renameSync,
@@ -18,6 +15,7 @@ import {
 import { dirname, join, resolve } from 'node:path'
 import { lockDirectory } from './directory-lock.ts'
 import { StartError } from './start-error.ts'
+import { syncFolder } from './sync-folder.ts'
 
 export interface DataDirectory {
   path: string
@@ -41,14 +39,19 @@ export function openDataDirectory(path: string): DataDirectory {
   const close = lockDirectory(root)
   try {
     const folder = (name: string, mode: number): string => makeFolder(join(root, name), mode)
-    const secrets = folder('secrets', privateMode)
-    return {
-      path: root,
+    const folders = {
       journal: folder('journal', privateMode),
       questdb: folder('questdb', privateMode),
       postgres: folder('postgres', passableMode),
-      secrets,
+      secrets: folder('secrets', privateMode),
       mail: folder('mail', privateMode),
+    }
+    // A journal whose files are synced is lost all the same when its folder has no durable name.
+    syncFolder(root)
+    const { secrets } = folders
+    return {
+      path: root,
+      ...folders,
       secret: (name, make = randomSecret) => readOrMakeSecret(secrets, name, make),
       close,
     }
@@ -78,6 +81,7 @@ function makeWithParents(path: string): void {
   try {
     mkdirSync(path)
     chmodSync(path, passableMode)
+    syncFolder(dirname(path))
   } catch (error) {
     // Another process may have been quicker; the lock decides between the two.
     if (codeOf(error) !== 'EEXIST') throw error
@@ -119,15 +123,6 @@ function readIfThere(path: string): string | undefined {
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined
     throw new StartError(`The secret ${path} cannot be read (${codeOf(error)}): give this user the right to read it.`)
-  }
-}
-
-function syncFolder(folder: string): void {
-  const descriptor = openSync(folder, 'r')
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
   }
 }
 

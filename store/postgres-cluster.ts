@@ -10,6 +10,7 @@ import { runsIn } from './process-identity.ts'
 import { logSize, logTail } from './server-log.ts'
 import { launch, type ServerProcess, stopGroup } from './server-process.ts'
 import { StartError } from './start-error.ts'
+import { syncFolder } from './sync-folder.ts'
 
 export interface Cluster {
   folder: string
@@ -77,6 +78,8 @@ async function makeCluster(cluster: Cluster, signal: AbortSignal): Promise<void>
     rmSync(passwordPath, { force: true })
   }
   renameSync(making, data)
+  // Else a loss of power could undo the name, and the next start would make an empty cluster in its place.
+  syncFolder(folder)
 }
 
 /**

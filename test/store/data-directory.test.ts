@@ -8,6 +8,7 @@ import { test } from 'tap'
 import { openDataDirectory } from '../../store/data-directory.ts'
 import { StartError } from '../../store/start-error.ts'
 import { temporaryFolder } from '../support/databases.ts'
+import { recordSyncs } from '../support/synced-paths.ts'
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8)
 
@@ -108,4 +109,12 @@ test('another process that has it is named, and its kill frees it', async t => {
   const directory = openDataDirectory(path)
   t.equal(readFileSync(join(path, 'lock.pid'), 'utf8').trim(), String(process.pid))
   directory.close()
+})
+
+test('the names of its folders are synced, and those of the folders above that it makes', async t => {
+  const base = temporaryFolder(t)
+  const synced = recordSyncs(t)
+  const directory = openDataDirectory(join(base, 'a', 'b'))
+  t.teardown(() => directory.close())
+  for (const folder of [base, join(base, 'a'), directory.path]) t.ok(synced.includes(folder), folder)
 })

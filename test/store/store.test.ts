@@ -10,11 +10,14 @@ import { openStore } from '../../store/store.ts'
 import { readingsTable } from '../../store/tables.ts'
 import { startDatabases, storeOptions, temporaryFolder } from '../support/databases.ts'
 import { isRunning, recordedPid, serverPid, until } from '../support/processes.ts'
+import { recordSyncs } from '../support/synced-paths.ts'
 
 test('both databases come up by themselves, safe by their settings, and leave nothing behind', async t => {
   const environment = { ...process.env, QDB_CAIRO_COMMIT_MODE: 'nosync', PGDATA: '/nowhere' }
+  const synced = recordSyncs(t)
   const { directory, store } = await startDatabases(t, { environment })
   const { postgres, questdb } = store
+  t.ok(synced.includes(directory.postgres), 'the name of the cluster is synced')
 
   const { rows } = await postgres.query(
     "SELECT name, setting FROM pg_settings WHERE name = ANY ('{fsync,synchronous_commit,full_page_writes,listen_addresses,unix_socket_directories}')",
