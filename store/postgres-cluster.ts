@@ -4,11 +4,12 @@ import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, wri
 import { dirname, join } from 'node:path'
 import type { DataDirectory } from './data-directory.ts'
 import type { Environment } from './find-program.ts'
+import type { StopStep } from './launch-script.ts'
 import { type PostgresBinaries, postgresBinaries } from './postgres-binaries.ts'
 import { assertReachable, postgresUser, type SystemUser } from './postgres-user.ts'
 import { runsIn } from './process-identity.ts'
 import { logSize, logTail } from './server-log.ts'
-import { launch, type ServerProcess, stopGroup } from './server-process.ts'
+import { launch, type ServerProcess } from './server-process.ts'
 import { StartError } from './start-error.ts'
 import { syncFolder } from './sync-folder.ts'
 
@@ -53,6 +54,9 @@ export function newFolder(data: string): string {
   return `${data}.new`
 }
 
+/** A cluster that is not whole is made again, so nothing is lost by it. */
+const killAtOnce = [{ signal: 'SIGKILL', waitMs: 400 }] as const
+
 /** The cluster gets its name when it is whole, so one that was cut off in the making is simply made again. */
 async function makeCluster(cluster: Cluster, signal: AbortSignal): Promise<void> {
   const { folder, data, logPath, binaries, user, password } = cluster
@@ -67,8 +71,9 @@ async function makeCluster(cluster: Cluster, signal: AbortSignal): Promise<void>
     // The built-in locale sorts the same on every machine and after every upgrade of the system.
     const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
     const access = [`--username=${superuser}`, `--pwfile=${passwordPath}`, '--auth=scram-sha-256']
-    const made = launchIn(cluster, binaries.initdb, ['-D', making, ...locale, ...access])
-    const stop = (): void => void stopGroup(made.pid, [{ signal: 'SIGKILL', waitMs: 0 }])
+    const made = launchIn(cluster, binaries.initdb, ['-D', making, ...locale, ...access], killAtOnce)
+    // Whether that works is seen by its end, below.
+    const stop = (): void => void made.stop().catch(() => undefined)
     signal.addEventListener('abort', stop, { once: true })
     const how = await made.waitForEnd()
     signal.removeEventListener('abort', stop)
@@ -94,7 +99,12 @@ function removeStaleLock({ data }: Cluster): void {
 }
 
 /** With nothing of our own environment: a PGDATA or a LANG in it would change what runs. */
-export function launchIn(cluster: Cluster, command: string, args: readonly string[]): ServerProcess {
+export function launchIn(
+  cluster: Cluster,
+  command: string,
+  args: readonly string[],
+  stopSteps: readonly StopStep[],
+): ServerProcess {
   const { recordPath, logPath, user, environment } = cluster
   return launch({
     command,
@@ -102,6 +112,7 @@ export function launchIn(cluster: Cluster, command: string, args: readonly strin
     recordPath,
     logPath,
     user,
+    stopSteps,
     environment: { PATH: environment['PATH'], LC_ALL: 'C', TZ: 'UTC' },
   })
 }

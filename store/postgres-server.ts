@@ -15,7 +15,7 @@ import {
   superuser,
 } from './postgres-cluster.ts'
 import { logSize, logTail } from './server-log.ts'
-import { type ServerProcess, stopGroup, stopLeftBehind } from './server-process.ts'
+import { type ServerProcess, stopLeftBehind } from './server-process.ts'
 import { StartError } from './start-error.ts'
 import { supervise } from './supervisor.ts'
 
@@ -66,7 +66,7 @@ export async function startPostgres(options: PostgresServerOptions): Promise<Pos
   const cluster = await openCluster(directory, environment, signal)
   const { first, address } = await startOnFreePort(cluster, options)
   const start = (): ServerProcess => launchPostgres(cluster, address.port)
-  const supervised = supervise({ name: 'PostgreSQL', first, start, stopSteps, log })
+  const supervised = supervise({ name: 'PostgreSQL', first, start, log })
   return { address, close: () => supervised.stop() }
 }
 
@@ -92,7 +92,7 @@ async function startOnFreePort(
     if (failure === undefined) return { first, address }
     const sentence = failureText(failure, cluster, from)
     const text = logTail(logPath, from)
-    await stopGroup(first.pid, stopSteps)
+    await first.stop()
     signal.throwIfAborted()
     // After a kill, the old server's children may need a moment to notice and to let go of its memory.
     const passing = /Address already in use|pre-existing shared memory block/.test(text)
@@ -138,5 +138,5 @@ async function tryConnect(address: PostgresAddress): Promise<string> {
 
 function launchPostgres(cluster: Cluster, port: number): ServerProcess {
   const flags = Object.entries({ ...settings, port }).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  return launchIn(cluster, cluster.binaries.postgres, ['-D', cluster.data, ...flags])
+  return launchIn(cluster, cluster.binaries.postgres, ['-D', cluster.data, ...flags], stopSteps)
 }

@@ -24,6 +24,12 @@ export function startTimeOf(pid: number): string | undefined {
   return stat === undefined || stat.state === 'Z' || stat.state === 'X' ? undefined : stat.startTime
 }
 
+/** The processes that its main thread has started; empty when it is gone. */
+export function childrenOf(pid: number): number[] {
+  const text = readText(`/proc/${pid}/task/${pid}/children`)?.trim() ?? ''
+  return text === '' ? [] : text.split(' ').map(Number)
+}
+
 /** The fields stand behind the program's name, which is in brackets and may hold anything. */
 function parseStat(text: string | undefined): { pid: number; state: string; startTime: string } | undefined {
   const [, pid, state, rest] = /^(\d+) \(.*\) (\S) (.*)$/s.exec(text?.trim() ?? '') ?? []

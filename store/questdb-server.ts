@@ -70,7 +70,7 @@ export function startQuestdb(options: QuestdbServerOptions): QuestdbServer {
       return launchQuestdb(files, options)
     }
     const onEnd = (reason: string): void => options.onEnd(`${reason}: ${lastWords(files, from)}. See ${files.log}`)
-    supervised = supervise({ name: 'QuestDB', start, stopSteps, log: options.log, onEnd })
+    supervised = supervise({ name: 'QuestDB', start, log: options.log, onEnd })
   }
 
   const begun = begin().catch(options.onFailure)
@@ -120,6 +120,7 @@ function launchQuestdb(files: QuestdbFiles, { environment, java, jar, own }: Que
     recordPath: files.record,
     logPath: files.log,
     environment: withoutQuestdbSettings(environment),
+    stopSteps,
   })
 }
 

@@ -1,11 +1,13 @@
 /** Starts a server as a process group of its own, and ends one, whether it is our child or was left by a killed parent. */
 
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
+import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Environment } from './find-program.ts'
+import { launchScript, type StopStep, stepsText } from './launch-script.ts'
 import type { Log } from './log.ts'
-import { recordedServer, startTimeOf } from './process-identity.ts'
+import { childrenOf, recordedServer, startTimeOf } from './process-identity.ts'
 import { boundLog } from './server-log.ts'
 import { StartError } from './start-error.ts'
 
@@ -17,6 +19,8 @@ export interface ServerProcess {
   exited: Promise<string>
   /** The same, and does hold it up. */
   waitForEnd(): Promise<string>
+  /** Goes through the steps of a stop until it has ended. */
+  stop(): Promise<void>
 }
 
 export interface LaunchOptions {
@@ -27,28 +31,29 @@ export interface LaunchOptions {
   /** Gets standard output and standard error; see server-log.ts. */
   logPath: string
   environment: Environment
+  /** How it is stopped, by us or, when we end without that, by its watchdog; the last step should be a SIGKILL. */
+  stopSteps: readonly StopStep[]
   user?: { uid: number; gid: number } | undefined
 }
 
-// Only what the shell has built in, so that it works whatever PATH is.
-const recordThenRun = 'read -r stat < /proc/$$/stat; echo "$stat" >&3; exec "$@" 3>&-'
 const logCheckMs = 60_000
 
 /**
  * The child writes the record itself before it becomes the server, so there is no moment in which a server runs that
- * nobody would know again, were we killed right now. Its own group keeps the terminal's Ctrl-C from it.
+ * nobody would know again, were we killed right now. Its own group keeps the terminal's Ctrl-C from it. It ends with us
+ * (launch-script.ts).
  */
 export function launch(options: LaunchOptions): ServerProcess {
-  const { command, args, recordPath, logPath, environment, user } = options
+  const { command, args, recordPath, logPath, environment, stopSteps, user } = options
   boundLog(logPath)
   const log = openSync(logPath, 'a', 0o600)
   const record = openSync(recordPath, 'w', 0o600)
   try {
-    const child = spawn('/bin/sh', ['-c', recordThenRun, 'sh', command, ...args], {
+    const child = spawn('/bin/sh', ['-c', launchScript, 'sh', stepsText(stopSteps), command, ...args], {
       cwd: '/',
       detached: true,
       env: environment,
-      stdio: ['ignore', log, log, record],
+      stdio: ['ignore', log, log, record, 'pipe'],
       ...user,
     })
     let ended: string | undefined
@@ -61,26 +66,37 @@ export function launch(options: LaunchOptions): ServerProcess {
       child.once('exit', (code, signal) => end(signal === null ? `exit code ${code}` : `signal ${signal}`))
     })
     child.unref()
+    const watchdog = watchdogOf(child)
     const bounding = setInterval(boundLog, logCheckMs, logPath).unref()
-    void exited.then(() => clearInterval(bounding))
+    void exited.then(() => {
+      clearInterval(bounding)
+      watchdog?.destroy()
+    })
     const waitForEnd = (): Promise<string> => {
       child.ref()
       return exited
     }
-    return { pid: child.pid ?? 0, ended: () => ended, exited, waitForEnd }
+    const pid = child.pid ?? 0
+    const stop = async (): Promise<void> => {
+      if (ended === undefined) await stopGroup(pid, stopSteps)
+      await waitForEnd()
+    }
+    return { pid, ended: () => ended, exited, waitForEnd, stop }
   } finally {
     closeSync(log)
     closeSync(record)
   }
 }
 
-export interface StopStep {
-  signal: NodeJS.Signals
-  waitMs: number
+/** Our end of the pipe; undefined when there was no process to be had. It must not keep us from ending. */
+function watchdogOf({ stdio }: ChildProcess): Socket | undefined {
+  const watchdog = stdio?.[4] as Socket | null | undefined
+  watchdog?.on('error', () => undefined).unref()
+  return watchdog ?? undefined
 }
 
-/** Sends each signal in turn to the group until it is gone; the last step should be a SIGKILL. */
-export async function stopGroup(pid: number, steps: readonly StopStep[]): Promise<boolean> {
+/** Sends each signal in turn to the group until it is gone. */
+async function stopGroup(pid: number, steps: readonly StopStep[]): Promise<boolean> {
   const startTime = startTimeOf(pid)
   const gone = (): boolean => startTime === undefined || startTimeOf(pid) !== startTime
   for (const { signal, waitMs } of steps) {
@@ -94,11 +110,15 @@ export async function stopGroup(pid: number, steps: readonly StopStep[]): Promis
 
 const pollMs = 10
 
-export function signalGroup(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(-pid, signal)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+/** What PostgreSQL forks has groups of its own, and would outlive it where it is frozen too. */
+function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  const others = signal === 'SIGKILL' ? childrenOf(pid) : []
+  for (const target of [-pid, ...others]) {
+    try {
+      process.kill(target, signal)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+    }
   }
 }
 

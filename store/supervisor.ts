@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from './log.ts'
-import { type ServerProcess, type StopStep, signalGroup, stopGroup } from './server-process.ts'
+import type { ServerProcess } from './server-process.ts'
 
 export interface Supervised {
   /** Ends the server; may be called twice. */
@@ -14,7 +14,6 @@ export interface SuperviseOptions {
   /** A process that runs already; without it the first is started here. */
   first?: ServerProcess
   start: () => ServerProcess
-  stopSteps: readonly [StopStep, ...StopStep[]]
   log: Log
   /** Told why the server does not run although nobody had asked it to end. */
   onEnd?: (reason: string) => void
@@ -26,7 +25,7 @@ const delayMsMax = 10_000
 const steadyMs = 60_000
 
 export function supervise(options: SuperviseOptions): Supervised {
-  const { name, stopSteps } = options
+  const { name } = options
   const stopping = new AbortController()
   let current = options.first ?? tryStart(options)
 
@@ -45,27 +44,12 @@ export function supervise(options: SuperviseOptions): Supervised {
     }
   }
 
-  function running(): ServerProcess | undefined {
-    return current instanceof Error || current.ended() !== undefined ? undefined : current
-  }
-
-  // When we end without a stop, by a fault of ours, the server is at least asked to end too.
-  const atExit = (): void => {
-    const server = running()
-    if (server !== undefined) signalGroup(server.pid, stopSteps[0].signal)
-  }
-  process.once('exit', atExit)
   const watched = watch()
   return {
     async stop() {
       stopping.abort()
-      const server = running()
-      if (server !== undefined) {
-        await stopGroup(server.pid, stopSteps)
-        await server.waitForEnd()
-      }
+      if (!(current instanceof Error)) await current.stop()
       await watched
-      process.removeListener('exit', atExit)
     },
   }
 }

@@ -59,10 +59,11 @@ export async function startFaultDatabases(t: TestHooks, folder: string): Promise
       recordPath: join(directory.questdb, 'process'),
       logPath: join(directory.questdb, 'questdb.log'),
       environment,
+      stopSteps,
     })
   }
 
-  const supervised = supervise({ name: 'QuestDB', start, stopSteps, log })
+  const supervised = supervise({ name: 'QuestDB', start, log })
   t.teardown(() => supervised.stop())
   const sql = openQuestdbSql(own.address)
   await until('QuestDB is up', () => answers(sql))

@@ -13,37 +13,68 @@ import { createQuestdbClient, type QuestdbClient } from '../../store/questdb-cli
 import { openStore } from '../../store/store.ts'
 import { readingsTable } from '../../store/tables.ts'
 import { storeOptions, type TestHooks, temporaryFolder } from '../support/databases.ts'
-import { isRunning, serverPid, until } from '../support/processes.ts'
+import { familyOf, isRunning, serverPid, until } from '../support/processes.ts'
 
 const timeoutMs = 10_000
 
-async function startThenKill(t: TestHooks, path: string, when: 'ready' | 'starting'): Promise<number[]> {
+/** Hands back what the killed process had started: both servers, their own processes, and their watchdogs. */
+async function startThenKill(
+  t: TestHooks,
+  path: string,
+  when: 'ready' | 'starting',
+  before: (pids: readonly number[]) => void = () => undefined,
+): Promise<number[]> {
   const holder = fork(new URL('../support/hold-store.ts', import.meta.url), [path, when])
   t.teardown(() => holder.kill('SIGKILL'))
   await once(holder, 'message')
-  const pids = [serverPid({ path }, 'questdb'), serverPid({ path }, 'postgres')]
+  const pids = [serverPid({ path }, 'questdb'), serverPid({ path }, 'postgres')].flatMap(familyOf)
   // Should the test fail, nothing of ours may stay.
   t.teardown(() => {
     for (const pid of pids.filter(isRunning)) process.kill(pid, 'SIGKILL')
   })
+  before(pids)
   holder.kill('SIGKILL')
   await once(holder, 'exit')
   return pids
 }
 
+test('the databases of a server that is killed end with it', async t => {
+  const path = join(temporaryFolder(t), 'data')
+  const pids = await startThenKill(t, path, 'ready')
+  t.ok(pids.length > 2, 'the watchdogs and the processes of PostgreSQL are among them')
+  await until('nothing of it is left', () => !pids.some(isRunning))
+  t.notOk(existsSync(join(path, 'postgres', 'data', 'postmaster.pid')), 'PostgreSQL was shut down in an orderly way')
+})
+
+test('frozen databases end with a server that is killed too', async t => {
+  const path = join(temporaryFolder(t), 'data')
+  const freeze = (pids: readonly number[]): void => {
+    for (const server of ['questdb', 'postgres'] as const) {
+      const own = serverPid({ path }, server)
+      const frozen = pids.filter(pid => pid === own || statName(pid) === statName(own))
+      for (const pid of frozen) process.kill(pid, 'SIGSTOP')
+    }
+  }
+  const pids = await startThenKill(t, path, 'ready', freeze)
+  await until('nothing of it is left', () => !pids.some(isRunning))
+})
+
+/** The name of its program, which the watchdogs do not share. */
+function statName(pid: number): string {
+  return /\((.*)\)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1] ?? ''
+}
+
 for (const when of ['ready', 'starting'] as const) {
-  test(`after a kill of the server (QuestDB ${when}) both databases come up and the old processes are gone`, async t => {
+  test(`after a kill of the server (QuestDB ${when}) both databases come up at once and the old processes are gone`, async t => {
     const path = join(temporaryFolder(t), 'data')
     const old = await startThenKill(t, path, when)
-    t.ok(old.every(isRunning), 'the databases outlive their parent')
-
     const directory = openDataDirectory(path)
     t.teardown(() => directory.close())
     const store = await openStore(storeOptions(directory))
     t.teardown(() => store.close())
     t.strictSame((await store.postgres.query('SELECT word FROM kept')).rows, [{ word: 'still here' }])
     await store.questdb.ready
-    t.notOk(old.some(isRunning))
+    t.strictSame(old.filter(isRunning), [])
   })
 }
 

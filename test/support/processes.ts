@@ -1,6 +1,6 @@
 /** Looks at the servers that a store has started, by their records. */
 
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DataDirectory } from '../../store/data-directory.ts'
@@ -28,6 +28,32 @@ export function isRunning(pid: number): boolean {
     return !/^\d+ \(.*\) [ZX] /s.test(stat)
   } catch {
     return false
+  }
+}
+
+/** All processes that have this one in their group or among their ancestors, itself included. */
+export function familyOf(pid: number): number[] {
+  const all = readdirSync('/proc')
+    .filter(name => /^\d+$/.test(name))
+    .flatMap(name => statOf(Number(name)) ?? [])
+  const family = new Set([pid])
+  for (let before = 0; before < family.size; ) {
+    before = family.size
+    for (const { pid: own, parent, group } of all) if (family.has(parent) || group === pid) family.add(own)
+  }
+  return [...family].filter(isRunning)
+}
+
+function statOf(pid: number): { pid: number; parent: number; group: number } | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const [, parent, group] = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number)
+    return parent === undefined || group === undefined ? undefined : { pid, parent, group }
+  } catch {
+    return undefined
   }
 }
 

@@ -1,0 +1,48 @@
+/** The shell script that a server is launched by: it records the server, leaves a watchdog beside it, and becomes it. */
+
+export interface StopStep {
+  signal: NodeJS.Signals
+  waitMs: number
+}
+
+const pollMs = 100
+
+/**
+ * Arguments: the steps of a stop, then the command. Descriptor 3 takes the record, and 4 is a pipe whose other end only
+ * we have: it closes when we end, however we end, and the watchdog then goes through the steps. Being in the server's
+ * process group, the watchdog keeps that number from being given to another process.
+ *
+ * It is forked before the server runs, so no server is ever without one, and twice, so that it is no child of the server,
+ * which PostgreSQL would not expect. What PostgreSQL forks has groups of its own and is killed by its parent's number.
+ */
+export const launchScript = `
+steps=$1; shift
+is_running() { kill -0 "$$"; }
+send() {
+  if [ "$1" = KILL ]; then
+    read -r children < "/proc/$$/task/$$/children"
+    [ -z "$children" ] || kill -s KILL $children
+  fi
+  kill -s "$1" -- "-$$"
+}
+watchdog() {
+  trap '' HUP INT QUIT TERM
+  read -r end
+  PATH=$PATH:/usr/bin:/bin
+  for step in $steps; do
+    is_running || exit
+    send "\${step%:*}"
+    polls=\${step#*:}
+    while [ "$polls" -gt 0 ] && is_running; do sleep ${pollMs / 1000} || sleep 1; polls=$((polls - 1)); done
+  done
+}
+read -r stat < "/proc/$$/stat"
+echo "$stat" >&3
+(watchdog <&4 3>&- 4<&- >/dev/null 2>&1 &)
+exec "$@" 3>&- 4<&-
+`
+
+/** The first argument of the script. */
+export function stepsText(steps: readonly StopStep[]): string {
+  return steps.map(({ signal, waitMs }) => `${signal.slice(3)}:${Math.ceil(waitMs / pollMs)}`).join(' ')
+}
