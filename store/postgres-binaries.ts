@@ -43,7 +43,7 @@ function assertLinked(folder: string): void {
   if (links.every(({ target }) => existsSync(join(folder, target)))) return
   throw new StartError(
     'The install script of the PostgreSQL package did not run: run "npm ci" again with install scripts ' +
-      '(without --ignore-scripts), or give a running PostgreSQL by DATABASE_URL.',
+      '(no --ignore-scripts), or give a running PostgreSQL by DATABASE_URL.',
   )
 }
 

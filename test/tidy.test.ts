@@ -18,7 +18,7 @@ const arrows: Record<string, string[]> = {
 }
 
 /** Benches, tests, the demo and what starts all of it may import anything, and nothing imports them. */
-const leaves = ['bench', 'bin', 'test', 'demo']
+const leaves = ['bench', 'bin', 'script', 'test', 'demo']
 
 const importPattern = /(?:from|import|new URL)\s*\(?\s*'(\.{1,2}\/[^']+)'/g
 
@@ -78,7 +78,7 @@ test('npm start and the command start Node as the tests and the demo do', async 
 
 test('every folder is in the table', async t => {
   const folders = readdirSync(root, { withFileTypes: true })
-    .filter(entry => entry.isDirectory() && !/^(\.|node_modules$|data$)/.test(entry.name))
+    .filter(entry => entry.isDirectory() && !/^(\.|node_modules$|data$|dist$)/.test(entry.name))
     .map(entry => entry.name)
   t.strictSame(folders.sort(), [...Object.keys(arrows), ...leaves].sort())
 })

@@ -84,7 +84,7 @@ t.test('an old Node where the install scripts did not run is told so', async t =
   t.match(run, { status: 1, stdout: '' })
   t.match(
     run.stderr,
-    /Node 24 or newer, and this is 20\.20\.2 .*: run "npm ci" with install scripts \(without --ignore/,
+    /Node 24 or newer, and this is 20\.20\.2 .*: run "npm ci" with install scripts \(no --ignore-scripts\)/,
   )
   t.equal(run.stderr.trim().split('\n').length, 1)
 })

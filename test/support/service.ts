@@ -33,13 +33,16 @@ export interface ServiceSettings {
   /** Used again after a stop; without it the data are in a temporary folder of their own. */
   dataDirectory?: string
   environment?: Record<string, string>
+  /** Another way to start it than from the sources. */
+  command?: [program: string, ...words: string[]]
 }
 
 /** Starts the service on a free port and waits until it listens. */
 export async function startService(t: TestHooks, settings: ServiceSettings = {}): Promise<Service> {
   const dataDirectory = settings.dataDirectory ?? join(temporaryFolder(t), 'data')
   const environment = { ...process.env, PORT: '0', TIME_ZONE: 'UTC', ...settings.environment, DATA_DIR: dataDirectory }
-  const child = spawn(process.execPath, [...nodeFlags, 'api/main.ts'], {
+  const [program, ...words] = settings.command ?? [process.execPath, ...nodeFlags, 'api/main.ts']
+  const child = spawn(program, words, {
     cwd: root,
     env: environment,
     stdio: ['ignore', 'pipe', 'pipe'],
