@@ -1,6 +1,6 @@
 /** The admin API: who may, what its errors look like, and which routes it has. */
 
-import type { FastifyError, FastifyInstance } from 'fastify'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isDatabaseAway } from '../../auth/database-fault.ts'
 import type { Devices } from '../../auth/devices.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
@@ -8,6 +8,7 @@ import type { Ranges } from '../../ingest/reading.ts'
 import type { Store } from '../../store/store.ts'
 import { addJsonBody } from '../json-body.ts'
 import type { Log } from '../log.ts'
+import { argumentsMax, hasTooManyArguments } from '../query-limits.ts'
 import { createTokenCheck } from './admin-token.ts'
 import { registerContentFiles } from './content-files.ts'
 import { registerDeadLetters } from './dead-letters.ts'
@@ -80,12 +81,18 @@ function guard(scope: FastifyInstance, adminToken: string): void {
   const isAdmin = createTokenCheck(adminToken)
   scope.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', 'no-store')
-    if (isAdmin(request.raw.rawHeaders)) return
+    if (isAdmin(request.raw.rawHeaders)) return await boundArguments(request, reply)
     // The body stays unread, so the connection cannot be used again.
     reply.header('connection', 'close').header('www-authenticate', 'Bearer realm="admin"')
     const detail = 'send "Authorization: Bearer" with the token from secrets/admin-token in the data directory'
     return await sendProblem(reply, { status: 401, title: 'unauthorized', detail })
   })
+}
+
+async function boundArguments({ originalUrl }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
+  if (!hasTooManyArguments(originalUrl)) return undefined
+  const detail = `at most ${argumentsMax} arguments`
+  return await sendProblem(reply.header('connection', 'close'), { status: 400, title: 'invalid query', detail })
 }
 
 /** What the framework finds wrong before a route is reached, in our words. */

@@ -1,5 +1,6 @@
 /** What is said when there is nothing to show, and what OPTIONS says: Django REST framework's words and shapes. */
 
+import { argumentsMax } from '../query-limits.ts'
 import { type Answer, answerOf } from './answer.ts'
 import type { FilterErrors } from './filters.ts'
 
@@ -10,6 +11,11 @@ const errors = {
   FORMAT_UNKNOWN: { status: 404, detail: 'Not found.', type: 'Http404' },
   ID_INVALID: { status: 404, detail: 'Not found.', type: 'Http404' },
   FILE_UNKNOWN: { status: 404, detail: 'No ContentFile matches the given query.', type: 'Http404' },
+  TOO_MANY_ARGUMENTS: {
+    status: 400,
+    detail: `The query string has more than ${argumentsMax} arguments.`,
+    type: 'TooManyFieldsSent',
+  },
   NOT_ACCEPTABLE: { status: 406, detail: 'Could not satisfy the request Accept header.', type: 'NotAcceptable' },
   INTERNAL: { status: 500, detail: 'A server error occurred.', type: 'APIException' },
   DATABASE_AWAY: {

@@ -8,7 +8,7 @@ import { readFilesOf, readVersion } from './index-reader.ts'
 import type { Listing } from './listing.ts'
 import type { ListingIndex } from './listing-index.ts'
 import { type Paging, readPaging } from './paging.ts'
-import type { Argument } from './query-string.ts'
+import type { Query } from './query-string.ts'
 import { createRunCache, type RunCache } from './run-cache.ts'
 
 type Invalid = { ok: false; code: 'FILTERS_INVALID'; errors: FilterErrors }
@@ -17,9 +17,9 @@ type Page = { ok: true; paging: Paging; count: number; files: string[] }
 type OneFile = { ok: true; file: string } | { ok: false; code: 'FILE_UNKNOWN' | 'ID_INVALID' }
 
 export interface Catalogue {
-  list(query: readonly Argument[]): Promise<Page | Invalid>
+  list(query: Query): Promise<Page | Invalid>
   /** The id as it stands in the path. */
-  file(query: readonly Argument[], id: string): Promise<OneFile | Invalid>
+  file(query: Query, id: string): Promise<OneFile | Invalid>
 }
 
 interface Read<Answer> {
@@ -66,7 +66,7 @@ export function createCatalogue(pool: pg.Pool, listing: Listing): Catalogue {
     return { version, isLacking, files, texts }
   }
 
-  async function readPage(query: readonly Argument[], index: ListingIndex): Promise<Read<Page | Invalid>> {
+  async function readPage(query: Query, index: ListingIndex): Promise<Read<Page | Invalid>> {
     const asked = readFilters(query, index.codes)
     if (!asked.ok) return await invalid(asked.errors)
     const matches = await index.match(asked.filters, moduleIds => readFilesOf(pool, index.places, moduleIds))
@@ -77,11 +77,7 @@ export function createCatalogue(pool: pg.Pool, listing: Listing): Catalogue {
     return { version, isLacking, answer: { ok: true, paging, count, files: texts } }
   }
 
-  async function readFile(
-    query: readonly Argument[],
-    text: string,
-    index: ListingIndex,
-  ): Promise<Read<OneFile | Invalid>> {
+  async function readFile(query: Query, text: string, index: ListingIndex): Promise<Read<OneFile | Invalid>> {
     const asked = readFilters(query, index.codes)
     if (!asked.ok) return await invalid(asked.errors)
     const id = readId(text)

@@ -1,8 +1,8 @@
 /**
  * The listing of content files: who asks what, and in which form the answer goes out.
  *
- * A request is judged in this order: its path (requested-path.ts), `format` and Accept (negotiation.ts),
- * its method, its filters (filters.ts), its id. The catalogue (catalogue.ts) answers it from two sources. An index of
+ * A request is judged in this order: its path (requested-path.ts), how many arguments it has, `format` and Accept
+ * (negotiation.ts), its method, its filters (filters.ts), its id. The catalogue (catalogue.ts) answers it from two sources. An index of
  * all published files in memory (listing-index.ts), made of columns of numbers in the order of the listing, tells how
  * many files a filter lets through, and which ids stand at an offset (by class in file-classes.ts, by run in
  * file-selection.ts); so neither a count nor a deep offset costs PostgreSQL anything. Those ids are then read there by
@@ -16,6 +16,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import type pg from 'pg'
 import { isDatabaseAway } from '../../auth/database-fault.ts'
 import type { Log } from '../log.ts'
+import { hasTooManyArguments } from '../query-limits.ts'
 import { type Answer, indented, listAnswer } from './answer.ts'
 import { allowedMethods, errorAnswer, invalidFilters, methodNotAllowed, optionsAnswer } from './answers.ts'
 import { type Catalogue, createCatalogue } from './catalogue.ts'
@@ -26,7 +27,7 @@ import { type Form, negotiate } from './negotiation.ts'
 import { createPage, type Shown } from './page-model.ts'
 import { linksOf } from './paging.ts'
 import { createPublicAddress } from './public-address.ts'
-import { type Argument, lastValue, parseQuery } from './query-string.ts'
+import { Query } from './query-string.ts'
 import { apiPrefix, listPath, type Requested, readPath } from './requested-path.ts'
 
 export interface ContentFilesOptions {
@@ -87,8 +88,9 @@ async function answer(parts: Parts, request: FastifyRequest, reply: FastifyReply
   if (requested.kind === 'unmatched') return sendJson(reply, errorAnswer('PATH_UNMATCHED'), 0)
   if (requested.kind === 'redirect') return sendRedirect(reply, requested.location)
   reply.headers({ allow: allowedMethods.join(', '), vary: 'Accept' })
-  const query = parseQuery(requested.query)
-  const negotiated = negotiate(headers.accept, lastValue(query, 'format'))
+  if (hasTooManyArguments(requested.query)) return sendJson(reply, errorAnswer('TOO_MANY_ARGUMENTS'), 0)
+  const query = new Query(requested.query)
+  const negotiated = negotiate(headers.accept, query.last('format'))
   if (!negotiated.ok) return sendJson(reply, errorAnswer(negotiated.code), 0)
   const found = await find(parts, request, requested, query).catch((error: FastifyError) => fault(parts, error))
   if (found.answer.status === 503) reply.header('retry-after', '5')
@@ -101,7 +103,7 @@ async function find(
   { catalogue, addressOf }: Parts,
   request: FastifyRequest,
   requested: Route,
-  query: readonly Argument[],
+  query: Query,
 ): Promise<Found> {
   const { method } = request
   const only = (answer: Answer): Found => ({ answer, part: undefined })
@@ -126,7 +128,7 @@ function fault({ log }: Parts, error: FastifyError): Found {
   return { answer: errorAnswer(isAway ? 'DATABASE_AWAY' : 'INTERNAL'), part: undefined }
 }
 
-type Sent = Found & { requested: Route; query: readonly Argument[] }
+type Sent = Found & { requested: Route; query: Query }
 
 async function send(
   { listing }: Parts,

@@ -1,7 +1,7 @@
 /** What narrows the list, read from the query; wrong values are all told, one message for each argument. */
 
 import { foldCase } from './fold-case.ts'
-import { type Argument, valuesOf } from './query-string.ts'
+import { type Query, valueCharactersMax } from './query-string.ts'
 
 /** Each is undefined where the query does not narrow by it; one that no file can meet is empty. */
 export interface Filters {
@@ -36,10 +36,12 @@ export const filterNames = [
 ] as const
 type FilterName = (typeof filterNames)[number]
 
-export function readFilters(query: readonly Argument[], codes: Codes): FiltersRead {
+export function readFilters(query: Query, codes: Codes): FiltersRead {
   const errors: FilterErrors = {}
-  function read<T>(name: FilterName, reader: (values: string[]) => Values<T>): T[] | undefined {
-    const result = reader(valuesOf(query, name))
+  function read<T>(name: FilterName, reader: (values: readonly string[]) => Values<T>): T[] | undefined {
+    const texts = query.values(name)
+    const long = texts.find(text => text.length > valueCharactersMax)
+    const result = long === undefined ? reader(texts) : { error: tooLong(long) }
     if ('error' in result) errors[name] = [result.error]
     return 'values' in result && result.values.length > 0 ? result.values : undefined
   }
@@ -55,7 +57,11 @@ export function readFilters(query: readonly Argument[], codes: Codes): FiltersRe
 
 type Values<T> = { values: T[] } | { error: string }
 
-function readNumbers(texts: string[]): Values<number> {
+function tooLong(text: string): string {
+  return `Ensure this value has at most ${valueCharactersMax} characters (it has ${text.length}).`
+}
+
+function readNumbers(texts: readonly string[]): Values<number> {
   const values: number[] = []
   for (const text of texts) {
     if (text === '') continue
@@ -66,6 +72,9 @@ function readNumbers(texts: string[]): Values<number> {
   return { values }
 }
 
+/** Only a point lets digits follow digits, so there is one way to read a text, and no way back. */
+const decimalNumber = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:e([+-]?\d+))?$/i
+
 /** The id of nothing. */
 const noId = -1
 const digitsMax = 16
@@ -75,7 +84,7 @@ const digitsMax = 16
  * for `1e999999999` has a billion digits.
  */
 function readNumber(text: string): number | undefined {
-  const parts = /^([+-]?)(?:(\d+)\.?(\d*)|\.(\d+))(?:e([+-]?\d+))?$/i.exec(text.trim())
+  const parts = decimalNumber.exec(text.trim())
   if (parts === null) return undefined
   const [, sign, whole = '', behind = '', alone = '', exponent = '0'] = parts
   const digits = `${whole}${behind}${alone}`.replace(/^0+/, '')
@@ -87,14 +96,14 @@ function readNumber(text: string): number | undefined {
   return Number.isSafeInteger(value) ? value : noId
 }
 
-function readTexts(texts: string[]): Values<string> {
+function readTexts(texts: readonly string[]): Values<string> {
   const values = texts.map(text => text.trim()).filter(text => text !== '')
   if (values.some(text => text.includes('\0'))) return { error: 'Null characters are not allowed.' }
   return { values: values.map(foldCase) }
 }
 
 /** Repeated, or with commas; nothing is trimmed. */
-function readCodes(texts: string[], known: ReadonlySet<string>): Values<string> {
+function readCodes(texts: readonly string[], known: ReadonlySet<string>): Values<string> {
   const values = texts.flatMap(text => text.split(','))
   const bad = values.find(code => !known.has(code))
   if (bad === undefined) return { values }

@@ -8,7 +8,7 @@ import { filterNames } from './filters.ts'
 import type { Coded } from './listing-index.ts'
 import { createPager } from './pager.ts'
 import type { Paging } from './paging.ts'
-import { type Argument, valuesOf, withValues, writeQuery } from './query-string.ts'
+import type { Query } from './query-string.ts'
 import { listPath } from './requested-path.ts'
 
 export interface Shown {
@@ -16,7 +16,7 @@ export interface Shown {
   method: string
   /** As it was sent. */
   url: string
-  query: readonly Argument[]
+  query: Query
   answer: Answer
   /** For the form of the filters; without it there is none. */
   choices: { units: readonly Coded[]; platforms: readonly Coded[] } | undefined
@@ -44,8 +44,8 @@ export function createPage({ kind, method, url, query, answer, choices, part }: 
     headers,
     json: indented(answer, jsonIndent),
     get: {
-      href: `?${writeQuery(query)}`,
-      formats: (['json', 'api'] as const).map(name => ({ name, href: `?${writeQuery(withFormat(query, name))}` })),
+      href: `?${query.write()}`,
+      formats: (['json', 'api'] as const).map(name => ({ name, href: `?${query.write({ format: name })}` })),
     },
     options: {
       requestLine: `OPTIONS ${path}`,
@@ -66,10 +66,6 @@ function statusLine({ status }: Answer): string {
   return `HTTP ${status} ${STATUS_CODES[status] ?? ''}`
 }
 
-function withFormat(query: readonly Argument[], format: string): Argument[] {
-  return withValues(query, { format })
-}
-
 const labels = {
   run_id: 'Run id',
   resource_id: 'Resource id',
@@ -79,20 +75,20 @@ const labels = {
   platform: 'Platform',
 } satisfies Record<(typeof filterNames)[number], string>
 
-function createForm(query: readonly Argument[], choices: NonNullable<Shown['choices']>, answer: Answer): FilterForm {
+function createForm(query: Query, choices: NonNullable<Shown['choices']>, answer: Answer): FilterForm {
   const isFilter = (name: string) => (filterNames as readonly string[]).includes(name)
   const errors = answer.status === 400 ? (parsed(answer.json) as Record<string, unknown>) : {}
   const fields = filterNames.map((name): FilterField => {
     const [message] = Array.isArray(errors[name]) ? errors[name] : []
     const field = { name, label: labels[name], error: typeof message === 'string' ? message : undefined }
-    const values = valuesOf(query, name)
+    const values = query.values(name)
     if (name === 'offered_by') return { ...field, ...choicesOf(choices.units, values) }
     if (name === 'platform') return { ...field, ...choicesOf(choices.platforms, values) }
     const kind = name === 'run_id' || name === 'resource_id' ? 'numbers' : 'texts'
     return { ...field, kind, values: values.filter(value => value.trim() !== '') }
   })
   // Another selection begins at its first file.
-  return { action: '?', hidden: query.filter(({ name }) => name !== 'offset' && !isFilter(name)), fields }
+  return { action: '?', hidden: query.all.filter(({ name }) => name !== 'offset' && !isFilter(name)), fields }
 }
 
 function choicesOf(coded: readonly Coded[], values: readonly string[]) {

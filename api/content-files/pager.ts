@@ -2,10 +2,10 @@
 
 import type { Pager } from './browsable-page.ts'
 import { type Paging, queryAt } from './paging.ts'
-import type { Argument } from './query-string.ts'
+import type { Query } from './query-string.ts'
 
 /** Undefined where all files are on one page. */
-export function createPager(query: readonly Argument[], { limit, offset }: Paging, count: number): Pager | undefined {
+export function createPager(query: Query, { limit, offset }: Paging, count: number): Pager | undefined {
   if (offset === 0n && count <= limit) return undefined
   const size = BigInt(limit)
   // An offset that is no multiple of the limit makes a page more. One past the end is shown at the end.

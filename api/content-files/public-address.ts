@@ -9,7 +9,7 @@ const hostPattern = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
 export function createPublicAddress(publicUrl: string | undefined): (request: FastifyRequest) => string {
   if (publicUrl !== undefined) {
     const { origin, pathname } = new URL(publicUrl)
-    const configured = `${origin}${pathname}`.replace(/\/+$/, '')
+    const configured = withoutSlashes(`${origin}${pathname}`)
     return () => configured
   }
   // Both look at X-Forwarded-* for a trusted proxy only.
@@ -17,6 +17,12 @@ export function createPublicAddress(publicUrl: string | undefined): (request: Fa
     const scheme = protocol === 'https' ? 'https' : 'http'
     return `${scheme}://${hostPattern.test(host) ? host : hostOf(socket)}`
   }
+}
+
+function withoutSlashes(address: string): string {
+  let end = address.length
+  while (address[end - 1] === '/') end--
+  return address.slice(0, end)
 }
 
 /** For those who name no host: HTTP/1.0 and the careless. */

@@ -5,36 +5,69 @@ export interface Argument {
   value: string
 }
 
-/** Of what stands behind the question mark, as sent: only `&` separates, `flag` is `flag=`, nothing is an error. */
-export function parseQuery(query: string): Argument[] {
-  const parts = query.split('&').filter(part => part !== '')
-  return parts.map(part => {
-    const at = part.indexOf('=')
-    if (at < 0) return { name: decodeField(part), value: '' }
-    return { name: decodeField(part.slice(0, at)), value: decodeField(part.slice(at + 1)) }
+/** A longer value is none that a filter or a page can mean; what is not ours is only kept in links. */
+export const valueCharactersMax = 8_192
+
+/**
+ * What stands behind the question mark, as sent: only `&` separates, `flag` is `flag=`, nothing is an error. A page has
+ * some twenty links with this query, so it is sorted once and each name and value encoded once.
+ */
+export class Query {
+  readonly all: readonly Argument[]
+  readonly #byName: ReadonlyMap<string, readonly Argument[]>
+  #encoded: readonly EncodedName[] | undefined
+
+  constructor(text: string) {
+    const parts = text.split('&').filter(part => part !== '')
+    this.all = parts.map(readArgument)
+    this.#byName = Map.groupBy(this.all, ({ name }) => name)
+  }
+
+  values(name: string): readonly string[] {
+    return this.#byName.get(name)?.map(({ value }) => value) ?? []
+  }
+
+  /** The last one wins. */
+  last(name: string): string | undefined {
+    return this.#byName.get(name)?.at(-1)?.value
+  }
+
+  /**
+   * Sorted by name; values of one name keep their order. Each name in `values`, which has to be ASCII, gets the one value
+   * given there, or none where that is undefined.
+   */
+  write(values: Readonly<Record<string, string | undefined>> = {}): string {
+    this.#encoded ??= encodeByName(this.#byName)
+    const names = this.#encoded.filter(({ name }) => !Object.hasOwn(values, name))
+    for (const [name, value] of Object.entries(values)) {
+      if (value === undefined) continue
+      const behind = names.findIndex(other => other.name > name)
+      names.splice(behind < 0 ? names.length : behind, 0, { name, text: `${name}=${encode(value)}` })
+    }
+    return names.map(({ text }) => text).join('&')
+  }
+}
+
+/** All arguments of one name as they stand in a link. */
+interface EncodedName {
+  name: string
+  text: string
+}
+
+function encodeByName(byName: ReadonlyMap<string, readonly Argument[]>): EncodedName[] {
+  // UTF-16 sorts what lies beyond U+FFFF before U+E000; UTF-8 keeps the order of code points.
+  const sorted = [...byName.keys()].map(name => ({ name, bytes: Buffer.from(name) }))
+  sorted.sort((a, b) => Buffer.compare(a.bytes, b.bytes))
+  return sorted.map(({ name }) => {
+    const encodedName = encode(name)
+    return { name, text: (byName.get(name) ?? []).map(({ value }) => `${encodedName}=${encode(value)}`).join('&') }
   })
 }
 
-/** Sorted by name; values of one name keep their order. */
-export function writeQuery(query: readonly Argument[]): string {
-  const sorted = query.toSorted((a, b) => compareCodePoints(a.name, b.name))
-  return sorted.map(({ name, value }) => `${encode(name)}=${encode(value)}`).join('&')
-}
-
-export function valuesOf(query: readonly Argument[], name: string): string[] {
-  return query.filter(argument => argument.name === name).map(argument => argument.value)
-}
-
-/** The last one wins. */
-export function lastValue(query: readonly Argument[], name: string): string | undefined {
-  return query.findLast(argument => argument.name === name)?.value
-}
-
-/** Each of the names has the one value given, or none where that is undefined. */
-export function withValues(query: readonly Argument[], values: Record<string, string | undefined>): Argument[] {
-  const others = query.filter(({ name }) => !Object.hasOwn(values, name))
-  const set = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]))
-  return [...others, ...set]
+function readArgument(part: string): Argument {
+  const at = part.indexOf('=')
+  if (at < 0) return { name: decodeField(part), value: '' }
+  return { name: decodeField(part.slice(0, at)), value: decodeField(part.slice(at + 1)) }
 }
 
 /** `%zz` stays as it is, and bytes that are no UTF-8 become U+FFFD. */
@@ -53,9 +86,4 @@ function decodeField(text: string): string {
 function encode(text: string): string {
   const encoded = encodeURIComponent(text).replaceAll('%20', '+')
   return encoded.replace(/[!'()*]/g, char => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
-}
-
-/** UTF-16 sorts what lies beyond U+FFFF before U+E000; UTF-8 keeps the order of code points. */
-function compareCodePoints(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }

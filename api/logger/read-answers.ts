@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Answer, AnswerCode } from '../../query/kept/body.ts'
 import type { Query } from '../../query/query.ts'
 import { refuseOtherMethods } from '../other-methods.ts'
+import { argumentsMax, hasTooManyArguments } from '../query-limits.ts'
 import { sendBody } from '../send-body.ts'
 import { answerPreflight } from './any-origin.ts'
 
@@ -36,9 +37,19 @@ export function invalid(status: string): Refusal {
 
 /** With and without a slash at its end, as the server has it for every path. */
 export function addRead(app: FastifyInstance, url: string, handler: ReadHandler): void {
-  app.route({ method: 'GET', url, handler: handler as (request: FastifyRequest, reply: FastifyReply) => Sent })
+  app.route({
+    method: 'GET',
+    url,
+    onRequest: boundArguments,
+    handler: handler as (request: FastifyRequest, reply: FastifyReply) => Sent,
+  })
   answerPreflight(app, url)
   refuseOtherMethods(app, url, ['GET', 'HEAD', 'OPTIONS'])
+}
+
+function boundArguments({ originalUrl }: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  if (hasTooManyArguments(originalUrl)) refuse(reply, invalid(`at most ${argumentsMax} parameters`))
+  else done()
 }
 
 export function give(

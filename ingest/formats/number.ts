@@ -10,7 +10,8 @@ const point = 0x2e
 const exactDigits = 15
 const powersOfTen = Float64Array.from({ length: exactDigits + 1 }, (_, exponent) => 10 ** exponent)
 
-const decimalNumber = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
+/** The digits behind the point belong to the point: without one nothing else can take the digits before it. */
+const decimalNumber = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i
 
 /** NaN where the bytes from `start` to `end` are no finite decimal number. */
 export function readNumber(bytes: Uint8Array, start: number, end: number): number {

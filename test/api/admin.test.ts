@@ -361,3 +361,8 @@ t.test('every change leaves a row that says who', async t => {
     ],
   )
 })
+
+t.test('a thousand arguments are read, one more is refused', async t => {
+  const answer = await ask('GET', `/devices?page=1${'&page=1'.repeat(1_000)}`)
+  t.match(answer, problem(400, 'invalid query', { detail: 'at most 1000 arguments' }))
+})

@@ -272,3 +272,8 @@ t.test('when the client leaves, its question is broken off', async t => {
   gate.release()
   t.equal((await ask('/data/day/Attic/2025-02-02')).status, 200)
 })
+
+t.test('a thousand parameters are read, one more is refused', async t => {
+  t.equal((await ask(`/device/Kitchen?${'a&'.repeat(999)}`)).status, 200)
+  await refuses(t, `/device/Kitchen?${'a&'.repeat(1_000)}`, 400, /at most 1000 parameters/)
+})

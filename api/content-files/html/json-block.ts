@@ -7,9 +7,6 @@ const indent = 4
 /** Beyond this depth lines wrap at the indent of this one; our own objects end at 6. */
 const depthMax = 8
 
-/** A line: its indent, a name, then a value or a bracket, then a comma. */
-const linePattern = /^( *)(?:("(?:[^"\\]|\\.)*"): )?(.*?)(,?)$/s
-
 /** Parentheses only in pairs and no punctuation at the end, so that a URL in a sentence ends where a reader ends it. */
 const urlPattern = /https?:\/\/(?:[^\s"\\<>()]|\([^\s"\\<>()]*\))+(?<![.,;:!?'])/gi
 
@@ -21,10 +18,37 @@ export function jsonBlock(json: string): Html {
 }
 
 function lineMarkup(line: string): string {
-  const [, spaces = '', name = '', value = '', comma = ''] = linePattern.exec(line) ?? []
+  const { spaces, name, value, comma } = partsOf(line)
   const depth = Math.min(Math.floor(spaces.length / indent), depthMax)
-  const nameMarkup = name === '' ? '' : `<b>${isolated(name, escapeText(name))}</b>: `
+  const nameMarkup = name === '' ? '' : `<b>${isolated(name, escapeText(name))}</b>${separator}`
   return `<span class="d${depth}">${spaces}${nameMarkup}${valueMarkup(value)}${comma}\n</span>`
+}
+
+const separator = ': '
+
+/** A line: its indent, a name, then a value or a bracket, then a comma. */
+function partsOf(line: string) {
+  let start = 0
+  while (line[start] === ' ') start++
+  const nameEnd = endOfName(line, start)
+  const valueStart = nameEnd === start ? start : nameEnd + separator.length
+  const valueEnd = line.endsWith(',') ? line.length - 1 : line.length
+  return {
+    spaces: line.slice(0, start),
+    name: line.slice(start, nameEnd),
+    value: line.slice(valueStart, valueEnd),
+    comma: line.slice(valueEnd),
+  }
+}
+
+/** Behind the text that begins here, if a value follows; else where it begins. */
+function endOfName(line: string, start: number): number {
+  if (line[start] !== '"') return start
+  for (let at = start + 1; at < line.length; at++) {
+    if (line[at] === '\\') at++
+    else if (line[at] === '"') return line.startsWith(separator, at + 1) ? at + 1 : start
+  }
+  return start
 }
 
 function valueMarkup(value: string): string {

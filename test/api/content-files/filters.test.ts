@@ -2,14 +2,14 @@
 
 import { test } from 'tap'
 import { readFilters } from '../../../api/content-files/filters.ts'
-import { parseQuery } from '../../../api/content-files/query-string.ts'
+import { Query } from '../../../api/content-files/query-string.ts'
 
 const codes = { units: new Set(['ocw', 'mitx']), platforms: new Set(['edx', 'ocw']) }
 const none = {
   ...{ runIds: undefined, resourceIds: undefined, featureTypes: undefined, moduleIds: undefined },
   ...{ units: undefined, platforms: undefined },
 }
-const read = (query: string) => readFilters(parseQuery(query), codes)
+const read = (query: string) => readFilters(new Query(query), codes)
 
 const numbered = { run_id: 'runIds', resource_id: 'resourceIds' } as const
 const named = { content_feature_type: 'featureTypes', edx_module_id: 'moduleIds' } as const
@@ -119,4 +119,13 @@ test('all that is wrong is told, in one order', async t => {
   t.notOk(result.ok)
   const names = ['run_id', 'resource_id', 'content_feature_type', 'edx_module_id', 'offered_by', 'platform']
   if (!result.ok) t.strictSame(Object.keys(result.errors), names)
+})
+
+test('a value of any length is read, up to a bound that is told', async t => {
+  const told = (length: number) => [`Ensure this value has at most 8192 characters (it has ${length}).`]
+  for (const name of [...Object.keys(numbered), ...Object.keys(named), ...Object.keys(choices)]) {
+    t.match(read(`${name}=${'x'.repeat(8_193)}`), { ok: false, errors: { [name]: told(8_193) } }, name)
+    t.match(read(`${name}=&${name}=${'9'.repeat(62_000)}x`), { ok: false, errors: { [name]: told(62_000 + 1) } }, name)
+  }
+  t.strictSame(read(`run_id=${'9'.repeat(8_192)}`), { ok: true, filters: { ...none, runIds: [-1] } })
 })

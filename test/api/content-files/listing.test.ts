@@ -326,3 +326,12 @@ t.test('errors as a page', async t => {
   t.notMatch(text, '<em>')
   t.match(text, '&lt;script&gt;alert(1)&lt;/script&gt;')
 })
+
+t.test('a thousand arguments are read, one more is refused in any form', async t => {
+  const many = (count: number) => `?${'a&'.repeat(count - 1)}limit=100`
+  t.equal((await ask(`${path}${many(1_000)}`)).status, 200)
+  const refusal = error(400, 'The query string has more than 1000 arguments.', 'TooManyFieldsSent')
+  t.strictSame(whole(await ask(`${path}${many(1_001)}`)), refusal)
+  t.strictSame(whole(await ask(`${path}40/${many(5_000)}&format=api`)), refusal)
+  t.equal((await ask(`${path.slice(0, -1)}${many(1_001)}`)).status, 301)
+})

@@ -4,7 +4,7 @@ import { test } from 'tap'
 import { answerOf } from '../../../api/content-files/answer.ts'
 import { errorAnswer, invalidFilters, methodNotAllowed } from '../../../api/content-files/answers.ts'
 import { createPage, type Shown } from '../../../api/content-files/page-model.ts'
-import { parseQuery } from '../../../api/content-files/query-string.ts'
+import { Query } from '../../../api/content-files/query-string.ts'
 
 const path = '/api/v1/contentfiles/'
 const choices = {
@@ -20,7 +20,7 @@ function shown(query: string, more: Partial<Shown> = {}): Shown {
     kind: 'list',
     method: 'GET',
     url: `${path}${query === '' ? '' : `?${query}`}`,
-    query: parseQuery(query),
+    query: new Query(query),
     answer: answerOf(200, { count: 0 }),
     choices,
     part: undefined,

@@ -2,15 +2,15 @@
 
 import { test } from 'tap'
 import { linksOf, readPaging } from '../../../api/content-files/paging.ts'
-import { parseQuery } from '../../../api/content-files/query-string.ts'
+import { Query } from '../../../api/content-files/query-string.ts'
 
 const address = 'https://x.example/api/v1/contentfiles/'
 
 test('a limit that is none counts as 10, one above 100 as 100', async t => {
   const limits = (value: string, expected: number) => {
-    t.strictSame(readPaging(parseQuery(`limit=${value}`)), { limit: expected, offset: 0n }, value)
+    t.strictSame(readPaging(new Query(`limit=${value}`)), { limit: expected, offset: 0n }, value)
   }
-  t.strictSame(readPaging([]), { limit: 10, offset: 0n })
+  t.strictSame(readPaging(new Query('')), { limit: 10, offset: 0n })
   for (const value of ['', '0', '-0', '-5', 'abc', '1e2', '1.0', '5x', '5%205', '%D9%A3', '0x5', '%2B', '--5', '1_0']) {
     limits(value, 10)
   }
@@ -25,7 +25,7 @@ test('a limit that is none counts as 10, one above 100 as 100', async t => {
 
 test('an offset that is none counts as 0, and any other keeps its digits', async t => {
   const offsets = (value: string, expected: bigint) => {
-    t.strictSame(readPaging(parseQuery(`offset=${value}`)), { limit: 10, offset: expected }, value)
+    t.strictSame(readPaging(new Query(`offset=${value}`)), { limit: 10, offset: expected }, value)
   }
   for (const value of ['', '-1', '-0', 'abc', '1e2', '%D9%A3']) offsets(value, 0n)
   for (const value of ['7', '%207', '+7', '%2B7', '007', '1&offset=7']) offsets(value, 7n)
@@ -35,7 +35,7 @@ test('an offset that is none counts as 0, and any other keeps its digits', async
 
 test('links carry the limit and the offset of the parts around', async t => {
   const links = (query: string, count: number, next: string | null, previous: string | null) => {
-    const parsed = parseQuery(query)
+    const parsed = new Query(query)
     const whole = (link: string | null) => (link === null ? null : `${address}?${link}`)
     const expected = { next: whole(next), previous: whole(previous) }
     t.strictSame(linksOf(address, parsed, readPaging(parsed), count), expected, query)
@@ -56,4 +56,10 @@ test('links carry the limit and the offset of the parts around', async t => {
   links('limit=5&limit=7&offset=3&offset=9', 30, 'limit=7&offset=16', 'limit=7&offset=2')
   links('z=1&a&offered_by=ocw,mitx&z=%2A', 11, 'a=&limit=10&offered_by=ocw%2Cmitx&offset=10&z=1&z=%2A', null)
   links('format=&a=%zz&a=%ff&b=~', 11, 'a=%25zz&a=%EF%BF%BD&b=~&format=&limit=10&offset=10', null)
+})
+
+test('a number with more digits than a value may have counts as not given', async t => {
+  const digits = '9'.repeat(8_193)
+  t.strictSame(readPaging(new Query(`limit=${digits}&offset=${digits}`)), { limit: 10, offset: 0n })
+  t.equal(readPaging(new Query(`offset=${digits.slice(1)}`)).offset, 10n ** 8192n - 1n)
 })

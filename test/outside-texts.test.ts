@@ -1,0 +1,85 @@
+/** What reads text from outside takes time in proportion to its length, whatever the text. */
+
+import { test } from 'tap'
+import { acceptedForms } from '../api/accept-encoding.ts'
+import { readBasicCredentials } from '../api/basic-credentials.ts'
+import { answerOf } from '../api/content-files/answer.ts'
+import { readFilters } from '../api/content-files/filters.ts'
+import { jsonBlock } from '../api/content-files/html/json-block.ts'
+import { renderPage } from '../api/content-files/html/page.ts'
+import { negotiate } from '../api/content-files/negotiation.ts'
+import { createPage } from '../api/content-files/page-model.ts'
+import { linksOf, readPaging } from '../api/content-files/paging.ts'
+import { Query } from '../api/content-files/query-string.ts'
+import { readPath, routedUrl } from '../api/content-files/requested-path.ts'
+import { readDevices } from '../api/logger/latest-parameters.ts'
+import { hasTooManyArguments } from '../api/query-limits.ts'
+import { DeviceName, slugOf } from '../auth/device.ts'
+import { createCsvReader, readCsvHeader } from '../ingest/formats/csv.ts'
+import { createNdjsonReader } from '../ingest/formats/ndjson.ts'
+import { readNumber } from '../ingest/formats/number.ts'
+import { createReadingCheck } from '../ingest/reading.ts'
+import { growthMax, growthOf } from './support/growth.ts'
+
+const codes = { units: new Set(['ocw']), platforms: new Set(['edx']) }
+const path = '/api/v1/contentfiles/'
+const check = createReadingCheck()
+const header = readCsvHeader('timestamp,device,temperature,humidity,pressure')
+const readCsv = createCsvReader(header.ok ? header.columns : [])
+const readNdjson = createNdjsonReader()
+
+/** Some of one character, some of many parts, each with an end that fits nothing. */
+const repeated = ['0', '9', 'a', ' ', '%', '%41', '+', ',', ';', '&', '=', '/', '.', '"', '\\', "'", '-', ':', '\t']
+const parts = ['a,', 'a=1&', 'a&', ';q=0.1,', 'a/b;c="d",', '1.', '1e', '",', '\\"', 'https://', 'http://(', '(', '[{']
+const endings = ['', 'x', '"']
+
+/** The headers of a request, its address included, may have 64 kB; what is linear takes some 20 ms for half of it. */
+const scale = { lengthMax: 32_000, negligibleMs: 60 }
+
+function worst(): ((length: number) => string)[] {
+  return [...repeated, ...parts].flatMap(part =>
+    endings.map(ending => (length: number) => `${part.repeat(Math.ceil(length / part.length))}${ending}`),
+  )
+}
+
+function showPage(text: string): void {
+  const query = new Query(text)
+  const answer = answerOf(400, { run_id: [text] })
+  const part = { paging: readPaging(query), count: 1_000 }
+  linksOf('http://x.example', query, part.paging, part.count)
+  const choices = { units: [{ code: 'ocw', name: 'OCW' }], platforms: [] }
+  renderPage(createPage({ kind: 'list', method: 'GET', url: `${path}?${text}`, query, answer, choices, part }))
+}
+
+const readers: Record<string, (text: string) => void> = {
+  'the filters': text => {
+    for (const name of ['run_id', 'edx_module_id', 'offered_by']) readFilters(new Query(`${name}=${text}`), codes)
+  },
+  'limit and offset': text => readPaging(new Query(`limit=${text}&offset=${text}`)),
+  'the links and the page': showPage,
+  'a page of JSON': text => jsonBlock(JSON.stringify({ [text]: text, list: [text] }, null, 4)),
+  'the path': text => readPath(routedUrl(`${path}${text}`)) ?? readPath(`${path}${text}/`),
+  'the number of arguments': text => hasTooManyArguments(`${path}?${text}`),
+  'Accept and format': text => negotiate(text, undefined),
+  'Accept-Encoding': text => acceptedForms(text),
+  'the credentials': text => readBasicCredentials(['Authorization', `Basic ${text}`]),
+  'names of devices in a parameter': text => readDevices([text, text], () => undefined),
+  'the name of a new device': text => DeviceName.safeParse(text),
+  'the readable part of a symbol': text => slugOf(text),
+  'the fields of a reading': text => check({ timestamp: text, temperature: text, [text]: 1 }, true, 0),
+  'a timestamp with many digits': text => check({ timestamp: `2026-01-01T00:00:00.${text}` }, true, 0),
+  'a number of a file': text => readNumber(Buffer.from(text), 0, text.length),
+  'the header of a file': text => readCsvHeader(text),
+  'a line of CSV': text => readCsv(Buffer.from(`1,d,${text},2,3`), 0, text.length + 8),
+  'a line of NDJSON': text => readNdjson(Buffer.from(text), 0, text.length),
+}
+
+for (const [name, read] of Object.entries(readers)) {
+  test(`linear: ${name}`, async t => {
+    const slow = worst().filter(inputOf => growthOf(scale, inputOf, read) > growthMax)
+    t.strictSame(
+      slow.map(inputOf => inputOf(20)),
+      [],
+    )
+  })
+}
