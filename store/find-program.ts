@@ -31,14 +31,16 @@ export interface RunOptions {
   timeoutMs: number
   signal?: AbortSignal | undefined
   user?: { uid: number; gid: number } | undefined
+  /** Gets standard output as it comes. */
+  onOutput?: ((text: string) => void) | undefined
 }
 
 const outputBytesMax = 1024 * 1024
 
 export function runProgram(command: string, args: readonly string[], options: RunOptions): Promise<RunResult> {
-  const { environment, timeoutMs, signal, user } = options
+  const { environment, timeoutMs, signal, user, onOutput } = options
   return new Promise(resolve => {
-    execFile(
+    const child = execFile(
       command,
       [...args],
       {
@@ -52,5 +54,6 @@ export function runProgram(command: string, args: readonly string[], options: Ru
       },
       (error, stdout, stderr) => resolve({ ok: error === null, output: stdout + stderr || (error?.message ?? '') }),
     )
+    if (onOutput !== undefined) child.stdout?.on('data', onOutput)
   })
 }

@@ -16,6 +16,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { mavenJarFolder, reportFetch } from './fetch-progress.ts'
 import { type Environment, findProgram, runProgram } from './find-program.ts'
 import { tryKernelLock } from './kernel-lock.ts'
 import type { Log } from './log.ts'
@@ -28,6 +29,7 @@ const jarSha256 = '939bc53ab22f93dbaa6545143a6e7c536d4904c07b7f2d381e8eef10436be
 const pomPath = fileURLToPath(new URL('pom.xml', import.meta.url))
 const fetchTimeoutMs = 10 * 60_000
 const lockPollMs = 100
+const progressMs = 3000
 const fetchPrefix = '.fetch-'
 const giveInstead = 'or give a running QuestDB by QUESTDB_HTTP and QUESTDB_PG'
 
@@ -36,6 +38,8 @@ export interface JarOptions {
   environment: Environment
   log: Log
   signal?: AbortSignal | undefined
+  /** How often it is logged how far a fetch has come. */
+  progressIntervalMs?: number
 }
 
 /** The path of the jar, after a fetch when it is not there yet. */
@@ -59,16 +63,25 @@ export async function questdbJar(options: JarOptions): Promise<string> {
   }
 }
 
-async function lockFetch(folder: string, { signal }: JarOptions): Promise<() => void> {
-  const deadlineMs = performance.now() + fetchTimeoutMs
+async function lockFetch(
+  folder: string,
+  { log, signal, progressIntervalMs = progressMs }: JarOptions,
+): Promise<() => void> {
+  const startedMs = performance.now()
+  let reportMs = startedMs
   try {
     mkdirSync(folder, { recursive: true })
     for (;;) {
       signal?.throwIfAborted()
       const release = tryKernelLock(join(folder, 'fetch.lock'))
       if (release !== undefined) return release
-      if (performance.now() > deadlineMs)
+      const nowMs = performance.now()
+      if (nowMs > startedMs + fetchTimeoutMs)
         throw new Error(`another process has been fetching for ${fetchTimeoutMs / 1000} s`)
+      if (nowMs >= reportMs) {
+        log.info({ seconds: Math.round((nowMs - startedMs) / 1000) }, 'QuestDB is being fetched by another process')
+        reportMs = nowMs + progressIntervalMs
+      }
       await sleep(lockPollMs)
     }
   } catch (error) {
@@ -80,7 +93,8 @@ async function lockFetch(folder: string, { signal }: JarOptions): Promise<() => 
   }
 }
 
-async function fetchJar(folder: string, { environment, log, signal }: JarOptions): Promise<void> {
+async function fetchJar(folder: string, options: JarOptions): Promise<void> {
+  const { environment, log, signal, progressIntervalMs = progressMs } = options
   const maven = findProgram('mvn', environment)
   if (maven === undefined) {
     throw new StartError(
@@ -88,13 +102,14 @@ async function fetchJar(folder: string, { environment, log, signal }: JarOptions
         `install it (on Debian: apt-get install maven), ${giveInstead}.`,
     )
   }
-  log.info({ version: questdbVersion }, 'fetching QuestDB, this once')
+  log.info({ version: questdbVersion }, `QuestDB ${questdbVersion} is fetched by Maven, this once; it has some 30 MB`)
   const goal = ['dependency:copy-dependencies', `-DoutputDirectory=${folder}`, '-Dmdep.stripVersion=true']
+  const progress = reportFetch({ log, intervalMs: progressIntervalMs, jarFolder: mavenJarFolder(questdbVersion) })
   const result = await runProgram(
     maven,
-    ['--batch-mode', '--quiet', '--strict-checksums', '--file', pomPath, ...goal, '-DexcludeTransitive=true'],
-    { environment, timeoutMs: fetchTimeoutMs, signal },
-  )
+    ['--batch-mode', '--strict-checksums', '--file', pomPath, ...goal, '-DexcludeTransitive=true'],
+    { environment, timeoutMs: fetchTimeoutMs, signal, onOutput: progress.onOutput },
+  ).finally(progress.stop)
   if (!result.ok) {
     throw new StartError(
       `Maven could not fetch QuestDB ${questdbVersion} (${firstError(result.output)}): ` +
@@ -108,6 +123,7 @@ async function fetchJar(folder: string, { environment, log, signal }: JarOptions
         `empty Maven's local repository and check its mirror, ${giveInstead}.`,
     )
   }
+  log.info({ version: questdbVersion }, 'QuestDB has been fetched')
 }
 
 /** Cheap when the recorded size and time still fit; else the digest decides. */

@@ -13,10 +13,13 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'tap'
+import { reportFetch } from '../../store/fetch-progress.ts'
 import { findProgram } from '../../store/find-program.ts'
+import { tryKernelLock } from '../../store/kernel-lock.ts'
 import { type JarOptions, questdbJar, questdbVersion } from '../../store/questdb-jar.ts'
 import { testCacheDirectory } from '../support/cache-directory.ts'
 import { silentLog, type TestHooks, temporaryFolder } from '../support/databases.ts'
+import { until } from '../support/processes.ts'
 
 /** A cache that is empty, and a Maven that does what the script says; `$folder` is where the jar belongs. */
 function withMaven(t: TestHooks, script: string | undefined): JarOptions & { folder: string } {
@@ -60,6 +63,52 @@ test('no Maven and no jar is told with the remedy', async t => {
     /^QuestDB 9\.3\.4 is fetched by Maven, and no "mvn" is on PATH: install it .* or give a running QuestDB/
   await t.rejects(questdbJar(options), { name: 'StartError', message })
   t.strictSame(readdirSync(options.folder), ['fetch.lock'], 'nothing is left in the cache')
+})
+
+/** Keeps what is logged. */
+function memoryLog() {
+  const messages: string[] = []
+  const keep = (_fields: object, message: string) => messages.push(message)
+  return { messages, log: { info: keep, warn: keep, error: keep } as unknown as JarOptions['log'] }
+}
+
+test('a fetch tells at once that it goes on, how far it is, and its end', async t => {
+  const { messages, log } = memoryLog()
+  const go = join(temporaryFolder(t), 'go')
+  const printed = 'Downloaded from central: https://repo.example/a.jar (1.5 MB at 5.9 kB/s)'
+  const wait = `until [ -e ${go} ]; do sleep 0.05; done`
+  const fetch = `mkdir -p "$folder"; cp "${await realJar()}" "$folder/questdb.jar"`
+  const options = withMaven(t, `echo '${printed}'; printf 'Downloaded from central: half a '; ${wait}; ${fetch}`)
+  const fetched = questdbJar({ ...options, log, progressIntervalMs: 20 })
+  await until('progress is logged', () => messages.some(message => message.includes(': 1.5 MB so far')))
+  writeFileSync(go, '')
+  await fetched
+  t.match(messages[0], /^QuestDB 9\.3\.4 is fetched by Maven, this once/)
+  t.equal(messages.at(-1), 'QuestDB has been fetched')
+})
+
+test('who waits for the fetch of another process is told so', async t => {
+  const { messages, log } = memoryLog()
+  const options = withMaven(t, `mkdir -p "$folder"; cp "${await realJar()}" "$folder/questdb.jar"`)
+  mkdirSync(options.folder, { recursive: true })
+  const release = tryKernelLock(join(options.folder, 'fetch.lock'))
+  const fetched = questdbJar({ ...options, log, progressIntervalMs: 20 })
+  const waits = () => messages.filter(message => message === 'QuestDB is being fetched by another process')
+  await until('it is logged again and again', () => waits().length >= 2)
+  release?.()
+  await fetched
+})
+
+test('the jar that grows in the local repository of Maven counts', async t => {
+  const { messages, log } = memoryLog()
+  const jarFolder = temporaryFolder(t)
+  writeFileSync(join(jarFolder, 'questdb-9.3.4.jar.part'), Buffer.alloc(2_000_000))
+  writeFileSync(join(jarFolder, 'questdb-9.3.4.jar.part.lock'), '')
+  const progress = reportFetch({ log, intervalMs: 20, jarFolder })
+  progress.onOutput('[INFO] Downloaded from central: https://repo.example/(a).pom (500 kB at 1 MB/s)\nno size\n')
+  await until('it is logged', () => messages.length > 0)
+  progress.stop()
+  t.match(messages.at(-1), 'QuestDB is being fetched: 2.5 MB so far')
 })
 
 test('a failed download is told with its reason', async t => {
