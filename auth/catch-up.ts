@@ -1,55 +1,75 @@
 /**
- * Brings memory level with PostgreSQL after a change whose outcome is unknown: the connection broke, and the change may
- * have been made all the same. Its sequence number is above all that memory knew when it began.
+ * Brings memory level with PostgreSQL after a change whose outcome is unknown: COMMIT was sent and not answered.
+ * PostgreSQL is asked for the transaction until that has ended; then what it changed is read.
  */
 
+/** There is one at a time, since no change begins while another one's outcome is unknown. */
+interface Unsettled {
+  transaction: string
+  /** All that the change has made is above this sequence number. */
+  sequence: number
+  /** Called when memory has the outcome. */
+  settled: () => void
+}
+
 export interface CatchUp {
-  /** A change that began when memory was at this sequence number has failed. */
-  failed(sequence: number): void
+  outcomeUnknown(change: Unsettled): void
+  /** Asks now if there is anything to be asked; false while an outcome is still unknown. */
+  settle(): Promise<boolean>
   close(): void
 }
 
 export interface CatchUpOptions {
-  /** Takes in what has changed since; rejects while the database is away. */
+  /** Rejects while the database is away, as does the next. */
+  hasEnded: (transaction: string) => Promise<boolean>
+  /** Takes in what has changed since. */
   readSince: (sequence: number) => Promise<void>
-  now: () => number
+  failed: (error: unknown) => void
   retryMs: number
-  /** After this time the server has ended a statement whose client is gone, one way or the other. */
-  settledMs: number
 }
 
-const retryMsMax = 30_000
+const retryMsMax = 5_000
 
-export function createCatchUp({ readSince, now, retryMs, settledMs }: CatchUpOptions): CatchUp {
-  let open: { sequence: number; failedMs: number } | undefined
+export function createCatchUp({ hasEnded, readSince, failed, retryMs }: CatchUpOptions): CatchUp {
+  let open: Unsettled | undefined
+  let attempt: Promise<boolean> | undefined
   let timer: NodeJS.Timeout | undefined
   let closed = false
 
-  function failed(sequence: number): void {
-    open = { sequence: Math.min(open?.sequence ?? sequence, sequence), failedMs: now() }
+  function outcomeUnknown(change: Unsettled): void {
+    open = change
     schedule(retryMs)
   }
 
   function schedule(delayMs: number): void {
     clearTimeout(timer)
     if (closed) return
-    timer = setTimeout(() => void run(delayMs), delayMs).unref()
+    timer = setTimeout(() => void retry(delayMs), delayMs).unref()
   }
 
-  async function run(delayMs: number): Promise<void> {
-    const asked = open
-    if (asked === undefined) return
-    const startedMs = now()
+  async function retry(delayMs: number): Promise<void> {
+    if (!(await settle())) schedule(Math.min(delayMs * 2, retryMsMax))
+  }
+
+  async function settle(): Promise<boolean> {
+    if (open === undefined) return true
+    attempt ??= ask(open).finally(() => {
+      attempt = undefined
+    })
+    return await attempt
+  }
+
+  async function ask({ transaction, sequence, settled }: Unsettled): Promise<boolean> {
     try {
-      await readSince(asked.sequence)
-      if (open === asked && startedMs - asked.failedMs >= settledMs) {
-        open = undefined
-        return
-      }
-    } catch {
-      // Still away: the next turn tries again.
+      if (!(await hasEnded(transaction))) return false
+      await readSince(sequence)
+    } catch (error) {
+      failed(error)
+      return false
     }
-    if (open === asked) schedule(Math.min(delayMs * 2, retryMsMax))
+    open = undefined
+    settled()
+    return true
   }
 
   function close(): void {
@@ -57,5 +77,5 @@ export function createCatchUp({ readSince, now, retryMs, settledMs }: CatchUpOpt
     clearTimeout(timer)
   }
 
-  return { failed, close }
+  return { outcomeUnknown, settle, close }
 }

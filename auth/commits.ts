@@ -1,40 +1,57 @@
 /** Commits one change after the other: in PostgreSQL first, then in memory, and says what came of it. */
 
 import type pg from 'pg'
+import type { CatchUp } from './catch-up.ts'
 import { isDatabaseAway, isNameTaken } from './database-fault.ts'
 import type { DeviceMemory } from './device-memory.ts'
 import type { DeviceRecord, DeviceRow } from './device-record.ts'
 import { readNamed } from './device-sql.ts'
+import { inTransaction, OutcomeUnknown, type Transaction } from './transaction.ts'
 import type { Turns } from './turns.ts'
 
-/** Why a change was not made. After DATABASE_AWAY it may have been made all the same; memory finds out by itself. */
+/**
+ * Why a change was not made. Only after OUTCOME_UNKNOWN it may have been made all the same: a device whose revocation
+ * that would be logs nothing until it is known, and no other change begins.
+ */
 export type Refusal =
   | { ok: false; code: 'NAME_TAKEN' | 'NAME_TWICE'; names: string[] }
-  | { ok: false; code: 'DEVICE_UNKNOWN' | 'REGISTRY_FULL' | 'TOO_MANY_CHANGES' | 'DATABASE_AWAY' }
+  | { ok: false; code: 'DEVICE_UNKNOWN' | 'REGISTRY_FULL' | 'TOO_MANY_CHANGES' | 'DATABASE_AWAY' | 'OUTCOME_UNKNOWN' }
 export type Changed<Value> = { ok: true; value: Value } | Refusal
 
 export interface CommitOptions {
   pool: pg.Pool
   memory: DeviceMemory
   turns: Turns
-  /** A change that began at this sequence number met no database, so its outcome is unknown. */
-  outcomeUnknown: (sequence: number, error: unknown) => void
+  catchUp: CatchUp
+  /** How long PostgreSQL may take for each step of a change. */
+  stepMs: number
+  /** Told why a change could not be made, or may have been made. */
+  failed: (error: unknown) => void
 }
 
 export interface Commits {
   /** One change at a time, so that memory moves in the order of the commits. `names` are those that it gives away. */
   inTurn<Value>(names: readonly string[], work: () => Promise<Changed<Value>>): Promise<Changed<Value>>
-  /** Changes one record, within a turn. */
-  commit<Value>(
-    record: DeviceRecord | undefined,
-    update: (record: DeviceRecord) => Promise<DeviceRow | undefined>,
+  /** Makes a change in PostgreSQL, within a turn. `revokes` are the records that let nobody in any more after it. */
+  transact<Result>(
+    work: (transaction: Transaction) => Promise<Result>,
+    revokes?: readonly DeviceRecord[],
+  ): Promise<Result>
+  /** Takes in what PostgreSQL has made of a record; without a row it no longer has it. */
+  settle<Value>(
+    record: DeviceRecord,
+    row: DeviceRow | undefined,
     answer: (record: DeviceRecord) => Value,
-  ): Promise<Changed<Value>>
+  ): Changed<Value>
 }
 
-const unknownDevice = { ok: false, code: 'DEVICE_UNKNOWN' } as const
+const away = { ok: false, code: 'DATABASE_AWAY' } as const
+export const unknownDevice = { ok: false, code: 'DEVICE_UNKNOWN' } as const
 
-export function createCommits({ pool, memory, turns, outcomeUnknown }: CommitOptions): Commits {
+export function createCommits({ pool, memory, turns, catchUp, stepMs, failed }: CommitOptions): Commits {
+  /** How often PostgreSQL has left a change without its answer. */
+  let failures = 0
+
   /** PostgreSQL knows a name that memory does not: from now on both do. */
   async function nameTaken(error: unknown, names: readonly string[]): Promise<Refusal> {
     if (!isNameTaken(error)) throw error
@@ -43,21 +60,51 @@ export function createCommits({ pool, memory, turns, outcomeUnknown }: CommitOpt
     return { ok: false, code: 'NAME_TAKEN', names: rows.map(row => row.name) }
   }
 
+  async function attempt<Value>(
+    names: readonly string[],
+    work: () => Promise<Changed<Value>>,
+  ): Promise<Changed<Value>> {
+    try {
+      return await work().catch(error => nameTaken(error, names))
+    } catch (error) {
+      const isUnknown = error instanceof OutcomeUnknown
+      if (!isUnknown && !isDatabaseAway(error)) throw error
+      failures += 1
+      failed(error)
+      return isUnknown ? { ok: false, code: 'OUTCOME_UNKNOWN' } : away
+    }
+  }
+
   return {
     inTurn: async (names, work) => {
+      const failuresBefore = failures
+      const outcome = await turns.take(async () => {
+        // Those that waited while one met no answer need not each wait for theirs.
+        if (failures > failuresBefore) return away
+        // What comes next rests on what is in memory.
+        if (await catchUp.settle()) return await attempt(names, work)
+        failures += 1
+        return away
+      })
+      return outcome === 'full' ? { ok: false, code: 'TOO_MANY_CHANGES' } : outcome
+    },
+    transact: async (work, revokes = []) => {
       const sequence = memory.sequence()
       try {
-        const outcome = await turns.take(() => work().catch(error => nameTaken(error, names)))
-        return outcome === 'full' ? { ok: false, code: 'TOO_MANY_CHANGES' } : outcome
+        return await inTransaction(pool, stepMs, work)
       } catch (error) {
-        if (!isDatabaseAway(error)) throw error
-        outcomeUnknown(sequence, error)
-        return { ok: false, code: 'DATABASE_AWAY' }
+        if (error instanceof OutcomeUnknown) {
+          const setSuspended = (suspended: boolean) => {
+            for (const record of revokes) record.suspended = suspended
+          }
+          setSuspended(true)
+          const { transaction } = error
+          catchUp.outcomeUnknown({ transaction, sequence, settled: () => setSuspended(false) })
+        }
+        throw error
       }
     },
-    commit: async (record, update, answer) => {
-      if (record === undefined) return unknownDevice
-      const row = await update(record)
+    settle: (record, row, answer) => {
       if (row === undefined) {
         // PostgreSQL no longer has it, so nobody may come in with it.
         memory.drop(record.number)

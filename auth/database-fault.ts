@@ -6,7 +6,7 @@ import pg from 'pg'
 const passingClasses = /^(08|53|57|58|25006)/
 // What the driver says without a code, when the connection is not there or does not answer.
 const driverSays =
-  /^(Connection terminated|timeout exceeded|Client has encountered|Query read timeout|Cannot use a pool)/
+  /^(Connection terminated|timeout exceeded|timeout expired|Client has encountered|Query read timeout|Cannot use a pool)/
 
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false

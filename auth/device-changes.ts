@@ -1,10 +1,12 @@
 /** The changes of the registry: committed in PostgreSQL, then made in memory, then answered. */
 
-import { type Changed, type CommitOptions, createCommits, type Refusal } from './commits.ts'
+import { type Changed, type CommitOptions, createCommits, type Refusal, unknownDevice } from './commits.ts'
 import type { DeviceChange, DeviceDetails, IssuedPassword, NewDevice, Rotated } from './device.ts'
 import type { DeviceMemory } from './device-memory.ts'
+import type { Namesake } from './device-sql.ts'
 import * as sql from './device-sql.ts'
 import { digestOf, makePasswords } from './password.ts'
+import type { Transaction } from './transaction.ts'
 
 export interface DeviceChanges {
   /** All or none. `by` is who asks, for the audit. */
@@ -14,6 +16,12 @@ export interface DeviceChanges {
   rotate(name: string, endOld: boolean, by: string): Promise<Changed<Rotated>>
   /** By number, so that a repeated call never meets a newer device of the same name. */
   remove(number: number, by: string): Promise<Changed<undefined>>
+  /** Removes who has the name, together with what `write` does for all that have it or had it: both or neither. */
+  removeNamed<Value>(
+    name: string,
+    write: (transaction: Transaction, namesakes: readonly Namesake[]) => Promise<Value>,
+    by: string,
+  ): Promise<Changed<Value>>
 }
 
 export interface DeviceChangesOptions extends CommitOptions {
@@ -23,8 +31,8 @@ export interface DeviceChangesOptions extends CommitOptions {
 }
 
 export function createDeviceChanges(options: DeviceChangesOptions): DeviceChanges {
-  const { pool, memory, now, graceMs, devicesMax } = options
-  const { inTurn, commit } = createCommits(options)
+  const { memory, now, graceMs, devicesMax } = options
+  const { inTurn, transact, settle } = createCommits(options)
 
   async function addNow(devices: readonly NewDevice[], by: string): Promise<Changed<IssuedPassword[]>> {
     const refusal = refuseNames(memory, devices)
@@ -33,48 +41,68 @@ export function createDeviceChanges(options: DeviceChangesOptions): DeviceChange
     const passwords = makePasswords(devices.length)
     const issued = devices.map(({ name }, at) => ({ device: name, password: passwords[at] ?? '' }))
     const issues = devices.map((device, at) => ({ device, digest: digestOf(issued[at]?.password ?? '') }))
-    for (const row of await sql.insertDevices(pool, issues, by, now())) memory.take(row)
+    const rows = await transact(transaction => sql.insertDevices(transaction, issues, by, now()))
+    for (const row of rows) memory.take(row)
     return { ok: true, value: issued }
   }
 
   function change(name: string, wanted: DeviceChange, by: string): Promise<Changed<DeviceDetails>> {
     const names = wanted.name === undefined ? [] : [wanted.name]
-    return inTurn(names, () =>
-      commit(
-        memory.get(name),
-        record => sql.updateSettings(pool, record.number, wanted, by),
-        record => record.details(now()),
-      ),
-    )
+    return inTurn(names, async () => {
+      const record = memory.get(name)
+      if (record === undefined) return unknownDevice
+      const row = await transact(transaction => sql.updateSettings(transaction, record.number, wanted, by))
+      return settle(record, row, () => record.details(now()))
+    })
   }
 
   function rotate(name: string, endOld: boolean, by: string): Promise<Changed<Rotated>> {
     const [password = ''] = makePasswords(1)
     const graceEndsMs = now() + graceMs
-    return inTurn([], () =>
-      commit(
-        memory.get(name),
-        record => {
-          const keep = endOld ? undefined : record.digestToKeep(now())
-          return sql.updateCredential(pool, record.number, { keep, digest: digestOf(password), graceEndsMs }, by)
-        },
-        record => ({
-          device: record.name,
-          password,
-          old_password_until: endOld ? null : new Date(graceEndsMs).toISOString(),
-        }),
-      ),
-    )
+    return inTurn([], async () => {
+      const record = memory.get(name)
+      if (record === undefined) return unknownDevice
+      const keep = endOld ? undefined : record.digestToKeep(now())
+      const credential = { keep, digest: digestOf(password), graceEndsMs }
+      const row = await transact(
+        transaction => sql.updateCredential(transaction, record.number, credential, by),
+        endOld ? [record] : [],
+      )
+      const old_password_until = endOld ? null : new Date(graceEndsMs).toISOString()
+      return settle(record, row, () => ({ device: record.name, password, old_password_until }))
+    })
   }
 
   function remove(number: number, by: string): Promise<Changed<undefined>> {
-    return inTurn([], () =>
-      commit(
-        memory.byNumber(number),
-        record => sql.markRemoved(pool, record.number, by, now()),
-        () => undefined,
-      ),
-    )
+    return inTurn([], async () => {
+      const record = memory.byNumber(number)
+      if (record === undefined) return unknownDevice
+      const row = await transact(transaction => sql.markRemoved(transaction, number, by, now()), [record])
+      return settle(record, row, () => undefined)
+    })
+  }
+
+  function removeNamed<Value>(
+    name: string,
+    write: (transaction: Transaction, namesakes: readonly Namesake[]) => Promise<Value>,
+    by: string,
+  ): Promise<Changed<Value>> {
+    return inTurn([], async () => {
+      const record = memory.get(name)
+      const done = await transact(
+        async transaction => {
+          const namesakes = await sql.readNamesakes(transaction, name)
+          if (namesakes.length === 0) return undefined
+          const value = await write(transaction, namesakes)
+          const row = record && (await sql.markRemoved(transaction, record.number, by, now()))
+          return { value, row }
+        },
+        record === undefined ? [] : [record],
+      )
+      if (done === undefined) return unknownDevice
+      if (record !== undefined) settle(record, done.row, () => undefined)
+      return { ok: true, value: done.value }
+    })
   }
 
   const add = (devices: readonly NewDevice[], by: string) =>
@@ -82,7 +110,7 @@ export function createDeviceChanges(options: DeviceChangesOptions): DeviceChange
       devices.map(({ name }) => name),
       () => addNow(devices, by),
     )
-  return { add, change, rotate, remove }
+  return { add, change, rotate, remove, removeNamed }
 }
 
 /** Names that cannot be given: twice in the same request, or to a device that is there already. */

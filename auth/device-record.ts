@@ -41,6 +41,7 @@ export class DeviceRecord implements Device {
   /** True while `lastSeenMs` is newer than what PostgreSQL knows. */
   seenUnsaved = false
   removed = false
+  suspended = false
   authSeq = 0
   readonly #createdMs: number
   #current: string

@@ -1,11 +1,12 @@
 /**
  * The registry in PostgreSQL. Each change is one statement, so the record, its sequence number and the audit row are
- * written together or not at all, and no transaction is ever left open.
+ * written together or not at all.
  */
 
 import type pg from 'pg'
 import { type DeviceChange, type NewDevice, slugOf } from './device.ts'
 import type { DeviceRow } from './device-record.ts'
+import type { Transaction } from './transaction.ts'
 
 type Database = Pick<pg.Pool, 'query'>
 
@@ -74,7 +75,7 @@ export interface Issue {
 }
 
 export function insertDevices(
-  database: Database,
+  database: Transaction,
   issues: readonly Issue[],
   by: string,
   nowMs: number,
@@ -119,7 +120,12 @@ interface Update {
 }
 
 /** `set` holds assignments of our own making; their values start at $5. Nothing comes back for a removed device. */
-async function update(database: Database, { number, by, action, details }: Update, set: string[], values: unknown[]) {
+async function update(
+  database: Transaction,
+  { number, by, action, details }: Update,
+  set: string[],
+  values: unknown[],
+) {
   const text = `
     WITH changed AS (
       UPDATE devices SET ${set.join(', ')}, auth_seq = nextval('auth_seq')
@@ -138,7 +144,7 @@ const changeable = [
   ...(['expected_interval_s', 'owner'] as const),
 ] satisfies (keyof DeviceChange)[]
 
-export function updateSettings(database: Database, number: number, change: DeviceChange, by: string) {
+export function updateSettings(database: Transaction, number: number, change: DeviceChange, by: string) {
   const fields = changeable.filter(field => change[field] !== undefined)
   const set = fields.map((field, at) => `${field} = $${at + 5}`)
   const values = fields.map(field => change[field])
@@ -152,7 +158,7 @@ export interface NewCredential {
   graceEndsMs: number
 }
 
-export function updateCredential(database: Database, number: number, credential: NewCredential, by: string) {
+export function updateCredential(database: Transaction, number: number, credential: NewCredential, by: string) {
   const { keep, digest, graceEndsMs } = credential
   const what = { number, by, action: 'device.rotate', details: { old_password_ended: keep === undefined } }
   if (keep === undefined) {
@@ -163,7 +169,7 @@ export function updateCredential(database: Database, number: number, credential:
   return update(database, what, set, [keep, digest, graceEndsMs])
 }
 
-export function markRemoved(database: Database, number: number, by: string, nowMs: number) {
+export function markRemoved(database: Transaction, number: number, by: string, nowMs: number) {
   const set = ['removed_at = to_timestamp($5::float8 / 1000)']
   return update(database, { number, by, action: 'device.remove', details: {} }, set, [nowMs])
 }
@@ -175,9 +181,14 @@ export async function saveLastSeen(database: Database, numbers: number[], timesM
   await database.query(text, [numbers, timesMs])
 }
 
+export interface Namesake {
+  number: number
+  symbol: string
+}
+
 /** All records that bear a name or bore it when they were removed, oldest first. */
-export async function readNamesakes(database: Database, name: string): Promise<{ number: number; symbol: string }[]> {
+export async function readNamesakes(database: Database, name: string): Promise<Namesake[]> {
   const text = 'SELECT number, symbol FROM devices WHERE name = $1 ORDER BY number'
-  const { rows } = await database.query<{ number: number; symbol: string }>(text, [name])
+  const { rows } = await database.query<Namesake>(text, [name])
   return rows
 }

@@ -73,7 +73,10 @@ export const Device = z.object({
   symbol: z.string(),
   ...settings,
 })
-export type Device = Readonly<z.infer<typeof Device>>
+export type Device = Readonly<z.infer<typeof Device>> & {
+  /** It may have been revoked, which is being found out; until then it logs nothing. */
+  readonly suspended?: boolean
+}
 
 /** The whole record for an administrator; secrets are not in it. */
 export const DeviceDetails = Device.extend({

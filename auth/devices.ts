@@ -3,6 +3,7 @@
  * change is committed there first and then made in memory, before its call is answered.
  */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { createCatchUp } from './catch-up.ts'
 import type { Device, DeviceDetails } from './device.ts'
@@ -12,6 +13,7 @@ import { DeviceMemory } from './device-memory.ts'
 import * as sql from './device-sql.ts'
 import { createLastSeen } from './last-seen.ts'
 import { digestEquals, digestOf } from './password.ts'
+import { hasEnded } from './transaction.ts'
 import { createTurns } from './turns.ts'
 
 /** The part of the logger that is used here. */
@@ -34,8 +36,8 @@ export interface Devices extends DeviceChanges {
   details(name: string): DeviceDetails | undefined
   /** Pages count from 1. */
   list(search: string, page: number): DevicePage
-  /** From PostgreSQL: every record that has this name or had it when it was removed. */
-  namesakes(name: string): Promise<{ number: number; symbol: string }[]>
+  /** Finds out what came of the last change if that is not known; false while it cannot be found out. */
+  settle(): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -48,36 +50,32 @@ export interface DevicesOptions {
   devicesMax?: number
   /** How often it is saved when devices were last heard of. */
   flushMs?: number
+  /** How long PostgreSQL may take for each step of a change; a healthy one takes some milliseconds. */
+  stepMs?: number
 }
 
 const rowsPerRead = 1000
 const seenPerStatement = 5_000
 const changesWaitingMax = 1_000
+const closeMsMax = 3_000
 
 export async function openDevices(options: DevicesOptions): Promise<Devices> {
-  const { pool, now, log, graceMs, devicesMax = 1_000_000, flushMs = 60_000 } = options
+  const { pool, now, log, graceMs, devicesMax = 1_000_000, flushMs = 60_000, stepMs = 4_000 } = options
   const memory = new DeviceMemory()
   await load(pool, memory)
 
   const turns = createTurns(changesWaitingMax)
   const catchUp = createCatchUp({
+    hasEnded: transaction => hasEnded(pool, transaction, stepMs),
     readSince: async sequence => {
-      const taken = await turns.take(async () => {
-        for (const row of await sql.readChangedSince(pool, sequence)) memory.take(row)
-      })
-      // Not read is not level: it is tried again.
-      if (taken === 'full') throw new Error('too many changes are waiting')
+      for (const row of await sql.readChangedSince(pool, sequence)) memory.take(row)
     },
-    now,
+    failed: error => log.warn({ err: error }, 'what came of a change of a device could not be found out yet'),
     retryMs: 1_000,
-    settledMs: 60_000,
   })
   const changes = createDeviceChanges({
-    ...{ pool, memory, turns, now, graceMs, devicesMax },
-    outcomeUnknown: (sequence, error) => {
-      log.warn({ err: error }, 'a change of a device met no database; memory will be brought level with it')
-      catchUp.failed(sequence)
-    },
+    ...{ pool, memory, turns, catchUp, now, graceMs, devicesMax, stepMs },
+    failed: error => log.warn({ err: error }, 'a change of a device was not made, or not confirmed'),
   })
   const lastSeen = createLastSeen({
     save: (numbers, timesMs) => sql.saveLastSeen(pool, numbers, timesMs),
@@ -109,11 +107,12 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
     size: () => memory.size(),
     details: name => memory.get(name)?.details(now()),
     list: (search, page) => devicePage(memory.all(), search, page, now()),
-    namesakes: name => sql.readNamesakes(pool, name),
+    settle: catchUp.settle,
     close: async () => {
       catchUp.close()
       await turns.idle()
-      await lastSeen.close()
+      // What a frozen PostgreSQL is not told now it never learns, which is better than a stop that hangs.
+      await Promise.race([lastSeen.close(), sleep(closeMsMax, undefined, { ref: false })])
     },
   }
 }

@@ -8,6 +8,8 @@ export interface PostgresMonitor {
   close(): void
 }
 
+const answerMsMax = 3000
+
 export function monitorPostgres(pool: pg.Pool, probeMs = 2000): PostgresMonitor {
   let fault: string | undefined
   let timer: NodeJS.Timeout | undefined
@@ -15,7 +17,7 @@ export function monitorPostgres(pool: pg.Pool, probeMs = 2000): PostgresMonitor 
 
   async function probe(): Promise<void> {
     try {
-      await pool.query('SELECT 1')
+      await pool.query({ text: 'SELECT 1', query_timeout: answerMsMax } as pg.QueryConfig)
       fault = undefined
     } catch (error) {
       fault = `PostgreSQL does not answer: ${error instanceof Error ? error.message || error.name : String(error)}`

@@ -21,6 +21,8 @@ export interface OpenPostgres {
 const connectTimeoutMs = 5000
 const givenWaitMs = 10_000
 const statementTimeoutMs = 10_000
+/** PostgreSQL ends a statement by itself; one that is frozen does not, and is given up a little later. */
+const answerTimeoutMs = statementTimeoutMs + 2000
 const connectionsMax = 10
 const poolEndMs = 500
 
@@ -103,6 +105,7 @@ function openPool(config: pg.PoolConfig, log: Log): pg.Pool {
     max: connectionsMax,
     connectionTimeoutMillis: connectTimeoutMs,
     statement_timeout: statementTimeoutMs,
+    query_timeout: answerTimeoutMs,
     application_name: 'barograph',
   })
   // A connection that breaks while it idles is replaced; without a listener it would end the process. Only the text is

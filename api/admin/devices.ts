@@ -34,7 +34,12 @@ const problems = {
   DATABASE_AWAY: {
     status: 503,
     title: 'database away',
-    detail: 'PostgreSQL does not answer; the change may have been made all the same, so look before you try again',
+    detail: 'PostgreSQL does not answer; nothing was changed',
+  },
+  OUTCOME_UNKNOWN: {
+    status: 503,
+    title: 'outcome unknown',
+    detail: 'PostgreSQL did not confirm the change, which may have been made or not: look before you try again',
   },
 } satisfies Record<Refusal['code'], Problem>
 
@@ -42,6 +47,12 @@ export function sendRefusal(reply: FastifyReply, code: Refusal['code'], errors?:
   const problem = problems[code]
   if (problem.status === 503) reply.header('retry-after', retryAfterSeconds)
   return sendProblem(reply, errors === undefined ? problem : { ...problem, errors })
+}
+
+/** A read does not tell what may be wrong. */
+export function sendUnsettled(reply: FastifyReply): FastifyReply {
+  const detail = 'PostgreSQL does not answer; what came of the last change is not known yet'
+  return sendProblem(reply.header('retry-after', retryAfterSeconds), { status: 503, title: 'database away', detail })
 }
 
 /** The name in the path, decoded. */
@@ -53,10 +64,12 @@ export function registerDevices(scope: FastifyInstance, devices: Devices): void 
   async function list(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const query = ListQuery.safeParse(request.query)
     if (!query.success) return sendInvalid(reply, 400, query.error)
+    if (!(await devices.settle())) return sendUnsettled(reply)
     return reply.send(devices.list(query.data.search, query.data.page))
   }
 
   async function get(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    if (!(await devices.settle())) return sendUnsettled(reply)
     const details = devices.details(nameIn(request))
     return details === undefined ? sendRefusal(reply, 'DEVICE_UNKNOWN') : reply.send(details)
   }

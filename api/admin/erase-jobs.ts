@@ -1,14 +1,13 @@
 /** Runs the erase jobs, one after the other, behind everything else; what stands in the way is waited for. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Changed, Refusal } from '../../auth/commits.ts'
+import type { Changed } from '../../auth/commits.ts'
 import type { Devices } from '../../auth/devices.ts'
 import { deadLettersMax } from '../../ingest/dead-letters.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import { createQuestdbClient } from '../../store/questdb-client.ts'
 import type { Store } from '../../store/store.ts'
 import type { Log } from '../log.ts'
-import { localAdmin } from './admin-token.ts'
 import { countReadings, type Exec, eraseReadings } from './erase-readings.ts'
 import {
   type EraseEnd,
@@ -24,9 +23,11 @@ import {
 export interface EraseJobs {
   /**
    * Has the readings erased of every device that has the name or had it when it was removed; one that has it is removed
-   * before this resolves. Rejects while PostgreSQL is away.
+   * before this resolves.
    */
   request(name: string, by: string): Promise<Changed<EraseReport>>
+  /** Finds out what came of the last request; false while it cannot be found out. */
+  settle(): Promise<boolean>
   /** Of the newest job for this name. */
   report(name: string): Promise<EraseReport | undefined>
   /** Takes up what the last process left. */
@@ -36,7 +37,7 @@ export interface EraseJobs {
 }
 
 export interface EraseJobsOptions {
-  devices: Pick<Devices, 'namesakes' | 'remove'>
+  devices: Pick<Devices, 'removeNamed' | 'settle'>
   ingest: Pick<Ingest, 'status' | 'deadLetters'>
   store: Pick<Store, 'postgres' | 'questdb'>
   log: Log
@@ -113,18 +114,19 @@ export function createEraseJobs(options: EraseJobsOptions): EraseJobs {
   }
 
   async function request(name: string, by: string): Promise<Changed<EraseReport>> {
-    const namesakes = await devices.namesakes(name)
-    if (namesakes.length === 0) return { ok: false, code: 'DEVICE_UNKNOWN' }
-    // First the job, then the removal: were we killed between the two, the job makes up for it.
-    const report = await insertJob(postgres, name, namesakes, by)
-    const numbers = namesakes.map(({ number }) => number)
-    const refusal = await removeAll(devices, numbers, by)
-    resume()
-    return refusal ?? { ok: true, value: report }
+    const requested = await devices.removeNamed(
+      name,
+      (transaction, namesakes) => insertJob(transaction, name, namesakes, by),
+      by,
+    )
+    // There may be a job where the outcome is unknown, too.
+    if (requested.ok || requested.code === 'OUTCOME_UNKNOWN') resume()
+    return requested
   }
 
   return {
     request,
+    settle: devices.settle,
     report: name => readReport(postgres, name),
     resume,
     close: async () => {
@@ -144,8 +146,8 @@ interface EraseSteps extends Required<Pick<EraseJobsOptions, 'devices' | 'ingest
 /** Gives the number of readings that are erased. */
 async function erase(job: EraseJob, steps: EraseSteps): Promise<number> {
   const { devices, ingest, store, settleMs = 10_000, exec, pause } = steps
-  const refusal = await removeAll(devices, job.numbers, localAdmin)
-  if (refusal !== undefined) throw new Error(`the device cannot be removed yet: ${refusal.code}`)
+  // The job was written together with the removal; where that was not confirmed, memory has to learn of it first.
+  if (!(await devices.settle())) throw new Error('it is not known yet whether the device is removed')
   await pause(settleMs)
   // All that the devices ever sent is in the journal by now; from there it has to be in the table, or a dead letter.
   const { end } = ingest.status().journal
@@ -157,19 +159,6 @@ async function erase(job: EraseJob, steps: EraseSteps): Promise<number> {
     if (present === 0) return erased
   }
   throw new EraseFailure('new readings of the device kept coming in')
-}
-
-/** Those that are removed already are passed over. */
-async function removeAll(
-  devices: Pick<Devices, 'remove'>,
-  numbers: readonly number[],
-  by: string,
-): Promise<Refusal | undefined> {
-  for (const number of numbers) {
-    const removed = await devices.remove(number, by)
-    if (!removed.ok && removed.code !== 'DEVICE_UNKNOWN') return removed
-  }
-  return undefined
 }
 
 /** A dead letter holds a reading too, and a replay would bring it back. */

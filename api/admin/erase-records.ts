@@ -24,7 +24,6 @@ export type EraseReport = z.infer<typeof EraseReport>
 
 export interface EraseJob {
   id: number
-  numbers: number[]
   symbols: string[]
 }
 
@@ -79,7 +78,7 @@ export async function readReport(database: Database, device: string): Promise<Er
 export async function takeJob(database: Database): Promise<EraseJob | undefined> {
   const text = `UPDATE erase_jobs SET state = 'running', started_at = coalesce(started_at, now()) WHERE id = (
       SELECT min(id) FROM erase_jobs WHERE state IN ('waiting', 'running')
-    ) RETURNING id::float8, numbers, symbols`
+    ) RETURNING id::float8, symbols`
   const { rows } = await database.query<EraseJob>(text)
   return rows[0]
 }

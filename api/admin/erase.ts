@@ -2,7 +2,7 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { localAdmin } from './admin-token.ts'
-import { nameIn, sendRefusal } from './devices.ts'
+import { nameIn, sendRefusal, sendUnsettled } from './devices.ts'
 import type { EraseJobs } from './erase-jobs.ts'
 import { addPath } from './paths.ts'
 
@@ -18,6 +18,7 @@ export function registerErase(scope: FastifyInstance, jobs: EraseJobs): void {
   }
 
   async function report(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    if (!(await jobs.settle())) return sendUnsettled(reply)
     const found = await jobs.report(nameIn(request).normalize('NFC'))
     return found === undefined ? sendRefusal(reply, 'DEVICE_UNKNOWN') : reply.send(found)
   }

@@ -86,6 +86,8 @@ export function registerLog(app: FastifyInstance, options: LogOptions): void {
     if (name !== device.name && name.normalize('NFC') !== device.name) {
       return [403, { status: 'device mismatch' }, 'mismatch']
     }
+    // 401 would say for good what may not be so: a client sends again what got a 503.
+    if (device.suspended) return [503, { status: 'device is being changed' }, 'suspended']
     if (!device.log_switch) return [403, { status: 'logging disabled' }, 'disabled']
     return hasShare(device) ? undefined : [429, { status: 'too many readings' }, 'throttled']
   }

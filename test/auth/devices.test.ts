@@ -6,6 +6,7 @@ import type { Changed } from '../../auth/commits.ts'
 import { NewDevice } from '../../auth/device.ts'
 import { type Devices, type DevicesOptions, openDevices } from '../../auth/devices.ts'
 import { silentLog, startDatabases } from '../support/databases.ts'
+import { until } from '../support/processes.ts'
 
 const hourMs = 3_600_000
 // Nothing here asks QuestDB, so none is started: an address where nobody listens is enough.
@@ -36,15 +37,22 @@ async function addOne(devices: Devices, name: string): Promise<string> {
   return issued?.password ?? ''
 }
 
-/** The same pool, but its connection may break before the server gets a statement or after it has done it. */
+/** The same pool, but its connection breaks before the server gets a statement, or after it has done a COMMIT. */
 function breakingPool(breaks: () => 'before' | 'after' | undefined, real: pg.Pool): pg.Pool {
-  async function query(config: pg.QueryConfig, values?: unknown[]): Promise<pg.QueryResult> {
-    const when = breaks()
-    const result = when === 'before' ? undefined : await real.query(config, values)
-    if (when !== undefined || result === undefined) throw new Error('Connection terminated unexpectedly')
-    return result
+  const breaking = (ask: (...given: unknown[]) => Promise<unknown>) => {
+    return async (...given: unknown[]) => {
+      const when = breaks()
+      const isCommit = (given[0] as pg.QueryConfig).text === 'COMMIT'
+      const result = when === 'before' ? undefined : await ask(...given)
+      if (when === 'before' || (when === 'after' && isCommit)) throw new Error('Connection terminated unexpectedly')
+      return result
+    }
   }
-  return Object.assign(Object.create(real), { query })
+  async function connect(): Promise<pg.PoolClient> {
+    const client = await real.connect()
+    return Object.assign(Object.create(client), { query: breaking(client.query.bind(client) as never) })
+  }
+  return Object.assign(Object.create(real), { query: breaking(real.query.bind(real) as never), connect })
 }
 
 async function audit(): Promise<string[]> {
@@ -152,7 +160,11 @@ t.test('a removed device is out before the call returns, and a new one of its na
   t.match(await devices.rotate('kitchen', false, 'test'), { ok: false, code: 'DEVICE_UNKNOWN' })
   await addOne(devices, 'kitchen')
   t.not(devices.get('kitchen')?.symbol, symbol)
-  t.match(await devices.namesakes('kitchen'), [{ number, symbol }, { symbol: devices.get('kitchen')?.symbol }])
+  const fresh = devices.get('kitchen')?.symbol
+  const namesakes = valueIn(await devices.removeNamed('kitchen', async (_, found) => found, 'test'))
+  t.match(namesakes, [{ number, symbol }, { symbol: fresh }])
+  t.equal(devices.get('kitchen'), undefined)
+  await addOne(devices, 'kitchen')
   const reopened = await open(t)
   t.equal(reopened.authenticate('kitchen', password), undefined)
   t.equal(reopened.size(), 1)
@@ -264,18 +276,20 @@ t.test('a lost database refuses changes, lets devices in, and what it did meanwh
   const password = await addOne(admin, 'kitchen')
   await addOne(admin, 'roof')
   // A connection that breaks after the server has done the work: the outcome is unknown to the caller.
-  let broken = false
-  const breaking = breakingPool(() => (broken ? 'after' : undefined), pool)
-  const devices = await open(t, { pool: breaking })
-  broken = true
-  t.strictSame(await devices.add([NewDevice.parse({ name: 'attic' })], 'test'), { ok: false, code: 'DATABASE_AWAY' })
-  t.strictSame(await devices.remove(devices.get('roof')?.number ?? 0, 'test'), { ok: false, code: 'DATABASE_AWAY' })
+  let breaks: 'before' | 'after' | undefined
+  const devices = await open(t, { pool: breakingPool(() => breaks, pool) })
+  breaks = 'after'
+  const unknown = { ok: false, code: 'OUTCOME_UNKNOWN' }
+  t.strictSame(await devices.add([NewDevice.parse({ name: 'attic' })], 'test'), unknown)
+  t.strictSame(await devices.remove(devices.get('roof')?.number ?? 0, 'test'), unknown)
+  t.ok(devices.get('attic'), 'a change begins when the outcome of the last one is known')
   t.ok(devices.authenticate('kitchen', password), 'who was known comes in')
-  broken = false
-  for (let waits = 0; waits < 200 && devices.get('roof') !== undefined; waits++)
-    await new Promise(wait => setTimeout(wait, 50))
-  t.equal(devices.get('roof'), undefined)
-  t.ok(devices.get('attic'))
+  await until('it is found out', () => devices.get('roof') === undefined)
+  breaks = 'before'
+  const add = () => devices.add([NewDevice.parse({ name: 'cellar' })], 'test')
+  t.strictSame(await add(), { ok: false, code: 'DATABASE_AWAY' })
+  breaks = undefined
+  t.ok((await add()).ok, 'it was not made the first time')
 })
 
 t.test('when devices were last heard of is saved in batches, and survives a lost database', async t => {

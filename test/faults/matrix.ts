@@ -1,6 +1,7 @@
 /** The rows of the matrix: what is done to the service, and how often in a whole run. */
 
 import { dieAtPoints, killInReplay } from './rows/crash-points.ts'
+import { changeWhileFrozen } from './rows/frozen-changes.ts'
 import { damageJournal } from './rows/journal-damage.ts'
 import { killEverything, killService, stopService } from './rows/kills.ts'
 import { fewFileHandles, fullJournalDisk, fullPostgresDisk, fullQuestdbDisk, noRights } from './rows/limits.ts'
@@ -51,4 +52,11 @@ export const matrix: MatrixRow[] = [
   { row: '16b', what: 'no rights on the journal', cycles: 1, minutes: 0.2, run: noRights },
   { row: '17', what: 'second process', cycles: 4, minutes: 0.6, run: secondProcess },
   { row: '18', what: 'rude clients', cycles: 2, minutes: 0.3, run: rudeClients },
+  {
+    row: '26',
+    what: 'changes while PostgreSQL is frozen',
+    cycles: 1,
+    minutes: 3,
+    run: (...given) => changeWhileFrozen(...given),
+  },
 ]

@@ -8,7 +8,7 @@ import { mergeFeatureSets } from './feature-sets.ts'
 import { type Merged, mergeFiles } from './files.ts'
 import { changeNamed, type NameAction } from './named-files.ts'
 import { mergeReferences } from './references.ts'
-import { transact } from './transaction.ts'
+import { type Client, transact } from './transaction.ts'
 import type { ReadFiles, ReadNames, ReadTask } from './worker.ts'
 
 export type Refused = 'BUSY' | 'CLOSING'
@@ -70,7 +70,7 @@ export function createContentFileImporter({ postgres, actor }: ImporterOptions):
     return { accepted, rejected, rejects, rejects_truncated: rejects.length < rejected, ...merged, ignored_fields }
   }
 
-  async function merge(client: pg.PoolClient, files: ReadFiles): Promise<Merged> {
+  async function merge(client: Client, files: ReadFiles): Promise<Merged> {
     const isReferenceNew = await mergeReferences(client, files.references)
     const featureSetIds = await mergeFeatureSets(client, files)
     const merged = await mergeFiles(client, { rows: files.files, featureSetIds, highestId: files.highestId })
@@ -88,7 +88,7 @@ export function createContentFileImporter({ postgres, actor }: ImporterOptions):
     return { accepted, rejected, rejects, rejects_truncated: rejects.length < rejected, ...result }
   }
 
-  async function audit(client: pg.PoolClient, action: string, details: Record<string, number>): Promise<void> {
+  async function audit(client: Client, action: string, details: Record<string, number>): Promise<void> {
     await writeAudit(client, { actor, action: `content-files.${action}`, subject: 'content files', details })
   }
 

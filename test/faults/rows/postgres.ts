@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { freeze } from '../../support/frozen.ts'
 import { until } from '../../support/processes.ts'
 import { experiment, type Harness, type Stand } from '../stand.ts'
 import type { Tally } from '../tally.ts'
@@ -42,11 +43,10 @@ export async function freezePostgres(harness: Harness, tally: Tally, seed: numbe
   for (let cycle = 0; cycle < cycles; cycle++) {
     await experiment(harness, { seed: seed + cycle, tally }, async stand => {
       const fromMs = Date.now()
-      const pid = stand.databases.pid('postgres')
-      process.kill(pid, 'SIGSTOP')
-      stand.hooks.teardown(() => process.kill(pid, 'SIGCONT'))
+      const thaw = freeze(stand.databases.pid('postgres'))
+      stand.hooks.teardown(thaw)
       await sleep(frozenMs)
-      process.kill(pid, 'SIGCONT')
+      thaw()
       await untilRevoked(stand)
       await complainOfSilence(stand, fromMs)
     })

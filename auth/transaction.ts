@@ -1,0 +1,82 @@
+/**
+ * A change in PostgreSQL as a transaction of its own, each step of which has a time limit on this side: a server that is
+ * frozen keeps no limit of its own. Nothing is made before COMMIT is sent, so a change that was given up earlier is
+ * rolled back, whenever the server goes on. Only a COMMIT without an answer leaves the outcome open.
+ */
+
+import assert from 'node:assert/strict'
+import type pg from 'pg'
+
+/** COMMIT was sent and not answered. PostgreSQL tells by the transaction's id what came of it (`pg_xact_status`). */
+export class OutcomeUnknown extends Error {
+  readonly transaction: string
+
+  constructor(transaction: string, cause: unknown) {
+    super('PostgreSQL did not confirm a transaction', { cause })
+    this.transaction = transaction
+  }
+}
+
+/** What a change is made with: each statement has the time limit of a step. */
+export type Transaction = Pick<pg.Pool, 'query'>
+
+/** Rejects with OutcomeUnknown, or with an error after which nothing was changed. */
+export async function inTransaction<Result>(
+  pool: pg.Pool,
+  stepMs: number,
+  work: (transaction: Transaction) => Promise<Result>,
+): Promise<Result> {
+  const client = await pool.connect()
+  // A connection that breaks says so to the statement under way, and here: if nobody listened, the process would end.
+  const heard = () => undefined
+  client.on('error', heard)
+  try {
+    const transaction = limited(client, stepMs)
+    // A server that lost us without noticing must not keep the rows locked.
+    await transaction.query(`BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${2 * stepMs}`)
+    const result = await work(transaction)
+    await commit(transaction)
+    client.off('error', heard)
+    client.release()
+    return result
+  } catch (error) {
+    // It may be in the middle of a transaction, or broken, so it is closed, and may break a second time.
+    client.release(true)
+    throw error
+  }
+}
+
+async function commit(transaction: Transaction): Promise<void> {
+  const { rows } = await transaction.query<{ id: string }>('SELECT pg_current_xact_id()::text AS id')
+  const [row] = rows
+  assert(row !== undefined, 'a transaction has an id')
+  try {
+    await transaction.query('COMMIT')
+  } catch (error) {
+    throw new OutcomeUnknown(row.id, error)
+  }
+}
+
+function limited(client: pg.PoolClient, stepMs: number): Transaction {
+  const query = (statement: pg.QueryConfig | string, values?: unknown[]) => {
+    const config = typeof statement === 'string' ? { text: statement } : statement
+    // The driver takes `undefined` for values that are in the config already.
+    return client.query({ ...config, query_timeout: stepMs } as pg.QueryConfig, values)
+  }
+  return { query } as Transaction
+}
+
+/** Whether a transaction has ended, one way or the other. One that PostgreSQL knows nothing of any more has. */
+export async function hasEnded(pool: Pick<pg.Pool, 'query'>, transaction: string, stepMs: number): Promise<boolean> {
+  const text = 'SELECT pg_xact_status($1::xid8) AS status'
+  const config = { text, values: [transaction], query_timeout: stepMs } as pg.QueryConfig
+  try {
+    const { rows } = await pool.query<{ status: string | null }>(config)
+    return rows[0]?.status !== 'in progress'
+  } catch (error) {
+    // Restored from a backup, say, it has not come so far.
+    const isInTheFuture = (error as { code?: string }).code === '22023'
+    if (isInTheFuture) return true
+    throw error
+  }
+}

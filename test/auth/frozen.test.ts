@@ -1,0 +1,159 @@
+/**
+ * Changes of devices while PostgreSQL is frozen, or commits late: what was refused has not happened and does not happen
+ * later, and where that is open nobody comes in by what may be revoked.
+ */
+
+import t, { type Test } from 'tap'
+import type { Changed } from '../../auth/commits.ts'
+import { NewDevice } from '../../auth/device.ts'
+import { type Devices, type DevicesOptions, openDevices } from '../../auth/devices.ts'
+import { silentLog, startDatabases } from '../support/databases.ts'
+import { freeze } from '../support/frozen.ts'
+import { serverPid, until } from '../support/processes.ts'
+
+// Nothing here asks QuestDB, so none is started: an address where nobody listens is enough.
+const nowhere = { questdbHttp: 'http://127.0.0.1:9', questdbPg: 'postgresql://127.0.0.1:9/qdb' }
+const { directory, store } = await startDatabases(t, nowhere)
+const pool = store.postgres
+const pid = serverPid(directory, 'postgres')
+const away = { ok: false, code: 'DATABASE_AWAY' }
+const unknown = { ok: false, code: 'OUTCOME_UNKNOWN' }
+
+async function open(t: Test, options: Partial<DevicesOptions> = {}): Promise<Devices> {
+  const settings = { pool, now: Date.now, log: silentLog, graceMs: 3_600_000, stepMs: 1_000 }
+  const devices = await openDevices({ ...settings, ...options })
+  t.teardown(() => devices.close())
+  return devices
+}
+
+async function add(devices: Devices, ...names: string[]): Promise<string[]> {
+  const added = valueIn(
+    await devices.add(
+      names.map(name => NewDevice.parse({ name })),
+      'test',
+    ),
+  )
+  return added.map(({ password }) => password)
+}
+
+function valueIn<Value>(changed: Changed<Value>): Value {
+  if (!changed.ok) throw new Error(changed.code)
+  return changed.value
+}
+
+/** What PostgreSQL has, apart from what is not a change. */
+async function registry(): Promise<unknown[]> {
+  const { rows } = await pool.query(`SELECT name, encode(credential_current, 'hex'), encode(credential_next, 'hex'),
+    removed_at, location_short, auth_seq FROM devices ORDER BY number`)
+  return rows
+}
+
+t.test('changes that a frozen PostgreSQL does not answer are refused, and not made when it goes on', async t => {
+  const devices = await open(t)
+  const [password = ''] = await add(devices, 'kitchen', 'roof')
+  const before = await registry()
+  const { number = 0 } = devices.get('kitchen') ?? {}
+  const thaw = freeze(pid)
+  t.teardown(thaw)
+  const changes = [
+    devices.remove(number, 'test'),
+    devices.add([NewDevice.parse({ name: 'attic' })], 'test'),
+    devices.rotate('kitchen', true, 'test'),
+    devices.rotate('roof', false, 'test'),
+    devices.change('roof', { location_short: 'R' }, 'test'),
+    devices.removeNamed('roof', transaction => transaction.query('SELECT 1'), 'test'),
+  ]
+  t.strictSame(
+    await Promise.all(changes),
+    changes.map(() => away),
+  )
+  t.ok(devices.authenticate('kitchen', password), 'who was known comes in')
+  t.notOk(devices.get('kitchen')?.suspended)
+  thaw()
+  await until('it answers', () => devices.change('roof', { battery: true }, 'test').then(({ ok }) => ok))
+  const after = await registry()
+  t.strictSame(after[0], before[0])
+  t.equal(after.length, 2)
+  t.ok(devices.authenticate('kitchen', password))
+})
+
+t.test('a change whose last step is lost in the middle is not made', async t => {
+  const devices = await open(t)
+  await add(devices, 'middle')
+  let thaw = (): void => undefined
+  const removed = await devices.removeNamed(
+    'middle',
+    async () => {
+      thaw = freeze(pid)
+      t.teardown(thaw)
+    },
+    'test',
+  )
+  t.strictSame(removed, away)
+  thaw()
+  t.ok(await devices.settle())
+  t.ok(devices.get('middle'))
+  await until('it answers', () => devices.rotate('middle', false, 'test').then(({ ok }) => ok))
+})
+
+/** Each COMMIT that changes a device waits until the lock is free: a real server that answers late. */
+await pool.query(`CREATE FUNCTION wait_at_commit() RETURNS trigger LANGUAGE plpgsql AS
+  'BEGIN PERFORM pg_advisory_xact_lock_shared(42); RETURN NULL; END'`)
+await pool.query(`CREATE CONSTRAINT TRIGGER wait AFTER INSERT OR UPDATE ON devices DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION wait_at_commit()`)
+
+async function holdCommits(t: Test): Promise<{ commit(): Promise<void>; fail(): Promise<void> }> {
+  const holder = await pool.connect()
+  t.teardown(() => holder.release(true))
+  await holder.query('SELECT pg_advisory_lock(42)')
+  return {
+    commit: async () => void (await holder.query('SELECT pg_advisory_unlock(42)')),
+    fail: async () => {
+      await holder.query("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+      await holder.query('SELECT pg_advisory_unlock(42)')
+    },
+  }
+}
+
+t.test('a removal or revocation that is not confirmed lets nobody in, and is found out', async t => {
+  const devices = await open(t)
+  const [, password = ''] = await add(devices, 'removed', 'rotated', 'other')
+  const asks = {
+    removed: () => devices.remove(devices.get('removed')?.number ?? 0, 'test'),
+    rotated: () => devices.rotate('rotated', true, 'test'),
+  }
+  for (const [name, ask] of Object.entries(asks)) {
+    const held = await holdCommits(t)
+    t.strictSame(await ask(), unknown)
+    t.ok(devices.get(name)?.suspended, `${name} logs nothing`)
+    t.notOk(devices.get('other')?.suspended)
+    t.equal(await devices.settle(), false)
+    t.strictSame(await devices.change('other', { battery: true }, 'test'), away, 'nothing else is changed meanwhile')
+    await held.commit()
+    await until('it is found out', () => devices.settle())
+  }
+  t.equal(devices.get('removed'), undefined)
+  t.equal(devices.authenticate('rotated', password), undefined)
+  t.notOk(devices.get('rotated')?.suspended)
+})
+
+t.test('one that was not made after all leaves everything as it was, and is found out without being asked', async t => {
+  const devices = await open(t)
+  const [password = ''] = await add(devices, 'kept')
+  const held = await holdCommits(t)
+  t.strictSame(await devices.remove(devices.get('kept')?.number ?? 0, 'test'), unknown)
+  t.ok(devices.get('kept')?.suspended)
+  await held.fail()
+  await until('it is found out', () => devices.get('kept')?.suspended === false)
+  t.ok(devices.authenticate('kept', password))
+})
+
+t.test('an addition that is not confirmed is there for the next who looks, if it was made', async t => {
+  const devices = await open(t)
+  const held = await holdCommits(t)
+  t.strictSame(await devices.add([NewDevice.parse({ name: 'late' })], 'test'), unknown)
+  await held.commit()
+  await until('it is found out', () => devices.settle())
+  t.ok(devices.details('late'))
+  t.match(await devices.add([NewDevice.parse({ name: 'late' })], 'test'), { ok: false, code: 'NAME_TAKEN' })
+})
