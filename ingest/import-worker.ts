@@ -8,7 +8,7 @@ import type { LineReader } from './formats/line-reader.ts'
 import type { Chunk } from './formats/lines.ts'
 import { createNdjsonReader } from './formats/ndjson.ts'
 import { buffersOf, type Rows } from './formats/rows.ts'
-import { createReadingCheck, type FieldNames, type Ranges } from './reading.ts'
+import { createReadingCheck, type Ranges } from './reading.ts'
 
 export interface ReadTask {
   chunk: Chunk
@@ -26,12 +26,10 @@ export interface EncodeTask extends EncodeOptions {
   rows: Rows
 }
 
-const names: FieldNames = { battery_voltage: 'battery_voltage', battery_percentage: 'battery_percentage' }
-
 export function read(task: ReadTask): ChunkResult {
   const { chunk, columns, ranges, aheadMsMax } = task
   const readLine: LineReader = columns === undefined ? createNdjsonReader() : createCsvReader(columns)
-  const check = createReadingCheck({ ranges, aheadMsMax, names })
+  const check = createReadingCheck({ ranges, aheadMsMax })
   const result = readChunk(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length), { ...task, readLine, check })
   return handOver(result, buffersOf(result.rows))
 }

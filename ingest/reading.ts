@@ -5,6 +5,8 @@
  * longer for it than the credential check and the record together.
  */
 
+import { type Fields, percentageNames, spellingIn, voltageNames } from './field-names.ts'
+
 /** One measurement of a device. NaN means that the device did not give the value. */
 export interface Reading {
   /** Time of measurement in epoch milliseconds, or undefined when it is the moment of receipt. */
@@ -44,25 +46,13 @@ export const defaultRanges: Ranges = {
   battery_percentage: { min: 0, max: 110, storedMax: 100 },
 }
 
-export type Fields = Record<string, unknown>
 type Errors = Record<string, string>
 type Checked = { ok: true; reading: Reading } | { ok: false; errors: Errors }
-
-/** The field names of a format: the logger API writes `battery voltage`, a CSV header `battery_voltage`. */
-export interface FieldNames {
-  battery_voltage: string
-  battery_percentage: string
-}
-const loggerFieldNames: FieldNames = {
-  battery_voltage: 'battery voltage',
-  battery_percentage: 'battery percentage',
-}
 
 export interface ReadingCheckOptions {
   ranges?: Ranges
   /** How far ahead of our clock a client's time may be. */
   aheadMsMax?: number
-  names?: FieldNames
 }
 
 /**
@@ -72,16 +62,20 @@ export interface ReadingCheckOptions {
 export type ReadingCheck = (fields: Fields, batteryRequired: boolean, nowMs: number) => Checked
 
 const earliestMs = Date.UTC(2000, 0, 1)
+/** A number from here on that is too early in milliseconds is meant as seconds, up to the year 2100. */
+const secondsMin = earliestMs / 1000
+const secondsMax = Date.UTC(2100, 0, 1) / 1000
 const isoWithZone = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?([Zz]|[+-]\d{2}(:?\d{2})?)$/
 
 export function createReadingCheck(options: ReadingCheckOptions = {}): ReadingCheck {
   const ranges = options.ranges ?? defaultRanges
   const aheadMsMax = options.aheadMsMax ?? 5 * 60_000
-  const names = options.names ?? loggerFieldNames
 
   return (fields, batteryRequired, nowMs) => {
     const errors: Errors = {}
     const timestamp = fields['timestamp']
+    const voltage = spellingIn(fields, voltageNames)
+    const percentage = spellingIn(fields, percentageNames)
     const reading: Reading = {
       timestampMs:
         timestamp === undefined || timestamp === null
@@ -90,14 +84,8 @@ export function createReadingCheck(options: ReadingCheckOptions = {}): ReadingCh
       temperature: readMetric(fields, 'temperature', ranges.temperature, true, errors),
       humidity: readMetric(fields, 'humidity', ranges.humidity, true, errors),
       pressure: readMetric(fields, 'pressure', ranges.pressure, true, errors),
-      battery_voltage: readMetric(fields, names.battery_voltage, ranges.battery_voltage, batteryRequired, errors),
-      battery_percentage: readMetric(
-        fields,
-        names.battery_percentage,
-        ranges.battery_percentage,
-        batteryRequired,
-        errors,
-      ),
+      battery_voltage: readMetric(fields, voltage, ranges.battery_voltage, batteryRequired, errors),
+      battery_percentage: readMetric(fields, percentage, ranges.battery_percentage, batteryRequired, errors),
     }
     for (const _ in errors) return { ok: false, errors }
     if (isEmpty(reading)) return { ok: false, errors: { temperature: 'at least one metric must be a number' } }
@@ -127,6 +115,8 @@ function readTimestamp(value: unknown, latestMs: number, errors: Errors): number
   const timeMs = parseTimestampMs(value)
   if (timeMs === undefined) {
     errors['timestamp'] = 'must be ISO 8601 with a zone, or epoch milliseconds'
+  } else if (typeof value === 'number' && value >= secondsMin && value < secondsMax) {
+    errors['timestamp'] = 'looks like seconds; send milliseconds'
   } else if (timeMs < earliestMs) {
     errors['timestamp'] = 'must not be before 2000-01-01'
   } else if (timeMs > latestMs) {

@@ -3,9 +3,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Device } from '../../auth/device.ts'
 import type { Devices } from '../../auth/devices.ts'
+import { type Fields, unknownNames } from '../../ingest/field-names.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import type { Outcome } from '../../ingest/journal.ts'
-import type { Fields, ReadingCheck } from '../../ingest/reading.ts'
+import type { ReadingCheck } from '../../ingest/reading.ts'
 import { readBasicCredentials } from '../basic-credentials.ts'
 import { createFailedAttempts } from '../failed-attempts.ts'
 import { addJsonBody } from '../json-body.ts'
@@ -33,6 +34,12 @@ declare module 'fastify' {
 const bodyBytesMax = 64 * 1024
 const retryAfterSeconds = '5'
 const success = '{"status":"success"}'
+
+const isNoObject = { status: 'invalid json' }
+const isBatch = {
+  ...isNoObject,
+  detail: 'one reading a request; batches go to POST /api/admin/import, or through barograph import',
+}
 
 const refusals = {
   full: { code: 503, body: { status: 'storage full' } },
@@ -107,7 +114,7 @@ export function registerLog(app: FastifyInstance, options: LogOptions): void {
     const { body } = request
     // It may have been removed while the body came in.
     if (devices.get(device.name) !== device) return refuseCredentials(reply)
-    if (!isFields(body)) return refuse(reply, 400, { status: 'invalid json' }, 'invalid')
+    if (!isFields(body)) return refuse(reply, 400, Array.isArray(body) ? isBatch : isNoObject, 'invalid')
     const refusal = refusalOf(device, body)
     if (refusal !== undefined) return refuse(reply, ...refusal)
     const checked = check(body, device.battery, nowMs())
@@ -116,11 +123,17 @@ export function registerLog(app: FastifyInstance, options: LogOptions): void {
     if (outcome !== 'stored') return refuse(reply, refusals[outcome].code, refusals[outcome].body, outcome)
     devices.seen(device, nowMs())
     meter.stored(performance.now() - startedMs)
-    return reply.type('application/json; charset=utf-8').send(success)
+    return reply.type('application/json; charset=utf-8').send(successOf(body))
   }
 
   app.route({ method: 'PUT', url: '/api/log', bodyLimit: bodyBytesMax, onRequest: authenticate, handler: log })
   refuseOtherMethods(app, '/api/log', ['PUT'])
+}
+
+/** A name that is misspelled would otherwise be lost without a word. */
+function successOf(body: Fields): string {
+  const ignored = unknownNames(body)
+  return ignored === undefined ? success : JSON.stringify({ status: 'success', ignored })
 }
 
 function isFields(body: unknown): body is Fields {

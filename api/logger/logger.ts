@@ -22,13 +22,16 @@ const statusTexts: Record<number, string> = {
   415: 'unsupported media type',
 }
 
+const mediaTypeDetail = 'send Content-Type: application/json, and no Content-Encoding'
+
 export function registerLogger(app: FastifyInstance, { log, ingest, reads }: LoggerOptions): void {
   app.setErrorHandler((error: FastifyError, _request, reply) => {
     const code = error.statusCode ?? 500
     if (code >= 500) log.error({ err: error }, 'a request of the logger API failed')
     // Something of the body may be unread.
     if (code === 413 || code === 415) reply.header('connection', 'close')
-    return reply.code(code).send({ status: statusTexts[code] ?? (code >= 500 ? 'internal error' : 'bad request') })
+    const status = statusTexts[code] ?? (code >= 500 ? 'internal error' : 'bad request')
+    return reply.code(code).send(code === 415 ? { status, detail: mediaTypeDetail } : { status })
   })
   // Each in a scope of its own, for they differ in what they take and in whom they let read.
   const families = [

@@ -29,7 +29,8 @@ export const refusalOf = {
   CANCELLED: { code: 503, status: 'cancelled', retryAfterSeconds: 1 },
 } satisfies Record<AnswerCode, Refusal>
 
-export const unknown: Refusal = { code: 404, status: 'not found' }
+/** An unknown path is `not found`. */
+export const unknown: Refusal = { code: 404, status: 'device unknown' }
 
 export function invalid(status: string): Refusal {
   return { code: 400, status }

@@ -1,6 +1,7 @@
 /** Reads a chunk of whole lines: rows that passed the check, and a verdict for each line that did not. */
 
-import type { Fields, ReadingCheck } from '../reading.ts'
+import type { Fields } from '../field-names.ts'
+import type { ReadingCheck } from '../reading.ts'
 import type { LineReader } from './line-reader.ts'
 import { type Reject, RejectList } from './reject.ts'
 import { addRow, createRows, type Rows } from './rows.ts'

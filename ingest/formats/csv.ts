@@ -2,7 +2,7 @@
 
 import { parse } from 'csv-parse/sync'
 import { metrics } from '../../store/tables.ts'
-import type { Fields } from '../reading.ts'
+import type { Fields } from '../field-names.ts'
 import { readIsoTime } from './iso-time.ts'
 import type { LineReader } from './line-reader.ts'
 import { readNumber } from './number.ts'

@@ -1,6 +1,6 @@
 /** What each line format provides: one line of bytes becomes the fields of a reading. */
 
-import type { Fields } from '../reading.ts'
+import type { Fields } from '../field-names.ts'
 
 export type Format = 'csv' | 'ndjson'
 

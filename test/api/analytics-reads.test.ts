@@ -159,12 +159,12 @@ t.test('a wrong parameter is refused with what is allowed', async t => {
   t.equal((await ask('/past_window_data/Kitchen?days=0')).status, 200, 'what nobody knows is not looked at')
 })
 
-t.test('a device that is not known is not found', async t => {
-  for (const path of paths) await refuses(t, path.replace('Kitchen', 'Nobody'), 404, /^not found$/)
+t.test('a device that is not known is told so', async t => {
+  for (const path of paths) await refuses(t, path.replace('Kitchen', 'Nobody'), 404, /^device unknown$/)
   for (const search of ['a=Nobody&b=Kitchen', 'a=Kitchen&b=Nobody', 'a=__proto__&b=Kitchen']) {
-    await refuses(t, `/compare_data?${search}`, 404, /^not found$/)
+    await refuses(t, `/compare_data?${search}`, 404, /^device unknown$/)
   }
-  await refuses(t, '/stats_data/Nobody?days=x', 404, /^not found$/)
+  await refuses(t, '/stats_data/Nobody?days=x', 404, /^device unknown$/)
 })
 
 t.test('a name is found however it has to be written', async t => {
@@ -244,7 +244,7 @@ t.test('what is changed in the registry shows in the next answer', async t => {
   t.match(await json('/compare_data?a=Kitchen&b=Attic'), { b: { location_short: 'roof' } })
   await service.admin('PATCH', '/devices/Attic', { name: 'Loft' })
   t.match(await json('/detail_data/Loft'), { device: 'Loft' })
-  await refuses(t, '/detail_data/Attic', 404, /not found/)
+  await refuses(t, '/detail_data/Attic', 404, /^device unknown$/)
 })
 
 t.test('a scrape says how many questions wait, by pool', async t => {

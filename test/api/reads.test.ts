@@ -80,7 +80,7 @@ t.test('the latest readings may be narrowed to named devices', async t => {
   t.strictSame(await listed('devices=a%2Cb&devices=Attic'), ['Attic', 'a,b'])
   t.strictSame(await listed('devices=Attic,Retired'), ['Attic'], 'one that does not log is known, but not listed')
   t.strictSame(await listed(`devices=${encodeURIComponent(names[3] ?? '')}`), names.slice(3, 4))
-  await refuses(t, '/latest/all/1?devices=Attic,Nobody', 404, /not found/)
+  await refuses(t, '/latest/all/1?devices=Attic,Nobody', 404, /^device unknown$/)
   await refuses(t, '/latest/all/1?devices=', 400, /1 to 500/)
   await refuses(t, '/latest/all/1?devices=Attic,', 400, /1 to 500/)
   const many = Array.from({ length: 501 }, (_, i) => i).join()
@@ -95,14 +95,14 @@ t.test('a day of a device', async t => {
   t.strictSame((await ask('/data/day/Kitchen/2030-01-01')).json(), empty)
   t.strictSame((await ask('/data/day/Retired/2025-05-31')).json(), empty)
   await refuses(t, '/data/day/Kitchen/2026-02-30', 400, /date/)
-  await refuses(t, '/data/day/Nobody/2025-06-01', 404, /not found/)
+  await refuses(t, '/data/day/Nobody/2025-06-01', 404, /^device unknown$/)
 })
 
 t.test('a device is told by its four fields', async t => {
   const fields = { location_short: 'upstairs', location_desc: 'where Kitchen is', log_switch: true, battery: false }
   t.strictSame((await ask('/device/Kitchen')).json(), fields)
   t.match((await ask('/device/Retired')).json(), { log_switch: false })
-  await refuses(t, '/device/Nobody', 404, /not found/)
+  await refuses(t, '/device/Nobody', 404, /^device unknown$/)
 })
 
 t.test('a name is found however it has to be written in a path', async t => {

@@ -11,7 +11,11 @@ const challenge = 'Basic realm="logger", charset="UTF-8"'
 
 async function answers(t: Test, name: string, response: Response, status: number, body: unknown): Promise<void> {
   t.equal(response.status, status, `${name}: status`)
-  t.equal(response.headers.get('content-length'), String(JSON.stringify(body).length), `${name}: has a length`)
+  t.equal(
+    response.headers.get('content-length'),
+    String(Buffer.byteLength(JSON.stringify(body))),
+    `${name}: has a length`,
+  )
   t.strictSame(await response.json(), body, name)
 }
 
@@ -43,7 +47,6 @@ tap.test('what is good is stored', async t => {
   const cases: [string, Record<string, unknown>][] = [
     ['the four fields', good],
     ['null is a missing metric', { ...good, humidity: null, pressure: null }],
-    ['extra fields are ignored', { ...good, firmware: '1.2', nested: { deep: [1] } }],
     ['a time as text', { ...good, timestamp: new Date(Date.now() - 60_000).toISOString() }],
     ['a time as a number', { ...good, timestamp: Date.now() - 30_000 }],
     ['the edges of the ranges', { ...good, temperature: -90, humidity: 103, pressure: 300, 'battery percentage': 110 }],
@@ -70,6 +73,47 @@ tap.test('what is good is stored', async t => {
   await answers(t, 'with a slash at the end', slash, 200, { status: 'success' })
   const sent = { ...good, device: 'battery', 'battery voltage': 3.7, 'battery percentage': 88 }
   await answers(t, 'battery', await service.put('battery', battery, sent), 200, { status: 'success' })
+})
+
+tap.test('what is not stored is named in the answer', async t => {
+  const takes = async (name: string, body: unknown, ignored: string[]) =>
+    await answers(t, name, await put(body), 200, { status: 'success', ignored })
+  await takes('one', { ...good, co2: 412 }, ['co2'])
+  await takes('as it was spelled', { Battery: 1, ...good, nested: { deep: [1] }, __proto: null }, [
+    'Battery',
+    'nested',
+    '__proto',
+  ])
+  await takes('a name that means something to JavaScript', `${JSON.stringify(good).slice(0, -1)},"__proto__":1}`, [
+    '__proto__',
+  ])
+  const numbered = Array.from({ length: 1_000 }, (_, index) => [`field ${index}`, index])
+  const first = numbered.slice(0, 20).map(([name]) => name)
+  await takes('of many the first twenty', { ...Object.fromEntries(numbered), ...good }, first as string[])
+  await takes('long ones are cut', { ...good, ['x'.repeat(10_000)]: 1 }, [`${'x'.repeat(63)}…`])
+})
+
+tap.test('a battery is taken in both spellings, and the last one wins', async t => {
+  const garage = await service.addDevice('garage', { battery: true })
+  const sent = { ...good, device: 'garage' }
+  const takes = async (name: string, body: unknown) =>
+    await answers(t, name, await service.put('garage', garage, body), 200, { status: 'success' })
+  const refuses = async (name: string, body: unknown, errors: object) =>
+    await answers(t, name, await service.put('garage', garage, body), 400, { status: 'invalid payload', errors })
+  await takes('with an underscore', { ...sent, battery_voltage: 3.7, battery_percentage: 88 })
+  await takes('one of each', { ...sent, battery_voltage: 3.7, 'battery percentage': 88 })
+  const voltage = 'must be between 0 and 100'
+  await refuses(
+    'the underscore last',
+    { ...sent, 'battery voltage': 3.7, battery_voltage: 300, battery_percentage: 88 },
+    { battery_voltage: voltage },
+  )
+  await takes('the blank last', { ...sent, battery_voltage: 300, 'battery voltage': 3.7, battery_percentage: 88 })
+  await refuses(
+    'as it was spelled',
+    { ...sent, battery_voltage: 'full', battery_percentage: null },
+    { battery_voltage: 'must be a number or null' },
+  )
 })
 
 tap.test('who may not is told so, and nothing is stored', async t => {
@@ -102,6 +146,7 @@ tap.test('who may not is told so, and nothing is stored', async t => {
 
 tap.test('what is wrong is named', async t => {
   const between = (min: number, max: number) => `must be between ${min} and ${max}`
+  const seconds = 'looks like seconds; send milliseconds'
   const cases: [string, unknown, Record<string, string>][] = [
     ['no device', { ...good, device: undefined }, { device: 'is required' }],
     ['a device that is no text', { ...good, device: 5 }, { device: 'must be a string' }],
@@ -132,6 +177,9 @@ tap.test('what is wrong is named', async t => {
       { timestamp: 'must be ISO 8601 with a zone, or epoch milliseconds' },
     ],
     ['before 2000', { ...good, timestamp: 946_684_799_999 }, { timestamp: 'must not be before 2000-01-01' }],
+    ['seconds', { ...good, timestamp: Math.floor(Date.now() / 1000) }, { timestamp: seconds }],
+    ['seconds with a fraction', { ...good, timestamp: 946_684_800.5 }, { timestamp: seconds }],
+    ['too few even for seconds', { ...good, timestamp: 946_684_799 }, { timestamp: 'must not be before 2000-01-01' }],
     ['the future', { ...good, timestamp: Date.now() + 400_000 }, { timestamp: 'must not be in the future' }],
   ]
   for (const [name, body, errors] of cases) {
@@ -150,10 +198,17 @@ tap.test('what is wrong is named', async t => {
 
 tap.test('bodies that are none', async t => {
   const invalid = { status: 'invalid json' }
-  for (const text of ['', '{', 'null', '[]', '"x"', '5', '{"device":"kitchen",}']) {
+  for (const text of ['', '{', 'null', '"x"', '5', '{"device":"kitchen",}']) {
     await answers(t, JSON.stringify(text), await put(text), 400, invalid)
   }
-  const unsupported = { status: 'unsupported media type' }
+  await answers(t, 'a batch', await put([good, good]), 400, {
+    ...invalid,
+    detail: 'one reading a request; batches go to POST /api/admin/import, or through barograph import',
+  })
+  const unsupported = {
+    status: 'unsupported media type',
+    detail: 'send Content-Type: application/json, and no Content-Encoding',
+  }
   await answers(t, 'another media type', await put(good, { 'content-type': 'text/plain' }), 415, unsupported)
   await answers(
     t,

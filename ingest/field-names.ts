@@ -1,0 +1,36 @@
+/** The fields that a reading may have, in all their spellings, and the names of those that are not stored. */
+
+export type Fields = Record<string, unknown>
+
+/** The logger API writes the first of each, a CSV header the second. */
+export const voltageNames = ['battery voltage', 'battery_voltage'] as const
+export const percentageNames = ['battery percentage', 'battery_percentage'] as const
+
+const known: ReadonlySet<string> = new Set([
+  ...['device', 'timestamp', 'temperature', 'humidity', 'pressure'],
+  ...voltageNames,
+  ...percentageNames,
+])
+
+/** Which of two spellings a reading has; of both it is the last one, as with a name that stands twice. */
+export function spellingIn(fields: Fields, [spaced, plain]: readonly [string, string]): string {
+  if (fields[plain] === undefined) return spaced
+  if (fields[spaced] === undefined) return plain
+  const names = Object.keys(fields)
+  return names.indexOf(spaced) > names.indexOf(plain) ? spaced : plain
+}
+
+const namesMax = 20
+const nameCharactersMax = 64
+
+/** Names of fields that are not ours, the first ones and not at any length; undefined where there are none. */
+export function unknownNames(fields: Fields): string[] | undefined {
+  let names: string[] | undefined
+  for (const name in fields) {
+    if (known.has(name)) continue
+    names ??= []
+    names.push(name.length > nameCharactersMax ? `${name.slice(0, nameCharactersMax - 1).toWellFormed()}…` : name)
+    if (names.length === namesMax) break
+  }
+  return names
+}
