@@ -78,6 +78,9 @@ export const Settings = z.object({
     .transform(text => text?.split(',').map(part => part.trim()))
     .refine(parts => parts?.every(isNetwork) ?? true, 'must be addresses or networks such as 10.0.0.0/8, with commas')
     .describe('Proxies whose X-Forwarded-For, -Host and -Proto are believed: addresses or networks, with commas.'),
+  PARENT_PID: wholeNumber(1, 4_194_304)
+    .optional()
+    .describe('Process id of the parent: when that has ended, the service stops. npm start sets it.'),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent'], {
       error: 'must be fatal, error, warn, info, debug or silent',

@@ -5,6 +5,7 @@ import { StartError } from '../store/start-error.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { createLog } from './log-output.ts'
 import { setThreadFlags } from './node-flags.ts'
+import { watchParent } from './parent.ts'
 import { type Service, startService } from './service.ts'
 import { startHelp } from './start-help.ts'
 
@@ -61,6 +62,7 @@ async function stop(reason: string, exitCode: number): Promise<void> {
 process.on('SIGTERM', () => void stop('SIGTERM', 0))
 process.on('SIGINT', () => void stop('SIGINT', 0))
 process.on('SIGHUP', () => void stop('SIGHUP', 0))
+watchParent(config.PARENT_PID, () => void stop('the parent has ended', 0))
 
 /** By what the operating system says when the address cannot be had. */
 const { HOST, PORT } = config

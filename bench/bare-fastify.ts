@@ -8,6 +8,8 @@ import { fastify } from 'fastify'
 
 const app = fastify()
 let latest = Buffer.alloc(0)
+// Its parent may be killed.
+process.once('disconnect', () => process.exit())
 process.on('message', ({ body }: { body: string }) => {
   latest = Buffer.from(body)
 })

@@ -144,6 +144,8 @@ async function runLoad(order: LoadOrder): Promise<LoadResult> {
   }
 }
 
+// Its parent may be killed.
+process.once('disconnect', () => process.exit())
 process.on('message', (order: LoadOrder) => {
   runLoad(order).then(
     result => process.send?.(result),

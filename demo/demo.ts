@@ -2,6 +2,7 @@
 
 import { createAdminClient } from '../api/cli/admin-client.ts'
 import { readConfig } from '../api/config.ts'
+import { watchParent } from '../api/parent.ts'
 import { importContentFiles, importHistory, registerDevices, replayOf } from './prepare.ts'
 import { runSensor, type Sensor } from './sensors.ts'
 import { type Started, startDemoService, visible } from './service.ts'
@@ -93,7 +94,8 @@ async function prepare({ url, token }: Started, dataDirectory: string): Promise<
 }
 
 async function run(): Promise<void> {
-  const { DATA_DIR: dataDirectory, TIME_ZONE: timeZone } = readConfig(process.env)
+  const { DATA_DIR: dataDirectory, TIME_ZONE: timeZone, PARENT_PID: parentPid } = readConfig(process.env)
+  watchParent(parentPid, () => stop.abort())
   say('The service starts; the first time it also fetches QuestDB.')
   const onLine = (sentence: string) => say(`  ${sentence}`)
   const service = startDemoService({ dataDirectory, environment: process.env, signal: stop.signal, onLine })

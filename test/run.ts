@@ -1,12 +1,24 @@
 /** `npm test`: the checks, then every test, then one line with the count. */
 
-import { spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { watchParent } from '../api/parent.ts'
 
-function run(command: string, ...commandArguments: string[]): boolean {
-  return spawnSync(command, commandArguments, { stdio: 'inherit' }).status === 0
+let child: ChildProcess | undefined
+
+async function run(command: string, ...commandArguments: string[]): Promise<boolean> {
+  child = spawn(command, commandArguments, { stdio: 'inherit' })
+  const [status] = await once(child, 'exit')
+  return status === 0
+}
+
+/** The runner, which ends with us, as do the tests with it, and what they have started with them. */
+function runTests(...tapArguments: string[]): Promise<boolean> {
+  const [endWithParent, tap] = ['test/support/end-with-parent.ts', 'node_modules/.bin/tap'].map(path => resolve(path))
+  return run(process.execPath, `--import=${endWithParent}`, `${tap}`, ...tapArguments)
 }
 
 /** The counts of tap's last line, such as `# { total: 41, pass: 40, fail: 1 }`. */
@@ -27,20 +39,23 @@ function failuresOf(tapOutput: string): string {
 const linesPerFailure = 25
 const folder = mkdtempSync(join(tmpdir(), 'barograph-tap-'))
 const outputFile = join(folder, 'output.tap')
-try {
-  if (!run('npm', 'run', '-s', 'check')) {
-    process.stdout.write('The checks did not pass, so no test ran.\n0 passed, 1 failed\n')
-    process.exitCode = 1
-  } else {
-    const passed = run('tap', '--reporter=terse', `--output-file=${outputFile}`, ...process.argv.slice(2))
-    const output = readFileSync(outputFile, 'utf8')
-    const { pass, other } = readCounts(output)
-    if (!passed) process.stdout.write(`${failuresOf(output)}\n`)
-    // A test that was skipped or marked as to do counts as failed: nothing here may be left out.
-    const failed = passed ? other : Math.max(1, other)
-    process.stdout.write(`${pass} passed, ${failed} failed\n`)
-    process.exitCode = failed === 0 && pass > 0 ? 0 : 1
-  }
-} finally {
+process.once('exit', () => {
+  child?.kill()
   rmSync(folder, { recursive: true, force: true })
+})
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
+watchParent(process.ppid, () => process.exit(1))
+
+if (!(await run('npm', 'run', '-s', 'check'))) {
+  process.stdout.write('The checks did not pass, so no test ran.\n0 passed, 1 failed\n')
+  process.exitCode = 1
+} else {
+  const passed = await runTests('--reporter=terse', `--output-file=${outputFile}`, ...process.argv.slice(2))
+  const output = readFileSync(outputFile, 'utf8')
+  const { pass, other } = readCounts(output)
+  if (!passed) process.stdout.write(`${failuresOf(output)}\n`)
+  // A test that was skipped or marked as to do counts as failed: nothing here may be left out.
+  const failed = passed ? other : Math.max(1, other)
+  process.stdout.write(`${pass} passed, ${failed} failed\n`)
+  process.exitCode = failed === 0 && pass > 0 ? 0 : 1
 }

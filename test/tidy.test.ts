@@ -69,7 +69,7 @@ test('only the configuration reads the environment', async t => {
 
 test('npm start and the command start Node as the tests and the demo do', async t => {
   const { bin, scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  t.equal(scripts.start, `${bin.barograph} start`)
+  t.equal(scripts.start, `PARENT_PID=$PPID exec ${bin.barograph} start`)
   t.match(
     readFileSync(join(root, bin.barograph), 'utf8'),
     `\nexec "$node" ${nodeFlags.join(' ')} "$package/bin/launch.cjs" "$@"\n`,

@@ -77,10 +77,8 @@ async function openHarness(name: string): Promise<Harness> {
   return { databases, folder: own, source: resolve(import.meta.dirname, '..', '..'), say }
 }
 
-// What was started goes with the process; see their own handlers.
+// What was started ends with the process.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
-// Each supervised database has one for the end of the process.
-process.setMaxListeners(100)
 const hooks = createHooks()
 const folder = mkdtempSync(join(tmpdir(), 'barograph-faults-'))
 chmodSync(folder, 0o711)

@@ -41,13 +41,6 @@ export interface ServiceOptions {
   user?: number | undefined
 }
 
-const running = new Set<ChildProcess>()
-
-// A harness that is stopped in the middle leaves no service behind.
-process.once('exit', () => {
-  for (const child of running) child.kill('SIGKILL')
-})
-
 export function createServiceProcess(t: TestHooks, options: ServiceOptions): ServiceProcess {
   const { source, port, dataDirectory } = options
   const url = `http://127.0.0.1:${port}`
@@ -70,10 +63,12 @@ export function createServiceProcess(t: TestHooks, options: ServiceOptions): Ser
     launch(more = {}) {
       output = ''
       const own = { PORT: String(port), DATA_DIR: dataDirectory, TIME_ZONE: 'UTC', FAILED_ATTEMPTS: '1000000' }
+      // A harness that is stopped in the middle leaves no service behind.
+      const parent = { PARENT_PID: String(process.pid) }
       const rates = { DEVICE_RATE: '100000', DEVICE_BURST: '1000000' }
       const started = spawn(process.execPath, [...nodeFlags, 'api/main.ts'], {
         cwd: source,
-        env: { ...process.env, ...own, ...rates, ...service.environment, ...more },
+        env: { ...process.env, ...own, ...parent, ...rates, ...service.environment, ...more },
         stdio: ['ignore', 'pipe', 'pipe'],
         ...(options.user === undefined ? {} : { uid: options.user, gid: options.user }),
       })
@@ -85,9 +80,7 @@ export function createServiceProcess(t: TestHooks, options: ServiceOptions): Ser
         })
       }
       exited = once(child, 'exit')
-      running.add(child)
-      child.once('exit', () => running.delete(started))
-      return child
+      return started
     },
     async start(more) {
       service.launch(more)

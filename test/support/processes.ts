@@ -44,6 +44,11 @@ export function familyOf(pid: number): number[] {
   return [...family].filter(isRunning)
 }
 
+/** 0 when it is gone. */
+export function parentOf(pid: number): number {
+  return statOf(pid)?.parent ?? 0
+}
+
 function statOf(pid: number): { pid: number; parent: number; group: number } | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')

@@ -40,7 +40,8 @@ export interface ServiceSettings {
 /** Starts the service on a free port and waits until it listens. */
 export async function startService(t: TestHooks, settings: ServiceSettings = {}): Promise<Service> {
   const dataDirectory = settings.dataDirectory ?? join(temporaryFolder(t), 'data')
-  const environment = { ...process.env, PORT: '0', TIME_ZONE: 'UTC', ...settings.environment, DATA_DIR: dataDirectory }
+  const own = { PORT: '0', TIME_ZONE: 'UTC', PARENT_PID: String(process.pid) }
+  const environment = { ...process.env, ...own, ...settings.environment, DATA_DIR: dataDirectory }
   const [program, ...words] = settings.command ?? [process.execPath, ...nodeFlags, 'api/main.ts']
   const child = spawn(program, words, {
     cwd: root,

@@ -1,0 +1,144 @@
+/** The service ends with whoever has started it, and whatever a killed test runner has started ends too. */
+
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { type Test, test } from 'tap'
+import { nodeFlags } from '../../api/node-flags.ts'
+import { temporaryFolder } from '../support/databases.ts'
+import { familyOf, isRunning, parentOf, serverPid, until } from '../support/processes.ts'
+
+const root = resolve(import.meta.dirname, '..', '..')
+
+interface Started {
+  child: ChildProcess
+  dataDirectory: string
+  output(): string
+  /** The child, all that it has started, and their watchdogs. */
+  pids(): number[]
+}
+
+/** Starts something that opens databases in the folder. */
+function start(t: Test, command: string, words: readonly string[], dataDirectory = temporaryFolder(t)): Started {
+  const { PARENT_PID: _, ...environment } = process.env
+  const child = spawn(command, words, {
+    cwd: root,
+    env: { ...environment, PORT: '0', TIME_ZONE: 'UTC', DATA_DIR: dataDirectory },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (output += text.toString()))
+  const family = () => familyOf(child.pid ?? 0)
+  // A watchdog is in the group of its server, wherever it hangs.
+  const pids = () => [...new Set(family().flatMap(familyOf))]
+  t.teardown(() => {
+    for (const pid of pids()) process.kill(pid, 'SIGKILL')
+  })
+  return { child, dataDirectory, output: () => output, pids }
+}
+
+async function startService(t: Test, command: string, words: readonly string[]): Promise<Started> {
+  const started = start(t, command, words)
+  const { child, output } = started
+  await until('the service listens', () => /"msg":"listening"/.test(output()) || child.exitCode !== null)
+  if (child.exitCode !== null) throw new Error(`it did not start: ${output()}`)
+  return started
+}
+
+async function endsWith(t: Test, pid: number, signal: NodeJS.Signals, started: Started): Promise<void> {
+  const pids = started.pids()
+  t.ok(pids.length >= 5, 'the service, its databases and their watchdogs run')
+  // Should the test fail, nothing of it may stay.
+  t.teardown(() => {
+    for (const left of pids.filter(isRunning)) process.kill(left, 'SIGKILL')
+  })
+  process.kill(pid, signal)
+  await until('nothing is left', () => !pids.some(isRunning))
+}
+
+const pidOf = ({ child }: Started): number => child.pid ?? 0
+const servicePid = ({ dataDirectory }: Started): number => parentOf(serverPid({ path: dataDirectory }, 'questdb'))
+/** Usually that is the shell which has become the service. */
+const shellPid = (started: Started): number =>
+  familyOf(pidOf(started)).find(pid => parentOf(pid) === pidOf(started)) ?? 0
+
+for (const [who, find] of [
+  ['npm', pidOf],
+  ['the shell of npm', shellPid],
+  ['the service', servicePid],
+] as const) {
+  test(`SIGTERM to ${who} ends all that npm start has started, in an orderly way`, async t => {
+    const started = await startService(t, 'npm', ['start', '--silent'])
+    await endsWith(t, find(started), 'SIGTERM', started)
+    t.match(started.output(), /"msg":"stopped"/)
+  })
+}
+
+test('the service stops in an orderly way when npm is killed', async t => {
+  const started = await startService(t, 'npm', ['start', '--silent'])
+  await endsWith(t, pidOf(started), 'SIGKILL', started)
+  await until('it says so', () => /"reason":"the parent has ended".*"msg":"stopped"/s.test(started.output()))
+})
+
+test('a service that was started in the background outlives the shell that started it', async t => {
+  const words = `${process.execPath} ${nodeFlags.join(' ')} api/main.ts & read -r end`
+  const dataDirectory = temporaryFolder(t)
+  const shell = spawn('/bin/sh', ['-c', words], {
+    cwd: root,
+    env: { ...process.env, PARENT_PID: '', PORT: '0', DATA_DIR: dataDirectory },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  let output = ''
+  shell.stdout.on('data', (text: Buffer) => (output += text.toString()))
+  await until('the service listens', () => /"msg":"listening"/.test(output))
+  const pid = parentOf(serverPid({ path: dataDirectory }, 'questdb'))
+  t.teardown(async () => {
+    process.kill(pid, 'SIGTERM')
+    await until('it has ended', () => !isRunning(pid))
+  })
+  shell.stdin.end()
+  await until('the shell has ended', () => parentOf(pid) !== shell.pid)
+  const url = /"url":"([^"]+)"[^\n]*"msg":"listening"/.exec(output)?.[1]
+  // Longer than it takes to see that a parent is gone.
+  for (let asked = 0; asked < 20; asked++) {
+    t.equal((await fetch(`${url}/health/live`)).status, 200)
+    await new Promise(resolve => setTimeout(resolve, 50))
+  }
+})
+
+test('SIGTERM to the service as the first process of a container ends all, in an orderly way', async t => {
+  const [command = '', ...words] = [...namespace(), process.execPath, ...nodeFlags, 'api/main.ts']
+  const started = await startService(t, command, words)
+  const pid = command === process.execPath ? pidOf(started) : (familyOf(pidOf(started))[1] ?? 0)
+  await endsWith(t, pid, 'SIGTERM', started)
+  t.match(started.output(), /"msg":"stopped"/)
+})
+
+/** How a process becomes number 1; where the system allows no namespaces, it runs as any other one. */
+function namespace(): string[] {
+  const ways = [
+    ['unshare', '--pid', '--fork', '--mount-proc'],
+    ['unshare', '--user', '--map-root-user', '--pid', '--fork', '--mount-proc'],
+  ]
+  const isPossible = ([command = '', ...words]: string[]): boolean => {
+    try {
+      return execFileSync(command, [...words, '/bin/sh', '-c', 'echo $$'], { stdio: 'pipe' }).toString() === '1\n'
+    } catch {
+      return false
+    }
+  }
+  return ways.find(isPossible) ?? []
+}
+
+test('what a test has started ends when the test runner is killed', async t => {
+  const [endWithParent, tap] = ['test/support/end-with-parent.ts', 'node_modules/.bin/tap'].map(path =>
+    join(root, path),
+  )
+  const dataDirectory = temporaryFolder(t)
+  const options = ['--disable-coverage', '--timeout=600', `--test-arg=${dataDirectory}`]
+  const words = [`--import=${endWithParent}`, `${tap}`, ...options, 'test/support/hold-store.ts']
+  const started = start(t, process.execPath, words, dataDirectory)
+  await until('the databases run', () => existsSync(join(dataDirectory, 'questdb', 'process')))
+  await until('they run', () => started.pids().length >= 6)
+  await endsWith(t, pidOf(started), 'SIGKILL', started)
+})
