@@ -66,7 +66,7 @@ export const Settings = z.object({
     .describe('For the own QuestDB: nosync is faster and does not survive a power cut.'),
   DATABASE_URL: databaseUrl(/^postgres(ql)?:$/, 'postgresql://user:password@host:5432/barograph')
     .optional()
-    .describe('A PostgreSQL to use instead of an own one.'),
+    .describe('A PostgreSQL to use instead of an own one, for this service alone; not through a pooler.'),
   TLS_CERT: z
     .string()
     .optional()

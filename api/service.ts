@@ -81,6 +81,7 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
     questdbPg: config.QUESTDB_PG,
     questdbCommitMode: config.QUESTDB_COMMIT_MODE,
     databaseUrl: config.DATABASE_URL,
+    exclusive: { onLost: options.onFatal },
     cacheDirectory: config.cacheDirectory,
     environment: config.environment,
     signal: AbortSignal.any([signal, giveUp.signal]),

@@ -2,9 +2,11 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { type DatabaseLock, lockDatabase } from './database-lock.ts'
 import { freePort } from './free-port.ts'
 import type { Log } from './log.ts'
 import { migrate, migrationsFolder } from './migrations.ts'
+import { connectFailure, connectPatiently, connectTimeoutMs, makeClient } from './postgres-connect.ts'
 import { monitorPostgres } from './postgres-monitor.ts'
 import { startPostgres, stopPostgresLeftBehind } from './postgres-server.ts'
 import { StartError } from './start-error.ts'
@@ -18,8 +20,6 @@ export interface OpenPostgres {
   close(): Promise<void>
 }
 
-const connectTimeoutMs = 5000
-const givenWaitMs = 10_000
 const statementTimeoutMs = 10_000
 /** PostgreSQL ends a statement by itself; one that is frozen does not, and is given up a little later. */
 const answerTimeoutMs = statementTimeoutMs + 2000
@@ -31,72 +31,45 @@ export async function openPostgres(options: StoreOptions, signal: AbortSignal): 
   await stopPostgresLeftBehind(directory, log)
   const serverOptions = { directory, environment, log, signal, choosePort: freePort }
   const server = databaseUrl === undefined ? await startPostgres(serverOptions) : undefined
+  const given = server === undefined
+  const config = server === undefined ? { connectionString: databaseUrl ?? '' } : server.address
+  let client: pg.Client | undefined
+  let lock: DatabaseLock | undefined
   try {
-    const config = server === undefined ? { connectionString: databaseUrl ?? '' } : server.address
-    const version = await migrateSchema(config, options, signal)
+    client = await connectPatiently({ config, given, signal, log })
+    lock = await lockFor(options, config)
+    const version = await migrateSchema(client, options)
     const pool = openPool(config, log)
     const monitor = monitorPostgres(pool)
     log.info({ version }, 'PostgreSQL is up')
     const close = async (): Promise<void> => {
       monitor.close()
       if (!pool.ending) await Promise.race([pool.end(), sleep(poolEndMs, undefined, { ref: false })])
+      await lock?.close()
       await server?.close()
     }
     return { pool, version, fault: monitor.fault, close }
   } catch (error) {
+    await lock?.close()
     await server?.close()
-    throw error
-  }
-}
-
-async function migrateSchema(config: pg.ClientConfig, options: StoreOptions, signal: AbortSignal): Promise<string> {
-  const client = await connect(config, options.databaseUrl, signal)
-  try {
-    await migrate(client, options.migrationsFolder ?? migrationsFolder, options.log)
-    const { rows } = await client.query<{ server_version: string }>('SHOW server_version')
-    return rows[0]?.server_version ?? ''
+    if (client === undefined || !(error instanceof pg.DatabaseError)) throw error
+    throw new StartError(connectFailure(client, given, error))
   } finally {
-    await client.end()
+    await client?.end().catch(() => undefined)
   }
 }
 
-/** One that is only not there yet is waited for a little: services are often started side by side. */
-async function connect(config: pg.ClientConfig, given: string | undefined, signal: AbortSignal): Promise<pg.Client> {
-  const deadlineMs = performance.now() + givenWaitMs
-  for (;;) {
-    signal.throwIfAborted()
-    const client = new pg.Client({
-      ...config,
-      connectionTimeoutMillis: connectTimeoutMs,
-      application_name: 'barograph',
-    })
-    client.on('error', () => undefined)
-    try {
-      await client.connect()
-      return client
-    } catch (error) {
-      await client.end().catch(() => undefined)
-      if (!mayPass(error) || performance.now() > deadlineMs) throw cannotUse(client, given, error)
-      await sleep(200)
-    }
-  }
+/** Before the schema is looked at, which another service may be using. */
+async function lockFor({ exclusive, log }: StoreOptions, config: pg.ClientConfig): Promise<DatabaseLock | undefined> {
+  if (exclusive === undefined) return undefined
+  const { onLost } = exclusive
+  return await lockDatabase({ makeClient: name => makeClient({ ...config, application_name: name }), onLost, log })
 }
 
-/** Refused, reset or just starting; a wrong name or password stays wrong. */
-function mayPass(error: unknown): boolean {
-  const { code } = error as { code?: string }
-  const starting = '57P03'
-  return code === starting || code === 'ECONNREFUSED' || code === 'ECONNRESET' || code === 'EAI_AGAIN'
-}
-
-function cannotUse({ host, port, database }: pg.Client, given: string | undefined, error: unknown): StartError {
-  const { message, code } = error as { message: string; code?: string }
-  const why = message || code || 'no answer'
-  return new StartError(
-    given === undefined
-      ? `Our own PostgreSQL refuses us (${why}): the secret "postgres" may not be the one it was made with; restore it.`
-      : `PostgreSQL at ${host}:${port}, database ${database}, cannot be used (${why}): start it there, or correct DATABASE_URL.`,
-  )
+async function migrateSchema(client: pg.Client, { migrationsFolder: folder = migrationsFolder, log }: StoreOptions) {
+  await migrate(client, folder, log)
+  const { rows } = await client.query<{ server_version: string }>('SHOW server_version')
+  return rows[0]?.server_version ?? ''
 }
 
 function openPool(config: pg.PoolConfig, log: Log): pg.Pool {

@@ -37,6 +37,8 @@ export interface MonitorOptions {
   /** Looks at the effective settings and throws a StartError when it must not be used so. */
   checkSettings: (parameters: ReadonlyMap<string, Parameter>) => void
   log: Log
+  /** While it is away, the log says so as often as this. */
+  remindMs?: number
 }
 
 const probeEveryMs = 1000
@@ -53,7 +55,7 @@ interface Facts {
 }
 
 export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
-  const { address, name, retryMsMax, log } = options
+  const { address, name, retryMsMax, log, remindMs = 60_000 } = options
   const client = createQuestdbClient(address)
   const closing = new AbortController()
   const ready = Promise.withResolvers<void>()
@@ -61,18 +63,27 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
   ready.promise.catch(() => undefined)
   let state: QuestdbState = { state: 'starting' }
   let facts: Facts | undefined
+  let remindedMs = Number.NEGATIVE_INFINITY
 
   function turnUp(found: Facts): void {
     facts = found
     state = { state: 'up' }
+    remindedMs = Number.NEGATIVE_INFINITY
     log.info({ version: found.version, commitMode: found.commitMode }, `${name} is up`)
     ready.resolve()
   }
 
   function markAway(reason: string): void {
     if (closing.signal.aborted) return
-    if (state.state === 'up') log.warn({ reason }, `${name} is away`)
     state = { state: 'away', reason }
+    remind()
+  }
+
+  /** At once, and then now and then: a wrong address stays wrong until somebody sees it. */
+  function remind(): void {
+    if (state.state !== 'away' || performance.now() - remindedMs < remindMs) return
+    remindedMs = performance.now()
+    log.warn({ reason: state.reason }, `${name} is away; readings wait in the journal`)
   }
 
   async function look(): Promise<void> {
@@ -85,6 +96,7 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
       if (state.state === 'starting' && options.startsNow) state = { state: 'starting', reason }
       // That nobody listens is no news where the reason is known.
       else if (!(state.state === 'away' && isRefused(error))) markAway(reason)
+      else remind()
     }
   }
 

@@ -7,6 +7,7 @@ import type { Log } from './log.ts'
 import { openPostgres } from './postgres.ts'
 import { openQuestdb, type Questdb } from './questdb.ts'
 import type { CommitMode } from './questdb-settings.ts'
+import type { StartError } from './start-error.ts'
 
 export interface Store {
   /** Up to date, with a statement timeout. */
@@ -33,6 +34,11 @@ export interface StoreOptions {
   /** The variables in which Java and Maven are looked for (PATH, JAVA_HOME) and with which they run. */
   environment: Environment
   migrationsFolder?: string | undefined
+  /**
+   * For a service, beside which no other may use the same PostgreSQL: the start fails while one does, and `onLost` is
+   * told when one has come in while PostgreSQL was away. Who only reads along, as a test, goes without.
+   */
+  exclusive?: { onLost: (error: StartError) => void } | undefined
   /** Gives up a start that is under way. */
   signal?: AbortSignal | undefined
   log: Log

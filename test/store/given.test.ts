@@ -3,10 +3,14 @@
 import http from 'node:http'
 import type { Server } from 'node:net'
 import { join } from 'node:path'
+import type pg from 'pg'
 import { test } from 'tap'
 import { openDataDirectory } from '../../store/data-directory.ts'
+import { freePort } from '../../store/free-port.ts'
+import { connectPatiently } from '../../store/postgres-connect.ts'
 import { parseQuestdbAddress } from '../../store/questdb-address.ts'
 import { createQuestdbClient } from '../../store/questdb-client.ts'
+import { monitorQuestdb } from '../../store/questdb-monitor.ts'
 import { openStore, type Store, type StoreOptions } from '../../store/store.ts'
 import { readingsTable, readingsTableSql } from '../../store/tables.ts'
 import { recordingLog, startDatabases, storeOptions, type TestHooks, temporaryFolder } from '../support/databases.ts'
@@ -64,6 +68,53 @@ test('a given QuestDB that is away is no reason not to start, and is found when 
   )
   await given.questdb.ready
   t.equal(given.questdb.state().state, 'up')
+})
+
+test('a given QuestDB that cannot be reached is told in the log at once, and now and then', async t => {
+  const { log, texts: warnings } = recordingLog('warn')
+  const address = parseQuestdbAddress('http://user:secret@127.0.0.1:1', 'postgresql://user:secret@127.0.0.1:1/qdb')
+  const settings = { name: 'QuestDB at 127.0.0.1:1', retryMsMax: 20, startsNow: false, checkSettings: () => undefined }
+  const monitor = monitorQuestdb({ address, ...settings, log, remindMs: 100 })
+  t.teardown(() => monitor.close())
+  await until('it is told three times', () => warnings.length >= 3)
+  t.ok(warnings.every(warning => /^QuestDB at 127\.0\.0\.1:1 is away; readings wait in the journal$/.test(warning)))
+  t.match(monitor.state(), { state: 'away', reason: /ECONNREFUSED/ })
+  t.notMatch(monitor.state().reason, /secret/)
+})
+
+test('a PostgreSQL that is not there yet is told at once, and what is wrong for good ends the start', async t => {
+  const { store } = await startDatabases(t, {
+    questdbHttp: 'http://127.0.0.1:9',
+    questdbPg: 'postgresql://127.0.0.1:9/q',
+  })
+  const { log, texts: warnings } = recordingLog('warn')
+  const config = { connectionString: `postgresql://user:secret@127.0.0.1:${await freePort()}/barograph` }
+  const giveUp = new AbortController()
+  const connecting = connectPatiently({ config, given: true, signal: giveUp.signal, log })
+  await until('it is told', () => warnings.length === 1)
+  t.match(
+    warnings[0],
+    /^PostgreSQL at 127\.0\.0\.1:\d+, database barograph, cannot be used \(.*ECONNREFUSED.*\): start it/,
+  )
+  t.notMatch(warnings[0], /secret/)
+  giveUp.abort(new Error('given up'))
+  await t.rejects(connecting, { message: 'given up' })
+  const { host, port, user, password } = store.postgres.options
+  const refusals = {
+    'wrong password': [
+      { user, password: 'wrong', database: 'postgres' },
+      /correct the user or the password in DATABASE_URL/,
+    ],
+    'no such database': [
+      { user, password, database: 'nowhere' },
+      /create that database there .*or correct DATABASE_URL/,
+    ],
+    'no such host': [{ user, host: 'nowhere.invalid', database: 'x' }, /correct the host in DATABASE_URL/],
+  } as const
+  for (const [what, [wrong, remedy]] of Object.entries(refusals)) {
+    const refused = connectPatiently({ config: { host, port, ...wrong } as pg.ClientConfig, given: true, log })
+    await t.rejects(refused, { name: 'StartError', message: remedy }, what)
+  }
 })
 
 test('a table of our name that could not keep our promise is refused until it is right', async t => {

@@ -1,0 +1,110 @@
+/** One service at a time on a PostgreSQL, whatever happens to the connection that says so. */
+
+import { connect, createServer } from 'node:net'
+import { join } from 'node:path'
+import pg from 'pg'
+import { type Test, test } from 'tap'
+import { openDataDirectory } from '../../store/data-directory.ts'
+import { lockDatabase, serviceLock } from '../../store/database-lock.ts'
+import { makeClient } from '../../store/postgres-connect.ts'
+import type { StartError } from '../../store/start-error.ts'
+import { openStore, type Store } from '../../store/store.ts'
+import { silentLog, startDatabases, storeOptions, temporaryFolder } from '../support/databases.ts'
+import { serverPid, until } from '../support/processes.ts'
+
+const nowhere = { questdbHttp: 'http://127.0.0.1:9', questdbPg: 'postgresql://127.0.0.1:9/qdb' }
+
+async function openOn(t: Test, { postgres }: Store, onLost?: (error: StartError) => void): Promise<Store> {
+  const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
+  t.teardown(() => directory.close())
+  const { user, password, host, port, database } = postgres.options
+  const databaseUrl = `postgresql://${user}:${password}@${host}:${port}/${database}`
+  const exclusive = onLost === undefined ? undefined : { onLost }
+  const opened = await openStore({ ...storeOptions(directory), ...nowhere, databaseUrl, exclusive })
+  t.teardown(() => opened.close())
+  return opened
+}
+
+const fails = (error: StartError): void => {
+  throw error
+}
+
+/** Pids of those that have it. */
+async function holders({ postgres }: Store): Promise<number[]> {
+  const { rows } = await postgres.query<{ pid: number }>(
+    "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted AND mode = 'ExclusiveLock'",
+  )
+  return rows.map(row => row.pid)
+}
+
+test('a second service on a database is refused in a sentence, others are not', async t => {
+  const { store } = await startDatabases(t, nowhere)
+  const first = await openOn(t, store, fails)
+  await t.rejects(openOn(t, store, fails), {
+    name: 'StartError',
+    message:
+      /^Another Barograph from 127\.0\.0\.1 uses the PostgreSQL at 127\.0\.0\.1:\d+, database postgres: stop that one first, or give this one a database of its own in DATABASE_URL\.$/,
+  })
+  const reader = await openOn(t, store)
+  t.equal((await reader.postgres.query('SELECT 1 AS one')).rows[0].one, 1, 'who is no service reads along')
+  await first.close()
+  await openOn(t, store, fails)
+  t.equal((await holders(store)).length, 1)
+})
+
+test('after a restart of PostgreSQL the lock is taken again', async t => {
+  const { store, directory } = await startDatabases(t, nowhere)
+  await openOn(t, store, fails)
+  const [before] = await holders(store)
+  process.kill(serverPid(directory, 'postgres'), 'SIGKILL')
+  const now = () => holders(store).catch(() => [])
+  await until('it is taken again', async () => (await now()).some(pid => pid !== before))
+  await t.rejects(openOn(t, store, fails), { message: /^Another Barograph/ })
+})
+
+test('a service that lost the lock to another one is told so', async t => {
+  const { store } = await startDatabases(t, nowhere)
+  const lost = Promise.withResolvers<StartError>()
+  await openOn(t, store, lost.resolve)
+  const other = new pg.Client({ ...store.postgres.options, password: store.postgres.options.password })
+  await other.connect()
+  t.teardown(() => other.end())
+  const [pid] = await holders(store)
+  const taking = other.query(`SELECT pg_advisory_lock(${serviceLock})`)
+  const waits = async () => (await store.postgres.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount === 1
+  await until('another one waits for it', waits)
+  await store.postgres.query('SELECT pg_terminate_backend($1)', [pid])
+  await taking
+  t.match(await lost.promise, { name: 'StartError', message: /^Another Barograph/ })
+})
+
+test('a session of ours that PostgreSQL still believes in is ended, and the lock taken again', async t => {
+  const { store } = await startDatabases(t, nowhere)
+  const { user, password, port = 0, database } = store.postgres.options
+  const cut = new Set<() => void>()
+  // The side of PostgreSQL stays open when the other one is cut, as in a network that loses connections.
+  const proxy = createServer(ours => {
+    const theirs = connect(port, '127.0.0.1')
+    theirs.on('error', () => ours.destroy())
+    theirs.on('data', bytes => ours.write(bytes))
+    ours.on('data', bytes => theirs.write(bytes))
+    ours.on('error', () => undefined)
+    cut.add(() => ours.destroy())
+    t.teardown(() => theirs.destroy())
+  })
+  await new Promise<void>(done => proxy.listen(0, '127.0.0.1', done))
+  t.teardown(() => proxy.close())
+  const address = proxy.address()
+  const config = { host: '127.0.0.1', port: typeof address === 'object' ? (address?.port ?? 0) : 0, user, database }
+  const secret = typeof password === 'string' ? { password } : {}
+  const lock = await lockDatabase({
+    makeClient: name => makeClient({ ...config, ...secret, application_name: name }),
+    onLost: fails,
+    log: silentLog,
+  })
+  t.teardown(() => lock.close())
+  const [before] = await holders(store)
+  for (const destroy of cut) destroy()
+  await until('it is taken again', async () => (await holders(store)).some(pid => pid !== before))
+  t.equal((await holders(store)).length, 1)
+})
