@@ -1,6 +1,6 @@
 /** The stored readings as anybody sees them: by the public API, day after day. */
 
-import { setTimeout as sleep } from 'node:timers/promises'
+import { waitFor } from '../support/wait-for.ts'
 import type { Ledger } from './ledger.ts'
 import type { StoredRow } from './oracle.ts'
 
@@ -9,7 +9,6 @@ interface Point {
 }
 type Day = Record<'temperature' | 'humidity' | 'pressure', Point[]>
 
-const attemptsMax = 100
 /** How far the clock of the service is off in some rows, and a little more. */
 const clockMsMax = 2 * 3_600_000
 const atOnce = 4
@@ -43,13 +42,13 @@ function daysOf({ attempts }: Ledger): Map<string, Set<string>> {
 }
 
 async function readDay(port: number, device: string, day: string): Promise<Day> {
-  for (let attempt = 1; ; attempt++) {
+  let body = ''
+  await waitFor(`${device} on ${day} is answered`, async () => {
     const response = await fetch(`http://127.0.0.1:${port}/api/data/day/${device}/${day}`)
-    if (response.status === 200) return (await response.json()) as Day
-    await response.arrayBuffer()
-    if (attempt === attemptsMax) throw new Error(`${device} on ${day}: ${response.status}`)
-    await sleep(100)
-  }
+    body = await response.text()
+    return response.status === 200
+  })
+  return JSON.parse(body) as Day
 }
 
 function rowsOf(device: string, { temperature, humidity, pressure }: Day): StoredRow[] {

@@ -7,7 +7,8 @@ import type { StoredRow } from './oracle.ts'
 
 export type QuestdbSql = (statement: string) => Promise<unknown[][]>
 
-const timeoutMs = 60_000
+/** Only for hangs. */
+const timeoutMs = 300_000
 const symbolsPerQuestion = 50
 
 export function openQuestdbSql({ http }: QuestdbAddress): QuestdbSql {
@@ -22,9 +23,9 @@ export function openQuestdbSql({ http }: QuestdbAddress): QuestdbSql {
 }
 
 /** What was taken is visible. */
-export async function untilApplied(sql: QuestdbSql, waitMs: number): Promise<void> {
+export async function untilApplied(sql: QuestdbSql): Promise<void> {
   const statement = `SELECT writerTxn = sequencerTxn FROM wal_tables() WHERE name = '${readingsTable}'`
-  await until('QuestDB has applied all', async () => (await sql(statement))[0]?.[0] === true, waitMs)
+  await until('QuestDB has applied all', async () => (await sql(statement))[0]?.[0] === true)
 }
 
 /** The rows of devices, in the order of time. `names` has the device for each symbol. */

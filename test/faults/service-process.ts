@@ -22,7 +22,7 @@ export interface ServiceProcess {
   /** Sends the signal and waits for the end: the exit code, or null after a kill. */
   end(signal: NodeJS.Signals): Promise<number | null>
   /** Waits until it has ended by itself. */
-  ended(waitMs: number): Promise<void>
+  ended(what: string): Promise<void>
   /** What it has logged since its last start. */
   output(): string
   adminToken(): string
@@ -41,6 +41,9 @@ export interface ServiceOptions {
   user?: number | undefined
 }
 
+/** Of a request without an answer. */
+const hangMs = 300_000
+
 export function createServiceProcess(t: TestHooks, options: ServiceOptions): ServiceProcess {
   const { source, port, dataDirectory } = options
   const url = `http://127.0.0.1:${port}`
@@ -51,7 +54,7 @@ export function createServiceProcess(t: TestHooks, options: ServiceOptions): Ser
   t.teardown(async () => {
     if (isOver()) return
     child?.kill('SIGTERM')
-    await Promise.race([exited, new Promise(resolve => setTimeout(resolve, 12_000).unref())])
+    await Promise.race([exited, new Promise(resolve => setTimeout(resolve, hangMs).unref())])
     child?.kill('SIGKILL')
   })
 
@@ -93,20 +96,20 @@ export function createServiceProcess(t: TestHooks, options: ServiceOptions): Ser
       await exited
       return child?.exitCode ?? null
     },
-    ended: waitMs => until('the service has ended', isOver, waitMs),
+    ended: what => until(what, isOver),
     output: () => output,
     adminToken: () => readFileSync(join(dataDirectory, 'secrets', 'admin-token'), 'utf8').trim(),
     async admin(method, path, body) {
       const headers: Record<string, string> = { authorization: `Bearer ${service.adminToken()}` }
       if (body !== undefined) headers['content-type'] = 'application/json'
       const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
-      const response = await fetch(`${url}/api/admin${path}`, { ...init, signal: AbortSignal.timeout(30_000) })
+      const response = await fetch(`${url}/api/admin${path}`, { ...init, signal: AbortSignal.timeout(hangMs) })
       const text = await response.text()
       return { status: response.status, body: text === '' ? undefined : JSON.parse(text) }
     },
     status: async () => (await service.admin('GET', '/status')).body as Status,
     async ready() {
-      const response = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(10_000) })
+      const response = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(hangMs) })
       const body = (await response.json()) as { status: string; reasons?: string[] }
       return { code: response.status, status: body.status, reasons: body.reasons ?? [] }
     },

@@ -5,7 +5,6 @@
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { openDataDirectory } from '../../store/data-directory.ts'
 import { freePort } from '../../store/free-port.ts'
 import { openStore } from '../../store/store.ts'
@@ -45,7 +44,6 @@ export interface ExperimentOptions {
   /** With databases of its own instead of the shared ones. */
   ownDatabases?: boolean
   judging?: JudgeOptions
-  drainMs?: number
   /** Of the first start. */
   firstStart?: Record<string, string>
 }
@@ -67,6 +65,8 @@ export interface Stand {
   kill(): Promise<void>
   /** Something that ended the service by itself. */
   noteCrash(): void
+  /** Waits until so many more readings are taken. */
+  untilAcknowledged(count: number): Promise<void>
   /** Changes the device's password, at once, if that is possible now. */
   revoke(device: string): Promise<void>
   /** Those that have returned. */
@@ -143,6 +143,11 @@ async function setUp(harness: Harness, hooks: Hooks, options: ExperimentOptions)
       crashedAt.push(Date.now())
       tally.crashes++
     },
+    async untilAcknowledged(count) {
+      const taken = async () => (await service.status()).journal.readings
+      const before = await taken()
+      await until(`${count} more readings are taken`, async () => (await taken()) >= before + count)
+    },
     async revoke(device) {
       const { status, body } = await service.admin('POST', `/devices/${device}/rotate?now=1`)
       if (status !== 200) return
@@ -168,7 +173,7 @@ async function addDevices(service: ServiceProcess, prefix: string, count: number
 async function conclude(harness: Harness, stand: Stand, options: ExperimentOptions): Promise<Verdict> {
   const { service, tally } = stand
   const ledger = stand.ledger()
-  await untilDrained(service, options.drainMs ?? 120_000)
+  await until('the backlog is drained', async () => (await service.status()).lag.readings === 0)
   const names = await symbolsOf(service, ledger)
   const visible = await readPublic(service.port, ledger)
   const stored = await readAll(stand, names, options)
@@ -183,19 +188,6 @@ async function conclude(harness: Harness, stand: Stand, options: ExperimentOptio
   return wrong > 0 && faultCount(verdict) === 0 ? seen : verdict
 }
 
-async function untilDrained(service: ServiceProcess, waitMs: number): Promise<void> {
-  await until(
-    'the backlog is drained',
-    async () => {
-      const { lag } = await service.status()
-      if (lag.readings === 0) return true
-      await sleep(30)
-      return false
-    },
-    waitMs,
-  )
-}
-
 async function symbolsOf(service: ServiceProcess, { attempts }: Ledger): Promise<Map<string, string>> {
   const names = new Map<string, string>()
   for (const device of new Set(attempts.map(attempt => attempt.device))) {
@@ -208,7 +200,7 @@ async function symbolsOf(service: ServiceProcess, { attempts }: Ledger): Promise
 async function readAll(stand: Stand, names: Map<string, string>, options: ExperimentOptions): Promise<StoredRow[]> {
   const { service, databases, hooks } = stand
   if (options.ownDatabases !== true) {
-    await untilApplied(databases.sql, options.drainMs ?? 120_000)
+    await untilApplied(databases.sql)
     return await readStored(databases.sql, names)
   }
   await service.end('SIGTERM')
@@ -218,7 +210,7 @@ async function readAll(stand: Stand, names: Map<string, string>, options: Experi
   hooks.teardown(() => store.close())
   await store.questdb.ready
   const sql = openQuestdbSql(store.questdb.address)
-  await untilApplied(sql, 60_000)
+  await untilApplied(sql)
   return await readStored(sql, names)
 }
 

@@ -2,8 +2,8 @@
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { DataDirectory } from '../../store/data-directory.ts'
+import { waitFor } from './wait-for.ts'
 
 type Server = 'questdb' | 'postgres'
 
@@ -62,11 +62,4 @@ function statOf(pid: number): { pid: number; parent: number; group: number } | u
   }
 }
 
-/** The bound only keeps a test that fails from hanging; nothing is said about speed. */
-export async function until(what: string, condition: () => boolean | Promise<boolean>, waitMs = 60_000): Promise<void> {
-  const deadlineMs = performance.now() + waitMs
-  while (!(await condition())) {
-    if (performance.now() > deadlineMs) throw new Error(`it did not happen: ${what}`)
-    await sleep(20)
-  }
-}
+export const until = waitFor

@@ -4,10 +4,13 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { nodeFlags } from '../../api/node-flags.ts'
 import { type TestHooks, temporaryFolder } from './databases.ts'
 import { isRunning, serverPid, until } from './processes.ts'
 
+/** Of a service that does not stop. */
+const hangMs = 300_000
 const root = resolve(import.meta.dirname, '..', '..')
 
 export interface Service {
@@ -55,7 +58,7 @@ export async function startService(t: TestHooks, settings: ServiceSettings = {})
   const listening = () => /"url":"([^"]+)"[^\n]*"msg":"listening"/.exec(output)?.[1]
   t.teardown(async () => {
     child.kill('SIGTERM')
-    await Promise.race([exited, new Promise(done => setTimeout(done, 15_000))])
+    await Promise.race([exited, sleep(hangMs, undefined, { ref: false })])
     child.kill('SIGKILL')
     for (const pid of servers()) process.kill(pid, 'SIGKILL')
   })

@@ -2,7 +2,6 @@
 
 import { closeSync, fdatasyncSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { openDisk } from '../../../ingest/disk.ts'
 import { type GroupHeader, groupHeaderLength, sealGroup } from '../../../ingest/group.ts'
 import { type DeviceRef, readRecord, recordLength, writeRecord } from '../../../ingest/record.ts'
@@ -27,7 +26,7 @@ export async function damageJournal(
     await experiment(harness, { seed: seed + index, tally }, async stand => {
       for (let cycle = 0; cycle < Math.max(1, Math.ceil(cycles / chosen.length)); cycle++)
         await damageOnce(stand, damage)
-      await sleep(300)
+      await stand.untilAcknowledged(100)
     })
   }
 }
@@ -37,7 +36,7 @@ async function damageOnce(stand: Stand, damage: Damage): Promise<void> {
   // What is damaged must not have been forwarded yet.
   proxy.trouble.refuses = true
   proxy.cut()
-  await sleep(800 + stand.random.below(800))
+  await stand.untilAcknowledged(300 + stand.random.below(300))
   await stand.kill()
   const journal = join(service.dataDirectory, 'journal')
   const before = quarantined(journal)
@@ -49,11 +48,14 @@ async function damageOnce(stand: Stand, damage: Damage): Promise<void> {
     const { status, reasons } = await service.ready()
     return status === 'degraded' && reasons.some(reason => reason.includes('damaged')) && quarantined(journal) > before
   }
-  try {
-    await until('the damage is told and kept', isTold, 15_000)
-  } catch {
-    stand.tally.complaints.push(`a ${damage} is not told, or not kept in quarantine`)
+  // What was in the journal is applied when no more waits than has come in since.
+  const start = await service.status()
+  const isApplied = async () => {
+    const { journal, lag } = await service.status()
+    return lag.readings <= journal.readings - start.journal.readings
   }
+  await until('the damage is told, or the journal is applied', async () => (await isTold()) || (await isApplied()))
+  if (!(await isTold())) stand.tally.complaints.push(`a ${damage} is not told, or not kept in quarantine`)
 }
 
 function quarantined(journal: string): number {

@@ -1,25 +1,23 @@
 /** Rows 1 and 3: the service, or everything, is killed or told to stop, while readings come in. */
 
-import { setTimeout as sleep } from 'node:timers/promises'
 import { isRunning, recordedPid, until } from '../../support/processes.ts'
 import { experiment, type Harness, type Stand } from '../stand.ts'
 import type { Tally } from '../tally.ts'
 
 /** Kills of one experiment, behind which everything is judged. */
 const killsPerExperiment = 10
-const exitMsMax = 5000
 
 export async function killService(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   for (let done = 0; done < cycles; done += killsPerExperiment) {
     const kills = Math.min(killsPerExperiment, cycles - done)
     await experiment(harness, { seed: seed + done, tally, importEveryMs: 1500 }, async stand => {
       for (let kill = 0; kill < kills; kill++) {
-        await sleep(randomMs(stand))
+        await underLoad(stand)
         if (kill % 3 === 1) await revokeSome(stand)
         await stand.kill()
         await stand.service.start()
       }
-      await sleep(500)
+      await stand.untilAcknowledged(100)
     })
   }
 }
@@ -31,7 +29,7 @@ export async function killEverything(harness: Harness, tally: Tally, seed: numbe
     const options = { seed: seed + done, tally, importEveryMs: 1500, ownDatabases: true }
     await experiment(harness, options, async stand => {
       for (let kill = 0; kill < kills; kill++) {
-        await sleep(randomMs(stand))
+        await underLoad(stand)
         const directory = { path: stand.service.dataDirectory }
         const pids = (['questdb', 'postgres'] as const).map(server => recordedPid(directory, server))
         const running = pids.filter(pid => pid !== undefined).filter(isRunning)
@@ -41,7 +39,7 @@ export async function killEverything(harness: Harness, tally: Tally, seed: numbe
         await until('the databases are gone', () => !running.some(isRunning))
         await stand.service.start()
       }
-      await sleep(1000)
+      await stand.untilAcknowledged(100)
     })
   }
 }
@@ -52,29 +50,28 @@ export async function stopService(harness: Harness, tally: Tally, seed: number, 
     const stops = Math.min(killsPerExperiment, cycles - done)
     await experiment(harness, { seed: seed + done, tally, importEveryMs: 1000 }, async stand => {
       for (let stop = 0; stop < stops; stop++) {
-        await sleep(randomMs(stand))
+        await underLoad(stand)
         const startedMs = performance.now()
         const code = await stand.service.end('SIGTERM')
         const elapsedMs = performance.now() - startedMs
         longestMs = Math.max(longestMs, elapsedMs)
         if (code !== 0) tally.complaints.push(`a stop ended with ${code}`)
-        if (elapsedMs > exitMsMax) tally.complaints.push(`a stop took ${Math.round(elapsedMs)} ms`)
         await stand.service.start()
       }
-      await sleep(300)
+      await stand.untilAcknowledged(100)
     })
   }
   tally.notes.push(`longest stop ${Math.round(longestMs)} ms`)
 }
 
-/** 0.2 to 2.2 seconds into the load. */
-function randomMs({ random }: Stand): number {
-  return 200 + random.below(2000)
+/** Some moment in which readings come in. */
+function underLoad({ random, untilAcknowledged }: Stand): Promise<void> {
+  return untilAcknowledged(1 + random.below(800))
 }
 
 async function revokeSome(stand: Stand): Promise<void> {
   const [first, ...others] = stand.devices.slice(1, -1)
   if (first === undefined) return
   await stand.revoke(stand.random.pick([first, ...others]).name)
-  await sleep(200)
+  await stand.untilAcknowledged(80)
 }

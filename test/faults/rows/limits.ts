@@ -32,7 +32,7 @@ export async function fullJournalDisk(harness: Harness, tally: Tally, seed: numb
         await sleep(700 + stand.random.below(500))
         const refused = refusals(stand)
         setLimit(stand.service.pid(), 'fsize', 50_000 + stand.random.below(200_000))
-        await until('readings are refused', () => refusals(stand) > refused, 30_000)
+        await until('readings are refused', () => refusals(stand) > refused)
         const { code } = await stand.service.ready()
         if (code !== 503) tally.complaints.push(`with a full disk readiness says ${code}`)
         setLimit(stand.service.pid(), 'fsize', 'unlimited')
@@ -154,7 +154,7 @@ async function serviceOfNobody({ source }: Harness, { folder, hooks, service }: 
 /** What is wrong with how it refuses to start. */
 async function refusalOf(service: ServiceProcess): Promise<string | undefined> {
   const child = service.launch()
-  await service.ended(30_000)
+  await service.ended('a start without rights is refused')
   const output = service.output()
   const isClear = child.exitCode === 1 && output.includes(service.dataDirectory) && !/\n\s+at /.test(output)
   return isClear ? undefined : `without rights it ended with ${child.exitCode}: ${output.slice(-400)}`

@@ -1,0 +1,32 @@
+/** How a test waits: for a condition that has a name, and not for a time. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** Only for hangs: many times what the slowest machine needs. */
+const deadlineMs = 15 * 60_000
+const noticeEveryMs = 60_000
+const pollEveryMs = 20
+
+/** Resolves when the condition holds, and fails with the name of what did not happen. A condition that throws fails it too. */
+export async function waitFor(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
+  let isOver = false
+  let waitedMs = 0
+  let timer: NodeJS.Timeout | undefined
+  // The condition itself may hang, as a query to a frozen database does.
+  const deadline = new Promise<never>((_, reject) => {
+    timer = setInterval(() => {
+      waitedMs += noticeEveryMs
+      if (waitedMs >= deadlineMs) reject(new Error(`did not happen within ${waitedMs / 1000} s: ${what}`))
+      else process.stderr.write(`waiting since ${waitedMs / 1000} s: ${what}\n`)
+    }, noticeEveryMs)
+  })
+  const met = async () => {
+    while (!isOver && !(await condition())) await sleep(pollEveryMs)
+  }
+  try {
+    await Promise.race([met(), deadline])
+  } finally {
+    isOver = true
+    clearInterval(timer)
+  }
+}
