@@ -1,0 +1,64 @@
+/** A reporter for tap: a line for each test file when it has ended, with what failed, and every minute without one which are running. */
+
+import type { EventEmitter } from 'node:events'
+import type { Readable } from 'node:stream'
+
+interface TestFile extends EventEmitter {
+  name: string
+}
+
+interface TestProcess {
+  stdout: Readable
+  stderr: Readable | null
+}
+
+const silenceMsMax = 60_000
+const linesPerFailure = 25
+const reported = new WeakSet<EventEmitter>()
+
+/** tap renders it as a React component. It draws nothing: a log is read from top to bottom. */
+// biome-ignore lint/style/noDefaultExport: tap takes the default export of a reporter.
+export default function reportProgress({ test: suite }: { test: EventEmitter }): null {
+  if (reported.has(suite)) return null
+  reported.add(suite)
+  const startedMs = new Map<TestFile, number>()
+  let ended = 0
+  let total = 0
+  const elapsed = (file: TestFile) => `${Math.round((performance.now() - (startedMs.get(file) ?? 0)) / 1000)} s`
+  const say = (line: string) => {
+    process.stdout.write(`${line}\n`)
+    silence.refresh()
+  }
+  const silence = setInterval(() => {
+    say(`still running: ${[...startedMs.keys()].map(file => `${file.name}, ${elapsed(file)}`).join('; ')}`)
+  }, silenceMsMax)
+
+  suite.on('subtestAdd', () => total++)
+  suite.on('subtestStart', (file: TestFile) => {
+    startedMs.set(file, performance.now())
+    let output = ''
+    file.once('process', ({ stdout, stderr }: TestProcess) => {
+      stdout.on('data', text => (output += text))
+      // What a test writes there, such as what it waits for, is for people.
+      stderr?.pipe(process.stderr, { end: false })
+    })
+    file.once('complete', ({ ok }: { ok: boolean }) => {
+      say(`${ok ? 'passed' : 'FAILED'} (${++ended} of ${total}) ${file.name}, ${elapsed(file)}`)
+      if (!ok) say(failuresIn(output))
+      startedMs.delete(file)
+    })
+  })
+  suite.once('complete', () => {
+    clearInterval(silence)
+    // tap has just shown the cursor, also where there is none.
+    process.stdout.write('\n')
+  })
+  return null
+}
+
+/** Every failed assertion with what tap says of it. */
+function failuresIn(tapOutput: string): string {
+  const lines = tapOutput.split('\n')
+  const failed = lines.flatMap((line, index) => (line.trimStart().startsWith('not ok') ? [index] : []))
+  return failed.map(index => lines.slice(index, index + linesPerFailure).join('\n')).join('\n\n')
+}
