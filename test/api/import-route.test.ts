@@ -3,13 +3,13 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { fastify } from 'fastify'
 import t, { type Test } from 'tap'
 import { registerImport } from '../../api/admin/import.ts'
 import type { Device } from '../../auth/device.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 const header = 'timestamp,device,temperature,humidity,pressure\n'
 const alamosa = readFileSync(new URL('../../demo/data/alamosa-minutes.csv', import.meta.url))
@@ -129,9 +129,9 @@ t.test('a client that goes away in the middle leaves whole lines and a free plac
     request.on('error', () => undefined)
     request.write(header)
     request.write(alamosa.subarray(header.length).toString().repeat(20))
-    while (stored <= client) await sleep(5)
+    await waitFor('some of it is stored', () => stored > client)
     request.destroy()
-    while (reports.length <= client) await sleep(5)
+    await waitFor('its end is reported', () => reports.length > client)
   }
   t.ok(reports.every(({ accepted, rejected, end }) => accepted > 0 && rejected === 0 && end === 'BODY_BROKEN'))
 })
@@ -146,7 +146,7 @@ t.test('a stop answers the import that is under way', async t => {
   request.on('error', () => undefined)
   request.write(header + alamosa.subarray(header.length).toString().repeat(20))
   const answered = once(request, 'response')
-  while (stored === 0) await sleep(5)
+  await waitFor('some of it is stored', () => stored > 0)
   await app.close()
   const [response] = await answered
   t.equal(response.statusCode, 503)

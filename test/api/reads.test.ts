@@ -11,6 +11,7 @@ import { makeDevice, queryAt } from '../query/asking.ts'
 import { openGate } from '../support/pg-gate.ts'
 import { startQuestdb } from '../support/questdb.ts'
 import { readClient, refusing } from '../support/reading-client.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 const questdb = await startQuestdb(t)
 const gate = await openGate(t, questdb.address.pg)
@@ -265,10 +266,10 @@ t.test('when the client leaves, its question is broken off', async t => {
   const asked = gate.statements()
   const request = http.get({ port, host: '127.0.0.1', path: '/api/data/day/Attic/2025-02-02' })
   request.on('error', () => undefined)
-  while (gate.statements() === asked) await new Promise(done => setTimeout(done, 10))
+  await waitFor('it was asked', () => gate.statements() > asked)
   const open = gate.connections()
   request.destroy()
-  while (gate.connections() === open) await new Promise(done => setTimeout(done, 10))
+  await waitFor('its connection is closed', () => gate.connections() < open)
   gate.release()
   t.equal((await ask('/data/day/Attic/2025-02-02')).status, 200)
 })

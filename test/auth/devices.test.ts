@@ -6,7 +6,7 @@ import type { Changed } from '../../auth/commits.ts'
 import { NewDevice } from '../../auth/device.ts'
 import { type Devices, type DevicesOptions, openDevices } from '../../auth/devices.ts'
 import { silentLog, startDatabases } from '../support/databases.ts'
-import { until } from '../support/processes.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 const hourMs = 3_600_000
 // Nothing here asks QuestDB, so none is started: an address where nobody listens is enough.
@@ -284,7 +284,7 @@ t.test('a lost database refuses changes, lets devices in, and what it did meanwh
   t.strictSame(await devices.remove(devices.get('roof')?.number ?? 0, 'test'), unknown)
   t.ok(devices.get('attic'), 'a change begins when the outcome of the last one is known')
   t.ok(devices.authenticate('kitchen', password), 'who was known comes in')
-  await until('it is found out', () => devices.get('roof') === undefined)
+  await waitFor('it is found out', () => devices.get('roof') === undefined)
   breaks = 'before'
   const add = () => devices.add([NewDevice.parse({ name: 'cellar' })], 'test')
   t.strictSame(await add(), { ok: false, code: 'DATABASE_AWAY' })
@@ -311,7 +311,7 @@ t.test('when devices were last heard of is saved in batches, and survives a lost
   broken = true
   statements = 0
   for (let at = 0; at < 1000; at++) devices.seen(devices.get(`s${at % 50}`) ?? { number: 0 }, nowMs + at)
-  for (let waits = 0; waits < 200 && statements < 2; waits++) await new Promise(wait => setTimeout(wait, 20))
+  await waitFor('two saves have failed', () => statements >= 2)
   broken = false
   await devices.close()
   t.ok(statements < 50, 'not one statement a reading')

@@ -14,6 +14,7 @@ import { silentLog, type TestHooks, temporaryFolder } from '../support/databases
 import { openFaultyDisk } from '../support/faulty-disk.ts'
 import { device, records, unsealed } from '../support/journal-parts.ts'
 import { createSimulatedQuestdb, type SimulatedQuestdb } from '../support/simulated-questdb.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 interface Entry {
   device: number
@@ -29,7 +30,7 @@ interface Rig {
   add(entries: Entry[], receiptUs?: number): void
   start(options?: Partial<ForwarderOptions>): Forwarder
   status(): ForwarderStatus | undefined
-  /** Resolves when the condition holds; looks again and again, for a while. */
+  /** Waits until the condition holds. */
   until(condition: () => boolean): Promise<void>
   allApplied(): boolean
 }
@@ -80,10 +81,7 @@ function createRig(t: TestHooks, segmentBytes = 1024 * 1024): Rig {
       return forwarder
     },
     status: () => last,
-    async until(condition) {
-      for (let tries = 0; tries < 4000 && !condition(); tries++) await new Promise(resolve => setTimeout(resolve, 5))
-      if (!condition()) throw new Error(`it never came to ${condition}; status ${JSON.stringify(last)}`)
-    },
+    until: condition => waitFor(String(condition), condition),
     allApplied: () => last?.applied === end && end > 0,
   }
 }
@@ -182,7 +180,8 @@ test('taken is not applied: nothing is forgotten before the writer has it', asyn
   t.ok(segments.length > 5)
   rig.start()
   await rig.until(() => rig.questdb.taken.flat().length === 400)
-  await new Promise(resolve => setTimeout(resolve, 300))
+  const asked = rig.questdb.asked
+  await rig.until(() => rig.questdb.asked > asked + 2)
   t.strictSame(listSegments(openDisk(rig.folder)), segments, 'all segments are there')
   t.equal(rig.revisions[1], 0, 'no revision is raised for rows that nobody sees')
   rig.questdb.holdsApply = false
@@ -215,7 +214,7 @@ test('a row alone that meets a 5xx waits until others pass', async t => {
     rows.some(row => row.values['temperature'] === 13) ? { kind: 'failed', status: 500, message: 'broken' } : undefined
   rig.add([{ device: 1, timeUs: 1_000_001, temperature: 13, backfill: false }])
   rig.start()
-  await new Promise(resolve => setTimeout(resolve, 1500))
+  await rig.until(() => rig.questdb.offered > 3)
   t.strictSame(await listDeadLetters(rig.folder, -1, 10), [], 'it may be the server that is broken')
   rig.add(entriesOf(10, 5))
   await rig.until(rig.allApplied)
@@ -228,7 +227,7 @@ test('an outage and a broken table make no dead letters', async t => {
   rig.add(entriesOf(50, 5))
   rig.questdb.answer = () => ({ kind: 'failed', status: 500, message: 'no space left on device' })
   rig.start()
-  await new Promise(resolve => setTimeout(resolve, 1500))
+  await rig.until(() => rig.questdb.offered > 3)
   rig.questdb.columns = ['ts', 'device']
   rig.questdb.answer = () => ({ kind: 'refused', message: 'creating new columns is disabled' })
   await rig.until(() => /lacks temperature/.test(rig.status()?.fault ?? ''))
@@ -270,7 +269,8 @@ test('a suspended table is told, and resumed when the cause goes away by itself'
   rig.questdb.suspended = { message: 'table is corrupt' }
   rig.add(entriesOf(10, 2).map(e => ({ ...e, timeUs: e.timeUs + 500 })))
   await rig.until(() => rig.status()?.suspended === true)
-  await new Promise(resolve => setTimeout(resolve, 300))
+  const asked = rig.questdb.asked
+  await rig.until(() => rig.questdb.asked > asked + 2)
   t.equal(rig.questdb.resumed, 1, 'an unknown cause is left to a person')
 })
 

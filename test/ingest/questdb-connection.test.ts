@@ -18,7 +18,7 @@ function connect(t: TestHooks, port: number, timeoutMs: number): QuestdbConnecti
   return connection
 }
 
-function send(t: TestHooks, port: number, body: RequestBody, timeoutMs = 5000): Promise<WriteAnswer> {
+function send(t: TestHooks, port: number, body: RequestBody, timeoutMs = 600_000): Promise<WriteAnswer> {
   return connect(t, port, timeoutMs).write(body)
 }
 
@@ -86,7 +86,7 @@ test('an answer that comes before the last row counts, and the connection serves
     t,
     createServer((_, response) => response.writeHead(400).end('no such column')),
   )
-  const connection = connect(t, hasty, 5000)
+  const connection = connect(t, hasty, 600_000)
   const body = { length: 64 * 262_144, pieces: () => piecesInTurns(64, 262_144) }
   for (let turn = 0; turn < 3; turn++) {
     const answer = await connection.write(body)

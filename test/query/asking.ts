@@ -36,13 +36,15 @@ export interface TestQueryOptions {
   readonly http?: HttpAddress
 }
 
+/** However slow the machine is, only a hang is given up. */
+const unhurried = { timeoutMs: 600_000, connectTimeoutMs: 600_000 }
 const nowhere: HttpAddress = { host: '127.0.0.1', port: 1, tls: false, authorization: undefined }
 
 export function queryAt(
   t: TestHooks,
   pg: PgAddress,
   time: string,
-  { http = nowhere, ...options }: TestQueryOptions = {},
+  { http = nowhere, limits, ...options }: TestQueryOptions = {},
 ): TestQuery {
   const clock = clockAt(time)
   const revisions = new Map<number, number>()
@@ -52,6 +54,7 @@ export function queryAt(
     now: () => Date.parse(clock.time),
     revision: number => revisions.get(number) ?? 0,
     log: silentLog,
+    limits: { ...unhurried, ...limits },
     ...options,
   })
   t.teardown(() => query.close())

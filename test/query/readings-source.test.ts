@@ -23,8 +23,8 @@ interface Reached {
   readonly timeoutMs?: number
 }
 
-function sourceAt(hooks: TestHooks, { http = address.http, pg = address.pg, timeoutMs = 20_000 }: Reached = {}) {
-  const settings = { questdb: pg, questdbHttp: http, connectTimeoutMs: 1000, statementTimeoutMs: timeoutMs }
+function sourceAt(hooks: TestHooks, { http = address.http, pg = address.pg, timeoutMs = 600_000 }: Reached = {}) {
+  const settings = { questdb: pg, questdbHttp: http, connectTimeoutMs: 600_000, statementTimeoutMs: timeoutMs }
   const connection = createConnection(settings)
   const source = createReadingsSource(settings, connection)
   hooks.teardown(() => connection.close())
@@ -137,8 +137,8 @@ test('a QuestDB that is away, one that hangs, and nobody who waits are told apar
   const away = sourceAt(t, { http: nowhere, pg: { ...address.pg, port: 1 } })
   await t.rejects(away.series(everything, never), { code: 'DATABASE_AWAY' })
   const hanging = await between(t, () => undefined)
-  const source = sourceAt(t, { http: hanging, timeoutMs: 300 })
-  await t.rejects(source.series(everything, never), { code: 'TIMED_OUT' })
+  await t.rejects(sourceAt(t, { http: hanging, timeoutMs: 300 }).series(everything, never), { code: 'TIMED_OUT' })
+  const source = sourceAt(t, { http: hanging })
   const leaving = new AbortController()
   const left = source.series(everything, leaving.signal)
   setTimeout(() => leaving.abort(), 100)

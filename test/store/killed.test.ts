@@ -4,7 +4,6 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'tap'
 import { openDataDirectory } from '../../store/data-directory.ts'
 import { recordedServer } from '../../store/process-identity.ts'
@@ -15,7 +14,8 @@ import { readingsTable } from '../../store/tables.ts'
 import { storeOptions, type TestHooks, temporaryFolder } from '../support/databases.ts'
 import { familyOf, isRunning, serverPid, until } from '../support/processes.ts'
 
-const timeoutMs = 10_000
+/** Only for hangs. */
+const timeoutMs = 600_000
 
 /** Hands back what the killed process had started: both servers, their own processes, and their watchdogs. */
 async function startThenKill(
@@ -134,8 +134,7 @@ test('a QuestDB that was killed in its very first start begins anew', async t =>
   mkdirSync(join(directory.questdb, 'root', 'db', 'telemetry_config'), { recursive: true })
   const store = await openStore(storeOptions(directory))
   t.teardown(() => store.close())
-  const readyOrNot = Promise.race([store.questdb.ready.then(() => 'ready'), sleep(60_000, 'not ready', { ref: false })])
-  t.equal(await readyOrNot, 'ready')
+  await store.questdb.ready
   t.ok(existsSync(join(directory.questdb, 'root-unfinished', 'db', 'telemetry_config')), 'it is kept aside')
 })
 

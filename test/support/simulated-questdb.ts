@@ -20,6 +20,9 @@ export interface SimulatedQuestdb {
   table(): Map<string, Row>
   /** Every request that was taken, in order. */
   taken: Row[][]
+  /** Requests that came, taken or not, and queries. */
+  offered: number
+  asked: number
   /** Decides on a request before it is taken; undefined takes it. Called with the rows. */
   answer: (rows: Row[]) => WriteAnswer | undefined
   /** While true, what is taken is not applied. */
@@ -37,6 +40,8 @@ const keyOf = ({ device, timeUs }: Row) => `${device} ${timeUs}`
 export function createSimulatedQuestdb(): SimulatedQuestdb {
   const state: SimulatedQuestdb = {
     taken: [],
+    offered: 0,
+    asked: 0,
     answer: () => undefined,
     holdsApply: false,
     suspended: undefined,
@@ -58,6 +63,7 @@ export function createSimulatedQuestdb(): SimulatedQuestdb {
     await new Promise(resolve => setImmediate(resolve))
     if (state.away) return { kind: 'failed', status: undefined, message: 'connection refused' }
     const rows = parseRows(rowBytes)
+    state.offered++
     const answer = state.answer(rows)
     if (answer !== undefined && answer.kind !== 'stored') return answer
     state.taken.push(rows)
@@ -66,6 +72,7 @@ export function createSimulatedQuestdb(): SimulatedQuestdb {
 
   async function query(sql: string): Promise<unknown[][]> {
     if (state.away) throw new Error('connection refused')
+    state.asked++
     if (sql.startsWith('ALTER')) {
       state.resumed++
       state.suspended = undefined

@@ -1,5 +1,6 @@
 /** A connection that PostgreSQL breaks in the middle of a transaction ends that transaction, and not the service. */
 
+import { once } from 'node:events'
 import t from 'tap'
 import { inTransaction } from '../../../api/content-files/transaction.ts'
 import { startContentFileStore } from '../../support/content-files.ts'
@@ -12,9 +13,10 @@ t.test('a broken connection fails the transaction alone', async t => {
   await t.rejects(
     inTransaction(postgres, 'BEGIN', async client => {
       const { rows } = await client.query('SELECT pg_backend_pid() AS pid')
-      await postgres.query('SELECT pg_terminate_backend($1)', [rows[0].pid])
       // Nothing is asked when it breaks.
-      await new Promise(resolve => setTimeout(resolve, 200))
+      const broken = once(client, 'end')
+      await postgres.query('SELECT pg_terminate_backend($1)', [rows[0].pid])
+      await broken
       await client.query('SELECT 1')
     }),
   )
