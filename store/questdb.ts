@@ -1,7 +1,7 @@
 /** QuestDB as the rest knows it, whether it was given or is started here. */
 
 import { type HourlyView, watchHourlyView } from './hourly-view.ts'
-import { findJava } from './java.ts'
+import { findJava, mavenEnvironment } from './java.ts'
 import { parseQuestdbAddress, type QuestdbAddress } from './questdb-address.ts'
 import { questdbJar } from './questdb-jar.ts'
 import { monitorQuestdb, type QuestdbMonitor, type QuestdbState } from './questdb-monitor.ts'
@@ -49,8 +49,9 @@ async function openGiven({ directory, questdbHttp, questdbPg, log }: StoreOption
 
 async function openOwn(options: StoreOptions, signal: AbortSignal): Promise<OpenQuestdb> {
   const { directory, environment, cacheDirectory, log } = options
-  const java = await findJava(environment)
-  const jar = await questdbJar({ cacheDirectory, environment, log, signal })
+  const java = await findJava(environment, cacheDirectory)
+  const maven = mavenEnvironment(environment, java, cacheDirectory)
+  const jar = await questdbJar({ cacheDirectory, environment: maven, log, signal })
   const own = await planQuestdb(directory, options.questdbCommitMode ?? 'sync')
   signal.throwIfAborted()
   const checkSettings = (parameters: ReadonlyMap<string, Parameter>): void => {

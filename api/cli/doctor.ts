@@ -83,9 +83,9 @@ function checkSettings(environment: DoctorOptions['environment']): { config?: Co
   }
 }
 
-async function checkJava({ environment }: Config): Promise<Check> {
+async function checkJava({ environment, cacheDirectory }: Config): Promise<Check> {
   try {
-    const { command, version } = await findJava(environment)
+    const { command, version } = await findJava(environment, cacheDirectory)
     return { name: 'Java', ok: true, finding: `${version}, ${command}` }
   } catch (error) {
     if (!(error instanceof StartError)) throw error

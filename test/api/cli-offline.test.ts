@@ -109,7 +109,8 @@ t.test('the doctor tells each problem with its remedy', async t => {
   t.match(named('service'), { ok: false, finding: /npm start/ })
   t.match(named('admin token'), { ok: false, finding: /--token-file/ })
 
-  const bare = await barograph(['doctor'], { environment: { DATA_DIR: folder, PATH: '/nonexistent', PORT: '1' } })
+  const nowhere = { PATH: '/nonexistent', XDG_CACHE_HOME: folder }
+  const bare = await barograph(['doctor'], { environment: { ...nowhere, DATA_DIR: folder, PORT: '1' } })
   t.match(bare.stdout, /problem +Java +QuestDB needs Java 17 or newer.*install one/)
   t.match(bare.stderr, /there are \d problems/)
 

