@@ -132,6 +132,7 @@ export const Settings = z.object({
 })
 export type Config = z.infer<typeof Settings> & {
   cacheDirectory: string
+  /** For the programs that are started here; our own settings, with the passwords in them, are no business of theirs. */
   environment: Record<string, string | undefined>
   /** For tests only. */
   faults: Faults | undefined
@@ -161,7 +162,13 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     }
   }
   const cacheHome = given['XDG_CACHE_HOME'] ?? join(homedir(), '.cache')
-  return { ...config, cacheDirectory: join(cacheHome, 'barograph'), environment, faults: faultsOf(given) }
+  const others = Object.entries(environment).filter(([name]) => !(name in Settings.shape))
+  return {
+    ...config,
+    cacheDirectory: join(cacheHome, 'barograph'),
+    environment: Object.fromEntries(others),
+    faults: faultsOf(given),
+  }
 }
 
 function faultsOf(given: Record<string, string | undefined>): Faults | undefined {

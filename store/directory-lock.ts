@@ -1,27 +1,27 @@
 /** The lock on a data directory: one server at a time. */
 
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { tryKernelLock } from './kernel-lock.ts'
 import { StartError } from './start-error.ts'
 
-/** Takes the lock and hands back what gives it up. The file with the pid only serves the message. */
+/** Takes the lock and hands back what gives it up. */
 export function lockDirectory(path: string): () => void {
-  const holderPath = join(path, 'lock.pid')
-  const release = tryLock(path)
-  if (release === undefined) {
-    throw new StartError(
-      `The data directory ${path} belongs to a running server (${holderText(holderPath)}): ` +
-        'stop that one first, or set DATA_DIR to another folder.',
-    )
-  }
-  writeFileSync(holderPath, `${process.pid}\n`)
-  return release
+  const lockPath = join(path, 'lock.db')
+  const release = tryLock(path, lockPath)
+  if (release !== undefined) return release
+  const pid = holderOf(lockPath)
+  const holder =
+    pid === undefined ? 'a process that cannot be seen from here, perhaps in another container' : `the process ${pid}`
+  throw new StartError(
+    `The data directory ${path} is locked by ${holder}, usually a running server: ` +
+      'stop that one first, or set DATA_DIR to another folder.',
+  )
 }
 
-function tryLock(path: string): (() => void) | undefined {
+function tryLock(path: string, lockPath: string): (() => void) | undefined {
   try {
-    return tryKernelLock(join(path, 'lock.db'))
+    return tryKernelLock(lockPath)
   } catch (error) {
     throw new StartError(
       `The data directory ${path} cannot be locked (${error instanceof Error ? error.message : String(error)}): ` +
@@ -30,11 +30,17 @@ function tryLock(path: string): (() => void) | undefined {
   }
 }
 
-function holderText(holderPath: string): string {
+/** As the kernel has it in proc(5), by the number of the file; the device there is not always the one of stat(2). */
+function holderOf(lockPath: string): number | undefined {
   try {
-    const pid = readFileSync(holderPath, 'utf8').trim()
-    return /^\d+$/.test(pid) ? `pid ${pid}` : 'pid not known yet'
+    const inode = String(statSync(lockPath).ino)
+    for (const line of readFileSync('/proc/locks', 'utf8').split('\n')) {
+      // As in `1: POSIX ADVISORY WRITE 1234 fe:00:5678 0 EOF`; a pid of another namespace is shown as 0.
+      const [, , , , pid, file] = line.split(/ +/)
+      if (file?.split(':')[2] === inode && Number(pid) > 0) return Number(pid)
+    }
   } catch {
-    return 'pid not known yet'
+    // Then it is not known.
   }
+  return undefined
 }

@@ -16,6 +16,18 @@ const remedy =
   'install one (on Debian: apt-get install openjdk-17-jre-headless), ' +
   'or give a running QuestDB by QUESTDB_HTTP and QUESTDB_PG'
 
+/** Its own variables, and those of the system's libraries: where programs are, the language of file names, the time zone. */
+const javaVariables = [
+  ...['PATH', 'HOME', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'LD_LIBRARY_PATH'],
+  ...['JAVA_HOME', 'JAVA_TOOL_OPTIONS', 'JDK_JAVA_OPTIONS'],
+]
+
+/** What a Java that we start gets of our environment: no secret, and no QDB_… by which QuestDB would be configured. */
+export function javaEnvironment(environment: Environment): Environment {
+  const given = javaVariables.filter(name => environment[name] !== undefined)
+  return Object.fromEntries(given.map(name => [name, environment[name]]))
+}
+
 export async function findJava(environment: Environment, cacheDirectory: string): Promise<Java> {
   const found: Java[] = []
   for (const command of candidates(environment, cacheDirectory)) {
@@ -54,7 +66,7 @@ function javaInCache(cacheDirectory: string): string {
 async function askVersion(command: string, environment: Environment): Promise<Java | undefined> {
   // The small collector and no performance file make the question cheaper: about 40 ms.
   const result = await runProgram(command, ['-XX:+UseSerialGC', '-XX:-UsePerfData', '-version'], {
-    environment,
+    environment: javaEnvironment(environment),
     timeoutMs: askTimeoutMs,
   })
   const version = /version "([^"]+)"/.exec(result.output)?.[1]

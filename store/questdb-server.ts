@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { DataDirectory } from './data-directory.ts'
 import type { Environment } from './find-program.ts'
 import { freePort } from './free-port.ts'
-import type { Java } from './java.ts'
+import { type Java, javaEnvironment } from './java.ts'
 import type { Log } from './log.ts'
 import { basicAuthorization } from './questdb-address.ts'
 import { type CommitMode, logSettingsText, type OwnQuestdb, ownSettings, settingsText } from './questdb-settings.ts'
@@ -119,7 +119,7 @@ function launchQuestdb(files: QuestdbFiles, { environment, java, jar, own }: Que
     args: [...javaFlags(java, files), '-p', jar, '-m', 'io.questdb/io.questdb.ServerMain', '-d', files.root],
     recordPath: files.record,
     logPath: files.log,
-    environment: withoutQuestdbSettings(environment),
+    environment: javaEnvironment(environment),
     stopSteps,
   })
 }
@@ -150,11 +150,6 @@ function javaFlags({ major }: Java, { temporary }: QuestdbFiles): string[] {
   // Newer ones warn about these on every start otherwise.
   const quiet = ['--enable-native-access=io.questdb', '--sun-misc-unsafe-memory-access=allow']
   return major >= 24 ? [...flags, ...quiet] : flags
-}
-
-/** QuestDB lets QDB_… variables override its configuration, and ours is not for them to change. */
-function withoutQuestdbSettings(environment: Environment): Environment {
-  return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('QDB_')))
 }
 
 function lastWords({ log }: QuestdbFiles, from: number): string {

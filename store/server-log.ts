@@ -4,14 +4,26 @@ import { closeSync, fstatSync, ftruncateSync, openSync, readSync } from 'node:fs
 
 const logBytesMax = 16 * 1024 * 1024
 const tailBytesMax = 16 * 1024
+const checkMs = 60_000
 
-/** Empties a server's log that has grown over its bound; the server appends, so it goes on from the beginning. */
-export function boundLog(logPath: string): void {
-  const descriptor = openSync(logPath, 'a', 0o600)
+/**
+ * Empties a server's log whenever it has grown over its bound; the server appends, so it goes on from the beginning. The
+ * descriptor is kept, since later there may be none to be had, or no such path; the result closes it.
+ */
+export function boundLog(descriptor: number): () => void {
+  emptyOverBound(descriptor)
+  const timer = setInterval(emptyOverBound, checkMs, descriptor).unref()
+  return () => {
+    clearInterval(timer)
+    closeSync(descriptor)
+  }
+}
+
+function emptyOverBound(descriptor: number): void {
   try {
     if (fstatSync(descriptor).size > logBytesMax) ftruncateSync(descriptor, 0)
-  } finally {
-    closeSync(descriptor)
+  } catch {
+    // What a disk refuses now is tried again.
   }
 }
 
@@ -25,9 +37,17 @@ export function logSize(logPath: string): number {
   }
 }
 
-/** The end of a server's log, from `fromByte` on at the earliest. */
+/** The end of a server's log, from `fromByte` on at the earliest; or why it cannot be read. */
 export function logTail(logPath: string, fromByte: number): string {
-  const descriptor = openSync(logPath, 'a+', 0o600)
+  try {
+    return readTail(logPath, fromByte)
+  } catch (error) {
+    return `its log cannot be read (${(error as NodeJS.ErrnoException).code})`
+  }
+}
+
+function readTail(logPath: string, fromByte: number): string {
+  const descriptor = openSync(logPath, 'r')
   try {
     const { size } = fstatSync(descriptor)
     const from = Math.max(fromByte, size - tailBytesMax)

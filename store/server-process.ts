@@ -36,8 +36,6 @@ export interface LaunchOptions {
   user?: { uid: number; gid: number } | undefined
 }
 
-const logCheckMs = 60_000
-
 /**
  * The child writes the record itself before it becomes the server, so there is no moment in which a server runs that
  * nobody would know again, were we killed right now. Its own group keeps the terminal's Ctrl-C from it. It ends with us
@@ -45,10 +43,11 @@ const logCheckMs = 60_000
  */
 export function launch(options: LaunchOptions): ServerProcess {
   const { command, args, recordPath, logPath, environment, stopSteps, user } = options
-  boundLog(logPath)
   const log = openSync(logPath, 'a', 0o600)
-  const record = openSync(recordPath, 'w', 0o600)
+  const unboundLog = boundLog(log)
+  let record: number | undefined
   try {
+    record = openSync(recordPath, 'w', 0o600)
     const child = spawn('/bin/sh', ['-c', launchScript, 'sh', stepsText(stopSteps), command, ...args], {
       cwd: '/',
       detached: true,
@@ -67,9 +66,8 @@ export function launch(options: LaunchOptions): ServerProcess {
     })
     child.unref()
     const watchdog = watchdogOf(child)
-    const bounding = setInterval(boundLog, logCheckMs, logPath).unref()
     void exited.then(() => {
-      clearInterval(bounding)
+      unboundLog()
       watchdog?.destroy()
     })
     const waitForEnd = (): Promise<string> => {
@@ -82,9 +80,11 @@ export function launch(options: LaunchOptions): ServerProcess {
       await waitForEnd()
     }
     return { pid, ended: () => ended, exited, waitForEnd, stop }
+  } catch (error) {
+    unboundLog()
+    throw error
   } finally {
-    closeSync(log)
-    closeSync(record)
+    if (record !== undefined) closeSync(record)
   }
 }
 

@@ -81,3 +81,8 @@ test('faults are injected only where a test says so', async t => {
     { afterMs: 4500, offsetMs: -300_000 },
   ])
 })
+
+test('the programs that are started get none of our settings', async t => {
+  const { environment } = readConfig({ DATABASE_URL: 'postgresql://a:secret@b/c', JAVA_HOME: '/java', PORT: '1' })
+  t.strictSame(environment, { JAVA_HOME: '/java' })
+})

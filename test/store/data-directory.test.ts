@@ -2,7 +2,7 @@
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'tap'
 import { openDataDirectory } from '../../store/data-directory.ts'
@@ -89,7 +89,9 @@ test('a directory that cannot be written is told with the remedy', async t => {
 test('a second opening names the process that has it, until that one closes', async t => {
   const path = join(temporaryFolder(t), 'data')
   const first = openDataDirectory(path)
-  const busy = new RegExp(`belongs to a running server \\(pid ${process.pid}\\): stop that one first, or set DATA_DIR`)
+  const busy = new RegExp(
+    `is locked by the process ${process.pid}, usually a running server: stop that one first, or set DATA_DIR`,
+  )
   t.throws(() => openDataDirectory(path), { message: busy })
   t.throws(() => openDataDirectory(path), { message: busy }, 'a refusal does not free it')
   first.close()
@@ -103,11 +105,10 @@ test('another process that has it is named, and its kill frees it', async t => {
   const holder = fork(new URL('../support/hold-directory.ts', import.meta.url), [path])
   t.teardown(() => holder.kill('SIGKILL'))
   await once(holder, 'message')
-  t.throws(() => openDataDirectory(path), { message: new RegExp(`\\(pid ${holder.pid}\\)`) })
+  t.throws(() => openDataDirectory(path), { message: new RegExp(`locked by the process ${holder.pid},`) })
   holder.kill('SIGKILL')
   await once(holder, 'exit')
   const directory = openDataDirectory(path)
-  t.equal(readFileSync(join(path, 'lock.pid'), 'utf8').trim(), String(process.pid))
   directory.close()
 })
 
@@ -117,4 +118,28 @@ test('the names of its folders are synced, and those of the folders above that i
   const directory = openDataDirectory(join(base, 'a', 'b'))
   t.teardown(() => directory.close())
   for (const folder of [base, join(base, 'a'), directory.path]) t.ok(synced.includes(folder), folder)
+})
+
+test('nobody else may open the lock, also where an earlier version has made it', async t => {
+  const path = join(temporaryFolder(t), 'data')
+  const lock = join(path, 'lock.db')
+  const umask = process.umask(0)
+  t.teardown(() => process.umask(umask))
+  openDataDirectory(path).close()
+  t.equal(modeOf(lock), '600')
+  chmodSync(lock, 0o644)
+  const directory = openDataDirectory(path)
+  t.equal(modeOf(lock), '600')
+  t.throws(() => openDataDirectory(path), /is locked by/, 'a second look at the mode does not give the lock up')
+  t.throws(() => openDataDirectory(path), /is locked by/)
+  directory.close()
+})
+
+test('whoever has the lock is named, and nobody who had it before', async t => {
+  const path = join(temporaryFolder(t), 'data')
+  openDataDirectory(path).close()
+  const holder = fork(new URL('../support/hold-lock.ts', import.meta.url), [join(path, 'lock.db')])
+  t.teardown(() => holder.kill('SIGKILL'))
+  await once(holder, 'message')
+  t.throws(() => openDataDirectory(path), { message: new RegExp(`locked by the process ${holder.pid},`) })
 })

@@ -1,6 +1,6 @@
 /** Our own two databases: started, kept running, stopped. */
 
-import { statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'tap'
@@ -13,7 +13,7 @@ import { isRunning, recordedPid, serverPid, until } from '../support/processes.t
 import { recordSyncs } from '../support/synced-paths.ts'
 
 test('both databases come up by themselves, safe by their settings, and leave nothing behind', async t => {
-  const environment = { ...process.env, QDB_CAIRO_COMMIT_MODE: 'nosync', PGDATA: '/nowhere' }
+  const environment = { ...process.env, QDB_CAIRO_COMMIT_MODE: 'nosync', PGDATA: '/nowhere', SECRET: 'x' }
   const synced = recordSyncs(t)
   const { directory, store } = await startDatabases(t, { environment })
   const { postgres, questdb } = store
@@ -51,6 +51,10 @@ test('both databases come up by themselves, safe by their settings, and leave no
 
   const pids = [serverPid(directory, 'questdb'), serverPid(directory, 'postgres')]
   t.ok(pids.every(isRunning))
+  for (const pid of pids) {
+    const environment = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
+    t.notOk(environment.includes('SECRET=x'), 'they get of our environment only what they need')
+  }
   await Promise.all([store.close(), store.close()])
   await store.close()
   t.notOk(pids.some(isRunning), 'no process is left')

@@ -16,7 +16,7 @@ export async function secondProcess(harness: Harness, tally: Tally, seed: number
       const child = second.launch()
       await second.ended('a second process is refused')
       const elapsedMs = performance.now() - startedMs
-      const named = second.output().includes(`pid ${stand.service.pid()}`)
+      const named = second.output().includes(`process ${stand.service.pid()},`)
       if (child.exitCode !== 1 || !named) tally.complaints.push(`a second process ended with ${child.exitCode}`)
       longestMs = Math.max(longestMs, elapsedMs)
       await stand.kill()
