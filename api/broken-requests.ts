@@ -2,6 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { isHeld } from './request-queue.ts'
 
 const answers: Record<string, { line: string; status: string }> = {
   HPE_HEADER_OVERFLOW: { line: '431 Request Header Fields Too Large', status: 'headers too large' },
@@ -13,6 +14,10 @@ const usual = { line: '400 Bad Request', status: 'bad request' }
 type HttpSocket = Socket & { _httpMessage?: ServerResponse<IncomingMessage> | null }
 
 export function answerBrokenRequest({ code = '' }: NodeJS.ErrnoException, socket: HttpSocket): void {
+  // What has come of the next request waits for our own answers, not for the client.
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && isHeld(socket)) return
+  // Bytes behind a request that said it was the last one are nobody's (RFC 9112, 9.6); that one gets its answer.
+  if (code === 'HPE_CLOSED_CONNECTION') return
   if (code === 'ECONNRESET' || !socket.writable || isAmbiguous(socket)) {
     socket.destroy()
     return

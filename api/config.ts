@@ -101,7 +101,14 @@ export const Settings = z.object({
     .describe('How long the journal is kept for a given QuestDB that does not run in sync mode.'),
   CONNECTIONS_MAX: wholeNumber(1, 1_000_000)
     .default(20_000)
-    .describe('Connections that are kept at a time; a further one is closed at once.'),
+    .describe(
+      'Connections that are kept at a time; a further one is closed at once. Fewer where the limit of open files says so.',
+    ),
+  CONNECTIONS_PER_ADDRESS: wholeNumber(1, 1_000_000)
+    .optional()
+    .describe(
+      'How many of them one address may hold, or one /64 of IPv6; default is a quarter. Those in TRUST_PROXY have no such limit.',
+    ),
   DEVICE_RATE: wholeNumber(1, 1_000_000)
     .default(500)
     .describe('Readings a second that one device may send in the long run.'),

@@ -3,8 +3,8 @@
  * silence a device by failing in its name, nor one bad logger a whole site behind its address.
  */
 
-import { isIPv6 } from 'node:net'
 import { LRUCache } from 'lru-cache'
+import { networkOf } from './networks.ts'
 import { type Bucket, createBucket, type Rate, takeToken } from './token-bucket.ts'
 
 export interface FailedAttempts {
@@ -26,15 +26,4 @@ export function createFailedAttempts(perMinute: number, nowMs: () => number): Fa
       return !takeToken(bucket, rate, nowMs())
     },
   }
-}
-
-/** A household gets a whole /64 of IPv6, so that is what is counted. */
-function networkOf(address: string): string {
-  if (!isIPv6(address) || address.startsWith('::ffff:')) return address
-  const [head = '', tail = ''] = address.split('::')
-  const left = head === '' ? [] : head.split(':')
-  const right = tail === '' ? [] : tail.split(':')
-  const missing = address.includes('::') ? 8 - left.length - right.length : 0
-  const groups = [...left, ...Array.from({ length: missing }, () => '0'), ...right]
-  return groups.slice(0, 4).join(':')
 }

@@ -2,11 +2,14 @@
 
 import type { FastifyInstance } from 'fastify'
 import type { IngestStatus } from '../ingest/ingest.ts'
+import { refuseOtherMethods } from './other-methods.ts'
 
 export interface HealthOptions {
   ingest: () => IngestStatus
   questdb: () => { state: 'starting' | 'up' | 'away'; reason?: string }
   postgres: () => string | undefined
+  /** Why clients may not get a connection. */
+  connections: () => string | undefined
   isStopping: () => boolean
 }
 
@@ -17,6 +20,7 @@ type Readiness = { status: 'ok' } | { status: 'degraded' | 'unavailable'; reason
 const lagSecondsMax = 60
 
 export function registerHealth(app: FastifyInstance, options: HealthOptions): void {
+  for (const url of ['/health/live', '/health/ready']) refuseOtherMethods(app, url, ['GET', 'HEAD'])
   app.get('/health/live', (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'ok' }))
   app.get('/health/ready', (_request, reply) => {
     const readiness = readinessOf(options)
@@ -27,7 +31,7 @@ export function registerHealth(app: FastifyInstance, options: HealthOptions): vo
   })
 }
 
-function readinessOf({ ingest, questdb, postgres, isStopping }: HealthOptions): Readiness {
+function readinessOf({ ingest, questdb, postgres, connections, isStopping }: HealthOptions): Readiness {
   const { journal, forwarder, lag } = ingest()
   const reasons: string[] = []
   if (isStopping()) reasons.push('the service is stopping')
@@ -40,5 +44,7 @@ function readinessOf({ ingest, questdb, postgres, isStopping }: HealthOptions): 
   if (forwarder.damagedBytes + journal.tornBytes > 0) reasons.push('the journal was damaged; see its quarantine files')
   const postgresFault = postgres()
   if (postgresFault !== undefined) reasons.push(postgresFault)
+  const connectionFault = connections()
+  if (connectionFault !== undefined) reasons.push(connectionFault)
   return reasons.length === 0 ? { status: 'ok' } : { status: 'degraded', reasons }
 }

@@ -4,7 +4,10 @@
  */
 
 import { isUtf8 } from 'node:buffer'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { IncomingMessage } from 'node:http'
+import { MIMEType } from 'node:util'
+import type { FastifyInstance } from 'fastify'
+import { createDeadlines } from './deadlines.ts'
 
 class BodyError extends Error {
   readonly statusCode: number
@@ -16,13 +19,12 @@ class BodyError extends Error {
 
 /** How long a body may take. Streamed imports are no JSON bodies and have no such limit. */
 const bodyMsMax = 5000
-const sweepMs = 1000
 
 /** Replaces the JSON parser of this scope, and drops the one for plain text. */
 export function addJsonBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-    arriving.delete(request)
+    arriving.delete(request.raw)
     try {
       done(null, parseJson(body as Buffer))
     } catch (error) {
@@ -30,42 +32,59 @@ export function addJsonBody(app: FastifyInstance): void {
     }
   })
 
-  // One sweep for all requests costs less than a timer for each, and than hooks for how each of them ends: one that was
-  // refused or left stands here until its time is over.
-  const arriving = new Map<FastifyRequest, number>()
-  app.addHook('preParsing', (request, _reply, _payload, done) => {
-    const { headers } = request
+  // One that was refused or left stands here until its time is over.
+  const arriving = createDeadlines<IncomingMessage>(bodyMsMax, giveUp)
+  app.addHook('preParsing', ({ headers, raw }, _reply, _payload, done) => {
     const coding = headers['content-encoding']
     if (coding !== undefined && coding.toLowerCase() !== 'identity') {
       done(new BodyError(415, 'unsupported content encoding'))
       return
     }
     const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
-    if (hasBody) arriving.set(request, performance.now() + bodyMsMax)
+    if (hasBody && !isUtf8Type(headers['content-type'])) {
+      done(new BodyError(415, 'unsupported charset'))
+      return
+    }
+    if (hasBody) arriving.add(raw)
     done()
   })
-  const sweep = setInterval(() => {
-    const now = performance.now()
-    for (const [request, deadline] of arriving) {
-      if (deadline > now) break // They stand in the order in which they came.
-      arriving.delete(request)
-      // After a whole one the connection may be at another request by now.
-      if (!request.raw.complete) request.raw.destroy()
-    }
-  }, sweepMs)
-  sweep.unref()
   app.addHook('onClose', (_app, done) => {
-    clearInterval(sweep)
+    arriving.close()
     done()
   })
 }
+
+function giveUp(request: IncomingMessage): void {
+  // After a whole one the connection may be at another request by now.
+  if (request.complete) return
+  // Whoever reads it stops then, and answers; without a reader the answer was sent long ago.
+  if (request.listenerCount('error') > 0) request.emit('error', new BodyError(408, 'timeout'))
+  else request.destroy()
+}
+
+const utf8Charsets = new Set(['utf-8', 'utf8', 'us-ascii', 'ascii'])
+
+/** JSON is UTF-8 (RFC 8259, 8.1), so a charset may say nothing else. What is no media type at all is refused elsewhere. */
+function isUtf8Type(contentType: string | undefined): boolean {
+  if (contentType === undefined || !contentType.includes(';')) return true
+  try {
+    const charset = new MIMEType(contentType).params.get('charset')
+    return charset === null || utf8Charsets.has(charset.toLowerCase())
+  } catch {
+    return true
+  }
+}
+
+const byteOrderMark = Buffer.from('\ufeff')
 
 function parseJson(body: Buffer): unknown {
   // Many clients name JSON as the type of every request, also of one that has no body.
   if (body.length === 0) return undefined
   if (!isUtf8(body)) throw new BodyError(400, 'invalid json')
+  // Some editors and libraries put one in front; RFC 8259 lets a parser ignore it.
+  const start = body.subarray(0, byteOrderMark.length).equals(byteOrderMark) ? byteOrderMark.length : 0
   try {
-    return JSON.parse(body.toString())
+    return JSON.parse(body.toString('utf8', start))
   } catch {
     throw new BodyError(400, 'invalid json')
   }

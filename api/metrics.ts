@@ -1,8 +1,10 @@
 /** `GET /metrics`: Prometheus text. What happens for each reading is a plain counter; the rest is asked at each scrape. */
 
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { IngestStatus } from '../ingest/ingest.ts'
+import { isLocalRequest } from './local-request.ts'
+import { refuseOtherMethods } from './other-methods.ts'
 
 /** What the way of a reading reports while it runs. */
 export interface IngestMeter {
@@ -24,7 +26,12 @@ export interface MetricsOptions {
   questionsWaiting: () => Readonly<Record<string, number>>
   /** Knows the admin token, which is asked for when the scrape comes from another machine. */
   isAdmin: (rawHeaders: readonly string[]) => boolean
+  /** Whether an address is that of a proxy. */
+  isTrusted: (address: string) => boolean
 }
+
+/** However many ask, the text is made no more often than this. */
+const freshMsMax = 1000
 
 const ackSeconds = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5]
 
@@ -45,6 +52,13 @@ export function createMetrics(options: MetricsOptions): Metrics {
   gauge(registry, 'barograph_devices', 'Devices in the registry.', options.devices)
   gauge(registry, 'barograph_questdb_up', '1 when QuestDB answers.', () => (options.questdbUp() ? 1 : 0))
   addQuestions(registry, options.questionsWaiting)
+  let made: { text: Promise<string>; atMs: number } | undefined
+
+  function text(): Promise<string> {
+    const atMs = performance.now()
+    if (made === undefined || atMs - made.atMs > freshMsMax) made = { text: registry.metrics(), atMs }
+    return made.text
+  }
 
   return {
     meter: {
@@ -56,11 +70,12 @@ export function createMetrics(options: MetricsOptions): Metrics {
     },
     register(app) {
       app.get('/metrics', async (request, reply) => {
-        if (!isLocal(request) && !options.isAdmin(request.raw.rawHeaders)) {
+        if (!isLocalRequest(request.raw, options.isTrusted) && !options.isAdmin(request.raw.rawHeaders)) {
           return reply.code(401).header('www-authenticate', 'Bearer realm="metrics"').send({ status: 'unauthorized' })
         }
-        return reply.type(registry.contentType).send(await registry.metrics())
+        return reply.type(registry.contentType).send(await text())
       })
+      refuseOtherMethods(app, '/metrics', ['GET', 'HEAD'])
     },
   }
 }
@@ -129,11 +144,4 @@ function counter(registry: Registry, name: string, help: string, read: () => num
       this.inc(read())
     },
   })
-}
-
-/** From this machine, and not handed on for somebody else. */
-function isLocal({ raw, headers }: FastifyRequest): boolean {
-  const address = raw.socket.remoteAddress ?? ''
-  const isLoopback = address === '::1' || /^(::ffff:)?127\./.test(address)
-  return isLoopback && headers['x-forwarded-for'] === undefined && headers.forwarded === undefined
 }

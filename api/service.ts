@@ -9,13 +9,15 @@ import { createQuery, type Query } from '../query/query.ts'
 import { type DataDirectory, openDataDirectory } from '../store/data-directory.ts'
 import { StartError } from '../store/start-error.ts'
 import { openStore, type Store } from '../store/store.ts'
-import { registerAdmin } from './admin/admin.ts'
+import { createPathRefusal, registerAdmin } from './admin/admin.ts'
 import { createTokenCheck } from './admin/admin-token.ts'
 import type { Config } from './config.ts'
 import { registerContentFiles } from './content-files/content-files.ts'
 import { type Clock, createClockMs } from './faults.ts'
 import type { Log } from './log.ts'
 import { createMetrics } from './metrics.ts'
+import { createNetworks } from './networks.ts'
+import { createOwnConnections } from './own-connections.ts'
 import { openOwnIngest } from './own-ingest.ts'
 import { createServer } from './server.ts'
 
@@ -143,16 +145,27 @@ function createOwnServer(config: Config, log: Log, parts: Parts, isStopping: () 
   const status = () => ingest.status()
   const ranges = rangesOf(config)
   const aheadMsMax = config.TIMESTAMP_AHEAD_SECONDS * 1000
+  const adminToken = directory.secret('admin-token')
+  const isTrusted = createNetworks(config.TRUST_PROXY ?? [])
+  const connections = createOwnConnections(config, log, isTrusted)
   const metrics = createMetrics({
     ingest: status,
     devices: () => devices.size(),
     questdbUp: () => store.questdb.state().state === 'up',
     questionsWaiting: query.queueLengths,
-    isAdmin: createTokenCheck(directory.secret('admin-token')),
+    isAdmin: createTokenCheck(adminToken),
+    isTrusted,
   })
   return createServer({
     config,
-    health: { ingest: status, questdb: () => store.questdb.state(), postgres: () => store.postgresFault(), isStopping },
+    connections,
+    health: {
+      ingest: status,
+      questdb: () => store.questdb.state(),
+      postgres: () => store.postgresFault(),
+      connections: connections.fault,
+      isStopping,
+    },
     metrics,
     logger: {
       log,
@@ -167,18 +180,15 @@ function createOwnServer(config: Config, log: Log, parts: Parts, isStopping: () 
       },
       reads: { query, devices },
     },
-    admin: app =>
-      registerAdmin(app, {
-        devices,
-        ingest,
-        store,
-        log,
-        adminToken: directory.secret('admin-token'),
-        dataDirectory: config.DATA_DIR,
-        ownPostgres: config.DATABASE_URL === undefined,
-        ranges,
-        aheadMsMax,
-      }),
+    admin: {
+      register: app =>
+        registerAdmin(app, {
+          ...{ devices, ingest, store, log, adminToken, ranges, aheadMsMax },
+          dataDirectory: config.DATA_DIR,
+          ownPostgres: config.DATABASE_URL === undefined,
+        }),
+      refusePath: createPathRefusal(adminToken),
+    },
     contentFiles: app => registerContentFiles(app, { postgres: store.postgres, publicUrl: config.PUBLIC_URL, log }),
   })
 }

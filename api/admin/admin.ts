@@ -19,6 +19,8 @@ import { registerImport } from './import.ts'
 import { type Problem, retryAfterSeconds, sendProblem } from './problem.ts'
 import { registerStatus } from './status.ts'
 
+export const adminPrefix = '/api/admin'
+
 export interface AdminOptions {
   /** The local admin token: whoever can read it in the data directory is an administrator. */
   adminToken: string
@@ -73,7 +75,7 @@ export function registerAdmin(app: FastifyInstance, options: AdminOptions): void
     registerAll(scope)
     done()
   }
-  app.register(plugin, { prefix: '/api/admin' })
+  app.register(plugin, { prefix: adminPrefix })
 }
 
 /** Before anything of the request is looked at, the path included: who is not let in learns nothing. */
@@ -81,11 +83,7 @@ function guard(scope: FastifyInstance, adminToken: string): void {
   const isAdmin = createTokenCheck(adminToken)
   scope.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', 'no-store')
-    if (isAdmin(request.raw.rawHeaders)) return await boundArguments(request, reply)
-    // The body stays unread, so the connection cannot be used again.
-    reply.header('connection', 'close').header('www-authenticate', 'Bearer realm="admin"')
-    const detail = 'send "Authorization: Bearer" with the token from secrets/admin-token in the data directory'
-    return await sendProblem(reply, { status: 401, title: 'unauthorized', detail })
+    return await (isAdmin(request.raw.rawHeaders) ? boundArguments(request, reply) : refuseStranger(reply))
   })
 }
 
@@ -95,11 +93,31 @@ async function boundArguments({ originalUrl }: FastifyRequest, reply: FastifyRep
   return await sendProblem(reply.header('connection', 'close'), { status: 400, title: 'invalid query', detail })
 }
 
+function refuseStranger(reply: FastifyReply): FastifyReply {
+  // The body stays unread, so the connection cannot be used again.
+  reply.header('connection', 'close').header('www-authenticate', 'Bearer realm="admin"')
+  const detail = 'send "Authorization: Bearer" with the token from secrets/admin-token in the data directory'
+  return sendProblem(reply, { status: 401, title: 'unauthorized', detail })
+}
+
+export type PathRefusal = (request: FastifyRequest, reply: FastifyReply, problem: Problem) => void
+
+/** For paths below the prefix that the router cannot read: they reach no route and no hook. */
+export function createPathRefusal(adminToken: string): PathRefusal {
+  const isAdmin = createTokenCheck(adminToken)
+  return (request, reply, problem) => {
+    reply.header('cache-control', 'no-store')
+    if (isAdmin(request.raw.rawHeaders)) sendProblem(reply, problem)
+    else refuseStranger(reply)
+  }
+}
+
 /** What the framework finds wrong before a route is reached, in our words. */
 const frameworkProblems: Record<number, Problem> = {
   400: { status: 400, title: 'invalid json', detail: 'the body is not JSON in UTF-8' },
+  408: { status: 408, title: 'timeout', detail: 'the body did not come in time' },
   413: { status: 413, title: 'payload too large' },
-  415: { status: 415, title: 'unsupported media type', detail: 'send application/json, not compressed' },
+  415: { status: 415, title: 'unsupported media type', detail: 'send application/json in UTF-8, not compressed' },
 }
 
 function answerErrors(scope: FastifyInstance, log: Log): void {
@@ -114,7 +132,7 @@ function answerErrors(scope: FastifyInstance, log: Log): void {
     const status = error.statusCode ?? 500
     if (status >= 500) log.error({ err: error }, 'a request of the admin API failed')
     // Something of the body may be unread.
-    if (status === 413 || status === 415) reply.header('connection', 'close')
+    if (status === 408 || status === 413 || status === 415) reply.header('connection', 'close')
     const unnamed = { status, title: status >= 500 ? 'internal error' : 'bad request' }
     return sendProblem(reply, frameworkProblems[status] ?? unnamed)
   })

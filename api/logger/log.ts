@@ -12,6 +12,7 @@ import { createFailedAttempts } from '../failed-attempts.ts'
 import { addJsonBody } from '../json-body.ts'
 import type { IngestMeter } from '../metrics.ts'
 import { refuseOtherMethods } from '../other-methods.ts'
+import { allowNext } from '../request-queue.ts'
 import { type Bucket, createBucket, type Rate, takeToken } from '../token-bucket.ts'
 
 export interface LogOptions {
@@ -119,7 +120,9 @@ export function registerLog(app: FastifyInstance, options: LogOptions): void {
     if (refusal !== undefined) return refuse(reply, ...refusal)
     const checked = check(body, device.battery, nowMs())
     if (!checked.ok) return refuse(reply, 400, { status: 'invalid payload', errors: checked.errors }, 'invalid')
-    const outcome = await ingest.accept(device, checked.reading)
+    const accepted = ingest.accept(device, checked.reading)
+    allowNext(reply.raw)
+    const outcome = await accepted
     if (outcome !== 'stored') return refuse(reply, refusals[outcome].code, refusals[outcome].body, outcome)
     devices.seen(device, nowMs())
     meter.stored(performance.now() - startedMs)

@@ -29,7 +29,7 @@ export function registerLogger(app: FastifyInstance, { log, ingest, reads }: Log
     const code = error.statusCode ?? 500
     if (code >= 500) log.error({ err: error }, 'a request of the logger API failed')
     // Something of the body may be unread.
-    if (code === 413 || code === 415) reply.header('connection', 'close')
+    if (code === 408 || code === 413 || code === 415) reply.header('connection', 'close')
     const status = statusTexts[code] ?? (code >= 500 ? 'internal error' : 'bad request')
     return reply.code(code).send(code === 415 ? { status, detail: mediaTypeDetail } : { status })
   })

@@ -318,7 +318,7 @@ tap.test('a body for a path that is none is not waited for', async t => {
 tap.test('a body that does not come is given up, and a connection that is done with its requests is not', async t => {
   const port = Number(new URL(service.url).port)
   const head = `PUT /api/log HTTP/1.1\r\nhost: x\r\nauthorization: ${basic('kitchen', password)}\r\n`
-  const waiting = connect(port, '127.0.0.1')
+  const waiting = connect(port, '127.0.0.1').resume()
   waiting.write(`${head}content-type: application/json\r\ncontent-length: 100\r\n\r\n{`)
   const kept = connect(port, '127.0.0.1')
   let answers = ''

@@ -1,0 +1,16 @@
+/** The connections as the settings and the limit of open files bound them. */
+
+import type { Config } from './config.ts'
+import { type Connections, createConnections } from './connections.ts'
+import type { Log } from './log.ts'
+import { connectionsThatFit } from './open-files.ts'
+
+/** Every connection is a file, so call it when those of the journal and the databases are open. */
+export function createOwnConnections(config: Config, log: Log, isTrusted: (address: string) => boolean): Connections {
+  const max = Math.min(config.CONNECTIONS_MAX, connectionsThatFit())
+  if (max < config.CONNECTIONS_MAX) {
+    log.warn({ max }, 'CONNECTIONS_MAX is lowered to what the limit of open files leaves: raise that one (ulimit -n)')
+  }
+  const perAddress = config.CONNECTIONS_PER_ADDRESS ?? Math.ceil(max / 4)
+  return createConnections({ max, perAddress, isTrusted, log })
+}

@@ -1,0 +1,138 @@
+/** The server below the routes: pipelined requests, limits on connections. The network is real, the routes are stubs. */
+
+import { once } from 'node:events'
+import type { RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Test, test } from 'tap'
+import { type ConnectionsOptions, createConnections } from '../../api/connections.ts'
+import { createHttpServers } from '../../api/http-server.ts'
+import { createNetworks } from '../../api/networks.ts'
+import { allowNext } from '../../api/request-queue.ts'
+import { until } from '../support/processes.ts'
+import { openRaw } from '../support/raw-connection.ts'
+
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`
+
+async function listen(t: Test, handle: RequestListener, limits: Partial<ConnectionsOptions> = {}) {
+  const warnings: string[] = []
+  const log = { info() {}, error() {}, warn: (_detail: object, text: string) => warnings.push(text) }
+  const all = { max: 1000, perAddress: 1000, isTrusted: () => false, ...limits }
+  const connections = createConnections({ ...all, log: log as never })
+  const servers = createHttpServers({ tls: undefined, connections })
+  const server = servers.create(handle).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+    servers.close()
+  })
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}`, connections, warnings, server }
+}
+
+test('requests of connections that pipeline are started in turns, one at a time of each', async t => {
+  const started: string[] = []
+  const running = new Map<string, number>()
+  let runningMax = 0
+  const { url } = await listen(t, ({ url: path = '' }, response) => {
+    const count = (running.get(path) ?? 0) + 1
+    running.set(path, count)
+    runningMax = Math.max(runningMax, count)
+    started.push(path)
+    setImmediate(() => {
+      running.set(path, count - 1)
+      response.end(path)
+    })
+  })
+  const clients = await Promise.all(Array.from({ length: 5 }, () => openRaw(t, url)))
+  for (const [index, { socket }] of clients.entries()) socket.write(get(`/${index}`).repeat(200))
+  await until('all are answered', () => clients.every(client => client.answers() === 200))
+  t.equal(runningMax, 1)
+  // Where all of them have some that wait, each has its turn.
+  const turns = started.slice(100, 600)
+  for (const [index] of clients.entries()) {
+    const count = turns.filter(path => path === `/${index}`).length
+    t.ok(count >= 60, `connection ${index} has ${count} of 500 starts`)
+  }
+})
+
+test('answers that leave the connection open let the next request start', async t => {
+  let running = 0
+  let runningMax = 0
+  let stored = 0
+  const { url } = await listen(t, (_request, response) => {
+    running++
+    runningMax = Math.max(runningMax, running)
+    // The eleventh will close the connection, as the framework has it when the service stops.
+    if (stored++ === 10) response.setHeader('connection', 'close')
+    allowNext(response)
+    setTimeout(() => {
+      running--
+      response.end()
+    }, 100)
+  })
+  const { socket, closed } = await openRaw(t, url)
+  socket.write(get('/').repeat(500))
+  t.equal((await closed).split('HTTP/1.1 ').length - 1, 11)
+  t.equal(stored, 11, 'nothing behind it was started')
+  t.ok(runningMax > 1, `${runningMax} at a time`)
+})
+
+test('what waits is bounded over all connections, and the one with most of it is closed', async t => {
+  const { url } = await listen(t, ({ url: path }, response) => {
+    if (path === '/ok') response.end('ok')
+  })
+  const small = await openRaw(t, url)
+  small.socket.write(get('/never') + get('/ok').repeat(10))
+  const clients = await Promise.all(Array.from({ length: 20 }, () => openRaw(t, url)))
+  for (const { socket } of clients) socket.write(get('/').repeat(3000))
+  await until('one is closed', () => clients.some(({ socket }) => socket.closed))
+  const late = await openRaw(t, url)
+  late.socket.write(get('/ok'))
+  await until('others are served', () => late.answers() === 1)
+  t.notOk(small.socket.closed, 'those that have little are kept')
+})
+
+test('a request of which half is read waits as long as those before it', async t => {
+  let isFirst = true
+  const { url } = await listen(t, (_request, response) => {
+    if (isFirst) setTimeout(() => response.end(), 8000)
+    else response.end()
+    isFirst = false
+  })
+  const { socket, answers } = await openRaw(t, url)
+  const count = 3000
+  socket.write(get('/some/path').repeat(count))
+  await until('all are answered', () => answers() === count || socket.closed)
+  t.equal(answers(), count)
+})
+
+test('one address may hold a share of the connections, a trusted proxy all of them', async t => {
+  const isTrusted = createNetworks(['127.0.0.4/30'])
+  const { url, connections, warnings } = await listen(t, (_request, response) => response.end(), {
+    ...{ max: 8, perAddress: 3, isTrusted },
+  })
+  const ask = async (localAddress: string) => {
+    const client = await openRaw(t, url, localAddress)
+    client.socket.write(get('/'))
+    await until('it is answered or closed', () => client.answers() === 1 || client.socket.closed)
+    return client.socket
+  }
+  const first = await Promise.all(Array.from({ length: 3 }, () => ask('127.0.0.2')))
+  t.ok(first.every(socket => !socket.closed))
+  t.ok((await ask('127.0.0.2')).closed, 'a fourth is refused')
+  t.match(warnings, [/of an address are refused/])
+  t.equal(connections.fault(), undefined, 'which is no fault of ours')
+  t.notOk((await ask('127.0.0.3')).closed, 'another address is not')
+  for (let count = 4; count < 8; count++) t.notOk((await ask('127.0.0.5')).closed, `of a proxy, ${count + 1} in all`)
+  t.ok((await ask('127.0.0.3')).closed, 'beyond the limit for all')
+  t.match(connections.fault(), /no more than 8 are kept/)
+  first[0]?.destroy()
+  await until('there is room again', async () => !(await ask('127.0.0.2')).closed)
+})
+
+test('networks', async t => {
+  const contains = createNetworks(['10.0.0.0/8', '192.0.2.7', 'fd00::/8', '::1'])
+  for (const address of ['10.1.2.3', '192.0.2.7', 'fd12::1', '::1', '::ffff:10.0.0.1']) t.ok(contains(address), address)
+  for (const address of ['11.0.0.1', '192.0.2.8', 'fe80::1', '::2', '']) t.notOk(contains(address), address)
+})
