@@ -102,7 +102,10 @@ async function fetchJar(folder: string, options: JarOptions): Promise<void> {
         `install it (on Debian: apt-get install maven), ${giveInstead}.`,
     )
   }
-  log.info({ version: questdbVersion }, `QuestDB ${questdbVersion} is fetched by Maven, this once; it has some 30 MB`)
+  log.info(
+    { version: questdbVersion },
+    `QuestDB ${questdbVersion} is fetched by Maven, this once: some 50 MB with what Maven itself needs`,
+  )
   const goal = ['dependency:copy-dependencies', `-DoutputDirectory=${folder}`, '-Dmdep.stripVersion=true']
   const progress = reportFetch({ log, intervalMs: progressIntervalMs, jarFolder: mavenJarFolder(questdbVersion) })
   const result = await runProgram(
