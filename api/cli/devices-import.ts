@@ -1,6 +1,8 @@
 /** `barograph devices import FILE`: makes the devices of a CSV file and gives all their passwords, this once. */
 
-import { readFileSync, writeSync } from 'node:fs'
+import { createReadStream, writeSync } from 'node:fs'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { IssuedPassword, type NewDevice } from '../../auth/device.ts'
@@ -28,7 +30,7 @@ interface ImportOptions {
   json?: boolean
 }
 
-export function addDevicesImport(devices: Command, client: AdminClient, streams: Streams): void {
+export function addDevicesImport(devices: Command, client: AdminClient, streams: Streams & { stdin: Readable }): void {
   devices
     .command('import')
     .description('make the devices of a CSV file and give their passwords, this once')
@@ -37,22 +39,22 @@ export function addDevicesImport(devices: Command, client: AdminClient, streams:
     .option('--json', 'give the passwords as JSON instead of CSV')
     .addHelpText('after', help)
     .action(async (file: string, { output, json }: ImportOptions) => {
-      const wanted = readDeviceCsv(readFile(file), file)
+      const wanted = readDeviceCsv(await readFile(file, streams.stdin), file)
       // Before anything is made, so that the passwords have a place to go.
       const descriptor = output === undefined ? undefined : openForOwner(output)
       const { issued, fault } = await makeAll(client, wanted)
-      const text = json === true ? `${JSON.stringify(issued)}\n` : passwordsCsv(issued)
-      if (descriptor === undefined) streams.stdout.write(text)
-      else writeSync(descriptor, text)
+      const passwords = json === true ? `${JSON.stringify(issued)}\n` : passwordsCsv(issued)
+      if (descriptor === undefined) streams.stdout.write(passwords)
+      else writeSync(descriptor, passwords)
       const where = output === undefined ? 'their passwords are shown only now' : `their passwords are in ${output}`
       streams.stderr.write(`made ${issued.length} devices${issued.length === 0 ? '' : `; ${where}`}\n`)
       if (fault !== undefined) throw fault
     })
 }
 
-function readFile(file: string): string {
+async function readFile(file: string, stdin: Readable): Promise<string> {
   try {
-    return readFileSync(file === '-' ? 0 : file, 'utf8')
+    return await text(file === '-' ? stdin : createReadStream(file))
   } catch (error) {
     throw new CommandError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
   }

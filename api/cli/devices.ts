@@ -1,5 +1,6 @@
 /** `barograph devices`: the registry of devices from the command line. */
 
+import type { Readable } from 'node:stream'
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { DeviceDetails, IssuedPassword, Rotated } from '../../auth/device.ts'
@@ -15,7 +16,7 @@ interface Json {
   json?: boolean
 }
 
-export function addDevicesCommand(program: Command, client: AdminClient, streams: Streams): void {
+export function addDevicesCommand(program: Command, client: AdminClient, streams: Streams & { stdin: Readable }): void {
   const devices = program.command('devices').description('the devices that may log, and their passwords')
   addAdd(devices, client, streams)
   addDevicesImport(devices, client, streams)

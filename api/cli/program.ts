@@ -46,6 +46,7 @@ export function createProgram({ stdin, stdout, stderr, environment, version }: P
     .addHelpText('after', help)
     .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError('Add --help for what can be said here.')
+    .configureOutput({ writeOut: text => stdout.write(text), writeErr: text => stderr.write(text) })
     .exitOverride()
 
   const readSettings = () => settingsFrom(environment)

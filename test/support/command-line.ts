@@ -1,10 +1,10 @@
-/** The command line as a process of its own, as a person runs it. */
+/** The command line as a person sees it, in the process of the test: one for each command would cost ten times as much. */
 
-import { spawn } from 'node:child_process'
-import { resolve } from 'node:path'
+import { Readable, Writable } from 'node:stream'
+import { runCommand } from '../../api/cli/run.ts'
 
 export interface CommandRun {
-  status: number | null
+  status: number
   stdout: string
   stderr: string
 }
@@ -14,26 +14,31 @@ export interface CommandSettings {
   stdin?: string
 }
 
-const root = resolve(import.meta.dirname, '..', '..')
-
 /** Runs `barograph` with these words; other settings of this machine do not reach it. */
-export function barograph(
+export async function barograph(
   words: readonly string[],
-  { environment = {}, stdin }: CommandSettings = {},
+  { environment = {}, stdin = '' }: CommandSettings = {},
 ): Promise<CommandRun> {
   const { PATH = '', HOME = '' } = process.env
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ['api/cli/barograph.ts', ...words], {
-      cwd: root,
-      env: { PATH, HOME, ...environment },
-      stdio: ['pipe', 'pipe', 'pipe'],
-    })
-    let stdout = ''
-    let stderr = ''
-    child.stdout.on('data', text => (stdout += text))
-    child.stderr.on('data', text => (stderr += text))
-    child.on('error', reject)
-    child.on('close', status => resolve({ status, stdout, stderr }))
-    child.stdin.end(stdin ?? '')
+  const [stdout, stderr] = [collector(), collector()]
+  const status = await runCommand(words, {
+    stdin: Readable.from([Buffer.from(stdin)]),
+    stdout: stdout.stream,
+    stderr: stderr.stream,
+    environment: { PATH, HOME, ...environment },
+    version: '0.0.0',
   })
+  return { status, stdout: stdout.text(), stderr: stderr.text() }
+}
+
+function collector(): { stream: NodeJS.WriteStream; text: () => string } {
+  let text = ''
+  const stream = new Writable({
+    decodeStrings: false,
+    write(piece, _encoding, done) {
+      text += piece
+      done()
+    },
+  })
+  return { stream: stream as NodeJS.WriteStream, text: () => text }
 }

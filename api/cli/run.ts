@@ -1,0 +1,20 @@
+/** Runs one command, and says by the exit status how it went. */
+
+import { CommanderError } from 'commander'
+import { CommandError, exitUsage } from './command-error.ts'
+import { createProgram, type ProgramOptions } from './program.ts'
+
+export async function runCommand(words: readonly string[], options: ProgramOptions): Promise<number> {
+  try {
+    await createProgram(options).parseAsync(words, { from: 'user' })
+    return 0
+  } catch (error) {
+    if (error instanceof CommandError) {
+      options.stderr.write(`barograph: ${error.message}\n`)
+      return error.exitStatus
+    }
+    // Commander has told what was wrong; 0 is that of --help and --version.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitUsage
+    throw error
+  }
+}
