@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import tap, { type Test } from 'tap'
 import { until } from '../support/processes.ts'
-import { basic, type Service, startService } from '../support/service.ts'
+import { basic, type Service, startService, withoutQuestdb } from '../support/service.ts'
 
 const good = { device: 'kitchen', temperature: 21.5, humidity: 48, pressure: 1013.2 }
 const challenge = 'Basic realm="logger", charset="UTF-8"'
@@ -358,7 +358,7 @@ tap.test('too many failing attempts are slowed down, and valid ones never', asyn
 })
 
 tap.test('a device that sends more than its share is told to wait', async t => {
-  const service = await startService(t, { environment: { DEVICE_RATE: '1', DEVICE_BURST: '3' } })
+  const service = await startService(t, { environment: { ...withoutQuestdb, DEVICE_RATE: '1', DEVICE_BURST: '3' } })
   const password = await service.addDevice('kitchen')
   const sent = await Promise.all(Array.from({ length: 60 }, () => service.put('kitchen', password, good)))
   const statuses = sent.map(({ status }) => status)

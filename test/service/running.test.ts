@@ -9,21 +9,34 @@ import { join } from 'node:path'
 import { test } from 'tap'
 import { temporaryFolder } from '../support/databases.ts'
 import { isRunning, serverPid, until } from '../support/processes.ts'
-import { basic, startService } from '../support/service.ts'
+import { basic, startService, withoutQuestdb } from '../support/service.ts'
 
 const payload = { device: 'kitchen', temperature: 20, humidity: 50, pressure: 1000 }
 
-test('the stop leaves no process behind and the next start shows everything', async t => {
+test('no client holds up the stop, which leaves no process behind, and the next start takes readings', async t => {
   const service = await startService(t)
   const password = await service.addDevice('kitchen')
-  await service.put('kitchen', password, payload)
-  const pids = [
-    serverPid({ path: service.dataDirectory }, 'questdb'),
-    serverPid({ path: service.dataDirectory }, 'postgres'),
-  ]
+  t.equal((await service.put('kitchen', password, payload)).status, 200)
+  const head = `PUT /api/log HTTP/1.1\r\nhost: x\r\nauthorization: ${basic('kitchen', password)}\r\n`
+  const sent = {
+    nothing: '',
+    'half a header': 'PUT /api/log HT',
+    'half a body': `${head}content-type: application/json\r\ncontent-length: 50\r\n\r\n{`,
+    'much, and reads nothing': 'GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(2000),
+  }
+  for (const text of Object.values(sent)) {
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+    t.teardown(() => socket.destroy())
+    socket.on('error', () => undefined).pause()
+    await once(socket, 'connect')
+    socket.write(text)
+  }
+  await until('they were heard', async () => (await fetch(`${service.url}/health/live`)).ok)
+  const pids = (['questdb', 'postgres'] as const).map(server => serverPid({ path: service.dataDirectory }, server))
   t.ok(pids.every(isRunning))
-  t.equal(await service.end('SIGTERM'), 0)
+  t.equal(await service.end('SIGTERM'), 0, 'the time for an orderly stop was enough')
   t.strictSame(pids.filter(isRunning), [])
+  t.match(service.output(), /"msg":"stopped"/)
   const again = await startService(t, { dataDirectory: service.dataDirectory })
   t.equal((await again.put('kitchen', password, payload)).status, 200)
 })
@@ -48,33 +61,10 @@ test('a stop in the middle of the start cleans up too', async t => {
   await until('no server is left', () => !isRunning(pid))
 })
 
-test('no client holds up the stop', async t => {
-  const service = await startService(t)
-  const password = await service.addDevice('kitchen')
-  const head = `PUT /api/log HTTP/1.1\r\nhost: x\r\nauthorization: ${basic('kitchen', password)}\r\n`
-  const sent = {
-    nothing: '',
-    'half a header': 'PUT /api/log HT',
-    'half a body': `${head}content-type: application/json\r\ncontent-length: 50\r\n\r\n{`,
-    'much, and reads nothing': 'GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(2000),
-  }
-  for (const text of Object.values(sent)) {
-    const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
-    t.teardown(() => socket.destroy())
-    socket.on('error', () => undefined).pause()
-    await once(socket, 'connect')
-    socket.write(text)
-  }
-  await until('they were heard', async () => (await fetch(`${service.url}/health/live`)).ok)
-  const pids = [serverPid({ path: service.dataDirectory }, 'questdb')]
-  t.equal(await service.end('SIGTERM'), 0, 'the time for an orderly stop was enough')
-  t.strictSame(pids.filter(isRunning), [])
-  t.match(service.output(), /"msg":"stopped"/)
-})
-
 test('a second service on the same data directory is refused and names the first', async t => {
-  const first = await startService(t)
-  await t.rejects(startService(t, { dataDirectory: first.dataDirectory }), new RegExp(`\\b${first.child.pid}\\b`))
+  const first = await startService(t, { environment: withoutQuestdb })
+  const second = startService(t, { dataDirectory: first.dataDirectory, environment: withoutQuestdb })
+  await t.rejects(second, new RegExp(`\\b${first.child.pid}\\b`))
   t.equal((await fetch(`${first.url}/health/live`)).status, 200)
 })
 
@@ -84,7 +74,10 @@ test('a port that is taken gives a sentence that names the remedy', async t => {
   await once(other, 'listening')
   const address = other.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
-  await t.rejects(startService(t, { environment: { PORT: String(port) } }), /Port \d+ .* is taken.*set PORT/)
+  await t.rejects(
+    startService(t, { environment: { ...withoutQuestdb, PORT: String(port) } }),
+    /Port \d+ .* is taken.*set PORT/,
+  )
 })
 
 test('an address or a certificate that cannot be used gives such a sentence too', async t => {
@@ -95,7 +88,7 @@ test('an address or a certificate that cannot be used gives such a sentence too'
     [{ TLS_CERT: 'package.json', TLS_KEY: 'package.json' }, /TLS_KEY package\.json are no certificate.*: give/],
   ]
   for (const [environment, sentence] of wrong) {
-    const started = startService(t, { environment })
+    const started = startService(t, { environment: { ...withoutQuestdb, ...environment } })
     await t.rejects(started, sentence)
     await t.rejects(started, { message: /^(?!.*\n {4}at )/s }, 'and no stack')
   }
@@ -135,7 +128,7 @@ test('readiness is degraded while QuestDB is away, and metrics tell the lag', as
 })
 
 test('nothing is logged for a reading', async t => {
-  const service = await startService(t)
+  const service = await startService(t, { environment: withoutQuestdb })
   const password = await service.addDevice('kitchen')
   const before = service.output().length
   for (let index = 0; index < 20; index++) await service.put('kitchen', password, { ...payload, temperature: index })
@@ -166,7 +159,7 @@ test('with a certificate the service speaks HTTPS', async t => {
     ],
     { stdio: 'ignore' },
   )
-  const service = await startService(t, { environment: { TLS_CERT: cert, TLS_KEY: key } })
+  const service = await startService(t, { environment: { ...withoutQuestdb, TLS_CERT: cert, TLS_KEY: key } })
   t.match(service.url, /^https:/)
   const sent = request(`${service.url}/health/live`, { ca: readFileSync(cert) }).end()
   const [response] = await once(sent, 'response')

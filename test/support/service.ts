@@ -26,10 +26,18 @@ export interface Service {
   admin(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }>
   /** Makes a device and returns its password. */
   addDevice(name: string, more?: Record<string, unknown>): Promise<string>
-  /** Readings as CSV by the admin API. */
+  /** Readings as CSV by the admin API, of which all have to be taken. */
   import(csv: string): Promise<void>
+  /** The same, whatever becomes of it. */
+  postImport(csv: string): Promise<{ status: number; accepted: number; rejected: number }>
   /** `PUT /api/log` with the device's credentials. */
   put(device: string, password: string, body: unknown, headers?: Record<string, string>): Promise<Response>
+}
+
+/** Settings for a test that needs nothing of QuestDB: an address where nobody listens. Its start is most of that of a service. */
+export const withoutQuestdb = {
+  QUESTDB_HTTP: 'http://127.0.0.1:9',
+  QUESTDB_PG: 'postgresql://127.0.0.1:9/qdb',
 }
 
 export interface ServiceSettings {
@@ -79,6 +87,13 @@ export async function startService(t: TestHooks, settings: ServiceSettings = {})
     return { status: response.status, body: text === '' ? undefined : JSON.parse(text) }
   }
 
+  const postImport: Service['postImport'] = async csv => {
+    const headers = { authorization: `Bearer ${readToken()}`, 'content-type': 'text/csv' }
+    const response = await fetch(`${url}/api/admin/import`, { method: 'POST', headers, body: csv })
+    const { accepted, rejected } = (await response.json()) as { accepted: number; rejected: number }
+    return { status: response.status, accepted, rejected }
+  }
+
   return {
     url,
     dataDirectory,
@@ -104,11 +119,10 @@ export async function startService(t: TestHooks, settings: ServiceSettings = {})
       return password
     },
     async import(csv) {
-      const headers = { authorization: `Bearer ${readToken()}`, 'content-type': 'text/csv' }
-      const response = await fetch(`${url}/api/admin/import`, { method: 'POST', headers, body: csv })
-      const answer = (await response.json()) as { rejected?: number }
-      if (response.status !== 200 || answer.rejected !== 0) throw new Error(`not imported: ${JSON.stringify(answer)}`)
+      const answer = await postImport(csv)
+      if (answer.status !== 200 || answer.rejected !== 0) throw new Error(`not imported: ${JSON.stringify(answer)}`)
     },
+    postImport,
     put(device, password, body, headers = {}) {
       return fetch(`${url}/api/log`, {
         method: 'PUT',

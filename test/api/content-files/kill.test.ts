@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { contentFileLines, type GeneratedFile, generateContentFiles } from '../../../bench/content-file-generator.ts'
-import { startService } from '../../support/service.ts'
+import { startService, withoutQuestdb } from '../../support/service.ts'
 
 const filesPerBatch = 500
 const batchCount = 40
@@ -15,7 +15,7 @@ function tokenIn(dataDirectory: string): string {
 }
 
 t.test('a kill in the middle of an import leaves whole batches, and the import can be run again', async t => {
-  const service = await startService(t)
+  const service = await startService(t, { environment: withoutQuestdb })
   const { dataDirectory } = service
   const files = [...generateContentFiles({ seed: 9, count: filesPerBatch * batchCount })]
   const batches = Array.from({ length: batchCount }, (_, index) => {
@@ -46,7 +46,7 @@ t.test('a kill in the middle of an import leaves whole batches, and the import c
   await killed
   t.ok(acknowledged >= killBehindBatch && acknowledged < batchCount, `${acknowledged} batches were acknowledged`)
 
-  const again = await startService(t, { dataDirectory })
+  const again = await startService(t, { dataDirectory, environment: withoutQuestdb })
   const kept = idsIn(await send(again.url, 'export', undefined))
   const counts = batches.map(batch => batch.filter(({ id }) => kept.has(id)).length)
   t.ok(
