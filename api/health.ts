@@ -32,7 +32,7 @@ export function registerHealth(app: FastifyInstance, options: HealthOptions): vo
 }
 
 function readinessOf({ ingest, questdb, postgres, connections, isStopping }: HealthOptions): Readiness {
-  const { journal, forwarder, lag } = ingest()
+  const { journal, forwarder, lag, clock } = ingest()
   const reasons: string[] = []
   if (isStopping()) reasons.push('the service is stopping')
   if (journal.fault !== undefined) reasons.push(journal.fault)
@@ -41,10 +41,17 @@ function readinessOf({ ingest, questdb, postgres, connections, isStopping }: Hea
   if (state !== 'up') reasons.push(reason ?? (state === 'starting' ? 'QuestDB is starting' : 'QuestDB is away'))
   if (forwarder.suspended) reasons.push('QuestDB has suspended the table')
   if (lag.seconds > lagSecondsMax) reasons.push(`readings wait ${Math.round(lag.seconds)} s until queries show them`)
+  if (clock.aheadSeconds > 0) reasons.push(aheadText(clock.aheadSeconds))
   if (forwarder.damagedBytes + journal.tornBytes > 0) reasons.push('the journal was damaged; see its quarantine files')
   const postgresFault = postgres()
   if (postgresFault !== undefined) reasons.push(postgresFault)
   const connectionFault = connections()
   if (connectionFault !== undefined) reasons.push(connectionFault)
   return reasons.length === 0 ? { status: 'ok' } : { status: 'degraded', reasons }
+}
+
+/** Until the clock has passed it: nobody can tell from here whether the clock was wrong before or is wrong now. */
+function aheadText(seconds: number): string {
+  const what = `the newest stored reading lies ${Math.ceil(seconds)} s ahead of the clock`
+  return `${what}, which was wrong before or is wrong now`
 }

@@ -103,6 +103,8 @@ function addIngest(registry: Registry, ingest: () => IngestStatus): void {
   level('journal_bytes', 'Size of the journal.', status => status.journal.bytes)
   level('journal_damaged_bytes', 'Bytes of the journal in quarantine.', status => damagedBytes(status))
   level('dead_letters', 'Readings that QuestDB refused.', status => status.forwarder.deadLetters)
+  total('clock_steps', 'How often the clock was set, by more than a second.', status => status.clock.steps)
+  level('stamp_ahead_seconds', 'How far the newest stamp lies ahead of the clock.', s => s.clock.aheadSeconds)
   level('table_suspended', '1 while QuestDB has suspended the table.', status => (status.forwarder.suspended ? 1 : 0))
 }
 

@@ -9,21 +9,22 @@ import type { Log } from './log.ts'
 export interface OwnIngestOptions {
   config: Config
   directory: Pick<DataDirectory, 'journal'>
-  nowUs: () => number
+  nowMs: () => number
   log: Log
   onFatal: (error: Error) => void
 }
 
 const hourMs = 3_600_000
 
-export function openOwnIngest({ config, directory, nowUs, log, onFatal }: OwnIngestOptions): Ingest {
+export function openOwnIngest({ config, directory, nowMs, log, onFatal }: OwnIngestOptions): Ingest {
+  assertClockIsSet(nowMs())
   try {
     return openIngest({
       directory: directory.journal,
       journalBytesMax: config.JOURNAL_MAX,
       reserveBytes: config.JOURNAL_RESERVE,
       keepMs: config.JOURNAL_KEEP_HOURS * hourMs,
-      nowUs,
+      nowMs,
       log,
       faults: config.faults?.ingest,
       onFatal,
@@ -31,6 +32,16 @@ export function openOwnIngest({ config, directory, nowUs, log, onFatal }: OwnIng
   } catch (error) {
     throw isSystemError(error) ? journalError(directory.journal, error) : error
   }
+}
+
+/** The earliest time that a reading may bring (ingest/reading.ts): a machine whose clock says less has not set it yet. */
+const earliestMs = Date.UTC(2000, 0, 1)
+
+/** Readings would be stored where nobody looks for them, and those with times of their own be refused as from the future. */
+function assertClockIsSet(nowMs: number): void {
+  if (nowMs >= earliestMs) return
+  const text = new Date(nowMs).toISOString()
+  throw new StartError(`The clock of this machine says ${text}: set it, or wait until it is set, and start again.`)
 }
 
 /** What the system refused; anything else is a fault of ours. */

@@ -4,7 +4,6 @@ import type { FastifyInstance } from 'fastify'
 import { type Devices, openDevices } from '../auth/devices.ts'
 import type { Ingest } from '../ingest/ingest.ts'
 import { createReadingCheck, defaultRanges, type Ranges } from '../ingest/reading.ts'
-import { createWallClockUs } from '../ingest/stamp.ts'
 import { createQuery, type Query } from '../query/query.ts'
 import { type DataDirectory, openDataDirectory } from '../store/data-directory.ts'
 import { StartError } from '../store/start-error.ts'
@@ -92,7 +91,7 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   // The databases take a second to start; meanwhile the journal looks at its tail and starts its threads.
   let ingest: Ingest
   try {
-    ingest = openOwnIngest({ config, log, nowUs: createWallClockUs(clockMs), onFatal: options.onFatal, directory })
+    ingest = openOwnIngest({ config, log, nowMs: clockMs, onFatal: options.onFatal, directory })
   } catch (error) {
     giveUp.abort()
     await opening.catch(() => undefined)

@@ -11,7 +11,6 @@ import { join } from 'node:path'
 import { Sender } from '@questdb/nodejs-client'
 import { openIngest } from '../ingest/ingest.ts'
 import { connectQuestdb } from '../ingest/questdb.ts'
-import { createWallClockUs } from '../ingest/stamp.ts'
 import type { QuestdbAddress } from '../store/questdb-address.ts'
 import type { CommitMode } from '../store/questdb-settings.ts'
 import { readingsTable } from '../store/tables.ts'
@@ -67,7 +66,7 @@ async function forward(address: QuestdbAddress, directory: string, rowCount: num
     journalBytesMax: 1024 ** 4,
     reserveBytes: 0,
     keepMs: 0,
-    nowUs: createWallClockUs(),
+    nowMs: Date.now,
     log: silentLog,
     onFatal: error => {
       throw error

@@ -41,7 +41,7 @@ export function readingOf(index: number): Reading {
 
 /** Writes the rows as a journal into an empty directory. */
 export function writeJournal(directory: string, rows: Rows): void {
-  const end = { position: 0, ordinal: 0, highestStampUs: 0 }
+  const end = { position: 0, ordinal: 0, lastStampUs: 0 }
   const writer = new SegmentWriter({ disk: openDisk(directory), end, reserveBytes: 0 })
   const bytes = new Uint8Array(groupHeaderLength + rowsPerGroup * recordLengthMax)
   const view = new DataView(bytes.buffer)
@@ -52,7 +52,7 @@ export function writeJournal(directory: string, rows: Rows): void {
       offset = writeRecord(view, offset, deviceOf(rows, index), timeUsOf(rows, index), false, readingOf(index))
     }
     const receiptUs = timeUsOf(rows, to)
-    const group = { recordCount: to - from, backfillCount: 0, receiptUs, highestStampUs: receiptUs }
+    const group = { recordCount: to - from, backfillCount: 0, receiptUs, lastStampUs: receiptUs }
     const { outcome, error } = writer.commit(bytes.subarray(0, offset), group)
     if (outcome !== 'stored') throw new Error(`the journal took nothing: ${error}`)
   }

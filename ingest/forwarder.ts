@@ -10,8 +10,7 @@ import type { Disk } from './disk.ts'
 import { FaultNotes, isSystemError } from './fault-notes.ts'
 import type { ForwarderStatus } from './forwarder-status.ts'
 import { oldestReceiptUs } from './group.ts'
-import type { Planned } from './live-lane.ts'
-import { LiveRounds } from './live-rounds.ts'
+import { type LiveRound, LiveRounds } from './live-rounds.ts'
 import type { Log } from './log.ts'
 import { outwait } from './outwait.ts'
 import type { QuestdbConnection } from './questdb.ts'
@@ -77,6 +76,8 @@ export class Forwarder {
   readonly #retention: Retention
   readonly #settling: Settling
   #roundAtMs = Number.NEGATIVE_INFINITY
+  /** Receipt time of the last group that the live lane has sent. */
+  #receiptUs = Number.NEGATIVE_INFINITY
   #rewindTo: number | undefined
   #resting = 0
   #unsentSinceUs: number | undefined
@@ -147,7 +148,7 @@ export class Forwarder {
   }
 
   async #runLive(): Promise<void> {
-    let next: Planned | undefined
+    let next: LiveRound | undefined
     while (!this.#sleeper.stopped) {
       await this.#rest()
       // A rewind has moved the lane: what was prepared stands elsewhere.
@@ -155,9 +156,14 @@ export class Forwarder {
         next = undefined
         this.#liveRounds.forget()
       }
-      const current: Planned | undefined = next ?? (await this.#attempt(() => this.#prepareDue()))
+      const current: LiveRound | undefined = next ?? (await this.#attempt(() => this.#prepareDue()))
       next = undefined
       if (current === undefined) {
+        await this.#sleeper.sleep(idleMs)
+        continue
+      }
+      if (current.waitsForBackfill && this.#sent.backfill < this.#sent.live) {
+        next = current
         await this.#sleeper.sleep(idleMs)
         continue
       }
@@ -181,7 +187,7 @@ export class Forwarder {
     }
   }
 
-  async #sendLive({ chunk, round }: Planned): Promise<boolean> {
+  async #sendLive({ chunk, round, receiptUs }: LiveRound): Promise<boolean> {
     const { live, backfill } = this.#sent
     this.#roundAtMs = this.#options.timing.monotonicMs()
     this.#retention.quarantine(chunk)
@@ -190,22 +196,23 @@ export class Forwarder {
     // Nothing for the other lane in here: it need not read it.
     if (!hasBackfill && backfill === live && this.#sent.backfill === live) this.#advance('backfill', chunk)
     this.#advance('live', chunk)
+    this.#receiptUs = receiptUs
     return true
   }
 
-  #prepareDue(): Planned | undefined {
+  #prepareDue(): LiveRound | undefined {
     const { live } = this.#sent
     const end = this.#options.durableEnd()
-    return this.#isDue(end - live) ? this.#liveRounds.read(live, end) : undefined
+    return this.#isDue(end - live) ? this.#liveRounds.read(live, end, this.#receiptUs) : undefined
   }
 
   /** While a round is on its way the next is prepared, if it is a large one; a small one waits for more. */
-  async #prepareNext({ chunk }: Planned): Promise<Planned | undefined> {
+  async #prepareNext({ chunk, receiptUs }: LiveRound): Promise<LiveRound | undefined> {
     const end = this.#options.durableEnd()
     if (end - chunk.next < bytesWorthSending) return undefined
     // The requests are handed to their sockets before the processor is taken for the next rows.
     await new Promise(resolve => setImmediate(resolve))
-    return this.#liveRounds.read(chunk.next, end)
+    return this.#liveRounds.read(chunk.next, end, receiptUs)
   }
 
   /**

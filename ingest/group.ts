@@ -11,8 +11,8 @@
  * | 20 | 4 | version of the format |
  * | 24 | 8 | position of the group in the journal, so that a stale group in the wrong place is seen |
  * | 32 | 8 | ordinal of its first record: how many records the journal took before it |
- * | 40 | 8 | receipt time, epoch microseconds |
- * | 48 | 8 | highest stamp that was given out, epoch microseconds |
+ * | 40 | 8 | receipt time of its first record, epoch microseconds; the lanes of all its records are chosen by it |
+ * | 48 | 8 | last stamp that was given out, epoch microseconds |
  * | 56 | … | the body: records |
  *
  * Positions, ordinals and times are integers in doubles.
@@ -35,7 +35,7 @@ export interface GroupHeader {
   position: number
   firstOrdinal: number
   receiptUs: number
-  highestStampUs: number
+  lastStampUs: number
 }
 
 /** When the oldest reading of the groups was received. A group without records, which opens a segment, tells nothing. */
@@ -54,7 +54,7 @@ export function sealGroup(bytes: Uint8Array, header: GroupHeader): void {
   view.setFloat64(24, header.position, true)
   view.setFloat64(32, header.firstOrdinal, true)
   view.setFloat64(40, header.receiptUs, true)
-  view.setFloat64(48, header.highestStampUs, true)
+  view.setFloat64(48, header.lastStampUs, true)
   view.setUint32(4, crc32(bytes.subarray(8, groupHeaderLength + header.bodyLength)), true)
 }
 
@@ -79,7 +79,7 @@ export function readGroup(bytes: Uint8Array, offset: number, position: number): 
     position,
     firstOrdinal: view.getFloat64(32, true),
     receiptUs: view.getFloat64(40, true),
-    highestStampUs: view.getFloat64(48, true),
+    lastStampUs: view.getFloat64(48, true),
   }
 }
 

@@ -15,6 +15,7 @@ import type { Reading } from './reading.ts'
 import { type DeviceRef, offsetOf } from './record.ts'
 import { openSentPort } from './sent-port.ts'
 import { revisionSlots } from './touched.ts'
+import { clockStepUs, createWallClock, type WallClock } from './wall-clock.ts'
 
 export interface IngestOptions {
   /** The journal's own directory. */
@@ -23,7 +24,8 @@ export interface IngestOptions {
   reserveBytes: number
   /** How long applied segments are kept for a QuestDB that does not sync what it applies. */
   keepMs: number
-  nowUs: () => number
+  /** The system's clock, epoch milliseconds; may be set. */
+  nowMs: () => number
   log: Log
   /** For tests only. */
   faults?: InjectedFaults | undefined
@@ -36,6 +38,8 @@ export interface IngestStatus {
   forwarder: ForwarderStatus
   /** Readings on disk that no query shows yet, and for how long the oldest of them has waited. */
   lag: { readings: number; seconds: number }
+  /** How often the clock was set since the start, and how far the newest stamp lies ahead of it. */
+  clock: { steps: number; aheadSeconds: number }
 }
 
 export interface DeadLetters {
@@ -52,7 +56,7 @@ export interface Ingest {
   accept(device: DeviceRef, reading: Reading): Promise<Outcome>
   /** Takes whole records of any length; resolves when all are on disk, or with the first refusal. */
   append(records: Uint8Array): Promise<Outcome>
-  /** Receipt clock, epoch microseconds; never goes back, not even over a restart. */
+  /** The system's clock, epoch microseconds. */
   clockUs(): number
   /** Raised whenever rows of the device became visible. Two devices may share one. */
   revision(deviceNumber: number): number
@@ -75,6 +79,7 @@ export interface Ingest {
 /** Times further back than this belong to the backfill lane. */
 const liveWindowUs = 5 * 60 * 1_000_000
 const replayBatchMax = 1000
+const clockWatchMs = 500
 /** A request of this size holds some 70,000 rows. */
 const requestBytes = 12 * 1024 * 1024
 /** The thread's garbage is short-lived and little: without a limit V8 keeps a hundred megabytes for it. */
@@ -83,13 +88,15 @@ const resourceLimits = { maxYoungGenerationSizeMb: 6 }
 const pieceBytesMax = groupBodyMax / 4
 
 export function openIngest(options: IngestOptions): Ingest {
-  const { directory, log, keepMs, nowUs } = options
+  const { directory, log, keepMs, nowMs } = options
+  const clockWatch = watchClock(nowMs, log)
+  const { clock } = clockWatch
   const journal = new Journal({
     directory,
     bytesMax: options.journalBytesMax,
     reserveBytes: options.reserveBytes,
     liveWindowUs,
-    nowUs,
+    nowUs: clock.nowUs,
     log,
     faults: options.faults,
     onFatal: options.onFatal,
@@ -132,6 +139,7 @@ export function openIngest(options: IngestOptions): Ingest {
   const append = (records: Uint8Array) => appendInPieces(journal, records)
 
   async function close(): Promise<void> {
+    clockWatch.close()
     await journal.close()
     const stopped = once(forwarder, 'exit')
     command({ kind: 'stop' })
@@ -145,7 +153,7 @@ export function openIngest(options: IngestOptions): Ingest {
       options,
     ),
     append,
-    clockUs: () => journal.clockUs(),
+    clockUs: clock.nowUs,
     revision: deviceNumber => revisions[deviceNumber % revisionSlots] ?? 0,
     oldestSentSince: sent.oldestSince,
     startForwarding(questdb, appliedIsSynced, onLost) {
@@ -153,13 +161,26 @@ export function openIngest(options: IngestOptions): Ingest {
       const keptMs = appliedIsSynced ? 0 : keepMs
       command({ kind: 'start', questdb, keepMs: keptMs, keepBytesMax: options.journalBytesMax / 2 })
     },
-    status: () => statusOf(journal.status(), forwarderStatus, nowUs()),
+    status: () => statusOf(journal.status(), forwarderStatus, clock),
     deadLetters: createDeadLetters(directory, append, () => command({ kind: 'recount' })),
     close() {
       closing ??= close()
       return closing
     },
   }
+}
+
+/** The times of readings follow the clock; somebody should know why they jump. It is looked at also while nobody sends. */
+function watchClock(nowMs: () => number, log: Log): { clock: WallClock; close(): void } {
+  const clock = createWallClock({
+    nowMs,
+    onStep(byUs) {
+      const seconds = Math.round(byUs / 1000) / 1000
+      log.warn({ seconds }, `the clock was set ${seconds > 0 ? 'forward' : 'back'}`)
+    },
+  })
+  const timer = setInterval(clock.nowUs, clockWatchMs).unref()
+  return { clock, close: () => clearInterval(timer) }
 }
 
 /** With faults, also the moment right behind an answer is one to die at. */
@@ -229,9 +250,12 @@ function createDeadLetters(
   }
 }
 
-function statusOf(journal: JournalStatus, forwarder: ForwarderStatus, nowUs: number): IngestStatus {
+function statusOf(journal: JournalStatus, forwarder: ForwarderStatus, clock: WallClock): IngestStatus {
+  const nowUs = clock.nowUs()
   const readings = Math.max(0, journal.ordinal - forwarder.appliedOrdinal)
   const sinceUs = readings > 0 ? forwarder.pendingSinceUs : undefined
   const seconds = sinceUs === undefined ? 0 : Math.max(0, (nowUs - sinceUs) / 1_000_000)
-  return { journal, forwarder, lag: { readings, seconds } }
+  const aheadUs = journal.highestStampUs - nowUs
+  const aheadSeconds = aheadUs > clockStepUs ? aheadUs / 1_000_000 : 0
+  return { journal, forwarder, lag: { readings, seconds }, clock: { steps: clock.steps(), aheadSeconds } }
 }

@@ -13,7 +13,7 @@ export function createCommitter(writer: SegmentWriter, shared: JournalShared): (
       recordCount: control[controlAt.recordCount] ?? 0,
       backfillCount: control[controlAt.backfillCount] ?? 0,
       receiptUs: times[timesAt.receiptUs] ?? 0,
-      highestStampUs: times[timesAt.highestStampUs] ?? 0,
+      lastStampUs: times[timesAt.lastStampUs] ?? 0,
     }
     const length = groupHeaderLength + (control[controlAt.bodyLength] ?? 0)
     const { outcome, end, error } = writer.commit(slot.subarray(0, length), group)

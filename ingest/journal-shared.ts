@@ -10,7 +10,7 @@ export const controlAt = { command: 0, slot: 1, bodyLength: 2, recordCount: 3, b
 export const command = { none: 0, commit: 1, stop: 2 } as const
 
 /** Indices into `times`. Written before the command, read after it. */
-export const timesAt = { receiptUs: 0, highestStampUs: 1 } as const
+export const timesAt = { receiptUs: 0, lastStampUs: 1 } as const
 
 export interface JournalShared {
   control: Int32Array
@@ -34,7 +34,7 @@ export function createJournalShared(end: number): JournalShared {
 /** What the journal's thread is started with, and what it answers. */
 export interface JournalThreadData {
   directory: string
-  end: { position: number; ordinal: number; highestStampUs: number }
+  end: { position: number; ordinal: number; lastStampUs: number }
   reserveBytes: number
   segmentBytes: number
   shared: JournalShared

@@ -25,8 +25,10 @@ import type { Reading } from './reading.ts'
 import { chooseLanes, type DeviceRef, recordLength, writeRecord } from './record.ts'
 import { recoverJournal } from './recovery.ts'
 import { segmentBytesMax } from './segments.ts'
-import { createStamper, type Stamper } from './stamp.ts'
+import type { Stamper } from './stamp.ts'
+import { openStamper } from './stamp-file.ts'
 import { systemTiming, type Timing } from './timing.ts'
+import { clockStepUs } from './wall-clock.ts'
 
 /**
  * What became of a reading. `stored`: on the disk. `full`: nothing was stored, for want of room. `closing`: nothing was
@@ -65,6 +67,8 @@ export interface JournalStatus {
   groups: number
   readings: number
   tornBytes: number
+  /** The highest stamp that was given out, epoch microseconds; above the clock when that was ahead before. */
+  highestStampUs: number
   /** Why no reading can be taken at present. */
   fault: string | undefined
 }
@@ -83,6 +87,8 @@ interface Slot {
   used: number
   recordCount: number
   backfillCount: number
+  /** Receipt clock at the first record. */
+  receiptUs: number
   waiting: Settle[]
 }
 
@@ -97,6 +103,7 @@ export class Journal {
   readonly #tornBytes: number
   #filling: Slot
   #syncing: Slot
+  #receiptUs = 0
   #inFlight = false
   #scheduled = false
   #closing: Promise<void> | undefined
@@ -111,8 +118,9 @@ export class Journal {
 
   /** Cuts a torn tail off and starts the thread. Readings can be appended at once. */
   constructor(options: JournalOptions) {
-    const recovered = recoverJournal(options.disk ?? openDisk(options.directory))
-    const { position, ordinal, highestStampUs } = recovered.end
+    const disk = options.disk ?? openDisk(options.directory)
+    const recovered = recoverJournal(disk)
+    const { position, ordinal, lastStampUs } = recovered.end
     if (recovered.tornBytes > 0) {
       options.log.warn({ bytes: recovered.tornBytes }, 'the end of the journal was torn; it is kept in quarantine')
     }
@@ -123,7 +131,8 @@ export class Journal {
     this.#ordinal = ordinal
     this.recoveredEnd = position
     this.recoveredOrdinal = ordinal
-    this.#stamper = createStamper({ nowUs: options.nowUs, floorUs: highestStampUs })
+    const { nowUs, log } = options
+    this.#stamper = openStamper({ disk, lastStampUs, nowUs, log })
     this.shared = createJournalShared(position)
     this.#filling = createSlot(this.shared.slots[0])
     this.#syncing = createSlot(this.shared.slots[1])
@@ -145,11 +154,6 @@ export class Journal {
     })
   }
 
-  /** Receipt clock in epoch microseconds: never goes back, not even over a restart. */
-  clockUs(): number {
-    return this.#stamper.clockUs()
-  }
-
   /** Appends one reading, stamped unless it brings its own time; `settle` is called when its group is on the disk. */
   append(device: DeviceRef, reading: Reading, settle: Settle): void {
     const refusal = this.#refusal()
@@ -160,7 +164,8 @@ export class Journal {
     }
     const { timestampMs } = reading
     const timeUs = timestampMs === undefined ? this.#stamper.next() : timestampMs * 1000
-    const backfill = timestampMs !== undefined && this.isBackfill(timeUs)
+    this.#open(slot)
+    const backfill = timestampMs !== undefined && this.#isBackfill(slot, timeUs)
     slot.used = writeRecord(slot.view, slot.used, device, timeUs, backfill, reading)
     slot.recordCount++
     if (backfill) slot.backfillCount++
@@ -168,9 +173,23 @@ export class Journal {
     this.#schedule()
   }
 
+  /**
+   * The receipt time of a group chooses the lanes of all its records: of two records with the same time, the later one is
+   * live while the earlier one was late only if its group has an earlier receipt time. That happens when the clock was set
+   * back, and there, which the headers tell, the live lane waits for the backfill lane (LiveRounds). So the later record is
+   * sent later whatever the clock does, also when the journal is sent again.
+   */
+  #open(slot: Slot): void {
+    if (slot.recordCount > 0) return
+    const now = this.#options.nowUs()
+    // A small correction does not make the live lane wait.
+    if (now > this.#receiptUs || now < this.#receiptUs - clockStepUs) this.#receiptUs = now
+    slot.receiptUs = this.#receiptUs
+  }
+
   /** True for a client's time that belongs to the backfill lane. */
-  isBackfill(timeUs: number): boolean {
-    return timeUs < this.#stamper.clockUs() - this.#options.liveWindowUs
+  #isBackfill(slot: Slot, timeUs: number): boolean {
+    return timeUs < slot.receiptUs - this.#options.liveWindowUs
   }
 
   /**
@@ -187,9 +206,10 @@ export class Journal {
       await new Promise<void>(resolve => this.#waitingForRoom.push(resolve))
     }
     const slot = this.#filling
+    this.#open(slot)
     slot.bytes.set(records, slot.used)
     const { recordCount, backfillCount } = chooseLanes(slot.view, slot.used, records.length, timeUs =>
-      this.isBackfill(timeUs),
+      this.#isBackfill(slot, timeUs),
     )
     slot.used += records.length
     slot.recordCount += recordCount
@@ -214,6 +234,7 @@ export class Journal {
       groups: this.#groups,
       readings: this.#readings,
       tornBytes: this.#tornBytes,
+      highestStampUs: this.#stamper.highestUs(),
       fault: this.#fault(),
     }
   }
@@ -256,8 +277,8 @@ export class Journal {
     this.#syncing = slot
     this.#inFlight = true
     const { control, times, slots } = this.shared
-    times[timesAt.receiptUs] = this.#stamper.clockUs()
-    times[timesAt.highestStampUs] = this.#stamper.highestUs()
+    times[timesAt.receiptUs] = slot.receiptUs
+    times[timesAt.lastStampUs] = this.#stamper.lastUs()
     control[controlAt.slot] = slots[0] === slot.bytes ? 0 : 1
     control[controlAt.bodyLength] = slot.used - groupHeaderLength
     control[controlAt.recordCount] = slot.recordCount
@@ -319,6 +340,7 @@ function createSlot(bytes: Uint8Array): Slot {
     used: groupHeaderLength,
     recordCount: 0,
     backfillCount: 0,
+    receiptUs: 0,
     waiting: [],
   }
 }

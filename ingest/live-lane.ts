@@ -134,7 +134,7 @@ export class LivePlanner {
 }
 
 /** The chunk without the group at `index` and those behind it. */
-function endBefore(chunk: Chunk, index: number): Chunk {
+export function endBefore(chunk: Chunk, index: number): Chunk {
   const groups = chunk.groups.slice(0, index)
   const next = chunk.groups[index]?.position ?? chunk.next
   return { ...chunk, groups, next, damaged: chunk.damaged.filter(({ from }) => from < next) }

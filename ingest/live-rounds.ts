@@ -1,8 +1,21 @@
-/** Reads the journal in rounds for the live lane. One can be prepared while the one before it is on its way. */
+/**
+ * Reads the journal in rounds for the live lane. One can be prepared while the one before it is on its way. A round ends
+ * where the next group was received earlier than the one before it, because the clock was set back: the lanes are chosen
+ * by the receipt clock, so a record behind that point may be live though one before it with the same time was late. There
+ * the live lane has to wait until the backfill lane has come as far.
+ */
 
 import type { Disk } from './disk.ts'
-import { LivePlanner, type Planned } from './live-lane.ts'
-import { SegmentReader } from './segment-reader.ts'
+import type { GroupHeader } from './group.ts'
+import { endBefore, LivePlanner, type Planned } from './live-lane.ts'
+import { type Chunk, SegmentReader } from './segment-reader.ts'
+
+export interface LiveRound extends Planned {
+  /** The backfill lane has to be here first. */
+  waitsForBackfill: boolean
+  /** Receipt time of its last group. */
+  receiptUs: number
+}
 
 export class LiveRounds {
   readonly #planner: LivePlanner
@@ -17,14 +30,20 @@ export class LiveRounds {
 
   /**
    * The round that begins at the position, or undefined when there is nothing whole before the end. Its bytes stay as
-   * they are until the next round but one is read.
+   * they are until the next round but one is read. `receiptUs` is that of the round before.
    */
-  read(position: number, end: number): Planned | undefined {
+  read(position: number, end: number, receiptUs: number): LiveRound | undefined {
     const turn = this.#turn === 0 ? 1 : 0
     const chunk = this.#readers[turn].read(position, end)
     if (chunk.next === position) return undefined
     this.#turn = turn
-    return this.#planner.plan(chunk)
+    const planned = this.#planner.plan(untilStepBack(chunk))
+    const groups = planned.chunk.groups.filter(hasRecords)
+    return {
+      ...planned,
+      waitsForBackfill: (groups[0]?.receiptUs ?? receiptUs) < receiptUs,
+      receiptUs: groups.at(-1)?.receiptUs ?? receiptUs,
+    }
   }
 
   /** A round was not taken: QuestDB may know none of its devices. */
@@ -35,4 +54,18 @@ export class LiveRounds {
   close(): void {
     for (const reader of this.#readers) reader.close()
   }
+}
+
+/** Others only open a segment or try the disk. */
+const hasRecords = (group: GroupHeader) => group.recordCount > 0
+
+function untilStepBack(chunk: Chunk): Chunk {
+  let receiptUs = Number.NEGATIVE_INFINITY
+  const index = chunk.groups.findIndex(group => {
+    if (!hasRecords(group)) return false
+    const isEarlier = group.receiptUs < receiptUs
+    receiptUs = group.receiptUs
+    return isEarlier
+  })
+  return index === -1 ? chunk : endBefore(chunk, index)
 }

@@ -10,7 +10,8 @@ export interface JournalEnd {
   position: number
   /** Records taken so far. */
   ordinal: number
-  highestStampUs: number
+  /** The last stamp that was given out; 0 before the first. */
+  lastStampUs: number
 }
 
 export interface Recovered {
@@ -33,7 +34,7 @@ export function recoverJournal(disk: Disk): Recovered {
     if (found.end !== undefined)
       return { end: behindCheckpoint(disk, found.end), start: listSegments(disk)[0] ?? start, tornBytes }
   }
-  const nothing = { position: 0, ordinal: 0, highestStampUs: 0 }
+  const nothing = { position: 0, ordinal: 0, lastStampUs: 0 }
   const end = behindCheckpoint(disk, nothing)
   return { end, start: end.position, tornBytes }
 }
@@ -82,7 +83,7 @@ function lastGroupEnd(reader: SegmentReader, start: number, limit: number): Jour
       end = {
         position: group.position + groupHeaderLength + group.bodyLength,
         ordinal: group.firstOrdinal + group.recordCount,
-        highestStampUs: Math.max(end?.highestStampUs ?? 0, group.highestStampUs),
+        lastStampUs: group.lastStampUs,
       }
     }
     if (chunk.next <= position) break

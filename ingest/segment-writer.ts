@@ -18,12 +18,15 @@ export interface GroupContent {
   recordCount: number
   backfillCount: number
   receiptUs: number
-  highestStampUs: number
+  lastStampUs: number
 }
 
 export interface Committed {
   outcome: GroupOutcome
-  /** Where the next group will stand; everything before it that was `stored` is durable. */
+  /**
+   * As far as the journal may be read. A group whose fate is unknown is left out until a later one is durable, which tells
+   * its stamps: else the group could be sent on, be lost here with the power, and its stamps be given out again.
+   */
   end: number
   error?: unknown
 }
@@ -58,10 +61,12 @@ export class SegmentWriter {
   readonly #segmentBytes: number
   readonly #end: JournalEnd
   #segment: Segment | undefined
+  #readableEnd: number
 
   constructor({ disk, end, reserveBytes, segmentBytes }: SegmentWriterOptions) {
     this.#disk = disk
     this.#end = { ...end }
+    this.#readableEnd = end.position
     this.#reserveBytes = reserveBytes
     this.#segmentBytes = segmentBytes ?? segmentBytesMax
   }
@@ -73,10 +78,10 @@ export class SegmentWriter {
     try {
       segment = this.#prepare(bytes.length, group.receiptUs)
     } catch (error) {
-      return { outcome: 'full', end: end.position, error }
+      return { outcome: 'full', end: this.#readableEnd, error }
     }
     // Its stamps are given out, whatever becomes of the group: the forwarder may read it even when the disk forgets it.
-    end.highestStampUs = group.highestStampUs
+    end.lastStampUs = group.lastStampUs
     const bodyLength = bytes.length - groupHeaderLength
     sealGroup(bytes, { ...group, bodyLength, position: end.position, firstOrdinal: end.ordinal })
     try {
@@ -92,7 +97,8 @@ export class SegmentWriter {
     segment.length += bytes.length
     end.position += bytes.length
     end.ordinal += group.recordCount
-    return { outcome: 'stored', end: end.position }
+    this.#readableEnd = end.position
+    return { outcome: 'stored', end: this.#readableEnd }
   }
 
   /** Gives back the zeros behind the last group. May be called twice. */
@@ -115,15 +121,15 @@ export class SegmentWriter {
     return this.#segment
   }
 
-  /** A segment opens with an empty group, so that the highest stamp outlives the trimming of all segments before. */
+  /** A segment opens with an empty group, so that the last stamp outlives the trimming of all segments before. */
   #openSegment(receiptUs: number): Segment {
     this.#assertSpace(allocationBytes)
-    const { position, ordinal, highestStampUs } = this.#end
+    const { position, ordinal, lastStampUs } = this.#end
     const name = segmentName(position)
     const file = this.#disk.open(name, true)
     try {
       const opening = new Uint8Array(groupHeaderLength)
-      const empty = { bodyLength: 0, recordCount: 0, backfillCount: 0, receiptUs, highestStampUs }
+      const empty = { bodyLength: 0, recordCount: 0, backfillCount: 0, receiptUs, lastStampUs }
       sealGroup(opening, { ...empty, position, firstOrdinal: ordinal })
       file.truncate(0)
       file.write(opening, 0)
@@ -135,6 +141,7 @@ export class SegmentWriter {
       throw error
     }
     this.#end.position += groupHeaderLength
+    this.#readableEnd = this.#end.position
     return { file, length: groupHeaderLength, allocated: groupHeaderLength }
   }
 
@@ -175,7 +182,7 @@ export class SegmentWriter {
       segment.file.truncate(segment.length)
       segment.allocated = segment.length
       segment.file.sync()
-      return { outcome: 'full', end: this.#end.position, error }
+      return { outcome: 'full', end: this.#readableEnd, error }
     } catch {
       return this.#abandon(segment, length, error)
     }
@@ -189,6 +196,6 @@ export class SegmentWriter {
     segment.file.close()
     this.#segment = undefined
     this.#end.position += length
-    return { outcome: 'unknown', end: this.#end.position, error }
+    return { outcome: 'unknown', end: this.#readableEnd, error }
   }
 }

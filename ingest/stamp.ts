@@ -1,66 +1,102 @@
-/** The time of a reading that brings none: the moment of receipt, in microseconds, strictly increasing. */
+/**
+ * The time of a reading that brings none: the moment of receipt, in microseconds. No two are ever equal, also when the
+ * clock is set back, and over restarts.
+ *
+ * Each stamp belongs to one residue class of the microsecond, modulo ten. Within a class stamps only ever rise, and two
+ * classes have no stamp in common. While the clock runs normally one class is in use, so all stamps rise. When the clock
+ * is set back, another class takes over, one whose highest stamp the clock has passed: its stamps follow the clock at once
+ * and still rise within the class. A class whose stamps lie ahead can be used again as soon as the clock has passed them.
+ *
+ * Class 0 has the whole milliseconds, which are the clients': their times are kept to the millisecond, so the two never
+ * meet in one row. Nine classes are left, so the clock can be set back eight times, each time behind all that was stamped
+ * since the last, before stamps have to run ahead of it. Ten microseconds from one stamp to the next are 100,000 a second,
+ * several times what one process takes; beyond that stamps run ahead as well. In both cases they stay unique.
+ */
 
-import assert from 'node:assert/strict'
+import { clockStepUs } from './wall-clock.ts'
+
+export const stampModulus = 10
+const allResidues = [1, 2, 3, 4, 5, 6, 7, 8, 9] as const
+
+/** What must be known of all stamps given out so far. */
+export interface StampState {
+  /** The class in use; undefined before the first stamp. */
+  residue: number | undefined
+  /** The highest stamp of each class, by residue. */
+  highestUs: readonly number[]
+}
 
 export interface Stamper {
-  /** The next stamp, in epoch microseconds: above every one before, and never a whole millisecond. */
+  /** The next stamp, in epoch microseconds. */
   next(): number
-  /**
-   * The receipt clock: the wall clock, but it never goes back. What was late once is late for good, or a later value for
-   * the same time would take the quicker lane and be overtaken.
-   */
-  clockUs(): number
-  /** The highest time so far; it goes into the journal, so that a restart with the clock set back repeats none. */
+  /** The last stamp; it goes into the journal, and its residue tells the class. */
+  lastUs(): number
+  /** The highest stamp of all classes: ahead of the clock when that was ahead before. */
   highestUs(): number
 }
 
 export interface StamperOptions {
-  /** The wall clock in epoch microseconds; may jump. */
+  /** The wall clock in epoch microseconds; may be set. */
   nowUs: () => number
-  /** The highest stamp that the journal holds. */
-  floorUs: number
-  /** Processes side by side each take one residue of the microsecond, so that no two of them give the same stamp. */
-  residue?: number
-  modulus?: number
+  state: StampState
+  /** Makes the state durable before the first stamp of another class; false when that failed. */
+  save: (state: StampState) => boolean
+  /** Told by how much stamps run ahead of a clock that was set back more often than there are classes. */
+  onExhausted: (aheadUs: number) => void
+  /** Processes side by side each have their own. */
+  residues?: readonly number[]
 }
 
-/**
- * Our stamps skip the whole milliseconds, because the clients' times are kept to the millisecond: so the two can never
- * meet in one row of the table.
- */
-export function createStamper({ nowUs, floorUs, residue = 0, modulus = 1 }: StamperOptions): Stamper {
-  assert(modulus < 1000 && residue < modulus, 'each residue holds a microsecond that is no whole millisecond')
-  let highest = floorUs
+export function createStamper({ nowUs, state, save, onExhausted, residues = allResidues }: StamperOptions): Stamper {
+  const highest = [...state.highestUs]
+  const highestOf = (residue: number) => highest[residue] ?? 0
+  let residue = state.residue
+  let last = 0
+  /** Highest reading of the clock since the class was chosen. */
+  let clockUs = 0
+  let isWaiting = false
 
-  function next(): number {
-    let stamp = Math.max(Math.floor(nowUs()), highest + 1)
-    stamp += (residue - (stamp % modulus) + modulus) % modulus
-    while (stamp % 1000 === 0) stamp += modulus
-    highest = stamp
-    return stamp
+  function chooseResidue(now: number): number {
+    const ascending = residues.toSorted((a, b) => highestOf(a) - highestOf(b))
+    const passed = ascending.findLast(candidate => highestOf(candidate) <= now + clockStepUs)
+    if (passed !== undefined) return passed
+    // The clock has passed none. It passes the lowest first; of those that are as low the one in use keeps its order.
+    const lowest = ascending[0] as number
+    const isAsLow = residue !== undefined && highestOf(residue) <= highestOf(lowest) + clockStepUs
+    return isAsLow ? (residue as number) : lowest
   }
 
-  function clockUs(): number {
-    highest = Math.max(Math.floor(nowUs()), highest)
-    return highest
+  /**
+   * Chooses the class for a clock that is elsewhere. Of those that it has passed the highest: a clock that goes to and fro
+   * then takes the same classes again and again.
+   */
+  function follow(now: number): number {
+    const chosen = chooseResidue(now)
+    const isSaved = chosen === residue || save({ residue: chosen, highestUs: highest })
+    isWaiting = !isSaved && residue !== undefined
+    const used = isWaiting ? (residue as number) : chosen
+    residue = used
+    clockUs = now
+    last = highestOf(used)
+    if (!isWaiting && last > now + clockStepUs) onExhausted(last - now)
+    return used
   }
 
-  return { next, clockUs, highestUs: () => highest }
-}
+  follow(Math.floor(nowUs()))
 
-/**
- * The wall clock with microseconds: its milliseconds moved on by the monotonic clock, and set again when the two drift apart
- * by more than two milliseconds, as after a correction of the system's clock.
- */
-export function createWallClockUs(nowMs = Date.now): () => number {
-  let baseUs = nowMs() * 1000
-  let baseMonotonicMs = performance.now()
-  return () => {
-    const wallUs = nowMs() * 1000
-    const timeUs = baseUs + (performance.now() - baseMonotonicMs) * 1000
-    if (Math.abs(timeUs - wallUs) <= 2000) return Math.floor(timeUs)
-    baseUs = wallUs
-    baseMonotonicMs = performance.now()
-    return wallUs
+  return {
+    next() {
+      const now = Math.floor(nowUs())
+      // A class that could not be made durable is tried again after a while.
+      const isElsewhere = Math.abs(now - clockUs) > clockStepUs
+      const used = isElsewhere ? follow(now) : (residue as number)
+      if (!isWaiting && now > clockUs) clockUs = now
+      const from = Math.max(now, last + 1)
+      last = from + ((used - (from % stampModulus) + stampModulus) % stampModulus)
+      highest[used] = last
+      return last
+    },
+    lastUs: () => last,
+    highestUs: () => Math.max(...highest),
   }
 }

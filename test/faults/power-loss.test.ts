@@ -5,5 +5,6 @@ test('what was acknowledged survives power cuts, kills and errors of the disk, b
   const result = runPowerLoss(500)
   t.equal(countFaults(result), 0, JSON.stringify(result))
   t.ok(result.crashes > 1500 && result.acknowledged > 50_000, 'there was something to lose')
+  t.ok(result.clockSteps > 1000, `the clock was set ${result.clockSteps} times`)
   t.ok(result.unknown > 500 && result.refused > 5000, 'the disk failed in every way')
 })

@@ -9,7 +9,9 @@ import { recoverJournal } from '../../ingest/recovery.ts'
 import { SegmentReader } from '../../ingest/segment-reader.ts'
 import { SegmentWriter } from '../../ingest/segment-writer.ts'
 import { listSegments } from '../../ingest/segments.ts'
-import { createStamper, type Stamper } from '../../ingest/stamp.ts'
+import type { Stamper } from '../../ingest/stamp.ts'
+import { openStamper } from '../../ingest/stamp-file.ts'
+import { silentLog } from '../support/databases.ts'
 import { device, reading, unsealed } from '../support/journal-parts.ts'
 import { createRandom, type Random } from './seeded-random.ts'
 import { createSimulatedDisk, type SimulatedDisk } from './simulated-disk.ts'
@@ -29,10 +31,14 @@ export interface PowerLossResult {
   wrong: number
   /** Read back in another order than they were handed over. */
   disordered: number
-  /** Stamps that were given out again. */
+  /** Stamps that were given out again although somebody may have seen them. */
   restamped: number
+  /** Stamps more than a second from the clock. */
+  astray: number
   /** Syncs of a file after one had failed. */
   mistrusted: number
+  /** How often the clock was set. */
+  clockSteps: number
   failedSeeds: number[]
 }
 
@@ -44,14 +50,17 @@ interface Attempt {
   record: Buffer
 }
 
-const faultKeys = ['lost', 'duplicated', 'phantom', 'wrong', 'disordered', 'restamped', 'mistrusted'] as const
-const dayUs = 86_400_000_000
+const faultKeys = ['lost', 'duplicated', 'phantom', 'wrong', 'disordered', 'restamped', 'astray', 'mistrusted'] as const
+const secondUs = 1_000_000
+/** Where the clock may be, from where it should be: among them a day, a year and corrections that are no steps. */
+const offsetsSeconds = [0, 0, 0.4, -0.4, -300, 3600, -3600, 86_400, 31_536_000] as const
 const startUs = Date.UTC(2026, 0, 1) * 1000
 
 export function runPowerLoss(seeds: number, firstSeed = 1): PowerLossResult {
   const result: PowerLossResult = {
     ...{ seeds, crashes: 0, acknowledged: 0, unknown: 0, refused: 0 },
-    ...{ lost: 0, duplicated: 0, phantom: 0, wrong: 0, disordered: 0, restamped: 0, mistrusted: 0 },
+    ...{ lost: 0, duplicated: 0, phantom: 0, wrong: 0, disordered: 0, restamped: 0, astray: 0, mistrusted: 0 },
+    clockSteps: 0,
     failedSeeds: [],
   }
   for (let seed = firstSeed; seed < firstSeed + seeds; seed++) {
@@ -66,16 +75,50 @@ export function countFaults(result: PowerLossResult): number {
   return faultKeys.reduce((sum, key) => sum + result[key], 0)
 }
 
+/** The wall clock of a history: it goes on over restarts, and is set now and then. */
+interface Clock {
+  nowUs(): number
+  /** Some time passes; now and then somebody sets the clock. */
+  goOn(): void
+}
+
+function createClock(random: Random, result: PowerLossResult): Clock {
+  let timeUs = startUs
+  let offsetUs = 0
+  return {
+    nowUs: () => timeUs + offsetUs,
+    goOn() {
+      timeUs += random.below(random.pick([10, 200_000, 3 * secondUs]))
+      if (!random.chance(0.02)) return
+      offsetUs = random.pick(offsetsSeconds) * secondUs
+      result.clockSteps++
+    },
+  }
+}
+
+interface History {
+  attempts: Attempt[]
+  /** Stamps of readings that could be read, and so may be in the database, whatever the disk has kept of them. */
+  seen: Set<number>
+  clock: Clock
+  /** A disk that refused it has left a journal without the file of stamps, as one of an older version. */
+  isOld: boolean
+  random: Random
+  result: PowerLossResult
+}
+
 function runHistory(random: Random, result: PowerLossResult): void {
-  const attempts: Attempt[] = []
+  const clock = createClock(random, result)
+  const history: History = { attempts: [], seen: new Set(), clock, isOld: false, random, result }
+  const { attempts } = history
   let disk = createSimulatedDisk(random)
   const lives = 2 + random.below(6)
   for (let life = 0; life < lives; life++) {
-    runLife(disk, attempts, random, result)
+    runLife(disk, history)
     result.mistrusted += disk.switches.mistrusted
     disk = disk.restart(random, random.chance(0.7) ? 'power cut' : 'kill')
     result.crashes++
-    check(disk, attempts, result)
+    check(disk, history)
   }
   for (const { answer } of attempts) {
     if (answer === 'stored') result.acknowledged++
@@ -85,21 +128,24 @@ function runHistory(random: Random, result: PowerLossResult): void {
 }
 
 /** One process: recovery, groups with faults of the disk among them, until it is stopped in mid-operation. */
-function runLife(disk: SimulatedDisk, attempts: Attempt[], random: Random, result: PowerLossResult): void {
+function runLife(disk: SimulatedDisk, history: History): void {
+  const { random, clock } = history
   const { switches } = disk
   switches.stopsIn = random.below(random.pick([10, 60, 200]))
   const faultShare = random.pick([0, 0, 0.02, 0.2])
   switches.fault = () => (random.chance(faultShare) ? new Error(random.pick(['EIO', 'ENOSPC'])) : undefined)
   try {
-    // The clock was set, forwards or back, while the machine was off.
-    const nowUs = startUs + random.below(3) * dayUs
     const { end } = recoverJournal(disk)
-    const stamper = createStamper({ nowUs: () => nowUs, floorUs: end.highestStampUs })
+    const { lastStampUs } = end
+    if (lastStampUs > 0 && !disk.list().includes('stamps')) history.isOld = true
+    const stamper = openStamper({ disk, lastStampUs, nowUs: clock.nowUs, log: silentLog })
     const segmentBytes = random.pick([700, 3000, 20_000])
     const writer = new SegmentWriter({ disk, end, reserveBytes: 1000, segmentBytes })
+    const life: Life = { writer, stamper, switches, unread: [], followsClock: false }
+    life.followsClock = faultShare === 0 && !history.isOld
     while (!switches.isStopped) {
       switches.free = random.chance(0.05) ? 500 : Number.MAX_SAFE_INTEGER
-      commitGroup(writer, stamper, attempts, random, switches, result)
+      commitGroup(life, history)
       if (random.chance(0.02)) writer.close()
     }
   } catch {
@@ -107,29 +153,44 @@ function runLife(disk: SimulatedDisk, attempts: Attempt[], random: Random, resul
   }
 }
 
-function commitGroup(
-  writer: SegmentWriter,
-  stamper: Stamper,
-  attempts: Attempt[],
-  random: Random,
-  switches: SimulatedDisk['switches'],
-  result: PowerLossResult,
-): void {
+interface Life {
+  writer: SegmentWriter
+  stamper: Stamper
+  switches: SimulatedDisk['switches']
+  /** Nothing keeps the stamps from it. */
+  followsClock: boolean
+  /** Groups that are in the journal, perhaps, and must not be read yet. */
+  unread: { group: Attempt[]; end: number }[]
+}
+
+function commitGroup(life: Life, { attempts, seen, clock, random, result }: History): void {
+  const { writer, stamper, switches } = life
   const group: Attempt[] = []
   for (let count = random.below(random.pick([4, 30])); count >= 0; count--) {
-    group.push({ answer: 'open', record: makeRecord(attempts.length + group.length, stamper.next()) })
+    clock.goOn()
+    const stampUs = stamper.next()
+    if (switches.isStopped) return
+    if (seen.has(stampUs)) result.restamped++
+    if (life.followsClock && Math.abs(stampUs - clock.nowUs()) > secondUs + 100) result.astray++
+    group.push({ answer: 'open', record: makeRecord(attempts.length + group.length, stampUs) })
   }
-  if (timeOf(group[0]) <= timeOf(attempts.findLast(({ answer }) => answer === 'stored'))) result.restamped++
   attempts.push(...group)
-  const receiptUs = stamper.clockUs()
+  const receiptUs = clock.nowUs()
   const counts = { recordCount: group.length, backfillCount: 0 }
   const bytes = unsealed(Buffer.concat(group.map(({ record }) => record)))
-  const { outcome } = writer.commit(bytes, { ...counts, receiptUs, highestStampUs: stamper.highestUs() })
+  const { outcome, end } = writer.commit(bytes, { ...counts, receiptUs, lastStampUs: stamper.lastUs() })
+  // Its position stands in its header.
+  const groupEnd = bytes.length + new DataView(bytes.buffer).getFloat64(24, true)
+  if (outcome !== 'full') life.unread.push({ group, end: groupEnd })
+  for (const readable of life.unread.filter(unread => unread.end <= end)) {
+    for (const attempt of readable.group) seen.add(timeOf(attempt))
+  }
+  life.unread = life.unread.filter(unread => unread.end > end)
   if (switches.isStopped) return
   for (const attempt of group) attempt.answer = outcome
 }
 
-const timeOf = (attempt: Attempt | undefined) => attempt?.record.readDoubleLE(8) ?? 0
+const timeOf = ({ record }: Attempt) => record.readDoubleLE(8)
 
 /** The record's number in the history is its temperature. */
 function makeRecord(index: number, timeUs: number): Buffer {
@@ -141,7 +202,7 @@ function makeRecord(index: number, timeUs: number): Buffer {
 }
 
 /** Compares what the next process reads with what was answered. */
-function check(disk: SimulatedDisk, attempts: Attempt[], result: PowerLossResult): void {
+function check(disk: SimulatedDisk, { attempts, seen: stamps, result }: History): void {
   const { end, start } = recoverJournal(disk)
   const found = readRecords(disk, start, end.position)
   const seen = new Set<number>()
@@ -154,6 +215,7 @@ function check(disk: SimulatedDisk, attempts: Attempt[], result: PowerLossResult
     if (seen.has(index)) result.duplicated++
     else if (index < last) result.disordered++
     seen.add(index)
+    stamps.add(record.readDoubleLE(8))
     last = Math.max(last, index)
   }
   attempts.forEach(({ answer }, index) => {

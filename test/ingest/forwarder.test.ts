@@ -51,7 +51,7 @@ function createRig(t: TestHooks, segmentBytes = 1024 * 1024): Rig {
     add(entries, receiptUs = 1) {
       const body = Buffer.concat(entries.map(e => records(device(e.device), [e.temperature], e.timeUs, e.backfill)))
       const backfillCount = entries.filter(entry => entry.backfill).length
-      const group = { recordCount: entries.length, backfillCount, receiptUs, highestStampUs: 1 }
+      const group = { recordCount: entries.length, backfillCount, receiptUs, lastStampUs: 1 }
       end = writer.commit(unsealed(body), group).end
     },
     start(options = {}) {
@@ -386,4 +386,19 @@ test('readings wait since they were received, also the first of a segment', asyn
   t.equal(rig.status()?.pendingSinceUs, 95_000_000)
   rig.questdb.holdsApply = false
   await forwarder.close()
+})
+
+test('where the clock was set back a live record does not overtake a late one of before', async t => {
+  const rig = createRig(t)
+  const at = { device: 1, timeUs: 1_000_000 }
+  const before = Array.from({ length: 4 }, (_, index) => ({ ...at, temperature: index, backfill: true }))
+  for (const late of before) rig.add([late], 5_000_000_000)
+  rig.add([{ ...at, temperature: 10, backfill: false }], 1_500_000)
+  rig.add([{ ...at, temperature: 11, backfill: true }], 5_000_000_000)
+  rig.add([{ ...at, temperature: 12, backfill: false }], 1_600_000)
+  rig.start()
+  await rig.until(rig.allApplied)
+  t.strictSame([...shown(rig.questdb)], [['device-1 1000000', 12]])
+  const sent = rig.questdb.taken.flat().map(row => row.values['temperature'])
+  t.strictSame(sent, [3, 10, 11, 12], 'in the order of the journal')
 })

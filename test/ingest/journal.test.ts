@@ -59,20 +59,53 @@ test('readings of one turn share a sync, and each is answered', async t => {
   t.ok(journal.status().groups < 5, `${journal.status().groups} groups`)
 })
 
-test('our stamps rise, are never a whole millisecond, and survive a restart with the clock set back', async t => {
+test('our stamps are never a whole millisecond, follow a clock that was set back, and are given once', async t => {
   const folder = temporaryFolder(t)
-  const nowUs = Date.UTC(2026, 0, 1) * 1000
-  const first = openJournal(t, folder, { nowUs: () => nowUs })
+  const clock = { us: Date.UTC(2026, 0, 1) * 1000 }
+  const nowUs = () => clock.us
+  const first = openJournal(t, folder, { nowUs })
   for (let index = 0; index < 3; index++) await append(first, index)
+  clock.us += hourUs
+  for (let index = 0; index < 3; index++) await append(first, index)
+  clock.us -= hourUs
+  for (let index = 0; index < 3; index++) await append(first, index)
+  t.ok(first.status().highestStampUs >= clock.us + hourUs)
   await first.close()
-  const second = openJournal(t, folder, { nowUs: () => nowUs - hourUs })
+  const second = openJournal(t, folder, { nowUs })
   await append(second, 3)
-  t.ok(second.clockUs() >= nowUs, 'the receipt clock does not go back either')
+  t.ok(second.status().highestStampUs >= clock.us + hourUs, 'known after a restart')
+  clock.us -= hourUs
+  await append(second, 4)
   await second.close()
   const times = readAll(folder, second).map(record => record.timeUs)
-  t.equal(times.length, 4)
-  t.ok(times.every((time, index) => index === 0 || time > (times[index - 1] as number)))
+  t.equal(times.length, 11)
+  t.equal(new Set(times).size, 11)
+  t.ok(times.slice(6, 10).every(time => Math.abs(time - clock.us - hourUs) < 1000))
+  t.ok(Math.abs((times[10] as number) - clock.us) < 1000)
   t.ok(times.every(time => time % 1000 !== 0))
+})
+
+test('the lanes of a group are chosen by one receipt time, which its header has', async t => {
+  const folder = temporaryFolder(t)
+  const clock = { us: Date.UTC(2026, 0, 1) * 1000 }
+  const journal = openJournal(t, folder, { nowUs: () => clock.us })
+  const atMs = clock.us / 1000
+  const late = append(journal, 1, atMs - 400_000)
+  clock.us -= hourUs
+  await Promise.all([late, append(journal, 2, atMs - 400_000)])
+  await append(journal, 3, atMs - 400_000)
+  await journal.close()
+  t.strictSame(
+    readAll(folder, journal).map(record => record.backfill),
+    [true, true, false],
+  )
+  const reader = new SegmentReader(openDisk(folder))
+  const groups = reader.read(0, journal.status().end).groups.filter(group => group.recordCount > 0)
+  reader.close()
+  t.strictSame(
+    groups.map(group => group.receiptUs),
+    [atMs * 1000, clock.us],
+  )
 })
 
 test('a client time is kept to the millisecond, and an old one goes to the backfill lane', async t => {

@@ -18,12 +18,12 @@ interface Row {
 /** The groups, written to a journal and read back. */
 function chunkOf(t: TestHooks, groups: Row[][]): Chunk {
   const disk = openDisk(temporaryFolder(t))
-  const writer = new SegmentWriter({ disk, end: { position: 0, ordinal: 0, highestStampUs: 0 }, reserveBytes: 0 })
+  const writer = new SegmentWriter({ disk, end: { position: 0, ordinal: 0, lastStampUs: 0 }, reserveBytes: 0 })
   let end = 0
   for (const rows of groups) {
     const body = Buffer.concat(rows.map(row => records(device(row.device), [1], row.timeUs, row.backfill)))
     const backfillCount = rows.filter(row => row.backfill).length
-    const group = { recordCount: rows.length, backfillCount, receiptUs: 1, highestStampUs: 1 }
+    const group = { recordCount: rows.length, backfillCount, receiptUs: 1, lastStampUs: 1 }
     end = writer.commit(unsealed(body), group).end
   }
   writer.close()

@@ -3,7 +3,6 @@
 import { test } from 'tap'
 import { type Ingest, openIngest } from '../../ingest/ingest.ts'
 import { offsetOf } from '../../ingest/record.ts'
-import { createWallClockUs } from '../../ingest/stamp.ts'
 import type { Store } from '../../store/store.ts'
 import { readingsTable } from '../../store/tables.ts'
 import { silentLog, startDatabases, type TestHooks, temporaryFolder } from '../support/databases.ts'
@@ -17,7 +16,7 @@ async function openAll(t: TestHooks): Promise<{ store: Store; ingest: Ingest }> 
     journalBytesMax: 1024 ** 3,
     reserveBytes: 0,
     keepMs: 0,
-    nowUs: createWallClockUs(),
+    nowMs: Date.now,
     log: silentLog,
     onFatal: error => {
       throw error
@@ -84,7 +83,7 @@ test('readings taken before QuestDB is there arrive when it is', async t => {
   const { store } = await startDatabases(t)
   const folder = temporaryFolder(t)
   const options = { directory: folder, journalBytesMax: 1024 ** 3, reserveBytes: 0, keepMs: 0, log: silentLog }
-  const open = () => openIngest({ ...options, nowUs: createWallClockUs(), onFatal: error => t.fail(error.message) })
+  const open = () => openIngest({ ...options, nowMs: Date.now, onFatal: error => t.fail(error.message) })
   const first = open()
   for (let index = 0; index < 100; index++) await first.accept(device(index % 3), reading(index))
   t.equal(first.status().lag.readings, 100)

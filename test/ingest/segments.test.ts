@@ -14,7 +14,7 @@ import { temporaryFolder } from '../support/databases.ts'
 import { openFaultyDisk } from '../support/faulty-disk.ts'
 import { device, records, unsealed } from '../support/journal-parts.ts'
 
-const empty = { position: 0, ordinal: 0, highestStampUs: 0 }
+const empty = { position: 0, ordinal: 0, lastStampUs: 0 }
 
 function openWriter(disk: Disk, segmentBytes = 1024 * 1024): SegmentWriter {
   return new SegmentWriter({ disk, end: recoverJournal(disk).end, reserveBytes: 0, segmentBytes })
@@ -23,7 +23,7 @@ function openWriter(disk: Disk, segmentBytes = 1024 * 1024): SegmentWriter {
 /** One group with these temperatures, stamped by position in time. */
 function commit(writer: SegmentWriter, temperatures: number[], stampUs = 1) {
   const body = records(device(1), temperatures, stampUs)
-  const group = { recordCount: temperatures.length, backfillCount: 0, receiptUs: stampUs, highestStampUs: stampUs }
+  const group = { recordCount: temperatures.length, backfillCount: 0, receiptUs: stampUs, lastStampUs: stampUs }
   return writer.commit(unsealed(body), group)
 }
 
@@ -86,7 +86,7 @@ test('the highest stamp outlives the trimming of all older segments', async t =>
   const [first = 0, second = 0] = listSegments(disk)
   disk.remove(segmentName(first))
   truncateSync(join(folder, segmentName(second)), groupHeaderLength)
-  t.equal(recoverJournal(disk).end.highestStampUs, 5_000_001)
+  t.equal(recoverJournal(disk).end.lastStampUs, 5_000_001)
 })
 
 test('a torn tail is cut off, kept in quarantine, and the journal goes on', async t => {
@@ -117,7 +117,7 @@ test('zeros behind the last group are no damage', async t => {
   const { end } = commit(writer, [1, 2])
   // As after a kill: the file still has the zeros that it was grown by.
   t.ok(readFileSync(join(folder, segmentName(0))).length > end)
-  t.strictSame(recoverJournal(disk), { end: { position: end, ordinal: 2, highestStampUs: 1 }, start: 0, tornBytes: 0 })
+  t.strictSame(recoverJournal(disk), { end: { position: end, ordinal: 2, lastStampUs: 1 }, start: 0, tornBytes: 0 })
 })
 
 test('a flipped bit anywhere costs its own group and nothing else', async t => {

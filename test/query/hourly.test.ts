@@ -21,7 +21,7 @@ const ingest = openIngest({
   journalBytesMax: 1e9,
   reserveBytes: 0,
   keepMs: 0,
-  nowUs: () => Date.now() * 1000,
+  nowMs: Date.now,
   log: silentLog,
   onFatal: error => {
     throw error

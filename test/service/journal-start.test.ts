@@ -51,7 +51,7 @@ test('a torn tail on a full disk', async t => {
     openOwnIngest({
       config: readConfig({}),
       directory: { journal },
-      nowUs: () => Date.now() * 1000,
+      nowMs: Date.now,
       log: silentLog as never,
       onFatal: error => t.fail(error.message),
     })

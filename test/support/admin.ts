@@ -44,7 +44,7 @@ export async function openParts(t: TestHooks, store: Store): Promise<Parts> {
   mkdirSync(journal)
   const ingest = openIngest({
     ...{ directory: journal, journalBytesMax: 1024 ** 3, reserveBytes: 0, keepMs: 0 },
-    ...{ nowUs: () => Date.now() * 1000, log: silentLog },
+    ...{ nowMs: Date.now, log: silentLog },
     onFatal: error => {
       throw error
     },

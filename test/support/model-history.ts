@@ -47,7 +47,9 @@ const diskFaults = fc.constantFrom(0, 0, 30).map(
   }),
 )
 
-const clockIsSet = fc.integer({ min: -100, max: 100 }).map(
+/** By little as often as by an hour or a year, there and back. */
+const clockBy = fc.oneof(fc.integer({ min: -100, max: 100 }), fc.constantFrom(3600, -3600, 31_536_000, -31_536_000))
+const clockIsSet = clockBy.map(
   (s): Command => ({
     name: `the clock is set by ${s} s`,
     run: ({ trouble }) => void Object.assign(trouble, { clockUs: trouble.clockUs + s * 1_000_000 }),
@@ -89,7 +91,8 @@ const anyCommand = fc.oneof(
   { arbitrary: pass, weight: 4 },
   { arbitrary: lossy, weight: 3 },
   { arbitrary: fc.constantFrom(kill, powerCut, powerCut), weight: 3 },
-  { arbitrary: fc.oneof(diskFaults, clockIsSet), weight: 2 },
+  { arbitrary: diskFaults, weight: 1 },
+  { arbitrary: clockIsSet, weight: 3 },
   { arbitrary: fc.oneof(away, still), weight: 4 },
   { arbitrary: fc.oneof(lagging, lagging, suspended, broken), weight: 5 },
 )

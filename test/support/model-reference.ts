@@ -1,7 +1,7 @@
 /**
  * What the table must show at the end: for each device and time the value that was acknowledged last. A value whose fate
- * was left open may be there or not; one that was refused must not. A time that we give is not known here, so such a
- * reading has its value for a key, and must stand in one row.
+ * was left open may be there or not; one that was refused must not. A time that we give is known here to a second only: it
+ * follows the clock. Such a reading has its value for a key, and must stand in one row.
  */
 
 import type { Outcome } from '../../ingest/journal.ts'
@@ -11,6 +11,8 @@ export interface Handed {
   device: string
   timestampMs: number | undefined
   value: number
+  /** What the clock said. */
+  atUs: number
 }
 
 interface Row {
@@ -28,16 +30,21 @@ export interface Reference {
   missing(table: Map<string, Row>, from: number, to: number): string[]
 }
 
-const keyOf = ({ device, timestampMs, value }: Handed) => `${device} ${timestampMs ?? `#${value}`}`
+const stampToleranceUs = 1_001_000
+
+const keyOf = ({ device, timestampMs, value }: Omit<Handed, 'atUs'>) => `${device} ${timestampMs ?? `#${value}`}`
 
 export function createReference(): Reference {
   /** The values that each key may show; undefined stands for none. */
   const allowed = new Map<string, Set<number | undefined>>()
   const stored: { key: string; value: number; position: number }[] = []
+  /** What the clock said when each value came. */
+  const clockUs = new Map<number, number>()
 
   return {
     hand(reading, answer, position) {
       const key = keyOf(reading)
+      clockUs.set(reading.value, reading.atUs)
       const values = allowed.get(key) ?? new Set([undefined])
       if (answer === 'stored') values.clear()
       if (answer === 'stored' || answer === 'unknown') values.add(reading.value)
@@ -52,6 +59,7 @@ export function createReference(): Reference {
         ...wrong.map(([key, values]) => `${key} shows ${shown.get(key)} and not ${[...values].join(' or ')}`),
         ...phantoms.map(key => `${key} was never handed over`),
         ...(shown.size < table.size ? ['a reading stands in two rows'] : []),
+        ...[...table.values()].flatMap(row => strayStamp(row, clockUs)),
       ]
     },
     missing(table, from, to) {
@@ -61,6 +69,15 @@ export function createReference(): Reference {
       return inside.filter(({ key, value }) => (shown.get(key) ?? -1) < value).map(({ key }) => key)
     },
   }
+}
+
+/** A time that we gave, and that is not what the clock said. */
+function strayStamp({ timeUs, values }: Row, clockUs: Map<number, number>): string[] {
+  const value = values['temperature'] ?? Number.NaN
+  const byUs = timeUs - (clockUs.get(value) ?? Number.NaN)
+  return timeUs % 1000 === 0 || Math.abs(byUs) <= stampToleranceUs
+    ? []
+    : [`${value} is stamped ${byUs} µs from the clock`]
 }
 
 /** Only clients' times are whole milliseconds. */

@@ -68,7 +68,7 @@ export function createWorld(seed: number, keepMs: number) {
     const { journal } = process
     for (const { device: number, agoS } of given) {
       const timestampMs = agoS === undefined ? undefined : clientTimeMs(nowUs() / 1000 - agoS * 1000)
-      const entry = { device: device(number).symbol, timestampMs, value: ++values }
+      const entry = { device: device(number).symbol, timestampMs, value: ++values, atUs: nowUs() }
       open.add(entry)
       journal.append(device(number), reading(entry.value, timestampMs), answer => {
         open.delete(entry)

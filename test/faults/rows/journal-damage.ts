@@ -153,9 +153,9 @@ function groupOfNobody(device: DeviceRef, position: number, last: GroupHeader, r
     const reading = { timestampMs: undefined, ...values, battery_voltage, battery_percentage }
     offset = writeRecord(view, offset, device, receiptUs + 1 + index, false, reading)
   }
-  const { highestStampUs } = last
+  const { lastStampUs } = last
   const firstOrdinal = last.firstOrdinal + last.recordCount
-  sealGroup(bytes, { bodyLength, recordCount, backfillCount: 0, receiptUs, highestStampUs, position, firstOrdinal })
+  sealGroup(bytes, { bodyLength, recordCount, backfillCount: 0, receiptUs, lastStampUs, position, firstOrdinal })
   return bytes
 }
 

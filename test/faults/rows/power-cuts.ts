@@ -30,6 +30,7 @@ function add({ faults, complaints }: Tally, counts: ReturnType<typeof runPowerLo
   faults.wrong += counts.wrong
   faults.disordered += counts.disordered
   if (counts.restamped > 0) complaints.push(`${counts.restamped} stamps were given out twice`)
+  if (counts.astray > 0) complaints.push(`${counts.astray} stamps did not follow the clock`)
   if (counts.mistrusted > 0) complaints.push(`${counts.mistrusted} files were synced again after a failed sync`)
   if (counts.failedSeeds.length > 0) complaints.push(`seeds ${counts.failedSeeds.join(', ')} failed`)
 }

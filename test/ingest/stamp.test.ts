@@ -1,0 +1,182 @@
+import { test } from 'tap'
+import { openDisk } from '../../ingest/disk.ts'
+import { createStamper, type Stamper, type StampState } from '../../ingest/stamp.ts'
+import { openStamper, readStamps } from '../../ingest/stamp-file.ts'
+import { createWallClock } from '../../ingest/wall-clock.ts'
+import { recordingLog, silentLog, temporaryFolder } from '../support/databases.ts'
+import { openFaultyDisk } from '../support/faulty-disk.ts'
+
+const secondUs = 1_000_000
+const hourUs = 3600 * secondUs
+const yearUs = 8766 * hourUs
+const startUs = Date.UTC(2026, 0, 1) * 1000
+const unknown: StampState = { residue: undefined, highestUs: Array<number>(10).fill(0) }
+
+/** A stamper whose clock goes on by a millisecond with each stamp and is set by the test. */
+function createRig(options: Partial<Parameters<typeof createStamper>[0]> = {}) {
+  const clock = { us: startUs }
+  const saved: StampState[] = []
+  const given: number[] = []
+  const exhausted: number[] = []
+  const stamper = createStamper({
+    nowUs: () => clock.us,
+    state: unknown,
+    save: state => {
+      saved.push({ ...state, highestUs: [...state.highestUs] })
+      return true
+    },
+    onExhausted: us => exhausted.push(us),
+    ...options,
+  })
+  /** So many, and how far the farthest lies from the clock. */
+  function give(count: number): number {
+    let farthest = 0
+    for (let index = 0; index < count; index++) {
+      clock.us += 1000
+      const stamp = stamper.next()
+      farthest = Math.max(farthest, Math.abs(stamp - clock.us))
+      given.push(stamp)
+    }
+    return farthest
+  }
+  return { clock, saved, given, exhausted, give }
+}
+
+test('stamps rise with the clock, and over a small correction', async t => {
+  const { clock, given, give, saved } = createRig()
+  give(50)
+  clock.us -= 900_000
+  t.ok(give(2000) <= secondUs)
+  t.ok(
+    given.every((stamp, index) => index === 0 || stamp > (given[index - 1] as number)),
+    'each above the one before',
+  )
+  t.ok(given.every(stamp => stamp % 1000 !== 0))
+  t.equal(saved.length, 1)
+})
+
+for (const [name, stepUs] of [
+  ['an hour', hourUs],
+  ['a year', yearUs],
+] as const) {
+  test(`after a clock that was ${name} ahead stamps follow it at once, and none is given twice`, async t => {
+    const { clock, given, give } = createRig()
+    give(100)
+    clock.us += stepUs
+    give(3000)
+    clock.us -= stepUs
+    t.ok(give(3000) <= secondUs)
+    // It comes to where it was before.
+    clock.us += stepUs - 6 * secondUs
+    t.ok(give(9000) <= secondUs)
+    t.equal(new Set(given).size, given.length)
+  })
+}
+
+test('a clock that is set to and fro takes the same two classes', async t => {
+  const { clock, given, give, exhausted } = createRig()
+  for (let turn = 0; turn < 100; turn++) {
+    clock.us += turn % 2 === 0 ? hourUs : -hourUs
+    t.ok(give(20) <= 10 * secondUs)
+  }
+  t.equal(new Set(given).size, given.length)
+  t.equal(new Set(given.map(stamp => stamp % 10)).size, 2)
+  t.strictSame(exhausted, [])
+})
+
+test('a clock that is set back more often than there are classes is told, and no stamp is given twice', async t => {
+  const { clock, given, give, exhausted } = createRig()
+  for (let turn = 0; turn < 20; turn++) {
+    give(20)
+    clock.us -= hourUs
+  }
+  t.ok(exhausted.length > 5, `told ${exhausted.length} times`)
+  t.equal(new Set(given).size, given.length)
+  clock.us = startUs + hourUs
+  t.ok(give(20) <= secondUs, 'it follows again')
+})
+
+test('a class is in use only when that is durable; until then stamps stay unique', async t => {
+  let mayBeSaved = true
+  const { clock, given, give } = createRig({ save: () => mayBeSaved })
+  give(20)
+  clock.us += hourUs
+  give(20)
+  clock.us -= hourUs
+  mayBeSaved = false
+  t.ok(give(3000) > 3000 * secondUs, 'ahead')
+  mayBeSaved = true
+  give(1)
+  clock.us += 2 * secondUs
+  t.ok(give(3000) <= secondUs, 'it follows')
+  t.equal(new Set(given).size, given.length)
+})
+
+test('processes side by side give no stamp twice', async t => {
+  const one = createRig({ residues: [1, 2, 3, 4] })
+  const other = createRig({ residues: [5, 6, 7, 8] })
+  one.give(1000)
+  other.give(1000)
+  const all = [...one.given, ...other.given]
+  t.equal(new Set(all).size, all.length)
+})
+
+test('restarts under a clock that is set give no stamp twice, and follow it', async t => {
+  const disk = openDisk(temporaryFolder(t))
+  const given: number[] = []
+  let us = startUs
+  let lastStampUs = 0
+  const use = (stamper: Stamper) => {
+    for (let index = 0; index < 100; index++) {
+      us += 1
+      const stamp = stamper.next()
+      t.ok(Math.abs(stamp - us) <= secondUs)
+      given.push(stamp)
+    }
+    lastStampUs = stamper.lastUs()
+  }
+  for (const offsetUs of [0, hourUs, 0, yearUs, 0, -hourUs, hourUs, 0]) {
+    us = startUs + offsetUs
+    use(openStamper({ disk, lastStampUs, nowUs: () => us, log: silentLog }))
+  }
+  t.equal(new Set(given).size, given.length)
+})
+
+test('a journal without the file has stamps of any class', async t => {
+  const disk = openDisk(temporaryFolder(t))
+  t.strictSame(readStamps(disk, startUs), { residue: undefined, highestUs: Array<number>(10).fill(startUs) })
+  disk.replace('stamps', Buffer.from('{"version":1,"residue":3,"highestUs":[0]}'))
+  t.equal(readStamps(disk, startUs).residue, undefined, 'nor does one with a file that is no such file')
+})
+
+test('a disk that cannot be written keeps nobody from a start', async t => {
+  const { disk } = openFaultyDisk(temporaryFolder(t))
+  const { log, texts } = recordingLog('warn')
+  const full = { ...disk, replace: () => assertSpace() }
+  const stamper = openStamper({ disk: full, lastStampUs: 0, nowUs: () => startUs, log: log as never })
+  t.ok(stamper.next() >= startUs)
+  t.match(texts, [/cannot follow the clock/])
+})
+
+function assertSpace(): never {
+  throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
+}
+
+test('steps of the clock are told and counted; corrections and the passing of time are not', async t => {
+  let ms = 1000
+  let monotonicMs = 0
+  const steps: number[] = []
+  const clock = createWallClock({ nowMs: () => ms, monotonicMs: () => monotonicMs, onStep: byUs => steps.push(byUs) })
+  const pass = (wallMs: number, byMs: number) => {
+    ms += wallMs
+    monotonicMs += byMs
+    return clock.nowUs()
+  }
+  t.equal(pass(5000, 5000.25), 6_000_250)
+  pass(3_600_000, 3_600_000)
+  pass(-900, 0)
+  t.strictSame([steps, clock.steps()], [[], 0])
+  pass(3_600_000, 0)
+  t.equal(pass(-3_600_000, 10) % 1000, 0)
+  t.strictSame([steps, clock.steps()], [[3_600_000_000, -3_600_010_000], 2])
+})

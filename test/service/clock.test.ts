@@ -1,0 +1,63 @@
+/** A machine whose clock is wrong: what the service says, and where it puts readings when the clock is right again. */
+
+import { join } from 'node:path'
+import { test } from 'tap'
+import { temporaryFolder } from '../support/databases.ts'
+import { until } from '../support/processes.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const payload = (temperature: number) => ({ device: 'kitchen', temperature, humidity: 50, pressure: 1000 })
+const clockIs = (jumps: string) => ({ FAULTS: '1', FAULT_CLOCK: jumps })
+
+async function reasonsOf({ url }: Service): Promise<string[]> {
+  const body = (await (await fetch(`${url}/health/ready`)).json()) as { reasons?: string[] }
+  return body.reasons ?? []
+}
+
+async function metric({ url }: Service, name: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  return Number(
+    text
+      .split('\n')
+      .find(line => line.startsWith(`${name} `))
+      ?.slice(name.length),
+  )
+}
+
+let hours = 0
+
+/** Whether a reading with this temperature lies in the last hours, of which another number is asked each time: answers are kept. */
+async function isRecent({ url }: Service, temperature: number): Promise<boolean> {
+  hours = (hours % 72) + 1
+  return (await (await fetch(`${url}/api/latest/all/${hours}`)).text()).includes(String(temperature))
+}
+
+test('a clock that was an hour ahead, and is right after a restart', async t => {
+  const ahead = await startService(t, { environment: clockIs('0:3600') })
+  const { dataDirectory } = ahead
+  const password = await ahead.addDevice('kitchen')
+  t.equal((await ahead.put('kitchen', password, payload(11.25))).status, 200)
+  await ahead.end('SIGTERM')
+
+  const right = await startService(t, { dataDirectory })
+  t.match(right.output(), /"msg":"the newest stored reading lies ahead of the clock/)
+  const said = (await reasonsOf(right)).filter(reason => /^the newest stored reading lies \d{4} s ahead/.test(reason))
+  t.equal(said.length, 1)
+  t.ok((await metric(right, 'barograph_stamp_ahead_seconds')) > 1000)
+  t.equal((await right.put('kitchen', password, payload(22.25))).status, 200)
+  await until('the new reading is where it belongs', () => isRecent(right, 22.25))
+  t.notOk(await isRecent(right, 11.25), 'the other one lies ahead')
+  await right.end('SIGTERM')
+
+  const jumping = await startService(t, { dataDirectory, environment: clockIs('10:7200,15:0') })
+  await until('both steps are counted', async () => (await metric(jumping, 'barograph_clock_steps_total')) >= 2)
+  t.match(jumping.output(), /"seconds":7200[^\n]*"msg":"the clock was set forward"/)
+  t.match(jumping.output(), /"seconds":-7200[^\n]*"msg":"the clock was set back"/)
+})
+
+test('a clock that is not set yet', async t => {
+  const dataDirectory = join(temporaryFolder(t), 'data')
+  // Thirty years back.
+  const started = startService(t, { dataDirectory, environment: clockIs('0:-946684800') })
+  await t.rejects(started, { message: /The clock of this machine says 199\d-.*: set it, or wait until it is set/ })
+})
