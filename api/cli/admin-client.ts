@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { CommandError } from './command-error.ts'
+import { printable } from './output.ts'
 
 export interface ServerAddress {
   /** Origin of the server, without a trailing slash: `http://127.0.0.1:8080`. */
@@ -69,7 +70,7 @@ export async function refusal(response: Response): Promise<CommandError> {
   if (!problem.success) return new CommandError(`the server answered ${response.status} ${response.statusText}`.trim())
   const { title, detail, errors = [] } = problem.data
   const parts = errors.slice(0, 10).map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))
-  return new CommandError([detail ?? title, ...parts].join('\n  '))
+  return new CommandError([detail ?? title, ...parts].map(printable).join('\n  '))
 }
 
 function jsonBody(body: unknown): RequestInit {

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type AdminClient, refusal } from './admin-client.ts'
 import { CommandError } from './command-error.ts'
+import { printableLines } from './output.ts'
 
 export async function exportContentFiles(
   client: AdminClient,
@@ -14,8 +15,18 @@ export async function exportContentFiles(
   const response = await client.send('GET', '/content-files/export')
   if (!response.ok) throw await refusal(response)
   const lines = Readable.fromWeb(response.body ?? new ReadableStream())
-  if (output === undefined) await copy(lines, stdout, { end: false })
+  if (output === undefined) await copy(isTerminal(stdout) ? shown(lines) : lines, stdout, { end: false })
   else await copyToFile(lines, output)
+}
+
+function isTerminal(stream: NodeJS.WritableStream): boolean {
+  return 'isTTY' in stream && stream.isTTY === true
+}
+
+/** Still the same JSON, without what a terminal would obey. */
+async function* shown(lines: Readable): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  for await (const piece of lines) yield printableLines(decoder.decode(piece, { stream: true }))
 }
 
 async function copyToFile(lines: Readable, path: string): Promise<void> {
@@ -29,7 +40,11 @@ async function copyToFile(lines: Readable, path: string): Promise<void> {
   }
 }
 
-async function copy(lines: Readable, to: NodeJS.WritableStream, options: { end: boolean }): Promise<void> {
+async function copy(
+  lines: AsyncIterable<Uint8Array | string>,
+  to: NodeJS.WritableStream,
+  options: { end: boolean },
+): Promise<void> {
   try {
     await pipeline(lines, to, options)
   } catch (error) {

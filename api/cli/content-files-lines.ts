@@ -11,6 +11,7 @@ import { createProgress, noProgress, type Progress } from './import-progress.ts'
 import { createRejectsFile, lineInFile, type RejectsFile } from './import-rejects.ts'
 import { uploadBatch } from './import-upload.ts'
 import { createInterrupt } from './interrupt.ts'
+import { printable, printText } from './output.ts'
 
 export interface LinesOptions {
   rejects?: string
@@ -71,7 +72,7 @@ export async function sendLines<Answer extends LinesAnswer>(
   rejectsFile?.close()
   const seconds = (Date.now() - startedMs) / 1000
   const complete = fault === undefined && !interrupt.signal.aborted
-  stdout.write(options.json === true ? jsonOf(totals, complete, seconds) : textOf(totals, job, options, seconds))
+  printText(stdout, options.json === true ? jsonOf(totals, complete, seconds) : textOf(totals, job, options, seconds))
   if (fault !== undefined) throw fault
   if (!complete) throw new CommandError('interrupted; started again, it goes over the same lines', exitInterrupted)
   const { rejected = 0 } = totals.counts
@@ -141,10 +142,9 @@ function textOf<Answer>(
     options.rejects === undefined ? 'name a file with --rejects to get them all' : `all are in ${options.rejects}`
   const lines = [
     `${summary(counts)}; rejected ${rejected} lines, in ${seconds.toFixed(1)} s (${rate} lines/s)`,
-    // Quoted, for a terminal obeys what a name might hold.
-    ...(ignoredFields.size > 0 ? [`not stored are the fields ${JSON.stringify([...ignoredFields])}`] : []),
+    ...(ignoredFields.size > 0 ? [`not stored are the fields ${[...ignoredFields].join(', ')}`] : []),
     ...shown,
     ...(rejected > shown.length ? [`  and ${rejected - shown.length} more; ${where}`] : []),
   ]
-  return lines.map(line => `${line}\n`).join('')
+  return lines.map(line => `${printable(line)}\n`).join('')
 }

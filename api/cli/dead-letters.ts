@@ -3,7 +3,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { DeadLetterPage, Replayed } from '../admin/dead-letters.ts'
 import type { AdminClient } from './admin-client.ts'
-import { printJson, printTable, type Streams } from './output.ts'
+import { printJson, printTable, printText, type Streams } from './output.ts'
 
 type DeadLetter = DeadLetterPage['dead_letters'][number]
 
@@ -31,7 +31,7 @@ export function addDeadLettersCommand(program: Command, client: AdminClient, str
     .action(async ({ json }: { json?: boolean }) => {
       const letters = await readAll(client)
       if (json === true) printJson(streams, letters)
-      else if (letters.length === 0) streams.stdout.write('no dead letters\n')
+      else if (letters.length === 0) printText(streams.stdout, 'no dead letters\n')
       else printTable(streams, [['id', 'device', 'time', 'values', 'reason'], ...letters.map(rowOf)])
     })
   command
@@ -44,7 +44,7 @@ export function addDeadLettersCommand(program: Command, client: AdminClient, str
       const body = ids.length === 0 ? {} : { ids }
       const { replayed } = await client.json(Replayed, 'POST', '/dead-letters/replay', body)
       if (json === true) printJson(streams, { replayed })
-      else streams.stdout.write(`sent ${replayed} readings again\n`)
+      else printText(streams.stdout, `sent ${replayed} readings again\n`)
     })
 }
 

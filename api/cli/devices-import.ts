@@ -9,7 +9,7 @@ import { IssuedPassword, type NewDevice } from '../../auth/device.ts'
 import type { AdminClient } from './admin-client.ts'
 import { CommandError } from './command-error.ts'
 import { readDeviceCsv } from './device-csv.ts'
-import type { Streams } from './output.ts'
+import { printText, type Streams } from './output.ts'
 import { openForOwner, passwordsCsv } from './passwords.ts'
 
 /** What the server takes at a time; those of one request are made all or not at all. */
@@ -44,10 +44,10 @@ export function addDevicesImport(devices: Command, client: AdminClient, streams:
       const descriptor = output === undefined ? undefined : openForOwner(output)
       const { issued, fault } = await makeAll(client, wanted)
       const passwords = json === true ? `${JSON.stringify(issued)}\n` : passwordsCsv(issued)
-      if (descriptor === undefined) streams.stdout.write(passwords)
+      if (descriptor === undefined) printText(streams.stdout, passwords)
       else writeSync(descriptor, passwords)
       const where = output === undefined ? 'their passwords are shown only now' : `their passwords are in ${output}`
-      streams.stderr.write(`made ${issued.length} devices${issued.length === 0 ? '' : `; ${where}`}\n`)
+      printText(streams.stderr, `made ${issued.length} devices${issued.length === 0 ? '' : `; ${where}`}\n`)
       if (fault !== undefined) throw fault
     })
 }

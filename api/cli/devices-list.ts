@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import type { DeviceDetails } from '../../auth/device.ts'
 import { DevicePage } from '../../auth/device-list.ts'
 import type { AdminClient } from './admin-client.ts'
-import { printJson, printTable, type Streams } from './output.ts'
+import { printJson, printTable, printText, type Streams } from './output.ts'
 
 export function addDevicesList(devices: Command, client: AdminClient, streams: Streams): void {
   devices
@@ -16,7 +16,7 @@ export function addDevicesList(devices: Command, client: AdminClient, streams: S
     .action(async ({ search, json }: { search?: string; json?: boolean }) => {
       const found = await readAll(client, search ?? '')
       if (json === true) printJson(streams, found)
-      else if (found.length === 0) streams.stdout.write('no devices\n')
+      else if (found.length === 0) printText(streams.stdout, 'no devices\n')
       else printTable(streams, [['name', 'place', 'logs', 'last seen', 'password'], ...found.map(rowOf)])
     })
 }

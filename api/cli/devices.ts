@@ -10,7 +10,7 @@ import { CommandError, exitUsage } from './command-error.ts'
 import { addDeviceOptions, changeOf, type DeviceOptions } from './device-options.ts'
 import { addDevicesImport } from './devices-import.ts'
 import { addDevicesList } from './devices-list.ts'
-import { printJson, printTable, type Streams } from './output.ts'
+import { printJson, printTable, printText, type Streams } from './output.ts'
 
 interface Json {
   json?: boolean
@@ -98,7 +98,8 @@ function addRotate(devices: Command, client: AdminClient, streams: Streams): voi
       }
       printPassword(streams, rotated)
       const until = rotated.old_password_until
-      streams.stdout.write(
+      printText(
+        streams.stdout,
         until === null ? 'The old password has ended.\n' : `The old password is good until ${until}.\n`,
       )
     })
@@ -114,7 +115,7 @@ function addRemove(devices: Command, client: AdminClient, streams: Streams): voi
     .action(async (name: string, { json }: Json) => {
       await client.json(z.undefined(), 'DELETE', pathOf(name))
       if (json === true) printJson(streams, { removed: name })
-      else streams.stdout.write(`removed ${name}; its readings stay until barograph devices erase\n`)
+      else printText(streams.stdout, `removed ${name}; its readings stay until barograph devices erase\n`)
     })
 }
 
@@ -166,5 +167,5 @@ function printPassword(streams: Streams, { device, password }: IssuedPassword): 
     ['device', device],
     ['password', password],
   ])
-  streams.stdout.write('The password is shown only now.\n')
+  printText(streams.stdout, 'The password is shown only now.\n')
 }

@@ -6,6 +6,7 @@ import { createGunzip, createZstdDecompress } from 'node:zlib'
 import type { Format } from '../../ingest/formats/line-reader.ts'
 import { type Chunk, type LineLimits, wholeLines } from '../../ingest/formats/lines.ts'
 import { CommandError } from './command-error.ts'
+import { printable } from './output.ts'
 
 export interface Batch {
   format: Format
@@ -123,7 +124,7 @@ async function* joined(start: Buffer, pieces: AsyncGenerator<Buffer>): AsyncGene
 }
 
 function unreadable(file: string, error: unknown): CommandError {
-  const name = file === '-' ? 'the standard input' : file
+  const name = file === '-' ? 'the standard input' : printable(file)
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code === 'ENOENT') return new CommandError(`there is no file ${name}`)
   if (code === 'EISDIR') return new CommandError(`${name} is a folder; name the files in it`)

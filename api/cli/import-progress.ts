@@ -2,6 +2,7 @@
 
 import { statSync } from 'node:fs'
 import { SingleBar } from 'cli-progress'
+import { printable } from './output.ts'
 
 export interface Progress {
   /** So many bytes of the files were read, and so many rows of them are settled. */
@@ -33,7 +34,7 @@ export function createProgress(files: readonly string[], terminal: NodeJS.WriteS
       const seconds = Math.max(0.001, (now() - startedMs) / 1000)
       bar.update(bytes, { rows, rate: Math.round(rows / seconds), note: '' })
     },
-    note: text => bar.update({ note: `| ${text}` }),
+    note: text => bar.update({ note: `| ${printable(text)}` }),
     stop: () => bar.stop(),
   }
 }

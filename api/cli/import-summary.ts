@@ -2,6 +2,7 @@
 
 import type { IssuedPassword } from '../../auth/device.ts'
 import type { ImportTotals } from './import-files.ts'
+import { printable } from './output.ts'
 
 export interface ImportSummary {
   totals: ImportTotals
@@ -32,7 +33,7 @@ export function textSummary(summary: ImportSummary): string {
     ...rejectLines(summary),
     ...passwordLines(summary),
   ]
-  return lines.map(line => `${line}\n`).join('')
+  return lines.map(line => `${printable(line)}\n`).join('')
 }
 
 function ignoredColumns({ files }: ImportTotals): string[] {

@@ -10,6 +10,7 @@ import { createProgress, noProgress } from './import-progress.ts'
 import { createRejectsFile } from './import-rejects.ts'
 import { jsonSummary, textSummary } from './import-summary.ts'
 import { createInterrupt } from './interrupt.ts'
+import { printText } from './output.ts'
 
 interface ImportCommandOptions {
   createDevices?: boolean
@@ -88,7 +89,7 @@ async function runImport(
     passwordsPath: options.passwords,
     rejectsPath: options.rejects,
   }
-  stdout.write(options.json === true ? jsonSummary(summary) : textSummary(summary))
+  printText(stdout, options.json === true ? jsonSummary(summary) : textSummary(summary))
   if (fault !== undefined) throw fault
   if (interrupt.signal.aborted)
     throw new CommandError('interrupted; started again, it goes over the same lines', exitInterrupted)

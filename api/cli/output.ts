@@ -1,18 +1,44 @@
-/** What commands print: tables for people, JSON for machines. */
+/** What commands print: tables for people, JSON for machines. Nothing of it can move the cursor of a terminal. */
 
-export type Streams = { stdout: Pick<NodeJS.WriteStream, 'write'>; stderr: Pick<NodeJS.WriteStream, 'write'> }
+export type Output = Pick<NodeJS.WriteStream, 'write'>
+export type Streams = { stdout: Output; stderr: Output }
 
+/** Controls, separators of lines, lone surrogates, and signs that turn the direction of the text around them. */
+const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
+
+/** A name or a sentence from elsewhere on one line, with what a terminal would obey written as JSON writes it. */
+export function printable(text: string): string {
+  return text.replace(unprintable, escaped)
+}
+
+/** The same for what has lines of its own. */
+export function printableLines(text: string): string {
+  return text.split('\n').map(printable).join('\n')
+}
+
+export function printText(output: Output, text: string): void {
+  output.write(printableLines(text))
+}
+
+const shortEscapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
+
+function escaped(character: string): string {
+  return shortEscapes[character] ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
+
+/** JSON escapes only a part of it; all else stands within its texts, where it may be escaped too. */
 export function printJson({ stdout }: Streams, value: unknown): void {
-  stdout.write(`${JSON.stringify(value)}\n`)
+  printText(stdout, `${JSON.stringify(value)}\n`)
 }
 
 /** Columns side by side; the last one may be of any length. */
 export function printTable({ stdout }: Streams, rows: readonly (readonly string[])[]): void {
+  const printed = rows.map(row => row.map(printable))
   const widths: number[] = []
-  for (const row of rows) {
+  for (const row of printed) {
     for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, width(cell))
   }
-  const lines = rows.map(row => row.map((cell, at) => pad(cell, widths[at] ?? 0)).join('  '))
+  const lines = printed.map(row => row.map((cell, at) => pad(cell, widths[at] ?? 0)).join('  '))
   stdout.write(lines.map(line => `${line.trimEnd()}\n`).join(''))
 }
 

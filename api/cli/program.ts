@@ -11,6 +11,7 @@ import { addDevicesCommand } from './devices.ts'
 import { addDoctorCommand } from './doctor.ts'
 import { findServer, type ServerOptions } from './find-server.ts'
 import { addImportCommand } from './import.ts'
+import { printText } from './output.ts'
 import { addStatusCommand } from './status.ts'
 
 export interface ProgramOptions {
@@ -45,8 +46,8 @@ export function createProgram({ stdin, stdout, stderr, environment, version }: P
     .helpOption('-h, --help', 'print this help')
     .addHelpText('after', help)
     .configureHelp({ showGlobalOptions: true })
+    .configureOutput({ writeOut: text => printText(stdout, text), writeErr: text => printText(stderr, text) })
     .showHelpAfterError('Add --help for what can be said here.')
-    .configureOutput({ writeOut: text => stdout.write(text), writeErr: text => stderr.write(text) })
     .exitOverride()
 
   const readSettings = () => settingsFrom(environment)

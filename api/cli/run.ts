@@ -2,6 +2,7 @@
 
 import { CommanderError } from 'commander'
 import { CommandError, exitUsage } from './command-error.ts'
+import { printText } from './output.ts'
 import { createProgram, type ProgramOptions } from './program.ts'
 
 export async function runCommand(words: readonly string[], options: ProgramOptions): Promise<number> {
@@ -10,7 +11,7 @@ export async function runCommand(words: readonly string[], options: ProgramOptio
     return 0
   } catch (error) {
     if (error instanceof CommandError) {
-      options.stderr.write(`barograph: ${error.message}\n`)
+      printText(options.stderr, `barograph: ${error.message}\n`)
       return error.exitStatus
     }
     // Commander has told what was wrong; 0 is that of --help and --version.
