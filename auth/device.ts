@@ -3,6 +3,10 @@
 import { z } from 'zod'
 
 const controlCharacters = /\p{Cc}/u
+/** What cannot be seen in a name, or changes how the text around it reads: U+202E, U+2028, zero-width characters. */
+const invisibleCharacters = /[\p{Cf}\p{Zl}\p{Zp}]/u
+/** Some letters are blank too: fillers of Hangul, the empty pattern of Braille. */
+const visibleCharacter = /[^\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u
 
 /** Text that PostgreSQL, a header and a terminal all take: no lone surrogates (which collapse into one), no controls. */
 function text(charactersMax: number) {
@@ -17,7 +21,9 @@ const nameCharactersMax = 64
 
 /**
  * The name is the user of Basic authentication, which cannot carry a colon or control characters (RFC 7617), and it is
- * a step of a path, where clients resolve `.` and `..` away. Composed and decomposed spellings are one name (NFC).
+ * a step of a path, where clients resolve `.` and `..` away and proxies take `%2F` for a slash. Two names must not look the
+ * same. Composed and decomposed spellings are one name (NFC). Devices with older names go on working: only a new name is
+ * held to this.
  */
 export const DeviceName = z
   .string()
@@ -29,7 +35,10 @@ export const DeviceName = z
       .min(1, 'must not be empty')
       .refine(value => characters(value) <= nameCharactersMax, `must have at most ${nameCharactersMax} characters`)
       .refine(value => !value.includes(':'), 'must not contain a colon')
+      .refine(value => !value.includes('/'), 'must not contain a slash')
       .refine(value => !controlCharacters.test(value), 'must not contain control characters')
+      .refine(value => !invisibleCharacters.test(value), 'must not contain invisible characters')
+      .refine(value => value === '' || visibleCharacter.test(value), 'must not be blank')
       .refine(value => value !== '.' && value !== '..', 'must not be "." or ".."'),
   )
 

@@ -16,6 +16,7 @@ import { registerDevices } from './devices.ts'
 import { registerErase } from './erase.ts'
 import { createEraseJobs } from './erase-jobs.ts'
 import { registerImport } from './import.ts'
+import { createLateAudit } from './late-audit.ts'
 import { type Problem, retryAfterSeconds, sendProblem } from './problem.ts'
 import { registerStatus } from './status.ts'
 
@@ -38,6 +39,7 @@ export interface AdminOptions {
 
 export function registerAdmin(app: FastifyInstance, options: AdminOptions): void {
   const { adminToken, devices, ingest, store, log, dataDirectory, ownPostgres, ranges, aheadMsMax } = options
+  const audit = createLateAudit(store.postgres, log)
   const eraseJobs = createEraseJobs({ devices, ingest, store, log })
 
   /** The routes with JSON bodies; imports are streams and have a scope of their own. */
@@ -45,7 +47,7 @@ export function registerAdmin(app: FastifyInstance, options: AdminOptions): void
     addJsonBody(scope)
     registerDevices(scope, devices)
     registerErase(scope, eraseJobs)
-    registerDeadLetters(scope, { deadLetters: ingest.deadLetters, postgres: store.postgres })
+    registerDeadLetters(scope, { deadLetters: ingest.deadLetters, audit })
     registerStatus(scope, { devices, ingest, store, dataDirectory, ownPostgres })
   }
 
@@ -62,7 +64,7 @@ export function registerAdmin(app: FastifyInstance, options: AdminOptions): void
       done()
     })
     scope.register((streams, _options, done) => {
-      registerImport(streams, { ingest, devices, ranges, aheadMsMax, postgres: store.postgres })
+      registerImport(streams, { ingest, devices, ranges, aheadMsMax, audit })
       done()
     })
     scope.register((batches, _options, done) => {

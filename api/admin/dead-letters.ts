@@ -1,18 +1,17 @@
 /** Readings that QuestDB refused, by HTTP: looked at, and sent again when the cause is mended. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type pg from 'pg'
 import { z } from 'zod'
-import { writeAudit } from '../../auth/audit.ts'
 import type { DeadLetters } from '../../ingest/ingest.ts'
 import type { Outcome } from '../../ingest/journal.ts'
 import { localAdmin } from './admin-token.ts'
+import type { WriteLateAudit } from './late-audit.ts'
 import { addPath } from './paths.ts'
 import { type Problem, retryAfterSeconds, sendInvalid, sendProblem } from './problem.ts'
 
 export interface DeadLettersOptions {
   deadLetters: DeadLetters
-  postgres: pg.Pool
+  audit: WriteLateAudit
 }
 
 const lettersPerPage = 100
@@ -53,7 +52,7 @@ const problems = {
   unknown: { status: 500, title: 'storage failed' },
 } satisfies Record<Exclude<Outcome, 'stored'>, Problem>
 
-export function registerDeadLetters(scope: FastifyInstance, { deadLetters, postgres }: DeadLettersOptions): void {
+export function registerDeadLetters(scope: FastifyInstance, { deadLetters, audit }: DeadLettersOptions): void {
   async function list(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const query = ListQuery.safeParse(request.query)
     if (!query.success) return sendInvalid(reply, 400, query.error)
@@ -71,7 +70,7 @@ export function registerDeadLetters(scope: FastifyInstance, { deadLetters, postg
     const wanted = Replay.safeParse(request.body ?? {})
     if (!wanted.success) return sendInvalid(reply, 422, wanted.error)
     const { replayed, outcome } = await deadLetters.replay(wanted.data.ids)
-    await writeAudit(postgres, { actor: localAdmin, action: 'dead-letters.replay', subject: '', details: { replayed } })
+    await audit({ actor: localAdmin, action: 'dead-letters.replay', subject: '', details: { replayed } })
     if (outcome === 'stored') return reply.send({ replayed })
     const problem = problems[outcome]
     if (problem.status === 503) reply.header('retry-after', retryAfterSeconds)

@@ -2,8 +2,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type pg from 'pg'
-import { writeAudit } from '../../auth/audit.ts'
+import type { AuditEntry } from '../../auth/audit.ts'
 import type { Devices } from '../../auth/devices.ts'
 import type { Format } from '../../ingest/formats/line-reader.ts'
 import { createImporter } from '../../ingest/import.ts'
@@ -13,6 +12,7 @@ import type { Ranges } from '../../ingest/reading.ts'
 import { localAdmin } from './admin-token.ts'
 import type { ImportAnswer } from './import-answer.ts'
 import { decoderOf, feed, knownCodings } from './import-body.ts'
+import type { WriteLateAudit } from './late-audit.ts'
 import { addPath } from './paths.ts'
 import { retryAfterSeconds, sendProblem } from './problem.ts'
 
@@ -22,8 +22,7 @@ export interface ImportOptions {
   /** The same as for single readings. */
   ranges: Ranges
   aheadMsMax: number
-  /** Keeps the audit. */
-  postgres: Pick<pg.Pool, 'query'>
+  audit: WriteLateAudit
 }
 
 const formats = new Map<string, Format>([
@@ -36,7 +35,7 @@ const formats = new Map<string, Format>([
  * otherwise: this scope hands the stream on as it is.
  */
 export function registerImport(scope: FastifyInstance, options: ImportOptions): void {
-  const { ingest, devices, ranges, aheadMsMax, postgres } = options
+  const { ingest, devices, ranges, aheadMsMax, audit } = options
   const importer = createImporter({
     append: ingest.append,
     now: () => Math.floor(ingest.clockUs() / 1000),
@@ -58,8 +57,7 @@ export function registerImport(scope: FastifyInstance, options: ImportOptions): 
     const find = (name: string) => devices.get(name.normalize('NFC'))
     const result = await importer.run({ body: decoder, format, find })
     decoder.destroy()
-    // Should PostgreSQL be away, the answer is its 503: sent again, the same readings take their own places.
-    if (result.report.accepted > 0) await leaveAudit(postgres, format, result)
+    if (result.report.accepted > 0) await audit(entryOf(format, result))
     return answer(reply, result, request.raw)
   }
 
@@ -67,10 +65,9 @@ export function registerImport(scope: FastifyInstance, options: ImportOptions): 
 }
 
 /** Also of an import that stopped half way. */
-async function leaveAudit(postgres: ImportOptions['postgres'], format: Format, result: ImportResult): Promise<void> {
-  const { accepted, rejected } = result.report
-  const details = { format, accepted, rejected, end: result.failure?.code ?? 'COMPLETE' }
-  await writeAudit(postgres, { actor: localAdmin, action: 'readings.import', subject: 'readings', details })
+function entryOf(format: Format, { report: { accepted, rejected }, failure }: ImportResult): AuditEntry {
+  const details = { format, accepted, rejected, end: failure?.code ?? 'COMPLETE' }
+  return { actor: localAdmin, action: 'readings.import', subject: 'readings', details }
 }
 
 export function mediaTypeOf(request: FastifyRequest): string {

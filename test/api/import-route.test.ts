@@ -16,9 +16,15 @@ const alamosa = readFileSync(new URL('../../demo/data/alamosa-minutes.csv', impo
 
 type Append = Parameters<typeof registerImport>[1]['ingest']['append']
 
+interface Report {
+  accepted: number
+  rejected: number
+  end: string
+}
+
 async function startRoute(t: Test, append: Append = async () => 'stored') {
   /** The details of the audit's rows. */
-  const reports: { accepted: number; rejected: number; end: string }[] = []
+  const reports: Report[] = []
   const app = fastify()
   app.register((scope, _options, done) => {
     registerImport(scope, {
@@ -26,9 +32,7 @@ async function startRoute(t: Test, append: Append = async () => 'stored') {
       devices: { get: name => (name === 'alamosa' ? ({ number: 1, symbol: 'alamosa-1' } as Device) : undefined) },
       ranges: defaultRanges,
       aheadMsMax: 300_000,
-      postgres: {
-        query: async (_text: string, values: string[]) => reports.push(JSON.parse(values[3] ?? '')),
-      } as never,
+      audit: async ({ details }) => void reports.push(details as unknown as Report),
     })
     done()
   })

@@ -1,0 +1,18 @@
+/** The audit of what has been done already: it fails by itself, for the answer has to say what is true of the readings. */
+
+import type pg from 'pg'
+import { type AuditEntry, writeAudit } from '../../auth/audit.ts'
+import type { Log } from '../log.ts'
+
+export type WriteLateAudit = (entry: AuditEntry) => Promise<void>
+
+/** Where PostgreSQL does not take the row, the log has it. */
+export function createLateAudit(postgres: Pick<pg.Pool, 'query'>, log: Pick<Log, 'error'>): WriteLateAudit {
+  return async entry => {
+    try {
+      await writeAudit(postgres, entry)
+    } catch (error) {
+      log.error({ err: error, audit: entry }, 'a row of the audit could not be written; it stands here instead')
+    }
+  }
+}
