@@ -1,9 +1,9 @@
 /** All settings, read from the environment in this one place. The README's table lists them. */
 
 import { isIP } from 'node:net'
-import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { z } from 'zod'
+import { cacheDirectoryOf } from './cache-directory.ts'
 import { type Faults, readFaults } from './faults.ts'
 
 const gibibyte = 1024 ** 3
@@ -168,11 +168,10 @@ export function readConfig(environment: Record<string, string | undefined>): Con
       throw new ConfigError(`Wrong settings: ${one} and ${other} go together; give both or none.`)
     }
   }
-  const cacheHome = given['XDG_CACHE_HOME'] ?? join(homedir(), '.cache')
   const others = Object.entries(environment).filter(([name]) => !(name in Settings.shape))
   return {
     ...config,
-    cacheDirectory: join(cacheHome, 'barograph'),
+    cacheDirectory: cacheDirectoryOf(environment),
     environment: Object.fromEntries(others),
     faults: faultsOf(given),
   }

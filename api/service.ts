@@ -10,9 +10,11 @@ import { StartError } from '../store/start-error.ts'
 import { openStore, type Store } from '../store/store.ts'
 import { createPathRefusal, registerAdmin } from './admin/admin.ts'
 import { createTokenCheck } from './admin/admin-token.ts'
+import { readCertificate } from './certificate.ts'
 import type { Config } from './config.ts'
 import { registerContentFiles } from './content-files/content-files.ts'
 import { type Clock, createClockMs } from './faults.ts'
+import { checkListenAddress, listenFault } from './listen-address.ts'
 import type { Log } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { createNetworks } from './networks.ts'
@@ -75,6 +77,9 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   if (config.faults !== undefined) log.warn({}, 'this process injects faults, for tests; keep no readings in it')
   const directory = openDataDirectory(config.DATA_DIR)
   onOpen(() => directory.close())
+  // What can be told wrong at once need not wait for the databases.
+  readCertificate(config)
+  await checkListenAddress(config)
   const giveUp = new AbortController()
   const opening = openStore({
     directory,
@@ -136,7 +141,11 @@ async function listen(
     isStopping = true
     await app.close()
   })
-  return await app.listen({ host: config.HOST, port: config.PORT })
+  try {
+    return await app.listen({ host: config.HOST, port: config.PORT })
+  } catch (error) {
+    throw listenFault(config, error)
+  }
 }
 
 function createOwnServer(config: Config, log: Log, parts: Parts, isStopping: () => boolean): FastifyInstance {

@@ -57,8 +57,7 @@ export function registerContentFiles(app: FastifyInstance, options: ContentFiles
     // Before anything of a body is looked at.
     scope.addHook('onRequest', async (request, reply) => await answer(parts, request, reply))
     scope.addHook('onReady', done => {
-      // So that the first request need not wait for it.
-      listing.current().catch((error: unknown) => log.warn({ err: error }, 'the content files could not be read yet'))
+      listing.prepare()
       done()
     })
     scope.addHook('onClose', () => listing.close())

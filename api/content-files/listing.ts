@@ -9,6 +9,8 @@ import { readIndex } from './index-reader.ts'
 import type { ListingIndex } from './listing-index.ts'
 
 export interface Listing {
+  /** Makes the first index, so that the first request need not wait for it. */
+  prepare(): void
   /** The newest index that there is. */
   current(): Promise<ListingIndex>
   /**
@@ -64,11 +66,15 @@ export function createListing(options: ListingOptions): Listing {
     return index.version === version ? index : await rebuild()
   }
 
-  function rebuildBehind(): void {
-    if (building !== undefined || nowMs() < restUntilMs) return
+  function prepare(): void {
+    // That it was closed meanwhile is no fault.
     rebuild().catch((error: unknown) => {
-      if (!isClosed) log.warn({ err: error }, 'the index of the content files could not be made anew')
+      if (!isClosed) log.warn({ err: error }, 'the index of the content files could not be made')
     })
+  }
+
+  function rebuildBehind(): void {
+    if (building === undefined && nowMs() >= restUntilMs) prepare()
   }
 
   function newer(index: ListingIndex, version: string, isLacking: boolean): Promise<ListingIndex> | undefined {
@@ -84,6 +90,7 @@ export function createListing(options: ListingOptions): Listing {
   }
 
   return {
+    prepare,
     current: async () => newest ?? (await rebuild()),
     newer,
     close: async () => {

@@ -2,7 +2,7 @@
 
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
@@ -68,29 +68,25 @@ test('a second service on the same data directory is refused and names the first
   t.equal((await fetch(`${first.url}/health/live`)).status, 200)
 })
 
-test('a port that is taken gives a sentence that names the remedy', async t => {
+test('a port, an address or a certificate that cannot be used is told before anything is started', async t => {
   const other = createServer().listen(0, '127.0.0.1')
   t.teardown(() => other.close())
   await once(other, 'listening')
   const address = other.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
-  await t.rejects(
-    startService(t, { environment: { ...withoutQuestdb, PORT: String(port) } }),
-    /Port \d+ .* is taken.*set PORT/,
-  )
-})
-
-test('an address or a certificate that cannot be used gives such a sentence too', async t => {
   const wrong: [Record<string, string>, RegExp][] = [
+    [{ PORT: String(port) }, /Port \d+ .* is taken.*set PORT/],
     // An address that is kept for documentation.
     [{ HOST: '192.0.2.1' }, /HOST 192\.0\.2\.1 is no address of this machine: set it/],
     [{ TLS_CERT: '/nowhere.pem', TLS_KEY: '/nowhere.pem' }, /TLS_CERT \/nowhere\.pem cannot be read \(ENOENT\): give/],
     [{ TLS_CERT: 'package.json', TLS_KEY: 'package.json' }, /TLS_KEY package\.json are no certificate.*: give/],
   ]
   for (const [environment, sentence] of wrong) {
-    const started = startService(t, { environment: { ...withoutQuestdb, ...environment } })
+    const dataDirectory = temporaryFolder(t)
+    const started = startService(t, { environment, dataDirectory })
     await t.rejects(started, sentence)
-    await t.rejects(started, { message: /^(?!.*\n {4}at )/s }, 'and no stack')
+    await t.rejects(started, { message: /^the service did not start: [^\n]+\n$/ }, 'one sentence, no stack')
+    for (const server of ['questdb', 'postgres']) t.notOk(existsSync(join(dataDirectory, server, 'process')), server)
   }
 })
 

@@ -1,0 +1,37 @@
+/** Whether the service can listen where it is told to: tried before anything is started, and told in a sentence. */
+
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { StartError } from '../store/start-error.ts'
+import type { Config } from './config.ts'
+
+type Address = Pick<Config, 'HOST' | 'PORT'>
+
+/** By what the operating system says when the address cannot be had. */
+const remedies: Record<string, (address: Address) => string> = {
+  EADDRINUSE: ({ HOST, PORT }) =>
+    `Port ${PORT} on ${HOST} is taken by another program: stop that one, or set PORT to a free port.`,
+  EADDRNOTAVAIL: ({ HOST }) =>
+    `HOST ${HOST} is no address of this machine: set it to one of its addresses, or to 0.0.0.0 for all.`,
+  ENOTFOUND: ({ HOST }) => `HOST ${HOST} is no name that is known here: set it to an address of this machine.`,
+  EACCES: ({ PORT }) => `Port ${PORT} needs rights that this user has not: set PORT to 1024 or more.`,
+}
+
+/** Throws a `StartError` when it cannot. Somebody else may still be quicker, and then the later listening tells. */
+export async function checkListenAddress(address: Address): Promise<void> {
+  const server = createServer(socket => socket.destroy())
+  try {
+    await once(server.listen({ host: address.HOST, port: address.PORT }), 'listening')
+  } catch (error) {
+    throw listenFault(address, error)
+  } finally {
+    server.close()
+  }
+}
+
+/** The sentence for a failure to listen; anything else as it is. */
+export function listenFault(address: Address, error: unknown): unknown {
+  const { code = '', syscall } = error as NodeJS.ErrnoException
+  const remedy = syscall === undefined ? undefined : remedies[code]
+  return remedy === undefined ? error : new StartError(remedy(address))
+}
