@@ -4,6 +4,7 @@
  */
 
 import type { QuestdbConnection, WriteAnswer } from './questdb.ts'
+import { RequestSize } from './request-size.ts'
 import { cutSlice, type Slice, SliceEncoder } from './slices.ts'
 
 export interface Round {
@@ -27,13 +28,17 @@ export interface Part {
   count: number
 }
 
+/** What becomes of one request; `resize`: its rows are to go in smaller ones. */
+type Sent = Delivered | 'resize'
+
 /** `stuck`: QuestDB takes nothing at present, and the round is to be planned again. `closed`: we are stopping. */
 export type Delivered = 'sent' | 'stuck' | 'closed'
 
 export interface DeliveryOptions {
   connections: QuestdbConnection[]
-  /** Bytes of one request. */
+  /** Bytes of one request, at most. */
   requestBytes: number
+  monotonicMs: () => number
   /** Resolves after the time, or at once when the forwarder closes. */
   sleep: (ms: number) => Promise<void>
   random: () => number
@@ -54,6 +59,8 @@ const backoffMsMin = 100
 const backoffMsMax = 5000
 /** The one status that bytes of ours can cause; the other 5xx are those of a busy server or of a proxy. */
 const internalError = 500
+/** A proxy takes no request of this size. */
+const contentTooLarge = 413
 /** How often the same bytes meet it before the fault is looked for in a row, and a single row before it is blamed. */
 const patience = 3
 /** Halvings on a mere suspicion, in one round: where nothing passes at all, it is the server. */
@@ -71,6 +78,7 @@ export class Delivery {
   readonly #options: DeliveryOptions
   /** One for each connection. */
   readonly #encoders: SliceEncoder[]
+  readonly #size: RequestSize
   /** Requests that were taken. */
   #stored = 0
   readonly #suspicions = new WeakMap<Round, number>()
@@ -82,6 +90,7 @@ export class Delivery {
   constructor(options: DeliveryOptions) {
     this.#options = options
     this.#encoders = options.connections.map(() => new SliceEncoder())
+    this.#size = new RequestSize(options.requestBytes)
   }
 
   async deliver(round: Round): Promise<Delivered> {
@@ -93,35 +102,45 @@ export class Delivery {
   /** The round's parts for one connection, one after the other. */
   async #sendOver(connection: number, round: Round): Promise<Delivered> {
     for (const part of round.parts.filter(part => part.connection === connection)) {
-      for (let from = 0; from < part.count; ) {
-        const slice = this.#cut(round, part, from)
-        const outcome = await this.#sendSlice(slice, patience)
-        if (outcome !== 'sent') return outcome
-        from = slice.to
-      }
+      const outcome = await this.#sendRows(round, part, 0, part.count, patience)
+      if (outcome !== 'sent') return outcome
     }
     return 'sent'
   }
 
-  /** Sends a slice until its rows are taken or one of them is at fault. */
-  async #sendSlice(slice: Slice, attemptsMax: number): Promise<Delivered> {
+  /** Rows `from` up to `to` of a part, one request after the other, each as long as one may be at that time. */
+  async #sendRows(round: Round, part: Part, from: number, to: number, attemptsMax: number): Promise<Delivered> {
+    let next = from
+    for (let resized = 0; next < to; ) {
+      const slice = cutSlice(round, part, next, this.#size.bytes, to)
+      const outcome = await this.#sendSlice(slice, attemptsMax)
+      if (outcome === 'resize') {
+        await this.#options.sleep(backoffMs(++resized, this.#options.random()))
+        continue
+      }
+      if (outcome !== 'sent') return outcome
+      resized = 0
+      next = slice.to
+    }
+    return 'sent'
+  }
+
+  /** Sends a slice until its rows are taken, one of them is at fault, or it turns out to be too long. */
+  async #sendSlice(slice: Slice, attemptsMax: number): Promise<Sent> {
     for (let attempt = 1; ; attempt++) {
       if (this.#options.isClosed()) return 'closed'
       const answer = await this.#write(slice)
       if (answer.kind === 'stored') return 'sent'
-      const suspicion = await this.#suspicionOf(slice, answer, attempt >= attemptsMax)
+      if (await this.#isTooLong(slice, answer)) return 'resize'
+      const suspicion = await this.#suspicionOf(answer, attempt >= attemptsMax)
       if (suspicion !== undefined) return this.#halve(slice, suspicion)
       await this.#options.sleep(backoffMs(attempt, this.#options.random()))
     }
   }
 
   /** Why a row of the slice may be at fault; undefined when the same bytes are to be sent again. */
-  async #suspicionOf({ round }: Slice, answer: WriteFailure, isLast: boolean): Promise<Suspicion | undefined> {
-    if (answer.kind === 'unanswered') {
-      // If these rows were taken after newer ones, they would undo them. So nothing newer is sent in the meantime.
-      if (round.hasClientTimes) await this.#options.outwait()
-      return undefined
-    }
+  async #suspicionOf(answer: WriteFailure, isLast: boolean): Promise<Suspicion | undefined> {
+    if (answer.kind === 'unanswered') return undefined
     if (answer.kind === 'failed') {
       const mayBeRow = answer.status === internalError && isLast
       return mayBeRow ? { reason: `${answer.status} ${answer.message}`, certain: false } : undefined
@@ -132,18 +151,32 @@ export class Delivery {
     return undefined
   }
 
+  /** It may be: a proxy says so, or there was no answer in time. */
+  async #isTooLong({ round, length }: Slice, answer: WriteFailure): Promise<boolean> {
+    if (answer.kind === 'unanswered') {
+      this.#size.unanswered(length)
+      // If these rows were taken after newer ones, they would undo them. So nothing newer is sent in the meantime.
+      if (round.hasClientTimes) await this.#options.outwait()
+      return true
+    }
+    const isRefused = answer.kind === 'failed' && answer.status === contentTooLarge
+    if (isRefused) this.#size.refused(length)
+    return isRefused
+  }
+
   /** Some row of the slice is at fault: certainly, when QuestDB said so, else perhaps. */
   async #halve(slice: Slice, suspicion: Suspicion): Promise<Delivered> {
-    const { from, to } = slice
+    const { round, part, from, to } = slice
     if (to - from === 1) return this.#judge(slice, suspicion)
     if (!suspicion.certain && this.#suspect(slice.round) > suspicionsMax) return 'stuck'
     const middle = (from + to) >> 1
-    const first = { ...slice, to: middle }
     const storedNow = this.#stored
-    let firstOutcome = await this.#sendPiece(first)
-    const secondOutcome = await this.#sendPiece({ ...slice, from: middle })
+    let firstOutcome = await this.#sendPiece(round, part, from, middle)
+    const secondOutcome = await this.#sendPiece(round, part, middle, to)
     // Others have passed in the meantime: what did not is looked at again in that light.
-    if (firstOutcome === 'stuck' && this.#stored > storedNow) firstOutcome = await this.#sendPiece(first)
+    if (firstOutcome === 'stuck' && this.#stored > storedNow) {
+      firstOutcome = await this.#sendPiece(round, part, from, middle)
+    }
     return firstOutcome === 'sent' ? secondOutcome : firstOutcome
   }
 
@@ -163,8 +196,8 @@ export class Delivery {
     const witness = this.#witnesses.get(part)
     if (witness === undefined) return false
     for (let turn = 0; turn < turnsOfProof; turn++) {
-      const other = await this.#write(this.#cut(round, part, witness, witness + 1))
-      const suspect = await this.#write(this.#cut(round, part, from, from + 1))
+      const other = await this.#write(this.#cutRow(round, part, witness))
+      const suspect = await this.#write(this.#cutRow(round, part, from))
       const isOpen = other.kind === 'unanswered' || suspect.kind === 'unanswered'
       if (isOpen && round.hasClientTimes) await this.#options.outwait()
       if (other.kind !== 'stored' || suspect.kind !== 'failed' || suspect.status !== internalError) return false
@@ -172,13 +205,12 @@ export class Delivery {
     return true
   }
 
-  #sendPiece({ round, part, from, to }: Slice): Promise<Delivered> {
-    const slice = this.#cut(round, part, from, to)
-    return this.#sendSlice(slice, to - from === 1 ? patience : 1)
+  #sendPiece(round: Round, part: Part, from: number, to: number): Promise<Delivered> {
+    return this.#sendRows(round, part, from, to, to - from === 1 ? patience : 1)
   }
 
-  #cut(round: Round, part: Part, from: number, to?: number): Slice {
-    return cutSlice(round, part, from, this.#options.requestBytes, to)
+  #cutRow(round: Round, part: Part, index: number): Slice {
+    return cutSlice(round, part, index, this.#options.requestBytes, index + 1)
   }
 
   async #write(slice: Slice): Promise<WriteAnswer> {
@@ -187,8 +219,10 @@ export class Delivery {
     const connection = this.#options.connections[part.connection]
     const encoder = this.#encoders[part.connection]
     if (!(connection && encoder)) throw new Error(`there is no connection ${part.connection}`)
+    const startedMs = this.#options.monotonicMs()
     const answer = await connection.write(encoder.body(slice))
     if (answer.kind === 'stored') {
+      this.#size.passed(slice.length, this.#options.monotonicMs() - startedMs)
       this.#stored++
       this.#rememberWitness(part, from)
       this.rows += rows

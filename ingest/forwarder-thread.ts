@@ -22,7 +22,8 @@ export interface ForwarderThreadData {
   connectionCount: number
   paceMs: number
   outwaitMs: number
-  requestTimeoutMs: number
+  /** A request is given up when nothing of it has moved for so long. */
+  requestIdleMs: number
   /** For tests only. */
   faults: InjectedFaults | undefined
 }
@@ -50,10 +51,10 @@ function logAt(level: 'info' | 'warn' | 'error') {
 const log = { info: logAt('info'), warn: logAt('warn'), error: logAt('error') } as Log
 
 function start(options: Extract<ForwarderCommand, { kind: 'start' }>): void {
-  const { directory, durableEnd, end, connectionCount, requestTimeoutMs, faults } = data
+  const { directory, durableEnd, end, connectionCount, requestIdleMs, faults } = data
   const disk = withDiskFaults(openDisk(directory), faults)
   const pass = faults && createPass(faults)
-  const connect = () => withForwardFaults(connectQuestdb(options.questdb, requestTimeoutMs), pass)
+  const connect = () => withForwardFaults(connectQuestdb(options.questdb, requestIdleMs), pass)
   // A QuestDB that does not sync may have lost, while we were away, what it had applied.
   const from = options.keepMs > 0 ? (listSegments(disk)[0] ?? end.position) : readCheckpoint(disk, end.position)
   forwarder = new Forwarder({

@@ -116,6 +116,7 @@ export class Forwarder {
     this.#delivery = new Delivery({
       connections: connections.slice(0, -1),
       requestBytes: options.requestBytes,
+      monotonicMs: timing.monotonicMs,
       sleep: ms => this.#sleeper.sleep(ms),
       random: timing.random,
       outwait: () => this.#outwait(options.outwaitMs),

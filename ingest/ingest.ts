@@ -116,7 +116,7 @@ export function openIngest(options: IngestOptions): Ingest {
     connectionCount: 2,
     paceMs: 500,
     outwaitMs: 3000,
-    requestTimeoutMs: 30_000,
+    requestIdleMs: 30_000,
     faults: options.faults,
   }
   const forwarder = new Worker(new URL('./forwarder-thread.ts', import.meta.url), {

@@ -37,7 +37,11 @@ const proxyHasNoAnswer = new Set([502, 504])
 /** An answer is short; a proxy's error page is cut here. */
 const answerBytesMax = 1024 * 1024
 
-export function connectQuestdb(address: QuestdbHttp, timeoutMs: number): QuestdbConnection {
+/**
+ * A request is given up when no byte of it or of its answer has moved for `idleMs`: how long a large one takes over a slow
+ * link says nothing. What the system has taken from us counts as moved, though it may wait there.
+ */
+export function connectQuestdb(address: QuestdbHttp, idleMs: number): QuestdbConnection {
   const client = address.tls ? https : http
   const agent = new client.Agent({ keepAlive: true, maxSockets: 1 })
   const authorization = address.authorization === undefined ? {} : { authorization: address.authorization }
@@ -52,8 +56,9 @@ export function connectQuestdb(address: QuestdbHttp, timeoutMs: number): Questdb
       const length = body === undefined ? {} : { 'content-length': body.length }
       const headers = { ...authorization, ...length }
       const { host, port } = address
-      const sent = client.request({ agent, host, port, method, path, headers, signal: AbortSignal.timeout(timeoutMs) })
+      const sent = client.request({ agent, host, port, method, path, headers, timeout: idleMs })
       sent.on('error', reject)
+      sent.on('timeout', () => giveUp(sent, new Error(`nothing went to or came from QuestDB for ${idleMs} ms`)))
       sent.on('socket', socket => {
         if (socket.connecting) socket.once('connect', () => onConnected?.())
         else onConnected?.()
@@ -101,6 +106,14 @@ export function connectQuestdb(address: QuestdbHttp, timeoutMs: number): Questdb
     },
     close: () => agent.destroy(),
   }
+}
+
+/** With a reset, so that what waits in the system's buffers is not sent on: QuestDB would take it at some later time. */
+function giveUp(sent: http.ClientRequest, error: Error): void {
+  const { socket } = sent
+  // Over TLS the connection cannot be reset from here; it is closed.
+  if (socket !== null && !('encrypted' in socket)) socket.resetAndDestroy()
+  sent.destroy(error)
 }
 
 /** A piece that the system has not taken yet must stay as it is, so the next but one waits for it. */

@@ -93,3 +93,24 @@ test('an answer that comes before the last row counts, and the connection serves
     t.ok(answer.kind === 'refused' || answer.kind === 'unanswered', answer.kind)
   }
 })
+
+test('a request may take long while it moves', async t => {
+  const bytesPerStep = 1024 * 1024
+  const slow = await portOf(
+    t,
+    createServer(async (request, response) => {
+      let seen = 0
+      for await (const piece of request) {
+        seen += (piece as Buffer).length
+        if (seen < bytesPerStep) continue
+        seen = 0
+        await new Promise(resolve => setTimeout(resolve, 100))
+      }
+      response.writeHead(204).end()
+    }),
+  )
+  const idleMs = 2000
+  // Some six seconds of it, of which the last is behind the system's buffers.
+  const body = { length: 64 * bytesPerStep, pieces: () => piecesInTurns(64, bytesPerStep) }
+  t.match(await send(t, slow, body, idleMs), { kind: 'stored' })
+})
