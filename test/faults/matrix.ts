@@ -2,9 +2,11 @@
 
 import { dieAtPoints, killInReplay } from './rows/crash-points.ts'
 import { changeWhileFrozen } from './rows/frozen-changes.ts'
+import { idleConnections } from './rows/idle-connections.ts'
 import { damageJournal } from './rows/journal-damage.ts'
 import { killEverything, killService, stopService } from './rows/kills.ts'
 import { fewFileHandles, fullJournalDisk, fullPostgresDisk, fullQuestdbDisk, noRights } from './rows/limits.ts'
+import { pipelinedRequests } from './rows/pipelined-requests.ts'
 import { exhaustPostgres, freezePostgres, killPostgres } from './rows/postgres.ts'
 import { cutPower } from './rows/power-cuts.ts'
 import { freezeQuestdb, killQuestdb, outageOfQuestdb } from './rows/questdb.ts'
@@ -52,6 +54,8 @@ export const matrix: MatrixRow[] = [
   { row: '16b', what: 'no rights on the journal', cycles: 1, minutes: 0.2, run: noRights },
   { row: '17', what: 'second process', cycles: 4, minutes: 0.6, run: secondProcess },
   { row: '18', what: 'rude clients', cycles: 2, minutes: 0.3, run: rudeClients },
+  { row: '24', what: 'idle connections, few files', cycles: 1, minutes: 1, run: idleConnections },
+  { row: '25', what: 'pipelined requests', cycles: 1, minutes: 0.5, run: pipelinedRequests },
   {
     row: '26',
     what: 'changes while PostgreSQL is frozen',

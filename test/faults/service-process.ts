@@ -39,6 +39,8 @@ export interface ServiceOptions {
   environment: Record<string, string>
   /** Another user to run as. */
   user?: number | undefined
+  /** How many files it may have open, and each of its children. */
+  filesMax?: number | undefined
 }
 
 /** Of a request without an answer. */
@@ -69,7 +71,9 @@ export function createServiceProcess(t: TestHooks, options: ServiceOptions): Ser
       // A harness that is stopped in the middle leaves no service behind.
       const parent = { PARENT_PID: String(process.pid) }
       const rates = { DEVICE_RATE: '100000', DEVICE_BURST: '1000000' }
-      const started = spawn(process.execPath, [...nodeFlags, 'api/main.ts'], {
+      const limit = options.filesMax === undefined ? [] : ['prlimit', `--nofile=${options.filesMax}`]
+      const [command = '', ...parameters] = [...limit, process.execPath, ...nodeFlags, 'api/main.ts']
+      const started = spawn(command, parameters, {
         cwd: source,
         env: { ...process.env, ...own, ...parent, ...rates, ...service.environment, ...more },
         stdio: ['ignore', 'pipe', 'pipe'],

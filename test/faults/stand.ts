@@ -41,6 +41,8 @@ export interface ExperimentOptions {
   importReadings?: number
   importsMax?: number
   environment?: Record<string, string>
+  /** How many files the service may have open, and each of its databases. */
+  filesMax?: number
   /** With databases of its own instead of the shared ones. */
   ownDatabases?: boolean
   judging?: JudgeOptions
@@ -114,6 +116,7 @@ async function setUp(harness: Harness, hooks: Hooks, options: ExperimentOptions)
       ...(options.ownDatabases === true ? {} : settingsFor(databases, proxy.port)),
       ...options.environment,
     },
+    filesMax: options.filesMax,
   })
   await service.start(options.firstStart)
   const prefix = `f${process.pid}x${Date.now().toString(36)}x`

@@ -32,12 +32,17 @@ tap.test('pipelined requests of others hold up nobody', async t => {
   const served = () => clients.reduce((sum, client) => sum + client.answers(), 0)
   for (const { socket } of clients) socket.write(get.repeat(count))
   await until('all of them are served', () => clients.every(client => client.answers() > 0))
-  const before = served()
-  device.socket.write(put())
-  await until('the reading is acknowledged', () => device.answers() === 1)
-  const beside = served() - before
-  t.match(device.received(), / 200 OK/)
-  t.ok(beside <= clients.length * 10, `${beside} answers beside the acknowledgement`)
+  const beside: number[] = []
+  for (let index = 1; index <= 5; index++) {
+    const before = served()
+    device.socket.write(put())
+    await until('the reading is acknowledged', () => device.answers() === index || device.socket.closed)
+    beside.push(served() - before)
+  }
+  t.equal(device.received().split('{"status":"success"}').length - 1, 5)
+  // The median: a disk that is slow for a moment holds up an acknowledgement, and others are served meanwhile.
+  const median = beside.sort((a, b) => a - b)[2] ?? 0
+  t.ok(median <= clients.length * 10, `${median} answers beside an acknowledgement`)
   for (const { socket } of clients) socket.destroy()
 })
 
