@@ -3,14 +3,35 @@
 import type { FastifyInstance } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { IngestStatus } from '../ingest/ingest.ts'
+import type { CacheStatus } from '../query/kept/body-cache.ts'
+import { addIngest } from './ingest-metrics.ts'
 import { isLocalRequest } from './local-request.ts'
+import { counter, gauge } from './metric-kinds.ts'
 import { refuseOtherMethods } from './other-methods.ts'
+import { measureRequests } from './request-durations.ts'
+
+/** Why `PUT /api/log` does not take a reading. */
+export const rejectionReasons = [
+  'unauthorized',
+  'throttled',
+  'mismatch',
+  'suspended',
+  'disabled',
+  'invalid',
+  'media_type',
+  'too_large',
+  'timeout',
+  'full',
+  'closing',
+  'unknown',
+] as const
+export type RejectionReason = (typeof rejectionReasons)[number]
 
 /** What the way of a reading reports while it runs. */
 export interface IngestMeter {
   /** A reading was acknowledged, so long after its body was there. */
   stored(elapsedMs: number): void
-  rejected(reason: string): void
+  rejected(reason: RejectionReason): void
 }
 
 export interface Metrics {
@@ -24,6 +45,9 @@ export interface MetricsOptions {
   questdbUp: () => boolean
   /** Questions that wait for a thread, by pool. */
   questionsWaiting: () => Readonly<Record<string, number>>
+  cache: () => CacheStatus
+  disk: () => Promise<{ freeBytes: number; totalBytes: number }>
+  version: string
   /** Knows the admin token, which is asked for when the scrape comes from another machine. */
   isAdmin: (rawHeaders: readonly string[]) => boolean
   /** Whether an address is that of a proxy. */
@@ -52,6 +76,9 @@ export function createMetrics(options: MetricsOptions): Metrics {
   gauge(registry, 'barograph_devices', 'Devices in the registry.', options.devices)
   gauge(registry, 'barograph_questdb_up', '1 when QuestDB answers.', () => (options.questdbUp() ? 1 : 0))
   addQuestions(registry, options.questionsWaiting)
+  addCache(registry, options.cache)
+  addDisk(registry, options.disk)
+  addBuildInfo(registry, options.version)
   let made: { text: Promise<string>; atMs: number } | undefined
 
   function text(): Promise<string> {
@@ -69,6 +96,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       rejected: reason => rejects.inc({ reason }),
     },
     register(app) {
+      measureRequests(app, registry)
       app.get('/metrics', async (request, reply) => {
         if (!isLocalRequest(request.raw, options.isTrusted) && !options.isAdmin(request.raw.rawHeaders)) {
           return reply.code(401).header('www-authenticate', 'Bearer realm="metrics"').send({ status: 'unauthorized' })
@@ -80,32 +108,41 @@ export function createMetrics(options: MetricsOptions): Metrics {
   }
 }
 
+/** Every reason is there from the start, so that a rate over the first of them is seen. */
 function createRejects(registry: Registry): Counter<'reason'> {
-  return new Counter({
+  const rejects = new Counter({
     name: 'barograph_readings_rejected_total',
     help: 'Readings that PUT /api/log refused, by reason.',
     labelNames: ['reason'],
     registers: [registry],
   })
+  for (const reason of rejectionReasons) rejects.inc({ reason }, 0)
+  return rejects
 }
 
-function addIngest(registry: Registry, ingest: () => IngestStatus): void {
-  const total = (name: string, help: string, read: (status: IngestStatus) => number) =>
-    counter(registry, `barograph_${name}_total`, help, () => read(ingest()))
-  const level = (name: string, help: string, read: (status: IngestStatus) => number) =>
-    gauge(registry, `barograph_${name}`, help, () => read(ingest()))
-  total('readings_durable', 'Readings synced to the journal, by every way in.', status => status.journal.readings)
-  total('journal_groups', 'Syncs of the journal; durable readings by groups is the mean group.', s => s.journal.groups)
-  total('readings_forwarded', 'Rows that QuestDB has taken.', status => status.forwarder.rows)
-  total('readings_applied', 'Records of the journal that queries show.', status => status.forwarder.appliedOrdinal)
-  level('lag_readings', 'Readings on disk that no query shows yet.', status => status.lag.readings)
-  level('lag_seconds', 'How long the oldest of them has waited.', status => status.lag.seconds)
-  level('journal_bytes', 'Size of the journal.', status => status.journal.bytes)
-  level('journal_damaged_bytes', 'Bytes of the journal in quarantine.', status => damagedBytes(status))
-  level('dead_letters', 'Readings that QuestDB refused.', status => status.forwarder.deadLetters)
-  total('clock_steps', 'How often the clock was set, by more than a second.', status => status.clock.steps)
-  level('stamp_ahead_seconds', 'How far the newest stamp lies ahead of the clock.', s => s.clock.aheadSeconds)
-  level('table_suspended', '1 while QuestDB has suspended the table.', status => (status.forwarder.suspended ? 1 : 0))
+function addCache(registry: Registry, status: MetricsOptions['cache']): void {
+  counter(registry, 'barograph_cache_hits_total', 'Answers given from memory.', () => status().hits)
+  counter(registry, 'barograph_cache_misses_total', 'Answers that had to be made.', () => status().misses)
+  gauge(registry, 'barograph_cache_bytes', 'Memory that kept answers take.', () => status().bytes)
+}
+
+function addDisk(registry: Registry, read: MetricsOptions['disk']): void {
+  // What cannot be told must not cost the scrape: this is asked when files run out, too.
+  const disk = () => read().catch(() => ({ freeBytes: Number.NaN, totalBytes: Number.NaN }))
+  gauge(registry, 'barograph_disk_free_bytes', 'Free space on the disk of the data directory.', async () => {
+    return (await disk()).freeBytes
+  })
+  gauge(registry, 'barograph_disk_size_bytes', 'Size of that disk.', async () => (await disk()).totalBytes)
+}
+
+function addBuildInfo(registry: Registry, version: string): void {
+  const info = new Gauge({
+    name: 'barograph_build_info',
+    help: 'Always 1; its labels say what runs.',
+    labelNames: ['version', 'node_version'],
+    registers: [registry],
+  })
+  info.set({ version, node_version: process.versions.node }, 1)
 }
 
 function addQuestions(registry: Registry, waiting: MetricsOptions['questionsWaiting']): void {
@@ -116,34 +153,6 @@ function addQuestions(registry: Registry, waiting: MetricsOptions['questionsWait
     registers: [registry],
     collect() {
       for (const [pool, count] of Object.entries(waiting())) this.set({ pool }, count)
-    },
-  })
-}
-
-function damagedBytes({ journal, forwarder }: IngestStatus): number {
-  return journal.tornBytes + forwarder.damagedBytes
-}
-
-function gauge(registry: Registry, name: string, help: string, read: () => number): void {
-  new Gauge({
-    name,
-    help,
-    registers: [registry],
-    collect() {
-      this.set(read())
-    },
-  })
-}
-
-/** A counter whose number is kept elsewhere. */
-function counter(registry: Registry, name: string, help: string, read: () => number): void {
-  new Counter({
-    name,
-    help,
-    registers: [registry],
-    collect() {
-      this.reset()
-      this.inc(read())
     },
   })
 }

@@ -13,6 +13,7 @@ import { createTokenCheck } from './admin/admin-token.ts'
 import { readCertificate } from './certificate.ts'
 import type { Config } from './config.ts'
 import { registerContentFiles } from './content-files/content-files.ts'
+import { readDisk } from './disk-space.ts'
 import { type Clock, createClockMs } from './faults.ts'
 import { checkListenAddress, listenFault } from './listen-address.ts'
 import type { Log } from './log.ts'
@@ -21,6 +22,7 @@ import { createNetworks } from './networks.ts'
 import { createOwnConnections } from './own-connections.ts'
 import { openOwnIngest } from './own-ingest.ts'
 import { createServer } from './server.ts'
+import { packageVersion } from './version.ts'
 
 export interface Service {
   /** Where it listens. */
@@ -161,6 +163,9 @@ function createOwnServer(config: Config, log: Log, parts: Parts, isStopping: () 
     devices: () => devices.size(),
     questdbUp: () => store.questdb.state().state === 'up',
     questionsWaiting: query.queueLengths,
+    cache: query.cacheStatus,
+    disk: () => readDisk(config.DATA_DIR),
+    version: packageVersion(),
     isAdmin: createTokenCheck(adminToken),
     isTrusted,
   })

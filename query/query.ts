@@ -7,7 +7,7 @@ import { createAsk, createNote } from './asking.ts'
 import { createDay } from './day.ts'
 import type { QueryDevice } from './fleet.ts'
 import type { Answer, Body, Coding } from './kept/body.ts'
-import { createBodyCache } from './kept/body-cache.ts'
+import { type CacheStatus, createBodyCache } from './kept/body-cache.ts'
 import { createKeptAnswers } from './kept/kept-answers.ts'
 import { createLatest } from './latest.ts'
 import { defaultLimits, type QueryLimits } from './limits.ts'
@@ -41,6 +41,7 @@ export interface Query extends Analyses {
   coded(body: Body, coding: Coding): Buffer | Promise<Buffer> | undefined
   /** Questions that wait for a thread, by pool. */
   queueLengths(): Readonly<Record<'light' | 'analysis', number>>
+  cacheStatus(): CacheStatus
   close(): Promise<void>
 }
 
@@ -70,6 +71,7 @@ export function createQuery({ questdb, timeZone, now, revision, rawFromUs, log, 
     day,
     ...analyses,
     coded: cache.coded,
+    cacheStatus: cache.status,
     queueLengths: () => ({ light: light.queueLength(), analysis: analysis.queueLength() }),
     async close() {
       await Promise.all([light.close(), analysis.close()])

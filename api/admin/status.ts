@@ -1,12 +1,12 @@
 /** `GET /status`: how the service is, for a person at the command line. */
 
-import { statfs } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
 import { z } from 'zod'
 import type { Devices } from '../../auth/devices.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import type { Store } from '../../store/store.ts'
+import { readDisk } from '../disk-space.ts'
 import { addPath } from './paths.ts'
 
 const Database = z.object({
@@ -61,7 +61,7 @@ export function registerStatus(scope: FastifyInstance, options: StatusOptions): 
 async function readStatus({ devices, ingest, store, dataDirectory, ownPostgres }: StatusOptions): Promise<Status> {
   const { journal, forwarder, lag } = ingest.status()
   const versions = store.versions()
-  const [postgresFault, disk] = await Promise.all([askPostgres(store.postgres), statfs(dataDirectory)])
+  const [postgresFault, disk] = await Promise.all([askPostgres(store.postgres), readDisk(dataDirectory)])
   const { questdb } = store
   return {
     versions: { node: process.versions.node, java: versions.java ?? null },
@@ -82,7 +82,7 @@ async function readStatus({ devices, ingest, store, dataDirectory, ownPostgres }
     },
     lag,
     dead_letters: forwarder.deadLetters,
-    disk: { path: dataDirectory, free_bytes: disk.bavail * disk.bsize, total_bytes: disk.blocks * disk.bsize },
+    disk: { path: dataDirectory, free_bytes: disk.freeBytes, total_bytes: disk.totalBytes },
   }
 }
 

@@ -10,7 +10,7 @@ import type { ReadingCheck } from '../../ingest/reading.ts'
 import { readBasicCredentials } from '../basic-credentials.ts'
 import { createFailedAttempts } from '../failed-attempts.ts'
 import { addJsonBody } from '../json-body.ts'
-import type { IngestMeter } from '../metrics.ts'
+import type { IngestMeter, RejectionReason } from '../metrics.ts'
 import { refuseOtherMethods } from '../other-methods.ts'
 import { allowNext } from '../request-queue.ts'
 import { type Bucket, createBucket, type Rate, takeToken } from '../token-bucket.ts'
@@ -48,12 +48,20 @@ const refusals = {
   unknown: { code: 500, body: { status: 'storage failed' } },
 } satisfies Record<Exclude<Outcome, 'stored'>, { code: number; body: object }>
 
+const brokenBodies: Partial<Record<number, RejectionReason>> = {
+  400: 'invalid',
+  408: 'timeout',
+  413: 'too_large',
+  415: 'media_type',
+}
+
 export function registerLog(app: FastifyInstance, options: LogOptions): void {
   const { devices, ingest, check, meter, nowMs, deviceRate } = options
   const failedAttempts = createFailedAttempts(options.failedAttemptsPerMinute, nowMs)
-  const buckets = new WeakMap<Device, Bucket>()
+  const hasShare = createShares(deviceRate, nowMs)
   addJsonBody(app)
   app.decorateRequest('device', null)
+  countBrokenBodies(app, meter)
 
   /** Before the body is read, so that nobody without credentials can make us read one. */
   function authenticate(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
@@ -78,14 +86,14 @@ export function registerLog(app: FastifyInstance, options: LogOptions): void {
     return refuse(reply, 401, { status: 'unauthorized' }, 'unauthorized')
   }
 
-  function refuse(reply: FastifyReply, code: number, body: object, reason: string): FastifyReply {
+  function refuse(reply: FastifyReply, code: number, body: object, reason: RejectionReason): FastifyReply {
     meter.rejected(reason)
     if (code === 429 || code === 503) reply.header('retry-after', retryAfterSeconds)
     return reply.code(code).send(body)
   }
 
   /** Why this device may not log this; undefined when it may. */
-  function refusalOf(device: Device, body: Fields): [number, object, string] | undefined {
+  function refusalOf(device: Device, body: Fields): [number, object, RejectionReason] | undefined {
     const name = body['device']
     if (typeof name !== 'string') {
       const reason = name === undefined ? 'is required' : 'must be a string'
@@ -98,15 +106,6 @@ export function registerLog(app: FastifyInstance, options: LogOptions): void {
     if (device.suspended) return [503, { status: 'device is being changed' }, 'suspended']
     if (!device.log_switch) return [403, { status: 'logging disabled' }, 'disabled']
     return hasShare(device) ? undefined : [429, { status: 'too many readings' }, 'throttled']
-  }
-
-  function hasShare(device: Device): boolean {
-    let bucket = buckets.get(device)
-    if (bucket === undefined) {
-      bucket = createBucket(deviceRate, nowMs())
-      buckets.set(device, bucket)
-    }
-    return takeToken(bucket, deviceRate, nowMs())
   }
 
   async function log(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -131,6 +130,27 @@ export function registerLog(app: FastifyInstance, options: LogOptions): void {
 
   app.route({ method: 'PUT', url: '/api/log', bodyLimit: bodyBytesMax, onRequest: authenticate, handler: log })
   refuseOtherMethods(app, '/api/log', ['PUT'])
+}
+
+/** Whether a device may have one more reading. */
+function createShares(rate: Rate, nowMs: () => number): (device: Device) => boolean {
+  const buckets = new WeakMap<Device, Bucket>()
+  return device => {
+    let bucket = buckets.get(device)
+    if (bucket === undefined) {
+      bucket = createBucket(rate, nowMs())
+      buckets.set(device, bucket)
+    }
+    return takeToken(bucket, rate, nowMs())
+  }
+}
+
+/** Those that the framework and the reader of JSON refuse. */
+function countBrokenBodies(app: FastifyInstance, meter: IngestMeter): void {
+  app.addHook('onError', (_request, _reply, { statusCode }, done) => {
+    meter.rejected(brokenBodies[statusCode ?? 500] ?? 'unknown')
+    done()
+  })
 }
 
 /** A name that is misspelled would otherwise be lost without a word. */

@@ -10,6 +10,15 @@ export interface BodyCache {
   set(key: string, kept: Kept): void
   /** A compressed form of a body, made when it is first wanted; undefined when too many are being made just now. */
   coded(body: Body, coding: Coding): Buffer | Promise<Buffer> | undefined
+  /** A question met its answer here, or had to have it made. */
+  count(isHit: boolean): void
+  status(): CacheStatus
+}
+
+export interface CacheStatus {
+  hits: number
+  misses: number
+  bytes: number
 }
 
 /** Each takes a thread of libuv's four, which others need too. */
@@ -24,6 +33,8 @@ export function createBodyCache(bytesMax: number): BodyCache {
   const entries = new LRUCache<string, Kept>({ maxSize: bytesMax, sizeCalculation: sizeOf })
   const keys = new WeakMap<Body, string>()
   let compressions = 0
+  let hits = 0
+  let misses = 0
 
   function set(key: string, kept: Kept): void {
     entries.set(key, kept)
@@ -60,7 +71,16 @@ export function createBodyCache(bytesMax: number): BodyCache {
     if (key !== undefined && kept?.body === body) entries.set(key, { ...kept })
   }
 
-  return { get: key => entries.get(key), set, coded }
+  return {
+    get: key => entries.get(key),
+    set,
+    coded,
+    count(isHit) {
+      if (isHit) hits++
+      else misses++
+    },
+    status: () => ({ hits, misses, bytes: entries.calculatedSize }),
+  }
 }
 
 function compress(bytes: Buffer, coding: Coding): Promise<Buffer> {

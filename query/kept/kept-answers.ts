@@ -35,7 +35,7 @@ export interface KeptQuestion {
 export type Give = (question: KeptQuestion) => Answer | Promise<Answer>
 
 export interface KeptAnswersOptions {
-  readonly cache: Pick<BodyCache, 'get' | 'set'>
+  readonly cache: Pick<BodyCache, 'get' | 'set' | 'count'>
   readonly now: () => number
   readonly limits: Pick<QueryLimits, 'retryMs'>
   readonly log: Pick<Logger, 'error'>
@@ -50,12 +50,18 @@ export function createKeptAnswers({ cache, now, limits, log }: KeptAnswersOption
 
   function give(question: KeptQuestion): Answer | Promise<Answer> {
     const kept = cache.get(question.key)
-    if (kept === undefined) return wait(question, question.client)
+    const given = kept === undefined ? undefined : giveKept(question, kept)
+    cache.count(given !== undefined)
+    return given ?? wait(question, question.client)
+  }
+
+  /** Undefined when it is too old to be given. */
+  function giveKept(question: KeptQuestion, kept: Kept): Answer | undefined {
     const ageMs = ageOf(kept)
     const isRight = question.version !== undefined && kept.version === question.version
     if (isRight || ageMs < question.freshMs) return answerOf(kept, question.maxAgeSeconds(ageMs), now())
     if (!isPausing(kept)) {
-      if (ageMs >= question.staleMs) return wait(question, question.client)
+      if (ageMs >= question.staleMs) return undefined
       refresh(question)
     }
     return answerOf(kept, 0, now())

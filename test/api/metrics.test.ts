@@ -1,27 +1,144 @@
+/** What a scrape says: names and units as promtool wants them, everything there from the start, routes and not addresses. */
+
 import { fastify } from 'fastify'
 import { test } from 'tap'
-import { createMetrics } from '../../api/metrics.ts'
+import { createMetrics, rejectionReasons } from '../../api/metrics.ts'
 
 /** Every figure is 0. */
 const zeros = new Proxy({}, { get: () => 0 })
 
-test('however many scrape, the text is made once', async t => {
-  let made = 0
+function startMetrics(
+  t: { teardown(end: () => unknown): void },
+  more: Partial<Parameters<typeof createMetrics>[0]> = {},
+) {
   const metrics = createMetrics({
-    ingest: () => ({ journal: zeros, forwarder: zeros, lag: zeros }) as never,
-    devices() {
-      made++
-      return 7
-    },
+    ingest: () => ({ journal: zeros, forwarder: zeros, lag: zeros, clock: zeros }) as never,
+    devices: () => 7,
     questdbUp: () => true,
-    questionsWaiting: () => ({}),
+    questionsWaiting: () => ({ light: 0, analysis: 0 }),
+    cache: () => ({ hits: 5, misses: 2, bytes: 1024 }),
+    disk: async () => ({ freeBytes: 1, totalBytes: 2 }),
+    version: '1.2.3',
     isAdmin: () => false,
     isTrusted: () => false,
+    ...more,
   })
   const app = fastify()
   t.teardown(() => app.close())
   metrics.register(app)
+  app.get('/api/device/:name', async () => 'x')
+  app.put('/api/log', async (_request, reply) => reply.code(401).send('x'))
+  return { metrics, app, scrape: async () => (await app.inject('/metrics')).body }
+}
+
+interface Family {
+  help: string
+  type: string
+  samples: string[]
+}
+
+/** By name, as they stand in the text. */
+function familiesIn(text: string): [string, Family][] {
+  const families: [string, Family][] = []
+  for (const line of text.trim().split('\n')) {
+    if (line === '') continue
+    const [, kind, name = '', rest = ''] = /^# (HELP|TYPE) (\S+) ?(.*)$/.exec(line) ?? []
+    if (kind === 'HELP') families.push([name, { help: rest, type: '', samples: [] }])
+    const family = families.at(-1)?.[1]
+    if (family === undefined) throw new Error(`a sample before its help: ${line}`)
+    if (kind === 'TYPE') family.type = rest
+    if (kind === undefined) family.samples.push(line)
+  }
+  return families
+}
+
+/** What `promtool check metrics` looks at, for what is ours. */
+function faultsOf([name, { help, type, samples }]: [string, Family]): string[] {
+  const faults: string[] = []
+  if (help === '') faults.push('has no help')
+  if (!/^[a-z][a-z0-9_]*$/.test(name)) faults.push('is not in small letters')
+  if ((type === 'counter') !== name.endsWith('_total')) faults.push('ends in _total exactly when it is a counter')
+  if (/_(count|sum|bucket|info_total|gauge|counter|histogram|summary)$/.test(name))
+    faults.push('has the name of a kind')
+  const units =
+    /(^|_)(ms|milliseconds|us|microseconds|ns|minutes|hours|days|kb|mb|kilobytes|megabytes|percent|sec|secs)(_|$)/
+  if (units.test(name)) faults.push('has no base unit')
+  const ofFamily = (sample: string) => {
+    const suffix = type === 'histogram' ? '(_bucket|_sum|_count)' : ''
+    return new RegExp(`^${name}${suffix}(\\{[^}]*\\})? \\S+$`).test(sample)
+  }
+  const foreign = samples.filter(sample => !ofFamily(sample))
+  if (foreign.length > 0) faults.push(`has the samples ${foreign.join()}`)
+  if (new Set(samples.map(sample => sample.split(' ')[0])).size < samples.length) faults.push('has a sample twice')
+  return faults.map(fault => `${name} ${fault}`)
+}
+
+test('however many scrape, the text is made once', async t => {
+  let made = 0
+  const { app } = startMetrics(t, {
+    devices() {
+      made++
+      return 7
+    },
+  })
   const scrapes = await Promise.all(Array.from({ length: 50 }, () => app.inject('/metrics')))
   t.ok(scrapes.every(({ statusCode, body }) => statusCode === 200 && /^barograph_devices 7$/m.test(body)))
   t.equal(made, 1)
+})
+
+test('names, units and help are as promtool wants them, and nothing stands twice', async t => {
+  const { app, scrape } = startMetrics(t)
+  await app.inject('/api/device/kitchen')
+  const families = familiesIn(await scrape())
+  const own = families.filter(([name]) => name.startsWith('barograph_'))
+  t.ok(own.length > 20)
+  t.strictSame(own.flatMap(faultsOf), [])
+  const names = families.map(([name]) => name)
+  t.equal(new Set(names).size, names.length)
+  // The check itself finds what is wrong.
+  const bad = '# HELP barograph_x_ms y\n# TYPE barograph_x_ms counter\nbarograph_x_ms 1\nbarograph_x_ms 1\n'
+  t.equal(familiesIn(bad).flatMap(faultsOf).length, 3)
+})
+
+test('every reason of a rejection is there from the start, and is counted', async t => {
+  const { metrics, scrape } = startMetrics(t)
+  metrics.meter.rejected('media_type')
+  const text = await scrape()
+  for (const reason of rejectionReasons) {
+    const count = reason === 'media_type' ? 1 : 0
+    t.ok(text.includes(`\nbarograph_readings_rejected_total{reason="${reason}"} ${count}\n`), reason)
+  }
+})
+
+test('cache, disk and build are shown, and a disk that cannot be asked costs nothing else', async t => {
+  const text = await startMetrics(t).scrape()
+  for (const line of ['cache_hits_total 5', 'cache_misses_total 2', 'cache_bytes 1024', 'disk_free_bytes 1']) {
+    t.ok(text.includes(`\nbarograph_${line}\n`), line)
+  }
+  t.match(text, `barograph_build_info{version="1.2.3",node_version="${process.versions.node}"} 1`)
+  const away = await startMetrics(t, { disk: () => Promise.reject(new Error('EMFILE')) }).scrape()
+  t.match(away, /\nbarograph_disk_free_bytes Nan\n.*\nbarograph_build_info/is)
+})
+
+test('durations are by route, method and class of the status, never by address', async t => {
+  const { app, scrape } = startMetrics(t)
+  for (const name of ['a', 'b', 'c']) await app.inject(`/api/device/${name}?x=${name}`)
+  await app.inject({ method: 'PUT', url: '/api/log' })
+  for (const url of ['/nowhere/1', '/nowhere/2']) await app.inject(url)
+  const text = await scrape()
+  const counted = [...text.matchAll(/^barograph_http_request_duration_seconds_count(.*)$/gm)].map(
+    ([, count = '']) => count,
+  )
+  t.strictSame(
+    new Set(counted),
+    new Set([
+      '{method="GET",route="/api/device/:name",status="2xx"} 3',
+      '{method="GET",route="none",status="4xx"} 2',
+      '{method="PUT",route="/api/log",status="4xx"} 1',
+    ]),
+  )
+  const buckets = [...text.matchAll(/_bucket\{method="PUT",route="\/api\/log",status="4xx",le="([^"]+)"\} (\d)/g)]
+  t.equal(buckets.at(-1)?.[1], '+Inf')
+  t.equal(buckets.at(-1)?.[2], '1')
+  t.equal(buckets.length, 15)
 })

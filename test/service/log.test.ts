@@ -220,6 +220,10 @@ tap.test('bodies that are none', async t => {
   await answers(t, 'too long', await put({ ...good, padding: 'x'.repeat(65_536) }), 413, {
     status: 'payload too large',
   })
+  const metrics = await (await fetch(`${service.url}/metrics`)).text()
+  t.match(metrics, /_rejected_total\{reason="media_type"\} 2\n/)
+  t.match(metrics, /_rejected_total\{reason="too_large"\} 1\n/)
+  t.match(metrics, /request_duration_seconds_count\{method="PUT",route="\/api\/log",status="2xx"\} \d+\n/)
   const head = `PUT /api/log HTTP/1.1\r\nhost: x\r\nauthorization: ${basic('kitchen', password)}\r\ncontent-type: application/json\r\nconnection: close\r\n`
   const bytes = `${JSON.stringify(good).slice(0, -1)},"x":"\xff"}`
   const socket = connect(Number(new URL(service.url).port), '127.0.0.1')

@@ -1,0 +1,8 @@
+/** How much room the disk of a directory has. */
+
+import { statfs } from 'node:fs/promises'
+
+export async function readDisk(path: string): Promise<{ freeBytes: number; totalBytes: number }> {
+  const { bavail, blocks, bsize } = await statfs(path)
+  return { freeBytes: bavail * bsize, totalBytes: blocks * bsize }
+}

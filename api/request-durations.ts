@@ -1,0 +1,93 @@
+/**
+ * How long requests take, by route, as a histogram of Prometheus. Counted in plain arrays: with labels the library takes
+ * 2.5 µs for each request, this 0.3.
+ */
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Histogram, Registry } from 'prom-client'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    startedMs: number
+  }
+}
+
+const boundsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'POST', 'PATCH', 'DELETE', 'OPTIONS'])
+
+interface Series {
+  labels: Record<'method' | 'route' | 'status', string>
+  /** By bucket; the last one is for what takes longer than all bounds. */
+  counts: Float64Array
+  sumSeconds: number
+}
+
+export function measureRequests(app: FastifyInstance, registry: Registry): void {
+  const durations = new Durations()
+  // The library takes whatever has these members; its type asks for all of a class.
+  registry.registerMetric(durations as unknown as Histogram<string>)
+  app.decorateRequest('startedMs', 0)
+  app.addHook('onRequest', (request, _reply, done) => {
+    request.startedMs = performance.now()
+    done()
+  })
+  // The answer is ready; how long the client takes to read it is not ours.
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    durations.add(request, reply)
+    done()
+  })
+}
+
+class Durations {
+  readonly name = 'barograph_http_request_duration_seconds'
+  readonly help = 'From the head of a request to its answer, by route, method and class of the status.'
+  readonly type = 'histogram'
+  /** Its number is bounded: routes are ours, other methods share a name, and so do paths that are no route. */
+  readonly #series = new Map<string, Series>()
+
+  add(request: FastifyRequest, reply: FastifyReply): void {
+    const seconds = (performance.now() - request.startedMs) / 1000
+    const route = request.routeOptions.url ?? 'none'
+    const method = methods.has(request.method) ? request.method : 'other'
+    const status = `${Math.floor(reply.statusCode / 100)}xx`
+    const key = `${method} ${status} ${route}`
+    let series = this.#series.get(key)
+    if (series === undefined) {
+      series = { labels: { method, route, status }, counts: new Float64Array(boundsSeconds.length + 1), sumSeconds: 0 }
+      this.#series.set(key, series)
+    }
+    let bucket = 0
+    while (seconds > (boundsSeconds[bucket] ?? Number.POSITIVE_INFINITY)) bucket++
+    series.counts[bucket] = (series.counts[bucket] ?? 0) + 1
+    series.sumSeconds += seconds
+  }
+
+  async get() {
+    const { name, help, type } = this
+    return { name, help, type, values: [...this.#series.values()].flatMap(series => samplesOf(name, series)) }
+  }
+
+  reset(): void {
+    this.#series.clear()
+  }
+}
+
+interface Sample {
+  metricName: string
+  labels: Record<string, string | number>
+  value: number
+}
+
+function samplesOf(name: string, { labels, counts, sumSeconds }: Series): Sample[] {
+  let count = 0
+  const buckets: Sample[] = Array.from(counts, (inBucket, index) => {
+    count += inBucket
+    const le = boundsSeconds[index] ?? '+Inf'
+    return { metricName: `${name}_bucket`, labels: { ...labels, le }, value: count }
+  })
+  return [
+    ...buckets,
+    { metricName: `${name}_sum`, labels, value: sumSeconds },
+    { metricName: `${name}_count`, labels, value: count },
+  ]
+}
