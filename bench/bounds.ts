@@ -1,35 +1,48 @@
-/** Figures of a bench, each beside what is asked of it. */
+/** What a bench asks of its figures: multiples of a yardstick of the same run, for seconds say little on another machine. */
 
-import { percentile, round } from './measure.ts'
+import { max, quantile } from 'simple-statistics'
+import { printResult, round } from './measure.ts'
 
 export interface Bounds {
-  /** A figure that must not be larger. `more` says what a reader needs beside it. */
-  atMost(name: string, value: number, bound: number, more?: object): void
-  /** The 95th percentile of milliseconds. */
-  p95(name: string, ms: readonly number[], boundMs: number, more?: object): void
-  /** By name; `ok` says whether a bound holds. */
-  figures(): Readonly<Record<string, object>>
-  /** The names of those that are larger. */
-  missed(): readonly string[]
+  /** A ratio that must not be larger. `more` says what a reader needs beside it, such as the milliseconds behind it. */
+  atMost(name: string, ratio: number, bound: number, more?: object): void
+  /** One that must not be smaller. */
+  atLeast(name: string, ratio: number, bound: number, more?: object): void
+  /** The 95th percentile, in multiples of the yardstick. */
+  p95(name: string, ms: readonly number[], yardstickMs: number, bound: number, more?: object): void
+  /** What is so on any machine, such as that all is stored. */
+  must(name: string, holds: boolean): void
+  /** Prints the result with all figures; the bench fails when something was missed. */
+  conclude(result: object): void
 }
 
 export function createBounds(): Bounds {
   const figures: Record<string, object> = {}
   const missed: string[] = []
 
-  function atMost(name: string, value: number, bound: number, more: object = {}): void {
-    const ok = value <= bound
-    figures[name] = { value: round(value), bound, ok, ...more }
+  function note(name: string, ok: boolean, figure: object): void {
+    figures[name] = { ...figure, ok }
     if (!ok) missed.push(name)
   }
 
+  const atMost: Bounds['atMost'] = (name, ratio, bound, more) =>
+    note(name, ratio <= bound, { ratio: round(ratio), atMost: bound, ...more })
+
   return {
     atMost,
-    p95(name, ms, boundMs, more) {
-      const others = { p50: round(percentile(ms, 0.5)), max: round(Math.max(...ms)), samples: ms.length }
-      atMost(`${name}, p95 ms`, percentile(ms, 0.95), boundMs, { ...others, ...more })
+    atLeast: (name, ratio, bound, more) => note(name, ratio >= bound, { ratio: round(ratio), atLeast: bound, ...more }),
+    p95(name, ms, yardstickMs, bound, more) {
+      const p95Ms = quantile([...ms], 0.95)
+      const others = { p50Ms: round(quantile([...ms], 0.5)), maxMs: round(max([...ms])), samples: ms.length }
+      const figure = { p95Ms: round(p95Ms), ...others, yardstickMs: round(yardstickMs), ...more }
+      atMost(`${name}, p95`, p95Ms / yardstickMs, bound, figure)
     },
-    figures: () => figures,
-    missed: () => missed,
+    must: (name, holds) => note(name, holds, {}),
+    conclude(result) {
+      printResult({ ...result, figures })
+      if (missed.length === 0) return
+      process.stderr.write(`missed: ${missed.join('; ')}\n`)
+      process.exitCode = 1
+    },
   }
 }

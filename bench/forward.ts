@@ -9,6 +9,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Sender } from '@questdb/nodejs-client'
+import { median } from 'simple-statistics'
 import { openIngest } from '../ingest/ingest.ts'
 import { connectQuestdb } from '../ingest/questdb.ts'
 import type { QuestdbAddress } from '../store/questdb-address.ts'
@@ -16,7 +17,8 @@ import type { CommitMode } from '../store/questdb-settings.ts'
 import { readingsTable } from '../store/tables.ts'
 import { silentLog, startDatabases } from '../test/support/databases.ts'
 import { bodyOf } from '../test/support/request-body.ts'
-import { createHooks, hardware, printResult, sleep, spread } from './measure.ts'
+import { createBounds } from './bounds.ts'
+import { createHooks, hardware, ratios, sleep, spread } from './measure.ts'
 import { deviceOf, encodeBodies, type Rows, readingOf, timeUsOf, writeJournal } from './rows.ts'
 import { untilApplied } from './store.ts'
 
@@ -30,7 +32,11 @@ const clientRows = 200_000
 const clientFlushRows = 10_000
 const dayUs = 86_400_000_000
 
+const postedMin = 0.4
+const clientMin = 1.5
+
 const { hooks, closeAll } = createHooks()
+const bounds = createBounds()
 
 /** Every run writes other days, so that no run meets rows of another. */
 let nextStartUs = Date.UTC(2020, 0, 1) * 1000
@@ -48,7 +54,7 @@ async function perSecond(rowCount: number, work: () => Promise<void>): Promise<n
 
 async function post(address: QuestdbAddress, bodies: Buffer[]): Promise<void> {
   const queue = bodies.values()
-  const connections = Array.from({ length: connectionCount }, () => connectQuestdb(address.http, 60_000))
+  const connections = Array.from({ length: connectionCount }, () => connectQuestdb(address.http, 600_000))
   const drain = async (connection: (typeof connections)[number]) => {
     for (const body of queue) {
       const answer = await connection.write(bodyOf(body))
@@ -135,27 +141,20 @@ async function bench(): Promise<void> {
     clientRates.push(await perSecond(clientRows, () => sendByClient(address, nextRows(clientRows))))
   }
   await untilApplied(address)
-  const questdb = connectQuestdb(address.http, 60_000)
+  const questdb = connectQuestdb(address.http, 600_000)
   const stored = Number((await questdb.query(`SELECT count() FROM ${readingsTable}`))[0]?.[0])
   questdb.close()
-  const ratios = ours.map((rate, pair) => rate / (yardstick[pair] ?? Number.NaN))
-  const clientMedian = spread(clientRates).median
-  printResult({
-    bench: 'forward',
-    rows: count,
-    devices: deviceCount,
-    commitMode,
-    pairs,
-    ratio: spread(ratios),
-    perSecond: spread(ours),
-    preEncodedPerSecond: spread(yardstick),
-    officialClientPerSecond: spread(clientRates),
-    timesOfficialClient: spread(ours.map(rate => rate / clientMedian)),
-    sent: expected,
-    stored,
-    hardware: hardware(),
+  const rates = ratios(ours, yardstick)
+  const perSecondOfOurs = { perSecond: spread(ours) }
+  bounds.must('all rows that were sent are stored', stored === expected)
+  bounds.atLeast('rows a second, times the same rows encoded beforehand', median(rates), postedMin, {
+    ...{ ratios: spread(rates), ...perSecondOfOurs, preEncodedPerSecond: spread(yardstick) },
   })
-  if (stored !== expected) throw new Error(`${expected} rows were sent and ${stored} are stored`)
+  bounds.atLeast('rows a second, times the official client', median(ours) / median(clientRates), clientMin, {
+    ...{ ...perSecondOfOurs, officialClientPerSecond: spread(clientRates) },
+  })
+  const asked = { rows: count, devices: deviceCount, commitMode, pairs }
+  bounds.conclude({ bench: 'forward', ...asked, sent: expected, stored, hardware: hardware() })
 }
 
 try {

@@ -5,7 +5,9 @@
  */
 
 import { once } from 'node:events'
-import { createHooks, hardware, printResult, runLoad, sleep, spread, startProcess, stopProcess } from './measure.ts'
+import { median } from 'simple-statistics'
+import { createBounds } from './bounds.ts'
+import { createHooks, hardware, ratios, runLoad, sleep, spread, startProcess, stopProcess } from './measure.ts'
 import { startBenchService } from './service.ts'
 
 const connections = Number(process.argv[2] ?? 64)
@@ -14,7 +16,10 @@ const seconds = Number(process.argv[4] ?? 4)
 const deviceCount = 50
 const points = 24
 
+const rateMin = 0.4
+
 const { hooks, closeAll } = createHooks()
+const bounds = createBounds()
 const request = 'GET /api/latest/all/24 HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n'
 
 /** One reading an hour for each device. */
@@ -57,17 +62,11 @@ async function bench(): Promise<void> {
     ours.push(await load(port, seconds))
     yardstick.push(await load(barePort, seconds))
   }
-  printResult({
-    bench: 'latest',
-    connections,
-    pairs,
-    seconds,
-    bodyBytes: body.length,
-    ratio: spread(ours.map((rate, pair) => rate / (yardstick[pair] ?? Number.NaN))),
-    perSecond: spread(ours),
-    bareFastifyPerSecond: spread(yardstick),
-    hardware: hardware(),
+  const rates = ratios(ours, yardstick)
+  bounds.atLeast('answers a second, times bare Fastify', median(rates), rateMin, {
+    ...{ ratios: spread(rates), perSecond: spread(ours), bareFastifyPerSecond: spread(yardstick) },
   })
+  bounds.conclude({ bench: 'latest', connections, pairs, seconds, bodyBytes: body.length, hardware: hardware() })
 }
 
 try {

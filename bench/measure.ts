@@ -1,27 +1,22 @@
-/** What the benches share: medians, child processes, and the line that each of them prints. */
+/** What the benches share: spreads, child processes, and the line that each of them prints. */
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
+import { max, median, min } from 'simple-statistics'
 import type { LoadOrder, LoadResult } from './load-generator.ts'
-
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  const middle = sorted.length >> 1
-  const upper = sorted[middle] ?? Number.NaN
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
-}
 
 /** Smallest, median and largest. */
 export function spread(values: readonly number[]): { min: number; median: number; max: number } {
-  return { min: round(Math.min(...values)), median: round(median(values)), max: round(Math.max(...values)) }
+  const list = [...values]
+  return { min: round(min(list)), median: round(median(list)), max: round(max(list)) }
 }
 
-/** The smallest value that at least this share of the values does not exceed. */
-export function percentile(values: readonly number[], share: number): number {
-  return values.toSorted((a, b) => a - b)[Math.ceil(share * values.length) - 1] ?? Number.NaN
+/** Each of ours in multiples of the yardstick of its pair. */
+export function ratios(ours: readonly number[], yardstick: readonly number[]): number[] {
+  return ours.map((value, pair) => value / (yardstick[pair] ?? Number.NaN))
 }
 
 /** Three significant digits: what a bench on a shared machine can tell. */

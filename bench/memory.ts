@@ -9,16 +9,18 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { silentLog, temporaryFolder } from '../test/support/databases.ts'
 import { startService } from '../test/support/service.ts'
-import { createHooks, hardware, printResult, residentMegabytes, round, sleep } from './measure.ts'
+import { createBounds } from './bounds.ts'
+import { createHooks, hardware, residentMegabytes, round, sleep } from './measure.ts'
 import { writeJournal } from './rows.ts'
 import { addDevices } from './service.ts'
 import { startBenchStore } from './store.ts'
 
 const deviceCount = Number(process.argv[2] ?? 100_000)
 const backlog = Number(process.argv[3] ?? 10_000_000)
-const megabytesMax = 300
+const peakMax = 2.5
 
 const { hooks, closeAll } = createHooks()
+const bounds = createBounds()
 
 async function bench(): Promise<void> {
   const store = await startBenchStore(hooks, silentLog)
@@ -28,6 +30,10 @@ async function bench(): Promise<void> {
   const setUp = await startService(hooks, { environment: store.environment })
   await addDevices(setUp, deviceCount)
   await setUp.end('SIGTERM')
+  const quiet = await startService(hooks, { dataDirectory: setUp.dataDirectory, environment: store.environment })
+  await sleep(5000)
+  const idle = residentMegabytes(quiet.child.pid ?? 0).now
+  await quiet.end('SIGTERM')
 
   process.kill(store.questdbPid, 'SIGSTOP')
   const service = await startService(hooks, { dataDirectory, environment: store.environment })
@@ -39,19 +45,12 @@ async function bench(): Promise<void> {
   const stored = await store.countRows(backlog)
   const drainSeconds = (performance.now() - startedMs) / 1000
   const drained = residentMegabytes(pid)
-  printResult({
-    bench: 'memory',
-    devices: deviceCount,
-    backlog,
-    awayMegabytes: away.now,
-    drainedMegabytes: drained.now,
-    peakMegabytes: drained.peak,
-    drainSeconds: round(drainSeconds),
-    stored,
-    hardware: hardware(),
+  bounds.must('the whole backlog is stored', stored === backlog)
+  bounds.atMost('peak memory, times the idle service', drained.peak / idle, peakMax, {
+    ...{ idleMegabytes: idle, awayMegabytes: away.now, drainedMegabytes: drained.now, peakMegabytes: drained.peak },
   })
-  if (stored !== backlog) throw new Error(`${stored} of ${backlog} are stored`)
-  if (drained.peak > megabytesMax) throw new Error(`the peak is ${drained.peak} MB`)
+  const asked = { devices: deviceCount, backlog }
+  bounds.conclude({ bench: 'memory', ...asked, drainSeconds: round(drainSeconds), stored, hardware: hardware() })
 }
 
 try {

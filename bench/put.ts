@@ -6,29 +6,20 @@
  */
 
 import { once } from 'node:events'
-import {
-  assertAllTaken,
-  createHooks,
-  hardware,
-  median,
-  printResult,
-  round,
-  runLoad,
-  spread,
-  startProcess,
-  stopProcess,
-} from './measure.ts'
+import { median } from 'simple-statistics'
+import { createBounds } from './bounds.ts'
+import { assertAllTaken, createHooks, hardware, ratios, runLoad, spread, startProcess, stopProcess } from './measure.ts'
 import { startBenchService } from './service.ts'
 
 const connections = Number(process.argv[2] ?? 64)
 const pairs = Number(process.argv[3] ?? 5)
 const seconds = Number(process.argv[4] ?? 4)
 const deviceCount = 1000
-/** At more connections than this the bound says nothing: each waits for its turn. */
-const connectionsBounded = 64
-const p99MsMax = 50
+const rateMin = 0.3
+const p99Max = 10
 
 const { hooks, closeAll } = createHooks()
+const bounds = createBounds()
 
 async function bench(): Promise<void> {
   const { store, port, requests } = await startBenchService(hooks, deviceCount)
@@ -52,32 +43,25 @@ async function bench(): Promise<void> {
   const ours: number[] = []
   const yardstick: number[] = []
   const p99s: number[] = []
+  const bareP99s: number[] = []
   for (let pair = 0; pair < pairs; pair++) {
     const result = await measure(seconds)
     ours.push(result.answers / result.elapsedSeconds)
     p99s.push(result.p99Ms)
     const bareResult = await load(barePort, seconds)
     yardstick.push(bareResult.answers / bareResult.elapsedSeconds)
+    bareP99s.push(bareResult.p99Ms)
   }
   const stored = await store.countRows(acknowledged)
-  const ratios = ours.map((rate, pair) => rate / (yardstick[pair] ?? Number.NaN))
-  printResult({
-    bench: 'put',
-    connections,
-    pairs,
-    seconds,
-    ratio: spread(ratios),
-    perSecond: spread(ours),
-    bareFastifyPerSecond: spread(yardstick),
-    p99Ms: spread(p99s),
-    acknowledged,
-    stored,
-    hardware: hardware(),
+  const rates = ratios(ours, yardstick)
+  bounds.must('all that were acknowledged are stored', stored === acknowledged)
+  bounds.atLeast('readings a second, times bare Fastify', median(rates), rateMin, {
+    ...{ ratios: spread(rates), perSecond: spread(ours), bareFastifyPerSecond: spread(yardstick) },
   })
-  if (stored !== acknowledged) throw new Error(`${acknowledged} were acknowledged and ${stored} are stored`)
-  if (connections <= connectionsBounded && median(p99s) > p99MsMax) {
-    throw new Error(`the p99 is ${round(median(p99s))} ms`)
-  }
+  bounds.atMost('p99, times bare Fastify', median(ratios(p99s, bareP99s)), p99Max, {
+    ...{ p99Ms: spread(p99s), bareFastifyP99Ms: spread(bareP99s) },
+  })
+  bounds.conclude({ bench: 'put', connections, pairs, seconds, acknowledged, stored, hardware: hardware() })
 }
 
 try {

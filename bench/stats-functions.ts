@@ -1,5 +1,6 @@
 /** The functions behind `stats_data` that cost most, each by itself, on the rows and beside the figure of the reference. */
 
+import { median } from 'simple-statistics'
 import { autocorrelation } from '../analytics/autocorrelation.ts'
 import { autocorrelationLagMax } from '../analytics/autocorrelation-bands.ts'
 import { correlation, correlationSeries } from '../analytics/correlation.ts'
@@ -20,7 +21,7 @@ import { type Transforms, transformsOf } from '../query/stats/transforms.ts'
 import { cellMiddles, quantities, windowOf } from '../query/stats/window.ts'
 import { metrics } from '../store/tables.ts'
 import { type MadeSeries, madeColumns } from './made-series.ts'
-import { median, printResult, round } from './measure.ts'
+import { printResult, round } from './measure.ts'
 
 const runs = 15
 const dayMs = 86_400_000

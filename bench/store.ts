@@ -21,7 +21,7 @@ export interface BenchStore {
   questdbPid: number
 }
 
-const patienceMs = 10_000
+const patienceMs = 60_000
 
 export async function startBenchStore(hooks: TestHooks, log: Log): Promise<BenchStore> {
   const { store, directory } = await startDatabases(hooks, { log })
@@ -67,7 +67,7 @@ export async function startBenchStore(hooks: TestHooks, log: Log): Promise<Bench
 
 /** Waits until QuestDB shows all that it has taken. */
 export async function untilApplied(address: QuestdbAddress): Promise<void> {
-  const questdb = connectQuestdb(address.http, 10_000)
+  const questdb = connectQuestdb(address.http, 600_000)
   for (;;) {
     const { sequencerTxn, writerTxn } = await readTableState(questdb)
     if (sequencerTxn === writerTxn) break
