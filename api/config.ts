@@ -128,7 +128,9 @@ export const Settings = z.object({
     .refine(value => value >= 1024 ** 2, 'must be at least 1MiB')
     .default(128 * 1024 ** 2)
     .describe('Memory for ready answers.'),
-  QUERY_TIMEOUT_SECONDS: wholeNumber(1, 3600).default(30).describe('Time limit of a question to QuestDB.'),
+  QUERY_TIMEOUT_SECONDS: wholeNumber(1, 3600)
+    .default(30)
+    .describe('Time limit of an answer made in QuestDB, the wait for its turn included.'),
   RANGE_TEMPERATURE: range.default({ min: -90, max: 85 }).describe('Accepted temperatures, °C.'),
   RANGE_HUMIDITY: range.default({ min: 0, max: 103 }).describe('Accepted humidity, %; above 100 is stored as 100.'),
   RANGE_PRESSURE: range.default({ min: 300, max: 1100 }).describe('Accepted pressure, hPa.'),

@@ -234,6 +234,7 @@ function openQuery({ config, log }: ServiceOptions, store: Store, ingest: Ingest
     now: clockMs,
     revision: ingest.revision,
     rawFromUs: () => rawFromUs(store, ingest),
+    questdbAnswers: store.questdb.answers,
     limits: {
       latestBytesMax: config.LATEST_BYTES_MAX,
       cacheBytesMax: config.CACHE_BYTES_MAX,

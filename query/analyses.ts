@@ -117,10 +117,11 @@ export function createAnalyses(options: AnalysesOptions): Analyses {
       const device = analysedDevice(one)
       const build = async (nowMs: number, signal: AbortSignal) => {
         const question = { device, ...how, nowMs }
+        const sinceMs = performance.now()
         const built = how.days > lightDaysMax ? undefined : await ask('daily', question, signal)
         // A few days may still be too much for a light question, when the device reports every second.
         const isEnough = built !== undefined && !(built.ok && built.body === 'TOO_LARGE')
-        return isEnough ? built : askAnalysis('daily', question, signal)
+        return isEnough ? built : askAnalysis('daily', question, signal, sinceMs)
       }
       return analyse({ name: 'daily', devices: [device], how, build, client })
     },

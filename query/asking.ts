@@ -13,6 +13,8 @@ export type Ask<Questions extends QuestionsOf<Questions>> = <Name extends keyof 
   name: Name,
   question: Questions[Name],
   signal: AbortSignal,
+  /** From when on its deadline counts, by `performance.now()`; without it from now on. */
+  sinceMs?: number,
 ) => Promise<Built>
 
 /** Hears of every result, of whichever pool. */
@@ -22,18 +24,23 @@ export interface AskOptions<Questions extends QuestionsOf<Questions>> {
   readonly pool: Pool<Questions>
   readonly note: Note
   readonly local: LocalTime
+  /** Whether QuestDB answers a probe, so that nobody waits for one that is known not to. */
+  readonly questdbAnswers: () => boolean | Promise<boolean>
 }
 
+const silent = { ok: false, code: 'DATABASE_AWAY', reason: 'it does not answer a probe' } as const
+
 export function createAsk<Questions extends QuestionsOf<Questions>>(options: AskOptions<Questions>): Ask<Questions> {
-  const { pool, note, local } = options
+  const { pool, note, local, questdbAnswers } = options
 
   function keptBody(finished: Finished) {
     if ('live' in finished) return liveBodyOf(finished, (live, nowMs) => fillStats(live, nowMs, local))
     return bodyOf(finished)
   }
 
-  return async (name, question, signal) => {
-    const result = await pool.ask(name, question, signal)
+  return async (name, question, signal, sinceMs = performance.now()) => {
+    const answers = questdbAnswers()
+    const result = answers === true || (await answers) ? await pool.ask(name, question, signal, sinceMs) : silent
     note(result)
     if (result.ok) return { ok: true, body: keptBody(result.finished) }
     // That there is no answer is one: it is kept, and not found out again and again.

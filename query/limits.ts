@@ -9,7 +9,7 @@ export interface QueryLimits {
   readonly latestBytesMax: number
   /** All bodies in memory together. */
   readonly cacheBytesMax: number
-  /** One statement in QuestDB. */
+  /** An answer, with all its statements in QuestDB and the wait for a thread. */
   readonly timeoutMs: number
   readonly connectTimeoutMs: number
   /** Threads for light questions; more than one, so that a large answer does not hold up the small ones. */

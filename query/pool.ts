@@ -16,7 +16,7 @@ export interface PoolOptions {
   readonly youngMebibytesMax: number
   /** Questions that may wait for a thread. */
   readonly queueMax: number
-  /** How long a question may take, the wait included; then its thread is ended. */
+  /** How long a question may take, the wait included; then it is asked to stop, and its thread ended if it does not. */
   readonly deadlineMs: number
   readonly log: Pick<Logger, 'error'>
 }
@@ -29,10 +29,12 @@ export type PoolResult =
 export type QuestionsOf<Questions> = Record<keyof Questions, object>
 
 export interface Pool<Questions extends QuestionsOf<Questions>> {
+  /** The deadline counts from `sinceMs` of `performance.now()`, else from now. */
   ask<Name extends keyof Questions & string>(
     name: Name,
     question: Questions[Name],
     signal: AbortSignal,
+    sinceMs?: number,
   ): Promise<PoolResult>
   /** Questions that wait for a thread. */
   queueLength(): number
@@ -45,6 +47,9 @@ const givenUp = {
   left: { ok: false, code: 'CANCELLED', reason: 'nobody waits for it' },
   closed: { ok: false, code: 'CLOSING', reason: 'the pool is closed' },
 } as const satisfies Record<string, PoolResult>
+
+/** A task that waits for QuestDB stops at once when it is told to. */
+const stopMsMax = 2000
 
 export function createPool<Questions extends QuestionsOf<Questions>>(options: PoolOptions): Pool<Questions> {
   const { queueMax, deadlineMs, log } = options
@@ -69,48 +74,35 @@ export function createPool<Questions extends QuestionsOf<Questions>>(options: Po
   threads.on('error', (error: unknown) => log.error({ err: error }, 'a thread of the query pool failed'))
   let closing: Promise<void> | undefined
 
-  async function ask(name: string, question: object, signal: AbortSignal): Promise<PoolResult> {
-    if (closing !== undefined) return givenUp.closed
-    if (threads.queueSize >= queueMax) return { ok: false, code: 'QUEUE_FULL', reason: `${queueMax} questions wait` }
-    const thread = new AbortController()
-    let why: keyof typeof givenUp | undefined
-    const giveUp = (reason: 'late' | 'left') => {
-      why = reason
-      thread.abort()
-    }
-    const deadline = setTimeout(giveUp, deadlineMs, 'late')
-    try {
-      return await run(name, question, signal, thread.signal, () => giveUp('left'))
-    } catch (error) {
-      if (closing !== undefined) return givenUp.closed
-      if (why !== undefined) return givenUp[why]
-      throw error
-    } finally {
-      clearTimeout(deadline)
-    }
-  }
-
-  async function run(
+  async function ask(
     name: string,
     question: object,
     signal: AbortSignal,
-    threadSignal: AbortSignal,
-    giveUp: () => void,
-  ): Promise<TaskResult> {
-    const { port1: control, port2: controlOfWorker } = new MessageChannel()
-    let begun = false
-    control.on('message', () => {
-      begun = true
-    })
-    // Giving up a running task ends its thread, so a task that has begun is asked to stop by itself.
-    const stop = () => (begun ? control.postMessage('stop') : giveUp())
-    signal.addEventListener('abort', stop, { once: true })
+    sinceMs = performance.now(),
+  ): Promise<PoolResult> {
+    if (closing !== undefined) return givenUp.closed
+    if (threads.queueSize >= queueMax) return { ok: false, code: 'QUEUE_FULL', reason: `${queueMax} questions wait` }
+    const call = createCall(Math.max(0, sinceMs + deadlineMs - performance.now()))
+    const leave = () => call.giveUp('left')
+    signal.addEventListener('abort', leave, { once: true })
+    try {
+      return await run(name, question, call)
+    } finally {
+      signal.removeEventListener('abort', leave)
+      call.end()
+    }
+  }
+
+  async function run(name: string, question: object, call: ReturnType<typeof createCall>): Promise<PoolResult> {
+    const { controlOfWorker, thread } = call
     try {
       const task = { ...question, control: controlOfWorker }
-      return await threads.run(task, { name, transferList: [controlOfWorker], signal: threadSignal })
-    } finally {
-      signal.removeEventListener('abort', stop)
-      control.close()
+      const result = await threads.run(task, { name, transferList: [controlOfWorker], signal: thread })
+      return result.ok ? result : (call.failure() ?? result)
+    } catch (error) {
+      const failure = closing === undefined ? call.failure() : givenUp.closed
+      if (failure === undefined) throw error
+      return failure
     }
   }
 
@@ -120,4 +112,36 @@ export function createPool<Questions extends QuestionsOf<Questions>>(options: Po
   }
 
   return { ask, queueLength: () => threads.queueSize, close }
+}
+
+/** One question on its way: told to stop by its deadline or by its client, whichever is first. */
+function createCall(deadlineMs: number) {
+  const { port1: control, port2: controlOfWorker } = new MessageChannel()
+  const thread = new AbortController()
+  let begun = false
+  let why: 'late' | 'left' | undefined
+  control.on('message', () => {
+    begun = true
+  })
+  // Giving up a running task ends its thread, so a task that has begun is asked to stop by itself.
+  function giveUp(reason: 'late' | 'left'): void {
+    why ??= reason
+    if (begun) control.postMessage('stop')
+    else thread.abort()
+  }
+  let timer = setTimeout(() => {
+    giveUp('late')
+    timer = setTimeout(() => thread.abort(), stopMsMax)
+  }, deadlineMs)
+  return {
+    controlOfWorker,
+    thread: thread.signal,
+    giveUp,
+    /** Undefined while nobody has given it up. */
+    failure: () => why && givenUp[why],
+    end() {
+      clearTimeout(timer)
+      control.close()
+    },
+  }
 }

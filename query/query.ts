@@ -26,6 +26,8 @@ export interface QueryOptions {
    * 1970. Without it all are made of the readings.
    */
   readonly rawFromUs?: () => number
+  /** Whether QuestDB answers a probe; asked before each question. Without it each is tried. */
+  readonly questdbAnswers?: () => boolean | Promise<boolean>
   readonly limits?: Partial<QueryLimits>
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
 }
@@ -52,8 +54,9 @@ export function createQuery({ questdb, timeZone, now, revision, rawFromUs, log, 
   const give = createKeptAnswers({ cache, now, limits, log })
   const local = createLocalTime(timeZone)
   const note = createNote(log)
-  const ask = createAsk({ pool: light, note, local })
-  const askAnalysis = createAsk({ pool: analysis, note, local })
+  const questdbAnswers = options.questdbAnswers ?? (() => true)
+  const ask = createAsk({ pool: light, note, local, questdbAnswers })
+  const askAnalysis = createAsk({ pool: analysis, note, local, questdbAnswers })
   const latest = createLatest({ ask, give, limits })
   const day = createDay({ ask, give, local, now, revision, limits })
   const analyses = createAnalyses({
@@ -95,8 +98,7 @@ function createPools(
     bodyBytesMax: limits.latestBytesMax,
   }
   const { queueMax, heapMebibytesMax } = limits
-  // A question may take more than one statement, and may have to wait.
-  const shared = { queueMax, deadlineMs: 2 * limits.timeoutMs, heapMebibytesMax, log }
+  const shared = { queueMax, deadlineMs: limits.timeoutMs, heapMebibytesMax, log }
   const light = createPool<LightQuestions>({
     ...shared,
     worker: new URL('./light-worker.ts', import.meta.url),

@@ -18,6 +18,8 @@ export interface QuestdbMonitor {
   /** The first time that it is reachable with our tables in place. */
   ready: Promise<void>
   state(): QuestdbState
+  /** By its state while that is up, else by a probe of this moment. */
+  answers(): boolean | Promise<boolean>
   commitMode(): string | undefined
   version(): string | undefined
   /** For who knows better than a probe why it is gone. */
@@ -57,18 +59,21 @@ interface Facts {
 export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
   const { address, name, retryMsMax, log, remindMs = 60_000 } = options
   const client = createQuestdbClient(address)
+  const probe = createProbe(client)
+  const reminder = createReminder(
+    reason => log.warn({ reason }, `${name} is away; readings wait in the journal`),
+    remindMs,
+  )
   const closing = new AbortController()
   const ready = Promise.withResolvers<void>()
   // Who waits for it gets the error; nobody has to.
   ready.promise.catch(() => undefined)
   let state: QuestdbState = { state: 'starting' }
   let facts: Facts | undefined
-  let remindedMs = Number.NEGATIVE_INFINITY
-
   function turnUp(found: Facts): void {
     facts = found
     state = { state: 'up' }
-    remindedMs = Number.NEGATIVE_INFINITY
+    reminder.reset()
     log.info({ version: found.version, commitMode: found.commitMode }, `${name} is up`)
     ready.resolve()
   }
@@ -76,14 +81,7 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
   function markAway(reason: string): void {
     if (closing.signal.aborted) return
     state = { state: 'away', reason }
-    remind()
-  }
-
-  /** At once, and then now and then: a wrong address stays wrong until somebody sees it. */
-  function remind(): void {
-    if (state.state !== 'away' || performance.now() - remindedMs < remindMs) return
-    remindedMs = performance.now()
-    log.warn({ reason: state.reason }, `${name} is away; readings wait in the journal`)
+    reminder.remind(reason)
   }
 
   async function look(): Promise<void> {
@@ -96,7 +94,7 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
       if (state.state === 'starting' && options.startsNow) state = { state: 'starting', reason }
       // That nobody listens is no news where the reason is known.
       else if (!(state.state === 'away' && isRefused(error))) markAway(reason)
-      else remind()
+      else reminder.remind(state.reason)
     }
   }
 
@@ -115,6 +113,7 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
   return {
     ready: ready.promise,
     state: () => state,
+    answers: () => state.state === 'up' || probe(),
     commitMode: () => facts?.commitMode,
     version: () => facts?.version,
     markAway,
@@ -130,6 +129,38 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
       await Promise.race([watched, sleep(closeWaitMs, undefined, { ref: false })])
       state = { state: 'away', reason: 'closed' }
     },
+  }
+}
+
+/** At once, and then now and then: a wrong address stays wrong until somebody sees it. */
+function createReminder(tell: (reason: string | undefined) => void, everyMs: number) {
+  let toldMs = Number.NEGATIVE_INFINITY
+  return {
+    remind(reason: string | undefined): void {
+      if (performance.now() - toldMs < everyMs) return
+      toldMs = performance.now()
+      tell(reason)
+    },
+    reset(): void {
+      toldMs = Number.NEGATIVE_INFINITY
+    },
+  }
+}
+
+/** Whoever asks while one is under way waits for the same answer. */
+function createProbe(client: QuestdbClient): () => Promise<boolean> {
+  let probing: Promise<boolean> | undefined
+  return () => {
+    probing ??= client
+      .exec('SELECT 1', probeTimeoutMs)
+      .then(
+        () => true,
+        () => false,
+      )
+      .finally(() => {
+        probing = undefined
+      })
+    return probing
   }
 }
 

@@ -17,6 +17,8 @@ export interface Questdb {
   /** The first time that it is reachable with our tables in place and, if it is our own, with our settings in force. */
   ready: Promise<void>
   state(): QuestdbState
+  /** By its state while that is up, else by a probe of this moment. */
+  answers(): boolean | Promise<boolean>
   /** `sync` when what it has applied is on disk; undefined until it was reached. */
   commitMode(): string | undefined
   version(): string | undefined

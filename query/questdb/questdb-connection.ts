@@ -3,9 +3,6 @@
 import pg from 'pg'
 import { QuestionFailed, type WorkerSettings } from '../task.ts'
 
-/** QuestDB ends a statement by itself; one that hangs, or does not look at the clock, is given up a little later. */
-export const hangGraceMs = 2000
-
 const int8Oid = 20
 const float8Oid = 701
 /** No Date parser: it costs more than the query. Times are asked for as LONG and stay exact below 2^53. */
@@ -88,12 +85,7 @@ export function createConnection(settings: Settings): Connection {
     onRow: (row: Row) => void,
   ): Promise<void> {
     if (signal.aborted) throw new QuestionFailed('CANCELLED', 'before it began')
-    let hung = false
     const cut = () => abandon(used)
-    const timer = setTimeout(() => {
-      hung = true
-      cut()
-    }, settings.statementTimeoutMs + hangGraceMs)
     signal.addEventListener('abort', cut, { once: true })
     try {
       await run(used, statement, onRow)
@@ -101,10 +93,8 @@ export function createConnection(settings: Settings): Connection {
       // A statement whose first run failed keeps its name taken on the connection, so the connection goes with it.
       abandon(used)
       if (signal.aborted) throw new QuestionFailed('CANCELLED', 'while it ran')
-      if (hung) throw new QuestionFailed('TIMED_OUT', 'QuestDB did not keep its own time limit')
       throw asFailure(error) ?? error
     } finally {
-      clearTimeout(timer)
       signal.removeEventListener('abort', cut)
     }
   }

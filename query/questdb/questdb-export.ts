@@ -8,7 +8,6 @@ import https from 'node:https'
 import { release } from '../../analytics/release.ts'
 import { QuestionFailed, type WorkerSettings } from '../task.ts'
 import { ParquetUnreadable, parquetMagic, readDoubleColumns } from './parquet.ts'
-import { hangGraceMs } from './questdb-connection.ts'
 
 export interface ColumnsAsked {
   /** Of our own making: `/exp` has no binds. Each column is a double. */
@@ -63,12 +62,10 @@ export function createQuestdbExport({ questdbHttp, connectTimeoutMs, statementTi
   }
 
   async function read(asked: ColumnsAsked, client: AbortSignal): Promise<Float64Array[] | undefined> {
-    // QuestDB ends a statement by itself, within the file too; one that hangs is given up a little later.
-    const deadline = AbortSignal.timeout(statementTimeoutMs + hangGraceMs)
     const startedMs = performance.now()
     let answer: Answer | undefined
     try {
-      answer = await get(asked, AbortSignal.any([client, deadline]))
+      answer = await get(asked, client)
     } catch {
       if (client.aborted) throw new QuestionFailed('CANCELLED', 'while it was read')
     }

@@ -32,6 +32,7 @@ export interface TestQueryOptions {
   readonly limits?: Partial<QueryLimits>
   readonly timeZone?: string
   readonly log?: QueryOptions['log']
+  readonly questdbAnswers?: NonNullable<QueryOptions['questdbAnswers']>
   /** Without one nobody answers over HTTP. */
   readonly http?: HttpAddress
 }

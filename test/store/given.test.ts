@@ -14,6 +14,7 @@ import { monitorQuestdb } from '../../store/questdb-monitor.ts'
 import { openStore, type Store, type StoreOptions } from '../../store/store.ts'
 import { readingsTable, readingsTableSql } from '../../store/tables.ts'
 import { recordingLog, startDatabases, storeOptions, type TestHooks, temporaryFolder } from '../support/databases.ts'
+import { freeze } from '../support/frozen.ts'
 import { isRunning, serverPid, until } from '../support/processes.ts'
 
 /** The addresses of a running store, as a person would give them. */
@@ -115,6 +116,18 @@ test('a PostgreSQL that is not there yet is told at once, and what is wrong for 
     const refused = connectPatiently({ config: { host, port, ...wrong } as pg.ClientConfig, given: true, log })
     await t.rejects(refused, { name: 'StartError', message: remedy }, what)
   }
+})
+
+test('a frozen QuestDB is known not to answer, and known to answer when it goes on', async t => {
+  const { directory, store } = await startDatabases(t)
+  await store.questdb.ready
+  t.equal(store.questdb.answers(), true, 'nothing is asked while it is up')
+  const thaw = freeze(serverPid(directory, 'questdb'))
+  t.teardown(thaw)
+  await until('it is away', () => store.questdb.state().state === 'away')
+  t.equal(await store.questdb.answers(), false)
+  thaw()
+  await until('it answers', async () => await store.questdb.answers())
 })
 
 test('a table of our name that could not keep our promise is refused until it is right', async t => {

@@ -1,4 +1,4 @@
-/** Freezes a PostgreSQL with all its processes, as a stopped virtual machine or a hung disk does. */
+/** Freezes a database with all its processes, as a stopped virtual machine or a hung disk does. */
 
 import { readFileSync } from 'node:fs'
 
