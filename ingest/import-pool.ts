@@ -2,7 +2,7 @@
 
 import { Piscina } from 'piscina'
 import type { ChunkResult } from './formats/chunk.ts'
-import type { CsvColumns } from './formats/csv.ts'
+import type { CsvLayout } from './formats/csv.ts'
 import type { EncodedRows } from './formats/encode.ts'
 import type { Chunk } from './formats/lines.ts'
 import type { Reject } from './formats/reject.ts'
@@ -21,7 +21,7 @@ export interface ImportPoolOptions {
 
 interface ChunkSource {
   chunk: Chunk
-  columns: CsvColumns | undefined
+  layout: CsvLayout | undefined
   firstLine: number
   rejectsMax: number
   find: (deviceName: string) => DeviceRef | undefined
@@ -67,9 +67,9 @@ export function createImportPool(options: ImportPoolOptions): ImportPool {
   }
 
   /** Two visits to the thread, because only the main one knows which devices there are. */
-  async function prepare({ chunk, columns, firstLine, rejectsMax, find }: ChunkSource): Promise<ReadyChunk> {
+  async function prepare({ chunk, layout, firstLine, rejectsMax, find }: ChunkSource): Promise<ReadyChunk> {
     const nowMs = now()
-    const result = await read({ ...readOptions, chunk, columns, firstLine, rejectsMax, nowMs })
+    const result = await read({ ...readOptions, chunk, layout, firstLine, rejectsMax, nowMs })
     const { lines, rows, names } = result
     const devices = names.map(name => deviceRef(find(name)))
     const encoded = await encode({ rows, names, devices, rejectsMax })

@@ -6,8 +6,8 @@
  */
 
 import type { Readable } from 'node:stream'
-import type { CsvColumns } from './formats/csv.ts'
-import { readCsvHeader } from './formats/csv.ts'
+import { foreignContent, looksLikeNdjson, withoutByteOrderMark } from './formats/content.ts'
+import { type CsvLayout, readCsvHeader } from './formats/csv.ts'
 import type { Format } from './formats/line-reader.ts'
 import { type Chunk, type LineLimits, wholeLines } from './formats/lines.ts'
 import type { Reject } from './formats/reject.ts'
@@ -40,7 +40,15 @@ export interface ImportReport {
   ignoredColumns: string[]
 }
 
-type ImportFailure = 'BUSY' | 'HEADER_INVALID' | 'BODY_BROKEN' | 'JOURNAL_FULL' | 'CLOSING' | 'UNKNOWN'
+type ImportFailure =
+  | 'BUSY'
+  | 'CONTENT_UNKNOWN'
+  | 'HEADER_INVALID'
+  | 'NO_READINGS'
+  | 'BODY_BROKEN'
+  | 'JOURNAL_FULL'
+  | 'CLOSING'
+  | 'UNKNOWN'
 
 export interface ImportResult {
   report: ImportReport
@@ -50,6 +58,9 @@ export interface ImportResult {
 
 type Step = { kind: 'ready'; ready: ReadyChunk } | { kind: 'end' } | { kind: 'failure'; failure: Failure }
 type Failure = NonNullable<ImportResult['failure']>
+
+/** A sender that means to send some would otherwise never learn that it does not. */
+const noReadings: Failure = { code: 'NO_READINGS', reason: 'there is no line with a reading' }
 
 export const shuttingDown: Failure = { code: 'CLOSING', reason: 'the server is shutting down' }
 
@@ -78,7 +89,8 @@ export async function runImportSession(
       settle(report, ready, limits.rejectsMax)
       step = following
     }
-    return step.kind === 'failure' ? { report, failure: step.failure } : { report }
+    if (step.kind === 'failure') return { report, failure: step.failure }
+    return report.accepted + report.rejected === 0 ? { report, failure: noReadings } : { report }
   } finally {
     await steps.stop()
   }
@@ -111,7 +123,7 @@ function createSteps({ body, format, find }: ImportSource, { limits, pool, repor
   let started = false
   let linesRead = 0
   let rejectsListed = 0
-  let columns: CsvColumns | undefined
+  let layout: CsvLayout | undefined
 
   async function next(): Promise<Step> {
     let result: IteratorResult<Chunk, void>
@@ -127,12 +139,15 @@ function createSteps({ body, format, find }: ImportSource, { limits, pool, repor
   async function begin(first: Chunk): Promise<Step> {
     started = true
     const chunk = withoutByteOrderMark(first)
+    const foreign = foreignContent(chunk)
+    if (foreign !== undefined) return failure('CONTENT_UNKNOWN', foreign)
     if (format === 'ndjson') return await prepare(chunk)
+    if (looksLikeNdjson(chunk)) return failure('CONTENT_UNKNOWN', 'it is NDJSON; send it as application/x-ndjson')
     const headerEnd = chunk.includes(lineFeed) ? chunk.indexOf(lineFeed) : chunk.length
     if (headerEnd > limits.lineBytesMax) return failure('HEADER_INVALID', 'the header is too long')
     const header = readCsvHeader(Buffer.from(chunk.subarray(0, headerEnd)).toString().replace(/\r$/, ''))
     if (!header.ok) return failure('HEADER_INVALID', header.reason)
-    columns = header.columns
+    layout = header.layout
     report.ignoredColumns = header.ignored
     report.linesDone = 1
     linesRead = 1
@@ -141,7 +156,7 @@ function createSteps({ body, format, find }: ImportSource, { limits, pool, repor
 
   async function prepare(chunk: Chunk): Promise<Step> {
     const rejectsMax = limits.rejectsMax - rejectsListed
-    const ready = await pool.prepare({ chunk, columns, firstLine: linesRead + 1, rejectsMax, find })
+    const ready = await pool.prepare({ chunk, layout, firstLine: linesRead + 1, rejectsMax, find })
     linesRead += ready.lines
     rejectsListed = Math.min(limits.rejectsMax, rejectsListed + ready.rejects.length)
     return { kind: 'ready', ready }
@@ -159,9 +174,3 @@ function failure(code: ImportFailure, reason: string): Step {
 }
 
 const lineFeed = 0x0a
-
-/** Some spreadsheets put these three bytes before the first line. */
-function withoutByteOrderMark(bytes: Chunk): Chunk {
-  const marked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
-  return marked ? bytes.subarray(3) : bytes
-}

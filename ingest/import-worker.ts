@@ -2,7 +2,7 @@
 
 import { move, transferableSymbol, valueSymbol } from 'piscina'
 import { type ChunkResult, readChunk } from './formats/chunk.ts'
-import { type CsvColumns, createCsvReader } from './formats/csv.ts'
+import { type CsvLayout, createCsvReader } from './formats/csv.ts'
 import { type EncodedRows, type EncodeOptions, encodeRows } from './formats/encode.ts'
 import type { LineReader } from './formats/line-reader.ts'
 import type { Chunk } from './formats/lines.ts'
@@ -12,8 +12,8 @@ import { createReadingCheck, type Ranges } from './reading.ts'
 
 export interface ReadTask {
   chunk: Chunk
-  /** The columns of a CSV body; without them it is NDJSON. */
-  columns: CsvColumns | undefined
+  /** Of a CSV body; without it the body is NDJSON. */
+  layout: CsvLayout | undefined
   ranges: Ranges
   aheadMsMax: number
   nowMs: number
@@ -27,8 +27,8 @@ export interface EncodeTask extends EncodeOptions {
 }
 
 export function read(task: ReadTask): ChunkResult {
-  const { chunk, columns, ranges, aheadMsMax } = task
-  const readLine: LineReader = columns === undefined ? createNdjsonReader() : createCsvReader(columns)
+  const { chunk, layout, ranges, aheadMsMax } = task
+  const readLine: LineReader = layout === undefined ? createNdjsonReader() : createCsvReader(layout)
   const check = createReadingCheck({ ranges, aheadMsMax })
   const result = readChunk(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length), { ...task, readLine, check })
   return handOver(result, buffersOf(result.rows))

@@ -15,6 +15,7 @@ import { readPath, routedUrl } from '../api/content-files/requested-path.ts'
 import { readDevices } from '../api/logger/latest-parameters.ts'
 import { hasTooManyArguments } from '../api/query-limits.ts'
 import { DeviceName, slugOf } from '../auth/device.ts'
+import { foreignContent } from '../ingest/formats/content.ts'
 import { createCsvReader, readCsvHeader } from '../ingest/formats/csv.ts'
 import { createNdjsonReader } from '../ingest/formats/ndjson.ts'
 import { readNumber } from '../ingest/formats/number.ts'
@@ -24,8 +25,9 @@ import { growthMax, growthOf } from './support/growth.ts'
 const codes = { units: new Set(['ocw']), platforms: new Set(['edx']) }
 const path = '/api/v1/contentfiles/'
 const check = createReadingCheck()
-const header = readCsvHeader('timestamp,device,temperature,humidity,pressure')
-const readCsv = createCsvReader(header.ok ? header.columns : [])
+const columns = ['timestamp', 'device', 'temperature', 'humidity', 'pressure'] as const
+const readCsv = createCsvReader({ columns, separator: ',' })
+const readSemicolons = createCsvReader({ columns, separator: ';' })
 const readNdjson = createNdjsonReader()
 
 /** Some of one character, some of many parts, each with an end that fits nothing. */
@@ -70,7 +72,9 @@ const readers: Record<string, (text: string) => void> = {
   'a timestamp with many digits': text => check({ timestamp: `2026-01-01T00:00:00.${text}` }, true, 0),
   'a number of a file': text => readNumber(Buffer.from(text), 0, text.length),
   'the header of a file': text => readCsvHeader(text),
+  'the kind of a file': text => foreignContent(Buffer.from(text)),
   'a line of CSV': text => readCsv(Buffer.from(`1,d,${text},2,3`), 0, text.length + 8),
+  'a line with semicolons': text => readSemicolons(Buffer.from(`1;d;${text};2;3`), 0, text.length + 8),
   'a line of NDJSON': text => readNdjson(Buffer.from(text), 0, text.length),
 }
 

@@ -88,7 +88,9 @@ function refuseCoding(reply: FastifyReply): FastifyReply {
 
 const problems = {
   BUSY: { status: 503, title: 'too many imports' },
+  CONTENT_UNKNOWN: { status: 400, title: 'unknown content' },
   HEADER_INVALID: { status: 400, title: 'invalid header' },
+  NO_READINGS: { status: 400, title: 'no readings' },
   BODY_BROKEN: { status: 400, title: 'broken body' },
   JOURNAL_FULL: { status: 503, title: 'storage full' },
   CLOSING: { status: 503, title: 'shutting down' },

@@ -3,6 +3,8 @@
 import { createReadStream } from 'node:fs'
 import { type Duplex, pipeline, Readable } from 'node:stream'
 import { createGunzip, createZstdDecompress } from 'node:zlib'
+import { foreignContent, looksLikeNdjson, withoutByteOrderMark } from '../../ingest/formats/content.ts'
+import { readCsvHeader } from '../../ingest/formats/csv.ts'
 import type { Format } from '../../ingest/formats/line-reader.ts'
 import { type Chunk, type LineLimits, wholeLines } from '../../ingest/formats/lines.ts'
 import { CommandError } from './command-error.ts'
@@ -30,7 +32,7 @@ interface BatchShape extends LineLimits {
   format?: 'ndjson'
 }
 
-/** `-` is the standard input. */
+/** `-` is the standard input. Rejects with a sentence for a file that is none of readings. */
 export async function* readBatches(file: string, stdin: Readable, shape = readings): AsyncGenerator<Batch> {
   const counter = { bytes: 0 }
   const pieces = counted(file === '-' ? stdin : createReadStream(file), counter)
@@ -38,7 +40,7 @@ export async function* readBatches(file: string, stdin: Readable, shape = readin
   let line = 1
   try {
     for await (const chunk of wholeLines(await decompressed(pieces), shape)) {
-      const opened = opening === undefined ? open(chunk, shape.format) : { ...opening, lines: chunk }
+      const opened = opening === undefined ? open(file, chunk, shape.format) : { ...opening, lines: chunk }
       if (opening === undefined && opened.format === 'csv') line++
       opening = opened
       for (const { part, lineCount } of partsOf(opened.lines, shape.linesMax)) {
@@ -49,7 +51,7 @@ export async function* readBatches(file: string, stdin: Readable, shape = readin
       }
     }
   } catch (error) {
-    throw unreadable(file, error)
+    throw error instanceof CommandError ? error : unreadable(file, error)
   }
 }
 
@@ -60,15 +62,26 @@ interface Opening {
 }
 
 const lineFeed = 0x0a
-const openingBrace = 0x7b
 
 /** The first bytes tell the format: a header does not begin with a brace. */
-function open(chunk: Chunk, format?: Format): Opening & { lines: Uint8Array } {
-  const marked = chunk[0] === 0xef && chunk[1] === 0xbb && chunk[2] === 0xbf
-  const lines = marked ? chunk.subarray(3) : chunk
-  if (format === 'ndjson' || lines[0] === openingBrace) return { format: 'ndjson', header: new Uint8Array(), lines }
+function open(file: string, chunk: Chunk, format?: Format): Opening & { lines: Uint8Array } {
+  const lines = withoutByteOrderMark(chunk)
+  if (format === 'ndjson' || looksLikeNdjson(lines)) return { format: 'ndjson', header: new Uint8Array(), lines }
   const headerEnd = lines.includes(lineFeed) ? lines.indexOf(lineFeed) + 1 : lines.length
-  return { format: 'csv', header: lines.subarray(0, headerEnd), lines: lines.subarray(headerEnd) }
+  const header = lines.subarray(0, headerEnd)
+  const problem = foreignContent(lines) ?? headerProblem(header)
+  if (problem !== undefined) throw new CommandError(`${nameOf(file)} cannot be imported: ${printable(problem)}`)
+  return { format: 'csv', header, lines: lines.subarray(headerEnd) }
+}
+
+/** The server would say the same, but is sent nothing of a file that is a header alone. */
+function headerProblem(header: Uint8Array): string | undefined {
+  const read = readCsvHeader(Buffer.from(header).toString().trimEnd())
+  return read.ok ? undefined : read.reason
+}
+
+function nameOf(file: string): string {
+  return file === '-' ? 'the standard input' : printable(file)
 }
 
 function* partsOf(lines: Uint8Array, linesMax: number): Generator<{ part: Uint8Array; lineCount: number }> {
@@ -124,7 +137,7 @@ async function* joined(start: Buffer, pieces: AsyncGenerator<Buffer>): AsyncGene
 }
 
 function unreadable(file: string, error: unknown): CommandError {
-  const name = file === '-' ? 'the standard input' : printable(file)
+  const name = nameOf(file)
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code === 'ENOENT') return new CommandError(`there is no file ${name}`)
   if (code === 'EISDIR') return new CommandError(`${name} is a folder; name the files in it`)

@@ -25,6 +25,10 @@ interface FileTotals {
   ignored_columns: string[]
 }
 
+export function isWithoutReadings({ accepted, rejected }: Pick<FileTotals, 'accepted' | 'rejected'>): boolean {
+  return accepted + rejected === 0
+}
+
 /** A reject with its line in the file instead of in the request. */
 type FileReject = ImportAnswer['rejects'][number] & { file: string }
 

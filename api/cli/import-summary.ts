@@ -1,7 +1,7 @@
 /** What an import tells at its end: to a person, or to a program. */
 
 import type { IssuedPassword } from '../../auth/device.ts'
-import type { ImportTotals } from './import-files.ts'
+import { type ImportTotals, isWithoutReadings } from './import-files.ts'
 import { printable } from './output.ts'
 
 export interface ImportSummary {
@@ -29,11 +29,18 @@ export function textSummary(summary: ImportSummary): string {
   const rate = Math.round(rows / Math.max(0.001, seconds))
   const lines = [
     `stored ${totals.accepted} readings, rejected ${totals.rejected}, in ${seconds.toFixed(1)} s (${rate} rows/s)`,
+    ...filesWithoutReadings(summary),
     ...ignoredColumns(totals),
     ...rejectLines(summary),
     ...passwordLines(summary),
   ]
   return lines.map(line => `${printable(line)}\n`).join('')
+}
+
+/** Of an import that was stopped, the last file may hold some. */
+function filesWithoutReadings({ totals, complete }: ImportSummary): string[] {
+  const files = complete ? totals.files : totals.files.slice(0, -1)
+  return files.filter(isWithoutReadings).map(({ file }) => `${file}: holds no readings`)
 }
 
 function ignoredColumns({ files }: ImportTotals): string[] {

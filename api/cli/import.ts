@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import type { AdminClient } from './admin-client.ts'
 import { CommandError, exitInterrupted, exitRejected } from './command-error.ts'
 import { createDeviceMaker, createPasswordsFile } from './import-devices.ts'
-import { type ImportTotals, importFiles } from './import-files.ts'
+import { type ImportTotals, importFiles, isWithoutReadings } from './import-files.ts'
 import { createProgress, noProgress } from './import-progress.ts'
 import { createRejectsFile } from './import-rejects.ts'
 import { jsonSummary, textSummary } from './import-summary.ts'
@@ -29,10 +29,12 @@ export interface ImportStreams {
 const help = `
 The header of a CSV file names its columns, in any order:
   timestamp,device,temperature,humidity,pressure[,battery_voltage,battery_percentage]
-Times are ISO 8601 with a zone, or epoch milliseconds. An empty cell is a missing value. A line is stored once, however
-often it is sent, so an import that was stopped can be started again.
+Cells are separated by commas, semicolons or tabs; with the latter two, numbers may have a decimal comma. Times are
+ISO 8601 with a zone, or epoch milliseconds. An empty cell is a missing value. A line is stored once, however often it is
+sent, so an import that was stopped can be started again.
 
-Exit status: 0 all lines were stored, ${exitRejected} some were rejected, 1 the import could not be finished.`
+Exit status: 0 all lines were stored, ${exitRejected} some were rejected, 1 the import could not be finished, or there
+was nothing to store.`
 
 export function addImportCommand(program: Command, client: AdminClient, streams: ImportStreams): void {
   program
@@ -93,5 +95,6 @@ async function runImport(
   if (fault !== undefined) throw fault
   if (interrupt.signal.aborted)
     throw new CommandError('interrupted; started again, it goes over the same lines', exitInterrupted)
+  if (isWithoutReadings(totals)) throw new CommandError('nothing was stored, for there are no readings')
   if (totals.rejected > 0) throw new CommandError(`rejected lines: ${totals.rejected}`, exitRejected)
 }

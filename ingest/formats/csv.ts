@@ -1,4 +1,8 @@
-/** CSV: a header that names the columns, in any order, and one reading a line. */
+/**
+ * CSV: a header that names the columns, in any order, and one reading a line. Cells are separated by commas, semicolons
+ * or tabs, as the header has it. Where that is no comma, a number may have a comma for its point: spreadsheets write
+ * so in half of the world.
+ */
 
 import { parse } from 'csv-parse/sync'
 import { metrics } from '../../store/tables.ts'
@@ -12,22 +16,42 @@ type FieldName = (typeof fieldNames)[number]
 const requiredColumns: readonly FieldName[] = ['timestamp', 'device', 'temperature', 'humidity', 'pressure']
 
 /** The field of each column, in the order of the file; undefined for a column that is not ours. */
-export type CsvColumns = readonly (FieldName | undefined)[]
+type CsvColumns = readonly (FieldName | undefined)[]
 
-export type CsvHeader = { ok: true; columns: CsvColumns; ignored: string[] } | { ok: false; reason: string }
+const separators = [',', ';', '\t'] as const
+type Separator = (typeof separators)[number]
+
+/** How the lines of a file are to be read. */
+export interface CsvLayout {
+  columns: CsvColumns
+  separator: Separator
+}
+
+export type CsvHeader = { ok: true; layout: CsvLayout; ignored: string[] } | { ok: false; reason: string }
 
 /** A header is read once, so it always takes the slow and thorough way. */
 export function readCsvHeader(line: string): CsvHeader {
-  const names = splitQuoted(line)
-  if (names === undefined) return { ok: false, reason: 'the header is not a line of CSV' }
-  const columns = names.map(name => fieldOf(name))
+  const readings = separators.map(separator => readNames(line, separator)).filter(reading => reading !== undefined)
+  // The separator by which most columns are ours.
+  const [best] = readings.toSorted((a, b) => b.known - a.known)
+  if (best === undefined) return { ok: false, reason: 'the header is not a line of CSV' }
+  const { names, columns, separator } = best
   const doubled = columns.find((field, column) => field !== undefined && columns.indexOf(field) < column)
   if (doubled !== undefined) return { ok: false, reason: `the header names the column ${doubled} twice` }
   const absent = requiredColumns.filter(field => !columns.includes(field))
   if (absent.length > 0) {
-    return { ok: false, reason: `the header lacks ${absent.join(', ')}; it begins with: ${line.slice(0, 100)}` }
+    const reason = `the header lacks ${absent.join(', ')}; it begins with: ${line.slice(0, 100)}`
+    return { ok: false, reason: `${reason}; it should name ${fieldNames.join(',')}` }
   }
-  return { ok: true, columns, ignored: names.filter((_, column) => columns[column] === undefined) }
+  const ignored = names.filter((_, column) => columns[column] === undefined)
+  return { ok: true, layout: { columns, separator }, ignored }
+}
+
+function readNames(line: string, separator: Separator) {
+  const names = splitQuoted(line, separator)
+  if (names === undefined) return undefined
+  const columns = names.map(name => fieldOf(name))
+  return { separator, names, columns, known: columns.filter(field => field !== undefined).length }
 }
 
 function fieldOf(name: string): FieldName | undefined {
@@ -35,15 +59,15 @@ function fieldOf(name: string): FieldName | undefined {
   return fieldNames.find(field => field === key)
 }
 
-const comma = 0x2c
 const quote = 0x22
 
 /**
  * A line without quotes is read from its bytes where they lie. That takes a third of the time of csv-parse, which
  * reads 0.4 million lines a second of a core and leaves the numbers and times still to be read.
  */
-export function createCsvReader(columns: CsvColumns): LineReader {
-  const cells = new Cells(columns.length)
+export function createCsvReader({ columns, separator }: CsvLayout): LineReader {
+  const cells = new Cells(columns.length, separator)
+  const hasDecimalComma = separator !== ','
   const deviceNames = new RepeatedText()
   const fields: Fields = {
     timestamp: undefined,
@@ -70,7 +94,7 @@ export function createCsvReader(columns: CsvColumns): LineReader {
   function readCell(field: FieldName, source: Buffer, start: number, end: number): unknown {
     if (field === 'timestamp') return readTime(source, start, end)
     if (field === 'device') return deviceNames.read(source, start, end)
-    return readMetric(source, start, end)
+    return readMetric(source, start, end, hasDecimalComma)
   }
 }
 
@@ -84,10 +108,21 @@ function readTime(source: Buffer, start: number, end: number): number | string |
 }
 
 /** The text itself where it is no number: the check refuses it with its own words. */
-function readMetric(source: Buffer, start: number, end: number): number | string | null {
+function readMetric(source: Buffer, start: number, end: number, hasDecimalComma: boolean): number | string | null {
   if (start === end) return null
   const value = readNumber(source, start, end)
-  return Number.isNaN(value) ? source.toString('utf8', start, end) : value
+  if (!Number.isNaN(value)) return value
+  const text = source.toString('utf8', start, end)
+  return (hasDecimalComma ? readDecimalComma(text) : undefined) ?? text
+}
+
+/** `1013,2`; a number with more commas, or with a point beside one, may mean thousands and is refused. */
+function readDecimalComma(text: string): number | undefined {
+  const [whole = '', fraction, ...more] = text.split(',', 3)
+  if (fraction === undefined || more.length > 0 || text.includes('.')) return undefined
+  const bytes = Buffer.from(`${whole}.${fraction}`)
+  const value = readNumber(bytes, 0, bytes.length)
+  return Number.isNaN(value) ? undefined : value
 }
 
 /** Where the cells of a line are: in the chunk itself, or in a copy without the quotes. */
@@ -97,7 +132,12 @@ class Cells {
   readonly starts: Uint32Array
   readonly ends: Uint32Array
 
-  constructor(cellsMax: number) {
+  readonly #separator: Separator
+  readonly #separatorByte: number
+
+  constructor(cellsMax: number, separator: Separator) {
+    this.#separator = separator
+    this.#separatorByte = separator.charCodeAt(0)
     this.starts = new Uint32Array(cellsMax)
     this.ends = new Uint32Array(cellsMax)
   }
@@ -106,11 +146,12 @@ class Cells {
   split(chunk: Buffer, start: number, end: number): string | undefined {
     this.source = chunk
     this.count = 0
+    const separator = this.#separatorByte
     let cellStart = start
     for (let at = start; at < end; at++) {
       const byte = chunk[at]
       if (byte === quote) return this.#splitQuoted(chunk.toString('utf8', start, end))
-      if (byte !== comma) continue
+      if (byte !== separator) continue
       this.#add(cellStart, at)
       cellStart = at + 1
     }
@@ -119,7 +160,7 @@ class Cells {
   }
 
   #splitQuoted(line: string): string | undefined {
-    const texts = splitQuoted(line)
+    const texts = splitQuoted(line, this.#separator)
     if (texts === undefined) return 'has quotes that do not match'
     this.source = Buffer.from(texts.join(''))
     this.count = 0
@@ -139,9 +180,9 @@ class Cells {
   }
 }
 
-function splitQuoted(line: string): string[] | undefined {
+function splitQuoted(line: string, separator: Separator): string[] | undefined {
   try {
-    const records = parse(line, { relax_column_count: true })
+    const records = parse(line, { delimiter: separator, relax_column_count: true })
     return records.length === 1 ? records[0] : undefined
   } catch {
     return undefined

@@ -42,9 +42,10 @@ const service = await startService(t)
 const token = readFileSync(join(service.dataDirectory, 'secrets', 'admin-token'), 'utf8').trim()
 const folder = temporaryFolder(t)
 const run = (args: string[], input?: string) => runImport(service.url, token, args, input)
+/** By the status, which is of this moment; the metrics may be a second old. */
 async function isVisible(): Promise<boolean> {
-  const response = await fetch(`${service.url}/metrics`)
-  return /^barograph_lag_readings 0$/m.test(await response.text())
+  const { body } = await service.admin('GET', '/status')
+  return (body as { lag: { readings: number } }).lag.readings === 0
 }
 
 async function day(device: string, date: string) {
@@ -144,6 +145,30 @@ t.test('what cannot be imported is told in a sentence', async t => {
   t.match(await run([half]), { exitStatus: 1, message: /ends in the middle/ })
   t.match(await run(['-'], 'a,b\n1,2\n'), { exitStatus: 1, message: /lacks timestamp, device/ })
   t.match(await runImport(service.url, 'wrong', ['-'], `${header}x\n`), { exitStatus: 1, message: /token/ })
+})
+
+t.test('an import in which nothing was stored does not look like success', async t => {
+  const device = '{"timestamp":"2026-01-01T00:00:00Z","device":"alamosa","temperature":1,"humidity":2,"pressure":3}'
+  const refuses = async (input: string, message: RegExp) =>
+    t.match(await run(['-'], input), { exitStatus: 1, message }, input.slice(0, 40))
+  await refuses(`[${device}]`, /the standard input cannot be imported: it is a JSON array; send one object a line/)
+  await refuses('weather,room=k temperature=21.5 1700000000000000000', /it is line protocol; send CSV or NDJSON/)
+  await refuses('time,device,temperature,humidity,pressure\n', /lacks timestamp;.* it should name timestamp,device,/)
+  await refuses('', /nothing was stored, for there are no readings/)
+  await refuses('\n\n', /cannot be imported: it is empty/)
+  await refuses(header, /nothing was stored, for there are no readings/)
+  const empty = join(folder, 'empty.csv')
+  writeFileSync(empty, header)
+  const { stdout, exitStatus } = await run([empty, '-'], device)
+  t.equal(exitStatus, 3, 'the other file is looked at')
+  t.match(stdout, /empty\.csv: holds no readings/)
+})
+
+t.test('semicolons, decimal commas and a byte order mark are taken', async t => {
+  const lines = 'timestamp;device;temperature;humidity;pressure\r\n2016-02-01T00:00:00Z;alamosa;21,5;40;1013,2\r\n'
+  t.match(await run(['-'], `\uFEFF${lines}`), { exitStatus: 0, stdout: /stored 1 readings, rejected 0/ })
+  await until('all is visible', isVisible)
+  t.match((await day('alamosa', '2016-02-01'))['pressure'], [{ v: 1013.2 }])
 })
 
 t.test('foreign columns are named, and names that no device can have stay rejected', async t => {

@@ -97,6 +97,24 @@ t.test('a header or a compressed body that cannot be read is the fault of the ca
   t.equal(reports.length, 0)
 })
 
+t.test('a body without a line of readings is a 400 that says what would work', async t => {
+  const { send, reports } = await startRoute(t)
+  const ndjson = { 'content-type': 'application/x-ndjson' }
+  const refuses = async (body: string, headers: Record<string, string>, title: string, detail: RegExp) =>
+    t.match(await send(body, headers), { status: 400, body: { title, detail, accepted: 0, rejected: 0 } }, body)
+  await refuses('', {}, 'unknown content', /it is empty/)
+  await refuses('', ndjson, 'unknown content', /it is empty/)
+  await refuses('[{"device":"alamosa"}]', ndjson, 'unknown content', /it is a JSON array; send one object a line/)
+  await refuses('{"device":"alamosa"}', {}, 'unknown content', /it is NDJSON; send it as application\/x-ndjson/)
+  await refuses('w,room=k temperature=21.5 17', {}, 'unknown content', /line protocol/)
+  await refuses('w,room=k temperature=21.5 17', ndjson, 'unknown content', /line protocol/)
+  await refuses(header, {}, 'no readings', /there is no line with a reading/)
+  await refuses('a;b;c\n', {}, 'invalid header', /lacks timestamp/)
+  t.strictSame(reports, [])
+  const tabbed = `${header}2026-01-01T00:00:00Z,alamosa,1,1,1000\n`.replaceAll(',', '\t')
+  t.match(await send(`\uFEFF${tabbed}`), { status: 200, body: { accepted: 1, rejected: 0 } })
+})
+
 t.test('a small body that swells to a single endless line is one reject', async t => {
   const { send } = await startRoute(t)
   const swollen = gzipSync(Buffer.concat([Buffer.from(header), Buffer.alloc(300_000_000, 'x')]), { level: 1 })

@@ -3,6 +3,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { readChunk } from '../../ingest/formats/chunk.ts'
+import { foreignContent } from '../../ingest/formats/content.ts'
 import { createCsvReader, readCsvHeader } from '../../ingest/formats/csv.ts'
 import { encodeRows } from '../../ingest/formats/encode.ts'
 import type { LineReader } from '../../ingest/formats/line-reader.ts'
@@ -18,7 +19,7 @@ const check = createReadingCheck()
 function csvReader(headerLine: string): LineReader {
   const read = readCsvHeader(headerLine)
   if (!read.ok) throw new Error(read.reason)
-  return createCsvReader(read.columns)
+  return createCsvReader(read.layout)
 }
 
 function readLines(bytes: Buffer, readLine: LineReader, rejectsMax = 1000) {
@@ -59,9 +60,47 @@ t.test('CSV: columns may stand in any order, and foreign ones are ignored by nam
   })
   t.strictSame(readCsvHeader(`note,${short}`), {
     ok: true,
-    columns: [undefined, 'timestamp', 'device', 'temperature', 'humidity', 'pressure'],
+    layout: { columns: [undefined, 'timestamp', 'device', 'temperature', 'humidity', 'pressure'], separator: ',' },
     ignored: ['note'],
   })
+})
+
+t.test('CSV: cells are separated as the header has it, and then a comma may be the point of a number', async t => {
+  const columns = ['timestamp', 'device', 'temperature', 'humidity', 'pressure']
+  for (const separator of [';', '\t']) {
+    const line = (...cells: string[]) => cells.join(separator)
+    const gives = (cells: string[], expected: object) =>
+      t.match(csv(line(...cells), columns.join(separator)), expected, line(...cells))
+    const time = '2026-01-01T00:00:00Z'
+    const kitchen = { device: 'kitchen', temperature: 21.5, humidity: 40, pressure: 1013.2 }
+    gives([time, 'kitchen', '21.5', '40', '1013.2'], { readings: [kitchen], rejected: 0 })
+    gives([time, '"kitchen"', '21,5', '40', '"1013,2"'], { readings: [kitchen], rejected: 0 })
+    gives([time, 'a,b', '-0,5', '40', ''], { readings: [{ device: 'a,b', temperature: -0.5 }] })
+    for (const number of ['1.013,2', '1,013,2', '1013,2,', ',', '1,5e', '1, 5']) {
+      gives([time, 'kitchen', '21,5', '40', number], { readings: [], rejected: 1 })
+    }
+  }
+  t.match(csv('2026-01-01T00:00:00Z,kitchen,"21,5",40,1013', columns.join()), { readings: [], rejected: 1 })
+})
+
+t.test('what is neither CSV nor NDJSON is told, with what would work', async t => {
+  const tells = (content: string | number[], sentence: RegExp | undefined) => {
+    const found = foreignContent(Buffer.from(content as string))
+    if (sentence === undefined) t.equal(found, undefined, String(content))
+    else t.match(found, sentence, String(content))
+  }
+  tells('', /empty/)
+  tells('\n \n', /empty/)
+  tells(' [{"device":"a"}]', /JSON array; send one object a line/)
+  tells('weather,room=k temperature=21.5,humidity=4i 1700000000000000000\n', /line protocol/)
+  tells('weather temperature=21.5', /line protocol/)
+  tells('<?xml version="1.0"?>', /XML/)
+  tells([0x1f, 0x8b, 8], /gzip/)
+  tells([0x50, 0x4b, 3, 4], /XLSX/)
+  tells([0xff, 0xfe, 0x74, 0], /UTF-16/)
+  tells('{"device":"a"}', undefined)
+  tells('timestamp,device,temperature,humidity,pressure\n', undefined)
+  tells('timestamp\tdevice', undefined)
 })
 
 t.test('CSV: a header that cannot be right is refused with the reason', async t => {

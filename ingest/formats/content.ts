@@ -1,0 +1,68 @@
+/** What a bulk body seems to be when it is not what it should be, by its first bytes, and what would work. */
+
+const signatures: [bytes: readonly number[], sentence: string][] = [
+  [[0x1f, 0x8b], 'it is compressed with gzip, which was not said; send it with Content-Encoding: gzip'],
+  [[0x28, 0xb5, 0x2f, 0xfd], 'it is compressed with zstd, which was not said; send it with Content-Encoding: zstd'],
+  [[0x50, 0x4b, 0x03, 0x04], 'it is a ZIP archive, as XLSX and ODS are; save the sheet as CSV'],
+  [[0xff, 0xfe], 'it is UTF-16; save it as UTF-8'],
+  [[0xfe, 0xff], 'it is UTF-16; save it as UTF-8'],
+]
+
+const byteOrderMark = [0xef, 0xbb, 0xbf]
+const opening = { array: 0x5b, object: 0x7b, element: 0x3c }
+
+/** Some spreadsheets put three bytes before the first line. */
+export function withoutByteOrderMark<Bytes extends Uint8Array>(bytes: Bytes): Bytes {
+  return (startsWith(bytes, byteOrderMark) ? bytes.subarray(byteOrderMark.length) : bytes) as Bytes
+}
+
+/** A sentence for a body that is neither CSV nor NDJSON; undefined where it may be one of them. */
+export function foreignContent(start: Uint8Array): string | undefined {
+  const known = signatures.find(([bytes]) => startsWith(start, bytes))
+  if (known !== undefined) return known[1]
+  switch (firstMark(start)) {
+    case undefined:
+      return 'it is empty'
+    case opening.array:
+      return "it is a JSON array; send one object a line (NDJSON), as jq -c '.[]' makes of it"
+    case opening.element:
+      return 'it is XML or HTML; send CSV or NDJSON'
+    default:
+      return isLineProtocol(firstLine(start)) ? 'it is line protocol; send CSV or NDJSON' : undefined
+  }
+}
+
+export function looksLikeNdjson(start: Uint8Array): boolean {
+  return firstMark(start) === opening.object
+}
+
+/** The first byte that is no white space. */
+function firstMark(start: Uint8Array): number | undefined {
+  return start.find(byte => byte > 0x20)
+}
+
+const lineBytesMax = 4096
+
+function firstLine(start: Uint8Array): string {
+  const end = start.indexOf(0x0a)
+  return Buffer.from(start.subarray(0, Math.min(end === -1 ? start.length : end, lineBytesMax)))
+    .toString()
+    .trim()
+}
+
+/** `weather,room=k temperature=21.5 1700000000000000000`: a name with tags, fields, and perhaps a time. */
+function isLineProtocol(line: string): boolean {
+  const [head = '', fields = '', time, ...rest] = line.split(' ')
+  const isTime = time === undefined || Number.isSafeInteger(Number(time.slice(0, 15)))
+  const [name = '', ...tags] = head.split(',')
+  return rest.length === 0 && isTime && name !== '' && !name.includes('=') && [...tags, fields].every(isAssignment)
+}
+
+function isAssignment(text: string): boolean {
+  const at = text.indexOf('=')
+  return at > 0 && at < text.length - 1
+}
+
+function startsWith(bytes: Uint8Array, start: readonly number[]): boolean {
+  return start.every((byte, at) => bytes[at] === byte)
+}
