@@ -4,7 +4,7 @@
  */
 
 import { z } from 'zod'
-import { failPoints, type InjectedFaults } from '../ingest/injected-faults.ts'
+import { erasePoints, type FailPoint, failPoints, type InjectedFaults } from '../ingest/injected-faults.ts'
 
 export interface Faults {
   ingest: InjectedFaults
@@ -15,7 +15,7 @@ export interface Faults {
 /** Epoch milliseconds. */
 export type Clock = () => number
 
-const points = failPoints.join('|')
+const points = [...failPoints, ...erasePoints].join('|')
 
 const FaultSettings = z.object({
   /** `after-append:17` dies at the 17th pass. */
@@ -24,7 +24,7 @@ const FaultSettings = z.object({
     .regex(new RegExp(`^(${points}):[1-9]\\d*$`))
     .transform(text => {
       const [name, pass] = text.split(':')
-      return { name: name as (typeof failPoints)[number], pass: Number(pass) }
+      return { name: name as FailPoint, pass: Number(pass) }
     })
     .optional(),
   /** `200..5000`, milliseconds. */

@@ -39,6 +39,8 @@ function readinessOf({ ingest, questdb, postgres, connections, isStopping }: Hea
   if (reasons.length > 0) return { status: 'unavailable', reasons }
   const { state, reason } = questdb()
   if (state !== 'up') reasons.push(reason ?? (state === 'starting' ? 'QuestDB is starting' : 'QuestDB is away'))
+  else if (forwarder.fault !== undefined) reasons.push(`no readings go to QuestDB: ${forwarder.fault}`)
+  if (forwarder.fileFault !== undefined) reasons.push(forwarder.fileFault)
   if (forwarder.suspended) reasons.push('QuestDB has suspended the table')
   if (lag.seconds > lagSecondsMax) reasons.push(`readings wait ${Math.round(lag.seconds)} s until queries show them`)
   if (clock.aheadSeconds > 0) reasons.push(aheadText(clock.aheadSeconds))

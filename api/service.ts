@@ -3,6 +3,7 @@
 import type { FastifyInstance } from 'fastify'
 import { type Devices, openDevices } from '../auth/devices.ts'
 import type { Ingest } from '../ingest/ingest.ts'
+import { createPass } from '../ingest/injected-faults.ts'
 import { createReadingCheck, defaultRanges, type Ranges } from '../ingest/reading.ts'
 import { createQuery, type Query } from '../query/query.ts'
 import { type DataDirectory, openDataDirectory } from '../store/data-directory.ts'
@@ -199,6 +200,7 @@ function createOwnServer(config: Config, log: Log, parts: Parts, isStopping: () 
           ...{ devices, ingest, store, log, adminToken, ranges, aheadMsMax },
           dataDirectory: config.DATA_DIR,
           ownPostgres: config.DATABASE_URL === undefined,
+          pass: config.faults && createPass(config.faults.ingest),
         }),
       refusePath: createPathRefusal(adminToken),
     },
@@ -209,8 +211,9 @@ function createOwnServer(config: Config, log: Log, parts: Parts, isStopping: () 
 /** Readings are taken before QuestDB is there; they wait in the journal. */
 function forwardWhenReady(store: Store, ingest: Ingest, { onFatal }: ServiceOptions): void {
   const { ready, address, commitMode, hourlyView } = store.questdb
+  ingest.onLost(hourlyView.distrust)
   ready.then(
-    () => ingest.startForwarding(address.http, commitMode() === 'sync', hourlyView.distrust),
+    () => ingest.startForwarding(address.http, commitMode() === 'sync'),
     (error: Error) => {
       // It is also told when the store closed before; that is no fault.
       if (error instanceof StartError) onFatal(error)

@@ -9,6 +9,7 @@ import { groupHeaderLength } from './group.ts'
 import { offsetOf, recordLengthMax } from './record.ts'
 import { isBackfill } from './rows.ts'
 import type { Chunk } from './segment-reader.ts'
+import { type Erased, nothingErased } from './tombstones.ts'
 
 /** How much is sorted at once: some 650,000 readings. */
 const sortedBytesMax = 48 * 1024 * 1024
@@ -16,6 +17,7 @@ const bufferBytesMin = 1024 * 1024
 
 export class BackfillPlanner {
   readonly #connection: number
+  readonly #erased: Erased
   #bytes = new Uint8Array(bufferBytesMin)
   #view = new DataView(this.#bytes.buffer)
   #used = 0
@@ -24,8 +26,9 @@ export class BackfillPlanner {
   #offsets: number[] = []
   #positions: number[] = []
 
-  constructor(connection: number) {
+  constructor(connection: number, erased: Erased = nothingErased) {
     this.#connection = connection
+    this.#erased = erased
   }
 
   /** Takes the late records of a chunk; false when the chunk does not fit any more. */
@@ -76,10 +79,12 @@ export class BackfillPlanner {
   }
 
   #take(chunk: Chunk, view: DataView, offset: number): void {
+    const device = view.getUint32(offset + offsetOf.deviceNumber, true)
+    if (this.#erased.covers(device, chunk.position + offset)) return
     const length = view.getUint16(offset + offsetOf.length, true)
     if (this.#used + recordLengthMax > this.#bytes.length) this.#resize(this.#bytes.length * 2)
     this.#bytes.set(chunk.bytes.subarray(offset, offset + length), this.#used)
-    this.#devices.add(view.getUint32(offset + offsetOf.deviceNumber, true))
+    this.#devices.add(device)
     this.#offsets.push(this.#used)
     this.#positions.push(chunk.position + offset)
     this.#used += length

@@ -46,9 +46,10 @@ export class DeadLetterBox {
       this.recount()
     } catch (error) {
       if (!isSystemError(error)) throw error
-      faults.note(`a dead letter cannot be written: ${error.message}`)
+      faults.noteFile('letters', error.message)
       return false
     }
+    faults.noteFile('letters', undefined)
     log.error({ id: position, reason }, 'a reading was refused by QuestDB and is kept as a dead letter')
     return true
   }

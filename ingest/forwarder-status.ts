@@ -25,6 +25,10 @@ export interface ForwarderStatus {
   damagedBytes: number
   /** Why QuestDB takes nothing at present. */
   fault: string | undefined
+  /** What is wrong with the files of the journal, and is tried again. */
+  fileFault: string | undefined
+  /** What QuestDB has applied is on its disk, so that the journal need not keep it. */
+  isSynced: boolean
 }
 
 /** What can be said before QuestDB is there. */
@@ -45,5 +49,7 @@ export function statusAtStart(disk: Disk, end: number, endOrdinal: number): Forw
     suspended: false,
     damagedBytes: 0,
     fault: 'QuestDB is starting',
+    fileFault: undefined,
+    isSynced: false,
   }
 }

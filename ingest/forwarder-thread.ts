@@ -3,12 +3,13 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { readCheckpoint } from './checkpoint.ts'
 import { openDisk } from './disk.ts'
+import { isSystemError } from './fault-notes.ts'
 import { Forwarder } from './forwarder.ts'
 import type { ForwarderStatus } from './forwarder-status.ts'
 import { createPass, type InjectedFaults, withDiskFaults, withForwardFaults } from './injected-faults.ts'
 import type { Log } from './log.ts'
 import { connectQuestdb, type QuestdbHttp } from './questdb.ts'
-import { listSegments } from './segments.ts'
+import { replayStart } from './retention.ts'
 import { systemTiming } from './timing.ts'
 
 export interface ForwarderThreadData {
@@ -28,18 +29,24 @@ export interface ForwarderThreadData {
   faults: InjectedFaults | undefined
 }
 
-/** `start` comes once QuestDB is there and we know whether it syncs what it applies. */
+/** `start` comes once QuestDB is there and we know whether it syncs what it applies. `erase` is answered with `erased`. */
 export type ForwarderCommand =
-  | { kind: 'start'; questdb: QuestdbHttp; keepMs: number; keepBytesMax: number }
+  | { kind: 'start'; questdb: QuestdbHttp; isSynced: boolean; keepMs: number; keepBytesMax: number }
   | { kind: 'recount' }
+  | { kind: 'erase'; id: number; deviceNumbers: number[]; before: number }
   | { kind: 'stop' }
 export type ForwarderMessage =
   | { kind: 'status'; status: ForwarderStatus }
+  | { kind: 'fileFault'; fault: string }
+  | { kind: 'erased'; id: number }
   | { kind: 'log'; level: 'info' | 'warn' | 'error'; fields: object; text: string }
   | { kind: 'stopped' }
 
 const data: ForwarderThreadData = workerData
-let forwarder: Forwarder | undefined
+const startAgainMs = 1000
+const forwarder = Promise.withResolvers<Forwarder>()
+let started: Forwarder | undefined
+let startTimer: NodeJS.Timeout | undefined
 
 function send(message: ForwarderMessage): void {
   parentPort?.postMessage(message)
@@ -50,14 +57,31 @@ function logAt(level: 'info' | 'warn' | 'error') {
 }
 const log = { info: logAt('info'), warn: logAt('warn'), error: logAt('error') } as Log
 
+/** What the system refuses, such as another open file, is told and tried again; anything else is a fault of ours. */
 function start(options: Extract<ForwarderCommand, { kind: 'start' }>): void {
+  try {
+    started = createForwarder(options)
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+    send({ kind: 'fileFault', fault: `the journal cannot be read: ${error.message}` })
+    startTimer = setTimeout(() => start(options), startAgainMs)
+    return
+  }
+  started.run()
+  forwarder.resolve(started)
+}
+
+function createForwarder(options: Extract<ForwarderCommand, { kind: 'start' }>): Forwarder {
   const { directory, durableEnd, end, connectionCount, requestIdleMs, faults } = data
   const disk = withDiskFaults(openDisk(directory), faults)
   const pass = faults && createPass(faults)
   const connect = () => withForwardFaults(connectQuestdb(options.questdb, requestIdleMs), pass)
   // A QuestDB that does not sync may have lost, while we were away, what it had applied.
-  const from = options.keepMs > 0 ? (listSegments(disk)[0] ?? end.position) : readCheckpoint(disk, end.position)
-  forwarder = new Forwarder({
+  const mayHaveLost = !options.isSynced && options.keepMs > 0
+  const from = mayHaveLost
+    ? replayStart({ disk, nowMs: Date.now, timing: systemTiming, keepMs: options.keepMs }, end.position)
+    : readCheckpoint(disk, end.position)
+  return new Forwarder({
     disk,
     // One more for the backfill lane, and one for questions.
     connections: Array.from({ length: connectionCount + 2 }, connect),
@@ -67,6 +91,7 @@ function start(options: Extract<ForwarderCommand, { kind: 'start' }>): void {
     endOrdinal: end.ordinal,
     paceMs: data.paceMs,
     outwaitMs: data.outwaitMs,
+    isSynced: options.isSynced,
     keepMs: options.keepMs,
     keepBytesMax: options.keepBytesMax,
     revisions: data.revisions,
@@ -76,7 +101,6 @@ function start(options: Extract<ForwarderCommand, { kind: 'start' }>): void {
     log,
     onStatus: createStatusSender(),
   })
-  forwarder.run()
 }
 
 /** The status goes out when it changed. */
@@ -90,14 +114,20 @@ function createStatusSender() {
   }
 }
 
+async function erase({ id, deviceNumbers, before }: Extract<ForwarderCommand, { kind: 'erase' }>): Promise<void> {
+  if (await (await forwarder.promise).erase(deviceNumbers, before)) send({ kind: 'erased', id })
+}
+
 async function stop(): Promise<void> {
-  await forwarder?.close()
+  clearTimeout(startTimer)
+  await started?.close()
   send({ kind: 'stopped' })
   parentPort?.close()
 }
 
 parentPort?.on('message', (message: ForwarderCommand) => {
   if (message.kind === 'start') start(message)
-  else if (message.kind === 'recount') forwarder?.recountDeadLetters()
+  else if (message.kind === 'recount') void started?.recountDeadLetters()
+  else if (message.kind === 'erase') void erase(message)
   else void stop()
 })

@@ -4,10 +4,11 @@
  */
 
 import { BackfillPlanner } from './backfill-lane.ts'
+import { CommitMode } from './commit-mode.ts'
 import { DeadLetterBox } from './dead-letter-box.ts'
 import { Delivery, type Round } from './delivery.ts'
 import type { Disk } from './disk.ts'
-import { FaultNotes, isSystemError } from './fault-notes.ts'
+import { FaultNotes, type FileWork, isSystemError } from './fault-notes.ts'
 import type { ForwarderStatus } from './forwarder-status.ts'
 import { oldestReceiptUs } from './group.ts'
 import { type LiveRound, LiveRounds } from './live-rounds.ts'
@@ -22,6 +23,7 @@ import { Settling } from './settling.ts'
 import { Sleeper } from './sleeper.ts'
 import { findSchemaFault, readTableState } from './table-state.ts'
 import type { Timing } from './timing.ts'
+import { Tombstones } from './tombstones.ts'
 
 export interface ForwarderOptions {
   disk: Disk
@@ -37,7 +39,9 @@ export interface ForwarderOptions {
   paceMs: number
   /** QuestDB is done with a request that it did not answer when it has answered others for so long. */
   outwaitMs: number
-  /** Zero when what QuestDB has applied is on its disk; else how long applied segments are kept for its next crash. */
+  /** What QuestDB has applied is on its disk, as far as we know. */
+  isSynced: boolean
+  /** Where it is not, how long applied segments are kept for the next crash of QuestDB. */
   keepMs: number
   /** At most this much is kept for that. */
   keepBytesMax: number
@@ -66,11 +70,15 @@ export class Forwarder {
   readonly #control: QuestdbConnection
   readonly #delivery: Delivery
   readonly #liveRounds: LiveRounds
+  /** The round behind the one that is on its way, if it is prepared. */
+  #next: LiveRound | undefined
   readonly #faults: FaultNotes
   readonly #deadLetters: DeadLetterBox
   readonly #backfill: BackfillPlanner
   readonly #backfillReader: SegmentReader
   readonly #settlement: Settlement
+  readonly #commitMode: CommitMode
+  readonly #tombstones: Tombstones
   readonly #sent: Progress
   readonly #sleeper: Sleeper
   readonly #retention: Retention
@@ -80,6 +88,8 @@ export class Forwarder {
   #receiptUs = Number.NEGATIVE_INFINITY
   #rewindTo: number | undefined
   #resting = 0
+  /** What is done while no lane has anything under way or prepared. */
+  readonly #restWork: (() => void)[] = []
   #unsentSinceUs: number | undefined
   /** A request of the process before this one may still be on its way. */
   readonly #mayHavePredecessor: boolean
@@ -87,24 +97,27 @@ export class Forwarder {
   #running: Promise<unknown> | undefined
 
   constructor(options: ForwarderOptions) {
-    const { disk, connections, from, timing, log, keepMs } = options
+    const { disk, connections, from, timing, log, keepMs, isSynced } = options
     this.#options = options
     this.#faults = new FaultNotes(log)
     this.#deadLetters = new DeadLetterBox({ ...options, faults: this.#faults })
     this.#control = connections.at(-1) as QuestdbConnection
-    this.#liveRounds = new LiveRounds(disk, connections.length - 2)
-    this.#backfill = new BackfillPlanner(connections.length - 2)
+    this.#commitMode = new CommitMode({ connection: this.#control, isSynced, timing, log })
+    this.#tombstones = new Tombstones(disk)
+    this.#liveRounds = new LiveRounds(disk, connections.length - 2, this.#tombstones)
+    this.#backfill = new BackfillPlanner(connections.length - 2, this.#tombstones)
     this.#backfillReader = new SegmentReader(disk)
     const ordinal = this.#ordinalAt(from) ?? options.endOrdinal
     this.#sent = { live: from, backfill: from, liveOrdinal: ordinal, backfillOrdinal: ordinal }
     this.#settlement = new Settlement(options.revisions, { ...this.#sent }, options.onSent)
     this.#mayHavePredecessor = from < options.durableEnd()
     this.#sleeper = new Sleeper(timing)
-    this.#retention = new Retention(options, from)
+    this.#retention = new Retention({ ...options, commitMode: this.#commitMode, tombstones: this.#tombstones }, from)
     this.#settling = new Settling({
       connection: this.#control,
       settlement: this.#settlement,
       retention: this.#retention,
+      commitMode: this.#commitMode,
       faults: this.#faults,
       sleeper: this.#sleeper,
       keepMs,
@@ -133,15 +146,27 @@ export class Forwarder {
   }
 
   /** The dead letters were changed by somebody else. */
-  recountDeadLetters(): void {
-    this.#deadLetters.recount()
+  recountDeadLetters(): Promise<boolean> {
+    return this.#insist('letters', () => this.#deadLetters.recount())
+  }
+
+  /**
+   * Nothing of these devices that stands before the position is ever sent again, over any restart. Resolves when that is on
+   * the disk and no request with such rows is under way: true, or false when the forwarder has closed before.
+   */
+  async erase(deviceNumbers: readonly number[], before: number): Promise<boolean> {
+    if (!(await this.#insist('tombstones', () => this.#tombstones.add(deviceNumbers, before)))) return false
+    await this.#untilRested()
+    // Also what this process or the one before has left without an answer.
+    await this.#outwait(this.#options.outwaitMs)
+    return !this.#sleeper.stopped
   }
 
   /** Stops after the requests that are under way, and remembers how far it came. May be called twice. */
   async close(): Promise<void> {
     this.#sleeper.stop()
     await this.#running
-    if (this.#rewindTo === undefined) this.#retention.saveCheckpoint(this.#settlement.position)
+    if (this.#rewindTo === undefined) this.#retention.saveLastCheckpoint(this.#settlement.position)
     this.#report()
     for (const connection of this.#options.connections) connection.close()
     this.#liveRounds.close()
@@ -149,49 +174,53 @@ export class Forwarder {
   }
 
   async #runLive(): Promise<void> {
-    let next: LiveRound | undefined
     while (!this.#sleeper.stopped) {
       await this.#rest()
-      // A rewind has moved the lane: what was prepared stands elsewhere.
-      if (next !== undefined && next.chunk.position !== this.#sent.live) {
-        next = undefined
-        this.#liveRounds.forget()
-      }
-      const current: LiveRound | undefined = next ?? (await this.#attempt(() => this.#prepareDue()))
-      next = undefined
+      const current = this.#next ?? (await this.#attempt('live', () => this.#prepareDue()))
+      this.#next = undefined
       if (current === undefined) {
         await this.#sleeper.sleep(idleMs)
         continue
       }
       if (current.waitsForBackfill && this.#sent.backfill < this.#sent.live) {
-        next = current
+        this.#next = current
         await this.#sleeper.sleep(idleMs)
         continue
       }
-      const sending = this.#attempt(() => this.#sendLive(current))
-      next = await this.#attempt(() => this.#prepareNext(current))
-      if (await sending) continue
-      next = undefined
-      this.#liveRounds.forget()
+      const sending = this.#sendLive(current)
+      this.#next = await this.#attempt('live', () => this.#prepareNext(current))
+      if (!(await sending)) this.#dropPrepared()
     }
   }
 
-  /** What the system refuses, such as another open file, is told and tried again; anything else is a fault of ours. */
-  async #attempt<T>(work: () => T | Promise<T>): Promise<T | undefined> {
+  /** What the system refuses, such as another open file, is told, and undefined; anything else is a fault of ours. */
+  async #attempt<T>(what: FileWork, work: () => T | Promise<T>): Promise<T | undefined> {
     try {
-      return await work()
+      const result = await work()
+      this.#faults.noteFile(what, undefined)
+      return result
     } catch (error) {
       if (!isSystemError(error)) throw error
-      this.#faults.note(`the journal cannot be read: ${error.message}`)
+      this.#faults.noteFile(what, error.message)
       await this.#sleeper.sleep(stuckMs)
       return undefined
     }
   }
 
+  /** Until the system does it: true, or false when we are stopping. */
+  async #insist(what: FileWork, work: () => void): Promise<boolean> {
+    const tried = () => {
+      work()
+      return true
+    }
+    while (!this.#sleeper.stopped) if (await this.#attempt(what, tried)) return true
+    return false
+  }
+
   async #sendLive({ chunk, round, receiptUs }: LiveRound): Promise<boolean> {
     const { live, backfill } = this.#sent
     this.#roundAtMs = this.#options.timing.monotonicMs()
-    this.#retention.quarantine(chunk)
+    if (!(await this.#insist('quarantine', () => this.#retention.quarantine(chunk)))) return false
     if (!(await this.#send('live', round, oldestReceiptUs(chunk.groups)))) return false
     const hasBackfill = chunk.groups.some(group => group.backfillCount > 0)
     // Nothing for the other lane in here: it need not read it.
@@ -230,7 +259,7 @@ export class Forwarder {
     while (!this.#sleeper.stopped) {
       await this.#rest()
       const { backfill } = this.#sent
-      const collected = await this.#attempt(() => this.#collectBackfill())
+      const collected = await this.#attempt('backfill', () => this.#collectBackfill())
       if (collected === undefined) {
         // Whatever was collected before a fault is collected again.
         this.#backfill.clear()
@@ -282,36 +311,62 @@ export class Forwarder {
   /** Sends everything again that the journal still has. The lanes notice between two rounds. */
   #rewind(reason: string): void {
     this.#faults.wasAway = false
+    if (this.#rewindTo === undefined) this.#restWork.push(() => this.#restart())
     this.#rewindTo = this.#retention.start
     this.#options.onSent({ kind: 'lost', reason })
     this.#options.log.warn({ from: this.#rewindTo, reason }, 'the journal is replayed')
   }
 
-  /** Where a lane stands between two rounds; a rewind happens when both stand here. */
+  /** Where a lane stands between two rounds. What waits for that is done when both stand here. */
   async #rest(): Promise<void> {
     this.#resting++
-    while (this.#rewindTo !== undefined && !this.#sleeper.stopped) {
-      if (this.#resting === 2) this.#restart(this.#rewindTo)
+    while (this.#restWork.length > 0 && !this.#sleeper.stopped) {
+      if (this.#resting === 2) await this.#attempt('rewind', () => this.#doRestWork())
       else await this.#sleeper.sleep(idleMs)
     }
     this.#resting--
   }
 
-  #restart(position: number): void {
+  /** Until each lane has stood between two rounds, or we are stopping. */
+  async #untilRested(): Promise<void> {
+    let hasRested = false
+    this.#restWork.push(() => {
+      hasRested = true
+    })
+    while (!hasRested && !this.#sleeper.stopped) await this.#sleeper.sleep(idleMs)
+  }
+
+  #doRestWork(): void {
+    this.#dropPrepared()
+    for (let work = this.#restWork[0]; work !== undefined; work = this.#restWork[0]) {
+      work()
+      this.#restWork.shift()
+    }
+  }
+
+  /** It may stand elsewhere, or hold what was erased. QuestDB may know none of its devices. */
+  #dropPrepared(): void {
+    this.#next = undefined
+    this.#liveRounds.forget()
+  }
+
+  #restart(): void {
+    const position = this.#rewindTo ?? this.#retention.start
     const ordinal = this.#ordinalAt(position) ?? this.#sent.liveOrdinal
+    this.#retention.restart()
     Object.assign(this.#sent, { live: position, backfill: position, liveOrdinal: ordinal, backfillOrdinal: ordinal })
     this.#settlement.rewind({ ...this.#sent })
-    this.#retention.restart()
-    this.#liveRounds.forget()
     this.#rewindTo = undefined
   }
 
   /** By a reader of its own, whose megabytes go with it. */
   #ordinalAt(position: number): number | undefined {
     const reader = new SegmentReader(this.#options.disk)
-    const first = reader.read(position, this.#options.durableEnd()).groups[0]
-    reader.close()
-    return first?.firstOrdinal
+    try {
+      return reader.read(position, this.#options.durableEnd()).groups[0]?.firstOrdinal
+    } finally {
+      reader.close()
+    }
   }
 
   async #send(lane: Lane, round: Round, receiptUs: number | undefined): Promise<boolean> {
@@ -348,6 +403,8 @@ export class Forwarder {
       suspended: this.#settling.suspended,
       damagedBytes: this.#retention.damagedBytes,
       fault: this.#faults.current,
+      fileFault: this.#faults.fileFault,
+      isSynced: this.#commitMode.isSynced,
     })
   }
 }

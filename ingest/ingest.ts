@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { type DeadLetter, deadLettersMax, listDeadLetters, recordOf, removeDeadLetter } from './dead-letters.ts'
 import { openDisk } from './disk.ts'
+import { createErasures } from './erasures.ts'
 import { type ForwarderStatus, statusAtStart } from './forwarder-status.ts'
 import type { ForwarderCommand, ForwarderMessage, ForwarderThreadData } from './forwarder-thread.ts'
 import { groupBodyMax } from './group.ts'
@@ -65,11 +66,16 @@ export interface Ingest {
    * is none. Never ask for an earlier transaction again.
    */
   oldestSentSince(txn: number): number
+  /** Begins to forward: QuestDB is there, and we know whether it syncs what it applies. */
+  startForwarding(questdb: QuestdbHttp, appliedIsSynced: boolean): void
+  /** Calls it whenever QuestDB may have lost what it had applied, and the journal is sent again. */
+  onLost(listener: (reason: string) => void): void
   /**
-   * Begins to forward: QuestDB is there, and we know whether it syncs what it applies. `onLost` is told when QuestDB may have
-   * lost what it had applied, and the journal is sent again.
+   * From now on nothing that these devices have sent goes to QuestDB, whatever is sent again and over any restart. They must
+   * have been removed. Resolves when that is on the disk and no request is under way: with the position in the journal that
+   * all of it stands before. Rejects while the journal takes nothing.
    */
-  startForwarding(questdb: QuestdbHttp, appliedIsSynced: boolean, onLost?: (reason: string) => void): void
+  erase(deviceNumbers: readonly number[]): Promise<number>
   status(): IngestStatus
   deadLetters: DeadLetters
   /** Syncs what was taken and stops. Readings that are not forwarded stay in the journal. May be called twice. */
@@ -129,6 +135,10 @@ export function openIngest(options: IngestOptions): Ingest {
       sent.learn()
       forwarderStatus = message.status
       journal.trimmed(message.status.start)
+    } else if (message.kind === 'fileFault') {
+      forwarderStatus = { ...forwarderStatus, fileFault: message.fault }
+    } else if (message.kind === 'erased') {
+      erasures.erased(message.id)
     } else if (message.kind === 'log') {
       log[message.level](message.fields, message.text)
     }
@@ -136,6 +146,7 @@ export function openIngest(options: IngestOptions): Ingest {
   forwarder.on('error', options.onFatal)
   const command = (message: ForwarderCommand) => forwarder.postMessage(message)
 
+  const erasures = createErasures(journal, command)
   const append = (records: Uint8Array) => appendInPieces(journal, records)
 
   async function close(): Promise<void> {
@@ -156,11 +167,11 @@ export function openIngest(options: IngestOptions): Ingest {
     clockUs: clock.nowUs,
     revision: deviceNumber => revisions[deviceNumber % revisionSlots] ?? 0,
     oldestSentSince: sent.oldestSince,
-    startForwarding(questdb, appliedIsSynced, onLost) {
-      sent.onLost = onLost
-      const keptMs = appliedIsSynced ? 0 : keepMs
-      command({ kind: 'start', questdb, keepMs: keptMs, keepBytesMax: options.journalBytesMax / 2 })
+    startForwarding(questdb, isSynced) {
+      command({ kind: 'start', questdb, isSynced, keepMs, keepBytesMax: options.journalBytesMax / 2 })
     },
+    onLost: listener => void sent.lostListeners.push(listener),
+    erase: erasures.erase,
     status: () => statusOf(journal.status(), forwarderStatus, clock),
     deadLetters: createDeadLetters(directory, append, () => command({ kind: 'recount' })),
     close() {

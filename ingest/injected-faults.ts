@@ -21,7 +21,21 @@ export const failPoints = [
   'checkpoint-rename',
   'directory-sync',
 ] as const
-export type FailPoint = (typeof failPoints)[number]
+
+/**
+ * Those of an erase, which happen when it is asked for: before anything is noted, while its tombstone is written and put in
+ * place, behind that, when the readings have gone from QuestDB, and when the report says that it is done.
+ */
+export const erasePoints = [
+  'erase-begun',
+  'tombstone-rename',
+  'tombstone-sync',
+  'erase-skipped',
+  'erase-nulled',
+  'erase-done',
+] as const
+export type ErasePoint = (typeof erasePoints)[number]
+export type FailPoint = (typeof failPoints)[number] | ErasePoint
 
 /** Plain data, so that it can be handed to the threads. */
 export interface InjectedFaults {
@@ -33,7 +47,7 @@ export interface InjectedFaults {
   losesUnsynced?: boolean | undefined
 }
 
-type Pass = (point: FailPoint) => void
+export type Pass = (point: FailPoint) => void
 
 export function createPass({ failPoint }: InjectedFaults): Pass {
   let passes = 0
@@ -54,14 +68,16 @@ export function withDiskFaults(disk: Disk, faults: InjectedFaults | undefined): 
       return fileWithFaults(faults.losesUnsynced === true ? forgetful(file) : file, faults, pass)
     },
     replace(name, bytes) {
-      if (name === 'checkpoint') {
+      const point = replacePoints[name]
+      if (point !== undefined) {
         // As far as a kill between the writing of the new file and its renaming gets.
         const file = disk.open(`${name}.new`, true)
         file.write(bytes, 0)
         file.close()
-        pass('checkpoint-rename')
+        pass(point)
       }
       disk.replace(name, bytes)
+      if (name === 'erased') pass('tombstone-sync')
     },
     remove(name) {
       disk.remove(name)
@@ -73,6 +89,8 @@ export function withDiskFaults(disk: Disk, faults: InjectedFaults | undefined): 
     },
   }
 }
+
+const replacePoints: Record<string, FailPoint> = { checkpoint: 'checkpoint-rename', erased: 'tombstone-rename' }
 
 function fileWithFaults(file: DiskFile, { syncDelayMs }: InjectedFaults, pass: Pass): DiskFile {
   let syncs = 0

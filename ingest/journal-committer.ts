@@ -15,6 +15,7 @@ export function createCommitter(writer: SegmentWriter, shared: JournalShared): (
       receiptUs: times[timesAt.receiptUs] ?? 0,
       lastStampUs: times[timesAt.lastStampUs] ?? 0,
     }
+    if (control[controlAt.roll] === 1) writer.roll()
     const length = groupHeaderLength + (control[controlAt.bodyLength] ?? 0)
     const { outcome, end, error } = writer.commit(slot.subarray(0, length), group)
     Atomics.store(durableEnd, 0, BigInt(end))

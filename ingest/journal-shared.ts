@@ -6,7 +6,7 @@ import type { InjectedFaults } from './injected-faults.ts'
 export const slotBytes = groupHeaderLength + groupBodyMax
 
 /** Indices into `control`; the journal's thread sleeps on `command`. */
-export const controlAt = { command: 0, slot: 1, bodyLength: 2, recordCount: 3, backfillCount: 4 } as const
+export const controlAt = { command: 0, slot: 1, bodyLength: 2, recordCount: 3, backfillCount: 4, roll: 5 } as const
 export const command = { none: 0, commit: 1, stop: 2 } as const
 
 /** Indices into `times`. Written before the command, read after it. */
@@ -24,7 +24,7 @@ export function createJournalShared(end: number): JournalShared {
   const durableEnd = new BigInt64Array(new SharedArrayBuffer(8))
   durableEnd[0] = BigInt(end)
   return {
-    control: new Int32Array(new SharedArrayBuffer(4 * 5)),
+    control: new Int32Array(new SharedArrayBuffer(4 * 6)),
     times: new Float64Array(new SharedArrayBuffer(8 * 2)),
     slots: [new Uint8Array(new SharedArrayBuffer(slotBytes)), new Uint8Array(new SharedArrayBuffer(slotBytes))],
     durableEnd,

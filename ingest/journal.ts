@@ -22,7 +22,7 @@ import {
 import { type JournalThread, startJournalThread } from './journal-worker.ts'
 import type { Log } from './log.ts'
 import type { Reading } from './reading.ts'
-import { chooseLanes, type DeviceRef, recordLength, writeRecord } from './record.ts'
+import { chooseLanes, type DeviceRef, recordLength, withoutDevices, writeRecord } from './record.ts'
 import { recoverJournal } from './recovery.ts'
 import { segmentBytesMax } from './segments.ts'
 import type { Stamper } from './stamp.ts'
@@ -76,6 +76,8 @@ export interface JournalStatus {
 type Settle = (outcome: Outcome) => void
 
 const probeMs = 1000
+/** A piece of bulk data that was checked before its device was erased does not wait for as many later ones. */
+const erasedMax = 10_000
 const segmentsMin = 8
 
 /** Bulk data leaves half of a slot to live readings, so that an import never makes a sensor wait for a second group. */
@@ -108,6 +110,9 @@ export class Journal {
   #scheduled = false
   #closing: Promise<void> | undefined
   #waitingForRoom: (() => void)[] = []
+  /** Numbers of devices whose records are not taken any more; the oldest first. */
+  readonly #erased = new Set<number>()
+  #rollsNext = false
   #start: number
   #end: number
   #ordinal: number
@@ -207,17 +212,42 @@ export class Journal {
     }
     const slot = this.#filling
     this.#open(slot)
-    slot.bytes.set(records, slot.used)
-    const { recordCount, backfillCount } = chooseLanes(slot.view, slot.used, records.length, timeUs =>
+    // Only here: one of the devices may have been erased while this waited.
+    const taken = this.#erased.size === 0 ? records : withoutDevices(records, this.#erased)
+    slot.bytes.set(taken, slot.used)
+    const { recordCount, backfillCount } = chooseLanes(slot.view, slot.used, taken.length, timeUs =>
       this.#isBackfill(slot, timeUs),
     )
-    slot.used += records.length
+    slot.used += taken.length
     slot.recordCount += recordCount
     slot.backfillCount += backfillCount
     return new Promise(resolve => {
       slot.waiting.push(resolve)
       this.#schedule()
     })
+  }
+
+  /**
+   * Takes no bulk data of these devices any more; of single readings that is the caller's affair. Resolves with the position
+   * behind their last record, which is in a segment that has ended, so that it goes when QuestDB has applied it.
+   */
+  async endDevices(numbers: Iterable<number>): Promise<number> {
+    for (const number of numbers) this.#erased.add(number)
+    for (const number of this.#erased) {
+      if (this.#erased.size <= erasedMax) break
+      this.#erased.delete(number)
+    }
+    await this.#appendNothing()
+    const end = this.#end
+    this.#rollsNext = true
+    await this.#appendNothing()
+    return end
+  }
+
+  /** Resolves when all that was taken before is on the disk. */
+  async #appendNothing(): Promise<void> {
+    const outcome = await this.appendRecords(new Uint8Array(0))
+    if (outcome !== 'stored') throw new Error(`the journal takes nothing at present: ${this.#fault() ?? outcome}`)
   }
 
   /** The forwarder has removed everything before this position. */
@@ -246,7 +276,8 @@ export class Journal {
   }
 
   async #close(): Promise<void> {
-    while (this.#inFlight || this.#filling.recordCount > 0) await new Promise(resolve => setTimeout(resolve, 1))
+    while (this.#inFlight || this.#scheduled || this.#filling.waiting.length > 0)
+      await new Promise(resolve => setTimeout(resolve, 1))
     this.#cancelProbe?.()
     await this.#thread.stop()
   }
@@ -283,6 +314,8 @@ export class Journal {
     control[controlAt.bodyLength] = slot.used - groupHeaderLength
     control[controlAt.recordCount] = slot.recordCount
     control[controlAt.backfillCount] = slot.backfillCount
+    control[controlAt.roll] = this.#rollsNext ? 1 : 0
+    this.#rollsNext = false
     this.#thread.commit()
     this.#wakeBulk()
   }
@@ -302,7 +335,7 @@ export class Journal {
     emptied.backfillCount = 0
     emptied.waiting = []
     this.#inFlight = false
-    if (this.#filling.recordCount > 0) this.#schedule()
+    if (this.#filling.waiting.length > 0) this.#schedule()
     else if (outcome !== 'stored') this.#probeLater()
     for (const settle of waiting) settle(outcome)
   }

@@ -5,6 +5,7 @@ import { groupHeaderLength } from './group.ts'
 import { offsetOf } from './record.ts'
 import { isBackfill, KeyTable } from './rows.ts'
 import { type Chunk, chunkBytesMax } from './segment-reader.ts'
+import { type Erased, nothingErased } from './tombstones.ts'
 import { revisionSlots } from './touched.ts'
 
 /** A round of fewer rows goes over one connection: with sync, each commit costs more than the rows of both. */
@@ -27,6 +28,7 @@ const createRoom = () => ({ offsets: new Int32Array(rowsMax), devices: new Uint3
 
 export class LivePlanner {
   readonly #connectionCount: number
+  readonly #erased: Erased
   /** One round is on its way while the next is planned. */
   #room = createRoom()
   #otherRoom = createRoom()
@@ -41,8 +43,9 @@ export class LivePlanner {
   #oldestUs = Number.POSITIVE_INFINITY
   #hasNewDevices = false
 
-  constructor(connectionCount: number) {
+  constructor(connectionCount: number, erased: Erased = nothingErased) {
     this.#connectionCount = connectionCount
+    this.#erased = erased
   }
 
   /** A round was not taken: QuestDB may know none of its devices. */
@@ -98,16 +101,23 @@ export class LivePlanner {
 
   /** Notes where the live records stand; one that a later one with the same key overtakes becomes -1. */
   #collect(chunk: Chunk, view: DataView): Chunk {
+    // What comes in is behind all that was erased, so its rows are spared the look-up.
+    const mayBeErased = chunk.position < this.#erased.before
     for (const [index, group] of chunk.groups.entries()) {
       if (this.#hasNewDevices && this.#count >= rowsOfPart) return endBefore(chunk, index)
       if (group.backfillCount === group.recordCount) continue
       let offset = group.position - chunk.position + groupHeaderLength
       for (let record = 0; record < group.recordCount; record++) {
-        if (group.backfillCount === 0 || !isBackfill(view, offset)) this.#look(view, offset)
+        const isLive = group.backfillCount === 0 || !isBackfill(view, offset)
+        if (isLive && !(mayBeErased && this.#isErased(chunk, view, offset))) this.#look(view, offset)
         offset += view.getUint16(offset + offsetOf.length, true)
       }
     }
     return chunk
+  }
+
+  #isErased(chunk: Chunk, view: DataView, offset: number): boolean {
+    return this.#erased.covers(view.getUint32(offset + offsetOf.deviceNumber, true), chunk.position + offset)
   }
 
   #look(view: DataView, offset: number): void {

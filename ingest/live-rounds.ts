@@ -9,6 +9,7 @@ import type { Disk } from './disk.ts'
 import type { GroupHeader } from './group.ts'
 import { endBefore, LivePlanner, type Planned } from './live-lane.ts'
 import { type Chunk, SegmentReader } from './segment-reader.ts'
+import type { Erased } from './tombstones.ts'
 
 export interface LiveRound extends Planned {
   /** The backfill lane has to be here first. */
@@ -23,8 +24,8 @@ export class LiveRounds {
   readonly #readers: [SegmentReader, SegmentReader]
   #turn: 0 | 1 = 0
 
-  constructor(disk: Disk, connectionCount: number) {
-    this.#planner = new LivePlanner(connectionCount)
+  constructor(disk: Disk, connectionCount: number, erased: Erased) {
+    this.#planner = new LivePlanner(connectionCount, erased)
     this.#readers = [new SegmentReader(disk), new SegmentReader(disk)]
   }
 

@@ -131,3 +131,19 @@ export function chooseLanes(
   }
   return { recordCount, backfillCount }
 }
+
+/** Whole records without those of some devices; the very same bytes when there are none. */
+export function withoutDevices(records: Uint8Array, numbers: ReadonlySet<number>): Uint8Array {
+  const view = new DataView(records.buffer, records.byteOffset, records.byteLength)
+  const kept: Uint8Array[] = []
+  let keptFrom = 0
+  for (let offset = 0; offset < records.length; ) {
+    const next = offset + view.getUint16(offset + offsetOf.length, true)
+    if (numbers.has(view.getUint32(offset + offsetOf.deviceNumber, true))) {
+      kept.push(records.subarray(keptFrom, offset))
+      keptFrom = next
+    }
+    offset = next
+  }
+  return kept.length === 0 ? records : Buffer.concat([...kept, records.subarray(keptFrom)])
+}

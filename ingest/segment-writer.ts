@@ -101,6 +101,15 @@ export class SegmentWriter {
     return { outcome: 'stored', end: this.#readableEnd }
   }
 
+  /** The next group begins a new segment. */
+  roll(): void {
+    try {
+      this.close()
+    } catch {
+      // Zeros that could not be given back are no damage, and the file is closed.
+    }
+  }
+
   /** Gives back the zeros behind the last group. May be called twice. */
   close(): void {
     if (this.#segment === undefined) return

@@ -6,7 +6,8 @@ import { type SentNews, SentTimes } from './sent-times.ts'
 export interface SentPort {
   /** Takes SentNews. For the forwarder's thread. */
   readonly port: MessagePort
-  onLost: ((reason: string) => void) | undefined
+  /** Told when QuestDB may have lost what it had applied. */
+  readonly lostListeners: ((reason: string) => void)[]
   /** Takes what was told so far, so that it does not pile up. */
   learn(): void
   oldestSince(txn: number): number
@@ -22,13 +23,14 @@ export function openSentPort(): SentPort {
     for (let told = receiveMessageOnPort(port1); told !== undefined; told = receiveMessageOnPort(port1)) {
       const news: SentNews = told.message
       times.learn(news)
-      if (news.kind === 'lost') sentPort.onLost?.(news.reason)
+      if (news.kind !== 'lost') continue
+      for (const tell of sentPort.lostListeners) tell(news.reason)
     }
   }
 
   const sentPort: SentPort = {
     port: port2,
-    onLost: undefined,
+    lostListeners: [],
     learn,
     oldestSince(txn) {
       learn()

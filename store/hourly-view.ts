@@ -38,6 +38,8 @@ const lookEveryMsUsual = 5000
 const graceMsUsual = 120_000
 const timeoutMs = 10_000
 const closeWaitMs = 500
+const looksMax = 6000
+const looksPerRefresh = 50
 
 export function watchHourlyView(options: HourlyViewOptions): HourlyView {
   const { address, ready, isUp, lookEveryMs = lookEveryMsUsual, log } = options
@@ -102,7 +104,27 @@ export function watchHourlyView(options: HourlyViewOptions): HourlyView {
   }
 }
 
-async function readView(client: QuestdbClient): Promise<ViewSeen | undefined> {
+/**
+ * Has the view refreshed out of turn, until it shows the table as of this transaction; at once where there is no view. It
+ * computes the hours anew that got rows since the last refresh. `pause` is between two looks.
+ */
+export async function refreshHourlyView(
+  exec: (sql: string) => ReturnType<QuestdbClient['exec']>,
+  txn: number,
+  pause: () => Promise<void>,
+): Promise<void> {
+  for (let looks = 0; looks < looksMax; looks++) {
+    const seen = await readView({ exec })
+    if (seen === undefined || (seen.refreshedTxn >= txn && seen.isApplied && seen.status === 'valid')) return
+    // One that is dropped without a word is asked for again. Whoever watches the view sees to it that it is valid.
+    const isAskedNow = seen.status === 'valid' && seen.refreshedTxn < txn && looks % looksPerRefresh === 0
+    if (isAskedNow) await exec(`REFRESH MATERIALIZED VIEW ${hourlyView} INCREMENTAL`)
+    await pause()
+  }
+  throw new Error(`the view ${hourlyView} is not refreshed`)
+}
+
+async function readView(client: Pick<QuestdbClient, 'exec'>): Promise<ViewSeen | undefined> {
   const columns = 'view_status, invalidation_reason, refresh_base_table_txn, view_sql'
   const views = `SELECT ${columns} FROM materialized_views() WHERE view_name = '${hourlyView}'`
   const [view] = await client.exec(views, timeoutMs)

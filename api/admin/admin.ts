@@ -4,6 +4,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { isDatabaseAway } from '../../auth/database-fault.ts'
 import type { Devices } from '../../auth/devices.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
+import type { Pass } from '../../ingest/injected-faults.ts'
 import type { Ranges } from '../../ingest/reading.ts'
 import type { Store } from '../../store/store.ts'
 import { addJsonBody } from '../json-body.ts'
@@ -35,12 +36,14 @@ export interface AdminOptions {
   /** What an imported reading may hold, as for single readings. */
   ranges: Ranges
   aheadMsMax: number
+  /** For tests only: called at the dangerous moments. */
+  pass?: Pass | undefined
 }
 
 export function registerAdmin(app: FastifyInstance, options: AdminOptions): void {
   const { adminToken, devices, ingest, store, log, dataDirectory, ownPostgres, ranges, aheadMsMax } = options
   const audit = createLateAudit(store.postgres, log)
-  const eraseJobs = createEraseJobs({ devices, ingest, store, log })
+  const eraseJobs = createEraseJobs({ devices, ingest, store, log, pass: options.pass })
 
   /** The routes with JSON bodies; imports are streams and have a scope of their own. */
   function registerJson(scope: FastifyInstance): void {

@@ -3,12 +3,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Changed } from '../../auth/commits.ts'
 import type { Devices } from '../../auth/devices.ts'
-import { deadLettersMax } from '../../ingest/dead-letters.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
+import type { ErasePoint } from '../../ingest/injected-faults.ts'
 import { createQuestdbClient } from '../../store/questdb-client.ts'
 import type { Store } from '../../store/store.ts'
 import type { Log } from '../log.ts'
-import { countReadings, type Exec, eraseReadings } from './erase-readings.ts'
 import {
   type EraseEnd,
   type EraseJob,
@@ -16,9 +15,11 @@ import {
   endJob,
   insertJob,
   noteDelay,
+  readErasedSymbols,
   readReport,
   takeJob,
 } from './erase-records.ts'
+import { createEraseSteps, EraseFailure, type EraseSteps } from './erase-steps.ts'
 
 export interface EraseJobs {
   /**
@@ -38,35 +39,34 @@ export interface EraseJobs {
 
 export interface EraseJobsOptions {
   devices: Pick<Devices, 'removeNamed' | 'settle'>
-  ingest: Pick<Ingest, 'status' | 'deadLetters'>
+  ingest: Pick<Ingest, 'status' | 'deadLetters' | 'erase' | 'onLost'>
   store: Pick<Store, 'postgres' | 'questdb'>
   log: Log
-  /** A reading that was let in before the removal is on disk after this time, or refused. */
-  settleMs?: number
+  /** For tests only: called at the dangerous moments. */
+  pass?: ((point: ErasePoint) => void) | undefined
 }
 
 const execTimeoutMs = 60_000
-const pauseMs = 100
 const retryMsMin = 1_000
 const retryMsMax = 60_000
-/** Whoever still writes after so many rounds will not stop by himself. */
-const roundsMax = 10
-
-/** The job cannot end well, so it is not tried again. */
-class EraseFailure extends Error {}
 
 export function createEraseJobs(options: EraseJobsOptions): EraseJobs {
-  const { devices, store, log } = options
+  const { devices, ingest, store, log } = options
   const { postgres } = store
   const questdb = createQuestdbClient(store.questdb.address)
   const closing = new AbortController()
+  const { signal } = closing
   const pause = async (ms: number) => {
-    await sleep(ms, undefined, { signal: closing.signal, ref: false })
+    await sleep(ms, undefined, { signal, ref: false })
   }
+  const steps = createEraseSteps({ ...options, exec: sql => questdb.exec(sql, execTimeoutMs), pause, signal })
   let running: Promise<void> | undefined
 
   /** Once more when a job was asked for while the last one ended. */
   let asked = false
+  /** A QuestDB that does not sync may have lost, with a crash, that readings were erased. */
+  let doubts = 0
+  let doubtsSettled = 0
   function resume(): void {
     asked = true
     running ??= runAll().finally(() => {
@@ -76,13 +76,14 @@ export function createEraseJobs(options: EraseJobsOptions): EraseJobs {
 
   async function runAll(): Promise<void> {
     let retryMs = retryMsMin
-    while (asked && !closing.signal.aborted) {
+    while (asked && !signal.aborted) {
       asked = false
       try {
-        await runWaiting()
+        if (doubts > doubtsSettled) await eraseAgain()
+        await runWaiting(options, steps, signal)
         retryMs = retryMsMin
       } catch (error) {
-        if (closing.signal.aborted) return
+        if (signal.aborted) return
         log.warn({ err: error }, 'an erase job waits and is tried again')
         asked = true
         await pause(retryMs).catch(() => undefined)
@@ -91,26 +92,17 @@ export function createEraseJobs(options: EraseJobsOptions): EraseJobs {
     }
   }
 
-  async function runWaiting(): Promise<void> {
-    for (;;) {
-      const job = await takeJob(postgres)
-      if (job === undefined) return
-      const end = await runJob(job)
-      await endJob(postgres, job.id, end)
-      log.info({ symbols: job.symbols, ...end }, 'an erase job has ended')
-    }
+  /** Looks through all that was ever erased. */
+  async function eraseAgain(): Promise<void> {
+    await steps.untilQuestdbIsUp()
+    const doubtsBefore = doubts
+    await steps.eraseAgain(await readErasedSymbols(postgres))
+    doubtsSettled = doubtsBefore
   }
 
-  /** How it ended, well or badly; rejects for what may pass, which is noted in the report. */
-  async function runJob(job: EraseJob): Promise<EraseEnd> {
-    try {
-      return { rows: await erase(job, { ...options, exec: sql => questdb.exec(sql, execTimeoutMs), pause }) }
-    } catch (error) {
-      if (error instanceof EraseFailure) return { error: error.message }
-      const reason = error instanceof Error ? error.message : String(error)
-      if (!closing.signal.aborted) await noteDelay(postgres, job.id, reason).catch(() => undefined)
-      throw error
-    }
+  function doubt(): void {
+    doubts++
+    resume()
   }
 
   async function request(name: string, by: string): Promise<Changed<EraseReport>> {
@@ -124,6 +116,8 @@ export function createEraseJobs(options: EraseJobsOptions): EraseJobs {
     return requested
   }
 
+  ingest.onLost(doubt)
+  atStart(store, doubt)
   return {
     request,
     settle: devices.settle,
@@ -137,32 +131,43 @@ export function createEraseJobs(options: EraseJobsOptions): EraseJobs {
   }
 }
 
-interface EraseSteps extends Required<Pick<EraseJobsOptions, 'devices' | 'ingest' | 'store'>> {
-  settleMs?: number
-  exec: Exec
-  pause: (ms: number) => Promise<void>
+/** A crash while we were not there is seen by nobody. */
+function atStart({ questdb }: EraseJobsOptions['store'], doubt: () => void): void {
+  questdb.ready.then(
+    () => {
+      if (questdb.commitMode() !== 'sync') doubt()
+    },
+    () => undefined,
+  )
 }
 
-/** Gives the number of readings that are erased. */
-async function erase(job: EraseJob, steps: EraseSteps): Promise<number> {
-  const { devices, ingest, store, settleMs = 10_000, exec, pause } = steps
-  // The job was written together with the removal; where that was not confirmed, memory has to learn of it first.
-  if (!(await devices.settle())) throw new Error('it is not known yet whether the device is removed')
-  await pause(settleMs)
-  // All that the devices ever sent is in the journal by now; from there it has to be in the table, or a dead letter.
-  const { end } = ingest.status().journal
-  while (ingest.status().forwarder.applied < end || store.questdb.state().state !== 'up') await pause(pauseMs)
-  await discardLetters(ingest.deadLetters, new Set(job.symbols))
-  for (let round = 0; round < roundsMax; round++) {
-    await eraseReadings(exec, job.symbols, () => pause(pauseMs))
-    const { present, erased } = await countReadings(exec, job.symbols)
-    if (present === 0) return erased
+async function runWaiting(options: EraseJobsOptions, steps: EraseSteps, signal: AbortSignal): Promise<void> {
+  const { postgres } = options.store
+  for (;;) {
+    const job = await takeJob(postgres)
+    if (job === undefined) return
+    const end = await runJob(job, options, steps, signal)
+    await endJob(postgres, job.id, end)
+    options.pass?.('erase-done')
+    options.log.info({ symbols: job.symbols, ...end }, 'an erase job has ended')
   }
-  throw new EraseFailure('new readings of the device kept coming in')
 }
 
-/** A dead letter holds a reading too, and a replay would bring it back. */
-async function discardLetters(deadLetters: Ingest['deadLetters'], symbols: ReadonlySet<string>): Promise<void> {
-  const letters = await deadLetters.list(-1, deadLettersMax)
-  await deadLetters.discard(letters.filter(letter => symbols.has(letter.symbol)).map(letter => letter.id))
+/** How it ended, well or badly; rejects for what may pass, which is noted in the report. */
+async function runJob(
+  job: EraseJob,
+  { devices, store }: EraseJobsOptions,
+  steps: EraseSteps,
+  signal: AbortSignal,
+): Promise<EraseEnd> {
+  try {
+    // The job was written together with the removal; where that was not confirmed, memory has to learn of it first.
+    if (!(await devices.settle())) throw new Error('it is not known yet whether the device is removed')
+    return { rows: await steps.erase(job) }
+  } catch (error) {
+    if (error instanceof EraseFailure) return { error: error.message }
+    const reason = error instanceof Error ? error.message : String(error)
+    if (!signal.aborted) await noteDelay(store.postgres, job.id, reason).catch(() => undefined)
+    throw error
+  }
 }

@@ -1,6 +1,9 @@
 /**
- * Takes the readings of devices out of QuestDB, which has no way to delete rows: all their metrics are made null, and a
- * row without any metric counts nowhere as a reading. Their times remain, under a symbol that no device has any more.
+ * Takes the readings of devices out of QuestDB, which has no way to delete rows: each row is written again without any
+ * metric, and so counts nowhere as a reading. The times remain, under a symbol that no device has any more.
+ *
+ * An UPDATE would do the same, but QuestDB then gives up the view of the hours, and all hours of the fleet are computed
+ * anew. Rows that replace others make it refresh the hours that they stand in, and no more.
  */
 
 import assert from 'node:assert'
@@ -8,26 +11,32 @@ import { metrics, readingsTable } from '../../store/tables.ts'
 
 /** Runs one statement of ours. */
 export type Exec = (sql: string) => Promise<readonly (readonly (string | number | boolean | null)[])[]>
+type Pause = () => Promise<void>
 
 const present = `(${metrics.map(metric => `${metric} IS NOT NULL`).join(' OR ')})`
 const absent = metrics.map(metric => `${metric} IS NULL`).join(' AND ')
-const nulls = metrics.map(metric => `${metric} = NULL`).join(', ')
 
 /**
- * Goes through the days once, newest first. Day by day, because an update rewrites whole columns of the days that it
- * touches, and what comes in meanwhile becomes visible between two days instead of after all of them.
+ * Goes through the days once, newest first. Day by day, because QuestDB merges each day that it touches anew, and what
+ * comes in meanwhile becomes visible between two days instead of after all of them. Gives the table's transaction up to
+ * which all of it is applied.
  */
-export async function eraseReadings(exec: Exec, symbols: readonly string[], pause: () => Promise<void>): Promise<void> {
-  const theirs = whereSymbols(symbols)
+export async function eraseReadings(exec: Exec, symbols: readonly string[], pause: Pause): Promise<number> {
+  const theirs = `${whereSymbols(symbols)} AND ${present}`
+  // What was sent before may be in the table's log only.
+  let txn = await untilApplied(exec, pause)
   const days = await exec(
-    `SELECT DISTINCT timestamp_floor('d', ts) AS day FROM ${readingsTable} WHERE ${theirs} AND ${present} ORDER BY day DESC`,
+    `SELECT DISTINCT timestamp_floor('d', ts) AS day FROM ${readingsTable} WHERE ${theirs} ORDER BY day DESC`,
   )
   for (const [day] of days) {
     const from = quoteTime(day)
     const ofDay = `ts >= ${from} AND ts < dateadd('d', 1, ${from})`
-    await exec(`UPDATE ${readingsTable} SET ${nulls} WHERE ${theirs} AND ${ofDay}`)
-    await untilApplied(exec, pause)
+    await exec(
+      `INSERT INTO ${readingsTable} (ts, device) SELECT ts, device FROM ${readingsTable} WHERE ${theirs} AND ${ofDay}`,
+    )
+    txn = await untilApplied(exec, pause)
   }
+  return txn
 }
 
 /** How many readings there still are, and how many rows are left of those that were. */
@@ -42,13 +51,13 @@ export async function countReadings(
   return { present: await count(present), erased: await count(absent) }
 }
 
-/** An answer to an update means that it is in the table's log; what it says holds when the writer has come past it. */
-async function untilApplied(exec: Exec, pause: () => Promise<void>): Promise<void> {
+/** An answer to a statement means that it is in the table's log; what it says holds when the writer has come past it. */
+async function untilApplied(exec: Exec, pause: Pause): Promise<number> {
   let target: number | undefined
   for (;;) {
     const [row] = await exec(`SELECT sequencerTxn, writerTxn FROM wal_tables() WHERE name = '${readingsTable}'`)
     target ??= Number(row?.[0])
-    if (Number(row?.[1]) >= target) return
+    if (Number(row?.[1]) >= target) return target
     await pause()
   }
 }

@@ -12,7 +12,10 @@ export const EraseReport = z.object({
   /** Under which its readings lie; more than one when devices of this name were removed before. */
   symbols: z.array(z.string()),
   state: z.enum(['waiting', 'running', 'done', 'failed']),
-  /** How many readings of these symbols are erased, by this job or one before; null until it is done. */
+  /**
+   * How many readings of these symbols are erased, by this job or one before; null until it is done. What had not come to
+   * QuestDB does not count.
+   */
   rows: z.int().nullable(),
   requested_at: z.iso.datetime(),
   started_at: z.iso.datetime().nullable(),
@@ -24,6 +27,8 @@ export type EraseReport = z.infer<typeof EraseReport>
 
 export interface EraseJob {
   id: number
+  /** Of the devices, none of which exists any more. */
+  numbers: number[]
   symbols: string[]
 }
 
@@ -78,7 +83,7 @@ export async function readReport(database: Database, device: string): Promise<Er
 export async function takeJob(database: Database): Promise<EraseJob | undefined> {
   const text = `UPDATE erase_jobs SET state = 'running', started_at = coalesce(started_at, now()) WHERE id = (
       SELECT min(id) FROM erase_jobs WHERE state IN ('waiting', 'running')
-    ) RETURNING id::float8, symbols`
+    ) RETURNING id::float8, numbers, symbols`
   const { rows } = await database.query<EraseJob>(text)
   return rows[0]
 }
@@ -93,4 +98,11 @@ export async function endJob(database: Database, id: number, end: EraseEnd): Pro
   const text = 'UPDATE erase_jobs SET state = $2, rows = $3, error = $4, finished_at = now() WHERE id = $1'
   const values = 'rows' in end ? ['done', end.rows, null] : ['failed', null, end.error]
   await database.query(text, [id, ...values])
+}
+
+/** Under which there must be no readings any more. */
+export async function readErasedSymbols(database: Database): Promise<string[]> {
+  const text = "SELECT DISTINCT unnest(symbols) AS symbol FROM erase_jobs WHERE state = 'done' ORDER BY symbol"
+  const { rows } = await database.query<{ symbol: string }>(text)
+  return rows.map(row => row.symbol)
 }

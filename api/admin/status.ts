@@ -38,6 +38,8 @@ export const Status = z.object({
     readings: z.number(),
     /** Bytes that were cut off or put aside because they were damaged. */
     damaged_bytes: z.number(),
+    /** Why it cannot be written, or read and trimmed, at present. */
+    fault: z.string().nullable(),
   }),
   /** Readings on disk that no query shows yet, and for how long the oldest of them has waited. */
   lag: z.object({ readings: z.number(), seconds: z.number() }),
@@ -79,6 +81,7 @@ async function readStatus({ devices, ingest, store, dataDirectory, ownPostgres }
     journal: {
       ...{ bytes: journal.bytes, bytes_max: journal.bytesMax, readings: journal.readings },
       damaged_bytes: journal.tornBytes + forwarder.damagedBytes,
+      fault: journal.fault ?? forwarder.fileFault ?? null,
     },
     lag,
     dead_letters: forwarder.deadLetters,

@@ -33,6 +33,7 @@ function rowsOf(status: Status, url: string): string[][] {
   ]
   if (questdb.suspended) rows.push(['problem', 'QuestDB has suspended the table: readings are kept and not shown'])
   if (questdb.fault !== null) rows.push(['problem', questdb.fault])
+  if (journal.fault !== null) rows.push(['problem', journal.fault])
   if (journal.damaged_bytes > 0) {
     rows.push(['problem', `${bytesText(journal.damaged_bytes)} of the journal were damaged; see quarantine/ beside it`])
   }

@@ -1,20 +1,23 @@
 /** Erasing against real databases: what is gone, what stays, and a job that outlives its process. */
 
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { createEraseJobs, type EraseJobs } from '../../api/admin/erase-jobs.ts'
 import { NewDevice } from '../../auth/device.ts'
 import { createQuestdbClient } from '../../store/questdb-client.ts'
 import { openParts } from '../support/admin.ts'
 import { silentLog, startDatabases } from '../support/databases.ts'
+import { records } from '../support/journal-parts.ts'
 import { until } from '../support/processes.ts'
 
 const { store } = await startDatabases(t)
 await store.questdb.ready
-const { ingest, devices } = await openParts(t, store)
+const { ingest, devices, journal } = await openParts(t, store)
 ingest.startForwarding(store.questdb.address.http, true)
 const questdb = createQuestdbClient(store.questdb.address)
 t.teardown(() => questdb.close())
-const options = { devices, ingest, store, log: silentLog, settleMs: 0 }
+const options = { devices, ingest, store, log: silentLog }
 
 const dayMs = 86_400_000
 
@@ -33,6 +36,7 @@ async function log(device: { number: number; symbol: string }, days: number): Pr
     const outcome = await ingest.accept(device, { timestampMs: Date.now() - day * dayMs, temperature, ...rest })
     if (outcome !== 'stored') throw new Error(outcome)
   }
+  await until('they are there', async () => (await rows(device.symbol))[2] === days)
 }
 
 async function rows(symbol: string): Promise<number[]> {
@@ -69,7 +73,7 @@ t.test('the readings of a device are erased, of all devices that had the name, a
 })
 
 t.test('a device of the same name that is made meanwhile keeps its readings', async t => {
-  const jobs = createEraseJobs({ ...options, settleMs: 500 })
+  const jobs = createEraseJobs(options)
   t.teardown(() => jobs.close())
   const old = await addDevice('attic')
   await log(old, 3)
@@ -85,13 +89,13 @@ t.test('a device of the same name that is made meanwhile keeps its readings', as
 t.test('a job that its process could not end is ended by the next one', async t => {
   const device = await addDevice('cellar')
   await log(device, 3)
-  const first = createEraseJobs({ ...options, settleMs: 60_000 })
+  const away = { ...store.questdb, state: () => ({ state: 'away' as const }) }
+  const first = createEraseJobs({ ...options, store: { ...store, questdb: away } })
   await first.request('cellar', 'test')
   await until('it runs', async () => (await first.report('cellar'))?.state === 'running')
   await first.close()
   await first.close()
   t.match(await first.report('cellar'), { state: 'running', finished_at: null })
-  await until('the readings are there', async () => (await rows(device.symbol))[2] === 3)
   const second = createEraseJobs(options)
   t.teardown(() => second.close())
   second.resume()
@@ -112,4 +116,96 @@ t.test('what stands in the way is told in the report, and waited for', async t =
   away = false
   await done(jobs, 'garage')
   t.strictSame(await rows(device.symbol), [2, 0, 0])
+})
+
+/** Names of the journal's files that hold the text. */
+function filesWith(text: string): string[] {
+  return readdirSync(journal).filter(name => readFileSync(join(journal, name)).includes(text))
+}
+
+t.test('when it is done, the journal holds nothing of the device any more', async t => {
+  const jobs = createEraseJobs(options)
+  t.teardown(() => jobs.close())
+  const device = await addDevice('pantry')
+  await log(device, 3)
+  t.strictNotSame(filesWith(device.symbol), [])
+  await jobs.request('pantry', 'test')
+  await done(jobs, 'pantry')
+  t.strictSame(filesWith(device.symbol), [])
+})
+
+t.test('readings that have not come to QuestDB never do', async t => {
+  const device = await addDevice('shed')
+  await log(device, 1)
+  const days = [1, 2, 3]
+  const values = { temperature: 1, humidity: 1, pressure: 1, battery_voltage: 1, battery_percentage: 1 }
+  const accepted = days.map(day => ingest.accept(device, { ...values, timestampMs: Date.now() - day * dayMs }))
+  t.strictSame(await Promise.all(accepted), ['stored', 'stored', 'stored'])
+  const jobs = createEraseJobs(options)
+  t.teardown(() => jobs.close())
+  await jobs.request('shed', 'test')
+  await done(jobs, 'shed')
+  const [, temperatures, humidities] = await rows(device.symbol)
+  t.strictSame([temperatures, humidities], [0, 0])
+})
+
+t.test('the view of the hours stays, and holds nothing of the device any more', async t => {
+  const viewed = async (symbol: string) => {
+    const sql = `SELECT sum(humidity_count), max(humidity_max) FROM readings_1h WHERE device = '${symbol}'`
+    return (await questdb.exec(sql, 10_000))[0]
+  }
+  const view = async () => {
+    const sql = 'SELECT view_table_dir_name, view_status, refresh_base_table_txn FROM materialized_views()'
+    return (await questdb.exec(sql, 10_000))[0] ?? []
+  }
+  const device = await addDevice('loft')
+  const other = await addDevice('hall')
+  await log(device, 3)
+  await log(other, 3)
+  await questdb.exec('REFRESH MATERIALIZED VIEW readings_1h INCREMENTAL', 10_000)
+  await until('the view has them', async () => (await viewed(device.symbol))?.[0] === 3)
+  const [name] = await view()
+  const jobs = createEraseJobs(options)
+  t.teardown(() => jobs.close())
+  await jobs.request('loft', 'test')
+  await done(jobs, 'loft')
+  t.strictSame(await viewed(device.symbol), [0, null])
+  t.strictSame(await viewed(other.symbol), [3, 50])
+  t.match(await view(), [name, 'valid'], 'it is the one that it was')
+})
+
+t.test('where QuestDB has lost that readings were erased, they are erased again', async t => {
+  let tellLost: (reason: string) => void = () => undefined
+  const onLost = (listener: typeof tellLost) => {
+    tellLost = listener
+  }
+  const jobs = createEraseJobs({ ...options, ingest: { ...ingest, onLost } })
+  t.teardown(() => jobs.close())
+  const device = await addDevice('barn')
+  await log(device, 3)
+  await jobs.request('barn', 'test')
+  await done(jobs, 'barn')
+  await questdb.exec(
+    `INSERT INTO readings (ts, device, humidity) SELECT ts, device, 50 FROM readings WHERE device = '${device.symbol}'`,
+    10_000,
+  )
+  await until('they are back', async () => (await rows(device.symbol))[2] === 3)
+  tellLost('of a test')
+  await until('they are erased', async () => (await rows(device.symbol))[2] === 0)
+  t.pass('again')
+})
+
+t.test('bulk data of an erased device is not taken any more', async t => {
+  const jobs = createEraseJobs(options)
+  t.teardown(() => jobs.close())
+  const device = await addDevice('mill')
+  const other = await addDevice('lake')
+  await log(device, 1)
+  await jobs.request('mill', 'test')
+  await done(jobs, 'mill')
+  const bulk = [device, other, device].map(each => records(each, [7, 8], (Date.now() - 86_400_000) * 1000))
+  t.equal(await ingest.append(Buffer.concat(bulk)), 'stored')
+  await until('the other is there', async () => (await rows(other.symbol))[0] === 2)
+  t.strictSame(await rows(device.symbol), [1, 0, 0])
+  t.strictSame(filesWith(device.symbol), [])
 })

@@ -290,7 +290,7 @@ t.test('the status tells how the parts are', async t => {
       versions: { node: process.versions.node },
       questdb: { kind: 'given', state: 'away', suspended: false },
       postgres: { kind: 'own', state: 'up', version: /^\d+/ },
-      journal: { bytes: Number, bytes_max: 1024 ** 3, readings: 0, damaged_bytes: 0 },
+      journal: { bytes: Number, bytes_max: 1024 ** 3, readings: 0, damaged_bytes: 0, fault: null },
       lag: { readings: 0, seconds: 0 },
       dead_letters: 0,
       disk: { free_bytes: Number, total_bytes: Number },

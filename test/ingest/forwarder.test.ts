@@ -6,9 +6,11 @@ import { openDisk } from '../../ingest/disk.ts'
 import { Forwarder, type ForwarderOptions } from '../../ingest/forwarder.ts'
 import { type ForwarderStatus, statusAtStart } from '../../ingest/forwarder-status.ts'
 import { recoverJournal } from '../../ingest/recovery.ts'
+import { replayStart } from '../../ingest/retention.ts'
 import { SegmentWriter } from '../../ingest/segment-writer.ts'
 import { listSegments } from '../../ingest/segments.ts'
 import { systemTiming } from '../../ingest/timing.ts'
+import { Tombstones } from '../../ingest/tombstones.ts'
 import { revisionSlots } from '../../ingest/touched.ts'
 import { silentLog, type TestHooks, temporaryFolder } from '../support/databases.ts'
 import { openFaultyDisk } from '../support/faulty-disk.ts'
@@ -33,6 +35,8 @@ interface Rig {
   /** Waits until the condition holds. */
   until(condition: () => boolean): Promise<void>
   allApplied(): boolean
+  /** Where the journal ends. */
+  end(): number
 }
 
 function createRig(t: TestHooks, segmentBytes = 1024 * 1024): Rig {
@@ -64,7 +68,8 @@ function createRig(t: TestHooks, segmentBytes = 1024 * 1024): Rig {
         endOrdinal: 0,
         paceMs: 0,
         outwaitMs: 0,
-        keepMs: 0,
+        isSynced: questdb.commitMode === 'sync',
+        keepMs: 3_600_000,
         keepBytesMax: 1e9,
         revisions,
         nowMs: Date.now,
@@ -83,6 +88,7 @@ function createRig(t: TestHooks, segmentBytes = 1024 * 1024): Rig {
     status: () => last,
     until: condition => waitFor(String(condition), condition),
     allApplied: () => last?.applied === end && end > 0,
+    end: () => end,
   }
 }
 
@@ -301,7 +307,7 @@ test('a journal that cannot be read for a while is told, and then goes on', asyn
   faults.before = before
   fails = true
   rig.add(entriesOf(50, 5))
-  await rig.until(() => /EMFILE/.test(rig.status()?.fault ?? ''))
+  await rig.until(() => /EMFILE/.test(rig.status()?.fileFault ?? ''))
   t.equal(rig.questdb.table().size, 0)
   fails = false
   await rig.until(rig.allApplied)
@@ -312,7 +318,8 @@ test('what a QuestDB without sync has lost is sent again from the segments that 
   const rig = createRig(t, 2000)
   for (let index = 0; index < 10; index++)
     rig.add(entriesOf(20, 3).map(e => ({ ...e, timeUs: e.timeUs + index * 100 })))
-  rig.start({ keepMs: 3_600_000 })
+  rig.questdb.commitMode = 'nosync'
+  rig.start()
   await rig.until(rig.allApplied)
   t.ok(listSegments(openDisk(rig.folder)).length > 3, 'applied segments are kept')
   rig.questdb.away = true
@@ -329,7 +336,8 @@ test('a refused row is no sign that a QuestDB without sync was away', async t =>
   rig.questdb.answer = rows =>
     rows.some(row => row.values['temperature'] === 13) ? { kind: 'refused', message: 'bad value' } : undefined
   rig.add(entriesOf(100, 5))
-  rig.start({ keepMs: 3_600_000 })
+  rig.questdb.commitMode = 'nosync'
+  rig.start()
   await rig.until(rig.allApplied)
   const taken = rig.questdb.taken.length
   rig.add([{ device: 9, timeUs: 9_000_001, temperature: 1, backfill: false }])
@@ -401,4 +409,202 @@ test('where the clock was set back a live record does not overtake a late one of
   t.strictSame([...shown(rig.questdb)], [['device-1 1000000', 12]])
   const sent = rig.questdb.taken.flat().map(row => row.values['temperature'])
   t.strictSame(sent, [3, 10, 11, 12], 'in the order of the journal')
+})
+
+test('what a device has sent is erased from every replay, and what comes later under its number is not', async t => {
+  const rig = createRig(t, 2000)
+  rig.questdb.commitMode = 'nosync'
+  for (let index = 0; index < 10; index++)
+    rig.add(entriesOf(20, 4).map(e => ({ ...e, timeUs: e.timeUs + index * 100, backfill: e.device > 1 })))
+  const forwarder = rig.start()
+  await rig.until(rig.allApplied)
+  t.equal(rig.questdb.table().size, 200)
+  t.equal(await forwarder.erase([1, 2], rig.end()), true)
+  rig.questdb.away = true
+  rig.questdb.lose(rig.questdb.taken.length)
+  rig.add([{ device: 1, timeUs: 9_000_001, temperature: 1, backfill: false }])
+  await rig.until(() => rig.status()?.fault !== undefined)
+  rig.questdb.away = false
+  await rig.until(rig.allApplied)
+  const devices = () => [...new Set([...rig.questdb.table().values()].map(({ device }) => device))].sort()
+  t.strictSame(devices(), ['device-0', 'device-1', 'device-3'])
+  t.equal([...rig.questdb.table().values()].filter(({ device }) => device === 'device-1').length, 1)
+  await forwarder.close()
+  rig.questdb.lose(rig.questdb.taken.length)
+  rig.start({ from: 0 })
+  await rig.until(() => rig.questdb.table().size === 101)
+  t.strictSame(devices(), ['device-0', 'device-1', 'device-3'], 'also over a restart')
+})
+
+test('an erase waits for the round that is on its way', async t => {
+  const rig = createRig(t)
+  let isHeld = true
+  rig.questdb.answer = () => (isHeld ? { kind: 'failed', status: 503, message: 'busy' } : undefined)
+  rig.add(entriesOf(20, 2))
+  const forwarder = rig.start()
+  await rig.until(() => rig.status()?.fault !== undefined)
+  let erased = false
+  const erasing = forwarder.erase([1], rig.end()).then(() => {
+    erased = true
+  })
+  await new Promise(resolve => setTimeout(resolve, 300))
+  t.equal(erased, false)
+  isHeld = false
+  await erasing
+  const taken = rig.questdb.taken.length
+  rig.add(entriesOf(4, 2).map(e => ({ ...e, timeUs: e.timeUs + 1000 })))
+  await rig.until(rig.allApplied)
+  t.ok(rig.questdb.taken.length > taken)
+})
+
+test('a tombstone goes with the last segment that it is for', async t => {
+  const rig = createRig(t, 2000)
+  rig.questdb.holdsApply = true
+  for (let index = 0; index < 5; index++) rig.add(entriesOf(20, 4).map(e => ({ ...e, timeUs: e.timeUs + index * 100 })))
+  const forwarder = rig.start()
+  await forwarder.erase([1], rig.end())
+  const tombstones = () => new Tombstones(openDisk(rig.folder))
+  t.equal(tombstones().covers(1, rig.end() - 1), true)
+  t.equal(tombstones().covers(1, rig.end()), false)
+  for (let index = 5; index < 10; index++)
+    rig.add(entriesOf(20, 4).map(e => ({ ...e, timeUs: e.timeUs + index * 100 })))
+  rig.questdb.holdsApply = false
+  await rig.until(rig.allApplied)
+  await rig.until(() => tombstones().before === 0)
+  t.equal((rig.status()?.start ?? 0) > 0, true)
+})
+
+test('a damaged list of tombstones is not taken for an empty one', async t => {
+  const rig = createRig(t)
+  openDisk(rig.folder).replace('erased', Buffer.from('[[1,'))
+  t.throws(() => new Tombstones(openDisk(rig.folder)), /is damaged/)
+})
+
+test('a segment that cannot be removed is told and tried again, and nothing is sent again for it', async t => {
+  const rig = createRig(t, 2000)
+  rig.questdb.commitMode = 'nosync'
+  for (let index = 0; index < 10; index++)
+    rig.add(entriesOf(20, 3).map(e => ({ ...e, timeUs: e.timeUs + index * 100 })))
+  const disk = openDisk(rig.folder)
+  let fails = true
+  const remove = (name: string) => {
+    if (fails) throw Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE', syscall: 'rm' })
+    disk.remove(name)
+  }
+  rig.start({ disk: { ...disk, remove }, keepBytesMax: 0 })
+  await rig.until(() => /cannot be trimmed: EMFILE/.test(rig.status()?.fileFault ?? ''))
+  await rig.until(rig.allApplied)
+  const taken = rig.questdb.taken.length
+  await new Promise(resolve => setTimeout(resolve, 2500))
+  t.equal(rig.questdb.taken.length, taken)
+  t.equal(rig.status()?.fault, undefined, 'QuestDB has none')
+  fails = false
+  await rig.until(() => listSegments(disk).length === 1)
+  await rig.until(() => rig.status()?.fileFault === undefined)
+  t.equal(rig.questdb.taken.length, taken)
+})
+
+test('how far it came is on the disk soon after the traffic has stopped', async t => {
+  const rig = createRig(t)
+  rig.start()
+  for (let index = 0; index < 5; index++) {
+    rig.add(entriesOf(5, 2).map(e => ({ ...e, timeUs: e.timeUs + index * 100 })))
+    await rig.until(rig.allApplied)
+  }
+  await rig.until(() => readCheckpoint(openDisk(rig.folder), rig.end()) === rig.end())
+  t.pass('nothing has closed it')
+})
+
+test('each segment is kept for its time after it was applied, also over restarts', async t => {
+  const rig = createRig(t, 2000)
+  rig.questdb.commitMode = 'nosync'
+  const clock = { ms: Date.now() }
+  const hourMs = 3_600_000
+  const timing = { ...systemTiming, monotonicMs: () => performance.now() + clock.ms }
+  const options = { keepMs: 24 * hourMs, nowMs: () => clock.ms, timing }
+  const segments = () => listSegments(openDisk(rig.folder))
+  const add = (index: number) => rig.add(entriesOf(40, 3).map(e => ({ ...e, timeUs: e.timeUs + index * 100 })))
+  for (let index = 0; index < 4; index++) add(index)
+  const first = rig.start(options)
+  await rig.until(rig.allApplied)
+  const kept = segments()
+  t.ok(kept.length > 3)
+  await first.close()
+  clock.ms += 23.5 * hourMs
+  const second = rig.start({ ...options, from: replayStart({ disk: openDisk(rig.folder), ...options }, rig.end()) })
+  await rig.until(rig.allApplied)
+  t.strictSame(segments(), kept, 'not yet')
+  await second.close()
+  clock.ms += 2 * hourMs
+  const from = replayStart({ disk: openDisk(rig.folder), ...options }, rig.end())
+  t.equal(from, kept.at(-1), 'what was applied a day ago is not sent again')
+  rig.start({ ...options, from })
+  await rig.until(() => segments().length === 1)
+  t.pass('and goes')
+})
+
+test('a clock that is wrong by a year has nothing forgotten early', async t => {
+  const rig = createRig(t, 2000)
+  rig.questdb.commitMode = 'nosync'
+  for (let index = 0; index < 4; index++) rig.add(entriesOf(40, 3).map(e => ({ ...e, timeUs: e.timeUs + index * 100 })))
+  let nowMs = Date.now()
+  rig.start({ nowMs: () => nowMs })
+  await rig.until(rig.allApplied)
+  const kept = listSegments(openDisk(rig.folder))
+  nowMs += 365 * 86_400_000
+  await new Promise(resolve => setTimeout(resolve, 1500))
+  t.strictSame(listSegments(openDisk(rig.folder)), kept)
+})
+
+test('a QuestDB that comes back in another mode is treated by that one', async t => {
+  const rig = createRig(t, 2000)
+  const add = (index: number) => rig.add(entriesOf(40, 3).map(e => ({ ...e, timeUs: e.timeUs + index * 100 })))
+  const segments = () => listSegments(openDisk(rig.folder)).length
+  add(0)
+  rig.start()
+  await rig.until(rig.allApplied)
+  rig.questdb.away = true
+  add(1)
+  await rig.until(() => rig.status()?.fault !== undefined)
+  rig.questdb.commitMode = 'nosync'
+  rig.questdb.away = false
+  for (let index = 2; index < 5; index++) add(index)
+  await rig.until(rig.allApplied)
+  t.equal(rig.status()?.isSynced, false)
+  t.ok(segments() > 2, 'what is applied is kept')
+  rig.questdb.away = true
+  rig.questdb.lose(2)
+  add(5)
+  await rig.until(() => rig.status()?.fault !== undefined)
+  rig.questdb.commitMode = 'sync'
+  rig.questdb.away = false
+  await rig.until(() => rig.questdb.table().size === 240)
+  await rig.until(() => segments() === 1)
+  t.equal(rig.status()?.isSynced, true, 'what was lost was sent again, and nothing is kept any more')
+})
+
+test('dead letters that cannot be counted, and a journal that cannot be read again, end nothing', async t => {
+  const rig = createRig(t, 2000)
+  rig.questdb.commitMode = 'nosync'
+  rig.add(entriesOf(50, 5))
+  const disk = openDisk(rig.folder)
+  let fails = false
+  const list = () => {
+    if (fails) throw Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE', syscall: 'scandir' })
+    return disk.list()
+  }
+  const forwarder = rig.start({ disk: { ...disk, list } })
+  await rig.until(rig.allApplied)
+  fails = true
+  const counted = forwarder.recountDeadLetters()
+  rig.questdb.away = true
+  rig.questdb.lose(1)
+  await rig.until(() => rig.status()?.fault !== undefined)
+  rig.questdb.away = false
+  await rig.until(() => /EMFILE/.test(rig.status()?.fileFault ?? ''))
+  fails = false
+  t.equal(await counted, true)
+  await rig.until(() => rig.questdb.table().size === 50)
+  await rig.until(() => rig.status()?.fileFault === undefined)
+  t.pass('it heals')
 })

@@ -9,8 +9,8 @@ import { createCommitter } from '../../ingest/journal-committer.ts'
 import type { JournalThreadData } from '../../ingest/journal-shared.ts'
 import type { JournalThread, JournalThreadHooks } from '../../ingest/journal-worker.ts'
 import type { QuestdbConnection } from '../../ingest/questdb.ts'
+import { replayStart } from '../../ingest/retention.ts'
 import { SegmentWriter } from '../../ingest/segment-writer.ts'
-import { listSegments } from '../../ingest/segments.ts'
 import type { Timing } from '../../ingest/timing.ts'
 import { revisionSlots } from '../../ingest/touched.ts'
 import type { Random } from '../faults/seeded-random.ts'
@@ -55,20 +55,23 @@ export function startProcess({ disk, connect, keepMs, nowUs, time, random }: Mod
   })
   const process: ModelProcess = { isAlive: true, journal, status: undefined }
   const { recoveredEnd } = journal
+  const nowMs = () => nowUs() / 1000
+  const timing: Timing = { monotonicMs: time.nowMs, after, random: random.next }
   const forwarder = new Forwarder({
     disk,
     connections: Array.from({ length: 4 }, () => connect(() => process.isAlive)),
     requestBytes: 4096,
     durableEnd: () => Number(journal.shared.durableEnd[0]),
-    from: keepMs > 0 ? (listSegments(disk)[0] ?? recoveredEnd) : readCheckpoint(disk, recoveredEnd),
+    from: keepMs > 0 ? replayStart({ disk, nowMs, timing, keepMs }, recoveredEnd) : readCheckpoint(disk, recoveredEnd),
     endOrdinal: journal.recoveredOrdinal,
     paceMs: 500,
     outwaitMs: 3000,
+    isSynced: keepMs === 0,
     keepMs,
     keepBytesMax: 1e9,
     revisions: new Int32Array(revisionSlots),
-    nowMs: () => nowUs() / 1000,
-    timing: { monotonicMs: time.nowMs, after, random: random.next },
+    nowMs,
+    timing,
     log: silentLog,
     onSent: () => undefined,
     onStatus: status => {

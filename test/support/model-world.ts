@@ -33,6 +33,7 @@ export function createWorld(seed: number, keepMs: number) {
   const random = createRandom(seed)
   const time = createVirtualTime()
   const questdb = createSimulatedQuestdb()
+  questdb.commitMode = keepMs > 0 ? 'nosync' : 'sync'
   const network = createSimulatedNetwork(questdb, time, random)
   const reference = createReference()
   const trouble = { clockUs: 0, diskFaultShare: 0 }

@@ -31,6 +31,7 @@ export interface SimulatedQuestdb {
   resumed: number
   columns: string[]
   away: boolean
+  commitMode: 'sync' | 'nosync'
   /** Forgets the last requests, as after a power cut without sync. */
   lose(requests: number): void
 }
@@ -48,6 +49,7 @@ export function createSimulatedQuestdb(): SimulatedQuestdb {
     resumed: 0,
     columns: ['ts', 'device', ...metrics],
     away: false,
+    commitMode: 'sync',
     connect: () => ({ write, query, close: () => undefined }),
     table,
     lose: requests => {
@@ -78,6 +80,7 @@ export function createSimulatedQuestdb(): SimulatedQuestdb {
       state.suspended = undefined
       return []
     }
+    if (sql.includes('SHOW PARAMETERS')) return [[state.commitMode]]
     if (sql.includes('table_columns')) return state.columns.map(column => [column])
     if (!state.holdsApply && state.suspended === undefined) applied = state.taken.length
     return [[state.taken.length, applied, state.suspended !== undefined, state.suspended?.message ?? null]]

@@ -1,6 +1,6 @@
 /** Rows 2 and 14: the service dies at the dangerous line, and while it sends again what it had not sent. */
 
-import { type FailPoint, failPoints } from '../../../ingest/injected-faults.ts'
+import { failPoints } from '../../../ingest/injected-faults.ts'
 import { until } from '../../support/processes.ts'
 import { experiment, type Harness, type Stand } from '../stand.ts'
 import type { Tally } from '../tally.ts'
@@ -8,8 +8,9 @@ import type { Tally } from '../tally.ts'
 /** Small segments, so that they roll and go while we watch. */
 const smallJournal = { JOURNAL_MAX: '2MiB' }
 
+type JournalPoint = (typeof failPoints)[number]
 /** How many passes there may be before the deadly one: those of a group are many a second, those of a file few. */
-const passesMax: Record<FailPoint, number> = {
+const passesMax: Record<JournalPoint, number> = {
   'after-append': 150,
   'after-sync': 150,
   'after-ack': 600,
@@ -26,7 +27,7 @@ export async function dieAtPoints(
   tally: Tally,
   seed: number,
   cycles: number,
-  points: readonly FailPoint[] = failPoints,
+  points: readonly JournalPoint[] = failPoints,
 ): Promise<void> {
   const rounds = Math.max(1, Math.round(cycles / points.length))
   for (let round = 0; round < rounds; round++) {
@@ -45,7 +46,7 @@ export async function dieAtPoints(
 }
 
 /** The start for it recovers from the death before. */
-async function dieAt({ service, random, noteCrash }: Stand, point: FailPoint, losesUnsynced: boolean): Promise<void> {
+async function dieAt({ service, random, noteCrash }: Stand, point: JournalPoint, losesUnsynced: boolean): Promise<void> {
   const pass = 1 + random.below(passesMax[point])
   const power: Record<string, string> = losesUnsynced ? { FAULT_LOSE_UNSYNCED: '1' } : {}
   service.launch({ FAULTS: '1', FAIL_POINT: `${point}:${pass}`, ...power })

@@ -1,0 +1,88 @@
+/**
+ * Devices whose readings were erased while the journal still has them: no replay may bring them to QuestDB again. They are
+ * in a small file beside the journal, which is on the disk before the first reading goes from QuestDB. A tombstone holds for
+ * what stands before a position, and goes when the journal has nothing before it any more.
+ */
+
+import type { Disk } from './disk.ts'
+
+export interface Erased {
+  /** No record from this position on is erased; 0 when none is. */
+  readonly before: number
+  /** Whether a record of this device at this position is erased. */
+  covers(deviceNumber: number, position: number): boolean
+}
+
+export const nothingErased: Erased = { before: 0, covers: () => false }
+
+const fileName = 'erased'
+
+export class Tombstones implements Erased {
+  readonly #disk: Disk
+  /** Where the erased part of the journal ends, by the device's number. */
+  #ends: Map<number, number>
+  #before: number
+
+  constructor(disk: Disk) {
+    this.#disk = disk
+    this.#ends = readTombstones(disk)
+    this.#before = highest(this.#ends)
+  }
+
+  get before(): number {
+    return this.#before
+  }
+
+  covers(deviceNumber: number, position: number): boolean {
+    return position < (this.#ends.get(deviceNumber) ?? 0)
+  }
+
+  /** When it returns, the devices' records before `end` are erased over any restart. */
+  add(deviceNumbers: readonly number[], end: number): void {
+    const ends = new Map(this.#ends)
+    for (const number of deviceNumbers) ends.set(number, Math.max(end, ends.get(number) ?? 0))
+    this.#save(ends)
+  }
+
+  /** The journal holds nothing before this position any more. */
+  prune(start: number): void {
+    const ends = new Map([...this.#ends].filter(([, end]) => end > start))
+    if (ends.size < this.#ends.size) this.#save(ends)
+  }
+
+  #save(ends: Map<number, number>): void {
+    this.#disk.replace(fileName, Buffer.from(JSON.stringify([...ends])))
+    this.#disk.syncDirectory()
+    this.#ends = ends
+    this.#before = highest(ends)
+  }
+}
+
+function highest(ends: Map<number, number>): number {
+  let end = 0
+  for (const other of ends.values()) end = Math.max(end, other)
+  return end
+}
+
+function readTombstones(disk: Disk): Map<number, number> {
+  if (!disk.list().includes(fileName)) return new Map()
+  const file = disk.open(fileName, false)
+  try {
+    const bytes = new Uint8Array(file.size())
+    file.read(bytes, 0)
+    const pairs: unknown = JSON.parse(Buffer.from(bytes).toString())
+    if (!Array.isArray(pairs) || !pairs.every(isPair)) throw new Error('it holds no list of devices and positions')
+    return new Map(pairs)
+  } catch (error) {
+    // A file that cannot be read now may be read later. One that is damaged must not be taken for an empty one.
+    if (error instanceof Error && 'syscall' in error) throw error
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Error(`the file ${fileName} in the journal's directory is damaged (${reason}): restore it from a backup`)
+  } finally {
+    file.close()
+  }
+}
+
+function isPair(value: unknown): value is [number, number] {
+  return Array.isArray(value) && value.length === 2 && value.every(Number.isSafeInteger)
+}
