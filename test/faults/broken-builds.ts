@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { readingsTable, readingsTableSql } from '../../store/tables.ts'
 import { faultNames } from './oracle.ts'
 import { dieAtPoints } from './rows/crash-points.ts'
+import { eraseUnsynced } from './rows/erase.ts'
 import { damageJournal } from './rows/journal-damage.ts'
 import { suspendTable } from './rows/sick-questdb.ts'
 import { experiment, type Harness } from './stand.ts'
@@ -103,6 +104,19 @@ export const brokenBuilds: BrokenBuild[] = [
       },
     ],
     cycle: lateNetwork,
+  },
+  {
+    name: 'an erase without a tombstone',
+    changes: [
+      {
+        file: 'ingest/tombstones.ts',
+        from: 'return position < (this.#ends.get(deviceNumber) ?? 0)',
+        to: 'return false',
+      },
+      // What comes back must not be erased a second time by chance.
+      { file: 'api/admin/erase-jobs.ts', from: 'doubts++', to: '' },
+    ],
+    cycle: eraseUnsynced,
   },
 ]
 

@@ -1,6 +1,7 @@
 /** The rows of the matrix: what is done to the service, and how often in a whole run. */
 
 import { dieAtPoints, killInReplay } from './rows/crash-points.ts'
+import { eraseDevices } from './rows/erase.ts'
 import { changeWhileFrozen } from './rows/frozen-changes.ts'
 import { idleConnections } from './rows/idle-connections.ts'
 import { damageJournal } from './rows/journal-damage.ts'
@@ -62,5 +63,12 @@ export const matrix: MatrixRow[] = [
     cycles: 1,
     minutes: 3,
     run: (...given) => changeWhileFrozen(...given),
+  },
+  {
+    row: '21',
+    what: 'erased, then killed or replayed',
+    cycles: 4,
+    minutes: 6,
+    run: (...given) => eraseDevices(...given),
   },
 ]

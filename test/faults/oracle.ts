@@ -18,7 +18,7 @@ export interface StoredRow {
   batteryPercentage?: number | undefined
 }
 
-export const faultNames = ['lost', 'duplicated', 'phantom', 'wrong', 'leaked', 'disordered', 'stale'] as const
+export const faultNames = ['lost', 'duplicated', 'phantom', 'wrong', 'leaked', 'disordered', 'stale', 'undead'] as const
 export type FaultName = (typeof faultNames)[number]
 
 export interface Verdict {
@@ -35,6 +35,8 @@ export interface JudgeOptions {
   stampToleranceMs?: number | undefined
   /** Acknowledged readings that were damaged on purpose: they need not be there, and must not be there wrongly. */
   excused?: ReadonlySet<number>
+  /** Devices whose erase was reported as done: nothing of theirs may be readable, and nothing else is asked of them. */
+  erased?: ReadonlySet<string>
 }
 
 const isAcknowledged = ({ status }: Attempt): boolean => status === 200
@@ -43,10 +45,14 @@ const isRefused = ({ status }: Attempt): boolean =>
   status !== undefined && ((status >= 400 && status < 500) || status === 503)
 
 /** `rows` in the order of time for each device. */
-export function judge(ledger: Ledger, rows: readonly StoredRow[], options: JudgeOptions = {}): Verdict {
+export function judge(all: Ledger, allRows: readonly StoredRow[], options: JudgeOptions = {}): Verdict {
+  const isErased = ({ device }: { device: string }) => options.erased?.has(device) === true
+  const ledger = { ...all, attempts: all.attempts.filter(attempt => !isErased(attempt)) }
+  const rows = allRows.filter(row => !isErased(row))
   const attempts = new Map(ledger.attempts.map(attempt => [attempt.sequence, attempt]))
   const faults: Verdict['faults'] = {
     ...{ lost: [], duplicated: [], phantom: [], wrong: [], leaked: [], disordered: [], stale: [] },
+    undead: allRows.filter(row => isErased(row) && hasValue(row)).map(row => `was erased: ${JSON.stringify(row)}`),
   }
   const stored = new Map<number, number>()
   for (const row of rows) {
@@ -68,10 +74,16 @@ export function judge(ledger: Ledger, rows: readonly StoredRow[], options: Judge
   const unknown = ledger.attempts.filter(attempt => !isAcknowledged(attempt) && !isRefused(attempt))
   return {
     faults,
-    acknowledged: ledger.attempts.filter(isAcknowledged).length,
+    acknowledged: all.attempts.filter(isAcknowledged).length,
     unknown: unknown.length,
     unknownStored: unknown.filter(({ sequence }) => stored.has(sequence)).length,
   }
+}
+
+/** The row of an erased reading stays, without any. */
+function hasValue({ temperature, humidity, pressure, batteryVoltage, batteryPercentage }: StoredRow): boolean {
+  const values = [temperature, humidity, pressure, batteryVoltage, batteryPercentage]
+  return values.some(value => value !== undefined && !Number.isNaN(value))
 }
 
 const nameOf = ({ sequence, device, kind }: Attempt): string => `${sequence} (${kind}, ${device})`

@@ -14,14 +14,14 @@ const clockMsMax = 2 * 3_600_000
 const atOnce = 4
 
 /** In the order of time for each device. The API tells times to the minute, so they are left out. */
-export async function readPublic(port: number, ledger: Ledger): Promise<StoredRow[]> {
+export async function readPublic(port: number, ledger: Ledger, erased: ReadonlySet<string>): Promise<StoredRow[]> {
   const questions = [...daysOf(ledger)].flatMap(([device, days]) => [...days].sort().map(day => ({ device, day })))
   const rows = questions.map((): StoredRow[] => [])
   let next = 0
   const ask = async () => {
     for (let index = next++; index < questions.length; index = next++) {
       const { device, day } = questions[index] as { device: string; day: string }
-      rows[index] = rowsOf(device, await readDay(port, device, day))
+      rows[index] = rowsOf(device, await readDay(port, device, day, erased.has(device)))
     }
   }
   await Promise.all(Array.from({ length: atOnce }, ask))
@@ -41,14 +41,16 @@ function daysOf({ attempts }: Ledger): Map<string, Set<string>> {
   return days
 }
 
-async function readDay(port: number, device: string, day: string): Promise<Day> {
+async function readDay(port: number, device: string, day: string, isErased: boolean): Promise<Day> {
   let body = ''
+  let isGone = false
   await waitFor(`${device} on ${day} is answered`, async () => {
     const response = await fetch(`http://127.0.0.1:${port}/api/data/day/${device}/${day}`)
     body = await response.text()
-    return response.status === 200
+    isGone = isErased && response.status === 404
+    return isGone || response.status === 200
   })
-  return JSON.parse(body) as Day
+  return isGone ? { temperature: [], humidity: [], pressure: [] } : (JSON.parse(body) as Day)
 }
 
 function rowsOf(device: string, { temperature, humidity, pressure }: Day): StoredRow[] {

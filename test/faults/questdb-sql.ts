@@ -1,7 +1,7 @@
 /** Statements to QuestDB past the service, and the rows that it has stored. */
 
 import type { QuestdbAddress } from '../../store/questdb-address.ts'
-import { readingsTable } from '../../store/tables.ts'
+import { hourlyView, readingsTable } from '../../store/tables.ts'
 import { until } from '../support/processes.ts'
 import type { StoredRow } from './oracle.ts'
 
@@ -51,6 +51,25 @@ export async function readStored(sql: QuestdbSql, names: ReadonlyMap<string, str
     }
   }
   return rows
+}
+
+/** Hours that the view has of these devices with any reading in them, by their means. */
+export async function readHours(sql: QuestdbSql, names: ReadonlyMap<string, string>): Promise<StoredRow[]> {
+  const [view] = await sql(`SELECT view_name FROM materialized_views() WHERE view_name = '${hourlyView}'`)
+  if (names.size === 0 || view === undefined) return []
+  const list = [...names.keys()].map(symbol => `'${symbol}'`)
+  const columns = 'device, cast(ts AS LONG), temperature_mean, humidity_mean, pressure_mean'
+  const rows = await sql(`SELECT ${columns} FROM ${hourlyView} WHERE device IN (${list.join(', ')}) ORDER BY ts`)
+  return rows.map(([symbol, time, ...means]) => {
+    const [temperature = Number.NaN, humidity = Number.NaN, pressure = Number.NaN] = means.map(numberOf)
+    return {
+      device: names.get(String(symbol)) ?? String(symbol),
+      timeUs: Number(time),
+      temperature,
+      humidity,
+      pressure,
+    }
+  })
 }
 
 const numberOf = (value: unknown): number => (typeof value === 'number' ? value : Number.NaN)

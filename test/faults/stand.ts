@@ -16,7 +16,7 @@ import { type Ledger, readLedger } from './ledger.ts'
 import { type LoadProcess, startLoadProcess } from './load-process.ts'
 import { faultCount, faultNames, type JudgeOptions, judge, type StoredRow, type Verdict } from './oracle.ts'
 import { readPublic } from './public-route.ts'
-import { openQuestdbSql, readStored, untilApplied } from './questdb-sql.ts'
+import { openQuestdbSql, type QuestdbSql, readHours, readStored, untilApplied } from './questdb-sql.ts'
 import { createRandom, type Random } from './seeded-random.ts'
 import { createServiceProcess, type ServiceProcess } from './service-process.ts'
 import { addFaults, addVerdict, type Tally } from './tally.ts'
@@ -62,6 +62,8 @@ export interface Stand {
   devices: { name: string; password: string }[]
   /** Acknowledged readings that are damaged on purpose. */
   excused: Set<number>
+  /** Devices whose erase was reported as done, by their symbols. */
+  erased: Map<string, string>
   ledger(): Ledger
   /** SIGKILL to the service; its recovery is timed. */
   kill(): Promise<void>
@@ -135,7 +137,19 @@ async function setUp(harness: Harness, hooks: Hooks, options: ExperimentOptions)
   const crashedAt: number[] = []
   let revocations = 0
   const stand: Stand = {
-    ...{ hooks, databases, service, proxy, random, load, tally, folder, devices, excused: new Set() },
+    ...{
+      hooks,
+      databases,
+      service,
+      proxy,
+      random,
+      load,
+      tally,
+      folder,
+      devices,
+      excused: new Set(),
+      erased: new Map(),
+    },
     ledger: () => readLedger(ledgerPath),
     async kill() {
       crashedAt.push(Date.now())
@@ -177,10 +191,11 @@ async function conclude(harness: Harness, stand: Stand, options: ExperimentOptio
   const { service, tally } = stand
   const ledger = stand.ledger()
   await until('the backlog is drained', async () => (await service.status()).lag.readings === 0)
-  const names = await symbolsOf(service, ledger)
-  const visible = await readPublic(service.port, ledger)
+  const erased = new Set(stand.erased.values())
+  const names = await symbolsOf(service, ledger, stand.erased)
+  const visible = await readPublic(service.port, ledger, erased)
   const stored = await readAll(stand, names, options)
-  const judging = { stampToleranceMs, excused: stand.excused, ...options.judging }
+  const judging = { stampToleranceMs, excused: stand.excused, erased, ...options.judging }
   const verdict = judge(ledger, stored, judging)
   const seen = judge(ledger, visible, judging)
   addVerdict(tally, verdict)
@@ -191,9 +206,14 @@ async function conclude(harness: Harness, stand: Stand, options: ExperimentOptio
   return wrong > 0 && faultCount(verdict) === 0 ? seen : verdict
 }
 
-async function symbolsOf(service: ServiceProcess, { attempts }: Ledger): Promise<Map<string, string>> {
-  const names = new Map<string, string>()
-  for (const device of new Set(attempts.map(attempt => attempt.device))) {
+async function symbolsOf(
+  service: ServiceProcess,
+  { attempts }: Ledger,
+  erased: ReadonlyMap<string, string>,
+): Promise<Map<string, string>> {
+  const names = new Map(erased)
+  const known = new Set(erased.values())
+  for (const device of new Set(attempts.map(attempt => attempt.device)).difference(known)) {
     const { body } = await service.admin('GET', `/devices/${device}`)
     names.set((body as { symbol: string }).symbol, device)
   }
@@ -204,7 +224,7 @@ async function readAll(stand: Stand, names: Map<string, string>, options: Experi
   const { service, databases, hooks } = stand
   if (options.ownDatabases !== true) {
     await untilApplied(databases.sql)
-    return await readStored(databases.sql, names)
+    return await readBoth(databases.sql, names, stand.erased)
   }
   await service.end('SIGTERM')
   const directory = openDataDirectory(service.dataDirectory)
@@ -214,7 +234,16 @@ async function readAll(stand: Stand, names: Map<string, string>, options: Experi
   await store.questdb.ready
   const sql = openQuestdbSql(store.questdb.address)
   await untilApplied(sql)
-  return await readStored(sql, names)
+  return await readBoth(sql, names, stand.erased)
+}
+
+/** The readings, and what the view of the hours has of erased ones. */
+async function readBoth(
+  sql: QuestdbSql,
+  names: ReadonlyMap<string, string>,
+  erased: ReadonlyMap<string, string>,
+): Promise<StoredRow[]> {
+  return [...(await readStored(sql, names)), ...(await readHours(sql, erased))]
 }
 
 /** From each crash to the first attempt after it that got its 200. */

@@ -46,7 +46,11 @@ export async function dieAtPoints(
 }
 
 /** The start for it recovers from the death before. */
-async function dieAt({ service, random, noteCrash }: Stand, point: JournalPoint, losesUnsynced: boolean): Promise<void> {
+async function dieAt(
+  { service, random, noteCrash }: Stand,
+  point: JournalPoint,
+  losesUnsynced: boolean,
+): Promise<void> {
   const pass = 1 + random.below(passesMax[point])
   const power: Record<string, string> = losesUnsynced ? { FAULT_LOSE_UNSYNCED: '1' } : {}
   service.launch({ FAULTS: '1', FAIL_POINT: `${point}:${pass}`, ...power })
