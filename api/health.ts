@@ -37,19 +37,21 @@ function readinessOf({ ingest, questdb, postgres, connections, isStopping }: Hea
   if (isStopping()) reasons.push('the service is stopping')
   if (journal.fault !== undefined) reasons.push(journal.fault)
   if (reasons.length > 0) return { status: 'unavailable', reasons }
-  const { state, reason } = questdb()
-  if (state !== 'up') reasons.push(reason ?? (state === 'starting' ? 'QuestDB is starting' : 'QuestDB is away'))
-  else if (forwarder.fault !== undefined) reasons.push(`no readings go to QuestDB: ${forwarder.fault}`)
-  if (forwarder.fileFault !== undefined) reasons.push(forwarder.fileFault)
   if (forwarder.suspended) reasons.push('QuestDB has suspended the table')
   if (lag.seconds > lagSecondsMax) reasons.push(`readings wait ${Math.round(lag.seconds)} s until queries show them`)
   if (clock.aheadSeconds > 0) reasons.push(aheadText(clock.aheadSeconds))
   if (forwarder.damagedBytes + journal.tornBytes > 0) reasons.push('the journal was damaged; see its quarantine files')
-  const postgresFault = postgres()
-  if (postgresFault !== undefined) reasons.push(postgresFault)
-  const connectionFault = connections()
-  if (connectionFault !== undefined) reasons.push(connectionFault)
+  const faults = [questdbFault(questdb(), forwarder.fault), forwarder.fileFault, postgres(), connections()]
+  reasons.push(...faults.filter(fault => fault !== undefined))
   return reasons.length === 0 ? { status: 'ok' } : { status: 'degraded', reasons }
+}
+
+function questdbFault(
+  { state, reason }: ReturnType<HealthOptions['questdb']>,
+  forwarderFault: string | undefined,
+): string | undefined {
+  if (state !== 'up') return reason ?? (state === 'starting' ? 'QuestDB is starting' : 'QuestDB is away')
+  return forwarderFault === undefined ? undefined : `no readings go to QuestDB: ${forwarderFault}`
 }
 
 /** Until the clock has passed it: nobody can tell from here whether the clock was wrong before or is wrong now. */

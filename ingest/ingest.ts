@@ -97,16 +97,7 @@ export function openIngest(options: IngestOptions): Ingest {
   const { directory, log, keepMs, nowMs } = options
   const clockWatch = watchClock(nowMs, log)
   const { clock } = clockWatch
-  const journal = new Journal({
-    directory,
-    bytesMax: options.journalBytesMax,
-    reserveBytes: options.reserveBytes,
-    liveWindowUs,
-    nowUs: clock.nowUs,
-    log,
-    faults: options.faults,
-    onFatal: options.onFatal,
-  })
+  const journal = openJournal(options, clock.nowUs)
   const revisions = new Int32Array(new SharedArrayBuffer(4 * revisionSlots))
   let forwarderStatus = statusAtStart(openDisk(directory), journal.recoveredEnd, journal.recoveredOrdinal)
   const sent = openSentPort()
@@ -192,6 +183,13 @@ function watchClock(nowMs: () => number, log: Log): { clock: WallClock; close():
   })
   const timer = setInterval(clock.nowUs, clockWatchMs).unref()
   return { clock, close: () => clearInterval(timer) }
+}
+
+function openJournal(options: IngestOptions, nowUs: () => number): Journal {
+  const { directory, reserveBytes, log, faults, onFatal } = options
+  return new Journal({
+    ...{ directory, bytesMax: options.journalBytesMax, reserveBytes, liveWindowUs, nowUs, log, faults, onFatal },
+  })
 }
 
 /** With faults, also the moment right behind an answer is one to die at. */

@@ -120,7 +120,15 @@ t.test('what stands in the way is told in the report, and waited for', async t =
 
 /** Names of the journal's files that hold the text. */
 function filesWith(text: string): string[] {
-  return readdirSync(journal).filter(name => readFileSync(join(journal, name)).includes(text))
+  return readdirSync(journal).filter(name => {
+    try {
+      return readFileSync(join(journal, name)).includes(text)
+    } catch (error) {
+      // It was removed, or put in its place, since it was listed.
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+      throw error
+    }
+  })
 }
 
 t.test('when it is done, the journal holds nothing of the device any more', async t => {

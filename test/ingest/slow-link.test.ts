@@ -50,6 +50,7 @@ async function drain(t: TestHooks, { directory, end }: Backlog, address: Questdb
     endOrdinal: 0,
     paceMs: 0,
     outwaitMs: 0,
+    isSynced: true,
     keepMs: 0,
     keepBytesMax: 1e9,
     revisions: new Int32Array(revisionSlots),
