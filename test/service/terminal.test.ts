@@ -7,6 +7,7 @@ import t from 'tap'
 import { temporaryFolder } from '../support/databases.ts'
 import { until } from '../support/processes.ts'
 import { runToEnd } from '../support/run-program.ts'
+import { withoutQuestdb } from '../support/service.ts'
 
 const root = resolve(import.meta.dirname, '..', '..')
 
@@ -14,7 +15,8 @@ const root = resolve(import.meta.dirname, '..', '..')
 const inTerminal = (command: string) => ['--quiet', '--return', '--flush', '--command', command, '/dev/null']
 
 t.test('the service logs lines to read, and Ctrl-C stops it', async t => {
-  const environment = { ...process.env, PORT: '0', DATA_DIR: join(temporaryFolder(t), 'data'), LOG_FORMAT: '' }
+  const dataDirectory = join(temporaryFolder(t), 'data')
+  const environment = { ...process.env, ...withoutQuestdb, PORT: '0', DATA_DIR: dataDirectory, LOG_FORMAT: '' }
   const child = spawn('script', inTerminal('bin/barograph start'), { cwd: root, env: environment })
   const exited = once(child, 'exit')
   let output = ''

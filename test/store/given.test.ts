@@ -4,7 +4,7 @@ import http from 'node:http'
 import type { Server } from 'node:net'
 import { join } from 'node:path'
 import type pg from 'pg'
-import { test } from 'tap'
+import t, { test } from 'tap'
 import { openDataDirectory } from '../../store/data-directory.ts'
 import { freePort } from '../../store/free-port.ts'
 import { connectPatiently } from '../../store/postgres-connect.ts'
@@ -37,9 +37,11 @@ function openGiven(t: TestHooks, given: Partial<StoreOptions>): Promise<Store> {
   return openStore({ ...storeOptions(directory), ...given })
 }
 
+const hangMs = 600_000
+const { directory, store } = await startDatabases(t, { questdbCommitMode: 'nosync' })
+await store.questdb.ready
+
 test('given databases are used and not stopped', async t => {
-  const { directory, store } = await startDatabases(t, { questdbCommitMode: 'nosync' })
-  await store.questdb.ready
   const { log, texts: warnings } = recordingLog('warn')
   const given = await openGiven(t, { ...addressesOf(store), log })
   await given.questdb.ready
@@ -57,8 +59,6 @@ test('given databases are used and not stopped', async t => {
 })
 
 test('a given QuestDB that is away is no reason not to start, and is found when it comes', async t => {
-  const { directory, store } = await startDatabases(t)
-  await store.questdb.ready
   process.kill(serverPid(directory, 'questdb'), 'SIGKILL')
   const given = await openGiven(t, addressesOf(store))
   t.teardown(() => given.close())
@@ -131,19 +131,18 @@ test('a frozen QuestDB is known not to answer, and known to answer when it goes 
 })
 
 test('a table of our name that could not keep our promise is refused until it is right', async t => {
-  const { store } = await startDatabases(t)
-  await store.questdb.ready
+  await until('QuestDB is up', () => store.questdb.state().state === 'up')
   const client = createQuestdbClient(store.questdb.address)
   t.teardown(() => client.close())
-  await client.exec(`DROP TABLE ${readingsTable}`, 5000)
-  await client.exec(readingsTableSql.replace(/ DEDUP.*/, ''), 5000)
+  await client.exec(`DROP TABLE ${readingsTable}`, hangMs)
+  await client.exec(readingsTableSql.replace(/ DEDUP.*/, ''), hangMs)
   const given = await openGiven(t, addressesOf(store))
   t.teardown(() => given.close())
   await until('it is refused', () => given.questdb.state().state === 'away')
   t.match(given.questdb.state().reason, /table readings is not ours: the column ts is "TIMESTAMP true false"/)
-  await client.exec(`DROP TABLE ${readingsTable}`, 5000)
+  await client.exec(`DROP TABLE ${readingsTable}`, hangMs)
   await given.questdb.ready
-  t.strictSame(await client.exec(`SELECT count() FROM ${readingsTable}`, 5000), [[0]], 'it is made anew')
+  t.strictSame(await client.exec(`SELECT count() FROM ${readingsTable}`, hangMs), [[0]], 'it is made anew')
 })
 
 test('a port that belongs to somebody else is told with the setting to correct', async t => {
@@ -169,7 +168,6 @@ test('a port that belongs to somebody else is told with the setting to correct',
 })
 
 test('a wrong password or a missing database is told at once', async t => {
-  const { store } = await startDatabases(t)
   const { databaseUrl } = addressesOf(store)
   const wrong = (url: string): Promise<Store> => openGiven(t, { ...addressesOf(store), databaseUrl: url })
   await t.rejects(wrong(databaseUrl.replace(/:[0-9a-f]{64}@/, ':wrong@')), {

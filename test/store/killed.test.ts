@@ -4,7 +4,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'tap'
+import { type Test, test } from 'tap'
 import { openDataDirectory } from '../../store/data-directory.ts'
 import { recordedServer } from '../../store/process-identity.ts'
 import { openQuestdb } from '../../store/questdb.ts'
@@ -38,13 +38,30 @@ async function startThenKill(
   return pids
 }
 
-test('the databases of a server that is killed end with it', async t => {
+test('the databases of a server that is killed end with it, and come up again', async t => {
   const path = join(temporaryFolder(t), 'data')
   const pids = await startThenKill(t, path, 'ready')
   t.ok(pids.length > 2, 'the watchdogs and the processes of PostgreSQL are among them')
   await until('nothing of it is left', () => !pids.some(isRunning))
   t.notOk(existsSync(join(path, 'postgres', 'data', 'postmaster.pid')), 'PostgreSQL was shut down in an orderly way')
+  await comesUp(t, path)
 })
+
+test('after a kill in the middle of the start both come up at once, and the old processes are gone', async t => {
+  const path = join(temporaryFolder(t), 'data')
+  const old = await startThenKill(t, path, 'starting')
+  await comesUp(t, path)
+  t.strictSame(old.filter(isRunning), [])
+})
+
+async function comesUp(t: Test, path: string): Promise<void> {
+  const directory = openDataDirectory(path)
+  t.teardown(() => directory.close())
+  const store = await openStore(storeOptions(directory))
+  t.teardown(() => store.close())
+  t.strictSame((await store.postgres.query('SELECT word FROM kept')).rows, [{ word: 'still here' }])
+  await store.questdb.ready
+}
 
 test('frozen databases end with a server that is killed too', async t => {
   const path = join(temporaryFolder(t), 'data')
@@ -55,27 +72,13 @@ test('frozen databases end with a server that is killed too', async t => {
       for (const pid of frozen) process.kill(pid, 'SIGSTOP')
     }
   }
-  const pids = await startThenKill(t, path, 'ready', freeze)
+  const pids = await startThenKill(t, path, 'starting', freeze)
   await until('nothing of it is left', () => !pids.some(isRunning))
 })
 
 /** The name of its program, which the watchdogs do not share. */
 function statName(pid: number): string {
   return /\((.*)\)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1] ?? ''
-}
-
-for (const when of ['ready', 'starting'] as const) {
-  test(`after a kill of the server (QuestDB ${when}) both databases come up at once and the old processes are gone`, async t => {
-    const path = join(temporaryFolder(t), 'data')
-    const old = await startThenKill(t, path, when)
-    const directory = openDataDirectory(path)
-    t.teardown(() => directory.close())
-    const store = await openStore(storeOptions(directory))
-    t.teardown(() => store.close())
-    t.strictSame((await store.postgres.query('SELECT word FROM kept')).rows, [{ word: 'still here' }])
-    await store.questdb.ready
-    t.strictSame(old.filter(isRunning), [])
-  })
 }
 
 test('a server that ends by a fault of its own takes its databases with it', async t => {
@@ -91,7 +94,7 @@ test('a server that ends by a fault of its own takes its databases with it', asy
 
 test('who has changed to given databases gets the old ones stopped too', async t => {
   const path = join(temporaryFolder(t), 'data')
-  const old = await startThenKill(t, path, 'ready')
+  const old = await startThenKill(t, path, 'starting')
   const directory = openDataDirectory(path)
   t.teardown(() => directory.close())
   const given = {
@@ -126,19 +129,7 @@ test('a pid alone is not enough to be taken for our server', async t => {
   t.equal(recordedServer(join(folder, 'none'), directory), undefined, 'no record')
 })
 
-test('a QuestDB that was killed in its very first start begins anew', async t => {
-  const path = join(temporaryFolder(t), 'data')
-  const directory = openDataDirectory(path)
-  t.teardown(() => directory.close())
-  // What a kill in the middle of that start left behind: with it, QuestDB ends with "name is reserved" for good.
-  mkdirSync(join(directory.questdb, 'root', 'db', 'telemetry_config'), { recursive: true })
-  const store = await openStore(storeOptions(directory))
-  t.teardown(() => store.close())
-  await store.questdb.ready
-  t.ok(existsSync(join(directory.questdb, 'root-unfinished', 'db', 'telemetry_config')), 'it is kept aside')
-})
-
-test('a QuestDB that was killed while it made our table begins anew, and one that has rows does not', async t => {
+test('a QuestDB that was killed in its very first start, or while it made our table, begins anew; one with rows does not', async t => {
   const path = join(temporaryFolder(t), 'data')
   const directory = openDataDirectory(path)
   t.teardown(() => directory.close())
@@ -155,7 +146,10 @@ test('a QuestDB that was killed while it made our table begins anew, and one tha
   }
   const insert = `INSERT INTO ${readingsTable} (ts, device, temperature) VALUES (now(), 'a', 1)`
   const tables = join(directory.questdb, 'root', 'db')
+  // What a kill in the middle of the first start left behind: with it, QuestDB ends with "name is reserved" for good.
+  mkdirSync(join(tables, 'telemetry_config'), { recursive: true })
   const [ours = ''] = await during(async () => readdirSync(tables).filter(name => /^readings~\d+$/.test(name)))
+  t.ok(existsSync(join(directory.questdb, 'root-unfinished', 'db', 'telemetry_config')), 'it is kept aside')
   // As far as a kill let it come: each row was refused, because a file was not there.
   rmSync(join(tables, ours, 'txn_seq'), { recursive: true })
   await during(client => client.exec(insert, timeoutMs))

@@ -12,6 +12,8 @@ import { startDatabases, storeOptions, temporaryFolder } from '../support/databa
 import { isRunning, recordedPid, serverPid, until } from '../support/processes.ts'
 import { recordSyncs } from '../support/synced-paths.ts'
 
+const hangMs = 600_000
+
 test('both databases come up by themselves, safe by their settings, and leave nothing behind', async t => {
   const environment = { ...process.env, QDB_CAIRO_COMMIT_MODE: 'nosync', PGDATA: '/nowhere', SECRET: 'x' }
   const synced = recordSyncs(t)
@@ -40,13 +42,13 @@ test('both databases come up by themselves, safe by their settings, and leave no
   t.match(store.versions(), { postgres: /^18\./, questdb: '9.3.4', java: /^\d+/ })
   const client = createQuestdbClient(questdb.address)
   t.teardown(() => client.close())
-  t.strictSame(await client.exec(`SELECT count() FROM ${readingsTable}`, 5000), [[0]])
+  t.strictSame(await client.exec(`SELECT count() FROM ${readingsTable}`, hangMs), [[0]])
   const stranger = createQuestdbClient({
     ...questdb.address,
     http: { ...questdb.address.http, authorization: undefined },
   })
   t.teardown(() => stranger.close())
-  await t.rejects(stranger.exec('SELECT 1', 5000), { message: /refuses the user or the password/ })
+  await t.rejects(stranger.exec('SELECT 1', hangMs), { message: /refuses the user or the password/ })
   t.equal(statSync(join(directory.questdb, 'root/conf/server.conf')).mode & 0o077, 0, 'its passwords are ours alone')
 
   const pids = [serverPid(directory, 'questdb'), serverPid(directory, 'postgres')]
@@ -87,7 +89,7 @@ test('a start that is given up leaves no process and can be made again', async t
   await store.close()
 })
 
-test('a database that dies is started again where it was', async t => {
+test('a database that dies is started again where it was; one that hangs is away until it answers', async t => {
   const { directory, store } = await startDatabases(t)
   const { postgres, questdb } = store
   await questdb.ready
@@ -114,22 +116,18 @@ test('a database that dies is started again where it was', async t => {
   t.not(serverPid(directory, 'questdb'), questdbPid)
   const client = createQuestdbClient(questdb.address)
   t.teardown(() => client.close())
-  t.strictSame(await client.exec('SELECT 1', 5000), [[1]], 'at the address that everybody knows')
-})
+  t.strictSame(await client.exec('SELECT 1', hangMs), [[1]], 'at the address that everybody knows')
 
-test('a QuestDB that hangs is away until it answers, and is stopped all the same', async t => {
-  const { directory, store } = await startDatabases(t)
-  await store.questdb.ready
   const pid = serverPid(directory, 'questdb')
   process.kill(pid, 'SIGSTOP')
   t.teardown(() => isRunning(pid) && process.kill(pid, 'SIGCONT'))
-  await until('it is seen to be away', () => store.questdb.state().state === 'away')
-  t.match(store.questdb.state().reason, /no answer within/)
+  await until('it is seen to be away', () => questdb.state().state === 'away')
+  t.match(questdb.state().reason, /no answer within/)
   process.kill(pid, 'SIGCONT')
-  await until('it is up again', () => store.questdb.state().state === 'up')
+  await until('it is up again', () => questdb.state().state === 'up')
   process.kill(pid, 'SIGSTOP')
   await store.close()
-  t.notOk(isRunning(pid))
+  t.notOk(isRunning(pid), 'it is stopped all the same')
 })
 
 function answers(port: number): Promise<boolean> {
