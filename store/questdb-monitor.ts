@@ -1,11 +1,11 @@
 /** Watches a QuestDB, our own or a given one: prepares it whenever it comes up, and knows whether it is there. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
 import type { Log } from './log.ts'
 import type { QuestdbAddress } from './questdb-address.ts'
 import { createQuestdbClient, type QuestdbClient } from './questdb-client.ts'
-import { type Parameter, readParameters } from './questdb-settings.ts'
+import { identifyQuestdb } from './questdb-identity.ts'
+import type { Parameter } from './questdb-settings.ts'
 import { ensureTables } from './questdb-tables.ts'
 import { StartError } from './start-error.ts'
 
@@ -46,10 +46,7 @@ export interface MonitorOptions {
 const probeEveryMs = 1000
 const probeTimeoutMs = 3000
 const retryMsMin = 50
-const askTimeoutMs = 5000
 const closeWaitMs = 500
-/** The first with binary doubles in the line protocol. */
-const majorMin = 9
 
 interface Facts {
   version: string
@@ -170,35 +167,8 @@ function isRefused(error: unknown): boolean {
 
 /** All that is asked and done each time it has come up: a given one may come back as another one. */
 async function prepare(client: QuestdbClient, { address, checkSettings }: MonitorOptions): Promise<Facts> {
-  const build = String((await client.exec('SELECT build', askTimeoutMs))[0]?.[0] ?? '')
-  const version = /QuestDB (\S+?),/.exec(build)?.[1] ?? build
-  if (Number.parseInt(version, 10) < majorMin)
-    throw new Error(`it is version ${version}; ${majorMin}.0 or newer is needed`)
-  const parameters = await readParameters(client)
+  const { version, parameters } = await identifyQuestdb(client, address)
   checkSettings(parameters)
-  await checkPg(address)
   await ensureTables(client)
   return { version, commitMode: parameters.get('cairo.commit.mode')?.value }
-}
-
-/** Reads go over the PostgreSQL protocol, which has an address and a password of its own. */
-async function checkPg({ pg: { host, port, ...access } }: QuestdbAddress): Promise<void> {
-  const client = new pg.Client({
-    host,
-    port,
-    ...access,
-    connectionTimeoutMillis: askTimeoutMs,
-    query_timeout: askTimeoutMs,
-  })
-  client.on('error', () => undefined)
-  try {
-    await client.connect()
-    await client.query('SELECT 1')
-  } catch (error) {
-    throw new Error(
-      `over the PostgreSQL protocol at ${host}:${port}: ${error instanceof Error ? error.message : String(error)}`,
-    )
-  } finally {
-    await client.end().catch(() => undefined)
-  }
 }

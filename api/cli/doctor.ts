@@ -12,6 +12,7 @@ import { Status } from '../admin/status.ts'
 import { type Config, ConfigError, readConfig } from '../config.ts'
 import type { AdminClient } from './admin-client.ts'
 import { CommandError, exitFailure } from './command-error.ts'
+import { tryPostgres, tryQuestdb } from './doctor-databases.ts'
 import { findUrl, type ServerOptions } from './find-server.ts'
 import { printJson, printTable, type Streams } from './output.ts'
 
@@ -62,8 +63,17 @@ async function examine(options: DoctorOptions): Promise<Check[]> {
   // Without settings there is no telling where to look for the rest.
   if (config === undefined) return checks
   if (config.QUESTDB_HTTP === undefined) checks.push(await checkJava(config), checkMaven(config), checkJar(config))
+  checks.push(...(await checkDatabases(config)))
   checks.push(checkDataDirectory(config.DATA_DIR))
   checks.push(await checkService(options, config), await checkToken(options.client))
+  return checks
+}
+
+/** Those that were given; our own ones are looked at by way of the service. */
+async function checkDatabases({ DATABASE_URL, QUESTDB_HTTP, QUESTDB_PG }: Config): Promise<Check[]> {
+  const checks: Check[] = []
+  if (DATABASE_URL !== undefined) checks.push({ name: 'PostgreSQL', ...(await tryPostgres(DATABASE_URL)) })
+  if (QUESTDB_HTTP !== undefined) checks.push({ name: 'QuestDB', ...(await tryQuestdb(QUESTDB_HTTP, QUESTDB_PG)) })
   return checks
 }
 
