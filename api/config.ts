@@ -127,7 +127,7 @@ export const Settings = z.object({
   CACHE_BYTES_MAX: bytes
     .refine(value => value >= 1024 ** 2, 'must be at least 1MiB')
     .default(128 * 1024 ** 2)
-    .describe('Memory for ready answers.'),
+    .describe('Memory for ready answers, and as much again for those that are being sent.'),
   QUERY_TIMEOUT_SECONDS: wholeNumber(1, 3600)
     .default(30)
     .describe('Time limit of an answer made in QuestDB, the wait for its turn included.'),

@@ -1,6 +1,6 @@
 /**
  * How long requests take, by route, as a histogram of Prometheus. Counted in plain arrays: with labels the library takes
- * 2.5 µs for each request, this 0.3.
+ * 2.5 µs for each request, where this takes less than one.
  */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'

@@ -11,9 +11,10 @@ import { type HealthOptions, registerHealth } from './health.ts'
 import { createHttpServers } from './http-server.ts'
 import { type LoggerOptions, registerLogger } from './logger/logger.ts'
 import type { Metrics } from './metrics.ts'
+import { boundSending } from './send-budget.ts'
 
 export interface ServerOptions {
-  config: Pick<Config, 'TLS_CERT' | 'TLS_KEY' | 'TRUST_PROXY'>
+  config: Pick<Config, 'TLS_CERT' | 'TLS_KEY' | 'TRUST_PROXY' | 'CACHE_BYTES_MAX'>
   connections: Connections
   health: HealthOptions
   metrics: Metrics
@@ -54,6 +55,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   // What is sent to a path that is none is not read; the families that take bodies bring their own parsers.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
+  boundSending(app, { bytesMax: config.CACHE_BYTES_MAX, nowMs: () => performance.now() })
   registerHealth(app, health)
   metrics.register(app)
   registerLogger(app, logger)

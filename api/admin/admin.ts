@@ -122,6 +122,7 @@ const frameworkProblems: Record<number, Problem> = {
   400: { status: 400, title: 'invalid json', detail: 'the body is not JSON in UTF-8' },
   408: { status: 408, title: 'timeout', detail: 'the body did not come in time' },
   413: { status: 413, title: 'payload too large' },
+  503: { status: 503, title: 'too busy', detail: 'too many large answers are being sent' },
   415: { status: 415, title: 'unsupported media type', detail: 'send application/json in UTF-8, not compressed' },
 }
 
@@ -135,7 +136,7 @@ function answerErrors(scope: FastifyInstance, log: Log): void {
       })
     }
     const status = error.statusCode ?? 500
-    if (status >= 500) log.error({ err: error }, 'a request of the admin API failed')
+    if (status >= 500 && status !== 503) log.error({ err: error }, 'a request of the admin API failed')
     // Something of the body may be unread.
     if (status === 408 || status === 413 || status === 415) reply.header('connection', 'close')
     const unnamed = { status, title: status >= 500 ? 'internal error' : 'bad request' }

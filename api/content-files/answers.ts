@@ -18,7 +18,7 @@ const errors = {
   },
   NOT_ACCEPTABLE: { status: 406, detail: 'Could not satisfy the request Accept header.', type: 'NotAcceptable' },
   INTERNAL: { status: 500, detail: 'A server error occurred.', type: 'APIException' },
-  DATABASE_AWAY: {
+  UNAVAILABLE: {
     status: 503,
     detail: 'Service temporarily unavailable, try again later.',
     type: 'ServiceUnavailable',

@@ -61,6 +61,12 @@ export function registerContentFiles(app: FastifyInstance, options: ContentFiles
       done()
     })
     scope.addHook('onClose', () => listing.close())
+    scope.setErrorHandler((error: FastifyError, _request, reply) => {
+      // What could not be sent, since others are being sent; all else was told before.
+      const isBusy = error.statusCode === 503
+      if (!isBusy) log.error({ err: error }, 'an answer of the content files could not be sent')
+      return sendJson(reply, errorAnswer(isBusy ? 'UNAVAILABLE' : 'INTERNAL'), 0)
+    })
     scope.all('/*', unreached)
     // Methods that the router does not know end here, and meet the same hook.
     scope.setNotFoundHandler(unreached)
@@ -124,7 +130,7 @@ async function find(
 function fault({ log }: Parts, error: FastifyError): Found {
   const isAway = isDatabaseAway(error)
   if (!isAway) log.error({ err: error }, 'a request of the content files failed')
-  return { answer: errorAnswer(isAway ? 'DATABASE_AWAY' : 'INTERNAL'), part: undefined }
+  return { answer: errorAnswer(isAway ? 'UNAVAILABLE' : 'INTERNAL'), part: undefined }
 }
 
 type Sent = Found & { requested: Route; query: Query }

@@ -20,6 +20,7 @@ const statusTexts: Record<number, string> = {
   413: 'payload too large',
   414: 'uri too long',
   415: 'unsupported media type',
+  503: 'too many large answers at once',
 }
 
 const mediaTypeDetail = 'send Content-Type: application/json, and no Content-Encoding'
@@ -27,7 +28,7 @@ const mediaTypeDetail = 'send Content-Type: application/json, and no Content-Enc
 export function registerLogger(app: FastifyInstance, { log, ingest, reads }: LoggerOptions): void {
   app.setErrorHandler((error: FastifyError, _request, reply) => {
     const code = error.statusCode ?? 500
-    if (code >= 500) log.error({ err: error }, 'a request of the logger API failed')
+    if (code >= 500 && code !== 503) log.error({ err: error }, 'a request of the logger API failed')
     // Something of the body may be unread.
     if (code === 408 || code === 413 || code === 415) reply.header('connection', 'close')
     const status = statusTexts[code] ?? (code >= 500 ? 'internal error' : 'bad request')

@@ -4,6 +4,7 @@ import { fastify } from 'fastify'
 import { pino } from 'pino'
 import { test } from 'tap'
 import { registerLogger } from '../../api/logger/logger.ts'
+import { BusyError } from '../../api/send-budget.ts'
 
 test('the log tells what went wrong, and where', async t => {
   let logged = ''
@@ -23,4 +24,26 @@ test('the log tells what went wrong, and where', async t => {
   t.strictSame(response.json(), { status: 'internal error' })
   const { err } = JSON.parse(logged)
   t.match(err, { message: 'a column lost a row', stack: /logger-fault\.test\.ts/ })
+})
+
+test('an answer that has no room to be sent is told without a word in the log', async t => {
+  let logged = ''
+  const app = fastify()
+  registerLogger(app, {
+    log: pino({}, { write: (line: string) => (logged += line) }),
+    ingest: { failedAttemptsPerMinute: 1, nowMs: Date.now } as Parameters<typeof registerLogger>[1]['ingest'],
+    reads: {
+      query: {
+        latestAll() {
+          throw new BusyError('no room')
+        },
+      },
+      devices: { active: () => [] },
+    } as never,
+  })
+  t.teardown(() => app.close())
+  const response = await app.inject({ url: '/api/latest/all/24' })
+  t.equal(response.statusCode, 503)
+  t.strictSame(response.json(), { status: 'too many large answers at once' })
+  t.equal(logged, '')
 })
