@@ -65,7 +65,7 @@ function downloadedBytes(line: string): number | undefined {
 /** Maven gives a file its name when it is complete; until then it has a suffix. */
 function bytesIncomplete(folder: string): number {
   try {
-    const names = readdirSync(folder).filter(name => /\.jar\..*(part|tmp)$/.test(name))
+    const names = readdirSync(folder).filter(name => name.includes('.jar.') && /(part|tmp)$/.test(name))
     return names.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0)
   } catch {
     // It is not there, or the file was renamed just now.
