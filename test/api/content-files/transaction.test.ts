@@ -1,6 +1,5 @@
 /** A connection that PostgreSQL breaks in the middle of a transaction ends that transaction, and not the service. */
 
-import { once } from 'node:events'
 import t from 'tap'
 import { inTransaction } from '../../../api/content-files/transaction.ts'
 import { startContentFileStore } from '../../support/content-files.ts'
@@ -14,7 +13,7 @@ t.test('a broken connection fails the transaction alone', async t => {
     inTransaction(postgres, 'BEGIN', async client => {
       const { rows } = await client.query('SELECT pg_backend_pid() AS pid')
       // Nothing is asked when it breaks.
-      const broken = once(client, 'end')
+      const broken = new Promise(resolve => client.once('end', resolve))
       await postgres.query('SELECT pg_terminate_backend($1)', [rows[0].pid])
       await broken
       await client.query('SELECT 1')
