@@ -13,8 +13,8 @@ import { cutPower } from './rows/power-cuts.ts'
 import { freezeQuestdb, killQuestdb, outageOfQuestdb } from './rows/questdb.ts'
 import { rudeClients } from './rows/rude-clients.ts'
 import { secondProcess } from './rows/second-process.ts'
-import { internalFaults, poisonRow, suspendTable, troubleTheNetwork } from './rows/sick-questdb.ts'
-import { slowDisk, wrongClock } from './rows/slow-and-wrong.ts'
+import { internalFaults, poisonRow, slowLink, suspendTable, troubleTheNetwork } from './rows/sick-questdb.ts'
+import { clockAhead, slowDisk, wrongClock } from './rows/slow-and-wrong.ts'
 import type { Harness } from './stand.ts'
 import type { Tally } from './tally.ts'
 
@@ -55,6 +55,8 @@ export const matrix: MatrixRow[] = [
   { row: '16b', what: 'no rights on the journal', cycles: 1, minutes: 0.2, run: noRights },
   { row: '17', what: 'second process', cycles: 4, minutes: 0.6, run: secondProcess },
   { row: '18', what: 'rude clients', cycles: 2, minutes: 0.3, run: rudeClients },
+  { row: '22', what: 'clock ahead for a while', cycles: 4, minutes: 1.5, run: clockAhead },
+  { row: '23', what: 'slow link, limited requests', cycles: 2, minutes: 3, run: slowLink },
   { row: '24', what: 'idle connections, few files', cycles: 1, minutes: 1, run: idleConnections },
   { row: '25', what: 'pipelined requests', cycles: 1, minutes: 0.5, run: pipelinedRequests },
   {

@@ -103,6 +103,25 @@ test('disordered: stamps of a device that do not grow with its readings', async 
   t.strictSame(found(other, [row(2, { device: 'attic' }), row(1, { timeUs: 2_003_002 })], wide), [])
 })
 
+test('stamps follow a clock that was set within a second, and rise between two steps', async t => {
+  const clock = [
+    { fromMs: 0, offsetMs: 0 },
+    { fromMs: 1500, offsetMs: 3_600_000 },
+    { fromMs: 4500, offsetMs: 0 },
+  ]
+  const one = (sequence: number, timeUs: number) =>
+    found(ledger([attempt(sequence)]), [row(sequence, { timeUs })], { clock, stampToleranceMs: 5 })
+  t.strictSame(one(2, 3_602_003_000), [], 'ahead with it')
+  t.strictSame(one(1, 3_601_003_000), ['wrong'], 'ahead before it')
+  t.strictSame(one(5, 3_605_003_000), [], 'a moment behind')
+  t.strictSame(one(6, 3_606_003_000), ['wrong'], 'behind')
+  t.strictSame(one(6, 6_003_000), [])
+  const wide = { clock, stampToleranceMs: 10_000 }
+  const order = (a: number, b: number) => found(ledger([attempt(a), attempt(b)]), [row(b), row(a)], wide)
+  t.strictSame(order(2, 6), [], 'over a step')
+  t.strictSame(order(6, 7), ['disordered'])
+})
+
 test('stale: taken with a password that had been revoked', async t => {
   const revoked = attempt(9, { kind: 'revoked' })
   t.strictSame(found(ledger([revoked], [{ device: 'porch', atMs: 8000 }]), [row(9)]), ['stale'])

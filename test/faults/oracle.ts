@@ -3,6 +3,7 @@
  * made-up ledgers: an oracle that cannot see a fault proves nothing.
  */
 
+import { type ClockPeriod, offsetsAt, periodOf } from './clock-periods.ts'
 import { sequenceOf, valuesOf } from './identity.ts'
 import type { Attempt, Ledger } from './ledger.ts'
 
@@ -31,8 +32,10 @@ export interface Verdict {
 }
 
 export interface JudgeOptions {
-  /** Stamps lie within the attempt, give or take this much; undefined where the clock is wrong on purpose. */
+  /** Stamps lie within the attempt, give or take this much. */
   stampToleranceMs?: number | undefined
+  /** What the service's clock said, where it was wrong on purpose: its stamps follow it. */
+  clock?: readonly ClockPeriod[]
   /** Acknowledged readings that were damaged on purpose: they need not be there, and must not be there wrongly. */
   excused?: ReadonlySet<number>
   /** Devices whose erase was reported as done: nothing of theirs may be readable, and nothing else is asked of them. */
@@ -69,7 +72,7 @@ export function judge(all: Ledger, allRows: readonly StoredRow[], options: Judge
   }
   judgeLive(ledger, stored, options.excused ?? new Set(), faults.lost)
   judgeTimed(ledger, stored, options.excused ?? new Set(), faults)
-  judgeOrder(rows, attempts, faults.disordered)
+  judgeOrder(rows, attempts, options.clock ?? rightClock, faults.disordered)
   judgeStale(ledger, faults.stale)
   const unknown = ledger.attempts.filter(attempt => !isAcknowledged(attempt) && !isRefused(attempt))
   return {
@@ -99,7 +102,7 @@ function attemptOf(row: StoredRow, attempts: Map<number, Attempt>, faults: Verdi
   return attempt
 }
 
-function wrongIn(row: StoredRow, attempt: Attempt, { stampToleranceMs }: JudgeOptions): string | undefined {
+function wrongIn(row: StoredRow, attempt: Attempt, options: JudgeOptions): string | undefined {
   if (row.device !== attempt.device) return `${nameOf(attempt)} is stored under ${row.device}`
   const values = valuesOf(attempt.sequence)
   for (const [name, value] of Object.entries(values) as [keyof typeof values, number][]) {
@@ -111,10 +114,25 @@ function wrongIn(row: StoredRow, attempt: Attempt, { stampToleranceMs }: JudgeOp
     const isSame = row.timeUs === attempt.timeMs * 1000
     return isSame ? undefined : `${nameOf(attempt)} is stored at ${row.timeUs}, not at ${attempt.timeMs} ms`
   }
-  if (stampToleranceMs === undefined) return undefined
-  const afterMs = (attempt.endMs ?? Number.POSITIVE_INFINITY) + stampToleranceMs
-  const isWithin = row.timeUs >= (attempt.startMs - stampToleranceMs) * 1000 && row.timeUs <= afterMs * 1000
-  return isWithin ? undefined : `${nameOf(attempt)} is stamped ${row.timeUs}, outside of its attempt`
+  return isStampedWithin(attempt, row.timeUs, options)
+    ? undefined
+    : `${nameOf(attempt)} is stamped ${row.timeUs}, outside of its attempt`
+}
+
+const rightClock: readonly ClockPeriod[] = [{ fromMs: Number.NEGATIVE_INFINITY, offsetMs: 0 }]
+
+/** What is bad because it comes from the future is taken by a clock that is there already. */
+const hasOwnTime = (kind: Attempt['kind'], timeUs: number | undefined) =>
+  kind === 'bad' && (timeUs === undefined || timeUs % 1000 === 0)
+
+function isStampedWithin(attempt: Attempt, timeUs: number, options: JudgeOptions): boolean {
+  const { kind, startMs, endMs = Number.POSITIVE_INFINITY } = attempt
+  const { stampToleranceMs, clock = rightClock } = options
+  if (stampToleranceMs === undefined || hasOwnTime(kind, timeUs)) return true
+  return offsetsAt(clock, startMs, endMs).some(offsetMs => {
+    const timeMs = timeUs / 1000 - offsetMs
+    return timeMs >= startMs - stampToleranceMs && timeMs <= endMs + stampToleranceMs
+  })
 }
 
 /** Each acknowledged reading without a time of its own has its own row. */
@@ -153,15 +171,24 @@ function judgeTimed(
   }
 }
 
-/** Later acknowledged means a later stamp, for each device. */
-function judgeOrder(rows: readonly StoredRow[], attempts: Map<number, Attempt>, disordered: string[]): void {
+/** Later acknowledged means a later stamp, for each device and as long as the clock is not set. */
+function judgeOrder(
+  rows: readonly StoredRow[],
+  attempts: Map<number, Attempt>,
+  clock: readonly ClockPeriod[],
+  disordered: string[],
+): void {
   const highest = new Map<string, number>()
   for (const row of rows) {
     const attempt = attempts.get(sequenceOf(row) ?? -1)
     if (attempt === undefined || attempt.timeMs !== undefined || !isAcknowledged(attempt)) continue
-    const before = highest.get(attempt.device) ?? -1
+    if (hasOwnTime(attempt.kind, row.timeUs)) continue
+    const period = periodOf(clock, attempt.startMs, attempt.endMs ?? Number.POSITIVE_INFINITY)
+    if (period === undefined) continue
+    const key = `${period} ${attempt.device}`
+    const before = highest.get(key) ?? -1
     if (attempt.sequence < before) disordered.push(`${nameOf(attempt)} is stamped behind ${before}`)
-    else highest.set(attempt.device, attempt.sequence)
+    else highest.set(key, attempt.sequence)
   }
 }
 

@@ -1,6 +1,7 @@
 /** The stored readings as anybody sees them: by the public API, day after day. */
 
 import { waitFor } from '../support/wait-for.ts'
+import type { ClockPeriod } from './clock-periods.ts'
 import type { Ledger } from './ledger.ts'
 import type { StoredRow } from './oracle.ts'
 
@@ -9,13 +10,19 @@ interface Point {
 }
 type Day = Record<'temperature' | 'humidity' | 'pressure', Point[]>
 
-/** How far the clock of the service is off in some rows, and a little more. */
-const clockMsMax = 2 * 3_600_000
 const atOnce = 4
+const slackMs = 60_000
 
 /** In the order of time for each device. The API tells times to the minute, so they are left out. */
-export async function readPublic(port: number, ledger: Ledger, erased: ReadonlySet<string>): Promise<StoredRow[]> {
-  const questions = [...daysOf(ledger)].flatMap(([device, days]) => [...days].sort().map(day => ({ device, day })))
+export async function readPublic(
+  port: number,
+  ledger: Ledger,
+  erased: ReadonlySet<string>,
+  clock: readonly ClockPeriod[] = [],
+): Promise<StoredRow[]> {
+  const questions = [...daysOf(ledger, [0, ...clock.map(({ offsetMs }) => offsetMs)])].flatMap(([device, days]) =>
+    [...days].sort().map(day => ({ device, day })),
+  )
   const rows = questions.map((): StoredRow[] => [])
   let next = 0
   const ask = async () => {
@@ -28,13 +35,14 @@ export async function readPublic(port: number, ledger: Ledger, erased: ReadonlyS
   return rows.flat()
 }
 
-/** All days on which a reading of the device may stand. */
-function daysOf({ attempts }: Ledger): Map<string, Set<string>> {
+/** All days on which a reading of the device may stand, when the clock is ahead by one of these. */
+function daysOf({ attempts }: Ledger, offsetsMs: number[]): Map<string, Set<string>> {
   const days = new Map<string, Set<string>>()
   for (const { device, timeMs, startMs, endMs } of attempts) {
     const known = days.get(device) ?? new Set()
     days.set(device, known)
-    for (const ms of timeMs === undefined ? [startMs - clockMsMax, (endMs ?? startMs) + clockMsMax] : [timeMs]) {
+    const stamps = offsetsMs.flatMap(offset => [startMs + offset - slackMs, (endMs ?? startMs) + offset + slackMs])
+    for (const ms of timeMs === undefined ? stamps : [timeMs]) {
       known.add(new Date(ms).toISOString().slice(0, 10))
     }
   }

@@ -10,6 +10,7 @@ import { freePort } from '../../store/free-port.ts'
 import { openStore } from '../../store/store.ts'
 import { storeOptions } from '../support/databases.ts'
 import { until } from '../support/processes.ts'
+import { shownLater } from './clock-periods.ts'
 import { type Databases, settingsFor } from './databases.ts'
 import { createHooks, type Hooks } from './hooks.ts'
 import { type Ledger, readLedger } from './ledger.ts'
@@ -193,11 +194,12 @@ async function conclude(harness: Harness, stand: Stand, options: ExperimentOptio
   await until('the backlog is drained', async () => (await service.status()).lag.readings === 0)
   const erased = new Set(stand.erased.values())
   const names = await symbolsOf(service, ledger, stand.erased)
-  const visible = await readPublic(service.port, ledger, erased)
+  const visible = await readPublic(service.port, ledger, erased, options.judging?.clock)
   const stored = await readAll(stand, names, options)
-  const judging = { stampToleranceMs, excused: stand.excused, erased, ...options.judging }
+  const judging: JudgeOptions = { stampToleranceMs, excused: stand.excused, erased, ...options.judging }
   const verdict = judge(ledger, stored, judging)
-  const seen = judge(ledger, visible, judging)
+  const later = shownLater(ledger.attempts, judging.clock ?? [])
+  const seen = judge(ledger, visible, { ...judging, excused: stand.excused.union(later) })
   addVerdict(tally, verdict)
   addFaults(tally, seen)
   noteRecoveries(stand, ledger)

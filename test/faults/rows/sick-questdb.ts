@@ -51,6 +51,45 @@ export async function internalFaults(harness: Harness, tally: Tally, seed: numbe
   }
 }
 
+/** A backlog over links of 50 and 150 kB/s, and through a proxy that takes no long requests. */
+export async function slowLink(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
+  for (let cycle = 0; cycle < cycles; cycle++) {
+    const load = { perSecond: 1500, importEveryMs: 2000, importReadings: 2000 }
+    await experiment(harness, { seed: seed + cycle, tally, ...load }, async stand => {
+      const { proxy } = stand
+      proxy.trouble.refuses = true
+      proxy.cut()
+      await sleep(8000)
+      await stand.load.stop()
+      const limits = await startAnsweringProxy(stand.hooks, proxy.targetPort)
+      limits.decide = body => (body.length > 100_000 ? { status: 413, message: 'too large' } : undefined)
+      const { targetPort } = proxy
+      proxy.targetPort = limits.port
+      proxy.calm()
+      await untilForwarded(stand, 3000)
+      if (limits.refused === 0) tally.complaints.push('no request was long')
+      proxy.targetPort = targetPort
+      for (const bytesPerSecond of [150_000, 50_000]) {
+        Object.assign(proxy.trouble, { bytesPerSecond })
+        proxy.cut()
+        await untilForwarded(stand, 3000)
+      }
+      proxy.calm()
+      await until('the backlog is drained', async () => (await stand.service.status()).lag.readings === 0)
+      tally.notes.push(`${limits.refused} requests were answered 413`)
+    })
+  }
+}
+
+/** Until so many more readings were taken, or none waits. */
+async function untilForwarded({ service }: Stand, readings: number): Promise<void> {
+  const before = (await service.status()).lag.readings
+  await until('some of the backlog is taken', async () => {
+    const { lag } = await service.status()
+    return lag.readings === 0 || lag.readings <= before - readings
+  })
+}
+
 /** One device whose rows are refused: they are put aside, the others go on, and sent again they are all there. */
 export async function poisonRow(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   for (let cycle = 0; cycle < cycles; cycle++) {

@@ -1,8 +1,9 @@
-/** Rows 12 and 13: a disk that takes seconds for a sync, and a clock that jumps. */
+/** Rows 12, 13 and 22: a disk that takes seconds for a sync, and a clock that jumps. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { until } from '../../support/processes.ts'
-import { experiment, type Harness } from '../stand.ts'
+import { type ClockPeriod, periodsIn } from '../clock-periods.ts'
+import { experiment, type Harness, type Stand } from '../stand.ts'
 import type { Tally } from '../tally.ts'
 
 const residentBytesMax = 600 * 1024 * 1024
@@ -12,7 +13,7 @@ export async function slowDisk(harness: Harness, tally: Tally, seed: number, cyc
     const firstStart = { FAULTS: '1', FAULT_SYNC_MS: '200..2000' }
     await experiment(harness, { seed: seed + cycle, tally, perSecond: 1500, firstStart }, async stand => {
       await sleep(9000)
-      const bytes = await residentBytes(stand.service.port)
+      const bytes = await metricOf(stand.service.port, 'process_resident_memory_bytes')
       if (bytes > residentBytesMax) tally.complaints.push(`the service holds ${Math.round(bytes / 1024 / 1024)} MiB`)
       await stand.kill()
       await stand.service.start()
@@ -21,30 +22,98 @@ export async function slowDisk(harness: Harness, tally: Tally, seed: number, cyc
   }
 }
 
-async function residentBytes(port: number): Promise<number> {
-  const response = await fetch(`http://127.0.0.1:${port}/metrics`)
-  return Number(/^process_resident_memory_bytes (\S+)$/m.exec(await response.text())?.[1] ?? Number.NaN)
+async function metricOf(port: number, name: string): Promise<number> {
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+  const line = text.split('\n').find(each => each.startsWith(`${name} `))
+  return Number(line?.slice(name.length) ?? Number.NaN)
 }
 
 /** An hour ahead, an hour behind, five minutes behind, back to what is right; then a start with an earlier clock. */
 const jumps = '1:3600,2.5:-3600,4:-300,5.5:0'
 
-/** A reading's own time may be refused while the clock is wrong; what is taken is stored once and in order. */
+/** A reading's own time may be refused while the clock is wrong; what is taken is stored once, in order, where the clock was. */
 export async function wrongClock(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   for (let cycle = 0; cycle < cycles; cycle++) {
-    const firstStart = { FAULTS: '1', FAULT_CLOCK: jumps }
-    const options = { seed: seed + cycle, tally, firstStart, judging: { stampToleranceMs: undefined } }
+    const clock = createClockLog({ FAULTS: '1', FAULT_CLOCK: jumps })
+    const options = { seed: seed + cycle, tally, firstStart: clock.environment, judging: { clock: clock.periods } }
     await experiment(harness, options, async stand => {
       await sleep(7000)
-      await stand.kill()
-      await stand.service.start({ FAULTS: '1', FAULT_CLOCK: '0:-3600,2:1' })
+      await clock.restart(stand, { FAULTS: '1', FAULT_CLOCK: '0:-3600,2:1' }, -3_600_000)
       await sleep(3000)
-      await stand.kill()
-      await stand.service.start()
-      const fromMs = Date.now()
-      await until('readings are taken', () =>
-        stand.ledger().attempts.some(({ status, startMs }) => status === 200 && startMs > fromMs),
-      )
+      await clock.restart(stand, {}, 0)
+      await untilTaken(stand)
+      clock.learn(stand)
     })
+  }
+}
+
+const aheadSeconds = [3600, 31_536_000] as const
+
+/** An hour or a year ahead for three seconds, then right, and a restart: stamps follow, and health and metrics tell. */
+export async function clockAhead(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
+  for (let cycle = 0; cycle < cycles; cycle++) {
+    const clock = createClockLog({ FAULTS: '1', FAULT_CLOCK: `10:${aheadSeconds[cycle % 2]},13:0` })
+    const options = { seed: seed + cycle, tally, firstStart: clock.environment, judging: { clock: clock.periods } }
+    await experiment(harness, options, async stand => {
+      const { service } = stand
+      await until('the clock is right again', () => service.output().includes('"msg":"the clock was set back"'))
+      await sleep(2000)
+      if ((await metricOf(service.port, 'barograph_clock_steps_total')) !== 2)
+        tally.complaints.push('steps not counted')
+      // On a slow machine the three seconds may be over before the load begins.
+      const wasUsed = tookWhileAhead(stand)
+      if (wasUsed) await complainUnlessAhead(stand)
+      else tally.notes.push('nothing was sent while the clock was ahead')
+      await clock.restart(stand, {}, 0)
+      await untilTaken(stand)
+      if (wasUsed) await complainUnlessAhead(stand)
+      clock.learn(stand)
+    })
+  }
+}
+
+function tookWhileAhead({ service, ledger }: Stand): boolean {
+  const [, ahead, right] = periodsIn(service.output(), 0, 0)
+  const [fromMs, toMs] = [ahead?.fromMs ?? 0, right?.fromMs ?? 0]
+  const live = ledger().attempts.filter(({ status, timeMs }) => status === 200 && timeMs === undefined)
+  return live.some(({ startMs, endMs = toMs }) => startMs > fromMs && endMs < toMs)
+}
+
+async function complainUnlessAhead({ service, tally }: Stand): Promise<void> {
+  const { reasons } = await service.ready()
+  if (!reasons.some(reason => reason.includes('ahead of the clock'))) tally.complaints.push('health does not tell')
+  if (!((await metricOf(service.port, 'barograph_stamp_ahead_seconds')) > 1000)) {
+    tally.complaints.push('metrics do not tell')
+  }
+}
+
+async function untilTaken(stand: Stand): Promise<void> {
+  const fromMs = Date.now()
+  await until('readings are taken', () =>
+    stand.ledger().attempts.some(({ status, startMs }) => status === 200 && startMs > fromMs),
+  )
+}
+
+/** Collects what the clocks of all processes of an experiment said; the first one's is right at its start. */
+function createClockLog(environment: Record<string, string>) {
+  const periods: ClockPeriod[] = []
+  let startedMs = 0
+  let offsetMs = 0
+
+  function learn({ service }: Stand): void {
+    periods.push(...periodsIn(service.output(), startedMs, offsetMs))
+  }
+
+  return {
+    environment,
+    periods,
+    learn,
+    async restart(stand: Stand, more: Record<string, string>, atStartMs: number): Promise<void> {
+      await stand.kill()
+      learn(stand)
+      startedMs = Date.now()
+      offsetMs = atStartMs
+      await stand.service.start(more)
+    },
   }
 }

@@ -1,0 +1,47 @@
+/** What the clock of the service said in the course of an experiment, by its own log. */
+
+import type { Attempt } from './ledger.ts'
+
+export interface ClockPeriod {
+  /** By the clock of the harness, which is right. */
+  fromMs: number
+  /** How far the service's clock is ahead of it. */
+  offsetMs: number
+}
+
+/** The periods of one process, whose clock was off by so much from its start on. */
+export function periodsIn(output: string, startedMs: number, offsetMs: number): ClockPeriod[] {
+  const periods: ClockPeriod[] = [{ fromMs: startedMs, offsetMs }]
+  for (const line of output.split('\n')) {
+    if (!line.includes('"msg":"the clock was set ')) continue
+    const { time, seconds } = JSON.parse(line) as { time: number; seconds: number }
+    periods.push({ fromMs: time, offsetMs: (periods.at(-1)?.offsetMs ?? 0) + seconds * 1000 })
+  }
+  return periods
+}
+
+/** Where the clock may have been for a stamp of this time: it follows a step within a second. */
+export function offsetsAt(periods: readonly ClockPeriod[], startMs: number, endMs: number): number[] {
+  const followMs = 1000
+  return periods.flatMap(({ fromMs, offsetMs }, index) => {
+    const toMs = periods[index + 1]?.fromMs ?? Number.POSITIVE_INFINITY
+    return fromMs <= endMs && toMs + followMs >= startMs ? [offsetMs] : []
+  })
+}
+
+/** The period in which all of it lies; undefined across a step. */
+export function periodOf(periods: readonly ClockPeriod[], startMs: number, endMs: number): number | undefined {
+  const slackMs = 5
+  const index = periods.findLastIndex(({ fromMs }) => fromMs + slackMs <= startMs)
+  const toMs = periods[index + 1]?.fromMs ?? Number.POSITIVE_INFINITY
+  return index !== -1 && endMs + slackMs <= toMs ? index : undefined
+}
+
+/** Numbers of readings that may be stamped so far ahead that the public API shows them on a later day only. */
+export function shownLater(attempts: readonly Attempt[], periods: readonly ClockPeriod[]): Set<number> {
+  const dayMs = 86_400_000
+  const later = attempts.filter(({ startMs, endMs = Number.POSITIVE_INFINITY }) =>
+    offsetsAt(periods, startMs, endMs).some(offsetMs => offsetMs >= dayMs),
+  )
+  return new Set(later.map(({ sequence }) => sequence))
+}
