@@ -60,6 +60,8 @@ type Stretch = Pick<Chunk, 'groups' | 'next'>
 const idleMs = 40
 const settleMs = 50
 const stuckMs = 1000
+/** How long a stop waits for the requests that are under way. */
+const closeWaitMs = 1000
 /** Some ten thousand rows: so many do not wait for more. */
 const bytesWorthSending = 700 * 1024
 /** So much of the journal is looked through for late records before anything else has its turn. */
@@ -165,10 +167,17 @@ export class Forwarder {
   /** Stops after the requests that are under way, and remembers how far it came. May be called twice. */
   async close(): Promise<void> {
     this.#sleeper.stop()
+    const { timing, connections } = this.#options
+    const disconnect = (): void => {
+      for (const connection of connections) connection.close()
+    }
+    // A QuestDB that hangs does not hold up a stop: what it leaves unanswered is sent again after the next start.
+    const cancel = timing.after(closeWaitMs, disconnect)
     await this.#running
+    cancel()
     if (this.#rewindTo === undefined) this.#retention.saveLastCheckpoint(this.#settlement.position)
     this.#report()
-    for (const connection of this.#options.connections) connection.close()
+    disconnect()
     this.#liveRounds.close()
     this.#backfillReader.close()
   }

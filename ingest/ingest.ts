@@ -1,6 +1,5 @@
 /** The door of this folder: readings in, on disk when it says so, and on their way to QuestDB. */
 
-import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { type DeadLetter, deadLettersMax, listDeadLetters, recordOf, removeDeadLetter } from './dead-letters.ts'
 import { openDisk } from './disk.ts'
@@ -135,6 +134,7 @@ export function openIngest(options: IngestOptions): Ingest {
     }
   })
   forwarder.on('error', options.onFatal)
+  const exited = exitOf(forwarder)
   const command = (message: ForwarderCommand) => forwarder.postMessage(message)
 
   const erasures = createErasures(journal, command)
@@ -143,9 +143,8 @@ export function openIngest(options: IngestOptions): Ingest {
   async function close(): Promise<void> {
     clockWatch.close()
     await journal.close()
-    const stopped = once(forwarder, 'exit')
     command({ kind: 'stop' })
-    await stopped
+    await exited
     sent.close()
   }
 
@@ -170,6 +169,11 @@ export function openIngest(options: IngestOptions): Ingest {
       return closing
     },
   }
+}
+
+/** Asked for before it ends, so that it is also known when the thread has died long before the close. */
+function exitOf(thread: Worker): Promise<unknown> {
+  return new Promise(resolve => thread.once('exit', resolve))
 }
 
 /** The times of readings follow the clock; somebody should know why they jump. It is looked at also while nobody sends. */

@@ -1,6 +1,5 @@
 /** The journal's thread as its owner sees it. A test puts another one in its place, whose time and disk it holds. */
 
-import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { command, controlAt, type JournalThreadData, type JournalThreadMessage } from './journal-shared.ts'
 
@@ -23,6 +22,8 @@ export function startJournalThread(workerData: JournalThreadData, hooks: Journal
   const worker = new Worker(new URL('./journal-thread.ts', import.meta.url), { workerData, resourceLimits })
   worker.on('message', hooks.onMessage)
   worker.on('error', hooks.onError)
+  // Also when it has ended before anybody asks.
+  const exited = new Promise<unknown>(resolve => worker.once('exit', resolve))
 
   function give(what: number): void {
     Atomics.store(control, controlAt.command, what)
@@ -32,9 +33,8 @@ export function startJournalThread(workerData: JournalThreadData, hooks: Journal
   return {
     commit: () => give(command.commit),
     async stop() {
-      const stopped = once(worker, 'exit')
       give(command.stop)
-      await stopped
+      await exited
     },
   }
 }

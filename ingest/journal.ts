@@ -107,6 +107,8 @@ export class Journal {
   #syncing: Slot
   #receiptUs = 0
   #inFlight = false
+  /** The thread has died: nothing comes of what waits. */
+  #hasFailed = false
   #scheduled = false
   #closing: Promise<void> | undefined
   #waitingForRoom: (() => void)[] = []
@@ -155,7 +157,10 @@ export class Journal {
       onMessage: message => {
         if (message.kind === 'committed') this.#committed(message)
       },
-      onError: error => options.onFatal(error),
+      onError: error => {
+        this.#hasFailed = true
+        options.onFatal(error)
+      },
     })
   }
 
@@ -276,7 +281,7 @@ export class Journal {
   }
 
   async #close(): Promise<void> {
-    while (this.#inFlight || this.#scheduled || this.#filling.waiting.length > 0)
+    while (!this.#hasFailed && (this.#inFlight || this.#scheduled || this.#filling.waiting.length > 0))
       await new Promise(resolve => setTimeout(resolve, 1))
     this.#cancelProbe?.()
     await this.#thread.stop()

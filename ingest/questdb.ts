@@ -28,6 +28,7 @@ export interface QuestdbConnection {
   write(rows: RequestBody): Promise<WriteAnswer>
   /** Rows of a statement as arrays; throws when there is no good answer. */
   query(sql: string): Promise<unknown[][]>
+  /** What is outstanding stays unanswered, and nothing is sent any more. */
   close(): void
 }
 
@@ -45,6 +46,8 @@ export function connectQuestdb(address: QuestdbHttp, idleMs: number): QuestdbCon
   const client = address.tls ? https : http
   const agent = new client.Agent({ keepAlive: true, maxSockets: 1 })
   const authorization = address.authorization === undefined ? {} : { authorization: address.authorization }
+  const outstanding = new Set<http.ClientRequest>()
+  let closed = false
 
   function request(
     method: string,
@@ -52,11 +55,14 @@ export function connectQuestdb(address: QuestdbHttp, idleMs: number): QuestdbCon
     body: RequestBody | undefined,
     onConnected?: () => void,
   ): Promise<{ status: number; text: string }> {
+    if (closed) return Promise.reject(new Error('the connection is closed'))
     return new Promise((resolve, reject) => {
       const length = body === undefined ? {} : { 'content-length': body.length }
       const headers = { ...authorization, ...length }
       const { host, port } = address
       const sent = client.request({ agent, host, port, method, path, headers, timeout: idleMs })
+      outstanding.add(sent)
+      sent.once('close', () => outstanding.delete(sent))
       sent.on('error', reject)
       sent.on('timeout', () => giveUp(sent, new Error(`nothing went to or came from QuestDB for ${idleMs} ms`)))
       sent.on('socket', socket => {
@@ -104,7 +110,11 @@ export function connectQuestdb(address: QuestdbHttp, idleMs: number): QuestdbCon
       const answer: { dataset?: unknown[][] } = JSON.parse(text)
       return answer.dataset ?? []
     },
-    close: () => agent.destroy(),
+    close() {
+      closed = true
+      for (const sent of outstanding) giveUp(sent, new Error('the connection was closed before an answer'))
+      agent.destroy()
+    },
   }
 }
 

@@ -186,3 +186,18 @@ test('a closing journal syncs what it took and takes nothing more', async t => {
   await journal.close()
   t.equal(readAll(folder, journal).length, 1)
 })
+
+test('a journal whose thread has died can be closed', async t => {
+  const faults: Error[] = []
+  const journal = openJournal(t, temporaryFolder(t), {
+    onFatal: error => faults.push(error),
+    startThread: (_data, { onError }) => ({
+      commit: () => onError(new Error('it died')),
+      stop: async () => undefined,
+    }),
+  })
+  journal.append(device(1), reading(20), () => undefined)
+  await new Promise(resolve => setImmediate(resolve))
+  t.match(faults, [{ message: 'it died' }])
+  await journal.close()
+})

@@ -61,6 +61,27 @@ test('a stop in the middle of the start cleans up too', async t => {
   await until('no server is left', () => !isRunning(pid))
 })
 
+test('a frozen QuestDB does not hold up the stop, is not left behind, and gets its readings later', async t => {
+  const service = await startService(t)
+  const password = await service.addDevice('kitchen')
+  await service.put('kitchen', password, payload)
+  const metrics = async () => await (await fetch(`${service.url}/metrics`)).text()
+  await until('readings are forwarded', async () => /^barograph_lag_readings 0$/m.test(await metrics()))
+  const pids = (['questdb', 'postgres'] as const).map(server => serverPid({ path: service.dataDirectory }, server))
+  process.kill(pids[0] ?? 0, 'SIGSTOP')
+  // For longer than the forwarder waits for more, so that a request to QuestDB is under way.
+  for (const endMs = performance.now() + 1500; performance.now() < endMs; ) {
+    await service.put('kitchen', password, payload)
+  }
+  t.equal(await service.end('SIGTERM'), 0, 'the time for an orderly stop was enough')
+  t.match(service.output(), /"msg":"stopped"/)
+  t.strictSame(pids.filter(isRunning), [])
+  const again = await startService(t, { dataDirectory: service.dataDirectory })
+  await until('the reading was applied', async () => {
+    return (await (await fetch(`${again.url}/api/latest/all/24`)).text()).includes('kitchen')
+  })
+})
+
 test('a second service on the same data directory is refused and names the first', async t => {
   const first = await startService(t, { environment: withoutQuestdb })
   const second = startService(t, { dataDirectory: first.dataDirectory, environment: withoutQuestdb })
