@@ -32,8 +32,8 @@ const clientRows = 200_000
 const clientFlushRows = 10_000
 const dayUs = 86_400_000_000
 
-const postedMin = 0.4
-const clientMin = 1.5
+const postedMin = 0.25
+const clientMin = 1
 
 const { hooks, closeAll } = createHooks()
 const bounds = createBounds()

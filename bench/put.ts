@@ -15,7 +15,7 @@ const connections = Number(process.argv[2] ?? 64)
 const pairs = Number(process.argv[3] ?? 5)
 const seconds = Number(process.argv[4] ?? 4)
 const deviceCount = 1000
-const rateMin = 0.3
+const rateMin = 0.2
 const p99Max = 10
 
 const { hooks, closeAll } = createHooks()
