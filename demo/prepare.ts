@@ -38,19 +38,26 @@ export function replayOf(station: RecordedStation, state: DemoState, nowMs: numb
 
 /** Imports what lies between the end of the last run and now; at the first run a whole round of each record. */
 export async function importHistory(client: AdminClient, state: DemoState, nowMs: number): Promise<number> {
-  let body = csvHeader
+  let lines = ''
   for (const station of recordedStations) {
     const replay = replayOf(station, state, nowMs)
     // A stop of more than a round is filled with the last one, so the import never grows.
     const afterMs = Math.max(nowMs - replay.periodMs, state.filledUntilMs ?? 0)
-    body += replay.lines(afterMs, nowMs)
+    lines += replay.lines(afterMs, nowMs)
   }
-  const response = await client.send('POST', '/import', { body, headers: { 'content-type': 'text/csv' } })
+  // After a short stop there is nothing to import, and an import of nothing is refused.
+  const accepted = lines === '' ? 0 : await importLines(client, lines)
+  state.filledUntilMs = nowMs
+  return accepted
+}
+
+async function importLines(client: AdminClient, lines: string): Promise<number> {
+  const headers = { 'content-type': 'text/csv' }
+  const response = await client.send('POST', '/import', { body: csvHeader + lines, headers })
   if (!response.ok) throw await refusal(response)
   const { accepted, rejects } = z.parse(ImportAnswer, await response.json())
   const [first] = rejects
   if (first !== undefined) throw new Error(`line ${first.line} of the history was refused: ${first.reason}`)
-  state.filledUntilMs = nowMs
   return accepted
 }
 
