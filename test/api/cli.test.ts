@@ -113,10 +113,11 @@ t.test('devices come from a file and their passwords go into one', async t => {
 })
 
 t.test('the status and the doctor tell how it is', async t => {
-  await until(
-    'QuestDB is up',
-    async () => ((await json('status')) as { questdb: { state: string } }).questdb.state === 'up',
-  )
+  // QuestDB is up a little before readings go to it.
+  await until('the service is ready', async () => {
+    const response = await fetch(`${service.url}/health/ready`)
+    return ((await response.json()) as { status: string }).status === 'ok'
+  })
   t.match(await json('status'), {
     devices: 124,
     questdb: { kind: 'own', state: 'up', commit_mode: 'sync', version: String },
