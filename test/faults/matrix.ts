@@ -7,6 +7,7 @@ import { idleConnections } from './rows/idle-connections.ts'
 import { damageJournal } from './rows/journal-damage.ts'
 import { killEverything, killService, stopService } from './rows/kills.ts'
 import { fewFileHandles, fullJournalDisk, fullPostgresDisk, fullQuestdbDisk, noRights } from './rows/limits.ts'
+import { killParents } from './rows/orphans.ts'
 import { pipelinedRequests } from './rows/pipelined-requests.ts'
 import { exhaustPostgres, freezePostgres, killPostgres } from './rows/postgres.ts'
 import { cutPower } from './rows/power-cuts.ts'
@@ -73,4 +74,5 @@ export const matrix: MatrixRow[] = [
     minutes: 6,
     run: (...given) => eraseDevices(...given),
   },
+  { row: '27', what: 'parents killed', cycles: 6, minutes: 1.5, run: killParents },
 ]
