@@ -3,6 +3,7 @@
  * that this is a test. They stand in no table of settings, for nobody who runs the service may want them.
  */
 
+import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { erasePoints, type FailPoint, failPoints, type InjectedFaults } from '../ingest/injected-faults.ts'
 
@@ -10,6 +11,8 @@ export interface Faults {
   ingest: InjectedFaults
   /** The wall clock is off by so much from a moment after the start on. */
   clockJumps: { afterMs: number; offsetMs: number }[]
+  /** The wall clock is off by as many seconds as this file says. */
+  clockFile: string | undefined
 }
 
 /** Epoch milliseconds. */
@@ -48,6 +51,8 @@ const FaultSettings = z.object({
       }),
     )
     .optional(),
+  /** For a test that sets the clock itself: a file with the seconds by which it is off, empty or missing for none. */
+  FAULT_CLOCK_FILE: z.string().optional(),
 })
 const names = Object.keys(FaultSettings.shape)
 
@@ -60,19 +65,33 @@ export function readFaults(environment: Record<string, string | undefined>): Fau
   }
   const parsed = FaultSettings.safeParse(environment)
   if (!parsed.success) throw new Error(`${parsed.error.issues[0]?.path.join('.')} orders no fault that is known`)
-  const { FAIL_POINT, FAULT_SYNC_MS, FAULT_LOSE_UNSYNCED, FAULT_CLOCK } = parsed.data
+  const { FAIL_POINT, FAULT_SYNC_MS, FAULT_LOSE_UNSYNCED, FAULT_CLOCK, FAULT_CLOCK_FILE } = parsed.data
   return {
     ingest: { failPoint: FAIL_POINT, syncDelayMs: FAULT_SYNC_MS, losesUnsynced: FAULT_LOSE_UNSYNCED === '1' },
     clockJumps: FAULT_CLOCK ?? [],
+    clockFile: FAULT_CLOCK_FILE,
   }
 }
 
 /** The wall clock in epoch milliseconds, wrong on order. */
 export function createClockMs(faults: Faults | undefined): Clock {
+  if (faults?.clockFile !== undefined) return createFileClock(faults.clockFile)
   if (faults === undefined || faults.clockJumps.length === 0) return Date.now
   const startedMs = performance.now()
   return () => {
     const elapsedMs = performance.now() - startedMs
     return Date.now() + (faults.clockJumps.findLast(jump => jump.afterMs <= elapsedMs)?.offsetMs ?? 0)
+  }
+}
+
+function createFileClock(path: string): Clock {
+  return () => Date.now() + readSeconds(path) * 1000
+}
+
+function readSeconds(path: string): number {
+  try {
+    return Number(readFileSync(path, 'utf8'))
+  } catch {
+    return 0
   }
 }
