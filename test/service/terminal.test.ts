@@ -11,13 +11,13 @@ import { withoutQuestdb } from '../support/service.ts'
 
 const root = resolve(import.meta.dirname, '..', '..')
 
-/** `script` of util-linux gives the command a terminal of its own. */
+/** `script` of util-linux gives the command a terminal of its own, by a shell, which stays beside the command where that has no `exec`. */
 const inTerminal = (command: string) => ['--quiet', '--return', '--flush', '--command', command, '/dev/null']
 
 t.test('the service logs lines to read, and Ctrl-C stops it', async t => {
   const dataDirectory = join(temporaryFolder(t), 'data')
   const environment = { ...process.env, ...withoutQuestdb, PORT: '0', DATA_DIR: dataDirectory, LOG_FORMAT: '' }
-  const child = spawn('script', inTerminal('bin/barograph start'), { cwd: root, env: environment })
+  const child = spawn('script', inTerminal('exec bin/barograph start'), { cwd: root, env: environment })
   const exited = once(child, 'exit')
   let output = ''
   child.stdout.on('data', (text: Buffer) => (output += text.toString()))
