@@ -5,7 +5,7 @@
 
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { erasePoints, type FailPoint, failPoints, type InjectedFaults } from '../ingest/injected-faults.ts'
+import { erasePoints, type FailPoint, failPoints, type InjectedFaults } from '../ingest/journal/injected-faults.ts'
 
 export interface Faults {
   ingest: InjectedFaults

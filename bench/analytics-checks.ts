@@ -1,8 +1,8 @@
 /** Whether answers of the analytics say of made devices what is known of them. */
 
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
-import { createLocalTime } from '../analytics/local-time.ts'
-import { differences } from '../analytics/thinning.ts'
+import { differences } from '../analytics/reliability/thinning.ts'
+import { createLocalTime } from '../analytics/time/local-time.ts'
 import { known, type MadeSeries, madeTimesMs } from './made-series.ts'
 
 const hourMs = 3_600_000

@@ -3,7 +3,7 @@
  * them. The same seed gives the same files.
  */
 
-import type { ContentFileLine } from '../api/content-files/line.ts'
+import type { ContentFileLine } from '../content/line.ts'
 import { createRandom, type Random } from '../demo/weather.ts'
 import {
   courseNames,

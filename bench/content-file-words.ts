@@ -1,6 +1,6 @@
 /** The words that generated courses and files are made of: departments, topics, units, subjects and tags. */
 
-import type { ContentFileLine } from '../api/content-files/line.ts'
+import type { ContentFileLine } from '../content/line.ts'
 
 type Department = ContentFileLine['departments'][number]
 type Topic = ContentFileLine['topics'][number]

@@ -1,11 +1,11 @@
 /** Rows for the benches of the forwarder: as a journal on disk, as bodies that are ready to post, one by one. */
 
-import { openDisk } from '../ingest/disk.ts'
-import { groupHeaderLength } from '../ingest/group.ts'
+import { ReadingRows, rowBytesMax } from '../ingest/forwarder/rows.ts'
+import { openDisk } from '../ingest/journal/disk.ts'
+import { groupHeaderLength } from '../ingest/journal/group.ts'
+import { type DeviceRef, recordLengthMax, writeRecord } from '../ingest/journal/record.ts'
+import { SegmentWriter } from '../ingest/journal/segment-writer.ts'
 import type { Reading } from '../ingest/reading.ts'
-import { type DeviceRef, recordLengthMax, writeRecord } from '../ingest/record.ts'
-import { ReadingRows, rowBytesMax } from '../ingest/rows.ts'
-import { SegmentWriter } from '../ingest/segment-writer.ts'
 
 export interface Rows {
   count: number

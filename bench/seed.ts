@@ -1,8 +1,8 @@
 /** Puts made series into QuestDB as the forwarder would: encoded rows, day after day. */
 
-import { recordLengthMax, writeRecord } from '../ingest/record.ts'
-import { ReadingRows, rowBytesMax } from '../ingest/rows.ts'
-import type { QuestdbAddress } from '../store/questdb-address.ts'
+import { ReadingRows, rowBytesMax } from '../ingest/forwarder/rows.ts'
+import { recordLengthMax, writeRecord } from '../ingest/journal/record.ts'
+import type { QuestdbAddress } from '../store/questdb/questdb-address.ts'
 import { type MadeReading, type MadeSeries, madeReadings } from './made-series.ts'
 import { untilApplied } from './store.ts'
 

@@ -1,9 +1,9 @@
 /** Databases for a bench: started here and handed to the service as given ones, so that the bench can count the rows. */
 
-import { connectQuestdb } from '../ingest/questdb.ts'
-import { readTableState } from '../ingest/table-state.ts'
+import { connectQuestdb } from '../ingest/forwarder/questdb.ts'
+import { readTableState } from '../ingest/forwarder/table-state.ts'
 import type { Log } from '../store/log.ts'
-import type { QuestdbAddress } from '../store/questdb-address.ts'
+import type { QuestdbAddress } from '../store/questdb/questdb-address.ts'
 import { readingsTable } from '../store/tables.ts'
 import { startDatabases, type TestHooks } from '../test/support/databases.ts'
 import { serverPid } from '../test/support/processes.ts'

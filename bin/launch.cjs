@@ -36,7 +36,7 @@ function load() {
   const word = process.argv[2]
   const isNamed = Object.keys(programs).includes(word)
   if (isNamed) process.argv.splice(2, 1)
-  const program = isNamed ? programs[word] : 'api/cli/barograph'
+  const program = isNamed ? programs[word] : 'cli/barograph'
   const file = isCheckout ? join(root, `${program}.ts`) : join(root, 'dist', `${program}.js`)
   return import(pathToFileURL(file).href)
 }

@@ -1,8 +1,8 @@
 /** `npm run demo`: the service with eight devices, real history, live sensors and content files, until Ctrl-C. */
 
-import { createAdminClient } from '../api/cli/admin-client.ts'
 import { readConfig } from '../api/config.ts'
 import { watchParent } from '../api/parent.ts'
+import { createAdminClient } from '../cli/admin-client.ts'
 import { importContentFiles, importHistory, registerDevices, replayOf } from './prepare.ts'
 import { runSensor, type Sensor } from './sensors.ts'
 import { type Started, startDemoService, visible } from './service.ts'

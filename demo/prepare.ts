@@ -2,10 +2,10 @@
 
 import { z } from 'zod'
 import { ImportAnswer } from '../api/admin/import-answer.ts'
-import { type AdminClient, refusal } from '../api/cli/admin-client.ts'
-import { ImportedFiles } from '../api/content-files/import/answer.ts'
-import { IssuedPassword } from '../auth/device.ts'
+import { IssuedPassword } from '../auth/devices/device.ts'
 import { contentFileLines, generateContentFiles } from '../bench/content-file-generator.ts'
+import { type AdminClient, refusal } from '../cli/admin-client.ts'
+import { ImportedFiles } from '../content/import/answer.ts'
 import { createReplay, csvHeader, type Replay, shiftToEnd } from './history.ts'
 import type { DemoState } from './state.ts'
 import { modelledStations, type RecordedStation, recordedStations } from './stations.ts'

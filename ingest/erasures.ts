@@ -1,7 +1,7 @@
 /** Has the journal and the forwarder's thread pass over what erased devices have sent. */
 
-import type { ForwarderCommand } from './forwarder-thread.ts'
-import type { Journal } from './journal.ts'
+import type { ForwarderCommand } from './forwarder/forwarder-thread.ts'
+import type { Journal } from './journal/journal.ts'
 
 export interface Erasures {
   erase(deviceNumbers: readonly number[]): Promise<number>

@@ -1,21 +1,27 @@
 /** The door of this folder: readings in, on disk when it says so, and on their way to QuestDB. */
 
 import { Worker } from 'node:worker_threads'
-import { type DeadLetter, deadLettersMax, listDeadLetters, recordOf, removeDeadLetter } from './dead-letters.ts'
-import { openDisk } from './disk.ts'
 import { createErasures } from './erasures.ts'
-import { type ForwarderStatus, statusAtStart } from './forwarder-status.ts'
-import type { ForwarderCommand, ForwarderMessage, ForwarderThreadData } from './forwarder-thread.ts'
-import { groupBodyMax } from './group.ts'
-import { createPass, type InjectedFaults } from './injected-faults.ts'
-import { Journal, type JournalStatus, type Outcome } from './journal.ts'
+import {
+  type DeadLetter,
+  deadLettersMax,
+  listDeadLetters,
+  recordOf,
+  removeDeadLetter,
+} from './forwarder/dead-letters.ts'
+import { type ForwarderStatus, statusAtStart } from './forwarder/forwarder-status.ts'
+import type { ForwarderCommand, ForwarderMessage, ForwarderThreadData } from './forwarder/forwarder-thread.ts'
+import type { QuestdbHttp } from './forwarder/questdb.ts'
+import { openSentPort } from './forwarder/sent-port.ts'
+import { revisionSlots } from './forwarder/touched.ts'
+import { openDisk } from './journal/disk.ts'
+import { groupBodyMax } from './journal/group.ts'
+import { createPass, type InjectedFaults } from './journal/injected-faults.ts'
+import { Journal, type JournalStatus, type Outcome } from './journal/journal.ts'
+import { type DeviceRef, offsetOf } from './journal/record.ts'
+import { clockStepUs, createWallClock, type WallClock } from './journal/wall-clock.ts'
 import type { Log } from './log.ts'
-import type { QuestdbHttp } from './questdb.ts'
 import type { Reading } from './reading.ts'
-import { type DeviceRef, offsetOf } from './record.ts'
-import { openSentPort } from './sent-port.ts'
-import { revisionSlots } from './touched.ts'
-import { clockStepUs, createWallClock, type WallClock } from './wall-clock.ts'
 
 export interface IngestOptions {
   /** The journal's own directory. */
@@ -115,7 +121,7 @@ export function openIngest(options: IngestOptions): Ingest {
     requestIdleMs: 30_000,
     faults: options.faults,
   }
-  const forwarder = new Worker(new URL('./forwarder-thread.ts', import.meta.url), {
+  const forwarder = new Worker(new URL('./forwarder/forwarder-thread.ts', import.meta.url), {
     workerData,
     transferList: [sent.port],
     resourceLimits,

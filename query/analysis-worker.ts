@@ -1,7 +1,7 @@
 /** A thread of the analysis pool: the questions that take long, so that the light ones do not wait for them. */
 
 import { workerData } from 'piscina'
-import { createLocalTime } from '../analytics/local-time.ts'
+import { createLocalTime } from '../analytics/time/local-time.ts'
 import { answerDaily } from './answers/daily-task.ts'
 import { answerStats } from './answers/stats-task.ts'
 import { giveWay } from './give-way.ts'

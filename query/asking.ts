@@ -1,7 +1,7 @@
 /** From a question to a body: a thread of a pool, and a line in the log when QuestDB did not answer. */
 
 import type { Logger } from 'pino'
-import type { LocalTime } from '../analytics/local-time.ts'
+import type { LocalTime } from '../analytics/time/local-time.ts'
 import { fillStats } from './answers/stats-filling.ts'
 import { bodyOf } from './kept/body.ts'
 import type { Built } from './kept/kept-answers.ts'

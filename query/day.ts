@@ -1,6 +1,6 @@
 /** One device's local day: kept until the device gets new readings. */
 
-import type { LocalTime } from '../analytics/local-time.ts'
+import type { LocalTime } from '../analytics/time/local-time.ts'
 import type { Ask } from './asking.ts'
 import type { QueryDevice } from './fleet.ts'
 import { type Answer, type Body, bodyOf } from './kept/body.ts'

@@ -1,7 +1,7 @@
 /** A thread of the light pool: it fetches over its own connections, computes, and hands back the finished bytes. */
 
 import { workerData } from 'piscina'
-import { createLocalTime } from '../analytics/local-time.ts'
+import { createLocalTime } from '../analytics/time/local-time.ts'
 import { answerCompare } from './answers/compare-task.ts'
 import { answerDaily } from './answers/daily-task.ts'
 import { buildDay } from './answers/day-answer.ts'

@@ -1,7 +1,7 @@
 /** Questions about readings: answered from memory where that is still right, else from QuestDB by a worker thread. */
 
 import type { Logger } from 'pino'
-import { createLocalTime } from '../analytics/local-time.ts'
+import { createLocalTime } from '../analytics/time/local-time.ts'
 import { type Analyses, createAnalyses } from './analyses.ts'
 import { createAsk, createNote } from './asking.ts'
 import { createDay } from './day.ts'

@@ -1,6 +1,6 @@
 /** What a thread has at hand for every question that it fetches readings for. */
 
-import type { LocalTime } from '../analytics/local-time.ts'
+import type { LocalTime } from '../analytics/time/local-time.ts'
 import type { ReadingsSource } from './questdb/readings-source.ts'
 
 export interface TaskSurroundings {

@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path'
 
 const root = resolve(import.meta.dirname, '..')
 const output = join(root, 'dist')
-const assets = ['store/pom.xml', 'store/migrations']
+const assets = ['store/questdb/pom.xml', 'store/postgres/migrations']
 
 /** The compiler rewrites imports, and leaves the addresses of worker threads to us. */
 const workerAddress = /(new URL\('\.\.?\/[\w./-]+\.)ts(', import\.meta\.url\))/g

@@ -2,11 +2,11 @@
 
 import type pg from 'pg'
 import type { DataDirectory } from './data-directory.ts'
-import type { Environment } from './find-program.ts'
 import type { Log } from './log.ts'
-import { openPostgres } from './postgres.ts'
-import { openQuestdb, type Questdb } from './questdb.ts'
-import type { CommitMode } from './questdb-settings.ts'
+import { openPostgres } from './postgres/postgres.ts'
+import type { Environment } from './process/find-program.ts'
+import { openQuestdb, type Questdb } from './questdb/questdb.ts'
+import type { CommitMode } from './questdb/questdb-settings.ts'
 import type { StartError } from './start-error.ts'
 
 export interface Store {

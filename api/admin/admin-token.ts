@@ -1,7 +1,7 @@
 /** Knows the local admin token again, in constant time. */
 
 import { hash, timingSafeEqual } from 'node:crypto'
-import { onlyAuthorization } from '../authorization-header.ts'
+import { onlyAuthorization } from '../http/authorization-header.ts'
 
 /** Stands in the audit for whoever held the token. */
 export const localAdmin = 'local admin token'

@@ -2,9 +2,9 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { Refusal } from '../../auth/commits.ts'
-import { DeviceChange, NewDevice } from '../../auth/device.ts'
-import type { Devices } from '../../auth/devices.ts'
+import type { Refusal } from '../../auth/devices/commits.ts'
+import { DeviceChange, NewDevice } from '../../auth/devices/device.ts'
+import type { Devices } from '../../auth/devices/devices.ts'
 import { localAdmin } from './admin-token.ts'
 import { addPath } from './paths.ts'
 import { type Fault, type Problem, retryAfterSeconds, sendInvalid, sendProblem } from './problem.ts'

@@ -1,11 +1,11 @@
 /** Runs the erase jobs, one after the other, behind everything else; what stands in the way is waited for. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Changed } from '../../auth/commits.ts'
-import type { Devices } from '../../auth/devices.ts'
+import type { Changed } from '../../auth/devices/commits.ts'
+import type { Devices } from '../../auth/devices/devices.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
-import type { ErasePoint } from '../../ingest/injected-faults.ts'
-import { createQuestdbClient } from '../../store/questdb-client.ts'
+import type { ErasePoint } from '../../ingest/journal/injected-faults.ts'
+import { createQuestdbClient } from '../../store/questdb/questdb-client.ts'
 import type { Store } from '../../store/store.ts'
 import type { Log } from '../log.ts'
 import {

@@ -3,10 +3,10 @@
  * QuestDB any more, then what is there goes, then the journal lets its bytes go.
  */
 
-import { deadLettersMax } from '../../ingest/dead-letters.ts'
+import { deadLettersMax } from '../../ingest/forwarder/dead-letters.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
-import type { ErasePoint } from '../../ingest/injected-faults.ts'
-import { refreshHourlyView } from '../../store/hourly-view.ts'
+import type { ErasePoint } from '../../ingest/journal/injected-faults.ts'
+import { refreshHourlyView } from '../../store/questdb/hourly-view.ts'
 import type { Store } from '../../store/store.ts'
 import type { Log } from '../log.ts'
 import { countReadings, type Exec, eraseReadings } from './erase-readings.ts'

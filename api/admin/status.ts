@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
 import { z } from 'zod'
-import type { Devices } from '../../auth/devices.ts'
+import type { Devices } from '../../auth/devices/devices.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import type { Store } from '../../store/store.ts'
 import { readDisk } from '../disk-space.ts'

@@ -1,6 +1,6 @@
 /** What is said when there is nothing to show, and what OPTIONS says: Django REST framework's words and shapes. */
 
-import { argumentsMax } from '../query-limits.ts'
+import { argumentsMax } from '../http/query-limits.ts'
 import { type Answer, answerOf } from './answer.ts'
 import type { FilterErrors } from './filters.ts'
 

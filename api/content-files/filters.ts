@@ -1,6 +1,6 @@
 /** What narrows the list, read from the query; wrong values are all told, one message for each argument. */
 
-import { foldCase } from './fold-case.ts'
+import { foldCase } from '../../content/fold-case.ts'
 import { type Query, valueCharactersMax } from './query-string.ts'
 
 /** Each is undefined where the query does not narrow by it; one that no file can meet is empty. */

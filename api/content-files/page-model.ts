@@ -1,11 +1,11 @@
 /** An answer as the browsable page shows it: links that keep the query, a form of the filters, a numbered pager. */
 
 import { STATUS_CODES } from 'node:http'
+import type { Coded } from '../../content/listing-index.ts'
 import { type Answer, indented, parsed } from './answer.ts'
 import { allowedMethods, description, names, optionsAnswer } from './answers.ts'
 import type { BrowsablePage, FilterField, FilterForm } from './browsable-page.ts'
 import { filterNames } from './filters.ts'
-import type { Coded } from './listing-index.ts'
 import { createPager } from './pager.ts'
 import type { Paging } from './paging.ts'
 import type { Query } from './query-string.ts'

@@ -2,10 +2,11 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
-import type { Devices } from '../../auth/devices.ts'
+import type { Devices } from '../../auth/devices/devices.ts'
 import type { AnalysedDevice } from '../../query/analysed-device.ts'
 import type { Answer } from '../../query/kept/body.ts'
 import type { Query } from '../../query/query.ts'
+import { allowAnyOrigin } from '../http/any-origin.ts'
 import {
   CompareParameters,
   DailyParameters,
@@ -13,7 +14,6 @@ import {
   NoParameters,
   StatsParameters,
 } from './analysis-parameters.ts'
-import { allowAnyOrigin } from './any-origin.ts'
 import {
   addRead,
   give,

@@ -1,7 +1,7 @@
 /** What the analyses may be asked: the query string of each, in words that say what is allowed when it is wrong. */
 
 import { z } from 'zod'
-import { gridStepsSeconds } from '../../analytics/grid.ts'
+import { gridStepsSeconds } from '../../analytics/time/grid.ts'
 import { comparePreset, comparePresets } from '../../query/answers/compare-answer.ts'
 import { detailPointsMax, detailPointsMin } from '../../query/answers/detail-answer.ts'
 

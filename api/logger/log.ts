@@ -1,19 +1,19 @@
 /** `PUT /api/log`: one reading of one device. Small firmware talks to it, so the answers are short and have a length. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Device } from '../../auth/device.ts'
-import type { Devices } from '../../auth/devices.ts'
+import type { Device } from '../../auth/devices/device.ts'
+import type { Devices } from '../../auth/devices/devices.ts'
 import { type Fields, unknownNames } from '../../ingest/field-names.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
-import type { Outcome } from '../../ingest/journal.ts'
+import type { Outcome } from '../../ingest/journal/journal.ts'
 import type { ReadingCheck } from '../../ingest/reading.ts'
-import { readBasicCredentials } from '../basic-credentials.ts'
-import { createFailedAttempts } from '../failed-attempts.ts'
-import { addJsonBody } from '../json-body.ts'
-import type { IngestMeter, RejectionReason } from '../metrics.ts'
-import { refuseOtherMethods } from '../other-methods.ts'
-import { allowNext } from '../request-queue.ts'
-import { type Bucket, createBucket, type Rate, takeToken } from '../token-bucket.ts'
+import { readBasicCredentials } from '../http/basic-credentials.ts'
+import { createFailedAttempts } from '../http/failed-attempts.ts'
+import { addJsonBody } from '../http/json-body.ts'
+import type { IngestMeter, RejectionReason } from '../http/metrics.ts'
+import { refuseOtherMethods } from '../http/other-methods.ts'
+import { allowNext } from '../http/request-queue.ts'
+import { type Bucket, createBucket, type Rate, takeToken } from '../http/token-bucket.ts'
 
 export interface LogOptions {
   devices: Pick<Devices, 'authenticate' | 'get' | 'seen'>

@@ -3,10 +3,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Answer, AnswerCode } from '../../query/kept/body.ts'
 import type { Query } from '../../query/query.ts'
-import { refuseOtherMethods } from '../other-methods.ts'
-import { argumentsMax, hasTooManyArguments } from '../query-limits.ts'
-import { sendBody } from '../send-body.ts'
-import { answerPreflight } from './any-origin.ts'
+import { answerPreflight } from '../http/any-origin.ts'
+import { refuseOtherMethods } from '../http/other-methods.ts'
+import { argumentsMax, hasTooManyArguments } from '../http/query-limits.ts'
+import { sendBody } from '../http/send-body.ts'
 
 export interface Refusal {
   readonly code: number

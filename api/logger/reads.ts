@@ -1,12 +1,12 @@
 /** What anybody may read of the loggers: the latest readings, a day, and what a device is. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Devices } from '../../auth/devices.ts'
+import type { Devices } from '../../auth/devices/devices.ts'
 import { bodyOf } from '../../query/kept/body.ts'
 import { finishBody } from '../../query/kept/finish.ts'
 import type { Query } from '../../query/query.ts'
-import { sendBody } from '../send-body.ts'
-import { allowAnyOrigin } from './any-origin.ts'
+import { allowAnyOrigin } from '../http/any-origin.ts'
+import { sendBody } from '../http/send-body.ts'
 import { devicesMax, readDevices, readHours } from './latest-parameters.ts'
 import { addRead, give, invalid, leavingOf, type Refusal, refuse, type Sent, unknown } from './read-answers.ts'
 

@@ -1,7 +1,7 @@
 /** Turns checked rows into records for the journal, now that their devices are known. */
 
+import { type DeviceRef, recordLengthMax, writeRecord } from '../journal/record.ts'
 import type { Reading } from '../reading.ts'
-import { type DeviceRef, recordLengthMax, writeRecord } from '../record.ts'
 import { type Reject, RejectList } from './reject.ts'
 import { type Rows, readRow } from './rows.ts'
 

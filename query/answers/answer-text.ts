@@ -1,6 +1,6 @@
 /** What the analytic answers have in common: how they begin, and an object around parts that are JSON text already. */
 
-import type { LocalTime } from '../../analytics/local-time.ts'
+import type { LocalTime } from '../../analytics/time/local-time.ts'
 
 /** The zone in which every text of the answer is, and when it was made. */
 export function answerContext(local: LocalTime, nowMs: number): { time_zone: string; generated_at: string } {

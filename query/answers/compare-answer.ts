@@ -1,7 +1,7 @@
 /** Two devices side by side, hour by hour: their series, the difference, and how well they agree. */
 
-import { agreementOf } from '../../analytics/agreement.ts'
-import type { LocalTime } from '../../analytics/local-time.ts'
+import { agreementOf } from '../../analytics/correlation/agreement.ts'
+import type { LocalTime } from '../../analytics/time/local-time.ts'
 import type { Metric } from '../../store/tables.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'
 import type { HourlySeries } from '../series.ts'

@@ -1,9 +1,9 @@
 /** A device's local days: for each metric its means, its extremes with their times, its spread and its coverage. */
 
-import { type Summary, summarise } from '../../analytics/aggregates.ts'
-import { cadenceOf } from '../../analytics/cadence.ts'
-import { type LocalDay, localDays } from '../../analytics/local-days.ts'
-import type { LocalTime } from '../../analytics/local-time.ts'
+import { cadenceOf } from '../../analytics/reliability/cadence.ts'
+import { type Summary, summarise } from '../../analytics/summary/aggregates.ts'
+import { type LocalDay, localDays } from '../../analytics/time/local-days.ts'
+import type { LocalTime } from '../../analytics/time/local-time.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'
 import type { Series } from '../series.ts'
 import { answerContext } from './answer-text.ts'

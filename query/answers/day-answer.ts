@@ -1,6 +1,6 @@
 /** Builds the body of one device's day inside a worker: every reading, as three series. */
 
-import type { LocalTime } from '../../analytics/local-time.ts'
+import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { readingsTable } from '../../store/tables.ts'
 import type { Connection } from '../questdb/questdb-connection.ts'
 import { ReadingsColumns } from '../questdb/readings-columns.ts'

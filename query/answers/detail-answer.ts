@@ -1,10 +1,10 @@
 /** One device closely: every reading of the last 24 hours, or as many as a picture needs, and 30 days by the hour. */
 
-import { cadenceOf } from '../../analytics/cadence.ts'
-import { downsample } from '../../analytics/downsample.ts'
-import type { LocalTime } from '../../analytics/local-time.ts'
-import { checkQuality, flagSuspect } from '../../analytics/quality.ts'
-import { qualityLimits } from '../../analytics/quality-limits.ts'
+import { checkQuality, flagSuspect } from '../../analytics/quality/quality.ts'
+import { qualityLimits } from '../../analytics/quality/quality-limits.ts'
+import { cadenceOf } from '../../analytics/reliability/cadence.ts'
+import { downsample } from '../../analytics/summary/downsample.ts'
+import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { type Metric, metrics } from '../../store/tables.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'
 import type { HourlySeries, Series } from '../series.ts'

@@ -1,6 +1,6 @@
 /** Builds the body of `latest/all` inside a worker: raw points while they fit, else means over the finest buckets that do. */
 
-import type { LocalTime } from '../../analytics/local-time.ts'
+import type { LocalTime } from '../../analytics/time/local-time.ts'
 import type { FleetEntry } from '../fleet.ts'
 import type { Connection, Row } from '../questdb/questdb-connection.ts'
 import { ReadingsColumns } from '../questdb/readings-columns.ts'

@@ -1,11 +1,11 @@
 /** Today beside the same hours of earlier days: five local calendar days, hour by hour, to be laid over each other. */
 
-import { type LocalDay, localDays } from '../../analytics/local-days.ts'
-import { type LocalHour, localHours } from '../../analytics/local-hours.ts'
-import type { LocalTime } from '../../analytics/local-time.ts'
 import { lowerBound } from '../../analytics/lower-bound.ts'
-import { momentsOf } from '../../analytics/moments.ts'
 import { orNull } from '../../analytics/or-null.ts'
+import { momentsOf } from '../../analytics/summary/moments.ts'
+import { type LocalDay, localDays } from '../../analytics/time/local-days.ts'
+import { type LocalHour, localHours } from '../../analytics/time/local-hours.ts'
+import type { LocalTime } from '../../analytics/time/local-time.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'
 import type { Series } from '../series.ts'
 import { answerContext } from './answer-text.ts'

@@ -1,6 +1,6 @@
 /** Series points as JSON text: `{"d":"2026-01-01 00:00","v":21.5}`. */
 
-import type { LocalTime } from '../../analytics/local-time.ts'
+import type { LocalTime } from '../../analytics/time/local-time.ts'
 import type { ByteWriter } from './byte-writer.ts'
 
 /** The shortest point there is, one digit long; the comma between two points is not counted. */

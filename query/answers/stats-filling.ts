@@ -1,8 +1,8 @@
 /** What goes into the gap of the statistics at a moment: freshness and reliability, which change while nothing comes. */
 
-import { freshnessOf } from '../../analytics/freshness.ts'
-import type { LocalTime } from '../../analytics/local-time.ts'
-import { fullMinute } from '../../analytics/reliability-record.ts'
+import { freshnessOf } from '../../analytics/reliability/freshness.ts'
+import { fullMinute } from '../../analytics/reliability/reliability-record.ts'
+import type { LocalTime } from '../../analytics/time/local-time.ts'
 import type { Filling } from '../kept/live-body.ts'
 import { liveText, type StatsLive } from '../stats/live.ts'
 

@@ -1,10 +1,10 @@
 /** One figure of each kind for the whole window, of every metric and of the dew point. */
 
-import { momentsOf } from '../../analytics/moments.ts'
 import { orNull } from '../../analytics/or-null.ts'
 import { presentOf } from '../../analytics/present.ts'
-import { quantilesInPlace } from '../../analytics/quantile.ts'
-import { timeWeightedMean } from '../../analytics/time-weighted-mean.ts'
+import { momentsOf } from '../../analytics/summary/moments.ts'
+import { quantilesInPlace } from '../../analytics/summary/quantile.ts'
+import { timeWeightedMean } from '../../analytics/summary/time-weighted-mean.ts'
 import { mapColumns, quantities, type StatsWindow } from './window.ts'
 
 /** Of the window's readings alone: the line that leads into the window is not part of the time-weighted mean. */

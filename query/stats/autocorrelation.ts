@@ -1,16 +1,16 @@
 /** How each metric resembles itself some time later. */
 
-import { autocorrelation } from '../../analytics/autocorrelation.ts'
+import { autocorrelation } from '../../analytics/correlation/autocorrelation.ts'
 import {
   autocorrelationBands,
   autocorrelationLagMax,
   autocorrelationPeak,
   decorrelationLag,
   shownLags,
-} from '../../analytics/autocorrelation-bands.ts'
-import type { SeriesTransform } from '../../analytics/block-spectra.ts'
-import type { Moments } from '../../analytics/moments.ts'
+} from '../../analytics/correlation/autocorrelation-bands.ts'
+import type { SeriesTransform } from '../../analytics/correlation/block-spectra.ts'
 import { orNull } from '../../analytics/or-null.ts'
+import type { Moments } from '../../analytics/summary/moments.ts'
 import type { Transforms } from './transforms.ts'
 import { verdictOf } from './verdict.ts'
 import { byMetric, type StatsWindow } from './window.ts'

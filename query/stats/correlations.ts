@@ -1,8 +1,8 @@
 /** How the metrics and the dew point go together, by the hour, and how far one is behind the other. */
 
-import { type Correlation, correlation, correlationSeries } from '../../analytics/correlation.ts'
-import { crossCorrelation, largestCrossCorrelation } from '../../analytics/cross-correlation.ts'
-import { holmSignificant } from '../../analytics/holm.ts'
+import { type Correlation, correlation, correlationSeries } from '../../analytics/correlation/correlation.ts'
+import { crossCorrelation, largestCrossCorrelation } from '../../analytics/correlation/cross-correlation.ts'
+import { holmSignificant } from '../../analytics/correlation/holm.ts'
 import type { Transforms } from './transforms.ts'
 import { mapColumns, type Quantity, quantities, type StatsWindow } from './window.ts'
 

@@ -1,8 +1,8 @@
 /** Quantities of the last readings that no sensor measures. */
 
-import { absoluteHumidity, seaLevelPressure } from '../../analytics/derived.ts'
 import { orNull } from '../../analytics/or-null.ts'
-import { pressureTendency } from '../../analytics/pressure-tendency.ts'
+import { absoluteHumidity, seaLevelPressure } from '../../analytics/summary/derived.ts'
+import { pressureTendency } from '../../analytics/summary/pressure-tendency.ts'
 import type { Metric } from '../../store/tables.ts'
 import type { StatsWindow } from './window.ts'
 

@@ -1,8 +1,8 @@
 /** Whether the device still reports: all of it is of the second of the request. */
 
-import type { Cadence } from '../../analytics/cadence.ts'
-import { ageSecondsOf, freshnessOf, type LastValue, lastValueOf } from '../../analytics/freshness.ts'
-import type { LocalTime } from '../../analytics/local-time.ts'
+import type { Cadence } from '../../analytics/reliability/cadence.ts'
+import { ageSecondsOf, freshnessOf, type LastValue, lastValueOf } from '../../analytics/reliability/freshness.ts'
+import type { LocalTime } from '../../analytics/time/local-time.ts'
 import type { Metric } from '../../store/tables.ts'
 import type { Series } from '../series.ts'
 import { byMetric } from './window.ts'

@@ -1,7 +1,7 @@
 /** The part of the statistics that goes on changing while no reading comes: it is written for every request. */
 
-import type { LocalTime } from '../../analytics/local-time.ts'
-import type { ReliabilityRecord } from '../../analytics/reliability-record.ts'
+import type { ReliabilityRecord } from '../../analytics/reliability/reliability-record.ts'
+import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { freshnessPart, type LastSeen } from './freshness.ts'
 import { jsonMembers } from './json-text.ts'
 import { reliabilityPart } from './reliability.ts'

@@ -1,7 +1,7 @@
 /** How many readings of the window are good, suspect or missing, and which tests found them suspect. */
 
-import { checkQuality } from '../../analytics/quality.ts'
-import { qualityLimits } from '../../analytics/quality-limits.ts'
+import { checkQuality } from '../../analytics/quality/quality.ts'
+import { qualityLimits } from '../../analytics/quality/quality-limits.ts'
 import { byMetric, type StatsWindow } from './window.ts'
 
 /** While it is unknown how far apart readings should be, no two of them are neighbours. */

@@ -1,8 +1,8 @@
 /** How reliably the device reports, up to the full minute of the request. */
 
-import type { LocalTime } from '../../analytics/local-time.ts'
-import { reliabilityAt } from '../../analytics/reliability.ts'
-import type { ReliabilityRecord } from '../../analytics/reliability-record.ts'
+import { reliabilityAt } from '../../analytics/reliability/reliability.ts'
+import type { ReliabilityRecord } from '../../analytics/reliability/reliability-record.ts'
+import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { textOf } from './freshness.ts'
 
 export function reliabilityPart(record: ReliabilityRecord, nowMs: number, local: LocalTime) {

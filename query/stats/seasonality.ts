@@ -1,18 +1,23 @@
 /** The cycles of each metric, how strong they are, and what a day and a week look like. */
 
-import { detrend } from '../../analytics/detrend.ts'
-import { falseAlarmProbability, momentsOfTimes } from '../../analytics/false-alarm.ts'
-import { binMeans, type GridFrame } from '../../analytics/grid.ts'
-import { hampelClean } from '../../analytics/hampel.ts'
-import { harmonicsOf } from '../../analytics/harmonics.ts'
-import { hoursOfDay } from '../../analytics/hour-of-week.ts'
-import { fitSinusoidAtTimes } from '../../analytics/lomb-scargle.ts'
+import { detrend } from '../../analytics/decomposition/detrend.ts'
+import { dailyProfile, extremeHours, weeklyProfile } from '../../analytics/decomposition/profiles.ts'
+import { strengthLabel, strengthOf } from '../../analytics/decomposition/strength.ts'
 import { orNull } from '../../analytics/or-null.ts'
-import { cellMiddleMs, repeatsDaily } from '../../analytics/phase-time.ts'
 import { presentOf } from '../../analytics/present.ts'
-import { dailyProfile, extremeHours, weeklyProfile } from '../../analytics/profiles.ts'
-import { createPeakSearch, nyquist, type SeasonalPeak, type SeasonalPeaks } from '../../analytics/seasonal-peaks.ts'
-import { strengthLabel, strengthOf } from '../../analytics/strength.ts'
+import { hampelClean } from '../../analytics/quality/hampel.ts'
+import { falseAlarmProbability, momentsOfTimes } from '../../analytics/spectrum/false-alarm.ts'
+import { harmonicsOf } from '../../analytics/spectrum/harmonics.ts'
+import { fitSinusoidAtTimes } from '../../analytics/spectrum/lomb-scargle.ts'
+import { cellMiddleMs, repeatsDaily } from '../../analytics/spectrum/phase-time.ts'
+import {
+  createPeakSearch,
+  nyquist,
+  type SeasonalPeak,
+  type SeasonalPeaks,
+} from '../../analytics/spectrum/seasonal-peaks.ts'
+import { binMeans, type GridFrame } from '../../analytics/time/grid.ts'
+import { hoursOfDay } from '../../analytics/time/hour-of-week.ts'
 import type { Metric } from '../../store/tables.ts'
 import { verdictOf } from './verdict.ts'
 import { byMetric, cellMiddles, dayMs, type StatsWindow } from './window.ts'

@@ -1,9 +1,9 @@
 /** Everything that can be said of one device: the answer to `stats_data`. */
 
-import { releaseTransforms } from '../../analytics/block-spectra.ts'
-import type { LocalTime } from '../../analytics/local-time.ts'
+import { releaseTransforms } from '../../analytics/correlation/block-spectra.ts'
 import { release } from '../../analytics/release.ts'
-import { recordReliability } from '../../analytics/reliability-record.ts'
+import { recordReliability } from '../../analytics/reliability/reliability-record.ts'
+import type { LocalTime } from '../../analytics/time/local-time.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'
 import { answerContext } from '../answers/answer-text.ts'
 import { units } from '../answers/units.ts'

@@ -1,6 +1,6 @@
 /** Each quantity's series on the fine grid, transformed once for all that asks how it goes with others and with itself. */
 
-import { type SeriesTransform, seriesTransform } from '../../analytics/block-spectra.ts'
+import { type SeriesTransform, seriesTransform } from '../../analytics/correlation/block-spectra.ts'
 import { dayMs, mapColumns, type Quantity, quantities, type StatsWindow } from './window.ts'
 
 /** Undefined where nothing was observed or nothing varies. */

@@ -1,6 +1,6 @@
 /** Whether there is enough of a series for a figure, and if not, why. */
 
-import { isConstant, type Moments } from '../../analytics/moments.ts'
+import { isConstant, type Moments } from '../../analytics/summary/moments.ts'
 
 export interface Verdict {
   readonly status: 'ok' | 'no_data' | 'insufficient_data' | 'constant'

@@ -1,12 +1,12 @@
 /** What the parts of the statistics share: the window's readings, their cadence and their means on two grids. */
 
-import { type Cadence, cadenceOf } from '../../analytics/cadence.ts'
-import { dewPoints } from '../../analytics/derived.ts'
-import { binMeans, frameOf, type GridFrame, gridStepMs } from '../../analytics/grid.ts'
-import { hoursOfDay, hoursOfWeek } from '../../analytics/hour-of-week.ts'
-import type { LocalTime } from '../../analytics/local-time.ts'
 import { upperBound } from '../../analytics/lower-bound.ts'
-import { type Moments, momentsOf } from '../../analytics/moments.ts'
+import { type Cadence, cadenceOf } from '../../analytics/reliability/cadence.ts'
+import { dewPoints } from '../../analytics/summary/derived.ts'
+import { type Moments, momentsOf } from '../../analytics/summary/moments.ts'
+import { binMeans, frameOf, type GridFrame, gridStepMs } from '../../analytics/time/grid.ts'
+import { hoursOfDay, hoursOfWeek } from '../../analytics/time/hour-of-week.ts'
+import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { type Metric, metrics } from '../../store/tables.ts'
 import type { Series } from '../series.ts'
 

@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
-import { type Aggregate, aggregate } from '../../analytics/aggregates.ts'
-import { type Cadence, cadenceOf } from '../../analytics/cadence.ts'
-import { localDays } from '../../analytics/local-days.ts'
-import { createLocalTime } from '../../analytics/local-time.ts'
-import { timeWeightedMean } from '../../analytics/time-weighted-mean.ts'
+import { type Cadence, cadenceOf } from '../../analytics/reliability/cadence.ts'
+import { type Aggregate, aggregate } from '../../analytics/summary/aggregates.ts'
+import { timeWeightedMean } from '../../analytics/summary/time-weighted-mean.ts'
+import { localDays } from '../../analytics/time/local-days.ts'
+import { createLocalTime } from '../../analytics/time/local-time.ts'
 import { deviation, floats, readFixture, timesFrom } from './fixture.ts'
 
 const hourMs = 3_600_000

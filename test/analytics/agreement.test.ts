@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
-import { type Agreement, agreementOf } from '../../analytics/agreement.ts'
-import { orthogonalLine } from '../../analytics/orthogonal-line.ts'
+import { type Agreement, agreementOf } from '../../analytics/correlation/agreement.ts'
+import { orthogonalLine } from '../../analytics/correlation/orthogonal-line.ts'
 import { deviation, floats, readFixture } from './fixture.ts'
 import { autoregressive, withLoss } from './series.ts'
 

@@ -3,14 +3,14 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
-import { autocorrelation, lagOneAutocorrelation } from '../../analytics/autocorrelation.ts'
+import { autocorrelation, lagOneAutocorrelation } from '../../analytics/correlation/autocorrelation.ts'
 import {
   autocorrelationBands,
   autocorrelationLagMax,
   autocorrelationPeak,
   decorrelationLag,
   shownLags,
-} from '../../analytics/autocorrelation-bands.ts'
+} from '../../analytics/correlation/autocorrelation-bands.ts'
 import { floats, readFixture } from './fixture.ts'
 import { at, autoregressive, found, goldenDaily, goldenGaps, withLoss } from './series.ts'
 

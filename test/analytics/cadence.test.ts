@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
-import { cadenceOf } from '../../analytics/cadence.ts'
 import { presentOf } from '../../analytics/present.ts'
-import { differences, thin } from '../../analytics/thinning.ts'
+import { cadenceOf } from '../../analytics/reliability/cadence.ts'
+import { differences, thin } from '../../analytics/reliability/thinning.ts'
 import { deviation, readFixture, timesFrom } from './fixture.ts'
 
 interface Case {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
-import { dayNumber, formatDate, parseDate } from '../../analytics/calendar.ts'
+import { dayNumber, formatDate, parseDate } from '../../analytics/time/calendar.ts'
 
 const dayMs = 86_400_000
 

@@ -9,10 +9,10 @@ import {
   correlationP,
   correlationSeries,
   effectiveCount,
-} from '../../analytics/correlation.ts'
-import { hourOfDayMeans, hourOfDayRemoved } from '../../analytics/deseasonalise.ts'
-import { holmSignificant } from '../../analytics/holm.ts'
-import { midRanks } from '../../analytics/ranks.ts'
+} from '../../analytics/correlation/correlation.ts'
+import { holmSignificant } from '../../analytics/correlation/holm.ts'
+import { midRanks } from '../../analytics/correlation/ranks.ts'
+import { hourOfDayMeans, hourOfDayRemoved } from '../../analytics/decomposition/deseasonalise.ts'
 import { deviation, floats, readFixture } from './fixture.ts'
 import { autoregressive, goldenDaily, goldenFollower, withLoss } from './series.ts'
 

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
-import { seriesTransform } from '../../analytics/block-spectra.ts'
-import { crossCorrelation, largestCrossCorrelation } from '../../analytics/cross-correlation.ts'
+import { seriesTransform } from '../../analytics/correlation/block-spectra.ts'
+import { crossCorrelation, largestCrossCorrelation } from '../../analytics/correlation/cross-correlation.ts'
 import { floats, readFixture } from './fixture.ts'
 import { autoregressive, found, goldenDaily, goldenFollower, withLoss } from './series.ts'
 

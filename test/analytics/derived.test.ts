@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { test } from 'tap'
-import { absoluteHumidity, dewPoint, dewPoints, seaLevelPressure } from '../../analytics/derived.ts'
+import { absoluteHumidity, dewPoint, dewPoints, seaLevelPressure } from '../../analytics/summary/derived.ts'
 
 type Row = [
   temperature: number,

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { test } from 'tap'
-import { downsample } from '../../analytics/downsample.ts'
+import { downsample } from '../../analytics/summary/downsample.ts'
 
 const minuteMs = 60_000
 const gapMs = 2.5 * minuteMs

@@ -1,7 +1,7 @@
 /** Fourier transforms against their definition. */
 
 import { test } from 'tap'
-import { fftPlan, transformSize } from '../../analytics/fft-plans.ts'
+import { fftPlan, transformSize } from '../../analytics/spectrum/fft-plans.ts'
 import { autoregressive } from './series.ts'
 
 /** Σ z_t·exp(−2πi·kt/size) of complex numbers, real and imaginary parts in turn. */

@@ -1,8 +1,8 @@
 /** Freshness at the edges of its states. */
 
 import { test } from 'tap'
-import { cadenceOf } from '../../analytics/cadence.ts'
-import { ageSecondsOf, type FreshnessInput, freshnessOf, lastValueOf } from '../../analytics/freshness.ts'
+import { cadenceOf } from '../../analytics/reliability/cadence.ts'
+import { ageSecondsOf, type FreshnessInput, freshnessOf, lastValueOf } from '../../analytics/reliability/freshness.ts'
 
 const lastMs = Date.UTC(2025, 9, 26, 1)
 const unknown = cadenceOf(new Float64Array(0), null)

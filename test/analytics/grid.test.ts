@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
-import { binMeans, frameOf, gridStepMs } from '../../analytics/grid.ts'
+import { binMeans, frameOf, gridStepMs } from '../../analytics/time/grid.ts'
 import { deviation, floats, readFixture, timesFrom } from './fixture.ts'
 
 interface Case {

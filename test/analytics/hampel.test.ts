@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { test } from 'tap'
-import { hampelClean } from '../../analytics/hampel.ts'
+import { hampelClean } from '../../analytics/quality/hampel.ts'
 
 interface Case {
   readonly name: string

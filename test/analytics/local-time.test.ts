@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
-import { formatDate, parseDate } from '../../analytics/calendar.ts'
-import { createLocalTime } from '../../analytics/local-time.ts'
-import { ZoneOffsets } from '../../analytics/zone-offsets.ts'
+import { formatDate, parseDate } from '../../analytics/time/calendar.ts'
+import { createLocalTime } from '../../analytics/time/local-time.ts'
+import { ZoneOffsets } from '../../analytics/time/zone-offsets.ts'
 
 const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')]
 const hourMs = 3_600_000

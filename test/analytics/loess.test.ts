@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
-import { loess, loessAtEnd } from '../../analytics/loess.ts'
-import { planLoess } from '../../analytics/loess-plan.ts'
+import { loess, loessAtEnd } from '../../analytics/decomposition/loess.ts'
+import { planLoess } from '../../analytics/decomposition/loess-plan.ts'
 
 /**
  * The definition: the nearest `window` values, tricube distance weights, spread and slope around the weighted means.

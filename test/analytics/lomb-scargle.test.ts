@@ -3,10 +3,15 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
-import { detrend } from '../../analytics/detrend.ts'
-import { falseAlarmProbability, observedTimes } from '../../analytics/false-alarm.ts'
-import { fitSinusoid, fitSinusoidAtTimes, observedSeries, withoutSinusoid } from '../../analytics/lomb-scargle.ts'
-import { refineFrequency } from '../../analytics/refine-frequency.ts'
+import { detrend } from '../../analytics/decomposition/detrend.ts'
+import { falseAlarmProbability, observedTimes } from '../../analytics/spectrum/false-alarm.ts'
+import {
+  fitSinusoid,
+  fitSinusoidAtTimes,
+  observedSeries,
+  withoutSinusoid,
+} from '../../analytics/spectrum/lomb-scargle.ts'
+import { refineFrequency } from '../../analytics/spectrum/refine-frequency.ts'
 import { deviation, floats, readFixture } from './fixture.ts'
 import { autoregressive, found, withLoss } from './series.ts'
 

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
-import { isConstant, momentsOf } from '../../analytics/moments.ts'
-import { median, quantile, quantiles } from '../../analytics/quantile.ts'
+import { isConstant, momentsOf } from '../../analytics/summary/moments.ts'
+import { median, quantile, quantiles } from '../../analytics/summary/quantile.ts'
 import { deviation, floats, readFixture } from './fixture.ts'
 
 interface Figures {

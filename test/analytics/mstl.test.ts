@@ -1,8 +1,8 @@
 /** MSTL against statsmodels. Fixture: fixtures/mstl.py. */
 
 import { test } from 'tap'
-import { decomposeSeasons } from '../../analytics/mstl.ts'
-import { dailyStl, decompose, type Stl, weeklyStl } from '../../analytics/stl.ts'
+import { decomposeSeasons } from '../../analytics/decomposition/mstl.ts'
+import { dailyStl, decompose, type Stl, weeklyStl } from '../../analytics/decomposition/stl.ts'
 import { farthest, type HourlySeries, hourlySeries, readFixture } from './fixture.ts'
 
 interface Parts {

@@ -1,7 +1,7 @@
 /** Pressure tendency: which readings it takes, and its words. */
 
 import { test } from 'tap'
-import { pressureTendency, tendencyOf } from '../../analytics/pressure-tendency.ts'
+import { pressureTendency, tendencyOf } from '../../analytics/summary/pressure-tendency.ts'
 
 const minuteMs = 60_000
 const endMs = Date.UTC(2026, 10, 21, 12)

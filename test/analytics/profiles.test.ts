@@ -5,9 +5,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { test } from 'tap'
-import { hoursOfDay, hoursOfWeek } from '../../analytics/hour-of-week.ts'
-import { createLocalTime } from '../../analytics/local-time.ts'
-import { circularMean, dailyProfile, extremeHours, weeklyProfile } from '../../analytics/profiles.ts'
+import { circularMean, dailyProfile, extremeHours, weeklyProfile } from '../../analytics/decomposition/profiles.ts'
+import { hoursOfDay, hoursOfWeek } from '../../analytics/time/hour-of-week.ts'
+import { createLocalTime } from '../../analytics/time/local-time.ts'
 
 type Column = (number | null)[]
 

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
-import { flatLines } from '../../analytics/flat-line.ts'
-import { checkQuality, flagGood, flagMissing, flagSuspect, type Quality } from '../../analytics/quality.ts'
-import { type QualityLimits, qualityLimits } from '../../analytics/quality-limits.ts'
+import { flatLines } from '../../analytics/quality/flat-line.ts'
+import { checkQuality, flagGood, flagMissing, flagSuspect, type Quality } from '../../analytics/quality/quality.ts'
+import { type QualityLimits, qualityLimits } from '../../analytics/quality/quality-limits.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs

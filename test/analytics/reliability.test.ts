@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
-import { type Cadence, cadenceOf } from '../../analytics/cadence.ts'
-import { createLocalTime } from '../../analytics/local-time.ts'
-import { type Reliability, reliabilityAt } from '../../analytics/reliability.ts'
-import { type ReliabilityInput, recordReliability } from '../../analytics/reliability-record.ts'
+import { type Cadence, cadenceOf } from '../../analytics/reliability/cadence.ts'
+import { type Reliability, reliabilityAt } from '../../analytics/reliability/reliability.ts'
+import { type ReliabilityInput, recordReliability } from '../../analytics/reliability/reliability-record.ts'
+import { createLocalTime } from '../../analytics/time/local-time.ts'
 import { deviation, readFixture, timesFrom } from './fixture.ts'
 
 const figures = [

@@ -1,6 +1,6 @@
 /** Made series for the tests: noise with a fixed seed, cycles, gaps, and the goldens G1 to G3. */
 
-import type { Autocorrelation } from '../../analytics/autocorrelation.ts'
+import type { Autocorrelation } from '../../analytics/correlation/autocorrelation.ts'
 
 /** Uniform numbers in [0, 1) from a seed (mulberry32). */
 export function uniform(seed: number): () => number {

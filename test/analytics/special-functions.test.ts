@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
+import { normalQuantile975, studentTwoSidedP } from '../../analytics/correlation/student.ts'
 import { erfc, logGamma, regularisedBeta } from '../../analytics/special-functions.ts'
-import { normalQuantile975, studentTwoSidedP } from '../../analytics/student.ts'
 import { deviation, readFixture } from './fixture.ts'
 
 const reference = readFixture<{

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
-import { dailyStl, decompose, type StlOptions, weeklyStl } from '../../analytics/stl.ts'
+import { dailyStl, decompose, type StlOptions, weeklyStl } from '../../analytics/decomposition/stl.ts'
 import { farthest, type HourlySeries, hourlySeries, readFixture } from './fixture.ts'
 
 interface Parts {

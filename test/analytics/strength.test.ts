@@ -5,9 +5,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { test } from 'tap'
-import { fillGaps } from '../../analytics/fill-gaps.ts'
-import { hampelClean } from '../../analytics/hampel.ts'
-import { strengthLabel, strengthOf } from '../../analytics/strength.ts'
+import { strengthLabel, strengthOf } from '../../analytics/decomposition/strength.ts'
+import { hampelClean } from '../../analytics/quality/hampel.ts'
+import { fillGaps } from '../../analytics/time/fill-gaps.ts'
 
 interface Case {
   readonly name: string

@@ -1,10 +1,10 @@
 /** The admin API: whole answers of its routes. */
 
 import t from 'tap'
-import { NewDevice } from '../../auth/device.ts'
-import { writeDeadLetter } from '../../ingest/dead-letters.ts'
-import { openDisk } from '../../ingest/disk.ts'
-import { recordLength, writeRecord } from '../../ingest/record.ts'
+import { NewDevice } from '../../auth/devices/device.ts'
+import { writeDeadLetter } from '../../ingest/forwarder/dead-letters.ts'
+import { openDisk } from '../../ingest/journal/disk.ts'
+import { recordLength, writeRecord } from '../../ingest/journal/record.ts'
 import { adminToken, startAdmin } from '../support/admin.ts'
 
 const { app, devices, ingest, journal, store, ask } = await startAdmin(t)

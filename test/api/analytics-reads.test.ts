@@ -2,7 +2,7 @@
 
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import t from 'tap'
-import { createLocalTime } from '../../analytics/local-time.ts'
+import { createLocalTime } from '../../analytics/time/local-time.ts'
 import { until } from '../support/processes.ts'
 import { readClient, refusing } from '../support/reading-client.ts'
 import { startService } from '../support/service.ts'

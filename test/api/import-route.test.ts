@@ -7,7 +7,7 @@ import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { fastify } from 'fastify'
 import t, { type Test } from 'tap'
 import { registerImport } from '../../api/admin/import.ts'
-import type { Device } from '../../auth/device.ts'
+import type { Device } from '../../auth/devices/device.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
 import { waitFor } from '../support/wait-for.ts'
 

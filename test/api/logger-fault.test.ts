@@ -3,8 +3,8 @@
 import { fastify } from 'fastify'
 import { pino } from 'pino'
 import { test } from 'tap'
+import { BusyError } from '../../api/http/send-budget.ts'
 import { registerLogger } from '../../api/logger/logger.ts'
-import { BusyError } from '../../api/send-budget.ts'
 
 test('the log tells what went wrong, and where', async t => {
   let logged = ''

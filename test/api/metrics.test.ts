@@ -2,7 +2,7 @@
 
 import { fastify } from 'fastify'
 import { test } from 'tap'
-import { createMetrics, rejectionReasons } from '../../api/metrics.ts'
+import { createMetrics, rejectionReasons } from '../../api/http/metrics.ts'
 
 /** Every figure is 0. */
 const zeros = new Proxy({}, { get: () => 0 })

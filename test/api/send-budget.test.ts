@@ -6,7 +6,7 @@ import { fastify } from 'fastify'
 import t, { type Test } from 'tap'
 import { registerContentFiles } from '../../api/content-files/content-files.ts'
 import { routedUrl } from '../../api/content-files/requested-path.ts'
-import { BusyError, boundSending } from '../../api/send-budget.ts'
+import { BusyError, boundSending } from '../../api/http/send-budget.ts'
 import { silentLog } from '../support/databases.ts'
 import { until } from '../support/processes.ts'
 

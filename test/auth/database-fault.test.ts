@@ -2,9 +2,9 @@
 
 import pg from 'pg'
 import t from 'tap'
-import { isDatabaseAway } from '../../auth/database-fault.ts'
-import { NewDevice } from '../../auth/device.ts'
-import { openDevices } from '../../auth/devices.ts'
+import { NewDevice } from '../../auth/devices/device.ts'
+import { openDevices } from '../../auth/devices/devices.ts'
+import { isDatabaseAway } from '../../store/postgres/database-fault.ts'
 import { silentLog, startDatabases } from '../support/databases.ts'
 
 const { store } = await startDatabases(t, {

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import t from 'tap'
-import { DeviceChange, DeviceName, NewDevice, slugOf } from '../../auth/device.ts'
+import { DeviceChange, DeviceName, NewDevice, slugOf } from '../../auth/devices/device.ts'
 
 t.test('a name is 1 to 64 characters, composed, without colon and controls', async t => {
   const allowed = (name: string) => DeviceName.safeParse(name).success

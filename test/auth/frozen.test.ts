@@ -4,9 +4,9 @@
  */
 
 import t, { type Test } from 'tap'
-import type { Changed } from '../../auth/commits.ts'
-import { NewDevice } from '../../auth/device.ts'
-import { type Devices, type DevicesOptions, openDevices } from '../../auth/devices.ts'
+import type { Changed } from '../../auth/devices/commits.ts'
+import { NewDevice } from '../../auth/devices/device.ts'
+import { type Devices, type DevicesOptions, openDevices } from '../../auth/devices/devices.ts'
 import { silentLog, startDatabases } from '../support/databases.ts'
 import { freeze } from '../support/frozen.ts'
 import { serverPid, until } from '../support/processes.ts'

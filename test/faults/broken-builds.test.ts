@@ -11,6 +11,6 @@ test('every broken build finds the place that it breaks', async t => {
   for (const [index, { name, changes }] of brokenBuilds.entries()) {
     t.doesNotThrow(() => copySource(source, join(folder, String(index)), changes), name)
   }
-  const gone = [{ file: 'ingest/disk.ts', from: 'this is not there', to: '' }]
+  const gone = [{ file: 'ingest/journal/disk.ts', from: 'this is not there', to: '' }]
   t.throws(() => copySource(source, join(folder, 'gone'), gone), /does not have this once/)
 })

@@ -29,7 +29,7 @@ interface BrokenBuild {
 }
 
 const cyclesMax = 10
-const folders = ['analytics', 'api', 'auth', 'ingest', 'query', 'store', 'package.json']
+const folders = ['analytics', 'api', 'auth', 'cli', 'content', 'ingest', 'query', 'store', 'package.json']
 const readTime = 'view.getFloat64(offset + offsetOf.timeUs, true)'
 
 export const brokenBuilds: BrokenBuild[] = [
@@ -37,13 +37,13 @@ export const brokenBuilds: BrokenBuild[] = [
     name: 'acknowledged before the sync',
     changes: [
       {
-        file: 'ingest/segment-writer.ts',
+        file: 'ingest/journal/segment-writer.ts',
         from: '      segment.file.write(bytes, segment.length)\n',
         // The group before is synced when the next one comes.
         to: '      segment.file.sync()\n      segment.file.write(bytes, segment.length)\n',
       },
       {
-        file: 'ingest/segment-writer.ts',
+        file: 'ingest/journal/segment-writer.ts',
         from:
           '    try {\n      segment.file.sync()\n    } catch (error) {\n' +
           '      return this.#abandon(segment, bytes.length, error)\n    }\n    segment.length += bytes.length\n',
@@ -57,7 +57,7 @@ export const brokenBuilds: BrokenBuild[] = [
     name: 'no check sum',
     changes: [
       {
-        file: 'ingest/group.ts',
+        file: 'ingest/journal/group.ts',
         from: 'if (crc32(bytes.subarray(offset + 8, offset + end)) !== view.getUint32(4, true)) return undefined',
         to: '',
       },
@@ -68,20 +68,20 @@ export const brokenBuilds: BrokenBuild[] = [
     name: 'a table without DEDUP',
     changes: [
       { file: 'store/tables.ts', from: ' DEDUP UPSERT KEYS(ts, device)', to: '' },
-      { file: 'store/questdb-tables.ts', from: 'if (is !== wanted) {', to: "if (is === 'missing') {" },
+      { file: 'store/questdb/questdb-tables.ts', from: 'if (is !== wanted) {', to: "if (is === 'missing') {" },
     ],
     cycle: (harness, tally, seed) => dieAtPoints(harness, tally, seed, 1, ['after-taken']),
   },
   {
     name: 'trimmed at the 204',
-    changes: [{ file: 'ingest/settlement.ts', from: "if (state.writerTxn < txn) return 'nothing'", to: '' }],
+    changes: [{ file: 'ingest/forwarder/settlement.ts', from: "if (state.writerTxn < txn) return 'nothing'", to: '' }],
     cycle: (harness, tally, seed) => suspendTable(harness, tally, seed, 1),
   },
   {
     name: 'stamped anew when it is sent',
     changes: [
       {
-        file: 'ingest/rows.ts',
+        file: 'ingest/forwarder/rows.ts',
         from: `const timeUs = ${readTime}\n    const symbolLength`,
         to: `const timeUs = (${readTime} % 1000 === 0 ? ${readTime} : (view.constructor.stamp = Math.max((view.constructor.stamp ?? 0) + 2, Date.now() * 1000 + 1)))\n    const symbolLength`,
       },
@@ -92,7 +92,7 @@ export const brokenBuilds: BrokenBuild[] = [
     name: 'several requests of one device in flight',
     changes: [
       {
-        file: 'ingest/delivery.ts',
+        file: 'ingest/forwarder/delivery.ts',
         from: 'const answer = await connection.write(encoder.body(slice))',
         // Over whichever connection, again until it is taken; nobody waits for it.
         to:
@@ -109,7 +109,7 @@ export const brokenBuilds: BrokenBuild[] = [
     name: 'an erase without a tombstone',
     changes: [
       {
-        file: 'ingest/tombstones.ts',
+        file: 'ingest/journal/tombstones.ts',
         from: 'return position < (this.#ends.get(deviceNumber) ?? 0)',
         to: 'return false',
       },

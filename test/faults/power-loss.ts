@@ -3,14 +3,14 @@
  * of the records that were handed over, with the answer that each got.
  */
 
-import { groupHeaderLength } from '../../ingest/group.ts'
-import { recordLength, writeRecord } from '../../ingest/record.ts'
-import { recoverJournal } from '../../ingest/recovery.ts'
-import { SegmentReader } from '../../ingest/segment-reader.ts'
-import { SegmentWriter } from '../../ingest/segment-writer.ts'
-import { listSegments } from '../../ingest/segments.ts'
-import type { Stamper } from '../../ingest/stamp.ts'
-import { openStamper } from '../../ingest/stamp-file.ts'
+import { groupHeaderLength } from '../../ingest/journal/group.ts'
+import { recordLength, writeRecord } from '../../ingest/journal/record.ts'
+import { recoverJournal } from '../../ingest/journal/recovery.ts'
+import { SegmentReader } from '../../ingest/journal/segment-reader.ts'
+import { SegmentWriter } from '../../ingest/journal/segment-writer.ts'
+import { listSegments } from '../../ingest/journal/segments.ts'
+import type { Stamper } from '../../ingest/journal/stamp.ts'
+import { openStamper } from '../../ingest/journal/stamp-file.ts'
 import { silentLog } from '../support/databases.ts'
 import { device, reading, unsealed } from '../support/journal-parts.ts'
 import { createRandom, type Random } from './seeded-random.ts'

@@ -3,7 +3,7 @@
  * part: sectors of writes, lengths of files, names that were given, changed or removed.
  */
 
-import type { Disk, DiskFile } from '../../ingest/disk.ts'
+import type { Disk, DiskFile } from '../../ingest/journal/disk.ts'
 import type { Random } from './seeded-random.ts'
 import { SimulatedFile } from './simulated-file.ts'
 import { SimulatedNames } from './simulated-names.ts'

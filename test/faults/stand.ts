@@ -6,7 +6,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { openDataDirectory } from '../../store/data-directory.ts'
-import { freePort } from '../../store/free-port.ts'
+import { freePort } from '../../store/process/free-port.ts'
 import { openStore } from '../../store/store.ts'
 import { storeOptions } from '../support/databases.ts'
 import { until } from '../support/processes.ts'

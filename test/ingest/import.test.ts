@@ -5,8 +5,8 @@ import { Readable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { Format } from '../../ingest/formats/line-reader.ts'
-import { createImporter, type ImporterOptions } from '../../ingest/import.ts'
-import { areWholeRecords, type RecordFields, readRecord } from '../../ingest/record.ts'
+import { createImporter, type ImporterOptions } from '../../ingest/import/import.ts'
+import { areWholeRecords, type RecordFields, readRecord } from '../../ingest/journal/record.ts'
 
 const nowMs = Date.UTC(2026, 5, 1)
 const header = 'timestamp,device,temperature,humidity,pressure\n'

@@ -1,8 +1,8 @@
 import { test } from 'tap'
-import { openDisk } from '../../ingest/disk.ts'
-import { Journal, type JournalOptions, type Outcome } from '../../ingest/journal.ts'
-import { readRecord } from '../../ingest/record.ts'
-import { SegmentReader } from '../../ingest/segment-reader.ts'
+import { openDisk } from '../../ingest/journal/disk.ts'
+import { Journal, type JournalOptions, type Outcome } from '../../ingest/journal/journal.ts'
+import { readRecord } from '../../ingest/journal/record.ts'
+import { SegmentReader } from '../../ingest/journal/segment-reader.ts'
 import { silentLog, type TestHooks, temporaryFolder } from '../support/databases.ts'
 import { device, reading, records } from '../support/journal-parts.ts'
 

@@ -1,9 +1,9 @@
 import { createBuffer, SenderOptions } from '@questdb/nodejs-client'
 import fc from 'fast-check'
 import { test } from 'tap'
-import { encodeName, LineProtocolBuffer } from '../../ingest/line-protocol.ts'
-import { recordLengthMax, writeRecord } from '../../ingest/record.ts'
-import { ReadingRows, rowLength } from '../../ingest/rows.ts'
+import { encodeName, LineProtocolBuffer } from '../../ingest/forwarder/line-protocol.ts'
+import { ReadingRows, rowLength } from '../../ingest/forwarder/rows.ts'
+import { recordLengthMax, writeRecord } from '../../ingest/journal/record.ts'
 import { metrics, readingsTable } from '../../store/tables.ts'
 
 const options = await SenderOptions.fromConfig('http::addr=127.0.0.1:9000;protocol_version=2;auto_flush=off')

@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'tap'
-import { connectQuestdb, type QuestdbConnection, type WriteAnswer } from '../../ingest/questdb.ts'
-import type { RequestBody } from '../../ingest/request-body.ts'
+import { connectQuestdb, type QuestdbConnection, type WriteAnswer } from '../../ingest/forwarder/questdb.ts'
+import type { RequestBody } from '../../ingest/forwarder/request-body.ts'
 import type { TestHooks } from '../support/databases.ts'
 import { bodyOf } from '../support/request-body.ts'
 

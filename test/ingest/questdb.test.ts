@@ -2,7 +2,7 @@
 
 import { test } from 'tap'
 import { type Ingest, openIngest } from '../../ingest/ingest.ts'
-import { offsetOf } from '../../ingest/record.ts'
+import { offsetOf } from '../../ingest/journal/record.ts'
 import type { Store } from '../../store/store.ts'
 import { readingsTable } from '../../store/tables.ts'
 import { silentLog, startDatabases, type TestHooks, temporaryFolder } from '../support/databases.ts'

@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { RequestSize } from '../../ingest/request-size.ts'
+import { RequestSize } from '../../ingest/forwarder/request-size.ts'
 
 const mebibyte = 1024 * 1024
 

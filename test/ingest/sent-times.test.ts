@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { test } from 'tap'
-import { SentTimes } from '../../ingest/sent-times.ts'
-import { type Lane, Settlement } from '../../ingest/settlement.ts'
-import type { TableState } from '../../ingest/table-state.ts'
+import { SentTimes } from '../../ingest/forwarder/sent-times.ts'
+import { type Lane, Settlement } from '../../ingest/forwarder/settlement.ts'
+import type { TableState } from '../../ingest/forwarder/table-state.ts'
 
 const state = (sequencerTxn: number, writerTxn: number): TableState => ({
   ...{ sequencerTxn, writerTxn },

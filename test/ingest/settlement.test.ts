@@ -1,6 +1,6 @@
 import { test } from 'tap'
-import { Settlement } from '../../ingest/settlement.ts'
-import type { TableState } from '../../ingest/table-state.ts'
+import { Settlement } from '../../ingest/forwarder/settlement.ts'
+import type { TableState } from '../../ingest/forwarder/table-state.ts'
 
 const at = (position: number) => ({
   live: position,

@@ -1,8 +1,8 @@
 import { test } from 'tap'
-import { openDisk } from '../../ingest/disk.ts'
-import { createStamper, type Stamper, type StampState } from '../../ingest/stamp.ts'
-import { openStamper, readStamps } from '../../ingest/stamp-file.ts'
-import { createWallClock } from '../../ingest/wall-clock.ts'
+import { openDisk } from '../../ingest/journal/disk.ts'
+import { createStamper, type Stamper, type StampState } from '../../ingest/journal/stamp.ts'
+import { openStamper, readStamps } from '../../ingest/journal/stamp-file.ts'
+import { createWallClock } from '../../ingest/journal/wall-clock.ts'
 import { recordingLog, silentLog, temporaryFolder } from '../support/databases.ts'
 import { openFaultyDisk } from '../support/faulty-disk.ts'
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
-import { createLocalTime } from '../../analytics/local-time.ts'
+import { createLocalTime } from '../../analytics/time/local-time.ts'
 import {
   buildCompare,
   type CompareInput,

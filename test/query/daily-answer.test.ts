@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
-import { createLocalTime, type LocalTime } from '../../analytics/local-time.ts'
+import { createLocalTime, type LocalTime } from '../../analytics/time/local-time.ts'
 import { buildDaily, type DailyInput, dailyStartMs } from '../../query/answers/daily-answer.ts'
 import { deviation, floats, readFixture, timesFrom } from '../analytics/fixture.ts'
 import { type Reading, seriesOf } from './made-series.ts'

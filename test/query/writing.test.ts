@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
-import { createLocalTime } from '../../analytics/local-time.ts'
+import { createLocalTime } from '../../analytics/time/local-time.ts'
 import { ByteWriter } from '../../query/answers/byte-writer.ts'
 import { createPointHeads, writeSeries } from '../../query/answers/point-text.ts'
 import { ReadingsColumns } from '../../query/questdb/readings-columns.ts'

@@ -3,7 +3,7 @@
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
-import { findProgram } from '../../store/find-program.ts'
+import { findProgram } from '../../store/process/find-program.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { runToEnd } from '../support/run-program.ts'
 

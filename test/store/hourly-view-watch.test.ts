@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { type ViewSeen, ViewWatch } from '../../store/hourly-view-watch.ts'
+import { type ViewSeen, ViewWatch } from '../../store/questdb/hourly-view-watch.ts'
 
 const minuteMs = 60_000
 

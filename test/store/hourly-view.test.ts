@@ -1,6 +1,6 @@
 import pg from 'pg'
 import t, { test } from 'tap'
-import { watchHourlyView } from '../../store/hourly-view.ts'
+import { watchHourlyView } from '../../store/questdb/hourly-view.ts'
 import { hourlyView, readingsTable } from '../../store/tables.ts'
 import { recordingLog, silentLog, type TestHooks } from '../support/databases.ts'
 import { until } from '../support/processes.ts'

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { test } from 'tap'
 import { openDataDirectory } from '../../store/data-directory.ts'
-import { freePort } from '../../store/free-port.ts'
-import { migrate, migrationsLock } from '../../store/migrations.ts'
-import { type PostgresAddress, startPostgres } from '../../store/postgres-server.ts'
+import { migrate, migrationsLock } from '../../store/postgres/migrations.ts'
+import { type PostgresAddress, startPostgres } from '../../store/postgres/postgres-server.ts'
+import { freePort } from '../../store/process/free-port.ts'
 import { recordingLog, silentLog, type TestHooks, temporaryFolder } from '../support/databases.ts'
 
 test('migrations', async t => {

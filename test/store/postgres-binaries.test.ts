@@ -3,7 +3,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'tap'
-import { binariesIn, postgresBinaries } from '../../store/postgres-binaries.ts'
+import { binariesIn, postgresBinaries } from '../../store/postgres/postgres-binaries.ts'
 import { temporaryFolder } from '../support/databases.ts'
 
 test('a package whose install script did not run is told with the remedy', async t => {

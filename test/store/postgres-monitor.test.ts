@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { test } from 'tap'
-import { freePort } from '../../store/free-port.ts'
-import { monitorPostgres } from '../../store/postgres-monitor.ts'
+import { monitorPostgres } from '../../store/postgres/postgres-monitor.ts'
+import { freePort } from '../../store/process/free-port.ts'
 import { startDatabases } from '../support/databases.ts'
 import { until } from '../support/processes.ts'
 

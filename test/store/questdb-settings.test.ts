@@ -1,7 +1,7 @@
 /** The settings of our own QuestDB are compared with those that it runs with. */
 
 import { test } from 'tap'
-import { differences, type Parameter, settingsText } from '../../store/questdb-settings.ts'
+import { differences, type Parameter, settingsText } from '../../store/questdb/questdb-settings.ts'
 
 const wanted = { 'cairo.commit.mode': 'sync', 'line.tcp.enabled': 'false', 'http.password': 'secret' }
 

@@ -4,8 +4,8 @@ import { mkdirSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { mock } from 'node:test'
 import { test } from 'tap'
-import { logTail } from '../../store/server-log.ts'
-import { launch, type ServerProcess } from '../../store/server-process.ts'
+import { logTail } from '../../store/process/server-log.ts'
+import { launch, type ServerProcess } from '../../store/process/server-process.ts'
 import { type TestHooks, temporaryFolder } from '../support/databases.ts'
 
 const checkMs = 60_000

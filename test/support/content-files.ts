@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { type FastifyServerOptions, fastify } from 'fastify'
 import type pg from 'pg'
 import { registerContentFiles } from '../../api/content-files/content-files.ts'
-import { createContentFileImporter } from '../../api/content-files/import/importer.ts'
 import { routedUrl } from '../../api/content-files/requested-path.ts'
+import { createContentFileImporter } from '../../content/import/importer.ts'
 import { silentLog, startDatabases, type TestHooks } from './databases.ts'
 
 /** An address where nobody listens stands for a QuestDB that is away. */

@@ -1,6 +1,6 @@
 /** A real directory whose operations fail on request: the disk is the one part of the journal that is stood in for. */
 
-import { type Disk, openDisk } from '../../ingest/disk.ts'
+import { type Disk, openDisk } from '../../ingest/journal/disk.ts'
 
 export interface Faults {
   /** Throws to fail the operation; called before it. */

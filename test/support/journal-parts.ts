@@ -1,8 +1,8 @@
 /** Small readings, devices and records for the tests of the journal. */
 
-import { groupHeaderLength } from '../../ingest/group.ts'
+import { groupHeaderLength } from '../../ingest/journal/group.ts'
+import { type DeviceRef, recordLength, writeRecord } from '../../ingest/journal/record.ts'
 import type { Reading } from '../../ingest/reading.ts'
-import { type DeviceRef, recordLength, writeRecord } from '../../ingest/record.ts'
 
 export function reading(temperature: number, timestampMs?: number): Reading {
   return {

@@ -3,8 +3,8 @@
  * process can be killed and the power cut at any moment; then the next process starts on what is left.
  */
 
-import type { Disk } from '../../ingest/disk.ts'
-import { listSegments } from '../../ingest/segments.ts'
+import type { Disk } from '../../ingest/journal/disk.ts'
+import { listSegments } from '../../ingest/journal/segments.ts'
 import { createRandom } from '../faults/seeded-random.ts'
 import { createSimulatedDisk, type SimulatedDisk } from '../faults/simulated-disk.ts'
 import { device, reading } from './journal-parts.ts'

@@ -3,8 +3,8 @@
  * carried out after its sender has given up.
  */
 
-import type { QuestdbConnection, WriteAnswer } from '../../ingest/questdb.ts'
-import type { RequestBody } from '../../ingest/request-body.ts'
+import type { QuestdbConnection, WriteAnswer } from '../../ingest/forwarder/questdb.ts'
+import type { RequestBody } from '../../ingest/forwarder/request-body.ts'
 import type { Random } from '../faults/seeded-random.ts'
 import { bodyOf, bytesOf } from './request-body.ts'
 import type { SimulatedQuestdb } from './simulated-questdb.ts'

@@ -3,8 +3,8 @@
  * applies what it took when it is told to, and answers as the test says.
  */
 
-import type { QuestdbConnection, WriteAnswer } from '../../ingest/questdb.ts'
-import type { RequestBody } from '../../ingest/request-body.ts'
+import type { QuestdbConnection, WriteAnswer } from '../../ingest/forwarder/questdb.ts'
+import type { RequestBody } from '../../ingest/forwarder/request-body.ts'
 import { metrics } from '../../store/tables.ts'
 import { bytesOf } from './request-body.ts'
 

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path'
 import { tokenizer } from 'acorn'
 
 const root = resolve(import.meta.dirname, '../..')
-const folders = ['analytics', 'api', 'auth', 'ingest', 'query', 'store']
+const folders = ['analytics', 'api', 'auth', 'cli', 'content', 'ingest', 'query', 'store']
 
 export interface SourceRegexp {
   /** `api/config.ts:14` */

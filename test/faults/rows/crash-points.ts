@@ -1,6 +1,6 @@
 /** Rows 2 and 14: the service dies at the dangerous line, and while it sends again what it had not sent. */
 
-import { failPoints } from '../../../ingest/injected-faults.ts'
+import { failPoints } from '../../../ingest/journal/injected-faults.ts'
 import { until } from '../../support/processes.ts'
 import { experiment, type Harness, type Stand } from '../stand.ts'
 import type { Tally } from '../tally.ts'

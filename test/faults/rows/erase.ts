@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EraseReport } from '../../../api/admin/erase-records.ts'
-import { type ErasePoint, erasePoints } from '../../../ingest/injected-faults.ts'
+import { type ErasePoint, erasePoints } from '../../../ingest/journal/injected-faults.ts'
 import { serverPid, until } from '../../support/processes.ts'
 import { type ExperimentOptions, experiment, type Harness, type Stand } from '../stand.ts'
 import type { Tally } from '../tally.ts'

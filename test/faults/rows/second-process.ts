@@ -1,6 +1,6 @@
 /** Row 17: a second process on the same data directory, and the lock of one that was killed. */
 
-import { freePort } from '../../../store/free-port.ts'
+import { freePort } from '../../../store/process/free-port.ts'
 import { createServiceProcess } from '../service-process.ts'
 import { experiment, type Harness } from '../stand.ts'
 import type { Tally } from '../tally.ts'

@@ -1,6 +1,6 @@
 /** Asks for the statistics of made readings, and reads the answer as a client does. */
 
-import { createLocalTime, type LocalTime } from '../../../analytics/local-time.ts'
+import { createLocalTime, type LocalTime } from '../../../analytics/time/local-time.ts'
 import type { AnalysedDevice } from '../../../query/analysed-device.ts'
 import type { Series } from '../../../query/series.ts'
 import { liveText } from '../../../query/stats/live.ts'

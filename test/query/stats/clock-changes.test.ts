@@ -1,7 +1,7 @@
 /** Days of 23 and 25 hours: the answer's days, profiles and texts follow the local clock, everything else does not. */
 
 import { test } from 'tap'
-import { createLocalTime } from '../../../analytics/local-time.ts'
+import { createLocalTime } from '../../../analytics/time/local-time.ts'
 import { type Answer, ask, dayMs, every, minuteMs, near, seriesOf } from './asking.ts'
 
 const local = createLocalTime('Europe/Berlin')

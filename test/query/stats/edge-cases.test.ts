@@ -1,7 +1,7 @@
 /** Whole answers where there is little or nothing to say: the table of edge cases. */
 
 import { test } from 'tap'
-import { cadenceOf } from '../../../analytics/cadence.ts'
+import { cadenceOf } from '../../../analytics/reliability/cadence.ts'
 import { statsAfterMs } from '../../../query/stats/stats-answer.ts'
 import { metrics } from '../../../store/tables.ts'
 import { uniform } from '../../analytics/series.ts'

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'tap'
-import { createLocalTime } from '../../../analytics/local-time.ts'
+import { createLocalTime } from '../../../analytics/time/local-time.ts'
 import type { Series } from '../../../query/series.ts'
 import { type Answer, ask, dayMs, seriesOf } from './asking.ts'
 

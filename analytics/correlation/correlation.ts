@@ -1,0 +1,158 @@
+/**
+ * Pearson's and Spearman's correlation of two series of cells, with p-values for series that have memory.
+ *
+ * Effective count (Bretherton et al. 1999): n_eff = n·(1 − a_x·a_y)/(1 + a_x·a_y), clipped to 2 … n, with the lag-1
+ * autocorrelation a of each series on its own cells. t = r·√((n_eff − 2)/(1 − r²)) has n_eff − 2 degrees of freedom;
+ * the 95 % interval is tanh(atanh r ± 1.959963984540054/√(n_eff − 3)) (Fisher). With n_eff = n that is
+ * `scipy.stats.pearsonr`.
+ */
+
+import { hourOfDayRemoved } from '../decomposition/deseasonalise.ts'
+import { isConstant, momentsOf } from '../summary/moments.ts'
+import { lagOneAutocorrelation } from './autocorrelation.ts'
+import { centredProducts } from './centred-products.ts'
+import { midRanks } from './ranks.ts'
+import { normalQuantile975, studentTwoSidedP } from './student.ts'
+
+/** Fewer pairs than this make no correlation. */
+const pairsMin = 10
+
+export interface CorrelationSeries {
+  /** Cells in order, NaN where missing. */
+  readonly values: Float64Array
+  /** Lag-1 autocorrelation of all its cells, NaN without one. */
+  readonly memory: number
+  /** Mid-ranks of the observed values in order: right for every pair in which none of them is left out. */
+  readonly ranks: Float64Array
+}
+
+/** What does not exist is null; `reason` says why there is no correlation at all. */
+export interface Correlation {
+  readonly n: number
+  readonly nEffective: number | null
+  readonly pearson: number | null
+  readonly pValue: number | null
+  readonly ci95: readonly [number, number] | null
+  readonly spearman: number | null
+  readonly spearmanPValue: number | null
+  /** Pearson's after each series' mean of the local hour of day was taken away; null with fewer than 33 hours. */
+  readonly deseasonalised: number | null
+  readonly reason: 'insufficient_data' | 'constant' | null
+}
+
+export function correlationSeries(values: Float64Array): CorrelationSeries {
+  return {
+    values,
+    memory: lagOneAutocorrelation(values),
+    ranks: midRanks(values.filter(value => !Number.isNaN(value))),
+  }
+}
+
+/**
+ * Only cells in which both series were observed count. `localHours`: 0 … 23 by cell; without them the day has a single
+ * hour, and `deseasonalised` is Pearson's.
+ */
+export function correlation(
+  x: CorrelationSeries,
+  y: CorrelationSeries,
+  localHours: Uint8Array = new Uint8Array(x.values.length),
+): Correlation {
+  const pairs = completePairs(x.values, y.values, localHours)
+  const n = pairs.x.length
+  if (n < pairsMin) return none(n, 'insufficient_data')
+  const xMoments = momentsOf(pairs.x)
+  const yMoments = momentsOf(pairs.y)
+  if (isConstant(xMoments) || isConstant(yMoments)) return none(n, 'constant')
+  const pearson = pearsonCorrelation(pairs.x, pairs.y)
+  const nEffective = effectiveCount(n, x.memory, y.memory)
+  const spearman = pearsonCorrelation(
+    n === x.ranks.length ? x.ranks : midRanks(pairs.x),
+    n === y.ranks.length ? y.ranks : midRanks(pairs.y),
+  )
+  return {
+    n,
+    nEffective,
+    pearson,
+    pValue: correlationP(pearson, nEffective),
+    ci95: correlationInterval(pearson, nEffective),
+    spearman,
+    spearmanPValue: correlationP(spearman, nEffective),
+    deseasonalised: deseasonalisedCorrelation(pairs),
+    reason: null,
+  }
+}
+
+/** Pearson's r of two series without missing values; null when one of them does not vary. */
+function pearsonCorrelation(x: Float64Array, y: Float64Array): number | null {
+  const { xx, yy, xy } = centredProducts(x, y)
+  if (!(xx > 0 && yy > 0)) return null
+  // One root of the product: a series with itself gives exactly 1.
+  return Math.max(-1, Math.min(1, xy / Math.sqrt(xx * yy)))
+}
+
+/** n_eff of `n` pairs of series with these lag-1 autocorrelations; null when one of them is not known. */
+export function effectiveCount(n: number, xMemory: number, yMemory: number): number | null {
+  const product = xMemory * yMemory
+  if (Number.isNaN(product)) return null
+  // With a product of −1 or less, which only rounding could give, every pair counts.
+  if (product <= -1) return n
+  return Math.min(n, Math.max(2, (n * (1 - product)) / (1 + product)))
+}
+
+/** Two-sided p of a correlation; null without it or with n_eff of 2 or less. */
+export function correlationP(r: number | null, nEffective: number | null): number | null {
+  if (r === null || nEffective === null || nEffective <= 2) return null
+  if (Math.abs(r) === 1) return 0
+  return studentTwoSidedP(r * Math.sqrt((nEffective - 2) / ((1 - r) * (1 + r))), nEffective - 2)
+}
+
+/** Fisher's 95 % interval; null without a correlation or with n_eff of 3 or less. */
+export function correlationInterval(r: number | null, nEffective: number | null): [number, number] | null {
+  if (r === null || nEffective === null || nEffective <= 3) return null
+  const half = normalQuantile975 / Math.sqrt(nEffective - 3)
+  return [Math.tanh(Math.atanh(r) - half), Math.tanh(Math.atanh(r) + half)]
+}
+
+interface Pairs {
+  readonly x: Float64Array
+  readonly y: Float64Array
+  readonly localHours: Uint8Array
+}
+
+function completePairs(x: Float64Array, y: Float64Array, localHours: Uint8Array): Pairs {
+  if (x.length !== y.length) throw new RangeError('the two series are not on one grid')
+  const xKept = new Float64Array(x.length)
+  const yKept = new Float64Array(x.length)
+  const hoursKept = new Uint8Array(x.length)
+  let n = 0
+  for (let i = 0; i < x.length; i++) {
+    const xValue = x[i] as number
+    const yValue = y[i] as number
+    if (Number.isNaN(xValue) || Number.isNaN(yValue)) continue
+    xKept[n] = xValue
+    yKept[n] = yValue
+    hoursKept[n++] = localHours[i] as number
+  }
+  return { x: xKept.subarray(0, n), y: yKept.subarray(0, n), localHours: hoursKept.subarray(0, n) }
+}
+
+/**
+ * Each hour of the day costs a degree of freedom, as the mean does of all: with one day and an hour of the next, r would be
+ * ±1 whatever they are. Null also when nothing but the daily profile varies: what is left then is rounding.
+ */
+function deseasonalisedCorrelation({ x, y, localHours }: Pairs): number | null {
+  if (x.length - new Set(localHours).size < pairsMin - 1) return null
+  const xRest = hourOfDayRemoved(x, localHours)
+  const yRest = hourOfDayRemoved(y, localHours)
+  return isRounding(xRest, x) || isRounding(yRest, y) ? null : pearsonCorrelation(xRest, yRest)
+}
+
+function isRounding(rest: Float64Array, values: Float64Array): boolean {
+  const { min, max } = momentsOf(values)
+  return !(momentsOf(rest).std > 1e-12 * Math.max(Math.abs(min), Math.abs(max)))
+}
+
+function none(n: number, reason: 'insufficient_data' | 'constant'): Correlation {
+  const empty = { pearson: null, pValue: null, ci95: null, spearman: null, spearmanPValue: null, deseasonalised: null }
+  return { n, nEffective: null, ...empty, reason }
+}

@@ -1,0 +1,135 @@
+/**
+ * Flags for readings that a person should look at: outside the usual range, a spike, a jump, a flat line. A suspect
+ * reading is shown and counted, and stays in every statistic. The flags are QARTOD's (U.S. IOOS): 1 good, 3 suspect,
+ * 9 missing. What would be 4, fail, was refused at the door, and the test of that range makes every other reading 1.
+ */
+
+import { presentOf } from '../present.ts'
+import { flatLines } from './flat-line.ts'
+import type { QualityLimits } from './quality-limits.ts'
+
+export const flagGood = 1
+export const flagSuspect = 3
+export const flagMissing = 9
+
+interface QualityCounts {
+  readonly good: number
+  readonly suspect: number
+  readonly missing: number
+  /** Readings that each test finds suspect; one reading may be in several. */
+  readonly tests: { readonly range: number; readonly spike: number; readonly rate: number; readonly flat: number }
+}
+
+export interface Quality {
+  /** One a reading. */
+  readonly flags: Uint8Array
+  readonly counts: QualityCounts
+}
+
+const rangeBit = 1
+const spikeBit = 2
+const rateBit = 4
+const flatBit = 8
+
+/** Decimal readings are not exact in binary: 20.4 − 20.3 is less than 0.1 by some 1e-15. */
+const rounding = 1e-9
+/**
+ * The largest interval of a rate is stretched by half, so that a minute's jitter does not switch the test on and off.
+ */
+const rateStretch = 1.5
+
+/**
+ * Of one metric's readings (NaN = missing) at ascending times. Neighbours are the metric's own readings before and
+ * after; a spike and a flat line end at a gap, which is anything longer than `gapMs`.
+ */
+export function checkQuality(
+  timesMs: Float64Array,
+  values: Float64Array,
+  limits: QualityLimits,
+  gapMs: number,
+): Quality {
+  const present = presentOf(timesMs, values)
+  const marks = marksOf(present.timesMs, present.values, limits, gapMs)
+  const flags = new Uint8Array(values.length).fill(flagMissing)
+  for (let index = 0, place = 0; index < values.length; index++) {
+    if (!Number.isNaN(values[index] as number)) flags[index] = marks[place++] === 0 ? flagGood : flagSuspect
+  }
+  return { flags, counts: countMarks(marks, values.length) }
+}
+
+/** One bit a test that finds the reading suspect. */
+function marksOf(times: Float64Array, values: Float64Array, limits: QualityLimits, gapMs: number): Uint8Array {
+  const marks = new Uint8Array(values.length)
+  if (limits.range !== null) markRange(values, limits.range, marks)
+  if (limits.spike !== null) markSpikes(times, values, limits.spike, gapMs, marks)
+  if (limits.rate.length > 0) markRates(times, values, limits.rate, marks)
+  if (limits.flat === null) return marks
+  const flat = flatLines(times, values, limits.flat - rounding, limits.flatBelow, gapMs)
+  for (let index = 0; index < marks.length; index++) if (flat[index] === 1) (marks[index] as number) |= flatBit
+  return marks
+}
+
+function countMarks(marks: Uint8Array, readings: number): QualityCounts {
+  let range = 0
+  let spike = 0
+  let rate = 0
+  let flat = 0
+  let suspect = 0
+  for (let index = 0; index < marks.length; index++) {
+    const mark = marks[index] as number
+    if (mark === 0) continue
+    suspect++
+    if (mark & rangeBit) range++
+    if (mark & spikeBit) spike++
+    if (mark & rateBit) rate++
+    if (mark & flatBit) flat++
+  }
+  return {
+    good: marks.length - suspect,
+    suspect,
+    missing: readings - marks.length,
+    tests: { range, spike, rate, flat },
+  }
+}
+
+function markRange(values: Float64Array, [min, max]: readonly [number, number], marks: Uint8Array): void {
+  for (let index = 0; index < values.length; index++) {
+    const value = values[index] as number
+    if (value < min || value > max) (marks[index] as number) |= rangeBit
+  }
+}
+
+/** |xᵢ − (xᵢ₋₁ + xᵢ₊₁)/2|, of the signed mean: one without its sign is wrong below 0 °C. */
+function markSpikes(times: Float64Array, values: Float64Array, limit: number, gapMs: number, marks: Uint8Array): void {
+  for (let index = 1; index < values.length - 1; index++) {
+    const time = times[index] as number
+    if (time - (times[index - 1] as number) > gapMs || (times[index + 1] as number) - time > gapMs) continue
+    const middle = ((values[index - 1] as number) + (values[index + 1] as number)) / 2
+    if (Math.abs((values[index] as number) - middle) > limit + rounding) (marks[index] as number) |= spikeBit
+  }
+}
+
+/** The later of two successive readings is marked. */
+function markRates(times: Float64Array, values: Float64Array, rate: QualityLimits['rate'], marks: Uint8Array): void {
+  const changeMin = changeMax(rate, 0)
+  for (let index = 1; index < values.length; index++) {
+    const change = Math.abs((values[index] as number) - (values[index - 1] as number))
+    // In a longer time more may change, so that what a minute allows, as nearly always, needs no look at the interval.
+    if (change <= changeMin + rounding) continue
+    const intervalMs = (times[index] as number) - (times[index - 1] as number)
+    if (change > changeMax(rate, intervalMs) + rounding) (marks[index] as number) |= rateBit
+  }
+}
+
+function changeMax(rate: QualityLimits['rate'], intervalMs: number): number {
+  let previousMs = 0
+  let previousChange = rate[0]?.[1] ?? Number.POSITIVE_INFINITY
+  for (const [knotMs, change] of rate) {
+    if (intervalMs <= knotMs) {
+      return previousChange + ((change - previousChange) * (intervalMs - previousMs)) / (knotMs - previousMs)
+    }
+    previousMs = knotMs
+    previousChange = change
+  }
+  return intervalMs <= rateStretch * previousMs ? previousChange : Number.POSITIVE_INFINITY
+}

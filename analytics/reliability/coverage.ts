@@ -1,0 +1,60 @@
+/** Which share of the readings that were due in a stretch of time came. */
+
+import { lowerBound } from '../lower-bound.ts'
+import type { Cadence } from './cadence.ts'
+import { thin } from './thinning.ts'
+
+const hourMs = 3_600_000
+/** The share from which an hour or a day counts as measured (Directive 2008/50/EC, annex XI). */
+export const coverageMin = 0.75
+
+/** When a device, or one of its metrics, reported: all times, and those that count. */
+export interface Arrivals {
+  readonly timesMs: Float64Array
+  /** Without what comes closer than half an interval to the one before: retries and parts of a burst. */
+  readonly thinnedMs: Float64Array
+}
+
+/** Of ascending times. */
+export function arrivalsOf(timesMs: Float64Array, { expectedMs }: Cadence): Arrivals {
+  return { timesMs, thinnedMs: thin(timesMs, 0.5 * (expectedMs ?? 0)) }
+}
+
+export function countBetween(timesMs: Float64Array, startMs: number, endMs: number): number {
+  return Math.max(0, lowerBound(timesMs, endMs) - lowerBound(timesMs, startMs))
+}
+
+/**
+ * The share that came in [startMs, endMs), at most 1. An irregular device is never due, so it is the share of its hours
+ * that have a reading. Null when the interval is unknown or the stretch is empty.
+ */
+export function coverageOf(arrivals: Arrivals, startMs: number, endMs: number, cadence: Cadence): number | null {
+  return coverageShare(coveredBetween(arrivals, startMs, endMs, cadence), startMs, endMs, cadence)
+}
+
+/** The readings of [startMs, endMs) that count, of an irregular device the hours that have one. */
+export function coveredBetween({ timesMs, thinnedMs }: Arrivals, startMs: number, endMs: number, { kind }: Cadence) {
+  return kind === 'irregular' ? hoursWithData(timesMs, startMs, endMs) : countBetween(thinnedMs, startMs, endMs)
+}
+
+/** That as a share of what there could have been. */
+export function coverageShare(covered: number, startMs: number, endMs: number, cadence: Cadence): number | null {
+  const { kind, expectedMs } = cadence
+  if (expectedMs === null || endMs <= startMs) return null
+  const lengthMs = endMs - startMs
+  return kind === 'irregular' ? covered / Math.ceil(lengthMs / hourMs) : Math.min(1, covered / (lengthMs / expectedMs))
+}
+
+/** Hours are counted from the start; the last one may be shorter. */
+function hoursWithData(timesMs: Float64Array, startMs: number, endMs: number): number {
+  let withData = 0
+  let hourBefore = -1
+  for (let index = lowerBound(timesMs, startMs); index < timesMs.length; index++) {
+    const timeMs = timesMs[index] as number
+    if (timeMs >= endMs) break
+    const hour = Math.floor((timeMs - startMs) / hourMs)
+    if (hour !== hourBefore) withData++
+    hourBefore = hour
+  }
+  return withData
+}

@@ -1,0 +1,44 @@
+/** How evenly a device reports. */
+
+import { quantilesInPlace } from '../summary/quantile.ts'
+import type { Cadence } from './cadence.ts'
+
+export interface Jitter {
+  /** 1.4826 times the median distance of the intervals from their median: the standard deviation, were they normal. */
+  readonly jitter_seconds: number | null
+  /** The 95 % quantile of the intervals' distances from the expected one. */
+  readonly jitter_p95_seconds: number | null
+}
+
+/** Makes the median absolute deviation of a normal distribution its standard deviation. */
+const normalPerMad = 1.4826
+
+/** Of the intervals between thinned times that are no gaps; null without any. */
+export function jitterOf(thinnedMs: Float64Array, { expectedMs, gapMs }: Cadence): Jitter {
+  const intervals = intervalsUpTo(gapMs ?? 0, thinnedMs)
+  if (expectedMs === null || intervals.length === 0) return { jitter_seconds: null, jitter_p95_seconds: null }
+  const fromExpected = quantileInPlace(distances(intervals, expectedMs), 0.95)
+  const usualMs = quantileInPlace(intervals, 0.5)
+  const fromUsual = quantileInPlace(distances(intervals, usualMs), 0.5)
+  return { jitter_seconds: (normalPerMad * fromUsual) / 1000, jitter_p95_seconds: fromExpected / 1000 }
+}
+
+function intervalsUpTo(longestMs: number, timesMs: Float64Array): Float64Array {
+  const intervals = new Float64Array(timesMs.length)
+  let count = 0
+  for (let index = 1; index < timesMs.length; index++) {
+    const intervalMs = (timesMs[index] as number) - (timesMs[index - 1] as number)
+    if (intervalMs <= longestMs) intervals[count++] = intervalMs
+  }
+  return intervals.subarray(0, count)
+}
+
+function distances(values: Float64Array, from: number): Float64Array {
+  const result = new Float64Array(values.length)
+  for (let index = 0; index < values.length; index++) result[index] = Math.abs((values[index] as number) - from)
+  return result
+}
+
+function quantileInPlace(values: Float64Array, probability: number): number {
+  return quantilesInPlace(values, [probability])[0] as number
+}

@@ -1,0 +1,172 @@
+/**
+ * What has to be kept of a device's readings to tell its reliability at any later moment, as long as no reading comes:
+ * some kilobytes in place of all the times.
+ */
+
+import { lowerBound } from '../lower-bound.ts'
+import { presentOf } from '../present.ts'
+import { localDays } from '../time/local-days.ts'
+import type { LocalTime } from '../time/local-time.ts'
+import type { Cadence } from './cadence.ts'
+import { type Arrivals, arrivalsOf, countBetween, coveredBetween } from './coverage.ts'
+import { downtimeMs, findGaps, type Gap } from './gaps.ts'
+import { type Jitter, jitterOf } from './jitter.ts'
+
+const minuteMs = 60_000
+const dayMs = 86_400_000
+export const windowsMs = { '24h': dayMs, '7d': 7 * dayMs, '30d': 30 * dayMs }
+export type WindowName = keyof typeof windowsMs
+/** Gaps that are shown one by one. */
+export const gapsMax = 50
+export const daysShown = 30
+/** Readings may be some minutes ahead of our clock; those are kept one by one until their time has come. */
+const aheadMs = 15 * minuteMs
+
+export interface ReliabilityInput {
+  /** Ascending: the readings of the last thirty days and of the thirty local days up to now. */
+  readonly timesMs: Float64Array
+  /** The reading before those, since a gap may reach into the window; null when they begin with the device's first. */
+  readonly beforeMs: number | null
+  /** By metric, as long as the times, NaN where missing. */
+  readonly metrics: Readonly<Record<string, Float64Array>>
+  readonly nowMs: number
+  readonly cadence: Cadence
+  readonly local: LocalTime
+}
+
+export interface ReliabilityRecord {
+  /** The full minute up to which everything is counted. */
+  readonly endMs: number
+  readonly cadence: Cadence
+  /** Null without any reading; not later than the device's first in the longest window. */
+  readonly firstSeenMs: number | null
+  readonly windows: Readonly<Record<WindowName, WindowRecord>>
+  readonly days: readonly DayRecord[]
+  /** Those of the longest window that have ended, newest first, at most fifty. */
+  readonly gaps: readonly Gap[]
+  readonly jitter: Jitter
+  /** The last reading before the end and those that are ahead of it, of any metric and by metric. */
+  readonly recent: Arrivals
+  readonly recentByMetric: Readonly<Record<string, Arrivals>>
+}
+
+interface WindowRecord {
+  /** Readings that count. */
+  readonly received: number
+  /** See `coveredBetween`. */
+  readonly covered: number
+  readonly coveredByMetric: Readonly<Record<string, number>>
+  /** The gap in which the window begins: as time goes on, less of it is inside. */
+  readonly gapAtStart: Gap | null
+  /** Of the others that have ended. */
+  readonly gapCount: number
+  readonly longestGapSeconds: number
+  readonly downtimeMs: number
+}
+
+interface DayRecord {
+  readonly date: string
+  readonly readings: number
+  /** See `coveredBetween`. */
+  readonly covered: number
+}
+
+/** Everything ends at the full minute. */
+export function recordReliability(input: ReliabilityInput): ReliabilityRecord {
+  const { timesMs, beforeMs, cadence, local } = input
+  const endMs = fullMinute(input.nowMs)
+  const firstSeenMs = beforeMs ?? timesMs[0] ?? null
+  const arrivals = arrivalsOf(timesMs, cadence)
+  const byMetric = mapValues(input.metrics, values => arrivalsOf(presentOf(timesMs, values).timesMs, cadence))
+  const gaps = endedGaps(input, endMs)
+  const window = (lengthMs: number) => windowRecord(lengthMs, firstSeenMs, { endMs, cadence, gaps, arrivals, byMetric })
+  const startMs = endMs - windowsMs['30d']
+  return {
+    endMs,
+    cadence,
+    firstSeenMs,
+    windows: { '24h': window(windowsMs['24h']), '7d': window(windowsMs['7d']), '30d': window(windowsMs['30d']) },
+    days: localDays(local, endMs, daysShown).map(day => {
+      const untilMs = Math.min(day.endMs, endMs)
+      const readings = countBetween(arrivals.timesMs, day.startMs, untilMs)
+      return { date: day.date, readings, covered: coveredBetween(arrivals, day.startMs, untilMs, cadence) }
+    }),
+    gaps: gaps.slice(-gapsMax).reverse(),
+    jitter: jitterOf(between(arrivals.thinnedMs, startMs, endMs), cadence),
+    recent: recentOf(arrivals, endMs, beforeMs),
+    recentByMetric: mapValues(byMetric, some => recentOf(some, endMs, null)),
+  }
+}
+
+export function fullMinute(timeMs: number): number {
+  return Math.floor(timeMs / minuteMs) * minuteMs
+}
+
+function between(timesMs: Float64Array, fromMs: number, untilMs: number): Float64Array {
+  return timesMs.subarray(lowerBound(timesMs, fromMs), lowerBound(timesMs, untilMs))
+}
+
+/** Those that reach into the longest window. */
+function endedGaps({ timesMs, beforeMs, cadence }: ReliabilityInput, endMs: number): Gap[] {
+  const { expectedMs, gapMs } = cadence
+  if (expectedMs === null || gapMs === null) return []
+  return findGaps(timesMs.subarray(0, lowerBound(timesMs, endMs)), { expectedMs, gapMs }, beforeMs ?? undefined).filter(
+    gap => gap.end_ms === null || gap.end_ms > endMs - windowsMs['30d'],
+  )
+}
+
+interface Counted {
+  readonly endMs: number
+  readonly cadence: Cadence
+  readonly gaps: readonly Gap[]
+  readonly arrivals: Arrivals
+  readonly byMetric: Readonly<Record<string, Arrivals>>
+}
+
+function windowRecord(lengthMs: number, firstSeenMs: number | null, counted: Counted): WindowRecord {
+  const { endMs, cadence, gaps, arrivals, byMetric } = counted
+  const startMs = windowStart(endMs, lengthMs, firstSeenMs)
+  const inside = gaps.filter(gap => gap.start_ms >= startMs)
+  const expectedMs = cadence.expectedMs ?? 0
+  return {
+    received: countBetween(arrivals.thinnedMs, startMs, endMs),
+    covered: coveredBetween(arrivals, startMs, endMs, cadence),
+    coveredByMetric: mapValues(byMetric, some => coveredBetween(some, startMs, endMs, cadence)),
+    gapAtStart: gaps.find(gap => gap.start_ms < startMs && (gap.end_ms ?? endMs) > startMs) ?? null,
+    gapCount: inside.length,
+    longestGapSeconds: inside.reduce((longest, gap) => Math.max(longest, gap.duration_seconds), 0),
+    downtimeMs: inside.reduce((sum, gap) => sum + downtimeMs(gap, expectedMs, startMs, endMs), 0),
+  }
+}
+
+/** A window does not begin before the device's first reading. */
+export function windowStart(endMs: number, lengthMs: number, firstSeenMs: number | null): number {
+  return Math.max(endMs - lengthMs, Math.min(firstSeenMs ?? endMs - lengthMs, endMs))
+}
+
+function recentOf({ timesMs, thinnedMs }: Arrivals, endMs: number, beforeMs: number | null): Arrivals {
+  const since = (times: Float64Array) => {
+    const from = lowerBound(times, endMs)
+    const ahead = times.slice(Math.max(0, from - 1), lowerBound(times, endMs + aheadMs))
+    return from === 0 && beforeMs !== null ? Float64Array.of(beforeMs, ...ahead) : ahead
+  }
+  return { timesMs: since(timesMs), thinnedMs: since(thinnedMs) }
+}
+
+export function mapValues<Value, Result>(
+  record: Readonly<Record<string, Value>>,
+  change: (value: Value, name: string) => Result,
+): Record<string, Result> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value, name)]))
+}
+
+/** What was counted of a stretch when the record was made, and what has come into it since. */
+export function coveredUntil(
+  counted: number,
+  recent: Arrivals,
+  { endMs, cadence }: ReliabilityRecord,
+  stretch: { readonly startMs: number; readonly endMs: number },
+): number {
+  const before = coveredBetween(recent, stretch.startMs, Math.min(endMs, stretch.endMs), cadence)
+  return counted + coveredBetween(recent, stretch.startMs, stretch.endMs, cadence) - before
+}

@@ -1,0 +1,57 @@
+/**
+ * How reliably a device reports: uptime, completeness and gaps over a day, a week and thirty days that end now. Anchors:
+ * Timescale's `heartbeat_agg` with its predecessor, and the three-quarters rule of Directive 2008/50/EC.
+ */
+
+import { lowerBound } from '../lower-bound.ts'
+import type { LocalTime } from '../time/local-time.ts'
+import { findGaps, type Gap, ongoingGap } from './gaps.ts'
+import type { Jitter } from './jitter.ts'
+import { type ReliabilityDay, reliabilityDays } from './reliability-days.ts'
+import { fullMinute, gapsMax, type ReliabilityRecord, type WindowName, windowsMs } from './reliability-record.ts'
+import { type ReliabilityWindow, reliabilityWindow } from './reliability-window.ts'
+
+export interface Reliability extends Jitter {
+  readonly windows: Record<WindowName, ReliabilityWindow>
+  readonly gap_threshold_seconds: number | null
+  /** Those of the thirty days, newest first, at most fifty; `gaps_total` counts them all. */
+  readonly gaps: Gap[]
+  readonly gaps_total: number
+  readonly days: ReliabilityDay[]
+}
+
+/**
+ * At the full minute of `nowMs`, which is not before the record's. Everything is as if it were recorded anew at that
+ * moment with the same readings, but for two things: the jitter stays, and readings that a window has left behind since
+ * still count in it, so that its shares are off by at most the time since the record over the window's length.
+ */
+export function reliabilityAt(record: ReliabilityRecord, nowMs: number, local: LocalTime): Reliability {
+  const endMs = Math.max(record.endMs, fullMinute(nowMs))
+  const recentGaps = gapsSince(record, endMs)
+  const windows = {
+    '24h': reliabilityWindow('24h', record, recentGaps, endMs),
+    '7d': reliabilityWindow('7d', record, recentGaps, endMs),
+    '30d': reliabilityWindow('30d', record, recentGaps, endMs),
+  }
+  const stillInside = record.gaps.filter(gap => (gap.end_ms ?? endMs) > endMs - windowsMs['30d'])
+  const { gapMs } = record.cadence
+  return {
+    windows,
+    gap_threshold_seconds: gapMs === null ? null : gapMs / 1000,
+    ...record.jitter,
+    gaps: [...recentGaps.toReversed(), ...stillInside].slice(0, gapsMax),
+    gaps_total: windows['30d'].gap_count,
+    days: reliabilityDays(record, endMs, local),
+  }
+}
+
+/** Those that have ended since the record was made, and the one that has not; oldest first. */
+function gapsSince({ cadence, recent }: ReliabilityRecord, endMs: number): Gap[] {
+  const { expectedMs, gapMs } = cadence
+  const timesMs = recent.timesMs.subarray(0, lowerBound(recent.timesMs, endMs))
+  const lastMs = timesMs.at(-1)
+  if (lastMs === undefined || expectedMs === null || gapMs === null) return []
+  const rule = { expectedMs, gapMs }
+  const ongoing = ongoingGap(lastMs, endMs, rule)
+  return ongoing === null ? findGaps(timesMs, rule) : [...findGaps(timesMs, rule), ongoing]
+}

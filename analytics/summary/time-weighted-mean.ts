@@ -1,0 +1,65 @@
+/**
+ * The mean over time of the line through the samples: Σ dᵢ(xᵢ + xᵢ₊₁)/2 / Σ dᵢ over neighbours no further apart than G.
+ * A gap is neither counted nor bridged. numpy: `trapezoid` per segment with d ≤ G.
+ */
+
+import { lowerBound } from '../lower-bound.ts'
+
+/**
+ * Of the samples in [startMs, endMs). Segments that reach over an edge are cut there, at the line's value, so the
+ * samples around the stretch belong into the arrays where they are known. Without a segment it is the plain mean of the
+ * samples, NaN when there are none. NaN values are no samples; times ascend; `gapMs` null: no segment is known to hold.
+ */
+export function timeWeightedMean(
+  timesMs: Float64Array,
+  values: Float64Array,
+  gapMs: number | null,
+  startMs = Number.NEGATIVE_INFINITY,
+  endMs = Number.POSITIVE_INFINITY,
+): number {
+  let timeBefore = Number.NaN
+  let valueBefore = Number.NaN
+  let origin = Number.NaN
+  let count = 0
+  let sum = 0
+  let area = 0
+  let lengthMs = 0
+  for (let index = presentBefore(values, lowerBound(timesMs, startMs)); index < timesMs.length; index++) {
+    const value = values[index] as number
+    if (Number.isNaN(value)) continue
+    const timeMs = timesMs[index] as number
+    // Distances from the first value keep the digits, and keep the mean of equal values equal to them.
+    if (Number.isNaN(origin)) origin = value
+    const betweenMs = timeMs - timeBefore
+    // NaN, before the first sample, is not below anything.
+    if (betweenMs <= (gapMs ?? -1) && betweenMs > 0) {
+      const fromMs = Math.max(timeBefore, startMs)
+      const untilMs = Math.min(timeMs, endMs)
+      const share = middleOf(timeBefore, timeMs, fromMs, untilMs)
+      area += (untilMs - fromMs) * (valueBefore - origin + (value - valueBefore) * share)
+      lengthMs += untilMs - fromMs
+    }
+    if (timeMs >= endMs) break
+    if (timeMs >= startMs) {
+      count++
+      sum += value - origin
+    }
+    timeBefore = timeMs
+    valueBefore = value
+  }
+  if (count === 0) return Number.NaN
+  return origin + (lengthMs > 0 ? area / lengthMs : sum / count)
+}
+
+/** Where on a segment, 0 … 1, the middle of a part of it lies: a line's mean over a stretch is its value there. */
+function middleOf(startMs: number, endMs: number, fromMs: number, untilMs: number): number {
+  // Nearly all segments lie inside, and need no division.
+  if (fromMs === startMs && untilMs === endMs) return 0.5
+  return (fromMs - startMs + (untilMs - startMs)) / 2 / (endMs - startMs)
+}
+
+/** The place of the last value before this one, 0 when there is none. */
+function presentBefore(values: Float64Array, place: number): number {
+  for (let index = place - 1; index > 0; index--) if (!Number.isNaN(values[index] as number)) return index
+  return 0
+}

@@ -1,0 +1,40 @@
+/** The certificate and the key of the service, read and tried before anybody is served with them. */
+
+import { readFileSync } from 'node:fs'
+import { createSecureContext } from 'node:tls'
+import { StartError } from '../../store/start-error.ts'
+import type { Config } from '../config.ts'
+
+export interface Certificate {
+  cert: Buffer
+  key: Buffer
+}
+
+/** Undefined when the service is to speak plain HTTP. */
+export function readCertificate(config: Pick<Config, 'TLS_CERT' | 'TLS_KEY'>): Certificate | undefined {
+  const { TLS_CERT, TLS_KEY } = config
+  if (TLS_CERT === undefined || TLS_KEY === undefined) return undefined
+  const certificate = { cert: readPem('TLS_CERT', TLS_CERT), key: readPem('TLS_KEY', TLS_KEY) }
+  try {
+    createSecureContext(certificate)
+  } catch (error) {
+    throw new StartError(
+      `TLS_CERT ${TLS_CERT} and TLS_KEY ${TLS_KEY} are no certificate with its key (${reasonOf(error)}): ` +
+        'give the PEM file of a certificate chain and that of the private key to it.',
+    )
+  }
+  return certificate
+}
+
+function readPem(setting: string, path: string): Buffer {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    throw new StartError(`${setting} ${path} cannot be read (${reasonOf(error)}): give the path of a PEM file.`)
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException
+  return code ?? message
+}

@@ -1,0 +1,124 @@
+/** Which connections are kept: so many in all, so many of one address, and none that would hold up a stop. */
+
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Log } from '../log.ts'
+import { networkOf } from './networks.ts'
+import { areFilesExhausted, isOutOfFiles } from './open-files.ts'
+
+export interface ConnectionsOptions {
+  max: number
+  perAddress: number
+  /** Proxies, behind whose addresses there are many clients. */
+  isTrusted: (address: string) => boolean
+  log: Log
+}
+
+export interface Connections {
+  /** Applies the limits to a server that does not listen yet. */
+  bound(server: Server): void
+  /** Why connections are refused, or were a short while ago; for the readiness. */
+  fault(): string | undefined
+  /** Closes what is idle or becomes so, and in the end the rest. Resolves at once. */
+  closeAll(): void
+}
+
+const idleSweepMs = 100
+/** What a request may still take when the stop begins; the databases need a part of the five seconds too. */
+const finishMsMax = 2000
+/** For so long a refusal stands in the readiness; no more often are refusals logged. */
+const recentMs = 60_000
+
+export function createConnections({ max, perAddress, isTrusted, log }: ConnectionsOptions): Connections {
+  const servers = new Set<Server>()
+  const sockets = new Set<Socket>()
+  /** Connections by address. */
+  const counts = new Map<string, number>()
+  const full = createIncident(() => log.warn({ max }, 'connections are refused: as many are open as may be'))
+  const filesOut = createIncident(() => log.warn({}, 'connections are refused: the process has no file handles left'))
+  const greedy = createIncident(address =>
+    log.warn({ address, perAddress }, 'connections of an address are refused: it has as many as one may hold'),
+  )
+
+  function take(socket: Socket): void {
+    const address = socket.remoteAddress ?? ''
+    const key = networkOf(address)
+    const count = counts.get(key) ?? 0
+    if (sockets.size >= max) refuse(socket, full)
+    else if (count >= perAddress && !isTrusted(address)) refuse(socket, greedy, address)
+    else keep(socket, key)
+  }
+
+  function keep(socket: Socket, key: string): void {
+    sockets.add(socket)
+    counts.set(key, (counts.get(key) ?? 0) + 1)
+    socket.once('close', () => {
+      sockets.delete(socket)
+      const left = (counts.get(key) ?? 0) - 1
+      if (left > 0) counts.set(key, left)
+      else counts.delete(key)
+    })
+  }
+
+  function refuse(socket: Socket, reason: Incident, detail = ''): void {
+    reason.note(detail)
+    socket.destroy()
+  }
+
+  return {
+    bound(server) {
+      servers.add(server)
+      // Costs less than our own look at the connection, which is for all servers together.
+      server.maxConnections = max
+      server.on('drop', () => full.note(''))
+      // With TLS these are the sockets below it, so one that never shakes hands is among them too.
+      server.on('connection', take)
+      server.on('error', error => {
+        if (isOutOfFiles(error)) filesOut.note('')
+        // Faults of the start go to whoever starts it.
+        else if (server.listening) log.error({ err: error }, 'a connection could not be taken')
+      })
+    },
+    fault() {
+      if (areFilesExhausted() || filesOut.isRecent()) return 'the process has no file handles left'
+      return full.isRecent() ? `connections were refused: no more than ${max} are kept` : undefined
+    },
+    closeAll() {
+      // A connection that was busy when the stop began turns idle afterwards and would wait out its keep-alive time.
+      const sweep = setInterval(() => {
+        for (const server of servers) server.closeIdleConnections()
+      }, idleSweepMs)
+      // A client that sends nothing, or half a request, or does not read its answer; Node itself looks at no time limit
+      // any more once it closes.
+      const cut = setTimeout(() => {
+        for (const socket of sockets) socket.destroy()
+        clearInterval(sweep)
+      }, finishMsMax)
+      const [main] = servers
+      main?.once('close', () => {
+        clearInterval(sweep)
+        clearTimeout(cut)
+      })
+    },
+  }
+}
+
+interface Incident {
+  note(detail: string): void
+  isRecent(): boolean
+}
+
+/** Something that may happen a thousand times a second; it is logged the first time, and then once a minute. */
+function createIncident(tell: (detail: string) => void): Incident {
+  let notedMs = Number.NEGATIVE_INFINITY
+  let toldMs = Number.NEGATIVE_INFINITY
+  return {
+    note(detail) {
+      notedMs = performance.now()
+      if (notedMs - toldMs < recentMs) return
+      toldMs = notedMs
+      tell(detail)
+    },
+    isRecent: () => performance.now() - notedMs < recentMs,
+  }
+}

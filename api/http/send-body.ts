@@ -1,0 +1,55 @@
+/** Sends a finished body in the form that the client likes best, or says that the client has it already. */
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Body } from '../../query/kept/body.ts'
+import type { Query } from '../../query/query.ts'
+import { acceptedForms, type Form } from './accept-encoding.ts'
+
+const jsonType = 'application/json; charset=utf-8'
+const plainOnly: readonly Form[] = ['identity']
+
+/** The reply is sent when this returns, or when its promise is kept. */
+export function sendBody(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  body: Body,
+  maxAgeSeconds: number,
+  coded: Query['coded'],
+): FastifyReply | Promise<FastifyReply> {
+  const { headers } = request
+  reply.header('vary', 'accept-encoding')
+  reply.header('cache-control', maxAgeSeconds > 0 ? `public, max-age=${maxAgeSeconds}` : 'no-cache')
+  // A body that came without gzip is too short to gain by any coding.
+  const forms = body.coded.size === 0 ? plainOnly : acceptedForms(headers['accept-encoding'])
+  const known = headers['if-none-match']
+  if (known !== undefined) {
+    const etag = body.etags[forms[0] ?? 'identity']
+    if (isAmong(etag, known)) return reply.code(304).header('etag', etag).send()
+  }
+  for (const form of forms) {
+    const bytes = form === 'identity' ? body.bytes : coded(body, form)
+    if (bytes === undefined) continue
+    if (bytes instanceof Promise) return bytes.then(made => sendForm(reply, body, form, made))
+    return sendForm(reply, body, form, bytes)
+  }
+  return sendForm(reply, body, 'identity', body.bytes)
+}
+
+/** Bytes of a known length go out whole, so that clients of HTTP/1.0 and those that cannot read chunks are served too. */
+function sendForm(reply: FastifyReply, body: Body, form: Form, bytes: Buffer): FastifyReply {
+  reply.header('content-type', jsonType)
+  reply.header('etag', body.etags[form])
+  if (form !== 'identity') reply.header('content-encoding', form)
+  return reply.send(bytes)
+}
+
+/** Compared weakly, as If-None-Match asks: some tags are weak, and a proxy that recompresses marks others so. */
+function isAmong(etag: string, header: string): boolean {
+  if (header === etag || header === '*') return true
+  const opaque = opaqueOf(etag)
+  return header.split(',').some(tag => opaqueOf(tag.trim()) === opaque)
+}
+
+function opaqueOf(tag: string): string {
+  return tag.replace(/^W\//, '')
+}

@@ -1,0 +1,117 @@
+/** Commits one change after the other: in PostgreSQL first, then in memory, and says what came of it. */
+
+import type pg from 'pg'
+import { isDatabaseAway, isNameTaken } from '../../store/postgres/database-fault.ts'
+import { inTransaction, OutcomeUnknown, type Transaction } from '../../store/postgres/transaction.ts'
+import type { CatchUp } from './catch-up.ts'
+import type { DeviceMemory } from './device-memory.ts'
+import type { DeviceRecord, DeviceRow } from './device-record.ts'
+import { readNamed } from './device-sql.ts'
+import type { Turns } from './turns.ts'
+
+/**
+ * Why a change was not made. Only after OUTCOME_UNKNOWN it may have been made all the same: a device whose revocation
+ * that would be logs nothing until it is known, and no other change begins.
+ */
+export type Refusal =
+  | { ok: false; code: 'NAME_TAKEN' | 'NAME_TWICE'; names: string[] }
+  | { ok: false; code: 'DEVICE_UNKNOWN' | 'REGISTRY_FULL' | 'TOO_MANY_CHANGES' | 'DATABASE_AWAY' | 'OUTCOME_UNKNOWN' }
+export type Changed<Value> = { ok: true; value: Value } | Refusal
+
+export interface CommitOptions {
+  pool: pg.Pool
+  memory: DeviceMemory
+  turns: Turns
+  catchUp: CatchUp
+  /** How long PostgreSQL may take for each step of a change. */
+  stepMs: number
+  /** Told why a change could not be made, or may have been made. */
+  failed: (error: unknown) => void
+}
+
+export interface Commits {
+  /** One change at a time, so that memory moves in the order of the commits. `names` are those that it gives away. */
+  inTurn<Value>(names: readonly string[], work: () => Promise<Changed<Value>>): Promise<Changed<Value>>
+  /** Makes a change in PostgreSQL, within a turn. `revokes` are the records that let nobody in any more after it. */
+  transact<Result>(
+    work: (transaction: Transaction) => Promise<Result>,
+    revokes?: readonly DeviceRecord[],
+  ): Promise<Result>
+  /** Takes in what PostgreSQL has made of a record; without a row it no longer has it. */
+  settle<Value>(
+    record: DeviceRecord,
+    row: DeviceRow | undefined,
+    answer: (record: DeviceRecord) => Value,
+  ): Changed<Value>
+}
+
+const away = { ok: false, code: 'DATABASE_AWAY' } as const
+export const unknownDevice = { ok: false, code: 'DEVICE_UNKNOWN' } as const
+
+export function createCommits({ pool, memory, turns, catchUp, stepMs, failed }: CommitOptions): Commits {
+  /** How often PostgreSQL has left a change without its answer. */
+  let failures = 0
+
+  /** PostgreSQL knows a name that memory does not: from now on both do. */
+  async function nameTaken(error: unknown, names: readonly string[]): Promise<Refusal> {
+    if (!isNameTaken(error)) throw error
+    const rows = await readNamed(pool, names)
+    for (const row of rows) memory.take(row)
+    return { ok: false, code: 'NAME_TAKEN', names: rows.map(row => row.name) }
+  }
+
+  async function attempt<Value>(
+    names: readonly string[],
+    work: () => Promise<Changed<Value>>,
+  ): Promise<Changed<Value>> {
+    try {
+      return await work().catch(error => nameTaken(error, names))
+    } catch (error) {
+      const isUnknown = error instanceof OutcomeUnknown
+      if (!isUnknown && !isDatabaseAway(error)) throw error
+      failures += 1
+      failed(error)
+      return isUnknown ? { ok: false, code: 'OUTCOME_UNKNOWN' } : away
+    }
+  }
+
+  return {
+    inTurn: async (names, work) => {
+      const failuresBefore = failures
+      const outcome = await turns.take(async () => {
+        // Those that waited while one met no answer need not each wait for theirs.
+        if (failures > failuresBefore) return away
+        // What comes next rests on what is in memory.
+        if (await catchUp.settle()) return await attempt(names, work)
+        failures += 1
+        return away
+      })
+      return outcome === 'full' ? { ok: false, code: 'TOO_MANY_CHANGES' } : outcome
+    },
+    transact: async (work, revokes = []) => {
+      const sequence = memory.sequence()
+      try {
+        return await inTransaction(pool, stepMs, work)
+      } catch (error) {
+        if (error instanceof OutcomeUnknown) {
+          const setSuspended = (suspended: boolean) => {
+            for (const record of revokes) record.suspended = suspended
+          }
+          setSuspended(true)
+          const { transaction } = error
+          catchUp.outcomeUnknown({ transaction, sequence, settled: () => setSuspended(false) })
+        }
+        throw error
+      }
+    },
+    settle: (record, row, answer) => {
+      if (row === undefined) {
+        // PostgreSQL no longer has it, so nobody may come in with it.
+        memory.drop(record.number)
+        return unknownDevice
+      }
+      memory.take(row)
+      return { ok: true, value: answer(record) }
+    },
+  }
+}

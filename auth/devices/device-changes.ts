@@ -1,0 +1,127 @@
+/** The changes of the registry: committed in PostgreSQL, then made in memory, then answered. */
+
+import type { Transaction } from '../../store/postgres/transaction.ts'
+import { type Changed, type CommitOptions, createCommits, type Refusal, unknownDevice } from './commits.ts'
+import type { DeviceChange, DeviceDetails, IssuedPassword, NewDevice, Rotated } from './device.ts'
+import type { DeviceMemory } from './device-memory.ts'
+import type { Namesake } from './device-sql.ts'
+import * as sql from './device-sql.ts'
+import { digestOf, makePasswords } from './password.ts'
+
+export interface DeviceChanges {
+  /** All or none. `by` is who asks, for the audit. */
+  add(devices: readonly NewDevice[], by: string): Promise<Changed<IssuedPassword[]>>
+  change(name: string, change: DeviceChange, by: string): Promise<Changed<DeviceDetails>>
+  /** A new password beside the old one for the grace time, or at once instead of it. */
+  rotate(name: string, endOld: boolean, by: string): Promise<Changed<Rotated>>
+  /** By number, so that a repeated call never meets a newer device of the same name. */
+  remove(number: number, by: string): Promise<Changed<undefined>>
+  /** Removes who has the name, together with what `write` does for all that have it or had it: both or neither. */
+  removeNamed<Value>(
+    name: string,
+    write: (transaction: Transaction, namesakes: readonly Namesake[]) => Promise<Value>,
+    by: string,
+  ): Promise<Changed<Value>>
+}
+
+export interface DeviceChangesOptions extends CommitOptions {
+  now: () => number
+  graceMs: number
+  devicesMax: number
+}
+
+export function createDeviceChanges(options: DeviceChangesOptions): DeviceChanges {
+  const { memory, now, graceMs, devicesMax } = options
+  const { inTurn, transact, settle } = createCommits(options)
+
+  async function addNow(devices: readonly NewDevice[], by: string): Promise<Changed<IssuedPassword[]>> {
+    const refusal = refuseNames(memory, devices)
+    if (refusal !== undefined) return refusal
+    if (memory.size() + devices.length > devicesMax) return { ok: false, code: 'REGISTRY_FULL' }
+    const passwords = makePasswords(devices.length)
+    const issued = devices.map(({ name }, at) => ({ device: name, password: passwords[at] ?? '' }))
+    const issues = devices.map((device, at) => ({ device, digest: digestOf(issued[at]?.password ?? '') }))
+    const rows = await transact(transaction => sql.insertDevices(transaction, issues, by, now()))
+    for (const row of rows) memory.take(row)
+    return { ok: true, value: issued }
+  }
+
+  function change(name: string, wanted: DeviceChange, by: string): Promise<Changed<DeviceDetails>> {
+    const names = wanted.name === undefined ? [] : [wanted.name]
+    return inTurn(names, async () => {
+      const record = memory.get(name)
+      if (record === undefined) return unknownDevice
+      const row = await transact(transaction => sql.updateSettings(transaction, record.number, wanted, by))
+      return settle(record, row, () => record.details(now()))
+    })
+  }
+
+  function rotate(name: string, endOld: boolean, by: string): Promise<Changed<Rotated>> {
+    const [password = ''] = makePasswords(1)
+    const graceEndsMs = now() + graceMs
+    return inTurn([], async () => {
+      const record = memory.get(name)
+      if (record === undefined) return unknownDevice
+      const keep = endOld ? undefined : record.digestToKeep(now())
+      const credential = { keep, digest: digestOf(password), graceEndsMs }
+      const row = await transact(
+        transaction => sql.updateCredential(transaction, record.number, credential, by),
+        endOld ? [record] : [],
+      )
+      const old_password_until = endOld ? null : new Date(graceEndsMs).toISOString()
+      return settle(record, row, () => ({ device: record.name, password, old_password_until }))
+    })
+  }
+
+  function remove(number: number, by: string): Promise<Changed<undefined>> {
+    return inTurn([], async () => {
+      const record = memory.byNumber(number)
+      if (record === undefined) return unknownDevice
+      const row = await transact(transaction => sql.markRemoved(transaction, number, by, now()), [record])
+      return settle(record, row, () => undefined)
+    })
+  }
+
+  function removeNamed<Value>(
+    name: string,
+    write: (transaction: Transaction, namesakes: readonly Namesake[]) => Promise<Value>,
+    by: string,
+  ): Promise<Changed<Value>> {
+    return inTurn([], async () => {
+      const record = memory.get(name)
+      const done = await transact(
+        async transaction => {
+          const namesakes = await sql.readNamesakes(transaction, name)
+          if (namesakes.length === 0) return undefined
+          const value = await write(transaction, namesakes)
+          const row = record && (await sql.markRemoved(transaction, record.number, by, now()))
+          return { value, row }
+        },
+        record === undefined ? [] : [record],
+      )
+      if (done === undefined) return unknownDevice
+      if (record !== undefined) settle(record, done.row, () => undefined)
+      return { ok: true, value: done.value }
+    })
+  }
+
+  const add = (devices: readonly NewDevice[], by: string) =>
+    inTurn(
+      devices.map(({ name }) => name),
+      () => addNow(devices, by),
+    )
+  return { add, change, rotate, remove, removeNamed }
+}
+
+/** Names that cannot be given: twice in the same request, or to a device that is there already. */
+function refuseNames(memory: DeviceMemory, devices: readonly NewDevice[]): Refusal | undefined {
+  const once = new Set<string>()
+  const twice = new Set<string>()
+  for (const { name } of devices) {
+    if (once.has(name)) twice.add(name)
+    once.add(name)
+  }
+  if (twice.size > 0) return { ok: false, code: 'NAME_TWICE', names: [...twice] }
+  const taken = [...once].filter(name => memory.get(name) !== undefined)
+  return taken.length > 0 ? { ok: false, code: 'NAME_TAKEN', names: taken } : undefined
+}

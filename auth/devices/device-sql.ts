@@ -1,0 +1,194 @@
+/**
+ * The registry in PostgreSQL. Each change is one statement, so the record, its sequence number and the audit row are
+ * written together or not at all.
+ */
+
+import type pg from 'pg'
+import type { Transaction } from '../../store/postgres/transaction.ts'
+import { type DeviceChange, type NewDevice, slugOf } from './device.ts'
+import type { DeviceRow } from './device-record.ts'
+
+type Database = Pick<pg.Pool, 'query'>
+
+const columns = `number, name, symbol, location_short, location_desc, log_switch, battery, altitude_m,
+  expected_interval_s, owner, date_part('epoch', created_at) * 1000,
+  date_part('epoch', last_seen) * 1000, credential_current, credential_next,
+  date_part('epoch', grace_ends_at) * 1000, auth_seq::float8, removed_at IS NOT NULL`
+
+type Values = [
+  ...[number: number, name: string, symbol: string, locationShort: string, locationDesc: string],
+  ...[logSwitch: boolean, battery: boolean, altitudeM: number | null, intervalS: number | null, owner: string | null],
+  ...[createdMs: number, lastSeenMs: number | null, current: Buffer, next: Buffer | null, graceEndsMs: number | null],
+  ...[authSeq: number, removed: boolean],
+]
+
+function rowOf(values: Values): DeviceRow {
+  const [number, name, symbol, location_short, location_desc, log_switch, battery, altitude_m, ...rest] = values
+  const [expected_interval_s, owner, createdMs, lastSeenMs, current, next, graceEndsMs, authSeq, removed] = rest
+  return {
+    ...{ number, name, symbol, location_short, location_desc, log_switch, battery, altitude_m, expected_interval_s },
+    ...{ owner, current, next, authSeq, removed },
+    createdMs: Math.round(createdMs),
+    lastSeenMs: wholeMs(lastSeenMs),
+    graceEndsMs: wholeMs(graceEndsMs),
+  }
+}
+
+/** Seconds as a binary fraction miss the millisecond by a hair, on either side. */
+function wholeMs(timeMs: number | null): number | null {
+  return timeMs === null ? null : Math.round(timeMs)
+}
+
+async function ask(database: Database, text: string, values: unknown[]): Promise<DeviceRow[]> {
+  // Rows as arrays: a hundred thousand objects with repeated keys take twice the time and memory at the start.
+  const { rows } = await database.query<Values>({ text, values, rowMode: 'array' })
+  return rows.map(rowOf)
+}
+
+/** The highest sequence number that has been given out; what is read after it can only be newer. */
+export async function highestSequence(database: Database): Promise<number> {
+  const { rows } = await database.query<{ seq: number }>(
+    // A sequence that was never used shows its first value all the same.
+    'SELECT (CASE WHEN is_called THEN last_value ELSE 0 END)::float8 AS seq FROM auth_seq',
+  )
+  return rows[0]?.seq ?? 0
+}
+
+export function readAfter(database: Database, number: number, rowsMax: number): Promise<DeviceRow[]> {
+  const text = `SELECT ${columns} FROM devices WHERE removed_at IS NULL AND number > $1 ORDER BY number LIMIT $2`
+  return ask(database, text, [number, rowsMax])
+}
+
+/** Every record that has changed after a sequence number, removed ones included. */
+export function readChangedSince(database: Database, sequence: number): Promise<DeviceRow[]> {
+  return ask(database, `SELECT ${columns} FROM devices WHERE auth_seq > $1 ORDER BY auth_seq`, [sequence])
+}
+
+export function readNamed(database: Database, names: readonly string[]): Promise<DeviceRow[]> {
+  const text = `SELECT ${columns} FROM devices WHERE removed_at IS NULL AND name = ANY($1::text[]) ORDER BY number`
+  return ask(database, text, [names])
+}
+
+export interface Issue {
+  device: NewDevice
+  digest: Buffer
+}
+
+export function insertDevices(
+  database: Transaction,
+  issues: readonly Issue[],
+  by: string,
+  nowMs: number,
+): Promise<DeviceRow[]> {
+  const column = <Value>(pick: (device: NewDevice) => Value): Value[] => issues.map(({ device }) => pick(device))
+  const text = `
+    WITH added AS (
+      INSERT INTO devices (name, slug, location_short, location_desc, log_switch, battery, altitude_m,
+        expected_interval_s, owner, credential_current, created_at, auth_seq)
+      SELECT name, slug, location_short, location_desc, log_switch, battery, altitude_m, expected_interval_s, owner,
+        digest, to_timestamp($11::float8 / 1000), nextval('auth_seq')
+      FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bool[], $6::bool[], $7::float8[], $8::int[],
+        $9::text[], $10::bytea[]) WITH ORDINALITY AS given (name, slug, location_short, location_desc, log_switch,
+        battery, altitude_m, expected_interval_s, owner, digest, place)
+      ORDER BY place
+      RETURNING *
+    ), audited AS (
+      INSERT INTO audit (actor, action, subject) SELECT $12, 'device.add', name FROM added
+    )
+    SELECT ${columns} FROM added ORDER BY number`
+  return ask(database, text, [
+    column(device => device.name),
+    column(device => slugOf(device.name)),
+    column(device => device.location_short),
+    column(device => device.location_desc),
+    column(device => device.log_switch),
+    column(device => device.battery),
+    column(device => device.altitude_m),
+    column(device => device.expected_interval_s),
+    column(device => device.owner),
+    issues.map(issue => issue.digest),
+    nowMs,
+    by,
+  ])
+}
+
+interface Update {
+  number: number
+  by: string
+  action: string
+  details: Record<string, unknown>
+}
+
+/** `set` holds assignments of our own making; their values start at $5. Nothing comes back for a removed device. */
+async function update(
+  database: Transaction,
+  { number, by, action, details }: Update,
+  set: string[],
+  values: unknown[],
+) {
+  const text = `
+    WITH changed AS (
+      UPDATE devices SET ${set.join(', ')}, auth_seq = nextval('auth_seq')
+      WHERE number = $1 AND removed_at IS NULL
+      RETURNING *
+    ), audited AS (
+      INSERT INTO audit (actor, action, subject, details) SELECT $2, $3, name, $4::jsonb FROM changed
+    )
+    SELECT ${columns} FROM changed`
+  const rows = await ask(database, text, [number, by, action, JSON.stringify(details), ...values])
+  return rows[0]
+}
+
+const changeable = [
+  ...(['name', 'location_short', 'location_desc', 'log_switch', 'battery', 'altitude_m'] as const),
+  ...(['expected_interval_s', 'owner'] as const),
+] satisfies (keyof DeviceChange)[]
+
+export function updateSettings(database: Transaction, number: number, change: DeviceChange, by: string) {
+  const fields = changeable.filter(field => change[field] !== undefined)
+  const set = fields.map((field, at) => `${field} = $${at + 5}`)
+  const values = fields.map(field => change[field])
+  return update(database, { number, by, action: 'device.change', details: change }, set, values)
+}
+
+export interface NewCredential {
+  /** What stays good until the end of the grace time; undefined when nothing does. */
+  keep: Buffer | undefined
+  digest: Buffer
+  graceEndsMs: number
+}
+
+export function updateCredential(database: Transaction, number: number, credential: NewCredential, by: string) {
+  const { keep, digest, graceEndsMs } = credential
+  const what = { number, by, action: 'device.rotate', details: { old_password_ended: keep === undefined } }
+  if (keep === undefined) {
+    const set = ['credential_current = $5', 'credential_next = NULL', 'grace_ends_at = NULL']
+    return update(database, what, set, [digest])
+  }
+  const set = ['credential_current = $5', 'credential_next = $6', 'grace_ends_at = to_timestamp($7::float8 / 1000)']
+  return update(database, what, set, [keep, digest, graceEndsMs])
+}
+
+export function markRemoved(database: Transaction, number: number, by: string, nowMs: number) {
+  const set = ['removed_at = to_timestamp($5::float8 / 1000)']
+  return update(database, { number, by, action: 'device.remove', details: {} }, set, [nowMs])
+}
+
+/** Notes when devices were last heard of. This is no change of the record, so it has no sequence number and no audit row. */
+export async function saveLastSeen(database: Database, numbers: number[], timesMs: number[]): Promise<void> {
+  const text = `UPDATE devices SET last_seen = greatest(last_seen, to_timestamp(seen.ms / 1000))
+    FROM unnest($1::int[], $2::float8[]) AS seen (number, ms) WHERE devices.number = seen.number`
+  await database.query(text, [numbers, timesMs])
+}
+
+export interface Namesake {
+  number: number
+  symbol: string
+}
+
+/** All records that bear a name or bore it when they were removed, oldest first. */
+export async function readNamesakes(database: Database, name: string): Promise<Namesake[]> {
+  const text = 'SELECT number, symbol FROM devices WHERE name = $1 ORDER BY number'
+  const { rows } = await database.query<Namesake>(text, [name])
+  return rows
+}

@@ -1,0 +1,84 @@
+/** Reads a CSV file of devices; what is wrong with it is told by line, before anything is made. */
+
+import { parse } from 'csv-parse/sync'
+import { NewDevice } from '../auth/devices/device.ts'
+import { CommandError } from './command-error.ts'
+
+const faultsShown = 20
+
+type Cell = (text: string) => unknown
+const text: Cell = cell => cell
+// What is no number or no yes or no goes on as it is, and the schema says what it should be.
+const number: Cell = cell => (Number.isFinite(Number(cell)) ? Number(cell) : cell)
+const truths = new Map([
+  ...['true', 'yes', '1'].map(word => [word, true] as const),
+  ...['false', 'no', '0'].map(word => [word, false] as const),
+])
+const truth: Cell = cell => truths.get(cell.toLowerCase()) ?? cell
+
+const columns = {
+  name: text,
+  location_short: text,
+  location_desc: text,
+  log_switch: truth,
+  battery: truth,
+  altitude_m: number,
+  expected_interval_s: number,
+  owner: text,
+} satisfies Record<keyof NewDevice, Cell>
+
+interface Row {
+  record: Record<string, string>
+  info: { lines: number }
+}
+
+/** `file` is its name, for the messages. */
+export function readDeviceCsv(content: string, file: string): NewDevice[] {
+  const faults: string[] = []
+  const lineOf = new Map<string, number>()
+  const devices = parseRows(content, file).flatMap(({ record, info }) => {
+    const parsed = NewDevice.safeParse(deviceOf(record))
+    if (!parsed.success) {
+      faults.push(...parsed.error.issues.map(issue => `line ${info.lines}: ${issue.path.join('.')} ${issue.message}`))
+      return []
+    }
+    const earlier = lineOf.get(parsed.data.name)
+    if (earlier !== undefined) faults.push(`line ${info.lines}: the name stands in line ${earlier} too`)
+    lineOf.set(parsed.data.name, info.lines)
+    return [parsed.data]
+  })
+  if (faults.length > 0) {
+    const more = faults.length > faultsShown ? [`and ${faults.length - faultsShown} more`] : []
+    throw new CommandError([`${file}: no device was made`, ...faults.slice(0, faultsShown), ...more].join('\n  '))
+  }
+  if (devices.length === 0) throw new CommandError(`${file} holds no devices`)
+  return devices
+}
+
+function parseRows(content: string, file: string): Row[] {
+  try {
+    return parse(content, { bom: true, columns: checkHeader, info: true, skip_empty_lines: true, trim: true }) as never
+  } catch (error) {
+    throw new CommandError(`${file}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+function checkHeader(header: readonly string[]): string[] {
+  const unknown = header.filter(name => !(name in columns))
+  if (unknown.length > 0) {
+    throw new Error(`the header has the unknown column ${unknown[0]}; known are ${Object.keys(columns).join(', ')}`)
+  }
+  if (!header.includes('name')) throw new Error('the header has no column name')
+  const twice = header.find((name, at) => header.indexOf(name) !== at)
+  if (twice !== undefined) throw new Error(`the header has the column ${twice} twice`)
+  return [...header]
+}
+
+/** An empty cell is one that is not set. */
+function deviceOf(record: Record<string, string>): Record<string, unknown> {
+  const entries = Object.entries(columns).flatMap(([name, read]) => {
+    const cell = record[name] ?? ''
+    return cell === '' ? [] : [[name, read(cell)] as const]
+  })
+  return Object.fromEntries(entries)
+}

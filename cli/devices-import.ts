@@ -1,0 +1,78 @@
+/** `barograph devices import FILE`: makes the devices of a CSV file and gives all their passwords, this once. */
+
+import { createReadStream, writeSync } from 'node:fs'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { IssuedPassword, type NewDevice } from '../auth/devices/device.ts'
+import type { AdminClient } from './admin-client.ts'
+import { CommandError } from './command-error.ts'
+import { readDeviceCsv } from './device-csv.ts'
+import { printText, type Streams } from './output.ts'
+import { openForOwner, passwordsCsv } from './passwords.ts'
+
+/** What the server takes at a time; those of one request are made all or not at all. */
+const devicesPerRequest = 10_000
+
+const help = `
+The header names the columns, in any order; only name is needed:
+  name,location_short,location_desc,log_switch,battery,altitude_m,expected_interval_s,owner
+log_switch and battery are yes or no, or true or false. An empty cell is one that is not set. When a line is wrong, no
+device is made.
+
+Examples:
+  barograph devices import devices.csv --output passwords.csv
+  barograph devices import devices.csv --json > passwords.json`
+
+interface ImportOptions {
+  output?: string
+  json?: boolean
+}
+
+export function addDevicesImport(devices: Command, client: AdminClient, streams: Streams & { stdin: Readable }): void {
+  devices
+    .command('import')
+    .description('make the devices of a CSV file and give their passwords, this once')
+    .argument('<file>', 'CSV with a header; - is the standard input')
+    .option('--output <file>', 'write the passwords to this new file, readable only by you')
+    .option('--json', 'give the passwords as JSON instead of CSV')
+    .addHelpText('after', help)
+    .action(async (file: string, { output, json }: ImportOptions) => {
+      const wanted = readDeviceCsv(await readFile(file, streams.stdin), file)
+      // Before anything is made, so that the passwords have a place to go.
+      const descriptor = output === undefined ? undefined : openForOwner(output)
+      const { issued, fault } = await makeAll(client, wanted)
+      const passwords = json === true ? `${JSON.stringify(issued)}\n` : passwordsCsv(issued)
+      if (descriptor === undefined) printText(streams.stdout, passwords)
+      else writeSync(descriptor, passwords)
+      const where = output === undefined ? 'their passwords are shown only now' : `their passwords are in ${output}`
+      printText(streams.stderr, `made ${issued.length} devices${issued.length === 0 ? '' : `; ${where}`}\n`)
+      if (fault !== undefined) throw fault
+    })
+}
+
+async function readFile(file: string, stdin: Readable): Promise<string> {
+  try {
+    return await text(file === '-' ? stdin : createReadStream(file))
+  } catch (error) {
+    throw new CommandError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+/** A fault comes with what was made before it: nobody can ask for those passwords again. */
+async function makeAll(
+  client: AdminClient,
+  wanted: NewDevice[],
+): Promise<{ issued: IssuedPassword[]; fault?: unknown }> {
+  const issued: IssuedPassword[] = []
+  try {
+    for (let from = 0; from < wanted.length; from += devicesPerRequest) {
+      const slice = wanted.slice(from, from + devicesPerRequest)
+      issued.push(...(await client.json(z.array(IssuedPassword), 'POST', '/devices', slice)))
+    }
+    return { issued }
+  } catch (fault) {
+    return { issued, fault }
+  }
+}

@@ -1,0 +1,171 @@
+/** `barograph devices`: the registry of devices from the command line. */
+
+import type { Readable } from 'node:stream'
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { EraseReport } from '../api/admin/erase-records.ts'
+import { DeviceDetails, IssuedPassword, Rotated } from '../auth/devices/device.ts'
+import type { AdminClient } from './admin-client.ts'
+import { CommandError, exitUsage } from './command-error.ts'
+import { addDeviceOptions, changeOf, type DeviceOptions } from './device-options.ts'
+import { addDevicesImport } from './devices-import.ts'
+import { addDevicesList } from './devices-list.ts'
+import { printJson, printTable, printText, type Streams } from './output.ts'
+
+interface Json {
+  json?: boolean
+}
+
+export function addDevicesCommand(program: Command, client: AdminClient, streams: Streams & { stdin: Readable }): void {
+  const devices = program.command('devices').description('the devices that may log, and their passwords')
+  addAdd(devices, client, streams)
+  addDevicesImport(devices, client, streams)
+  addDevicesList(devices, client, streams)
+  addShow(devices, client, streams)
+  addSet(devices, client, streams)
+  addRotate(devices, client, streams)
+  addRemove(devices, client, streams)
+  addErase(devices, client, streams)
+}
+
+function addAdd(devices: Command, client: AdminClient, streams: Streams): void {
+  addDeviceOptions(
+    devices.command('add').description('make a device and print its password, this once').argument('<name>'),
+  )
+    .option('--no-log', 'its readings are refused for now')
+    .option('--json', 'print the device and its password as JSON')
+    .addHelpText('after', '\nExample:\n  barograph devices add kitchen --location-short Kitchen --interval 60 --json')
+    .action(async (name: string, options: DeviceOptions & Json) => {
+      const issued = await client.json(IssuedPassword, 'POST', '/devices', { name, ...changeOf(options) })
+      if (options.json === true) printJson(streams, issued)
+      else printPassword(streams, issued)
+    })
+}
+
+function addShow(devices: Command, client: AdminClient, streams: Streams): void {
+  devices
+    .command('show')
+    .description('print what is known of a device')
+    .argument('<name>')
+    .option('--json', 'print it as JSON')
+    .addHelpText('after', '\nExample:\n  barograph devices show kitchen')
+    .action(async (name: string, { json }: Json) => {
+      printDevice(streams, await client.json(DeviceDetails, 'GET', pathOf(name)), json)
+    })
+}
+
+const setHelp = `
+Examples:
+  barograph devices set kitchen --location-short Kitchen --altitude 312
+  barograph devices set kitchen --no-log          its readings are refused until --log
+  barograph devices set kitchen --name attic      keeps the password and the readings`
+
+function addSet(devices: Command, client: AdminClient, streams: Streams): void {
+  addDeviceOptions(devices.command('set').description('change what is known of a device').argument('<name>'))
+    .option('--no-battery', 'it has no battery')
+    .option('--log', 'its readings are taken')
+    .option('--no-log', 'its readings are refused for now')
+    .option('--name <name>', 'call it so from now on')
+    .option('--json', 'print the changed device as JSON')
+    .addHelpText('after', setHelp)
+    .action(async (name: string, options: DeviceOptions & Json & { name?: string }) => {
+      const change = { ...(options.name === undefined ? {} : { name: options.name }), ...changeOf(options) }
+      if (Object.keys(change).length === 0) throw new CommandError('say what to change; see --help', exitUsage)
+      printDevice(streams, await client.json(DeviceDetails, 'PATCH', pathOf(name), change), options.json)
+    })
+}
+
+const rotateHelp = `
+The old password stays good for a grace time (ROTATION_GRACE_HOURS), so that no reading is lost until the device has the
+new one. With --now it ends at once: for a password that somebody else has got.
+
+Example:
+  barograph devices rotate kitchen --json`
+
+function addRotate(devices: Command, client: AdminClient, streams: Streams): void {
+  devices
+    .command('rotate')
+    .description('make a new password for a device and print it, this once')
+    .argument('<name>')
+    .option('--now', 'end the old password at once')
+    .option('--json', 'print the device and its password as JSON')
+    .addHelpText('after', rotateHelp)
+    .action(async (name: string, { now, json }: Json & { now?: boolean }) => {
+      const rotated = await client.json(Rotated, 'POST', `${pathOf(name)}/rotate${now === true ? '?now=1' : ''}`)
+      if (json === true) {
+        printJson(streams, rotated)
+        return
+      }
+      printPassword(streams, rotated)
+      const until = rotated.old_password_until
+      printText(
+        streams.stdout,
+        until === null ? 'The old password has ended.\n' : `The old password is good until ${until}.\n`,
+      )
+    })
+}
+
+function addRemove(devices: Command, client: AdminClient, streams: Streams): void {
+  devices
+    .command('remove')
+    .description('take a device out and end its password at once; its readings stay')
+    .argument('<name>')
+    .option('--json', 'print the result as JSON')
+    .addHelpText('after', '\nExample:\n  barograph devices remove kitchen')
+    .action(async (name: string, { json }: Json) => {
+      await client.json(z.undefined(), 'DELETE', pathOf(name))
+      if (json === true) printJson(streams, { removed: name })
+      else printText(streams.stdout, `removed ${name}; its readings stay until barograph devices erase\n`)
+    })
+}
+
+const eraseHelp = `
+The device is removed at once if it is still there. The readings of all devices that had this name are erased behind the
+scenes, which takes a while; --report tells how far it is.
+
+Examples:
+  barograph devices erase kitchen
+  barograph devices erase kitchen --report`
+
+function addErase(devices: Command, client: AdminClient, streams: Streams): void {
+  devices
+    .command('erase')
+    .description('take a device out together with its readings, for good')
+    .argument('<name>')
+    .option('--report', 'only print how far it is')
+    .option('--json', 'print the report as JSON')
+    .addHelpText('after', eraseHelp)
+    .action(async (name: string, { report, json }: Json & { report?: boolean }) => {
+      const found = await client.json(EraseReport, report === true ? 'GET' : 'POST', `${pathOf(name)}/erase`)
+      if (json === true) printJson(streams, found)
+      else printFields(streams, found)
+    })
+}
+
+function pathOf(name: string): string {
+  // Clients resolve these two away, and the request would ask something else.
+  if (name === '' || name === '.' || name === '..')
+    throw new CommandError(`"${name}" is no name of a device`, exitUsage)
+  return `/devices/${encodeURIComponent(name.toWellFormed())}`
+}
+
+function printDevice(streams: Streams, device: DeviceDetails, json: boolean | undefined): void {
+  if (json === true) printJson(streams, device)
+  else printFields(streams, device)
+}
+
+function printFields(streams: Streams, fields: Record<string, unknown>): void {
+  const text = (value: unknown) => (value === null || value === '' ? '-' : String(value))
+  printTable(
+    streams,
+    Object.entries(fields).map(([field, value]) => [field, text(value)]),
+  )
+}
+
+function printPassword(streams: Streams, { device, password }: IssuedPassword): void {
+  printTable(streams, [
+    ['device', device],
+    ['password', password],
+  ])
+  printText(streams.stdout, 'The password is shown only now.\n')
+}

@@ -1,0 +1,47 @@
+/** For the doctor: whether the given databases can be used, tried as the service would, and without changing anything. */
+
+import { connectFailure, makeClient } from '../store/postgres/postgres-connect.ts'
+import { parseQuestdbAddress } from '../store/questdb/questdb-address.ts'
+import { createQuestdbClient } from '../store/questdb/questdb-client.ts'
+import { identifyQuestdb } from '../store/questdb/questdb-identity.ts'
+import { StartError } from '../store/start-error.ts'
+
+export interface Finding {
+  ok: boolean
+  finding: string
+}
+
+export async function tryPostgres(databaseUrl: string): Promise<Finding> {
+  const client = makeClient({ connectionString: databaseUrl })
+  try {
+    await client.connect()
+    const { rows } = await client.query<{ server_version: string }>('SHOW server_version')
+    const where = `${client.host}:${client.port}, database ${client.database}`
+    return { ok: true, finding: `${rows[0]?.server_version} at ${where}` }
+  } catch (error) {
+    return { ok: false, finding: connectFailure(client, true, error) }
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}
+
+export async function tryQuestdb(questdbHttp: string, questdbPg: string | undefined): Promise<Finding> {
+  try {
+    const address = parseQuestdbAddress(questdbHttp, questdbPg)
+    const where = `${address.http.host}:${address.http.port}`
+    const client = createQuestdbClient(address)
+    try {
+      const { version } = await identifyQuestdb(client, address)
+      return { ok: true, finding: `${version} at ${where}` }
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error)
+      const remedy = 'start it there, or correct QUESTDB_HTTP and QUESTDB_PG'
+      return { ok: false, finding: `QuestDB at ${where} cannot be used (${why}): ${remedy}` }
+    } finally {
+      client.close()
+    }
+  } catch (error) {
+    if (error instanceof StartError) return { ok: false, finding: error.message }
+    throw error
+  }
+}

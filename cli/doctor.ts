@@ -1,0 +1,165 @@
+/** `barograph doctor`: is everything there that the service needs, and does it run? */
+
+import { accessSync, constants, existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { Status } from '../api/admin/status.ts'
+import { type Config, ConfigError, readConfig } from '../api/config.ts'
+import { findProgram } from '../store/process/find-program.ts'
+import { findJava } from '../store/questdb/java.ts'
+import { questdbVersion } from '../store/questdb/questdb-jar.ts'
+import { StartError } from '../store/start-error.ts'
+import type { AdminClient } from './admin-client.ts'
+import { CommandError, exitFailure } from './command-error.ts'
+import { tryPostgres, tryQuestdb } from './doctor-databases.ts'
+import { findUrl, type ServerOptions } from './find-server.ts'
+import { printJson, printTable, type Streams } from './output.ts'
+
+interface Check {
+  name: string
+  ok: boolean
+  /** What was found; with a problem, also what to do about it. */
+  finding: string
+}
+
+export interface DoctorOptions {
+  client: AdminClient
+  streams: Streams
+  environment: Record<string, string | undefined>
+  serverOptions: () => ServerOptions
+}
+
+const nodeMajor = 24
+const askTimeoutMs = 5_000
+
+export function addDoctorCommand(program: Command, options: DoctorOptions): void {
+  const { streams } = options
+  program
+    .command('doctor')
+    .description('look for what the service needs, and whether it runs; each problem comes with its remedy')
+    .option('--json', 'print the findings as JSON')
+    .addHelpText('after', '\nExit status: 0 all is well, 1 there is a problem.\n\nExample:\n  barograph doctor')
+    .action(async ({ json }: { json?: boolean }) => {
+      const checks = await examine(options)
+      const ok = checks.every(check => check.ok)
+      if (json === true) printJson(streams, { ok, checks })
+      else {
+        printTable(
+          streams,
+          checks.map(check => [check.ok ? 'ok' : 'problem', check.name, check.finding]),
+        )
+      }
+      const problems = checks.filter(check => !check.ok).length
+      if (!ok)
+        throw new CommandError(problems === 1 ? 'there is a problem' : `there are ${problems} problems`, exitFailure)
+    })
+}
+
+async function examine(options: DoctorOptions): Promise<Check[]> {
+  const settings = checkSettings(options.environment)
+  const { config } = settings
+  const checks = [checkNode(), settings.check]
+  // Without settings there is no telling where to look for the rest.
+  if (config === undefined) return checks
+  if (config.QUESTDB_HTTP === undefined) checks.push(await checkJava(config), checkMaven(config), checkJar(config))
+  checks.push(...(await checkDatabases(config)))
+  checks.push(checkDataDirectory(config.DATA_DIR))
+  checks.push(await checkService(options, config), await checkToken(options.client))
+  return checks
+}
+
+/** Those that were given; our own ones are looked at by way of the service. */
+async function checkDatabases({ DATABASE_URL, QUESTDB_HTTP, QUESTDB_PG }: Config): Promise<Check[]> {
+  const checks: Check[] = []
+  if (DATABASE_URL !== undefined) checks.push({ name: 'PostgreSQL', ...(await tryPostgres(DATABASE_URL)) })
+  if (QUESTDB_HTTP !== undefined) checks.push({ name: 'QuestDB', ...(await tryQuestdb(QUESTDB_HTTP, QUESTDB_PG)) })
+  return checks
+}
+
+function checkNode(): Check {
+  const { node } = process.versions
+  const ok = Number.parseInt(node, 10) >= nodeMajor
+  const remedy = `: run the command by npx barograph, which uses Node ${nodeMajor}`
+  return { name: 'Node', ok, finding: ok ? node : node + remedy }
+}
+
+function checkSettings(environment: DoctorOptions['environment']): { config?: Config; check: Check } {
+  try {
+    return { config: readConfig(environment), check: { name: 'settings', ok: true, finding: 'all can be read' } }
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    return { check: { name: 'settings', ok: false, finding: error.message } }
+  }
+}
+
+async function checkJava({ environment, cacheDirectory }: Config): Promise<Check> {
+  try {
+    const { command, version } = await findJava(environment, cacheDirectory)
+    return { name: 'Java', ok: true, finding: `${version}, ${command}` }
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error
+    return { name: 'Java', ok: false, finding: error.message }
+  }
+}
+
+function checkMaven(config: Config): Check {
+  const command = findProgram('mvn', config.environment)
+  if (command !== undefined) return { name: 'Maven', ok: true, finding: command }
+  if (existsSync(jarOf(config))) return { name: 'Maven', ok: true, finding: 'not there, and not needed any more' }
+  const finding = 'no mvn on PATH, which fetches QuestDB: install it (on Debian: apt-get install maven)'
+  return { name: 'Maven', ok: false, finding }
+}
+
+function checkJar(config: Config): Check {
+  const jar = jarOf(config)
+  // Its content is checked at each start.
+  const finding = existsSync(jar) ? jar : 'not there yet; the first start fetches it'
+  return { name: `QuestDB ${questdbVersion}`, ok: true, finding }
+}
+
+function jarOf({ cacheDirectory }: Config): string {
+  return join(cacheDirectory, 'questdb', questdbVersion, 'questdb.jar')
+}
+
+/** One that is not there yet is made by the first start, in the nearest folder that there is. */
+function checkDataDirectory(path: string): Check {
+  let folder = path
+  while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder)
+  const name = 'data directory'
+  try {
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
+    return { name, ok: true, finding: folder === path ? path : `${path}, made by the first start` }
+  } catch {
+    const finding = `${folder} cannot be written: give this user the right to, or set DATA_DIR to another folder`
+    return { name, ok: false, finding }
+  }
+}
+
+const Readiness = z.object({ status: z.string(), reasons: z.array(z.string()).default([]) })
+
+/** Asked without the token, as a probe does. */
+async function checkService({ serverOptions }: DoctorOptions, config: Config): Promise<Check> {
+  const name = 'service'
+  try {
+    const url = findUrl(serverOptions(), () => config)
+    const response = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(askTimeoutMs) })
+    const { status, reasons } = Readiness.parse(await response.json())
+    const why = reasons.length === 0 ? '' : `: ${reasons.join('; ')}`
+    return { name, ok: status === 'ok', finding: `${status} at ${url}${why}` }
+  } catch (error) {
+    if (error instanceof CommandError) return { name, ok: false, finding: error.message }
+    return { name, ok: false, finding: 'it does not answer: start it with npm start, or name its address with --url' }
+  }
+}
+
+async function checkToken(client: AdminClient): Promise<Check> {
+  const name = 'admin token'
+  try {
+    await client.json(Status, 'GET', '/status')
+    return { name, ok: true, finding: 'the server takes it' }
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error
+    return { name, ok: false, finding: error.message }
+  }
+}

@@ -1,0 +1,104 @@
+/** The import of files, batch by batch: send, make devices if asked to, send again, count. */
+
+import type { Readable } from 'node:stream'
+import { ImportAnswer } from '../api/admin/import-answer.ts'
+import type { AdminClient } from './admin-client.ts'
+import { type Batch, readBatches } from './import-batches.ts'
+import type { DeviceMaker } from './import-devices.ts'
+import type { Progress } from './import-progress.ts'
+import { lineInFile, type RejectsFile } from './import-rejects.ts'
+import { uploadBatch } from './import-upload.ts'
+
+export interface ImportFilesOptions {
+  client: AdminClient
+  stdin: Readable
+  progress: Progress
+  devices: DeviceMaker | undefined
+  rejectsFile: RejectsFile | undefined
+  signal: AbortSignal
+}
+
+interface FileTotals {
+  file: string
+  accepted: number
+  rejected: number
+  ignored_columns: string[]
+}
+
+export function isWithoutReadings({ accepted, rejected }: Pick<FileTotals, 'accepted' | 'rejected'>): boolean {
+  return accepted + rejected === 0
+}
+
+/** A reject with its line in the file instead of in the request. */
+type FileReject = ImportAnswer['rejects'][number] & { file: string }
+
+export interface ImportTotals {
+  files: FileTotals[]
+  accepted: number
+  rejected: number
+  /** The first ones; all of them are in the rejects file. */
+  rejects: FileReject[]
+}
+
+const shownRejectsMax = 1_000
+
+/** Fills `totals` while it goes, so that an import that fails half way can still say what it did. */
+export async function importFiles(
+  files: readonly string[],
+  totals: ImportTotals,
+  options: ImportFilesOptions,
+): Promise<void> {
+  let earlierBytes = 0
+  for (const file of files) {
+    const ofFile: FileTotals = { file, accepted: 0, rejected: 0, ignored_columns: [] }
+    totals.files.push(ofFile)
+    let fileBytes = 0
+    for await (const batch of readBatches(file, options.stdin)) {
+      if (options.signal.aborted) return
+      settle(totals, ofFile, batch, await importBatch(batch, options), options.rejectsFile)
+      fileBytes = batch.fileBytesRead
+      options.progress.update(earlierBytes + fileBytes, totals.accepted + totals.rejected)
+    }
+    earlierBytes += fileBytes
+  }
+}
+
+async function importBatch(batch: Batch, { client, devices, progress }: ImportFilesOptions): Promise<ImportAnswer> {
+  const upload = () =>
+    uploadBatch(batch, {
+      client,
+      path: '/import',
+      shape: ImportAnswer,
+      onRetry: (reason, delayMs) => progress.note(`${reason}; again in ${delayMs / 1000} s`),
+    })
+  let answer = await upload()
+  // Once is enough, unless the server lists fewer rejects than there are.
+  while (devices !== undefined && (await devices.make(unknownDevices(answer))) > 0) answer = await upload()
+  return answer
+}
+
+function unknownDevices(answer: ImportAnswer): string[] {
+  return answer.rejects.flatMap(({ code, device }) =>
+    code === 'DEVICE_UNKNOWN' && device !== undefined ? [device] : [],
+  )
+}
+
+function settle(
+  totals: ImportTotals,
+  ofFile: FileTotals,
+  batch: Batch,
+  answer: ImportAnswer,
+  rejectsFile: RejectsFile | undefined,
+): void {
+  const { file } = ofFile
+  totals.accepted += answer.accepted
+  totals.rejected += answer.rejected
+  ofFile.accepted += answer.accepted
+  ofFile.rejected += answer.rejected
+  ofFile.ignored_columns = answer.ignored_columns
+  rejectsFile?.add(file, batch, answer.rejects)
+  const room = shownRejectsMax - totals.rejects.length
+  for (const reject of answer.rejects.slice(0, room)) {
+    totals.rejects.push({ ...reject, file, line: lineInFile(batch, reject.line) })
+  }
+}

@@ -1,0 +1,61 @@
+/** The rejects file: each line that was not taken, with its place and the reason, as CSV. */
+
+import { closeSync, openSync, writeSync } from 'node:fs'
+import type { ImportAnswer } from '../api/admin/import-answer.ts'
+import { CommandError } from './command-error.ts'
+import type { Batch } from './import-batches.ts'
+
+/** What every kind of reject has. */
+type Reject = Pick<ImportAnswer['rejects'][number], 'line' | 'reason'> & { code: string }
+
+export interface RejectsFile {
+  add(file: string, batch: Batch, rejects: readonly Reject[]): void
+  close(): void
+}
+
+const header = 'file,line,code,reason,text\n'
+
+export function createRejectsFile(path: string): RejectsFile {
+  let descriptor: number
+  try {
+    descriptor = openSync(path, 'w')
+  } catch (error) {
+    throw new CommandError(
+      `the rejects file cannot be written: ${error instanceof Error ? error.message : String(error)}`,
+    )
+  }
+  writeSync(descriptor, header)
+  return {
+    add(file, batch, rejects) {
+      const texts = linesOf(batch, rejects)
+      const rows = rejects.map(({ line, code, reason }, index) =>
+        [file, String(lineInFile(batch, line)), code, reason, texts[index] ?? ''].map(cell).join(','),
+      )
+      writeSync(descriptor, rows.map(row => `${row}\n`).join(''))
+    },
+    close: () => closeSync(descriptor),
+  }
+}
+
+/** The server counts the lines of the body that it got. */
+export function lineInFile(batch: Batch, lineInBody: number): number {
+  const headerLines = batch.linesAt > 0 ? 1 : 0
+  return batch.firstLine + lineInBody - headerLines - 1
+}
+
+const lineFeed = 0x0a
+
+/** The texts of the rejected lines; the rejects are in the order of the lines. */
+function linesOf({ body }: Batch, rejects: readonly Reject[]): string[] {
+  let line = 1
+  let start = 0
+  return rejects.map(reject => {
+    for (; line < reject.line; line++) start = body.indexOf(lineFeed, start) + 1
+    const end = body.indexOf(lineFeed, start)
+    return body.toString('utf8', start, end === -1 ? body.length : end).replace(/\r$/, '')
+  })
+}
+
+function cell(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}

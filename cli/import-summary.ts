@@ -1,0 +1,75 @@
+/** What an import tells at its end: to a person, or to a program. */
+
+import type { IssuedPassword } from '../auth/devices/device.ts'
+import { type ImportTotals, isWithoutReadings } from './import-files.ts'
+import { printable } from './output.ts'
+
+export interface ImportSummary {
+  totals: ImportTotals
+  /** All files were read to their end. */
+  complete: boolean
+  seconds: number
+  made: readonly IssuedPassword[]
+  passwordsPath: string | undefined
+  rejectsPath: string | undefined
+}
+
+const rejectsShownMax = 10
+
+export function jsonSummary({ totals, complete, seconds, made, passwordsPath }: ImportSummary): string {
+  const { files, accepted, rejected, rejects } = totals
+  const created = passwordsPath === undefined ? made : made.map(({ device }) => ({ device }))
+  const rejects_truncated = rejects.length < rejected
+  return `${JSON.stringify({ complete, accepted, rejected, files, rejects, rejects_truncated, created, seconds })}\n`
+}
+
+export function textSummary(summary: ImportSummary): string {
+  const { totals, seconds } = summary
+  const rows = totals.accepted + totals.rejected
+  const rate = Math.round(rows / Math.max(0.001, seconds))
+  const lines = [
+    `stored ${totals.accepted} readings, rejected ${totals.rejected}, in ${seconds.toFixed(1)} s (${rate} rows/s)`,
+    ...filesWithoutReadings(summary),
+    ...ignoredColumns(totals),
+    ...rejectLines(summary),
+    ...passwordLines(summary),
+  ]
+  return lines.map(line => `${printable(line)}\n`).join('')
+}
+
+/** Of an import that was stopped, the last file may hold some. */
+function filesWithoutReadings({ totals, complete }: ImportSummary): string[] {
+  const files = complete ? totals.files : totals.files.slice(0, -1)
+  return files.filter(isWithoutReadings).map(({ file }) => `${file}: holds no readings`)
+}
+
+function ignoredColumns({ files }: ImportTotals): string[] {
+  return files
+    .filter(file => file.ignored_columns.length > 0)
+    .map(({ file, ignored_columns }) => `${file}: not stored are the columns ${ignored_columns.join(', ')}`)
+}
+
+function rejectLines({ totals, rejectsPath, made }: ImportSummary): string[] {
+  if (totals.rejected === 0) return []
+  const shown = totals.rejects.slice(0, rejectsShownMax).map(({ file, line, device, reason }) => {
+    return `  ${file}:${line}: ${device === undefined ? '' : `${device}: `}${reason}`
+  })
+  const more = totals.rejected - shown.length
+  const where = rejectsPath === undefined ? 'name a file with --rejects to get them all' : `all are in ${rejectsPath}`
+  const isUnknown = made.length === 0 && totals.rejects.some(({ code }) => code === 'DEVICE_UNKNOWN')
+  return [
+    ...shown,
+    ...(more > 0 ? [`  and ${more} more; ${where}`] : []),
+    ...(isUnknown ? ['  devices that are not there can be made with --create-devices'] : []),
+  ]
+}
+
+function passwordLines({ made, passwordsPath }: ImportSummary): string[] {
+  if (made.length === 0) return []
+  if (passwordsPath !== undefined) return [`made ${made.length} devices; their passwords are in ${passwordsPath}`]
+  const width = Math.max(...made.map(({ device }) => device.length))
+  return [
+    `made ${made.length} devices; these passwords are shown only now:`,
+    ...made.map(({ device, password }) => `  ${device.padEnd(width)}  ${password}`),
+  ]
+}

@@ -1,0 +1,27 @@
+/** Where passwords go that are given only once: a file of its own that only its owner may read, as CSV. */
+
+import { openSync } from 'node:fs'
+import type { IssuedPassword } from '../auth/devices/device.ts'
+import { CommandError } from './command-error.ts'
+
+export const passwordsHeader = 'device,password\n'
+
+export function passwordRow({ device, password }: IssuedPassword): string {
+  return `"${device.replaceAll('"', '""')}",${password}\n`
+}
+
+export function passwordsCsv(passwords: readonly IssuedPassword[]): string {
+  return passwordsHeader + passwords.map(passwordRow).join('')
+}
+
+/** One that exists is not touched: its passwords may be the only copy. */
+export function openForOwner(path: string): number {
+  try {
+    return openSync(path, 'wx', 0o600)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') {
+      throw new CommandError(`${path} exists already; name another file for the passwords`)
+    }
+    throw new CommandError(`${path} cannot be written: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}

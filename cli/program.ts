@@ -1,0 +1,86 @@
+/** `barograph`: the command line, a client of the admin API. */
+
+import type { Readable } from 'node:stream'
+import { Command } from 'commander'
+import { ConfigError, readConfig } from '../api/config.ts'
+import { createAdminClient } from './admin-client.ts'
+import { CommandError, exitUsage } from './command-error.ts'
+import { addContentFilesCommand } from './content-files.ts'
+import { addDeadLettersCommand } from './dead-letters.ts'
+import { addDevicesCommand } from './devices.ts'
+import { addDoctorCommand } from './doctor.ts'
+import { findServer, type ServerOptions } from './find-server.ts'
+import { addImportCommand } from './import.ts'
+import { printText } from './output.ts'
+import { addStatusCommand } from './status.ts'
+
+export interface ProgramOptions {
+  stdin: Readable
+  stdout: NodeJS.WriteStream
+  stderr: NodeJS.WriteStream
+  environment: Record<string, string | undefined>
+  version: string
+}
+
+const help = `
+Examples:
+  barograph start                                    run the service
+  barograph doctor                                   is everything there that the service needs?
+  barograph devices add kitchen --location-short Kitchen
+  barograph devices list --search kit
+  barograph import history.csv.gz --create-devices
+  barograph content-files import files.ndjson.gz
+  barograph status --json
+
+The server is found by the settings that it is started with (HOST, PORT, DATA_DIR, …), or by --url and --token-file.
+In a checkout, and where the package is installed, run: npx barograph <command>
+
+Exit status: 0 done, 1 failed, 2 wrong usage.`
+
+export function createProgram({ stdin, stdout, stderr, environment, version }: ProgramOptions): Command {
+  const program = new Command('barograph')
+    .description('run a Barograph server and look after it: its devices, its readings, its content files, its state')
+    .option('--url <address>', 'address of the server, such as http://127.0.0.1:8080')
+    .option('--token-file <file>', 'file with the admin token; default is secrets/admin-token in DATA_DIR')
+    .version(version, '--version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .addHelpText('after', help)
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({ writeOut: text => printText(stdout, text), writeErr: text => printText(stderr, text) })
+    .showHelpAfterError('Add --help for what can be said here.')
+    .exitOverride()
+
+  const readSettings = () => settingsFrom(environment)
+  const serverOptions = () => program.opts<ServerOptions>()
+  const client = createAdminClient(() => findServer(serverOptions(), readSettings))
+  const streams = { stdin, stdout, stderr }
+  addStartCommand(program)
+  addDoctorCommand(program, { client, streams, environment, serverOptions })
+  addStatusCommand(program, client, streams)
+  addDevicesCommand(program, client, streams)
+  addImportCommand(program, client, streams)
+  addContentFilesCommand(program, client, streams)
+  addDeadLettersCommand(program, client, streams)
+  return program
+}
+
+/** For the help; bin/launch.cjs starts the service itself, without what the command line loads. */
+function addStartCommand(program: Command): void {
+  program
+    .command('start')
+    .description('run the service until Ctrl-C; barograph start --help lists its settings')
+    .allowExcessArguments()
+    .allowUnknownOption()
+    .action(() => {
+      throw new CommandError('"start" comes first: barograph start', exitUsage)
+    })
+}
+
+function settingsFrom(environment: Record<string, string | undefined>) {
+  try {
+    return readConfig(environment)
+  } catch (error) {
+    if (error instanceof ConfigError) throw new CommandError(error.message)
+    throw error
+  }
+}

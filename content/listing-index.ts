@@ -1,0 +1,197 @@
+/**
+ * The published files in the order of the listing, as columns of numbers: which files a filter lets through, how many,
+ * and which of them stand at an offset. What the listing says of a file is not here, that is read by id. Nothing of an
+ * answer is kept: each takes 2 ms at most with half a million files, and mostly a tenth of that.
+ */
+
+import type { Codes, Filters } from '../api/content-files/filters.ts'
+import { classify, type FileClasses, type RunColumns } from './file-classes.ts'
+import { type FileColumns, FileSelection } from './file-selection.ts'
+import { foldCase } from './fold-case.ts'
+
+/** Files in the order of the listing. */
+export interface Files extends FileColumns {
+  ids: Float64Array
+}
+
+/** Units and platforms are places in the lists of codes. */
+export interface Runs extends RunColumns {
+  ids: Float64Array
+  resourceIds: Float64Array
+}
+
+export interface FeatureSet {
+  id: number
+  /** Sorted by code point. */
+  names: readonly string[]
+}
+
+/** Something that has a code, as the filter form lists it. */
+export interface Coded {
+  code: string
+  name: string
+}
+
+/** Where a run or a feature set stands among those of the index. */
+export interface Places {
+  runs: ReadonlyMap<number, number>
+  sets: ReadonlyMap<number, number>
+}
+
+export interface IndexParts {
+  /** Of the data that all of this was read from, in one snapshot. */
+  version: string
+  files: Files
+  runs: Runs
+  sets: readonly FeatureSet[]
+  places: Places
+  units: readonly Coded[]
+  platforms: readonly Coded[]
+}
+
+/** What is asked of one file. */
+export interface FileFacts {
+  runId: number
+  setId: number
+  moduleId: string | null
+}
+
+/** What filters let through, in the order of the listing. */
+export interface Matches {
+  count: number
+  idsAt(offset: number, limit: number): number[]
+}
+
+export class ListingIndex {
+  readonly version: string
+  readonly codes: Codes
+  readonly units: readonly Coded[]
+  readonly platforms: readonly Coded[]
+  readonly places: Places
+  readonly #parts: IndexParts
+  readonly #selection: FileSelection
+  readonly #classes: FileClasses | undefined
+  /** The names of each set without regard to case. */
+  readonly #folded: readonly (readonly string[])[]
+
+  constructor(parts: IndexParts) {
+    this.version = parts.version
+    this.units = parts.units
+    this.platforms = parts.platforms
+    this.places = parts.places
+    this.codes = { units: codesOf(parts.units), platforms: codesOf(parts.platforms) }
+    this.#parts = parts
+    this.#selection = new FileSelection(parts.files, parts.runs.ids.length)
+    this.#classes = classify(parts.files, parts.runs, parts.sets.length)
+    this.#folded = parts.sets.map(({ names }) => names.map(foldCase))
+  }
+
+  get size(): number {
+    return this.#parts.files.ids.length
+  }
+
+  /** False for a file whose run or whose feature types are newer than the index. */
+  knows({ runId, setId }: Pick<FileFacts, 'runId' | 'setId'>): boolean {
+    return this.places.runs.has(runId) && this.places.sets.has(setId)
+  }
+
+  featureTypesOf(setId: number): readonly string[] {
+    return this.#parts.sets[this.places.sets.get(setId) ?? -1]?.names ?? []
+  }
+
+  /** All that the filters let through, in order. `filesOf` reads the files that have one of the module ids. */
+  async match(filters: Filters, filesOf: (moduleIds: readonly string[]) => Promise<Files>): Promise<Matches> {
+    const { ids } = this.#parts.files
+    if (isEmpty(filters)) return matchesOf(ids)
+    const setMask = this.#setMask(filters)
+    if (filters.moduleIds !== undefined) {
+      return matchesOf(pick(await filesOf(filters.moduleIds), this.#runMask(filters), setMask))
+    }
+    const isByRun = filters.runIds !== undefined || filters.resourceIds !== undefined
+    if (isByRun || this.#classes === undefined) {
+      return matchesOf(ids, this.#selection.select(this.#runMask(filters), setMask))
+    }
+    return this.#matchClasses(this.#classes, filters, setMask)
+  }
+
+  #matchClasses(classes: FileClasses, filters: Filters, setMask: Uint8Array): Matches {
+    const { ids } = this.#parts.files
+    const units = placesOfCodes(this.units, filters.units)
+    const platforms = placesOfCodes(this.platforms, filters.platforms)
+    const matches = classes.match(({ unit, platform, set }) => {
+      return (units?.includes(unit) ?? true) && (platforms?.includes(platform) ?? true) && setMask[set] === 1
+    })
+    return {
+      count: matches.count,
+      idsAt: (offset, limit) => matches.placesAt(offset, limit).map(place => ids[place] ?? 0),
+    }
+  }
+
+  /** The same question for one file, whether it is listed or not. */
+  lets(filters: Filters, { runId, setId, moduleId }: FileFacts): boolean {
+    if (isEmpty(filters)) return true
+    const run = this.places.runs.get(runId) ?? -1
+    const set = this.places.sets.get(setId) ?? -1
+    const isModule = filters.moduleIds?.includes(foldCase(moduleId ?? '')) ?? true
+    return isModule && this.#runMask(filters)[run] === 1 && this.#setMask(filters)[set] === 1
+  }
+
+  /** 1 for each run whose files are let through. */
+  #runMask({ runIds, resourceIds, units, platforms }: Filters): Uint8Array {
+    const { runs } = this.#parts
+    const mask = new Uint8Array(runs.ids.length).fill(1)
+    keepAmong(mask, runs.ids, runIds)
+    keepAmong(mask, runs.resourceIds, resourceIds)
+    keepAmong(mask, runs.units, placesOfCodes(this.units, units))
+    keepAmong(mask, runs.platforms, placesOfCodes(this.platforms, platforms))
+    return mask
+  }
+
+  #setMask({ featureTypes }: Filters): Uint8Array {
+    if (featureTypes === undefined) return new Uint8Array(this.#folded.length).fill(1)
+    const wanted = new Set(featureTypes)
+    return Uint8Array.from(this.#folded, names => (names.some(name => wanted.has(name)) ? 1 : 0))
+  }
+}
+
+function codesOf(coded: readonly Coded[]): ReadonlySet<string> {
+  return new Set(coded.map(({ code }) => code))
+}
+
+export function placesOf(ids: Iterable<number>): Map<number, number> {
+  const places = new Map<number, number>()
+  for (const id of ids) places.set(id, places.size)
+  return places
+}
+
+function placesOfCodes(coded: readonly Coded[], codes: readonly string[] | undefined): number[] | undefined {
+  return codes?.map(code => coded.findIndex(one => one.code === code))
+}
+
+function keepAmong(mask: Uint8Array, column: ArrayLike<number>, values: readonly number[] | undefined): void {
+  if (values === undefined) return
+  const wanted = new Set(values)
+  for (let i = 0; i < mask.length; i++) {
+    if (!wanted.has(column[i] ?? -1)) mask[i] = 0
+  }
+}
+
+/** All of the ids, or those at the places. */
+function matchesOf(ids: Float64Array, places?: Int32Array): Matches {
+  if (places === undefined) {
+    return { count: ids.length, idsAt: (offset, limit) => [...ids.subarray(offset, offset + limit)] }
+  }
+  return {
+    count: places.length,
+    idsAt: (offset, limit) => Array.from(places.subarray(offset, offset + limit), place => ids[place] ?? 0),
+  }
+}
+
+/** For files that are not all of the listing; one may be newer than the index and have a run that it does not know. */
+function pick({ ids, runs, sets }: Files, runMask: Uint8Array, setMask: Uint8Array): Float64Array {
+  return ids.filter((_, i) => runMask[runs[i] ?? -1] === 1 && setMask[sets[i] ?? -1] === 1)
+}
+
+function isEmpty(filters: Filters): boolean {
+  return Object.values(filters).every(wanted => wanted === undefined)
+}

@@ -1,0 +1,118 @@
+/**
+ * The lane of readings that come late: imports, and what a logger kept while it was offline. Rows that are scattered
+ * over many days cost QuestDB a thousandfold, because each request rewrites every day that it touches. So this lane
+ * collects what there is, sorts it by time, stably, and sends it day after day.
+ */
+
+import { groupHeaderLength } from '../journal/group.ts'
+import { offsetOf, recordLengthMax } from '../journal/record.ts'
+import type { Chunk } from '../journal/segment-reader.ts'
+import { type Erased, nothingErased } from '../journal/tombstones.ts'
+import type { Part, Round } from './delivery.ts'
+import { isBackfill } from './rows.ts'
+
+/** How much is sorted at once: some 650,000 readings. */
+const sortedBytesMax = 48 * 1024 * 1024
+const bufferBytesMin = 1024 * 1024
+
+export class BackfillPlanner {
+  readonly #connection: number
+  readonly #erased: Erased
+  #bytes = new Uint8Array(bufferBytesMin)
+  #view = new DataView(this.#bytes.buffer)
+  #used = 0
+  readonly #devices = new Set<number>()
+  /** Offsets in `#bytes` and positions in the journal, both ascending. */
+  #offsets: number[] = []
+  #positions: number[] = []
+
+  constructor(connection: number, erased: Erased = nothingErased) {
+    this.#connection = connection
+    this.#erased = erased
+  }
+
+  /** Takes the late records of a chunk; false when the chunk does not fit any more. */
+  collect(chunk: Chunk): boolean {
+    if (this.#used > 0 && this.#used + chunk.bytes.length > sortedBytesMax) return false
+    const view = new DataView(chunk.bytes.buffer, chunk.bytes.byteOffset, chunk.bytes.byteLength)
+    for (const group of chunk.groups) {
+      if (group.backfillCount === 0) continue
+      let offset = group.position - chunk.position + groupHeaderLength
+      for (let record = 0; record < group.recordCount; record++) {
+        if (isBackfill(view, offset)) this.#take(chunk, view, offset)
+        offset += view.getUint16(offset + offsetOf.length, true)
+      }
+    }
+    return true
+  }
+
+  /** What was collected, by time; of several records with one device and time only the last. */
+  plan(): Round {
+    const order = this.#sorted()
+    const offsets = new Int32Array(order.length)
+    let count = 0
+    for (let index = 0; index < order.length; index++) {
+      const row = order[index] as number
+      const next = order[index + 1]
+      if (next === undefined || !this.#sameKey(row, next)) offsets[count++] = this.#offsets[row] as number
+    }
+    const part: Part = { connection: this.#connection, offsets, count }
+    return {
+      bytes: this.#bytes,
+      view: this.#view,
+      parts: count > 0 ? [part] : [],
+      devices: this.#devices,
+      hasClientTimes: true,
+      oldestUs:
+        count > 0 ? this.#view.getFloat64((offsets[0] as number) + offsetOf.timeUs, true) : Number.POSITIVE_INFINITY,
+      positionOf: offset => this.#positions[this.#offsets.indexOf(offset)] ?? 0,
+    }
+  }
+
+  /** Forgets the rows, and the memory of a large import with them. */
+  clear(): void {
+    this.#used = 0
+    this.#devices.clear()
+    this.#offsets = []
+    this.#positions = []
+    if (this.#bytes.length > bufferBytesMin) this.#resize(bufferBytesMin)
+  }
+
+  #take(chunk: Chunk, view: DataView, offset: number): void {
+    const device = view.getUint32(offset + offsetOf.deviceNumber, true)
+    if (this.#erased.covers(device, chunk.position + offset)) return
+    const length = view.getUint16(offset + offsetOf.length, true)
+    if (this.#used + recordLengthMax > this.#bytes.length) this.#resize(this.#bytes.length * 2)
+    this.#bytes.set(chunk.bytes.subarray(offset, offset + length), this.#used)
+    this.#devices.add(device)
+    this.#offsets.push(this.#used)
+    this.#positions.push(chunk.position + offset)
+    this.#used += length
+  }
+
+  #resize(length: number): void {
+    const bytes = new Uint8Array(length)
+    bytes.set(this.#bytes.subarray(0, Math.min(this.#used, length)))
+    this.#bytes = bytes
+    this.#view = new DataView(bytes.buffer)
+  }
+
+  #sorted(): Uint32Array {
+    const offsets = this.#offsets
+    const times = Float64Array.from(offsets, offset => this.#view.getFloat64(offset + offsetOf.timeUs, true))
+    const devices = Uint32Array.from(offsets, offset => this.#view.getUint32(offset + offsetOf.deviceNumber, true))
+    const order = Uint32Array.from(offsets, (_, index) => index)
+    return order.sort(
+      (a, b) => (times[a] as number) - (times[b] as number) || (devices[a] as number) - (devices[b] as number) || a - b,
+    )
+  }
+
+  #sameKey(row: number, other: number): boolean {
+    const a = this.#offsets[row] as number
+    const b = this.#offsets[other] as number
+    return (
+      this.#view.getFloat64(a + offsetOf.timeUs, true) === this.#view.getFloat64(b + offsetOf.timeUs, true) &&
+      this.#view.getUint32(a + offsetOf.deviceNumber, true) === this.#view.getUint32(b + offsetOf.deviceNumber, true)
+    )
+  }
+}

@@ -1,0 +1,31 @@
+/** How far the forwarder was, in a small file beside the journal. An old one merely means that more is sent again. */
+
+import type { Disk } from '../journal/disk.ts'
+import { listSegments } from '../journal/segments.ts'
+
+const name = 'checkpoint'
+
+export function writeCheckpoint(disk: Disk, position: number): void {
+  disk.replace(name, Buffer.from(String(position)))
+}
+
+/** Where the forwarder left off, or the oldest segment when it is not known. */
+export function readCheckpoint(disk: Disk, end: number): number {
+  const oldest = listSegments(disk)[0] ?? end
+  const position = checkpointOf(disk)
+  return position >= oldest && position <= end ? position : oldest
+}
+
+/** The position in the file, or 0 when there is none. */
+export function checkpointOf(disk: Disk): number {
+  try {
+    const file = disk.open(name, false)
+    const bytes = new Uint8Array(20)
+    const count = file.read(bytes, 0)
+    file.close()
+    const text = Buffer.from(bytes.subarray(0, count)).toString()
+    return /^\d+$/.test(text) ? Number(text) : 0
+  } catch {
+    return 0
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * Readings that QuestDB refuses for themselves. Each is a small file beside the journal, with its reason, named after
+ * its position in the journal: a replay that meets it again writes the same file again.
+ */
+
+import { readdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Disk } from '../journal/disk.ts'
+import { offsetOf, type RecordFields, readRecord } from '../journal/record.ts'
+
+export interface DeadLetter {
+  /** Position of the record in the journal. */
+  id: number
+  /** When it was put aside, ISO 8601. */
+  at: string
+  reason: string
+  symbol: string
+  /** Time of the reading, ISO 8601 with microseconds, or the bare number when it is no date. */
+  time: string
+  values: Record<string, number | null>
+  /** The record as it stood in the journal, base64. */
+  record: string
+}
+
+/** Beyond this the forwarder stops and raises an alarm: so many refusals are a fault of ours, not of the rows. */
+export const deadLettersMax = 10_000
+const filesAtOnce = 100
+
+const letterName = /^dead-\d{16}\.json$/
+const nameOf = (id: number) => `dead-${String(id).padStart(16, '0')}.json`
+
+/** Puts one record aside, durably. */
+export function writeDeadLetter(disk: Disk, position: number, record: Uint8Array, reason: string, nowMs: number): void {
+  const fields = readRecord(new DataView(record.buffer, record.byteOffset, record.byteLength), 0)
+  const letter: DeadLetter = {
+    id: position,
+    at: new Date(nowMs).toISOString(),
+    reason,
+    symbol: fields.symbol,
+    time: formatTimeUs(fields.timeUs),
+    values: valuesOf(fields),
+    record: Buffer.from(record).toString('base64'),
+  }
+  disk.replace(nameOf(position), Buffer.from(`${JSON.stringify(letter)}\n`))
+  disk.syncDirectory()
+}
+
+export function countDeadLetters(disk: Disk): number {
+  return disk.list().filter(name => letterName.test(name)).length
+}
+
+/** The oldest dead letters by position, at most `limit`, behind the one with id `after`. */
+export async function listDeadLetters(directory: string, after: number, limit: number): Promise<DeadLetter[]> {
+  const names = (await readdir(directory)).filter(name => letterName.test(name) && name > nameOf(after)).sort()
+  const letters: DeadLetter[] = []
+  // In slices: ten thousand files at once are more than a process may open.
+  for (let from = 0; from < Math.min(names.length, limit); from += filesAtOnce) {
+    const slice = names.slice(from, Math.min(from + filesAtOnce, limit))
+    const texts = await Promise.all(slice.map(name => readFile(join(directory, name), 'utf8')))
+    letters.push(...texts.map(text => JSON.parse(text)))
+  }
+  return letters
+}
+
+export async function removeDeadLetter(directory: string, id: number): Promise<void> {
+  await rm(join(directory, nameOf(id)), { force: true })
+}
+
+/** The record of a letter and its device's number, to be appended anew. */
+export function recordOf(letter: DeadLetter): Buffer {
+  const record = Buffer.from(letter.record, 'base64')
+  if (record.length < offsetOf.symbol) throw new Error(`dead letter ${letter.id} holds no record`)
+  return record
+}
+
+function valuesOf({ reading }: RecordFields): Record<string, number | null> {
+  const { timestampMs: _, ...values } = reading
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Number.isNaN(value) ? null : value]))
+}
+
+function formatTimeUs(timeUs: number): string {
+  const date = new Date(Math.floor(timeUs / 1000))
+  if (Number.isNaN(date.getTime())) return String(timeUs)
+  const micros = String(((timeUs % 1000) + 1000) % 1000).padStart(3, '0')
+  return date.toISOString().replace('Z', `${micros}Z`)
+}

@@ -1,0 +1,55 @@
+/** What the forwarder tells of itself. */
+
+import type { Disk } from '../journal/disk.ts'
+import { oldestReceiptUs } from '../journal/group.ts'
+import { SegmentReader } from '../journal/segment-reader.ts'
+import { listSegments } from '../journal/segments.ts'
+import { readCheckpoint } from './checkpoint.ts'
+import { countDeadLetters } from './dead-letters.ts'
+
+export interface ForwarderStatus {
+  /** Rows that QuestDB has taken since the start. */
+  rows: number
+  /** Positions in the journal. */
+  live: number
+  backfill: number
+  applied: number
+  /** Where the oldest segment starts. */
+  start: number
+  /** Records of the journal, counted from its beginning, that are applied. */
+  appliedOrdinal: number
+  /** Receipt time of the oldest reading that is not applied, or undefined when all are. */
+  pendingSinceUs: number | undefined
+  deadLetters: number
+  suspended: boolean
+  damagedBytes: number
+  /** Why QuestDB takes nothing at present. */
+  fault: string | undefined
+  /** What is wrong with the files of the journal, and is tried again. */
+  fileFault: string | undefined
+  /** What QuestDB has applied is on its disk, so that the journal need not keep it. */
+  isSynced: boolean
+}
+
+/** What can be said before QuestDB is there. */
+export function statusAtStart(disk: Disk, end: number, endOrdinal: number): ForwarderStatus {
+  const applied = readCheckpoint(disk, end)
+  const reader = new SegmentReader(disk)
+  const { groups } = reader.read(applied, end)
+  reader.close()
+  return {
+    rows: 0,
+    live: applied,
+    backfill: applied,
+    applied,
+    start: listSegments(disk)[0] ?? end,
+    appliedOrdinal: groups[0]?.firstOrdinal ?? endOrdinal,
+    pendingSinceUs: oldestReceiptUs(groups),
+    deadLetters: countDeadLetters(disk),
+    suspended: false,
+    damagedBytes: 0,
+    fault: 'QuestDB is starting',
+    fileFault: undefined,
+    isSynced: false,
+  }
+}

@@ -1,0 +1,133 @@
+/** The forwarder's thread: reading, encoding and sending take nothing from the thread that answers requests. */
+
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { openDisk } from '../journal/disk.ts'
+import { createPass, type InjectedFaults, withDiskFaults, withForwardFaults } from '../journal/injected-faults.ts'
+import type { Log } from '../log.ts'
+import { systemTiming } from '../timing.ts'
+import { readCheckpoint } from './checkpoint.ts'
+import { isSystemError } from './fault-notes.ts'
+import { Forwarder } from './forwarder.ts'
+import type { ForwarderStatus } from './forwarder-status.ts'
+import { connectQuestdb, type QuestdbHttp } from './questdb.ts'
+import { replayStart } from './retention.ts'
+
+export interface ForwarderThreadData {
+  directory: string
+  durableEnd: BigInt64Array
+  end: { position: number; ordinal: number }
+  revisions: Int32Array
+  /** Takes SentNews. */
+  sentPort: MessagePort
+  requestBytes: number
+  connectionCount: number
+  paceMs: number
+  outwaitMs: number
+  /** A request is given up when nothing of it has moved for so long. */
+  requestIdleMs: number
+  /** For tests only. */
+  faults: InjectedFaults | undefined
+}
+
+/** `start` comes once QuestDB is there and we know whether it syncs what it applies. `erase` is answered with `erased`. */
+export type ForwarderCommand =
+  | { kind: 'start'; questdb: QuestdbHttp; isSynced: boolean; keepMs: number; keepBytesMax: number }
+  | { kind: 'recount' }
+  | { kind: 'erase'; id: number; deviceNumbers: number[]; before: number }
+  | { kind: 'stop' }
+export type ForwarderMessage =
+  | { kind: 'status'; status: ForwarderStatus }
+  | { kind: 'fileFault'; fault: string }
+  | { kind: 'erased'; id: number }
+  | { kind: 'log'; level: 'info' | 'warn' | 'error'; fields: object; text: string }
+  | { kind: 'stopped' }
+
+const data: ForwarderThreadData = workerData
+const startAgainMs = 1000
+const forwarder = Promise.withResolvers<Forwarder>()
+let started: Forwarder | undefined
+let startTimer: NodeJS.Timeout | undefined
+
+function send(message: ForwarderMessage): void {
+  parentPort?.postMessage(message)
+}
+
+function logAt(level: 'info' | 'warn' | 'error') {
+  return (fields: object, text: string) => send({ kind: 'log', level, fields, text })
+}
+const log = { info: logAt('info'), warn: logAt('warn'), error: logAt('error') } as Log
+
+/** What the system refuses, such as another open file, is told and tried again; anything else is a fault of ours. */
+function start(options: Extract<ForwarderCommand, { kind: 'start' }>): void {
+  try {
+    started = createForwarder(options)
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+    send({ kind: 'fileFault', fault: `the journal cannot be read: ${error.message}` })
+    startTimer = setTimeout(() => start(options), startAgainMs)
+    return
+  }
+  started.run()
+  forwarder.resolve(started)
+}
+
+function createForwarder(options: Extract<ForwarderCommand, { kind: 'start' }>): Forwarder {
+  const { directory, durableEnd, end, connectionCount, requestIdleMs, faults } = data
+  const disk = withDiskFaults(openDisk(directory), faults)
+  const pass = faults && createPass(faults)
+  const connect = () => withForwardFaults(connectQuestdb(options.questdb, requestIdleMs), pass)
+  // A QuestDB that does not sync may have lost, while we were away, what it had applied.
+  const mayHaveLost = !options.isSynced && options.keepMs > 0
+  const from = mayHaveLost
+    ? replayStart({ disk, nowMs: Date.now, timing: systemTiming, keepMs: options.keepMs }, end.position)
+    : readCheckpoint(disk, end.position)
+  return new Forwarder({
+    disk,
+    // One more for the backfill lane, and one for questions.
+    connections: Array.from({ length: connectionCount + 2 }, connect),
+    requestBytes: data.requestBytes,
+    durableEnd: () => Number(Atomics.load(durableEnd, 0)),
+    from,
+    endOrdinal: end.ordinal,
+    paceMs: data.paceMs,
+    outwaitMs: data.outwaitMs,
+    isSynced: options.isSynced,
+    keepMs: options.keepMs,
+    keepBytesMax: options.keepBytesMax,
+    revisions: data.revisions,
+    onSent: news => data.sentPort.postMessage(news),
+    nowMs: Date.now,
+    timing: systemTiming,
+    log,
+    onStatus: createStatusSender(),
+  })
+}
+
+/** The status goes out when it changed. */
+function createStatusSender() {
+  let last = ''
+  return (status: ForwarderStatus) => {
+    const text = JSON.stringify(status)
+    if (text === last) return
+    last = text
+    send({ kind: 'status', status })
+  }
+}
+
+async function erase({ id, deviceNumbers, before }: Extract<ForwarderCommand, { kind: 'erase' }>): Promise<void> {
+  if (await (await forwarder.promise).erase(deviceNumbers, before)) send({ kind: 'erased', id })
+}
+
+async function stop(): Promise<void> {
+  clearTimeout(startTimer)
+  await started?.close()
+  send({ kind: 'stopped' })
+  parentPort?.close()
+}
+
+parentPort?.on('message', (message: ForwarderCommand) => {
+  if (message.kind === 'start') start(message)
+  else if (message.kind === 'recount') void started?.recountDeadLetters()
+  else if (message.kind === 'erase') void erase(message)
+  else void stop()
+})

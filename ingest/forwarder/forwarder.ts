@@ -1,0 +1,419 @@
+/**
+ * Takes the journal to QuestDB. Three loops run side by side: the live lane, the backfill lane behind it, and the
+ * settling, which learns what was applied and lets the journal forget it (settling.ts).
+ */
+
+import type { Disk } from '../journal/disk.ts'
+import { oldestReceiptUs } from '../journal/group.ts'
+import { type Chunk, SegmentReader } from '../journal/segment-reader.ts'
+import { Tombstones } from '../journal/tombstones.ts'
+import type { Log } from '../log.ts'
+import type { Timing } from '../timing.ts'
+import { BackfillPlanner } from './backfill-lane.ts'
+import { CommitMode } from './commit-mode.ts'
+import { DeadLetterBox } from './dead-letter-box.ts'
+import { Delivery, type Round } from './delivery.ts'
+import { FaultNotes, type FileWork, isSystemError } from './fault-notes.ts'
+import type { ForwarderStatus } from './forwarder-status.ts'
+import { type LiveRound, LiveRounds } from './live-rounds.ts'
+import { outwait } from './outwait.ts'
+import type { QuestdbConnection } from './questdb.ts'
+import { Retention } from './retention.ts'
+import type { SentNews } from './sent-times.ts'
+import { type Lane, type Progress, Settlement } from './settlement.ts'
+import { Settling } from './settling.ts'
+import { Sleeper } from './sleeper.ts'
+import { findSchemaFault, readTableState } from './table-state.ts'
+
+export interface ForwarderOptions {
+  disk: Disk
+  /** The last of these asks the small questions; the one before it carries the backfill lane, the others the live lane. */
+  connections: QuestdbConnection[]
+  requestBytes: number
+  durableEnd: () => number
+  /** Where both lanes begin: the end of what was applied, as far as we remember. */
+  from: number
+  /** Records that the journal had taken when it was opened. */
+  endOrdinal: number
+  /** Under steady load a round begins at most this often, unless a large one is waiting. */
+  paceMs: number
+  /** QuestDB is done with a request that it did not answer when it has answered others for so long. */
+  outwaitMs: number
+  /** What QuestDB has applied is on its disk, as far as we know. */
+  isSynced: boolean
+  /** Where it is not, how long applied segments are kept for the next crash of QuestDB. */
+  keepMs: number
+  /** At most this much is kept for that. */
+  keepBytesMax: number
+  revisions: Int32Array
+  /** Told of rows before they can be seen in the table. */
+  onSent: (news: SentNews) => void
+  nowMs: () => number
+  timing: Timing
+  log: Log
+  onStatus: (status: ForwarderStatus) => void
+}
+
+/** What a lane has gone through: its groups, and where it goes on. */
+type Stretch = Pick<Chunk, 'groups' | 'next'>
+
+const idleMs = 40
+const settleMs = 50
+const stuckMs = 1000
+/** How long a stop waits for the requests that are under way. */
+const closeWaitMs = 1000
+/** Some ten thousand rows: so many do not wait for more. */
+const bytesWorthSending = 700 * 1024
+/** So much of the journal is looked through for late records before anything else has its turn. */
+const scanBytesMax = 64 * 1024 * 1024
+
+export class Forwarder {
+  readonly #options: ForwarderOptions
+  readonly #control: QuestdbConnection
+  readonly #delivery: Delivery
+  readonly #liveRounds: LiveRounds
+  /** The round behind the one that is on its way, if it is prepared. */
+  #next: LiveRound | undefined
+  readonly #faults: FaultNotes
+  readonly #deadLetters: DeadLetterBox
+  readonly #backfill: BackfillPlanner
+  readonly #backfillReader: SegmentReader
+  readonly #settlement: Settlement
+  readonly #commitMode: CommitMode
+  readonly #tombstones: Tombstones
+  readonly #sent: Progress
+  readonly #sleeper: Sleeper
+  readonly #retention: Retention
+  readonly #settling: Settling
+  #roundAtMs = Number.NEGATIVE_INFINITY
+  /** Receipt time of the last group that the live lane has sent. */
+  #receiptUs = Number.NEGATIVE_INFINITY
+  #rewindTo: number | undefined
+  #resting = 0
+  /** What is done while no lane has anything under way or prepared. */
+  readonly #restWork: (() => void)[] = []
+  #unsentSinceUs: number | undefined
+  /** A request of the process before this one may still be on its way. */
+  readonly #mayHavePredecessor: boolean
+  #predecessorGone: Promise<void> | undefined
+  #running: Promise<unknown> | undefined
+
+  constructor(options: ForwarderOptions) {
+    const { disk, connections, from, timing, log, keepMs, isSynced } = options
+    this.#options = options
+    this.#faults = new FaultNotes(log)
+    this.#deadLetters = new DeadLetterBox({ ...options, faults: this.#faults })
+    this.#control = connections.at(-1) as QuestdbConnection
+    this.#commitMode = new CommitMode({ connection: this.#control, isSynced, timing, log })
+    this.#tombstones = new Tombstones(disk)
+    this.#liveRounds = new LiveRounds(disk, connections.length - 2, this.#tombstones)
+    this.#backfill = new BackfillPlanner(connections.length - 2, this.#tombstones)
+    this.#backfillReader = new SegmentReader(disk)
+    const ordinal = this.#ordinalAt(from) ?? options.endOrdinal
+    this.#sent = { live: from, backfill: from, liveOrdinal: ordinal, backfillOrdinal: ordinal }
+    this.#settlement = new Settlement(options.revisions, { ...this.#sent }, options.onSent)
+    this.#mayHavePredecessor = from < options.durableEnd()
+    this.#sleeper = new Sleeper(timing)
+    this.#retention = new Retention({ ...options, commitMode: this.#commitMode, tombstones: this.#tombstones }, from)
+    this.#settling = new Settling({
+      connection: this.#control,
+      settlement: this.#settlement,
+      retention: this.#retention,
+      commitMode: this.#commitMode,
+      faults: this.#faults,
+      sleeper: this.#sleeper,
+      keepMs,
+      sent: () => (this.#rewindTo === undefined ? { ...this.#sent } : undefined),
+      onLost: reason => this.#rewind(reason),
+      timing,
+      log,
+    })
+    this.#delivery = new Delivery({
+      connections: connections.slice(0, -1),
+      requestBytes: options.requestBytes,
+      monotonicMs: timing.monotonicMs,
+      sleep: ms => this.#sleeper.sleep(ms),
+      random: timing.random,
+      outwait: () => this.#outwait(options.outwaitMs),
+      isClosed: () => this.#sleeper.stopped,
+      findSchemaFault: () => findSchemaFault(this.#control),
+      putAside: (round, offset, reason) => this.#deadLetters.put(round, offset, reason),
+      onFault: fault => this.#faults.note(fault),
+      onAway: fault => this.#faults.noteAway(fault),
+    })
+  }
+
+  run(): void {
+    this.#running ??= Promise.all([this.#runLive(), this.#runBackfill(), this.#runSettling()])
+  }
+
+  /** The dead letters were changed by somebody else. */
+  recountDeadLetters(): Promise<boolean> {
+    return this.#insist('letters', () => this.#deadLetters.recount())
+  }
+
+  /**
+   * Nothing of these devices that stands before the position is ever sent again, over any restart. Resolves when that is on
+   * the disk and no request with such rows is under way: true, or false when the forwarder has closed before.
+   */
+  async erase(deviceNumbers: readonly number[], before: number): Promise<boolean> {
+    if (!(await this.#insist('tombstones', () => this.#tombstones.add(deviceNumbers, before)))) return false
+    await this.#untilRested()
+    // Also what this process or the one before has left without an answer.
+    await this.#outwait(this.#options.outwaitMs)
+    return !this.#sleeper.stopped
+  }
+
+  /** Stops after the requests that are under way, and remembers how far it came. May be called twice. */
+  async close(): Promise<void> {
+    this.#sleeper.stop()
+    const { timing, connections } = this.#options
+    const disconnect = (): void => {
+      for (const connection of connections) connection.close()
+    }
+    // A QuestDB that hangs does not hold up a stop: what it leaves unanswered is sent again after the next start.
+    const cancel = timing.after(closeWaitMs, disconnect)
+    await this.#running
+    cancel()
+    if (this.#rewindTo === undefined) this.#retention.saveLastCheckpoint(this.#settlement.position)
+    this.#report()
+    disconnect()
+    this.#liveRounds.close()
+    this.#backfillReader.close()
+  }
+
+  async #runLive(): Promise<void> {
+    while (!this.#sleeper.stopped) {
+      await this.#rest()
+      const current = this.#next ?? (await this.#attempt('live', () => this.#prepareDue()))
+      this.#next = undefined
+      if (current === undefined) {
+        await this.#sleeper.sleep(idleMs)
+        continue
+      }
+      if (current.waitsForBackfill && this.#sent.backfill < this.#sent.live) {
+        this.#next = current
+        await this.#sleeper.sleep(idleMs)
+        continue
+      }
+      const sending = this.#sendLive(current)
+      this.#next = await this.#attempt('live', () => this.#prepareNext(current))
+      if (!(await sending)) this.#dropPrepared()
+    }
+  }
+
+  /** What the system refuses, such as another open file, is told, and undefined; anything else is a fault of ours. */
+  async #attempt<T>(what: FileWork, work: () => T | Promise<T>): Promise<T | undefined> {
+    try {
+      const result = await work()
+      this.#faults.noteFile(what, undefined)
+      return result
+    } catch (error) {
+      if (!isSystemError(error)) throw error
+      this.#faults.noteFile(what, error.message)
+      await this.#sleeper.sleep(stuckMs)
+      return undefined
+    }
+  }
+
+  /** Until the system does it: true, or false when we are stopping. */
+  async #insist(what: FileWork, work: () => void): Promise<boolean> {
+    const tried = () => {
+      work()
+      return true
+    }
+    while (!this.#sleeper.stopped) if (await this.#attempt(what, tried)) return true
+    return false
+  }
+
+  async #sendLive({ chunk, round, receiptUs }: LiveRound): Promise<boolean> {
+    const { live, backfill } = this.#sent
+    this.#roundAtMs = this.#options.timing.monotonicMs()
+    if (!(await this.#insist('quarantine', () => this.#retention.quarantine(chunk)))) return false
+    if (!(await this.#send('live', round, oldestReceiptUs(chunk.groups)))) return false
+    const hasBackfill = chunk.groups.some(group => group.backfillCount > 0)
+    // Nothing for the other lane in here: it need not read it.
+    if (!hasBackfill && backfill === live && this.#sent.backfill === live) this.#advance('backfill', chunk)
+    this.#advance('live', chunk)
+    this.#receiptUs = receiptUs
+    return true
+  }
+
+  #prepareDue(): LiveRound | undefined {
+    const { live } = this.#sent
+    const end = this.#options.durableEnd()
+    return this.#isDue(end - live) ? this.#liveRounds.read(live, end, this.#receiptUs) : undefined
+  }
+
+  /** While a round is on its way the next is prepared, if it is a large one; a small one waits for more. */
+  async #prepareNext({ chunk, receiptUs }: LiveRound): Promise<LiveRound | undefined> {
+    const end = this.#options.durableEnd()
+    if (end - chunk.next < bytesWorthSending) return undefined
+    // The requests are handed to their sockets before the processor is taken for the next rows.
+    await new Promise(resolve => setImmediate(resolve))
+    return this.#liveRounds.read(chunk.next, end, receiptUs)
+  }
+
+  /**
+   * A commit in sync mode costs QuestDB two dozen syncs, and the journal's own sync waits behind them. So under steady
+   * load few rows wait a little for more; after a pause, and for a backlog, a round begins at once.
+   */
+  #isDue(bytes: number): boolean {
+    if (bytes === 0) return false
+    return bytes >= bytesWorthSending || this.#options.timing.monotonicMs() - this.#roundAtMs >= this.#options.paceMs
+  }
+
+  /** Never passes the live lane: of two records with one key the later must be sent later, in whichever lane it is. */
+  async #runBackfill(): Promise<void> {
+    while (!this.#sleeper.stopped) {
+      await this.#rest()
+      const { backfill } = this.#sent
+      const collected = await this.#attempt('backfill', () => this.#collectBackfill())
+      if (collected === undefined) {
+        // Whatever was collected before a fault is collected again.
+        this.#backfill.clear()
+        await this.#sleeper.sleep(idleMs)
+        continue
+      }
+      const round = this.#backfill.plan()
+      if (await this.#send('backfill', round, oldestReceiptUs(collected.groups))) this.#advance('backfill', collected)
+      this.#backfill.clear()
+      const isSmall = round.parts.length > 0 && collected.next - backfill < bytesWorthSending
+      if (isSmall) await this.#sleeper.sleep(this.#options.paceMs)
+    }
+  }
+
+  /** Collects late records up to the live lane's position; undefined when there is nothing to look through. */
+  #collectBackfill(): Stretch | undefined {
+    const stretch: Stretch = { groups: [], next: this.#sent.backfill }
+    let position = this.#sent.backfill
+    const scanEnd = position + scanBytesMax
+    while (position < Math.min(this.#sent.live, scanEnd)) {
+      const chunk = this.#backfillReader.read(position, this.#sent.live)
+      if (chunk.next === position || !this.#backfill.collect(chunk)) break
+      position = chunk.next
+      stretch.groups.push(...chunk.groups)
+      stretch.next = position
+    }
+    return position === this.#sent.backfill ? undefined : stretch
+  }
+
+  async #runSettling(): Promise<void> {
+    while (!this.#sleeper.stopped) {
+      await this.#settling.settle()
+      this.#report()
+      await this.#sleeper.sleep(settleMs)
+    }
+  }
+
+  #outwait(ms: number): Promise<void> {
+    const { timing } = this.#options
+    return outwait({ ask: () => readTableState(this.#control), sleeper: this.#sleeper, timing }, ms)
+  }
+
+  /** A process before this one may have left a request behind; the start took most of the time that it needs. */
+  #awaitPredecessor(): Promise<void> {
+    this.#predecessorGone ??= this.#outwait(this.#options.outwaitMs / 3)
+    return this.#predecessorGone
+  }
+
+  /** Sends everything again that the journal still has. The lanes notice between two rounds. */
+  #rewind(reason: string): void {
+    this.#faults.wasAway = false
+    if (this.#rewindTo === undefined) this.#restWork.push(() => this.#restart())
+    this.#rewindTo = this.#retention.start
+    this.#options.onSent({ kind: 'lost', reason })
+    this.#options.log.warn({ from: this.#rewindTo, reason }, 'the journal is replayed')
+  }
+
+  /** Where a lane stands between two rounds. What waits for that is done when both stand here. */
+  async #rest(): Promise<void> {
+    this.#resting++
+    while (this.#restWork.length > 0 && !this.#sleeper.stopped) {
+      if (this.#resting === 2) await this.#attempt('rewind', () => this.#doRestWork())
+      else await this.#sleeper.sleep(idleMs)
+    }
+    this.#resting--
+  }
+
+  /** Until each lane has stood between two rounds, or we are stopping. */
+  async #untilRested(): Promise<void> {
+    let hasRested = false
+    this.#restWork.push(() => {
+      hasRested = true
+    })
+    while (!hasRested && !this.#sleeper.stopped) await this.#sleeper.sleep(idleMs)
+  }
+
+  #doRestWork(): void {
+    this.#dropPrepared()
+    for (let work = this.#restWork[0]; work !== undefined; work = this.#restWork[0]) {
+      work()
+      this.#restWork.shift()
+    }
+  }
+
+  /** It may stand elsewhere, or hold what was erased. QuestDB may know none of its devices. */
+  #dropPrepared(): void {
+    this.#next = undefined
+    this.#liveRounds.forget()
+  }
+
+  #restart(): void {
+    const position = this.#rewindTo ?? this.#retention.start
+    const ordinal = this.#ordinalAt(position) ?? this.#sent.liveOrdinal
+    this.#retention.restart()
+    Object.assign(this.#sent, { live: position, backfill: position, liveOrdinal: ordinal, backfillOrdinal: ordinal })
+    this.#settlement.rewind({ ...this.#sent })
+    this.#rewindTo = undefined
+  }
+
+  /** By a reader of its own, whose megabytes go with it. */
+  #ordinalAt(position: number): number | undefined {
+    const reader = new SegmentReader(this.#options.disk)
+    try {
+      return reader.read(position, this.#options.durableEnd()).groups[0]?.firstOrdinal
+    } finally {
+      reader.close()
+    }
+  }
+
+  async #send(lane: Lane, round: Round, receiptUs: number | undefined): Promise<boolean> {
+    if (round.parts.length === 0) return true
+    this.#unsentSinceUs ??= receiptUs
+    if (round.hasClientTimes && this.#mayHavePredecessor) await this.#awaitPredecessor()
+    this.#settlement.sending(lane, round.oldestUs)
+    const outcome = await this.#delivery.deliver(round)
+    if (outcome === 'stuck') await this.#sleeper.sleep(stuckMs)
+    if (outcome !== 'sent') return false
+    this.#settlement.sent(lane, receiptUs)
+    this.#unsentSinceUs = undefined
+    for (const device of round.devices) this.#settlement.touch(device)
+    return true
+  }
+
+  #advance(lane: Lane, { groups, next }: Stretch): void {
+    const last = groups.at(-1)
+    this.#sent[lane] = next
+    if (last !== undefined) this.#sent[`${lane}Ordinal`] = last.firstOrdinal + last.recordCount
+  }
+
+  #report(): void {
+    const { liveOrdinal, backfillOrdinal } = this.#settlement.applied
+    this.#options.onStatus({
+      rows: this.#delivery.rows,
+      live: this.#sent.live,
+      backfill: this.#sent.backfill,
+      applied: this.#settlement.position,
+      start: this.#retention.start,
+      appliedOrdinal: Math.min(liveOrdinal, backfillOrdinal),
+      pendingSinceUs: this.#settlement.pendingSinceUs ?? this.#unsentSinceUs,
+      deadLetters: this.#deadLetters.count,
+      suspended: this.#settling.suspended,
+      damagedBytes: this.#retention.damagedBytes,
+      fault: this.#faults.current,
+      fileFault: this.#faults.fileFault,
+      isSynced: this.#commitMode.isSynced,
+    })
+  }
+}

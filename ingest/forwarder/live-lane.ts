@@ -1,0 +1,151 @@
+/** The lane of readings that are sent as they come. */
+
+import { groupHeaderLength } from '../journal/group.ts'
+import { offsetOf } from '../journal/record.ts'
+import { type Chunk, chunkBytesMax } from '../journal/segment-reader.ts'
+import { type Erased, nothingErased } from '../journal/tombstones.ts'
+import type { Part, Round } from './delivery.ts'
+import { isBackfill, KeyTable } from './rows.ts'
+import { revisionSlots } from './touched.ts'
+
+/** A round of fewer rows goes over one connection: with sync, each commit costs more than the rows of both. */
+const rowsWorthSplitting = 10_000
+
+/** Some 10 MB: with sync, requests of half the size took a seventh longer for the same rows. */
+const rowsOfPart = 64_000
+
+/** Records of a chunk, at the very most. */
+const rowsMax = Math.ceil(chunkBytesMax / offsetOf.symbol)
+
+/** A round, and the chunk with whose end it ends. */
+export interface Planned {
+  chunk: Chunk
+  round: Round
+}
+
+/** What a round is made of, as long as the longest. */
+const createRoom = () => ({ offsets: new Int32Array(rowsMax), devices: new Uint32Array(rowsMax) })
+
+export class LivePlanner {
+  readonly #connectionCount: number
+  readonly #erased: Erased
+  /** One round is on its way while the next is planned. */
+  #room = createRoom()
+  #otherRoom = createRoom()
+  #count = 0
+  #deviceCount = 0
+  readonly #keys = new KeyTable(rowsMax)
+  /** Each device of the round at its slot. */
+  readonly #lookedAt = new Uint32Array(revisionSlots)
+  /** Devices, by number, that stand in a round that was planned. */
+  readonly #known = new Set<number>()
+  #hasClientTimes = false
+  #oldestUs = Number.POSITIVE_INFINITY
+  #hasNewDevices = false
+
+  constructor(connectionCount: number, erased: Erased = nothingErased) {
+    this.#connectionCount = connectionCount
+    this.#erased = erased
+  }
+
+  /** A round was not taken: QuestDB may know none of its devices. */
+  forget(): void {
+    this.#known.clear()
+  }
+
+  /**
+   * The live rows of a chunk, cut into parts that the connections take in turns. No device and time stands in two rows of
+   * a round, and the next round waits for all of this one, so any cut keeps the order; a cut by position gives QuestDB
+   * stretches of time that meet at their ends only, which it merges for 3/4 of what interleaved ones cost. Where QuestDB
+   * may not know a device yet, the round ends early and goes over the first connection alone: new symbols over several at once
+   * can stall it for most of a minute. A round stays as it is until the next but one is planned.
+   */
+  plan(chunk: Chunk): Planned {
+    const view = new DataView(chunk.bytes.buffer, chunk.bytes.byteOffset, chunk.bytes.byteLength)
+    this.#clear()
+    const planned = this.#collect(chunk, view)
+    const isWhole = this.#count < rowsWorthSplitting || this.#hasNewDevices
+    const round: Round = {
+      bytes: chunk.bytes,
+      view,
+      parts: this.#cut(isWhole ? 1 : this.#connectionCount),
+      devices: this.#room.devices.subarray(0, this.#deviceCount),
+      hasClientTimes: this.#hasClientTimes,
+      oldestUs: this.#oldestUs,
+      positionOf: offset => chunk.position + offset,
+    }
+    return { chunk: planned, round }
+  }
+
+  #clear(): void {
+    for (let index = 0; index < this.#deviceCount; index++) {
+      this.#lookedAt[(this.#room.devices[index] as number) % revisionSlots] = 0
+    }
+    ;[this.#room, this.#otherRoom] = [this.#otherRoom, this.#room]
+    this.#deviceCount = 0
+    this.#keys.clear()
+    this.#count = 0
+    this.#hasClientTimes = false
+    this.#oldestUs = Number.POSITIVE_INFINITY
+    this.#hasNewDevices = false
+  }
+
+  #cut(connectionCount: number): Part[] {
+    const count = this.#count
+    const partCount = Math.ceil(count / rowsOfPart / connectionCount) * connectionCount
+    return Array.from({ length: partCount }, (_, index) => {
+      const offsets = this.#room.offsets.subarray((count * index) / partCount, (count * (index + 1)) / partCount)
+      return { connection: index % connectionCount, offsets, count: offsets.length }
+    })
+  }
+
+  /** Notes where the live records stand; one that a later one with the same key overtakes becomes -1. */
+  #collect(chunk: Chunk, view: DataView): Chunk {
+    // What comes in is behind all that was erased, so its rows are spared the look-up.
+    const mayBeErased = chunk.position < this.#erased.before
+    for (const [index, group] of chunk.groups.entries()) {
+      if (this.#hasNewDevices && this.#count >= rowsOfPart) return endBefore(chunk, index)
+      if (group.backfillCount === group.recordCount) continue
+      let offset = group.position - chunk.position + groupHeaderLength
+      for (let record = 0; record < group.recordCount; record++) {
+        const isLive = group.backfillCount === 0 || !isBackfill(view, offset)
+        if (isLive && !(mayBeErased && this.#isErased(chunk, view, offset))) this.#look(view, offset)
+        offset += view.getUint16(offset + offsetOf.length, true)
+      }
+    }
+    return chunk
+  }
+
+  #isErased(chunk: Chunk, view: DataView, offset: number): boolean {
+    return this.#erased.covers(view.getUint32(offset + offsetOf.deviceNumber, true), chunk.position + offset)
+  }
+
+  #look(view: DataView, offset: number): void {
+    const index = this.#count++
+    this.#room.offsets[index] = offset
+    const device = view.getUint32(offset + offsetOf.deviceNumber, true)
+    if (this.#lookedAt[device % revisionSlots] !== device) this.#meet(device)
+    const timeUs = view.getFloat64(offset + offsetOf.timeUs, true)
+    if (timeUs < this.#oldestUs) this.#oldestUs = timeUs
+    // Only clients' times can meet, and those are whole milliseconds.
+    if (timeUs % 1000 !== 0) return
+    this.#hasClientTimes = true
+    const overtaken = this.#keys.put(view, this.#room.offsets, index)
+    if (overtaken !== -1) this.#room.offsets[overtaken] = -1
+  }
+
+  #meet(device: number): void {
+    this.#lookedAt[device % revisionSlots] = device
+    this.#room.devices[this.#deviceCount++] = device
+    if (this.#known.has(device)) return
+    this.#known.add(device)
+    this.#hasNewDevices = true
+  }
+}
+
+/** The chunk without the group at `index` and those behind it. */
+export function endBefore(chunk: Chunk, index: number): Chunk {
+  const groups = chunk.groups.slice(0, index)
+  const next = chunk.groups[index]?.position ?? chunk.next
+  return { ...chunk, groups, next, damaged: chunk.damaged.filter(({ from }) => from < next) }
+}

@@ -1,0 +1,72 @@
+/**
+ * Reads the journal in rounds for the live lane. One can be prepared while the one before it is on its way. A round ends
+ * where the next group was received earlier than the one before it, because the clock was set back: the lanes are chosen
+ * by the receipt clock, so a record behind that point may be live though one before it with the same time was late. There
+ * the live lane has to wait until the backfill lane has come as far.
+ */
+
+import type { Disk } from '../journal/disk.ts'
+import type { GroupHeader } from '../journal/group.ts'
+import { type Chunk, SegmentReader } from '../journal/segment-reader.ts'
+import type { Erased } from '../journal/tombstones.ts'
+import { endBefore, LivePlanner, type Planned } from './live-lane.ts'
+
+export interface LiveRound extends Planned {
+  /** The backfill lane has to be here first. */
+  waitsForBackfill: boolean
+  /** Receipt time of its last group. */
+  receiptUs: number
+}
+
+export class LiveRounds {
+  readonly #planner: LivePlanner
+  /** Taken in turns. */
+  readonly #readers: [SegmentReader, SegmentReader]
+  #turn: 0 | 1 = 0
+
+  constructor(disk: Disk, connectionCount: number, erased: Erased) {
+    this.#planner = new LivePlanner(connectionCount, erased)
+    this.#readers = [new SegmentReader(disk), new SegmentReader(disk)]
+  }
+
+  /**
+   * The round that begins at the position, or undefined when there is nothing whole before the end. Its bytes stay as
+   * they are until the next round but one is read. `receiptUs` is that of the round before.
+   */
+  read(position: number, end: number, receiptUs: number): LiveRound | undefined {
+    const turn = this.#turn === 0 ? 1 : 0
+    const chunk = this.#readers[turn].read(position, end)
+    if (chunk.next === position) return undefined
+    this.#turn = turn
+    const planned = this.#planner.plan(untilStepBack(chunk))
+    const groups = planned.chunk.groups.filter(hasRecords)
+    return {
+      ...planned,
+      waitsForBackfill: (groups[0]?.receiptUs ?? receiptUs) < receiptUs,
+      receiptUs: groups.at(-1)?.receiptUs ?? receiptUs,
+    }
+  }
+
+  /** A round was not taken: QuestDB may know none of its devices. */
+  forget(): void {
+    this.#planner.forget()
+  }
+
+  close(): void {
+    for (const reader of this.#readers) reader.close()
+  }
+}
+
+/** Others only open a segment or try the disk. */
+const hasRecords = (group: GroupHeader) => group.recordCount > 0
+
+function untilStepBack(chunk: Chunk): Chunk {
+  let receiptUs = Number.NEGATIVE_INFINITY
+  const index = chunk.groups.findIndex(group => {
+    if (!hasRecords(group)) return false
+    const isEarlier = group.receiptUs < receiptUs
+    receiptUs = group.receiptUs
+    return isEarlier
+  })
+  return index === -1 ? chunk : endBefore(chunk, index)
+}

@@ -1,0 +1,148 @@
+/** What of the journal may go, what is kept for a while, and how far we were when the process ends. */
+
+import type { Disk } from '../journal/disk.ts'
+import type { Chunk } from '../journal/segment-reader.ts'
+import { listSegments, quarantineName, segmentName } from '../journal/segments.ts'
+import type { Tombstones } from '../journal/tombstones.ts'
+import type { Log } from '../log.ts'
+import type { Timing } from '../timing.ts'
+import { AppliedTimes } from './applied-times.ts'
+import { writeCheckpoint } from './checkpoint.ts'
+import type { CommitMode } from './commit-mode.ts'
+
+export interface RetentionOptions {
+  disk: Disk
+  commitMode: CommitMode
+  /** How long applied segments are kept for the next crash of a QuestDB that does not sync. */
+  keepMs: number
+  /** At most this much is kept for that. */
+  keepBytesMax: number
+  tombstones: Tombstones
+  nowMs: () => number
+  timing: Timing
+  log: Log
+}
+
+const checkpointMs = 1000
+/** What a start has sent again was written again, so it is kept for some time more, whatever its age. */
+const keepResentMs = 3_600_000
+
+export class Retention {
+  readonly #options: RetentionOptions
+  readonly #applied: AppliedTimes
+  /** What stands before this was applied by processes before this one, so long ago that it was not sent again. */
+  readonly #from: number
+  #start: number
+  #damagedBytes = 0
+  #quarantinedTo = 0
+  #checkpoint = -1
+  #checkpointAtMs = Number.NEGATIVE_INFINITY
+
+  /** The lanes begin at `from`. */
+  constructor(options: RetentionOptions, from: number) {
+    const { disk, nowMs, timing } = options
+    this.#options = options
+    this.#applied = new AppliedTimes({ disk, nowMs, monotonicMs: timing.monotonicMs })
+    this.#from = from
+    this.#start = listSegments(disk)[0] ?? from
+  }
+
+  /** Where the oldest segment starts. */
+  get start(): number {
+    return this.#start
+  }
+
+  get damagedBytes(): number {
+    return this.#damagedBytes
+  }
+
+  /**
+   * Removes the segments before `applied`, but for the newest, and for those that are kept for a while; notes now and
+   * then how far we are. Throws when a file cannot be used; then it is to be called again.
+   */
+  forget(applied: number): void {
+    const { disk, commitMode, tombstones } = this.#options
+    const starts = listSegments(disk)
+    if (!commitMode.isSynced) this.#noteApplied(starts, applied)
+    for (let index = 0; index + 1 < starts.length; index++) {
+      const start = starts[index] as number
+      const end = starts[index + 1] as number
+      if (end > applied || this.#isKept(start, applied)) break
+      disk.remove(segmentName(start))
+      // One after the other, so that a power cut never brings one back without those behind it: they hold newer values.
+      disk.syncDirectory()
+      this.#start = end
+    }
+    this.#applied.prune(this.#start)
+    this.#applied.save()
+    tombstones.prune(this.#start)
+    this.saveCheckpointIfDue(applied)
+  }
+
+  /** How far we are, for the next start; an old one merely means that more is sent again. Throws when it cannot be written. */
+  saveCheckpointIfDue(applied: number): void {
+    if (applied === this.#checkpoint) return
+    if (this.#options.timing.monotonicMs() - this.#checkpointAtMs >= checkpointMs) this.#saveCheckpoint(applied)
+  }
+
+  /** At the end. */
+  saveLastCheckpoint(applied: number): void {
+    if (applied === this.#checkpoint) return
+    try {
+      this.#saveCheckpoint(applied)
+    } catch (error) {
+      this.#options.log.warn(
+        { err: error },
+        'the checkpoint cannot be written; more is sent again after the next start',
+      )
+    }
+  }
+
+  /** The journal is sent again: what was applied is to be seen applied anew. Throws when that cannot be noted. */
+  restart(): void {
+    this.#applied.clear()
+  }
+
+  /** Damage is kept for a person to look at, and told; everything behind it goes on. */
+  quarantine({ bytes, position, damaged }: Chunk): void {
+    for (const { from, to, zeros } of damaged) {
+      // A round that is planned again meets the same damage again.
+      if (zeros || from < this.#quarantinedTo) continue
+      this.#options.disk.replace(quarantineName(from, 'middle'), bytes.slice(from - position, to - position))
+      this.#damagedBytes += to - from
+      this.#quarantinedTo = to
+      this.#options.log.error({ from, to }, 'the journal is damaged here; the bytes are kept in quarantine')
+    }
+  }
+
+  #noteApplied(starts: readonly number[], applied: number): void {
+    const { keepMs } = this.#options
+    const ageMsOfResent = keepMs - Math.min(keepMs, keepResentMs)
+    for (let index = 0; index + 1 < starts.length && (starts[index + 1] as number) <= applied; index++) {
+      const start = starts[index] as number
+      this.#applied.note(start, start < this.#from ? Number.POSITIVE_INFINITY : ageMsOfResent)
+    }
+  }
+
+  #isKept(start: number, applied: number): boolean {
+    const { commitMode, keepMs, keepBytesMax } = this.#options
+    if (commitMode.isSynced || applied - start >= keepBytesMax) return false
+    return (this.#applied.ageMs(start) ?? 0) < keepMs
+  }
+
+  #saveCheckpoint(applied: number): void {
+    const { disk, timing } = this.#options
+    this.#checkpointAtMs = timing.monotonicMs()
+    writeCheckpoint(disk, applied)
+    this.#checkpoint = applied
+  }
+}
+
+/** Where to begin for a QuestDB that may have lost, while we were away, what it had applied: what is older, it has synced. */
+export function replayStart(
+  { disk, nowMs, timing, keepMs }: Pick<RetentionOptions, 'disk' | 'nowMs' | 'timing' | 'keepMs'>,
+  end: number,
+): number {
+  const applied = new AppliedTimes({ disk, nowMs, monotonicMs: timing.monotonicMs })
+  return listSegments(disk).find(start => (applied.ageMs(start) ?? 0) < keepMs) ?? end
+}

@@ -1,0 +1,127 @@
+/**
+ * Asks QuestDB what it has applied, so that the journal may forget it, and notices when it has lost what it had taken.
+ */
+
+import type { Log } from '../log.ts'
+import type { Timing } from '../timing.ts'
+import type { CommitMode } from './commit-mode.ts'
+import { type FaultNotes, isSystemError } from './fault-notes.ts'
+import type { QuestdbConnection } from './questdb.ts'
+import type { Retention } from './retention.ts'
+import type { Progress, Settlement } from './settlement.ts'
+import type { Sleeper } from './sleeper.ts'
+import { SuspensionWatch } from './suspension.ts'
+import { readTableState, resumeTable, type TableState } from './table-state.ts'
+
+export interface SettlingOptions {
+  connection: QuestdbConnection
+  settlement: Settlement
+  retention: Retention
+  commitMode: CommitMode
+  faults: FaultNotes
+  sleeper: Sleeper
+  /** Zero: what a QuestDB that does not sync has lost is not sent again. */
+  keepMs: number
+  /** How far the lanes are; undefined until they have gone back, for what they send meanwhile is sent again. */
+  sent: () => Progress | undefined
+  /** Everything that the journal still has is to be sent again. */
+  onLost: (reason: string) => void
+  timing: Timing
+  log: Log
+}
+
+/** No QuestDB is gone and back within this time. */
+const watchMs = 1000
+const pauseMs = 1000
+
+export class Settling {
+  readonly #options: SettlingOptions
+  readonly #suspension: SuspensionWatch
+  #watchedAtMs = Number.NEGATIVE_INFINITY
+  /** More is applied than was forgotten. */
+  #isTrimDue = false
+
+  constructor(options: SettlingOptions) {
+    const { connection, timing, log } = options
+    this.#options = options
+    this.#suspension = new SuspensionWatch({ resume: () => resumeTable(connection), timing, log })
+  }
+
+  get suspended(): boolean {
+    return this.#suspension.suspended
+  }
+
+  /** Asks once, if there is something to learn, and forgets what may be forgotten. */
+  async settle(): Promise<void> {
+    const { settlement } = this.#options
+    const sent = this.#options.sent()
+    if (sent === undefined) return
+    const { live, backfill } = settlement.applied
+    const isIdle = sent.live === live && sent.backfill === backfill
+    if (!isIdle || this.#isWatchDue()) {
+      settlement.mark(sent)
+      await this.#ask(isIdle)
+    }
+    await this.#trim()
+  }
+
+  async #ask(isIdle: boolean): Promise<void> {
+    const { connection, commitMode, faults, sleeper, timing } = this.#options
+    try {
+      // In this order: what is applied then was applied in this mode.
+      const isSynced = await commitMode.ask(faults.wasAway)
+      const state = await readTableState(connection)
+      this.#watchedAtMs = timing.monotonicMs()
+      if (isIdle) faults.note(undefined)
+      await this.#suspension.observe(state)
+      this.#learn(state, isSynced)
+    } catch (error) {
+      faults.noteAway(error instanceof Error ? error.message : String(error))
+      await sleeper.sleep(pauseMs)
+    }
+  }
+
+  #learn(state: TableState, isSynced: boolean): void {
+    const { settlement, commitMode, faults, onLost } = this.#options
+    const mayHaveLost = this.#mayHaveLost(isSynced)
+    commitMode.set(isSynced)
+    if (mayHaveLost) {
+      onLost('QuestDB was away and did not sync what it applied')
+      return
+    }
+    if (isSynced) faults.wasAway = false
+    const seen = settlement.observe(state)
+    if (seen === 'lost') onLost('the table in QuestDB is behind what it had taken')
+    // Where QuestDB does not sync, segments also go by their age.
+    else if (seen === 'applied' || !isSynced) this.#isTrimDue = true
+  }
+
+  /** A file that cannot be used is no fault of QuestDB: it is told, and tried again. */
+  async #trim(): Promise<void> {
+    const { settlement, retention, faults, sleeper } = this.#options
+    // What was applied is to be sent again.
+    if (this.#options.sent() === undefined) return
+    try {
+      if (this.#isTrimDue) retention.forget(settlement.position)
+      else retention.saveCheckpointIfDue(settlement.position)
+      this.#isTrimDue = false
+      faults.noteFile('trim', undefined)
+    } catch (error) {
+      if (!isSystemError(error)) throw error
+      faults.noteFile('trim', error.message)
+      await sleeper.sleep(pauseMs)
+    }
+  }
+
+  /** A QuestDB that does not sync may lose what it had applied, even while there is nothing to send. */
+  #isWatchDue(): boolean {
+    const { commitMode, timing } = this.#options
+    return !commitMode.isSynced && timing.monotonicMs() - this.#watchedAtMs >= watchMs
+  }
+
+  /** One that syncs now and did not before has been away, seen or not. */
+  #mayHaveLost(isSynced: boolean): boolean {
+    const { commitMode, faults, keepMs } = this.#options
+    return keepMs > 0 && !commitMode.isSynced && (faults.wasAway || isSynced)
+  }
+}

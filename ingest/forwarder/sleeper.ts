@@ -1,0 +1,36 @@
+/** Pauses that end at once when whoever pauses is to stop. */
+
+import type { Timing } from '../timing.ts'
+
+export class Sleeper {
+  readonly #timing: Timing
+  readonly #wakers = new Set<() => void>()
+  #stopped = false
+
+  constructor(timing: Timing) {
+    this.#timing = timing
+  }
+
+  get stopped(): boolean {
+    return this.#stopped
+  }
+
+  sleep(ms: number): Promise<void> {
+    if (this.#stopped) return Promise.resolve()
+    return new Promise(resolve => {
+      const wake = () => {
+        cancel()
+        this.#wakers.delete(wake)
+        resolve()
+      }
+      const cancel = this.#timing.after(ms, wake)
+      this.#wakers.add(wake)
+    })
+  }
+
+  /** Ends every pause, and those to come. */
+  stop(): void {
+    this.#stopped = true
+    for (const wake of this.#wakers) wake()
+  }
+}

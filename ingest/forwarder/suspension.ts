@@ -1,0 +1,44 @@
+/**
+ * A suspended table takes rows and shows none. That costs nothing but disk, so it is told. Where the cause may go away by
+ * itself, the table is resumed at once and then now and then: nobody has to be called when a disk has room again.
+ */
+
+import type { Log } from '../log.ts'
+import type { Timing } from '../timing.ts'
+import { isTransientSuspension, type TableState } from './table-state.ts'
+
+export interface SuspensionWatchOptions {
+  resume: () => Promise<void>
+  timing: Timing
+  log: Log
+}
+
+const resumeEveryMs = 30_000
+
+export class SuspensionWatch {
+  readonly #options: SuspensionWatchOptions
+  #suspended = false
+  #resumedAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(options: SuspensionWatchOptions) {
+    this.#options = options
+  }
+
+  get suspended(): boolean {
+    return this.#suspended
+  }
+
+  async observe({ suspended, errorMessage }: TableState): Promise<void> {
+    const { resume, timing, log } = this.#options
+    if (suspended && !this.#suspended) {
+      log.error({ reason: errorMessage }, 'QuestDB has suspended the table; readings wait in the journal')
+    }
+    this.#suspended = suspended
+    const isDue = timing.monotonicMs() - this.#resumedAtMs >= resumeEveryMs
+    if (suspended && isDue && isTransientSuspension(errorMessage)) {
+      this.#resumedAtMs = timing.monotonicMs()
+      log.warn({ reason: errorMessage }, 'the table is resumed, for its cause may be gone')
+      await resume()
+    }
+  }
+}

@@ -1,0 +1,176 @@
+/**
+ * One import: a body of lines goes chunk by chunk through the reading thread and into the journal.
+ *
+ * There is one chunk in that thread and one on its way to the disk, and no further reading meanwhile, so the memory is
+ * the same for any size of body and any ratio of compression.
+ */
+
+import type { Readable } from 'node:stream'
+import { foreignContent, looksLikeNdjson, withoutByteOrderMark } from '../formats/content.ts'
+import { type CsvLayout, readCsvHeader } from '../formats/csv.ts'
+import type { Format } from '../formats/line-reader.ts'
+import { type Chunk, type LineLimits, wholeLines } from '../formats/lines.ts'
+import type { Reject } from '../formats/reject.ts'
+import type { DeviceRef } from '../journal/record.ts'
+import type { ImportPool, ReadyChunk } from './import-pool.ts'
+
+/** The journal: resolves when whole records, however many, are on disk. */
+export type Append = (records: Uint8Array) => Promise<'stored' | 'full' | 'closing' | 'unknown'>
+
+export interface ImportSource {
+  /** Destroyed when the import ends before it does. */
+  body: Readable
+  format: Format
+  find: (deviceName: string) => DeviceRef | undefined
+}
+
+export interface SessionLimits extends LineLimits {
+  /** Rejects that are listed; more are only counted. */
+  rejectsMax: number
+}
+
+export interface ImportReport {
+  accepted: number
+  rejected: number
+  rejects: Reject[]
+  rejectsTruncated: boolean
+  /** Every line up to this one is on disk or rejected; the header is one of them. */
+  linesDone: number
+  /** Columns of the header that are not ours. */
+  ignoredColumns: string[]
+}
+
+type ImportFailure =
+  | 'BUSY'
+  | 'CONTENT_UNKNOWN'
+  | 'HEADER_INVALID'
+  | 'NO_READINGS'
+  | 'BODY_BROKEN'
+  | 'JOURNAL_FULL'
+  | 'CLOSING'
+  | 'UNKNOWN'
+
+export interface ImportResult {
+  report: ImportReport
+  /** Why the import stopped before the end of the body. What the report counts holds nevertheless. */
+  failure?: { code: ImportFailure; reason: string }
+}
+
+type Step = { kind: 'ready'; ready: ReadyChunk } | { kind: 'end' } | { kind: 'failure'; failure: Failure }
+type Failure = NonNullable<ImportResult['failure']>
+
+/** A sender that means to send some would otherwise never learn that it does not. */
+const noReadings: Failure = { code: 'NO_READINGS', reason: 'there is no line with a reading' }
+
+export const shuttingDown: Failure = { code: 'CLOSING', reason: 'the server is shutting down' }
+
+const appendFailures = {
+  full: { code: 'JOURNAL_FULL', reason: 'the journal is full' },
+  closing: shuttingDown,
+  unknown: { code: 'UNKNOWN', reason: 'the disk failed; it is not known whether the last lines are stored' },
+} as const satisfies Record<string, Failure>
+
+export function emptyReport(): ImportReport {
+  return { accepted: 0, rejected: 0, rejects: [], rejectsTruncated: false, linesDone: 0, ignoredColumns: [] }
+}
+
+export async function runImportSession(
+  source: ImportSource,
+  { limits, pool, append }: { limits: SessionLimits; pool: ImportPool; append: Append },
+): Promise<ImportResult> {
+  const report = emptyReport()
+  const steps = createSteps(source, { limits, pool, report })
+  try {
+    let step = await steps.next()
+    while (step.kind === 'ready') {
+      const { ready } = step
+      const [outcome, following] = await Promise.all([store(ready, append), steps.next()])
+      if (outcome !== 'stored') return { report, failure: appendFailures[outcome] }
+      settle(report, ready, limits.rejectsMax)
+      step = following
+    }
+    if (step.kind === 'failure') return { report, failure: step.failure }
+    return report.accepted + report.rejected === 0 ? { report, failure: noReadings } : { report }
+  } finally {
+    await steps.stop()
+  }
+}
+
+async function store({ records, count }: ReadyChunk, append: Append): ReturnType<Append> {
+  return count === 0 ? 'stored' : await append(records)
+}
+
+function settle(report: ImportReport, ready: ReadyChunk, rejectsMax: number): void {
+  report.linesDone += ready.lines
+  report.accepted += ready.count
+  report.rejected += ready.rejected
+  for (const reject of ready.rejects) {
+    if (report.rejects.length === rejectsMax) break
+    report.rejects.push(reject)
+  }
+  report.rejectsTruncated = report.rejects.length < report.rejected
+}
+
+interface StepsOptions {
+  limits: SessionLimits
+  pool: ImportPool
+  report: ImportReport
+}
+
+/** Reads the body: each step is a chunk that is ready to be stored, the end, or what was wrong with the body. */
+function createSteps({ body, format, find }: ImportSource, { limits, pool, report }: StepsOptions) {
+  const chunks = wholeLines(body, limits)
+  let started = false
+  let linesRead = 0
+  let rejectsListed = 0
+  let layout: CsvLayout | undefined
+
+  async function next(): Promise<Step> {
+    let result: IteratorResult<Chunk, void>
+    try {
+      result = await chunks.next()
+    } catch (error) {
+      return failure('BODY_BROKEN', error instanceof Error ? error.message : String(error))
+    }
+    if (!started) return await begin(result.done === true ? new Uint8Array() : result.value)
+    return result.done === true ? { kind: 'end' } : await prepare(result.value)
+  }
+
+  async function begin(first: Chunk): Promise<Step> {
+    started = true
+    const chunk = withoutByteOrderMark(first)
+    const foreign = foreignContent(chunk)
+    if (foreign !== undefined) return failure('CONTENT_UNKNOWN', foreign)
+    if (format === 'ndjson') return await prepare(chunk)
+    if (looksLikeNdjson(chunk)) return failure('CONTENT_UNKNOWN', 'it is NDJSON; send it as application/x-ndjson')
+    const headerEnd = chunk.includes(lineFeed) ? chunk.indexOf(lineFeed) : chunk.length
+    if (headerEnd > limits.lineBytesMax) return failure('HEADER_INVALID', 'the header is too long')
+    const header = readCsvHeader(Buffer.from(chunk.subarray(0, headerEnd)).toString().replace(/\r$/, ''))
+    if (!header.ok) return failure('HEADER_INVALID', header.reason)
+    layout = header.layout
+    report.ignoredColumns = header.ignored
+    report.linesDone = 1
+    linesRead = 1
+    return await prepare(chunk.subarray(headerEnd + 1))
+  }
+
+  async function prepare(chunk: Chunk): Promise<Step> {
+    const rejectsMax = limits.rejectsMax - rejectsListed
+    const ready = await pool.prepare({ chunk, layout, firstLine: linesRead + 1, rejectsMax, find })
+    linesRead += ready.lines
+    rejectsListed = Math.min(limits.rejectsMax, rejectsListed + ready.rejects.length)
+    return { kind: 'ready', ready }
+  }
+
+  async function stop(): Promise<void> {
+    await chunks.return(undefined)
+  }
+
+  return { next, stop }
+}
+
+function failure(code: ImportFailure, reason: string): Step {
+  return { kind: 'failure', failure: { code, reason } }
+}
+
+const lineFeed = 0x0a

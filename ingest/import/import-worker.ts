@@ -1,0 +1,46 @@
+/** The thread that reads bulk bodies. It keeps nothing between two calls, so any thread can take any chunk. */
+
+import { move, transferableSymbol, valueSymbol } from 'piscina'
+import { type ChunkResult, readChunk } from '../formats/chunk.ts'
+import { type CsvLayout, createCsvReader } from '../formats/csv.ts'
+import { type EncodedRows, type EncodeOptions, encodeRows } from '../formats/encode.ts'
+import type { LineReader } from '../formats/line-reader.ts'
+import type { Chunk } from '../formats/lines.ts'
+import { createNdjsonReader } from '../formats/ndjson.ts'
+import { buffersOf, type Rows } from '../formats/rows.ts'
+import { createReadingCheck, type Ranges } from '../reading.ts'
+
+export interface ReadTask {
+  chunk: Chunk
+  /** Of a CSV body; without it the body is NDJSON. */
+  layout: CsvLayout | undefined
+  ranges: Ranges
+  aheadMsMax: number
+  nowMs: number
+  firstLine: number
+  lineBytesMax: number
+  rejectsMax: number
+}
+
+export interface EncodeTask extends EncodeOptions {
+  rows: Rows
+}
+
+export function read(task: ReadTask): ChunkResult {
+  const { chunk, layout, ranges, aheadMsMax } = task
+  const readLine: LineReader = layout === undefined ? createNdjsonReader() : createCsvReader(layout)
+  const check = createReadingCheck({ ranges, aheadMsMax })
+  const result = readChunk(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length), { ...task, readLine, check })
+  return handOver(result, buffersOf(result.rows))
+}
+
+export function encode(task: EncodeTask): EncodedRows {
+  const result = encodeRows(task.rows, task)
+  return handOver(result, [result.records.buffer])
+}
+
+/** Gives the buffers away with the result instead of copying them. The pool unwraps what is returned here. */
+function handOver<Result extends object>(result: Result, buffers: ArrayBuffer[]): Result {
+  const wrapped: unknown = move({ [transferableSymbol]: buffers, [valueSymbol]: result })
+  return wrapped as Result
+}

@@ -1,0 +1,384 @@
+/**
+ * The journal as the main thread sees it: readings are collected in one shared slot while the journal's thread syncs the
+ * other. No timer holds a lone reading back; under load the groups grow by themselves, to everything that came in while
+ * the last sync ran.
+ *
+ * This is the form on local disks. Nothing above it knows: another form has the same few methods.
+ */
+
+import assert from 'node:assert/strict'
+import type { Log } from '../log.ts'
+import type { Reading } from '../reading.ts'
+import { systemTiming, type Timing } from '../timing.ts'
+import { type Disk, openDisk } from './disk.ts'
+import { groupHeaderLength } from './group.ts'
+import type { InjectedFaults } from './injected-faults.ts'
+import {
+  controlAt,
+  createJournalShared,
+  type JournalShared,
+  type JournalThreadData,
+  type JournalThreadMessage,
+  slotBytes,
+  timesAt,
+} from './journal-shared.ts'
+import { type JournalThread, startJournalThread } from './journal-worker.ts'
+import { chooseLanes, type DeviceRef, recordLength, withoutDevices, writeRecord } from './record.ts'
+import { recoverJournal } from './recovery.ts'
+import { segmentBytesMax } from './segments.ts'
+import type { Stamper } from './stamp.ts'
+import { openStamper } from './stamp-file.ts'
+import { clockStepUs } from './wall-clock.ts'
+
+/**
+ * What became of a reading. `stored`: on the disk. `full`: nothing was stored, for want of room. `closing`: nothing was
+ * stored, the service stops. `unknown`: the disk failed in a way that leaves it open.
+ */
+export type Outcome = 'stored' | 'full' | 'closing' | 'unknown'
+
+export interface JournalOptions {
+  directory: string
+  /** The journal takes nothing more when it holds this many bytes. */
+  bytesMax: number
+  /** Free space on the file system that the journal leaves to others. */
+  reserveBytes: number
+  /** A client's time that lies further back than this goes to the backfill lane. */
+  liveWindowUs: number
+  nowUs: () => number
+  log: Log
+  /** For tests only. */
+  faults?: InjectedFaults | undefined
+  /** Called when the journal's thread has died: nothing can be acknowledged any more. */
+  onFatal: (error: Error) => void
+  /** Instead of the directory, a thread of its own and the system's time. */
+  disk?: Disk
+  startThread?: typeof startJournalThread
+  after?: Timing['after']
+}
+
+export interface JournalStatus {
+  /** Bytes between the oldest segment and the durable end. */
+  bytes: number
+  bytesMax: number
+  end: number
+  /** Records taken since the journal began. */
+  ordinal: number
+  /** Groups and readings made durable since the start. */
+  groups: number
+  readings: number
+  tornBytes: number
+  /** The highest stamp that was given out, epoch microseconds; above the clock when that was ahead before. */
+  highestStampUs: number
+  /** Why no reading can be taken at present. */
+  fault: string | undefined
+}
+
+type Settle = (outcome: Outcome) => void
+
+const probeMs = 1000
+/** A piece of bulk data that was checked before its device was erased does not wait for as many later ones. */
+const erasedMax = 10_000
+const segmentsMin = 8
+
+/** Bulk data leaves half of a slot to live readings, so that an import never makes a sensor wait for a second group. */
+const bulkBytesMax = (slotBytes - groupHeaderLength) >> 1
+
+interface Slot {
+  bytes: Uint8Array
+  view: DataView
+  used: number
+  recordCount: number
+  backfillCount: number
+  /** Receipt clock at the first record. */
+  receiptUs: number
+  waiting: Settle[]
+}
+
+export class Journal {
+  readonly shared: JournalShared
+  readonly recoveredEnd: number
+  readonly recoveredOrdinal: number
+  readonly #options: JournalOptions
+  readonly #stamper: Stamper
+  readonly #thread: JournalThread
+  readonly #after: Timing['after']
+  readonly #tornBytes: number
+  #filling: Slot
+  #syncing: Slot
+  #receiptUs = 0
+  #inFlight = false
+  /** The thread has died: nothing comes of what waits. */
+  #hasFailed = false
+  #scheduled = false
+  #closing: Promise<void> | undefined
+  #waitingForRoom: (() => void)[] = []
+  /** Numbers of devices whose records are not taken any more; the oldest first. */
+  readonly #erased = new Set<number>()
+  #rollsNext = false
+  #start: number
+  #end: number
+  #ordinal: number
+  #groups = 0
+  #readings = 0
+  #lastReason: string | undefined
+  #cancelProbe: (() => void) | undefined
+
+  /** Cuts a torn tail off and starts the thread. Readings can be appended at once. */
+  constructor(options: JournalOptions) {
+    const disk = options.disk ?? openDisk(options.directory)
+    const recovered = recoverJournal(disk)
+    const { position, ordinal, lastStampUs } = recovered.end
+    if (recovered.tornBytes > 0) {
+      options.log.warn({ bytes: recovered.tornBytes }, 'the end of the journal was torn; it is kept in quarantine')
+    }
+    this.#options = options
+    this.#tornBytes = recovered.tornBytes
+    this.#start = recovered.start
+    this.#end = position
+    this.#ordinal = ordinal
+    this.recoveredEnd = position
+    this.recoveredOrdinal = ordinal
+    const { nowUs, log } = options
+    this.#stamper = openStamper({ disk, lastStampUs, nowUs, log })
+    this.shared = createJournalShared(position)
+    this.#filling = createSlot(this.shared.slots[0])
+    this.#syncing = createSlot(this.shared.slots[1])
+    const workerData: JournalThreadData = {
+      directory: options.directory,
+      end: recovered.end,
+      reserveBytes: options.reserveBytes,
+      // Whole segments are what trimming removes, so a small journal needs small ones to heal when it was full.
+      segmentBytes: Math.min(segmentBytesMax, Math.floor(options.bytesMax / segmentsMin)),
+      shared: this.shared,
+      faults: options.faults,
+    }
+    this.#after = options.after ?? systemTiming.after
+    this.#thread = (options.startThread ?? startJournalThread)(workerData, {
+      onMessage: message => {
+        if (message.kind === 'committed') this.#committed(message)
+      },
+      onError: error => {
+        this.#hasFailed = true
+        options.onFatal(error)
+      },
+    })
+  }
+
+  /** Appends one reading, stamped unless it brings its own time; `settle` is called when its group is on the disk. */
+  append(device: DeviceRef, reading: Reading, settle: Settle): void {
+    const refusal = this.#refusal()
+    const slot = this.#filling
+    if (refusal !== undefined || slot.used + recordLength(device.symbol.length) > slotBytes) {
+      settle(refusal ?? 'full')
+      return
+    }
+    const { timestampMs } = reading
+    const timeUs = timestampMs === undefined ? this.#stamper.next() : timestampMs * 1000
+    this.#open(slot)
+    const backfill = timestampMs !== undefined && this.#isBackfill(slot, timeUs)
+    slot.used = writeRecord(slot.view, slot.used, device, timeUs, backfill, reading)
+    slot.recordCount++
+    if (backfill) slot.backfillCount++
+    slot.waiting.push(settle)
+    this.#schedule()
+  }
+
+  /**
+   * The receipt time of a group chooses the lanes of all its records: of two records with the same time, the later one is
+   * live while the earlier one was late only if its group has an earlier receipt time. That happens when the clock was set
+   * back, and there, which the headers tell, the live lane waits for the backfill lane (LiveRounds). So the later record is
+   * sent later whatever the clock does, also when the journal is sent again.
+   */
+  #open(slot: Slot): void {
+    if (slot.recordCount > 0) return
+    const now = this.#options.nowUs()
+    // A small correction does not make the live lane wait.
+    if (now > this.#receiptUs || now < this.#receiptUs - clockStepUs) this.#receiptUs = now
+    slot.receiptUs = this.#receiptUs
+  }
+
+  /** True for a client's time that belongs to the backfill lane. */
+  #isBackfill(slot: Slot, timeUs: number): boolean {
+    return timeUs < slot.receiptUs - this.#options.liveWindowUs
+  }
+
+  /**
+   * Appends whole records, at most `bulkBytesMax` of them at a time; resolves when they are on the disk. Waits while the
+   * slot that is being filled has its share of bulk data. Their lanes are chosen here, in the order of the journal: were
+   * it done before, an older value could go to the other lane than a newer one, and be sent after it.
+   */
+  async appendRecords(records: Uint8Array): Promise<Outcome> {
+    assert(records.length <= bulkBytesMax, 'bulk data comes in pieces of at most half a slot')
+    for (;;) {
+      const refusal = this.#refusal()
+      if (refusal !== undefined) return refusal
+      if (this.#filling.used + records.length <= groupHeaderLength + bulkBytesMax) break
+      await new Promise<void>(resolve => this.#waitingForRoom.push(resolve))
+    }
+    const slot = this.#filling
+    this.#open(slot)
+    // Only here: one of the devices may have been erased while this waited.
+    const taken = this.#erased.size === 0 ? records : withoutDevices(records, this.#erased)
+    slot.bytes.set(taken, slot.used)
+    const { recordCount, backfillCount } = chooseLanes(slot.view, slot.used, taken.length, timeUs =>
+      this.#isBackfill(slot, timeUs),
+    )
+    slot.used += taken.length
+    slot.recordCount += recordCount
+    slot.backfillCount += backfillCount
+    return new Promise(resolve => {
+      slot.waiting.push(resolve)
+      this.#schedule()
+    })
+  }
+
+  /**
+   * Takes no bulk data of these devices any more; of single readings that is the caller's affair. Resolves with the position
+   * behind their last record, which is in a segment that has ended, so that it goes when QuestDB has applied it.
+   */
+  async endDevices(numbers: Iterable<number>): Promise<number> {
+    for (const number of numbers) this.#erased.add(number)
+    for (const number of this.#erased) {
+      if (this.#erased.size <= erasedMax) break
+      this.#erased.delete(number)
+    }
+    await this.#appendNothing()
+    const end = this.#end
+    this.#rollsNext = true
+    await this.#appendNothing()
+    return end
+  }
+
+  /** Resolves when all that was taken before is on the disk. */
+  async #appendNothing(): Promise<void> {
+    const outcome = await this.appendRecords(new Uint8Array(0))
+    if (outcome !== 'stored') throw new Error(`the journal takes nothing at present: ${this.#fault() ?? outcome}`)
+  }
+
+  /** The forwarder has removed everything before this position. */
+  trimmed(start: number): void {
+    this.#start = start
+  }
+
+  status(): JournalStatus {
+    return {
+      bytes: this.#end - this.#start,
+      bytesMax: this.#options.bytesMax,
+      end: this.#end,
+      ordinal: this.#ordinal,
+      groups: this.#groups,
+      readings: this.#readings,
+      tornBytes: this.#tornBytes,
+      highestStampUs: this.#stamper.highestUs(),
+      fault: this.#fault(),
+    }
+  }
+
+  /** Takes nothing more, syncs what was taken, stops the thread. May be called twice. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    while (!this.#hasFailed && (this.#inFlight || this.#scheduled || this.#filling.waiting.length > 0))
+      await new Promise(resolve => setTimeout(resolve, 1))
+    this.#cancelProbe?.()
+    await this.#thread.stop()
+  }
+
+  #fault(): string | undefined {
+    if (this.#lastReason !== undefined) return `the journal cannot be written: ${this.#lastReason}`
+    return this.#refusal() === 'full'
+      ? `the journal has reached its limit of ${this.#options.bytesMax} bytes`
+      : undefined
+  }
+
+  #refusal(): Outcome | undefined {
+    if (this.#closing !== undefined) return 'closing'
+    return this.#end - this.#start + this.#filling.used > this.#options.bytesMax ? 'full' : undefined
+  }
+
+  /** Hands the group over after the current turn of the event loop, so that all requests of the turn share a sync. */
+  #schedule(): void {
+    if (this.#inFlight || this.#scheduled) return
+    this.#scheduled = true
+    setImmediate(() => this.#handOver())
+  }
+
+  #handOver(): void {
+    this.#scheduled = false
+    const slot = this.#filling
+    this.#filling = this.#syncing
+    this.#syncing = slot
+    this.#inFlight = true
+    const { control, times, slots } = this.shared
+    times[timesAt.receiptUs] = slot.receiptUs
+    times[timesAt.lastStampUs] = this.#stamper.lastUs()
+    control[controlAt.slot] = slots[0] === slot.bytes ? 0 : 1
+    control[controlAt.bodyLength] = slot.used - groupHeaderLength
+    control[controlAt.recordCount] = slot.recordCount
+    control[controlAt.backfillCount] = slot.backfillCount
+    control[controlAt.roll] = this.#rollsNext ? 1 : 0
+    this.#rollsNext = false
+    this.#thread.commit()
+    this.#wakeBulk()
+  }
+
+  #committed({ outcome, end, reason }: Extract<JournalThreadMessage, { kind: 'committed' }>): void {
+    const { waiting, recordCount } = this.#syncing
+    this.#report(outcome, reason)
+    this.#end = end
+    if (outcome === 'stored') {
+      this.#ordinal += recordCount
+      if (recordCount > 0) this.#groups++
+      this.#readings += recordCount
+    }
+    const emptied = this.#syncing
+    emptied.used = groupHeaderLength
+    emptied.recordCount = 0
+    emptied.backfillCount = 0
+    emptied.waiting = []
+    this.#inFlight = false
+    if (this.#filling.waiting.length > 0) this.#schedule()
+    else if (outcome !== 'stored') this.#probeLater()
+    for (const settle of waiting) settle(outcome)
+  }
+
+  /** While the disk refuses, an empty group is tried now and then: it must heal even when nobody sends any more. */
+  #probeLater(): void {
+    this.#cancelProbe?.()
+    this.#cancelProbe = this.#after(probeMs, () => {
+      if (!this.#inFlight && !this.#scheduled && this.#closing === undefined) this.#handOver()
+    })
+  }
+
+  /** One line when the disk begins to refuse, one when it takes again; none for each group. */
+  #report(outcome: Outcome, reason: string | undefined): void {
+    if (outcome === 'stored') {
+      if (this.#lastReason !== undefined) this.#options.log.info({}, 'the journal can be written again')
+      this.#lastReason = undefined
+    } else if (this.#lastReason === undefined) {
+      this.#lastReason = reason ?? outcome
+      this.#options.log.error({ outcome, reason }, 'the journal cannot be written')
+    }
+  }
+
+  #wakeBulk(): void {
+    const waiting = this.#waitingForRoom
+    this.#waitingForRoom = []
+    for (const wake of waiting) wake()
+  }
+}
+
+function createSlot(bytes: Uint8Array): Slot {
+  return {
+    bytes,
+    view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+    used: groupHeaderLength,
+    recordCount: 0,
+    backfillCount: 0,
+    receiptUs: 0,
+    waiting: [],
+  }
+}

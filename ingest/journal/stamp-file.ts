@@ -1,0 +1,92 @@
+/**
+ * What is known of all stamps given out so far, in a small file beside the journal. It is written when another class of
+ * stamps takes over, so it has the highest stamp of each class but the one in use; that one's is in the journal, where the
+ * newest group has the last stamp. A reader never sees a reading before its stamp, or a later one, is on the disk in one of
+ * the two.
+ */
+
+import { z } from 'zod'
+import type { Log } from '../log.ts'
+import type { Disk } from './disk.ts'
+import { createStamper, type Stamper, type StampState, stampModulus } from './stamp.ts'
+import { clockStepUs } from './wall-clock.ts'
+
+const name = 'stamps'
+const bytesMax = 1024
+
+const StampFile = z.object({
+  version: z.literal(1),
+  residue: z
+    .int()
+    .min(1)
+    .max(stampModulus - 1),
+  highestUs: z.array(z.number().min(0)).length(stampModulus),
+})
+
+export interface OpenStamperOptions {
+  disk: Disk
+  /** The last stamp in the journal; 0 when there is none. */
+  lastStampUs: number
+  nowUs: () => number
+  log: Log
+}
+
+export function openStamper({ disk, lastStampUs, nowUs, log }: OpenStamperOptions): Stamper {
+  const state = readStamps(disk, lastStampUs)
+  const aheadUs = Math.max(...state.highestUs) - nowUs()
+  if (aheadUs > clockStepUs) {
+    log.warn(
+      { seconds: Math.round(aheadUs / 1_000_000) },
+      'the newest stored reading lies ahead of the clock, which was wrong before or is wrong now',
+    )
+  }
+  return createStamper({
+    nowUs,
+    state,
+    save: changed => writeStamps(disk, changed, log),
+    onExhausted: us => log.error({ seconds: Math.round(us / 1_000_000) }, exhausted),
+  })
+}
+
+const exhausted = 'the clock was set back too often; readings are stamped ahead of it until it has caught up'
+
+/** A journal without the file is of an older version, whose stamps may be of any class. */
+export function readStamps(disk: Disk, lastStampUs: number): StampState {
+  const stored = readFile(disk)
+  if (stored === undefined) return { residue: undefined, highestUs: Array<number>(stampModulus).fill(lastStampUs) }
+  const highestUs = stored.highestUs.map((us, residue) =>
+    lastStampUs % stampModulus === residue ? Math.max(us, lastStampUs) : us,
+  )
+  return { residue: stored.residue, highestUs }
+}
+
+function readFile(disk: Disk): z.infer<typeof StampFile> | undefined {
+  if (!disk.list().includes(name)) return undefined
+  const file = disk.open(name, false)
+  try {
+    const bytes = new Uint8Array(bytesMax)
+    const text = Buffer.from(bytes.subarray(0, file.read(bytes, 0))).toString()
+    return StampFile.safeParse(parseJson(text)).data
+  } finally {
+    file.close()
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function writeStamps(disk: Disk, state: StampState, log: Log): boolean {
+  try {
+    disk.replace(name, Buffer.from(JSON.stringify({ version: 1, ...state })))
+    disk.syncDirectory()
+    return true
+  } catch (error) {
+    log.warn({ err: error }, 'stamps cannot follow the clock while the journal cannot be written')
+    return false
+  }
+}

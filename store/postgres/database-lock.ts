@@ -1,0 +1,147 @@
+/**
+ * One service at a time uses a database: a session advisory lock on a connection of its own, held as long as the service
+ * lives. PostgreSQL frees it with the connection, so none is ever stale for long.
+ */
+
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import type { Log } from '../log.ts'
+import { StartError } from '../start-error.ts'
+
+// Any fixed number serves; it is "baroserv" in ASCII. The lock is one of the database, not of the server.
+export const serviceLock = '7089073111460835958'
+
+export interface DatabaseLock {
+  /** Gives it up; may be called twice. */
+  close(): Promise<void>
+}
+
+export interface DatabaseLockOptions {
+  /** A client that is not yet connected, under the name by which its session is known again. */
+  makeClient: (applicationName: string) => pg.Client
+  /** Told when another service has the lock after ours was lost: there must not be two, and that one was first. */
+  onLost: (error: StartError) => void
+  log: Log
+  probeMs?: number
+}
+
+const answerMsMax = 5_000
+const retryMs = 500
+/** The session of a service that was just killed may take a moment to end. */
+const takeMsMax = 3_000
+
+export async function lockDatabase(options: DatabaseLockOptions): Promise<DatabaseLock> {
+  const { makeClient, onLost, log, probeMs = 5_000 } = options
+  const name = `barograph ${randomUUID()}`
+  const closing = new AbortController()
+  const pause = (ms: number) => sleep(ms, undefined, { signal: closing.signal, ref: false }).catch(() => undefined)
+  let client = await takeFirst()
+
+  async function takeFirst(): Promise<pg.Client> {
+    const deadlineMs = performance.now() + takeMsMax
+    for (;;) {
+      const taken = await tryTake(makeClient(name), name)
+      if (!(taken instanceof StartError)) return taken
+      if (performance.now() > deadlineMs) throw taken
+      await pause(retryMs / 2)
+    }
+  }
+
+  /** The lock goes with its connection: when PostgreSQL was restarted, or the network broke. */
+  async function watch(): Promise<void> {
+    while (!closing.signal.aborted) {
+      if (await answers(client)) await pauseOrEnd(client, probeMs)
+      else if (!closing.signal.aborted) await retake()
+    }
+  }
+
+  async function retake(): Promise<void> {
+    void client.end().catch(() => undefined)
+    try {
+      const taken = await tryTake(makeClient(name), name)
+      if (taken instanceof StartError) {
+        closing.abort()
+        onLost(taken)
+        return
+      }
+      client = taken
+      log.info({}, 'the lock on the database, lost with its connection, is taken again')
+    } catch {
+      // That PostgreSQL is away is told by others.
+      await pause(retryMs)
+    }
+  }
+
+  /** A connection that breaks ends the pause. */
+  async function pauseOrEnd(used: pg.Client, ms: number): Promise<void> {
+    const ended = Promise.withResolvers<void>()
+    used.once('end', ended.resolve)
+    await Promise.race([pause(ms), ended.promise])
+    used.off('end', ended.resolve)
+  }
+
+  const watched = watch()
+  return {
+    async close() {
+      closing.abort()
+      await Promise.race([client.end().catch(() => undefined), sleep(retryMs, undefined, { ref: false })])
+      await Promise.race([watched, sleep(retryMs, undefined, { ref: false })])
+    },
+  }
+}
+
+/** The connected client, or the sentence that another service has the lock; rejects when PostgreSQL is away. */
+async function tryTake(client: pg.Client, name: string): Promise<pg.Client | StartError> {
+  try {
+    await client.connect()
+    // A service that is gone without a word, with its machine say, is noticed within half a minute.
+    await ask(client, 'SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3')
+    const [taken] = await ask<{ got: boolean }>(client, `SELECT pg_try_advisory_lock(${serviceLock}) AS got`)
+    if (taken?.got === true) return client
+    const [holder] = await ask<Holder>(client, holderSql)
+    // What breaks on our side only is a living session to PostgreSQL.
+    const isOurs = holder?.application_name === name
+    if (isOurs) await ask(client, `SELECT pg_terminate_backend(${Number(holder.pid)})`)
+    await client.end()
+    if (isOurs) throw new Error('the lock is held by an earlier session of ours')
+    return heldByAnother(client, holder)
+  } catch (error) {
+    void client.end().catch(() => undefined)
+    throw error
+  }
+}
+
+interface Holder {
+  pid: number
+  application_name: string | null
+  client_addr: string | null
+}
+
+/** A lock by one big number shows as its two halves (pg_locks). */
+const holderSql = `SELECT pid, application_name, host(client_addr) AS client_addr
+  FROM pg_locks JOIN pg_stat_activity USING (pid)
+  WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND (classid::bigint << 32) + objid::bigint = ${serviceLock}
+    AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+
+function heldByAnother({ host, port, database }: pg.Client, holder: Holder | undefined): StartError {
+  const from = holder?.client_addr ? ` from ${holder.client_addr}` : ''
+  return new StartError(
+    `Another Barograph${from} uses the PostgreSQL at ${host}:${port}, database ${database}: stop that one first, ` +
+      'or give this one a database of its own in DATABASE_URL.',
+  )
+}
+
+async function answers(client: pg.Client): Promise<boolean> {
+  try {
+    await ask(client, 'SELECT 1')
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function ask<Row extends pg.QueryResultRow>(client: pg.Client, text: string): Promise<Row[]> {
+  const { rows } = await client.query<Row>({ text, query_timeout: answerMsMax } as pg.QueryConfig)
+  return rows
+}

@@ -1,0 +1,121 @@
+/** Brings the schema of PostgreSQL up to date: plain SQL files, forward only, all that is missing in one transaction. */
+
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type pg from 'pg'
+import type { Log } from '../log.ts'
+import { StartError } from '../start-error.ts'
+
+export const migrationsFolder = fileURLToPath(new URL('migrations', import.meta.url))
+
+// Any fixed number serves; it is "barograf" in ASCII.
+export const migrationsLock = '7089073111260356966'
+const lockTimeoutMsUsual = 60_000
+
+interface Migration {
+  name: string
+  sql: string
+  checksum: string
+}
+
+/**
+ * The lock belongs to the transaction, not to the session: it cannot outlive it, not even behind a pooler that hands
+ * one session to several clients. `client` is a connection of its own, for a migration may take long.
+ */
+export async function migrate(
+  client: pg.ClientBase,
+  folder: string,
+  log: Log,
+  lockTimeoutMs = lockTimeoutMsUsual,
+): Promise<void> {
+  const migrations = readMigrations(folder)
+  await client.query('BEGIN')
+  try {
+    await takeLock(client, lockTimeoutMs)
+    const pending = pendingOf(migrations, await appliedMigrations(client))
+    for (const migration of pending) await apply(client, migration)
+    await client.query('COMMIT')
+    for (const { name } of pending) log.info({ migration: name }, 'migration applied')
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => undefined)
+    throw error
+  }
+}
+
+async function takeLock(client: pg.ClientBase, timeoutMs: number): Promise<void> {
+  const lockNotAvailable = '55P03'
+  try {
+    await client.query(`SET LOCAL lock_timeout = ${timeoutMs}`)
+    await client.query('SELECT pg_advisory_xact_lock($1::bigint)', [migrationsLock])
+    await client.query('SET LOCAL lock_timeout = 0')
+  } catch (error) {
+    if ((error as { code?: string }).code !== lockNotAvailable) throw error
+    throw new StartError(
+      `Another process has been changing the schema of PostgreSQL for ${timeoutMs / 1000} s: wait for it, or end it.`,
+    )
+  }
+}
+
+function readMigrations(folder: string): Migration[] {
+  const names = readdirSync(folder).filter(name => name.endsWith('.sql'))
+  for (const name of names) {
+    if (!/^\d{3}-[a-z0-9-]+\.sql$/.test(name)) {
+      throw new StartError(`The migration ${name} has no name like 001-devices.sql: rename it.`)
+    }
+  }
+  return names.sort().map(name => {
+    const sql = readFileSync(join(folder, name), 'utf8')
+    return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') }
+  })
+}
+
+async function appliedMigrations(client: pg.ClientBase): Promise<Map<string, string>> {
+  await client.query(`CREATE TABLE IF NOT EXISTS schema_migrations (
+    name text PRIMARY KEY,
+    checksum text NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now()
+  )`)
+  const { rows } = await client.query<{ name: string; checksum: string }>(
+    'SELECT name, checksum FROM schema_migrations',
+  )
+  return new Map(rows.map(row => [row.name, row.checksum]))
+}
+
+/** What is still to be applied, in order, after a look at whether the past is the one that we know. */
+function pendingOf(migrations: readonly Migration[], applied: ReadonlyMap<string, string>): Migration[] {
+  const known = new Set(migrations.map(migration => migration.name))
+  const newer = [...applied.keys()].filter(name => !known.has(name))
+  if (newer.length > 0) {
+    throw new StartError(
+      `The database was made by a newer version (it has had ${newer.join(', ')}): start that version, ` +
+        'or one newer still.',
+    )
+  }
+  const last = [...applied.keys()].sort().at(-1) ?? ''
+  for (const { name, checksum } of migrations) {
+    const appliedChecksum = applied.get(name)
+    if (appliedChecksum !== undefined && appliedChecksum !== checksum) {
+      throw new StartError(
+        `The migration ${name} was changed after it had been applied: restore the file, and put the change into a new one.`,
+      )
+    }
+    if (appliedChecksum === undefined && name < last) {
+      throw new StartError(`The migration ${name} comes before ${last}, which is applied: give it a higher number.`)
+    }
+  }
+  return migrations.filter(migration => !applied.has(migration.name))
+}
+
+async function apply(client: pg.ClientBase, { name, sql, checksum }: Migration): Promise<void> {
+  try {
+    await client.query(sql)
+  } catch (error) {
+    throw new StartError(
+      `The migration ${name} failed (${error instanceof Error ? error.message : String(error)}): ` +
+        'nothing was changed; mend the cause and start again.',
+    )
+  }
+  await client.query('INSERT INTO schema_migrations (name, checksum) VALUES ($1, $2)', [name, checksum])
+}

@@ -1,0 +1,79 @@
+/** A connection to PostgreSQL outside the pool, and what it means when there is none. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import type { Log } from '../log.ts'
+import { StartError } from '../start-error.ts'
+
+export interface ConnectOptions {
+  config: pg.ClientConfig
+  /** The address is DATABASE_URL's, so the remedy is there. */
+  given: boolean
+  signal?: AbortSignal
+  log: Log
+}
+
+export const connectTimeoutMs = 5000
+const givenWaitMs = 10_000
+const retryMs = 200
+
+/**
+ * One that is only not there yet is waited for a little: services are often started side by side. Rejects with a
+ * sentence.
+ */
+export async function connectPatiently(options: ConnectOptions): Promise<pg.Client> {
+  const deadlineMs = performance.now() + givenWaitMs
+  for (let attempt = 1; ; attempt++) {
+    options.signal?.throwIfAborted()
+    const client = makeClient(options.config)
+    try {
+      await client.connect()
+      return client
+    } catch (error) {
+      await client.end().catch(() => undefined)
+      const sentence = connectFailure(client, options.given, error)
+      if (!mayPass(error) || performance.now() > deadlineMs) throw new StartError(sentence)
+      if (attempt === 1) options.log.warn({}, `${sentence} Trying again for ${givenWaitMs / 1000} s.`)
+      await sleep(retryMs)
+    }
+  }
+}
+
+/** Its errors come to whoever asks it something; one that idles breaks in silence, and says `end`. */
+export function makeClient(config: pg.ClientConfig): pg.Client {
+  const client = new pg.Client({
+    application_name: 'barograph',
+    ...config,
+    connectionTimeoutMillis: connectTimeoutMs,
+  })
+  client.on('error', () => undefined)
+  return client
+}
+
+/** Refused, reset or just starting; a wrong name or password stays wrong. */
+function mayPass(error: unknown): boolean {
+  const { code } = error as { code?: string }
+  const starting = '57P03'
+  return code === starting || code === 'ECONNREFUSED' || code === 'ECONNRESET' || code === 'EAI_AGAIN'
+}
+
+const startOrCorrect = 'start it there, or correct DATABASE_URL'
+/** What to do about it, by SQLSTATE or by what the operating system says. */
+const remedies = new Map([
+  ['28P01', 'correct the user or the password in DATABASE_URL'],
+  ['28000', 'correct the user in DATABASE_URL, or let it in there (pg_hba.conf)'],
+  ['3D000', 'create that database there (CREATE DATABASE), or correct DATABASE_URL'],
+  ['42501', 'give this user the rights on that database (GRANT), or correct DATABASE_URL'],
+  ['53300', 'raise max_connections there, or end other clients'],
+  ['ENOTFOUND', 'correct the host in DATABASE_URL'],
+  ['EAI_AGAIN', 'correct the host in DATABASE_URL, or mend the resolving of names'],
+])
+
+/** A sentence without credentials. */
+export function connectFailure({ host, port, database }: pg.Client, given: boolean, error: unknown): string {
+  const { message, code = '' } = error as { message: string; code?: string }
+  const why = message || code || 'no answer'
+  return given
+    ? `PostgreSQL at ${host}:${port}, database ${database}, cannot be used (${why}): ${remedies.get(code) ?? startOrCorrect}.`
+    : `Our own PostgreSQL cannot be used (${why}): the secret "postgres" may not be the one it was made with; restore it.`
+}

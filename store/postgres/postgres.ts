@@ -1,0 +1,90 @@
+/** PostgreSQL as the rest knows it, given or started here: a pool on a schema that is up to date. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import type { Log } from '../log.ts'
+import { freePort } from '../process/free-port.ts'
+import { StartError } from '../start-error.ts'
+import type { StoreOptions } from '../store.ts'
+import { type DatabaseLock, lockDatabase } from './database-lock.ts'
+import { migrate, migrationsFolder } from './migrations.ts'
+import { connectFailure, connectPatiently, connectTimeoutMs, makeClient } from './postgres-connect.ts'
+import { monitorPostgres } from './postgres-monitor.ts'
+import { startPostgres, stopPostgresLeftBehind } from './postgres-server.ts'
+
+export interface OpenPostgres {
+  pool: pg.Pool
+  version: string
+  /** Why it does not answer; undefined while it does. */
+  fault(): string | undefined
+  close(): Promise<void>
+}
+
+const statementTimeoutMs = 10_000
+/** PostgreSQL ends a statement by itself; one that is frozen does not, and is given up a little later. */
+const answerTimeoutMs = statementTimeoutMs + 2000
+const connectionsMax = 10
+const poolEndMs = 500
+
+export async function openPostgres(options: StoreOptions, signal: AbortSignal): Promise<OpenPostgres> {
+  const { databaseUrl, directory, environment, log } = options
+  await stopPostgresLeftBehind(directory, log)
+  const serverOptions = { directory, environment, log, signal, choosePort: freePort }
+  const server = databaseUrl === undefined ? await startPostgres(serverOptions) : undefined
+  const given = server === undefined
+  const config = server === undefined ? { connectionString: databaseUrl ?? '' } : server.address
+  let client: pg.Client | undefined
+  let lock: DatabaseLock | undefined
+  try {
+    client = await connectPatiently({ config, given, signal, log })
+    lock = await lockFor(options, config)
+    const version = await migrateSchema(client, options)
+    const pool = openPool(config, log)
+    const monitor = monitorPostgres(pool)
+    log.info({ version }, 'PostgreSQL is up')
+    const close = async (): Promise<void> => {
+      monitor.close()
+      if (!pool.ending) await Promise.race([pool.end(), sleep(poolEndMs, undefined, { ref: false })])
+      await lock?.close()
+      await server?.close()
+    }
+    return { pool, version, fault: monitor.fault, close }
+  } catch (error) {
+    await lock?.close()
+    await server?.close()
+    if (client === undefined || !(error instanceof pg.DatabaseError)) throw error
+    throw new StartError(connectFailure(client, given, error))
+  } finally {
+    await client?.end().catch(() => undefined)
+  }
+}
+
+/** Before the schema is looked at, which another service may be using. */
+async function lockFor({ exclusive, log }: StoreOptions, config: pg.ClientConfig): Promise<DatabaseLock | undefined> {
+  if (exclusive === undefined) return undefined
+  const { onLost } = exclusive
+  return await lockDatabase({ makeClient: name => makeClient({ ...config, application_name: name }), onLost, log })
+}
+
+async function migrateSchema(client: pg.Client, { migrationsFolder: folder = migrationsFolder, log }: StoreOptions) {
+  await migrate(client, folder, log)
+  const { rows } = await client.query<{ server_version: string }>('SHOW server_version')
+  return rows[0]?.server_version ?? ''
+}
+
+function openPool(config: pg.PoolConfig, log: Log): pg.Pool {
+  const pool = new pg.Pool({
+    ...config,
+    max: connectionsMax,
+    connectionTimeoutMillis: connectTimeoutMs,
+    statement_timeout: statementTimeoutMs,
+    query_timeout: answerTimeoutMs,
+    application_name: 'barograph',
+  })
+  // A connection that breaks while it idles is replaced; without a listener it would end the process. Only the text is
+  // logged, for the error carries the whole connection with it.
+  pool.on('error', error => {
+    if (!pool.ending) log.warn({ reason: error.message }, 'a PostgreSQL connection broke')
+  })
+  return pool
+}

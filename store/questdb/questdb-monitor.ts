@@ -1,0 +1,174 @@
+/** Watches a QuestDB, our own or a given one: prepares it whenever it comes up, and knows whether it is there. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Log } from '../log.ts'
+import { StartError } from '../start-error.ts'
+import type { QuestdbAddress } from './questdb-address.ts'
+import { createQuestdbClient, type QuestdbClient } from './questdb-client.ts'
+import { identifyQuestdb } from './questdb-identity.ts'
+import type { Parameter } from './questdb-settings.ts'
+import { ensureTables } from './questdb-tables.ts'
+
+export interface QuestdbState {
+  state: 'starting' | 'up' | 'away'
+  reason?: string
+}
+
+export interface QuestdbMonitor {
+  /** The first time that it is reachable with our tables in place. */
+  ready: Promise<void>
+  state(): QuestdbState
+  /** By its state while that is up, else by a probe of this moment. */
+  answers(): boolean | Promise<boolean>
+  commitMode(): string | undefined
+  version(): string | undefined
+  /** For who knows better than a probe why it is gone. */
+  markAway(reason: string): void
+  /** For who knows that it will not come up. */
+  fail(error: unknown): void
+  close(): Promise<void>
+}
+
+export interface MonitorOptions {
+  address: QuestdbAddress
+  /** How it is called in the log. */
+  name: string
+  retryMsMax: number
+  /** It has just been started here, so that it does not answer at first means nothing. */
+  startsNow: boolean
+  /** Looks at the effective settings and throws a StartError when it must not be used so. */
+  checkSettings: (parameters: ReadonlyMap<string, Parameter>) => void
+  log: Log
+  /** While it is away, the log says so as often as this. */
+  remindMs?: number
+}
+
+const probeEveryMs = 1000
+const probeTimeoutMs = 3000
+const retryMsMin = 50
+const closeWaitMs = 500
+
+interface Facts {
+  version: string
+  commitMode: string | undefined
+}
+
+export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
+  const { address, name, retryMsMax, log, remindMs = 60_000 } = options
+  const client = createQuestdbClient(address)
+  const probe = createProbe(client)
+  const reminder = createReminder(
+    reason => log.warn({ reason }, `${name} is away; readings wait in the journal`),
+    remindMs,
+  )
+  const closing = new AbortController()
+  const ready = Promise.withResolvers<void>()
+  // Who waits for it gets the error; nobody has to.
+  ready.promise.catch(() => undefined)
+  let state: QuestdbState = { state: 'starting' }
+  let facts: Facts | undefined
+  function turnUp(found: Facts): void {
+    facts = found
+    state = { state: 'up' }
+    reminder.reset()
+    log.info({ version: found.version, commitMode: found.commitMode }, `${name} is up`)
+    ready.resolve()
+  }
+
+  function markAway(reason: string): void {
+    if (closing.signal.aborted) return
+    state = { state: 'away', reason }
+    reminder.remind(reason)
+  }
+
+  async function look(): Promise<void> {
+    try {
+      if (state.state === 'up') await client.exec('SELECT 1', probeTimeoutMs)
+      else turnUp(await prepare(client, options))
+    } catch (error) {
+      if (error instanceof StartError) ready.reject(error)
+      const reason = `${name} cannot be used: ${error instanceof Error ? error.message : String(error)}`
+      if (state.state === 'starting' && options.startsNow) state = { state: 'starting', reason }
+      // That nobody listens is no news where the reason is known.
+      else if (!(state.state === 'away' && isRefused(error))) markAway(reason)
+      else reminder.remind(state.reason)
+    }
+  }
+
+  async function watch(): Promise<void> {
+    let retryMs = retryMsMin
+    while (!closing.signal.aborted) {
+      await look()
+      retryMs = state.state === 'up' ? retryMsMin : Math.min(retryMs * 1.5, retryMsMax)
+      await sleep(state.state === 'up' ? probeEveryMs : retryMs, undefined, { signal: closing.signal }).catch(
+        () => undefined,
+      )
+    }
+  }
+
+  const watched = watch()
+  return {
+    ready: ready.promise,
+    state: () => state,
+    answers: () => state.state === 'up' || probe(),
+    commitMode: () => facts?.commitMode,
+    version: () => facts?.version,
+    markAway,
+    fail(error) {
+      ready.reject(error)
+      markAway(error instanceof Error ? error.message : String(error))
+    },
+    async close() {
+      closing.abort()
+      ready.reject(new Error(`closed before ${name} was ready`))
+      client.close()
+      // A look that hangs at somebody else's server must not hold us up; it has a time limit of its own.
+      await Promise.race([watched, sleep(closeWaitMs, undefined, { ref: false })])
+      state = { state: 'away', reason: 'closed' }
+    },
+  }
+}
+
+/** At once, and then now and then: a wrong address stays wrong until somebody sees it. */
+function createReminder(tell: (reason: string | undefined) => void, everyMs: number) {
+  let toldMs = Number.NEGATIVE_INFINITY
+  return {
+    remind(reason: string | undefined): void {
+      if (performance.now() - toldMs < everyMs) return
+      toldMs = performance.now()
+      tell(reason)
+    },
+    reset(): void {
+      toldMs = Number.NEGATIVE_INFINITY
+    },
+  }
+}
+
+/** Whoever asks while one is under way waits for the same answer. */
+function createProbe(client: QuestdbClient): () => Promise<boolean> {
+  let probing: Promise<boolean> | undefined
+  return () => {
+    probing ??= client
+      .exec('SELECT 1', probeTimeoutMs)
+      .then(
+        () => true,
+        () => false,
+      )
+      .finally(() => {
+        probing = undefined
+      })
+    return probing
+  }
+}
+
+function isRefused(error: unknown): boolean {
+  return (error as { code?: string }).code === 'ECONNREFUSED'
+}
+
+/** All that is asked and done each time it has come up: a given one may come back as another one. */
+async function prepare(client: QuestdbClient, { address, checkSettings }: MonitorOptions): Promise<Facts> {
+  const { version, parameters } = await identifyQuestdb(client, address)
+  checkSettings(parameters)
+  await ensureTables(client)
+  return { version, commitMode: parameters.get('cairo.commit.mode')?.value }
+}

@@ -1,0 +1,172 @@
+/** Our own QuestDB: a Java process that is configured, started, kept running and stopped here. */
+
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { DataDirectory } from '../data-directory.ts'
+import type { Log } from '../log.ts'
+import type { Environment } from '../process/find-program.ts'
+import { freePort } from '../process/free-port.ts'
+import { logSize, logTail } from '../process/server-log.ts'
+import { launch, type ServerProcess, stopLeftBehind } from '../process/server-process.ts'
+import { type Supervised, supervise } from '../process/supervisor.ts'
+import { readingsTable } from '../tables.ts'
+import { type Java, javaEnvironment } from './java.ts'
+import { basicAuthorization } from './questdb-address.ts'
+import { type CommitMode, logSettingsText, type OwnQuestdb, ownSettings, settingsText } from './questdb-settings.ts'
+
+export interface QuestdbServerOptions {
+  directory: DataDirectory
+  environment: Environment
+  java: Java
+  jar: string
+  own: OwnQuestdb
+  log: Log
+  /** Told why it does not run although nobody had asked it to end. */
+  onEnd: (reason: string) => void
+  /** Told why it cannot be started at all. */
+  onFailure: (error: unknown) => void
+}
+
+export interface QuestdbServer {
+  close(): Promise<void>
+}
+
+const stopSteps = [
+  { signal: 'SIGTERM', waitMs: 2800 },
+  { signal: 'SIGKILL', waitMs: 700 },
+] as const
+
+/** The ports and passwords, fixed for the life of this process, so that who was told them keeps them over a restart. */
+export async function planQuestdb(directory: DataDirectory, commitMode: CommitMode): Promise<OwnQuestdb> {
+  const user = 'barograph'
+  const httpPassword = directory.secret('questdb-http')
+  const pgPassword = directory.secret('questdb-pg')
+  const [httpPort, pgPort, minHttpPort] = await freePorts(3)
+  const host = '127.0.0.1'
+  return {
+    address: {
+      http: { host, port: httpPort, tls: false, authorization: basicAuthorization(user, httpPassword) },
+      pg: { host, port: pgPort, user, password: pgPassword, database: 'qdb' },
+    },
+    httpUser: user,
+    httpPassword,
+    minHttpPort,
+    commitMode,
+  }
+}
+
+/** Comes back at once; the start goes on behind, for nothing has to wait for it. */
+export function startQuestdb(options: QuestdbServerOptions): QuestdbServer {
+  let closed = false
+  let supervised: Supervised | undefined
+  const files = questdbFiles(options.directory)
+
+  async function begin(): Promise<void> {
+    await stopQuestdbLeftBehind(options.directory, options.log)
+    if (closed) return
+    let from = logSize(files.log)
+    const start = (): ServerProcess => {
+      from = logSize(files.log)
+      return launchQuestdb(files, options)
+    }
+    const onEnd = (reason: string): void => options.onEnd(`${reason}: ${lastWords(files, from)}. See ${files.log}`)
+    supervised = supervise({ name: 'QuestDB', start, log: options.log, onEnd })
+  }
+
+  const begun = begin().catch(options.onFailure)
+  return {
+    async close() {
+      closed = true
+      await begun
+      await supervised?.stop()
+    },
+  }
+}
+
+interface QuestdbFiles {
+  root: string
+  temporary: string
+  record: string
+  log: string
+}
+
+function questdbFiles({ questdb }: DataDirectory): QuestdbFiles {
+  return {
+    root: join(questdb, 'root'),
+    temporary: join(questdb, 'tmp'),
+    record: join(questdb, 'process'),
+    log: join(questdb, 'questdb.log'),
+  }
+}
+
+/** Also for who uses another QuestDB from now on. */
+export async function stopQuestdbLeftBehind(directory: DataDirectory, log: Log): Promise<void> {
+  const { root, record } = questdbFiles(directory)
+  await stopLeftBehind({ name: 'QuestDB', recordPath: record, directories: [root], stopSteps, log })
+}
+
+function launchQuestdb(files: QuestdbFiles, { environment, java, jar, own }: QuestdbServerOptions): ServerProcess {
+  setUnfinishedAside(files.root)
+  const configuration = join(files.root, 'conf')
+  mkdirSync(configuration, { recursive: true })
+  writeFileSync(join(configuration, 'server.conf'), settingsText(ownSettings(own)), { mode: 0o600 })
+  writeFileSync(join(configuration, 'log.conf'), logSettingsText)
+  // A QuestDB that was killed leaves its unpacked libraries there, 9 MB each time.
+  rmSync(files.temporary, { recursive: true, force: true })
+  mkdirSync(files.temporary)
+  return launch({
+    command: java.command,
+    args: [...javaFlags(java, files), '-p', jar, '-m', 'io.questdb/io.questdb.ServerMain', '-d', files.root],
+    recordPath: files.record,
+    logPath: files.log,
+    environment: javaEnvironment(environment),
+    stopSteps,
+  })
+}
+
+/**
+ * A QuestDB that is killed while it makes its own tables, in its very first start, may never start again; killed while it
+ * makes ours, it may refuse every row for ever. As long as ours has had no row, nothing of ours is there, so it begins
+ * anew.
+ */
+function setUnfinishedAside(root: string): void {
+  const tables = join(root, 'db')
+  if (!existsSync(tables) || hasHadRows(tables)) return
+  rmSync(`${root}-unfinished`, { recursive: true, force: true })
+  renameSync(root, `${root}-unfinished`)
+}
+
+/** Whether our table has: a row comes in by a folder of the write-ahead log, and ends in one of its day. */
+function hasHadRows(tables: string): boolean {
+  const folders = readdirSync(tables, { withFileTypes: true }).filter(entry => entry.isDirectory())
+  const ours = folders.filter(({ name }) => name.split('~')[0] === readingsTable)
+  return ours.some(({ name }) => readdirSync(join(tables, name)).some(entry => /^(wal\d|\d{4}-)/.test(entry)))
+}
+
+function javaFlags({ major }: Java, { temporary }: QuestdbFiles): string[] {
+  const files = [`-Djava.io.tmpdir=${temporary}`, `-XX:ErrorFile=${temporary}/java-error.log`, '-XX:-UsePerfData']
+  // Out of memory it would limp on; ended, it is started again.
+  const flags = ['-XX:+UseParallelGC', '-Xmx512m', '-XX:+ExitOnOutOfMemoryError', ...files]
+  // Newer ones warn about these on every start otherwise.
+  const quiet = ['--enable-native-access=io.questdb', '--sun-misc-unsafe-memory-access=allow']
+  return major >= 24 ? [...flags, ...quiet] : flags
+}
+
+function lastWords({ log }: QuestdbFiles, from: number): string {
+  const lines = logTail(log, from).split('\n')
+  // Not the lines of a stack trace, which come after the one that counts.
+  const last = lines
+    .filter(line => !/^\s+at /.test(line))
+    .slice(-2)
+    .join(' | ')
+  return last || 'it wrote nothing'
+}
+
+async function freePorts(count: 3): Promise<[number, number, number]> {
+  for (;;) {
+    const ports = await Promise.all(Array.from({ length: count }, freePort))
+    const [first, second, third] = ports
+    if (first === undefined || second === undefined || third === undefined) continue
+    if (new Set(ports).size === count) return [first, second, third]
+  }
+}

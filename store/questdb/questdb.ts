@@ -1,0 +1,92 @@
+/** QuestDB as the rest knows it, whether it was given or is started here. */
+
+import { StartError } from '../start-error.ts'
+import type { StoreOptions } from '../store.ts'
+import { type HourlyView, watchHourlyView } from './hourly-view.ts'
+import { findJava, mavenEnvironment } from './java.ts'
+import { parseQuestdbAddress, type QuestdbAddress } from './questdb-address.ts'
+import { questdbJar } from './questdb-jar.ts'
+import { monitorQuestdb, type QuestdbMonitor, type QuestdbState } from './questdb-monitor.ts'
+import { planQuestdb, startQuestdb, stopQuestdbLeftBehind } from './questdb-server.ts'
+import { differences, ownSettings, type Parameter } from './questdb-settings.ts'
+
+export interface Questdb {
+  address: QuestdbAddress
+  /** Started here, so it ends with us. */
+  own: boolean
+  /** The first time that it is reachable with our tables in place and, if it is our own, with our settings in force. */
+  ready: Promise<void>
+  state(): QuestdbState
+  /** By its state while that is up, else by a probe of this moment. */
+  answers(): boolean | Promise<boolean>
+  /** `sync` when what it has applied is on disk; undefined until it was reached. */
+  commitMode(): string | undefined
+  version(): string | undefined
+  hourlyView: Pick<HourlyView, 'trustedTxn' | 'distrust'>
+}
+
+export interface OpenQuestdb extends Questdb {
+  java: string | undefined
+  close(): Promise<void>
+}
+
+export function openQuestdb(options: StoreOptions, signal: AbortSignal): Promise<OpenQuestdb> {
+  const { questdbHttp, questdbPg } = options
+  return questdbHttp === undefined && questdbPg === undefined ? openOwn(options, signal) : openGiven(options)
+}
+
+/** Away at the start is no reason not to start: readings are taken, and it is asked again until it is there. */
+async function openGiven({ directory, questdbHttp, questdbPg, log }: StoreOptions): Promise<OpenQuestdb> {
+  await stopQuestdbLeftBehind(directory, log)
+  const address = parseQuestdbAddress(questdbHttp, questdbPg)
+  const name = `QuestDB at ${address.http.host}:${address.http.port}`
+  const checkSettings = (parameters: ReadonlyMap<string, Parameter>): void => {
+    const commitMode = parameters.get('cairo.commit.mode')?.value
+    if (commitMode !== 'sync')
+      log.warn({ commitMode }, `${name} does not sync its commits: a power cut there may lose some`)
+  }
+  const monitor = monitorQuestdb({ address, name, retryMsMax: 5000, startsNow: false, checkSettings, log })
+  return { ...withHourlyView(monitor, address, log), address, own: false, java: undefined }
+}
+
+async function openOwn(options: StoreOptions, signal: AbortSignal): Promise<OpenQuestdb> {
+  const { directory, environment, cacheDirectory, log } = options
+  const java = await findJava(environment, cacheDirectory)
+  const maven = mavenEnvironment(environment, java, cacheDirectory)
+  const jar = await questdbJar({ cacheDirectory, environment: maven, log, signal })
+  const own = await planQuestdb(directory, options.questdbCommitMode ?? 'sync')
+  signal.throwIfAborted()
+  const checkSettings = (parameters: ReadonlyMap<string, Parameter>): void => {
+    const found = differences(ownSettings(own), parameters)
+    if (found.length > 0) {
+      throw new StartError(
+        `QuestDB does not run with the settings that it was given: ${found.join('; ')}. Report this.`,
+      )
+    }
+  }
+  const { address } = own
+  const monitor = monitorQuestdb({ address, name: 'QuestDB', retryMsMax: 200, startsNow: true, checkSettings, log })
+  const { markAway: onEnd, fail: onFailure } = monitor
+  const watched = withHourlyView(monitor, address, log)
+  const server = startQuestdb({ directory, environment, java, jar, own, log, onEnd, onFailure })
+  async function close(): Promise<void> {
+    await Promise.all([watched.close(), server.close()])
+  }
+  return { ...watched, address, own: true, java: java.version, close }
+}
+
+/**
+ * It is ready when the view was looked at: a table that has lost transactions shows by a view that is ahead of it, but
+ * only as long as nothing is sent.
+ */
+function withHourlyView(monitor: QuestdbMonitor, address: QuestdbAddress, log: StoreOptions['log']) {
+  const isUp = () => monitor.state().state === 'up'
+  const hourlyView = watchHourlyView({ address, ready: monitor.ready, isUp, log })
+  const ready = hourlyView.looked
+  // Who waits for it gets the error; nobody has to.
+  ready.catch(() => undefined)
+  async function close(): Promise<void> {
+    await Promise.all([monitor.close(), hourlyView.close()])
+  }
+  return { ...monitor, ready, hourlyView, close }
+}

@@ -1,0 +1,227 @@
+/** `barograph import`, from files to what the API shows. */
+
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { PassThrough, Readable } from 'node:stream'
+import { gzipSync } from 'node:zlib'
+import { Command } from 'commander'
+import t, { type Test } from 'tap'
+import { createAdminClient } from '../../cli/admin-client.ts'
+import { CommandError } from '../../cli/command-error.ts'
+import { addImportCommand } from '../../cli/import.ts'
+import { temporaryFolder } from '../support/databases.ts'
+import { until } from '../support/processes.ts'
+import { startService } from '../support/service.ts'
+
+const header = 'timestamp,device,temperature,humidity,pressure\n'
+const dataFolder = new URL('../../demo/data/', import.meta.url).pathname
+
+/** Runs the command as the program would, and hands back what a person or a script sees. */
+async function runImport(url: string, token: string, args: string[], input = '') {
+  let stdout = ''
+  const program = new Command().exitOverride()
+  const client = createAdminClient(() => ({ url, token }))
+  const write = (text: string) => {
+    stdout += text
+    return true
+  }
+  const stderr = new PassThrough() as unknown as NodeJS.WriteStream
+  addImportCommand(program, client, { stdin: Readable.from([Buffer.from(input)]), stdout: { write }, stderr })
+  try {
+    await program.parseAsync(['node', 'barograph', 'import', ...args])
+    return { stdout, exitStatus: 0, message: '' }
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error
+    return { stdout, exitStatus: error.exitStatus, message: error.message }
+  }
+}
+
+const service = await startService(t)
+const token = readFileSync(join(service.dataDirectory, 'secrets', 'admin-token'), 'utf8').trim()
+const folder = temporaryFolder(t)
+const run = (args: string[], input?: string) => runImport(service.url, token, args, input)
+/** By the status, which is of this moment; the metrics may be a second old. */
+async function isVisible(): Promise<boolean> {
+  const { body } = await service.admin('GET', '/status')
+  return (body as { lag: { readings: number } }).lag.readings === 0
+}
+
+async function day(device: string, date: string) {
+  const response = await fetch(`${service.url}/api/data/day/${device}/${date}`)
+  return (await response.json()) as Record<string, { d: string; v: number }[]>
+}
+
+t.test('a line of a device that is not there is rejected, and can be found again', async t => {
+  const rejects = join(folder, 'rejects.csv')
+  const file = join(folder, 'mixed.csv')
+  const lines = ['2026-01-01T00:00:00Z,attic,1,2,1000', '"a ""quoted"" line', '', 'x,attic,1,2,1000']
+  writeFileSync(file, `${header}${lines.join('\r\n')}\r\n`)
+  const { stdout, exitStatus } = await run([file, '--rejects', rejects])
+  t.equal(exitStatus, 3)
+  t.match(stdout, /stored 0 readings, rejected 3/)
+  t.match(stdout, /mixed\.csv:2: attic: there is no device/)
+  t.match(stdout, /can be made with --create-devices/)
+  t.strictSame(readFileSync(rejects, 'utf8').split('\n'), [
+    'file,line,code,reason,text',
+    `${file},2,DEVICE_UNKNOWN,there is no device of this name,"2026-01-01T00:00:00Z,attic,1,2,1000"`,
+    `${file},3,LINE_MALFORMED,has quotes that do not match,"""a """"quoted"""" line"`,
+    `${file},5,READING_INVALID,"timestamp must be ISO 8601 with a zone, or epoch milliseconds","x,attic,1,2,1000"`,
+    '',
+  ])
+})
+
+t.test('--create-devices makes the devices of the real files, and all readings can be read', async t => {
+  const packed = join(folder, 'greensboro.csv.gz')
+  writeFileSync(packed, gzipSync(readFileSync(join(dataFolder, 'greensboro-hours.csv'))))
+  const files = [join(dataFolder, 'alamosa-minutes.csv'), packed, '-']
+  const input = readFileSync(join(dataFolder, 'sand-point-hours.csv'), 'utf8')
+  const { stdout, exitStatus } = await run([...files, '--create-devices', '--json'], input)
+  t.equal(exitStatus, 0)
+  const result = JSON.parse(stdout)
+  t.match(result, {
+    complete: true,
+    accepted: 1440 + 8760 + 8760,
+    rejected: 0,
+    rejects: [],
+    rejects_truncated: false,
+  })
+  t.strictSame(
+    result.files.map((file: { file: string; accepted: number }) => [file.file, file.accepted]),
+    [
+      [files[0], 1440],
+      [packed, 8760],
+      ['-', 8760],
+    ],
+  )
+  t.strictSame(
+    result.created.map((made: { device: string }) => made.device),
+    ['alamosa', 'greensboro', 'sand-point'],
+  )
+  const { device, password } = result.created[0]
+  const live = { device, temperature: 1, humidity: 2, pressure: 1000 }
+  t.equal((await service.put(device, password, live)).status, 200, 'the password is the real one')
+
+  await until('all is visible', isVisible)
+  const alamosa = await day('alamosa', '2016-01-01')
+  t.strictSame([alamosa['temperature']?.length, alamosa['pressure']?.[0]], [1440, { d: '2016-01-01 00:00', v: 773.5 }])
+  const greensboro = await day('greensboro', '2025-07-04')
+  const expected = readFileSync(join(dataFolder, 'greensboro-hours.csv'), 'utf8')
+    .split('\n')
+    .filter(line => line.startsWith('2025-07-04'))
+    .map(line => Number(line.split(',')[3]))
+  t.strictSame(
+    greensboro['humidity']?.map(point => point.v),
+    expected,
+  )
+})
+
+t.test('an import that is started again stores nothing twice', async t => {
+  const { stdout } = await run([join(dataFolder, 'alamosa-minutes.csv'), '--json'])
+  t.match(JSON.parse(stdout), { accepted: 1440, created: [] })
+  await until('all is visible', isVisible)
+  t.equal((await day('alamosa', '2016-01-01'))['temperature']?.length, 1440)
+})
+
+t.test('--passwords keeps them in a new file of the owner alone', async t => {
+  const passwords = join(folder, 'passwords.csv')
+  const line = { timestamp: '2026-01-01T00:00:00Z', device: 'büro "1"', temperature: 1, humidity: 2, pressure: null }
+  const args = ['-', '--create-devices', '--passwords', passwords]
+  const { stdout, exitStatus } = await run(args, JSON.stringify(line))
+  t.equal(exitStatus, 0)
+  t.match(stdout, /made 1 devices; their passwords are in/)
+  t.equal(statSync(passwords).mode & 0o777, 0o600)
+  t.match(readFileSync(passwords, 'utf8'), /^device,password\n"büro ""1""",[0-9a-f]{64}\n$/)
+  t.notMatch(stdout, /[0-9a-f]{64}/)
+  t.match(await run(args, ''), { exitStatus: 1, message: /exists already/ })
+})
+
+t.test('what cannot be imported is told in a sentence', async t => {
+  const half = join(folder, 'half.gz')
+  writeFileSync(half, gzipSync(readFileSync(join(dataFolder, 'alamosa-minutes.csv'))).subarray(0, 5000))
+  t.match(await run([join(folder, 'nothing.csv')]), { exitStatus: 1, message: /there is no file .*nothing\.csv/ })
+  t.match(await run([folder]), { exitStatus: 1, message: /is a folder/ })
+  t.match(await run([half]), { exitStatus: 1, message: /ends in the middle/ })
+  t.match(await run(['-'], 'a,b\n1,2\n'), { exitStatus: 1, message: /lacks timestamp, device/ })
+  t.match(await runImport(service.url, 'wrong', ['-'], `${header}x\n`), { exitStatus: 1, message: /token/ })
+})
+
+t.test('an import in which nothing was stored does not look like success', async t => {
+  const device = '{"timestamp":"2026-01-01T00:00:00Z","device":"alamosa","temperature":1,"humidity":2,"pressure":3}'
+  const refuses = async (input: string, message: RegExp) =>
+    t.match(await run(['-'], input), { exitStatus: 1, message }, input.slice(0, 40))
+  await refuses(`[${device}]`, /the standard input cannot be imported: it is a JSON array; send one object a line/)
+  await refuses('weather,room=k temperature=21.5 1700000000000000000', /it is line protocol; send CSV or NDJSON/)
+  await refuses('time,device,temperature,humidity,pressure\n', /lacks timestamp;.* it should name timestamp,device,/)
+  await refuses('', /nothing was stored, for there are no readings/)
+  await refuses('\n\n', /cannot be imported: it is empty/)
+  await refuses(header, /nothing was stored, for there are no readings/)
+  const empty = join(folder, 'empty.csv')
+  writeFileSync(empty, header)
+  const { stdout, exitStatus } = await run([empty, '-'], device)
+  t.equal(exitStatus, 3, 'the other file is looked at')
+  t.match(stdout, /empty\.csv: holds no readings/)
+})
+
+t.test('semicolons, decimal commas and a byte order mark are taken', async t => {
+  const lines = 'timestamp;device;temperature;humidity;pressure\r\n2016-02-01T00:00:00Z;alamosa;21,5;40;1013,2\r\n'
+  t.match(await run(['-'], `\uFEFF${lines}`), { exitStatus: 0, stdout: /stored 1 readings, rejected 0/ })
+  await until('all is visible', isVisible)
+  t.match((await day('alamosa', '2016-02-01'))['pressure'], [{ v: 1013.2 }])
+})
+
+t.test('foreign columns are named, and names that no device can have stay rejected', async t => {
+  const input = 'note,timestamp,device,temperature,humidity,pressure\nx,2026-01-01T00:00:00Z,a:b,1,2,1000\n'
+  const { stdout, exitStatus } = await run(['-', '--create-devices'], input)
+  t.equal(exitStatus, 3)
+  t.match(stdout, /not stored are the columns note/)
+  t.match(stdout, /-:2: a:b: there is no device/)
+})
+
+/** Stands in for a server that is in trouble: it cannot be had on demand. */
+async function startTrouble(t: Test, troubles: ('reset' | number)[]) {
+  const bodies: string[] = []
+  const server = createServer(async (request, response) => {
+    let body = ''
+    for await (const piece of request) body += String(piece)
+    bodies.push(body)
+    const trouble = troubles.shift()
+    if (trouble === 'reset') {
+      request.socket.destroy()
+      return
+    }
+    response.writeHead(trouble ?? 200, { 'content-type': 'application/json', 'retry-after': '0' })
+    const accepted = body.trim().split('\n').length - 1
+    const answer = { accepted, rejected: 0, rejects: [], rejects_truncated: false, ignored_columns: [] }
+    response.end(JSON.stringify(trouble === undefined ? answer : { title: 'storage full' }))
+  })
+  await new Promise<void>(done => server.listen(0, '127.0.0.1', done))
+  t.teardown(() => new Promise(done => server.close(done)))
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, bodies }
+}
+
+t.test('a batch is sent again after a full journal and a lost connection', async t => {
+  const { url, bodies } = await startTrouble(t, [503, 'reset'])
+  const { stdout, exitStatus } = await runImport(url, 'x', ['-', '--json'], `${header}a\nb\n`)
+  t.match(JSON.parse(stdout), { accepted: 2, complete: true })
+  t.equal(exitStatus, 0)
+  t.strictSame(bodies, Array(3).fill(`${header}a\nb\n`))
+})
+
+t.test('a large file goes in batches of whole lines, each with the header', async t => {
+  const { url, bodies } = await startTrouble(t, [])
+  const lines = Array.from({ length: 50_000 }, (_, index) => `${index},some text to make it long\n`)
+  const { stdout } = await runImport(url, 'x', ['-', '--json'], header + lines.join(''))
+  t.match(JSON.parse(stdout), { accepted: 50_000 })
+  t.ok(bodies.length >= 3)
+  t.ok(bodies.every(body => body.startsWith(header)))
+  t.equal(bodies.map(body => body.slice(header.length)).join(''), lines.join(''))
+})
+
+t.test('an import that fails half way still shows what it did', async t => {
+  const { url } = await startTrouble(t, [400])
+  const { stdout, exitStatus, message } = await runImport(url, 'x', ['-', '--json'], `${header}a\n`)
+  t.match(JSON.parse(stdout), { complete: false, accepted: 0 })
+  t.match({ exitStatus, message }, { exitStatus: 1, message: 'storage full' })
+})

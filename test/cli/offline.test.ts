@@ -1,0 +1,124 @@
+/** The command line without a server: help, usage, and sentences that name the remedy. */
+
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import t from 'tap'
+import { readDeviceCsv } from '../../cli/device-csv.ts'
+import { barograph } from '../support/command-line.ts'
+import { temporaryFolder } from '../support/databases.ts'
+
+const folder = temporaryFolder(t)
+const tokenFile = join(folder, 'token')
+writeFileSync(tokenFile, `${'a'.repeat(64)}\n`)
+
+const commands = [
+  ...['doctor', 'status', 'import', 'devices', 'devices add', 'devices import', 'devices list', 'devices show'],
+  ...['devices set', 'devices rotate', 'devices remove', 'devices erase', 'dead-letters', 'dead-letters list'],
+  'dead-letters replay',
+]
+
+t.test('every command has help, and those that answer have --json', async t => {
+  for (const command of commands) {
+    const { status, stdout, stderr } = await barograph([...command.split(' '), '--help'])
+    t.match({ status, stderr }, { status: 0, stderr: '' }, command)
+    t.match(stdout, `Usage: barograph ${command}`)
+    t.match(stdout, '--token-file', 'it names the options that hold for all')
+    const isGroup = command === 'devices' || command === 'dead-letters'
+    if (!isGroup) t.match(stdout, '--json', command)
+  }
+})
+
+t.test('wrong usage says so and ends with 2', async t => {
+  const wrong = async (words: string[], message: RegExp) => {
+    const run = await barograph(words, { environment: { DATA_DIR: folder } })
+    t.match(run, { status: 2, stdout: '', stderr: message }, words.join(' '))
+  }
+  await wrong([], /Usage: barograph/)
+  await wrong(['devces'], /unknown command 'devces'/)
+  await wrong(['devices', 'add'], /missing required argument 'name'/)
+  await wrong(['devices', 'add', 'a', '--altitude', 'high'], /should be a number/)
+  await wrong(['devices', 'list', '--serch', 'x'], /unknown option '--serch'/)
+  await wrong(['devices', 'set', 'a'], /say what to change/)
+  await wrong(['devices', 'show', '..'], /no name of a device/)
+  await wrong(['dead-letters', 'replay', 'x'], /whole number/)
+  await wrong(['status', '--url', 'localhost'], /no address of a server/)
+})
+
+t.test('a server that is not there is told in one sentence', async t => {
+  const told = async (words: string[], environment: Record<string, string>, message: RegExp) => {
+    const run = await barograph(words, { environment })
+    t.match(run, { status: 1, stdout: '', stderr: message }, message.source)
+    t.equal(run.stderr.trim().split('\n').length, 1)
+  }
+  const settings = { DATA_DIR: join(folder, 'data') }
+  const listen = createServer().listen(0, '127.0.0.1')
+  await new Promise(listening => listen.once('listening', listening))
+  const { port } = listen.address() as { port: number }
+  await new Promise(closed => listen.close(closed))
+  await told(
+    ['status', '--token-file', tokenFile],
+    { PORT: String(port) },
+    new RegExp(`no server at http://127.0.0.1:${port}; start it with npm start`),
+  )
+  await told(
+    ['status'],
+    settings,
+    /admin token cannot be read from .*data\/secrets\/admin-token; start the server once/,
+  )
+  await told(['status', '--token-file', tokenFile], { PORT: '0' }, /PORT is 0/)
+  await told(['status'], { PORT: 'x' }, /Wrong settings: PORT/)
+  await told(['status', '--token-file', '/dev/null'], {}, /holds no admin token/)
+  await told(
+    ['status', '--token-file', tokenFile, '--url', 'http://127.0.0.1:1'],
+    {},
+    /no (server at|answer from) http:\/\/127.0.0.1:1/,
+  )
+})
+
+t.test('a file of devices is checked before anything is asked of the server', async t => {
+  const told = (content: string, message: string) =>
+    t.throws(() => readDeviceCsv(content, 'a.csv'), { message: new RegExp(RegExp.escape(message)) }, message)
+  told('', 'a.csv holds no devices')
+  told('name\n', 'a.csv holds no devices')
+  told('nme\nkitchen\n', 'a.csv: the header has the unknown column nme')
+  told('location_short\nkitchen\n', 'has no column name')
+  told('name,name\na,b\n', 'the column name twice')
+  told('name,altitude_m\nkitchen,high\n', 'line 2: altitude_m')
+  told('name,battery\nkitchen,maybe\n', 'line 2: battery')
+  told('name\na:b\n', 'line 2: name must not contain a colon')
+  told('name\nkitchen\nroof\nkitchen\n', 'line 4: the name stands in line 2 too')
+  told('name,owner\nkitchen\n', 'a.csv: ')
+  told(`name\n${'a:b\n'.repeat(30)}`, 'and 10 more')
+  t.match(readDeviceCsv('\ufeffowner,name,battery\r\n\r\n,"a ""b"",c",YES\r\n', 'a.csv'), [
+    { name: 'a "b",c', owner: null, battery: true, log_switch: true, altitude_m: null },
+  ])
+  const run = await barograph(['devices', 'import', '-'], { stdin: 'name\na:b\n' })
+  t.match(run, { status: 1, stdout: '', stderr: /no device was made\n {2}line 2: name must not/ })
+  const missing = await barograph(['devices', 'import', join(folder, 'nothing.csv')])
+  t.match(missing, { status: 1, stdout: '', stderr: /nothing.csv cannot be read/ })
+})
+
+t.test('the doctor tells each problem with its remedy', async t => {
+  const healthy = await barograph(['doctor', '--json'], { environment: { DATA_DIR: folder, PORT: '1' } })
+  t.equal(healthy.status, 1, 'no service runs')
+  const { ok, checks } = JSON.parse(healthy.stdout)
+  t.equal(ok, false)
+  const named = (name: string) => checks.find((check: { name: string }) => check.name === name)
+  for (const name of ['Node', 'settings', 'Java', 'Maven', 'data directory']) t.match(named(name), { ok: true }, name)
+  t.match(named('service'), { ok: false, finding: /npm start/ })
+  t.match(named('admin token'), { ok: false, finding: /--token-file/ })
+
+  const nowhere = { PATH: '/nonexistent', XDG_CACHE_HOME: folder }
+  const bare = await barograph(['doctor'], { environment: { ...nowhere, DATA_DIR: folder, PORT: '1' } })
+  t.match(bare.stdout, /problem +Java +QuestDB needs Java 17 or newer.*install one/)
+  t.match(bare.stderr, /there are \d problems/)
+
+  const wrong = await barograph(['doctor'], { environment: { PORT: 'x' } })
+  t.match(wrong, { status: 1, stdout: /problem +settings +Wrong settings: PORT must be/ })
+
+  const file = join(folder, 'file')
+  writeFileSync(file, '')
+  const noFolder = await barograph(['doctor'], { environment: { DATA_DIR: join(file, 'data') } })
+  t.match(noFolder.stdout, /problem +data directory +.*set DATA_DIR to another folder/)
+})

@@ -1,0 +1,93 @@
+/** The command line shows what others have named, and a terminal obeys none of it. */
+
+import { once } from 'node:events'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import t from 'tap'
+import { printable, printableLines } from '../../cli/output.ts'
+import { barograph } from '../support/command-line.ts'
+import { temporaryFolder } from '../support/databases.ts'
+
+const folder = temporaryFolder(t)
+const tokenFile = join(folder, 'token')
+writeFileSync(tokenFile, `${'a'.repeat(64)}\n`)
+
+/** Clears the screen, turns the text around, begins a line, rings, and the same in one byte of Latin-1. */
+const hostile = 'a\u001b[2J\u202eb\u2028c\nd\u0007\u009be\r'
+const shown = 'a\\u001b[2J\\u202eb\\u2028c\\nd\\u0007\\u009be\\r'
+const obeyed = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u
+
+t.test('nothing is left that a terminal obeys, and JSON stays what it was', async t => {
+  t.equal(printable(hostile), shown)
+  t.equal(printable('Küche 🌡️ 温室 👩‍🌾'), 'Küche 🌡️ 温室 👩‍🌾')
+  t.equal(printableLines('a\nb\tc\n'), 'a\nb\\tc\n')
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), text => {
+      const json = printable(JSON.stringify(text))
+      return !obeyed.test(printable(text)) && !obeyed.test(json) && JSON.parse(json) === text
+    }),
+  )
+})
+
+const device = {
+  ...{ number: 1, name: hostile, symbol: 'a-1', location_short: 'b\u202e', location_desc: '', log_switch: true },
+  ...{ battery: false, altitude_m: null, expected_interval_s: null, owner: null, credential: 'current' },
+  ...{ created_at: '2026-01-01T00:00:00.000Z', last_seen: null, old_password_until: null },
+}
+
+async function startServer(status: number, answer: object): Promise<string[]> {
+  const server = createServer((request, response) => {
+    request.resume()
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  return ['--url', `http://127.0.0.1:${port}`, '--token-file', tokenFile]
+}
+
+const unseen = (text: string) => text.split('\n').every(line => !obeyed.test(line))
+
+t.test('names and sentences of a server, and names of files, are shown escaped', async t => {
+  const good = await startServer(200, { devices: [device], total: 1, page: 1, next: null })
+  const table = await barograph(['devices', 'list', ...good])
+  t.match(table, { status: 0, stderr: '' })
+  t.ok(table.stdout.includes(`${shown}  b\\u202e`) && unseen(table.stdout), table.stdout)
+  const json = await barograph(['devices', 'list', '--json', ...good])
+  t.ok(unseen(json.stdout))
+  t.match(JSON.parse(json.stdout), [{ name: hostile }])
+
+  const problem = { title: 'bad', detail: hostile, errors: [{ path: hostile, message: hostile }] }
+  const bad = await startServer(422, problem)
+  const refused = await barograph(['devices', 'add', 'a', ...bad])
+  t.equal(refused.stderr, `barograph: ${shown}\n  ${shown}: ${shown}\n`)
+
+  const absent = await barograph(['import', hostile, ...good])
+  t.equal(absent.stderr.split('\n').at(-2), `barograph: there is no file ${shown}`)
+  const file = join(folder, `${hostile}.csv`)
+  writeFileSync(file, 'timestamp,device,temperature,humidity,pressure\n2026-01-01T00:00:00Z,x,1,2,3\n')
+  const reject = { line: 2, device: hostile, code: 'DEVICE_UNKNOWN', reason: hostile }
+  const rejecting = {
+    accepted: 0,
+    rejected: 1,
+    rejects: [reject],
+    rejects_truncated: false,
+    ignored_columns: [hostile],
+  }
+  const rejected = await barograph(['import', file, ...(await startServer(200, rejecting))])
+  t.ok(rejected.stdout.includes(`${shown}.csv:2: ${shown}: ${shown}`) && unseen(rejected.stdout), rejected.stdout)
+
+  const usage = await barograph([hostile])
+  t.equal(usage.status, 2)
+  t.ok(unseen(usage.stderr), usage.stderr)
+})
+
+t.test('no command writes to a stream but by what escapes', async t => {
+  const directory = join(import.meta.dirname, '../../cli')
+  const writers = readdirSync(directory).filter(name => readFileSync(join(directory, name), 'utf8').includes('.write('))
+  t.strictSame(writers, ['output.ts'])
+})
