@@ -1,9 +1,9 @@
 /** The connections as the settings and the limit of open files bound them. */
 
+import type { Log } from '../store/log.ts'
 import type { Config } from './config.ts'
 import { type Connections, createConnections } from './http/connections.ts'
 import { connectionsThatFit } from './http/open-files.ts'
-import type { Log } from './log.ts'
 
 /** Every connection is a file, so call it when those of the journal and the databases are open. */
 export function createOwnConnections(config: Config, log: Log, isTrusted: (address: string) => boolean): Connections {

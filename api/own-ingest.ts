@@ -2,9 +2,9 @@
 
 import { type Ingest, openIngest } from '../ingest/ingest.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
+import type { Log } from '../store/log.ts'
 import { StartError } from '../store/start-error.ts'
 import type { Config } from './config.ts'
-import type { Log } from './log.ts'
 
 export interface OwnIngestOptions {
   config: Config

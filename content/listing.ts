@@ -4,7 +4,7 @@
  */
 
 import type pg from 'pg'
-import type { Log } from '../api/log.ts'
+import type { Log } from '../store/log.ts'
 import { readIndex } from './index-reader.ts'
 import type { ListingIndex } from './listing-index.ts'
 

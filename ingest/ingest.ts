@@ -1,6 +1,7 @@
 /** The door of this folder: readings in, on disk when it says so, and on their way to QuestDB. */
 
 import { Worker } from 'node:worker_threads'
+import type { Log } from '../store/log.ts'
 import { createErasures } from './erasures.ts'
 import {
   type DeadLetter,
@@ -20,7 +21,6 @@ import { createPass, type InjectedFaults } from './journal/injected-faults.ts'
 import { Journal, type JournalStatus, type Outcome } from './journal/journal.ts'
 import { type DeviceRef, offsetOf } from './journal/record.ts'
 import { clockStepUs, createWallClock, type WallClock } from './journal/wall-clock.ts'
-import type { Log } from './log.ts'
 import type { Reading } from './reading.ts'
 
 export interface IngestOptions {

@@ -1,7 +1,7 @@
 /** From a question to a body: a thread of a pool, and a line in the log when QuestDB did not answer. */
 
-import type { Logger } from 'pino'
 import type { LocalTime } from '../analytics/time/local-time.ts'
+import type { Log } from '../store/log.ts'
 import { fillStats } from './answers/stats-filling.ts'
 import { bodyOf } from './kept/body.ts'
 import type { Built } from './kept/kept-answers.ts'
@@ -50,7 +50,7 @@ export function createAsk<Questions extends QuestionsOf<Questions>>(options: Ask
 }
 
 /** Says when QuestDB stops answering and when it answers again, and is silent in between. */
-export function createNote(log: Pick<Logger, 'info' | 'warn'>): Note {
+export function createNote(log: Pick<Log, 'info' | 'warn'>): Note {
   let isAnswering = true
   return result => {
     if (result.ok && !isAnswering) log.info('QuestDB answers questions again')

@@ -1,8 +1,8 @@
 /** Worker threads for one kind of questions: a bounded queue before them, a deadline, and a way to stop. */
 
 import { MessageChannel } from 'node:worker_threads'
-import type { Logger } from 'pino'
 import { Piscina } from 'piscina'
+import type { Log } from '../store/log.ts'
 import type { TaskResult, WorkerSettings } from './task.ts'
 
 export interface PoolOptions {
@@ -18,7 +18,7 @@ export interface PoolOptions {
   readonly queueMax: number
   /** How long a question may take, the wait included; then it is asked to stop, and its thread ended if it does not. */
   readonly deadlineMs: number
-  readonly log: Pick<Logger, 'error'>
+  readonly log: Pick<Log, 'error'>
 }
 
 export type PoolResult =

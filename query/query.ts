@@ -1,7 +1,7 @@
 /** Questions about readings: answered from memory where that is still right, else from QuestDB by a worker thread. */
 
-import type { Logger } from 'pino'
 import { createLocalTime } from '../analytics/time/local-time.ts'
+import type { Log } from '../store/log.ts'
 import { type Analyses, createAnalyses } from './analyses.ts'
 import { createAsk, createNote } from './asking.ts'
 import { createDay } from './day.ts'
@@ -29,7 +29,7 @@ export interface QueryOptions {
   /** Whether QuestDB answers a probe; asked before each question. Without it each is tried. */
   readonly questdbAnswers?: () => boolean | Promise<boolean>
   readonly limits?: Partial<QueryLimits>
-  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
+  readonly log: Log
 }
 
 export interface Query extends Analyses {

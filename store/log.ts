@@ -1,4 +1,4 @@
-/** The part of the logger that the databases use. */
+/** The logger as every part takes it: it writes at three levels, and makes no children. */
 
 import type { Logger } from 'pino'
 

@@ -5,9 +5,9 @@ import type { Changed } from '../../auth/devices/commits.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import type { ErasePoint } from '../../ingest/journal/injected-faults.ts'
+import type { Log } from '../../store/log.ts'
 import { createQuestdbClient } from '../../store/questdb/questdb-client.ts'
 import type { Store } from '../../store/store.ts'
-import type { Log } from '../log.ts'
 import {
   type EraseEnd,
   type EraseJob,

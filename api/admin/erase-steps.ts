@@ -6,9 +6,9 @@
 import { deadLettersMax } from '../../ingest/forwarder/dead-letters.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import type { ErasePoint } from '../../ingest/journal/injected-faults.ts'
+import type { Log } from '../../store/log.ts'
 import { refreshHourlyView } from '../../store/questdb/hourly-view.ts'
 import type { Store } from '../../store/store.ts'
-import type { Log } from '../log.ts'
 import { countReadings, type Exec, eraseReadings } from './erase-readings.ts'
 import type { EraseJob } from './erase-records.ts'
 

@@ -2,7 +2,7 @@
 
 import type pg from 'pg'
 import { type AuditEntry, writeAudit } from '../../auth/audit.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../../store/log.ts'
 
 export type WriteLateAudit = (entry: AuditEntry) => Promise<void>
 

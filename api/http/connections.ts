@@ -2,7 +2,7 @@
 
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Log } from '../log.ts'
+import type { Log } from '../../store/log.ts'
 import { networkOf } from './networks.ts'
 import { areFilesExhausted, isOutOfFiles } from './open-files.ts'
 

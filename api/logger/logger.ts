@@ -1,7 +1,7 @@
 /** The logger API: how its routes hang together, and its one way to write an error. */
 
 import type { FastifyError, FastifyInstance } from 'fastify'
-import type { Log } from '../log.ts'
+import type { Log } from '../../store/log.ts'
 import { type AnalysesOptions, registerAnalyses } from './analyses.ts'
 import { type LogOptions, registerLog } from './log.ts'
 import { type ReadsOptions, registerReads } from './reads.ts'

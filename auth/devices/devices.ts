@@ -5,6 +5,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
+import type { Log } from '../../store/log.ts'
 import { hasEnded } from '../../store/postgres/transaction.ts'
 import { createCatchUp } from './catch-up.ts'
 import type { Device, DeviceDetails } from './device.ts'
@@ -15,11 +16,6 @@ import * as sql from './device-sql.ts'
 import { createLastSeen } from './last-seen.ts'
 import { digestEquals, digestOf } from './password.ts'
 import { createTurns } from './turns.ts'
-
-/** The part of the logger that is used here. */
-interface Log {
-  warn(fields: object, sentence: string): void
-}
 
 export interface Devices extends DeviceChanges {
   /** From memory. The object is the registry's own and follows every change. */
@@ -44,7 +40,7 @@ export interface Devices extends DeviceChanges {
 export interface DevicesOptions {
   pool: pg.Pool
   now: () => number
-  log: Log
+  log: Pick<Log, 'warn'>
   /** How long an old password stays good beside a new one. */
   graceMs: number
   devicesMax?: number

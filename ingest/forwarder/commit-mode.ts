@@ -3,7 +3,7 @@
  * again while the answer matters.
  */
 
-import type { Log } from '../log.ts'
+import type { Log } from '../../store/log.ts'
 import type { Timing } from '../timing.ts'
 import type { QuestdbConnection } from './questdb.ts'
 

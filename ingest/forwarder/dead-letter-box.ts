@@ -1,8 +1,8 @@
 /** Where the forwarder puts what QuestDB refuses, up to a bound. */
 
+import type { Log } from '../../store/log.ts'
 import type { Disk } from '../journal/disk.ts'
 import { offsetOf } from '../journal/record.ts'
-import type { Log } from '../log.ts'
 import { countDeadLetters, deadLettersMax, writeDeadLetter } from './dead-letters.ts'
 import type { Round } from './delivery.ts'
 import { type FaultNotes, isSystemError } from './fault-notes.ts'

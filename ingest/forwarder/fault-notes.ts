@@ -3,7 +3,7 @@
  * and once when it ends.
  */
 
-import type { Log } from '../log.ts'
+import type { Log } from '../../store/log.ts'
 
 export class FaultNotes {
   readonly #log: Log

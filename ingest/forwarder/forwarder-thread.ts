@@ -1,9 +1,9 @@
 /** The forwarder's thread: reading, encoding and sending take nothing from the thread that answers requests. */
 
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import type { Log } from '../../store/log.ts'
 import { openDisk } from '../journal/disk.ts'
 import { createPass, type InjectedFaults, withDiskFaults, withForwardFaults } from '../journal/injected-faults.ts'
-import type { Log } from '../log.ts'
 import { systemTiming } from '../timing.ts'
 import { readCheckpoint } from './checkpoint.ts'
 import { isSystemError } from './fault-notes.ts'

@@ -3,11 +3,11 @@
  * settling, which learns what was applied and lets the journal forget it (settling.ts).
  */
 
+import type { Log } from '../../store/log.ts'
 import type { Disk } from '../journal/disk.ts'
 import { oldestReceiptUs } from '../journal/group.ts'
 import { type Chunk, SegmentReader } from '../journal/segment-reader.ts'
 import { Tombstones } from '../journal/tombstones.ts'
-import type { Log } from '../log.ts'
 import type { Timing } from '../timing.ts'
 import { BackfillPlanner } from './backfill-lane.ts'
 import { CommitMode } from './commit-mode.ts'

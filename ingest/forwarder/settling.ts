@@ -2,7 +2,7 @@
  * Asks QuestDB what it has applied, so that the journal may forget it, and notices when it has lost what it had taken.
  */
 
-import type { Log } from '../log.ts'
+import type { Log } from '../../store/log.ts'
 import type { Timing } from '../timing.ts'
 import type { CommitMode } from './commit-mode.ts'
 import { type FaultNotes, isSystemError } from './fault-notes.ts'

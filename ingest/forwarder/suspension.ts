@@ -3,7 +3,7 @@
  * itself, the table is resumed at once and then now and then: nobody has to be called when a disk has room again.
  */
 
-import type { Log } from '../log.ts'
+import type { Log } from '../../store/log.ts'
 import type { Timing } from '../timing.ts'
 import { isTransientSuspension, type TableState } from './table-state.ts'
 

@@ -7,7 +7,7 @@
  */
 
 import assert from 'node:assert/strict'
-import type { Log } from '../log.ts'
+import type { Log } from '../../store/log.ts'
 import type { Reading } from '../reading.ts'
 import { systemTiming, type Timing } from '../timing.ts'
 import { type Disk, openDisk } from './disk.ts'

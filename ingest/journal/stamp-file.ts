@@ -6,7 +6,7 @@
  */
 
 import { z } from 'zod'
-import type { Log } from '../log.ts'
+import type { Log } from '../../store/log.ts'
 import type { Disk } from './disk.ts'
 import { createStamper, type Stamper, type StampState, stampModulus } from './stamp.ts'
 import { clockStepUs } from './wall-clock.ts'

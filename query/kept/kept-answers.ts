@@ -3,7 +3,7 @@
  * the next one is built, or waited for; and when building fails, the one that is at hand is given.
  */
 
-import type { Logger } from 'pino'
+import type { Log } from '../../store/log.ts'
 import type { QueryLimits } from '../limits.ts'
 import { type Answer, type AnswerCode, answerOf, type Kept } from './body.ts'
 import type { BodyCache } from './body-cache.ts'
@@ -38,7 +38,7 @@ export interface KeptAnswersOptions {
   readonly cache: Pick<BodyCache, 'get' | 'set' | 'count'>
   readonly now: () => number
   readonly limits: Pick<QueryLimits, 'retryMs'>
-  readonly log: Pick<Logger, 'error'>
+  readonly log: Pick<Log, 'error'>
 }
 
 type Flown = { readonly ok: true; readonly kept: Kept } | Extract<Built, { ok: false }>
