@@ -1,7 +1,7 @@
 /** What the listing has to answer, told from the generated files alone: questions of every kind, counts and ids. */
 
+import type { GeneratedFile } from '../demo/content-file-generator.ts'
 import type { Random } from '../demo/weather.ts'
-import type { GeneratedFile } from './content-file-generator.ts'
 
 /** Files of one run with the same tags. */
 interface Group {

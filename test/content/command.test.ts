@@ -11,11 +11,11 @@ import fc from 'fast-check'
 import { fastify } from 'fastify'
 import t from 'tap'
 import { registerContentFiles } from '../../api/admin/content-files.ts'
-import { contentFileLines, type GeneratedFile, generateContentFiles } from '../../bench/content-file-generator.ts'
 import { createAdminClient } from '../../cli/admin-client.ts'
 import { CommandError } from '../../cli/command-error.ts'
 import { addContentFilesCommand } from '../../cli/content-files.ts'
 import { moduleDigest } from '../../content/fold-case.ts'
+import { contentFileLines, type GeneratedFile, generateContentFiles } from '../../demo/content-file-generator.ts'
 import { startDatabases, temporaryFolder } from '../support/databases.ts'
 
 /** An address where nobody listens stands for a QuestDB: nothing here asks it. */

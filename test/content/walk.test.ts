@@ -2,7 +2,7 @@
 
 import pg from 'pg'
 import t from 'tap'
-import { generateContentFiles } from '../../bench/content-file-generator.ts'
+import { generateContentFiles } from '../../demo/content-file-generator.ts'
 import { startContentFileStore, startListing } from '../support/content-files.ts'
 import { sampleLines } from '../support/sample-content-files.ts'
 

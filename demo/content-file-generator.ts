@@ -4,7 +4,6 @@
  */
 
 import type { ContentFileLine } from '../content/line.ts'
-import { createRandom, type Random } from '../demo/weather.ts'
 import {
   courseNames,
   departments,
@@ -16,6 +15,7 @@ import {
   subjects,
   topics,
 } from './content-file-words.ts'
+import { createRandom, type Random } from './weather.ts'
 
 export type GeneratedFile = ContentFileLine & { id: number; created_on: string }
 
