@@ -5,6 +5,7 @@ import type { AnalysedDevice } from './analysed-device.ts'
 import type { ComparePreset } from './answers/compare-answer.ts'
 import type { FinishedBody } from './kept/finish.ts'
 import type { Frame } from './kept/live-body.ts'
+import type { FailureCode } from './query-failed.ts'
 import type { StatsLive } from './stats/live.ts'
 
 /** Where QuestDB speaks the PostgreSQL protocol. */
@@ -116,21 +117,9 @@ export interface AnalysisQuestions {
   readonly daily: DailyQuestion
 }
 
-export type FailureCode = 'DATABASE_AWAY' | 'TIMED_OUT' | 'TOO_LARGE' | 'CANCELLED'
-
 /** What a task comes to: a whole body, or one that is filled in when it is given out. */
 export type Finished = FinishedBody | Frame<StatsLive>
 
 export type TaskResult =
   | { readonly ok: true; readonly finished: Finished }
   | { readonly ok: false; readonly code: FailureCode; readonly reason: string }
-
-/** The world's failures, thrown inside a worker; its door turns them into an answer. */
-export class QuestionFailed extends Error {
-  readonly code: FailureCode
-
-  constructor(code: FailureCode, message: string) {
-    super(message)
-    this.code = code
-  }
-}

@@ -1,7 +1,8 @@
 /** What every worker does with a task: it says that it has begun, stops when it is told to, and hands back a result. */
 
 import { move, transferableSymbol, valueSymbol } from 'piscina'
-import { type Finished, QuestionFailed, type Task, type TaskResult } from './task.ts'
+import { QueryFailed } from './query-failed.ts'
+import type { Finished, Task, TaskResult } from './task.ts'
 
 export async function answerTask(
   { control }: Task<object>,
@@ -13,7 +14,7 @@ export async function answerTask(
   try {
     return moved({ ok: true, finished: await build(stopping.signal) })
   } catch (error) {
-    if (!(error instanceof QuestionFailed)) throw error
+    if (!(error instanceof QueryFailed)) throw error
     return { ok: false, code: error.code, reason: error.message }
   } finally {
     control.close()

@@ -2,9 +2,10 @@
 
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { readingsTable } from '../../store/tables.ts'
+import { QueryFailed } from '../query-failed.ts'
 import type { Connection } from '../questdb/questdb-connection.ts'
 import { ReadingsColumns } from '../questdb/readings-columns.ts'
-import { type DayQuestion, QuestionFailed } from '../task.ts'
+import type { DayQuestion } from '../task.ts'
 import { ByteWriter } from './byte-writer.ts'
 import { createPointHeads, pointBytesMin, writeSeries } from './point-text.ts'
 
@@ -44,5 +45,5 @@ export async function buildDay(question: DayQuestion, surroundings: DaySurroundi
     const bytes = writer.finish()
     if (bytes !== undefined) return bytes
   }
-  throw new QuestionFailed('TOO_LARGE', `the day takes ${bodyBytesMax} bytes or more`)
+  throw new QueryFailed('TOO_LARGE', `the day takes ${bodyBytesMax} bytes or more`)
 }

@@ -2,9 +2,10 @@
 
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import type { FleetEntry } from '../fleet.ts'
+import { QueryFailed } from '../query-failed.ts'
 import type { Connection, Row } from '../questdb/questdb-connection.ts'
 import { ReadingsColumns } from '../questdb/readings-columns.ts'
-import { type LatestQuestion, QuestionFailed } from '../task.ts'
+import type { LatestQuestion } from '../task.ts'
 import { ByteWriter } from './byte-writer.ts'
 import { type BucketMinutes, bucketMinutes, countStatement, type LatestRange, pointsStatement } from './latest-sql.ts'
 import { createPointHeads, pointBytesMin, writeSeries } from './point-text.ts'
@@ -53,7 +54,7 @@ export async function buildLatest(
     const bytes = writer.finish()
     if (bytes !== undefined) return bytes
   }
-  throw new QuestionFailed('TOO_LARGE', `not even means over a day stay under ${bodyBytesMax} bytes`)
+  throw new QueryFailed('TOO_LARGE', `not even means over a day stay under ${bodyBytesMax} bytes`)
 }
 
 const noRows: Counted = { points: 0, rows: 0, rowsOfOthers: 0 }

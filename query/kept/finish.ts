@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
-import { QuestionFailed } from '../task.ts'
+import { QueryFailed } from '../query-failed.ts'
 
 /** A shorter body goes out as it is: its compressed form would save less than its headers cost. */
 const gzipBytesMin = 1024
@@ -24,7 +24,7 @@ export function finishBody(bytes: Uint8Array<ArrayBuffer>): FinishedBody {
 /** The same for an answer that is one text. */
 export function finishText(text: string, bytesMax: number): FinishedBody {
   const bytes = new TextEncoder().encode(text)
-  if (bytes.length >= bytesMax) throw new QuestionFailed('TOO_LARGE', `the answer takes ${bytesMax} bytes or more`)
+  if (bytes.length >= bytesMax) throw new QueryFailed('TOO_LARGE', `the answer takes ${bytesMax} bytes or more`)
   return finishBody(bytes)
 }
 

@@ -1,7 +1,8 @@
 /** One connection to QuestDB over the PostgreSQL protocol, made when it is first needed and again after it broke. */
 
 import pg from 'pg'
-import { QuestionFailed, type WorkerSettings } from '../task.ts'
+import { QueryFailed } from '../query-failed.ts'
+import type { WorkerSettings } from '../task.ts'
 
 const int8Oid = 20
 const float8Oid = 701
@@ -19,7 +20,7 @@ export interface Statement {
 }
 
 export interface Connection {
-  /** Hands over the rows as they arrive and keeps none; throws QuestionFailed for the world's failures. */
+  /** Hands over the rows as they arrive and keeps none; throws QueryFailed for the world's failures. */
   read(statement: Statement, signal: AbortSignal, onRow: (row: Row) => void): Promise<void>
   close(): Promise<void>
 }
@@ -45,7 +46,7 @@ export function createConnection(settings: Settings): Connection {
     try {
       await made.connect()
     } catch (error) {
-      throw new QuestionFailed('DATABASE_AWAY', messageOf(error))
+      throw new QueryFailed('DATABASE_AWAY', messageOf(error))
     }
     client = made
     return made
@@ -84,7 +85,7 @@ export function createConnection(settings: Settings): Connection {
     signal: AbortSignal,
     onRow: (row: Row) => void,
   ): Promise<void> {
-    if (signal.aborted) throw new QuestionFailed('CANCELLED', 'before it began')
+    if (signal.aborted) throw new QueryFailed('CANCELLED', 'before it began')
     const cut = () => abandon(used)
     signal.addEventListener('abort', cut, { once: true })
     try {
@@ -92,7 +93,7 @@ export function createConnection(settings: Settings): Connection {
     } catch (error) {
       // A statement whose first run failed keeps its name taken on the connection, so the connection goes with it.
       abandon(used)
-      if (signal.aborted) throw new QuestionFailed('CANCELLED', 'while it ran')
+      if (signal.aborted) throw new QueryFailed('CANCELLED', 'while it ran')
       throw asFailure(error) ?? error
     } finally {
       signal.removeEventListener('abort', cut)
@@ -118,18 +119,18 @@ function run(client: pg.Client, statement: Statement, onRow: (row: Row) => void)
 }
 
 function isFinal(error: unknown): boolean {
-  return error instanceof QuestionFailed && error.code !== 'DATABASE_AWAY'
+  return error instanceof QueryFailed && error.code !== 'DATABASE_AWAY'
 }
 
 /** The world's failure that an error stands for; undefined for one that is ours, as bad SQL. */
-function asFailure(error: unknown): QuestionFailed | undefined {
+function asFailure(error: unknown): QueryFailed | undefined {
   const message = messageOf(error)
   // What QuestDB says is a DatabaseError; all else is the connection.
-  if (!(error instanceof pg.DatabaseError)) return new QuestionFailed('DATABASE_AWAY', message)
+  if (!(error instanceof pg.DatabaseError)) return new QueryFailed('DATABASE_AWAY', message)
   // QuestDB has one SQLSTATE for everything, so the text decides.
-  if (message.includes('timeout, query aborted')) return new QuestionFailed('TIMED_OUT', message)
+  if (message.includes('timeout, query aborted')) return new QueryFailed('TIMED_OUT', message)
   // It listens before its tables have been made.
-  if (message.includes('table does not exist')) return new QuestionFailed('DATABASE_AWAY', message)
+  if (message.includes('table does not exist')) return new QueryFailed('DATABASE_AWAY', message)
   return undefined
 }
 

@@ -6,7 +6,8 @@
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { release } from '../../analytics/release.ts'
-import { QuestionFailed, type WorkerSettings } from '../task.ts'
+import { QueryFailed } from '../query-failed.ts'
+import type { WorkerSettings } from '../task.ts'
 import { ParquetUnreadable, parquetMagic, readDoubleColumns } from './parquet.ts'
 
 export interface ColumnsAsked {
@@ -67,10 +68,10 @@ export function createQuestdbExport({ questdbHttp, connectTimeoutMs, statementTi
     try {
       answer = await get(asked, client)
     } catch {
-      if (client.aborted) throw new QuestionFailed('CANCELLED', 'while it was read')
+      if (client.aborted) throw new QueryFailed('CANCELLED', 'while it was read')
     }
     const isLate = performance.now() - startedMs >= statementTimeoutMs
-    if (isLate && answer?.status !== 200) throw new QuestionFailed('TIMED_OUT', 'while it was read')
+    if (isLate && answer?.status !== 200) throw new QueryFailed('TIMED_OUT', 'while it was read')
     return answer?.columns
   }
 

@@ -2,8 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { hourlyColumns, hourlyFigures, type Metric, metrics, readingsTable } from '../../store/tables.ts'
+import { QueryFailed } from '../query-failed.ts'
 import type { HourlyColumns, HourlySeries, Series } from '../series.ts'
-import { QuestionFailed, type WorkerSettings } from '../task.ts'
+import type { WorkerSettings } from '../task.ts'
 import { type HoursAsked, hourlySql, hoursMax } from './hourly-sql.ts'
 import type { Connection } from './questdb-connection.ts'
 import { type ColumnsAsked, createQuestdbExport } from './questdb-export.ts'
@@ -19,7 +20,7 @@ interface SeriesAsked {
   readonly rowsMax: number
 }
 
-/** Throws QuestionFailed for the world's failures. */
+/** Throws QueryFailed for the world's failures. */
 export interface ReadingsSource {
   series(asked: SeriesAsked, signal: AbortSignal): Promise<Series>
   hourly(asked: HoursAsked, signal: AbortSignal): Promise<HourlySeries>
@@ -60,7 +61,7 @@ export function createReadingsSource(settings: Settings, connection: Connection)
       const limit = whole(rowsMax) + 1
       const sql = `SELECT ${columns} FROM ${readingsTable} WHERE ${where} LIMIT ${limit}`
       const [timesMs, ...values] = await read({ sql, columnCount: 1 + metrics.length, rowsMax: limit }, signal)
-      if (timesMs.length > rowsMax) throw new QuestionFailed('TOO_LARGE', `there are more than ${rowsMax} readings`)
+      if (timesMs.length > rowsMax) throw new QueryFailed('TOO_LARGE', `there are more than ${rowsMax} readings`)
       return { timesMs, values: byName(metrics, metric => values[metrics.indexOf(metric)] as Float64Array) }
     },
     async hourly(asked, signal) {
@@ -68,7 +69,7 @@ export function createReadingsSource(settings: Settings, connection: Connection)
         return await readHours(asked, signal)
       } catch (error) {
         // The view may just be made anew.
-        if (!(error instanceof QuestionFailed) || error.code !== 'DATABASE_AWAY') throw error
+        if (!(error instanceof QueryFailed) || error.code !== 'DATABASE_AWAY') throw error
         return await readHours({ ...asked, rawFromUs: Number.NEGATIVE_INFINITY }, signal)
       }
     },

@@ -1,7 +1,7 @@
 /** QuestDB as the rest knows it, whether it was given or is started here. */
 
 import { StartError } from '../start-error.ts'
-import type { StoreOptions } from '../store.ts'
+import type { StoreOptions } from '../store-options.ts'
 import { type HourlyView, watchHourlyView } from './hourly-view.ts'
 import { findJava, mavenEnvironment } from './java.ts'
 import { parseQuestdbAddress, type QuestdbAddress } from './questdb-address.ts'

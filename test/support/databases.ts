@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type DataDirectory, openDataDirectory } from '../../store/data-directory.ts'
 import type { Log } from '../../store/log.ts'
-import { openStore, type Store, type StoreOptions } from '../../store/store.ts'
+import { openStore, type Store } from '../../store/store.ts'
+import type { StoreOptions } from '../../store/store-options.ts'
 import { testCacheDirectory } from './cache-directory.ts'
 
 export interface TestHooks {

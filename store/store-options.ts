@@ -1,0 +1,31 @@
+/** What the databases need to be opened, told once for both. */
+
+import type { DataDirectory } from './data-directory.ts'
+import type { Log } from './log.ts'
+import type { Environment } from './process/find-program.ts'
+import type { CommitMode } from './questdb/questdb-settings.ts'
+import type { StartError } from './start-error.ts'
+
+export interface StoreOptions {
+  directory: DataDirectory
+  /** Addresses with credentials; without them a QuestDB is started here. */
+  questdbHttp?: string | undefined
+  questdbPg?: string | undefined
+  /** Without it a PostgreSQL is started here. */
+  databaseUrl?: string | undefined
+  /** For our own QuestDB. */
+  questdbCommitMode?: CommitMode | undefined
+  /** Where the QuestDB program is kept for all data directories of a user. */
+  cacheDirectory: string
+  /** The variables in which Java and Maven are looked for (PATH, JAVA_HOME) and with which they run. */
+  environment: Environment
+  migrationsFolder?: string | undefined
+  /**
+   * For a service, beside which no other may use the same PostgreSQL: the start fails while one does, and `onLost` is
+   * told when one has come in while PostgreSQL was away. Who only reads along, as a test, goes without.
+   */
+  exclusive?: { onLost: (error: StartError) => void } | undefined
+  /** Gives up a start that is under way. */
+  signal?: AbortSignal | undefined
+  log: Log
+}
