@@ -7,6 +7,11 @@ interface TestFile extends EventEmitter {
   name: string
 }
 
+/** Of the runner's own, among them what belongs to no file. */
+interface Suite extends EventEmitter {
+  lists: { fail: { fullname: string; diag?: unknown }[] }
+}
+
 interface TestProcess {
   stdout: Readable
   stderr: Readable | null
@@ -18,7 +23,7 @@ const reported = new WeakSet<EventEmitter>()
 
 /** tap renders it as a React component. It draws nothing: a log is read from top to bottom. */
 // biome-ignore lint/style/noDefaultExport: tap takes the default export of a reporter.
-export default function reportProgress({ test: suite }: { test: EventEmitter }): null {
+export default function reportProgress({ test: suite }: { test: Suite }): null {
   if (reported.has(suite)) return null
   reported.add(suite)
   const startedMs = new Map<TestFile, number>()
@@ -50,6 +55,7 @@ export default function reportProgress({ test: suite }: { test: EventEmitter }):
   })
   suite.once('complete', () => {
     clearInterval(silence)
+    for (const { fullname, diag } of suite.lists.fail) say(`failed: ${fullname} ${JSON.stringify(diag) ?? ''}`)
     // tap has just shown the cursor, also where there is none.
     process.stdout.write('\n')
   })

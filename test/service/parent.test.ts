@@ -148,7 +148,9 @@ test('what a test has started ends when the test runner is killed', async t => {
     join(root, path),
   )
   const dataDirectory = temporaryFolder(t)
-  const options = ['--disable-coverage', '--timeout=600', `--test-arg=${dataDirectory}`]
+  // Without a file of its own it would truncate that of the runner which runs this test.
+  const outputFile = join(temporaryFolder(t), 'output.tap')
+  const options = [`--output-file=${outputFile}`, '--disable-coverage', '--timeout=600', `--test-arg=${dataDirectory}`]
   const words = [`--import=${endWithParent}`, `${tap}`, ...options, 'test/support/hold-store.ts']
   const started = start(t, process.execPath, words, {}, dataDirectory)
   await until('the databases run', () => existsSync(join(dataDirectory, 'questdb', 'process')))
