@@ -4,6 +4,7 @@
  */
 
 import type pg from 'pg'
+import { inTransaction } from '../store/postgres/transaction.ts'
 import { moduleDigest } from './fold-case.ts'
 import {
   type Coded,
@@ -14,18 +15,18 @@ import {
   placesOf,
   type Runs,
 } from './listing-index.ts'
-import { inTransaction } from './transaction.ts'
 
 const filesPerSlice = 20_000
+/** A slice takes some ten milliseconds. */
+const sliceMsMax = 12_000
 /** 16 bytes a file: more than this is no listing that one process should hold. */
 const filesMax = 20_000_000
 
-type Queryable = Pick<pg.ClientBase, 'query'>
+type Queryable = Pick<pg.Pool, 'query'>
 
 /** `isClosed` is looked at between slices. */
 export function readIndex(pool: pg.Pool, isClosed: () => boolean): Promise<ListingIndex> {
-  const begin = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
-  return inTransaction(pool, begin, client => readParts(client, isClosed))
+  return inTransaction(pool, { stepMs: sliceMsMax, isSnapshot: true }, client => readParts(client, isClosed))
 }
 
 async function readParts(client: Queryable, isClosed: () => boolean): Promise<ListingIndex> {

@@ -6,7 +6,7 @@ import type { Ingest } from '../../ingest/ingest.ts'
 import type { Pass } from '../../ingest/journal/injected-faults.ts'
 import type { Ranges } from '../../ingest/reading.ts'
 import type { Log } from '../../store/log.ts'
-import { isDatabaseAway } from '../../store/postgres/database-fault.ts'
+import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import type { Store } from '../../store/store.ts'
 import { addJsonBody } from '../http/json-body.ts'
 import { argumentsMax, hasTooManyArguments } from '../http/query-limits.ts'
@@ -129,7 +129,7 @@ const frameworkProblems: Record<number, Problem> = {
 function answerErrors(scope: FastifyInstance, log: Log): void {
   scope.setNotFoundHandler((_request, reply) => sendProblem(reply, { status: 404, title: 'not found' }))
   scope.setErrorHandler((error: FastifyError, _request, reply) => {
-    if (isDatabaseAway(error)) {
+    if (isUnavailable(error)) {
       const detail = 'PostgreSQL does not answer'
       return sendProblem(reply.header('retry-after', retryAfterSeconds), {
         ...{ status: 503, title: 'database away', detail },

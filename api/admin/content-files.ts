@@ -3,9 +3,10 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type pg from 'pg'
+import { writeAudit } from '../../auth/audit.ts'
 import { exportLines } from '../../content/export.ts'
 import { chunkBytes } from '../../content/import/answer.ts'
-import { createContentFileImporter, type Refused } from '../../content/import/importer.ts'
+import { createContentFileImporter, type ImporterOptions, type Refused } from '../../content/import/importer.ts'
 import { nameActions } from '../../content/import/named-files.ts'
 import { localAdmin } from './admin-token.ts'
 import { mediaTypeOf } from './import.ts'
@@ -19,9 +20,15 @@ const problems = {
   CLOSING: { status: 503, title: 'shutting down' },
 } satisfies Record<Refused, object>
 
+const audit: ImporterOptions['audit'] = (transaction, action, details) =>
+  writeAudit(transaction, {
+    ...{ actor: localAdmin, action: `content-files.${action}` },
+    ...{ subject: 'content files', details },
+  })
+
 /** Registers the routes in a scope of their own that has checked who asks: its bodies are taken as bytes. */
 export function registerContentFiles(scope: FastifyInstance, postgres: pg.Pool): void {
-  const importer = createContentFileImporter({ postgres, actor: localAdmin })
+  const importer = createContentFileImporter({ postgres, audit })
   // Before the server waits for its requests, so that a client with a long file is told at its next batch.
   let isClosing = false
   scope.addHook('preClose', async () => {

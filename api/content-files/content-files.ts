@@ -17,7 +17,7 @@ import type pg from 'pg'
 import { type Catalogue, createCatalogue } from '../../content/catalogue.ts'
 import { createListing, type Listing } from '../../content/listing.ts'
 import type { Log } from '../../store/log.ts'
-import { isDatabaseAway } from '../../store/postgres/database-fault.ts'
+import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import { hasTooManyArguments } from '../http/query-limits.ts'
 import { type Answer, indented, listAnswer } from './answer.ts'
 import { allowedMethods, errorAnswer, invalidFilters, methodNotAllowed, optionsAnswer } from './answers.ts'
@@ -128,7 +128,7 @@ async function find(
 
 /** PostgreSQL may be away for a while; anything else is a fault of ours. */
 function fault({ log }: Parts, error: FastifyError): Found {
-  const isAway = isDatabaseAway(error)
+  const isAway = isUnavailable(error)
   if (!isAway) log.error({ err: error }, 'a request of the content files failed')
   return { answer: errorAnswer(isAway ? 'UNAVAILABLE' : 'INTERNAL'), part: undefined }
 }

@@ -1,8 +1,8 @@
 /** Commits one change after the other: in PostgreSQL first, then in memory, and says what came of it. */
 
 import type pg from 'pg'
-import { isDatabaseAway, isNameTaken } from '../../store/postgres/database-fault.ts'
-import { inTransaction, OutcomeUnknown, type Transaction } from '../../store/postgres/transaction.ts'
+import { isUnavailable, isUniqueViolation, OutcomeUnknown } from '../../store/postgres/postgres-errors.ts'
+import { inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
 import type { CatchUp } from './catch-up.ts'
 import type { DeviceMemory } from './device-memory.ts'
 import type { DeviceRecord, DeviceRow } from './device-record.ts'
@@ -54,7 +54,7 @@ export function createCommits({ pool, memory, turns, catchUp, stepMs, failed }: 
 
   /** PostgreSQL knows a name that memory does not: from now on both do. */
   async function nameTaken(error: unknown, names: readonly string[]): Promise<Refusal> {
-    if (!isNameTaken(error)) throw error
+    if (!isUniqueViolation(error, 'devices_name')) throw error
     const rows = await readNamed(pool, names)
     for (const row of rows) memory.take(row)
     return { ok: false, code: 'NAME_TAKEN', names: rows.map(row => row.name) }
@@ -68,7 +68,7 @@ export function createCommits({ pool, memory, turns, catchUp, stepMs, failed }: 
       return await work().catch(error => nameTaken(error, names))
     } catch (error) {
       const isUnknown = error instanceof OutcomeUnknown
-      if (!isUnknown && !isDatabaseAway(error)) throw error
+      if (!isUnavailable(error)) throw error
       failures += 1
       failed(error)
       return isUnknown ? { ok: false, code: 'OUTCOME_UNKNOWN' } : away
@@ -91,7 +91,7 @@ export function createCommits({ pool, memory, turns, catchUp, stepMs, failed }: 
     transact: async (work, revokes = []) => {
       const sequence = memory.sequence()
       try {
-        return await inTransaction(pool, stepMs, work)
+        return await inTransaction(pool, { stepMs }, work)
       } catch (error) {
         if (error instanceof OutcomeUnknown) {
           const setSuspended = (suspended: boolean) => {

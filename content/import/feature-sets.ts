@@ -1,9 +1,7 @@
 /** Finds the ids of lists of feature types, and adds the types and lists that are new. */
 
-import type pg from 'pg'
+import type { Transaction } from '../../store/postgres/transaction.ts'
 import type { Batch } from './batch.ts'
-
-type Client = Pick<pg.ClientBase, 'query'>
 
 const newTypes = `SELECT given.name FROM unnest($1::text[]) AS given(name)
   WHERE NOT EXISTS (SELECT FROM content_feature_types known WHERE known.name = given.name)`
@@ -22,22 +20,22 @@ const setIds = `SELECT known.id FROM ${wantedSets}
 
 /** The ids of the lists, in their order. */
 export async function mergeFeatureSets(
-  client: Client,
+  transaction: Transaction,
   { featureTypes, featureSets }: Pick<Batch, 'featureTypes' | 'featureSets'>,
 ): Promise<number[]> {
   const sets = JSON.stringify(featureSets)
   // As with the other tables, a statement that adds nothing would raise the data version all the same.
-  if (await hasRows(client, newTypes, featureTypes)) {
-    await client.query(`INSERT INTO content_feature_types (name) ${newTypes}`, [featureTypes])
+  if (await hasRows(transaction, newTypes, featureTypes)) {
+    await transaction.query(`INSERT INTO content_feature_types (name) ${newTypes}`, [featureTypes])
   }
-  if (await hasRows(client, newSets, sets)) {
-    await client.query(`INSERT INTO content_feature_sets (feature_type_ids) ${newSets}`, [sets])
+  if (await hasRows(transaction, newSets, sets)) {
+    await transaction.query(`INSERT INTO content_feature_sets (feature_type_ids) ${newSets}`, [sets])
   }
-  const { rows } = await client.query<{ id: number }>(setIds, [sets])
+  const { rows } = await transaction.query<{ id: number }>(setIds, [sets])
   return rows.map(row => row.id)
 }
 
-async function hasRows(client: Client, sql: string, parameter: unknown): Promise<boolean> {
-  const { rows } = await client.query<{ found: boolean }>(`SELECT EXISTS (${sql}) AS found`, [parameter])
+async function hasRows(transaction: Transaction, sql: string, parameter: unknown): Promise<boolean> {
+  const { rows } = await transaction.query<{ found: boolean }>(`SELECT EXISTS (${sql}) AS found`, [parameter])
   return rows[0]?.found === true
 }

@@ -1,8 +1,6 @@
 /** Merges the files of a batch into the store: new ones are added, those that differ are changed, the others stay. */
 
-import type pg from 'pg'
-
-type Client = Pick<pg.ClientBase, 'query'>
+import type { Transaction } from '../../store/postgres/transaction.ts'
 
 export interface Merged {
   added: number
@@ -83,17 +81,18 @@ export interface Files {
 }
 
 /** A statement that has nothing to change would still raise the data version, so only those run that have something. */
-export async function mergeFiles(client: Client, { rows, featureSetIds, highestId }: Files): Promise<Merged> {
-  await client.query(incomingSql)
-  await client.query(sequenceSql, [highestId])
-  await client.query(loadSql, [Buffer.from(rows.buffer, rows.byteOffset, rows.length), featureSetIds])
-  const { rows: counts } = await client.query<Record<'added' | 'differing' | 'texts' | 'changed', string>>(countSql)
+export async function mergeFiles(transaction: Transaction, { rows, featureSetIds, highestId }: Files): Promise<Merged> {
+  await transaction.query(incomingSql)
+  await transaction.query(sequenceSql, [highestId])
+  await transaction.query(loadSql, [Buffer.from(rows.buffer, rows.byteOffset, rows.length), featureSetIds])
+  const { rows: counts } =
+    await transaction.query<Record<'added' | 'differing' | 'texts' | 'changed', string>>(countSql)
   const count = (name: 'added' | 'differing' | 'texts' | 'changed') => Number(counts[0]?.[name])
-  if (count('added') > 0) await client.query(insertSql)
-  if (count('differing') > 0) await client.query(updateSql)
+  if (count('added') > 0) await transaction.query(insertSql)
+  if (count('differing') > 0) await transaction.query(updateSql)
   if (count('texts') > 0) {
-    await client.query(textsSql)
-    await client.query(removedTextsSql)
+    await transaction.query(textsSql)
+    await transaction.query(removedTextsSql)
   }
   return { added: count('added'), changed: count('changed') }
 }

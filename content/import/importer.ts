@@ -2,13 +2,13 @@
 
 import type pg from 'pg'
 import { Piscina } from 'piscina'
-import { writeAudit } from '../../auth/audit.ts'
+import type { Transaction } from '../../store/postgres/transaction.ts'
 import type { ChangedFiles, ImportedFiles } from './answer.ts'
 import { mergeFeatureSets } from './feature-sets.ts'
 import { type Merged, mergeFiles } from './files.ts'
 import { changeNamed, type NameAction } from './named-files.ts'
 import { mergeReferences } from './references.ts'
-import { type Client, transact } from './transaction.ts'
+import { transact } from './transaction.ts'
 import type { ReadFiles, ReadNames, ReadTask } from './worker.ts'
 
 export type Refused = 'BUSY' | 'CLOSING'
@@ -23,8 +23,8 @@ export interface ContentFileImporter {
 
 export interface ImporterOptions {
   postgres: pg.Pool
-  /** Who does it, for the audit. */
-  actor: string
+  /** Writes what was changed into the audit, in the transaction of the change. */
+  audit: (transaction: Transaction, action: string, details: Record<string, number>) => Promise<void>
 }
 
 /** Each is in memory, and they go into the store one after the other. */
@@ -33,7 +33,7 @@ const idleMsMax = 10_000
 /** For short-lived values; without a limit V8 keeps a hundred megabytes for them. */
 const youngMebibytesMax = 24
 
-export function createContentFileImporter({ postgres, actor }: ImporterOptions): ContentFileImporter {
+export function createContentFileImporter({ postgres, audit }: ImporterOptions): ContentFileImporter {
   const pool = new Piscina({
     filename: new URL('./worker.ts', import.meta.url).href,
     minThreads: 0,
@@ -66,30 +66,27 @@ export function createContentFileImporter({ postgres, actor }: ImporterOptions):
   async function importFiles(body: Uint8Array): Promise<ImportedFiles> {
     const files = await read<ReadFiles>('readFiles', body)
     const { accepted, rejected, rejects, ignoredFields: ignored_fields } = files
-    const merged = accepted === 0 ? { added: 0, changed: 0 } : await transact(postgres, client => merge(client, files))
+    const merged =
+      accepted === 0 ? { added: 0, changed: 0 } : await transact(postgres, transaction => merge(transaction, files))
     return { accepted, rejected, rejects, rejects_truncated: rejects.length < rejected, ...merged, ignored_fields }
   }
 
-  async function merge(client: Client, files: ReadFiles): Promise<Merged> {
-    const isReferenceNew = await mergeReferences(client, files.references)
-    const featureSetIds = await mergeFeatureSets(client, files)
-    const merged = await mergeFiles(client, { rows: files.files, featureSetIds, highestId: files.highestId })
-    if (isReferenceNew || merged.added + merged.changed > 0) await audit(client, 'import', { ...merged })
+  async function merge(transaction: Transaction, files: ReadFiles): Promise<Merged> {
+    const isReferenceNew = await mergeReferences(transaction, files.references)
+    const featureSetIds = await mergeFeatureSets(transaction, files)
+    const merged = await mergeFiles(transaction, { rows: files.files, featureSetIds, highestId: files.highestId })
+    if (isReferenceNew || merged.added + merged.changed > 0) await audit(transaction, 'import', { ...merged })
     return merged
   }
 
   async function change(action: NameAction, body: Uint8Array): Promise<ChangedFiles> {
     const { accepted, rejected, rejects, names } = await read<ReadNames>('readNames', body)
-    const result = await transact(postgres, async client => {
-      const { changed, unknown } = await changeNamed(client, action, names)
-      if (changed > 0) await audit(client, action, { changed })
+    const result = await transact(postgres, async transaction => {
+      const { changed, unknown } = await changeNamed(transaction, action, names)
+      if (changed > 0) await audit(transaction, action, { changed })
       return { changed, unknown }
     })
     return { accepted, rejected, rejects, rejects_truncated: rejects.length < rejected, ...result }
-  }
-
-  async function audit(client: Client, action: string, details: Record<string, number>): Promise<void> {
-    await writeAudit(client, { actor, action: `content-files.${action}`, subject: 'content files', details })
   }
 
   return {

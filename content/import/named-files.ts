@@ -1,8 +1,6 @@
 /** Unpublishes or removes files by their names: run and key, or id. */
 
-import type pg from 'pg'
-
-type Client = Pick<pg.ClientBase, 'query'>
+import type { Transaction } from '../../store/postgres/transaction.ts'
 
 export const nameActions = ['unpublish', 'remove'] as const
 export type NameAction = (typeof nameActions)[number]
@@ -23,12 +21,12 @@ const changeSql: Record<NameAction, string> = {
   remove: 'DELETE FROM content_files WHERE id = ANY($1::bigint[])',
 }
 
-export async function changeNamed(client: Client, action: NameAction, names: Uint8Array): Promise<Changed> {
+export async function changeNamed(transaction: Transaction, action: NameAction, names: Uint8Array): Promise<Changed> {
   const parameter = Buffer.from(names.buffer, names.byteOffset, names.length)
-  const { rows } = await client.query<{ id: string | null; published: boolean | null }>(namedSql, [parameter])
+  const { rows } = await transaction.query<{ id: string | null; published: boolean | null }>(namedSql, [parameter])
   const found = rows.filter(row => row.id !== null)
   const ids = new Set(found.filter(row => action === 'remove' || row.published).map(row => row.id))
   // A statement that changes nothing would still raise the data version.
-  if (ids.size > 0) await client.query(changeSql[action], [[...ids]])
+  if (ids.size > 0) await transaction.query(changeSql[action], [[...ids]])
   return { changed: ids.size, unknown: rows.length - found.length }
 }

@@ -1,9 +1,7 @@
 /** Brings what stands around the files up to date: units, platforms, departments, topics, resources and runs. */
 
-import type pg from 'pg'
+import type { Transaction } from '../../store/postgres/transaction.ts'
 import { type Batch, type ReferenceTable, referenceTables } from './batch.ts'
-
-type Client = Pick<pg.ClientBase, 'query'>
 
 /** Columns and their types, the key first. */
 const columns: Record<ReferenceTable, Record<string, string>> = {
@@ -23,13 +21,13 @@ const columns: Record<ReferenceTable, Record<string, string>> = {
 }
 
 /** A statement that has nothing to change would still raise the data version, so what differs is asked for first. */
-export async function mergeReferences(client: Client, references: Batch['references']): Promise<boolean> {
+export async function mergeReferences(transaction: Transaction, references: Batch['references']): Promise<boolean> {
   const tables = referenceTables.filter(table => references[table].length > 0)
   const parameters = tables.map(table => JSON.stringify(references[table]))
   const questions = tables.map((table, index) => `(${differsSql(table, index + 1)}) AS ${table}`)
-  const { rows } = await client.query(`SELECT ${questions.join(', ')}`, parameters)
+  const { rows } = await transaction.query(`SELECT ${questions.join(', ')}`, parameters)
   const changed = tables.filter(table => rows[0][table] === true)
-  for (const table of changed) await client.query(mergeSql(table), [JSON.stringify(references[table])])
+  for (const table of changed) await transaction.query(mergeSql(table), [JSON.stringify(references[table])])
   return changed.length > 0
 }
 

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import type { Log } from '../log.ts'
 import { StartError } from '../start-error.ts'
+import { isLockTimeout } from './postgres-errors.ts'
 
 export const migrationsFolder = fileURLToPath(new URL('migrations', import.meta.url))
 
@@ -45,13 +46,12 @@ export async function migrate(
 }
 
 async function takeLock(client: pg.ClientBase, timeoutMs: number): Promise<void> {
-  const lockNotAvailable = '55P03'
   try {
     await client.query(`SET LOCAL lock_timeout = ${timeoutMs}`)
     await client.query('SELECT pg_advisory_xact_lock($1::bigint)', [migrationsLock])
     await client.query('SET LOCAL lock_timeout = 0')
   } catch (error) {
-    if ((error as { code?: string }).code !== lockNotAvailable) throw error
+    if (!isLockTimeout(error)) throw error
     throw new StartError(
       `Another process has been changing the schema of PostgreSQL for ${timeoutMs / 1000} s: wait for it, or end it.`,
     )

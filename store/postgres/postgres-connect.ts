@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Log } from '../log.ts'
 import { StartError } from '../start-error.ts'
+import { errorCode, isNotReady } from './postgres-errors.ts'
 
 export interface ConnectOptions {
   config: pg.ClientConfig
@@ -32,7 +33,7 @@ export async function connectPatiently(options: ConnectOptions): Promise<pg.Clie
     } catch (error) {
       await client.end().catch(() => undefined)
       const sentence = connectFailure(client, options.given, error)
-      if (!mayPass(error) || performance.now() > deadlineMs) throw new StartError(sentence)
+      if (!isNotReady(error) || performance.now() > deadlineMs) throw new StartError(sentence)
       if (attempt === 1) options.log.warn({}, `${sentence} Trying again for ${givenWaitMs / 1000} s.`)
       await sleep(retryMs)
     }
@@ -50,13 +51,6 @@ export function makeClient(config: pg.ClientConfig): pg.Client {
   return client
 }
 
-/** Refused, reset or just starting; a wrong name or password stays wrong. */
-function mayPass(error: unknown): boolean {
-  const { code } = error as { code?: string }
-  const starting = '57P03'
-  return code === starting || code === 'ECONNREFUSED' || code === 'ECONNRESET' || code === 'EAI_AGAIN'
-}
-
 const startOrCorrect = 'start it there, or correct DATABASE_URL'
 /** What to do about it, by SQLSTATE or by what the operating system says. */
 const remedies = new Map([
@@ -71,7 +65,8 @@ const remedies = new Map([
 
 /** A sentence without credentials. */
 export function connectFailure({ host, port, database }: pg.Client, given: boolean, error: unknown): string {
-  const { message, code = '' } = error as { message: string; code?: string }
+  const { message } = error as Error
+  const code = errorCode(error)
   const why = message || code || 'no answer'
   return given
     ? `PostgreSQL at ${host}:${port}, database ${database}, cannot be used (${why}): ${remedies.get(code) ?? startOrCorrect}.`

@@ -18,6 +18,7 @@ import {
   openCluster,
   superuser,
 } from './postgres-cluster.ts'
+import { isUnavailable } from './postgres-errors.ts'
 
 export interface PostgresAddress {
   host: string
@@ -128,9 +129,7 @@ async function tryConnect(address: PostgresAddress): Promise<string> {
     await client.connect()
     return 'ready'
   } catch (error) {
-    const { code, message } = error as { code?: string; message: string }
-    const starting = code === undefined || code === '57P03' || /^E[A-Z]+$/.test(code)
-    return starting ? 'starting' : message
+    return isUnavailable(error) ? 'starting' : (error as Error).message
   } finally {
     await client.end().catch(() => undefined)
   }

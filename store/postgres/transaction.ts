@@ -1,31 +1,30 @@
 /**
- * A change in PostgreSQL as a transaction of its own, each step of which has a time limit on this side: a server that is
- * frozen keeps no limit of its own. Nothing is made before COMMIT is sent, so a change that was given up earlier is
- * rolled back, whenever the server goes on. Only a COMMIT without an answer leaves the outcome open.
+ * Statements in one transaction, each with a time limit on this side: a server that is frozen keeps no limit of its own.
+ * Nothing is changed before COMMIT is sent, so a transaction that is given up earlier is rolled back, whenever the
+ * server goes on. Only a COMMIT without an answer leaves the outcome open.
  */
 
 import assert from 'node:assert/strict'
 import type pg from 'pg'
+import { isInvalidParameter, OutcomeUnknown } from './postgres-errors.ts'
 
-/** COMMIT was sent and not answered. PostgreSQL tells by the transaction's id what came of it (`pg_xact_status`). */
-export class OutcomeUnknown extends Error {
-  readonly transaction: string
-
-  constructor(transaction: string, cause: unknown) {
-    super('PostgreSQL did not confirm a transaction', { cause })
-    this.transaction = transaction
-  }
-}
-
-/** What a change is made with: each statement has the time limit of a step. */
+/** What the work is done with: each statement has the time limit of a step. */
 export type Transaction = Pick<pg.Pool, 'query'>
+
+export interface TransactionOptions {
+  /** How long PostgreSQL may take for each statement. */
+  stepMs: number
+  /** All statements see the data of one moment, and change nothing. */
+  isSnapshot?: boolean
+}
 
 /** Rejects with OutcomeUnknown, or with an error after which nothing was changed. */
 export async function inTransaction<Result>(
   pool: pg.Pool,
-  stepMs: number,
+  { stepMs, isSnapshot = false }: TransactionOptions,
   work: (transaction: Transaction) => Promise<Result>,
 ): Promise<Result> {
+  const begin = isSnapshot ? 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' : 'BEGIN'
   const client = await pool.connect()
   // A connection that breaks says so to the statement under way, and here: if nobody listened, the process would end.
   const heard = () => undefined
@@ -33,9 +32,10 @@ export async function inTransaction<Result>(
   try {
     const transaction = limited(client, stepMs)
     // A server that lost us without noticing must not keep the rows locked.
-    await transaction.query(`BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${2 * stepMs}`)
+    await transaction.query(`${begin}; SET LOCAL idle_in_transaction_session_timeout = ${2 * stepMs}`)
     const result = await work(transaction)
-    await commit(transaction)
+    if (isSnapshot) await transaction.query('COMMIT')
+    else await commit(transaction)
     client.off('error', heard)
     client.release()
     return result
@@ -74,9 +74,8 @@ export async function hasEnded(pool: Pick<pg.Pool, 'query'>, transaction: string
     const { rows } = await pool.query<{ status: string | null }>(config)
     return rows[0]?.status !== 'in progress'
   } catch (error) {
-    // Restored from a backup, say, it has not come so far.
-    const isInTheFuture = (error as { code?: string }).code === '22023'
-    if (isInTheFuture) return true
+    // The id lies in its future: it was restored from a backup, say.
+    if (isInvalidParameter(error)) return true
     throw error
   }
 }

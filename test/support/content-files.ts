@@ -29,7 +29,7 @@ export interface ContentFileStore {
 
 export async function startContentFileStore(t: TestHooks): Promise<ContentFileStore> {
   const { store } = await startDatabases(t, nowhere)
-  const importer = createContentFileImporter({ postgres: store.postgres, actor: 'test' })
+  const importer = createContentFileImporter({ postgres: store.postgres, audit: async () => undefined })
   t.teardown(() => importer.close())
   return {
     postgres: store.postgres,

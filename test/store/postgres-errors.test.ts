@@ -4,7 +4,7 @@ import pg from 'pg'
 import t from 'tap'
 import { NewDevice } from '../../auth/devices/device.ts'
 import { openDevices } from '../../auth/devices/devices.ts'
-import { isDatabaseAway } from '../../store/postgres/database-fault.ts'
+import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import { silentLog, startDatabases } from '../support/databases.ts'
 
 const { store } = await startDatabases(t, {
@@ -25,7 +25,7 @@ async function faultOf(work: Promise<unknown>): Promise<unknown> {
 }
 
 t.test('a lost, refused or overtaxed connection is a database that is away', async t => {
-  const away = async (what: string, work: Promise<unknown>) => t.ok(isDatabaseAway(await faultOf(work)), what)
+  const away = async (what: string, work: Promise<unknown>) => t.ok(isUnavailable(await faultOf(work)), what)
   await away('ended by the server', pool.query('SELECT pg_terminate_backend(pg_backend_pid())'))
   await away('cancelled', pool.query('SET statement_timeout = 10; SELECT pg_sleep(5)'))
   const refused = new pg.Pool({ host: '127.0.0.1', port: 1 })
@@ -43,11 +43,11 @@ t.test('a lost, refused or overtaxed connection is a database that is away', asy
 })
 
 t.test('a wrong statement or an error of ours is not', async t => {
-  t.notOk(isDatabaseAway(await faultOf(pool.query('SELEC 1'))))
-  t.notOk(isDatabaseAway(await faultOf(pool.query('SELECT 1/0'))))
-  t.notOk(isDatabaseAway(await faultOf(pool.query('SELECT $1::int', ['x']))))
-  t.notOk(isDatabaseAway(new TypeError('x is not a function')))
-  t.notOk(isDatabaseAway('away'))
+  t.notOk(isUnavailable(await faultOf(pool.query('SELEC 1'))))
+  t.notOk(isUnavailable(await faultOf(pool.query('SELECT 1/0'))))
+  t.notOk(isUnavailable(await faultOf(pool.query('SELECT $1::int', ['x']))))
+  t.notOk(isUnavailable(new TypeError('x is not a function')))
+  t.notOk(isUnavailable('away'))
 })
 
 t.test('connections that the server ends cost a change at most, and no device', async t => {
