@@ -4,7 +4,6 @@ import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { cacheDirectoryOf } from './cache-directory.ts'
-import { type Faults, readFaults } from './faults.ts'
 
 const gibibyte = 1024 ** 3
 const byteUnits: Record<string, number> = { '': 1, KiB: 1024, MiB: 1024 ** 2, GiB: gibibyte, TiB: 1024 ** 4 }
@@ -143,8 +142,6 @@ export type Config = z.infer<typeof Settings> & {
   cacheDirectory: string
   /** For the programs that are started here; our own settings, with the passwords in them, are no business of theirs. */
   environment: Record<string, string | undefined>
-  /** For tests only. */
-  faults: Faults | undefined
 }
 
 export class ConfigError extends Error {}
@@ -175,15 +172,6 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     ...config,
     cacheDirectory: cacheDirectoryOf(environment),
     environment: Object.fromEntries(others),
-    faults: faultsOf(given),
-  }
-}
-
-function faultsOf(given: Record<string, string | undefined>): Faults | undefined {
-  try {
-    return readFaults(given)
-  } catch (error) {
-    throw new ConfigError(`Wrong settings: ${error instanceof Error ? error.message : String(error)}.`)
   }
 }
 

@@ -26,7 +26,6 @@ export function openOwnIngest({ config, directory, nowMs, log, onFatal }: OwnIng
       keepMs: config.JOURNAL_KEEP_HOURS * hourMs,
       nowMs,
       log,
-      faults: config.faults?.ingest,
       onFatal,
     })
   } catch (error) {

@@ -3,7 +3,6 @@
 import type { FastifyInstance } from 'fastify'
 import { type Devices, openDevices } from '../auth/devices/devices.ts'
 import type { Ingest } from '../ingest/ingest.ts'
-import { createPass } from '../ingest/journal/injected-faults.ts'
 import { createReadingCheck, defaultRanges, type Ranges } from '../ingest/reading.ts'
 import { createQuery, type Query } from '../query/query.ts'
 import { type DataDirectory, openDataDirectory } from '../store/data-directory.ts'
@@ -12,10 +11,10 @@ import { StartError } from '../store/start-error.ts'
 import { openStore, type Store } from '../store/store.ts'
 import { createPathRefusal, registerAdmin } from './admin/admin.ts'
 import { createTokenCheck } from './admin/admin-token.ts'
+import { type Clock, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { registerContentFiles } from './content-files/content-files.ts'
 import { readDisk } from './disk-space.ts'
-import { type Clock, createClockMs } from './faults.ts'
 import { readCertificate } from './http/certificate.ts'
 import { createMetrics } from './http/metrics.ts'
 import { createNetworks } from './http/networks.ts'
@@ -76,8 +75,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
 async function open(options: ServiceOptions, onOpen: (close: () => unknown) => void): Promise<string> {
   const { config, log, signal } = options
-  const clockMs = createClockMs(config.faults)
-  if (config.faults !== undefined) log.warn({}, 'this process injects faults, for tests; keep no readings in it')
+  const clockMs = systemClock
   const directory = openDataDirectory(config.DATA_DIR)
   onOpen(() => directory.close())
   // What can be told wrong at once need not wait for the databases.
@@ -200,7 +198,6 @@ function createOwnServer(config: Config, log: Log, parts: Parts, isStopping: () 
           ...{ devices, ingest, store, log, adminToken, ranges, aheadMsMax },
           dataDirectory: config.DATA_DIR,
           ownPostgres: config.DATABASE_URL === undefined,
-          pass: config.faults && createPass(config.faults.ingest),
         }),
       refusePath: createPathRefusal(adminToken),
     },

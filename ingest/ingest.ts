@@ -17,7 +17,6 @@ import { openSentPort } from './forwarder/sent-port.ts'
 import { revisionSlots } from './forwarder/touched.ts'
 import { openDisk } from './journal/disk.ts'
 import { groupBodyMax } from './journal/group.ts'
-import { createPass, type InjectedFaults } from './journal/injected-faults.ts'
 import { Journal, type JournalStatus, type Outcome } from './journal/journal.ts'
 import { type DeviceRef, offsetOf } from './journal/record.ts'
 import { clockStepUs, createWallClock, type WallClock } from './journal/wall-clock.ts'
@@ -33,8 +32,6 @@ export interface IngestOptions {
   /** The system's clock, epoch milliseconds; may be set. */
   nowMs: () => number
   log: Log
-  /** For tests only. */
-  faults?: InjectedFaults | undefined
   /** Called when a thread has died: the process cannot keep its promise any more. */
   onFatal: (error: Error) => void
 }
@@ -119,7 +116,6 @@ export function openIngest(options: IngestOptions): Ingest {
     paceMs: 500,
     outwaitMs: 3000,
     requestIdleMs: 30_000,
-    faults: options.faults,
   }
   const forwarder = new Worker(new URL('./forwarder/forwarder-thread.ts', import.meta.url), {
     workerData,
@@ -155,10 +151,7 @@ export function openIngest(options: IngestOptions): Ingest {
   }
 
   return {
-    accept: withAckFault(
-      (device, reading) => new Promise(resolve => journal.append(device, reading, resolve)),
-      options,
-    ),
+    accept: (device, reading) => new Promise(resolve => journal.append(device, reading, resolve)),
     append,
     clockUs: clock.nowUs,
     revision: deviceNumber => revisions[deviceNumber % revisionSlots] ?? 0,
@@ -196,21 +189,10 @@ function watchClock(nowMs: () => number, log: Log): { clock: WallClock; close():
 }
 
 function openJournal(options: IngestOptions, nowUs: () => number): Journal {
-  const { directory, reserveBytes, log, faults, onFatal } = options
+  const { directory, reserveBytes, log, onFatal } = options
   return new Journal({
-    ...{ directory, bytesMax: options.journalBytesMax, reserveBytes, liveWindowUs, nowUs, log, faults, onFatal },
+    ...{ directory, bytesMax: options.journalBytesMax, reserveBytes, liveWindowUs, nowUs, log, onFatal },
   })
-}
-
-/** With faults, also the moment right behind an answer is one to die at. */
-function withAckFault(accept: Ingest['accept'], { faults }: IngestOptions): Ingest['accept'] {
-  if (faults === undefined) return accept
-  const pass = createPass(faults)
-  return async (device, reading) => {
-    const outcome = await accept(device, reading)
-    setImmediate(() => pass('after-ack'))
-    return outcome
-  }
 }
 
 async function appendInPieces(journal: Journal, records: Uint8Array): Promise<Outcome> {

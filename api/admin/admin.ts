@@ -3,7 +3,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Devices } from '../../auth/devices/devices.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
-import type { Pass } from '../../ingest/journal/injected-faults.ts'
 import type { Ranges } from '../../ingest/reading.ts'
 import type { Log } from '../../store/log.ts'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
@@ -36,14 +35,12 @@ export interface AdminOptions {
   /** What an imported reading may hold, as for single readings. */
   ranges: Ranges
   aheadMsMax: number
-  /** For tests only: called at the dangerous moments. */
-  pass?: Pass | undefined
 }
 
 export function registerAdmin(app: FastifyInstance, options: AdminOptions): void {
   const { adminToken, devices, ingest, store, log, dataDirectory, ownPostgres, ranges, aheadMsMax } = options
   const audit = createLateAudit(store.postgres, log)
-  const eraseJobs = createEraseJobs({ devices, ingest, store, log, pass: options.pass })
+  const eraseJobs = createEraseJobs({ devices, ingest, store, log })
 
   /** The routes with JSON bodies; imports are streams and have a scope of their own. */
   function registerJson(scope: FastifyInstance): void {

@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Changed } from '../../auth/devices/commits.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
-import type { ErasePoint } from '../../ingest/journal/injected-faults.ts'
 import type { Log } from '../../store/log.ts'
 import { createQuestdbClient } from '../../store/questdb/questdb-client.ts'
 import type { Store } from '../../store/store.ts'
@@ -42,8 +41,6 @@ export interface EraseJobsOptions {
   ingest: Pick<Ingest, 'status' | 'deadLetters' | 'erase' | 'onLost'>
   store: Pick<Store, 'postgres' | 'questdb'>
   log: Log
-  /** For tests only: called at the dangerous moments. */
-  pass?: ((point: ErasePoint) => void) | undefined
 }
 
 const execTimeoutMs = 60_000
@@ -148,7 +145,6 @@ async function runWaiting(options: EraseJobsOptions, steps: EraseSteps, signal: 
     if (job === undefined) return
     const end = await runJob(job, options, steps, signal)
     await endJob(postgres, job.id, end)
-    options.pass?.('erase-done')
     options.log.info({ symbols: job.symbols, ...end }, 'an erase job has ended')
   }
 }

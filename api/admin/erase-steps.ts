@@ -5,7 +5,6 @@
 
 import { deadLettersMax } from '../../ingest/forwarder/dead-letters.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
-import type { ErasePoint } from '../../ingest/journal/injected-faults.ts'
 import type { Log } from '../../store/log.ts'
 import { refreshHourlyView } from '../../store/questdb/hourly-view.ts'
 import type { Store } from '../../store/store.ts'
@@ -20,7 +19,6 @@ export interface EraseStepsOptions {
   /** Rejects when the signal is raised. */
   pause: (ms: number) => Promise<void>
   signal: AbortSignal
-  pass?: ((point: ErasePoint) => void) | undefined
 }
 
 export interface EraseSteps {
@@ -40,16 +38,13 @@ const roundsMax = 10
 export class EraseFailure extends Error {}
 
 export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
-  const { ingest, store, log, exec, pause, signal, pass } = options
+  const { ingest, store, log, exec, pause, signal } = options
 
   async function erase({ numbers, symbols }: EraseJob): Promise<number> {
-    pass?.('erase-begun')
     const end = await unlessAborted(ingest.erase(numbers), signal)
-    pass?.('erase-skipped')
     await discardLetters(ingest.deadLetters, new Set(symbols))
     await untilQuestdbIsUp()
     const rows = await eraseRows(symbols)
-    pass?.('erase-nulled')
     await untilJournalIsBehind(end)
     return rows
   }

@@ -3,7 +3,6 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { Log } from '../../store/log.ts'
 import { openDisk } from '../journal/disk.ts'
-import { createPass, type InjectedFaults, withDiskFaults, withForwardFaults } from '../journal/injected-faults.ts'
 import { systemTiming } from '../timing.ts'
 import { readCheckpoint } from './checkpoint.ts'
 import { isSystemError } from './fault-notes.ts'
@@ -25,8 +24,6 @@ export interface ForwarderThreadData {
   outwaitMs: number
   /** A request is given up when nothing of it has moved for so long. */
   requestIdleMs: number
-  /** For tests only. */
-  faults: InjectedFaults | undefined
 }
 
 /** `start` comes once QuestDB is there and we know whether it syncs what it applies. `erase` is answered with `erased`. */
@@ -72,10 +69,9 @@ function start(options: Extract<ForwarderCommand, { kind: 'start' }>): void {
 }
 
 function createForwarder(options: Extract<ForwarderCommand, { kind: 'start' }>): Forwarder {
-  const { directory, durableEnd, end, connectionCount, requestIdleMs, faults } = data
-  const disk = withDiskFaults(openDisk(directory), faults)
-  const pass = faults && createPass(faults)
-  const connect = () => withForwardFaults(connectQuestdb(options.questdb, requestIdleMs), pass)
+  const { directory, durableEnd, end, connectionCount, requestIdleMs } = data
+  const disk = openDisk(directory)
+  const connect = () => connectQuestdb(options.questdb, requestIdleMs)
   // A QuestDB that does not sync may have lost, while we were away, what it had applied.
   const mayHaveLost = !options.isSynced && options.keepMs > 0
   const from = mayHaveLost

@@ -1,7 +1,6 @@
 /** What the main thread and the journal's thread share: two slots for groups, and a few numbers. */
 
 import { groupBodyMax, groupHeaderLength } from './group.ts'
-import type { InjectedFaults } from './injected-faults.ts'
 
 export const slotBytes = groupHeaderLength + groupBodyMax
 
@@ -38,8 +37,6 @@ export interface JournalThreadData {
   reserveBytes: number
   segmentBytes: number
   shared: JournalShared
-  /** For tests only. */
-  faults: InjectedFaults | undefined
 }
 export type JournalThreadMessage =
   | { kind: 'committed'; outcome: 'stored' | 'full' | 'unknown'; end: number; reason: string | undefined }

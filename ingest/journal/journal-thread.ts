@@ -5,13 +5,12 @@
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { openDisk } from './disk.ts'
-import { withDiskFaults } from './injected-faults.ts'
 import { createCommitter } from './journal-committer.ts'
 import { command, controlAt, type JournalThreadData, type JournalThreadMessage } from './journal-shared.ts'
 import { SegmentWriter } from './segment-writer.ts'
 
-const { directory, end, reserveBytes, segmentBytes, shared, faults }: JournalThreadData = workerData
-const disk = withDiskFaults(openDisk(directory), faults)
+const { directory, end, reserveBytes, segmentBytes, shared }: JournalThreadData = workerData
+const disk = openDisk(directory)
 const writer = new SegmentWriter({ disk, end, reserveBytes, segmentBytes })
 const { control } = shared
 const commit = createCommitter(writer, shared)

@@ -12,7 +12,6 @@ import type { Reading } from '../reading.ts'
 import { systemTiming, type Timing } from '../timing.ts'
 import { type Disk, openDisk } from './disk.ts'
 import { groupHeaderLength } from './group.ts'
-import type { InjectedFaults } from './injected-faults.ts'
 import {
   controlAt,
   createJournalShared,
@@ -46,8 +45,6 @@ export interface JournalOptions {
   liveWindowUs: number
   nowUs: () => number
   log: Log
-  /** For tests only. */
-  faults?: InjectedFaults | undefined
   /** Called when the journal's thread has died: nothing can be acknowledged any more. */
   onFatal: (error: Error) => void
   /** Instead of the directory, a thread of its own and the system's time. */
@@ -150,7 +147,6 @@ export class Journal {
       // Whole segments are what trimming removes, so a small journal needs small ones to heal when it was full.
       segmentBytes: Math.min(segmentBytesMax, Math.floor(options.bytesMax / segmentsMin)),
       shared: this.shared,
-      faults: options.faults,
     }
     this.#after = options.after ?? systemTiming.after
     this.#thread = (options.startThread ?? startJournalThread)(workerData, {

@@ -61,27 +61,6 @@ test('a wrong setting is named with what it should be', async t => {
   }
 })
 
-test('faults are injected only where a test says so', async t => {
-  t.equal(readConfig({}).faults, undefined)
-  t.throws(() => readConfig({ FAIL_POINT: 'after-ack:1' }), /FAIL_POINT is for tests of faults, which set FAULTS=1/)
-  t.throws(() => readConfig({ FAULTS: '1', FAIL_POINT: 'somewhere:1' }), /FAIL_POINT orders no fault that is known/)
-  const { faults } = readConfig({
-    FAULTS: '1',
-    FAIL_POINT: 'after-sync:17',
-    FAULT_SYNC_MS: '200..5000',
-    FAULT_CLOCK: '2:3600,4.5:-300',
-  })
-  t.strictSame(faults?.ingest, {
-    failPoint: { name: 'after-sync', pass: 17 },
-    syncDelayMs: { min: 200, max: 5000 },
-    losesUnsynced: false,
-  })
-  t.strictSame(faults?.clockJumps, [
-    { afterMs: 2000, offsetMs: 3_600_000 },
-    { afterMs: 4500, offsetMs: -300_000 },
-  ])
-})
-
 test('the programs that are started get none of our settings', async t => {
   const { environment } = readConfig({ DATABASE_URL: 'postgresql://a:secret@b/c', JAVA_HOME: '/java', PORT: '1' })
   t.strictSame(environment, { JAVA_HOME: '/java' })

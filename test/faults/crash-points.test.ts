@@ -1,7 +1,7 @@
 /** Death at the dangerous lines, the short form of `npm run faults`. */
 
 import { test } from 'tap'
-import { failPoints } from '../../ingest/journal/injected-faults.ts'
+import { failPoints } from './injection/settings.ts'
 import { dieAtPoints } from './rows/crash-points.ts'
 import { damageJournal } from './rows/journal-damage.ts'
 import { isClean } from './tally.ts'

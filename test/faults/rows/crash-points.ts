@@ -1,7 +1,7 @@
 /** Rows 2 and 14: the service dies at the dangerous line, and while it sends again what it had not sent. */
 
-import { failPoints } from '../../../ingest/journal/injected-faults.ts'
 import { until } from '../../support/processes.ts'
+import { failPoints, injecting } from '../injection/settings.ts'
 import { experiment, type Harness, type Stand } from '../stand.ts'
 import type { Tally } from '../tally.ts'
 
@@ -52,8 +52,8 @@ async function dieAt(
   losesUnsynced: boolean,
 ): Promise<void> {
   const pass = 1 + random.below(passesMax[point])
-  const power: Record<string, string> = losesUnsynced ? { FAULT_LOSE_UNSYNCED: '1' } : {}
-  service.launch({ FAULTS: '1', FAIL_POINT: `${point}:${pass}`, ...power })
+  const power = losesUnsynced ? ({ FAULT_LOSE_UNSYNCED: '1' } as const) : {}
+  service.launch(injecting({ FAIL_POINT: `${point}:${pass}`, ...power }))
   await service.ended(`a death at ${point}:${pass}`)
   noteCrash()
 }

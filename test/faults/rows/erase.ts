@@ -2,8 +2,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EraseReport } from '../../../api/admin/erase-records.ts'
-import { type ErasePoint, erasePoints } from '../../../ingest/journal/injected-faults.ts'
 import { serverPid, until } from '../../support/processes.ts'
+import { type ErasePoint, erasePoints, injecting } from '../injection/settings.ts'
 import { type ExperimentOptions, experiment, type Harness, type Stand } from '../stand.ts'
 import type { Tally } from '../tally.ts'
 
@@ -73,7 +73,7 @@ async function eraseThen(stand: Stand, device: string, aftermath: Aftermath): Pr
 async function dieWhileErasing(stand: Stand, device: string, point: ErasePoint): Promise<void> {
   const { service } = stand
   await service.end('SIGTERM')
-  await service.start({ FAULTS: '1', FAIL_POINT: `${point}:1` })
+  await service.start(injecting({ FAIL_POINT: `${point}:1` }))
   await untilShown(stand)
   // It may die before it answers.
   await request(stand, device).catch(() => undefined)

@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { until } from '../../support/processes.ts'
 import { type ClockPeriod, periodsIn } from '../clock-periods.ts'
+import { injecting } from '../injection/settings.ts'
 import { experiment, type Harness, type Stand } from '../stand.ts'
 import type { Tally } from '../tally.ts'
 
@@ -10,7 +11,7 @@ const residentBytesMax = 600 * 1024 * 1024
 
 export async function slowDisk(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   for (let cycle = 0; cycle < cycles; cycle++) {
-    const firstStart = { FAULTS: '1', FAULT_SYNC_MS: '200..2000' }
+    const firstStart = injecting({ FAULT_SYNC_MS: '200..2000' })
     await experiment(harness, { seed: seed + cycle, tally, perSecond: 1500, firstStart }, async stand => {
       await sleep(9000)
       const bytes = await metricOf(stand.service.port, 'process_resident_memory_bytes')
@@ -34,11 +35,11 @@ const jumps = '1:3600,2.5:-3600,4:-300,5.5:0'
 /** A reading's own time may be refused while the clock is wrong; what is taken is stored once, in order, where the clock was. */
 export async function wrongClock(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   for (let cycle = 0; cycle < cycles; cycle++) {
-    const clock = createClockLog({ FAULTS: '1', FAULT_CLOCK: jumps })
+    const clock = createClockLog(injecting({ FAULT_CLOCK: jumps }))
     const options = { seed: seed + cycle, tally, firstStart: clock.environment, judging: { clock: clock.periods } }
     await experiment(harness, options, async stand => {
       await sleep(7000)
-      await clock.restart(stand, { FAULTS: '1', FAULT_CLOCK: '0:-3600,2:1' }, -3_600_000)
+      await clock.restart(stand, injecting({ FAULT_CLOCK: '0:-3600,2:1' }), -3_600_000)
       await sleep(3000)
       await clock.restart(stand, {}, 0)
       await untilTaken(stand)
@@ -52,7 +53,7 @@ const aheadSeconds = [3600, 31_536_000] as const
 /** An hour or a year ahead for three seconds, then right, and a restart: stamps follow, and health and metrics tell. */
 export async function clockAhead(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   for (let cycle = 0; cycle < cycles; cycle++) {
-    const clock = createClockLog({ FAULTS: '1', FAULT_CLOCK: `10:${aheadSeconds[cycle % 2]},13:0` })
+    const clock = createClockLog(injecting({ FAULT_CLOCK: `10:${aheadSeconds[cycle % 2]},13:0` }))
     const options = { seed: seed + cycle, tally, firstStart: clock.environment, judging: { clock: clock.periods } }
     await experiment(harness, options, async stand => {
       const { service } = stand

@@ -1,0 +1,38 @@
+/** The injection of faults from outside. */
+
+import { readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { test } from 'tap'
+import { replacements } from './injection/replacements.ts'
+import { injecting, readFaultSettings } from './injection/settings.ts'
+
+const root = resolve(import.meta.dirname, '..', '..')
+const importPattern = /from '(\.{1,2}\/[^']+)'/g
+
+test('each replacement stands for an import that is there', async t => {
+  for (const { importer, target, wrapper } of replacements) {
+    const text = readFileSync(join(root, importer), 'utf8')
+    const imported = [...text.matchAll(importPattern)].map(([, path]) =>
+      relative(root, resolve(root, dirname(importer), path ?? '')),
+    )
+    t.ok(imported.includes(target), `${importer} imports ${target}, which ${wrapper} wraps`)
+  }
+})
+
+test('faults are read as they were ordered, and unknown ones refused', async t => {
+  t.throws(() => injecting({ FAIL_POINT: 'somewhere:1' }), /FAIL_POINT/)
+  t.throws(() => injecting({ FAIL_POINT: 'after-ack:0' }), /FAIL_POINT/)
+  const environment = injecting({
+    FAIL_POINT: 'after-sync:17',
+    FAULT_SYNC_MS: '200..5000',
+    FAULT_CLOCK: '2:3600,4.5:-300',
+  })
+  t.strictSame(readFaultSettings(environment), {
+    FAIL_POINT: { name: 'after-sync', pass: 17 },
+    FAULT_SYNC_MS: { min: 200, max: 5000 },
+    FAULT_CLOCK: [
+      { afterMs: 2000, offsetMs: 3_600_000 },
+      { afterMs: 4500, offsetMs: -300_000 },
+    ],
+  })
+})

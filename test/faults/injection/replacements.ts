@@ -1,0 +1,30 @@
+/** Which module of the service gets which wrapper instead of what it imports. */
+
+export interface Replacement {
+  /** The module that imports, and what it imports: paths from the root of the source. */
+  importer: string
+  target: string
+  /** Beside this file. */
+  wrapper: string
+}
+
+export const replacements: readonly Replacement[] = [
+  { importer: 'ingest/journal/journal-thread.ts', target: 'ingest/journal/disk.ts', wrapper: 'wrapped-disk.ts' },
+  { importer: 'ingest/forwarder/forwarder-thread.ts', target: 'ingest/journal/disk.ts', wrapper: 'wrapped-disk.ts' },
+  {
+    importer: 'ingest/forwarder/forwarder-thread.ts',
+    target: 'ingest/forwarder/questdb.ts',
+    wrapper: 'wrapped-connection.ts',
+  },
+  { importer: 'api/own-ingest.ts', target: 'ingest/ingest.ts', wrapper: 'wrapped-ingest.ts' },
+  { importer: 'api/service.ts', target: 'api/clock.ts', wrapper: 'wrapped-clock.ts' },
+  { importer: 'api/admin/erase-steps.ts', target: 'store/questdb/hourly-view.ts', wrapper: 'wrapped-hourly-view.ts' },
+  { importer: 'api/admin/erase-jobs.ts', target: 'api/admin/erase-records.ts', wrapper: 'wrapped-erase-records.ts' },
+]
+
+/** The address of the real module, from that of its wrapper. */
+export function realModule(wrapperUrl: string): string {
+  const real = new URL(wrapperUrl).searchParams.get('real')
+  if (real === null) throw new Error(`${wrapperUrl} is loaded by preload.ts only`)
+  return real
+}

@@ -1,0 +1,25 @@
+/** Also the moments right behind an acknowledgement and around the start of an erase are ones to die at. */
+
+import type * as ingest from '../../../ingest/ingest.ts'
+import { pass } from './fail-point.ts'
+import { realModule } from './replacements.ts'
+
+const real: typeof ingest = await import(realModule(import.meta.url))
+
+export function openIngest(options: ingest.IngestOptions): ingest.Ingest {
+  const opened = real.openIngest(options)
+  return {
+    ...opened,
+    async accept(device, reading) {
+      const outcome = await opened.accept(device, reading)
+      setImmediate(() => pass('after-ack'))
+      return outcome
+    },
+    async erase(deviceNumbers) {
+      pass('erase-begun')
+      const end = await opened.erase(deviceNumbers)
+      pass('erase-skipped')
+      return end
+    },
+  }
+}
