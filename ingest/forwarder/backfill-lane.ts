@@ -8,7 +8,7 @@ import { groupHeaderLength } from '../journal/group.ts'
 import { offsetOf, recordLengthMax } from '../journal/record.ts'
 import type { Chunk } from '../journal/segment-reader.ts'
 import { type Erased, nothingErased } from '../journal/tombstones.ts'
-import type { Part, Round } from './delivery.ts'
+import type { Part, Round } from './round.ts'
 import { isBackfill } from './rows.ts'
 
 /** How much is sorted at once: some 650,000 readings. */

@@ -4,8 +4,8 @@ import type { Log } from '../../store/log.ts'
 import type { Disk } from '../journal/disk.ts'
 import { offsetOf } from '../journal/record.ts'
 import { countDeadLetters, deadLettersMax, writeDeadLetter } from './dead-letters.ts'
-import type { Round } from './delivery.ts'
 import { type FaultNotes, isSystemError } from './fault-notes.ts'
+import type { Round } from './round.ts'
 
 export interface DeadLetterBoxOptions {
   disk: Disk

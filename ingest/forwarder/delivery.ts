@@ -5,28 +5,8 @@
 
 import type { QuestdbConnection, WriteAnswer } from './questdb.ts'
 import { RequestSize } from './request-size.ts'
+import type { Part, Round } from './round.ts'
 import { cutSlice, type Slice, SliceEncoder } from './slices.ts'
-
-export interface Round {
-  bytes: Uint8Array
-  view: DataView
-  parts: Part[]
-  /** Numbers of the devices that have rows in it; one may be named twice. */
-  devices: Iterable<number>
-  /** Some of the rows bring their own time, so that a later value for the same device and time may come. */
-  hasClientTimes: boolean
-  /** The time of its oldest row; Infinity when it has none. */
-  oldestUs: number
-  /** Where the record at this offset stands in the journal. */
-  positionOf: (offset: number) => number
-}
-
-/** Offsets of records in the order in which they are sent over one connection; -1 is left out. */
-export interface Part {
-  connection: number
-  offsets: Int32Array
-  count: number
-}
 
 /** What becomes of one request; `resize`: its rows are to go in smaller ones. */
 type Sent = Delivered | 'resize'

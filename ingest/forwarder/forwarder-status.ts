@@ -1,10 +1,10 @@
 /** What the forwarder tells of itself. */
 
+import { readCheckpoint } from '../journal/checkpoint.ts'
 import type { Disk } from '../journal/disk.ts'
 import { oldestReceiptUs } from '../journal/group.ts'
 import { SegmentReader } from '../journal/segment-reader.ts'
 import { listSegments } from '../journal/segments.ts'
-import { readCheckpoint } from './checkpoint.ts'
 import { countDeadLetters } from './dead-letters.ts'
 
 export interface ForwarderStatus {

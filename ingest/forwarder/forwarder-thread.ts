@@ -2,9 +2,9 @@
 
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { Log } from '../../store/log.ts'
+import { readCheckpoint } from '../journal/checkpoint.ts'
 import { openDisk } from '../journal/disk.ts'
 import { systemTiming } from '../timing.ts'
-import { readCheckpoint } from './checkpoint.ts'
 import { isSystemError } from './fault-notes.ts'
 import { Forwarder } from './forwarder.ts'
 import type { ForwarderStatus } from './forwarder-status.ts'

@@ -4,7 +4,7 @@ import { groupHeaderLength } from '../journal/group.ts'
 import { offsetOf } from '../journal/record.ts'
 import { type Chunk, chunkBytesMax } from '../journal/segment-reader.ts'
 import { type Erased, nothingErased } from '../journal/tombstones.ts'
-import type { Part, Round } from './delivery.ts'
+import type { Part, Round } from './round.ts'
 import { isBackfill, KeyTable } from './rows.ts'
 import { revisionSlots } from './touched.ts'
 

@@ -1,13 +1,13 @@
 /** What of the journal may go, what is kept for a while, and how far we were when the process ends. */
 
 import type { Log } from '../../store/log.ts'
+import { writeCheckpoint } from '../journal/checkpoint.ts'
 import type { Disk } from '../journal/disk.ts'
 import type { Chunk } from '../journal/segment-reader.ts'
 import { listSegments, quarantineName, segmentName } from '../journal/segments.ts'
 import type { Tombstones } from '../journal/tombstones.ts'
 import type { Timing } from '../timing.ts'
 import { AppliedTimes } from './applied-times.ts'
-import { writeCheckpoint } from './checkpoint.ts'
 import type { CommitMode } from './commit-mode.ts'
 
 export interface RetentionOptions {

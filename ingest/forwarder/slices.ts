@@ -1,7 +1,7 @@
 /** Rows of a part as requests: how far one of them reaches, and its bytes. */
 
-import type { Part, Round } from './delivery.ts'
 import type { RequestBody } from './request-body.ts'
+import type { Part, Round } from './round.ts'
 import { ReadingRows, rowBytesMax, rowLength } from './rows.ts'
 
 /** Rows `from` up to `to` of a part, as one request of `length` bytes; `rows` of them are not overtaken. */

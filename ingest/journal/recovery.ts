@@ -1,6 +1,6 @@
 /** What a start finds of the journal: where it ends, and whether something at the end had to be cut off. */
 
-import { checkpointOf } from '../forwarder/checkpoint.ts'
+import { checkpointOf } from './checkpoint.ts'
 import type { Disk } from './disk.ts'
 import { groupHeaderLength } from './group.ts'
 import { SegmentReader } from './segment-reader.ts'

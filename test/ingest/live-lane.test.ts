@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { test } from 'tap'
-import type { Part } from '../../ingest/forwarder/delivery.ts'
 import { LivePlanner } from '../../ingest/forwarder/live-lane.ts'
+import type { Part } from '../../ingest/forwarder/round.ts'
 import { openDisk } from '../../ingest/journal/disk.ts'
 import { offsetOf } from '../../ingest/journal/record.ts'
 import { type Chunk, SegmentReader } from '../../ingest/journal/segment-reader.ts'

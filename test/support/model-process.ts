@@ -1,11 +1,11 @@
 /** One process of the model: its journal and its forwarder, until it is stopped. */
 
-import { readCheckpoint } from '../../ingest/forwarder/checkpoint.ts'
 import { Forwarder } from '../../ingest/forwarder/forwarder.ts'
 import type { ForwarderStatus } from '../../ingest/forwarder/forwarder-status.ts'
 import type { QuestdbConnection } from '../../ingest/forwarder/questdb.ts'
 import { replayStart } from '../../ingest/forwarder/retention.ts'
 import { revisionSlots } from '../../ingest/forwarder/touched.ts'
+import { readCheckpoint } from '../../ingest/journal/checkpoint.ts'
 import type { Disk } from '../../ingest/journal/disk.ts'
 import { Journal } from '../../ingest/journal/journal.ts'
 import { createCommitter } from '../../ingest/journal/journal-committer.ts'

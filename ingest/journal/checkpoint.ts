@@ -1,7 +1,7 @@
 /** How far the forwarder was, in a small file beside the journal. An old one merely means that more is sent again. */
 
-import type { Disk } from '../journal/disk.ts'
-import { listSegments } from '../journal/segments.ts'
+import type { Disk } from './disk.ts'
+import { listSegments } from './segments.ts'
 
 const name = 'checkpoint'
 

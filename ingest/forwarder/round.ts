@@ -1,0 +1,22 @@
+/** What a lane sends at a time, before it becomes requests. */
+
+export interface Round {
+  bytes: Uint8Array
+  view: DataView
+  parts: Part[]
+  /** Numbers of the devices that have rows in it; one may be named twice. */
+  devices: Iterable<number>
+  /** Some of the rows bring their own time, so that a later value for the same device and time may come. */
+  hasClientTimes: boolean
+  /** The time of its oldest row; Infinity when it has none. */
+  oldestUs: number
+  /** Where the record at this offset stands in the journal. */
+  positionOf: (offset: number) => number
+}
+
+/** Offsets of records in the order in which they are sent over one connection; -1 is left out. */
+export interface Part {
+  connection: number
+  offsets: Int32Array
+  count: number
+}
