@@ -1,4 +1,4 @@
-/** All settings, read from the environment in this one place. The README's table lists them. */
+/** All settings, read from the environment in this one place. docs/settings.md lists them. */
 
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
@@ -32,7 +32,7 @@ const wholeNumber = (min: number, max: number) =>
 const databaseUrl = (protocol: RegExp, example: string) =>
   z.string().refine(text => isDatabaseUrl(text, protocol), `must be an address such as ${example}`)
 
-/** One key for each variable; the description is the README's. */
+/** One key for each variable; the description is that of docs/settings.md. */
 export const Settings = z.object({
   HOST: z.string().min(1).default('127.0.0.1').describe('Address to listen on.'),
   PORT: wholeNumber(0, 65_535).default(8080).describe('Port to listen on; 0 takes a free one.'),

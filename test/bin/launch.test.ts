@@ -35,18 +35,18 @@ function bareCheckout(t: Test, nodeScript?: string) {
   return { folder, environment: { PATH: programs } }
 }
 
-t.test('npm start -- --help shows every setting with the default that the README names', async t => {
+t.test('npm start -- --help shows every setting with the default that docs/settings.md names', async t => {
   const run = await runToEnd('npm', ['start', '--silent', '--', '--help'], {
     folder: root,
     environment: { PATH, HOME },
   })
   t.equal(run.status, 0)
   const lines = run.stdout.split('\n').map(line => line.trim().replace(/ {2,}/g, '  '))
-  const readme = readFileSync(join(root, 'README.md'), 'utf8')
+  const page = readFileSync(join(root, 'docs', 'settings.md'), 'utf8')
   for (const [name, value, description] of settingRows()) {
     t.ok(lines.includes([name, value, description].filter(part => part !== '').join('  ')), name)
     const shown = name === 'TIME_ZONE' ? 'of the machine' : value && `\`${value}\``
-    t.ok(readme.includes(`| \`${name}\` | ${shown} | ${description} |`), `${name} in the README`)
+    t.ok(page.includes(`| \`${name}\` | ${shown} | ${description} |`), `${name} in docs/settings.md`)
   }
   t.match(run.stdout, 'Ctrl-C stops it')
 })
