@@ -1,30 +1,37 @@
 /** Answers what is asked of the content files: a part of the list, or one of them. */
 
 import type pg from 'pg'
-import { type FilterErrors, readFilters } from '../api/content-files/filters.ts'
-import { type Paging, readPaging } from '../api/content-files/paging.ts'
-import type { Query } from '../api/content-files/query-string.ts'
 import { readFiles } from './file-reader.ts'
 import { fileText, moduleIdOf } from './file-text.ts'
+import { areAllKnown, type Filters, type UnknownCodes, unknownCodes } from './filters.ts'
 import { readFilesOf, readVersion } from './index-reader.ts'
 import type { Listing } from './listing.ts'
 import type { ListingIndex } from './listing-index.ts'
 import { createRunCache, type RunCache } from './run-cache.ts'
 
-type Invalid = { ok: false; code: 'FILTERS_INVALID'; errors: FilterErrors }
 /** Files are compact JSON. */
-type Page = { ok: true; paging: Paging; count: number; files: string[] }
-type OneFile = { ok: true; file: string } | { ok: false; code: 'FILE_UNKNOWN' | 'ID_INVALID' }
+interface Page {
+  count: number
+  files: string[]
+}
+
+/** Which part of the listing; an offset may lie behind all files. */
+interface Part {
+  offset: number
+  limit: number
+}
 
 export interface Catalogue {
-  list(query: Query): Promise<Page | Invalid>
-  /** The id as it stands in the path. */
-  file(query: Query, id: string): Promise<OneFile | Invalid>
+  /** Which codes no unit and no platform has; as filters they let nothing through. */
+  unknownCodes(filters: Filters): Promise<UnknownCodes>
+  list(filters: Filters, part: Part): Promise<Page>
+  /** Undefined when there is no such file, or the filters do not let it through. */
+  file(filters: Filters, id: number): Promise<string | undefined>
 }
 
 interface Read<Answer> {
-  /** Of the data that it was read from. */
-  version: string
+  /** Of the data that it was read from; undefined for what the index alone can tell. */
+  version: string | undefined
   /** The index is too old to tell the answer as it should be. */
   isLacking: boolean
   answer: Answer
@@ -42,17 +49,16 @@ export function createCatalogue(pool: pg.Pool, listing: Listing): Catalogue {
   async function settle<Answer>(read: (index: ListingIndex) => Promise<Read<Answer>>): Promise<Answer> {
     const index = await listing.current()
     const first = await read(index)
+    if (first.version === undefined) return first.answer
     const newer = await listing.newer(index, first.version, first.isLacking)
     return newer === undefined ? first.answer : (await read(newer)).answer
   }
 
-  async function invalid(errors: FilterErrors): Promise<Read<Invalid>> {
-    // A code may be newer than the index.
-    return {
-      version: await readVersion(pool),
-      isLacking: false,
-      answer: { ok: false, code: 'FILTERS_INVALID', errors },
-    }
+  async function checkCodes(filters: Filters, index: ListingIndex): Promise<Read<UnknownCodes>> {
+    const answer = unknownCodes(filters, index.codes)
+    // A code may be newer than the index; none ever goes.
+    const version = areAllKnown(answer) ? undefined : await readVersion(pool)
+    return { version, isLacking: false, answer }
   }
 
   async function readTexts(index: ListingIndex, ids: readonly number[]) {
@@ -66,42 +72,24 @@ export function createCatalogue(pool: pg.Pool, listing: Listing): Catalogue {
     return { version, isLacking, files, texts }
   }
 
-  async function readPage(query: Query, index: ListingIndex): Promise<Read<Page | Invalid>> {
-    const asked = readFilters(query, index.codes)
-    if (!asked.ok) return await invalid(asked.errors)
-    const matches = await index.match(asked.filters, moduleIds => readFilesOf(pool, index.places, moduleIds))
-    const paging = readPaging(query)
+  async function readPage(filters: Filters, { offset, limit }: Part, index: ListingIndex): Promise<Read<Page>> {
+    const matches = await index.match(filters, moduleIds => readFilesOf(pool, index.places, moduleIds))
     const { count } = matches
-    const ids = paging.offset < count ? matches.idsAt(Number(paging.offset), paging.limit) : []
+    const ids = offset < count ? matches.idsAt(offset, limit) : []
     const { version, isLacking, texts } = await readTexts(index, ids)
-    return { version, isLacking, answer: { ok: true, paging, count, files: texts } }
+    return { version, isLacking, answer: { count, files: texts } }
   }
 
-  async function readFile(query: Query, text: string, index: ListingIndex): Promise<Read<OneFile | Invalid>> {
-    const asked = readFilters(query, index.codes)
-    if (!asked.ok) return await invalid(asked.errors)
-    const id = readId(text)
-    if (id === 'invalid') {
-      return { version: index.version, isLacking: false, answer: { ok: false, code: 'ID_INVALID' } }
-    }
-    const { version, isLacking, files, texts } = await readTexts(index, id === undefined ? [] : [id])
+  async function readFile(filters: Filters, id: number, index: ListingIndex): Promise<Read<string | undefined>> {
+    const { version, isLacking, files, texts } = await readTexts(index, [id])
     const [row] = files
-    const [file] = texts
-    if (row === undefined || file === undefined || !index.lets(asked.filters, { ...row, moduleId: moduleIdOf(row) })) {
-      return { version, isLacking, answer: { ok: false, code: 'FILE_UNKNOWN' } }
-    }
-    return { version, isLacking, answer: { ok: true, file } }
+    const isLet = row !== undefined && index.lets(filters, { ...row, moduleId: moduleIdOf(row) })
+    return { version, isLacking, answer: isLet ? texts[0] : undefined }
   }
 
   return {
-    list: query => settle(index => readPage(query, index)),
-    file: (query, id) => settle(index => readFile(query, id, index)),
+    unknownCodes: filters => settle(index => checkCodes(filters, index)),
+    list: (filters, part) => settle(index => readPage(filters, part, index)),
+    file: (filters, id) => settle(index => readFile(filters, id, index)),
   }
-}
-
-/** Digits of any number, of which none but those of a safe integer can be the id of a file. */
-function readId(text: string): number | undefined | 'invalid' {
-  if (!/^-?\d+$/.test(text)) return 'invalid'
-  const id = Number(text)
-  return Number.isSafeInteger(id) ? id : undefined
 }

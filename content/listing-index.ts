@@ -4,9 +4,9 @@
  * answer is kept: each takes 2 ms at most with half a million files, and mostly a tenth of that.
  */
 
-import type { Codes, Filters } from '../api/content-files/filters.ts'
 import { classify, type FileClasses, type RunColumns } from './file-classes.ts'
 import { type FileColumns, FileSelection } from './file-selection.ts'
+import type { Codes, Filters } from './filters.ts'
 import { foldCase } from './fold-case.ts'
 
 /** Files in the order of the listing. */

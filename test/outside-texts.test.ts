@@ -15,6 +15,7 @@ import { readBasicCredentials } from '../api/http/basic-credentials.ts'
 import { hasTooManyArguments } from '../api/http/query-limits.ts'
 import { readDevices } from '../api/logger/latest-parameters.ts'
 import { DeviceName, slugOf } from '../auth/devices/device.ts'
+import { unknownCodes } from '../content/filters.ts'
 import { foreignContent } from '../ingest/formats/content.ts'
 import { createCsvReader, readCsvHeader } from '../ingest/formats/csv.ts'
 import { createNdjsonReader } from '../ingest/formats/ndjson.ts'
@@ -22,7 +23,6 @@ import { readNumber } from '../ingest/formats/number.ts'
 import { createReadingCheck } from '../ingest/reading.ts'
 import { growthMax, growthOf } from './support/growth.ts'
 
-const codes = { units: new Set(['ocw']), platforms: new Set(['edx']) }
 const path = '/api/v1/contentfiles/'
 const check = createReadingCheck()
 const columns = ['timestamp', 'device', 'temperature', 'humidity', 'pressure'] as const
@@ -53,9 +53,12 @@ function showPage(text: string): void {
   renderPage(createPage({ kind: 'list', method: 'GET', url: `${path}?${text}`, query, answer, choices, part }))
 }
 
+const codes = { units: new Set(['ocw']), platforms: new Set(['ocw']) }
+
 const readers: Record<string, (text: string) => void> = {
   'the filters': text => {
-    for (const name of ['run_id', 'edx_module_id', 'offered_by']) readFilters(new Query(`${name}=${text}`), codes)
+    for (const name of ['run_id', 'edx_module_id', 'offered_by'])
+      unknownCodes(readFilters(new Query(`${name}=${text}`)).filters, codes)
   },
   'limit and offset': text => readPaging(new Query(`limit=${text}&offset=${text}`)),
   'the links and the page': showPage,

@@ -16,7 +16,7 @@ const arrows: Record<string, string[]> = {
   analytics: [],
   query: ['analytics', 'store/log.ts', 'store/tables.ts'],
   auth: postgresLeaves,
-  content: [...postgresLeaves, 'api/content-files'],
+  content: postgresLeaves,
   api: ['store', 'ingest', 'analytics', 'query', 'auth', 'content'],
   cli: ['api', 'store', 'ingest', 'auth', 'content'],
   demo: ['api', 'auth', 'content', 'cli'],

@@ -15,17 +15,19 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type pg from 'pg'
 import { type Catalogue, createCatalogue } from '../../content/catalogue.ts'
+import type { Filters } from '../../content/filters.ts'
 import { createListing, type Listing } from '../../content/listing.ts'
 import type { Log } from '../../store/log.ts'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import { hasTooManyArguments } from '../http/query-limits.ts'
 import { type Answer, indented, listAnswer } from './answer.ts'
 import { allowedMethods, errorAnswer, invalidFilters, methodNotAllowed, optionsAnswer } from './answers.ts'
+import { filterErrors, readFilters } from './filters.ts'
 import { renderPage } from './html/page.ts'
 import { contentSecurityPolicy } from './html/style.ts'
 import { type Form, negotiate } from './negotiation.ts'
 import { createPage, type Shown } from './page-model.ts'
-import { linksOf } from './paging.ts'
+import { linksOf, readPaging } from './paging.ts'
 import { createPublicAddress } from './public-address.ts'
 import { Query } from './query-string.ts'
 import { apiPrefix, listPath, type Requested, readPath } from './requested-path.ts'
@@ -114,16 +116,22 @@ async function find(
   const only = (answer: Answer): Found => ({ answer, part: undefined })
   if (!allowedMethods.includes(method)) return only(methodNotAllowed(method))
   if (method === 'OPTIONS') return only(optionsAnswer(requested.kind))
-  if (requested.kind === 'file') {
-    const one = await catalogue.file(query, requested.id)
-    if (one.ok) return only({ status: 200, json: Buffer.from(one.file) })
-    return only(one.code === 'FILTERS_INVALID' ? invalidFilters(one.errors) : errorAnswer(one.code))
-  }
-  const page = await catalogue.list(query)
-  if (!page.ok) return only(invalidFilters(page.errors))
-  const { paging, count, files } = page
+  const { filters, errors } = readFilters(query)
+  const invalid = filterErrors(errors, await catalogue.unknownCodes(filters))
+  if (invalid !== undefined) return only(invalidFilters(invalid))
+  if (requested.kind === 'file') return only(await findFile(catalogue, filters, requested.id))
+  const paging = readPaging(query)
+  const { count, files } = await catalogue.list(filters, { offset: Number(paging.offset), limit: paging.limit })
   const links = linksOf(`${addressOf(request)}${listPath}`, query, paging, count)
   return { answer: listAnswer(count, links, files), part: { paging, count } }
+}
+
+async function findFile(catalogue: Catalogue, filters: Filters, text: string): Promise<Answer> {
+  if (!/^-?\d+$/.test(text)) return errorAnswer('ID_INVALID')
+  const id = Number(text)
+  // Digits of any number, of which none but those of a safe integer can be the id of a file.
+  const file = Number.isSafeInteger(id) ? await catalogue.file(filters, id) : undefined
+  return file === undefined ? errorAnswer('FILE_UNKNOWN') : { status: 200, json: Buffer.from(file) }
 }
 
 /** PostgreSQL may be away for a while; anything else is a fault of ours. */

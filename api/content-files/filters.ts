@@ -1,29 +1,17 @@
 /** What narrows the list, read from the query; wrong values are all told, one message for each argument. */
 
+import type { Filters, UnknownCodes } from '../../content/filters.ts'
 import { foldCase } from '../../content/fold-case.ts'
 import { type Query, valueCharactersMax } from './query-string.ts'
 
-/** Each is undefined where the query does not narrow by it; one that no file can meet is empty. */
-export interface Filters {
-  runIds: readonly number[] | undefined
-  resourceIds: readonly number[] | undefined
-  /** Without regard to case, as `foldCase` writes it. */
-  featureTypes: readonly string[] | undefined
-  moduleIds: readonly string[] | undefined
-  units: readonly string[] | undefined
-  platforms: readonly string[] | undefined
-}
-
-/** Which codes there are. */
-export interface Codes {
-  units: ReadonlySet<string>
-  platforms: ReadonlySet<string>
-}
-
 /** A message by argument, in the order in which they are told. */
-export type FilterErrors = Record<string, readonly [string]>
+export type FilterErrors = Partial<Record<FilterName, readonly [string]>>
 
-export type FiltersRead = { ok: true; filters: Filters } | { ok: false; errors: FilterErrors }
+export interface FiltersRead {
+  /** Those that are right. */
+  filters: Filters
+  errors: FilterErrors
+}
 
 /** In the order of their errors. */
 export const filterNames = [
@@ -36,7 +24,7 @@ export const filterNames = [
 ] as const
 type FilterName = (typeof filterNames)[number]
 
-export function readFilters(query: Query, codes: Codes): FiltersRead {
+export function readFilters(query: Query): FiltersRead {
   const errors: FilterErrors = {}
   function read<T>(name: FilterName, reader: (values: readonly string[]) => Values<T>): T[] | undefined {
     const texts = query.values(name)
@@ -49,10 +37,22 @@ export function readFilters(query: Query, codes: Codes): FiltersRead {
   const resourceIds = read('resource_id', readNumbers)
   const featureTypes = read('content_feature_type', readTexts)
   const moduleIds = read('edx_module_id', readTexts)
-  const units = read('offered_by', values => readCodes(values, codes.units))
-  const platforms = read('platform', values => readCodes(values, codes.platforms))
-  if (Object.keys(errors).length > 0) return { ok: false, errors }
-  return { ok: true, filters: { runIds, resourceIds, featureTypes, moduleIds, units, platforms } }
+  const units = read('offered_by', readCodes)
+  const platforms = read('platform', readCodes)
+  return { errors, filters: { runIds, resourceIds, featureTypes, moduleIds, units, platforms } }
+}
+
+/** With what turned out not to be known; undefined when nothing is wrong. */
+export function filterErrors(errors: FilterErrors, { unit, platform }: UnknownCodes): FilterErrors | undefined {
+  const all: FilterErrors = { ...errors }
+  if (unit !== undefined) all.offered_by = [notAvailable(unit)]
+  if (platform !== undefined) all.platform = [notAvailable(platform)]
+  const told = filterNames.flatMap(name => (all[name] === undefined ? [] : [[name, all[name]] as const]))
+  return told.length === 0 ? undefined : Object.fromEntries(told)
+}
+
+function notAvailable(code: string): string {
+  return `Select a valid choice. ${code} is not one of the available choices.`
 }
 
 type Values<T> = { values: T[] } | { error: string }
@@ -102,10 +102,7 @@ function readTexts(texts: readonly string[]): Values<string> {
   return { values: values.map(foldCase) }
 }
 
-/** Repeated, or with commas; nothing is trimmed. */
-function readCodes(texts: readonly string[], known: ReadonlySet<string>): Values<string> {
-  const values = texts.flatMap(text => text.split(','))
-  const bad = values.find(code => !known.has(code))
-  if (bad === undefined) return { values }
-  return { error: `Select a valid choice. ${bad} is not one of the available choices.` }
+/** Repeated, or with commas; nothing is trimmed. Whether a code is known only the store can tell. */
+function readCodes(texts: readonly string[]): Values<string> {
+  return { values: texts.flatMap(text => text.split(',')) }
 }

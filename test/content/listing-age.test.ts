@@ -53,9 +53,9 @@ t.test('one that began before the change is not taken for one after it', async t
   // What a build reads is that of the moment of its first question.
   const connect = async () => {
     const client = await postgres.connect()
-    const query = async (text: string, values?: unknown[]) => {
-      const answer = await client.query(text, values)
-      if (hold !== undefined && text.includes('content_version')) {
+    const query = async (config: pg.QueryConfig, values?: unknown[]) => {
+      const answer = await client.query(config, values)
+      if (hold !== undefined && config.text.includes('content_version')) {
         held++
         await hold
       }

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
-import type { Filters } from '../../api/content-files/filters.ts'
+import type { Filters } from '../../content/filters.ts'
 import { foldCase } from '../../content/fold-case.ts'
 import { type FeatureSet, ListingIndex, placesOf } from '../../content/listing-index.ts'
 import { createRandom } from '../../demo/weather.ts'
