@@ -2,7 +2,7 @@
 
 import { ReadingRows, rowBytesMax } from '../ingest/forwarder/rows.ts'
 import { recordLengthMax, writeRecord } from '../ingest/journal/record.ts'
-import type { QuestdbAddress } from '../store/questdb/questdb-address.ts'
+import type { QuestdbAddress } from '../store/questdb/client/questdb-address.ts'
 import { type MadeReading, type MadeSeries, madeReadings } from './made-series.ts'
 import { untilApplied } from './store.ts'
 

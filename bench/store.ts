@@ -3,7 +3,7 @@
 import { connectQuestdb } from '../ingest/forwarder/questdb.ts'
 import { readTableState } from '../ingest/forwarder/table-state.ts'
 import type { Log } from '../store/log.ts'
-import type { QuestdbAddress } from '../store/questdb/questdb-address.ts'
+import type { QuestdbAddress } from '../store/questdb/client/questdb-address.ts'
 import { readingsTable } from '../store/tables.ts'
 import { startDatabases, type TestHooks } from '../test/support/databases.ts'
 import { serverPid } from '../test/support/processes.ts'

@@ -1,8 +1,8 @@
 /** For the doctor: whether the given databases can be used, tried as the service would, and without changing anything. */
 
 import { connectFailure, makeClient } from '../store/postgres/postgres-connect.ts'
-import { parseQuestdbAddress } from '../store/questdb/questdb-address.ts'
-import { createQuestdbClient } from '../store/questdb/questdb-client.ts'
+import { parseQuestdbAddress } from '../store/questdb/client/questdb-address.ts'
+import { createQuestdbClient } from '../store/questdb/client/questdb-client.ts'
 import { identifyQuestdb } from '../store/questdb/questdb-identity.ts'
 import { StartError } from '../store/start-error.ts'
 
@@ -29,7 +29,7 @@ export async function tryQuestdb(questdbHttp: string, questdbPg: string | undefi
   try {
     const address = parseQuestdbAddress(questdbHttp, questdbPg)
     const where = `${address.http.host}:${address.http.port}`
-    const client = createQuestdbClient(address)
+    const client = createQuestdbClient(address.http)
     try {
       const { version } = await identifyQuestdb(client, address)
       return { ok: true, finding: `${version} at ${where}` }

@@ -2,6 +2,7 @@
 
 import { Worker } from 'node:worker_threads'
 import type { Log } from '../store/log.ts'
+import type { QuestdbHttp } from '../store/questdb/client/questdb-address.ts'
 import { createErasures } from './erasures.ts'
 import {
   type DeadLetter,
@@ -12,7 +13,6 @@ import {
 } from './forwarder/dead-letters.ts'
 import { type ForwarderStatus, statusAtStart } from './forwarder/forwarder-status.ts'
 import type { ForwarderCommand, ForwarderMessage, ForwarderThreadData } from './forwarder/forwarder-thread.ts'
-import type { QuestdbHttp } from './forwarder/questdb.ts'
 import { openSentPort } from './forwarder/sent-port.ts'
 import { revisionSlots } from './forwarder/touched.ts'
 import { openDisk } from './journal/disk.ts'

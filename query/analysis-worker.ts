@@ -2,11 +2,11 @@
 
 import { workerData } from 'piscina'
 import { createLocalTime } from '../analytics/time/local-time.ts'
+import { createPgConnection } from '../store/questdb/client/questdb-pg.ts'
 import { answerDaily } from './answers/daily-task.ts'
 import { answerStats } from './answers/stats-task.ts'
 import { giveWay } from './give-way.ts'
 import { finishText } from './kept/finish.ts'
-import { createConnection } from './questdb/questdb-connection.ts'
 import { createReadingsSource } from './questdb/readings-source.ts'
 import type { AnalysisQuestions, Task, TaskResult, WorkerSettings } from './task.ts'
 import { answerTask } from './worker-door.ts'
@@ -14,7 +14,7 @@ import { answerTask } from './worker-door.ts'
 giveWay()
 const settings: WorkerSettings = workerData
 const { bodyBytesMax, rowsMax } = settings
-const source = createReadingsSource(settings, createConnection(settings))
+const source = createReadingsSource(settings, createPgConnection(settings.questdb.pg, settings))
 const local = createLocalTime(settings.timeZone)
 
 export function stats(task: Task<AnalysisQuestions['stats']>): Promise<TaskResult> {

@@ -2,6 +2,7 @@
 
 import { workerData } from 'piscina'
 import { createLocalTime } from '../analytics/time/local-time.ts'
+import { createPgConnection } from '../store/questdb/client/questdb-pg.ts'
 import { answerCompare } from './answers/compare-task.ts'
 import { answerDaily } from './answers/daily-task.ts'
 import { buildDay } from './answers/day-answer.ts'
@@ -10,7 +11,6 @@ import { buildLatest } from './answers/latest-answer.ts'
 import { answerPast } from './answers/past-task.ts'
 import { createFleetReader } from './fleet.ts'
 import { finishBody, finishText } from './kept/finish.ts'
-import { createConnection } from './questdb/questdb-connection.ts'
 import { createReadingsSource } from './questdb/readings-source.ts'
 import type { LightQuestions, Task, TaskResult, WorkerSettings } from './task.ts'
 import type { TaskSurroundings } from './task-surroundings.ts'
@@ -18,7 +18,7 @@ import { answerTask } from './worker-door.ts'
 
 const settings: WorkerSettings = workerData
 const { bodyBytesMax, rowsMax } = settings
-const connection = createConnection(settings)
+const connection = createPgConnection(settings.questdb.pg, settings)
 const source = createReadingsSource(settings, connection)
 const local = createLocalTime(settings.timeZone)
 const readFleet = createFleetReader()

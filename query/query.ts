@@ -2,6 +2,7 @@
 
 import { createLocalTime } from '../analytics/time/local-time.ts'
 import type { Log } from '../store/log.ts'
+import type { QuestdbAddress } from '../store/questdb/client/questdb-address.ts'
 import { type Analyses, createAnalyses } from './analyses.ts'
 import { createAsk, createNote } from './asking.ts'
 import { createDay } from './day.ts'
@@ -12,10 +13,10 @@ import { createKeptAnswers } from './kept/kept-answers.ts'
 import { createLatest } from './latest.ts'
 import { defaultLimits, type QueryLimits } from './limits.ts'
 import { createPool } from './pool.ts'
-import type { AnalysisQuestions, HttpAddress, LightQuestions, PgAddress } from './task.ts'
+import type { AnalysisQuestions, LightQuestions } from './task.ts'
 
 export interface QueryOptions {
-  readonly questdb: { readonly pg: PgAddress; readonly http: HttpAddress }
+  readonly questdb: QuestdbAddress
   readonly timeZone: string
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -82,16 +83,9 @@ export function createQuery({ questdb, timeZone, now, revision, rawFromUs, log, 
   }
 }
 
-function createPools(
-  { pg, http }: QueryOptions['questdb'],
-  timeZone: string,
-  limits: QueryLimits,
-  log: QueryOptions['log'],
-) {
-  const { host, port, user, password, database } = pg
+function createPools(questdb: QuestdbAddress, timeZone: string, limits: QueryLimits, log: QueryOptions['log']) {
   const settings = {
-    questdb: { host, port, user, password, database },
-    questdbHttp: http,
+    questdb,
     timeZone,
     connectTimeoutMs: limits.connectTimeoutMs,
     statementTimeoutMs: limits.timeoutMs,

@@ -1,6 +1,7 @@
 /** What crosses between the main thread and a worker: plain data that can be posted. */
 
 import type { MessagePort } from 'node:worker_threads'
+import type { QuestdbAddress } from '../store/questdb/client/questdb-address.ts'
 import type { AnalysedDevice } from './analysed-device.ts'
 import type { ComparePreset } from './answers/compare-answer.ts'
 import type { FinishedBody } from './kept/finish.ts'
@@ -8,28 +9,9 @@ import type { Frame } from './kept/live-body.ts'
 import type { FailureCode } from './query-failed.ts'
 import type { StatsLive } from './stats/live.ts'
 
-/** Where QuestDB speaks the PostgreSQL protocol. */
-export interface PgAddress {
-  readonly host: string
-  readonly port: number
-  readonly user: string
-  readonly password: string
-  readonly database: string
-}
-
-/** Where QuestDB speaks HTTP. */
-export interface HttpAddress {
-  readonly host: string
-  readonly port: number
-  readonly tls: boolean
-  /** The value of the Authorization header. */
-  readonly authorization: string | undefined
-}
-
 /** Given to a worker once, when it starts. */
 export interface WorkerSettings {
-  readonly questdb: PgAddress
-  readonly questdbHttp: HttpAddress
+  readonly questdb: QuestdbAddress
   readonly timeZone: string
   readonly connectTimeoutMs: number
   readonly statementTimeoutMs: number

@@ -1,7 +1,7 @@
 /** What every worker does with a task: it says that it has begun, stops when it is told to, and hands back a result. */
 
 import { move, transferableSymbol, valueSymbol } from 'piscina'
-import { QueryFailed } from './query-failed.ts'
+import { failureCode } from './query-failed.ts'
 import type { Finished, Task, TaskResult } from './task.ts'
 
 export async function answerTask(
@@ -14,8 +14,9 @@ export async function answerTask(
   try {
     return moved({ ok: true, finished: await build(stopping.signal) })
   } catch (error) {
-    if (!(error instanceof QueryFailed)) throw error
-    return { ok: false, code: error.code, reason: error.message }
+    const code = failureCode(error)
+    if (code === undefined) throw error
+    return { ok: false, code, reason: error instanceof Error ? error.message : String(error) }
   } finally {
     control.close()
   }

@@ -9,12 +9,13 @@ const root = resolve(import.meta.dirname, '..')
 
 /** Which folder may import from which; a file name stands for that file alone. */
 const postgresLeaves = ['store/log.ts', 'store/postgres/postgres-errors.ts', 'store/postgres/transaction.ts']
+const questdbLeaves = ['store/log.ts', 'store/tables.ts', 'store/questdb/client']
 
 const arrows: Record<string, string[]> = {
   store: [],
-  ingest: ['store/log.ts', 'store/tables.ts'],
+  ingest: questdbLeaves,
   analytics: [],
-  query: ['analytics', 'store/log.ts', 'store/tables.ts'],
+  query: ['analytics', ...questdbLeaves],
   auth: postgresLeaves,
   content: postgresLeaves,
   api: ['store', 'ingest', 'analytics', 'query', 'auth', 'content'],

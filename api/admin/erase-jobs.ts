@@ -5,7 +5,7 @@ import type { Changed } from '../../auth/devices/commits.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import type { Log } from '../../store/log.ts'
-import { createQuestdbClient } from '../../store/questdb/questdb-client.ts'
+import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import type { Store } from '../../store/store.ts'
 import {
   type EraseEnd,
@@ -50,7 +50,7 @@ const retryMsMax = 60_000
 export function createEraseJobs(options: EraseJobsOptions): EraseJobs {
   const { devices, ingest, store, log } = options
   const { postgres } = store
-  const questdb = createQuestdbClient(store.questdb.address)
+  const questdb = createQuestdbClient(store.questdb.address.http)
   const closing = new AbortController()
   const { signal } = closing
   const pause = async (ms: number) => {

@@ -2,13 +2,14 @@
 
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { Log } from '../../store/log.ts'
+import type { QuestdbHttp } from '../../store/questdb/client/questdb-address.ts'
 import { readCheckpoint } from '../journal/checkpoint.ts'
 import { openDisk } from '../journal/disk.ts'
 import { systemTiming } from '../timing.ts'
 import { isSystemError } from './fault-notes.ts'
 import { Forwarder } from './forwarder.ts'
 import type { ForwarderStatus } from './forwarder-status.ts'
-import { connectQuestdb, type QuestdbHttp } from './questdb.ts'
+import { connectQuestdb } from './questdb.ts'
 import { replayStart } from './retention.ts'
 
 export interface ForwarderThreadData {

@@ -1,17 +1,15 @@
-/** One connection to QuestDB over HTTP: rows in by line protocol, small questions by SQL. */
+/**
+ * The write path to QuestDB: rows by line protocol over one connection, and our own statements beside them. Requests have a
+ * transport of their own here, for they are streamed from buffers that are used again, must not be given up while they
+ * move, and are reset when they are, so that QuestDB does not take at some later time what is sent once more.
+ */
 
 import * as http from 'node:http'
 import * as https from 'node:https'
+import type { QuestdbHttp } from '../../store/questdb/client/questdb-address.ts'
+import { createQuestdbClient, type SqlRow } from '../../store/questdb/client/questdb-client.ts'
+import { codeOfStatus } from '../../store/questdb/client/questdb-error.ts'
 import type { RequestBody } from './request-body.ts'
-
-/** Where QuestDB is. Plain data, so that it can be handed to a thread. */
-export interface QuestdbHttp {
-  host: string
-  port: number
-  tls: boolean
-  /** Value of the Authorization header. */
-  authorization: string | undefined
-}
 
 /**
  * `stored`: sequenced by QuestDB (204), not yet applied. `refused`: the rows themselves are at fault, as QuestDB says
@@ -26,14 +24,11 @@ export type WriteAnswer =
 
 export interface QuestdbConnection {
   write(rows: RequestBody): Promise<WriteAnswer>
-  /** Rows of a statement as arrays; throws when there is no good answer. */
-  query(sql: string): Promise<unknown[][]>
+  /** Rows of a statement as arrays; rejects when there is no good answer. */
+  query(sql: string): Promise<readonly SqlRow[]>
   /** What is outstanding stays unanswered, and nothing is sent any more. */
   close(): void
 }
-
-/** What a proxy answers when it has no answer itself: badGateway, gatewayTimeout. */
-const proxyHasNoAnswer = new Set([502, 504])
 
 /** An answer is short; a proxy's error page is cut here. */
 const answerBytesMax = 1024 * 1024
@@ -45,29 +40,25 @@ const answerBytesMax = 1024 * 1024
 export function connectQuestdb(address: QuestdbHttp, idleMs: number): QuestdbConnection {
   const client = address.tls ? https : http
   const agent = new client.Agent({ keepAlive: true, maxSockets: 1 })
+  const statements = createQuestdbClient(address, 1)
   const authorization = address.authorization === undefined ? {} : { authorization: address.authorization }
   const outstanding = new Set<http.ClientRequest>()
   let closed = false
 
-  function request(
-    method: string,
-    path: string,
-    body: RequestBody | undefined,
-    onConnected?: () => void,
-  ): Promise<{ status: number; text: string }> {
+  function post(body: RequestBody, onConnected: () => void): Promise<{ status: number; text: string }> {
     if (closed) return Promise.reject(new Error('the connection is closed'))
     return new Promise((resolve, reject) => {
-      const length = body === undefined ? {} : { 'content-length': body.length }
-      const headers = { ...authorization, ...length }
+      const headers = { ...authorization, 'content-length': body.length }
       const { host, port } = address
-      const sent = client.request({ agent, host, port, method, path, headers, timeout: idleMs })
+      const path = '/write?precision=u'
+      const sent = client.request({ agent, host, port, method: 'POST', path, headers, timeout: idleMs })
       outstanding.add(sent)
       sent.once('close', () => outstanding.delete(sent))
       sent.on('error', reject)
       sent.on('timeout', () => giveUp(sent, new Error(`nothing went to or came from QuestDB for ${idleMs} ms`)))
       sent.on('socket', socket => {
-        if (socket.connecting) socket.once('connect', () => onConnected?.())
-        else onConnected?.()
+        if (socket.connecting) socket.once('connect', onConnected)
+        else onConnected()
       })
       sent.on('response', response => {
         let text = ''
@@ -82,8 +73,7 @@ export function connectQuestdb(address: QuestdbHttp, idleMs: number): QuestdbCon
         })
         response.on('error', reject)
       })
-      if (body === undefined) sent.end()
-      else sendPieces(sent, body).catch((error: Error) => sent.destroy(error))
+      sendPieces(sent, body).catch((error: Error) => sent.destroy(error))
     })
   }
 
@@ -94,26 +84,23 @@ export function connectQuestdb(address: QuestdbHttp, idleMs: number): QuestdbCon
         isConnected = true
       }
       try {
-        const { status, text } = await request('POST', '/write?precision=u', rows, onConnected)
+        const { status, text } = await post(rows, onConnected)
         if (status === 204) return { kind: 'stored' }
-        if (status === 400) return { kind: 'refused', message: text.slice(0, 500) }
         const message = text.slice(0, 500)
-        return proxyHasNoAnswer.has(status) ? { kind: 'unanswered', message } : { kind: 'failed', status, message }
+        const code = codeOfStatus(status)
+        if (code === 'REFUSED') return { kind: 'refused', message }
+        return code === 'NO_ANSWER' ? { kind: 'unanswered', message } : { kind: 'failed', status, message }
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error)
         return isConnected ? { kind: 'unanswered', message } : { kind: 'failed', status: undefined, message }
       }
     },
-    async query(sql) {
-      const { status, text } = await request('GET', `/exec?query=${encodeURIComponent(sql)}`, undefined)
-      if (status !== 200) throw new Error(`QuestDB answered ${status}: ${text.slice(0, 500)}`)
-      const answer: { dataset?: unknown[][] } = JSON.parse(text)
-      return answer.dataset ?? []
-    },
+    query: sql => statements.exec(sql, idleMs),
     close() {
       closed = true
       for (const sent of outstanding) giveUp(sent, new Error('the connection was closed before an answer'))
       agent.destroy()
+      statements.close()
     },
   }
 }

@@ -1,16 +1,16 @@
 /** Builds the body of one device's day inside a worker: every reading, as three series. */
 
 import type { LocalTime } from '../../analytics/time/local-time.ts'
+import type { PgConnection } from '../../store/questdb/client/questdb-pg.ts'
 import { readingsTable } from '../../store/tables.ts'
 import { QueryFailed } from '../query-failed.ts'
-import type { Connection } from '../questdb/questdb-connection.ts'
 import { ReadingsColumns } from '../questdb/readings-columns.ts'
 import type { DayQuestion } from '../task.ts'
 import { ByteWriter } from './byte-writer.ts'
 import { createPointHeads, pointBytesMin, writeSeries } from './point-text.ts'
 
 export interface DaySurroundings {
-  readonly connection: Connection
+  readonly connection: PgConnection
   readonly local: LocalTime
   readonly bodyBytesMax: number
   readonly signal: AbortSignal

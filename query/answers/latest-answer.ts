@@ -1,9 +1,9 @@
 /** Builds the body of `latest/all` inside a worker: raw points while they fit, else means over the finest buckets that do. */
 
 import type { LocalTime } from '../../analytics/time/local-time.ts'
+import type { PgConnection, PgRow } from '../../store/questdb/client/questdb-pg.ts'
 import type { FleetEntry } from '../fleet.ts'
 import { QueryFailed } from '../query-failed.ts'
-import type { Connection, Row } from '../questdb/questdb-connection.ts'
 import { ReadingsColumns } from '../questdb/readings-columns.ts'
 import type { LatestQuestion } from '../task.ts'
 import { ByteWriter } from './byte-writer.ts'
@@ -11,7 +11,7 @@ import { type BucketMinutes, bucketMinutes, countStatement, type LatestRange, po
 import { createPointHeads, pointBytesMin, writeSeries } from './point-text.ts'
 
 export interface LatestSurroundings {
-  readonly connection: Connection
+  readonly connection: PgConnection
   readonly local: LocalTime
   readonly bodyBytesMax: number
   readonly signal: AbortSignal
@@ -68,7 +68,7 @@ async function countPoints(
   let points = 0
   let rows = 0
   let rowsOfOthers = 0
-  await connection.read(countStatement(range, bucket), signal, ([device, count, temperatures, humidities]: Row) => {
+  await connection.read(countStatement(range, bucket), signal, ([device, count, temperatures, humidities]: PgRow) => {
     if (groups.has(String(device))) {
       rows += Number(count)
       points += Number(temperatures) + Number(humidities)

@@ -1,7 +1,7 @@
 /** The SQL behind `latest/all`: how many points there are, and the points, raw or as means over buckets. */
 
+import type { Statement } from '../../store/questdb/client/questdb-pg.ts'
 import { readingsTable } from '../../store/tables.ts'
-import type { Statement } from '../questdb/questdb-connection.ts'
 
 /** The lengths of bucket that an answer may be thinned to, finest first. */
 export const bucketMinutes = [1, 5, 15, 60, 360, 1440] as const

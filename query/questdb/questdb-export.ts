@@ -3,10 +3,10 @@
  * takes 75, of 525,600 in 0.2 s where that takes 0.9. Whether it gives them depends on the server, so it may say no.
  */
 
-import http, { type IncomingMessage } from 'node:http'
-import https from 'node:https'
+import type { IncomingMessage } from 'node:http'
 import { release } from '../../analytics/release.ts'
-import { QueryFailed } from '../query-failed.ts'
+import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
+import { QuestdbError } from '../../store/questdb/client/questdb-error.ts'
 import type { WorkerSettings } from '../task.ts'
 import { ParquetUnreadable, parquetMagic, readDoubleColumns } from './parquet.ts'
 
@@ -24,7 +24,7 @@ export interface QuestdbExport {
   close(): void
 }
 
-type Settings = Pick<WorkerSettings, 'questdbHttp' | 'connectTimeoutMs' | 'statementTimeoutMs'>
+type Settings = Pick<WorkerSettings, 'questdb' | 'connectTimeoutMs' | 'statementTimeoutMs'>
 
 interface Answer {
   readonly status: number
@@ -36,46 +36,30 @@ interface Answer {
 const frameBytesMax = 64 * 1024
 const pageShareMax = 1.05
 
-export function createQuestdbExport({ questdbHttp, connectTimeoutMs, statementTimeoutMs }: Settings): QuestdbExport {
-  const module = questdbHttp.tls ? https : http
-  const agent = new module.Agent({ keepAlive: true, maxSockets: 1 })
-  const { host, port, authorization } = questdbHttp
-  const headers = {
-    'statement-timeout': String(statementTimeoutMs),
-    ...(authorization === undefined ? {} : { authorization }),
-  }
+export function createQuestdbExport({ questdb, connectTimeoutMs, statementTimeoutMs }: Settings): QuestdbExport {
+  const client = createQuestdbClient(questdb.http, 1)
+  const headers = { 'statement-timeout': String(statementTimeoutMs) }
 
   /** Rejects when there is no whole answer. */
-  function get(asked: ColumnsAsked, signal: AbortSignal): Promise<Answer> {
+  async function get(asked: ColumnsAsked, signal: AbortSignal): Promise<Answer> {
     const path = `/exp?fmt=parquet&compression_codec=uncompressed&query=${encodeURIComponent(asked.sql)}`
-    return new Promise((resolve, reject) => {
-      const request = module.get({ host, port, path, agent, headers, signal })
-      request.on('error', reject)
-      request.on('socket', socket => {
-        if (!socket.connecting) return
-        const giveUp = () => request.destroy(new Error('it does not accept a connection'))
-        const timer = setTimeout(giveUp, connectTimeoutMs)
-        request.on('close', () => clearTimeout(timer))
-        socket.once('connect', () => clearTimeout(timer))
-      })
-      request.on('response', response => answerIn(response, asked).then(resolve, reject))
-    })
+    return await answerIn(await client.get(path, { signal, headers, connectTimeoutMs }), asked)
   }
 
-  async function read(asked: ColumnsAsked, client: AbortSignal): Promise<Float64Array[] | undefined> {
+  async function read(asked: ColumnsAsked, signal: AbortSignal): Promise<Float64Array[] | undefined> {
     const startedMs = performance.now()
     let answer: Answer | undefined
     try {
-      answer = await get(asked, client)
+      answer = await get(asked, signal)
     } catch {
-      if (client.aborted) throw new QueryFailed('CANCELLED', 'while it was read')
+      if (signal.aborted) throw new QuestdbError('CANCELLED', 'while it was read')
     }
     const isLate = performance.now() - startedMs >= statementTimeoutMs
-    if (isLate && answer?.status !== 200) throw new QueryFailed('TIMED_OUT', 'while it was read')
+    if (isLate && answer?.status !== 200) throw new QuestdbError('TIMED_OUT', 'while it was read')
     return answer?.columns
   }
 
-  return { read, close: () => agent.destroy() }
+  return { read, close: client.close }
 }
 
 /** Resolves as soon as its file is whole; rejects when it breaks off. */

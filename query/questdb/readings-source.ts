@@ -1,12 +1,12 @@
 /** A device's readings for an analysis, fetched in a worker: every one of them, or by the hour, as columns of numbers. */
 
 import assert from 'node:assert/strict'
+import type { PgConnection } from '../../store/questdb/client/questdb-pg.ts'
 import { hourlyColumns, hourlyFigures, type Metric, metrics, readingsTable } from '../../store/tables.ts'
-import { QueryFailed } from '../query-failed.ts'
+import { failureCode, QueryFailed } from '../query-failed.ts'
 import type { HourlyColumns, HourlySeries, Series } from '../series.ts'
 import type { WorkerSettings } from '../task.ts'
 import { type HoursAsked, hourlySql, hoursMax } from './hourly-sql.ts'
-import type { Connection } from './questdb-connection.ts'
 import { type ColumnsAsked, createQuestdbExport } from './questdb-export.ts'
 import { ReadingsColumns } from './readings-columns.ts'
 
@@ -20,7 +20,7 @@ interface SeriesAsked {
   readonly rowsMax: number
 }
 
-/** Throws QueryFailed for the world's failures. */
+/** Rejects with a QueryFailed or a QuestdbError for the world's failures. */
 export interface ReadingsSource {
   series(asked: SeriesAsked, signal: AbortSignal): Promise<Series>
   hourly(asked: HoursAsked, signal: AbortSignal): Promise<HourlySeries>
@@ -29,9 +29,9 @@ export interface ReadingsSource {
   close(): void
 }
 
-type Settings = Pick<WorkerSettings, 'questdbHttp' | 'connectTimeoutMs' | 'statementTimeoutMs'>
+type Settings = Pick<WorkerSettings, 'questdb' | 'connectTimeoutMs' | 'statementTimeoutMs'>
 
-export function createReadingsSource(settings: Settings, connection: Connection): ReadingsSource {
+export function createReadingsSource(settings: Settings, connection: PgConnection): ReadingsSource {
   const questdbExport = createQuestdbExport(settings)
 
   /** The first column is a time in microseconds, and comes back in milliseconds. */
@@ -69,7 +69,7 @@ export function createReadingsSource(settings: Settings, connection: Connection)
         return await readHours(asked, signal)
       } catch (error) {
         // The view may just be made anew.
-        if (!(error instanceof QueryFailed) || error.code !== 'DATABASE_AWAY') throw error
+        if (failureCode(error) !== 'DATABASE_AWAY') throw error
         return await readHours({ ...asked, rawFromUs: Number.NEGATIVE_INFINITY }, signal)
       }
     },
@@ -90,7 +90,7 @@ const newestSql = `SELECT cast(ts AS LONG) FROM ${readingsTable} WHERE device = 
 
 /** The same rows as text, four times as slow; where it cannot give them either, it says why. */
 async function readOverPg(
-  connection: Connection,
+  connection: PgConnection,
   { sql, columnCount, rowsMax }: ColumnsAsked,
   signal: AbortSignal,
 ): Promise<Float64Array[]> {

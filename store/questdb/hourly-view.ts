@@ -3,9 +3,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../log.ts'
 import { hourlyView, hourlyViewQuery, hourlyViewSql, readingsTable } from '../tables.ts'
+import type { QuestdbAddress } from './client/questdb-address.ts'
+import { createQuestdbClient, type QuestdbClient } from './client/questdb-client.ts'
+import { isUnanswered } from './client/questdb-error.ts'
 import { type ViewAction, type ViewSeen, ViewWatch } from './hourly-view-watch.ts'
-import type { QuestdbAddress } from './questdb-address.ts'
-import { createQuestdbClient, type QuestdbClient } from './questdb-client.ts'
 
 export interface HourlyView {
   /** It was looked at for the first time. */
@@ -44,7 +45,7 @@ const looksPerRefresh = 50
 export function watchHourlyView(options: HourlyViewOptions): HourlyView {
   const { address, ready, isUp, lookEveryMs = lookEveryMsUsual, log } = options
   const { refreshEveryMs = refreshEveryMsUsual, graceMs = graceMsUsual } = options
-  const client = createQuestdbClient(address)
+  const client = createQuestdbClient(address.http)
   const closing = new AbortController()
   const watch = new ViewWatch({ refreshEveryMs, graceMs, monotonicMs: () => performance.now() })
   let trouble: string | undefined
@@ -58,8 +59,7 @@ export function watchHourlyView(options: HourlyViewOptions): HourlyView {
       watch.lose()
       const reason = error instanceof Error ? error.message : String(error)
       // That it does not answer at all is told elsewhere.
-      const isAnswer = error instanceof Error && !('code' in error)
-      if (isAnswer && reason !== trouble) {
+      if (!isUnanswered(error) && reason !== trouble) {
         log.warn({ reason }, 'QuestDB keeps no hours for us: questions about hours are answered from the readings')
         trouble = reason
       }

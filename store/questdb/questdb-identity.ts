@@ -1,8 +1,9 @@
 /** What a QuestDB is, and whether it is reached by both of its protocols with what was given. */
 
-import pg from 'pg'
-import type { QuestdbAddress } from './questdb-address.ts'
-import type { QuestdbClient } from './questdb-client.ts'
+import type { QuestdbAddress } from './client/questdb-address.ts'
+import type { QuestdbClient } from './client/questdb-client.ts'
+import { QuestdbError, questdbError } from './client/questdb-error.ts'
+import { createPgConnection } from './client/questdb-pg.ts'
 import { type Parameter, readParameters } from './questdb-settings.ts'
 
 const askTimeoutMs = 5000
@@ -26,23 +27,16 @@ export async function identifyQuestdb(client: QuestdbClient, address: QuestdbAdd
 }
 
 /** Reads go over the PostgreSQL protocol, which has an address and a password of its own. */
-async function checkPg({ pg: { host, port, ...access } }: QuestdbAddress): Promise<void> {
-  const client = new pg.Client({
-    host,
-    port,
-    ...access,
-    connectionTimeoutMillis: askTimeoutMs,
-    query_timeout: askTimeoutMs,
-  })
-  client.on('error', () => undefined)
+async function checkPg({ pg }: QuestdbAddress): Promise<void> {
+  const connection = createPgConnection(pg, { connectTimeoutMs: askTimeoutMs, statementTimeoutMs: askTimeoutMs })
+  const signal = AbortSignal.timeout(askTimeoutMs)
   try {
-    await client.connect()
-    await client.query('SELECT 1')
+    await connection.read({ text: 'SELECT 1', values: [] }, signal, () => undefined)
   } catch (error) {
-    throw new Error(
-      `over the PostgreSQL protocol at ${host}:${port}: ${error instanceof Error ? error.message : String(error)}`,
-    )
+    const { code, message } = questdbError(error)
+    const reason = signal.aborted ? `no answer within ${askTimeoutMs} ms` : message
+    throw new QuestdbError(code, `over the PostgreSQL protocol at ${pg.host}:${pg.port}: ${reason}`)
   } finally {
-    await client.end().catch(() => undefined)
+    await connection.close()
   }
 }

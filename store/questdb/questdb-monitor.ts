@@ -3,8 +3,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../log.ts'
 import { StartError } from '../start-error.ts'
-import type { QuestdbAddress } from './questdb-address.ts'
-import { createQuestdbClient, type QuestdbClient } from './questdb-client.ts'
+import type { QuestdbAddress } from './client/questdb-address.ts'
+import { createQuestdbClient, type QuestdbClient } from './client/questdb-client.ts'
+import { QuestdbError } from './client/questdb-error.ts'
 import { identifyQuestdb } from './questdb-identity.ts'
 import type { Parameter } from './questdb-settings.ts'
 import { ensureTables } from './questdb-tables.ts'
@@ -55,7 +56,7 @@ interface Facts {
 
 export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
   const { address, name, retryMsMax, log, remindMs = 60_000 } = options
-  const client = createQuestdbClient(address)
+  const client = createQuestdbClient(address.http)
   const probe = createProbe(client)
   const reminder = createReminder(
     reason => log.warn({ reason }, `${name} is away; readings wait in the journal`),
@@ -90,7 +91,7 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
       const reason = `${name} cannot be used: ${error instanceof Error ? error.message : String(error)}`
       if (state.state === 'starting' && options.startsNow) state = { state: 'starting', reason }
       // That nobody listens is no news where the reason is known.
-      else if (!(state.state === 'away' && isRefused(error))) markAway(reason)
+      else if (!(state.state === 'away' && isNotListening(error))) markAway(reason)
       else reminder.remind(state.reason)
     }
   }
@@ -161,8 +162,8 @@ function createProbe(client: QuestdbClient): () => Promise<boolean> {
   }
 }
 
-function isRefused(error: unknown): boolean {
-  return (error as { code?: string }).code === 'ECONNREFUSED'
+function isNotListening(error: unknown): boolean {
+  return error instanceof QuestdbError && error.code === 'NOT_LISTENING'
 }
 
 /** All that is asked and done each time it has come up: a given one may come back as another one. */

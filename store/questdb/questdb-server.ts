@@ -10,8 +10,8 @@ import { logSize, logTail } from '../process/server-log.ts'
 import { launch, type ServerProcess, stopLeftBehind } from '../process/server-process.ts'
 import { type Supervised, supervise } from '../process/supervisor.ts'
 import { readingsTable } from '../tables.ts'
+import { basicAuthorization } from './client/questdb-address.ts'
 import { type Java, javaEnvironment } from './java.ts'
-import { basicAuthorization } from './questdb-address.ts'
 import { type CommitMode, logSettingsText, type OwnQuestdb, ownSettings, settingsText } from './questdb-settings.ts'
 
 export interface QuestdbServerOptions {

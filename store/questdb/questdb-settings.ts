@@ -1,7 +1,7 @@
 /** The settings of our own QuestDB, as text for its configuration and for a comparison with what it really runs with. */
 
-import type { QuestdbAddress } from './questdb-address.ts'
-import type { QuestdbClient, Row } from './questdb-client.ts'
+import type { QuestdbAddress } from './client/questdb-address.ts'
+import type { QuestdbClient, SqlRow } from './client/questdb-client.ts'
 
 export type CommitMode = 'sync' | 'nosync'
 
@@ -82,7 +82,7 @@ const askTimeoutMs = 5000
 export async function readParameters(client: QuestdbClient): Promise<ReadonlyMap<string, Parameter>> {
   const rows = await client.exec('SELECT property_path, value, value_source FROM (SHOW PARAMETERS)', askTimeoutMs)
   return new Map(
-    rows.map(([key, value, source]: Row) => [String(key), { value: String(value), source: String(source) }]),
+    rows.map(([key, value, source]: SqlRow) => [String(key), { value: String(value), source: String(source) }]),
   )
 }
 

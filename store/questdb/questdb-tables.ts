@@ -1,7 +1,7 @@
 /** Makes our tables in QuestDB and looks whether those that are there can hold what we promise. */
 
 import { metrics, readingsTable, readingsTableSql } from '../tables.ts'
-import type { QuestdbClient } from './questdb-client.ts'
+import type { QuestdbClient } from './client/questdb-client.ts'
 
 const timeoutMs = 10_000
 

@@ -2,9 +2,9 @@
 
 import { StartError } from '../start-error.ts'
 import type { StoreOptions } from '../store-options.ts'
+import { parseQuestdbAddress, type QuestdbAddress } from './client/questdb-address.ts'
 import { type HourlyView, watchHourlyView } from './hourly-view.ts'
 import { findJava, mavenEnvironment } from './java.ts'
-import { parseQuestdbAddress, type QuestdbAddress } from './questdb-address.ts'
 import { questdbJar } from './questdb-jar.ts'
 import { monitorQuestdb, type QuestdbMonitor, type QuestdbState } from './questdb-monitor.ts'
 import { planQuestdb, startQuestdb, stopQuestdbLeftBehind } from './questdb-server.ts'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { createEraseJobs, type EraseJobs } from '../../api/admin/erase-jobs.ts'
 import { NewDevice } from '../../auth/devices/device.ts'
-import { createQuestdbClient } from '../../store/questdb/questdb-client.ts'
+import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import { openParts } from '../support/admin.ts'
 import { silentLog, startDatabases } from '../support/databases.ts'
 import { records } from '../support/journal-parts.ts'
@@ -15,7 +15,7 @@ const { store } = await startDatabases(t)
 await store.questdb.ready
 const { ingest, devices, journal } = await openParts(t, store)
 ingest.startForwarding(store.questdb.address.http, true)
-const questdb = createQuestdbClient(store.questdb.address)
+const questdb = createQuestdbClient(store.questdb.address.http)
 t.teardown(() => questdb.close())
 const options = { devices, ingest, store, log: silentLog }
 

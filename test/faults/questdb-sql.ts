@@ -1,6 +1,6 @@
 /** Statements to QuestDB past the service, and the rows that it has stored. */
 
-import type { QuestdbAddress } from '../../store/questdb/questdb-address.ts'
+import type { QuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
 import { hourlyView, readingsTable } from '../../store/tables.ts'
 import { until } from '../support/processes.ts'
 import type { StoredRow } from './oracle.ts'

@@ -3,13 +3,14 @@
 import { test } from 'tap'
 import { Forwarder } from '../../ingest/forwarder/forwarder.ts'
 import type { ForwarderStatus } from '../../ingest/forwarder/forwarder-status.ts'
-import { connectQuestdb, type QuestdbHttp } from '../../ingest/forwarder/questdb.ts'
+import { connectQuestdb } from '../../ingest/forwarder/questdb.ts'
 import { revisionSlots } from '../../ingest/forwarder/touched.ts'
 import { openDisk } from '../../ingest/journal/disk.ts'
 import { recoverJournal } from '../../ingest/journal/recovery.ts'
 import { SegmentWriter } from '../../ingest/journal/segment-writer.ts'
 import { systemTiming } from '../../ingest/timing.ts'
-import { createQuestdbClient } from '../../store/questdb/questdb-client.ts'
+import type { QuestdbHttp } from '../../store/questdb/client/questdb-address.ts'
+import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import { readingsTable } from '../../store/tables.ts'
 import { startAnsweringProxy } from '../faults/answering-proxy.ts'
 import { createRandom } from '../faults/seeded-random.ts'
@@ -71,7 +72,7 @@ test('a backlog drains over a slow link and through a proxy with a limit', async
   const { store } = await startDatabases(t)
   await store.questdb.ready
   const { address } = store.questdb
-  const client = createQuestdbClient(address)
+  const client = createQuestdbClient(address.http)
   t.teardown(() => client.close())
   const stored = async (number: number) =>
     (await client.exec(`SELECT count() FROM ${readingsTable} WHERE device = 'device-${number}'`, 60_000))[0]?.[0]

@@ -4,7 +4,7 @@ import type { QueryDevice } from '../../query/fleet.ts'
 import type { Answer, Body } from '../../query/kept/body.ts'
 import type { QueryLimits } from '../../query/limits.ts'
 import { createQuery, type Query, type QueryOptions } from '../../query/query.ts'
-import type { HttpAddress, PgAddress } from '../../query/task.ts'
+import type { QuestdbHttp, QuestdbPg } from '../../store/questdb/client/questdb-address.ts'
 import { silentLog, type TestHooks } from '../support/databases.ts'
 
 interface Clock {
@@ -34,16 +34,16 @@ export interface TestQueryOptions {
   readonly log?: QueryOptions['log']
   readonly questdbAnswers?: NonNullable<QueryOptions['questdbAnswers']>
   /** Without one nobody answers over HTTP. */
-  readonly http?: HttpAddress
+  readonly http?: QuestdbHttp
 }
 
 /** However slow the machine is, only a hang is given up. */
 const unhurried = { timeoutMs: 600_000, connectTimeoutMs: 600_000 }
-const nowhere: HttpAddress = { host: '127.0.0.1', port: 1, tls: false, authorization: undefined }
+const nowhere: QuestdbHttp = { host: '127.0.0.1', port: 1, tls: false, authorization: undefined }
 
 export function queryAt(
   t: TestHooks,
-  pg: PgAddress,
+  pg: QuestdbPg,
   time: string,
   { http = nowhere, limits, ...options }: TestQueryOptions = {},
 ): TestQuery {

@@ -4,9 +4,9 @@ import t, { type Test, test } from 'tap'
 import { openIngest } from '../../ingest/ingest.ts'
 import { type DeviceRef, recordLength, writeRecord } from '../../ingest/journal/record.ts'
 import type { Reading } from '../../ingest/reading.ts'
-import { createConnection } from '../../query/questdb/questdb-connection.ts'
 import { createReadingsSource } from '../../query/questdb/readings-source.ts'
 import type { HourlySeries } from '../../query/series.ts'
+import { createPgConnection } from '../../store/questdb/client/questdb-pg.ts'
 import { watchHourlyView } from '../../store/questdb/hourly-view.ts'
 import { hourlyFigures, metrics } from '../../store/tables.ts'
 import { silentLog, temporaryFolder } from '../support/databases.ts'
@@ -39,8 +39,8 @@ const view = watchHourlyView({
   log: silentLog,
 })
 t.teardown(() => view.close())
-const settings = { questdb: address.pg, questdbHttp: address.http, connectTimeoutMs: 3000, statementTimeoutMs: 20_000 }
-const connection = createConnection(settings)
+const settings = { questdb: address, connectTimeoutMs: 3000, statementTimeoutMs: 20_000 }
+const connection = createPgConnection(address.pg, settings)
 const source = createReadingsSource(settings, connection)
 t.teardown(() => connection.close())
 t.teardown(() => source.close())

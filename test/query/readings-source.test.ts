@@ -4,28 +4,28 @@ import fc from 'fast-check'
 import pg from 'pg'
 import t, { type Test, test } from 'tap'
 import { ParquetUnreadable, readDoubleColumns } from '../../query/questdb/parquet.ts'
-import { createConnection } from '../../query/questdb/questdb-connection.ts'
 import { createReadingsSource, type ReadingsSource } from '../../query/questdb/readings-source.ts'
-import type { HttpAddress, PgAddress } from '../../query/task.ts'
+import type { QuestdbHttp, QuestdbPg } from '../../store/questdb/client/questdb-address.ts'
+import { createPgConnection } from '../../store/questdb/client/questdb-pg.ts'
 import { metrics, readingsTable } from '../../store/tables.ts'
 import type { TestHooks } from '../support/databases.ts'
 import { startQuestdb } from '../support/questdb.ts'
 
 const questdb = await startQuestdb(t)
 const { address } = questdb
-const nowhere: HttpAddress = { host: '127.0.0.1', port: 1, tls: false, authorization: undefined }
+const nowhere: QuestdbHttp = { host: '127.0.0.1', port: 1, tls: false, authorization: undefined }
 const never = new AbortController().signal
 const us = (time: string) => Date.parse(time) * 1000
 
 interface Reached {
-  readonly http?: HttpAddress
-  readonly pg?: PgAddress
+  readonly http?: QuestdbHttp
+  readonly pg?: QuestdbPg
   readonly timeoutMs?: number
 }
 
 function sourceAt(hooks: TestHooks, { http = address.http, pg = address.pg, timeoutMs = 600_000 }: Reached = {}) {
-  const settings = { questdb: pg, questdbHttp: http, connectTimeoutMs: 600_000, statementTimeoutMs: timeoutMs }
-  const connection = createConnection(settings)
+  const settings = { questdb: { http, pg }, connectTimeoutMs: 600_000, statementTimeoutMs: timeoutMs }
+  const connection = createPgConnection(settings.questdb.pg, settings)
   const source = createReadingsSource(settings, connection)
   hooks.teardown(() => connection.close())
   hooks.teardown(() => source.close())
@@ -135,7 +135,7 @@ test('the newest reading is the last one up to a moment', async t => {
 
 test('a QuestDB that is away and nobody who waits are told apart', async t => {
   const away = sourceAt(t, { http: nowhere, pg: { ...address.pg, port: 1 } })
-  await t.rejects(away.series(everything, never), { code: 'DATABASE_AWAY' })
+  await t.rejects(away.series(everything, never), { code: 'NOT_LISTENING' })
   const hanging = await between(t, () => undefined)
   const source = sourceAt(t, { http: hanging })
   const leaving = new AbortController()

@@ -8,8 +8,8 @@ import t, { test } from 'tap'
 import { openDataDirectory } from '../../store/data-directory.ts'
 import { connectPatiently } from '../../store/postgres/postgres-connect.ts'
 import { freePort } from '../../store/process/free-port.ts'
-import { parseQuestdbAddress } from '../../store/questdb/questdb-address.ts'
-import { createQuestdbClient } from '../../store/questdb/questdb-client.ts'
+import { parseQuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
+import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import { monitorQuestdb } from '../../store/questdb/questdb-monitor.ts'
 import { openStore, type Store } from '../../store/store.ts'
 import type { StoreOptions } from '../../store/store-options.ts'
@@ -133,7 +133,7 @@ test('a frozen QuestDB is known not to answer, and known to answer when it goes 
 
 test('a table of our name that could not keep our promise is refused until it is right', async t => {
   await until('QuestDB is up', () => store.questdb.state().state === 'up')
-  const client = createQuestdbClient(store.questdb.address)
+  const client = createQuestdbClient(store.questdb.address.http)
   t.teardown(() => client.close())
   await client.exec(`DROP TABLE ${readingsTable}`, hangMs)
   await client.exec(readingsTableSql.replace(/ DEDUP.*/, ''), hangMs)

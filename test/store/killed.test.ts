@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { type Test, test } from 'tap'
 import { openDataDirectory } from '../../store/data-directory.ts'
 import { recordedServer } from '../../store/process/process-identity.ts'
+import { createQuestdbClient, type QuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import { openQuestdb } from '../../store/questdb/questdb.ts'
-import { createQuestdbClient, type QuestdbClient } from '../../store/questdb/questdb-client.ts'
 import { openStore } from '../../store/store.ts'
 import { readingsTable } from '../../store/tables.ts'
 import { storeOptions, type TestHooks, temporaryFolder } from '../support/databases.ts'
@@ -135,7 +135,7 @@ test('a QuestDB that was killed in its very first start, or while it made our ta
   t.teardown(() => directory.close())
   async function during<Result>(work: (client: QuestdbClient) => Promise<Result>): Promise<Result> {
     const questdb = await openQuestdb(storeOptions(directory), new AbortController().signal)
-    const client = createQuestdbClient(questdb.address)
+    const client = createQuestdbClient(questdb.address.http)
     try {
       await questdb.ready
       return await work(client)

@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'tap'
 import { openDataDirectory } from '../../store/data-directory.ts'
-import { createQuestdbClient } from '../../store/questdb/questdb-client.ts'
+import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import { openStore } from '../../store/store.ts'
 import { readingsTable } from '../../store/tables.ts'
 import { startDatabases, storeOptions, temporaryFolder } from '../support/databases.ts'
@@ -40,13 +40,10 @@ test('both databases come up by themselves, safe by their settings, and leave no
   t.equal(questdb.commitMode(), 'sync', 'a variable of the environment does not weaken it')
   t.equal(questdb.version(), '9.3.4')
   t.match(store.versions(), { postgres: /^18\./, questdb: '9.3.4', java: /^\d+/ })
-  const client = createQuestdbClient(questdb.address)
+  const client = createQuestdbClient(questdb.address.http)
   t.teardown(() => client.close())
   t.strictSame(await client.exec(`SELECT count() FROM ${readingsTable}`, hangMs), [[0]])
-  const stranger = createQuestdbClient({
-    ...questdb.address,
-    http: { ...questdb.address.http, authorization: undefined },
-  })
+  const stranger = createQuestdbClient({ ...questdb.address.http, authorization: undefined })
   t.teardown(() => stranger.close())
   await t.rejects(stranger.exec('SELECT 1', hangMs), { message: /refuses the user or the password/ })
   t.equal(statSync(join(directory.questdb, 'root/conf/server.conf')).mode & 0o077, 0, 'its passwords are ours alone')
@@ -114,7 +111,7 @@ test('a database that dies is started again where it was; one that hangs is away
 
   await until('QuestDB is up again', () => questdb.state().state === 'up')
   t.not(serverPid(directory, 'questdb'), questdbPid)
-  const client = createQuestdbClient(questdb.address)
+  const client = createQuestdbClient(questdb.address.http)
   t.teardown(() => client.close())
   t.strictSame(await client.exec('SELECT 1', hangMs), [[1]], 'at the address that everybody knows')
 

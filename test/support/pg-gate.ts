@@ -2,11 +2,11 @@
 
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import type { PgAddress } from '../../query/task.ts'
+import type { QuestdbPg } from '../../store/questdb/client/questdb-address.ts'
 import type { TestHooks } from './databases.ts'
 
 export interface PgGate {
-  readonly address: PgAddress
+  readonly address: QuestdbPg
   /** Statements that were executed through the gate so far. */
   statements(): number
   /** Connections that are open now. */
@@ -22,7 +22,7 @@ export interface PgGate {
   open(): Promise<void>
 }
 
-export async function openGate(t: TestHooks, target: PgAddress): Promise<PgGate> {
+export async function openGate(t: TestHooks, target: QuestdbPg): Promise<PgGate> {
   const pairs = new Map<Socket, Socket>()
   let held = false
   let cuts = 0

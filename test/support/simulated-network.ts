@@ -5,6 +5,7 @@
 
 import type { QuestdbConnection, WriteAnswer } from '../../ingest/forwarder/questdb.ts'
 import type { RequestBody } from '../../ingest/forwarder/request-body.ts'
+import type { SqlRow } from '../../store/questdb/client/questdb-client.ts'
 import type { Random } from '../faults/seeded-random.ts'
 import { bodyOf, bytesOf } from './request-body.ts'
 import type { SimulatedQuestdb } from './simulated-questdb.ts'
@@ -62,7 +63,7 @@ export function createSimulatedNetwork(questdb: SimulatedQuestdb, time: VirtualT
     return (await answer) ?? noAnswer
   }
 
-  async function query(sql: string): Promise<unknown[][]> {
+  async function query(sql: string): Promise<readonly SqlRow[]> {
     if (questdb.away) throw new Error('connection refused')
     const served = server.serve(1 + random.below(5), () => inner.query(sql))
     const rows = await Promise.race([served, wait(timeoutMs)])

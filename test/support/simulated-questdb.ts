@@ -5,6 +5,7 @@
 
 import type { QuestdbConnection, WriteAnswer } from '../../ingest/forwarder/questdb.ts'
 import type { RequestBody } from '../../ingest/forwarder/request-body.ts'
+import type { SqlRow } from '../../store/questdb/client/questdb-client.ts'
 import { metrics } from '../../store/tables.ts'
 import { bytesOf } from './request-body.ts'
 
@@ -72,7 +73,7 @@ export function createSimulatedQuestdb(): SimulatedQuestdb {
     return { kind: 'stored' }
   }
 
-  async function query(sql: string): Promise<unknown[][]> {
+  async function query(sql: string): Promise<readonly SqlRow[]> {
     if (state.away) throw new Error('connection refused')
     state.asked++
     if (sql.startsWith('ALTER')) {

@@ -1,15 +1,15 @@
 /** One connection to QuestDB over the PostgreSQL protocol, made when it is first needed and again after it broke. */
 
 import pg from 'pg'
-import { QueryFailed } from '../query-failed.ts'
-import type { WorkerSettings } from '../task.ts'
+import type { QuestdbPg } from './questdb-address.ts'
+import { QuestdbError, questdbError } from './questdb-error.ts'
 
 const int8Oid = 20
 const float8Oid = 701
 /** No Date parser: it costs more than the query. Times are asked for as LONG and stay exact below 2^53. */
 const types = { getTypeParser: (oid: number) => (oid === int8Oid || oid === float8Oid ? Number : String) }
 
-export type Row = readonly (number | string | null)[]
+export type PgRow = readonly (number | string | null)[]
 
 export interface Statement {
   /** A statement with a name is prepared once a connection; its text never changes. */
@@ -19,25 +19,30 @@ export interface Statement {
   readonly values: readonly (number | string)[]
 }
 
-export interface Connection {
-  /** Hands over the rows as they arrive and keeps none; throws QueryFailed for the world's failures. */
-  read(statement: Statement, signal: AbortSignal, onRow: (row: Row) => void): Promise<void>
+export interface PgConnection {
+  /** Hands over the rows as they arrive and keeps none; rejects with a QuestdbError. */
+  read(statement: Statement, signal: AbortSignal, onRow: (row: PgRow) => void): Promise<void>
   close(): Promise<void>
 }
 
-type Settings = Pick<WorkerSettings, 'questdb' | 'connectTimeoutMs' | 'statementTimeoutMs'>
+export interface PgTimeouts {
+  readonly connectTimeoutMs: number
+  /** After this QuestDB ends a statement. */
+  readonly statementTimeoutMs: number
+}
 
-export function createConnection(settings: Settings): Connection {
+export function createPgConnection(address: QuestdbPg, timeouts: PgTimeouts): PgConnection {
+  const { host, port, user, password, database } = address
   let client: pg.Client | undefined
 
   async function connect(): Promise<pg.Client> {
     const made = new pg.Client({
-      ...settings.questdb,
+      ...{ host, port, user, password, database },
       ssl: false,
-      connectionTimeoutMillis: settings.connectTimeoutMs,
+      connectionTimeoutMillis: timeouts.connectTimeoutMs,
       keepAlive: true,
       // `pg`'s own statement_timeout is ignored by QuestDB; only the start-up option counts.
-      options: `-c statement_timeout=${settings.statementTimeoutMs}`,
+      options: `-c statement_timeout=${timeouts.statementTimeoutMs}`,
       types,
     })
     // A connection that breaks while idle says so here, and without a listener it would end the thread.
@@ -46,7 +51,9 @@ export function createConnection(settings: Settings): Connection {
     try {
       await made.connect()
     } catch (error) {
-      throw new QueryFailed('DATABASE_AWAY', messageOf(error))
+      const { code, message } = questdbError(error)
+      // It refuses a connection for no other reason.
+      throw new QuestdbError(code === 'REFUSED' ? 'ACCESS_DENIED' : code, message)
     }
     client = made
     return made
@@ -62,10 +69,10 @@ export function createConnection(settings: Settings): Connection {
     void used.end().catch(() => undefined)
   }
 
-  async function read(statement: Statement, signal: AbortSignal, onRow: (row: Row) => void): Promise<void> {
+  async function read(statement: Statement, signal: AbortSignal, onRow: (row: PgRow) => void): Promise<void> {
     if (client !== undefined) {
       let rowsSeen = 0
-      const onCountedRow = (row: Row) => {
+      const onCountedRow = (row: PgRow) => {
         rowsSeen++
         onRow(row)
       }
@@ -83,9 +90,9 @@ export function createConnection(settings: Settings): Connection {
     used: pg.Client,
     statement: Statement,
     signal: AbortSignal,
-    onRow: (row: Row) => void,
+    onRow: (row: PgRow) => void,
   ): Promise<void> {
-    if (signal.aborted) throw new QueryFailed('CANCELLED', 'before it began')
+    if (signal.aborted) throw new QuestdbError('CANCELLED', 'before it began')
     const cut = () => abandon(used)
     signal.addEventListener('abort', cut, { once: true })
     try {
@@ -93,8 +100,8 @@ export function createConnection(settings: Settings): Connection {
     } catch (error) {
       // A statement whose first run failed keeps its name taken on the connection, so the connection goes with it.
       abandon(used)
-      if (signal.aborted) throw new QueryFailed('CANCELLED', 'while it ran')
-      throw asFailure(error) ?? error
+      if (signal.aborted) throw new QuestdbError('CANCELLED', 'while it ran')
+      throw questdbError(error)
     } finally {
       signal.removeEventListener('abort', cut)
     }
@@ -107,34 +114,18 @@ export function createConnection(settings: Settings): Connection {
   return { read, close }
 }
 
-function run(client: pg.Client, statement: Statement, onRow: (row: Row) => void): Promise<void> {
+function run(client: pg.Client, statement: Statement, onRow: (row: PgRow) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const config: pg.QueryArrayConfig = { ...statement, values: [...statement.values], rowMode: 'array' }
     const query = new pg.Query(config)
-    query.on('row', (row: Row) => onRow(row))
+    query.on('row', (row: PgRow) => onRow(row))
     query.on('error', reject)
     query.on('end', () => resolve())
     client.query(query)
   })
 }
 
+/** Whether a new connection would help as little; a statement that is refused may have been prepared for an older table. */
 function isFinal(error: unknown): boolean {
-  return error instanceof QueryFailed && error.code !== 'DATABASE_AWAY'
-}
-
-/** The world's failure that an error stands for; undefined for one that is ours, as bad SQL. */
-function asFailure(error: unknown): QueryFailed | undefined {
-  const message = messageOf(error)
-  // What QuestDB says is a DatabaseError; all else is the connection.
-  if (!(error instanceof pg.DatabaseError)) return new QueryFailed('DATABASE_AWAY', message)
-  // QuestDB has one SQLSTATE for everything, so the text decides.
-  if (message.includes('timeout, query aborted')) return new QueryFailed('TIMED_OUT', message)
-  // It listens before its tables have been made.
-  if (message.includes('table does not exist')) return new QueryFailed('DATABASE_AWAY', message)
-  return undefined
-}
-
-function messageOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ')
-  return error instanceof Error ? error.message : String(error)
+  return error instanceof QuestdbError && (error.code === 'TIMED_OUT' || error.code === 'CANCELLED')
 }

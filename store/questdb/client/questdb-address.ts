@@ -1,16 +1,27 @@
 /** Where a QuestDB is reached: plain data, so that it can be posted to worker threads. */
 
-import { StartError } from '../start-error.ts'
+import { StartError } from '../../start-error.ts'
+
+export interface QuestdbHttp {
+  readonly host: string
+  readonly port: number
+  readonly tls: boolean
+  /** The value of the Authorization header. */
+  readonly authorization: string | undefined
+}
+
+/** Where it speaks the PostgreSQL protocol. */
+export interface QuestdbPg {
+  readonly host: string
+  readonly port: number
+  readonly user: string
+  readonly password: string
+  readonly database: string
+}
 
 export interface QuestdbAddress {
-  http: {
-    host: string
-    port: number
-    tls: boolean
-    /** The value of the Authorization header. */
-    authorization: string | undefined
-  }
-  pg: { host: string; port: number; user: string; password: string; database: string }
+  readonly http: QuestdbHttp
+  readonly pg: QuestdbPg
 }
 
 export function basicAuthorization(user: string, password: string): string {

@@ -1,0 +1,83 @@
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import pg from 'pg'
+import { test } from 'tap'
+import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
+import { isUnanswered, questdbError } from '../../store/questdb/client/questdb-error.ts'
+import { createPgConnection } from '../../store/questdb/client/questdb-pg.ts'
+import type { TestHooks } from '../support/databases.ts'
+
+const hangMs = 600_000
+
+/** A server that answers as the test says. */
+async function serverPort(t: TestHooks, answer: RequestListener): Promise<number> {
+  const server = createServer(answer)
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return (server.address() as AddressInfo).port
+}
+
+function clientAt(t: TestHooks, port: number) {
+  const client = createQuestdbClient({ host: '127.0.0.1', port, tls: false, authorization: undefined })
+  t.teardown(() => client.close())
+  return client
+}
+
+test('every failure of a statement over HTTP has its code', async t => {
+  const fails = async (answer: RequestListener, code: string, timeoutMs = hangMs) => {
+    const client = clientAt(t, await serverPort(t, answer))
+    await t.rejects(client.exec('SELECT 1', timeoutMs), { name: 'QuestdbError', code }, code)
+  }
+  const says =
+    (error: string): RequestListener =>
+    (_, response) =>
+      response.writeHead(400).end(JSON.stringify({ error }))
+  await t.rejects(clientAt(t, 1).exec('SELECT 1', hangMs), { code: 'NOT_LISTENING' })
+  await fails(request => request.socket.destroy(), 'NO_ANSWER')
+  await fails((_, response) => response.writeHead(200).write('{"dataset":', () => response.destroy()), 'NO_ANSWER')
+  await fails(() => undefined, 'NO_ANSWER', 50)
+  await fails((_, response) => response.writeHead(502).end('<html>bad gateway'), 'NO_ANSWER')
+  await fails((_, response) => response.writeHead(401).end(), 'ACCESS_DENIED')
+  await fails(says('timeout, query aborted [fd=1]'), 'TIMED_OUT')
+  await fails(says('table does not exist [table=readings]'), 'TABLE_MISSING')
+  await fails(says('unexpected token [SELCT]'), 'REFUSED')
+  await fails((_, response) => response.end('hello'), 'FAILED')
+  await fails((_, response) => response.end(`{"dataset":[["${'x'.repeat(5_000_000)}"]]}`), 'FAILED')
+})
+
+test('a client that is closed has no answer any more', async t => {
+  const asked = Promise.withResolvers<void>()
+  const client = clientAt(t, await serverPort(t, () => asked.resolve()))
+  const answer = client.exec('SELECT 1', hangMs)
+  const rejected = t.rejects(answer, { code: 'NO_ANSWER' })
+  await asked.promise
+  client.close()
+  await rejected
+})
+
+test('a connection over the PostgreSQL protocol fails with the same codes', async t => {
+  const access = { host: '127.0.0.1', user: 'admin', password: 'quest', database: 'qdb' }
+  const read = (port: number, signal = new AbortController().signal) => {
+    const connection = createPgConnection({ ...access, port }, { connectTimeoutMs: hangMs, statementTimeoutMs: hangMs })
+    t.teardown(() => connection.close())
+    return connection.read({ text: 'SELECT 1', values: [] }, signal, () => undefined)
+  }
+  await t.rejects(read(1), { name: 'QuestdbError', code: 'NOT_LISTENING' })
+  // Who speaks HTTP there closes the connection at the first byte that is not.
+  await t.rejects(read(await serverPort(t, () => undefined)), { code: 'NO_ANSWER' })
+  const said = (message: string) => questdbError(new pg.DatabaseError(message, message.length, 'error')).code
+  t.equal(said('timeout, query aborted [fd=1]'), 'TIMED_OUT')
+  t.equal(said('table does not exist [table=readings]'), 'TABLE_MISSING')
+  t.equal(said('unexpected token [SELCT]'), 'REFUSED')
+})
+
+test('only what QuestDB has not answered itself counts as unanswered', async t => {
+  const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
+  t.ok(isUnanswered(questdbError(refused)))
+  t.equal(questdbError(new AggregateError([refused, refused])).code, 'NOT_LISTENING')
+  t.equal(questdbError(new AggregateError([refused, new Error('reset')])).code, 'NO_ANSWER')
+  t.notOk(isUnanswered(questdbError(new pg.DatabaseError('unexpected token', 1, 'error'))))
+})
