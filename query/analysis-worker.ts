@@ -5,13 +5,13 @@ import { createLocalTime } from '../analytics/time/local-time.ts'
 import { createPgConnection } from '../store/questdb/client/questdb-pg.ts'
 import { answerDaily } from './answers/daily-task.ts'
 import { answerStats } from './answers/stats-task.ts'
-import { giveWay } from './give-way.ts'
 import { finishText } from './kept/finish.ts'
 import { createReadingsSource } from './questdb/readings-source.ts'
 import type { AnalysisQuestions, Task, TaskResult, WorkerSettings } from './task.ts'
+import { lowerThreadPriority } from './thread-priority.ts'
 import { answerTask } from './worker-door.ts'
 
-giveWay()
+lowerThreadPriority()
 const settings: WorkerSettings = workerData
 const { bodyBytesMax, rowsMax } = settings
 const source = createReadingsSource(settings, createPgConnection(settings.questdb.pg, settings))
