@@ -161,7 +161,7 @@ function createOwnServer(config: Config, log: Log, parts: Parts, isStopping: () 
     ingest: status,
     devices: () => devices.size(),
     questdbUp: () => store.questdb.state().state === 'up',
-    questionsWaiting: query.queueLengths,
+    queriesQueued: query.queueLengths,
     cache: query.cacheStatus,
     disk: () => readDisk(config.DATA_DIR),
     version: packageVersion(),

@@ -2,26 +2,26 @@
 
 import { type AnalysedDevice, analysedDevice } from './analysed-device.ts'
 import type { ComparePreset } from './answers/compare-answer.ts'
-import type { Ask } from './asking.ts'
-import type { Answer } from './kept/body.ts'
-import type { Built, Give } from './kept/kept-answers.ts'
+import type { Answer } from './cache/body.ts'
+import type { Built, Serve } from './cache/response-cache.ts'
 import type { QueryLimits } from './limits.ts'
-import type { AnalysisQuestions, LightQuestions } from './task.ts'
+import type { RunQuery } from './run-query.ts'
+import type { AnalysisQueries, LightQueries } from './task.ts'
 
-type Given = Answer | Promise<Answer>
+type Served = Answer | Promise<Answer>
 
 /** Of each, `client` aborts when the client has left. */
 export interface Analyses {
   /** Two devices side by side, hour by hour, up to the last reading. */
-  compare(a: AnalysedDevice, b: AnalysedDevice, how: CompareHow, client: AbortSignal): Given
+  compare(a: AnalysedDevice, b: AnalysedDevice, how: CompareHow, client: AbortSignal): Served
   /** The last day in full and the last month by the hour. */
-  detail(device: AnalysedDevice, how: DetailHow, client: AbortSignal): Given
+  detail(device: AnalysedDevice, how: DetailHow, client: AbortSignal): Served
   /** Everything that can be said of a device; its age is of the second of the request. */
-  stats(device: AnalysedDevice, how: StatsHow, client: AbortSignal): Given
+  stats(device: AnalysedDevice, how: StatsHow, client: AbortSignal): Served
   /** The last so many local days, today included. */
-  daily(device: AnalysedDevice, how: DailyHow, client: AbortSignal): Given
+  daily(device: AnalysedDevice, how: DailyHow, client: AbortSignal): Served
   /** Today, and four days like it. */
-  past(device: AnalysedDevice, client: AbortSignal): Given
+  past(device: AnalysedDevice, client: AbortSignal): Served
 }
 
 interface CompareHow {
@@ -45,9 +45,9 @@ interface DailyHow {
 }
 
 export interface AnalysesOptions {
-  readonly ask: Ask<LightQuestions>
-  readonly askAnalysis: Ask<AnalysisQuestions>
-  readonly give: Give
+  readonly runQuery: RunQuery<LightQueries>
+  readonly runAnalysis: RunQuery<AnalysisQueries>
+  readonly serve: Serve
   readonly now: () => number
   readonly revision: (deviceNumber: number) => number
   readonly rawFromUs: () => number
@@ -59,7 +59,7 @@ interface Analysis {
   readonly devices: readonly AnalysedDevice[]
   /** What was asked for beside the devices. */
   readonly how: object
-  /** How long an answer without new readings holds; the question itself is of the full minute. */
+  /** How long an answer without new readings holds; the query itself is of the full minute. */
   readonly untilMs?: number
   readonly maxAgeSeconds?: number
   readonly build: (nowMs: number, signal: AbortSignal) => Promise<Built>
@@ -69,18 +69,18 @@ interface Analysis {
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const usualMaxAgeSeconds = 5
-/** Longer ones take a thread that light questions would wait for. */
+/** Longer ones take a thread that light queries would wait for. */
 const lightDaysMax = 31
 
 export function createAnalyses(options: AnalysesOptions): Analyses {
-  const { ask, askAnalysis, give, now, revision, rawFromUs, limits } = options
+  const { runQuery, runAnalysis, serve, now, revision, rawFromUs, limits } = options
   /** Readings may be that far ahead of our clock. */
   const newestUs = () => (now() + limits.aheadMs) * 1000
 
-  function analyse({ name, devices, how, untilMs = minuteMs, build, client, ...rest }: Analysis): Given {
+  function analyse({ name, devices, how, untilMs = minuteMs, build, client, ...rest }: Analysis): Served {
     const untilNow = Math.floor(now() / untilMs)
     const revisions = devices.map(({ number }) => revision(number))
-    return give({
+    return serve({
       // With all that the registry says, so that what was changed there shows at once.
       key: JSON.stringify([name, how, devices]),
       version: `${revisions.join()}@${untilNow}`,
@@ -96,38 +96,38 @@ export function createAnalyses(options: AnalysesOptions): Analyses {
     compare(one, other, how, client) {
       const [a, b] = [analysedDevice(one), analysedDevice(other)]
       const build = (nowMs: number, signal: AbortSignal) =>
-        ask('compare', { a, b, ...how, nowMs, newestUs: newestUs(), rawFromUs: rawFromUs() }, signal)
+        runQuery('compare', { a, b, ...how, nowMs, newestUs: newestUs(), rawFromUs: rawFromUs() }, signal)
       // It ends at the last reading; when there is none, at the hour.
       return analyse({ name: 'compare', devices: [a, b], how, untilMs: hourMs, build, client })
     },
     detail(one, how, client) {
       const device = analysedDevice(one)
       const build = (nowMs: number, signal: AbortSignal) =>
-        ask('detail', { device, ...how, nowMs, rawFromUs: rawFromUs() }, signal)
+        runQuery('detail', { device, ...how, nowMs, rawFromUs: rawFromUs() }, signal)
       return analyse({ name: 'detail', devices: [device], how, build, client })
     },
     stats(one, how, client) {
       const device = analysedDevice(one)
       const build = (nowMs: number, signal: AbortSignal) =>
-        askAnalysis('stats', { device, ...how, nowMs, newestUs: newestUs() }, signal)
+        runAnalysis('stats', { device, ...how, nowMs, newestUs: newestUs() }, signal)
       // The age in it goes on counting.
       return analyse({ name: 'stats', devices: [device], how, maxAgeSeconds: 0, build, client })
     },
     daily(one, how, client) {
       const device = analysedDevice(one)
       const build = async (nowMs: number, signal: AbortSignal) => {
-        const question = { device, ...how, nowMs }
+        const query = { device, ...how, nowMs }
         const sinceMs = performance.now()
-        const built = how.days > lightDaysMax ? undefined : await ask('daily', question, signal)
-        // A few days may still be too much for a light question, when the device reports every second.
+        const built = how.days > lightDaysMax ? undefined : await runQuery('daily', query, signal)
+        // A few days may still be too much for a light query, when the device reports every second.
         const isEnough = built !== undefined && !(built.ok && built.body === 'TOO_LARGE')
-        return isEnough ? built : askAnalysis('daily', question, signal, sinceMs)
+        return isEnough ? built : runAnalysis('daily', query, signal, sinceMs)
       }
       return analyse({ name: 'daily', devices: [device], how, build, client })
     },
     past(one, client) {
       const device = analysedDevice(one)
-      const build = (nowMs: number, signal: AbortSignal) => ask('past', { device, nowMs }, signal)
+      const build = (nowMs: number, signal: AbortSignal) => runQuery('past', { device, nowMs }, signal)
       return analyse({ name: 'past', devices: [device], how: {}, build, client })
     },
   }

@@ -1,17 +1,17 @@
 /** One device's local day: kept until the device gets new readings. */
 
 import type { LocalTime } from '../analytics/time/local-time.ts'
-import type { Ask } from './asking.ts'
+import { type Answer, type Body, bodyOf } from './cache/body.ts'
+import { encodeBody } from './cache/encode-body.ts'
+import type { Serve } from './cache/response-cache.ts'
 import type { QueryDevice } from './fleet.ts'
-import { type Answer, type Body, bodyOf } from './kept/body.ts'
-import { finishBody } from './kept/finish.ts'
-import type { Give } from './kept/kept-answers.ts'
 import type { QueryLimits } from './limits.ts'
-import type { LightQuestions } from './task.ts'
+import type { RunQuery } from './run-query.ts'
+import type { LightQueries } from './task.ts'
 
 export interface DayOptions {
-  readonly ask: Ask<LightQuestions>
-  readonly give: Give
+  readonly runQuery: RunQuery<LightQueries>
+  readonly serve: Serve
   readonly local: LocalTime
   readonly now: () => number
   readonly revision: (deviceNumber: number) => number
@@ -24,9 +24,9 @@ const todayMaxAgeSeconds = 5
 /** A day that is over changes only when somebody sends old readings. */
 const pastMaxAgeSeconds = 60
 
-const emptyDay: Body = bodyOf(finishBody(new TextEncoder().encode('{"temperature":[],"humidity":[],"pressure":[]}')))
+const emptyDay: Body = bodyOf(encodeBody(new TextEncoder().encode('{"temperature":[],"humidity":[],"pressure":[]}')))
 
-export function createDay({ ask, give, local, now, revision, limits }: DayOptions): Day {
+export function createDay({ runQuery, serve, local, now, revision, limits }: DayOptions): Day {
   return (device, date, client) => {
     const range = local.day(date)
     if (range === undefined) return { ok: false, code: 'DATE_INVALID' }
@@ -35,14 +35,14 @@ export function createDay({ ask, give, local, now, revision, limits }: DayOption
     // No reading is that far ahead, none is from before 1970, and a zone may have left out a day.
     const isEmpty = range.startUs > nowUs + limits.aheadMs * 1000 || range.endUs <= 0 || range.startUs === range.endUs
     if (isEmpty) return { ok: true, body: emptyDay, maxAgeSeconds }
-    return give({
+    return serve({
       key: `day/${device.number}/${date}`,
       version: String(revision(device.number)),
       // A day of an older version is given only when QuestDB does not answer.
       freshMs: 0,
       staleMs: 0,
       maxAgeSeconds: () => maxAgeSeconds,
-      build: (_askedAtMs, signal) => ask('day', { symbol: device.symbol, ...range }, signal),
+      build: (_askedAtMs, signal) => runQuery('day', { symbol: device.symbol, ...range }, signal),
       client,
     })
   }

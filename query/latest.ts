@@ -3,16 +3,16 @@
  * while the next one is built.
  */
 
-import type { Ask } from './asking.ts'
+import type { Answer } from './cache/body.ts'
+import type { Serve } from './cache/response-cache.ts'
 import { encodeFleet, type QueryDevice } from './fleet.ts'
-import type { Answer } from './kept/body.ts'
-import type { Give } from './kept/kept-answers.ts'
 import type { QueryLimits } from './limits.ts'
-import type { LatestQuestion, LightQuestions } from './task.ts'
+import type { RunQuery } from './run-query.ts'
+import type { LatestQuery, LightQueries } from './task.ts'
 
 export interface LatestOptions {
-  readonly ask: Ask<LightQuestions>
-  readonly give: Give
+  readonly runQuery: RunQuery<LightQueries>
+  readonly serve: Serve
   readonly limits: QueryLimits
 }
 
@@ -31,7 +31,7 @@ interface Wanted {
 
 const hourMs = 3_600_000
 
-export function createLatest({ ask, give, limits }: LatestOptions): Latest {
+export function createLatest({ runQuery, serve, limits }: LatestOptions): Latest {
   const textOf = rememberFleet()
 
   function all(hours: number, devices: () => readonly QueryDevice[]): Answer | Promise<Answer> {
@@ -45,19 +45,19 @@ export function createLatest({ ask, give, limits }: LatestOptions): Latest {
   }
 
   function latest({ key, client, ...wanted }: Wanted): Answer | Promise<Answer> {
-    return give({
+    return serve({
       key,
       // It depends on the moment and on every device.
       version: undefined,
       freshMs: limits.rebuildMs,
       staleMs: limits.staleMs,
       maxAgeSeconds: ageMs => Math.max(0, Math.floor((limits.rebuildMs - ageMs) / 1000)),
-      build: (askedAtMs, signal) => ask('latest', questionOf(wanted, askedAtMs), signal),
+      build: (askedAtMs, signal) => runQuery('latest', queryOf(wanted, askedAtMs), signal),
       client,
     })
   }
 
-  function questionOf({ hours, narrowed, fleet }: Omit<Wanted, 'key'>, nowMs: number): LatestQuestion {
+  function queryOf({ hours, narrowed, fleet }: Omit<Wanted, 'key'>, nowMs: number): LatestQuery {
     const startUs = (nowMs - hours * hourMs) * 1000
     return { fleet: fleet(), narrowed, nowUs: nowMs * 1000, startUs, endUs: (nowMs + limits.aheadMs) * 1000 }
   }

@@ -9,12 +9,12 @@ import { buildDay } from './answers/day-answer.ts'
 import { answerDetail } from './answers/detail-task.ts'
 import { buildLatest } from './answers/latest-answer.ts'
 import { answerPast } from './answers/past-task.ts'
+import { encodeBody, encodeText } from './cache/encode-body.ts'
 import { createFleetReader } from './fleet.ts'
-import { finishBody, finishText } from './kept/finish.ts'
 import { createReadingsSource } from './questdb/readings-source.ts'
-import type { LightQuestions, Task, TaskResult, WorkerSettings } from './task.ts'
-import type { TaskSurroundings } from './task-surroundings.ts'
-import { answerTask } from './worker-door.ts'
+import { runTask } from './run-task.ts'
+import type { LightQueries, Task, TaskResult, WorkerSettings } from './task.ts'
+import type { TaskContext } from './task-context.ts'
 
 const settings: WorkerSettings = workerData
 const { bodyBytesMax, rowsMax } = settings
@@ -23,14 +23,14 @@ const source = createReadingsSource(settings, connection)
 const local = createLocalTime(settings.timeZone)
 const readFleet = createFleetReader()
 
-export function latest(task: Task<LightQuestions['latest']>): Promise<TaskResult> {
-  return answerTask(task, async signal => {
-    return finishBody(await buildLatest(task, readFleet(task.fleet), { connection, local, signal, bodyBytesMax }))
+export function latest(task: Task<LightQueries['latest']>): Promise<TaskResult> {
+  return runTask(task, async signal => {
+    return encodeBody(await buildLatest(task, readFleet(task.fleet), { connection, local, signal, bodyBytesMax }))
   })
 }
 
-export function day(task: Task<LightQuestions['day']>): Promise<TaskResult> {
-  return answerTask(task, async signal => finishBody(await buildDay(task, { connection, local, signal, bodyBytesMax })))
+export function day(task: Task<LightQueries['day']>): Promise<TaskResult> {
+  return runTask(task, async signal => encodeBody(await buildDay(task, { connection, local, signal, bodyBytesMax })))
 }
 
 export const compare = textTask(answerCompare)
@@ -38,10 +38,10 @@ export const detail = textTask(answerDetail)
 export const daily = textTask(answerDaily)
 export const past = textTask(answerPast)
 
-function textTask<Question>(answer: (question: Question, surroundings: TaskSurroundings) => Promise<string>) {
-  return (task: Task<Question>): Promise<TaskResult> => {
-    return answerTask(task, async signal => {
-      return finishText(await answer(task, { source, local, signal, rowsMax }), bodyBytesMax)
+function textTask<Request>(answer: (query: Request, context: TaskContext) => Promise<string>) {
+  return (task: Task<Request>): Promise<TaskResult> => {
+    return runTask(task, async signal => {
+      return encodeText(await answer(task, { source, local, signal, rowsMax }), bodyBytesMax)
     })
   }
 }

@@ -1,4 +1,4 @@
-/** The bounds of the questions, in one place. */
+/** The bounds of the queries, in one place. */
 
 import { availableParallelism } from 'node:os'
 
@@ -12,15 +12,15 @@ export interface QueryLimits {
   /** An answer, with all its statements in QuestDB and the wait for a thread. */
   readonly timeoutMs: number
   readonly connectTimeoutMs: number
-  /** Threads for light questions; more than one, so that a large answer does not hold up the small ones. */
+  /** Threads for light queries; more than one, so that a large answer does not hold up the small ones. */
   readonly threadsMax: number
   /** Threads for analyses, which compute for long: one processor is left to the readings that come in. */
   readonly analysisThreadsMax: number
   /** Of a thread; a large answer takes some tens, for its numbers lie in typed arrays outside the heap. */
   readonly heapMebibytesMax: number
-  /** Questions that may wait for a thread, in each pool. */
+  /** Queries that may wait for a thread, in each pool. */
   readonly queueMax: number
-  /** Readings that a light question may be made of: 31 days of one every five seconds. */
+  /** Readings that a light query may be made of: 31 days of one every five seconds. */
   readonly lightRowsMax: number
   /** Readings that an analysis may be made of: 30 days of one a second. They take 50 bytes each, some of them twice. */
   readonly analysisRowsMax: number

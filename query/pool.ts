@@ -1,4 +1,4 @@
-/** Worker threads for one kind of questions: a bounded queue before them, a deadline, and a way to stop. */
+/** Worker threads for one kind of queries: a bounded queue before them, a deadline, and a way to stop. */
 
 import { MessageChannel } from 'node:worker_threads'
 import { Piscina } from 'piscina'
@@ -6,7 +6,7 @@ import type { Log } from '../store/log.ts'
 import type { TaskResult, WorkerSettings } from './task.ts'
 
 export interface PoolOptions {
-  /** Exports a function for each question, under the question's name. */
+  /** Exports a function for each query, under the query's name. */
   readonly worker: URL
   readonly settings: WorkerSettings
   readonly threadsMax: number
@@ -14,9 +14,9 @@ export interface PoolOptions {
   readonly heapMebibytesMax: number
   /** For short-lived values; without a limit V8 keeps a hundred megabytes for them. */
   readonly youngMebibytesMax: number
-  /** Questions that may wait for a thread. */
+  /** Queries that may wait for a thread. */
   readonly queueMax: number
-  /** How long a question may take, the wait included; then it is asked to stop, and its thread ended if it does not. */
+  /** How long a query may take, the wait included; then it is asked to stop, and its thread ended if it does not. */
   readonly deadlineMs: number
   readonly log: Pick<Log, 'error'>
 }
@@ -25,23 +25,23 @@ export type PoolResult =
   | TaskResult
   | { readonly ok: false; readonly code: 'QUEUE_FULL' | 'CLOSING'; readonly reason: string }
 
-/** What each question is called and asks for. */
-export type QuestionsOf<Questions> = Record<keyof Questions, object>
+/** What each query is called and asks for. */
+export type QueriesOf<Queries> = Record<keyof Queries, object>
 
-export interface Pool<Questions extends QuestionsOf<Questions>> {
+export interface Pool<Queries extends QueriesOf<Queries>> {
   /** The deadline counts from `sinceMs` of `performance.now()`, else from now. */
-  ask<Name extends keyof Questions & string>(
+  run<Name extends keyof Queries & string>(
     name: Name,
-    question: Questions[Name],
+    query: Queries[Name],
     signal: AbortSignal,
     sinceMs?: number,
   ): Promise<PoolResult>
-  /** Questions that wait for a thread. */
+  /** Queries that wait for a thread. */
   queueLength(): number
   close(): Promise<void>
 }
 
-/** Why a question was given up from this side, and what that is called. */
+/** Why a query was given up from this side, and what that is called. */
 const givenUp = {
   late: { ok: false, code: 'TIMED_OUT', reason: 'it was not done at its deadline' },
   left: { ok: false, code: 'CANCELLED', reason: 'nobody waits for it' },
@@ -51,12 +51,12 @@ const givenUp = {
 /** A task that waits for QuestDB stops at once when it is told to. */
 const stopMsMax = 2000
 
-export function createPool<Questions extends QuestionsOf<Questions>>(options: PoolOptions): Pool<Questions> {
+export function createPool<Queries extends QueriesOf<Queries>>(options: PoolOptions): Pool<Queries> {
   const { queueMax, deadlineMs, log } = options
   const threads = new Piscina({
     filename: options.worker.href,
     workerData: options.settings,
-    // A thread takes some 25 MB: the first comes with the first question.
+    // A thread takes some 25 MB: the first comes with the first query.
     minThreads: 0,
     maxThreads: options.threadsMax,
     // A thread that is ended takes its connection, its prepared statements and its compiled code with it.
@@ -74,29 +74,29 @@ export function createPool<Questions extends QuestionsOf<Questions>>(options: Po
   threads.on('error', (error: unknown) => log.error({ err: error }, 'a thread of the query pool failed'))
   let closing: Promise<void> | undefined
 
-  async function ask(
+  async function run(
     name: string,
-    question: object,
+    query: object,
     signal: AbortSignal,
     sinceMs = performance.now(),
   ): Promise<PoolResult> {
     if (closing !== undefined) return givenUp.closed
-    if (threads.queueSize >= queueMax) return { ok: false, code: 'QUEUE_FULL', reason: `${queueMax} questions wait` }
+    if (threads.queueSize >= queueMax) return { ok: false, code: 'QUEUE_FULL', reason: `${queueMax} queries wait` }
     const call = createCall(Math.max(0, sinceMs + deadlineMs - performance.now()))
     const leave = () => call.giveUp('left')
     signal.addEventListener('abort', leave, { once: true })
     try {
-      return await run(name, question, call)
+      return await execute(name, query, call)
     } finally {
       signal.removeEventListener('abort', leave)
       call.end()
     }
   }
 
-  async function run(name: string, question: object, call: ReturnType<typeof createCall>): Promise<PoolResult> {
+  async function execute(name: string, query: object, call: ReturnType<typeof createCall>): Promise<PoolResult> {
     const { controlOfWorker, thread } = call
     try {
-      const task = { ...question, control: controlOfWorker }
+      const task = { ...query, control: controlOfWorker }
       const result = await threads.run(task, { name, transferList: [controlOfWorker], signal: thread })
       return result.ok ? result : (call.failure() ?? result)
     } catch (error) {
@@ -111,10 +111,10 @@ export function createPool<Questions extends QuestionsOf<Questions>>(options: Po
     return closing
   }
 
-  return { ask, queueLength: () => threads.queueSize, close }
+  return { run, queueLength: () => threads.queueSize, close }
 }
 
-/** One question on its way: told to stop by its deadline or by its client, whichever is first. */
+/** One query on its way: told to stop by its deadline or by its client, whichever is first. */
 function createCall(deadlineMs: number) {
   const { port1: control, port2: controlOfWorker } = new MessageChannel()
   const thread = new AbortController()

@@ -1,19 +1,20 @@
-/** Questions about readings: answered from memory where that is still right, else from QuestDB by a worker thread. */
+/** Queries about readings: answered from memory where that is still right, else from QuestDB by a worker thread. */
 
 import { createLocalTime } from '../analytics/time/local-time.ts'
 import type { Log } from '../store/log.ts'
 import type { QuestdbAddress } from '../store/questdb/client/questdb-address.ts'
 import { type Analyses, createAnalyses } from './analyses.ts'
-import { createAsk, createNote } from './asking.ts'
+import { createAvailabilityLog } from './availability-log.ts'
+import type { Answer, Body, Coding } from './cache/body.ts'
+import { type CacheStatus, createBodyCache } from './cache/body-cache.ts'
+import { createResponseCache } from './cache/response-cache.ts'
 import { createDay } from './day.ts'
 import type { QueryDevice } from './fleet.ts'
-import type { Answer, Body, Coding } from './kept/body.ts'
-import { type CacheStatus, createBodyCache } from './kept/body-cache.ts'
-import { createKeptAnswers } from './kept/kept-answers.ts'
 import { createLatest } from './latest.ts'
 import { defaultLimits, type QueryLimits } from './limits.ts'
 import { createPool } from './pool.ts'
-import type { AnalysisQuestions, LightQuestions } from './task.ts'
+import { createRunQuery } from './run-query.ts'
+import type { AnalysisQueries, LightQueries } from './task.ts'
 
 export interface QueryOptions {
   readonly questdb: QuestdbAddress
@@ -27,7 +28,7 @@ export interface QueryOptions {
    * 1970. Without it all are made of the readings.
    */
   readonly rawFromUs?: () => number
-  /** Whether QuestDB answers a probe; asked before each question. Without it each is tried. */
+  /** Whether QuestDB answers a probe; asked before each query. Without it each is tried. */
   readonly questdbAnswers?: () => boolean | Promise<boolean>
   readonly limits?: Partial<QueryLimits>
   readonly log: Log
@@ -42,7 +43,7 @@ export interface Query extends Analyses {
   day(device: QueryDevice, date: string, client: AbortSignal): Answer | Promise<Answer>
   /** A compressed form of a body; undefined when too many are being made just now. */
   coded(body: Body, coding: Coding): Buffer | Promise<Buffer> | undefined
-  /** Questions that wait for a thread, by pool. */
+  /** Queries that wait for a thread, by pool. */
   queueLengths(): Readonly<Record<'light' | 'analysis', number>>
   cacheStatus(): CacheStatus
   close(): Promise<void>
@@ -52,18 +53,18 @@ export function createQuery({ questdb, timeZone, now, revision, rawFromUs, log, 
   const limits = { ...defaultLimits, ...options.limits }
   const { light, analysis } = createPools(questdb, timeZone, limits, log)
   const cache = createBodyCache(limits.cacheBytesMax)
-  const give = createKeptAnswers({ cache, now, limits, log })
+  const serve = createResponseCache({ cache, now, limits, log })
   const local = createLocalTime(timeZone)
-  const note = createNote(log)
+  const logAvailability = createAvailabilityLog(log)
   const questdbAnswers = options.questdbAnswers ?? (() => true)
-  const ask = createAsk({ pool: light, note, local, questdbAnswers })
-  const askAnalysis = createAsk({ pool: analysis, note, local, questdbAnswers })
-  const latest = createLatest({ ask, give, limits })
-  const day = createDay({ ask, give, local, now, revision, limits })
+  const runQuery = createRunQuery({ pool: light, logAvailability, local, questdbAnswers })
+  const runAnalysis = createRunQuery({ pool: analysis, logAvailability, local, questdbAnswers })
+  const latest = createLatest({ runQuery, serve, limits })
+  const day = createDay({ runQuery, serve, local, now, revision, limits })
   const analyses = createAnalyses({
-    ask,
-    askAnalysis,
-    give,
+    runQuery,
+    runAnalysis,
+    serve,
     now,
     revision,
     rawFromUs: rawFromUs ?? (() => Number.NEGATIVE_INFINITY),
@@ -93,14 +94,14 @@ function createPools(questdb: QuestdbAddress, timeZone: string, limits: QueryLim
   }
   const { queueMax, heapMebibytesMax } = limits
   const shared = { queueMax, deadlineMs: limits.timeoutMs, heapMebibytesMax, log }
-  const light = createPool<LightQuestions>({
+  const light = createPool<LightQueries>({
     ...shared,
     worker: new URL('./light-worker.ts', import.meta.url),
     settings: { ...settings, rowsMax: limits.lightRowsMax },
     threadsMax: limits.threadsMax,
     youngMebibytesMax: 32,
   })
-  const analysis = createPool<AnalysisQuestions>({
+  const analysis = createPool<AnalysisQueries>({
     ...shared,
     worker: new URL('./analysis-worker.ts', import.meta.url),
     settings: { ...settings, rowsMax: limits.analysisRowsMax },

@@ -4,8 +4,8 @@ import type { MessagePort } from 'node:worker_threads'
 import type { QuestdbAddress } from '../store/questdb/client/questdb-address.ts'
 import type { AnalysedDevice } from './analysed-device.ts'
 import type { ComparePreset } from './answers/compare-answer.ts'
-import type { FinishedBody } from './kept/finish.ts'
-import type { Frame } from './kept/live-body.ts'
+import type { EncodedBody } from './cache/encode-body.ts'
+import type { ResponseTemplate } from './cache/response-template.ts'
 import type { FailureCode } from './query-failed.ts'
 import type { StatsLive } from './stats/live.ts'
 
@@ -22,9 +22,9 @@ export interface WorkerSettings {
 }
 
 /** A worker says at `control` that it has begun, and is told there to stop. */
-export type Task<Question> = Question & { readonly control: MessagePort }
+export type Task<Query> = Query & { readonly control: MessagePort }
 
-export interface LatestQuestion {
+export interface LatestQuery {
   /** The fleet as `encodeFleet` wrote it. */
   readonly fleet: string
   /** Whether the fleet is a part of all active devices, so that QuestDB should read only theirs. */
@@ -34,13 +34,13 @@ export interface LatestQuestion {
   readonly endUs: number
 }
 
-export interface DayQuestion {
+export interface DayQuery {
   readonly symbol: string
   readonly startUs: number
   readonly endUs: number
 }
 
-export interface CompareQuestion {
+export interface CompareQuery {
   readonly a: AnalysedDevice
   readonly b: AnalysedDevice
   readonly preset: ComparePreset
@@ -52,7 +52,7 @@ export interface CompareQuestion {
   readonly rawFromUs: number
 }
 
-export interface DetailQuestion {
+export interface DetailQuery {
   readonly device: AnalysedDevice
   /** At most so many for each metric; undefined: all. */
   readonly points: number | undefined
@@ -62,7 +62,7 @@ export interface DetailQuestion {
   readonly rawFromUs: number
 }
 
-export interface StatsQuestion {
+export interface StatsQuery {
   readonly device: AnalysedDevice
   readonly days: number
   /** The grid's; undefined: as the readings have it. */
@@ -72,36 +72,36 @@ export interface StatsQuestion {
   readonly newestUs: number
 }
 
-export interface DailyQuestion {
+export interface DailyQuery {
   readonly device: AnalysedDevice
   readonly days: number
   readonly nowMs: number
 }
 
-export interface PastQuestion {
+export interface PastQuery {
   readonly device: AnalysedDevice
   readonly nowMs: number
 }
 
-/** What each question of the light pool is called and asks for. */
-export interface LightQuestions {
-  readonly latest: LatestQuestion
-  readonly day: DayQuestion
-  readonly compare: CompareQuestion
-  readonly detail: DetailQuestion
-  readonly daily: DailyQuestion
-  readonly past: PastQuestion
+/** What each query of the light pool is called and asks for. */
+export interface LightQueries {
+  readonly latest: LatestQuery
+  readonly day: DayQuery
+  readonly compare: CompareQuery
+  readonly detail: DetailQuery
+  readonly daily: DailyQuery
+  readonly past: PastQuery
 }
 
 /** The same for the analysis pool; days are asked of it when they are many. */
-export interface AnalysisQuestions {
-  readonly stats: StatsQuestion
-  readonly daily: DailyQuestion
+export interface AnalysisQueries {
+  readonly stats: StatsQuery
+  readonly daily: DailyQuery
 }
 
-/** What a task comes to: a whole body, or one that is filled in when it is given out. */
-export type Finished = FinishedBody | Frame<StatsLive>
+/** What a task comes to: a whole body, or the template of one whose dynamic part is written when it is served. */
+export type Encoded = EncodedBody | ResponseTemplate<StatsLive>
 
 export type TaskResult =
-  | { readonly ok: true; readonly finished: Finished }
+  | { readonly ok: true; readonly encoded: Encoded }
   | { readonly ok: false; readonly code: FailureCode; readonly reason: string }

@@ -2,7 +2,7 @@
 
 import { LRUCache } from 'lru-cache'
 import Negotiator from 'negotiator'
-import type { Coding } from '../../query/kept/body.ts'
+import type { Coding } from '../../query/cache/body.ts'
 
 export type Form = Coding | 'identity'
 

@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { IngestStatus } from '../../ingest/ingest.ts'
-import type { CacheStatus } from '../../query/kept/body-cache.ts'
+import type { CacheStatus } from '../../query/cache/body-cache.ts'
 import { addIngest } from './ingest-metrics.ts'
 import { isLocalRequest } from './local-request.ts'
 import { counter, gauge } from './metric-kinds.ts'
@@ -43,8 +43,8 @@ export interface MetricsOptions {
   ingest: () => IngestStatus
   devices: () => number
   questdbUp: () => boolean
-  /** Questions that wait for a thread, by pool. */
-  questionsWaiting: () => Readonly<Record<string, number>>
+  /** Queries that wait for a thread, by pool. */
+  queriesQueued: () => Readonly<Record<string, number>>
   cache: () => CacheStatus
   disk: () => Promise<{ freeBytes: number; totalBytes: number }>
   version: string
@@ -75,7 +75,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   addIngest(registry, options.ingest)
   gauge(registry, 'barograph_devices', 'Devices in the registry.', options.devices)
   gauge(registry, 'barograph_questdb_up', '1 when QuestDB answers.', () => (options.questdbUp() ? 1 : 0))
-  addQuestions(registry, options.questionsWaiting)
+  addQueries(registry, options.queriesQueued)
   addCache(registry, options.cache)
   addDisk(registry, options.disk)
   addBuildInfo(registry, options.version)
@@ -145,10 +145,10 @@ function addBuildInfo(registry: Registry, version: string): void {
   info.set({ version, node_version: process.versions.node }, 1)
 }
 
-function addQuestions(registry: Registry, waiting: MetricsOptions['questionsWaiting']): void {
+function addQueries(registry: Registry, waiting: MetricsOptions['queriesQueued']): void {
   new Gauge({
-    name: 'barograph_questions_waiting',
-    help: 'Questions that wait for a worker thread, by pool.',
+    name: 'barograph_queries_queued',
+    help: 'Queries that wait for a worker thread, by pool.',
     labelNames: ['pool'],
     registers: [registry],
     collect() {

@@ -1,7 +1,7 @@
 /** Sends a finished body in the form that the client likes best, or says that the client has it already. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Body } from '../../query/kept/body.ts'
+import type { Body } from '../../query/cache/body.ts'
 import type { Query } from '../../query/query.ts'
 import { acceptedForms, type Form } from './accept-encoding.ts'
 

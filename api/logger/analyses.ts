@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { Devices } from '../../auth/devices/devices.ts'
 import type { AnalysedDevice } from '../../query/analysed-device.ts'
-import type { Answer } from '../../query/kept/body.ts'
+import type { Answer } from '../../query/cache/body.ts'
 import type { Query } from '../../query/query.ts'
 import { allowAnyOrigin } from '../http/any-origin.ts'
 import {

@@ -1,7 +1,7 @@
 /** How a read of the logger API is answered: by a body, or by a refusal in the logger's own shape. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Answer, AnswerCode } from '../../query/kept/body.ts'
+import type { Answer, AnswerCode } from '../../query/cache/body.ts'
 import type { Query } from '../../query/query.ts'
 import { answerPreflight } from '../http/any-origin.ts'
 import { refuseOtherMethods } from '../http/other-methods.ts'

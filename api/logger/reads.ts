@@ -2,8 +2,8 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Devices } from '../../auth/devices/devices.ts'
-import { bodyOf } from '../../query/kept/body.ts'
-import { finishBody } from '../../query/kept/finish.ts'
+import { bodyOf } from '../../query/cache/body.ts'
+import { encodeBody } from '../../query/cache/encode-body.ts'
 import type { Query } from '../../query/query.ts'
 import { allowAnyOrigin } from '../http/any-origin.ts'
 import { sendBody } from '../http/send-body.ts'
@@ -54,7 +54,7 @@ export function registerReads(app: FastifyInstance, { query, devices }: ReadsOpt
     if (device === undefined) return refuse(reply, unknown)
     const { location_short, location_desc, log_switch, battery } = device
     const text = JSON.stringify({ location_short, location_desc, log_switch, battery })
-    const body = bodyOf(finishBody(new TextEncoder().encode(text)))
+    const body = bodyOf(encodeBody(new TextEncoder().encode(text)))
     return sendBody(request, reply, body, deviceMaxAgeSeconds, query.coded)
   }
 

@@ -1,12 +1,12 @@
 /** Fetches for `compare_data`: when each device was last heard of, and the hours of both before that. */
 
-import type { CompareQuestion } from '../task.ts'
-import type { TaskSurroundings } from '../task-surroundings.ts'
+import type { CompareQuery } from '../task.ts'
+import type { TaskContext } from '../task-context.ts'
 import { buildCompare, compareWindow } from './compare-answer.ts'
 
 export async function answerCompare(
-  { a, b, preset, withTimes, nowMs, newestUs, rawFromUs }: CompareQuestion,
-  { source, local, signal }: TaskSurroundings,
+  { a, b, preset, withTimes, nowMs, newestUs, rawFromUs }: CompareQuery,
+  { source, local, signal }: TaskContext,
 ): Promise<string> {
   const devices = a.symbol === b.symbol ? [a] : [a, b]
   const lastReadingsMs: (number | undefined)[] = []

@@ -1,12 +1,12 @@
 /** Fetches for `daily_summary`: the readings of the days, and the one before them. */
 
-import type { DailyQuestion } from '../task.ts'
-import type { TaskSurroundings } from '../task-surroundings.ts'
+import type { DailyQuery } from '../task.ts'
+import type { TaskContext } from '../task-context.ts'
 import { buildDaily, dailyStartMs } from './daily-answer.ts'
 
 export async function answerDaily(
-  { device, days, nowMs }: DailyQuestion,
-  { source, local, signal, rowsMax }: TaskSurroundings,
+  { device, days, nowMs }: DailyQuery,
+  { source, local, signal, rowsMax }: TaskContext,
 ): Promise<string> {
   const { symbol } = device
   const beforeUs = dailyStartMs(local, nowMs, days) * 1000 - 1

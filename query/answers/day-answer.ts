@@ -5,11 +5,11 @@ import type { PgConnection } from '../../store/questdb/client/questdb-pg.ts'
 import { readingsTable } from '../../store/tables.ts'
 import { QueryFailed } from '../query-failed.ts'
 import { ReadingsColumns } from '../questdb/readings-columns.ts'
-import type { DayQuestion } from '../task.ts'
+import type { DayQuery } from '../task.ts'
 import { ByteWriter } from './byte-writer.ts'
 import { createPointHeads, pointBytesMin, writeSeries } from './point-text.ts'
 
-export interface DaySurroundings {
+export interface DayContext {
   readonly connection: PgConnection
   readonly local: LocalTime
   readonly bodyBytesMax: number
@@ -26,16 +26,16 @@ const text = `SELECT cast(ts AS LONG), ${metrics.join(', ')} FROM ${readingsTabl
 /** A reading a minute, with a little over. */
 const rowsExpected = 1500
 
-export async function buildDay(question: DayQuestion, surroundings: DaySurroundings): Promise<Uint8Array<ArrayBuffer>> {
-  const { connection, local, bodyBytesMax, signal } = surroundings
+export async function buildDay(query: DayQuery, context: DayContext): Promise<Uint8Array<ArrayBuffer>> {
+  const { connection, local, bodyBytesMax, signal } = context
   // Every row has a point, so more rows than this cannot fit.
   const rowsMax = Math.ceil(bodyBytesMax / pointBytesMin)
   const columns = new ReadingsColumns(metrics.length, rowsExpected)
-  const values = [question.symbol, question.startUs, question.endUs, rowsMax]
+  const values = [query.symbol, query.startUs, query.endUs, rowsMax]
   await connection.read({ name: 'day', text, values }, signal, row => columns.add(0, Number(row[0]), row, 1))
   const writer = new ByteWriter(bodyBytesMax, columns.length * metrics.length * (pointBytesMin + 8))
   if (columns.length < rowsMax) {
-    const heads = createPointHeads(local, question.startUs, question.endUs)
+    const heads = createPointHeads(local, query.startUs, query.endUs)
     const order = columns.byGroup(1)[0] as Uint32Array
     for (const [index, metric] of metrics.entries()) {
       writer.ascii(`${index === 0 ? '{' : ','}"${metric}":`)

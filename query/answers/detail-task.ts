@@ -1,12 +1,12 @@
 /** Fetches for `detail_data`: the readings of a day and the hours of a month. */
 
-import type { DetailQuestion } from '../task.ts'
-import type { TaskSurroundings } from '../task-surroundings.ts'
+import type { DetailQuery } from '../task.ts'
+import type { TaskContext } from '../task-context.ts'
 import { buildDetail, detailWindows } from './detail-answer.ts'
 
 export async function answerDetail(
-  { device, points, withTimes, nowMs, rawFromUs }: DetailQuestion,
-  { source, local, signal, rowsMax }: TaskSurroundings,
+  { device, points, withTimes, nowMs, rawFromUs }: DetailQuery,
+  { source, local, signal, rowsMax }: TaskContext,
 ): Promise<string> {
   const { symbol } = device
   const { afterMs, throughMs, fromMs, toMs } = detailWindows(nowMs)

@@ -5,12 +5,12 @@ import type { PgConnection, PgRow } from '../../store/questdb/client/questdb-pg.
 import type { FleetEntry } from '../fleet.ts'
 import { QueryFailed } from '../query-failed.ts'
 import { ReadingsColumns } from '../questdb/readings-columns.ts'
-import type { LatestQuestion } from '../task.ts'
+import type { LatestQuery } from '../task.ts'
 import { ByteWriter } from './byte-writer.ts'
 import { type BucketMinutes, bucketMinutes, countStatement, type LatestRange, pointsStatement } from './latest-sql.ts'
 import { createPointHeads, pointBytesMin, writeSeries } from './point-text.ts'
 
-export interface LatestSurroundings {
+export interface LatestContext {
   readonly connection: PgConnection
   readonly local: LocalTime
   readonly bodyBytesMax: number
@@ -29,28 +29,28 @@ interface Counted {
 const valueBytesGuess = 4
 
 export async function buildLatest(
-  question: LatestQuestion,
+  query: LatestQuery,
   fleet: readonly FleetEntry[],
-  surroundings: LatestSurroundings,
+  context: LatestContext,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const { bodyBytesMax } = surroundings
+  const { bodyBytesMax } = context
   const groups = new Map(fleet.map((entry, index) => [entry.symbol, index]))
-  const symbols = question.narrowed ? [...groups.keys()] : undefined
-  const range = { symbols, startUs: question.startUs, endUs: question.endUs }
+  const symbols = query.narrowed ? [...groups.keys()] : undefined
+  const range = { symbols, startUs: query.startUs, endUs: query.endUs }
   const frameBytes = Buffer.byteLength(fleet.map(entry => entry.head).join(seriesFrame)) + seriesFrame.length
 
   let pointsTooMany = Number.POSITIVE_INFINITY
   for (const bucket of [undefined, ...bucketMinutes]) {
     if (frameBytes >= bodyBytesMax) break
-    const counted = fleet.length === 0 ? noRows : await countPoints(range, bucket, groups, surroundings)
+    const counted = fleet.length === 0 ? noRows : await countPoints(range, bucket, groups, context)
     const bytesExpected = frameBytes + counted.points * (pointBytesMin + 1)
     // Buckets of one reading each are those readings again.
     if (bytesExpected - fleet.length * 2 >= bodyBytesMax || counted.points >= pointsTooMany) continue
     pointsTooMany = counted.points
-    const columns = await readPoints(range, bucket, groups, counted, surroundings)
+    const columns = await readPoints(range, bucket, groups, counted, context)
     if (columns === undefined) continue
     const writer = new ByteWriter(bodyBytesMax, bytesExpected + counted.points * valueBytesGuess)
-    writeLatest(writer, question, bucket, fleet, columns, surroundings.local)
+    writeLatest(writer, query, bucket, fleet, columns, context.local)
     const bytes = writer.finish()
     if (bytes !== undefined) return bytes
   }
@@ -63,7 +63,7 @@ async function countPoints(
   range: LatestRange,
   bucket: BucketMinutes | undefined,
   groups: ReadonlyMap<string, number>,
-  { connection, signal }: LatestSurroundings,
+  { connection, signal }: LatestContext,
 ): Promise<Counted> {
   let points = 0
   let rows = 0
@@ -85,7 +85,7 @@ async function readPoints(
   bucket: BucketMinutes | undefined,
   groups: ReadonlyMap<string, number>,
   counted: Counted,
-  { connection, signal, bodyBytesMax }: LatestSurroundings,
+  { connection, signal, bodyBytesMax }: LatestContext,
 ): Promise<ReadingsColumns | undefined> {
   const columns = new ReadingsColumns(2, counted.rows)
   if (groups.size === 0) return columns
@@ -104,7 +104,7 @@ const seriesFrame = ',"humidity":[],"temperature":[]},'
 
 function writeLatest(
   writer: ByteWriter,
-  question: LatestQuestion,
+  query: LatestQuery,
   bucket: BucketMinutes | undefined,
   fleet: readonly FleetEntry[],
   columns: ReadingsColumns,
@@ -112,10 +112,10 @@ function writeLatest(
 ): void {
   const bucketUs = (bucket ?? 0) * 60_000_000
   // The first bucket may begin before the range.
-  const heads = createPointHeads(local, question.startUs - bucketUs, question.endUs)
+  const heads = createPointHeads(local, query.startUs - bucketUs, query.endUs)
   const orders = columns.byGroup(fleet.length)
   const { timesUs } = columns
-  writer.ascii(`{"cached_at":"${local.text(question.nowUs)}",`)
+  writer.ascii(`{"cached_at":"${local.text(query.nowUs)}",`)
   if (bucket !== undefined) writer.ascii(`"bucket_seconds":${bucket * 60},`)
   writer.ascii('"data":[')
   let separator = ''

@@ -47,7 +47,7 @@ function whereSql(range: LatestRange, fixedBinds: number): string {
   return `${time} AND device IN (${range.symbols.map((_, index) => `$${fixedBinds + 1 + index}`).join(', ')})`
 }
 
-/** Only the question about all devices is the same text every time, and worth preparing. */
+/** Only the query about all devices is the same text every time, and worth preparing. */
 function statement(range: LatestRange, name: string, text: string, more: readonly number[]): Statement {
   const values = [range.startUs, range.endUs, ...more, ...(range.symbols ?? [])]
   return range.symbols === undefined ? { name, text, values } : { text, values }

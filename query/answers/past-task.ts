@@ -1,12 +1,12 @@
 /** Fetches for `past_window_data`: the readings of five days. */
 
-import type { PastQuestion } from '../task.ts'
-import type { TaskSurroundings } from '../task-surroundings.ts'
+import type { PastQuery } from '../task.ts'
+import type { TaskContext } from '../task-context.ts'
 import { buildPast, type PastInput, pastDays } from './past-answer.ts'
 
 export async function answerPast(
-  { device, nowMs }: PastQuestion,
-  { source, local, signal, rowsMax }: TaskSurroundings,
+  { device, nowMs }: PastQuery,
+  { source, local, signal, rowsMax }: TaskContext,
 ): Promise<string> {
   const days: PastInput['days'][number][] = []
   for (const day of pastDays(local, nowMs)) {

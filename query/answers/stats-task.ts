@@ -1,16 +1,16 @@
 /** Fetches for `stats_data`: the readings of the window and of the last thirty days, and the one before them. */
 
 import { release } from '../../analytics/release.ts'
-import { type Frame, frameOf } from '../kept/live-body.ts'
+import { type ResponseTemplate, templateOf } from '../cache/response-template.ts'
 import type { StatsLive } from '../stats/live.ts'
 import { buildStats, statsAfterMs } from '../stats/stats-answer.ts'
-import type { StatsQuestion } from '../task.ts'
-import type { TaskSurroundings } from '../task-surroundings.ts'
+import type { StatsQuery } from '../task.ts'
+import type { TaskContext } from '../task-context.ts'
 
 export async function answerStats(
-  { device, days, stepSeconds, nowMs, newestUs }: StatsQuestion,
-  { source, local, signal, rowsMax }: TaskSurroundings,
-): Promise<Frame<StatsLive>> {
+  { device, days, stepSeconds, nowMs, newestUs }: StatsQuery,
+  { source, local, signal, rowsMax }: TaskContext,
+): Promise<ResponseTemplate<StatsLive>> {
   const { symbol } = device
   const lastUs = await source.newestUs(symbol, newestUs, signal)
   const throughUs = lastUs ?? newestUs
@@ -22,5 +22,5 @@ export async function answerStats(
   const predecessorMs = beforeUs === undefined ? undefined : beforeUs / 1000
   const { head, live, tail } = buildStats({ device, nowMs, local, days, stepSeconds, series, predecessorMs })
   release([series.timesMs, ...Object.values(series.values)])
-  return frameOf(head, tail, live)
+  return templateOf(head, tail, live)
 }

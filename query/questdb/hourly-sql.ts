@@ -2,7 +2,7 @@
 
 import { hourlyColumns, hourlyView, readingsTable } from '../../store/tables.ts'
 
-export interface HoursAsked {
+export interface HoursRequest {
   readonly symbol: string
   readonly fromUs: number
   /** Not included. Hours that are cut by the range have the figures of what is in it. */
@@ -17,7 +17,7 @@ const hourUs = 3_600_000_000
  * Rows of an hour's start in microseconds and its figures, all as doubles, ascending. The parts meet at whole hours, so
  * that no hour has to be put together. `symbol` is in quotes.
  */
-export function hourlySql({ symbol, fromUs, toUs, rawFromUs }: HoursAsked): string {
+export function hourlySql({ symbol, fromUs, toUs, rawFromUs }: HoursRequest): string {
   const viewFromUs = Math.ceil(fromUs / hourUs) * hourUs
   const viewToUs = Math.floor(Math.min(rawFromUs, toUs) / hourUs) * hourUs
   if (viewFromUs >= viewToUs) return rawSql(symbol, fromUs, toUs)
@@ -28,7 +28,7 @@ export function hourlySql({ symbol, fromUs, toUs, rawFromUs }: HoursAsked): stri
 }
 
 /** As many hours as the range can have. */
-export function hoursMax({ fromUs, toUs }: HoursAsked): number {
+export function hoursMax({ fromUs, toUs }: HoursRequest): number {
   return Math.max(0, Math.ceil(toUs / hourUs) - Math.floor(fromUs / hourUs))
 }
 

@@ -10,7 +10,7 @@ import { QuestdbError } from '../../store/questdb/client/questdb-error.ts'
 import type { WorkerSettings } from '../task.ts'
 import { ParquetUnreadable, parquetMagic, readDoubleColumns } from './parquet.ts'
 
-export interface ColumnsAsked {
+export interface ColumnsRequest {
   /** Of our own making: `/exp` has no binds. Each column is a double. */
   readonly sql: string
   readonly columnCount: number
@@ -20,7 +20,7 @@ export interface ColumnsAsked {
 
 export interface QuestdbExport {
   /** Undefined when it cannot be had in this way: by that server, or just now. */
-  read(asked: ColumnsAsked, signal: AbortSignal): Promise<Float64Array[] | undefined>
+  read(asked: ColumnsRequest, signal: AbortSignal): Promise<Float64Array[] | undefined>
   close(): void
 }
 
@@ -41,12 +41,12 @@ export function createQuestdbExport({ questdb, connectTimeoutMs, statementTimeou
   const headers = { 'statement-timeout': String(statementTimeoutMs) }
 
   /** Rejects when there is no whole answer. */
-  async function get(asked: ColumnsAsked, signal: AbortSignal): Promise<Answer> {
+  async function get(asked: ColumnsRequest, signal: AbortSignal): Promise<Answer> {
     const path = `/exp?fmt=parquet&compression_codec=uncompressed&query=${encodeURIComponent(asked.sql)}`
     return await answerIn(await client.get(path, { signal, headers, connectTimeoutMs }), asked)
   }
 
-  async function read(asked: ColumnsAsked, signal: AbortSignal): Promise<Float64Array[] | undefined> {
+  async function read(asked: ColumnsRequest, signal: AbortSignal): Promise<Float64Array[] | undefined> {
     const startedMs = performance.now()
     let answer: Answer | undefined
     try {
@@ -63,7 +63,7 @@ export function createQuestdbExport({ questdb, connectTimeoutMs, statementTimeou
 }
 
 /** Resolves as soon as its file is whole; rejects when it breaks off. */
-function answerIn(response: IncomingMessage, asked: ColumnsAsked): Promise<Answer> {
+function answerIn(response: IncomingMessage, asked: ColumnsRequest): Promise<Answer> {
   const bytesMax = frameBytesMax + asked.rowsMax * asked.columnCount * Float64Array.BYTES_PER_ELEMENT * pageShareMax
   const status = response.statusCode ?? 0
   let chunks: Buffer[] = []
@@ -98,7 +98,7 @@ function seemsWhole(lastChunk: Buffer): boolean {
 }
 
 /** Another version of QuestDB may write its files otherwise, or know no Parquet here. */
-function columnsIn(file: Buffer, { columnCount, rowsMax }: ColumnsAsked): Float64Array[] | undefined {
+function columnsIn(file: Buffer, { columnCount, rowsMax }: ColumnsRequest): Float64Array[] | undefined {
   try {
     return readDoubleColumns(file, columnCount, rowsMax)
   } catch (error) {

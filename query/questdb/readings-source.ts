@@ -6,11 +6,11 @@ import { hourlyColumns, hourlyFigures, type Metric, metrics, readingsTable } fro
 import { failureCode, QueryFailed } from '../query-failed.ts'
 import type { HourlyColumns, HourlySeries, Series } from '../series.ts'
 import type { WorkerSettings } from '../task.ts'
-import { type HoursAsked, hourlySql, hoursMax } from './hourly-sql.ts'
-import { type ColumnsAsked, createQuestdbExport } from './questdb-export.ts'
+import { type HoursRequest, hourlySql, hoursMax } from './hourly-sql.ts'
+import { type ColumnsRequest, createQuestdbExport } from './questdb-export.ts'
 import { ReadingsColumns } from './readings-columns.ts'
 
-interface SeriesAsked {
+interface SeriesRequest {
   readonly symbol: string
   /** Not included. */
   readonly afterUs: number
@@ -22,8 +22,8 @@ interface SeriesAsked {
 
 /** Rejects with a QueryFailed or a QuestdbError for the world's failures. */
 export interface ReadingsSource {
-  series(asked: SeriesAsked, signal: AbortSignal): Promise<Series>
-  hourly(asked: HoursAsked, signal: AbortSignal): Promise<HourlySeries>
+  series(asked: SeriesRequest, signal: AbortSignal): Promise<Series>
+  hourly(asked: HoursRequest, signal: AbortSignal): Promise<HourlySeries>
   /** The time of the newest reading at or before the moment; undefined when there is none. */
   newestUs(symbol: string, throughUs: number, signal: AbortSignal): Promise<number | undefined>
   close(): void
@@ -35,13 +35,13 @@ export function createReadingsSource(settings: Settings, connection: PgConnectio
   const questdbExport = createQuestdbExport(settings)
 
   /** The first column is a time in microseconds, and comes back in milliseconds. */
-  async function read(asked: ColumnsAsked, signal: AbortSignal): Promise<[Float64Array, ...Float64Array[]]> {
+  async function read(asked: ColumnsRequest, signal: AbortSignal): Promise<[Float64Array, ...Float64Array[]]> {
     const columns = (await questdbExport.read(asked, signal)) ?? (await readOverPg(connection, asked, signal))
     const [times, ...others] = columns as [Float64Array, ...Float64Array[]]
     return [asMilliseconds(times), ...others]
   }
 
-  async function readHours(asked: HoursAsked, signal: AbortSignal): Promise<HourlySeries> {
+  async function readHours(asked: HoursRequest, signal: AbortSignal): Promise<HourlySeries> {
     const range = { ...asked, symbol: quoted(asked.symbol), fromUs: whole(asked.fromUs), toUs: whole(asked.toUs) }
     const columnCount = 1 + hourlyColumns.length
     const [startsMs, ...figures] = await read({ sql: hourlySql(range), columnCount, rowsMax: hoursMax(range) }, signal)
@@ -91,7 +91,7 @@ const newestSql = `SELECT cast(ts AS LONG) FROM ${readingsTable} WHERE device = 
 /** The same rows as text, four times as slow; where it cannot give them either, it says why. */
 async function readOverPg(
   connection: PgConnection,
-  { sql, columnCount, rowsMax }: ColumnsAsked,
+  { sql, columnCount, rowsMax }: ColumnsRequest,
   signal: AbortSignal,
 ): Promise<Float64Array[]> {
   const columns = new ReadingsColumns(columnCount - 1, rowsGuess)

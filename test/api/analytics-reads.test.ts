@@ -221,7 +221,7 @@ t.test('an answer goes out in the form that the client likes best', async t => {
 
 t.test('a client that has the answer already is told so', async t => {
   for (const path of allPaths) {
-    // A new minute may begin, or the device turn from fresh to late, between two questions.
+    // A new minute may begin, or the device turn from fresh to late, between two queries.
     await until(`${path} is known`, async () => {
       const { etag = '' } = (await ask(path, { 'accept-encoding': 'gzip' })).headers
       const answer = await ask(path, { 'accept-encoding': 'gzip', 'if-none-match': etag })
@@ -247,7 +247,7 @@ t.test('what is changed in the registry shows in the next answer', async t => {
   await refuses(t, '/detail_data/Attic', 404, /^device unknown$/)
 })
 
-t.test('a scrape says how many questions wait, by pool', async t => {
+t.test('a scrape says how many queries wait, by pool', async t => {
   const text = await metrics()
-  for (const pool of ['light', 'analysis']) t.match(text, `barograph_questions_waiting{pool="${pool}"} 0`)
+  for (const pool of ['light', 'analysis']) t.match(text, `barograph_queries_queued{pool="${pool}"} 0`)
 })

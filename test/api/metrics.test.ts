@@ -15,7 +15,7 @@ function startMetrics(
     ingest: () => ({ journal: zeros, forwarder: zeros, lag: zeros, clock: zeros }) as never,
     devices: () => 7,
     questdbUp: () => true,
-    questionsWaiting: () => ({ light: 0, analysis: 0 }),
+    queriesQueued: () => ({ light: 0, analysis: 0 }),
     cache: () => ({ hits: 5, misses: 2, bytes: 1024 }),
     disk: async () => ({ freeBytes: 1, totalBytes: 2 }),
     version: '1.2.3',

@@ -7,7 +7,7 @@ import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { fastify } from 'fastify'
 import t from 'tap'
 import { registerReads } from '../../api/logger/reads.ts'
-import { makeDevice, queryAt } from '../query/asking.ts'
+import { makeDevice, queryAt } from '../query/query-at.ts'
 import { openGate } from '../support/pg-gate.ts'
 import { startQuestdb } from '../support/questdb.ts'
 import { readClient, refusing } from '../support/reading-client.ts'
@@ -231,7 +231,7 @@ t.test('a client of HTTP/1.0 is served, with a length', async t => {
   t.notMatch(head.toLowerCase(), 'transfer-encoding')
 })
 
-t.test('while QuestDB is away a new question gets 503, a known one its old answer', async t => {
+t.test('while QuestDB is away a new query gets 503, a known one its old answer', async t => {
   await ask('/data/day/Kitchen/2025-06-01')
   await ask('/latest/all/24')
   await gate.shut()
@@ -261,7 +261,7 @@ t.test('an answer that would be too large says how to narrow it', async t => {
   t.match((await other.inject('/api/data/day/Kitchen/2025-06-01')).json(), { status: /too many readings/ })
 })
 
-t.test('when the client leaves, its question is broken off', async t => {
+t.test('when the client leaves, its query is broken off', async t => {
   gate.hold()
   const asked = gate.statements()
   const request = http.get({ port, host: '127.0.0.1', path: '/api/data/day/Attic/2025-02-02' })

@@ -3,7 +3,7 @@
 import t from 'tap'
 import { openGate } from '../support/pg-gate.ts'
 import { startQuestdb, type TestReading } from '../support/questdb.ts'
-import { bodyIn, jsonIn, makeDevice, queryAt, stays } from './asking.ts'
+import { bodyIn, jsonIn, makeDevice, queryAt, stays } from './query-at.ts'
 
 const questdb = await startQuestdb(t)
 const { pg } = questdb.address
@@ -124,7 +124,7 @@ t.test('today may be kept for some seconds, a day that is over for longer', asyn
   t.strictSame([await age('2025-08-02'), await age('2025-08-01')], [5, 60])
 })
 
-t.test('those who ask for the same day at once share one question', async t => {
+t.test('those who ask for the same day at once share one query', async t => {
   const gate = await openGate(t, pg)
   const device = makeDevice('shared')
   const query = queryAt(t, gate.address, '2025-08-03T12:00:00Z')

@@ -1,11 +1,11 @@
-/** How bodies of the latest readings are kept, counted by the statements that reach QuestDB. */
+/** How bodies of the latest readings are cached, counted by the statements that reach QuestDB. */
 
 import t from 'tap'
-import type { Answer } from '../../query/kept/body.ts'
+import type { Answer } from '../../query/cache/body.ts'
 import { openGate } from '../support/pg-gate.ts'
 import { until } from '../support/processes.ts'
 import { startQuestdb } from '../support/questdb.ts'
-import { bodyIn, jsonIn, makeDevice, queryAt, stays } from './asking.ts'
+import { bodyIn, jsonIn, makeDevice, queryAt, stays } from './query-at.ts'
 
 const questdb = await startQuestdb(t)
 const { pg } = questdb.address
@@ -42,7 +42,7 @@ t.test('a body is built at most once a minute for each number of hours', async t
   t.equal(gate.statements(), 3 * statementsPerBuild, 'other hours and other devices are bodies of their own')
 })
 
-t.test('the old body is given out while the next one is built, and only one is built', async t => {
+t.test('the old body is served while the next one is built, and only one is built', async t => {
   const gate = await openGate(t, pg)
   const device = makeDevice('stale')
   const query = queryAt(t, gate.address, '2025-05-03T12:00:00Z')
@@ -70,7 +70,7 @@ t.test('the old body is given out while the next one is built, and only one is b
   })
 })
 
-t.test('a body that is much too old is not given out while QuestDB answers', async t => {
+t.test('a body that is much too old is not served while QuestDB answers', async t => {
   const device = makeDevice('overnight')
   const query = queryAt(t, pg, '2025-05-04T00:00:00Z')
   const old = bodyIn(await query.latestAll(24, () => [device]))

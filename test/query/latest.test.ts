@@ -2,10 +2,10 @@
 
 import fc from 'fast-check'
 import t from 'tap'
-import type { Answer } from '../../query/kept/body.ts'
+import type { Answer } from '../../query/cache/body.ts'
 import { openGate } from '../support/pg-gate.ts'
 import { startQuestdb, type TestReading } from '../support/questdb.ts'
-import { bodyIn, jsonIn, makeDevice, queryAt, stays } from './asking.ts'
+import { bodyIn, jsonIn, makeDevice, queryAt, stays } from './query-at.ts'
 
 const questdb = await startQuestdb(t)
 const { pg } = questdb.address

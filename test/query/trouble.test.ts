@@ -1,4 +1,4 @@
-/** What happens to questions when QuestDB, the time or the client is gone. */
+/** What happens to queries when QuestDB, the time or the client is gone. */
 
 import { type AddressInfo, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,7 +8,7 @@ import { recordingLog } from '../support/databases.ts'
 import { openGate } from '../support/pg-gate.ts'
 import { until } from '../support/processes.ts'
 import { startQuestdb } from '../support/questdb.ts'
-import { bodyIn, jsonIn, makeDevice, queryAt, stays } from './asking.ts'
+import { bodyIn, jsonIn, makeDevice, queryAt, stays } from './query-at.ts'
 
 const questdb = await startQuestdb(t)
 const { pg } = questdb.address
@@ -70,7 +70,7 @@ t.test('a build that failed is not tried again at once', async t => {
   )
 })
 
-t.test('a question that finds its old connection cut is asked again over a new one', async t => {
+t.test('a query that finds its old connection cut is asked again over a new one', async t => {
   const gate = await openGate(t, pg)
   const device = makeDevice('cut')
   const query = queryAt(t, gate.address, '2025-09-04T12:00:00Z', { limits: { threadsMax: 1 } })
@@ -79,13 +79,13 @@ t.test('a question that finds its old connection cut is asked again over a new o
   t.ok((await query.day(device, '2025-09-02', stays())).ok)
   await gate.shut()
   await gate.open()
-  t.ok((await query.day(device, '2025-09-03', stays())).ok, 'one that was cut between questions is missed by nobody')
+  t.ok((await query.day(device, '2025-09-03', stays())).ok, 'one that was cut between queries is missed by nobody')
   gate.cutAtNextStatement()
   gate.cutAtNextStatement()
   t.strictSame(await query.day(device, '2025-09-04', stays()), away, 'a second time it is QuestDB that is away')
 })
 
-t.test('when too many questions wait, the next is refused and the others are answered', async t => {
+t.test('when too many queries wait, the next is refused and the others are answered', async t => {
   const gate = await openGate(t, pg)
   const device = makeDevice('queue')
   const query = queryAt(t, gate.address, '2025-09-05T12:00:00Z', { limits: { threadsMax: 1, queueMax: 2 } })
@@ -101,10 +101,10 @@ t.test('when too many questions wait, the next is refused and the others are ans
   )
 })
 
-t.test('a question that nobody waits for any more is taken from the queue, or broken off in QuestDB', async t => {
+t.test('a query that nobody waits for any more is taken from the queue, or broken off in QuestDB', async t => {
   const gate = await openGate(t, pg)
   const device = makeDevice('left')
-  // No time limit ends the question here.
+  // No time limit ends the query here.
   const query = queryAt(t, gate.address, '2025-09-06T12:00:00Z', { limits: { threadsMax: 1, timeoutMs: 600_000 } })
   await query.day(device, '2025-09-01', stays())
   gate.hold()
@@ -144,7 +144,7 @@ t.test('a body that is built behind another one is for everybody, whoever leaves
   t.match(jsonIn(await ask(stays())), { cached_at: '2025-09-07 14:02' })
 })
 
-t.test('a QuestDB that hangs is given up', async t => {
+t.test('a QuestDB that hangs is abandoned', async t => {
   const gate = await openGate(t, pg)
   const device = makeDevice('hangs')
   const query = queryAt(t, gate.address, '2025-09-08T12:00:00Z', { limits: { timeoutMs: 1500, threadsMax: 1 } })
@@ -183,7 +183,7 @@ t.test('an answer of several statements has one deadline, its wait included', as
   t.strictSame(first, [late, late])
 })
 
-t.test('while QuestDB answers no probe nothing is asked of it, and the body that there is is given', async t => {
+t.test('while QuestDB answers no probe nothing is asked of it, and the cached body is served', async t => {
   const gate = await openGate(t, pg)
   let answers = true
   const query = queryAt(t, gate.address, '2025-09-08T12:00:00Z', { questdbAnswers: async () => answers })
@@ -199,7 +199,7 @@ t.test('while QuestDB answers no probe nothing is asked of it, and the body that
   t.ok((await query.day(device, '2025-09-02', stays())).ok)
 })
 
-t.test('a QuestDB that does not even greet is given up', async t => {
+t.test('a QuestDB that does not even greet is abandoned', async t => {
   const gate = await openGate(t, pg)
   gate.hold()
   const query = queryAt(t, gate.address, '2025-09-09T12:00:00Z', { limits: { connectTimeoutMs: 200 } })

@@ -2,7 +2,7 @@
 
 import { test } from 'tap'
 import { createLocalTime } from '../../../analytics/time/local-time.ts'
-import { type Answer, ask, dayMs, every, minuteMs, near, seriesOf } from './asking.ts'
+import { type Answer, ask, dayMs, every, minuteMs, near, seriesOf } from './stats-of.ts'
 
 const local = createLocalTime('Europe/Berlin')
 

@@ -5,7 +5,7 @@ import { cadenceOf } from '../../../analytics/reliability/cadence.ts'
 import { statsAfterMs } from '../../../query/stats/stats-answer.ts'
 import { metrics } from '../../../store/tables.ts'
 import { uniform } from '../../analytics/series.ts'
-import { type Answer, ask, dayMs, every, hourMs, minuteMs, near, seriesOf } from './asking.ts'
+import { type Answer, ask, dayMs, every, hourMs, minuteMs, near, seriesOf } from './stats-of.ts'
 
 const startMs = Date.UTC(2026, 0, 1)
 const daily = (timeMs: number) => 20 + 5 * Math.sin((2 * Math.PI * timeMs) / dayMs)

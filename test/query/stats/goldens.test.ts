@@ -3,7 +3,7 @@
 import { test } from 'tap'
 import { metrics } from '../../../store/tables.ts'
 import { goldenDaily, goldenFollower, goldenGaps } from '../../analytics/series.ts'
-import { ask, dayMs, every, hourMs, minuteMs, near, seriesOf } from './asking.ts'
+import { ask, dayMs, every, hourMs, minuteMs, near, seriesOf } from './stats-of.ts'
 
 const startMs = Date.UTC(2025, 0, 1)
 const times = every(5 * minuteMs, startMs, 8640)

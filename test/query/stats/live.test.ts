@@ -4,14 +4,14 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
 import type { Series } from '../../../query/series.ts'
-import { type Answer, ask, dayMs, every, hourMs, minuteMs, type Question, seriesOf, textOf } from './asking.ts'
+import { type Answer, ask, dayMs, every, hourMs, minuteMs, type Question, seriesOf, textOf } from './stats-of.ts'
 
 const buildMs = Date.UTC(2026, 0, 31, 12, 0, 20)
 const lengthsMs = { '24h': dayMs, '7d': 7 * dayMs, '30d': 30 * dayMs }
 
 /** Without the moment of the build, which only the answer that is built anew knows. */
-function live(question: Question): Answer {
-  const { freshness, reliability } = ask(question)
+function live(query: Question): Answer {
+  const { freshness, reliability } = ask(query)
   return { freshness, reliability }
 }
 
@@ -43,7 +43,7 @@ const devices = fc.record({
   log_switch: fc.boolean(),
 })
 
-function questionOf(made: typeof devices extends fc.Arbitrary<infer Made> ? Made : never): Question {
+function queryOf(made: typeof devices extends fc.Arbitrary<infer Made> ? Made : never): Question {
   let timeMs = 0
   const offsets = made.steps.map(
     (steps, place) => (timeMs += steps * made.stepMs + ((place * 7919) % (made.jitterMs + 1))),
@@ -74,11 +74,11 @@ test('a later moment is as if it were built anew then, unless a window has passe
   let compared = 0
   fc.assert(
     fc.property(devices, fc.integer({ min: 0, max: 20 * minuteMs }), (made, laterMs) => {
-      const question = questionOf(made)
+      const query = queryOf(made)
       const givenMs = buildMs + laterMs
-      if (isPassed(question.series, buildMs, givenMs)) return
-      const kept = live({ ...question, givenMs })
-      const anew = live({ ...question, nowMs: givenMs })
+      if (isPassed(query.series, buildMs, givenMs)) return
+      const kept = live({ ...query, givenMs })
+      const anew = live({ ...query, nowMs: givenMs })
       for (const { reliability } of [kept, anew]) forgetWhatDrifts(reliability)
       assert.deepEqual(kept, anew)
       compared++
@@ -96,14 +96,14 @@ test('what a window has passed counts as before: its shares are off by the time 
       (losses, minutes) => {
         const times = every(minuteMs, buildMs - 40 * dayMs, 40 * 1440).filter((_, place) => losses[place % 100])
         if (times.length === 0) return
-        const question = {
+        const query = {
           series: seriesOf(times, { temperature: () => 1 }),
           nowMs: buildMs,
           device: { expected_interval_s: 60 },
         }
         const givenMs = buildMs + minutes * minuteMs
-        const kept = live({ ...question, givenMs })
-        const anew = live({ ...question, nowMs: givenMs })
+        const kept = live({ ...query, givenMs })
+        const anew = live({ ...query, nowMs: givenMs })
         for (const [name, lengthMs] of Object.entries(lengthsMs)) {
           const [one, other] = [kept.reliability.windows[name], anew.reliability.windows[name]]
           const share = (minutes * minuteMs) / lengthMs + 1e-9
@@ -121,9 +121,9 @@ test('what a window has passed counts as before: its shares are off by the time 
 test('a silence that begins after the build is told', async t => {
   const series = seriesOf(every(minuteMs, buildMs - 3 * dayMs, 3 * 1440), { temperature: () => 1 })
   const lastMs = series.timesMs.at(-1) as number
-  const question = { series, nowMs: buildMs }
-  t.equal(live(question).reliability.gaps_total, 0)
-  const after = (minutes: number) => live({ ...question, givenMs: lastMs + minutes * minuteMs })
+  const query = { series, nowMs: buildMs }
+  t.equal(live(query).reliability.gaps_total, 0)
+  const after = (minutes: number) => live({ ...query, givenMs: lastMs + minutes * minuteMs })
   t.strictSame(after(10).reliability.gaps, [
     { start: '2026-01-31 11:59', end: null, duration_seconds: 580, missed: 9, ongoing: true },
   ])

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'tap'
 import { createLocalTime } from '../../../analytics/time/local-time.ts'
 import type { Series } from '../../../query/series.ts'
-import { type Answer, ask, dayMs, seriesOf } from './asking.ts'
+import { type Answer, ask, dayMs, seriesOf } from './stats-of.ts'
 
 /** The rows of a demo file up to a moment. */
 function readingsOf(file: string, untilMs = Number.POSITIVE_INFINITY): Series {

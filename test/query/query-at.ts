@@ -1,7 +1,7 @@
-/** What the tests of the questions share: a query with a clock of the test's own, and the bodies that come back. */
+/** What the tests of the queries share: a query with a clock of the test's own, and the bodies that come back. */
 
+import type { Answer, Body } from '../../query/cache/body.ts'
 import type { QueryDevice } from '../../query/fleet.ts'
-import type { Answer, Body } from '../../query/kept/body.ts'
 import type { QueryLimits } from '../../query/limits.ts'
 import { createQuery, type Query, type QueryOptions } from '../../query/query.ts'
 import type { QuestdbHttp, QuestdbPg } from '../../store/questdb/client/questdb-address.ts'

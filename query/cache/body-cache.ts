@@ -1,16 +1,16 @@
-/** Finished answers, kept up to a number of bytes; the one that was asked for longest ago goes first. */
+/** Encoded answers, up to a number of bytes; the one that was asked for longest ago is evicted first. */
 
 import { promisify } from 'node:util'
 import { brotliCompress, constants, zstdCompress } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
-import type { Body, Coding, Kept } from './body.ts'
+import type { Body, CacheEntry, Coding } from './body.ts'
 
 export interface BodyCache {
-  get(key: string): Kept | undefined
-  set(key: string, kept: Kept): void
+  get(key: string): CacheEntry | undefined
+  set(key: string, entry: CacheEntry): void
   /** A compressed form of a body, made when it is first wanted; undefined when too many are being made just now. */
   coded(body: Body, coding: Coding): Buffer | Promise<Buffer> | undefined
-  /** A question met its answer here, or had to have it made. */
+  /** A query found its answer here, or had to have it built. */
   count(isHit: boolean): void
   status(): CacheStatus
 }
@@ -30,15 +30,15 @@ const compressBrotli = promisify(brotliCompress)
 const compressZstd = promisify(zstdCompress)
 
 export function createBodyCache(bytesMax: number): BodyCache {
-  const entries = new LRUCache<string, Kept>({ maxSize: bytesMax, sizeCalculation: sizeOf })
+  const entries = new LRUCache<string, CacheEntry>({ maxSize: bytesMax, sizeCalculation: sizeOf })
   const keys = new WeakMap<Body, string>()
   let compressions = 0
   let hits = 0
   let misses = 0
 
-  function set(key: string, kept: Kept): void {
-    entries.set(key, kept)
-    if (typeof kept.body === 'object' && 'bytes' in kept.body) keys.set(kept.body, key)
+  function set(key: string, entry: CacheEntry): void {
+    entries.set(key, entry)
+    if (typeof entry.body === 'object' && 'bytes' in entry.body) keys.set(entry.body, key)
   }
 
   function coded(body: Body, coding: Coding): Buffer | Promise<Buffer> | undefined {
@@ -60,15 +60,15 @@ export function createBodyCache(bytesMax: number): BodyCache {
       throw error
     } finally {
       compressions--
-      weighAgain(body)
+      measureAgain(body)
     }
   }
 
   /** The entry has grown, and others may have to go for it. */
-  function weighAgain(body: Body): void {
+  function measureAgain(body: Body): void {
     const key = keys.get(body)
-    const kept = key === undefined ? undefined : entries.peek(key)
-    if (key !== undefined && kept?.body === body) entries.set(key, { ...kept })
+    const entry = key === undefined ? undefined : entries.peek(key)
+    if (key !== undefined && entry?.body === body) entries.set(key, { ...entry })
   }
 
   return {
@@ -90,7 +90,7 @@ function compress(bytes: Buffer, coding: Coding): Promise<Buffer> {
   return compressBrotli(bytes, { params })
 }
 
-function sizeOf({ body }: Kept, key: string): number {
+function sizeOf({ body }: CacheEntry, key: string): number {
   let bytes = entryBytes + key.length
   if (body === 'TOO_LARGE') return bytes
   if ('at' in body) return bytes + body.bytesMax

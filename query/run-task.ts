@@ -2,17 +2,17 @@
 
 import { move, transferableSymbol, valueSymbol } from 'piscina'
 import { failureCode } from './query-failed.ts'
-import type { Finished, Task, TaskResult } from './task.ts'
+import type { Encoded, Task, TaskResult } from './task.ts'
 
-export async function answerTask(
+export async function runTask(
   { control }: Task<object>,
-  build: (signal: AbortSignal) => Promise<Finished>,
+  build: (signal: AbortSignal) => Promise<Encoded>,
 ): Promise<TaskResult> {
   const stopping = new AbortController()
   control.on('message', () => stopping.abort())
   control.postMessage('begun')
   try {
-    return moved({ ok: true, finished: await build(stopping.signal) })
+    return moved({ ok: true, encoded: await build(stopping.signal) })
   } catch (error) {
     const code = failureCode(error)
     if (code === undefined) throw error
@@ -24,7 +24,7 @@ export async function answerTask(
 
 /** The buffers change hands instead of being copied. */
 function moved(result: Extract<TaskResult, { ok: true }>): TaskResult {
-  const buffers = Object.values(result.finished)
+  const buffers = Object.values(result.encoded)
     .filter(value => value instanceof Uint8Array)
     .map(({ buffer }) => buffer)
   // What `move` returns is unwrapped on the way; the pool's caller gets the result itself.

@@ -1,4 +1,4 @@
-/** How analyses are kept, refused and broken off, over HTTP with a real QuestDB and a clock of the test's own. */
+/** How analyses are cached, refused and broken off, over HTTP with a real QuestDB and a clock of the test's own. */
 
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import http from 'node:http'
@@ -7,7 +7,7 @@ import { fastify } from 'fastify'
 import t from 'tap'
 import { registerAnalyses } from '../../api/logger/analyses.ts'
 import type { QueryLimits } from '../../query/limits.ts'
-import { makeDevice, queryAt } from '../query/asking.ts'
+import { makeDevice, queryAt } from '../query/query-at.ts'
 import type { TestHooks } from '../support/databases.ts'
 import { openGate } from '../support/pg-gate.ts'
 import { until } from '../support/processes.ts'
@@ -138,7 +138,7 @@ t.test(
   },
 )
 
-t.test('while QuestDB is away a new question gets 503, a known one its old answer', async t => {
+t.test('while QuestDB is away a new query gets 503, a known one its old answer', async t => {
   const { gate, query, ask, refuses, write } = await serve(t, '2025-03-09T12:00:10Z')
   await write('2025-03-09T12:00:00Z', 10)
   for (const path of allPaths) await ask(path)
@@ -157,7 +157,7 @@ t.test('while QuestDB is away a new question gets 503, a known one its old answe
   t.equal((await ask('/stats_data/Porch?days=7')).status, 200)
 })
 
-t.test('when too many questions wait, the next is refused, and only by the pool that is full', async t => {
+t.test('when too many queries wait, the next is refused, and only by the pool that is full', async t => {
   const { gate, query, ask, refuses, write } = await serve(t, '2025-03-10T12:00:10Z', {
     analysisThreadsMax: 1,
     queueMax: 2,
@@ -167,10 +167,10 @@ t.test('when too many questions wait, the next is refused, and only by the pool 
   gate.hold()
   const waiting = [7, 8, 9].map(days => ask(`/stats_data/Porch?days=${days}`))
   await until('two wait', () => query.queueLengths().analysis === 2)
-  const refused = await refuses(t, '/stats_data/Porch?days=10', 503, /^too many questions at once$/)
+  const refused = await refuses(t, '/stats_data/Porch?days=10', 503, /^too many queries at once$/)
   t.match(refused.headers['retry-after'], /^[1-9]\d*$/)
   const light = ask('/past_window_data/Porch')
-  await until('a light question is asked', () => gate.connections() > 1)
+  await until('a light query is asked', () => gate.connections() > 1)
   gate.release()
   t.equal((await light).status, 200)
   t.strictSame(
@@ -201,7 +201,7 @@ t.test('when the last client has left, the thread is free for others', async t =
   t.equal((await others).status, 200)
 })
 
-t.test('those who ask for the same at once share one question', async t => {
+t.test('those who ask for the same at once share one query', async t => {
   const { gate, ask } = await serve(t, '2025-03-12T12:00:10Z')
   await ask('/stats_data/Porch?days=1')
   const alone = gate.statements()
@@ -226,7 +226,7 @@ t.test('an answer that would be made of too many readings is refused, and that i
   t.equal((await ask('/compare_data?a=Porch&b=Porch')).status, 200)
 })
 
-t.test('a few days with too many readings for a light question are summed up by the other pool', async t => {
+t.test('a few days with too many readings for a light query are summed up by the other pool', async t => {
   const { ask, write } = await serve(t, '2025-03-15T12:00:10Z', { lightRowsMax: 50 })
   await write('2025-03-15T12:00:00Z', 51)
   t.match(jsonOf(await ask('/daily_summary/Porch')).days.at(-1), { temperature: { count: 51 } })

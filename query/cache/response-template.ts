@@ -1,12 +1,12 @@
 /**
- * A body with a gap, which is filled at the moment it is given out: a worker hands over what stands before and after
- * it, compressed already, so that main only has to put the pieces together, once a second.
+ * A response template: a body with a dynamic part that is written at the moment it is served. A worker hands over what
+ * stands before and after it, compressed already, so that main only has to join the pieces, once a second.
  */
 
 import { constants, crc32, deflateRawSync } from 'node:zlib'
 import { release } from '../../analytics/release.ts'
-import type { Body, LiveBody } from './body.ts'
-import { gzipLevel, hashOf } from './finish.ts'
+import type { Body, DynamicBody } from './body.ts'
+import { gzipLevel, hashOf } from './encode-body.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
 
@@ -19,46 +19,49 @@ interface Pieces {
 }
 
 /** What crosses from the worker. */
-export interface Frame<Live> extends Pieces {
+export interface ResponseTemplate<Live> extends Pieces {
   /** Of head and tail. */
   readonly hash: string
-  /** What the text in the gap is made of. */
+  /** What the dynamic part is made of. */
   readonly live: Live
 }
 
-/** What belongs into the gap, and a word that changes with what a client would call a change. */
-export interface Filling {
+/** The text of the dynamic part, and a word that changes with what a client would call a change. */
+export interface DynamicPart {
   readonly text: string
   readonly tag: string
 }
 
-/** What the text in the gap takes beside the rest, in all forms; a round figure. */
-const fillingBytes = 32 * 1024
+/** What the dynamic part takes beside the rest, in all forms; a round figure. */
+const dynamicBytes = 32 * 1024
 
 const notTheLast = { level: gzipLevel, finishFlush: constants.Z_SYNC_FLUSH }
 
-export function frameOf<Live>(headText: string, tailText: string, live: Live): Frame<Live> {
+export function templateOf<Live>(headText: string, tailText: string, live: Live): ResponseTemplate<Live> {
   const [head, tail] = [bytesOf(headText), bytesOf(tailText)]
   const headDeflated = new Uint8Array(deflateRawSync(head, notTheLast))
   const tailDeflated = new Uint8Array(deflateRawSync(tail, { level: gzipLevel }))
   return { head, tail, headDeflated, tailDeflated, hash: hashOf(head, tail), live }
 }
 
-/** `fill` is asked at most once a second. The frame's own memory is given back with the first body. */
-export function liveBodyOf<Live>(frame: Frame<Live>, fill: (live: Live, nowMs: number) => Filling): LiveBody {
-  const { live, hash, ...framed } = frame
-  const { head, tail, headDeflated, tailDeflated } = framed
+/** `write` is called at most once a second. The template's own memory is freed with the first body. */
+export function dynamicBodyOf<Live>(
+  template: ResponseTemplate<Live>,
+  write: (live: Live, nowMs: number) => DynamicPart,
+): DynamicBody {
+  const { live, hash, ...received } = template
+  const { head, tail, headDeflated, tailDeflated } = received
   // The whole; beside gzip, brotli and zstd of the whole.
-  const bytesMax = head.length + tail.length + 3 * (headDeflated.length + tailDeflated.length) + fillingBytes
-  let pieces: Pieces = framed
+  const bytesMax = head.length + tail.length + 3 * (headDeflated.length + tailDeflated.length) + dynamicBytes
+  let pieces: Pieces = received
   let last: { readonly second: number; readonly body: Body } | undefined
 
   function at(nowMs: number): Body {
     const second = Math.floor(nowMs / 1000)
     if (last?.second === second) return last.body
-    const { text, tag } = fill(live, second * 1000)
-    const { bytes, gzip, within } = putTogether(pieces, bytesOf(text))
-    if (pieces === framed) release(Object.values(framed))
+    const { text, tag } = write(live, second * 1000)
+    const { bytes, gzip, within } = join(pieces, bytesOf(text))
+    if (pieces === received) release(Object.values(received))
     pieces = within
     // Weak: bodies of the same tag say the same, up to an age that goes on counting.
     const etag = `W/"${hash}-${tag}"`
@@ -71,7 +74,7 @@ export function liveBodyOf<Live>(frame: Frame<Live>, fill: (live: Live, nowMs: n
 }
 
 /** Both forms of the whole, and the pieces as they lie `within` these, so that nobody has to keep them beside. */
-function putTogether({ head, tail, headDeflated, tailDeflated }: Pieces, middle: Bytes) {
+function join({ head, tail, headDeflated, tailDeflated }: Pieces, middle: Bytes) {
   const bytes = Buffer.concat([head, middle, tail])
   const gzip = gzipOf(bytes, [headDeflated, deflateRawSync(middle, notTheLast), tailDeflated])
   const deflatedEnd = gzip.length - gzipTrailerBytes

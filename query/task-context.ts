@@ -1,9 +1,9 @@
-/** What a thread has at hand for every question that it fetches readings for. */
+/** What a thread has at hand for every query that it fetches readings for. */
 
 import type { LocalTime } from '../analytics/time/local-time.ts'
 import type { ReadingsSource } from './questdb/readings-source.ts'
 
-export interface TaskSurroundings {
+export interface TaskContext {
   readonly source: ReadingsSource
   readonly local: LocalTime
   readonly rowsMax: number

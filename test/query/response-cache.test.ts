@@ -1,12 +1,12 @@
-/** The rule by which answers are kept, on a clock of the test's own and with builds that end when they are told to. */
+/** The rule by which cached answers are served, on a clock of the test's own and with builds that end when they are told to. */
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { type Answer, type Body, bodyOf } from '../../query/kept/body.ts'
-import { createBodyCache } from '../../query/kept/body-cache.ts'
-import { finishBody } from '../../query/kept/finish.ts'
-import { type Built, createKeptAnswers, type KeptQuestion } from '../../query/kept/kept-answers.ts'
+import { type Answer, type Body, bodyOf } from '../../query/cache/body.ts'
+import { createBodyCache } from '../../query/cache/body-cache.ts'
+import { encodeBody } from '../../query/cache/encode-body.ts'
+import { type Built, type CachedQuery, createResponseCache } from '../../query/cache/response-cache.ts'
 
 const minute = 60_000
 const freshMs = 90_000
@@ -29,10 +29,10 @@ function world() {
   const builds: Build[] = []
   const clock = { nowMs: 1_700_000_000_000 }
   const cache = createBodyCache(1_000_000)
-  const give = createKeptAnswers({ cache, now: () => clock.nowMs, limits: { retryMs }, log })
+  const serve = createResponseCache({ cache, now: () => clock.nowMs, limits: { retryMs }, log })
 
-  function ask(version: string | undefined, more: Partial<KeptQuestion> = {}): Answer | Promise<Answer> {
-    const question: KeptQuestion = {
+  function ask(version: string | undefined, more: Partial<CachedQuery> = {}): Answer | Promise<Answer> {
+    const query: CachedQuery = {
       key: 'a',
       version,
       freshMs,
@@ -41,12 +41,12 @@ function world() {
       ...more,
       build: (askedAtMs, signal) => build({ key: more.key ?? 'a', version, askedAtMs, signal }),
     }
-    return give(question)
+    return serve(query)
   }
 
   function build(about: Pick<Build, 'key' | 'version' | 'askedAtMs' | 'signal'>): Promise<Built> {
     return new Promise(resolve => {
-      const body = bodyOf(finishBody(new TextEncoder().encode(`${builds.length}`)))
+      const body = bodyOf(encodeBody(new TextEncoder().encode(`${builds.length}`)))
       const end: Build['end'] = code => {
         resolve(code === undefined ? { ok: true, body } : { ok: false, code })
         return settled()
@@ -71,16 +71,16 @@ async function primed(version: string | undefined = '1') {
   return { ...made, first: made.last().body, answer: await first }
 }
 
-const given = (body: Body, maxAgeSeconds: number) => ({ ok: true, body, maxAgeSeconds })
+const served = (body: Body, maxAgeSeconds: number) => ({ ok: true, body, maxAgeSeconds })
 
 t.test('the rule, by what has changed and by age', async t => {
-  const cases: [string, string, number, 'given' | 'given, refreshed' | 'built'][] = [
-    ['the same version is right', '1', 0, 'given'],
-    ['however old it is', '1', 400 * 24 * 60 * minute, 'given'],
-    ['a new version waits for the age', '2', 0, 'given'],
-    ['until it is reached', '2', freshMs - 1, 'given'],
-    ['then one refresh runs behind', '2', freshMs, 'given, refreshed'],
-    ['as long as it is not too old', '2', staleMs - 1, 'given, refreshed'],
+  const cases: [string, string, number, 'served' | 'served, refreshed' | 'built'][] = [
+    ['the same version is right', '1', 0, 'served'],
+    ['however old it is', '1', 400 * 24 * 60 * minute, 'served'],
+    ['a new version waits for the age', '2', 0, 'served'],
+    ['until it is reached', '2', freshMs - 1, 'served'],
+    ['then one refresh runs behind', '2', freshMs, 'served, refreshed'],
+    ['as long as it is not too old', '2', staleMs - 1, 'served, refreshed'],
     ['an answer that is too old is waited for', '2', staleMs, 'built'],
     ['so is one of the future', '2', -1, 'built'],
   ]
@@ -88,10 +88,10 @@ t.test('the rule, by what has changed and by age', async t => {
     const { ask, builds, clock, first } = await primed()
     clock.nowMs += ageMs
     const answer = ask(version)
-    if (expected === 'given') t.strictSame(answer, given(first, 5), name)
-    if (expected === 'given, refreshed') t.strictSame(answer, given(first, 0), name)
+    if (expected === 'served') t.strictSame(answer, served(first, 5), name)
+    if (expected === 'served, refreshed') t.strictSame(answer, served(first, 0), name)
     if (expected === 'built') t.type(answer, Promise, name)
-    t.equal(builds.length, expected === 'given' ? 1 : 2, name)
+    t.equal(builds.length, expected === 'served' ? 1 : 2, name)
   }
 })
 
@@ -108,10 +108,10 @@ t.test('an answer that has no version is never right, only fresh', async t => {
 t.test('of all who ask while an answer is refreshed, one starts it, and the next one gets what it gave', async t => {
   const { ask, builds, clock, first, last } = await primed()
   clock.nowMs += freshMs
-  for (const version of ['2', '2', '3', '4']) t.strictSame(ask(version), given(first, 0))
+  for (const version of ['2', '2', '3', '4']) t.strictSame(ask(version), served(first, 0))
   t.equal(builds.length, 2)
   await last().end()
-  t.strictSame(ask('2'), given(last().body, 5))
+  t.strictSame(ask('2'), served(last().body, 5))
   clock.nowMs += freshMs
   ask('3')
   t.equal(builds.length, 3, 'and the next one may be refreshed again')
@@ -128,7 +128,7 @@ t.test('all who wait for the same version wait for one build, those of another v
   const bodies = builds.map(build => build.body)
   t.strictSame(
     await Promise.all(waiting),
-    [0, 0, 1, 2].map(i => given(bodies[i] as Body, 5)),
+    [0, 0, 1, 2].map(i => served(bodies[i] as Body, 5)),
   )
 })
 
@@ -140,20 +140,20 @@ t.test('a slow answer does not take the place of one that was asked for later', 
   const [slow, quick] = builds as [Build, Build]
   await quick.end()
   await slow.end()
-  t.strictSame(await Promise.all([first, second]), [given(slow.body, 5), given(quick.body, 5)])
-  t.strictSame(ask('2'), given(quick.body, 5))
+  t.strictSame(await Promise.all([first, second]), [served(slow.body, 5), served(quick.body, 5)])
+  t.strictSame(ask('2'), served(quick.body, 5))
 })
 
-t.test('a build that failed gives what is at hand, and is not tried again for a while', async t => {
+t.test('a build that failed serves the cached answer, and is not tried again for a while', async t => {
   for (const ageMs of [freshMs, staleMs, 100 * minute]) {
     const { ask, builds, clock, first, last } = await primed()
     clock.nowMs += ageMs
     const answer = ask('2')
     await last().end('DATABASE_AWAY')
-    t.strictSame(await answer, given(first, 0))
-    t.strictSame(ask('2'), given(first, 0))
+    t.strictSame(await answer, served(first, 0))
+    t.strictSame(ask('2'), served(first, 0))
     clock.nowMs += retryMs - 1
-    t.strictSame(ask('2'), given(first, 0))
+    t.strictSame(ask('2'), served(first, 0))
     t.equal(builds.length, 2)
     clock.nowMs += 1
     ask('2')
@@ -161,7 +161,7 @@ t.test('a build that failed gives what is at hand, and is not tried again for a 
   }
 })
 
-t.test('a build that failed with nothing at hand says why', async t => {
+t.test('a build that failed with nothing in the cache says why', async t => {
   const { ask, builds, last } = world()
   for (const code of ['DATABASE_AWAY', 'TIMED_OUT', 'QUEUE_FULL', 'CLOSING'] as const) {
     const answer = ask('1')
@@ -176,14 +176,14 @@ t.test('a fault of ours in a build that nobody waits for is logged', async t => 
   const log = { error: (fields: unknown) => void errors.push(fields) }
   const cache = createBodyCache(1_000_000)
   let nowMs = 0
-  const give = createKeptAnswers({ cache, now: () => nowMs, limits: { retryMs }, log })
+  const serve = createResponseCache({ cache, now: () => nowMs, limits: { retryMs }, log })
   const rest = { key: 'a', freshMs, staleMs, maxAgeSeconds: () => 5 }
-  const body = bodyOf(finishBody(new Uint8Array(1)))
-  await give({ ...rest, version: '1', build: async () => ({ ok: true, body }) })
+  const body = bodyOf(encodeBody(new Uint8Array(1)))
+  await serve({ ...rest, version: '1', build: async () => ({ ok: true, body }) })
   nowMs += freshMs
   const broken = new Error('ours')
-  const answer = give({ ...rest, version: '2', build: () => Promise.reject(broken) })
-  t.strictSame(answer, given(body, 0))
+  const answer = serve({ ...rest, version: '2', build: () => Promise.reject(broken) })
+  t.strictSame(answer, served(body, 0))
   await settled()
   t.strictSame(errors, [{ err: broken, key: 'a' }])
 })
@@ -197,7 +197,7 @@ t.test('a build ends when the last who waits for it has left, and that is no fai
   t.notOk(last().signal.aborted)
   two.abort()
   t.ok(last().signal.aborted)
-  t.strictSame(await Promise.all(waiting), [given(first, 0), given(first, 0)])
+  t.strictSame(await Promise.all(waiting), [served(first, 0), served(first, 0)])
   t.type(ask('2'), Promise)
   t.equal(builds.length, 3, 'the next one does not have to pause')
 })
@@ -212,7 +212,7 @@ t.test('a refresh is nobody’s, so nobody’s leaving ends it', async t => {
   clock.nowMs += staleMs
   const waiting = ask('2')
   await last().end()
-  t.strictSame(await waiting, given(last().body, 5), 'and who has to wait joins it')
+  t.strictSame(await waiting, served(last().body, 5), 'and who has to wait waits for it')
 })
 
 /** A history of one answer, which holds every answer that it gets to the rule. */
@@ -225,13 +225,13 @@ function history() {
   const open = () => builds.filter(build => !ended.has(build) && !build.signal.aborted)
 
   function check(answer: Answer, versionAsked: number, client: AbortSignal): void {
-    // Nobody reads what a client that has left is given.
+    // Nobody reads what a client that has left is served.
     if (!answer.ok || client.aborted) return
     const made = builds.find(build => build.body === answer.body) as Build
     if (Number(made.version) >= versionAsked) return
     const ageMs = clock.nowMs - made.askedAtMs
-    if (answer.maxAgeSeconds > 0) assert(ageMs < freshMs, 'what may be kept is right or fresh')
-    else assert(ageMs < staleMs || clock.nowMs - failedAtMs < retryMs, 'what is old is given after a failure only')
+    if (answer.maxAgeSeconds > 0) assert(ageMs < freshMs, 'what may be used again is right or fresh')
+    else assert(ageMs < staleMs || clock.nowMs - failedAtMs < retryMs, 'what is old is served after a failure only')
   }
 
   const actions = {
@@ -241,7 +241,7 @@ function history() {
       clients.push(client)
       const answer = ask(String(version), { client: client.signal })
       if (answer instanceof Promise)
-        answer.then(given => check(given, versionAsked, client.signal)).catch(e => errors.push(String(e)))
+        answer.then(served => check(served, versionAsked, client.signal)).catch(e => errors.push(String(e)))
       else check(answer, versionAsked, client.signal)
     },
     pass(ms: number) {
@@ -269,7 +269,7 @@ function history() {
   return { actions, open, errors }
 }
 
-t.test('whatever happens in whichever order, what is given is right, young, or better than nothing', async () => {
+t.test('whatever happens in whichever order, what is served is right, young, or better than nothing', async () => {
   const kinds = ['ask', 'ask', 'ask', 'pass', 'pass', 'change', 'change', 'leave', 'end', 'end', 'fail'] as const
   const step = fc.tuple(fc.constantFrom(...kinds), fc.nat(400_000))
   await fc.assert(

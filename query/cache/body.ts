@@ -1,6 +1,6 @@
 /** A finished answer in memory: its bytes, its compressed forms and its tags. */
 
-import type { FinishedBody } from './finish.ts'
+import type { EncodedBody } from './encode-body.ts'
 
 /** The compressed forms that an answer may go out in. */
 export type Coding = 'gzip' | 'br' | 'zstd'
@@ -13,8 +13,8 @@ export interface Body {
   readonly etags: Readonly<Record<Coding | 'identity', string>>
 }
 
-/** A body of which a part is written at the moment it is given out. */
-export interface LiveBody {
+/** A body of which a part is written at the moment it is served. */
+export interface DynamicBody {
   /** The whole of it as of this moment; the same one for all requests of one second. */
   at(nowMs: number): Body
   /** What it may take in memory, all its compressed forms counted. */
@@ -35,22 +35,22 @@ export type Answer =
   | { readonly ok: true; readonly body: Body; readonly maxAgeSeconds: number }
   | { readonly ok: false; readonly code: AnswerCode }
 
-/** What is kept under a key: a body, or that there is none because it would be too large. */
-export interface Kept {
-  readonly body: Body | LiveBody | 'TOO_LARGE'
+/** What is cached under a key: a body, or that there is none because it would be too large. */
+export interface CacheEntry {
+  readonly body: Body | DynamicBody | 'TOO_LARGE'
   readonly askedAtMs: number
-  /** What the body depended on when it was asked for, as its question puts it; undefined: on too much to say. */
+  /** What the body depended on when it was built, as its query puts it; undefined: on too much to say. */
   readonly version: string | undefined
   /** Set when building the next one failed: it is not tried before this. */
   readonly retryAtMs?: number
 }
 
-export function answerOf({ body }: Kept, maxAgeSeconds: number, nowMs: number): Answer {
+export function answerOf({ body }: CacheEntry, maxAgeSeconds: number, nowMs: number): Answer {
   if (body === 'TOO_LARGE') return { ok: false, code: 'TOO_LARGE' }
   return { ok: true, body: 'at' in body ? body.at(nowMs) : body, maxAgeSeconds }
 }
 
-export function bodyOf({ bytes, gzip, hash }: FinishedBody): Body {
+export function bodyOf({ bytes, gzip, hash }: EncodedBody): Body {
   const coded = new Map<Coding, Buffer | Promise<Buffer>>()
   if (gzip !== undefined) coded.set('gzip', bufferOf(gzip))
   const etags = {

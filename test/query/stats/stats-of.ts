@@ -50,24 +50,24 @@ export interface Question extends Partial<Omit<StatsInput, 'series' | 'device'>>
   readonly givenMs?: number
 }
 
-export function textOf(question: Question): string {
-  const local: LocalTime = question.local ?? utc
-  const nowMs = question.nowMs ?? question.series.timesMs.at(-1) ?? 0
+export function textOf(query: Question): string {
+  const local: LocalTime = query.local ?? utc
+  const nowMs = query.nowMs ?? query.series.timesMs.at(-1) ?? 0
   const { head, live, tail } = buildStats({
     days: 30,
     stepSeconds: undefined,
     predecessorMs: undefined,
-    ...question,
-    device: { ...device, ...question.device },
+    ...query,
+    device: { ...device, ...query.device },
     nowMs,
     local,
   })
   // As it crosses from the worker.
-  return head + liveText(structuredClone(live), question.givenMs ?? nowMs, local) + tail
+  return head + liveText(structuredClone(live), query.givenMs ?? nowMs, local) + tail
 }
 
-export function ask(question: Question): Answer {
-  return JSON.parse(textOf(question))
+export function ask(query: Question): Answer {
+  return JSON.parse(textOf(query))
 }
 
 export function near(value: unknown, expected: number, tolerance: number): boolean {

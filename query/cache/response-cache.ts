@@ -1,0 +1,120 @@
+/**
+ * When a cached answer is still good enough, decided here for all queries: it is served as it is, or served stale while the
+ * next one is built, or waited for; and when building fails, the cached one is served.
+ */
+
+import type { Log } from '../../store/log.ts'
+import type { QueryLimits } from '../limits.ts'
+import { type Answer, type AnswerCode, answerOf, type CacheEntry } from './body.ts'
+import type { BodyCache } from './body-cache.ts'
+import { createSingleFlight } from './single-flight.ts'
+
+export type Built =
+  | { readonly ok: true; readonly body: CacheEntry['body'] }
+  | { readonly ok: false; readonly code: Exclude<AnswerCode, 'TOO_LARGE'> }
+
+export interface CachedQuery {
+  /** Under this the answer is cached. */
+  readonly key: string
+  /**
+   * What the answer depends on, read before it is built: an answer of the same version is right, however old. With undefined
+   * it is never known to be right.
+   */
+  readonly version: string | undefined
+  /** An answer that is younger is served as it is. */
+  readonly freshMs: number
+  /** An answer that is younger is served, and the next one is built in the background. */
+  readonly staleMs: number
+  /** How long a client may go on using an answer that is served as it is. */
+  readonly maxAgeSeconds: (ageMs: number) => number
+  readonly build: (askedAtMs: number, signal: AbortSignal) => Promise<Built>
+  /** Aborts when the client has left; without one an answer is built to its end. */
+  readonly client?: AbortSignal | undefined
+}
+
+export type Serve = (query: CachedQuery) => Answer | Promise<Answer>
+
+export interface ResponseCacheOptions {
+  readonly cache: Pick<BodyCache, 'get' | 'set' | 'count'>
+  readonly now: () => number
+  readonly limits: Pick<QueryLimits, 'retryMs'>
+  readonly log: Pick<Log, 'error'>
+}
+
+type Result = { readonly ok: true; readonly entry: CacheEntry } | Extract<Built, { ok: false }>
+
+export function createResponseCache({ cache, now, limits, log }: ResponseCacheOptions): Serve {
+  const builds = createSingleFlight<Result>()
+  /** Keys whose next answer is being built in the background. */
+  const refreshing = new Set<string>()
+
+  function serve(query: CachedQuery): Answer | Promise<Answer> {
+    const entry = cache.get(query.key)
+    const cached = entry === undefined ? undefined : serveCached(query, entry)
+    cache.count(cached !== undefined)
+    return cached ?? wait(query, query.client)
+  }
+
+  /** Undefined when the entry is too old to be served. */
+  function serveCached(query: CachedQuery, entry: CacheEntry): Answer | undefined {
+    const ageMs = ageOf(entry)
+    const isRight = query.version !== undefined && entry.version === query.version
+    if (isRight || ageMs < query.freshMs) return answerOf(entry, query.maxAgeSeconds(ageMs), now())
+    if (!isPausing(entry)) {
+      if (ageMs >= query.staleMs) return undefined
+      refresh(query)
+    }
+    return answerOf(entry, 0, now())
+  }
+
+  async function wait(query: CachedQuery, client: AbortSignal | undefined): Promise<Answer> {
+    const { key, version, maxAgeSeconds } = query
+    const result = await builds.run(`${key}@${version}`, signal => build(query, signal), client)
+    if (result.ok) return answerOf(result.entry, maxAgeSeconds(ageOf(result.entry)), now())
+    const entry = cache.get(key)
+    return entry === undefined ? result : answerOf(entry, 0, now())
+  }
+
+  /** For everybody, whoever happened to ask first, so no client stops it. */
+  function refresh(query: CachedQuery): void {
+    const { key } = query
+    if (refreshing.has(key)) return
+    refreshing.add(key)
+    wait(query, undefined)
+      .catch((error: unknown) => log.error({ err: error, key }, 'an answer could not be built'))
+      .finally(() => refreshing.delete(key))
+  }
+
+  async function build(query: CachedQuery, signal: AbortSignal): Promise<Result> {
+    const { key, version } = query
+    const askedAtMs = now()
+    const before = cache.get(key)
+    const built = await query.build(askedAtMs, signal)
+    const entry = cache.get(key)
+    if (built.ok) {
+      const next: CacheEntry = { body: built.body, askedAtMs, version }
+      // Another build, for a later version, may have been quicker.
+      const isSuperseded = entry !== undefined && entry !== before && entry.askedAtMs > askedAtMs
+      if (!isSuperseded) cache.set(key, next)
+      return { ok: true, entry: next }
+    }
+    if (entry !== undefined && built.code !== 'CANCELLED') {
+      cache.set(key, { ...entry, retryAtMs: now() + limits.retryMs })
+    }
+    return built
+  }
+
+  /** When the clock was set back, nothing is known about an age. */
+  function ageOf(entry: CacheEntry): number {
+    const ageMs = now() - entry.askedAtMs
+    return ageMs < 0 ? Number.POSITIVE_INFINITY : ageMs
+  }
+
+  /** After a failure the next try waits a little. */
+  function isPausing({ retryAtMs = 0 }: CacheEntry): boolean {
+    const waitMs = retryAtMs - now()
+    return waitMs > 0 && waitMs <= limits.retryMs
+  }
+
+  return serve
+}

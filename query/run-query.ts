@@ -1,0 +1,49 @@
+/** From a query to a body, made by a thread of a pool. */
+
+import type { LocalTime } from '../analytics/time/local-time.ts'
+import { statsDynamicPart } from './answers/stats-dynamic-part.ts'
+import type { AvailabilityLog } from './availability-log.ts'
+import { bodyOf } from './cache/body.ts'
+import type { Built } from './cache/response-cache.ts'
+import { dynamicBodyOf } from './cache/response-template.ts'
+import type { Pool, QueriesOf } from './pool.ts'
+import type { Encoded } from './task.ts'
+
+export type RunQuery<Queries extends QueriesOf<Queries>> = <Name extends keyof Queries & string>(
+  name: Name,
+  query: Queries[Name],
+  signal: AbortSignal,
+  /** From when on its deadline counts, by `performance.now()`; without it from now on. */
+  sinceMs?: number,
+) => Promise<Built>
+
+export interface RunQueryOptions<Queries extends QueriesOf<Queries>> {
+  readonly pool: Pool<Queries>
+  readonly logAvailability: AvailabilityLog
+  readonly local: LocalTime
+  /** Whether QuestDB answers a probe, so that nobody waits for one that is known not to. */
+  readonly questdbAnswers: () => boolean | Promise<boolean>
+}
+
+const unavailable = { ok: false, code: 'DATABASE_AWAY', reason: 'it does not answer a probe' } as const
+
+export function createRunQuery<Queries extends QueriesOf<Queries>>(
+  options: RunQueryOptions<Queries>,
+): RunQuery<Queries> {
+  const { pool, logAvailability, local, questdbAnswers } = options
+
+  function cacheableBody(encoded: Encoded) {
+    if (!('live' in encoded)) return bodyOf(encoded)
+    return dynamicBodyOf(encoded, (live, nowMs) => statsDynamicPart(live, nowMs, local))
+  }
+
+  return async (name, query, signal, sinceMs = performance.now()) => {
+    const answers = questdbAnswers()
+    const result = answers === true || (await answers) ? await pool.run(name, query, signal, sinceMs) : unavailable
+    logAvailability(result)
+    if (result.ok) return { ok: true, body: cacheableBody(result.encoded) }
+    // That there is no answer is one: it is cached, and not found out again and again.
+    if (result.code === 'TOO_LARGE') return { ok: true, body: 'TOO_LARGE' }
+    return { ok: false, code: result.code }
+  }
+}
