@@ -5,7 +5,7 @@
  * the same cells, as the metrics of one device mostly do, have one mask, and their pairs are counted once.
  */
 
-import { release } from '../release.ts'
+import { detachBuffers } from '../detach-buffers.ts'
 import { fftPlan, transformSize } from '../spectrum/fft-plans.ts'
 import { momentsOf, spreadOf } from '../summary/moments.ts'
 
@@ -60,7 +60,7 @@ export function seriesTransform(
 
 /** Gives their memory back; nobody may use them any more. */
 export function releaseTransforms(transforms: readonly (SeriesTransform | undefined)[]): void {
-  release(transforms.flatMap(transform => (transform ? [transform.spectra, transform.mask.spectra] : [])))
+  detachBuffers(transforms.flatMap(transform => (transform ? [transform.spectra, transform.mask.spectra] : [])))
 }
 
 function missTheSame(a: Float64Array, b: Float64Array): boolean {
@@ -112,7 +112,7 @@ export function ownSums(x: Float64Array, block: number, lagMax: number): Float64
     if (start + block <= lagMax) {
       sums.set(lags.second.subarray(0, Math.min(block, lagMax + 1 - start - block)), start + block)
     }
-    release([near, middle])
+    detachBuffers([near, middle])
     near = far
   }
   return sums
@@ -124,7 +124,7 @@ export function crossSums(x: Float64Array, y: Float64Array, block: number, lagMa
   const later = stretchOf(same, productsApart(x, y, block, 1))
   const earlier = stretchOf(conjugated(same), productsApart(y, x, block, 1))
   const lags = lagsOfTwo(later, earlier, block)
-  release([same, later, earlier])
+  detachBuffers([same, later, earlier])
   const sums = new Float64Array(2 * lagMax + 1)
   for (let lag = 0; lag <= lagMax; lag++) {
     sums[lagMax - lag] = lags.second[lag] as number

@@ -3,7 +3,7 @@
  * of the autumn change under its one label. Reference: pandas `groupby(local hour)` with `mean` and `quantile`.
  */
 
-import { release } from '../release.ts'
+import { detachBuffers } from '../detach-buffers.ts'
 import { quantilesInPlace } from '../summary/quantile.ts'
 
 /** In the unit of the readings; null where the hour has none. */
@@ -37,7 +37,7 @@ export function dailyProfile(values: Float64Array, hours: Uint8Array): ProfileHo
     if (!Number.isNaN(value)) pooled[--(starts[hours[index] as number] as number)] = value
   }
   const profile = Array.from({ length: 24 }, (_, hour) => profileHour(hour, pooled.subarray(starts[hour], ends[hour])))
-  release([pooled])
+  detachBuffers([pooled])
   return profile
 }
 

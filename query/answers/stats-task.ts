@@ -1,6 +1,6 @@
 /** Fetches for `stats_data`: the readings of the window and of the last thirty days, and the one before them. */
 
-import { release } from '../../analytics/release.ts'
+import { detachBuffers } from '../../analytics/detach-buffers.ts'
 import { type ResponseTemplate, templateOf } from '../cache/response-template.ts'
 import type { StatsLive } from '../stats/live.ts'
 import { buildStats, statsAfterMs } from '../stats/stats-answer.ts'
@@ -21,6 +21,6 @@ export async function answerStats(
   ])
   const predecessorMs = beforeUs === undefined ? undefined : beforeUs / 1000
   const { head, live, tail } = buildStats({ device, nowMs, local, days, stepSeconds, series, predecessorMs })
-  release([series.timesMs, ...Object.values(series.values)])
+  detachBuffers([series.timesMs, ...Object.values(series.values)])
   return templateOf(head, tail, live)
 }

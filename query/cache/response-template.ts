@@ -4,7 +4,7 @@
  */
 
 import { constants, crc32, deflateRawSync } from 'node:zlib'
-import { release } from '../../analytics/release.ts'
+import { detachBuffers } from '../../analytics/detach-buffers.ts'
 import type { Body, DynamicBody } from './body.ts'
 import { gzipLevel, hashOf } from './encode-body.ts'
 
@@ -61,7 +61,7 @@ export function dynamicBodyOf<Live>(
     if (last?.second === second) return last.body
     const { text, tag } = write(live, second * 1000)
     const { bytes, gzip, within } = join(pieces, bytesOf(text))
-    if (pieces === received) release(Object.values(received))
+    if (pieces === received) detachBuffers(Object.values(received))
     pieces = within
     // Weak: bodies of the same tag say the same, up to an age that goes on counting.
     const etag = `W/"${hash}-${tag}"`

@@ -4,7 +4,7 @@
  */
 
 import type { IncomingMessage } from 'node:http'
-import { release } from '../../analytics/release.ts'
+import { detachBuffers } from '../../analytics/detach-buffers.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import { QuestdbError } from '../../store/questdb/client/questdb-error.ts'
 import type { WorkerSettings } from '../task.ts'
@@ -106,6 +106,6 @@ function columnsIn(file: Buffer, { columnCount, rowsMax }: ColumnsRequest): Floa
     throw error
   } finally {
     // A short one lies among others in memory of Node's own.
-    if (file.length === file.buffer.byteLength) release([file])
+    if (file.length === file.buffer.byteLength) detachBuffers([file])
   }
 }

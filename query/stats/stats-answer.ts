@@ -1,7 +1,7 @@
 /** Everything that can be said of one device: the answer to `stats_data`. */
 
 import { releaseTransforms } from '../../analytics/correlation/block-spectra.ts'
-import { release } from '../../analytics/release.ts'
+import { detachBuffers } from '../../analytics/detach-buffers.ts'
 import { recordReliability } from '../../analytics/reliability/reliability-record.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'
@@ -73,7 +73,7 @@ export function buildStats(input: StatsInput): StatsAnswer {
     live,
     tail: `,${jsonMembers(tailOf(device, window))}}`,
   }
-  release([window.values.dew_point, ...Object.values(window.fine.means)])
+  detachBuffers([window.values.dew_point, ...Object.values(window.fine.means)])
   return answer
 }
 

@@ -1,20 +1,18 @@
-/** Memory that is given back at once. */
-
 import { test } from 'tap'
-import { release } from '../../analytics/release.ts'
+import { detachBuffers } from '../../analytics/detach-buffers.ts'
 
-test('what is released has no length any more, nor has what lies in the same memory', async t => {
+test('what is detached has no length any more, nor has what lies in the same memory', async t => {
   const column = new Float64Array(1000)
   const part = column.subarray(10, 20)
   const other = new Float64Array(5)
-  release([column, part])
+  detachBuffers([column, part])
   t.strictSame([column.length, part.length, other.length], [0, 0, 5])
-  release([column])
+  detachBuffers([column])
   t.equal(column.length, 0, 'a second time changes nothing')
 })
 
 test('memory that threads share stays', async t => {
   const shared = new Float64Array(new SharedArrayBuffer(80))
-  release([shared])
+  detachBuffers([shared])
   t.equal(shared.length, 10)
 })
