@@ -64,12 +64,12 @@ export function registerDevices(scope: FastifyInstance, devices: Devices): void 
   async function list(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const query = ListQuery.safeParse(request.query)
     if (!query.success) return sendInvalid(reply, 400, query.error)
-    if (!(await devices.settle())) return sendUnsettled(reply)
+    if (!(await devices.reconcile())) return sendUnsettled(reply)
     return reply.send(devices.list(query.data.search, query.data.page))
   }
 
   async function get(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    if (!(await devices.settle())) return sendUnsettled(reply)
+    if (!(await devices.reconcile())) return sendUnsettled(reply)
     const details = devices.details(nameIn(request))
     return details === undefined ? sendRefusal(reply, 'DEVICE_UNKNOWN') : reply.send(details)
   }

@@ -27,7 +27,7 @@ export interface EraseJobs {
    */
   request(name: string, by: string): Promise<Changed<EraseReport>>
   /** Finds out what came of the last request; false while it cannot be found out. */
-  settle(): Promise<boolean>
+  reconcile(): Promise<boolean>
   /** Of the newest job for this name. */
   report(name: string): Promise<EraseReport | undefined>
   /** Takes up what the last process left. */
@@ -37,7 +37,7 @@ export interface EraseJobs {
 }
 
 export interface EraseJobsOptions {
-  devices: Pick<Devices, 'removeNamed' | 'settle'>
+  devices: Pick<Devices, 'removeNamed' | 'reconcile'>
   ingest: Pick<Ingest, 'status' | 'deadLetters' | 'erase' | 'onLost'>
   store: Pick<Store, 'postgres' | 'questdb'>
   log: Log
@@ -117,7 +117,7 @@ export function createEraseJobs(options: EraseJobsOptions): EraseJobs {
   atStart(store, doubt)
   return {
     request,
-    settle: devices.settle,
+    reconcile: devices.reconcile,
     report: name => readReport(postgres, name),
     resume,
     close: async () => {
@@ -158,7 +158,7 @@ async function runJob(
 ): Promise<EraseEnd> {
   try {
     // The job was written together with the removal; where that was not confirmed, memory has to learn of it first.
-    if (!(await devices.settle())) throw new Error('it is not known yet whether the device is removed')
+    if (!(await devices.reconcile())) throw new Error('it is not known yet whether the device is removed')
     return { rows: await steps.erase(job) }
   } catch (error) {
     if (error instanceof EraseFailure) return { error: error.message }

@@ -18,7 +18,7 @@ export function registerErase(scope: FastifyInstance, jobs: EraseJobs): void {
   }
 
   async function report(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    if (!(await jobs.settle())) return sendUnsettled(reply)
+    if (!(await jobs.reconcile())) return sendUnsettled(reply)
     const found = await jobs.report(nameIn(request).normalize('NFC'))
     return found === undefined ? sendRefusal(reply, 'DEVICE_UNKNOWN') : reply.send(found)
   }

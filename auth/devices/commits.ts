@@ -3,11 +3,11 @@
 import type pg from 'pg'
 import { isUnavailable, isUniqueViolation, OutcomeUnknown } from '../../store/postgres/postgres-errors.ts'
 import { inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
-import type { CatchUp } from './catch-up.ts'
 import type { DeviceMemory } from './device-memory.ts'
 import type { DeviceRecord, DeviceRow } from './device-record.ts'
 import { readNamed } from './device-sql.ts'
-import type { Turns } from './turns.ts'
+import type { Mutex } from './mutex.ts'
+import type { Reconciler } from './reconciler.ts'
 
 /**
  * Why a change was not made. Only after OUTCOME_UNKNOWN it may have been made all the same: a device whose revocation
@@ -21,8 +21,8 @@ export type Changed<Value> = { ok: true; value: Value } | Refusal
 export interface CommitOptions {
   pool: pg.Pool
   memory: DeviceMemory
-  turns: Turns
-  catchUp: CatchUp
+  mutex: Mutex
+  reconciler: Reconciler
   /** How long PostgreSQL may take for each step of a change. */
   stepMs: number
   /** Told why a change could not be made, or may have been made. */
@@ -30,15 +30,15 @@ export interface CommitOptions {
 }
 
 export interface Commits {
-  /** One change at a time, so that memory moves in the order of the commits. `names` are those that it gives away. */
-  inTurn<Value>(names: readonly string[], work: () => Promise<Changed<Value>>): Promise<Changed<Value>>
-  /** Makes a change in PostgreSQL, within a turn. `revokes` are the records that let nobody in any more after it. */
+  /** One change at a time, so that memory changes in the order of the commits. `names` are those that it gives away. */
+  exclusively<Value>(names: readonly string[], work: () => Promise<Changed<Value>>): Promise<Changed<Value>>
+  /** Makes a change in PostgreSQL, while the mutex is held. `revokes` are the records that let nobody in any more after it. */
   transact<Result>(
     work: (transaction: Transaction) => Promise<Result>,
     revokes?: readonly DeviceRecord[],
   ): Promise<Result>
-  /** Takes in what PostgreSQL has made of a record; without a row it no longer has it. */
-  settle<Value>(
+  /** Applies to memory what PostgreSQL has made of a record; without a row it no longer has it. */
+  applyRow<Value>(
     record: DeviceRecord,
     row: DeviceRow | undefined,
     answer: (record: DeviceRecord) => Value,
@@ -48,7 +48,7 @@ export interface Commits {
 const away = { ok: false, code: 'DATABASE_AWAY' } as const
 export const unknownDevice = { ok: false, code: 'DEVICE_UNKNOWN' } as const
 
-export function createCommits({ pool, memory, turns, catchUp, stepMs, failed }: CommitOptions): Commits {
+export function createCommits({ pool, memory, mutex, reconciler, stepMs, failed }: CommitOptions): Commits {
   /** How often PostgreSQL has left a change without its answer. */
   let failures = 0
 
@@ -56,7 +56,7 @@ export function createCommits({ pool, memory, turns, catchUp, stepMs, failed }: 
   async function nameTaken(error: unknown, names: readonly string[]): Promise<Refusal> {
     if (!isUniqueViolation(error, 'devices_name')) throw error
     const rows = await readNamed(pool, names)
-    for (const row of rows) memory.take(row)
+    for (const row of rows) memory.apply(row)
     return { ok: false, code: 'NAME_TAKEN', names: rows.map(row => row.name) }
   }
 
@@ -76,13 +76,13 @@ export function createCommits({ pool, memory, turns, catchUp, stepMs, failed }: 
   }
 
   return {
-    inTurn: async (names, work) => {
+    exclusively: async (names, work) => {
       const failuresBefore = failures
-      const outcome = await turns.take(async () => {
+      const outcome = await mutex.run(async () => {
         // Those that waited while one met no answer need not each wait for theirs.
         if (failures > failuresBefore) return away
         // What comes next rests on what is in memory.
-        if (await catchUp.settle()) return await attempt(names, work)
+        if (await reconciler.reconcile()) return await attempt(names, work)
         failures += 1
         return away
       })
@@ -99,18 +99,18 @@ export function createCommits({ pool, memory, turns, catchUp, stepMs, failed }: 
           }
           setSuspended(true)
           const { transaction } = error
-          catchUp.outcomeUnknown({ transaction, sequence, settled: () => setSuspended(false) })
+          reconciler.outcomeUnknown({ transaction, sequence, onReconciled: () => setSuspended(false) })
         }
         throw error
       }
     },
-    settle: (record, row, answer) => {
+    applyRow: (record, row, answer) => {
       if (row === undefined) {
         // PostgreSQL no longer has it, so nobody may come in with it.
-        memory.drop(record.number)
+        memory.remove(record.number)
         return unknownDevice
       }
-      memory.take(row)
+      memory.apply(row)
       return { ok: true, value: answer(record) }
     },
   }

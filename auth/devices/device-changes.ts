@@ -32,7 +32,7 @@ export interface DeviceChangesOptions extends CommitOptions {
 
 export function createDeviceChanges(options: DeviceChangesOptions): DeviceChanges {
   const { memory, now, graceMs, devicesMax } = options
-  const { inTurn, transact, settle } = createCommits(options)
+  const { exclusively, transact, applyRow } = createCommits(options)
 
   async function addNow(devices: readonly NewDevice[], by: string): Promise<Changed<IssuedPassword[]>> {
     const refusal = refuseNames(memory, devices)
@@ -42,24 +42,24 @@ export function createDeviceChanges(options: DeviceChangesOptions): DeviceChange
     const issued = devices.map(({ name }, at) => ({ device: name, password: passwords[at] ?? '' }))
     const issues = devices.map((device, at) => ({ device, digest: digestOf(issued[at]?.password ?? '') }))
     const rows = await transact(transaction => sql.insertDevices(transaction, issues, by, now()))
-    for (const row of rows) memory.take(row)
+    for (const row of rows) memory.apply(row)
     return { ok: true, value: issued }
   }
 
   function change(name: string, wanted: DeviceChange, by: string): Promise<Changed<DeviceDetails>> {
     const names = wanted.name === undefined ? [] : [wanted.name]
-    return inTurn(names, async () => {
+    return exclusively(names, async () => {
       const record = memory.get(name)
       if (record === undefined) return unknownDevice
       const row = await transact(transaction => sql.updateSettings(transaction, record.number, wanted, by))
-      return settle(record, row, () => record.details(now()))
+      return applyRow(record, row, () => record.details(now()))
     })
   }
 
   function rotate(name: string, endOld: boolean, by: string): Promise<Changed<Rotated>> {
     const [password = ''] = makePasswords(1)
     const graceEndsMs = now() + graceMs
-    return inTurn([], async () => {
+    return exclusively([], async () => {
       const record = memory.get(name)
       if (record === undefined) return unknownDevice
       const keep = endOld ? undefined : record.digestToKeep(now())
@@ -69,16 +69,16 @@ export function createDeviceChanges(options: DeviceChangesOptions): DeviceChange
         endOld ? [record] : [],
       )
       const old_password_until = endOld ? null : new Date(graceEndsMs).toISOString()
-      return settle(record, row, () => ({ device: record.name, password, old_password_until }))
+      return applyRow(record, row, () => ({ device: record.name, password, old_password_until }))
     })
   }
 
   function remove(number: number, by: string): Promise<Changed<undefined>> {
-    return inTurn([], async () => {
+    return exclusively([], async () => {
       const record = memory.byNumber(number)
       if (record === undefined) return unknownDevice
       const row = await transact(transaction => sql.markRemoved(transaction, number, by, now()), [record])
-      return settle(record, row, () => undefined)
+      return applyRow(record, row, () => undefined)
     })
   }
 
@@ -87,7 +87,7 @@ export function createDeviceChanges(options: DeviceChangesOptions): DeviceChange
     write: (transaction: Transaction, namesakes: readonly Namesake[]) => Promise<Value>,
     by: string,
   ): Promise<Changed<Value>> {
-    return inTurn([], async () => {
+    return exclusively([], async () => {
       const record = memory.get(name)
       const done = await transact(
         async transaction => {
@@ -100,13 +100,13 @@ export function createDeviceChanges(options: DeviceChangesOptions): DeviceChange
         record === undefined ? [] : [record],
       )
       if (done === undefined) return unknownDevice
-      if (record !== undefined) settle(record, done.row, () => undefined)
+      if (record !== undefined) applyRow(record, done.row, () => undefined)
       return { ok: true, value: done.value }
     })
   }
 
   const add = (devices: readonly NewDevice[], by: string) =>
-    inTurn(
+    exclusively(
       devices.map(({ name }) => name),
       () => addNow(devices, by),
     )

@@ -38,8 +38,8 @@ export class DeviceMemory {
     this.#sequence = Math.max(this.#sequence, sequence)
   }
 
-  /** Takes in a record as PostgreSQL has it now. */
-  take(row: DeviceRow): void {
+  /** Applies a record as PostgreSQL has it now. */
+  apply(row: DeviceRow): void {
     this.raiseSequence(row.authSeq)
     const record = this.#byNumber.get(row.number)
     if (record === undefined) {
@@ -48,15 +48,15 @@ export class DeviceMemory {
     }
     if (row.authSeq <= record.authSeq) return
     if (row.removed) {
-      this.drop(row.number)
+      this.remove(row.number)
       return
     }
     if (row.name !== record.name) this.#rename(record, row.name)
-    record.take(row)
+    record.apply(row)
     this.#changed()
   }
 
-  drop(number: number): void {
+  remove(number: number): void {
     const record = this.#byNumber.get(number)
     if (record === undefined) return
     record.removed = true

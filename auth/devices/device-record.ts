@@ -55,11 +55,11 @@ export class DeviceRecord implements Device {
     this.lastSeenMs = row.lastSeenMs ?? 0
     this.#createdMs = row.createdMs
     this.#current = packDigest(row.current)
-    this.take(row)
+    this.apply(row)
   }
 
   /** Takes over a newer state of the same record. */
-  take(row: DeviceRow): void {
+  apply(row: DeviceRow): void {
     this.name = row.name
     this.location_short = row.location_short
     this.location_desc = row.location_desc

@@ -7,15 +7,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Log } from '../../store/log.ts'
 import { hasEnded } from '../../store/postgres/transaction.ts'
-import { createCatchUp } from './catch-up.ts'
 import type { Device, DeviceDetails } from './device.ts'
 import { createDeviceChanges, type DeviceChanges } from './device-changes.ts'
 import { type DevicePage, devicePage } from './device-list.ts'
 import { DeviceMemory } from './device-memory.ts'
 import * as sql from './device-sql.ts'
 import { createLastSeen } from './last-seen.ts'
+import { createMutex } from './mutex.ts'
 import { digestEquals, digestOf } from './password.ts'
-import { createTurns } from './turns.ts'
+import { createReconciler } from './reconciler.ts'
 
 export interface Devices extends DeviceChanges {
   /** From memory. The object is the registry's own and follows every change. */
@@ -33,7 +33,7 @@ export interface Devices extends DeviceChanges {
   /** Pages count from 1. */
   list(search: string, page: number): DevicePage
   /** Finds out what came of the last change if that is not known; false while it cannot be found out. */
-  settle(): Promise<boolean>
+  reconcile(): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -60,22 +60,22 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
   const memory = new DeviceMemory()
   await load(pool, memory)
 
-  const turns = createTurns(changesWaitingMax)
-  const catchUp = createCatchUp({
+  const mutex = createMutex(changesWaitingMax)
+  const reconciler = createReconciler({
     hasEnded: transaction => hasEnded(pool, transaction, stepMs),
     readSince: async sequence => {
-      for (const row of await sql.readChangedSince(pool, sequence)) memory.take(row)
+      for (const row of await sql.readChangedSince(pool, sequence)) memory.apply(row)
     },
-    failed: error => log.warn({ err: error }, 'what came of a change of a device could not be found out yet'),
+    failed: error => log.warn({ err: error }, 'outcome of a device change unknown, reconciling'),
     retryMs: 1_000,
   })
   const changes = createDeviceChanges({
-    ...{ pool, memory, turns, catchUp, now, graceMs, devicesMax, stepMs },
-    failed: error => log.warn({ err: error }, 'a change of a device was not made, or not confirmed'),
+    ...{ pool, memory, mutex, reconciler, now, graceMs, devicesMax, stepMs },
+    failed: error => log.warn({ err: error }, 'device change failed or unconfirmed'),
   })
   const lastSeen = createLastSeen({
     save: (numbers, timesMs) => sql.saveLastSeen(pool, numbers, timesMs),
-    failed: error => log.warn({ err: error }, 'when devices were last heard of could not be saved yet'),
+    failed: error => log.warn({ err: error }, 'last-seen times could not be saved, retrying'),
     flushMs,
     batchMax: seenPerStatement,
   })
@@ -103,10 +103,10 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
     size: () => memory.size(),
     details: name => memory.get(name)?.details(now()),
     list: (search, page) => devicePage(memory.all(), search, page, now()),
-    settle: catchUp.settle,
+    reconcile: reconciler.reconcile,
     close: async () => {
-      catchUp.close()
-      await turns.idle()
+      reconciler.close()
+      await mutex.idle()
       // What a frozen PostgreSQL is not told now it never learns, which is better than a stop that hangs.
       await Promise.race([lastSeen.close(), sleep(closeMsMax, undefined, { ref: false })])
     },
@@ -120,7 +120,7 @@ async function load(pool: pg.Pool, memory: DeviceMemory): Promise<void> {
   let number = 0
   for (;;) {
     const rows = await sql.readAfter(pool, number, rowsPerRead)
-    for (const row of rows) memory.take(row)
+    for (const row of rows) memory.apply(row)
     const last = rows.at(-1)
     if (last === undefined || rows.length < rowsPerRead) return
     number = last.number

@@ -107,7 +107,7 @@ t.test('what stands in the way is told in the report, and waited for', async t =
   const device = await addDevice('garage')
   await log(device, 2)
   let away = true
-  const flaky = { ...devices, settle: async () => !away && (await devices.settle()) }
+  const flaky = { ...devices, reconcile: async () => !away && (await devices.reconcile()) }
   const jobs = createEraseJobs({ ...options, devices: flaky })
   t.teardown(() => jobs.close())
   t.match(await jobs.request('garage', 'test'), { ok: true })

@@ -1,28 +1,28 @@
 /**
- * Brings memory level with PostgreSQL after a change whose outcome is unknown: COMMIT was sent and not answered.
- * PostgreSQL is asked for the transaction until that has ended; then what it changed is read.
+ * Reconciles memory with PostgreSQL after a change whose outcome is unknown: COMMIT was sent and not answered. PostgreSQL is
+ * asked for the transaction until that has ended; then what it changed is read.
  */
 
 /** There is one at a time, since no change begins while another one's outcome is unknown. */
-interface Unsettled {
+interface UnknownOutcome {
   transaction: string
   /** All that the change has made is above this sequence number. */
   sequence: number
   /** Called when memory has the outcome. */
-  settled: () => void
+  onReconciled: () => void
 }
 
-export interface CatchUp {
-  outcomeUnknown(change: Unsettled): void
+export interface Reconciler {
+  outcomeUnknown(change: UnknownOutcome): void
   /** Asks now if there is anything to be asked; false while an outcome is still unknown. */
-  settle(): Promise<boolean>
+  reconcile(): Promise<boolean>
   close(): void
 }
 
-export interface CatchUpOptions {
+export interface ReconcilerOptions {
   /** Rejects while the database is away, as does the next. */
   hasEnded: (transaction: string) => Promise<boolean>
-  /** Takes in what has changed since. */
+  /** Applies to memory what has changed since. */
   readSince: (sequence: number) => Promise<void>
   failed: (error: unknown) => void
   retryMs: number
@@ -30,13 +30,13 @@ export interface CatchUpOptions {
 
 const retryMsMax = 5_000
 
-export function createCatchUp({ hasEnded, readSince, failed, retryMs }: CatchUpOptions): CatchUp {
-  let open: Unsettled | undefined
+export function createReconciler({ hasEnded, readSince, failed, retryMs }: ReconcilerOptions): Reconciler {
+  let open: UnknownOutcome | undefined
   let attempt: Promise<boolean> | undefined
   let timer: NodeJS.Timeout | undefined
   let closed = false
 
-  function outcomeUnknown(change: Unsettled): void {
+  function outcomeUnknown(change: UnknownOutcome): void {
     open = change
     schedule(retryMs)
   }
@@ -48,10 +48,10 @@ export function createCatchUp({ hasEnded, readSince, failed, retryMs }: CatchUpO
   }
 
   async function retry(delayMs: number): Promise<void> {
-    if (!(await settle())) schedule(Math.min(delayMs * 2, retryMsMax))
+    if (!(await reconcile())) schedule(Math.min(delayMs * 2, retryMsMax))
   }
 
-  async function settle(): Promise<boolean> {
+  async function reconcile(): Promise<boolean> {
     if (open === undefined) return true
     attempt ??= ask(open).finally(() => {
       attempt = undefined
@@ -59,7 +59,7 @@ export function createCatchUp({ hasEnded, readSince, failed, retryMs }: CatchUpO
     return await attempt
   }
 
-  async function ask({ transaction, sequence, settled }: Unsettled): Promise<boolean> {
+  async function ask({ transaction, sequence, onReconciled }: UnknownOutcome): Promise<boolean> {
     try {
       if (!(await hasEnded(transaction))) return false
       await readSince(sequence)
@@ -68,7 +68,7 @@ export function createCatchUp({ hasEnded, readSince, failed, retryMs }: CatchUpO
       return false
     }
     open = undefined
-    settled()
+    onReconciled()
     return true
   }
 
@@ -77,5 +77,5 @@ export function createCatchUp({ hasEnded, readSince, failed, retryMs }: CatchUpO
     clearTimeout(timer)
   }
 
-  return { outcomeUnknown, settle, close }
+  return { outcomeUnknown, reconcile, close }
 }
