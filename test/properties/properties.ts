@@ -1,0 +1,6 @@
+/** All properties, by subject. */
+
+import type { Property } from './property.ts'
+import { seasonalPeakProperties } from './seasonal-peaks.ts'
+
+export const properties: readonly Property[] = [...seasonalPeakProperties]
