@@ -4,7 +4,6 @@ import { isatty } from 'node:tty'
 import { StartError } from '../store/start-error.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { createLog } from './log-output.ts'
-import { setThreadFlags } from './node-flags.ts'
 import { watchParent } from './parent.ts'
 import { type Service, startService } from './service.ts'
 import { startHelp } from './start-help.ts'
@@ -26,7 +25,6 @@ export interface RunOptions {
 /** Resolves when the service listens; the process goes on until it is stopped. */
 export async function runService({ words, environment, hearSignals }: RunOptions): Promise<void> {
   readArguments(words)
-  setThreadFlags()
   const config = configOrExit(environment)
   const log = await createLog(config, isatty(1))
   const giveUp = new AbortController()
@@ -71,7 +69,7 @@ export async function runService({ words, environment, hearSignals }: RunOptions
     if (error instanceof StartError) fail(error.message)
     throw error
   }
-  // What the start leaves behind goes back to the system: with a hundred thousand devices some 25 MB.
+  // See node-flags.ts.
   globalThis.gc?.({ type: 'major', flavor: 'last-resort', execution: 'sync' })
 }
 

@@ -3,6 +3,7 @@
 import { Worker } from 'node:worker_threads'
 import type { Log } from '../store/log.ts'
 import type { QuestdbHttp } from '../store/questdb/client/questdb-address.ts'
+import { threadLimits } from '../store/thread-limits.ts'
 import { createErasures } from './erasures.ts'
 import {
   type DeadLetter,
@@ -90,8 +91,6 @@ const replayBatchMax = 1000
 const clockWatchMs = 500
 /** A request of this size holds some 70,000 rows. */
 const requestBytes = 12 * 1024 * 1024
-/** The thread's garbage is short-lived and little: without a limit V8 keeps a hundred megabytes for it. */
-const resourceLimits = { maxYoungGenerationSizeMb: 6 }
 /** Pieces of bulk data; each leaves the journal's slot room for live readings. */
 const pieceBytesMax = groupBodyMax / 4
 
@@ -120,7 +119,7 @@ export function openIngest(options: IngestOptions): Ingest {
   const forwarder = new Worker(new URL('./forwarder/forwarder-thread.ts', import.meta.url), {
     workerData,
     transferList: [sent.port],
-    resourceLimits,
+    resourceLimits: threadLimits.forwarder,
   })
   forwarder.on('message', (message: ForwarderMessage) => {
     if (message.kind === 'status') {

@@ -16,8 +16,6 @@ export interface QueryLimits {
   readonly threadsMax: number
   /** Threads for analyses, which compute for long: one processor is left to the readings that come in. */
   readonly analysisThreadsMax: number
-  /** Of a thread; a large answer takes some tens, for its numbers lie in typed arrays outside the heap. */
-  readonly heapMebibytesMax: number
   /** Queries that may wait for a thread, in each pool. */
   readonly queueMax: number
   /** Readings that a light query may be made of: 31 days of one every five seconds. */
@@ -41,7 +39,6 @@ export const defaultLimits: QueryLimits = {
   connectTimeoutMs: 3_000,
   threadsMax: 2,
   analysisThreadsMax: Math.max(1, availableParallelism() - 1),
-  heapMebibytesMax: 512,
   queueMax: 64,
   lightRowsMax: 550_000,
   analysisRowsMax: 2_700_000,

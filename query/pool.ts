@@ -1,6 +1,6 @@
 /** Worker threads for one kind of queries: a bounded queue before them, a deadline, and a way to stop. */
 
-import { MessageChannel } from 'node:worker_threads'
+import { MessageChannel, type ResourceLimits } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import type { Log } from '../store/log.ts'
 import type { TaskResult, WorkerSettings } from './task.ts'
@@ -10,10 +10,7 @@ export interface PoolOptions {
   readonly worker: URL
   readonly settings: WorkerSettings
   readonly threadsMax: number
-  /** Typed arrays lie outside the heap. A thread whose heap takes more ends, instead of the process. */
-  readonly heapMebibytesMax: number
-  /** For short-lived values; without a limit V8 keeps a hundred megabytes for them. */
-  readonly youngMebibytesMax: number
+  readonly resourceLimits: ResourceLimits
   /** Queries that may wait for a thread. */
   readonly queueMax: number
   /** How long a query may take, the wait included; then it is asked to stop, and its thread ended if it does not. */
@@ -63,10 +60,7 @@ export function createPool<Queries extends QueriesOf<Queries>>(options: PoolOpti
     idleTimeout: Number.POSITIVE_INFINITY,
     // Otherwise an idle thread sleeps so deeply that it does not see its connection break.
     atomics: 'disabled',
-    resourceLimits: {
-      maxOldGenerationSizeMb: options.heapMebibytesMax,
-      maxYoungGenerationSizeMb: options.youngMebibytesMax,
-    },
+    resourceLimits: options.resourceLimits,
     // Workers are handed their settings; nothing in them has to look at the environment.
     env: {},
     execArgv: [],

@@ -3,6 +3,7 @@
 import { createLocalTime } from '../analytics/time/local-time.ts'
 import type { Log } from '../store/log.ts'
 import type { QuestdbAddress } from '../store/questdb/client/questdb-address.ts'
+import { threadLimits } from '../store/thread-limits.ts'
 import { type Analyses, createAnalyses } from './analyses.ts'
 import { createAvailabilityLog } from './availability-log.ts'
 import type { Answer, Body, Coding } from './cache/body.ts'
@@ -92,22 +93,21 @@ function createPools(questdb: QuestdbAddress, timeZone: string, limits: QueryLim
     statementTimeoutMs: limits.timeoutMs,
     bodyBytesMax: limits.latestBytesMax,
   }
-  const { queueMax, heapMebibytesMax } = limits
-  const shared = { queueMax, deadlineMs: limits.timeoutMs, heapMebibytesMax, log }
+  const { queueMax } = limits
+  const shared = { queueMax, deadlineMs: limits.timeoutMs, log }
   const light = createPool<LightQueries>({
     ...shared,
     worker: new URL('./light-worker.ts', import.meta.url),
     settings: { ...settings, rowsMax: limits.lightRowsMax },
     threadsMax: limits.threadsMax,
-    youngMebibytesMax: 32,
+    resourceLimits: threadLimits.lightQueries,
   })
   const analysis = createPool<AnalysisQueries>({
     ...shared,
     worker: new URL('./analysis-worker.ts', import.meta.url),
     settings: { ...settings, rowsMax: limits.analysisRowsMax },
     threadsMax: limits.analysisThreadsMax,
-    // With little room typed arrays that have served are given back soon: a thread grows by 50 MB, and by 90 with 32.
-    youngMebibytesMax: 8,
+    resourceLimits: threadLimits.analyses,
   })
   return { light, analysis }
 }

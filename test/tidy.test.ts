@@ -9,7 +9,7 @@ const root = resolve(import.meta.dirname, '..')
 
 /** Which folder may import from which; a file name stands for that file alone. */
 const postgresLeaves = ['store/log.ts', 'store/postgres/postgres-errors.ts', 'store/postgres/transaction.ts']
-const questdbLeaves = ['store/log.ts', 'store/tables.ts', 'store/questdb/client']
+const questdbLeaves = ['store/log.ts', 'store/tables.ts', 'store/thread-limits.ts', 'store/questdb/client']
 
 const arrows: Record<string, string[]> = {
   store: [],
@@ -17,7 +17,7 @@ const arrows: Record<string, string[]> = {
   analytics: [],
   query: ['analytics', ...questdbLeaves],
   auth: postgresLeaves,
-  content: postgresLeaves,
+  content: [...postgresLeaves, 'store/thread-limits.ts'],
   api: ['store', 'ingest', 'analytics', 'query', 'auth', 'content'],
   cli: ['api', 'store', 'ingest', 'auth', 'content'],
   demo: ['api', 'auth', 'content', 'cli'],

@@ -3,6 +3,7 @@
 import type pg from 'pg'
 import { Piscina } from 'piscina'
 import type { Transaction } from '../../store/postgres/transaction.ts'
+import { threadLimits } from '../../store/thread-limits.ts'
 import type { ChangedFiles, ImportedFiles } from './answer.ts'
 import { mergeFeatureSets } from './feature-sets.ts'
 import { type Merged, mergeFiles } from './files.ts'
@@ -30,8 +31,6 @@ export interface ImporterOptions {
 /** Each is in memory, and they go into the store one after the other. */
 const batchesMax = 4
 const idleMsMax = 10_000
-/** For short-lived values; without a limit V8 keeps a hundred megabytes for them. */
-const youngMebibytesMax = 24
 
 export function createContentFileImporter({ postgres, audit }: ImporterOptions): ContentFileImporter {
   const pool = new Piscina({
@@ -40,7 +39,7 @@ export function createContentFileImporter({ postgres, audit }: ImporterOptions):
     maxThreads: 1,
     idleTimeout: idleMsMax,
     maxQueue: batchesMax,
-    resourceLimits: { maxYoungGenerationSizeMb: youngMebibytesMax },
+    resourceLimits: threadLimits.contentFilesImport,
   })
   const running = new Set<Promise<unknown>>()
   let isClosing = false

@@ -1,6 +1,7 @@
 /** Where bulk bodies are read: a thread beside the main one, started by the first import and gone when none is left. */
 
 import { Piscina } from 'piscina'
+import { threadLimits } from '../../store/thread-limits.ts'
 import type { ChunkResult } from '../formats/chunk.ts'
 import type { CsvLayout } from '../formats/csv.ts'
 import type { EncodedRows } from '../formats/encode.ts'
@@ -44,8 +45,6 @@ export interface ImportPool {
 /** One thread reads about a million lines of CSV a second, which is more than the journal's disk and QuestDB take. */
 const threadsMax = 1
 const idleMsMax = 10_000
-/** For short-lived values; without a limit V8 keeps a hundred megabytes for them. */
-const youngMebibytesMax = 24
 
 export function createImportPool(options: ImportPoolOptions): ImportPool {
   const { now, queueMax, ...readOptions } = options
@@ -55,7 +54,7 @@ export function createImportPool(options: ImportPoolOptions): ImportPool {
     maxThreads: threadsMax,
     idleTimeout: idleMsMax,
     maxQueue: queueMax,
-    resourceLimits: { maxYoungGenerationSizeMb: youngMebibytesMax },
+    resourceLimits: threadLimits.readingsImport,
   })
 
   async function read(task: ReadTask): Promise<ChunkResult> {

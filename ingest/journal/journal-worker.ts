@@ -1,6 +1,7 @@
 /** The journal's thread as its owner sees it. A test puts another one in its place, whose time and disk it holds. */
 
 import { Worker } from 'node:worker_threads'
+import { threadLimits } from '../../store/thread-limits.ts'
 import { command, controlAt, type JournalThreadData, type JournalThreadMessage } from './journal-shared.ts'
 
 export interface JournalThread {
@@ -17,8 +18,7 @@ export interface JournalThreadHooks {
 
 export function startJournalThread(workerData: JournalThreadData, hooks: JournalThreadHooks): JournalThread {
   const { control } = workerData.shared
-  // It makes next to no garbage, and V8 need not keep room for any.
-  const resourceLimits = { maxYoungGenerationSizeMb: 4 }
+  const resourceLimits = threadLimits.journal
   const worker = new Worker(new URL('./journal-thread.ts', import.meta.url), { workerData, resourceLimits })
   worker.on('message', hooks.onMessage)
   worker.on('error', hooks.onError)

@@ -1,7 +1,4 @@
-import { once } from 'node:events'
-import { Worker } from 'node:worker_threads'
 import { test } from 'tap'
-import { setThreadFlags } from '../../api/node-flags.ts'
 import { until } from '../support/processes.ts'
 import { startService } from '../support/service.ts'
 
@@ -12,7 +9,7 @@ interface Told {
 
 const preload = import.meta.resolve('../support/tell-thread-limits.ts')
 
-test('the limit of the main thread for short-lived values does not replace those of the other threads', async t => {
+test('every worker thread has the limits of its own kind', async t => {
   const { addDevice, output, put, url } = await startService(t, {
     environment: { NODE_OPTIONS: `--import=${preload}` },
   })
@@ -28,37 +25,4 @@ test('the limit of the main thread for short-lived values does not replace those
     // V8 makes it a power of two times three.
     t.ok(young < 2 * limits.maxYoungGenerationSizeMb, `${young} MiB of ${limits.maxYoungGenerationSizeMb}`)
   }
-})
-
-const keepAndReplace = `
-  import { constants, PerformanceObserver } from 'node:perf_hooks'
-  import { parentPort } from 'node:worker_threads'
-  let searches = 0
-  const count = ({ detail }) => { if (detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR) searches++ }
-  new PerformanceObserver(list => list.getEntries().forEach(count)).observe({ entryTypes: ['gc'] })
-  const kept = []
-  for (let turn = 0; turn < 200; turn++) {
-    kept[turn % 8] = Array.from({ length: 125_000 }, (_, place) => place + 0.5 * turn)
-    await new Promise(resolve => setTimeout(resolve, 1))
-  }
-  // The entries come behind what runs.
-  for (let turn = 0; turn < 10; turn++) await new Promise(resolve => setImmediate(resolve))
-  parentPort.postMessage(searches)
-`
-
-/** How often V8 searches the whole memory of a thread that keeps 8 MB and replaces 1 MB of it at a time. */
-async function searchesOfThread(): Promise<number> {
-  const url = new URL(`data:text/javascript,${encodeURIComponent(keepAndReplace)}`)
-  const limits = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 8 }
-  const worker = new Worker(url, { env: {}, execArgv: [], resourceLimits: limits })
-  const [searches] = await once(worker, 'message')
-  return searches
-}
-
-test('the memory of a thread is not searched for garbage again and again', async t => {
-  const before = await searchesOfThread()
-  setThreadFlags()
-  const after = await searchesOfThread()
-  // Seen: 18 and 10.
-  t.ok(after < before, `${after} times instead of ${before}`)
 })
