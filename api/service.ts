@@ -208,7 +208,7 @@ function createOwnServer(config: Config, log: Log, parts: Parts, isStopping: () 
 /** Readings are taken before QuestDB is there; they wait in the journal. */
 function forwardWhenReady(store: Store, ingest: Ingest, { onFatal }: ServiceOptions): void {
   const { ready, address, commitMode, hourlyView } = store.questdb
-  ingest.onLost(hourlyView.distrust)
+  ingest.onLost(hourlyView.markSuspect)
   ready.then(
     () => ingest.startForwarding(address.http, commitMode() === 'sync'),
     (error: Error) => {
@@ -218,13 +218,13 @@ function forwardWhenReady(store: Store, ingest: Ingest, { onFatal }: ServiceOpti
   )
 }
 
-/** From here on the view of the hours may lack readings; so may all of it while it is not there. */
+/** From here on the hourly view may lack readings; so may all of it while it is not there. */
 function rawFromUs({ questdb: { hourlyView } }: Store, ingest: Ingest): number {
-  const txn = hourlyView.trustedTxn()
+  const txn = hourlyView.validThroughTxn()
   if (txn === undefined) return Number.NEGATIVE_INFINITY
   const oldestUs = ingest.oldestSentSince(txn)
   // What we are told then may have been that the table has lost rows.
-  return hourlyView.trustedTxn() === txn ? oldestUs : Number.NEGATIVE_INFINITY
+  return hourlyView.validThroughTxn() === txn ? oldestUs : Number.NEGATIVE_INFINITY
 }
 
 function openQuery({ config, log }: ServiceOptions, store: Store, ingest: Ingest, clockMs: Clock): Query {

@@ -1,5 +1,5 @@
 /**
- * What is to be done with the view of the hours, and how far it can be trusted, by what is seen of it now and then. QuestDB
+ * What is to be done with the hourly view, and through which transaction it is valid, by what is seen of it now and then. QuestDB
  * says to which transaction of the table a view is up to date, but it may drop a refresh without a word.
  */
 
@@ -45,11 +45,11 @@ const pausePerRefresh = 9
 
 export class ViewWatch {
   readonly #options: ViewWatchOptions
-  #trustedTxn: number | undefined
-  #trustedUntilMs = Number.NEGATIVE_INFINITY
+  #validThroughTxn: number | undefined
+  #validUntilMs = Number.NEGATIVE_INFINITY
   /** Only from this transaction on: the one that the table had when we first looked. What came before, others have sent. */
   #neededTxn: number | undefined
-  #distrust: string | undefined
+  #suspicion: string | undefined
   #refreshedTxn = -1
   #refreshAtMs = Number.NEGATIVE_INFINITY
   /** The first and the last refresh that was asked for since one was done. */
@@ -62,27 +62,27 @@ export class ViewWatch {
   }
 
   /** The table's transaction up to which the view has all readings; undefined while it must not be used. */
-  get trustedTxn(): number | undefined {
-    return this.#trustedTxn
+  get validThroughTxn(): number | undefined {
+    return this.#validThroughTxn
   }
 
-  /** Nothing is known of it for the moment. */
-  lose(): void {
-    if (this.#trustedTxn !== undefined) this.#trustedUntilMs = this.#options.monotonicMs()
-    this.#trustedTxn = undefined
+  /** It is not valid until it was looked at again. */
+  invalidate(): void {
+    if (this.#validThroughTxn !== undefined) this.#validUntilMs = this.#options.monotonicMs()
+    this.#validThroughTxn = undefined
   }
 
-  /** It may hold what the table has no longer: it is made anew. */
-  distrust(reason: string): void {
-    this.#distrust = reason
-    this.lose()
+  /** It may hold rows that the table no longer has: it is rebuilt. */
+  markSuspect(reason: string): void {
+    this.#suspicion = reason
+    this.invalidate()
   }
 
-  /** Learns what is seen; undefined when there is no view. */
+  /** What to do, by what is seen; undefined when there is no view. */
   look(seen: ViewSeen | undefined): ViewAction {
-    const fault = this.#distrust ?? this.#faultOf(seen)
+    const fault = this.#suspicion ?? this.#faultOf(seen)
     if (seen === undefined || fault !== undefined) return this.#rebuild(fault ?? 'there is none')
-    this.#trust(seen)
+    this.#validate(seen)
     return this.#refresh(seen)
   }
 
@@ -100,23 +100,23 @@ export class ViewWatch {
 
   #rebuild(reason: string): ViewAction {
     // A table that has gone back goes on, and soon looks as if nothing had been.
-    this.distrust(reason)
+    this.markSuspect(reason)
     const nowMs = this.#options.monotonicMs()
-    if (nowMs < Math.max(this.#rebuildAtMs, this.#trustedUntilMs + this.#options.graceMs)) return none
+    if (nowMs < Math.max(this.#rebuildAtMs, this.#validUntilMs + this.#options.graceMs)) return none
     this.#rebuildAtMs = nowMs + this.#rebuildPauseMs
     this.#rebuildPauseMs = Math.min(this.#rebuildPauseMs * 2, rebuildPauseMsMax)
-    this.#distrust = undefined
+    this.#suspicion = undefined
     this.#neededTxn = undefined
     this.#refreshedTxn = -1
     this.#asked = undefined
     return { kind: 'rebuild', reason }
   }
 
-  #trust({ refreshedTxn, sequencedTxn, isApplied }: ViewSeen): void {
+  #validate({ refreshedTxn, sequencedTxn, isApplied }: ViewSeen): void {
     this.#neededTxn ??= sequencedTxn
-    if (refreshedTxn < this.#neededTxn) this.lose()
+    if (refreshedTxn < this.#neededTxn) this.invalidate()
     else if (isApplied) {
-      this.#trustedTxn = refreshedTxn
+      this.#validThroughTxn = refreshedTxn
       this.#rebuildPauseMs = rebuildPauseMsMin
     }
   }

@@ -12,9 +12,9 @@ export interface HourlyView {
   /** It was looked at for the first time. */
   looked: Promise<void>
   /** The table's transaction up to which the view has all readings; undefined while it must not be used. */
-  trustedTxn(): number | undefined
-  /** It may hold what the table has no longer: it is made anew. */
-  distrust(reason: string): void
+  validThroughTxn(): number | undefined
+  /** It may hold rows that the table no longer has: it is rebuilt. */
+  markSuspect(reason: string): void
   close(): Promise<void>
 }
 
@@ -53,14 +53,14 @@ export function watchHourlyView(options: HourlyViewOptions): HourlyView {
   async function look(): Promise<void> {
     try {
       await act(watch.look(await readView(client)))
-      if (watch.trustedTxn !== undefined && trouble !== undefined) log.info({}, 'the view of the hours is there')
-      if (watch.trustedTxn !== undefined) trouble = undefined
+      if (watch.validThroughTxn !== undefined && trouble !== undefined) log.info({}, 'the hourly view is valid')
+      if (watch.validThroughTxn !== undefined) trouble = undefined
     } catch (error) {
-      watch.lose()
+      watch.invalidate()
       const reason = error instanceof Error ? error.message : String(error)
       // That it does not answer at all is told elsewhere.
       if (!isUnanswered(error) && reason !== trouble) {
-        log.warn({ reason }, 'QuestDB keeps no hours for us: questions about hours are answered from the readings')
+        log.warn({ reason }, 'no hourly view in QuestDB: queries by the hour read the readings')
         trouble = reason
       }
     }
@@ -70,13 +70,13 @@ export function watchHourlyView(options: HourlyViewOptions): HourlyView {
     if (action.kind === 'refresh') await client.exec(`REFRESH MATERIALIZED VIEW ${hourlyView} INCREMENTAL`, timeoutMs)
     if (action.kind !== 'rebuild') return
     const { reason } = action
-    log.info({ reason }, 'the view of the hours is made')
+    log.info({ reason }, 'the hourly view is rebuilt')
     try {
       // A full refresh would do for most faults, but who reads meanwhile would find the view empty, and not gone.
       await client.exec(`DROP MATERIALIZED VIEW IF EXISTS ${hourlyView}`, timeoutMs)
       await client.exec(hourlyViewSql, timeoutMs)
     } catch (error) {
-      watch.distrust(reason)
+      watch.markSuspect(reason)
       throw error
     }
   }
@@ -85,7 +85,7 @@ export function watchHourlyView(options: HourlyViewOptions): HourlyView {
     while (!closing.signal.aborted) {
       await sleep(lookEveryMs, undefined, { signal: closing.signal }).catch(() => undefined)
       if (isUp()) await look()
-      else watch.lose()
+      else watch.invalidate()
     }
   }
 
@@ -93,13 +93,13 @@ export function watchHourlyView(options: HourlyViewOptions): HourlyView {
   const running = looked.then(run, () => undefined)
   return {
     looked,
-    trustedTxn: () => watch.trustedTxn,
-    distrust: reason => watch.distrust(reason),
+    validThroughTxn: () => watch.validThroughTxn,
+    markSuspect: reason => watch.markSuspect(reason),
     async close() {
       closing.abort()
       client.close()
       await Promise.race([running, sleep(closeWaitMs, undefined, { ref: false })])
-      watch.lose()
+      watch.invalidate()
     },
   }
 }

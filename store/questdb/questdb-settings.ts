@@ -1,11 +1,11 @@
-/** The settings of our own QuestDB, as text for its configuration and for a comparison with what it really runs with. */
+/** The settings of a managed QuestDB, as text for its configuration and for a comparison with what it really runs with. */
 
 import type { QuestdbAddress } from './client/questdb-address.ts'
 import type { QuestdbClient, SqlRow } from './client/questdb-client.ts'
 
 export type CommitMode = 'sync' | 'nosync'
 
-export interface OwnQuestdb {
+export interface ManagedQuestdb {
   address: QuestdbAddress
   httpUser: string
   httpPassword: string
@@ -27,7 +27,7 @@ const patience = Object.fromEntries(
 )
 
 /** Why each number: small pools are enough for few, large requests; small pages keep a small table small on disk. */
-export function ownSettings({ address, httpUser, httpPassword, minHttpPort, commitMode }: OwnQuestdb) {
+export function managedSettings({ address, httpUser, httpPassword, minHttpPort, commitMode }: ManagedQuestdb) {
   return {
     // An unknown key stops the start.
     'config.validation.strict': 'true',

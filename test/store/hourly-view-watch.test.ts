@@ -20,21 +20,21 @@ function watchAt() {
   return { clock, watch, look }
 }
 
-test('a view is trusted when it has come to the transaction that the table had at first', async t => {
+test('a view is valid when it has come to the transaction that the table had at first', async t => {
   const { watch, look } = watchAt()
   t.equal(look(undefined), 'rebuild', 'it is made')
   t.equal(look({ status: 'refreshing', refreshedTxn: -1, tableTxn: 7 }), 'none')
-  t.equal(watch.trustedTxn, undefined)
+  t.equal(watch.validThroughTxn, undefined)
   t.equal(look({ refreshedTxn: 6, tableTxn: 9 }), 'refresh')
-  t.equal(watch.trustedTxn, undefined, 'what others had sent before us may be missing')
+  t.equal(watch.validThroughTxn, undefined, 'what others had sent before us may be missing')
   look({ refreshedTxn: 9, tableTxn: 9, isApplied: false })
-  t.equal(watch.trustedTxn, undefined, 'it does not show yet')
+  t.equal(watch.validThroughTxn, undefined, 'it does not show yet')
   look({ refreshedTxn: 9, tableTxn: 9 })
-  t.equal(watch.trustedTxn, 9)
+  t.equal(watch.validThroughTxn, 9)
   look({ refreshedTxn: 12, tableTxn: 12, isApplied: false })
-  t.equal(watch.trustedTxn, 9, 'of what is being merged nothing is known')
-  watch.lose()
-  t.equal(watch.trustedTxn, undefined)
+  t.equal(watch.validThroughTxn, 9, 'of what is being merged nothing is known')
+  watch.invalidate()
+  t.equal(watch.validThroughTxn, undefined)
 })
 
 test('a view is refreshed when the table has more, not too often and not at the cost of others', async t => {
@@ -55,11 +55,11 @@ test('rows that do not show yet are nothing to refresh, and what shows later is 
   const { watch, look } = watchAt()
   for (let hour = 0; hour < 5; hour++) {
     t.equal(look({ refreshedTxn: 5, sequencedTxn: 8, appliedTxn: 5 }, 60 * minuteMs), 'none')
-    t.equal(watch.trustedTxn, undefined)
+    t.equal(watch.validThroughTxn, undefined)
   }
   t.equal(look({ refreshedTxn: 5, tableTxn: 8 }), 'refresh')
   look({ refreshedTxn: 8, tableTxn: 8 })
-  t.equal(watch.trustedTxn, 8)
+  t.equal(watch.validThroughTxn, 8)
 })
 
 test('a refresh that is dropped is asked for again, and in the end the view is made anew', async t => {
@@ -68,7 +68,7 @@ test('a refresh that is dropped is asked for again, and in the end the view is m
   const done = Array.from({ length: 8 }, () => look({ tableTxn: 8 }, 10 * minuteMs))
   t.strictSame(done, [...Array.from({ length: 7 }, () => 'refresh'), 'none'])
   t.equal(look({ tableTxn: 8 }, 2 * minuteMs), 'rebuild')
-  t.equal(watch.trustedTxn, undefined)
+  t.equal(watch.validThroughTxn, undefined)
 })
 
 test('a fault has the view made anew, at growing pauses while that does not help', async t => {
@@ -81,18 +81,18 @@ test('a fault has the view made anew, at growing pauses while that does not help
   ]) {
     const { watch, look } = watchAt()
     look({})
-    t.equal(watch.trustedTxn, 5)
+    t.equal(watch.validThroughTxn, 5)
     t.equal(look(fault), 'none', 'somebody may still ask it')
-    t.equal(watch.trustedTxn, undefined)
+    t.equal(watch.validThroughTxn, undefined)
     t.equal(look({ refreshedTxn: 9, tableTxn: 9 }, minuteMs), 'none', 'it stays a fault')
-    t.equal(watch.trustedTxn, undefined)
+    t.equal(watch.validThroughTxn, undefined)
     t.equal(look(fault, minuteMs), 'rebuild', JSON.stringify(fault))
     let made = 0
     for (let second = 0; second < 86_400; second += 5) if (look({ status: 'invalid' }, 5000) === 'rebuild') made++
     t.ok(made > 20 && made < 40, `${made} times in a day`)
     while (look({ status: 'invalid' }, 5000) !== 'rebuild') made++
     look({ refreshedTxn: 20, tableTxn: 20 }, 5000)
-    t.equal(watch.trustedTxn, 20)
+    t.equal(watch.validThroughTxn, 20)
     look({ refreshedTxn: 20, tableTxn: 20 }, 3_600_000)
     look({ status: 'invalid' }, 5000)
     t.equal(look({ status: 'invalid' }, 2 * minuteMs), 'rebuild', 'a new fault begins with short pauses')
@@ -103,12 +103,12 @@ test('a fault has the view made anew, at growing pauses while that does not help
 test('a view that may hold what was lost is made anew', async t => {
   const { watch, look } = watchAt()
   look({})
-  watch.distrust('of a test')
-  t.equal(watch.trustedTxn, undefined)
+  watch.markSuspect('of a test')
+  t.equal(watch.validThroughTxn, undefined)
   t.equal(look({}), 'none')
-  t.equal(watch.trustedTxn, undefined)
+  t.equal(watch.validThroughTxn, undefined)
   t.equal(look({}, 2 * minuteMs), 'rebuild')
   t.equal(look({ status: 'refreshing', refreshedTxn: -1 }), 'none')
   look({ refreshedTxn: 7, tableTxn: 7 })
-  t.equal(watch.trustedTxn, 7)
+  t.equal(watch.validThroughTxn, 7)
 })
