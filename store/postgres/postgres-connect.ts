@@ -22,7 +22,7 @@ const retryMs = 200
  * One that is only not there yet is waited for a little: services are often started side by side. Rejects with a
  * sentence.
  */
-export async function connectPatiently(options: ConnectOptions): Promise<pg.Client> {
+export async function connectWithRetry(options: ConnectOptions): Promise<pg.Client> {
   const deadlineMs = performance.now() + startWaitMs
   for (let attempt = 1; ; attempt++) {
     options.signal?.throwIfAborted()

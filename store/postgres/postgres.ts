@@ -8,7 +8,7 @@ import { StartError } from '../start-error.ts'
 import type { StoreOptions } from '../store-options.ts'
 import { type DatabaseLock, lockDatabase } from './database-lock.ts'
 import { migrate, migrationsFolder } from './migrations.ts'
-import { connectFailure, connectPatiently, connectTimeoutMs, makeClient } from './postgres-connect.ts'
+import { connectFailure, connectTimeoutMs, connectWithRetry, makeClient } from './postgres-connect.ts'
 import { monitorPostgres } from './postgres-monitor.ts'
 import { startPostgres, stopPostgresLeftBehind } from './postgres-server.ts'
 
@@ -36,7 +36,7 @@ export async function openPostgres(options: StoreOptions, signal: AbortSignal): 
   let client: pg.Client | undefined
   let lock: DatabaseLock | undefined
   try {
-    client = await connectPatiently({ config, external, signal, log })
+    client = await connectWithRetry({ config, external, signal, log })
     lock = await lockFor(options, config)
     const version = await migrateSchema(client, options)
     const pool = openPool(config, log)

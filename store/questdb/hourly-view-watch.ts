@@ -20,7 +20,7 @@ export interface ViewSeen {
   readonly isSuspended: boolean
 }
 
-/** `rebuild` drops the view, if there is one, and makes it anew. */
+/** `rebuild` drops the view, if there is one, and creates it again. */
 export type ViewAction =
   | { readonly kind: 'none' }
   | { readonly kind: 'refresh' }
@@ -29,7 +29,7 @@ export type ViewAction =
 export interface ViewWatchOptions {
   /** How often the view is refreshed, at most; what is newer comes from the readings. */
   readonly refreshEveryMs: number
-  /** Questions that were told to use the view are over so long after. */
+  /** Queries that were planned with the view have ended so long after. */
   readonly graceMs: number
   readonly monotonicMs: () => number
 }
@@ -38,7 +38,7 @@ const none: ViewAction = { kind: 'none' }
 /** A rebuild that did not help is tried again after a pause that grows from the one to the other. */
 const rebuildPauseMsMin = 10_000
 const rebuildPauseMsMax = 3_600_000
-/** A view that is not refreshed for so long, although it is asked for, is made anew. */
+/** A view that is not refreshed for so long, although it is asked for, is rebuilt. */
 const stuckMs = 3_600_000
 /** A refresh is followed by a pause of so many times its length, to leave the processor to others. */
 const pausePerRefresh = 9

@@ -1,4 +1,4 @@
-/** The hours of the readings, which QuestDB keeps for us as a materialized view: made, refreshed and looked after here. */
+/** The hourly view, a materialized view of the readings in QuestDB: created, refreshed and monitored here. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../log.ts'
@@ -48,20 +48,20 @@ export function watchHourlyView(options: HourlyViewOptions): HourlyView {
   const client = createQuestdbClient(address.http)
   const closing = new AbortController()
   const watch = new ViewWatch({ refreshEveryMs, graceMs, monotonicMs: () => performance.now() })
-  let trouble: string | undefined
+  let lastReason: string | undefined
 
   async function look(): Promise<void> {
     try {
       await act(watch.look(await readView(client)))
-      if (watch.validThroughTxn !== undefined && trouble !== undefined) log.info({}, 'the hourly view is valid')
-      if (watch.validThroughTxn !== undefined) trouble = undefined
+      if (watch.validThroughTxn !== undefined && lastReason !== undefined) log.info({}, 'the hourly view is valid')
+      if (watch.validThroughTxn !== undefined) lastReason = undefined
     } catch (error) {
       watch.invalidate()
       const reason = error instanceof Error ? error.message : String(error)
-      // That it does not answer at all is told elsewhere.
-      if (!isUnanswered(error) && reason !== trouble) {
+      // That it does not answer at all is logged by the monitor.
+      if (!isUnanswered(error) && reason !== lastReason) {
         log.warn({ reason }, 'no hourly view in QuestDB: queries by the hour read the readings')
-        trouble = reason
+        lastReason = reason
       }
     }
   }

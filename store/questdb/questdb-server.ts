@@ -42,7 +42,7 @@ const stopSteps = [
   { signal: 'SIGKILL', waitMs: 700 },
 ] as const
 
-/** The ports and passwords, fixed for the life of this process, so that who was told them keeps them over a restart. */
+/** The ports and passwords, fixed for the life of this process, so that those who use them keep them over a restart. */
 export async function planQuestdb(directory: DataDirectory, commitMode: CommitMode): Promise<ManagedQuestdb> {
   const user = 'barograph'
   const httpPassword = directory.secret('questdb-http')

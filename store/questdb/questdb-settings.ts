@@ -14,11 +14,11 @@ export interface ManagedQuestdb {
 }
 
 /**
- * By default an idle worker of QuestDB gives its turn away 7000 times before it naps for the first time, and so takes the
- * processor from our acknowledgements after each commit. With these the p99 of an acknowledgement at half of the peak fell
+ * By default an idle worker of QuestDB yields 7000 times before it naps for the first time, and so takes the processor from
+ * our acknowledgements after each commit. With these the p99 of an acknowledgement at half of the peak fell
  * from some 30 ms to some 12 ms on two cores; a nap is 1 ms long, a sleep 10 ms.
  */
-const patience = Object.fromEntries(
+const idleWorkerSettings = Object.fromEntries(
   ['shared', 'wal.apply', 'mat.view.refresh'].flatMap(pool => [
     [`${pool}.worker.yield.threshold`, '10'],
     [`${pool}.worker.nap.threshold`, '50'],
@@ -55,7 +55,7 @@ export function managedSettings({ address, httpUser, httpPassword, minHttpPort, 
     'shared.write.worker.count': '2',
     'wal.apply.worker.count': '1',
     'mat.view.refresh.worker.count': '1',
-    ...patience,
+    ...idleWorkerSettings,
     // What QuestDB has applied is on disk; the journal is trimmed by that.
     'cairo.commit.mode': commitMode,
     'cairo.writer.data.append.page.size': '1M',

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type pg from 'pg'
 import t, { test } from 'tap'
 import { openDataDirectory } from '../../store/data-directory.ts'
-import { connectPatiently } from '../../store/postgres/postgres-connect.ts'
+import { connectWithRetry } from '../../store/postgres/postgres-connect.ts'
 import { freePort } from '../../store/process/free-port.ts'
 import { parseQuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
@@ -92,7 +92,7 @@ test('a PostgreSQL that is not there yet is told at once, and what is wrong for 
   const { log, texts: warnings } = recordingLog('warn')
   const config = { connectionString: `postgresql://user:secret@127.0.0.1:${await freePort()}/barograph` }
   const giveUp = new AbortController()
-  const connecting = connectPatiently({ config, external: true, signal: giveUp.signal, log })
+  const connecting = connectWithRetry({ config, external: true, signal: giveUp.signal, log })
   await until('it is told', () => warnings.length === 1)
   t.match(
     warnings[0],
@@ -114,7 +114,7 @@ test('a PostgreSQL that is not there yet is told at once, and what is wrong for 
     'no such host': [{ user, host: 'nowhere.invalid', database: 'x' }, /correct the host in DATABASE_URL/],
   } as const
   for (const [what, [wrong, remedy]] of Object.entries(refusals)) {
-    const refused = connectPatiently({ config: { host, port, ...wrong } as pg.ClientConfig, external: true, log })
+    const refused = connectWithRetry({ config: { host, port, ...wrong } as pg.ClientConfig, external: true, log })
     await t.rejects(refused, { name: 'StartError', message: remedy }, what)
   }
 })
