@@ -4,7 +4,7 @@
  */
 
 /** What QuestDB says of the view at one moment. */
-export interface ViewSeen {
+export interface ViewState {
   readonly status: string
   /** Why it is invalid. */
   readonly reason: string
@@ -47,7 +47,7 @@ export class ViewWatch {
   readonly #options: ViewWatchOptions
   #validThroughTxn: number | undefined
   #validUntilMs = Number.NEGATIVE_INFINITY
-  /** Only from this transaction on: the one that the table had when we first looked. What came before, others have sent. */
+  /** Only from this transaction on: the one that the table had when we first checked. What came before, others have sent. */
   #neededTxn: number | undefined
   #suspicion: string | undefined
   #refreshedTxn = -1
@@ -66,7 +66,7 @@ export class ViewWatch {
     return this.#validThroughTxn
   }
 
-  /** It is not valid until it was looked at again. */
+  /** It is not valid until it is checked again. */
   invalidate(): void {
     if (this.#validThroughTxn !== undefined) this.#validUntilMs = this.#options.monotonicMs()
     this.#validThroughTxn = undefined
@@ -79,14 +79,14 @@ export class ViewWatch {
   }
 
   /** What to do, by what is seen; undefined when there is no view. */
-  look(seen: ViewSeen | undefined): ViewAction {
+  check(seen: ViewState | undefined): ViewAction {
     const fault = this.#suspicion ?? this.#faultOf(seen)
     if (seen === undefined || fault !== undefined) return this.#rebuild(fault ?? 'there is none')
     this.#validate(seen)
     return this.#refresh(seen)
   }
 
-  #faultOf(seen: ViewSeen | undefined): string | undefined {
+  #faultOf(seen: ViewState | undefined): string | undefined {
     if (seen === undefined) return undefined
     if (seen.status === 'invalid') return `it is invalid: ${seen.reason}`
     if (!seen.isOurs) return 'it is that of another version'
@@ -112,7 +112,7 @@ export class ViewWatch {
     return { kind: 'rebuild', reason }
   }
 
-  #validate({ refreshedTxn, sequencedTxn, isApplied }: ViewSeen): void {
+  #validate({ refreshedTxn, sequencedTxn, isApplied }: ViewState): void {
     this.#neededTxn ??= sequencedTxn
     if (refreshedTxn < this.#neededTxn) this.invalidate()
     else if (isApplied) {
@@ -121,7 +121,7 @@ export class ViewWatch {
     }
   }
 
-  #refresh({ status, refreshedTxn, appliedTxn }: ViewSeen): ViewAction {
+  #refresh({ status, refreshedTxn, appliedTxn }: ViewState): ViewAction {
     const nowMs = this.#options.monotonicMs()
     if (refreshedTxn > this.#refreshedTxn) {
       const tookMs = nowMs - (this.#asked?.lastMs ?? nowMs)

@@ -76,13 +76,13 @@ async function openManaged(options: StoreOptions, signal: AbortSignal): Promise<
 }
 
 /**
- * It is ready when the view was looked at: a table that has lost transactions shows by a view that is ahead of it, but
+ * It is ready when the view was checked: a table that has lost transactions shows by a view that is ahead of it, but
  * only as long as nothing is sent.
  */
 function withHourlyView(monitor: QuestdbMonitor, address: QuestdbAddress, log: StoreOptions['log']) {
   const isUp = () => monitor.state().state === 'up'
   const hourlyView = watchHourlyView({ address, ready: monitor.ready, isUp, log })
-  const ready = hourlyView.looked
+  const ready = hourlyView.checked
   // Who waits for it gets the error; nobody has to.
   ready.catch(() => undefined)
   async function close(): Promise<void> {

@@ -34,7 +34,7 @@ const view = watchHourlyView({
   ready: Promise.resolve(),
   isUp: () => true,
   refreshEveryMs: 200,
-  lookEveryMs: 50,
+  checkEveryMs: 50,
   graceMs: 0,
   log: silentLog,
 })

@@ -17,7 +17,7 @@ function watched(hooks: TestHooks, log = silentLog) {
     ready: Promise.resolve(),
     isUp: () => true,
     refreshEveryMs: 100,
-    lookEveryMs: 50,
+    checkEveryMs: 50,
     graceMs: 0,
     log,
   })
@@ -78,7 +78,7 @@ test('where there can be no such view, that is told once and all goes on without
   await client.query(`CREATE TABLE ${hourlyView} (ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY DAY WAL`)
   const { log, texts } = recordingLog('warn')
   const view = watched(t, log)
-  await view.looked
+  await view.checked
   await new Promise(resolve => setTimeout(resolve, 500))
   t.equal(view.validThroughTxn(), undefined)
   t.strictSame(texts, ['no hourly view in QuestDB: queries by the hour read the readings'])
