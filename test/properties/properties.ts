@@ -1,6 +1,12 @@
 /** All properties, by subject. */
 
+import { autocorrelationProperties } from './autocorrelation.ts'
+import { lagProperties } from './lag.ts'
 import type { Property } from './property.ts'
 import { seasonalPeakProperties } from './seasonal-peaks.ts'
 
-export const properties: readonly Property[] = [...seasonalPeakProperties]
+export const properties: readonly Property[] = [
+  ...lagProperties,
+  ...autocorrelationProperties,
+  ...seasonalPeakProperties,
+]
