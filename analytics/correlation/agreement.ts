@@ -98,5 +98,5 @@ function relationOf(a: Float64Array, b: Float64Array, stepMs: number, nEffective
   const bTransform = seriesTransform(b, lagMax, [aTransform])
   if (aTransform === undefined || bTransform === undefined) return { ...noRelation, slope, intercept }
   const found = significantLag(aTransform, bTransform, nEffective)
-  return { slope, intercept, lag_seconds: found && (found.lag * stepMs) / 1000, lag_r: found && found.r }
+  return { slope, intercept, lag_seconds: found && (found.lag * stepMs) / 1000, lag_r: found?.r ?? null }
 }

@@ -34,7 +34,7 @@ export function correlationsPart(window: StatsWindow, transforms: Transforms) {
       significant: significant[place] as boolean,
       r_deseasonalised: one.deseasonalised,
       lag_seconds: found && (found.lag * fine.frame.stepMs) / 1000,
-      lag_r: found && found.r,
+      lag_r: found?.r ?? null,
       reason: one.reason ?? (found === null ? ('lag_not_significant' satisfies PairReason) : null),
     }
   })
