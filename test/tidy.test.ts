@@ -58,6 +58,16 @@ test('imports go only where the table says', async t => {
   }
 })
 
+test('the server kit imports no family, and none of the domains', async t => {
+  const allowed = ['api/http/', 'api/config.ts', 'store/log.ts', 'store/start-error.ts']
+  const wrong = sourceFiles('api/http').flatMap(file =>
+    importsOf(file)
+      .filter(target => !allowed.some(place => target.startsWith(place)))
+      .map(target => `${file} imports ${target}`),
+  )
+  t.strictSame(wrong, [])
+})
+
 test('the pattern finds static, lazy and worker imports', async t => {
   const text = "import a from './a.ts'\nexport { b } from '../b.ts'\nawait import('./c.ts')\nnew URL('./d.ts', x)"
   t.strictSame(

@@ -34,7 +34,8 @@ async function serve(t: TestHooks, time: string, limits: Partial<QueryLimits> = 
   const query = queryAt(t, gate.address, time, { limits })
   const device = { ...makeDevice('Porch', 'outside'), ...about }
   const app = fastify({ routerOptions: { ignoreTrailingSlash: true } })
-  registerAnalyses(app, { query, devices: { get: name => (name === 'Porch' ? device : undefined) } })
+  const analyses = { query, devices: { get: (name: string) => (name === 'Porch' ? device : undefined) } }
+  app.register(async scope => registerAnalyses(scope, analyses), { prefix: '/api' })
   await app.listen({ port: 0, host: '127.0.0.1' })
   t.teardown(() => app.close())
   const { port } = app.server.address() as AddressInfo
