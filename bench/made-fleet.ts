@@ -1,6 +1,6 @@
 /** The service on a QuestDB that holds a made past of some of its devices, and questions about them. */
 
-import type { DeviceRef } from '../ingest/journal/record.ts'
+import type { DeviceRef } from '../ingest/readings-table.ts'
 import { type Service, startService } from '../test/support/service.ts'
 import type { MadeSeries } from './made-series.ts'
 import { type Hooks, sleep } from './measure.ts'
