@@ -23,8 +23,8 @@ import { createServer } from './http/server.ts'
 import { checkListenAddress, listenFault } from './listen-address.ts'
 import { loggerFamily } from './logger/logger.ts'
 import { createReadingMeter, type ReadingMeter } from './logger/reading-meter.ts'
-import { createOwnConnections } from './own-connections.ts'
-import { openOwnIngest } from './own-ingest.ts'
+import { openConnections } from './open-connections.ts'
+import { openServiceIngest } from './open-ingest.ts'
 import { readinessOf } from './readiness.ts'
 import { addServiceMetrics } from './service-metrics.ts'
 import { packageVersion } from './version.ts'
@@ -102,7 +102,7 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   // The databases take a second to start; meanwhile the journal looks at its tail and starts its threads.
   let ingest: Ingest
   try {
-    ingest = openOwnIngest({ config, log, nowMs: clockMs, onFatal: options.onFatal, directory })
+    ingest = openServiceIngest({ config, log, nowMs: clockMs, onFatal: options.onFatal, directory })
   } catch (error) {
     giveUp.abort()
     await opening.catch(() => undefined)
@@ -142,7 +142,7 @@ async function listen(
   onOpen: (close: () => unknown) => void,
 ): Promise<string> {
   let isStopping = false
-  const app = createOwnServer(config, log, parts, () => isStopping)
+  const app = createServiceServer(config, log, parts, () => isStopping)
   onOpen(async () => {
     isStopping = true
     await app.close()
@@ -154,12 +154,12 @@ async function listen(
   }
 }
 
-function createOwnServer(config: Config, log: Log, parts: Parts, isStopping: () => boolean): FastifyInstance {
+function createServiceServer(config: Config, log: Log, parts: Parts, isStopping: () => boolean): FastifyInstance {
   const { directory, store, ingest, devices, query } = parts
   const status = () => ingest.status()
   const isAdmin = createTokenCheck(directory.secret('admin-token'))
   const isTrusted = createNetworks(config.TRUST_PROXY ?? [])
-  const connections = createOwnConnections(config, log, isTrusted)
+  const connections = openConnections(config, log, isTrusted)
   const metrics = createMetrics({ isAdmin, isTrusted })
   const families = createFamilies(config, log, parts, { isAdmin, meter: createReadingMeter(metrics.registry) })
   addServiceMetrics(metrics.registry, {

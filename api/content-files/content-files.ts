@@ -2,22 +2,22 @@
  * The listing of content files: who asks what, and in which form the answer goes out.
  *
  * A request is judged in this order: its path (requested-path.ts), how many arguments it has, `format` and Accept
- * (negotiation.ts), its method, its filters (filters.ts), its id. The catalogue (content/catalogue.ts) answers it from two sources. An index of
+ * (negotiation.ts), its method, its filters (filters.ts), its id. The repository (content/repository.ts) answers it from two sources. An index of
  * all published files in memory (listing-index.ts), made of columns of numbers in the order of the listing, tells how
  * many files a filter lets through, and which ids stand at an offset (by class in file-classes.ts, by run in
  * file-selection.ts); so neither a count nor a deep offset costs PostgreSQL anything. Those ids are then read there by
  * their key, one query a page (file-reader.ts), as texts that are put together (file-text.ts) with those that the files
  * of a run share, which are kept (run-cache.ts). Each such query also tells the version of the data, which every change
- * raises in its transaction; listing.ts sees to it that the index follows. The answer is JSON, or is shown on a page
+ * raises in its transaction; index-holder.ts sees to it that the index follows. The answer is JSON, or is shown on a page
  * (page-model.ts, html/).
  */
 
 import assert from 'node:assert/strict'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type pg from 'pg'
-import { type Catalogue, createCatalogue } from '../../content/catalogue.ts'
 import type { Filters } from '../../content/filters.ts'
-import { createListing, type Listing } from '../../content/listing.ts'
+import { createIndexHolder, type IndexHolder } from '../../content/index-holder.ts'
+import { createRepository, type Repository } from '../../content/repository.ts'
 import type { Log } from '../../store/log.ts'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import { hasTooManyArguments } from '../http/query-limits.ts'
@@ -49,8 +49,8 @@ export interface ContentFilesOptions {
 }
 
 interface Parts {
-  catalogue: Catalogue
-  listing: Listing
+  repository: Repository
+  indexHolder: IndexHolder
   addressOf: (request: FastifyRequest) => string
   log: Log
 }
@@ -73,9 +73,9 @@ type Found = Pick<Shown, 'answer' | 'part'>
 type Find = (request: FastifyRequest, asked: Asked) => Found | Promise<Found>
 
 export function contentFilesFamily({ postgres, publicUrl, log }: ContentFilesOptions): RouteFamily {
-  const listing = createListing({ pool: postgres, nowMs: () => performance.now(), log })
+  const indexHolder = createIndexHolder({ pool: postgres, nowMs: () => performance.now(), log })
   const addressOf = createPublicAddress(publicUrl)
-  const parts: Parts = { catalogue: createCatalogue(postgres, listing), listing, addressOf, log }
+  const parts: Parts = { repository: createRepository(postgres, indexHolder), indexHolder, addressOf, log }
   return {
     prefix: apiPrefix,
     routedUrl,
@@ -84,10 +84,10 @@ export function contentFilesFamily({ postgres, publicUrl, log }: ContentFilesOpt
       // Before anything of a body is looked at.
       scope.addHook('onRequest', setHeaders)
       scope.addHook('onReady', done => {
-        listing.prepare()
+        indexHolder.prepare()
         done()
       })
-      scope.addHook('onClose', () => listing.close())
+      scope.addHook('onClose', () => indexHolder.close())
       answerErrors(scope, log)
       addRoute(scope, parts, '/contentfiles', 'list', (request, { query }) => findPage(parts, request, query))
       // Of any length, which a named parameter has not.
@@ -176,28 +176,28 @@ async function answer(parts: Parts, request: FastifyRequest, reply: FastifyReply
   return await send(parts, request, reply, { ...asked, ...found })
 }
 
-async function findPage({ catalogue, addressOf }: Parts, request: FastifyRequest, query: Query): Promise<Found> {
+async function findPage({ repository, addressOf }: Parts, request: FastifyRequest, query: Query): Promise<Found> {
   const { filters, errors } = readFilters(query)
-  const invalid = filterErrors(errors, await catalogue.unknownCodes(filters))
+  const invalid = filterErrors(errors, await repository.unknownCodes(filters))
   if (invalid !== undefined) return { answer: invalidFilters(invalid), part: undefined }
   const paging = readPaging(query)
-  const { count, files } = await catalogue.list(filters, { offset: Number(paging.offset), limit: paging.limit })
+  const { count, files } = await repository.list(filters, { offset: Number(paging.offset), limit: paging.limit })
   const links = linksOf(`${addressOf(request)}${listPath}`, query, paging, count)
   return { answer: listAnswer(count, links, files), part: { paging, count } }
 }
 
-async function findFile({ catalogue }: Parts, query: Query, text: string): Promise<Found> {
+async function findFile({ repository }: Parts, query: Query, text: string): Promise<Found> {
   const { filters, errors } = readFilters(query)
-  const invalid = filterErrors(errors, await catalogue.unknownCodes(filters))
-  const answer = invalid === undefined ? await fileAnswer(catalogue, filters, text) : invalidFilters(invalid)
+  const invalid = filterErrors(errors, await repository.unknownCodes(filters))
+  const answer = invalid === undefined ? await fileAnswer(repository, filters, text) : invalidFilters(invalid)
   return { answer, part: undefined }
 }
 
-async function fileAnswer(catalogue: Catalogue, filters: Filters, text: string): Promise<Answer> {
+async function fileAnswer(repository: Repository, filters: Filters, text: string): Promise<Answer> {
   if (!/^-?\d+$/.test(text)) return errorAnswer('ID_INVALID')
   const id = Number(text)
   // Digits of any number, of which none but those of a safe integer can be the id of a file.
-  const file = Number.isSafeInteger(id) ? await catalogue.file(filters, id) : undefined
+  const file = Number.isSafeInteger(id) ? await repository.file(filters, id) : undefined
   return file === undefined ? errorAnswer('FILE_UNKNOWN') : { status: 200, json: Buffer.from(file) }
 }
 
@@ -209,7 +209,7 @@ function failure({ log }: Parts, error: unknown): Answer {
 }
 
 async function send(
-  { listing }: Parts,
+  { indexHolder }: Parts,
   request: FastifyRequest,
   reply: FastifyReply,
   { kind, query, form, answer, part }: Asked & Found,
@@ -217,7 +217,7 @@ async function send(
   if (form.kind === 'json') return sendJson(reply, answer, form.indent)
   const { method, originalUrl: url } = request
   // The page of an error can do without a form.
-  const choices = kind === 'list' ? await listing.current().catch(() => undefined) : undefined
+  const choices = kind === 'list' ? await indexHolder.current().catch(() => undefined) : undefined
   const page = createPage({ kind, method, url, query, answer, choices, part })
   reply.code(answer.status).header('content-security-policy', contentSecurityPolicy)
   return sendHtml(reply, renderPage(page))

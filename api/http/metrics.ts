@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { sendServerError } from './errors.ts'
 import { isLocalRequest } from './local-request.ts'
-import { refuseOtherMethods } from './other-methods.ts'
+import { addMethodNotAllowed } from './method-not-allowed.ts'
 import { measureRequests } from './request-durations.ts'
 
 export interface Metrics {
@@ -45,7 +45,7 @@ export function createMetrics({ isAdmin, isTrusted }: MetricsOptions): Metrics {
         }
         return reply.type(registry.contentType).send(await text())
       })
-      refuseOtherMethods(app, '/metrics', ['GET', 'HEAD'])
+      addMethodNotAllowed(app, '/metrics', ['GET', 'HEAD'])
     },
   }
 }

@@ -6,7 +6,7 @@ import type { Devices } from '../../auth/devices/devices.ts'
 import type { AnalysedDevice } from '../../query/analysed-device.ts'
 import type { Answer } from '../../query/cache/body.ts'
 import type { Query } from '../../query/query.ts'
-import { allowAnyOrigin } from '../http/any-origin.ts'
+import { addCorsHeaders } from '../http/cors.ts'
 import {
   CompareParameters,
   DailyParameters,
@@ -51,7 +51,7 @@ export function registerAnalyses(app: FastifyInstance, { query, devices }: Analy
     })
   }
 
-  allowAnyOrigin(app)
+  addCorsHeaders(app)
   addRead(app, '/compare_data', compare)
   addAnalysis('detail_data', DetailParameters, (device, { points, t }, client) =>
     query.detail(device, { points, withTimes: t }, client),

@@ -7,10 +7,10 @@ import { type Fields, unknownNames } from '../../ingest/field-names.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import type { Outcome } from '../../ingest/journal/journal.ts'
 import type { ReadingCheck } from '../../ingest/reading.ts'
+import { createAuthRateLimit } from '../http/auth-rate-limit.ts'
 import { readBasicCredentials } from '../http/basic-credentials.ts'
-import { createFailedAttempts } from '../http/failed-attempts.ts'
 import { addJsonBody } from '../http/json-body.ts'
-import { refuseOtherMethods } from '../http/other-methods.ts'
+import { addMethodNotAllowed } from '../http/method-not-allowed.ts'
 import { allowNext } from '../http/request-queue.ts'
 import { type Bucket, createBucket, type Rate, takeToken } from '../http/token-bucket.ts'
 import { type LoggerErrorCode, sendError } from './errors.ts'
@@ -53,8 +53,8 @@ const brokenBodies: Partial<Record<number, RejectionReason>> = {
 
 export function registerLog(app: FastifyInstance, options: LogOptions): void {
   const { devices, ingest, check, meter, nowMs, deviceRate } = options
-  const failedAttempts = createFailedAttempts(options.failedAttemptsPerMinute, nowMs)
-  const hasShare = createShares(deviceRate, nowMs)
+  const authRateLimit = createAuthRateLimit(options.failedAttemptsPerMinute, nowMs)
+  const withinRateLimit = createRateLimit(deviceRate, nowMs)
   addJsonBody(app)
   app.decorateRequest('device', null)
   countBrokenBodies(app, meter)
@@ -70,7 +70,7 @@ export function registerLog(app: FastifyInstance, options: LogOptions): void {
     }
     // The body stays unread, so the connection cannot be used again.
     reply.header('connection', 'close')
-    if (failedAttempts.isTooMany(request.ip)) {
+    if (authRateLimit.isExceeded(request.ip)) {
       refuse(reply, 'throttled', 'TOO_MANY_ATTEMPTS')
     } else {
       refuseCredentials(reply)
@@ -104,7 +104,7 @@ export function registerLog(app: FastifyInstance, options: LogOptions): void {
     }
     if (device.suspended) return ['suspended', 'DEVICE_SUSPENDED']
     if (!device.log_switch) return ['disabled', 'LOGGING_DISABLED']
-    return hasShare(device) ? undefined : ['throttled', 'TOO_MANY_READINGS']
+    return withinRateLimit(device) ? undefined : ['throttled', 'TOO_MANY_READINGS']
   }
 
   async function log(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -130,11 +130,11 @@ export function registerLog(app: FastifyInstance, options: LogOptions): void {
   }
 
   app.route({ method: 'PUT', url: '/log', bodyLimit: bodyBytesMax, onRequest: authenticate, handler: log })
-  refuseOtherMethods(app, '/log', ['PUT'])
+  addMethodNotAllowed(app, '/log', ['PUT'])
 }
 
 /** Whether a device may have one more reading. */
-function createShares(rate: Rate, nowMs: () => number): (device: Device) => boolean {
+function createRateLimit(rate: Rate, nowMs: () => number): (device: Device) => boolean {
   const buckets = new WeakMap<Device, Bucket>()
   return device => {
     let bucket = buckets.get(device)

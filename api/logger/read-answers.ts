@@ -3,8 +3,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Answer } from '../../query/cache/body.ts'
 import type { Query } from '../../query/query.ts'
-import { answerPreflight } from '../http/any-origin.ts'
-import { refuseOtherMethods } from '../http/other-methods.ts'
+import { answerPreflight } from '../http/cors.ts'
+import { addMethodNotAllowed } from '../http/method-not-allowed.ts'
 import { hasTooManyArguments } from '../http/query-limits.ts'
 import { sendBody } from '../http/send-body.ts'
 import { type LoggerErrorCode, sendError } from './errors.ts'
@@ -23,7 +23,7 @@ export function addRead(app: FastifyInstance, url: string, handler: ReadHandler)
     handler: handler as (request: FastifyRequest, reply: FastifyReply) => Sent,
   })
   answerPreflight(app, url)
-  refuseOtherMethods(app, url, ['GET', 'HEAD', 'OPTIONS'])
+  addMethodNotAllowed(app, url, ['GET', 'HEAD', 'OPTIONS'])
 }
 
 function boundArguments({ originalUrl }: FastifyRequest, reply: FastifyReply, done: () => void): void {

@@ -5,7 +5,7 @@ import type { Devices } from '../../auth/devices/devices.ts'
 import { bodyOf } from '../../query/cache/body.ts'
 import { encodeBody } from '../../query/cache/encode-body.ts'
 import type { Query } from '../../query/query.ts'
-import { allowAnyOrigin } from '../http/any-origin.ts'
+import { addCorsHeaders } from '../http/cors.ts'
 import { sendBody } from '../http/send-body.ts'
 import { readDevices, readHours } from './latest-parameters.ts'
 import { addRead, give, leavingOf, refuse, type Sent } from './read-answers.ts'
@@ -52,7 +52,7 @@ export function registerReads(app: FastifyInstance, { query, devices }: ReadsOpt
     return sendBody(request, reply, body, deviceMaxAgeSeconds, query.coded)
   }
 
-  allowAnyOrigin(app)
+  addCorsHeaders(app)
   addRead(app, '/latest/all/:hour', latest)
   addRead(app, '/data/day/:device/:date', day)
   addRead(app, '/device/:name', device)

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { sendServerError } from './errors.ts'
 
 /** Every method that the server knows and that is not among `allowed` is refused on `url`, before its body is read. */
-export function refuseOtherMethods(app: FastifyInstance, url: string, allowed: readonly string[]): void {
+export function addMethodNotAllowed(app: FastifyInstance, url: string, allowed: readonly string[]): void {
   app.route({
     method: app.supportedMethods.filter(method => !allowed.includes(method)),
     url,
