@@ -58,6 +58,26 @@ test('imports go only where the table says', async t => {
   }
 })
 
+/** The files that lead back to themselves. */
+function filesInCircles(imports: ReadonlyMap<string, readonly string[]>): string[] {
+  return [...imports.keys()].filter(file => {
+    const reached = new Set(imports.get(file))
+    // A set is walked through to what is added on the way.
+    for (const target of reached) for (const next of imports.get(target) ?? []) reached.add(next)
+    return reached.has(file)
+  })
+}
+
+test('no import circles, those of types included', async t => {
+  const files = [...Object.keys(arrows), 'bench', 'demo'].flatMap(sourceFiles)
+  t.strictSame(filesInCircles(new Map(files.map(file => [file, importsOf(file)]))), [])
+})
+
+test('the checker finds a circle, and no file that only leads into one', async t => {
+  const imports = { a: ['b'], b: ['c', 'e'], c: ['d'], d: ['b'], e: [], f: ['f2'], f2: ['f', 'a'] }
+  t.strictSame(filesInCircles(new Map(Object.entries(imports))), ['b', 'c', 'd', 'f', 'f2'])
+})
+
 test('the server kit imports no family, and none of the domains', async t => {
   const allowed = ['api/http/', 'api/config.ts', 'store/log.ts', 'store/start-error.ts']
   const wrong = sourceFiles('api/http').flatMap(file =>
