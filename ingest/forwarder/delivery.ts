@@ -3,6 +3,7 @@
  * again until they are taken. A row that is refused for itself is found by halving and put aside, and the rest goes in.
  */
 
+import { bug } from '../bug.ts'
 import type { QuestdbConnection, WriteAnswer } from './questdb.ts'
 import { RequestSize } from './request-size.ts'
 import type { Part, Round } from './round.ts'
@@ -95,6 +96,7 @@ export class Delivery {
     let next = from
     for (let resized = 0; next < to; ) {
       const slice = cutSlice(this.#options.format, round, part, next, this.#size.bytes, to)
+      if (slice.to <= next || slice.to > to) throw bug(`a request goes from row ${next} to ${slice.to}, of ${to}`)
       const outcome = await this.#sendSlice(slice, attemptsMax)
       if (outcome === 'resize') {
         await this.#options.sleep(backoffMs(++resized, this.#options.random()))

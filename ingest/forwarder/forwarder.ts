@@ -4,6 +4,7 @@
  */
 
 import type { Log } from '../../store/log.ts'
+import { bug } from '../bug.ts'
 import type { Disk } from '../journal/disk.ts'
 import { oldestReceiptUs } from '../journal/group.ts'
 import { type Chunk, SegmentReader } from '../journal/segment-reader.ts'
@@ -401,6 +402,7 @@ export class Forwarder {
 
   #advance(lane: Lane, { groups, next }: Stretch): void {
     const last = groups.at(-1)
+    if (next < this.#sent[lane]) throw bug(`the ${lane} lane is at ${this.#sent[lane]} and goes on to ${next}`)
     this.#sent[lane] = next
     if (last !== undefined) this.#sent[`${lane}Ordinal`] = last.firstOrdinal + last.recordCount
   }

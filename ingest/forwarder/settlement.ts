@@ -4,6 +4,7 @@
  * as applied when the writer has reached it.
  */
 
+import { bug } from '../bug.ts'
 import type { SentNews } from './sent-times.ts'
 import type { TableState } from './table-state.ts'
 import { TouchedSeries } from './touched.ts'
@@ -87,6 +88,10 @@ export class Settlement {
    * on its way is not known to be in the answer. One mark stands at a time.
    */
   mark(sent: Progress): void {
+    const { live, backfill } = this.#applied
+    if (sent.live < live || sent.backfill < backfill) {
+      throw bug(`sent up to ${sent.live} and ${sent.backfill}, applied up to ${live} and ${backfill}`)
+    }
     const isNew = sent.live !== this.#applied.live || sent.backfill !== this.#applied.backfill
     if (this.#mark !== undefined || !isNew) return
     const [touched, sinceUs, oldestUs] = [this.#touched, this.#sinceUs, this.#oldestUs]

@@ -8,6 +8,7 @@
 
 import assert from 'node:assert/strict'
 import type { Log } from '../../store/log.ts'
+import { bug } from '../bug.ts'
 import { systemTiming, type Timing } from '../timing.ts'
 import { type Disk, openDisk } from './disk.ts'
 import { groupHeaderLength } from './group.ts'
@@ -326,6 +327,8 @@ export class Journal<Series, Values extends Timed> {
 
   #committed({ outcome, end, reason }: Extract<JournalThreadMessage, { kind: 'committed' }>): void {
     const { waiting, recordCount } = this.#syncing
+    if (!this.#inFlight) throw bug(`a group that ends at ${end} is committed, and none was handed over`)
+    if (end < this.#end) throw bug(`the journal ended at ${this.#end}, and ends at ${end} now`)
     this.#report(outcome, reason)
     this.#end = end
     if (outcome === 'stored') {
