@@ -1,4 +1,4 @@
-/** Runs a task in a worker: says that it has begun, stops on request, and returns a result. */
+/** What every worker does with a task: it says that it has begun, stops when it is told to, and hands back a result. */
 
 import { move, transferableSymbol, valueSymbol } from 'piscina'
 import { failureCode } from './query-failed.ts'

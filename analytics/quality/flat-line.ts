@@ -9,24 +9,24 @@ const flatMs = 3 * 3_600_000
 const blockMs = flatMs / 3
 
 /**
- * 1 for every reading of such a stretch. Readings (no NaN) are at ascending times; a time longer than `gapMs` between
- * two and a reading of `below` or more end a stretch.
+ * 1 for every reading of such a stretch. Readings (no NaN) are at ascending times; a gap before one and a reading of
+ * `below` or more end a stretch.
  */
 export function flatLines(
   timesMs: Float64Array,
   values: Float64Array,
   limit: number,
   below: number,
-  gapMs: number,
+  isGapBefore: Uint8Array,
 ): Uint8Array {
   const flat = new Uint8Array(values.length)
-  if (!mayBeFlat(timesMs, values, limit, gapMs)) return flat
+  if (!mayBeFlat(timesMs, values, limit, isGapBefore)) return flat
   const largest = new SlidingExtreme(values, 1)
   const smallest = new SlidingExtreme(values, -1)
   let start = 0
   for (let end = 0; end < values.length; end++) {
     const isOut = (values[end] as number) >= below
-    if (isOut || (end > start && (timesMs[end] as number) - (timesMs[end - 1] as number) > gapMs)) {
+    if (isOut || isGapBefore[end] === 1) {
       start = isOut ? end + 1 : end
       largest.clear()
       smallest.clear()
@@ -44,13 +44,13 @@ export function flatLines(
  * False when no two successive blocks together have so little change, as with most sensors: that takes one look at each
  * reading. Times more than a block apart without a gap, between which a block may be empty, are not looked into.
  */
-function mayBeFlat(timesMs: Float64Array, values: Float64Array, limit: number, gapMs: number): boolean {
+function mayBeFlat(timesMs: Float64Array, values: Float64Array, limit: number, isGapBefore: Uint8Array): boolean {
   let [blockBefore, minBefore, maxBefore] = [Number.NaN, Number.NaN, Number.NaN]
   let index = 0
   while (index < values.length) {
     // NaN before the first reading, which is neither more nor less than anything.
     const sinceMs = (timesMs[index] as number) - (timesMs[index - 1] as number)
-    if (sinceMs > blockMs && sinceMs <= gapMs) return true
+    if (sinceMs > blockMs && isGapBefore[index] === 0) return true
     const block = Math.floor((timesMs[index] as number) / blockMs)
     const endMs = (block + 1) * blockMs
     let min = values[index] as number

@@ -5,6 +5,8 @@
  */
 
 import { presentOf } from '../present.ts'
+import type { GapThresholds } from '../reliability/cadence.ts'
+import { gapMarks } from '../reliability/gap-marks.ts'
 import { flatLines } from './flat-line.ts'
 import type { QualityLimits } from './quality-limits.ts'
 
@@ -40,16 +42,17 @@ const rateStretch = 1.5
 
 /**
  * Of one metric's readings (NaN = missing) at ascending times. Neighbours are the metric's own readings before and
- * after; a spike and a flat line end at a gap, which is anything longer than `gapMs`.
+ * after; a spike and a flat line end at a gap, which is anything longer than the
+ * threshold of its time; without a threshold no two readings are neighbours.
  */
 export function checkQuality(
   timesMs: Float64Array,
   values: Float64Array,
   limits: QualityLimits,
-  gapMs: number,
+  gaps: GapThresholds,
 ): Quality {
   const present = presentOf(timesMs, values)
-  const marks = marksOf(present.timesMs, present.values, limits, gapMs)
+  const marks = marksOf(present.timesMs, present.values, limits, gaps)
   const flags = new Uint8Array(values.length).fill(flagMissing)
   for (let index = 0, place = 0; index < values.length; index++) {
     if (!Number.isNaN(values[index] as number)) flags[index] = marks[place++] === 0 ? flagGood : flagSuspect
@@ -58,13 +61,14 @@ export function checkQuality(
 }
 
 /** One bit a test that finds the reading suspect. */
-function marksOf(times: Float64Array, values: Float64Array, limits: QualityLimits, gapMs: number): Uint8Array {
+function marksOf(times: Float64Array, values: Float64Array, limits: QualityLimits, gaps: GapThresholds): Uint8Array {
   const marks = new Uint8Array(values.length)
+  const isGapBefore = gapMarks(times, gaps)
   if (limits.range !== null) markRange(values, limits.range, marks)
-  if (limits.spike !== null) markSpikes(times, values, limits.spike, gapMs, marks)
+  if (limits.spike !== null) markSpikes(values, limits.spike, isGapBefore, marks)
   if (limits.rate.length > 0) markRates(times, values, limits.rate, marks)
   if (limits.flat === null) return marks
-  const flat = flatLines(times, values, limits.flat - rounding, limits.flatBelow, gapMs)
+  const flat = flatLines(times, values, limits.flat - rounding, limits.flatBelow, isGapBefore)
   for (let index = 0; index < marks.length; index++) if (flat[index] === 1) (marks[index] as number) |= flatBit
   return marks
 }
@@ -100,10 +104,9 @@ function markRange(values: Float64Array, [min, max]: readonly [number, number], 
 }
 
 /** |xᵢ − (xᵢ₋₁ + xᵢ₊₁)/2|, of the signed mean: one without its sign is wrong below 0 °C. */
-function markSpikes(times: Float64Array, values: Float64Array, limit: number, gapMs: number, marks: Uint8Array): void {
+function markSpikes(values: Float64Array, limit: number, isGapBefore: Uint8Array, marks: Uint8Array): void {
   for (let index = 1; index < values.length - 1; index++) {
-    const time = times[index] as number
-    if (time - (times[index - 1] as number) > gapMs || (times[index + 1] as number) - time > gapMs) continue
+    if (isGapBefore[index] === 1 || isGapBefore[index + 1] === 1) continue
     const middle = ((values[index - 1] as number) + (values[index + 1] as number)) / 2
     if (Math.abs((values[index] as number) - middle) > limit + rounding) (marks[index] as number) |= spikeBit
   }

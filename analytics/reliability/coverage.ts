@@ -1,7 +1,7 @@
 /** Which share of the readings that were due in a stretch of time came. */
 
 import { lowerBound } from '../lower-bound.ts'
-import type { Cadence } from './cadence.ts'
+import { type Cadence, expectedBetween } from './cadence.ts'
 import { thin } from './thinning.ts'
 
 const hourMs = 3_600_000
@@ -11,13 +11,26 @@ export const coverageMin = 0.75
 /** When a device, or one of its metrics, reported: all times, and those that count. */
 export interface Arrivals {
   readonly timesMs: Float64Array
-  /** Without what comes closer than half an interval to the one before: retries and parts of a burst. */
+  /**
+   * Of a regular device without what comes closer than half an interval to the one before: retries and parts of a burst.
+   * Each stretch of the cadence begins anew, so that its first reading counts. Of others the distinct times.
+   */
   readonly thinnedMs: Float64Array
 }
 
 /** Of ascending times. */
-export function arrivalsOf(timesMs: Float64Array, { expectedMs }: Cadence): Arrivals {
-  return { timesMs, thinnedMs: thin(timesMs, 0.5 * (expectedMs ?? 0)) }
+export function arrivalsOf(timesMs: Float64Array, { kind, stretches }: Cadence): Arrivals {
+  if (kind !== 'regular') return { timesMs, thinnedMs: thin(timesMs, 0) }
+  if (stretches.length === 1) return { timesMs, thinnedMs: thin(timesMs, 0.5 * (stretches[0]?.expectedMs ?? 0)) }
+  const thinnedMs = new Float64Array(timesMs.length)
+  let count = 0
+  for (const [place, { fromMs, expectedMs }] of stretches.entries()) {
+    const untilMs = stretches[place + 1]?.fromMs ?? Number.POSITIVE_INFINITY
+    const part = thin(timesMs.subarray(lowerBound(timesMs, fromMs), lowerBound(timesMs, untilMs)), 0.5 * expectedMs)
+    thinnedMs.set(part, count)
+    count += part.length
+  }
+  return { timesMs, thinnedMs: thinnedMs.subarray(0, count) }
 }
 
 export function countBetween(timesMs: Float64Array, startMs: number, endMs: number): number {
@@ -39,10 +52,9 @@ export function coveredBetween({ timesMs, thinnedMs }: Arrivals, startMs: number
 
 /** That as a share of what there could have been. */
 export function coverageShare(covered: number, startMs: number, endMs: number, cadence: Cadence): number | null {
-  const { kind, expectedMs } = cadence
-  if (expectedMs === null || endMs <= startMs) return null
-  const lengthMs = endMs - startMs
-  return kind === 'irregular' ? covered / Math.ceil(lengthMs / hourMs) : Math.min(1, covered / (lengthMs / expectedMs))
+  if (cadence.kind === 'unknown' || endMs <= startMs) return null
+  if (cadence.kind === 'irregular') return covered / Math.ceil((endMs - startMs) / hourMs)
+  return Math.min(1, covered / expectedBetween(cadence, startMs, endMs))
 }
 
 /** Hours are counted from the start; the last one may be shorter. */

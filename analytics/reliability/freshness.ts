@@ -21,6 +21,7 @@ export interface Freshness {
   readonly state: 'never' | 'paused' | 'fresh' | 'late' | 'stale' | 'offline'
   /** Whole seconds since the last reading, 0 when the device is ahead; null without a reading. */
   readonly age_seconds: number | null
+  /** Null for a device that is not regular. */
   readonly next_expected_ms: number | null
   readonly clock_skew: boolean
 }
@@ -29,11 +30,10 @@ export interface Freshness {
 export function freshnessOf({ lastMs, nowMs, enabled, cadence }: FreshnessInput): Freshness {
   if (lastMs === null) return { state: 'never', age_seconds: null, next_expected_ms: null, clock_skew: false }
   const ageSeconds = ageSecondsOf(lastMs, nowMs)
-  const { expectedMs } = cadence
   return {
-    state: enabled ? stateOf(ageSeconds, expectedMs === null ? expectedDefaultSeconds : expectedMs / 1000) : 'paused',
+    state: enabled ? stateOf(ageSeconds, limitsOf(cadence)) : 'paused',
     age_seconds: ageSeconds,
-    next_expected_ms: expectedMs === null ? null : lastMs + expectedMs,
+    next_expected_ms: cadence.kind === 'regular' && cadence.expectedMs !== null ? lastMs + cadence.expectedMs : null,
     clock_skew: lastMs - nowMs > skewSecondsMax * 1000,
   }
 }
@@ -43,11 +43,34 @@ export function ageSecondsOf(timeMs: number, nowMs: number): number {
   return Math.max(0, Math.floor((nowMs - timeMs) / 1000))
 }
 
-/** Period and grace, as Healthchecks has them; the grace of a quick device is at least a minute. */
-function stateOf(ageSeconds: number, expectedSeconds: number): 'fresh' | 'late' | 'stale' | 'offline' {
-  if (ageSeconds <= Math.max(2 * expectedSeconds, expectedSeconds + 60)) return 'fresh'
-  if (ageSeconds <= Math.max(5 * expectedSeconds, expectedSeconds + 300)) return 'late'
-  return ageSeconds <= Math.max(daySeconds, 10 * expectedSeconds) ? 'stale' : 'offline'
+/** Ages in seconds up to which a device is in each state. */
+interface Limits {
+  readonly fresh: number
+  readonly late: number
+  readonly stale: number
+}
+
+/**
+ * Period and grace, as Healthchecks has them; the grace of a quick device is at least a minute. An irregular one is
+ * measured by its longest usual silence G: half its readings come later than its median interval.
+ */
+function limitsOf({ kind, expectedMs, gapMs }: Cadence): Limits {
+  if (kind === 'irregular' && gapMs !== null) {
+    const gap = gapMs / 1000
+    return { fresh: gap, late: 2 * gap, stale: Math.max(daySeconds, 4 * gap) }
+  }
+  const expected = expectedMs === null ? expectedDefaultSeconds : expectedMs / 1000
+  return {
+    fresh: Math.max(2 * expected, expected + 60),
+    late: Math.max(5 * expected, expected + 300),
+    stale: Math.max(daySeconds, 10 * expected),
+  }
+}
+
+function stateOf(ageSeconds: number, limits: Limits): 'fresh' | 'late' | 'stale' | 'offline' {
+  if (ageSeconds <= limits.fresh) return 'fresh'
+  if (ageSeconds <= limits.late) return 'late'
+  return ageSeconds <= limits.stale ? 'stale' : 'offline'
 }
 
 /** A metric's last value and its time: a device may be fresh while one of its sensors has been silent for a day. */

@@ -1,4 +1,6 @@
-/** The silences of a device: intervals between two readings that are longer than the threshold G. */
+/** The silences of a device: intervals between two readings that are longer than the threshold G of their time. */
+
+import { type Cadence, type CadenceStretch, StretchCursor } from './cadence.ts'
 
 /** A silence that has not ended has no `end_ms`. */
 export interface Gap {
@@ -8,44 +10,50 @@ export interface Gap {
   readonly end_ms: number | null
   /** From reading to reading, or to the moment of the question. */
   readonly duration_seconds: number
-  /** Readings that did not come; a half rounds up. */
-  readonly missed: number
+  /** Readings that did not come; a half rounds up. Null for an irregular device, of which none is due. */
+  readonly missed: number | null
   readonly ongoing: boolean
 }
 
-export interface GapRule {
-  readonly expectedMs: number
-  readonly gapMs: number
-}
-
 /** Those that have ended: between ascending times, the first of which follows `beforeMs` (NaN: nothing). Oldest first. */
-export function findGaps(timesMs: Float64Array, rule: GapRule, beforeMs = Number.NaN): Gap[] {
+export function findGaps(timesMs: Float64Array, { kind, stretches }: Cadence, beforeMs = Number.NaN): Gap[] {
   const gaps: Gap[] = []
+  const cursor = new StretchCursor(stretches)
   let lastMs = beforeMs
   for (let index = 0; index < timesMs.length; index++) {
     const timeMs = timesMs[index] as number
-    if (timeMs - lastMs > rule.gapMs) gaps.push(gapOf(lastMs, timeMs, rule, false))
+    const stretch = cursor.at(lastMs)
+    if (stretch !== undefined && timeMs - lastMs > stretch.gapMs) {
+      gaps.push(gapOf(lastMs, timeMs, missedOf(timeMs - lastMs, kind, stretch), false))
+    }
     lastMs = timeMs
   }
   return gaps
 }
 
 /** The silence since the last reading, or null while that is no gap. */
-export function ongoingGap(lastMs: number, nowMs: number, rule: GapRule): Gap | null {
-  return nowMs - lastMs > rule.gapMs ? gapOf(lastMs, nowMs, rule, true) : null
+export function ongoingGap(lastMs: number, nowMs: number, { kind, stretches }: Cadence): Gap | null {
+  const stretch = stretches.at(-1)
+  if (stretch === undefined || nowMs - lastMs <= stretch.gapMs) return null
+  return gapOf(lastMs, nowMs, missedOf(nowMs - lastMs, kind, stretch), true)
 }
 
-function gapOf(startMs: number, endMs: number, { expectedMs }: GapRule, ongoing: boolean): Gap {
+function missedOf(lengthMs: number, kind: Cadence['kind'], { expectedMs }: CadenceStretch): number | null {
+  return kind === 'regular' ? Math.round(lengthMs / expectedMs) - 1 : null
+}
+
+function gapOf(startMs: number, endMs: number, missed: number | null, ongoing: boolean): Gap {
   return {
     start_ms: startMs,
     end_ms: ongoing ? null : endMs,
     duration_seconds: (endMs - startMs) / 1000,
-    missed: Math.round((endMs - startMs) / expectedMs) - 1,
+    missed,
     ongoing,
   }
 }
 
 /** The part of a gap in which nothing came although it was due, [start + E, end), clipped to [fromMs, untilMs). */
-export function downtimeMs(gap: Gap, expectedMs: number, fromMs: number, untilMs: number): number {
+export function downtimeMs(gap: Gap, { stretches }: Cadence, fromMs: number, untilMs: number): number {
+  const expectedMs = new StretchCursor(stretches).at(gap.start_ms)?.expectedMs ?? 0
   return Math.max(0, Math.min(gap.end_ms ?? untilMs, untilMs) - Math.max(gap.start_ms + expectedMs, fromMs))
 }

@@ -1,5 +1,6 @@
 /** How evenly a device reports. */
 
+import { lowerBound } from '../lower-bound.ts'
 import { quantilesInPlace } from '../summary/quantile.ts'
 import type { Cadence } from './cadence.ts'
 
@@ -13,10 +14,15 @@ export interface Jitter {
 /** Makes the median absolute deviation of a normal distribution its standard deviation. */
 const normalPerMad = 1.4826
 
-/** Of the intervals between thinned times that are no gaps; null without any. */
-export function jitterOf(thinnedMs: Float64Array, { expectedMs, gapMs }: Cadence): Jitter {
-  const intervals = intervalsUpTo(gapMs ?? 0, thinnedMs)
-  if (expectedMs === null || intervals.length === 0) return { jitter_seconds: null, jitter_p95_seconds: null }
+/**
+ * Of the intervals between thinned times that are no gaps, as far back as the present interval holds; null without any, and
+ * for a device that is not regular.
+ */
+export function jitterOf(thinnedMs: Float64Array, { kind, expectedMs, gapMs, stretches }: Cadence): Jitter {
+  const since = lowerBound(thinnedMs, stretches.at(-1)?.fromMs ?? 0)
+  const intervals = intervalsUpTo(gapMs ?? 0, thinnedMs.subarray(since))
+  if (kind !== 'regular' || expectedMs === null || intervals.length === 0)
+    return { jitter_seconds: null, jitter_p95_seconds: null }
   const fromExpected = quantileInPlace(distances(intervals, expectedMs), 0.95)
   const usualMs = quantileInPlace(intervals, 0.5)
   const fromUsual = quantileInPlace(distances(intervals, usualMs), 0.5)

@@ -5,7 +5,7 @@
 
 import { lowerBound } from '../lower-bound.ts'
 import { presentOf } from '../present.ts'
-import { localDays } from '../time/local-days.ts'
+import { type LocalDay, localDays } from '../time/local-days.ts'
 import type { LocalTime } from '../time/local-time.ts'
 import type { Cadence } from './cadence.ts'
 import { type Arrivals, arrivalsOf, countBetween, coveredBetween } from './coverage.ts'
@@ -19,6 +19,8 @@ export type WindowName = keyof typeof windowsMs
 /** Gaps that are shown one by one. */
 export const gapsMax = 50
 export const daysShown = 30
+/** Thirty times 24 hours may begin in the local day before those, and an hour earlier when the clocks change. */
+export const daysCounted = daysShown + 2
 /** Readings may be some minutes ahead of our clock; those are kept one by one until their time has come. */
 const aheadMs = 15 * minuteMs
 
@@ -41,7 +43,8 @@ export interface ReliabilityRecord {
   /** Null without any reading; not later than the device's first in the longest window. */
   readonly firstSeenMs: number | null
   readonly windows: Readonly<Record<WindowName, WindowRecord>>
-  readonly days: readonly DayRecord[]
+  /** By date, those of the longest window. */
+  readonly days: Readonly<Record<string, Counts>>
   /** Those of the longest window that have ended, newest first, at most fifty. */
   readonly gaps: readonly Gap[]
   readonly jitter: Jitter
@@ -50,25 +53,28 @@ export interface ReliabilityRecord {
   readonly recentByMetric: Readonly<Record<string, Arrivals>>
 }
 
+/** What came in a stretch of time. */
+export interface Counts {
+  readonly readings: number
+  /** See `coveredBetween`. */
+  readonly covered: number
+  readonly coveredByMetric: Readonly<Record<string, number>>
+}
+
 interface WindowRecord {
   /** Readings that count. */
   readonly received: number
   /** See `coveredBetween`. */
   readonly covered: number
-  readonly coveredByMetric: Readonly<Record<string, number>>
+  /** The local day in which the window begins, and what came in the part of that which is inside. */
+  readonly firstDate: string
+  readonly firstDay: Counts
   /** The gap in which the window begins: as time goes on, less of it is inside. */
   readonly gapAtStart: Gap | null
   /** Of the others that have ended. */
   readonly gapCount: number
   readonly longestGapSeconds: number
   readonly downtimeMs: number
-}
-
-interface DayRecord {
-  readonly date: string
-  readonly readings: number
-  /** See `coveredBetween`. */
-  readonly covered: number
 }
 
 /** Everything ends at the full minute. */
@@ -78,20 +84,21 @@ export function recordReliability(input: ReliabilityInput): ReliabilityRecord {
   const firstSeenMs = beforeMs ?? timesMs[0] ?? null
   const arrivals = arrivalsOf(timesMs, cadence)
   const byMetric = mapValues(input.metrics, values => arrivalsOf(presentOf(timesMs, values).timesMs, cadence))
-  const gaps = endedGaps(input, endMs)
-  const window = (lengthMs: number) => windowRecord(lengthMs, firstSeenMs, { endMs, cadence, gaps, arrivals, byMetric })
+  const days = localDays(local, endMs, daysCounted)
+  const counted = { endMs, firstSeenMs, cadence, days, gaps: endedGaps(input, endMs), arrivals, byMetric }
   const startMs = endMs - windowsMs['30d']
   return {
     endMs,
     cadence,
     firstSeenMs,
-    windows: { '24h': window(windowsMs['24h']), '7d': window(windowsMs['7d']), '30d': window(windowsMs['30d']) },
-    days: localDays(local, endMs, daysShown).map(day => {
-      const untilMs = Math.min(day.endMs, endMs)
-      const readings = countBetween(arrivals.timesMs, day.startMs, untilMs)
-      return { date: day.date, readings, covered: coveredBetween(arrivals, day.startMs, untilMs, cadence) }
-    }),
-    gaps: gaps.slice(-gapsMax).reverse(),
+    windows: mapValues(windowsMs, lengthMs => windowRecord(lengthMs, counted)) as ReliabilityRecord['windows'],
+    days: Object.fromEntries(
+      days.map(day => {
+        const startMs = Math.max(day.startMs, firstSeenMs ?? day.startMs)
+        return [day.date, countsOf(counted, startMs, Math.min(day.endMs, endMs))]
+      }),
+    ),
+    gaps: counted.gaps.slice(-gapsMax).reverse(),
     jitter: jitterOf(between(arrivals.thinnedMs, startMs, endMs), cadence),
     recent: recentOf(arrivals, endMs, beforeMs),
     recentByMetric: mapValues(byMetric, some => recentOf(some, endMs, null)),
@@ -108,34 +115,43 @@ function between(timesMs: Float64Array, fromMs: number, untilMs: number): Float6
 
 /** Those that reach into the longest window. */
 function endedGaps({ timesMs, beforeMs, cadence }: ReliabilityInput, endMs: number): Gap[] {
-  const { expectedMs, gapMs } = cadence
-  if (expectedMs === null || gapMs === null) return []
-  return findGaps(timesMs.subarray(0, lowerBound(timesMs, endMs)), { expectedMs, gapMs }, beforeMs ?? undefined).filter(
+  return findGaps(timesMs.subarray(0, lowerBound(timesMs, endMs)), cadence, beforeMs ?? undefined).filter(
     gap => gap.end_ms === null || gap.end_ms > endMs - windowsMs['30d'],
   )
 }
 
 interface Counted {
   readonly endMs: number
+  readonly firstSeenMs: number | null
   readonly cadence: Cadence
+  readonly days: readonly LocalDay[]
   readonly gaps: readonly Gap[]
   readonly arrivals: Arrivals
   readonly byMetric: Readonly<Record<string, Arrivals>>
 }
 
-function windowRecord(lengthMs: number, firstSeenMs: number | null, counted: Counted): WindowRecord {
-  const { endMs, cadence, gaps, arrivals, byMetric } = counted
+function windowRecord(lengthMs: number, counted: Counted): WindowRecord {
+  const { endMs, firstSeenMs, cadence, days, gaps, arrivals } = counted
   const startMs = windowStart(endMs, lengthMs, firstSeenMs)
   const inside = gaps.filter(gap => gap.start_ms >= startMs)
-  const expectedMs = cadence.expectedMs ?? 0
+  const first = days.find(day => day.endMs > startMs)
   return {
     received: countBetween(arrivals.thinnedMs, startMs, endMs),
     covered: coveredBetween(arrivals, startMs, endMs, cadence),
-    coveredByMetric: mapValues(byMetric, some => coveredBetween(some, startMs, endMs, cadence)),
+    firstDate: first?.date ?? '',
+    firstDay: countsOf(counted, startMs, Math.min(first?.endMs ?? startMs, endMs)),
     gapAtStart: gaps.find(gap => gap.start_ms < startMs && (gap.end_ms ?? endMs) > startMs) ?? null,
     gapCount: inside.length,
     longestGapSeconds: inside.reduce((longest, gap) => Math.max(longest, gap.duration_seconds), 0),
-    downtimeMs: inside.reduce((sum, gap) => sum + downtimeMs(gap, expectedMs, startMs, endMs), 0),
+    downtimeMs: inside.reduce((sum, gap) => sum + downtimeMs(gap, cadence, startMs, endMs), 0),
+  }
+}
+
+function countsOf({ arrivals, byMetric, cadence }: Counted, startMs: number, endMs: number): Counts {
+  return {
+    readings: countBetween(arrivals.timesMs, startMs, endMs),
+    covered: coveredBetween(arrivals, startMs, endMs, cadence),
+    coveredByMetric: mapValues(byMetric, some => coveredBetween(some, startMs, endMs, cadence)),
   }
 }
 

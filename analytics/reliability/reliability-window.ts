@@ -1,8 +1,11 @@
 /** How reliably a device reported over one window that ends now. */
 
-import { countBetween, coverageShare } from './coverage.ts'
+import type { LocalDay } from '../time/local-days.ts'
+import { expectedBetween } from './cadence.ts'
+import { type Arrivals, countBetween, coverageShare } from './coverage.ts'
 import { downtimeMs, type Gap } from './gaps.ts'
 import {
+  type Counts,
   coveredUntil,
   mapValues,
   type ReliabilityRecord,
@@ -14,11 +17,15 @@ import {
 export interface ReliabilityWindow {
   /** The share of the window without a gap's downtime; null while it is unknown when a reading is due. */
   readonly uptime: number | null
-  /** The share of the expected readings that came, at most 1; null for an irregular device. */
+  /**
+   * The share of the expected readings that came: the mean of the window's local days by their length, none counting for
+   * more than was due in it, so that one with too many readings does not make up for another. Null for an irregular device.
+   */
   readonly completeness: number | null
   /** The share of the hours with a reading, for an irregular device; else null. */
   readonly hours_with_data: number | null
   readonly received: number
+  /** Null for an irregular device. */
   readonly expected: number | null
   readonly gap_count: number
   /** The whole length of the longest gap, also of one that began before the window; 0 without a gap. */
@@ -29,42 +36,73 @@ export interface ReliabilityWindow {
   readonly mttr_seconds: number | null
   /** The window's length when it has no gap: the time between failures is at least that. */
   readonly mtbf_lower_bound_seconds: number | null
-  /** The device is younger than the window, which then begins with its first reading. */
+  /** The device is younger than the window, by more than an interval; it then begins with its first reading. */
   readonly truncated: boolean
   readonly metrics: Record<string, { readonly completeness: number | null }>
 }
 
 /**
  * The window is [start, end): each reading stands for the interval that follows it. `recentGaps` are those since the
- * record was made.
+ * record was made, `days` the local days that it may reach into.
  */
 export function reliabilityWindow(
   name: WindowName,
   record: ReliabilityRecord,
   recentGaps: readonly Gap[],
   endMs: number,
+  days: readonly LocalDay[],
 ): ReliabilityWindow {
   const { cadence, firstSeenMs, recent, recentByMetric } = record
   const counted = record.windows[name]
   const startMs = windowStart(endMs, windowsMs[name], firstSeenMs)
-  const stretch = { startMs, endMs }
   const isKnown = firstSeenMs !== null && endMs > startMs
-  const shareOf = (covered: number) => (isKnown ? coverageShare(covered, startMs, endMs, cadence) : null)
-  const share = shareOf(coveredUntil(counted.covered, recent, record, stretch))
   const isRegular = cadence.kind === 'regular'
+  const completeness = (some: Arrivals, countOf: (counts: Counts) => number) =>
+    isKnown && isRegular ? completenessOf(record, some, countOf, { name, startMs, endMs, days }) : null
   return {
     ...downtimeFigures(name, record, recentGaps, startMs, endMs),
-    completeness: isRegular ? share : null,
-    hours_with_data: cadence.kind === 'irregular' ? share : null,
+    completeness: completeness(recent, ({ covered }) => covered),
+    hours_with_data:
+      isKnown && cadence.kind === 'irregular'
+        ? coverageShare(coveredUntil(counted.covered, recent, record, { startMs, endMs }), startMs, endMs, cadence)
+        : null,
     received: counted.received + countBetween(recent.thinnedMs, record.endMs, endMs),
-    expected: cadence.expectedMs === null ? null : Math.round((endMs - startMs) / cadence.expectedMs),
-    truncated: firstSeenMs !== null && firstSeenMs > endMs - windowsMs[name],
+    expected: isRegular ? Math.round(expectedBetween(cadence, startMs, endMs)) : null,
+    truncated: firstSeenMs !== null && firstSeenMs - (cadence.expectedMs ?? 0) > endMs - windowsMs[name],
     metrics: mapValues(recentByMetric, (some, metric) => {
-      const covered = coveredUntil(counted.coveredByMetric[metric] ?? 0, some, record, stretch)
-      return { completeness: isRegular ? shareOf(covered) : null }
+      return { completeness: completeness(some, ({ coveredByMetric }) => coveredByMetric[metric] ?? 0) }
     }),
   }
 }
+
+interface WindowExtent {
+  readonly name: WindowName
+  readonly startMs: number
+  readonly endMs: number
+  readonly days: readonly LocalDay[]
+}
+
+function completenessOf(
+  record: ReliabilityRecord,
+  recent: Arrivals,
+  countOf: (counts: Counts) => number,
+  { name, startMs, endMs, days }: WindowExtent,
+): number {
+  const { firstDate, firstDay } = record.windows[name]
+  let completeMs = 0
+  for (const day of days) {
+    const stretch = { startMs: Math.max(day.startMs, startMs), endMs: Math.min(day.endMs, endMs) }
+    if (stretch.endMs <= stretch.startMs) continue
+    const counts = day.date === firstDate ? firstDay : record.days[day.date]
+    const due = expectedBetween(record.cadence, stretch.startMs, stretch.endMs)
+    const came = coveredUntil(counts === undefined ? 0 : countOf(counts), recent, record, stretch)
+    // A stretch of 2.5 intervals holds two readings or three.
+    completeMs += (Math.min(came, Math.floor(due + rounding) + 1) / due) * (stretch.endMs - stretch.startMs)
+  }
+  return Math.min(1, completeMs / (endMs - startMs))
+}
+/** Of a sum of quotients. */
+const rounding = 1e-9
 
 function downtimeFigures(
   name: WindowName,
@@ -80,13 +118,12 @@ function downtimeFigures(
     gap_count: count,
     longest_gap_seconds: others.reduce((longest, gap) => Math.max(longest, gap.duration_seconds), longestGapSeconds),
   }
-  const { expectedMs } = cadence
-  if (firstSeenMs === null || endMs <= startMs || expectedMs === null) {
+  if (firstSeenMs === null || endMs <= startMs || cadence.kind === 'unknown') {
     const none = { uptime: null, downtime_seconds: null, mtbf_seconds: null, mttr_seconds: null }
     return { ...counts, ...none, mtbf_lower_bound_seconds: null }
   }
   const lengthSeconds = (endMs - startMs) / 1000
-  const downSeconds = others.reduce((sum, gap) => sum + downtimeMs(gap, expectedMs, startMs, endMs), countedMs) / 1000
+  const downSeconds = others.reduce((sum, gap) => sum + downtimeMs(gap, cadence, startMs, endMs), countedMs) / 1000
   const perGap = (seconds: number) => (count === 0 ? null : seconds / count)
   return {
     ...counts,

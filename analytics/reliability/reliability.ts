@@ -4,11 +4,19 @@
  */
 
 import { lowerBound } from '../lower-bound.ts'
+import { localDays } from '../time/local-days.ts'
 import type { LocalTime } from '../time/local-time.ts'
 import { findGaps, type Gap, ongoingGap } from './gaps.ts'
 import type { Jitter } from './jitter.ts'
 import { type ReliabilityDay, reliabilityDays } from './reliability-days.ts'
-import { fullMinute, gapsMax, type ReliabilityRecord, type WindowName, windowsMs } from './reliability-record.ts'
+import {
+  daysCounted,
+  fullMinute,
+  gapsMax,
+  type ReliabilityRecord,
+  type WindowName,
+  windowsMs,
+} from './reliability-record.ts'
 import { type ReliabilityWindow, reliabilityWindow } from './reliability-window.ts'
 
 export interface Reliability extends Jitter {
@@ -28,10 +36,11 @@ export interface Reliability extends Jitter {
 export function reliabilityAt(record: ReliabilityRecord, nowMs: number, local: LocalTime): Reliability {
   const endMs = Math.max(record.endMs, fullMinute(nowMs))
   const recentGaps = gapsSince(record, endMs)
+  const days = localDays(local, endMs, daysCounted)
   const windows = {
-    '24h': reliabilityWindow('24h', record, recentGaps, endMs),
-    '7d': reliabilityWindow('7d', record, recentGaps, endMs),
-    '30d': reliabilityWindow('30d', record, recentGaps, endMs),
+    '24h': reliabilityWindow('24h', record, recentGaps, endMs, days),
+    '7d': reliabilityWindow('7d', record, recentGaps, endMs, days),
+    '30d': reliabilityWindow('30d', record, recentGaps, endMs, days),
   }
   const stillInside = record.gaps.filter(gap => (gap.end_ms ?? endMs) > endMs - windowsMs['30d'])
   const { gapMs } = record.cadence
@@ -47,11 +56,9 @@ export function reliabilityAt(record: ReliabilityRecord, nowMs: number, local: L
 
 /** Those that have ended since the record was made, and the one that has not; oldest first. */
 function gapsSince({ cadence, recent }: ReliabilityRecord, endMs: number): Gap[] {
-  const { expectedMs, gapMs } = cadence
   const timesMs = recent.timesMs.subarray(0, lowerBound(recent.timesMs, endMs))
   const lastMs = timesMs.at(-1)
-  if (lastMs === undefined || expectedMs === null || gapMs === null) return []
-  const rule = { expectedMs, gapMs }
-  const ongoing = ongoingGap(lastMs, endMs, rule)
-  return ongoing === null ? findGaps(timesMs, rule) : [...findGaps(timesMs, rule), ongoing]
+  if (lastMs === undefined) return []
+  const ongoing = ongoingGap(lastMs, endMs, cadence)
+  return ongoing === null ? findGaps(timesMs, cadence) : [...findGaps(timesMs, cadence), ongoing]
 }

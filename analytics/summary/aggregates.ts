@@ -102,7 +102,7 @@ function summaryOf(input: AggregateInput, bucket: Bucket, arrivals: Arrivals, mo
   return {
     count: moments.count,
     mean: orNull(moments.mean),
-    tw_mean: orNull(timeWeightedMean(timesMs, values, cadence.gapMs, startMs, endMs)),
+    tw_mean: orNull(timeWeightedMean(timesMs, values, cadence.stretches, startMs, endMs)),
     mean_of_hours: meanOfHours(input, bucket, arrivals),
     min: orNull(moments.min),
     max: orNull(moments.max),

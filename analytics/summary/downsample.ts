@@ -4,6 +4,8 @@
  * that give the line its shape.
  */
 
+import type { GapThresholds } from '../reliability/cadence.ts'
+import { gapMarks } from '../reliability/gap-marks.ts'
 import { type Curve, keepShape } from './min-max-lttb.ts'
 
 export interface DownsampleOptions {
@@ -12,8 +14,8 @@ export interface DownsampleOptions {
   readonly values: Float64Array
   /** The most that may be kept, at least 4. */
   readonly points: number
-  /** A longer time between two readings is a gap. */
-  readonly gapMs: number
+  /** A longer time between two readings is a gap; without a threshold none is. */
+  readonly gaps: GapThresholds
   /** Not 0 for readings that must stay, as suspect ones. */
   readonly flagged?: Uint8Array
 }
@@ -31,7 +33,7 @@ const pointsMin = 4
  * Throws a RangeError when fewer than 4 points are asked for. When the flagged readings alone are too many, evenly
  * chosen ones stay; when there are more gaps than room for both their sides, the shortest count as no gaps.
  */
-export function downsample({ timesMs, values, points, gapMs, flagged }: DownsampleOptions): Downsampled {
+export function downsample({ timesMs, values, points, gaps, flagged }: DownsampleOptions): Downsampled {
   if (!(points >= pointsMin)) throw new RangeError(`${points} points are too few to draw a line`)
   const places = placesPresent(values)
   const curve: Curve = {
@@ -41,12 +43,12 @@ export function downsample({ timesMs, values, points, gapMs, flagged }: Downsamp
   }
   if (places.length <= points) {
     curve.kept.fill(1)
-    return result(curve, places, stretchStarts(curve.times, gapMs, places.length))
+    return result(curve, places, stretchStarts(curve.times, gaps, places.length))
   }
   const marked = flagged === undefined ? [] : placesFlagged(flagged, places)
   const forced = new Set([...extremes(curve.values), ...evenly(marked, points - pointsMin)])
   const room = points - forced.size
-  const starts = stretchStarts(curve.times, gapMs, Math.floor(room / 2))
+  const starts = stretchStarts(curve.times, gaps, Math.floor(room / 2))
   keepShapes(curve, starts, room)
   for (const index of forced) curve.kept[index] = 1
   return result(curve, places, starts)
@@ -91,10 +93,11 @@ function evenly(list: readonly number[], countMax: number): number[] {
 }
 
 /** Where stretches begin, ascending, the first at 0; at most `stretchesMax`, by the longest gaps. */
-function stretchStarts(times: Float64Array, gapMs: number, stretchesMax: number): number[] {
+function stretchStarts(times: Float64Array, gaps: GapThresholds, stretchesMax: number): number[] {
   const differenceAt = (index: number) => (times[index] as number) - (times[index - 1] as number)
   const starts: number[] = []
-  for (let index = 1; index < times.length; index++) if (differenceAt(index) > gapMs) starts.push(index)
+  const marks = gaps.length === 0 ? new Uint8Array(times.length) : gapMarks(times, gaps)
+  for (let index = 1; index < times.length; index++) if (marks[index] === 1) starts.push(index)
   if (starts.length < stretchesMax) return [0, ...starts]
   const longest = starts.sort((a, b) => differenceAt(b) - differenceAt(a) || a - b).slice(0, stretchesMax - 1)
   return [0, ...longest.sort((a, b) => a - b)]

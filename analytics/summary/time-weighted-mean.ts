@@ -4,19 +4,21 @@
  */
 
 import { lowerBound } from '../lower-bound.ts'
+import { type GapThresholds, StretchCursor } from '../reliability/cadence.ts'
 
 /**
  * Of the samples in [startMs, endMs). Segments that reach over an edge are cut there, at the line's value, so the
  * samples around the stretch belong into the arrays where they are known. Without a segment it is the plain mean of the
- * samples, NaN when there are none. NaN values are no samples; times ascend; `gapMs` null: no segment is known to hold.
+ * samples, NaN when there are none. NaN values are no samples; times ascend; without a threshold no segment is known to hold.
  */
 export function timeWeightedMean(
   timesMs: Float64Array,
   values: Float64Array,
-  gapMs: number | null,
+  gaps: GapThresholds,
   startMs = Number.NEGATIVE_INFINITY,
   endMs = Number.POSITIVE_INFINITY,
 ): number {
+  const cursor = new StretchCursor(gaps)
   let timeBefore = Number.NaN
   let valueBefore = Number.NaN
   let origin = Number.NaN
@@ -32,7 +34,7 @@ export function timeWeightedMean(
     if (Number.isNaN(origin)) origin = value
     const betweenMs = timeMs - timeBefore
     // NaN, before the first sample, is not below anything.
-    if (betweenMs <= (gapMs ?? -1) && betweenMs > 0) {
+    if (betweenMs > 0 && betweenMs <= (cursor.at(timeBefore)?.gapMs ?? 0)) {
       const fromMs = Math.max(timeBefore, startMs)
       const untilMs = Math.min(timeMs, endMs)
       const share = middleOf(timeBefore, timeMs, fromMs, untilMs)

@@ -1,13 +1,12 @@
 /**
- * Rows that QuestDB refuses for themselves. Each is a small file beside the journal, with its reason, named after
+ * Readings that QuestDB refuses for themselves. Each is a small file beside the journal, with its reason, named after
  * its position in the journal: a replay that meets it again writes the same file again.
  */
 
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Disk } from '../journal/disk.ts'
-import { layoutOf, offsetOf, type RecordFields, readRecord } from '../journal/record.ts'
-import type { TableDescription } from '../table.ts'
+import { offsetOf, type RecordFields, readRecord } from '../journal/record.ts'
 
 export interface DeadLetter {
   /** Position of the record in the journal. */
@@ -15,9 +14,8 @@ export interface DeadLetter {
   /** When it was put aside, ISO 8601. */
   at: string
   reason: string
-  /** The symbols of the row, with blanks between them. */
   symbol: string
-  /** Time of the row, ISO 8601 with microseconds, or the bare number when it is no date. */
+  /** Time of the reading, ISO 8601 with microseconds, or the bare number when it is no date. */
   time: string
   values: Record<string, number | null>
   /** The record as it stood in the journal, base64. */
@@ -32,20 +30,13 @@ const letterName = /^dead-\d{16}\.json$/
 const nameOf = (id: number) => `dead-${String(id).padStart(16, '0')}.json`
 
 /** Puts one record aside, durably. */
-export function writeDeadLetter(
-  table: TableDescription,
-  disk: Disk,
-  position: number,
-  record: Uint8Array,
-  reason: string,
-  nowMs: number,
-): void {
-  const fields = readRecord(table, new DataView(record.buffer, record.byteOffset, record.byteLength), 0)
+export function writeDeadLetter(disk: Disk, position: number, record: Uint8Array, reason: string, nowMs: number): void {
+  const fields = readRecord(new DataView(record.buffer, record.byteOffset, record.byteLength), 0)
   const letter: DeadLetter = {
     id: position,
     at: new Date(nowMs).toISOString(),
     reason,
-    symbol: fields.symbols.join(' '),
+    symbol: fields.symbol,
     time: formatTimeUs(fields.timeUs),
     values: valuesOf(fields),
     record: Buffer.from(record).toString('base64'),
@@ -75,17 +66,15 @@ export async function removeDeadLetter(directory: string, id: number): Promise<v
   await rm(join(directory, nameOf(id)), { force: true })
 }
 
-/** The record of a letter, to be appended anew. */
-export function recordOf(table: TableDescription, letter: DeadLetter): Buffer {
+/** The record of a letter and its device's number, to be appended anew. */
+export function recordOf(letter: DeadLetter): Buffer {
   const record = Buffer.from(letter.record, 'base64')
-  const { kind, lengthMin } = layoutOf(table)
-  const isWhole = record.length >= lengthMin && record.readUInt16LE(offsetOf.length) === record.length
-  if (!isWhole || record[offsetOf.kind] !== kind)
-    throw new Error(`dead letter ${letter.id} holds no record of ${table.name}`)
+  if (record.length < offsetOf.symbol) throw new Error(`dead letter ${letter.id} holds no record`)
   return record
 }
 
-function valuesOf({ values }: RecordFields): Record<string, number | null> {
+function valuesOf({ reading }: RecordFields): Record<string, number | null> {
+  const { timestampMs: _, ...values } = reading
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Number.isNaN(value) ? null : value]))
 }
 

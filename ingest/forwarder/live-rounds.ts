@@ -7,7 +7,6 @@
 
 import type { Disk } from '../journal/disk.ts'
 import type { GroupHeader } from '../journal/group.ts'
-import type { RecordLayout } from '../journal/record.ts'
 import { type Chunk, SegmentReader } from '../journal/segment-reader.ts'
 import type { Erased } from '../journal/tombstones.ts'
 import { endBefore, LivePlanner, type Planned } from './live-lane.ts'
@@ -25,8 +24,8 @@ export class LiveRounds {
   readonly #readers: [SegmentReader, SegmentReader]
   #turn: 0 | 1 = 0
 
-  constructor(disk: Disk, layout: RecordLayout, connectionCount: number, erased: Erased) {
-    this.#planner = new LivePlanner(layout, connectionCount, erased)
+  constructor(disk: Disk, connectionCount: number, erased: Erased) {
+    this.#planner = new LivePlanner(connectionCount, erased)
     this.#readers = [new SegmentReader(disk), new SegmentReader(disk)]
   }
 
@@ -48,7 +47,7 @@ export class LiveRounds {
     }
   }
 
-  /** A round was not taken: QuestDB may know none of its symbols. */
+  /** A round was not taken: QuestDB may know none of its devices. */
   forget(): void {
     this.#planner.forget()
   }

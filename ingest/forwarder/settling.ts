@@ -14,8 +14,6 @@ import { SuspensionWatch } from './suspension.ts'
 import { readTableState, resumeTable, type TableState } from './table-state.ts'
 
 export interface SettlingOptions {
-  /** Its name. */
-  table: string
   connection: QuestdbConnection
   settlement: Settlement
   retention: Retention
@@ -44,9 +42,9 @@ export class Settling {
   #isTrimDue = false
 
   constructor(options: SettlingOptions) {
-    const { table, connection, timing, log } = options
+    const { connection, timing, log } = options
     this.#options = options
-    this.#suspension = new SuspensionWatch({ resume: () => resumeTable(connection, table), timing, log })
+    this.#suspension = new SuspensionWatch({ resume: () => resumeTable(connection), timing, log })
   }
 
   get suspended(): boolean {
@@ -68,11 +66,11 @@ export class Settling {
   }
 
   async #ask(isIdle: boolean): Promise<void> {
-    const { table, connection, commitMode, faults, sleeper, timing } = this.#options
+    const { connection, commitMode, faults, sleeper, timing } = this.#options
     try {
       // In this order: what is applied then was applied in this mode.
       const isSynced = await commitMode.ask(faults.wasAway)
-      const state = await readTableState(connection, table)
+      const state = await readTableState(connection)
       this.#watchedAtMs = timing.monotonicMs()
       if (isIdle) faults.note(undefined)
       await this.#suspension.observe(state)

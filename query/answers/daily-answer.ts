@@ -1,12 +1,12 @@
 /** A device's local days: for each metric its means, its extremes with their times, its spread and its coverage. */
 
-import { cadenceOf } from '../../analytics/reliability/cadence.ts'
 import { type Summary, summarise } from '../../analytics/summary/aggregates.ts'
 import { type LocalDay, localDays } from '../../analytics/time/local-days.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'
 import type { Series } from '../series.ts'
 import { answerContext } from './answer-text.ts'
+import { deviceCadence } from './device-cadence.ts'
 import { airMetrics } from './units.ts'
 
 const hourMs = 3_600_000
@@ -18,6 +18,8 @@ export interface DailyInput {
    * time-weighted mean begins with the line that leads into it.
    */
   readonly series: Series
+  /** Times of readings before those, as `earlierTimes` gives them. */
+  readonly earlierMs: Float64Array
   /** How many, today included. */
   readonly days: number
   readonly nowMs: number
@@ -30,10 +32,9 @@ export function dailyStartMs(local: LocalTime, nowMs: number, days: number): num
 }
 
 /** The answer as JSON text. */
-export function buildDaily({ device, series, days, nowMs, local }: DailyInput): string {
+export function buildDaily({ device, series, earlierMs, days, nowMs, local }: DailyInput): string {
   const { timesMs, values } = series
-  const interval = device.expected_interval_s
-  const cadence = cadenceOf(timesMs, interval === null ? null : interval * 1000)
+  const cadence = deviceCadence(device, earlierMs, timesMs)
   const buckets = localDays(local, nowMs, days)
   const summaries = airMetrics.map(metric => summarise({ timesMs, values: values[metric], cadence, nowMs }, buckets))
   return JSON.stringify({

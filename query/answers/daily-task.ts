@@ -1,16 +1,18 @@
-/** Fetches for `daily_summary`: the readings of the days, and the one before them. */
+/** Fetches for `daily_summary`: the readings of the days, the one before them, and the times before that for the cadence. */
 
 import type { DailyQuery } from '../task.ts'
 import type { TaskContext } from '../task-context.ts'
 import { buildDaily, dailyStartMs } from './daily-answer.ts'
+import { earlierTimes } from './device-cadence.ts'
 
-export async function answerDaily(
-  { device, days, nowMs }: DailyQuery,
-  { source, local, signal, rowsMax }: TaskContext,
-): Promise<string> {
+export async function answerDaily({ device, days, nowMs }: DailyQuery, context: TaskContext): Promise<string> {
+  const { source, local, signal, rowsMax } = context
   const { symbol } = device
   const beforeUs = dailyStartMs(local, nowMs, days) * 1000 - 1
   const firstUs = (await source.newestUs(symbol, beforeUs, signal)) ?? beforeUs + 1
-  const series = await source.series({ symbol, afterUs: firstUs - 1, throughUs: nowMs * 1000, rowsMax }, signal)
-  return buildDaily({ device, series, days, nowMs, local })
+  const [series, earlierMs] = await Promise.all([
+    source.series({ symbol, afterUs: firstUs - 1, throughUs: nowMs * 1000, rowsMax }, signal),
+    earlierTimes(device, firstUs - 1, context),
+  ])
+  return buildDaily({ device, series, earlierMs, days, nowMs, local })
 }

@@ -2,13 +2,14 @@
 
 import { checkQuality, flagSuspect } from '../../analytics/quality/quality.ts'
 import { qualityLimits } from '../../analytics/quality/quality-limits.ts'
-import { cadenceOf } from '../../analytics/reliability/cadence.ts'
+import type { GapThresholds } from '../../analytics/reliability/cadence.ts'
 import { downsample } from '../../analytics/summary/downsample.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { type Metric, metrics } from '../../store/tables.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'
 import type { HourlySeries, Series } from '../series.ts'
 import { answerContext, memberTexts, objectText } from './answer-text.ts'
+import { deviceCadence } from './device-cadence.ts'
 import { type PointStyle, pointEnd, pointStart, pointsText } from './point-text.ts'
 
 const minuteMs = 60_000
@@ -22,6 +23,8 @@ export interface DetailInput {
   readonly device: Pick<AnalysedDevice, 'name' | 'expected_interval_s'>
   /** As `detailWindows` has it. */
   readonly series: Series
+  /** Times of readings before those, as `earlierTimes` gives them. */
+  readonly earlierMs: Float64Array
   readonly hourly: HourlySeries
   readonly nowMs: number
   readonly local: LocalTime
@@ -48,18 +51,19 @@ export function buildDetail(input: DetailInput): string {
 }
 
 function rawText(input: DetailInput): string {
-  const { device, series, points } = input
-  const interval = device.expected_interval_s
-  const { gapMs } = cadenceOf(series.timesMs, interval === null ? null : interval * 1000)
+  const { device, series, earlierMs, points } = input
+  const { stretches } = deviceCadence(device, earlierMs, series.timesMs)
   const texts: Record<string, string> = {}
   let stepMaxMs = 0
   let downsampled = false
   for (const metric of metrics) {
-    const kept = points === undefined ? undefined : keep(series, metric, points, gapMs)
+    const kept = points === undefined ? undefined : keep(series, metric, points, stretches)
     texts[metric] = pointsText(input, series.timesMs, series.values[metric], kept?.places)
     stepMaxMs = Math.max(stepMaxMs, kept?.stepMaxMs ?? 0)
     downsampled ||= kept?.downsampled ?? false
   }
+  const { afterMs } = detailWindows(input.nowMs)
+  const gapMs = longestThreshold(stretches, afterMs)
   const gap_seconds = gapMs === null ? null : Math.max(gapMs, stepMaxMs) / 1000
   return objectText({ ...texts, ...memberTexts({ gap_seconds, downsampled }) })
 }
@@ -70,13 +74,18 @@ interface Kept {
   readonly downsampled: boolean
 }
 
+/** Of those since a moment: a line that is broken beyond it is whole where the device reported at its pace of then. */
+function longestThreshold(stretches: GapThresholds, sinceMs: number): number | null {
+  const since = stretches.filter((_, place) => (stretches[place + 1]?.fromMs ?? Number.POSITIVE_INFINITY) > sinceMs)
+  return since.length === 0 ? null : Math.max(...since.map(({ gapMs }) => gapMs))
+}
+
 /** Suspect readings stay: a picture without them would hide what is wrong. */
-function keep({ timesMs, values }: Series, metric: Metric, points: number, knownGapMs: number | null): Kept {
+function keep({ timesMs, values }: Series, metric: Metric, points: number, gaps: GapThresholds): Kept {
   const column = values[metric]
-  const gapMs = knownGapMs ?? Number.POSITIVE_INFINITY
-  const { flags, counts } = checkQuality(timesMs, column, qualityLimits[metric], gapMs)
+  const { flags, counts } = checkQuality(timesMs, column, qualityLimits[metric], gaps)
   const flagged = flags.map(flag => (flag === flagSuspect ? 1 : 0))
-  const { indices, stepMaxMs } = downsample({ timesMs, values: column, points, gapMs, flagged })
+  const { indices, stepMaxMs } = downsample({ timesMs, values: column, points, gaps, flagged })
   return { places: indices, stepMaxMs, downsampled: indices.length < counts.good + counts.suspect }
 }
 

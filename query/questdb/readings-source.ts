@@ -26,7 +26,16 @@ export interface ReadingsSource {
   hourly(asked: HoursRequest, signal: AbortSignal): Promise<HourlySeries>
   /** The time of the newest reading at or before the moment; undefined when there is none. */
   newestUs(symbol: string, throughUs: number, signal: AbortSignal): Promise<number | undefined>
+  /** The times of the newest readings in (afterUs, throughUs], at most so many; milliseconds, ascending. */
+  newestTimes(asked: TimesAsked, signal: AbortSignal): Promise<Float64Array>
   close(): void
+}
+
+interface TimesAsked {
+  readonly symbol: string
+  readonly afterUs: number
+  readonly throughUs: number
+  readonly countMax: number
 }
 
 type Settings = Pick<WorkerSettings, 'questdb' | 'connectTimeoutMs' | 'statementTimeoutMs'>
@@ -68,7 +77,7 @@ export function createReadingsSource(settings: Settings, connection: PgConnectio
       try {
         return await readHours(asked, signal)
       } catch (error) {
-        // The view may just be being rebuilt.
+        // The view may just be made anew.
         if (failureCode(error) !== 'DATABASE_AWAY') throw error
         return await readHours({ ...asked, rawFromUs: Number.NEGATIVE_INFINITY }, signal)
       }
@@ -81,12 +90,23 @@ export function createReadingsSource(settings: Settings, connection: PgConnectio
       })
       return newestUs
     },
+    async newestTimes({ symbol, afterUs, throughUs, countMax }, signal) {
+      const values = [symbol, whole(afterUs), whole(throughUs), whole(countMax)]
+      const timesMs: number[] = []
+      await connection.read({ name: 'newest-times', text: newestTimesSql, values }, signal, ([timeUs]) => {
+        timesMs.push(Number(timeUs) / 1000)
+      })
+      return Float64Array.from(timesMs).reverse()
+    },
     close: questdbExport.close,
   }
 }
 
 /** A device that has been silent for long costs some 0.2 ms for each million rows that others have sent since. */
 const newestSql = `SELECT cast(ts AS LONG) FROM ${readingsTable} WHERE device = $1 AND ts <= $2 ORDER BY ts DESC LIMIT 1`
+
+const newestTimesSql = `SELECT cast(ts AS LONG) FROM ${readingsTable}
+  WHERE device = $1 AND ts > $2 AND ts <= $3 ORDER BY ts DESC LIMIT $4`
 
 /** The same rows as text, four times as slow; where it cannot give them either, it says why. */
 async function readOverPg(

@@ -20,7 +20,7 @@ export function aggregatesPart({ timesMs, values, cadence }: StatsWindow) {
     return {
       count,
       mean: orNull(mean),
-      tw_mean: orNull(timeWeightedMean(present.timesMs, present.values, cadence.gapMs)),
+      tw_mean: orNull(timeWeightedMean(present.timesMs, present.values, cadence.stretches)),
       min: orNull(min),
       max: orNull(max),
       std: orNull(std),

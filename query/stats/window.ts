@@ -30,7 +30,7 @@ export interface StatsWindow {
   /** The window is (start, last reading]; null without a reading. */
   readonly startMs: number | null
   readonly lastMs: number | null
-  /** The device is younger than the window. */
+  /** The device is younger than the window, by more than an interval. */
   readonly truncated: boolean
   readonly cadence: Cadence
   readonly local: LocalTime
@@ -75,7 +75,7 @@ export function windowOf(input: WindowInput): StatsWindow {
     days,
     startMs,
     lastMs,
-    truncated: lastMs !== null && from === 0 && predecessorMs === undefined,
+    truncated: isTruncated(cadence, startMs, from === 0 && predecessorMs === undefined ? timesMs[0] : undefined),
     cadence,
     local,
     timesMs,
@@ -88,9 +88,30 @@ export function windowOf(input: WindowInput): StatsWindow {
   }
 }
 
-function stepOf({ expectedMs }: Cadence, timesMs: Float64Array): number {
-  return gridStepMs(expectedMs, timesMs[0] ?? 0, timesMs.at(-1) ?? 0)
+/** `firstMs` is the device's first reading, undefined when that is before the window. */
+function isTruncated({ expectedMs }: Cadence, startMs: number | null, firstMs: number | undefined): boolean {
+  return startMs !== null && firstMs !== undefined && firstMs - startMs > (expectedMs ?? 0)
 }
+
+function stepOf(cadence: Cadence, timesMs: Float64Array): number {
+  const [firstMs, lastMs] = [timesMs[0] ?? 0, timesMs.at(-1) ?? 0]
+  return gridStepMs(usualInterval(cadence, firstMs, lastMs), firstMs, lastMs)
+}
+
+/** The interval that is kept or undercut in three quarters of the time: on its grid most cells have a reading. */
+function usualInterval({ stretches }: Cadence, firstMs: number, lastMs: number): number | null {
+  const parts = stretches.map(({ fromMs, expectedMs }, place) => {
+    const untilMs = Math.min(lastMs, stretches[place + 1]?.fromMs ?? lastMs)
+    return { expectedMs, lengthMs: Math.max(0, untilMs - Math.max(firstMs, fromMs)) }
+  })
+  let coveredMs = 0
+  for (const { expectedMs, lengthMs } of parts.sort((a, b) => a.expectedMs - b.expectedMs)) {
+    coveredMs += lengthMs
+    if (coveredMs >= usualShare * (lastMs - firstMs)) return expectedMs
+  }
+  return null
+}
+const usualShare = 0.75
 
 function gridOf(timesMs: Float64Array, values: Columns, stepMs: number): Grid {
   const [firstMs, lastMs] = [timesMs[0], timesMs.at(-1)]

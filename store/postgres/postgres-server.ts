@@ -1,4 +1,4 @@
-/** The managed PostgreSQL: started, kept running on one port, and stopped. */
+/** Our own PostgreSQL: started, kept running on one port, and stopped. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'

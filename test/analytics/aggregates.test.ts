@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
-import { type Cadence, cadenceOf } from '../../analytics/reliability/cadence.ts'
+import { type Cadence, cadenceOf, type GapThresholds } from '../../analytics/reliability/cadence.ts'
 import { type Aggregate, aggregate } from '../../analytics/summary/aggregates.ts'
 import { timeWeightedMean } from '../../analytics/summary/time-weighted-mean.ts'
 import { localDays } from '../../analytics/time/local-days.ts'
@@ -31,6 +31,11 @@ const never = Number.POSITIVE_INFINITY
 
 function cadenceOfSeconds(seconds: number): Cadence {
   return cadenceOf(new Float64Array(0), seconds * 1000)
+}
+
+/** One threshold for all time. */
+function above(gapMs: number): GapThresholds {
+  return [{ fromMs: Number.NEGATIVE_INFINITY, gapMs }]
 }
 
 function agrees(found: Aggregate, expected: Figures): string[] {
@@ -80,20 +85,28 @@ for (const season of ['spring', 'autumn'] as const) {
 test('golden: the time-weighted mean neither counts nor bridges a gap', async t => {
   const timesMs = Float64Array.of(0, 60_000, 120_000, 600_000)
   const values = Float64Array.of(10, 10, 10, 30)
-  t.equal(timeWeightedMean(timesMs, values, 150_000), 10)
-  t.equal(timeWeightedMean(timesMs, values, 600_000), 18, 'linear over everything')
-  t.equal(timeWeightedMean(timesMs, values, 10_000), 15, 'without a segment the plain mean')
-  t.equal(timeWeightedMean(timesMs, values, null), 15)
-  t.equal(timeWeightedMean(Float64Array.of(5), Float64Array.of(7), 1000), 7, 'one sample')
-  t.ok(Number.isNaN(timeWeightedMean(timesMs, new Float64Array(4).fill(Number.NaN), 1000)))
+  t.equal(timeWeightedMean(timesMs, values, above(150_000)), 10)
+  t.equal(timeWeightedMean(timesMs, values, above(600_000)), 18, 'linear over everything')
+  t.equal(timeWeightedMean(timesMs, values, above(10_000)), 15, 'without a segment the plain mean')
+  t.equal(timeWeightedMean(timesMs, values, []), 15)
+  t.equal(timeWeightedMean(Float64Array.of(5), Float64Array.of(7), above(1000)), 7, 'one sample')
+  t.ok(Number.isNaN(timeWeightedMean(timesMs, new Float64Array(4).fill(Number.NaN), above(1000))))
 })
 
 test('a segment over an edge is cut there, and a missing value is no sample', async t => {
   const timesMs = Float64Array.of(0, 100, 200, 300)
   const values = Float64Array.of(0, 10, Number.NaN, 30)
-  t.equal(timeWeightedMean(timesMs, values, 200, 50, 150), 10, 'from 5 at 50 to 15 at 150, with one sample inside')
-  t.equal(timeWeightedMean(timesMs, values, 200, 100, 300), 20, 'the sample at the end is outside, its segment is not')
-  t.ok(Number.isNaN(timeWeightedMean(timesMs, values, 200, 150, 250)), 'no sample inside, no mean')
+  t.equal(
+    timeWeightedMean(timesMs, values, above(200), 50, 150),
+    10,
+    'from 5 at 50 to 15 at 150, with one sample inside',
+  )
+  t.equal(
+    timeWeightedMean(timesMs, values, above(200), 100, 300),
+    20,
+    'the sample at the end is outside, its segment is not',
+  )
+  t.ok(Number.isNaN(timeWeightedMean(timesMs, values, above(200), 150, 250)), 'no sample inside, no mean')
 })
 
 test('an empty bucket has a count of 0 and nulls, a bucket of one sample no spread', async t => {

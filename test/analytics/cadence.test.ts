@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { test } from 'tap'
 import { presentOf } from '../../analytics/present.ts'
 import { cadenceOf } from '../../analytics/reliability/cadence.ts'
+import { estimateInterval } from '../../analytics/reliability/interval-estimate.ts'
 import { differences, thin } from '../../analytics/reliability/thinning.ts'
 import { deviation, readFixture, timesFrom } from './fixture.ts'
 
@@ -51,14 +52,16 @@ test('losses and retries do not move the interval, jitter by 1 %, and who is not
 test('a configured interval is taken, with the regularity that was measured', async t => {
   const minutes = timesOf(reference['a minute'] as Case)
   const configured = { kind: 'regular', source: 'configured' }
-  t.strictSame(cadenceOf(minutes, 30_000), { ...configured, expectedMs: 30_000, regularity: 1, gapMs: 75_000 })
+  const stretches = [{ fromMs: Number.NEGATIVE_INFINITY, expectedMs: 30_000, gapMs: 75_000 }]
+  const figures = { ...configured, expectedMs: 30_000, gapMs: 75_000, stretches }
+  t.strictSame(cadenceOf(minutes, 30_000), { ...figures, regularity: 1 })
   t.equal(cadenceOf(minutes, 90_000).regularity, 0)
   const nothing = cadenceOf(new Float64Array(0), 30_000)
-  t.strictSame(nothing, { ...configured, expectedMs: 30_000, regularity: null, gapMs: 75_000 })
+  t.strictSame(nothing, { ...figures, regularity: null })
 })
 
 test('with three readings or fewer the interval is unknown', async t => {
-  const unknown = { kind: 'unknown', expectedMs: null, source: 'default', regularity: null, gapMs: null }
+  const unknown = { kind: 'unknown', expectedMs: null, source: 'default', regularity: null, gapMs: null, stretches: [] }
   for (const times of [[], [5], [5, 6], [0, 60_000, 120_000], [7, 7, 7, 7, 7]]) {
     t.strictSame(cadenceOf(Float64Array.from(times), null), unknown, `${times}`)
   }
@@ -67,10 +70,10 @@ test('with three readings or fewer the interval is unknown', async t => {
 test('the start of a window is not in it', async t => {
   // Twenty intervals of 72 minutes are a day: without its start nineteen are left, and the week decides.
   const steps = [...new Array<number>(100).fill(600), ...new Array<number>(20).fill(4320)]
-  t.equal(cadenceOf(timesFrom(startMs, steps), null).expectedMs, 600_000)
+  t.equal(estimateInterval(timesFrom(startMs, steps))?.expectedMs, 600_000)
   t.equal(
-    cadenceOf(timesFrom(startMs, [...steps.slice(0, -20), ...steps.slice(-20).map(value => value - 1)]), null)
-      .expectedMs,
+    estimateInterval(timesFrom(startMs, [...steps.slice(0, -20), ...steps.slice(-20).map(value => value - 1)]))
+      ?.expectedMs,
     4_319_000,
   )
 })

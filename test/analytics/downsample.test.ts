@@ -9,6 +9,7 @@ import { downsample } from '../../analytics/summary/downsample.ts'
 
 const minuteMs = 60_000
 const gapMs = 2.5 * minuteMs
+const gaps = [{ fromMs: Number.NEGATIVE_INFINITY, gapMs }]
 
 function minutes(values: readonly number[]): { timesMs: Float64Array; values: Float64Array } {
   return { timesMs: Float64Array.from(values, (_, index) => index * minuteMs), values: Float64Array.from(values) }
@@ -32,7 +33,7 @@ const cases = fc
       values: Float64Array.from(list, ({ value }) => value),
       flagged: Uint8Array.from(list, ({ flagged }) => flagged),
       points,
-      gapMs,
+      gaps,
     }
   })
 
@@ -104,7 +105,7 @@ test('a shift in time and value, and a scale, choose the same readings', async (
 
 test('more flagged readings than room: even ones stay; more gaps than room: the longest count', async t => {
   const line = minutes(Array.from({ length: 1000 }, (_, index) => Math.sin(index / 50)))
-  const crowded = downsample({ ...line, points: 50, gapMs, flagged: new Uint8Array(1000).fill(1) })
+  const crowded = downsample({ ...line, points: 50, gaps, flagged: new Uint8Array(1000).fill(1) })
   t.ok(crowded.indices.length <= 50 && crowded.indices.length >= 46)
   const distances = [...crowded.indices].slice(1).map((index, place) => index - (crowded.indices[place] ?? 0))
   t.ok(Math.max(...distances) <= 25, 'spread over the whole line')
@@ -113,7 +114,7 @@ test('more flagged readings than room: even ones stay; more gaps than room: the 
     timesMs: line.timesMs.map((timeMs, index) => timeMs * 5 + (index >= 500 ? 1e9 : 0)),
     values: line.values,
   }
-  const { indices } = downsample({ ...sparse, points: 20, gapMs })
+  const { indices } = downsample({ ...sparse, points: 20, gaps })
   t.ok(indices.length <= 20)
   t.ok(indices.includes(499) && indices.includes(500), 'the longest gap is exact')
 })
@@ -121,13 +122,13 @@ test('more flagged readings than room: even ones stay; more gaps than room: the 
 test('a spike of one reading survives, and a line keeps its bends', async t => {
   const flat = Array.from({ length: 10_000 }, (_, index) => (index % 2) / 10)
   const spiked = minutes(flat.with(4321, 9).with(7000, -9))
-  const { indices } = downsample({ ...spiked, points: 100, gapMs })
+  const { indices } = downsample({ ...spiked, points: 100, gaps })
   t.ok(indices.includes(4321) && indices.includes(7000))
   t.ok(indices.length > 90, 'the room is used')
   // Slopes of 2.5 and −1.5 in turn: each bend is the corner of the largest triangle near it.
   const zigzag = minutes(Array.from({ length: 200 }, (_, index) => index / 2 + 2 * Math.abs(((index + 20) % 40) - 20)))
   const bends = [20, 40, 60, 80, 100, 120, 140, 160, 180]
-  const drawn = downsample({ ...zigzag, points: 52, gapMs }).indices
+  const drawn = downsample({ ...zigzag, points: 52, gaps }).indices
   t.strictSame(
     bends.filter(bend => !drawn.includes(bend)),
     [],
@@ -142,7 +143,7 @@ test('a real day of minutes is drawn within a small error', async t => {
     .slice(1)
     .map(line => Number(line.split(',')[2] || Number.NaN))
   const day = minutes(values)
-  const { indices, stepMaxMs } = downsample({ ...day, points: 300, gapMs })
+  const { indices, stepMaxMs } = downsample({ ...day, points: 300, gaps })
   t.ok(indices.length <= 300 && indices.length > 280)
   t.ok(stepMaxMs < 20 * minuteMs)
   let worst = 0
@@ -158,10 +159,10 @@ test('a real day of minutes is drawn within a small error', async t => {
 })
 
 test('nothing, one reading and equal readings', async t => {
-  const none = downsample({ ...minutes([Number.NaN, Number.NaN]), points: 4, gapMs })
+  const none = downsample({ ...minutes([Number.NaN, Number.NaN]), points: 4, gaps })
   t.strictSame([[...none.indices], none.stepMaxMs], [[], 0])
-  t.strictSame([...downsample({ ...minutes([5]), points: 4, gapMs }).indices], [0])
-  const { indices } = downsample({ ...minutes(new Array(100).fill(5)), points: 10, gapMs })
+  t.strictSame([...downsample({ ...minutes([5]), points: 4, gaps }).indices], [0])
+  const { indices } = downsample({ ...minutes(new Array(100).fill(5)), points: 10, gaps })
   t.ok(indices.length <= 10 && indices.includes(0) && indices.includes(99))
-  t.throws(() => downsample({ ...minutes([1, 2, 3, 4, 5]), points: 3, gapMs }), RangeError)
+  t.throws(() => downsample({ ...minutes([1, 2, 3, 4, 5]), points: 3, gaps }), RangeError)
 })

@@ -6,10 +6,17 @@ import { test } from 'tap'
 import { flatLines } from '../../analytics/quality/flat-line.ts'
 import { checkQuality, flagGood, flagMissing, flagSuspect, type Quality } from '../../analytics/quality/quality.ts'
 import { type QualityLimits, qualityLimits } from '../../analytics/quality/quality-limits.ts'
+import type { GapThresholds } from '../../analytics/reliability/cadence.ts'
+import { gapMarks } from '../../analytics/reliability/gap-marks.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const gapMs = 2.5 * minuteMs
+
+/** One threshold for all time. */
+function above(longestMs: number): GapThresholds {
+  return [{ fromMs: Number.NEGATIVE_INFINITY, gapMs: longestMs }]
+}
 
 type Metric = keyof typeof qualityLimits
 
@@ -19,7 +26,7 @@ function check(metric: Metric, values: readonly (number | null)[], stepMs = minu
     Float64Array.from(values, (_, index) => index * stepMs),
     Float64Array.from(values, value => value ?? Number.NaN),
     qualityLimits[metric],
-    (gapMs * stepMs) / minuteMs,
+    above((gapMs * stepMs) / minuteMs),
   )
 }
 
@@ -104,7 +111,7 @@ test('a reading in several tests is one suspect', async t => {
 
 test('a device may have its own limits', async t => {
   const limits: QualityLimits = { ...qualityLimits.temperature, range: [-80, -10], flat: null }
-  const { counts } = checkQuality(Float64Array.of(0, hourMs), Float64Array.of(-40, -5), limits, gapMs)
+  const { counts } = checkQuality(Float64Array.of(0, hourMs), Float64Array.of(-40, -5), limits, above(gapMs))
   t.match(counts, { good: 1, tests: { range: 1 } })
 })
 
@@ -130,7 +137,7 @@ test('flat lines are all stretches of three hours, as a slow search finds them',
           if (isWhole && isFlat && isLong) expected.fill(1, from, to + 1)
         }
       }
-      assert.deepEqual(flatLines(times, values, limit, below, gapMs), expected)
+      assert.deepEqual(flatLines(times, values, limit, below, gapMarks(times, above(gapMs))), expected)
     }),
     { numRuns: 1000 },
   )

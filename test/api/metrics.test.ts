@@ -2,17 +2,16 @@
 
 import { fastify } from 'fastify'
 import { test } from 'tap'
-import { createMetrics } from '../../api/http/metrics.ts'
-import { createReadingMeter, rejectionReasons } from '../../api/logger/reading-meter.ts'
-import { addServiceMetrics, type ServiceMetricsOptions } from '../../api/service-metrics.ts'
+import { createMetrics, rejectionReasons } from '../../api/http/metrics.ts'
 
 /** Every figure is 0. */
 const zeros = new Proxy({}, { get: () => 0 })
 
-function startMetrics(t: { teardown(end: () => unknown): void }, more: Partial<ServiceMetricsOptions> = {}) {
-  const metrics = createMetrics({ isAdmin: () => false, isTrusted: () => false })
-  const meter = createReadingMeter(metrics.registry)
-  addServiceMetrics(metrics.registry, {
+function startMetrics(
+  t: { teardown(end: () => unknown): void },
+  more: Partial<Parameters<typeof createMetrics>[0]> = {},
+) {
+  const metrics = createMetrics({
     ingest: () => ({ journal: zeros, forwarder: zeros, lag: zeros, clock: zeros }) as never,
     devices: () => 7,
     questdbUp: () => true,
@@ -20,6 +19,8 @@ function startMetrics(t: { teardown(end: () => unknown): void }, more: Partial<S
     cache: () => ({ hits: 5, misses: 2, bytes: 1024 }),
     disk: async () => ({ freeBytes: 1, totalBytes: 2 }),
     version: '1.2.3',
+    isAdmin: () => false,
+    isTrusted: () => false,
     ...more,
   })
   const app = fastify()
@@ -27,7 +28,7 @@ function startMetrics(t: { teardown(end: () => unknown): void }, more: Partial<S
   metrics.register(app)
   app.get('/api/device/:name', async () => 'x')
   app.put('/api/log', async (_request, reply) => reply.code(401).send('x'))
-  return { meter, app, scrape: async () => (await app.inject('/metrics')).body }
+  return { metrics, app, scrape: async () => (await app.inject('/metrics')).body }
 }
 
 interface Family {
@@ -100,8 +101,8 @@ test('names, units and help are as promtool wants them, and nothing stands twice
 })
 
 test('every reason of a rejection is there from the start, and is counted', async t => {
-  const { meter, scrape } = startMetrics(t)
-  meter.rejected('media_type')
+  const { metrics, scrape } = startMetrics(t)
+  metrics.meter.rejected('media_type')
   const text = await scrape()
   for (const reason of rejectionReasons) {
     const count = reason === 'media_type' ? 1 : 0

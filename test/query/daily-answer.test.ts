@@ -45,6 +45,7 @@ function daily(readings: readonly Reading[], more: Partial<DailyInput> & { every
   const { every = 3600, ...given } = more
   return JSON.parse(
     buildDaily({
+      earlierMs: new Float64Array(0),
       device: { name: 'roof', expected_interval_s: every },
       series: seriesOf(readings),
       days: 1,

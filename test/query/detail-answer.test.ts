@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
+import { cadenceOf } from '../../analytics/reliability/cadence.ts'
 import { createLocalTime } from '../../analytics/time/local-time.ts'
 import {
   buildDetail,
@@ -49,6 +50,7 @@ function detail(readings: readonly Reading[], more: More = {}): DetailAnswer {
       device: { name: 'roof', expected_interval_s: every },
       series: seriesOf(readings),
       hourly: hourlyOf([...earlier, ...readings]),
+      earlierMs: Float64Array.from(earlier, ([timeMs]) => timeMs),
       nowMs,
       local: utc,
       points: undefined,
@@ -278,4 +280,34 @@ test('a picture is a part of the readings, and a line broken beyond gap_seconds 
     }),
   )
   assert.ok(broken > 50, `${broken} gaps were met`)
+})
+
+test('the interval is that of the statistics, whatever part of it lies in the day', async t => {
+  const rare = (stepMs: number, count: number) => temperatures(-stepMs, new Array<number>(count).fill(20)).toReversed()
+  const gap = (readings: readonly Reading[]) => {
+    const within = readings.filter(([timeMs]) => timeMs > startMs)
+    const earlier = readings.filter(([timeMs]) => timeMs <= startMs)
+    return detail(within, { every: null, earlier }).last_24h.gap_seconds
+  }
+  const stats = (readings: readonly Reading[]) => {
+    const { gapMs } = cadenceOf(
+      Float64Array.from(readings, ([timeMs]) => timeMs),
+      null,
+    )
+    return gapMs === null ? null : gapMs / 1000
+  }
+  const hourly = rare(hourMs, 200)
+  const few: Reading[] = [...hourly, [startMs + 5 * minuteMs, { temperature: 20 }]]
+  for (const readings of [hourly, few, rare(10 * minuteMs, 300)]) t.equal(gap(readings), stats(readings))
+  t.equal(gap(hourly), 9000, 'also of a day without a reading')
+})
+
+test('a line is whole where the device reported at another pace within the day', async t => {
+  const slow = temperatures(5 * minuteMs, new Array<number>(200).fill(20))
+  const changeMs = startMs + 1000 * minuteMs
+  const quick = Array.from(
+    { length: 200 },
+    (_, index): Reading => [changeMs + (index + 1) * minuteMs, { temperature: 20 }],
+  )
+  t.equal(detail([...slow, ...quick], { every: null }).last_24h.gap_seconds, 750)
 })

@@ -1,29 +1,33 @@
 /** What is wrong with a request as a message of HTTP, whatever it asks for (RFC 9112, 3.2 and 6.1). */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type ServerErrorCode, serverErrors } from './errors.ts'
 
-type MessageError = Extract<ServerErrorCode, 'BAD_REQUEST' | 'NOT_IMPLEMENTED'>
+export interface MessageFault {
+  code: number
+  status: string
+}
 
-/** Undefined for a valid one. */
-export function messageErrorOf({ headers, rawHeaders, httpVersionMinor }: IncomingMessage): MessageError | undefined {
+const badRequest: MessageFault = { code: 400, status: 'bad request' }
+const notImplemented: MessageFault = { code: 501, status: 'not implemented' }
+
+/** Undefined for a sound one. */
+export function messageFaultOf({ headers, rawHeaders, httpVersionMinor }: IncomingMessage): MessageFault | undefined {
   const coding = headers['transfer-encoding']
   if (coding !== undefined) {
     // HTTP/1.0 has no transfer codings: where such a body ends nobody can tell.
-    if (httpVersionMinor === 0) return 'BAD_REQUEST'
+    if (httpVersionMinor === 0) return badRequest
     // Node undoes the chunks and nothing else.
-    if (coding.trim().toLowerCase() !== 'chunked') return 'NOT_IMPLEMENTED'
+    if (coding.trim().toLowerCase() !== 'chunked') return notImplemented
   }
   const hosts = countHosts(rawHeaders)
-  return hosts > 1 || (hosts === 0 && httpVersionMinor > 0) ? 'BAD_REQUEST' : undefined
+  return hosts > 1 || (hosts === 0 && httpVersionMinor > 0) ? badRequest : undefined
 }
 
 /** Before anything of a body is read: the connection closes behind the answer. */
-export function refuseMessage(response: ServerResponse, code: MessageError): void {
-  const { status, text } = serverErrors[code]
-  const body = JSON.stringify({ status: text })
+export function refuseMessage(response: ServerResponse, { code, status }: MessageFault): void {
+  const body = JSON.stringify({ status })
   const headers = { 'content-type': 'application/json; charset=utf-8', 'content-length': body.length }
-  response.writeHead(status, { ...headers, connection: 'close' }).end(body)
+  response.writeHead(code, { ...headers, connection: 'close' }).end(body)
 }
 
 /** Node keeps the first of two and drops the other, and a proxy in front of us may have looked at that one. */

@@ -7,19 +7,19 @@ import { LRUCache } from 'lru-cache'
 import { networkOf } from './networks.ts'
 import { type Bucket, createBucket, type Rate, takeToken } from './token-bucket.ts'
 
-export interface AuthRateLimit {
+export interface FailedAttempts {
   /** Counts a failing attempt; true when this address has had too many. */
-  isExceeded(address: string): boolean
+  isTooMany(address: string): boolean
 }
 
 /** The least recently seen address is forgotten beyond this: an attacker with more addresses is not stopped by counting. */
 const addressesMax = 10_000
 
-export function createAuthRateLimit(perMinute: number, nowMs: () => number): AuthRateLimit {
+export function createFailedAttempts(perMinute: number, nowMs: () => number): FailedAttempts {
   const rate: Rate = { perSecond: perMinute / 60, burst: perMinute }
   const buckets = new LRUCache<string, Bucket>({ max: addressesMax })
   return {
-    isExceeded(address) {
+    isTooMany(address) {
       const key = networkOf(address)
       const bucket = buckets.get(key) ?? createBucket(rate, nowMs())
       buckets.set(key, bucket)

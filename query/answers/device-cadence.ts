@@ -1,0 +1,35 @@
+/**
+ * The cadence for answers that are about less time than it is estimated from: the same one for the same readings, whatever
+ * is asked about.
+ */
+
+import { type Cadence, cadenceOf } from '../../analytics/reliability/cadence.ts'
+import type { AnalysedDevice } from '../analysed-device.ts'
+import type { TaskContext } from '../task-context.ts'
+
+/** As far as it looks back. */
+const lookbackUs = 30 * 86_400_000_000
+/** Days of a device that reports every minute, a part of a day of one that reports every second, whose interval that tells. */
+const timesMax = 5000
+
+/** The times of the readings before an answer's own ones, none for a configured device. */
+export async function earlierTimes(
+  { symbol, expected_interval_s }: AnalysedDevice,
+  throughUs: number,
+  { source, signal }: Pick<TaskContext, 'source' | 'signal'>,
+): Promise<Float64Array> {
+  if (expected_interval_s !== null) return new Float64Array(0)
+  return source.newestTimes({ symbol, afterUs: throughUs - lookbackUs, throughUs, countMax: timesMax }, signal)
+}
+
+/** Of the readings at `timesMs` and those before them. */
+export function deviceCadence(
+  { expected_interval_s }: Pick<AnalysedDevice, 'expected_interval_s'>,
+  earlierMs: Float64Array,
+  timesMs: Float64Array,
+): Cadence {
+  const all = new Float64Array(earlierMs.length + timesMs.length)
+  all.set(earlierMs)
+  all.set(timesMs, earlierMs.length)
+  return cadenceOf(all, expected_interval_s === null ? null : expected_interval_s * 1000)
+}

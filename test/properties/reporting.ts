@@ -1,0 +1,134 @@
+/** How often losses, outages and changes of a device's interval are taken for one another. */
+
+import { cadenceOf } from '../../analytics/reliability/cadence.ts'
+import { freshnessOf } from '../../analytics/reliability/freshness.ts'
+import { type Reliability, reliabilityAt } from '../../analytics/reliability/reliability.ts'
+import { recordReliability } from '../../analytics/reliability/reliability-record.ts'
+import { createLocalTime } from '../../analytics/time/local-time.ts'
+import { uniform } from '../analytics/series.ts'
+import type { Property } from './property.ts'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
+const startMs = Date.UTC(2026, 0, 1)
+const nowMs = startMs + 30 * dayMs
+const utc = createLocalTime('UTC')
+
+function reliabilityOf(timesMs: Float64Array): Reliability {
+  const cadence = cadenceOf(timesMs, null)
+  return reliabilityAt(
+    recordReliability({ timesMs, beforeMs: null, metrics: {}, nowMs, cadence, local: utc }),
+    nowMs,
+    utc,
+  )
+}
+
+/** Every `stepMs` of [fromMs, untilMs), each some of 2 s late. */
+function regular(stepMs: number, fromMs: number, untilMs: number, next: () => number): number[] {
+  const count = Math.ceil((untilMs - fromMs) / stepMs)
+  return Array.from({ length: count }, (_, place) => fromMs + place * stepMs + 2000 * next())
+}
+
+/** Thirty days at the times of a Poisson process. */
+function poisson(perDay: number, next: () => number): Float64Array {
+  const times: number[] = []
+  let timeMs = startMs
+  while (timeMs < nowMs) {
+    times.push(timeMs)
+    timeMs -= (Math.log(1 - next()) * dayMs) / perDay
+  }
+  return Float64Array.from(times)
+}
+
+/** Where between the fifth and the 25th day something happens. */
+function moment(next: () => number): number {
+  return startMs + (5 + Math.floor(20 * 1440 * next()) / 1440) * dayMs
+}
+
+function changed(beforeMs: number, afterMs: number, next: () => number): Float64Array {
+  const change = moment(next)
+  return Float64Array.of(...regular(beforeMs, startMs, change, next), ...regular(afterMs, change, nowMs, next))
+}
+
+const changes = [
+  { name: '300 to 60 s', beforeMs: 5 * minuteMs, afterMs: minuteMs },
+  { name: '60 to 300 s', beforeMs: minuteMs, afterMs: 5 * minuteMs },
+]
+
+export const reportingProperties: readonly Property[] = [
+  ...changes.map(({ name, beforeMs, afterMs }) => ({
+    name: `no gap, no invalid day and uptime 1 in a change from ${name} without a loss`,
+    atLeast: 1,
+    shortRuns: 5,
+    run: (seed: number) => {
+      const { gaps_total, windows, days } = reliabilityOf(changed(beforeMs, afterMs, uniform(seed)))
+      const isWhole = days.every(({ state }) => state === 'ok' || state === null)
+      return gaps_total === 0 && windows['30d'].uptime === 1 && isWhole && (windows['30d'].completeness ?? 0) > 0.999
+    },
+  })),
+  {
+    name: 'an outage of two days after a change from 60 to 300 s is one gap, and takes its share of completeness',
+    atLeast: 1,
+    shortRuns: 5,
+    run: seed => {
+      const next = uniform(seed)
+      const change = moment(next)
+      const outage = change + dayMs
+      const times = [
+        ...regular(minuteMs, startMs, change, next),
+        ...regular(5 * minuteMs, change, outage, next),
+        ...regular(5 * minuteMs, outage + 2 * dayMs, nowMs, next),
+      ]
+      const { gaps_total, windows } = reliabilityOf(Float64Array.from(times))
+      const { uptime, completeness } = windows['30d']
+      const isDown = (share: number | null) => share !== null && Math.abs(share - 28 / 30) < 0.001
+      return gaps_total === 1 && isDown(uptime) && isDown(completeness)
+    },
+  },
+  {
+    name: 'another interval than a minute where 80 % of the readings of a month are lost',
+    atMost: 0.01,
+    shortRuns: 5,
+    run: seed => {
+      const next = uniform(seed)
+      const times = regular(minuteMs, startMs, nowMs, next).filter(() => next() >= 0.8)
+      const { stretches, kind } = cadenceOf(Float64Array.from(times), null)
+      return kind !== 'regular' || stretches.some(({ expectedMs }) => Math.abs(expectedMs - minuteMs) > 2000)
+    },
+  },
+  {
+    name: 'six silent hours are a gap of an irregular device with 50 readings a day',
+    atLeast: 0.95,
+    run: seed => {
+      const next = uniform(seed)
+      const outage = moment(next)
+      const isUp = (timeMs: number) => timeMs < outage || timeMs >= outage + 6 * hourMs
+      const { gaps } = reliabilityOf(poisson(50, next).filter(isUp))
+      return gaps.some(({ start_ms, end_ms }) => start_ms <= outage && (end_ms ?? nowMs) >= outage + 6 * hourMs)
+    },
+  },
+  {
+    name: 'a day with a false gap of an irregular device with 50 readings a day',
+    atMost: 0.05,
+    run: seed => {
+      const { gaps } = reliabilityOf(poisson(50, uniform(seed)))
+      return new Set(gaps.map(gap => Math.floor(gap.start_ms / dayMs))).size / 30
+    },
+  },
+  {
+    name: 'the time that a healthy irregular device with 50 readings a day is late or worse',
+    atMost: 0.02,
+    run: seed => {
+      const next = uniform(seed)
+      const times = poisson(50, next)
+      const cadence = cadenceOf(times, null)
+      const moments = Array.from({ length: 500 }, () => startMs + (1 + 28 * next()) * dayMs)
+      const late = moments.filter(timeMs => {
+        const lastMs = times.findLast(time => time <= timeMs) ?? null
+        return freshnessOf({ lastMs, nowMs: timeMs, enabled: true, cadence }).state !== 'fresh'
+      })
+      return late.length / moments.length
+    },
+  },
+]
