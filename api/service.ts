@@ -9,19 +9,24 @@ import { type DataDirectory, openDataDirectory } from '../store/data-directory.t
 import type { Log } from '../store/log.ts'
 import { StartError } from '../store/start-error.ts'
 import { openStore, type Store } from '../store/store.ts'
-import { createPathRefusal, registerAdmin } from './admin/admin.ts'
-import { createTokenCheck } from './admin/admin-token.ts'
+import { adminFamily } from './admin/admin.ts'
+import { createTokenCheck, type TokenCheck } from './admin/admin-token.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
-import { registerContentFiles } from './content-files/content-files.ts'
+import { contentFilesFamily } from './content-files/content-files.ts'
 import { readDisk } from './disk-space.ts'
 import { readCertificate } from './http/certificate.ts'
 import { createMetrics } from './http/metrics.ts'
 import { createNetworks } from './http/networks.ts'
+import type { RouteFamily } from './http/route-family.ts'
 import { createServer } from './http/server.ts'
 import { checkListenAddress, listenFault } from './listen-address.ts'
-import { createOwnConnections } from './own-connections.ts'
-import { openOwnIngest } from './own-ingest.ts'
+import { loggerFamily } from './logger/logger.ts'
+import { createReadingMeter, type ReadingMeter } from './logger/reading-meter.ts'
+import { openConnections } from './open-connections.ts'
+import { openServiceIngest } from './open-ingest.ts'
+import { readinessOf } from './readiness.ts'
+import { addServiceMetrics } from './service-metrics.ts'
 import { packageVersion } from './version.ts'
 
 export interface Service {
@@ -97,7 +102,7 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   // The databases take a second to start; meanwhile the journal looks at its tail and starts its threads.
   let ingest: Ingest
   try {
-    ingest = openOwnIngest({ config, log, nowMs: clockMs, onFatal: options.onFatal, directory })
+    ingest = openServiceIngest({ config, log, nowMs: clockMs, onFatal: options.onFatal, directory })
   } catch (error) {
     giveUp.abort()
     await opening.catch(() => undefined)
@@ -137,7 +142,7 @@ async function listen(
   onOpen: (close: () => unknown) => void,
 ): Promise<string> {
   let isStopping = false
-  const app = createOwnServer(config, log, parts, () => isStopping)
+  const app = createServiceServer(config, log, parts, () => isStopping)
   onOpen(async () => {
     isStopping = true
     await app.close()
@@ -149,15 +154,15 @@ async function listen(
   }
 }
 
-function createOwnServer(config: Config, log: Log, parts: Parts, isStopping: () => boolean): FastifyInstance {
-  const { clockMs, directory, store, ingest, devices, query } = parts
+function createServiceServer(config: Config, log: Log, parts: Parts, isStopping: () => boolean): FastifyInstance {
+  const { directory, store, ingest, devices, query } = parts
   const status = () => ingest.status()
-  const ranges = rangesOf(config)
-  const aheadMsMax = config.TIMESTAMP_AHEAD_SECONDS * 1000
-  const adminToken = directory.secret('admin-token')
+  const isAdmin = createTokenCheck(directory.secret('admin-token'))
   const isTrusted = createNetworks(config.TRUST_PROXY ?? [])
-  const connections = createOwnConnections(config, log, isTrusted)
-  const metrics = createMetrics({
+  const connections = openConnections(config, log, isTrusted)
+  const metrics = createMetrics({ isAdmin, isTrusted })
+  const families = createFamilies(config, log, parts, { isAdmin, meter: createReadingMeter(metrics.registry) })
+  addServiceMetrics(metrics.registry, {
     ingest: status,
     devices: () => devices.size(),
     questdbUp: () => store.questdb.state().state === 'up',
@@ -165,50 +170,48 @@ function createOwnServer(config: Config, log: Log, parts: Parts, isStopping: () 
     cache: query.cacheStatus,
     disk: () => readDisk(config.DATA_DIR),
     version: packageVersion(),
-    isAdmin: createTokenCheck(adminToken),
-    isTrusted,
   })
-  return createServer({
-    config,
-    connections,
-    health: {
+  const readiness = () =>
+    readinessOf({
       ingest: status,
       questdb: () => store.questdb.state(),
       postgres: () => store.postgresFault(),
       connections: connections.fault,
       isStopping,
-    },
-    metrics,
-    logger: {
-      log,
-      ingest: {
-        devices,
-        ingest,
-        check: createReadingCheck({ ranges, aheadMsMax }),
-        meter: metrics.meter,
-        nowMs: clockMs,
-        deviceRate: { perSecond: config.DEVICE_RATE, burst: config.DEVICE_BURST },
-        failedAttemptsPerMinute: config.FAILED_ATTEMPTS,
-      },
-      reads: { query, devices },
-    },
-    admin: {
-      register: app =>
-        registerAdmin(app, {
-          ...{ devices, ingest, store, log, adminToken, ranges, aheadMsMax },
-          dataDirectory: config.DATA_DIR,
-          ownPostgres: config.DATABASE_URL === undefined,
-        }),
-      refusePath: createPathRefusal(adminToken),
-    },
-    contentFiles: app => registerContentFiles(app, { postgres: store.postgres, publicUrl: config.PUBLIC_URL, log }),
-  })
+    })
+  return createServer({ config, connections, readiness, metrics, families, log })
+}
+
+interface FamilyOptions {
+  isAdmin: TokenCheck
+  meter: ReadingMeter
+}
+
+/** All APIs: a new one is a line here. */
+function createFamilies(config: Config, log: Log, parts: Parts, { isAdmin, meter }: FamilyOptions): RouteFamily[] {
+  const { clockMs, store, ingest, devices, query } = parts
+  const ranges = rangesOf(config)
+  const aheadMsMax = config.TIMESTAMP_AHEAD_SECONDS * 1000
+  const logOptions = {
+    ...{ devices, ingest, meter, nowMs: clockMs, check: createReadingCheck({ ranges, aheadMsMax }) },
+    deviceRate: { perSecond: config.DEVICE_RATE, burst: config.DEVICE_BURST },
+    failedAttemptsPerMinute: config.FAILED_ATTEMPTS,
+  }
+  const adminOptions = {
+    ...{ isAdmin, devices, ingest, store, log, ranges, aheadMsMax },
+    ...{ dataDirectory: config.DATA_DIR, ownPostgres: config.DATABASE_URL === undefined },
+  }
+  return [
+    loggerFamily({ log, ingest: logOptions, reads: { query, devices } }),
+    adminFamily(adminOptions),
+    contentFilesFamily({ postgres: store.postgres, publicUrl: config.PUBLIC_URL, log }),
+  ]
 }
 
 /** Readings are taken before QuestDB is there; they wait in the journal. */
 function forwardWhenReady(store: Store, ingest: Ingest, { onFatal }: ServiceOptions): void {
   const { ready, address, commitMode, hourlyView } = store.questdb
-  ingest.onLost(hourlyView.distrust)
+  ingest.onLost(hourlyView.markSuspect)
   ready.then(
     () => ingest.startForwarding(address.http, commitMode() === 'sync'),
     (error: Error) => {
@@ -218,13 +221,13 @@ function forwardWhenReady(store: Store, ingest: Ingest, { onFatal }: ServiceOpti
   )
 }
 
-/** From here on the view of the hours may lack readings; so may all of it while it is not there. */
+/** From here on the hourly view may lack readings; so may all of it while it is not there. */
 function rawFromUs({ questdb: { hourlyView } }: Store, ingest: Ingest): number {
-  const txn = hourlyView.trustedTxn()
+  const txn = hourlyView.validThroughTxn()
   if (txn === undefined) return Number.NEGATIVE_INFINITY
   const oldestUs = ingest.oldestSentSince(txn)
   // What we are told then may have been that the table has lost rows.
-  return hourlyView.trustedTxn() === txn ? oldestUs : Number.NEGATIVE_INFINITY
+  return hourlyView.validThroughTxn() === txn ? oldestUs : Number.NEGATIVE_INFINITY
 }
 
 function openQuery({ config, log }: ServiceOptions, store: Store, ingest: Ingest, clockMs: Clock): Query {

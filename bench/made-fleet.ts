@@ -1,6 +1,6 @@
 /** The service on a QuestDB that holds a made past of some of its devices, and questions about them. */
 
-import type { DeviceRef } from '../ingest/journal/record.ts'
+import type { DeviceRef } from '../ingest/readings-table.ts'
 import { type Service, startService } from '../test/support/service.ts'
 import type { MadeSeries } from './made-series.ts'
 import { type Hooks, sleep } from './measure.ts'
@@ -26,7 +26,7 @@ export interface MadeFleet extends BenchService {
 }
 
 const minuteMs = 60_000
-/** The service looks after the view of the hours now and then. */
+/** The service checks the hourly view periodically. */
 const lookMs = 6000
 
 /** Besides the made devices there are so many others, without readings. */
@@ -64,7 +64,7 @@ async function planDevices(service: Service, kinds: readonly MadeKind[]): Promis
   return made
 }
 
-/** The view of the hours holds all that is seeded, and the service has seen that. */
+/** The hourly view holds all that is seeded, and the service has seen that. */
 async function untilViewFollows({ query }: BenchStore): Promise<void> {
   const sql = 'SELECT count() FROM materialized_views() WHERE refresh_base_table_txn = base_table_txn'
   while (Number((await query(sql))[0]?.[0]) === 0) await sleep(100)

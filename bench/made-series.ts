@@ -3,8 +3,8 @@
  * temperature an hour later, single losses, long gaps, and missing values of one metric.
  */
 
-import type { DeviceRef } from '../ingest/journal/record.ts'
 import type { Reading } from '../ingest/reading.ts'
+import type { DeviceRef } from '../ingest/readings-table.ts'
 import type { Series } from '../query/series.ts'
 import { type Metric, metrics } from '../store/tables.ts'
 

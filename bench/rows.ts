@@ -1,11 +1,11 @@
 /** Rows for the benches of the forwarder: as a journal on disk, as bodies that are ready to post, one by one. */
 
-import { ReadingRows, rowBytesMax } from '../ingest/forwarder/rows.ts'
+import { RowBuffer, RowFormat } from '../ingest/forwarder/rows.ts'
 import { openDisk } from '../ingest/journal/disk.ts'
 import { groupHeaderLength } from '../ingest/journal/group.ts'
-import { type DeviceRef, recordLengthMax, writeRecord } from '../ingest/journal/record.ts'
 import { SegmentWriter } from '../ingest/journal/segment-writer.ts'
 import type { Reading } from '../ingest/reading.ts'
+import { type DeviceRef, readingLengthMax, readings, writeReading } from '../ingest/readings-table.ts'
 
 export interface Rows {
   count: number
@@ -16,6 +16,7 @@ export interface Rows {
 
 const minuteUs = 60_000_000
 const rowsPerGroup = 1000
+const format = new RowFormat(readings)
 
 export function deviceOf({ deviceCount }: Rows, index: number): DeviceRef {
   const number = (index % deviceCount) + 1
@@ -43,13 +44,13 @@ export function readingOf(index: number): Reading {
 export function writeJournal(directory: string, rows: Rows): void {
   const end = { position: 0, ordinal: 0, lastStampUs: 0 }
   const writer = new SegmentWriter({ disk: openDisk(directory), end, reserveBytes: 0 })
-  const bytes = new Uint8Array(groupHeaderLength + rowsPerGroup * recordLengthMax)
+  const bytes = new Uint8Array(groupHeaderLength + rowsPerGroup * readingLengthMax)
   const view = new DataView(bytes.buffer)
   for (let from = 0; from < rows.count; from += rowsPerGroup) {
     const to = Math.min(rows.count, from + rowsPerGroup)
     let offset = groupHeaderLength
     for (let index = from; index < to; index++) {
-      offset = writeRecord(view, offset, deviceOf(rows, index), timeUsOf(rows, index), false, readingOf(index))
+      offset = writeReading(view, offset, deviceOf(rows, index), timeUsOf(rows, index), false, readingOf(index))
     }
     const receiptUs = timeUsOf(rows, to)
     const group = { recordCount: to - from, backfillCount: 0, receiptUs, lastStampUs: receiptUs }
@@ -62,15 +63,15 @@ export function writeJournal(directory: string, rows: Rows): void {
 /** The same rows as bodies for QuestDB of about `bodyBytes` each, encoded beforehand. */
 export function encodeBodies(rows: Rows, bodyBytes: number): Buffer[] {
   const bodies: Buffer[] = []
-  const record = new Uint8Array(recordLengthMax)
+  const record = new Uint8Array(readingLengthMax)
   const view = new DataView(record.buffer)
-  const buffer = new ReadingRows(bodyBytes)
+  const buffer = new RowBuffer(format, bodyBytes)
   for (let index = 0; index < rows.count; index++) {
-    if (buffer.length > bodyBytes - rowBytesMax) {
+    if (buffer.length > bodyBytes - format.rowBytesMax) {
       bodies.push(Buffer.from(buffer.bytes.subarray(0, buffer.length)))
       buffer.clear()
     }
-    writeRecord(view, 0, deviceOf(rows, index), timeUsOf(rows, index), false, readingOf(index))
+    writeReading(view, 0, deviceOf(rows, index), timeUsOf(rows, index), false, readingOf(index))
     buffer.add(record, view, 0)
   }
   bodies.push(Buffer.from(buffer.bytes.subarray(0, buffer.length)))

@@ -1,19 +1,20 @@
 /** Puts made series into QuestDB as the forwarder would: encoded rows, day after day. */
 
-import { ReadingRows, rowBytesMax } from '../ingest/forwarder/rows.ts'
-import { recordLengthMax, writeRecord } from '../ingest/journal/record.ts'
+import { RowBuffer, RowFormat } from '../ingest/forwarder/rows.ts'
+import { readingLengthMax, readings, writeReading } from '../ingest/readings-table.ts'
 import type { QuestdbAddress } from '../store/questdb/client/questdb-address.ts'
 import { type MadeReading, type MadeSeries, madeReadings } from './made-series.ts'
 import { untilApplied } from './store.ts'
 
 const bodyBytes = 10 * 1024 * 1024
 const dayMs = 86_400_000
+const format = new RowFormat(readings)
 
 /** Resolves when the rows are visible, with how many there are. */
 export async function seed(address: QuestdbAddress, all: readonly MadeSeries[]): Promise<number> {
   const { host, port, authorization = '' } = address.http
-  const buffer = new ReadingRows(bodyBytes)
-  const record = new Uint8Array(recordLengthMax)
+  const buffer = new RowBuffer(format, bodyBytes)
+  const record = new Uint8Array(readingLengthMax)
   const view = new DataView(record.buffer)
   let rows = 0
   const send = async () => {
@@ -27,8 +28,8 @@ export async function seed(address: QuestdbAddress, all: readonly MadeSeries[]):
     buffer.clear()
   }
   for (const { device, timeMs, reading } of byDay(all)) {
-    if (buffer.length > bodyBytes - rowBytesMax) await send()
-    writeRecord(view, 0, device, timeMs * 1000, false, reading)
+    if (buffer.length > bodyBytes - format.rowBytesMax) await send()
+    writeReading(view, 0, device, timeMs * 1000, false, reading)
     buffer.add(record, view, 0)
     rows++
   }

@@ -69,7 +69,7 @@ export async function startBenchStore(hooks: TestHooks, log: Log): Promise<Bench
 export async function untilApplied(address: QuestdbAddress): Promise<void> {
   const questdb = connectQuestdb(address.http, 600_000)
   for (;;) {
-    const { sequencerTxn, writerTxn } = await readTableState(questdb)
+    const { sequencerTxn, writerTxn } = await readTableState(questdb, readingsTable)
     if (sequencerTxn === writerTxn) break
     await sleep(10)
   }

@@ -1,4 +1,4 @@
-/** One device's local day: kept until the device gets new readings. */
+/** One device's local day: cached until the device gets new readings. */
 
 import type { LocalTime } from '../analytics/time/local-time.ts'
 import { type Answer, type Body, bodyOf } from './cache/body.ts'
@@ -38,7 +38,7 @@ export function createDay({ runQuery, serve, local, now, revision, limits }: Day
     return serve({
       key: `day/${device.number}/${date}`,
       version: String(revision(device.number)),
-      // A day of an older version is given only when QuestDB does not answer.
+      // A day of an older version is served only when QuestDB does not answer.
       freshMs: 0,
       staleMs: 0,
       maxAgeSeconds: () => maxAgeSeconds,

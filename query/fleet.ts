@@ -19,7 +19,7 @@ export function encodeFleet(devices: readonly QueryDevice[]): string {
   return JSON.stringify(devices.map(device => [device.symbol, device.name, device.location_short]))
 }
 
-/** A worker answers for the same fleet again and again, so the last one is kept. */
+/** A worker answers for the same fleet again and again, so the last one is cached. */
 export function createFleetReader(): (text: string) => readonly FleetEntry[] {
   let lastText = ''
   let last: readonly FleetEntry[] = []

@@ -1,5 +1,5 @@
 /**
- * The latest readings: every dashboard polls them, so a body is kept ready, built at most once a minute, and given out
+ * The latest readings: every dashboard polls them, so a body is cached, built at most once a minute, and served
  * while the next one is built.
  */
 

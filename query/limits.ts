@@ -24,7 +24,7 @@ export interface QueryLimits {
   readonly analysisRowsMax: number
   /** An answer that goes on changing is built at most this often. */
   readonly rebuildMs: number
-  /** Up to this age such an answer is given out while the next one is built; an older one only when that fails. */
+  /** Up to this age such an answer is served while the next one is built; an older one only when that fails. */
   readonly staleMs: number
   /** After a rebuild failed, the next one waits this long. */
   readonly retryMs: number

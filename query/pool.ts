@@ -38,8 +38,8 @@ export interface Pool<Queries extends QueriesOf<Queries>> {
   close(): Promise<void>
 }
 
-/** Why a query was given up from this side, and what that is called. */
-const givenUp = {
+/** Why a query was cancelled from this side, and the code of that. */
+const cancelled = {
   late: { ok: false, code: 'TIMED_OUT', reason: 'it was not done at its deadline' },
   left: { ok: false, code: 'CANCELLED', reason: 'nobody waits for it' },
   closed: { ok: false, code: 'CLOSING', reason: 'the pool is closed' },
@@ -74,10 +74,10 @@ export function createPool<Queries extends QueriesOf<Queries>>(options: PoolOpti
     signal: AbortSignal,
     sinceMs = performance.now(),
   ): Promise<PoolResult> {
-    if (closing !== undefined) return givenUp.closed
+    if (closing !== undefined) return cancelled.closed
     if (threads.queueSize >= queueMax) return { ok: false, code: 'QUEUE_FULL', reason: `${queueMax} queries wait` }
     const call = createCall(Math.max(0, sinceMs + deadlineMs - performance.now()))
-    const leave = () => call.giveUp('left')
+    const leave = () => call.cancel('left')
     signal.addEventListener('abort', leave, { once: true })
     try {
       return await execute(name, query, call)
@@ -94,7 +94,7 @@ export function createPool<Queries extends QueriesOf<Queries>>(options: PoolOpti
       const result = await threads.run(task, { name, transferList: [controlOfWorker], signal: thread })
       return result.ok ? result : (call.failure() ?? result)
     } catch (error) {
-      const failure = closing === undefined ? call.failure() : givenUp.closed
+      const failure = closing === undefined ? call.failure() : cancelled.closed
       if (failure === undefined) throw error
       return failure
     }
@@ -117,22 +117,22 @@ function createCall(deadlineMs: number) {
   control.on('message', () => {
     begun = true
   })
-  // Giving up a running task ends its thread, so a task that has begun is asked to stop by itself.
-  function giveUp(reason: 'late' | 'left'): void {
+  // Aborting a running task ends its thread, so a task that has begun is asked to stop by itself.
+  function cancel(reason: 'late' | 'left'): void {
     why ??= reason
     if (begun) control.postMessage('stop')
     else thread.abort()
   }
   let timer = setTimeout(() => {
-    giveUp('late')
+    cancel('late')
     timer = setTimeout(() => thread.abort(), stopMsMax)
   }, deadlineMs)
   return {
     controlOfWorker,
     thread: thread.signal,
-    giveUp,
-    /** Undefined while nobody has given it up. */
-    failure: () => why && givenUp[why],
+    cancel,
+    /** Undefined while it is not cancelled. */
+    failure: () => why && cancelled[why],
     end() {
       clearTimeout(timer)
       control.close()

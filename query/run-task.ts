@@ -1,4 +1,4 @@
-/** What every worker does with a task: it says that it has begun, stops when it is told to, and hands back a result. */
+/** Runs a task in a worker: says that it has begun, stops on request, and returns a result. */
 
 import { move, transferableSymbol, valueSymbol } from 'piscina'
 import { failureCode } from './query-failed.ts'

@@ -1,4 +1,4 @@
-/** What a thread has at hand for every query that it fetches readings for. */
+/** What a thread uses for every query that it fetches readings for. */
 
 import type { LocalTime } from '../analytics/time/local-time.ts'
 import type { ReadingsSource } from './questdb/readings-source.ts'

@@ -1,4 +1,4 @@
-/** What the databases need to be opened, told once for both. */
+/** The options of both databases, declared once. */
 
 import type { DataDirectory } from './data-directory.ts'
 import type { Log } from './log.ts'
@@ -22,7 +22,7 @@ export interface StoreOptions {
   migrationsFolder?: string | undefined
   /**
    * For a service, beside which no other may use the same PostgreSQL: the start fails while one does, and `onLost` is
-   * told when one has come in while PostgreSQL was away. Who only reads along, as a test, goes without.
+   * told when one has come in while PostgreSQL was away. A reader that does not need the lock, such as a test, leaves it out.
    */
   exclusive?: { onLost: (error: StartError) => void } | undefined
   /** Gives up a start that is under way. */

@@ -1,4 +1,4 @@
-/** The two databases: started here or reached at the address that was given, ready to use, and stopped again. */
+/** The two databases: external or managed, ready to use, and stopped again. */
 
 import type pg from 'pg'
 import { openPostgres } from './postgres/postgres.ts'

@@ -9,7 +9,7 @@ import { negotiate } from '../api/content-files/negotiation.ts'
 import { createPage } from '../api/content-files/page-model.ts'
 import { linksOf, readPaging } from '../api/content-files/paging.ts'
 import { Query } from '../api/content-files/query-string.ts'
-import { readPath, routedUrl } from '../api/content-files/requested-path.ts'
+import { routedUrl, slashedUrl } from '../api/content-files/requested-path.ts'
 import { acceptedForms } from '../api/http/accept-encoding.ts'
 import { readBasicCredentials } from '../api/http/basic-credentials.ts'
 import { hasTooManyArguments } from '../api/http/query-limits.ts'
@@ -63,7 +63,7 @@ const readers: Record<string, (text: string) => void> = {
   'limit and offset': text => readPaging(new Query(`limit=${text}&offset=${text}`)),
   'the links and the page': showPage,
   'a page of JSON': text => jsonBlock(JSON.stringify({ [text]: text, list: [text] }, null, 4)),
-  'the path': text => readPath(routedUrl(`${path}${text}`)) ?? readPath(`${path}${text}/`),
+  'the path': text => routedUrl(`${path}${text}`) + slashedUrl(`${path}${text}`),
   'the number of arguments': text => hasTooManyArguments(`${path}?${text}`),
   'Accept and format': text => negotiate(text, undefined),
   'Accept-Encoding': text => acceptedForms(text),

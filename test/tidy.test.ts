@@ -58,6 +58,36 @@ test('imports go only where the table says', async t => {
   }
 })
 
+/** The files that lead back to themselves. */
+function filesInCircles(imports: ReadonlyMap<string, readonly string[]>): string[] {
+  return [...imports.keys()].filter(file => {
+    const reached = new Set(imports.get(file))
+    // A set is walked through to what is added on the way.
+    for (const target of reached) for (const next of imports.get(target) ?? []) reached.add(next)
+    return reached.has(file)
+  })
+}
+
+test('no import circles, those of types included', async t => {
+  const files = [...Object.keys(arrows), 'bench', 'demo'].flatMap(sourceFiles)
+  t.strictSame(filesInCircles(new Map(files.map(file => [file, importsOf(file)]))), [])
+})
+
+test('the checker finds a circle, and no file that only leads into one', async t => {
+  const imports = { a: ['b'], b: ['c', 'e'], c: ['d'], d: ['b'], e: [], f: ['f2'], f2: ['f', 'a'] }
+  t.strictSame(filesInCircles(new Map(Object.entries(imports))), ['b', 'c', 'd', 'f', 'f2'])
+})
+
+test('the server kit imports no family, and none of the domains', async t => {
+  const allowed = ['api/http/', 'api/config.ts', 'store/log.ts', 'store/start-error.ts']
+  const wrong = sourceFiles('api/http').flatMap(file =>
+    importsOf(file)
+      .filter(target => !allowed.some(place => target.startsWith(place)))
+      .map(target => `${file} imports ${target}`),
+  )
+  t.strictSame(wrong, [])
+})
+
 test('the pattern finds static, lazy and worker imports', async t => {
   const text = "import a from './a.ts'\nexport { b } from '../b.ts'\nawait import('./c.ts')\nnew URL('./d.ts', x)"
   t.strictSame(
@@ -86,9 +116,9 @@ test('npm start and the command start Node as the tests and the demo do', async 
   )
 })
 
-test('every folder is in the table', async t => {
+test('every folder with code is in the table', async t => {
   const folders = readdirSync(root, { withFileTypes: true })
-    .filter(entry => entry.isDirectory() && !/^(\.|node_modules$|data$|dist$)/.test(entry.name))
+    .filter(entry => entry.isDirectory() && !/^(\.|node_modules$|data$|dist$|docs$)/.test(entry.name))
     .map(entry => entry.name)
   t.strictSame(folders.sort(), [...Object.keys(arrows), ...leaves].sort())
 })

@@ -5,17 +5,21 @@
  */
 
 import { orNull } from '../or-null.ts'
+import type { PairReason } from '../reasons.ts'
 import { momentsOf } from '../summary/moments.ts'
 import { seriesTransform } from './block-spectra.ts'
 import { correlation, correlationSeries } from './correlation.ts'
-import { crossCorrelation, largestCrossCorrelation } from './cross-correlation.ts'
+import { significantLag } from './lag.ts'
 import { type Line, orthogonalLine } from './orthogonal-line.ts'
 
 const lagMaxMs = 24 * 3_600_000
 /** As the limits are published; a normal distribution has 95 % between them. */
 const limitSpreads = 1.96
 
-/** Null stands for what does not exist. Without a correlation `reason` says why; nothing that builds on it exists then. */
+/**
+ * Null stands for what does not exist. `reason` says why there is no correlation, and then nothing that builds on it; or why
+ * there is no lag.
+ */
 export interface Agreement {
   /** Cells in which both have a value. */
   readonly n: number
@@ -34,7 +38,7 @@ export interface Agreement {
   /** Positive when b follows a. */
   readonly lag_seconds: number | null
   readonly lag_r: number | null
-  readonly reason: 'no_data' | 'insufficient_data' | 'constant' | null
+  readonly reason: PairReason | null
 }
 
 /** Cells of `stepMs` in order, as many of both; NaN where missing. */
@@ -44,6 +48,7 @@ export function agreementOf(aCells: Float64Array, bCells: Float64Array, stepMs: 
   const b = bCells.subarray(from, to)
   const { n, pearson, nEffective, pValue, spearman, reason } = correlation(correlationSeries(a), correlationSeries(b))
   const { bias, sd_diff, ...errors } = differencesOf(a, b)
+  const relation = reason === null ? relationOf(a, b, stepMs, nEffective) : noRelation
   const hasLimits = bias !== null && sd_diff !== null
   return {
     n,
@@ -55,8 +60,8 @@ export function agreementOf(aCells: Float64Array, bCells: Float64Array, stepMs: 
     p_value: pValue,
     spearman,
     limits_of_agreement: hasLimits ? [bias - limitSpreads * sd_diff, bias + limitSpreads * sd_diff] : null,
-    ...(reason === null ? relationOf(a, b, stepMs) : noRelation),
-    reason: n === 0 ? 'no_data' : reason,
+    ...relation,
+    reason: n === 0 ? 'no_data' : (reason ?? (relation.lag_seconds === null ? 'lag_not_significant' : null)),
   }
 }
 
@@ -84,7 +89,7 @@ type Relation = Pick<Agreement, 'slope' | 'intercept' | 'lag_seconds' | 'lag_r'>
 
 const noRelation: Relation = { slope: null, intercept: null, lag_seconds: null, lag_r: null }
 
-function relationOf(a: Float64Array, b: Float64Array, stepMs: number): Relation {
+function relationOf(a: Float64Array, b: Float64Array, stepMs: number, nEffective: number | null): Relation {
   const isPair = (_: number, i: number) => !Number.isNaN((a[i] as number) + (b[i] as number))
   const { slope, intercept }: Line | typeof noRelation =
     orthogonalLine(a.filter(isPair), b.filter(isPair)) ?? noRelation
@@ -92,6 +97,6 @@ function relationOf(a: Float64Array, b: Float64Array, stepMs: number): Relation 
   const aTransform = seriesTransform(a, lagMax)
   const bTransform = seriesTransform(b, lagMax, [aTransform])
   if (aTransform === undefined || bTransform === undefined) return { ...noRelation, slope, intercept }
-  const best = largestCrossCorrelation(crossCorrelation(aTransform, bTransform))
-  return { slope, intercept, lag_seconds: best === null ? null : (best.lag * stepMs) / 1000, lag_r: best?.r ?? null }
+  const found = significantLag(aTransform, bTransform, nEffective)
+  return { slope, intercept, lag_seconds: found && (found.lag * stepMs) / 1000, lag_r: found?.r ?? null }
 }

@@ -52,12 +52,14 @@ export function decorrelationLag(r: Float64Array): number | null {
 }
 
 /**
- * The highest local maximum above the Bartlett band after r has first reached 0; the first of equal ones, null if there
- * is none. A lag without r beside it, or the end of the lags, makes no maximum.
+ * The highest local maximum above the Bartlett band after r has first fallen into it; the first of equal ones, null if
+ * there is none. From there on r is no longer the series' own memory. To wait for its first zero is to miss the day of a
+ * series whose level wanders: r then stays positive for days. A lag without r beside it, or the end of the lags, makes no
+ * maximum.
  */
 export function autocorrelationPeak(r: Float64Array, band: Float64Array): { lag: number; r: number } | null {
   let start = 0
-  while (start < r.length && !((r[start] as number) <= 0)) start++
+  while (start < r.length && !((r[start] as number) <= (band[start] as number))) start++
   let best: { lag: number; r: number } | null = null
   for (let lag = start + 1; lag < r.length - 1; lag++) {
     const value = r[lag] as number

@@ -83,7 +83,7 @@ export function correlation(
 }
 
 /** Pearson's r of two series without missing values; null when one of them does not vary. */
-function pearsonCorrelation(x: Float64Array, y: Float64Array): number | null {
+export function pearsonCorrelation(x: Float64Array, y: Float64Array): number | null {
   const { xx, yy, xy } = centredProducts(x, y)
   if (!(xx > 0 && yy > 0)) return null
   // One root of the product: a series with itself gives exactly 1.
@@ -119,7 +119,12 @@ interface Pairs {
   readonly localHours: Uint8Array
 }
 
-function completePairs(x: Float64Array, y: Float64Array, localHours: Uint8Array): Pairs {
+/** What both have; without local hours all are of hour 0. */
+export function completePairs(
+  x: Float64Array,
+  y: Float64Array,
+  localHours: Uint8Array = new Uint8Array(x.length),
+): Pairs {
   if (x.length !== y.length) throw new RangeError('the two series are not on one grid')
   const xKept = new Float64Array(x.length)
   const yKept = new Float64Array(x.length)

@@ -8,7 +8,10 @@ export const localAdmin = 'local admin token'
 
 const scheme = 'bearer '
 
-export function createTokenCheck(token: string): (rawHeaders: readonly string[]) => boolean {
+/** Whether a request has the token, by its headers. */
+export type TokenCheck = (rawHeaders: readonly string[]) => boolean
+
+export function createTokenCheck(token: string): TokenCheck {
   // Digests, because the comparison wants two of the same length and must not tell the length of the token.
   const expected = hash('sha256', token, 'buffer')
   return rawHeaders => {

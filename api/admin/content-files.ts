@@ -11,14 +11,9 @@ import { nameActions } from '../../content/import/named-files.ts'
 import { localAdmin } from './admin-token.ts'
 import { mediaTypeOf } from './import.ts'
 import { addPath } from './paths.ts'
-import { retryAfterSeconds, sendProblem } from './problem.ts'
+import { sendProblem } from './problem.ts'
 
 const mediaType = 'application/x-ndjson'
-
-const problems = {
-  BUSY: { status: 503, title: 'too many imports' },
-  CLOSING: { status: 503, title: 'shutting down' },
-} satisfies Record<Refused, object>
 
 const audit: ImporterOptions['audit'] = (transaction, action, details) =>
   writeAudit(transaction, {
@@ -43,11 +38,10 @@ export function registerContentFiles(scope: FastifyInstance, postgres: pg.Pool):
       const coding = request.headers['content-encoding'] ?? 'identity'
       if (mediaTypeOf(request) !== mediaType || coding !== 'identity') {
         const detail = `send ${mediaType}, not compressed`
-        return sendProblem(reply, { status: 415, title: 'unsupported media type', detail })
+        return sendProblem(reply, 'MEDIA_TYPE_UNSUPPORTED', { detail })
       }
       const answer = await run(request.body instanceof Uint8Array ? request.body : new Uint8Array())
-      if (typeof answer === 'object') return reply.send(answer)
-      return sendProblem(reply.header('retry-after', retryAfterSeconds), problems[answer as Refused])
+      return typeof answer === 'object' ? reply.send(answer) : sendProblem(reply, answer)
     }
     addPath(scope, path, { POST: take }, { bodyBytesMax: chunkBytes })
   }

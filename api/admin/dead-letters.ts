@@ -5,9 +5,10 @@ import { z } from 'zod'
 import type { DeadLetters } from '../../ingest/ingest.ts'
 import type { Outcome } from '../../ingest/journal/journal.ts'
 import { localAdmin } from './admin-token.ts'
+import type { AdminErrorCode } from './errors.ts'
 import type { WriteLateAudit } from './late-audit.ts'
 import { addPath } from './paths.ts'
-import { type Problem, retryAfterSeconds, sendInvalid, sendProblem } from './problem.ts'
+import { sendInvalid, sendProblem } from './problem.ts'
 
 export interface DeadLettersOptions {
   deadLetters: DeadLetters
@@ -46,16 +47,16 @@ const ListQuery = z.strictObject({
 /** Without a body, or without ids, all of them. */
 const Replay = z.strictObject({ ids: z.array(letterId).min(1, 'must hold at least one id').max(10_000).optional() })
 
-const problems = {
-  full: { status: 503, title: 'journal full' },
-  closing: { status: 503, title: 'shutting down' },
-  unknown: { status: 500, title: 'storage failed' },
-} satisfies Record<Exclude<Outcome, 'stored'>, Problem>
+const errorCodes = {
+  full: 'REPLAY_JOURNAL_FULL',
+  closing: 'CLOSING',
+  unknown: 'STORAGE_FAILED',
+} as const satisfies Record<Exclude<Outcome, 'stored'>, AdminErrorCode>
 
 export function registerDeadLetters(scope: FastifyInstance, { deadLetters, audit }: DeadLettersOptions): void {
   async function list(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const query = ListQuery.safeParse(request.query)
-    if (!query.success) return sendInvalid(reply, 400, query.error)
+    if (!query.success) return sendInvalid(reply, 'QUERY_INVALID', query.error)
     // One more than is shown tells whether there is a next page.
     const letters = await deadLetters.list(query.data.after, lettersPerPage + 1)
     const shown = letters.slice(0, lettersPerPage)
@@ -68,13 +69,12 @@ export function registerDeadLetters(scope: FastifyInstance, { deadLetters, audit
 
   async function replay(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const wanted = Replay.safeParse(request.body ?? {})
-    if (!wanted.success) return sendInvalid(reply, 422, wanted.error)
+    if (!wanted.success) return sendInvalid(reply, 'BODY_INVALID', wanted.error)
     const { replayed, outcome } = await deadLetters.replay(wanted.data.ids)
     await audit({ actor: localAdmin, action: 'dead-letters.replay', subject: '', details: { replayed } })
     if (outcome === 'stored') return reply.send({ replayed })
-    const problem = problems[outcome]
-    if (problem.status === 503) reply.header('retry-after', retryAfterSeconds)
-    return sendProblem(reply, { ...problem, detail: `${replayed} were sent again, the others are still there` })
+    const detail = `${replayed} were sent again, the others are still there`
+    return sendProblem(reply, errorCodes[outcome], { detail })
   }
 
   addPath(scope, '/dead-letters', { GET: list })

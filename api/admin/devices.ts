@@ -7,7 +7,7 @@ import { DeviceChange, NewDevice } from '../../auth/devices/device.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
 import { localAdmin } from './admin-token.ts'
 import { addPath } from './paths.ts'
-import { type Fault, type Problem, retryAfterSeconds, sendInvalid, sendProblem } from './problem.ts'
+import { type Issue, sendInvalid, sendProblem } from './problem.ts'
 
 const additionsMax = 10_000
 /** Ten thousand devices with a place and a description each. */
@@ -25,34 +25,19 @@ const ListQuery = z.strictObject({
 })
 const RotateQuery = z.strictObject({ now: z.enum(['0', '1'], 'must be 0 or 1').default('0') })
 
-const problems = {
-  DEVICE_UNKNOWN: { status: 404, title: 'device unknown' },
-  NAME_TAKEN: { status: 409, title: 'name taken' },
-  NAME_TWICE: { status: 422, title: 'name twice' },
-  REGISTRY_FULL: { status: 409, title: 'registry full' },
-  TOO_MANY_CHANGES: { status: 503, title: 'too many changes' },
-  DATABASE_AWAY: {
-    status: 503,
-    title: 'database away',
-    detail: 'PostgreSQL does not answer; nothing was changed',
-  },
-  OUTCOME_UNKNOWN: {
-    status: 503,
-    title: 'outcome unknown',
-    detail: 'PostgreSQL did not confirm the change, which may have been made or not: look before you try again',
-  },
-} satisfies Record<Refusal['code'], Problem>
+const details: Partial<Record<Refusal['code'], string>> = {
+  DATABASE_AWAY: 'PostgreSQL does not answer; nothing was changed',
+  OUTCOME_UNKNOWN: 'PostgreSQL did not confirm the change, which may have been made or not: look before you try again',
+}
 
-export function sendRefusal(reply: FastifyReply, code: Refusal['code'], errors?: Fault[]): FastifyReply {
-  const problem = problems[code]
-  if (problem.status === 503) reply.header('retry-after', retryAfterSeconds)
-  return sendProblem(reply, errors === undefined ? problem : { ...problem, errors })
+export function sendRefusal(reply: FastifyReply, code: Refusal['code'], errors?: Issue[]): FastifyReply {
+  return sendProblem(reply, code, { detail: details[code], errors })
 }
 
 /** A read does not tell what may be wrong. */
 export function sendUnsettled(reply: FastifyReply): FastifyReply {
   const detail = 'PostgreSQL does not answer; what came of the last change is not known yet'
-  return sendProblem(reply.header('retry-after', retryAfterSeconds), { status: 503, title: 'database away', detail })
+  return sendProblem(reply, 'DATABASE_AWAY', { detail })
 }
 
 /** The name in the path, decoded. */
@@ -63,7 +48,7 @@ export function nameIn(request: FastifyRequest): string {
 export function registerDevices(scope: FastifyInstance, devices: Devices): void {
   async function list(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const query = ListQuery.safeParse(request.query)
-    if (!query.success) return sendInvalid(reply, 400, query.error)
+    if (!query.success) return sendInvalid(reply, 'QUERY_INVALID', query.error)
     if (!(await devices.reconcile())) return sendUnsettled(reply)
     return reply.send(devices.list(query.data.search, query.data.page))
   }
@@ -76,7 +61,7 @@ export function registerDevices(scope: FastifyInstance, devices: Devices): void 
 
   async function change(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const wanted = DeviceChange.safeParse(request.body)
-    if (!wanted.success) return sendInvalid(reply, 422, wanted.error)
+    if (!wanted.success) return sendInvalid(reply, 'BODY_INVALID', wanted.error)
     const changed = await devices.change(nameIn(request), wanted.data, localAdmin)
     if (changed.ok) return reply.send(changed.value)
     return sendRefusal(reply, changed.code, changed.code === 'NAME_TAKEN' ? [taken('name')] : undefined)
@@ -91,7 +76,7 @@ export function registerDevices(scope: FastifyInstance, devices: Devices): void 
 
   async function rotate(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const query = RotateQuery.safeParse(request.query)
-    if (!query.success) return sendInvalid(reply, 400, query.error)
+    if (!query.success) return sendInvalid(reply, 'QUERY_INVALID', query.error)
     const rotated = await devices.rotate(nameIn(request), query.data.now === '1', localAdmin)
     return rotated.ok ? reply.send(rotated.value) : sendRefusal(reply, rotated.code)
   }
@@ -106,15 +91,15 @@ export function registerDevices(scope: FastifyInstance, devices: Devices): void 
 async function add(devices: Devices, { body }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const isOne = !Array.isArray(body)
   if (!isOne && body.length > additionsMax) {
-    return sendProblem(reply, { status: 413, title: 'too many devices', detail: `at most ${additionsMax} at a time` })
+    return sendProblem(reply, 'TOO_MANY_DEVICES', { detail: `at most ${additionsMax} at a time` })
   }
-  // One is looked at by itself, so that the paths of its faults are those of the body.
+  // One is looked at by itself, so that the paths of its issues are those of the body.
   const wanted = isOne ? NewDevice.transform(device => [device]).safeParse(body) : Additions.safeParse(body)
-  if (!wanted.success) return sendInvalid(reply, 422, wanted.error)
+  if (!wanted.success) return sendInvalid(reply, 'BODY_INVALID', wanted.error)
   const added = await devices.add(wanted.data, localAdmin)
   if (!added.ok) {
     const names = 'names' in added ? new Set(added.names) : undefined
-    return sendRefusal(reply, added.code, names && faultsIn(wanted.data, names, isOne, added.code))
+    return sendRefusal(reply, added.code, names && issuesIn(wanted.data, names, isOne, added.code))
   }
   const [first] = added.value
   if (!isOne || first === undefined) return reply.code(201).send(added.value)
@@ -124,11 +109,11 @@ async function add(devices: Devices, { body }: FastifyRequest, reply: FastifyRep
     .send(first)
 }
 
-function taken(path: string): Fault {
+function taken(path: string): Issue {
   return { path, message: 'is taken by another device' }
 }
 
-function faultsIn(wanted: NewDevice[], names: Set<string>, isOne: boolean, code: Refusal['code']): Fault[] {
+function issuesIn(wanted: NewDevice[], names: Set<string>, isOne: boolean, code: Refusal['code']): Issue[] {
   const places = wanted.flatMap(({ name }, at) => (names.has(name) ? [isOne ? 'name' : `[${at}].name`] : []))
   return places.map(path => (code === 'NAME_TAKEN' ? taken(path) : { path, message: 'stands here more than once' }))
 }

@@ -2,7 +2,7 @@
  * Takes the readings of devices out of QuestDB, which has no way to delete rows: each row is written again without any
  * metric, and so counts nowhere as a reading. The times remain, under a symbol that no device has any more.
  *
- * An UPDATE would do the same, but QuestDB then gives up the view of the hours, and all hours of the fleet are computed
+ * An UPDATE would do the same, but QuestDB then gives up the hourly view, and all hours of the fleet are computed
  * anew. Rows that replace others make it refresh the hours that they stand in, and no more.
  */
 

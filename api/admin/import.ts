@@ -14,7 +14,7 @@ import type { ImportAnswer } from './import-answer.ts'
 import { decoderOf, feed, knownCodings } from './import-body.ts'
 import type { WriteLateAudit } from './late-audit.ts'
 import { addPath } from './paths.ts'
-import { retryAfterSeconds, sendProblem } from './problem.ts'
+import { sendProblem } from './problem.ts'
 
 export interface ImportOptions {
   ingest: Pick<Ingest, 'append' | 'clockUs'>
@@ -77,25 +77,14 @@ export function mediaTypeOf(request: FastifyRequest): string {
 
 function refuseMediaType(reply: FastifyReply): FastifyReply {
   const detail = `send ${[...formats.keys()].join(' or ')}`
-  return sendProblem(reply.header('connection', 'close'), { status: 415, title: 'unsupported media type', detail })
+  return sendProblem(reply.header('connection', 'close'), 'MEDIA_TYPE_UNSUPPORTED', { detail })
 }
 
 function refuseCoding(reply: FastifyReply): FastifyReply {
   reply.header('connection', 'close').header('accept-encoding', knownCodings)
   const detail = `the content codings are ${knownCodings}`
-  return sendProblem(reply, { status: 415, title: 'unsupported content encoding', detail })
+  return sendProblem(reply, 'CODING_UNSUPPORTED', { detail })
 }
-
-const problems = {
-  BUSY: { status: 503, title: 'too many imports' },
-  CONTENT_UNKNOWN: { status: 400, title: 'unknown content' },
-  HEADER_INVALID: { status: 400, title: 'invalid header' },
-  NO_READINGS: { status: 400, title: 'no readings' },
-  BODY_BROKEN: { status: 400, title: 'broken body' },
-  JOURNAL_FULL: { status: 503, title: 'storage full' },
-  CLOSING: { status: 503, title: 'shutting down' },
-  UNKNOWN: { status: 500, title: 'storage failed' },
-} as const
 
 function answer(reply: FastifyReply, { report, failure }: ImportResult, request: IncomingMessage): FastifyReply {
   const members: ImportAnswer = {
@@ -106,10 +95,9 @@ function answer(reply: FastifyReply, { report, failure }: ImportResult, request:
     ignored_columns: report.ignoredColumns,
   }
   if (failure === undefined) return reply.send(members)
-  const { status, title } = problems[failure.code]
   // A long body that nobody wants any more is not worth the connection.
   if (!request.complete) reply.header('connection', 'close')
-  if (status === 503) reply.header('retry-after', retryAfterSeconds)
   const detail = `${failure.reason}; stored are ${report.accepted} readings, of the lines up to ${report.linesDone}`
-  return sendProblem(reply, { status, title, detail, members: { ...members, lines_done: report.linesDone } })
+  const code = failure.code === 'UNKNOWN' ? 'STORAGE_FAILED' : failure.code
+  return sendProblem(reply, code, { detail, members: { ...members, lines_done: report.linesDone } })
 }

@@ -28,7 +28,7 @@ export function addPath(
     // Told before anything of the body is looked at.
     onRequest: async (_request, reply) => {
       reply.header('allow', allow.join(', ')).header('connection', 'close')
-      return await sendProblem(reply, { status: 405, title: 'method not allowed' })
+      return await sendProblem(reply, 'METHOD_NOT_ALLOWED')
     },
     handler: () => undefined,
   })

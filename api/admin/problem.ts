@@ -2,37 +2,36 @@
 
 import type { FastifyReply } from 'fastify'
 import type { z } from 'zod'
+import type { ErrorEntry } from '../http/errors.ts'
+import { type AdminErrorCode, adminErrors } from './errors.ts'
 
-export interface Fault {
+export interface Issue {
   /** Where in the body or the address: `[3].name`, `page`; empty for the whole. */
   path: string
   message: string
 }
 
-export interface Problem {
-  status: number
-  /** The same for every occurrence; programs tell problems apart by `type`, which is made of it. */
-  title: string
+export interface Occurrence {
   /** This occurrence, for a person. */
-  detail?: string
-  errors?: readonly Fault[]
+  detail?: string | undefined
+  errors?: readonly Issue[] | undefined
   /** Members of this kind of problem alone, such as how far it came (RFC 9457, 3.2). */
-  members?: Readonly<Record<string, unknown>>
+  members?: Readonly<Record<string, unknown>> | undefined
 }
-
-/** In every 503: when it is worth another try. */
-export const retryAfterSeconds = '5'
 
 /** A person mends the first few and tries again; a list of ten thousand helps nobody. */
 const errorsMax = 100
 
-export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
-  const { status, title, detail, errors, members } = problem
+export function sendProblem(reply: FastifyReply, code: AdminErrorCode, occurrence: Occurrence = {}): FastifyReply {
+  const { status, text: title, retryAfterSeconds }: ErrorEntry = adminErrors[code]
+  const { detail, errors, members } = occurrence
+  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
   return reply
     .code(status)
     .header('content-type', 'application/problem+json')
     .send(
       JSON.stringify({
+        // Programs tell problems apart by it.
         type: `urn:barograph:problem:${title.replaceAll(' ', '-')}`,
         title,
         status,
@@ -43,10 +42,14 @@ export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply
     )
 }
 
-/** What a schema has found: 422 in a body, 400 in an address. */
-export function sendInvalid(reply: FastifyReply, status: 400 | 422, error: z.ZodError): FastifyReply {
+/** What a schema has found in a body or in an address. */
+export function sendInvalid(
+  reply: FastifyReply,
+  code: 'QUERY_INVALID' | 'BODY_INVALID',
+  error: z.ZodError,
+): FastifyReply {
   const errors = error.issues.map(issue => ({ path: pathOf(issue.path), message: issue.message }))
-  return sendProblem(reply, { status, title: status === 400 ? 'invalid query' : 'invalid body', errors })
+  return sendProblem(reply, code, { errors })
 }
 
 function pathOf(path: readonly PropertyKey[]): string {

@@ -70,7 +70,7 @@ async function readStatus({ devices, ingest, store, dataDirectory, ownPostgres }
     uptime_s: Math.round(process.uptime()),
     devices: devices.size(),
     questdb: {
-      ...{ kind: questdb.own ? 'own' : 'given', state: questdb.state().state },
+      ...{ kind: questdb.managed ? 'own' : 'given', state: questdb.state().state },
       ...{ reason: questdb.state().reason ?? null, version: versions.questdb ?? null },
       ...{ commit_mode: questdb.commitMode() ?? null, suspended: forwarder.suspended, fault: forwarder.fault ?? null },
     },

@@ -1,6 +1,6 @@
 /**
- * Which of the two routes a path names. The router decodes strictly and bounds the length of an id, the interface
- * does neither, so this family looks at the paths below `/api/v1/` itself.
+ * The two routes as the router is to see them. It decodes strictly and bounds the length of a parameter, where the
+ * interface takes any bytes of any length as an id; so it gets every path below `/api/v1/` in a form that it can read.
  */
 
 import { decodeBytes } from './query-string.ts'
@@ -8,29 +8,32 @@ import { decodeBytes } from './query-string.ts'
 export const apiPrefix = '/api/v1'
 export const listPath = `${apiPrefix}/contentfiles/`
 
-const listPattern = /^\/api\/v1\/contentfiles\/(?:([^/.]+)\/)?$/s
+const listPattern = /^\/api\/v1\/contentfiles(?:\/([^/.]+))?\/?$/s
 
-export type Requested =
-  | { kind: 'list'; query: string }
-  | { kind: 'file'; query: string; id: string }
-  | { kind: 'redirect'; location: string }
-  | { kind: 'unmatched' }
-
-/** Of a path below the prefix with its query, as it was sent. */
-export function readPath(url: string): Requested {
-  const at = url.indexOf('?')
-  const path = at < 0 ? url : url.slice(0, at)
-  const query = at < 0 ? '' : url.slice(at + 1)
-  const decoded = decodeBytes(path)
-  const match = listPattern.exec(decoded)
-  if (match !== null) return match[1] === undefined ? { kind: 'list', query } : { kind: 'file', query, id: match[1] }
-  if (!listPattern.test(`${decoded}/`)) return { kind: 'unmatched' }
-  return { kind: 'redirect', location: encodeRaw(`${path}/${query === '' ? '' : `?${query}`}`) }
+/** Of a path below the prefix, as sent; the address as sent stays in `originalUrl`. What is no route becomes the prefix. */
+export function routedUrl(url: string): string {
+  const match = listPattern.exec(decodeBytes(pathOf(url)))
+  if (match === null) return `${apiPrefix}/`
+  return match[1] === undefined ? listPath : `${listPath}${encodeURIComponent(match[1])}/`
 }
 
-/** What the router is to see instead: for `rewriteUrl`. The address as sent stays in `originalUrl`. */
-export function routedUrl(url: string): string {
-  return url.startsWith(`${apiPrefix}/`) ? `${apiPrefix}/` : url
+/** Where a path without its slash leads; undefined for one that has it. */
+export function slashedUrl(url: string): string | undefined {
+  const path = pathOf(url)
+  if (decodeBytes(path).endsWith('/')) return undefined
+  const query = queryOf(url)
+  return encodeRaw(`${path}/${query === '' ? '' : `?${query}`}`)
+}
+
+/** What stands behind the question mark, as sent. */
+export function queryOf(url: string): string {
+  const at = url.indexOf('?')
+  return at < 0 ? '' : url.slice(at + 1)
+}
+
+function pathOf(url: string): string {
+  const at = url.indexOf('?')
+  return at < 0 ? url : url.slice(0, at)
 }
 
 /** A header holds no bytes beyond ASCII, an address may arrive with some. */

@@ -2,8 +2,9 @@
 
 import { LRUCache } from 'lru-cache'
 import Negotiator from 'negotiator'
-import type { Coding } from '../../query/cache/body.ts'
 
+/** The compressed forms that an answer may go out in. */
+export type Coding = 'gzip' | 'br' | 'zstd'
 export type Form = Coding | 'identity'
 
 /** Of two forms that a client likes the same, the first: gzip is the one that is always ready. */

@@ -1,14 +1,15 @@
 /** What is said to bytes that are no request: the same shape as every other error, or nothing where it could mislead. */
 
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import { type ServerErrorCode, serverErrors } from './errors.ts'
 import { isHeld } from './request-queue.ts'
 
-const answers: Record<string, { line: string; status: string }> = {
-  HPE_HEADER_OVERFLOW: { line: '431 Request Header Fields Too Large', status: 'headers too large' },
-  ERR_HTTP_REQUEST_TIMEOUT: { line: '408 Request Timeout', status: 'timeout' },
+/** By the code of the parser; all others are BAD_REQUEST. */
+const codes: Partial<Record<string, ServerErrorCode>> = {
+  HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE',
+  ERR_HTTP_REQUEST_TIMEOUT: 'TIMEOUT',
 }
-const usual = { line: '400 Bad Request', status: 'bad request' }
 
 /** Node keeps here, under no public name, the oldest request of the connection that has no answer yet. */
 type HttpSocket = Socket & { _httpMessage?: ServerResponse<IncomingMessage> | null }
@@ -22,9 +23,9 @@ export function answerBrokenRequest({ code = '' }: NodeJS.ErrnoException, socket
     socket.destroy()
     return
   }
-  const { line, status } = answers[code] ?? usual
-  const body = JSON.stringify({ status })
-  const head = `HTTP/1.1 ${line}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${body.length}\r\n`
+  const { status, text } = serverErrors[codes[code] ?? 'BAD_REQUEST']
+  const body = JSON.stringify({ status: text })
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${body.length}\r\n`
   socket.write(`${head}connection: close\r\n\r\n${body}`)
   socket.destroySoon()
 }

@@ -1,61 +1,19 @@
 /** `/health/live` and `/health/ready`: short, and never an expensive check, because probes come every few seconds. */
 
 import type { FastifyInstance } from 'fastify'
-import type { IngestStatus } from '../../ingest/ingest.ts'
-import { refuseOtherMethods } from './other-methods.ts'
-
-export interface HealthOptions {
-  ingest: () => IngestStatus
-  questdb: () => { state: 'starting' | 'up' | 'away'; reason?: string }
-  postgres: () => string | undefined
-  /** Why clients may not get a connection. */
-  connections: () => string | undefined
-  isStopping: () => boolean
-}
+import { addMethodNotAllowed } from './method-not-allowed.ts'
 
 /** `ok`: all is well. `degraded`: readings are taken, something else is not right. `unavailable`: none can be taken. */
-type Readiness = { status: 'ok' } | { status: 'degraded' | 'unavailable'; reasons: string[] }
+export type Readiness = { status: 'ok' } | { status: 'degraded' | 'unavailable'; reasons: string[] }
 
-/** Beyond this, what dashboards show is old. */
-const lagSecondsMax = 60
-
-export function registerHealth(app: FastifyInstance, options: HealthOptions): void {
-  for (const url of ['/health/live', '/health/ready']) refuseOtherMethods(app, url, ['GET', 'HEAD'])
+export function registerHealth(app: FastifyInstance, readiness: () => Readiness): void {
+  for (const url of ['/health/live', '/health/ready']) addMethodNotAllowed(app, url, ['GET', 'HEAD'])
   app.get('/health/live', (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'ok' }))
   app.get('/health/ready', (_request, reply) => {
-    const readiness = readinessOf(options)
+    const current = readiness()
     return reply
-      .code(readiness.status === 'unavailable' ? 503 : 200)
+      .code(current.status === 'unavailable' ? 503 : 200)
       .header('cache-control', 'no-store')
-      .send(readiness)
+      .send(current)
   })
-}
-
-function readinessOf({ ingest, questdb, postgres, connections, isStopping }: HealthOptions): Readiness {
-  const { journal, forwarder, lag, clock } = ingest()
-  const reasons: string[] = []
-  if (isStopping()) reasons.push('the service is stopping')
-  if (journal.fault !== undefined) reasons.push(journal.fault)
-  if (reasons.length > 0) return { status: 'unavailable', reasons }
-  if (forwarder.suspended) reasons.push('QuestDB has suspended the table')
-  if (lag.seconds > lagSecondsMax) reasons.push(`readings wait ${Math.round(lag.seconds)} s until queries show them`)
-  if (clock.aheadSeconds > 0) reasons.push(aheadText(clock.aheadSeconds))
-  if (forwarder.damagedBytes + journal.tornBytes > 0) reasons.push('the journal was damaged; see its quarantine files')
-  const faults = [questdbFault(questdb(), forwarder.fault), forwarder.fileFault, postgres(), connections()]
-  reasons.push(...faults.filter(fault => fault !== undefined))
-  return reasons.length === 0 ? { status: 'ok' } : { status: 'degraded', reasons }
-}
-
-function questdbFault(
-  { state, reason }: ReturnType<HealthOptions['questdb']>,
-  forwarderFault: string | undefined,
-): string | undefined {
-  if (state !== 'up') return reason ?? (state === 'starting' ? 'QuestDB is starting' : 'QuestDB is away')
-  return forwarderFault === undefined ? undefined : `no readings go to QuestDB: ${forwarderFault}`
-}
-
-/** Until the clock has passed it: nobody can tell from here whether the clock was wrong before or is wrong now. */
-function aheadText(seconds: number): string {
-  const what = `the newest stored reading lies ${Math.ceil(seconds)} s ahead of the clock`
-  return `${what}, which was wrong before or is wrong now`
 }

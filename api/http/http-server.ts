@@ -7,7 +7,7 @@ import type { Certificate } from './certificate.ts'
 import type { Connections } from './connections.ts'
 import { createDeadlines } from './deadlines.ts'
 import { createLingeringClose } from './lingering-close.ts'
-import { messageFaultOf, refuseMessage } from './message-fault.ts'
+import { messageErrorOf, refuseMessage } from './message-error.ts'
 import { queueRequests } from './request-queue.ts'
 
 export interface HttpServerOptions {
@@ -47,9 +47,9 @@ export function createHttpServers({ tls, connections }: HttpServerOptions): Http
 
   function start(handle: RequestListener): RequestListener {
     return (request, response) => {
-      const fault = messageFaultOf(request)
-      if (fault === undefined) handle(request, response)
-      else refuseMessage(response, fault)
+      const error = messageErrorOf(request)
+      if (error === undefined) handle(request, response)
+      else refuseMessage(response, error)
     }
   }
 

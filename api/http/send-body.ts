@@ -1,20 +1,29 @@
 /** Sends a finished body in the form that the client likes best, or says that the client has it already. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Body } from '../../query/cache/body.ts'
-import type { Query } from '../../query/query.ts'
-import { acceptedForms, type Form } from './accept-encoding.ts'
+import { acceptedForms, type Coding, type Form } from './accept-encoding.ts'
 
 const jsonType = 'application/json; charset=utf-8'
 const plainOnly: readonly Form[] = ['identity']
 
+export interface SendableBody {
+  readonly bytes: Buffer
+  /** Of the compressed forms that are ready; none where the body is too short to gain by them. */
+  readonly coded: { readonly size: number }
+  /** The tag of each form. */
+  readonly etags: Readonly<Record<Form, string>>
+}
+
+/** A compressed form of a body; undefined when too many are being made just now. */
+export type Encode<Body> = (body: Body, coding: Coding) => Buffer | Promise<Buffer> | undefined
+
 /** The reply is sent when this returns, or when its promise is kept. */
-export function sendBody(
+export function sendBody<Body extends SendableBody>(
   request: FastifyRequest,
   reply: FastifyReply,
   body: Body,
   maxAgeSeconds: number,
-  coded: Query['coded'],
+  encode: Encode<Body>,
 ): FastifyReply | Promise<FastifyReply> {
   const { headers } = request
   reply.header('vary', 'accept-encoding')
@@ -27,7 +36,7 @@ export function sendBody(
     if (isAmong(etag, known)) return reply.code(304).header('etag', etag).send()
   }
   for (const form of forms) {
-    const bytes = form === 'identity' ? body.bytes : coded(body, form)
+    const bytes = form === 'identity' ? body.bytes : encode(body, form)
     if (bytes === undefined) continue
     if (bytes instanceof Promise) return bytes.then(made => sendForm(reply, body, form, made))
     return sendForm(reply, body, form, bytes)
@@ -36,7 +45,7 @@ export function sendBody(
 }
 
 /** Bytes of a known length go out whole, so that clients of HTTP/1.0 and those that cannot read chunks are served too. */
-function sendForm(reply: FastifyReply, body: Body, form: Form, bytes: Buffer): FastifyReply {
+function sendForm(reply: FastifyReply, body: SendableBody, form: Form, bytes: Buffer): FastifyReply {
   reply.header('content-type', jsonType)
   reply.header('etag', body.etags[form])
   if (form !== 'identity') reply.header('content-encoding', form)

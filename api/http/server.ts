@@ -2,46 +2,47 @@
 
 import { METHODS } from 'node:http'
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
-import { adminPrefix, type PathRefusal } from '../admin/admin.ts'
+import type { Log } from '../../store/log.ts'
 import type { Config } from '../config.ts'
-import { routedUrl } from '../content-files/requested-path.ts'
-import { type LoggerOptions, registerLogger } from '../logger/logger.ts'
 import { readCertificate } from './certificate.ts'
 import type { Connections } from './connections.ts'
-import { type HealthOptions, registerHealth } from './health.ts'
+import { errorCodeOf, sendServerError } from './errors.ts'
+import { type Readiness, registerHealth } from './health.ts'
 import { createHttpServers } from './http-server.ts'
-import type { Metrics } from './metrics.ts'
+import { createFamilyFinder, type RouteFamily } from './route-family.ts'
 import { boundSending } from './send-budget.ts'
 
 export interface ServerOptions {
   config: Pick<Config, 'TLS_CERT' | 'TLS_KEY' | 'TRUST_PROXY' | 'CACHE_BYTES_MAX'>
   connections: Connections
-  health: HealthOptions
-  metrics: Metrics
-  logger: LoggerOptions
-  admin: {
-    /** Registers the admin API on the scope that it is given. */
-    register: (app: FastifyInstance) => void
-    refusePath: PathRefusal
-  }
-  contentFiles: (app: FastifyInstance) => void
+  readiness: () => Readiness
+  /** Measures all requests, and is a route. */
+  metrics: { register(app: FastifyInstance): void }
+  families: readonly RouteFamily[]
+  log: Log
 }
 
 /** Names may have 64 characters, each of up to four bytes, each byte three characters of a path. */
 const parameterLengthMax = 64 * 4 * 3
 
 export function createServer(options: ServerOptions): FastifyInstance {
-  const { config, connections, health, metrics, logger, admin, contentFiles } = options
+  const { config, connections, readiness, metrics, families, log } = options
   const tls = readCertificate(config)
   const servers = createHttpServers({ tls, connections })
+  const familyOf = createFamilyFinder(families)
   const app = fastify({
     serverFactory: servers.create,
     // For the address that is told; the factory has its own.
     ...(tls === undefined ? {} : { https: tls }),
     trustProxy: config.TRUST_PROXY ?? false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: parameterLengthMax },
-    rewriteUrl: ({ url = '/' }) => routedUrl(url),
-    frameworkErrors: (error, request, reply) => refusePath(error, request, reply, admin.refusePath),
+    rewriteUrl: ({ url = '/' }) => familyOf(url)?.routedUrl?.(url) ?? url,
+    // A path that cannot be decoded, or is too long.
+    frameworkErrors: (error, request, reply) => {
+      const code = error.statusCode ?? 400
+      const refusePath = familyOf(request.url)?.refusePath ?? sendPathRefusal
+      refusePath(request, reply, code)
+    },
     // Every server has a handler of its own, also those that the framework makes beside the first.
     clientErrorHandler: () => undefined,
     // Each family answers for itself while the service stops, in its own shape.
@@ -56,16 +57,41 @@ export function createServer(options: ServerOptions): FastifyInstance {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   boundSending(app, { bytesMax: config.CACHE_BYTES_MAX, nowMs: () => performance.now() })
-  registerHealth(app, health)
+  answerErrors(app, log)
+  registerHealth(app, readiness)
   metrics.register(app)
-  registerLogger(app, logger)
-  admin.register(app)
-  contentFiles(app)
+  for (const { prefix, register } of families) {
+    app.register(
+      (scope, _options, done) => {
+        register(scope)
+        done()
+      },
+      { prefix },
+    )
+  }
+  closeWith(app, connections, servers)
+  return app
+}
+
+/** For the server's own routes, and for families without a handler of theirs. */
+function answerErrors(app: FastifyInstance, log: Log): void {
+  app.setErrorHandler((error: FastifyError, _request, reply) => {
+    const code = errorCodeOf(error)
+    if (code === 'INTERNAL') log.error({ err: error }, 'a request failed')
+    return sendServerError(reply, code)
+  })
   app.setNotFoundHandler(({ headers }, reply) => {
     const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
     if (hasBody) reply.header('connection', 'close')
-    return reply.code(404).send({ status: 'not found' })
+    return sendServerError(reply, 'NOT_FOUND')
   })
+}
+
+function sendPathRefusal(_request: FastifyRequest, reply: FastifyReply, code: number): void {
+  sendServerError(reply, code === 414 ? 'URI_TOO_LONG' : 'BAD_REQUEST')
+}
+
+function closeWith(app: FastifyInstance, connections: Connections, servers: { close(): void }): void {
   app.addHook('preClose', done => {
     connections.closeAll()
     done()
@@ -74,13 +100,4 @@ export function createServer(options: ServerOptions): FastifyInstance {
     servers.close()
     done()
   })
-  return app
-}
-
-/** A path that cannot be decoded, or is too long, reaches no family. */
-function refusePath(error: FastifyError, request: FastifyRequest, reply: FastifyReply, inAdmin: PathRefusal): void {
-  const code = error.statusCode ?? 400
-  const status = code === 414 ? 'uri too long' : 'bad request'
-  if (request.url.startsWith(`${adminPrefix}/`)) inAdmin(request, reply, { status: code, title: status })
-  else reply.code(code).send({ status })
 }

@@ -6,7 +6,7 @@ import type { Devices } from '../../auth/devices/devices.ts'
 import type { AnalysedDevice } from '../../query/analysed-device.ts'
 import type { Answer } from '../../query/cache/body.ts'
 import type { Query } from '../../query/query.ts'
-import { allowAnyOrigin } from '../http/any-origin.ts'
+import { addCorsHeaders } from '../http/cors.ts'
 import {
   CompareParameters,
   DailyParameters,
@@ -14,17 +14,8 @@ import {
   NoParameters,
   StatsParameters,
 } from './analysis-parameters.ts'
-import {
-  addRead,
-  give,
-  invalid,
-  leavingOf,
-  type Refusal,
-  refusalOf,
-  refuse,
-  type Sent,
-  unknown,
-} from './read-answers.ts'
+import type { LoggerErrorCode } from './errors.ts'
+import { addRead, give, leavingOf, refuse, type Sent } from './read-answers.ts'
 
 export interface AnalysesOptions {
   query: Pick<Query, 'compare' | 'detail' | 'stats' | 'daily' | 'past' | 'coded'>
@@ -34,18 +25,13 @@ export interface AnalysesOptions {
 type AnyRequest = FastifyRequest<{ Params: { device: string } }>
 type Given = Answer | Promise<Answer>
 
-const fewerDays: Refusal = {
-  code: refusalOf.TOO_LARGE.code,
-  status: `${refusalOf.TOO_LARGE.status}: ask for fewer days with ?days=`,
-}
-
 export function registerAnalyses(app: FastifyInstance, { query, devices }: AnalysesOptions): void {
   function compare(request: FastifyRequest, reply: FastifyReply): Sent {
     const parameters = CompareParameters.safeParse(request.query)
     if (!parameters.success) return refuseParameters(reply, parameters.error)
     const { a: nameOfA, b: nameOfB, preset, t: withTimes } = parameters.data
     const [a, b] = [devices.get(nameOfA), devices.get(nameOfB)]
-    if (a === undefined || b === undefined) return refuse(reply, unknown)
+    if (a === undefined || b === undefined) return refuse(reply, 'DEVICE_UNKNOWN')
     return give(request, reply, query.compare(a, b, { preset, withTimes }, leavingOf(reply)), query.coded)
   }
 
@@ -54,19 +40,19 @@ export function registerAnalyses(app: FastifyInstance, { query, devices }: Analy
     name: string,
     shape: z.ZodType<Parameters>,
     ask: (device: AnalysedDevice, parameters: Parameters, client: AbortSignal) => Given,
-    tooLarge?: Refusal,
+    tooLarge?: LoggerErrorCode,
   ): void {
-    addRead(app, `/api/${name}/:device`, (request: AnyRequest, reply) => {
+    addRead(app, `/${name}/:device`, (request: AnyRequest, reply) => {
       const device = devices.get(request.params.device)
-      if (device === undefined) return refuse(reply, unknown)
+      if (device === undefined) return refuse(reply, 'DEVICE_UNKNOWN')
       const parameters = shape.safeParse(request.query)
       if (!parameters.success) return refuseParameters(reply, parameters.error)
       return give(request, reply, ask(device, parameters.data, leavingOf(reply)), query.coded, tooLarge)
     })
   }
 
-  allowAnyOrigin(app)
-  addRead(app, '/api/compare_data', compare)
+  addCorsHeaders(app)
+  addRead(app, '/compare_data', compare)
   addAnalysis('detail_data', DetailParameters, (device, { points, t }, client) =>
     query.detail(device, { points, withTimes: t }, client),
   )
@@ -74,17 +60,17 @@ export function registerAnalyses(app: FastifyInstance, { query, devices }: Analy
     'stats_data',
     StatsParameters,
     (device, { days, step }, client) => query.stats(device, { days, stepSeconds: step }, client),
-    fewerDays,
+    'TOO_MANY_DAYS',
   )
   addAnalysis(
     'daily_summary',
     DailyParameters,
     (device, { days }, client) => query.daily(device, { days }, client),
-    fewerDays,
+    'TOO_MANY_DAYS',
   )
   addAnalysis('past_window_data', NoParameters, (device, _parameters, client) => query.past(device, client))
 }
 
 function refuseParameters(reply: FastifyReply, { issues }: z.ZodError): FastifyReply {
-  return refuse(reply, invalid(issues[0]?.message ?? 'a parameter is invalid'))
+  return refuse(reply, 'PARAMETER_INVALID', issues[0]?.message)
 }

@@ -7,19 +7,20 @@ import { type Fields, unknownNames } from '../../ingest/field-names.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import type { Outcome } from '../../ingest/journal/journal.ts'
 import type { ReadingCheck } from '../../ingest/reading.ts'
+import { createAuthRateLimit } from '../http/auth-rate-limit.ts'
 import { readBasicCredentials } from '../http/basic-credentials.ts'
-import { createFailedAttempts } from '../http/failed-attempts.ts'
 import { addJsonBody } from '../http/json-body.ts'
-import type { IngestMeter, RejectionReason } from '../http/metrics.ts'
-import { refuseOtherMethods } from '../http/other-methods.ts'
+import { addMethodNotAllowed } from '../http/method-not-allowed.ts'
 import { allowNext } from '../http/request-queue.ts'
 import { type Bucket, createBucket, type Rate, takeToken } from '../http/token-bucket.ts'
+import { type LoggerErrorCode, sendError } from './errors.ts'
+import type { ReadingMeter, RejectionReason } from './reading-meter.ts'
 
 export interface LogOptions {
   devices: Pick<Devices, 'authenticate' | 'get' | 'seen'>
   ingest: Pick<Ingest, 'accept'>
   check: ReadingCheck
-  meter: IngestMeter
+  meter: ReadingMeter
   nowMs: () => number
   deviceRate: Rate
   failedAttemptsPerMinute: number
@@ -33,20 +34,15 @@ declare module 'fastify' {
 }
 
 const bodyBytesMax = 64 * 1024
-const retryAfterSeconds = '5'
 const success = '{"status":"success"}'
 
-const isNoObject = { status: 'invalid json' }
-const isBatch = {
-  ...isNoObject,
-  detail: 'one reading a request; batches go to POST /api/admin/import, or through barograph import',
-}
+const batchDetail = 'one reading a request; batches go to POST /api/admin/import, or through barograph import'
 
-const refusals = {
-  full: { code: 503, body: { status: 'storage full' } },
-  closing: { code: 503, body: { status: 'shutting down' } },
-  unknown: { code: 500, body: { status: 'storage failed' } },
-} satisfies Record<Exclude<Outcome, 'stored'>, { code: number; body: object }>
+const outcomeErrors = {
+  full: 'STORAGE_FULL',
+  closing: 'CLOSING',
+  unknown: 'STORAGE_FAILED',
+} as const satisfies Record<Exclude<Outcome, 'stored'>, LoggerErrorCode>
 
 const brokenBodies: Partial<Record<number, RejectionReason>> = {
   400: 'invalid',
@@ -57,8 +53,8 @@ const brokenBodies: Partial<Record<number, RejectionReason>> = {
 
 export function registerLog(app: FastifyInstance, options: LogOptions): void {
   const { devices, ingest, check, meter, nowMs, deviceRate } = options
-  const failedAttempts = createFailedAttempts(options.failedAttemptsPerMinute, nowMs)
-  const hasShare = createShares(deviceRate, nowMs)
+  const authRateLimit = createAuthRateLimit(options.failedAttemptsPerMinute, nowMs)
+  const withinRateLimit = createRateLimit(deviceRate, nowMs)
   addJsonBody(app)
   app.decorateRequest('device', null)
   countBrokenBodies(app, meter)
@@ -74,8 +70,8 @@ export function registerLog(app: FastifyInstance, options: LogOptions): void {
     }
     // The body stays unread, so the connection cannot be used again.
     reply.header('connection', 'close')
-    if (failedAttempts.isTooMany(request.ip)) {
-      refuse(reply, 429, { status: 'too many failed attempts' }, 'throttled')
+    if (authRateLimit.isExceeded(request.ip)) {
+      refuse(reply, 'throttled', 'TOO_MANY_ATTEMPTS')
     } else {
       refuseCredentials(reply)
     }
@@ -83,29 +79,32 @@ export function registerLog(app: FastifyInstance, options: LogOptions): void {
 
   function refuseCredentials(reply: FastifyReply): FastifyReply {
     reply.header('www-authenticate', 'Basic realm="logger", charset="UTF-8"')
-    return refuse(reply, 401, { status: 'unauthorized' }, 'unauthorized')
+    return refuse(reply, 'unauthorized', 'UNAUTHORIZED')
   }
 
-  function refuse(reply: FastifyReply, code: number, body: object, reason: RejectionReason): FastifyReply {
+  function refuse(
+    reply: FastifyReply,
+    reason: RejectionReason,
+    code: LoggerErrorCode,
+    members: object = {},
+  ): FastifyReply {
     meter.rejected(reason)
-    if (code === 429 || code === 503) reply.header('retry-after', retryAfterSeconds)
-    return reply.code(code).send(body)
+    return sendError(reply, code, members)
   }
 
   /** Why this device may not log this; undefined when it may. */
-  function refusalOf(device: Device, body: Fields): [number, object, RejectionReason] | undefined {
+  function refusalOf(device: Device, body: Fields): [RejectionReason, LoggerErrorCode, object?] | undefined {
     const name = body['device']
     if (typeof name !== 'string') {
       const reason = name === undefined ? 'is required' : 'must be a string'
-      return [400, { status: 'invalid payload', errors: { device: reason } }, 'invalid']
+      return ['invalid', 'PAYLOAD_INVALID', { errors: { device: reason } }]
     }
     if (name !== device.name && name.normalize('NFC') !== device.name) {
-      return [403, { status: 'device mismatch' }, 'mismatch']
+      return ['mismatch', 'DEVICE_MISMATCH']
     }
-    // 401 would say for good what may not be so: a client sends again what got a 503.
-    if (device.suspended) return [503, { status: 'device is being changed' }, 'suspended']
-    if (!device.log_switch) return [403, { status: 'logging disabled' }, 'disabled']
-    return hasShare(device) ? undefined : [429, { status: 'too many readings' }, 'throttled']
+    if (device.suspended) return ['suspended', 'DEVICE_SUSPENDED']
+    if (!device.log_switch) return ['disabled', 'LOGGING_DISABLED']
+    return withinRateLimit(device) ? undefined : ['throttled', 'TOO_MANY_READINGS']
   }
 
   async function log(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -114,26 +113,28 @@ export function registerLog(app: FastifyInstance, options: LogOptions): void {
     const { body } = request
     // It may have been removed while the body came in.
     if (devices.get(device.name) !== device) return refuseCredentials(reply)
-    if (!isFields(body)) return refuse(reply, 400, Array.isArray(body) ? isBatch : isNoObject, 'invalid')
+    if (!isFields(body)) {
+      return refuse(reply, 'invalid', 'JSON_INVALID', Array.isArray(body) ? { detail: batchDetail } : {})
+    }
     const refusal = refusalOf(device, body)
     if (refusal !== undefined) return refuse(reply, ...refusal)
     const checked = check(body, device.battery, nowMs())
-    if (!checked.ok) return refuse(reply, 400, { status: 'invalid payload', errors: checked.errors }, 'invalid')
+    if (!checked.ok) return refuse(reply, 'invalid', 'PAYLOAD_INVALID', { errors: checked.errors })
     const accepted = ingest.accept(device, checked.reading)
     allowNext(reply.raw)
     const outcome = await accepted
-    if (outcome !== 'stored') return refuse(reply, refusals[outcome].code, refusals[outcome].body, outcome)
+    if (outcome !== 'stored') return refuse(reply, outcome, outcomeErrors[outcome])
     devices.seen(device, nowMs())
     meter.stored(performance.now() - startedMs)
     return reply.type('application/json; charset=utf-8').send(successOf(body))
   }
 
-  app.route({ method: 'PUT', url: '/api/log', bodyLimit: bodyBytesMax, onRequest: authenticate, handler: log })
-  refuseOtherMethods(app, '/api/log', ['PUT'])
+  app.route({ method: 'PUT', url: '/log', bodyLimit: bodyBytesMax, onRequest: authenticate, handler: log })
+  addMethodNotAllowed(app, '/log', ['PUT'])
 }
 
 /** Whether a device may have one more reading. */
-function createShares(rate: Rate, nowMs: () => number): (device: Device) => boolean {
+function createRateLimit(rate: Rate, nowMs: () => number): (device: Device) => boolean {
   const buckets = new WeakMap<Device, Bucket>()
   return device => {
     let bucket = buckets.get(device)
@@ -146,7 +147,7 @@ function createShares(rate: Rate, nowMs: () => number): (device: Device) => bool
 }
 
 /** Those that the framework and the reader of JSON refuse. */
-function countBrokenBodies(app: FastifyInstance, meter: IngestMeter): void {
+function countBrokenBodies(app: FastifyInstance, meter: ReadingMeter): void {
   app.addHook('onError', (_request, _reply, { statusCode }, done) => {
     meter.rejected(brokenBodies[statusCode ?? 500] ?? 'unknown')
     done()

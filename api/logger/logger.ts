@@ -2,7 +2,10 @@
 
 import type { FastifyError, FastifyInstance } from 'fastify'
 import type { Log } from '../../store/log.ts'
+import { errorCodeOf, leavesBodyUnread } from '../http/errors.ts'
+import type { RouteFamily } from '../http/route-family.ts'
 import { type AnalysesOptions, registerAnalyses } from './analyses.ts'
+import { sendError } from './errors.ts'
 import { type LogOptions, registerLog } from './log.ts'
 import { type ReadsOptions, registerReads } from './reads.ts'
 
@@ -12,38 +15,34 @@ export interface LoggerOptions {
   reads: ReadsOptions & AnalysesOptions
 }
 
-/** What the framework finds wrong before a route is reached, in our words. */
-const statusTexts: Record<number, string> = {
-  400: 'invalid json',
-  404: 'not found',
-  408: 'timeout',
-  413: 'payload too large',
-  414: 'uri too long',
-  415: 'unsupported media type',
-  503: 'too many large answers at once',
-}
-
 const mediaTypeDetail = 'send Content-Type: application/json, and no Content-Encoding'
 
-export function registerLogger(app: FastifyInstance, { log, ingest, reads }: LoggerOptions): void {
-  app.setErrorHandler((error: FastifyError, _request, reply) => {
-    const code = error.statusCode ?? 500
-    if (code >= 500 && code !== 503) log.error({ err: error }, 'a request of the logger API failed')
-    // Something of the body may be unread.
-    if (code === 408 || code === 413 || code === 415) reply.header('connection', 'close')
-    const status = statusTexts[code] ?? (code >= 500 ? 'internal error' : 'bad request')
-    return reply.code(code).send(code === 415 ? { status, detail: mediaTypeDetail } : { status })
-  })
+export function loggerFamily({ log, ingest, reads }: LoggerOptions): RouteFamily {
   // Each in a scope of its own, for they differ in what they take and in whom they let read.
-  const families = [
+  const groups = [
     (scope: FastifyInstance) => registerLog(scope, ingest),
     (scope: FastifyInstance) => registerReads(scope, reads),
     (scope: FastifyInstance) => registerAnalyses(scope, reads),
   ]
-  for (const register of families) {
-    app.register((scope, _options, done) => {
-      register(scope)
-      done()
-    })
+  return {
+    prefix: '/api',
+    register(app) {
+      answerErrors(app, log)
+      for (const register of groups) {
+        app.register((scope, _options, done) => {
+          register(scope)
+          done()
+        })
+      }
+    },
   }
+}
+
+function answerErrors(app: FastifyInstance, log: Log): void {
+  app.setErrorHandler((error: FastifyError, _request, reply) => {
+    const code = errorCodeOf(error)
+    if (code === 'INTERNAL') log.error({ err: error }, 'a request of the logger API failed')
+    if (leavesBodyUnread(code)) reply.header('connection', 'close')
+    return sendError(reply, code, code === 'MEDIA_TYPE_UNSUPPORTED' ? { detail: mediaTypeDetail } : {})
+  })
 }

@@ -5,21 +5,14 @@ import type { Devices } from '../../auth/devices/devices.ts'
 import { bodyOf } from '../../query/cache/body.ts'
 import { encodeBody } from '../../query/cache/encode-body.ts'
 import type { Query } from '../../query/query.ts'
-import { allowAnyOrigin } from '../http/any-origin.ts'
+import { addCorsHeaders } from '../http/cors.ts'
 import { sendBody } from '../http/send-body.ts'
-import { devicesMax, readDevices, readHours } from './latest-parameters.ts'
-import { addRead, give, invalid, leavingOf, type Refusal, refuse, type Sent, unknown } from './read-answers.ts'
+import { readDevices, readHours } from './latest-parameters.ts'
+import { addRead, give, leavingOf, refuse, type Sent } from './read-answers.ts'
 
 export interface ReadsOptions {
   query: Pick<Query, 'latestAll' | 'latestOf' | 'day' | 'coded'>
   devices: Pick<Devices, 'get' | 'active'>
-}
-
-const hourInvalid = invalid('hour must be a whole number from 1 to 72')
-const devicesInvalid = invalid(`devices must name 1 to ${devicesMax} devices`)
-const latestTooLarge: Refusal = {
-  code: 413,
-  status: `too many readings for one answer: name up to ${devicesMax} devices with ?devices=a,b`,
 }
 
 /** What a device is changes seldom, and nobody is hurt by seeing it a little later. */
@@ -34,32 +27,33 @@ export function registerReads(app: FastifyInstance, { query, devices }: ReadsOpt
 
   function latest(request: LatestRequest, reply: FastifyReply): Sent {
     const hours = readHours(request.params.hour)
-    if (hours === undefined) return refuse(reply, hourInvalid)
+    if (hours === undefined) return refuse(reply, 'HOUR_INVALID')
     const names = request.query.devices
-    if (names === undefined) return give(request, reply, query.latestAll(hours, active), query.coded, latestTooLarge)
+    if (names === undefined)
+      return give(request, reply, query.latestAll(hours, active), query.coded, 'TOO_MANY_DEVICES')
     const asked = readDevices(names, name => devices.get(name))
-    if (!asked.ok) return refuse(reply, asked.code === 'DEVICE_UNKNOWN' ? unknown : devicesInvalid)
+    if (!asked.ok) return refuse(reply, asked.code)
     const answer = query.latestOf(hours, asked.devices, leavingOf(reply))
-    return give(request, reply, answer, query.coded, latestTooLarge)
+    return give(request, reply, answer, query.coded, 'TOO_MANY_DEVICES')
   }
 
   function day(request: DayRequest, reply: FastifyReply): Sent {
     const device = devices.get(request.params.device)
-    if (device === undefined) return refuse(reply, unknown)
+    if (device === undefined) return refuse(reply, 'DEVICE_UNKNOWN')
     return give(request, reply, query.day(device, request.params.date, leavingOf(reply)), query.coded)
   }
 
   function device(request: DeviceRequest, reply: FastifyReply): Sent {
     const device = devices.get(request.params.name)
-    if (device === undefined) return refuse(reply, unknown)
+    if (device === undefined) return refuse(reply, 'DEVICE_UNKNOWN')
     const { location_short, location_desc, log_switch, battery } = device
     const text = JSON.stringify({ location_short, location_desc, log_switch, battery })
     const body = bodyOf(encodeBody(new TextEncoder().encode(text)))
     return sendBody(request, reply, body, deviceMaxAgeSeconds, query.coded)
   }
 
-  allowAnyOrigin(app)
-  addRead(app, '/api/latest/all/:hour', latest)
-  addRead(app, '/api/data/day/:device/:date', day)
-  addRead(app, '/api/device/:name', device)
+  addCorsHeaders(app)
+  addRead(app, '/latest/all/:hour', latest)
+  addRead(app, '/data/day/:device/:date', day)
+  addRead(app, '/device/:name', device)
 }

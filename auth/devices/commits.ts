@@ -32,7 +32,7 @@ export interface CommitOptions {
 export interface Commits {
   /** One change at a time, so that memory changes in the order of the commits. `names` are those that it gives away. */
   exclusively<Value>(names: readonly string[], work: () => Promise<Changed<Value>>): Promise<Changed<Value>>
-  /** Makes a change in PostgreSQL, while the mutex is held. `revokes` are the records that let nobody in any more after it. */
+  /** Makes a change in PostgreSQL, while the mutex is held. `revokes` are the records whose credentials it ends. */
   transact<Result>(
     work: (transaction: Transaction) => Promise<Result>,
     revokes?: readonly DeviceRecord[],
@@ -106,7 +106,7 @@ export function createCommits({ pool, memory, mutex, reconciler, stepMs, failed 
     },
     applyRow: (record, row, answer) => {
       if (row === undefined) {
-        // PostgreSQL no longer has it, so nobody may come in with it.
+        // PostgreSQL no longer has it, so its credentials are no longer valid.
         memory.remove(record.number)
         return unknownDevice
       }

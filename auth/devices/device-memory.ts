@@ -1,4 +1,4 @@
-/** All devices in memory, by name for those who come in and in the order of names for those who look. */
+/** All devices in memory, by name for authentication and in the order of names for lists. */
 
 import { DeviceRecord, type DeviceRow } from './device-record.ts'
 

@@ -36,7 +36,7 @@ export class DeviceRecord implements Device {
   altitude_m: number | null = null
   expected_interval_s: number | null = null
   owner: string | null = null
-  /** 0 for a device that has never been heard of. */
+  /** 0 for a device that has never been seen. */
   lastSeenMs: number
   /** True while `lastSeenMs` is newer than what PostgreSQL knows. */
   seenUnsaved = false

@@ -174,7 +174,7 @@ export function markRemoved(database: Transaction, number: number, by: string, n
   return update(database, { number, by, action: 'device.remove', details: {} }, set, [nowMs])
 }
 
-/** Notes when devices were last heard of. This is no change of the record, so it has no sequence number and no audit row. */
+/** Saves when devices were last seen. This is no change of the record, so it has no sequence number and no audit row. */
 export async function saveLastSeen(database: Database, numbers: number[], timesMs: number[]): Promise<void> {
   const text = `UPDATE devices SET last_seen = greatest(last_seen, to_timestamp(seen.ms / 1000))
     FROM unnest($1::int[], $2::float8[]) AS seen (number, ms) WHERE devices.number = seen.number`

@@ -1,5 +1,5 @@
 /**
- * The registry of devices. All of it is in memory, so that a reading is let in without a question to PostgreSQL; a
+ * The registry of devices. All of it is in memory, so that a reading is authenticated without a query to PostgreSQL; a
  * change is committed there first and then made in memory, before its call is answered.
  */
 
@@ -22,7 +22,7 @@ export interface Devices extends DeviceChanges {
   get(name: string): Device | undefined
   /** From memory, with the same work for a name that nobody has. */
   authenticate(name: string, password: string): Device | undefined
-  /** Notes that the device was heard of; PostgreSQL learns of it later, in a batch. */
+  /** Updates when the device was last seen; PostgreSQL gets it later, in a batch. */
   seen(device: Pick<Device, 'number'>, timeMs: number): void
   /** Those with `log_switch`, in the order of names; the same array until something changes. */
   active(): readonly Device[]
@@ -44,7 +44,7 @@ export interface DevicesOptions {
   /** How long an old password stays good beside a new one. */
   graceMs: number
   devicesMax?: number
-  /** How often it is saved when devices were last heard of. */
+  /** How often last-seen times are saved. */
   flushMs?: number
   /** How long PostgreSQL may take for each step of a change; a healthy one takes some milliseconds. */
   stepMs?: number
@@ -107,7 +107,7 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
     close: async () => {
       reconciler.close()
       await mutex.idle()
-      // What a frozen PostgreSQL is not told now it never learns, which is better than a stop that hangs.
+      // What a frozen PostgreSQL does not take now is lost, which is better than a stop that hangs.
       await Promise.race([lastSeen.close(), sleep(closeMsMax, undefined, { ref: false })])
     },
   }

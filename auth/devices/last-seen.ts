@@ -1,4 +1,4 @@
-/** Remembers when each device was last heard of, and tells PostgreSQL in batches instead of at every reading. */
+/** Tracks when each device was last seen, and saves it in PostgreSQL in batches instead of at every reading. */
 
 import type { DeviceRecord } from './device-record.ts'
 
@@ -10,14 +10,14 @@ export interface LastSeen {
 
 export interface LastSeenOptions {
   save: (numbers: number[], timesMs: number[]) => Promise<void>
-  /** Tells of a batch that could not be saved; it is tried again with the next. */
+  /** Reports a batch that could not be saved; it is retried with the next. */
   failed: (error: unknown) => void
   flushMs: number
   batchMax: number
 }
 
 export function createLastSeen({ save, failed, flushMs, batchMax }: LastSeenOptions): LastSeen {
-  // Bounded by the number of devices: a device stands here once, however often it is heard of.
+  // Bounded by the number of devices: a device stands here once, however often it is seen.
   let unsaved: DeviceRecord[] = []
   let running: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined
@@ -63,7 +63,7 @@ export function createLastSeen({ save, failed, flushMs, batchMax }: LastSeenOpti
     )
     for (const [at, record] of batch.entries()) {
       record.seenUnsaved = false
-      // Heard of again while the batch was under way.
+      // Seen again while the batch was being saved.
       if (record.lastSeenMs !== times[at]) {
         record.seenUnsaved = true
         unsaved.push(record)

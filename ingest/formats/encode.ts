@@ -1,7 +1,7 @@
 /** Turns checked rows into records for the journal, now that their devices are known. */
 
-import { type DeviceRef, recordLengthMax, writeRecord } from '../journal/record.ts'
 import type { Reading } from '../reading.ts'
+import { type DeviceRef, readingLengthMax, writeReading } from '../readings-table.ts'
 import { type Reject, RejectList } from './reject.ts'
 import { type Rows, readRow } from './rows.ts'
 
@@ -22,7 +22,7 @@ export interface EncodedRows {
 export function encodeRows(rows: Rows, options: EncodeOptions): EncodedRows {
   const { names, devices } = options
   const rejects = new RejectList(options.rejectsMax)
-  const buffer = new ArrayBuffer(rows.count * recordLengthMax)
+  const buffer = new ArrayBuffer(rows.count * readingLengthMax)
   const view = new DataView(buffer)
   const reading = emptyReading()
   let offset = 0
@@ -37,7 +37,7 @@ export function encodeRows(rows: Rows, options: EncodeOptions): EncodedRows {
     readRow(rows, row, reading)
     const timeMs = rows.timesMs[row] ?? 0
     // The journal chooses the lane.
-    offset = writeRecord(view, offset, device, timeMs * 1000, false, reading)
+    offset = writeReading(view, offset, device, timeMs * 1000, false, reading)
     count++
   }
   const records = new Uint8Array(buffer, 0, offset)

@@ -1,32 +1,34 @@
 /**
- * The lane of readings that come late: imports, and what a logger kept while it was offline. Rows that are scattered
+ * The lane of rows that come late: imports, and what a logger kept while it was offline. Rows that are scattered
  * over many days cost QuestDB a thousandfold, because each request rewrites every day that it touches. So this lane
  * collects what there is, sorts it by time, stably, and sends it day after day.
  */
 
+import { bug } from '../bug.ts'
 import { groupHeaderLength } from '../journal/group.ts'
-import { offsetOf, recordLengthMax } from '../journal/record.ts'
+import { isBackfill, offsetOf } from '../journal/record.ts'
 import type { Chunk } from '../journal/segment-reader.ts'
 import { type Erased, nothingErased } from '../journal/tombstones.ts'
 import type { Part, Round } from './round.ts'
-import { isBackfill } from './rows.ts'
 
-/** How much is sorted at once: some 650,000 readings. */
+/** How much is sorted at once: some 650,000 records of 75 bytes. */
 const sortedBytesMax = 48 * 1024 * 1024
 const bufferBytesMin = 1024 * 1024
 
 export class BackfillPlanner {
+  readonly #kind: number
   readonly #connection: number
   readonly #erased: Erased
   #bytes = new Uint8Array(bufferBytesMin)
   #view = new DataView(this.#bytes.buffer)
   #used = 0
-  readonly #devices = new Set<number>()
+  readonly #series = new Set<number>()
   /** Offsets in `#bytes` and positions in the journal, both ascending. */
   #offsets: number[] = []
   #positions: number[] = []
 
-  constructor(connection: number, erased: Erased = nothingErased) {
+  constructor(kind: number, connection: number, erased: Erased = nothingErased) {
+    this.#kind = kind
     this.#connection = connection
     this.#erased = erased
   }
@@ -46,7 +48,7 @@ export class BackfillPlanner {
     return true
   }
 
-  /** What was collected, by time; of several records with one device and time only the last. */
+  /** What was collected, by time; of several records with one series and time only the last. */
   plan(): Round {
     const order = this.#sorted()
     const offsets = new Int32Array(order.length)
@@ -61,7 +63,7 @@ export class BackfillPlanner {
       bytes: this.#bytes,
       view: this.#view,
       parts: count > 0 ? [part] : [],
-      devices: this.#devices,
+      series: this.#series,
       hasClientTimes: true,
       oldestUs:
         count > 0 ? this.#view.getFloat64((offsets[0] as number) + offsetOf.timeUs, true) : Number.POSITIVE_INFINITY,
@@ -72,19 +74,21 @@ export class BackfillPlanner {
   /** Forgets the rows, and the memory of a large import with them. */
   clear(): void {
     this.#used = 0
-    this.#devices.clear()
+    this.#series.clear()
     this.#offsets = []
     this.#positions = []
     if (this.#bytes.length > bufferBytesMin) this.#resize(bufferBytesMin)
   }
 
   #take(chunk: Chunk, view: DataView, offset: number): void {
-    const device = view.getUint32(offset + offsetOf.deviceNumber, true)
-    if (this.#erased.covers(device, chunk.position + offset)) return
+    const kind = view.getUint8(offset + offsetOf.kind)
+    if (kind !== this.#kind) throw bug(`a record of kind ${kind} is in the journal of kind ${this.#kind}`)
+    const series = view.getUint32(offset + offsetOf.series, true)
+    if (this.#erased.covers(series, chunk.position + offset)) return
     const length = view.getUint16(offset + offsetOf.length, true)
-    if (this.#used + recordLengthMax > this.#bytes.length) this.#resize(this.#bytes.length * 2)
+    if (this.#used + length > this.#bytes.length) this.#resize(this.#bytes.length * 2)
     this.#bytes.set(chunk.bytes.subarray(offset, offset + length), this.#used)
-    this.#devices.add(device)
+    this.#series.add(series)
     this.#offsets.push(this.#used)
     this.#positions.push(chunk.position + offset)
     this.#used += length
@@ -100,10 +104,10 @@ export class BackfillPlanner {
   #sorted(): Uint32Array {
     const offsets = this.#offsets
     const times = Float64Array.from(offsets, offset => this.#view.getFloat64(offset + offsetOf.timeUs, true))
-    const devices = Uint32Array.from(offsets, offset => this.#view.getUint32(offset + offsetOf.deviceNumber, true))
+    const numbers = Uint32Array.from(offsets, offset => this.#view.getUint32(offset + offsetOf.series, true))
     const order = Uint32Array.from(offsets, (_, index) => index)
     return order.sort(
-      (a, b) => (times[a] as number) - (times[b] as number) || (devices[a] as number) - (devices[b] as number) || a - b,
+      (a, b) => (times[a] as number) - (times[b] as number) || (numbers[a] as number) - (numbers[b] as number) || a - b,
     )
   }
 
@@ -112,7 +116,7 @@ export class BackfillPlanner {
     const b = this.#offsets[other] as number
     return (
       this.#view.getFloat64(a + offsetOf.timeUs, true) === this.#view.getFloat64(b + offsetOf.timeUs, true) &&
-      this.#view.getUint32(a + offsetOf.deviceNumber, true) === this.#view.getUint32(b + offsetOf.deviceNumber, true)
+      this.#view.getUint32(a + offsetOf.series, true) === this.#view.getUint32(b + offsetOf.series, true)
     )
   }
 }

@@ -3,11 +3,13 @@
 import type { Log } from '../../store/log.ts'
 import type { Disk } from '../journal/disk.ts'
 import { offsetOf } from '../journal/record.ts'
+import type { TableDescription } from '../table.ts'
 import { countDeadLetters, deadLettersMax, writeDeadLetter } from './dead-letters.ts'
 import { type FaultNotes, isSystemError } from './fault-notes.ts'
 import type { Round } from './round.ts'
 
 export interface DeadLetterBoxOptions {
+  table: TableDescription
   disk: Disk
   nowMs: () => number
   log: Log
@@ -34,7 +36,7 @@ export class DeadLetterBox {
 
   /** Puts the record at the offset aside, durably; false when it cannot be, and has to be sent again. */
   put(round: Round, offset: number, reason: string): boolean {
-    const { disk, nowMs, log, faults } = this.#options
+    const { table, disk, nowMs, log, faults } = this.#options
     if (this.#count >= deadLettersMax) {
       faults.note(`there are ${deadLettersMax} dead letters; look at them, then replay or remove them`)
       return false
@@ -42,7 +44,7 @@ export class DeadLetterBox {
     const length = round.view.getUint16(offset + offsetOf.length, true)
     const position = round.positionOf(offset)
     try {
-      writeDeadLetter(disk, position, round.bytes.subarray(offset, offset + length), reason, nowMs())
+      writeDeadLetter(table, disk, position, round.bytes.subarray(offset, offset + length), reason, nowMs())
       this.recount()
     } catch (error) {
       if (!isSystemError(error)) throw error
@@ -50,7 +52,7 @@ export class DeadLetterBox {
       return false
     }
     faults.noteFile('letters', undefined)
-    log.error({ id: position, reason }, 'a reading was refused by QuestDB and is kept as a dead letter')
+    log.error({ id: position, reason }, 'a row was refused by QuestDB and is kept as a dead letter')
     return true
   }
 }

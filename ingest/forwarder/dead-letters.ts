@@ -1,12 +1,13 @@
 /**
- * Readings that QuestDB refuses for themselves. Each is a small file beside the journal, with its reason, named after
+ * Rows that QuestDB refuses for themselves. Each is a small file beside the journal, with its reason, named after
  * its position in the journal: a replay that meets it again writes the same file again.
  */
 
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Disk } from '../journal/disk.ts'
-import { offsetOf, type RecordFields, readRecord } from '../journal/record.ts'
+import { layoutOf, offsetOf, type RecordFields, readRecord } from '../journal/record.ts'
+import type { TableDescription } from '../table.ts'
 
 export interface DeadLetter {
   /** Position of the record in the journal. */
@@ -14,8 +15,9 @@ export interface DeadLetter {
   /** When it was put aside, ISO 8601. */
   at: string
   reason: string
+  /** The symbols of the row, with blanks between them. */
   symbol: string
-  /** Time of the reading, ISO 8601 with microseconds, or the bare number when it is no date. */
+  /** Time of the row, ISO 8601 with microseconds, or the bare number when it is no date. */
   time: string
   values: Record<string, number | null>
   /** The record as it stood in the journal, base64. */
@@ -30,13 +32,20 @@ const letterName = /^dead-\d{16}\.json$/
 const nameOf = (id: number) => `dead-${String(id).padStart(16, '0')}.json`
 
 /** Puts one record aside, durably. */
-export function writeDeadLetter(disk: Disk, position: number, record: Uint8Array, reason: string, nowMs: number): void {
-  const fields = readRecord(new DataView(record.buffer, record.byteOffset, record.byteLength), 0)
+export function writeDeadLetter(
+  table: TableDescription,
+  disk: Disk,
+  position: number,
+  record: Uint8Array,
+  reason: string,
+  nowMs: number,
+): void {
+  const fields = readRecord(table, new DataView(record.buffer, record.byteOffset, record.byteLength), 0)
   const letter: DeadLetter = {
     id: position,
     at: new Date(nowMs).toISOString(),
     reason,
-    symbol: fields.symbol,
+    symbol: fields.symbols.join(' '),
     time: formatTimeUs(fields.timeUs),
     values: valuesOf(fields),
     record: Buffer.from(record).toString('base64'),
@@ -66,15 +75,17 @@ export async function removeDeadLetter(directory: string, id: number): Promise<v
   await rm(join(directory, nameOf(id)), { force: true })
 }
 
-/** The record of a letter and its device's number, to be appended anew. */
-export function recordOf(letter: DeadLetter): Buffer {
+/** The record of a letter, to be appended anew. */
+export function recordOf(table: TableDescription, letter: DeadLetter): Buffer {
   const record = Buffer.from(letter.record, 'base64')
-  if (record.length < offsetOf.symbol) throw new Error(`dead letter ${letter.id} holds no record`)
+  const { kind, lengthMin } = layoutOf(table)
+  const isWhole = record.length >= lengthMin && record.readUInt16LE(offsetOf.length) === record.length
+  if (!isWhole || record[offsetOf.kind] !== kind)
+    throw new Error(`dead letter ${letter.id} holds no record of ${table.name}`)
   return record
 }
 
-function valuesOf({ reading }: RecordFields): Record<string, number | null> {
-  const { timestampMs: _, ...values } = reading
+function valuesOf({ values }: RecordFields): Record<string, number | null> {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Number.isNaN(value) ? null : value]))
 }
 

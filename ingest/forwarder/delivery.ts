@@ -3,9 +3,11 @@
  * again until they are taken. A row that is refused for itself is found by halving and put aside, and the rest goes in.
  */
 
+import { bug } from '../bug.ts'
 import type { QuestdbConnection, WriteAnswer } from './questdb.ts'
 import { RequestSize } from './request-size.ts'
 import type { Part, Round } from './round.ts'
+import type { RowFormat } from './rows.ts'
 import { cutSlice, type Slice, SliceEncoder } from './slices.ts'
 
 /** What becomes of one request; `resize`: its rows are to go in smaller ones. */
@@ -15,6 +17,7 @@ type Sent = Delivered | 'resize'
 export type Delivered = 'sent' | 'stuck' | 'closed'
 
 export interface DeliveryOptions {
+  format: RowFormat
   connections: QuestdbConnection[]
   /** Bytes of one request, at most. */
   requestBytes: number
@@ -69,7 +72,7 @@ export class Delivery {
 
   constructor(options: DeliveryOptions) {
     this.#options = options
-    this.#encoders = options.connections.map(() => new SliceEncoder())
+    this.#encoders = options.connections.map(() => new SliceEncoder(options.format))
     this.#size = new RequestSize(options.requestBytes)
   }
 
@@ -92,7 +95,8 @@ export class Delivery {
   async #sendRows(round: Round, part: Part, from: number, to: number, attemptsMax: number): Promise<Delivered> {
     let next = from
     for (let resized = 0; next < to; ) {
-      const slice = cutSlice(round, part, next, this.#size.bytes, to)
+      const slice = cutSlice(this.#options.format, round, part, next, this.#size.bytes, to)
+      if (slice.to <= next || slice.to > to) throw bug(`a request goes from row ${next} to ${slice.to}, of ${to}`)
       const outcome = await this.#sendSlice(slice, attemptsMax)
       if (outcome === 'resize') {
         await this.#options.sleep(backoffMs(++resized, this.#options.random()))
@@ -190,7 +194,7 @@ export class Delivery {
   }
 
   #cutRow(round: Round, part: Part, index: number): Slice {
-    return cutSlice(round, part, index, this.#options.requestBytes, index + 1)
+    return cutSlice(this.#options.format, round, part, index, this.#options.requestBytes, index + 1)
   }
 
   async #write(slice: Slice): Promise<WriteAnswer> {

@@ -5,6 +5,7 @@ import type { Log } from '../../store/log.ts'
 import type { QuestdbHttp } from '../../store/questdb/client/questdb-address.ts'
 import { readCheckpoint } from '../journal/checkpoint.ts'
 import { openDisk } from '../journal/disk.ts'
+import type { TableDescription } from '../table.ts'
 import { systemTiming } from '../timing.ts'
 import { isSystemError } from './fault-notes.ts'
 import { Forwarder } from './forwarder.ts'
@@ -13,6 +14,7 @@ import { connectQuestdb } from './questdb.ts'
 import { replayStart } from './retention.ts'
 
 export interface ForwarderThreadData {
+  table: TableDescription
   directory: string
   durableEnd: BigInt64Array
   end: { position: number; ordinal: number }
@@ -31,7 +33,7 @@ export interface ForwarderThreadData {
 export type ForwarderCommand =
   | { kind: 'start'; questdb: QuestdbHttp; isSynced: boolean; keepMs: number; keepBytesMax: number }
   | { kind: 'recount' }
-  | { kind: 'erase'; id: number; deviceNumbers: number[]; before: number }
+  | { kind: 'erase'; id: number; seriesNumbers: number[]; before: number }
   | { kind: 'stop' }
 export type ForwarderMessage =
   | { kind: 'status'; status: ForwarderStatus }
@@ -79,6 +81,7 @@ function createForwarder(options: Extract<ForwarderCommand, { kind: 'start' }>):
     ? replayStart({ disk, nowMs: Date.now, timing: systemTiming, keepMs: options.keepMs }, end.position)
     : readCheckpoint(disk, end.position)
   return new Forwarder({
+    table: data.table,
     disk,
     // One more for the backfill lane, and one for questions.
     connections: Array.from({ length: connectionCount + 2 }, connect),
@@ -111,8 +114,8 @@ function createStatusSender() {
   }
 }
 
-async function erase({ id, deviceNumbers, before }: Extract<ForwarderCommand, { kind: 'erase' }>): Promise<void> {
-  if (await (await forwarder.promise).erase(deviceNumbers, before)) send({ kind: 'erased', id })
+async function erase({ id, seriesNumbers, before }: Extract<ForwarderCommand, { kind: 'erase' }>): Promise<void> {
+  if (await (await forwarder.promise).erase(seriesNumbers, before)) send({ kind: 'erased', id })
 }
 
 async function stop(): Promise<void> {

@@ -4,10 +4,12 @@
  */
 
 import type { Log } from '../../store/log.ts'
+import { bug } from '../bug.ts'
 import type { Disk } from '../journal/disk.ts'
 import { oldestReceiptUs } from '../journal/group.ts'
 import { type Chunk, SegmentReader } from '../journal/segment-reader.ts'
 import { Tombstones } from '../journal/tombstones.ts'
+import type { TableDescription } from '../table.ts'
 import type { Timing } from '../timing.ts'
 import { BackfillPlanner } from './backfill-lane.ts'
 import { CommitMode } from './commit-mode.ts'
@@ -20,6 +22,7 @@ import { outwait } from './outwait.ts'
 import type { QuestdbConnection } from './questdb.ts'
 import { Retention } from './retention.ts'
 import type { Round } from './round.ts'
+import { RowFormat } from './rows.ts'
 import type { SentNews } from './sent-times.ts'
 import { type Lane, type Progress, Settlement } from './settlement.ts'
 import { Settling } from './settling.ts'
@@ -27,6 +30,7 @@ import { Sleeper } from './sleeper.ts'
 import { findSchemaFault, readTableState } from './table-state.ts'
 
 export interface ForwarderOptions {
+  table: TableDescription
   disk: Disk
   /** The last of these asks the small questions; the one before it carries the backfill lane, the others the live lane. */
   connections: QuestdbConnection[]
@@ -100,15 +104,16 @@ export class Forwarder {
   #running: Promise<unknown> | undefined
 
   constructor(options: ForwarderOptions) {
-    const { disk, connections, from, timing, log, keepMs, isSynced } = options
+    const { table, disk, connections, from, timing, log, keepMs, isSynced } = options
+    const format = new RowFormat(table)
     this.#options = options
     this.#faults = new FaultNotes(log)
     this.#deadLetters = new DeadLetterBox({ ...options, faults: this.#faults })
     this.#control = connections.at(-1) as QuestdbConnection
     this.#commitMode = new CommitMode({ connection: this.#control, isSynced, timing, log })
     this.#tombstones = new Tombstones(disk)
-    this.#liveRounds = new LiveRounds(disk, connections.length - 2, this.#tombstones)
-    this.#backfill = new BackfillPlanner(connections.length - 2, this.#tombstones)
+    this.#liveRounds = new LiveRounds(disk, format.layout, connections.length - 2, this.#tombstones)
+    this.#backfill = new BackfillPlanner(format.layout.kind, connections.length - 2, this.#tombstones)
     this.#backfillReader = new SegmentReader(disk)
     const ordinal = this.#ordinalAt(from) ?? options.endOrdinal
     this.#sent = { live: from, backfill: from, liveOrdinal: ordinal, backfillOrdinal: ordinal }
@@ -117,6 +122,7 @@ export class Forwarder {
     this.#sleeper = new Sleeper(timing)
     this.#retention = new Retention({ ...options, commitMode: this.#commitMode, tombstones: this.#tombstones }, from)
     this.#settling = new Settling({
+      table: table.name,
       connection: this.#control,
       settlement: this.#settlement,
       retention: this.#retention,
@@ -130,6 +136,7 @@ export class Forwarder {
       log,
     })
     this.#delivery = new Delivery({
+      format,
       connections: connections.slice(0, -1),
       requestBytes: options.requestBytes,
       monotonicMs: timing.monotonicMs,
@@ -137,7 +144,7 @@ export class Forwarder {
       random: timing.random,
       outwait: () => this.#outwait(options.outwaitMs),
       isClosed: () => this.#sleeper.stopped,
-      findSchemaFault: () => findSchemaFault(this.#control),
+      findSchemaFault: () => findSchemaFault(this.#control, table),
       putAside: (round, offset, reason) => this.#deadLetters.put(round, offset, reason),
       onFault: fault => this.#faults.note(fault),
       onAway: fault => this.#faults.noteAway(fault),
@@ -154,11 +161,11 @@ export class Forwarder {
   }
 
   /**
-   * Nothing of these devices that stands before the position is ever sent again, over any restart. Resolves when that is on
+   * Nothing of these series that stands before the position is ever sent again, over any restart. Resolves when that is on
    * the disk and no request with such rows is under way: true, or false when the forwarder has closed before.
    */
-  async erase(deviceNumbers: readonly number[], before: number): Promise<boolean> {
-    if (!(await this.#insist('tombstones', () => this.#tombstones.add(deviceNumbers, before)))) return false
+  async erase(seriesNumbers: readonly number[], before: number): Promise<boolean> {
+    if (!(await this.#insist('tombstones', () => this.#tombstones.add(seriesNumbers, before)))) return false
     await this.#untilRested()
     // Also what this process or the one before has left without an answer.
     await this.#outwait(this.#options.outwaitMs)
@@ -308,8 +315,8 @@ export class Forwarder {
   }
 
   #outwait(ms: number): Promise<void> {
-    const { timing } = this.#options
-    return outwait({ ask: () => readTableState(this.#control), sleeper: this.#sleeper, timing }, ms)
+    const { table, timing } = this.#options
+    return outwait({ ask: () => readTableState(this.#control, table.name), sleeper: this.#sleeper, timing }, ms)
   }
 
   /** A process before this one may have left a request behind; the start took most of the time that it needs. */
@@ -354,7 +361,7 @@ export class Forwarder {
     }
   }
 
-  /** It may stand elsewhere, or hold what was erased. QuestDB may know none of its devices. */
+  /** It may stand elsewhere, or hold what was erased. QuestDB may know none of its symbols. */
   #dropPrepared(): void {
     this.#next = undefined
     this.#liveRounds.forget()
@@ -389,12 +396,13 @@ export class Forwarder {
     if (outcome !== 'sent') return false
     this.#settlement.sent(lane, receiptUs)
     this.#unsentSinceUs = undefined
-    for (const device of round.devices) this.#settlement.touch(device)
+    for (const series of round.series) this.#settlement.touch(series)
     return true
   }
 
   #advance(lane: Lane, { groups, next }: Stretch): void {
     const last = groups.at(-1)
+    if (next < this.#sent[lane]) throw bug(`the ${lane} lane is at ${this.#sent[lane]} and goes on to ${next}`)
     this.#sent[lane] = next
     if (last !== undefined) this.#sent[`${lane}Ordinal`] = last.firstOrdinal + last.recordCount
   }

@@ -1,11 +1,12 @@
-/** The lane of readings that are sent as they come. */
+/** The lane of rows that are sent as they come. */
 
+import { bug } from '../bug.ts'
 import { groupHeaderLength } from '../journal/group.ts'
-import { offsetOf } from '../journal/record.ts'
+import { isBackfill, offsetOf, type RecordLayout } from '../journal/record.ts'
 import { type Chunk, chunkBytesMax } from '../journal/segment-reader.ts'
 import { type Erased, nothingErased } from '../journal/tombstones.ts'
+import { KeyTable } from './key-table.ts'
 import type { Part, Round } from './round.ts'
-import { isBackfill, KeyTable } from './rows.ts'
 import { revisionSlots } from './touched.ts'
 
 /** A round of fewer rows goes over one connection: with sync, each commit costs more than the rows of both. */
@@ -14,9 +15,6 @@ const rowsWorthSplitting = 10_000
 /** Some 10 MB: with sync, requests of half the size took a seventh longer for the same rows. */
 const rowsOfPart = 64_000
 
-/** Records of a chunk, at the very most. */
-const rowsMax = Math.ceil(chunkBytesMax / offsetOf.symbol)
-
 /** A round, and the chunk with whose end it ends. */
 export interface Planned {
   chunk: Chunk
@@ -24,52 +22,63 @@ export interface Planned {
 }
 
 /** What a round is made of, as long as the longest. */
-const createRoom = () => ({ offsets: new Int32Array(rowsMax), devices: new Uint32Array(rowsMax) })
+interface Room {
+  offsets: Int32Array
+  series: Uint32Array
+}
 
 export class LivePlanner {
+  readonly #kind: number
   readonly #connectionCount: number
   readonly #erased: Erased
   /** One round is on its way while the next is planned. */
-  #room = createRoom()
-  #otherRoom = createRoom()
+  #room: Room
+  #otherRoom: Room
   #count = 0
-  #deviceCount = 0
-  readonly #keys = new KeyTable(rowsMax)
-  /** Each device of the round at its slot. */
+  #seriesCount = 0
+  readonly #keys: KeyTable
+  /** Each series of the round at its slot. */
   readonly #lookedAt = new Uint32Array(revisionSlots)
-  /** Devices, by number, that stand in a round that was planned. */
+  /** Numbers of the series that stand in a round that was planned. */
   readonly #known = new Set<number>()
   #hasClientTimes = false
   #oldestUs = Number.POSITIVE_INFINITY
-  #hasNewDevices = false
+  #hasNewSeries = false
 
-  constructor(connectionCount: number, erased: Erased = nothingErased) {
+  constructor(layout: RecordLayout, connectionCount: number, erased: Erased = nothingErased) {
+    // Records of a chunk, at the very most.
+    const rowsMax = Math.ceil(chunkBytesMax / layout.lengthMin)
+    const createRoom = () => ({ offsets: new Int32Array(rowsMax), series: new Uint32Array(rowsMax) })
+    this.#kind = layout.kind
     this.#connectionCount = connectionCount
     this.#erased = erased
+    this.#room = createRoom()
+    this.#otherRoom = createRoom()
+    this.#keys = new KeyTable(rowsMax)
   }
 
-  /** A round was not taken: QuestDB may know none of its devices. */
+  /** A round was not taken: QuestDB may know none of its symbols. */
   forget(): void {
     this.#known.clear()
   }
 
   /**
-   * The live rows of a chunk, cut into parts that the connections take in turns. No device and time stands in two rows of
+   * The live rows of a chunk, cut into parts that the connections take in turns. No series and time stand in two rows of
    * a round, and the next round waits for all of this one, so any cut keeps the order; a cut by position gives QuestDB
    * stretches of time that meet at their ends only, which it merges for 3/4 of what interleaved ones cost. Where QuestDB
-   * may not know a device yet, the round ends early and goes over the first connection alone: new symbols over several at once
+   * may not know a series yet, the round ends early and goes over the first connection alone: new symbols over several at once
    * can stall it for most of a minute. A round stays as it is until the next but one is planned.
    */
   plan(chunk: Chunk): Planned {
     const view = new DataView(chunk.bytes.buffer, chunk.bytes.byteOffset, chunk.bytes.byteLength)
     this.#clear()
     const planned = this.#collect(chunk, view)
-    const isWhole = this.#count < rowsWorthSplitting || this.#hasNewDevices
+    const isWhole = this.#count < rowsWorthSplitting || this.#hasNewSeries
     const round: Round = {
       bytes: chunk.bytes,
       view,
       parts: this.#cut(isWhole ? 1 : this.#connectionCount),
-      devices: this.#room.devices.subarray(0, this.#deviceCount),
+      series: this.#room.series.subarray(0, this.#seriesCount),
       hasClientTimes: this.#hasClientTimes,
       oldestUs: this.#oldestUs,
       positionOf: offset => chunk.position + offset,
@@ -78,16 +87,16 @@ export class LivePlanner {
   }
 
   #clear(): void {
-    for (let index = 0; index < this.#deviceCount; index++) {
-      this.#lookedAt[(this.#room.devices[index] as number) % revisionSlots] = 0
+    for (let index = 0; index < this.#seriesCount; index++) {
+      this.#lookedAt[(this.#room.series[index] as number) % revisionSlots] = 0
     }
     ;[this.#room, this.#otherRoom] = [this.#otherRoom, this.#room]
-    this.#deviceCount = 0
+    this.#seriesCount = 0
     this.#keys.clear()
     this.#count = 0
     this.#hasClientTimes = false
     this.#oldestUs = Number.POSITIVE_INFINITY
-    this.#hasNewDevices = false
+    this.#hasNewSeries = false
   }
 
   #cut(connectionCount: number): Part[] {
@@ -104,7 +113,7 @@ export class LivePlanner {
     // What comes in is behind all that was erased, so its rows are spared the look-up.
     const mayBeErased = chunk.position < this.#erased.before
     for (const [index, group] of chunk.groups.entries()) {
-      if (this.#hasNewDevices && this.#count >= rowsOfPart) return endBefore(chunk, index)
+      if (this.#hasNewSeries && this.#count >= rowsOfPart) return endBefore(chunk, index)
       if (group.backfillCount === group.recordCount) continue
       let offset = group.position - chunk.position + groupHeaderLength
       for (let record = 0; record < group.recordCount; record++) {
@@ -117,14 +126,16 @@ export class LivePlanner {
   }
 
   #isErased(chunk: Chunk, view: DataView, offset: number): boolean {
-    return this.#erased.covers(view.getUint32(offset + offsetOf.deviceNumber, true), chunk.position + offset)
+    return this.#erased.covers(view.getUint32(offset + offsetOf.series, true), chunk.position + offset)
   }
 
   #look(view: DataView, offset: number): void {
+    const kind = view.getUint8(offset + offsetOf.kind)
+    if (kind !== this.#kind) throw bug(`a record of kind ${kind} is in the journal of kind ${this.#kind}`)
     const index = this.#count++
     this.#room.offsets[index] = offset
-    const device = view.getUint32(offset + offsetOf.deviceNumber, true)
-    if (this.#lookedAt[device % revisionSlots] !== device) this.#meet(device)
+    const series = view.getUint32(offset + offsetOf.series, true)
+    if (this.#lookedAt[series % revisionSlots] !== series) this.#meet(series)
     const timeUs = view.getFloat64(offset + offsetOf.timeUs, true)
     if (timeUs < this.#oldestUs) this.#oldestUs = timeUs
     // Only clients' times can meet, and those are whole milliseconds.
@@ -134,12 +145,12 @@ export class LivePlanner {
     if (overtaken !== -1) this.#room.offsets[overtaken] = -1
   }
 
-  #meet(device: number): void {
-    this.#lookedAt[device % revisionSlots] = device
-    this.#room.devices[this.#deviceCount++] = device
-    if (this.#known.has(device)) return
-    this.#known.add(device)
-    this.#hasNewDevices = true
+  #meet(series: number): void {
+    this.#lookedAt[series % revisionSlots] = series
+    this.#room.series[this.#seriesCount++] = series
+    if (this.#known.has(series)) return
+    this.#known.add(series)
+    this.#hasNewSeries = true
   }
 }
 

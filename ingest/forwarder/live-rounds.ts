@@ -7,6 +7,7 @@
 
 import type { Disk } from '../journal/disk.ts'
 import type { GroupHeader } from '../journal/group.ts'
+import type { RecordLayout } from '../journal/record.ts'
 import { type Chunk, SegmentReader } from '../journal/segment-reader.ts'
 import type { Erased } from '../journal/tombstones.ts'
 import { endBefore, LivePlanner, type Planned } from './live-lane.ts'
@@ -24,8 +25,8 @@ export class LiveRounds {
   readonly #readers: [SegmentReader, SegmentReader]
   #turn: 0 | 1 = 0
 
-  constructor(disk: Disk, connectionCount: number, erased: Erased) {
-    this.#planner = new LivePlanner(connectionCount, erased)
+  constructor(disk: Disk, layout: RecordLayout, connectionCount: number, erased: Erased) {
+    this.#planner = new LivePlanner(layout, connectionCount, erased)
     this.#readers = [new SegmentReader(disk), new SegmentReader(disk)]
   }
 
@@ -47,7 +48,7 @@ export class LiveRounds {
     }
   }
 
-  /** A round was not taken: QuestDB may know none of its devices. */
+  /** A round was not taken: QuestDB may know none of its symbols. */
   forget(): void {
     this.#planner.forget()
   }

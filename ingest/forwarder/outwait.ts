@@ -1,6 +1,6 @@
 /**
  * Waits until QuestDB can no longer be at work on a request that it left without an answer. If it took those rows after
- * newer ones with the same device and time, they would undo the newer ones.
+ * newer ones with the same series and time, they would undo the newer ones.
  */
 
 import type { Timing } from '../timing.ts'

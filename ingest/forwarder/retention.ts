@@ -1,6 +1,7 @@
 /** What of the journal may go, what is kept for a while, and how far we were when the process ends. */
 
 import type { Log } from '../../store/log.ts'
+import { bug } from '../bug.ts'
 import { writeCheckpoint } from '../journal/checkpoint.ts'
 import type { Disk } from '../journal/disk.ts'
 import type { Chunk } from '../journal/segment-reader.ts'
@@ -63,6 +64,8 @@ export class Retention {
   forget(applied: number): void {
     const { disk, commitMode, tombstones } = this.#options
     const starts = listSegments(disk)
+    const oldest = starts[0] ?? this.#start
+    if (oldest < this.#start) throw bug(`segment ${oldest} is there, and all before ${this.#start} were removed`)
     if (!commitMode.isSynced) this.#noteApplied(starts, applied)
     for (let index = 0; index + 1 < starts.length; index++) {
       const start = starts[index] as number

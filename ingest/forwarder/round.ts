@@ -4,9 +4,9 @@ export interface Round {
   bytes: Uint8Array
   view: DataView
   parts: Part[]
-  /** Numbers of the devices that have rows in it; one may be named twice. */
-  devices: Iterable<number>
-  /** Some of the rows bring their own time, so that a later value for the same device and time may come. */
+  /** Numbers of the series that have rows in it; one may be named twice. */
+  series: Iterable<number>
+  /** Some of the rows bring their own time, so that a later value for the same series and time may come. */
   hasClientTimes: boolean
   /** The time of its oldest row; Infinity when it has none. */
   oldestUs: number

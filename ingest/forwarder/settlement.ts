@@ -4,9 +4,10 @@
  * as applied when the writer has reached it.
  */
 
+import { bug } from '../bug.ts'
 import type { SentNews } from './sent-times.ts'
 import type { TableState } from './table-state.ts'
-import { TouchedDevices } from './touched.ts'
+import { TouchedSeries } from './touched.ts'
 
 /** How far both lanes are, as positions in the journal and as ordinals of records. */
 export interface Progress {
@@ -23,7 +24,7 @@ interface Mark {
   progress: Progress
   /** The sequencer's transaction in the first state that was asked for after that moment; undefined before. */
   txn: number | undefined
-  touched: TouchedDevices
+  touched: TouchedSeries
   sinceUs: number | undefined
   oldestUs: number
 }
@@ -35,8 +36,8 @@ export class Settlement {
   #mark: Mark | undefined
   #highestTxn = 0
   /** What was touched since the mark. */
-  #touched = new TouchedDevices()
-  #spare = new TouchedDevices()
+  #touched = new TouchedSeries()
+  #spare = new TouchedSeries()
   #sinceUs: number | undefined
   /** The oldest row that was sent since the mark. */
   #oldestUs = Number.POSITIVE_INFINITY
@@ -71,9 +72,9 @@ export class Settlement {
     this.#onSent({ kind: 'sent', unsequencedUs: this.#unsequencedUs })
   }
 
-  /** Rows of this device were taken. */
-  touch(deviceNumber: number): void {
-    this.#touched.add(deviceNumber)
+  /** Rows of this series were taken. */
+  touch(seriesNumber: number): void {
+    this.#touched.add(seriesNumber)
   }
 
   /** A lane's round was taken whose oldest reading was received at `receiptUs`. */
@@ -87,6 +88,10 @@ export class Settlement {
    * on its way is not known to be in the answer. One mark stands at a time.
    */
   mark(sent: Progress): void {
+    const { live, backfill } = this.#applied
+    if (sent.live < live || sent.backfill < backfill) {
+      throw bug(`sent up to ${sent.live} and ${sent.backfill}, applied up to ${live} and ${backfill}`)
+    }
     const isNew = sent.live !== this.#applied.live || sent.backfill !== this.#applied.backfill
     if (this.#mark !== undefined || !isNew) return
     const [touched, sinceUs, oldestUs] = [this.#touched, this.#sinceUs, this.#oldestUs]

@@ -14,6 +14,8 @@ import { SuspensionWatch } from './suspension.ts'
 import { readTableState, resumeTable, type TableState } from './table-state.ts'
 
 export interface SettlingOptions {
+  /** Its name. */
+  table: string
   connection: QuestdbConnection
   settlement: Settlement
   retention: Retention
@@ -42,9 +44,9 @@ export class Settling {
   #isTrimDue = false
 
   constructor(options: SettlingOptions) {
-    const { connection, timing, log } = options
+    const { table, connection, timing, log } = options
     this.#options = options
-    this.#suspension = new SuspensionWatch({ resume: () => resumeTable(connection), timing, log })
+    this.#suspension = new SuspensionWatch({ resume: () => resumeTable(connection, table), timing, log })
   }
 
   get suspended(): boolean {
@@ -66,11 +68,11 @@ export class Settling {
   }
 
   async #ask(isIdle: boolean): Promise<void> {
-    const { connection, commitMode, faults, sleeper, timing } = this.#options
+    const { table, connection, commitMode, faults, sleeper, timing } = this.#options
     try {
       // In this order: what is applied then was applied in this mode.
       const isSynced = await commitMode.ask(faults.wasAway)
-      const state = await readTableState(connection)
+      const state = await readTableState(connection, table)
       this.#watchedAtMs = timing.monotonicMs()
       if (isIdle) faults.note(undefined)
       await this.#suspension.observe(state)

@@ -1,6 +1,6 @@
 /** How far QuestDB is with a table: what it has taken (sequenced) and what it has merged and shows (applied). */
 
-import { metrics, readingsTable } from '../../store/tables.ts'
+import { symbolColumns, type TableDescription } from '../table.ts'
 import type { QuestdbConnection } from './questdb.ts'
 
 export interface TableState {
@@ -11,10 +11,10 @@ export interface TableState {
   errorMessage: string
 }
 
-export async function readTableState(questdb: QuestdbConnection): Promise<TableState> {
+export async function readTableState(questdb: QuestdbConnection, table: string): Promise<TableState> {
   const columns = 'sequencerTxn, writerTxn, suspended, errorMessage'
-  const [row] = await questdb.query(`SELECT ${columns} FROM wal_tables() WHERE name = '${readingsTable}'`)
-  if (row === undefined) throw new Error(`QuestDB has no table ${readingsTable}`)
+  const [row] = await questdb.query(`SELECT ${columns} FROM wal_tables() WHERE name = '${table}'`)
+  if (row === undefined) throw new Error(`QuestDB has no table ${table}`)
   const [sequencerTxn, writerTxn, suspended, errorMessage] = row
   return {
     sequencerTxn: Number(sequencerTxn),
@@ -25,11 +25,15 @@ export async function readTableState(questdb: QuestdbConnection): Promise<TableS
 }
 
 /** What is wrong with the table itself, so that every row would be refused; undefined when it is as it should be. */
-export async function findSchemaFault(questdb: QuestdbConnection): Promise<string | undefined> {
-  const rows = await questdb.query(`SELECT "column" FROM table_columns('${readingsTable}')`)
+export async function findSchemaFault(
+  questdb: QuestdbConnection,
+  table: TableDescription,
+): Promise<string | undefined> {
+  const rows = await questdb.query(`SELECT "column" FROM table_columns('${table.name}')`)
   const present = new Set(rows.map(row => row[0]))
-  const missing = ['ts', 'device', ...metrics].filter(column => !present.has(column))
-  return missing.length === 0 ? undefined : `the table ${readingsTable} lacks ${missing.join(', ')}`
+  const columns = [table.timestamp, ...symbolColumns(table), ...table.columns.map(({ name }) => name)]
+  const missing = columns.filter(column => !present.has(column))
+  return missing.length === 0 ? undefined : `the table ${table.name} lacks ${missing.join(', ')}`
 }
 
 /**
@@ -43,6 +47,6 @@ export function isTransientSuspension(errorMessage: string): boolean {
   return transientCause.test(errorMessage)
 }
 
-export async function resumeTable(questdb: QuestdbConnection): Promise<void> {
-  await questdb.query(`ALTER TABLE ${readingsTable} RESUME WAL`)
+export async function resumeTable(questdb: QuestdbConnection, table: string): Promise<void> {
+  await questdb.query(`ALTER TABLE ${table} RESUME WAL`)
 }

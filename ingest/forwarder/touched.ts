@@ -1,21 +1,21 @@
-/** Which devices got rows: a set of numbers that is filled row by row and emptied at once. */
+/** Which series got rows: a set of numbers that is filled row by row and emptied at once. */
 
-/** Revisions are kept in this many slots; two devices that share one merely invalidate each other's cached answers. */
+/** Revisions are kept in this many slots; two series that share one merely invalidate each other's cached answers. */
 export const revisionSlots = 2 ** 18
 
-export class TouchedDevices {
+export class TouchedSeries {
   readonly #isTouched = new Uint8Array(revisionSlots)
   readonly #slots = new Int32Array(revisionSlots)
   #count = 0
 
-  add(deviceNumber: number): void {
-    const slot = deviceNumber % revisionSlots
+  add(seriesNumber: number): void {
+    const slot = seriesNumber % revisionSlots
     if (this.#isTouched[slot] === 1) return
     this.#isTouched[slot] = 1
     this.#slots[this.#count++] = slot
   }
 
-  /** Raises the revision of every device in the set and empties it. */
+  /** Raises the revision of every series in the set and empties it. */
   raise(revisions: Int32Array): void {
     for (let index = 0; index < this.#count; index++) {
       const slot = this.#slots[index] as number

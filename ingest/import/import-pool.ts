@@ -8,8 +8,8 @@ import type { EncodedRows } from '../formats/encode.ts'
 import type { Chunk } from '../formats/lines.ts'
 import type { Reject } from '../formats/reject.ts'
 import { buffersOf } from '../formats/rows.ts'
-import type { DeviceRef } from '../journal/record.ts'
 import type { Ranges } from '../reading.ts'
+import type { DeviceRef } from '../readings-table.ts'
 import type { EncodeTask, ReadTask } from './import-worker.ts'
 
 export interface ImportPoolOptions {

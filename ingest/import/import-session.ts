@@ -11,7 +11,7 @@ import { type CsvLayout, readCsvHeader } from '../formats/csv.ts'
 import type { Format } from '../formats/line-reader.ts'
 import { type Chunk, type LineLimits, wholeLines } from '../formats/lines.ts'
 import type { Reject } from '../formats/reject.ts'
-import type { DeviceRef } from '../journal/record.ts'
+import type { DeviceRef } from '../readings-table.ts'
 import type { ImportPool, ReadyChunk } from './import-pool.ts'
 
 /** The journal: resolves when whole records, however many, are on disk. */

@@ -1,5 +1,5 @@
 /**
- * The journal as the main thread sees it: readings are collected in one shared slot while the journal's thread syncs the
+ * The journal as the main thread sees it: records are collected in one shared slot while the journal's thread syncs the
  * other. No timer holds a lone reading back; under load the groups grow by themselves, to everything that came in while
  * the last sync ran.
  *
@@ -8,7 +8,7 @@
 
 import assert from 'node:assert/strict'
 import type { Log } from '../../store/log.ts'
-import type { Reading } from '../reading.ts'
+import { bug } from '../bug.ts'
 import { systemTiming, type Timing } from '../timing.ts'
 import { type Disk, openDisk } from './disk.ts'
 import { groupHeaderLength } from './group.ts'
@@ -22,7 +22,7 @@ import {
   timesAt,
 } from './journal-shared.ts'
 import { type JournalThread, startJournalThread } from './journal-worker.ts'
-import { chooseLanes, type DeviceRef, recordLength, withoutDevices, writeRecord } from './record.ts'
+import { chooseLanes, type RecordWriter, type Timed, withoutSeries } from './record.ts'
 import { recoverJournal } from './recovery.ts'
 import { segmentBytesMax } from './segments.ts'
 import type { Stamper } from './stamp.ts'
@@ -30,12 +30,14 @@ import { openStamper } from './stamp-file.ts'
 import { clockStepUs } from './wall-clock.ts'
 
 /**
- * What became of a reading. `stored`: on the disk. `full`: nothing was stored, for want of room. `closing`: nothing was
+ * What became of a record. `stored`: on the disk. `full`: nothing was stored, for want of room. `closing`: nothing was
  * stored, the service stops. `unknown`: the disk failed in a way that leaves it open.
  */
 export type Outcome = 'stored' | 'full' | 'closing' | 'unknown'
 
-export interface JournalOptions {
+export interface JournalOptions<Series, Values extends Timed> {
+  /** Of the table whose records are in the journal. */
+  writer: RecordWriter<Series, Values>
   directory: string
   /** The journal takes nothing more when it holds this many bytes. */
   bytesMax: number
@@ -60,24 +62,24 @@ export interface JournalStatus {
   end: number
   /** Records taken since the journal began. */
   ordinal: number
-  /** Groups and readings made durable since the start. */
+  /** Groups and records made durable since the start. */
   groups: number
-  readings: number
+  records: number
   tornBytes: number
   /** The highest stamp that was given out, epoch microseconds; above the clock when that was ahead before. */
   highestStampUs: number
-  /** Why no reading can be taken at present. */
+  /** Why no record can be taken at present. */
   fault: string | undefined
 }
 
 type Settle = (outcome: Outcome) => void
 
 const probeMs = 1000
-/** A piece of bulk data that was checked before its device was erased does not wait for as many later ones. */
+/** A piece of bulk data that was checked before its series was erased does not wait for as many later ones. */
 const erasedMax = 10_000
 const segmentsMin = 8
 
-/** Bulk data leaves half of a slot to live readings, so that an import never makes a sensor wait for a second group. */
+/** Bulk data leaves half of a slot to live readings, so that an import never makes a sender wait for a second group. */
 const bulkBytesMax = (slotBytes - groupHeaderLength) >> 1
 
 interface Slot {
@@ -91,11 +93,12 @@ interface Slot {
   waiting: Settle[]
 }
 
-export class Journal {
+export class Journal<Series, Values extends Timed> {
   readonly shared: JournalShared
   readonly recoveredEnd: number
   readonly recoveredOrdinal: number
-  readonly #options: JournalOptions
+  readonly #options: JournalOptions<Series, Values>
+  readonly #writer: RecordWriter<Series, Values>
   readonly #stamper: Stamper
   readonly #thread: JournalThread
   readonly #after: Timing['after']
@@ -109,19 +112,19 @@ export class Journal {
   #scheduled = false
   #closing: Promise<void> | undefined
   #waitingForRoom: (() => void)[] = []
-  /** Numbers of devices whose records are not taken any more; the oldest first. */
+  /** Numbers of series whose records are not taken any more; the oldest first. */
   readonly #erased = new Set<number>()
   #rollsNext = false
   #start: number
   #end: number
   #ordinal: number
   #groups = 0
-  #readings = 0
+  #records = 0
   #lastReason: string | undefined
   #cancelProbe: (() => void) | undefined
 
-  /** Cuts a torn tail off and starts the thread. Readings can be appended at once. */
-  constructor(options: JournalOptions) {
+  /** Cuts a torn tail off and starts the thread. Records can be appended at once. */
+  constructor(options: JournalOptions<Series, Values>) {
     const disk = options.disk ?? openDisk(options.directory)
     const recovered = recoverJournal(disk)
     const { position, ordinal, lastStampUs } = recovered.end
@@ -129,6 +132,7 @@ export class Journal {
       options.log.warn({ bytes: recovered.tornBytes }, 'the end of the journal was torn; it is kept in quarantine')
     }
     this.#options = options
+    this.#writer = options.writer
     this.#tornBytes = recovered.tornBytes
     this.#start = recovered.start
     this.#end = position
@@ -160,19 +164,19 @@ export class Journal {
     })
   }
 
-  /** Appends one reading, stamped unless it brings its own time; `settle` is called when its group is on the disk. */
-  append(device: DeviceRef, reading: Reading, settle: Settle): void {
+  /** Appends one record, stamped unless it brings its own time; `settle` is called when its group is on the disk. */
+  append(series: Series, values: Values, settle: Settle): void {
     const refusal = this.#refusal()
     const slot = this.#filling
-    if (refusal !== undefined || slot.used + recordLength(device.symbol.length) > slotBytes) {
+    if (refusal !== undefined || slot.used + this.#writer.length(series) > slotBytes) {
       settle(refusal ?? 'full')
       return
     }
-    const { timestampMs } = reading
+    const { timestampMs } = values
     const timeUs = timestampMs === undefined ? this.#stamper.next() : timestampMs * 1000
     this.#open(slot)
     const backfill = timestampMs !== undefined && this.#isBackfill(slot, timeUs)
-    slot.used = writeRecord(slot.view, slot.used, device, timeUs, backfill, reading)
+    slot.used = this.#writer.write(slot.view, slot.used, series, timeUs, backfill, values)
     slot.recordCount++
     if (backfill) slot.backfillCount++
     slot.waiting.push(settle)
@@ -213,8 +217,8 @@ export class Journal {
     }
     const slot = this.#filling
     this.#open(slot)
-    // Only here: one of the devices may have been erased while this waited.
-    const taken = this.#erased.size === 0 ? records : withoutDevices(records, this.#erased)
+    // Only here: one of the series may have been erased while this waited.
+    const taken = this.#erased.size === 0 ? records : withoutSeries(records, this.#erased)
     slot.bytes.set(taken, slot.used)
     const { recordCount, backfillCount } = chooseLanes(slot.view, slot.used, taken.length, timeUs =>
       this.#isBackfill(slot, timeUs),
@@ -229,10 +233,10 @@ export class Journal {
   }
 
   /**
-   * Takes no bulk data of these devices any more; of single readings that is the caller's affair. Resolves with the position
+   * Takes no bulk data of these series any more; of single records that is the caller's affair. Resolves with the position
    * behind their last record, which is in a segment that has ended, so that it goes when QuestDB has applied it.
    */
-  async endDevices(numbers: Iterable<number>): Promise<number> {
+  async endSeries(numbers: Iterable<number>): Promise<number> {
     for (const number of numbers) this.#erased.add(number)
     for (const number of this.#erased) {
       if (this.#erased.size <= erasedMax) break
@@ -263,7 +267,7 @@ export class Journal {
       end: this.#end,
       ordinal: this.#ordinal,
       groups: this.#groups,
-      readings: this.#readings,
+      records: this.#records,
       tornBytes: this.#tornBytes,
       highestStampUs: this.#stamper.highestUs(),
       fault: this.#fault(),
@@ -323,12 +327,14 @@ export class Journal {
 
   #committed({ outcome, end, reason }: Extract<JournalThreadMessage, { kind: 'committed' }>): void {
     const { waiting, recordCount } = this.#syncing
+    if (!this.#inFlight) throw bug(`a group that ends at ${end} is committed, and none was handed over`)
+    if (end < this.#end) throw bug(`the journal ended at ${this.#end}, and ends at ${end} now`)
     this.#report(outcome, reason)
     this.#end = end
     if (outcome === 'stored') {
       this.#ordinal += recordCount
       if (recordCount > 0) this.#groups++
-      this.#readings += recordCount
+      this.#records += recordCount
     }
     const emptied = this.#syncing
     emptied.used = groupHeaderLength

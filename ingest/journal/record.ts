@@ -1,103 +1,111 @@
 /**
- * The record: one reading as it stands in the journal, little endian.
+ * The record: one row of a table as it stands in the journal, little endian.
  *
  * | offset | size | what |
  * | --- | --- | --- |
  * | 0 | 2 | length of the whole record |
- * | 2 | 1 | kind: 1 is a reading; other kinds are for other formats |
+ * | 2 | 1 | kind: the table's; 1 is a reading |
  * | 3 | 1 | flags: bit 0 is set for the backfill lane |
- * | 4 | 4 | number of the device |
+ * | 4 | 4 | number of the series: of the device, for a reading |
  * | 8 | 8 | time in epoch microseconds, an integer in a double |
- * | 16 | 40 | temperature, humidity, pressure, battery voltage, battery percentage: doubles, NaN for a missing one |
- * | 56 | 1 | length of the symbol |
- * | 57 | … | the symbol, ASCII |
+ * | 16 | 8 each | the values of the table's columns: doubles, NaN for a missing one |
+ * | … | … | each symbol: a byte with its length, and as many bytes, escaped as in line protocol |
  *
- * The symbol is in the record, so a reading reaches the database even when its device was removed in the meantime.
+ * The symbols are in the record, so a row reaches the database even when its series was removed in the meantime.
  */
 
-import type { Reading } from '../reading.ts'
+import { unescapeText } from '../line-protocol.ts'
+import { symbolColumns, type TableDescription } from '../table.ts'
 
-/** What the journal needs to know of a device: the registry's number and the symbol in QuestDB. */
-export interface DeviceRef {
-  readonly number: number
-  readonly symbol: string
+const flagBackfill = 1
+
+export const offsetOf = { length: 0, kind: 2, flags: 3, series: 4, timeUs: 8, values: 16 } as const
+
+/** Where things stand in the records of a table. */
+export interface RecordLayout {
+  readonly kind: number
+  readonly symbolsAt: number
+  readonly symbolCount: number
+  readonly lengthMin: number
+  readonly lengthMax: number
 }
 
-const recordKindReading = 1
-export const flagBackfill = 1
-
-export const offsetOf = {
-  length: 0,
-  kind: 2,
-  flags: 3,
-  deviceNumber: 4,
-  timeUs: 8,
-  values: 16,
-  symbolLength: 56,
-  symbol: 57,
-} as const
-
-/** A symbol is at most 64 characters, so a record is at most 121 bytes. */
-const symbolLengthMax = 64
-export const recordLengthMax = offsetOf.symbol + symbolLengthMax
-
-export function recordLength(symbolLength: number): number {
-  return offsetOf.symbol + symbolLength
+export function layoutOf(table: TableDescription): RecordLayout {
+  const symbolsAt = offsetOf.values + 8 * table.columns.length
+  const symbolCount = symbolColumns(table).length
+  const lengthMin = symbolsAt + symbolCount
+  const lengthMax = lengthMin + table.symbolBytesMax
+  return { kind: table.recordKind, symbolsAt, symbolCount, lengthMin, lengthMax }
 }
 
-/** Writes one record at `offset` and returns the offset behind it. The caller has checked that there is room. */
-export function writeRecord(
+/** What a record is made of besides its series. */
+export interface Timed {
+  /** Epoch milliseconds, or undefined when it is the moment of receipt. */
+  readonly timestampMs: number | undefined
+}
+
+/** Writes the records of one table. */
+export interface RecordWriter<Series, Values extends Timed> {
+  /** Bytes of a record of the series. */
+  length(series: Series): number
+  /** Writes one at `offset` and returns the offset behind it. The caller has checked that there is room. */
+  write(view: DataView, offset: number, series: Series, timeUs: number, isBackfill: boolean, values: Values): number
+}
+
+/** Writes what stands before the values. */
+export function writeHeader(
   view: DataView,
   offset: number,
-  device: DeviceRef,
+  length: number,
+  kind: number,
+  series: number,
   timeUs: number,
-  backfill: boolean,
-  reading: Reading,
-): number {
-  const { symbol } = device
-  const length = offsetOf.symbol + symbol.length
+  isBackfill: boolean,
+): void {
   view.setUint16(offset, length, true)
-  view.setUint8(offset + offsetOf.kind, recordKindReading)
-  view.setUint8(offset + offsetOf.flags, backfill ? flagBackfill : 0)
-  view.setUint32(offset + offsetOf.deviceNumber, device.number, true)
+  view.setUint8(offset + offsetOf.kind, kind)
+  view.setUint8(offset + offsetOf.flags, isBackfill ? flagBackfill : 0)
+  view.setUint32(offset + offsetOf.series, series, true)
   view.setFloat64(offset + offsetOf.timeUs, timeUs, true)
-  view.setFloat64(offset + 16, reading.temperature, true)
-  view.setFloat64(offset + 24, reading.humidity, true)
-  view.setFloat64(offset + 32, reading.pressure, true)
-  view.setFloat64(offset + 40, reading.battery_voltage, true)
-  view.setFloat64(offset + 48, reading.battery_percentage, true)
-  view.setUint8(offset + offsetOf.symbolLength, symbol.length)
-  for (let index = 0; index < symbol.length; index++) {
-    view.setUint8(offset + offsetOf.symbol + index, symbol.charCodeAt(index))
-  }
-  return offset + length
+}
+
+/** Writes a symbol, escaped, and returns the offset behind it. */
+export function writeSymbol(view: DataView, offset: number, symbol: Uint8Array): number {
+  view.setUint8(offset, symbol.length)
+  new Uint8Array(view.buffer, view.byteOffset + offset + 1, symbol.length).set(symbol)
+  return offset + 1 + symbol.length
+}
+
+export function isBackfill(view: DataView, offset: number): boolean {
+  return (view.getUint8(offset + offsetOf.flags) & flagBackfill) !== 0
 }
 
 /** A record read back, for dead letters and tests; the forwarder reads the fields it needs in place. */
 export interface RecordFields {
-  deviceNumber: number
-  symbol: string
+  series: number
+  symbols: string[]
   timeUs: number
-  backfill: boolean
-  reading: Reading
+  isBackfill: boolean
+  values: Record<string, number>
 }
 
-export function readRecord(view: DataView, offset: number): RecordFields {
-  const symbolLength = view.getUint8(offset + offsetOf.symbolLength)
-  const codes = new Uint8Array(view.buffer, view.byteOffset + offset + offsetOf.symbol, symbolLength)
+export function readRecord(table: TableDescription, view: DataView, offset: number): RecordFields {
+  const { symbolsAt, symbolCount } = layoutOf(table)
+  const symbols: string[] = []
+  for (let at = offset + symbolsAt; symbols.length < symbolCount; ) {
+    const length = view.getUint8(at)
+    symbols.push(unescapeText(new Uint8Array(view.buffer, view.byteOffset + at + 1, length)))
+    at += 1 + length
+  }
+  const values = table.columns.map(({ name }, index) => {
+    return [name, view.getFloat64(offset + offsetOf.values + 8 * index, true)] as const
+  })
   return {
-    deviceNumber: view.getUint32(offset + offsetOf.deviceNumber, true),
-    symbol: String.fromCharCode(...codes),
+    series: view.getUint32(offset + offsetOf.series, true),
+    symbols,
     timeUs: view.getFloat64(offset + offsetOf.timeUs, true),
-    backfill: (view.getUint8(offset + offsetOf.flags) & flagBackfill) !== 0,
-    reading: {
-      timestampMs: undefined,
-      temperature: view.getFloat64(offset + 16, true),
-      humidity: view.getFloat64(offset + 24, true),
-      pressure: view.getFloat64(offset + 32, true),
-      battery_voltage: view.getFloat64(offset + 40, true),
-      battery_percentage: view.getFloat64(offset + 48, true),
-    },
+    isBackfill: isBackfill(view, offset),
+    values: Object.fromEntries(values),
   }
 }
 
@@ -105,9 +113,9 @@ export function readRecord(view: DataView, offset: number): RecordFields {
 export function areWholeRecords(view: DataView, start: number, end: number): boolean {
   let offset = start
   while (offset < end) {
-    if (end - offset < offsetOf.symbol) return false
+    if (end - offset < offsetOf.values) return false
     const length = view.getUint16(offset, true)
-    if (length < offsetOf.symbol || offset + length > end) return false
+    if (length < offsetOf.values || offset + length > end) return false
     offset += length
   }
   return offset === end
@@ -132,14 +140,14 @@ export function chooseLanes(
   return { recordCount, backfillCount }
 }
 
-/** Whole records without those of some devices; the very same bytes when there are none. */
-export function withoutDevices(records: Uint8Array, numbers: ReadonlySet<number>): Uint8Array {
+/** Whole records without those of some series; the very same bytes when there are none. */
+export function withoutSeries(records: Uint8Array, numbers: ReadonlySet<number>): Uint8Array {
   const view = new DataView(records.buffer, records.byteOffset, records.byteLength)
   const kept: Uint8Array[] = []
   let keptFrom = 0
   for (let offset = 0; offset < records.length; ) {
     const next = offset + view.getUint16(offset + offsetOf.length, true)
-    if (numbers.has(view.getUint32(offset + offsetOf.deviceNumber, true))) {
+    if (numbers.has(view.getUint32(offset + offsetOf.series, true))) {
       kept.push(records.subarray(keptFrom, offset))
       keptFrom = next
     }

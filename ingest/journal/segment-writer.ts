@@ -3,6 +3,7 @@
  * calls are synchronous.
  */
 
+import { bug } from '../bug.ts'
 import type { Disk, DiskFile } from './disk.ts'
 import { groupHeaderLength, sealGroup } from './group.ts'
 import type { JournalEnd } from './recovery.ts'
@@ -41,6 +42,8 @@ export interface SegmentWriterOptions {
 }
 
 interface Segment {
+  /** Its position in the journal. */
+  start: number
   file: DiskFile
   /** Bytes of groups. */
   length: number
@@ -82,6 +85,9 @@ export class SegmentWriter {
     }
     // Its stamps are given out, whatever becomes of the group: the forwarder may read it even when the disk forgets it.
     end.lastStampUs = group.lastStampUs
+    const segmentEnd = segment.start + segment.length
+    if (segmentEnd !== end.position)
+      throw bug(`segment ${segment.start} ends at ${segmentEnd}, the journal at ${end.position}`)
     const bodyLength = bytes.length - groupHeaderLength
     sealGroup(bytes, { ...group, bodyLength, position: end.position, firstOrdinal: end.ordinal })
     try {
@@ -151,7 +157,7 @@ export class SegmentWriter {
     }
     this.#end.position += groupHeaderLength
     this.#readableEnd = this.#end.position
-    return { file, length: groupHeaderLength, allocated: groupHeaderLength }
+    return { start: position, file, length: groupHeaderLength, allocated: groupHeaderLength }
   }
 
   #allocate(segment: Segment, length: number): void {

@@ -1,6 +1,6 @@
 /**
- * Devices whose readings were erased while the journal still has them: no replay may bring them to QuestDB again. They are
- * in a small file beside the journal, which is on the disk before the first reading goes from QuestDB. A tombstone holds for
+ * Series whose rows were erased while the journal still has them: no replay may bring them to QuestDB again. They are
+ * in a small file beside the journal, which is on the disk before the first row goes from QuestDB. A tombstone holds for
  * what stands before a position, and goes when the journal has nothing before it any more.
  */
 
@@ -9,8 +9,8 @@ import type { Disk } from './disk.ts'
 export interface Erased {
   /** No record from this position on is erased; 0 when none is. */
   readonly before: number
-  /** Whether a record of this device at this position is erased. */
-  covers(deviceNumber: number, position: number): boolean
+  /** Whether a record of this series at this position is erased. */
+  covers(seriesNumber: number, position: number): boolean
 }
 
 export const nothingErased: Erased = { before: 0, covers: () => false }
@@ -19,7 +19,7 @@ const fileName = 'erased'
 
 export class Tombstones implements Erased {
   readonly #disk: Disk
-  /** Where the erased part of the journal ends, by the device's number. */
+  /** Where the erased part of the journal ends, by the number of the series. */
   #ends: Map<number, number>
   #before: number
 
@@ -33,14 +33,14 @@ export class Tombstones implements Erased {
     return this.#before
   }
 
-  covers(deviceNumber: number, position: number): boolean {
-    return position < (this.#ends.get(deviceNumber) ?? 0)
+  covers(seriesNumber: number, position: number): boolean {
+    return position < (this.#ends.get(seriesNumber) ?? 0)
   }
 
-  /** When it returns, the devices' records before `end` are erased over any restart. */
-  add(deviceNumbers: readonly number[], end: number): void {
+  /** When it returns, the records of these series before `end` are erased over any restart. */
+  add(seriesNumbers: readonly number[], end: number): void {
     const ends = new Map(this.#ends)
-    for (const number of deviceNumbers) ends.set(number, Math.max(end, ends.get(number) ?? 0))
+    for (const number of seriesNumbers) ends.set(number, Math.max(end, ends.get(number) ?? 0))
     this.#save(ends)
   }
 
@@ -71,7 +71,7 @@ function readTombstones(disk: Disk): Map<number, number> {
     const bytes = new Uint8Array(file.size())
     file.read(bytes, 0)
     const pairs: unknown = JSON.parse(Buffer.from(bytes).toString())
-    if (!Array.isArray(pairs) || !pairs.every(isPair)) throw new Error('it holds no list of devices and positions')
+    if (!Array.isArray(pairs) || !pairs.every(isPair)) throw new Error('it holds no list of numbers and positions')
     return new Map(pairs)
   } catch (error) {
     // A file that cannot be read now may be read later. One that is damaged must not be taken for an empty one.

@@ -1,4 +1,4 @@
-/** Fetches for `compare_data`: when each device was last heard of, and the hours of both before that. */
+/** Fetches for `compare_data`: the newest reading of each device, and the hours of both before that. */
 
 import type { CompareQuery } from '../task.ts'
 import type { TaskContext } from '../task-context.ts'

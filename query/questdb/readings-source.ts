@@ -77,7 +77,7 @@ export function createReadingsSource(settings: Settings, connection: PgConnectio
       try {
         return await readHours(asked, signal)
       } catch (error) {
-        // The view may just be made anew.
+        // The view may just be being rebuilt.
         if (failureCode(error) !== 'DATABASE_AWAY') throw error
         return await readHours({ ...asked, rawFromUs: Number.NEGATIVE_INFINITY }, signal)
       }

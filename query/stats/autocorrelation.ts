@@ -10,11 +10,13 @@ import {
 } from '../../analytics/correlation/autocorrelation-bands.ts'
 import type { SeriesTransform } from '../../analytics/correlation/block-spectra.ts'
 import { orNull } from '../../analytics/or-null.ts'
+import { reasonTexts } from '../../analytics/reasons.ts'
 import type { Moments } from '../../analytics/summary/moments.ts'
 import type { Transforms } from './transforms.ts'
 import { verdictOf } from './verdict.ts'
 import { byMetric, type StatsWindow } from './window.ts'
 
+/** As the reason says. */
 const cellsMin = 30
 const secondsPerHour = 3600
 
@@ -26,7 +28,7 @@ export function autocorrelationPart({ fine, fineMoments }: StatsWindow, transfor
 function partOf(cells: Float64Array, moments: Moments, stepSeconds: number, transform: SeriesTransform | undefined) {
   const n = cells.length
   const n_observed = moments.count
-  const verdict = verdictOf(moments, n_observed < cellsMin ? `values in fewer than ${cellsMin} cells` : null)
+  const verdict = verdictOf(moments, n_observed < cellsMin ? reasonTexts.fewCells : null)
   const lagMax = autocorrelationLagMax(n, stepSeconds)
   const result = verdict.status === 'ok' ? autocorrelation(cells, lagMax, transform) : undefined
   const counts = { ...verdict, n, n_observed }

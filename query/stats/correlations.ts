@@ -1,8 +1,9 @@
 /** How the metrics and the dew point go together, by the hour, and how far one is behind the other. */
 
 import { type Correlation, correlation, correlationSeries } from '../../analytics/correlation/correlation.ts'
-import { crossCorrelation, largestCrossCorrelation } from '../../analytics/correlation/cross-correlation.ts'
 import { holmSignificant } from '../../analytics/correlation/holm.ts'
+import { significantLag } from '../../analytics/correlation/lag.ts'
+import type { PairReason } from '../../analytics/reasons.ts'
 import type { Transforms } from './transforms.ts'
 import { mapColumns, type Quantity, quantities, type StatsWindow } from './window.ts'
 
@@ -13,13 +14,13 @@ export function correlationsPart(window: StatsWindow, transforms: Transforms) {
   if (n === 0) return { grid_seconds: null, n, pairs: [] }
   const series = mapColumns(quantities, quantity => correlationSeries(hourly.means[quantity]))
   const names = pairNames()
-  const found = names.map(([a, b]) => correlation(series[a], series[b], localHours))
-  const significant = holmSignificant(found.map(({ pValue }) => pValue))
+  const all = names.map(([a, b]) => correlation(series[a], series[b], localHours))
+  const significant = holmSignificant(all.map(({ pValue }) => pValue))
   const pairs = names.map(([a, b], place) => {
-    const one = found[place] as Correlation
+    const one = all[place] as Correlation
     const [x, y] = [transforms[a], transforms[b]]
     const isKnown = one.reason === null && x !== undefined && y !== undefined
-    const lag = isKnown ? largestCrossCorrelation(crossCorrelation(x, y)) : null
+    const found = isKnown ? significantLag(x, y, one.nEffective) : null
     return {
       a,
       b,
@@ -32,9 +33,9 @@ export function correlationsPart(window: StatsWindow, transforms: Transforms) {
       spearman_p_value: one.spearmanPValue,
       significant: significant[place] as boolean,
       r_deseasonalised: one.deseasonalised,
-      lag_seconds: lag === null ? null : (lag.lag * fine.frame.stepMs) / 1000,
-      lag_r: lag?.r ?? null,
-      reason: one.reason,
+      lag_seconds: found && (found.lag * fine.frame.stepMs) / 1000,
+      lag_r: found?.r ?? null,
+      reason: one.reason ?? (found === null ? ('lag_not_significant' satisfies PairReason) : null),
     }
   })
   return { grid_seconds: hourly.frame.stepMs / 1000, n, pairs }

@@ -6,6 +6,7 @@ import { strengthLabel, strengthOf } from '../../analytics/decomposition/strengt
 import { orNull } from '../../analytics/or-null.ts'
 import { presentOf } from '../../analytics/present.ts'
 import { hampelClean } from '../../analytics/quality/hampel.ts'
+import { type ReasonText, reasonTexts } from '../../analytics/reasons.ts'
 import { falseAlarmProbability, momentsOfTimes } from '../../analytics/spectrum/false-alarm.ts'
 import { harmonicsOf } from '../../analytics/spectrum/harmonics.ts'
 import { fitSinusoidAtTimes } from '../../analytics/spectrum/lomb-scargle.ts'
@@ -24,6 +25,7 @@ import { byMetric, cellMiddles, dayMs, type StatsWindow } from './window.ts'
 
 const hourMs = 3_600_000
 const weekHours = 168
+/** Both as the reasons say. */
 const spanDaysMin = 3
 const coverageMin = 0.5
 /** Half the width of a peak, in 1/T: a cycle that is nearer to a week than this is the week's. */
@@ -77,9 +79,9 @@ const nothing = {
   periodogram: null,
 }
 
-function lackOf(observed: number, { cells, stepMs }: GridFrame): string | null {
-  if (cells * stepMs < spanDaysMin * dayMs) return `less than ${spanDaysMin} days`
-  return observed < coverageMin * cells ? `values in less than ${coverageMin * 100} % of the cells` : null
+function lackOf(observed: number, { cells, stepMs }: GridFrame): ReasonText | null {
+  if (cells * stepMs < spanDaysMin * dayMs) return reasonTexts.shortSpan
+  return observed < coverageMin * cells ? reasonTexts.sparseCells : null
 }
 
 function cyclesOf(window: StatsWindow, metric: Metric, middles: Float64Array) {

@@ -68,7 +68,7 @@ export async function lockDatabase(options: DatabaseLockOptions): Promise<Databa
       client = taken
       log.info({}, 'the lock on the database, lost with its connection, is taken again')
     } catch {
-      // That PostgreSQL is away is told by others.
+      // That PostgreSQL is unavailable is logged by others.
       await pause(retryMs)
     }
   }

@@ -1,4 +1,4 @@
-/** Where the programs of our own PostgreSQL are. Its package's own start is not used: its exit hook fights ours. */
+/** Where the programs of the managed PostgreSQL are. Its package's own start is not used: its exit hook fights ours. */
 
 import { chmodSync, existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'

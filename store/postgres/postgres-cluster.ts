@@ -1,4 +1,4 @@
-/** The cluster of our own PostgreSQL: its files, the user it runs as, and its making at the first start. */
+/** The cluster of the managed PostgreSQL: its files, the user it runs as, and its making at the first start. */
 
 import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -9,21 +9,21 @@ import { errorCode, isNotReady } from './postgres-errors.ts'
 export interface ConnectOptions {
   config: pg.ClientConfig
   /** The address is DATABASE_URL's, so the remedy is there. */
-  given: boolean
+  external: boolean
   signal?: AbortSignal
   log: Log
 }
 
 export const connectTimeoutMs = 5000
-const givenWaitMs = 10_000
+const startWaitMs = 10_000
 const retryMs = 200
 
 /**
  * One that is only not there yet is waited for a little: services are often started side by side. Rejects with a
  * sentence.
  */
-export async function connectPatiently(options: ConnectOptions): Promise<pg.Client> {
-  const deadlineMs = performance.now() + givenWaitMs
+export async function connectWithRetry(options: ConnectOptions): Promise<pg.Client> {
+  const deadlineMs = performance.now() + startWaitMs
   for (let attempt = 1; ; attempt++) {
     options.signal?.throwIfAborted()
     const client = makeClient(options.config)
@@ -32,9 +32,9 @@ export async function connectPatiently(options: ConnectOptions): Promise<pg.Clie
       return client
     } catch (error) {
       await client.end().catch(() => undefined)
-      const sentence = connectFailure(client, options.given, error)
+      const sentence = connectFailure(client, options.external, error)
       if (!isNotReady(error) || performance.now() > deadlineMs) throw new StartError(sentence)
-      if (attempt === 1) options.log.warn({}, `${sentence} Trying again for ${givenWaitMs / 1000} s.`)
+      if (attempt === 1) options.log.warn({}, `${sentence} Trying again for ${startWaitMs / 1000} s.`)
       await sleep(retryMs)
     }
   }
@@ -64,11 +64,11 @@ const remedies = new Map([
 ])
 
 /** A sentence without credentials. */
-export function connectFailure({ host, port, database }: pg.Client, given: boolean, error: unknown): string {
+export function connectFailure({ host, port, database }: pg.Client, external: boolean, error: unknown): string {
   const { message } = error as Error
   const code = errorCode(error)
   const why = message || code || 'no answer'
-  return given
+  return external
     ? `PostgreSQL at ${host}:${port}, database ${database}, cannot be used (${why}): ${remedies.get(code) ?? startOrCorrect}.`
     : `Our own PostgreSQL cannot be used (${why}): the secret "postgres" may not be the one it was made with; restore it.`
 }

@@ -1,4 +1,4 @@
-/** Asks PostgreSQL now and then whether it is there, so that readiness can be told without waiting for it. */
+/** Probes PostgreSQL periodically, so that readiness can be reported without waiting for it. */
 
 import type pg from 'pg'
 

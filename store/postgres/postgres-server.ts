@@ -1,4 +1,4 @@
-/** Our own PostgreSQL: started, kept running on one port, and stopped. */
+/** The managed PostgreSQL: started, kept running on one port, and stopped. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'

@@ -1,4 +1,4 @@
-/** PostgreSQL as the rest knows it, given or started here: a pool on a schema that is up to date. */
+/** PostgreSQL as the rest knows it, external or managed: a pool on a schema that is up to date. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -8,7 +8,7 @@ import { StartError } from '../start-error.ts'
 import type { StoreOptions } from '../store-options.ts'
 import { type DatabaseLock, lockDatabase } from './database-lock.ts'
 import { migrate, migrationsFolder } from './migrations.ts'
-import { connectFailure, connectPatiently, connectTimeoutMs, makeClient } from './postgres-connect.ts'
+import { connectFailure, connectTimeoutMs, connectWithRetry, makeClient } from './postgres-connect.ts'
 import { monitorPostgres } from './postgres-monitor.ts'
 import { startPostgres, stopPostgresLeftBehind } from './postgres-server.ts'
 
@@ -21,7 +21,7 @@ export interface OpenPostgres {
 }
 
 const statementTimeoutMs = 10_000
-/** PostgreSQL ends a statement by itself; one that is frozen does not, and is given up a little later. */
+/** PostgreSQL ends a statement by itself; one that is frozen does not, and is abandoned a little later. */
 const answerTimeoutMs = statementTimeoutMs + 2000
 const connectionsMax = 10
 const poolEndMs = 500
@@ -31,12 +31,12 @@ export async function openPostgres(options: StoreOptions, signal: AbortSignal): 
   await stopPostgresLeftBehind(directory, log)
   const serverOptions = { directory, environment, log, signal, choosePort: freePort }
   const server = databaseUrl === undefined ? await startPostgres(serverOptions) : undefined
-  const given = server === undefined
+  const external = server === undefined
   const config = server === undefined ? { connectionString: databaseUrl ?? '' } : server.address
   let client: pg.Client | undefined
   let lock: DatabaseLock | undefined
   try {
-    client = await connectPatiently({ config, given, signal, log })
+    client = await connectWithRetry({ config, external, signal, log })
     lock = await lockFor(options, config)
     const version = await migrateSchema(client, options)
     const pool = openPool(config, log)
@@ -53,7 +53,7 @@ export async function openPostgres(options: StoreOptions, signal: AbortSignal): 
     await lock?.close()
     await server?.close()
     if (client === undefined || !(error instanceof pg.DatabaseError)) throw error
-    throw new StartError(connectFailure(client, given, error))
+    throw new StartError(connectFailure(client, external, error))
   } finally {
     await client?.end().catch(() => undefined)
   }

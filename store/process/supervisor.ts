@@ -1,4 +1,4 @@
-/** Keeps a server that we have started running: starts it again, with growing pauses, until it is told to stop. */
+/** Supervises a server that was started here: restarts it, with exponential backoff, until it is closed. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../log.ts'

@@ -1,10 +1,10 @@
 /**
- * What is to be done with the view of the hours, and how far it can be trusted, by what is seen of it now and then. QuestDB
+ * What is to be done with the hourly view, and through which transaction it is valid, by what is seen of it now and then. QuestDB
  * says to which transaction of the table a view is up to date, but it may drop a refresh without a word.
  */
 
 /** What QuestDB says of the view at one moment. */
-export interface ViewSeen {
+export interface ViewState {
   readonly status: string
   /** Why it is invalid. */
   readonly reason: string
@@ -20,7 +20,7 @@ export interface ViewSeen {
   readonly isSuspended: boolean
 }
 
-/** `rebuild` drops the view, if there is one, and makes it anew. */
+/** `rebuild` drops the view, if there is one, and creates it again. */
 export type ViewAction =
   | { readonly kind: 'none' }
   | { readonly kind: 'refresh' }
@@ -29,7 +29,7 @@ export type ViewAction =
 export interface ViewWatchOptions {
   /** How often the view is refreshed, at most; what is newer comes from the readings. */
   readonly refreshEveryMs: number
-  /** Questions that were told to use the view are over so long after. */
+  /** Queries that were planned with the view have ended so long after. */
   readonly graceMs: number
   readonly monotonicMs: () => number
 }
@@ -38,18 +38,18 @@ const none: ViewAction = { kind: 'none' }
 /** A rebuild that did not help is tried again after a pause that grows from the one to the other. */
 const rebuildPauseMsMin = 10_000
 const rebuildPauseMsMax = 3_600_000
-/** A view that is not refreshed for so long, although it is asked for, is made anew. */
+/** A view that is not refreshed for so long, although it is asked for, is rebuilt. */
 const stuckMs = 3_600_000
 /** A refresh is followed by a pause of so many times its length, to leave the processor to others. */
 const pausePerRefresh = 9
 
 export class ViewWatch {
   readonly #options: ViewWatchOptions
-  #trustedTxn: number | undefined
-  #trustedUntilMs = Number.NEGATIVE_INFINITY
-  /** Only from this transaction on: the one that the table had when we first looked. What came before, others have sent. */
+  #validThroughTxn: number | undefined
+  #validUntilMs = Number.NEGATIVE_INFINITY
+  /** Only from this transaction on: the one that the table had when we first checked. What came before, others have sent. */
   #neededTxn: number | undefined
-  #distrust: string | undefined
+  #suspicion: string | undefined
   #refreshedTxn = -1
   #refreshAtMs = Number.NEGATIVE_INFINITY
   /** The first and the last refresh that was asked for since one was done. */
@@ -62,31 +62,31 @@ export class ViewWatch {
   }
 
   /** The table's transaction up to which the view has all readings; undefined while it must not be used. */
-  get trustedTxn(): number | undefined {
-    return this.#trustedTxn
+  get validThroughTxn(): number | undefined {
+    return this.#validThroughTxn
   }
 
-  /** Nothing is known of it for the moment. */
-  lose(): void {
-    if (this.#trustedTxn !== undefined) this.#trustedUntilMs = this.#options.monotonicMs()
-    this.#trustedTxn = undefined
+  /** It is not valid until it is checked again. */
+  invalidate(): void {
+    if (this.#validThroughTxn !== undefined) this.#validUntilMs = this.#options.monotonicMs()
+    this.#validThroughTxn = undefined
   }
 
-  /** It may hold what the table has no longer: it is made anew. */
-  distrust(reason: string): void {
-    this.#distrust = reason
-    this.lose()
+  /** It may hold rows that the table no longer has: it is rebuilt. */
+  markSuspect(reason: string): void {
+    this.#suspicion = reason
+    this.invalidate()
   }
 
-  /** Learns what is seen; undefined when there is no view. */
-  look(seen: ViewSeen | undefined): ViewAction {
-    const fault = this.#distrust ?? this.#faultOf(seen)
+  /** What to do, by what is seen; undefined when there is no view. */
+  check(seen: ViewState | undefined): ViewAction {
+    const fault = this.#suspicion ?? this.#faultOf(seen)
     if (seen === undefined || fault !== undefined) return this.#rebuild(fault ?? 'there is none')
-    this.#trust(seen)
+    this.#validate(seen)
     return this.#refresh(seen)
   }
 
-  #faultOf(seen: ViewSeen | undefined): string | undefined {
+  #faultOf(seen: ViewState | undefined): string | undefined {
     if (seen === undefined) return undefined
     if (seen.status === 'invalid') return `it is invalid: ${seen.reason}`
     if (!seen.isOurs) return 'it is that of another version'
@@ -100,28 +100,28 @@ export class ViewWatch {
 
   #rebuild(reason: string): ViewAction {
     // A table that has gone back goes on, and soon looks as if nothing had been.
-    this.distrust(reason)
+    this.markSuspect(reason)
     const nowMs = this.#options.monotonicMs()
-    if (nowMs < Math.max(this.#rebuildAtMs, this.#trustedUntilMs + this.#options.graceMs)) return none
+    if (nowMs < Math.max(this.#rebuildAtMs, this.#validUntilMs + this.#options.graceMs)) return none
     this.#rebuildAtMs = nowMs + this.#rebuildPauseMs
     this.#rebuildPauseMs = Math.min(this.#rebuildPauseMs * 2, rebuildPauseMsMax)
-    this.#distrust = undefined
+    this.#suspicion = undefined
     this.#neededTxn = undefined
     this.#refreshedTxn = -1
     this.#asked = undefined
     return { kind: 'rebuild', reason }
   }
 
-  #trust({ refreshedTxn, sequencedTxn, isApplied }: ViewSeen): void {
+  #validate({ refreshedTxn, sequencedTxn, isApplied }: ViewState): void {
     this.#neededTxn ??= sequencedTxn
-    if (refreshedTxn < this.#neededTxn) this.lose()
+    if (refreshedTxn < this.#neededTxn) this.invalidate()
     else if (isApplied) {
-      this.#trustedTxn = refreshedTxn
+      this.#validThroughTxn = refreshedTxn
       this.#rebuildPauseMs = rebuildPauseMsMin
     }
   }
 
-  #refresh({ status, refreshedTxn, appliedTxn }: ViewSeen): ViewAction {
+  #refresh({ status, refreshedTxn, appliedTxn }: ViewState): ViewAction {
     const nowMs = this.#options.monotonicMs()
     if (refreshedTxn > this.#refreshedTxn) {
       const tookMs = nowMs - (this.#asked?.lastMs ?? nowMs)

@@ -1,4 +1,4 @@
-/** The hours of the readings, which QuestDB keeps for us as a materialized view: made, refreshed and looked after here. */
+/** The hourly view, a materialized view of the readings in QuestDB: created, refreshed and monitored here. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../log.ts'
@@ -6,15 +6,15 @@ import { hourlyView, hourlyViewQuery, hourlyViewSql, readingsTable } from '../ta
 import type { QuestdbAddress } from './client/questdb-address.ts'
 import { createQuestdbClient, type QuestdbClient } from './client/questdb-client.ts'
 import { isUnanswered } from './client/questdb-error.ts'
-import { type ViewAction, type ViewSeen, ViewWatch } from './hourly-view-watch.ts'
+import { type ViewAction, type ViewState, ViewWatch } from './hourly-view-watch.ts'
 
 export interface HourlyView {
-  /** It was looked at for the first time. */
-  looked: Promise<void>
+  /** It was checked for the first time. */
+  checked: Promise<void>
   /** The table's transaction up to which the view has all readings; undefined while it must not be used. */
-  trustedTxn(): number | undefined
-  /** It may hold what the table has no longer: it is made anew. */
-  distrust(reason: string): void
+  validThroughTxn(): number | undefined
+  /** It may hold rows that the table no longer has: it is rebuilt. */
+  markSuspect(reason: string): void
   close(): Promise<void>
 }
 
@@ -24,7 +24,7 @@ export interface HourlyViewOptions {
   ready: Promise<void>
   isUp: () => boolean
   refreshEveryMs?: number
-  lookEveryMs?: number
+  checkEveryMs?: number
   graceMs?: number
   log: Log
 }
@@ -34,34 +34,34 @@ export interface HourlyViewOptions {
  * that got rows for all devices, some 3 million rows a second on two busy cores.
  */
 const refreshEveryMsUsual = 600_000
-const lookEveryMsUsual = 5000
+const checkEveryMsUsual = 5000
 /** Some waits for a thread, and some time limits of statements. */
 const graceMsUsual = 120_000
 const timeoutMs = 10_000
 const closeWaitMs = 500
-const looksMax = 6000
-const looksPerRefresh = 50
+const checksMax = 6000
+const checksPerRefresh = 50
 
 export function watchHourlyView(options: HourlyViewOptions): HourlyView {
-  const { address, ready, isUp, lookEveryMs = lookEveryMsUsual, log } = options
+  const { address, ready, isUp, checkEveryMs = checkEveryMsUsual, log } = options
   const { refreshEveryMs = refreshEveryMsUsual, graceMs = graceMsUsual } = options
   const client = createQuestdbClient(address.http)
   const closing = new AbortController()
   const watch = new ViewWatch({ refreshEveryMs, graceMs, monotonicMs: () => performance.now() })
-  let trouble: string | undefined
+  let lastReason: string | undefined
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     try {
-      await act(watch.look(await readView(client)))
-      if (watch.trustedTxn !== undefined && trouble !== undefined) log.info({}, 'the view of the hours is there')
-      if (watch.trustedTxn !== undefined) trouble = undefined
+      await act(watch.check(await readView(client)))
+      if (watch.validThroughTxn !== undefined && lastReason !== undefined) log.info({}, 'the hourly view is valid')
+      if (watch.validThroughTxn !== undefined) lastReason = undefined
     } catch (error) {
-      watch.lose()
+      watch.invalidate()
       const reason = error instanceof Error ? error.message : String(error)
-      // That it does not answer at all is told elsewhere.
-      if (!isUnanswered(error) && reason !== trouble) {
-        log.warn({ reason }, 'QuestDB keeps no hours for us: questions about hours are answered from the readings')
-        trouble = reason
+      // That it does not answer at all is logged by the monitor.
+      if (!isUnanswered(error) && reason !== lastReason) {
+        log.warn({ reason }, 'no hourly view in QuestDB: queries by the hour read the readings')
+        lastReason = reason
       }
     }
   }
@@ -70,61 +70,61 @@ export function watchHourlyView(options: HourlyViewOptions): HourlyView {
     if (action.kind === 'refresh') await client.exec(`REFRESH MATERIALIZED VIEW ${hourlyView} INCREMENTAL`, timeoutMs)
     if (action.kind !== 'rebuild') return
     const { reason } = action
-    log.info({ reason }, 'the view of the hours is made')
+    log.info({ reason }, 'the hourly view is rebuilt')
     try {
       // A full refresh would do for most faults, but who reads meanwhile would find the view empty, and not gone.
       await client.exec(`DROP MATERIALIZED VIEW IF EXISTS ${hourlyView}`, timeoutMs)
       await client.exec(hourlyViewSql, timeoutMs)
     } catch (error) {
-      watch.distrust(reason)
+      watch.markSuspect(reason)
       throw error
     }
   }
 
   async function run(): Promise<void> {
     while (!closing.signal.aborted) {
-      await sleep(lookEveryMs, undefined, { signal: closing.signal }).catch(() => undefined)
-      if (isUp()) await look()
-      else watch.lose()
+      await sleep(checkEveryMs, undefined, { signal: closing.signal }).catch(() => undefined)
+      if (isUp()) await check()
+      else watch.invalidate()
     }
   }
 
-  const looked = ready.then(look)
-  const running = looked.then(run, () => undefined)
+  const checked = ready.then(check)
+  const running = checked.then(run, () => undefined)
   return {
-    looked,
-    trustedTxn: () => watch.trustedTxn,
-    distrust: reason => watch.distrust(reason),
+    checked,
+    validThroughTxn: () => watch.validThroughTxn,
+    markSuspect: reason => watch.markSuspect(reason),
     async close() {
       closing.abort()
       client.close()
       await Promise.race([running, sleep(closeWaitMs, undefined, { ref: false })])
-      watch.lose()
+      watch.invalidate()
     },
   }
 }
 
 /**
  * Has the view refreshed out of turn, until it shows the table as of this transaction; at once where there is no view. It
- * computes the hours anew that got rows since the last refresh. `pause` is between two looks.
+ * computes the hours anew that got rows since the last refresh. `pause` is between two checks.
  */
 export async function refreshHourlyView(
   exec: (sql: string) => ReturnType<QuestdbClient['exec']>,
   txn: number,
   pause: () => Promise<void>,
 ): Promise<void> {
-  for (let looks = 0; looks < looksMax; looks++) {
+  for (let checks = 0; checks < checksMax; checks++) {
     const seen = await readView({ exec })
     if (seen === undefined || (seen.refreshedTxn >= txn && seen.isApplied && seen.status === 'valid')) return
     // One that is dropped without a word is asked for again. Whoever watches the view sees to it that it is valid.
-    const isAskedNow = seen.status === 'valid' && seen.refreshedTxn < txn && looks % looksPerRefresh === 0
+    const isAskedNow = seen.status === 'valid' && seen.refreshedTxn < txn && checks % checksPerRefresh === 0
     if (isAskedNow) await exec(`REFRESH MATERIALIZED VIEW ${hourlyView} INCREMENTAL`)
     await pause()
   }
   throw new Error(`the view ${hourlyView} is not refreshed`)
 }
 
-async function readView(client: Pick<QuestdbClient, 'exec'>): Promise<ViewSeen | undefined> {
+async function readView(client: Pick<QuestdbClient, 'exec'>): Promise<ViewState | undefined> {
   const columns = 'view_status, invalidation_reason, refresh_base_table_txn, view_sql'
   const views = `SELECT ${columns} FROM materialized_views() WHERE view_name = '${hourlyView}'`
   const [view] = await client.exec(views, timeoutMs)

@@ -1,4 +1,4 @@
-/** What a QuestDB is, and whether it is reached by both of its protocols with what was given. */
+/** What a QuestDB is, and whether it is reached by both of its protocols with its address. */
 
 import type { QuestdbAddress } from './client/questdb-address.ts'
 import type { QuestdbClient } from './client/questdb-client.ts'

@@ -1,4 +1,4 @@
-/** Watches a QuestDB, our own or a given one: prepares it whenever it comes up, and knows whether it is there. */
+/** Watches a QuestDB, managed or external: prepares it whenever it comes up, and knows whether it is there. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../log.ts'
@@ -166,7 +166,7 @@ function isNotListening(error: unknown): boolean {
   return error instanceof QuestdbError && error.code === 'NOT_LISTENING'
 }
 
-/** All that is asked and done each time it has come up: a given one may come back as another one. */
+/** All that is asked and done each time it has come up: an external one may come back as another one. */
 async function prepare(client: QuestdbClient, { address, checkSettings }: MonitorOptions): Promise<Facts> {
   const { version, parameters } = await identifyQuestdb(client, address)
   checkSettings(parameters)

@@ -1,4 +1,4 @@
-/** Our own QuestDB: a Java process that is configured, started, kept running and stopped here. */
+/** The managed QuestDB: a Java process that is configured, started, kept running and stopped here. */
 
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,14 +12,20 @@ import { type Supervised, supervise } from '../process/supervisor.ts'
 import { readingsTable } from '../tables.ts'
 import { basicAuthorization } from './client/questdb-address.ts'
 import { type Java, javaEnvironment } from './java.ts'
-import { type CommitMode, logSettingsText, type OwnQuestdb, ownSettings, settingsText } from './questdb-settings.ts'
+import {
+  type CommitMode,
+  logSettingsText,
+  type ManagedQuestdb,
+  managedSettings,
+  settingsText,
+} from './questdb-settings.ts'
 
 export interface QuestdbServerOptions {
   directory: DataDirectory
   environment: Environment
   java: Java
   jar: string
-  own: OwnQuestdb
+  managed: ManagedQuestdb
   log: Log
   /** Told why it does not run although nobody had asked it to end. */
   onEnd: (reason: string) => void
@@ -36,8 +42,8 @@ const stopSteps = [
   { signal: 'SIGKILL', waitMs: 700 },
 ] as const
 
-/** The ports and passwords, fixed for the life of this process, so that who was told them keeps them over a restart. */
-export async function planQuestdb(directory: DataDirectory, commitMode: CommitMode): Promise<OwnQuestdb> {
+/** The ports and passwords, fixed for the life of this process, so that those who use them keep them over a restart. */
+export async function planQuestdb(directory: DataDirectory, commitMode: CommitMode): Promise<ManagedQuestdb> {
   const user = 'barograph'
   const httpPassword = directory.secret('questdb-http')
   const pgPassword = directory.secret('questdb-pg')
@@ -69,7 +75,7 @@ export function startQuestdb(options: QuestdbServerOptions): QuestdbServer {
       from = logSize(files.log)
       return launchQuestdb(files, options)
     }
-    const onEnd = (reason: string): void => options.onEnd(`${reason}: ${lastWords(files, from)}. See ${files.log}`)
+    const onEnd = (reason: string): void => options.onEnd(`${reason}: ${lastLogLines(files, from)}. See ${files.log}`)
     supervised = supervise({ name: 'QuestDB', start, log: options.log, onEnd })
   }
 
@@ -105,11 +111,11 @@ export async function stopQuestdbLeftBehind(directory: DataDirectory, log: Log):
   await stopLeftBehind({ name: 'QuestDB', recordPath: record, directories: [root], stopSteps, log })
 }
 
-function launchQuestdb(files: QuestdbFiles, { environment, java, jar, own }: QuestdbServerOptions): ServerProcess {
+function launchQuestdb(files: QuestdbFiles, { environment, java, jar, managed }: QuestdbServerOptions): ServerProcess {
   setUnfinishedAside(files.root)
   const configuration = join(files.root, 'conf')
   mkdirSync(configuration, { recursive: true })
-  writeFileSync(join(configuration, 'server.conf'), settingsText(ownSettings(own)), { mode: 0o600 })
+  writeFileSync(join(configuration, 'server.conf'), settingsText(managedSettings(managed)), { mode: 0o600 })
   writeFileSync(join(configuration, 'log.conf'), logSettingsText)
   // A QuestDB that was killed leaves its unpacked libraries there, 9 MB each time.
   rmSync(files.temporary, { recursive: true, force: true })
@@ -152,7 +158,7 @@ function javaFlags({ major }: Java, { temporary }: QuestdbFiles): string[] {
   return major >= 24 ? [...flags, ...quiet] : flags
 }
 
-function lastWords({ log }: QuestdbFiles, from: number): string {
+function lastLogLines({ log }: QuestdbFiles, from: number): string {
   const lines = logTail(log, from).split('\n')
   // Not the lines of a stack trace, which come after the one that counts.
   const last = lines

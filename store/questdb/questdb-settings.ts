@@ -1,11 +1,11 @@
-/** The settings of our own QuestDB, as text for its configuration and for a comparison with what it really runs with. */
+/** The settings of a managed QuestDB, as text for its configuration and for a comparison with what it really runs with. */
 
 import type { QuestdbAddress } from './client/questdb-address.ts'
 import type { QuestdbClient, SqlRow } from './client/questdb-client.ts'
 
 export type CommitMode = 'sync' | 'nosync'
 
-export interface OwnQuestdb {
+export interface ManagedQuestdb {
   address: QuestdbAddress
   httpUser: string
   httpPassword: string
@@ -14,11 +14,11 @@ export interface OwnQuestdb {
 }
 
 /**
- * By default an idle worker of QuestDB gives its turn away 7000 times before it naps for the first time, and so takes the
- * processor from our acknowledgements after each commit. With these the p99 of an acknowledgement at half of the peak fell
+ * By default an idle worker of QuestDB yields 7000 times before it naps for the first time, and so takes the processor from
+ * our acknowledgements after each commit. With these the p99 of an acknowledgement at half of the peak fell
  * from some 30 ms to some 12 ms on two cores; a nap is 1 ms long, a sleep 10 ms.
  */
-const patience = Object.fromEntries(
+const idleWorkerSettings = Object.fromEntries(
   ['shared', 'wal.apply', 'mat.view.refresh'].flatMap(pool => [
     [`${pool}.worker.yield.threshold`, '10'],
     [`${pool}.worker.nap.threshold`, '50'],
@@ -27,7 +27,7 @@ const patience = Object.fromEntries(
 )
 
 /** Why each number: small pools are enough for few, large requests; small pages keep a small table small on disk. */
-export function ownSettings({ address, httpUser, httpPassword, minHttpPort, commitMode }: OwnQuestdb) {
+export function managedSettings({ address, httpUser, httpPassword, minHttpPort, commitMode }: ManagedQuestdb) {
   return {
     // An unknown key stops the start.
     'config.validation.strict': 'true',
@@ -55,7 +55,7 @@ export function ownSettings({ address, httpUser, httpPassword, minHttpPort, comm
     'shared.write.worker.count': '2',
     'wal.apply.worker.count': '1',
     'mat.view.refresh.worker.count': '1',
-    ...patience,
+    ...idleWorkerSettings,
     // What QuestDB has applied is on disk; the journal is trimmed by that.
     'cairo.commit.mode': commitMode,
     'cairo.writer.data.append.page.size': '1M',

@@ -1,4 +1,4 @@
-/** QuestDB as the rest knows it, whether it was given or is started here. */
+/** QuestDB as the rest knows it, external or managed. */
 
 import { StartError } from '../start-error.ts'
 import type { StoreOptions } from '../store-options.ts'
@@ -8,13 +8,13 @@ import { findJava, mavenEnvironment } from './java.ts'
 import { questdbJar } from './questdb-jar.ts'
 import { monitorQuestdb, type QuestdbMonitor, type QuestdbState } from './questdb-monitor.ts'
 import { planQuestdb, startQuestdb, stopQuestdbLeftBehind } from './questdb-server.ts'
-import { differences, ownSettings, type Parameter } from './questdb-settings.ts'
+import { differences, managedSettings, type Parameter } from './questdb-settings.ts'
 
 export interface Questdb {
   address: QuestdbAddress
-  /** Started here, so it ends with us. */
-  own: boolean
-  /** The first time that it is reachable with our tables in place and, if it is our own, with our settings in force. */
+  /** Started by this service, with which it ends; false for an external one. */
+  managed: boolean
+  /** The first time that it is reachable with our tables in place and, if it is managed, with our settings in force. */
   ready: Promise<void>
   state(): QuestdbState
   /** By its state while that is up, else by a probe of this moment. */
@@ -22,7 +22,7 @@ export interface Questdb {
   /** `sync` when what it has applied is on disk; undefined until it was reached. */
   commitMode(): string | undefined
   version(): string | undefined
-  hourlyView: Pick<HourlyView, 'trustedTxn' | 'distrust'>
+  hourlyView: Pick<HourlyView, 'validThroughTxn' | 'markSuspect'>
 }
 
 export interface OpenQuestdb extends Questdb {
@@ -32,11 +32,11 @@ export interface OpenQuestdb extends Questdb {
 
 export function openQuestdb(options: StoreOptions, signal: AbortSignal): Promise<OpenQuestdb> {
   const { questdbHttp, questdbPg } = options
-  return questdbHttp === undefined && questdbPg === undefined ? openOwn(options, signal) : openGiven(options)
+  return questdbHttp === undefined && questdbPg === undefined ? openManaged(options, signal) : openExternal(options)
 }
 
 /** Away at the start is no reason not to start: readings are taken, and it is asked again until it is there. */
-async function openGiven({ directory, questdbHttp, questdbPg, log }: StoreOptions): Promise<OpenQuestdb> {
+async function openExternal({ directory, questdbHttp, questdbPg, log }: StoreOptions): Promise<OpenQuestdb> {
   await stopQuestdbLeftBehind(directory, log)
   const address = parseQuestdbAddress(questdbHttp, questdbPg)
   const name = `QuestDB at ${address.http.host}:${address.http.port}`
@@ -46,43 +46,43 @@ async function openGiven({ directory, questdbHttp, questdbPg, log }: StoreOption
       log.warn({ commitMode }, `${name} does not sync its commits: a power cut there may lose some`)
   }
   const monitor = monitorQuestdb({ address, name, retryMsMax: 5000, startsNow: false, checkSettings, log })
-  return { ...withHourlyView(monitor, address, log), address, own: false, java: undefined }
+  return { ...withHourlyView(monitor, address, log), address, managed: false, java: undefined }
 }
 
-async function openOwn(options: StoreOptions, signal: AbortSignal): Promise<OpenQuestdb> {
+async function openManaged(options: StoreOptions, signal: AbortSignal): Promise<OpenQuestdb> {
   const { directory, environment, cacheDirectory, log } = options
   const java = await findJava(environment, cacheDirectory)
   const maven = mavenEnvironment(environment, java, cacheDirectory)
   const jar = await questdbJar({ cacheDirectory, environment: maven, log, signal })
-  const own = await planQuestdb(directory, options.questdbCommitMode ?? 'sync')
+  const managed = await planQuestdb(directory, options.questdbCommitMode ?? 'sync')
   signal.throwIfAborted()
   const checkSettings = (parameters: ReadonlyMap<string, Parameter>): void => {
-    const found = differences(ownSettings(own), parameters)
+    const found = differences(managedSettings(managed), parameters)
     if (found.length > 0) {
       throw new StartError(
         `QuestDB does not run with the settings that it was given: ${found.join('; ')}. Report this.`,
       )
     }
   }
-  const { address } = own
+  const { address } = managed
   const monitor = monitorQuestdb({ address, name: 'QuestDB', retryMsMax: 200, startsNow: true, checkSettings, log })
   const { markAway: onEnd, fail: onFailure } = monitor
   const watched = withHourlyView(monitor, address, log)
-  const server = startQuestdb({ directory, environment, java, jar, own, log, onEnd, onFailure })
+  const server = startQuestdb({ directory, environment, java, jar, managed, log, onEnd, onFailure })
   async function close(): Promise<void> {
     await Promise.all([watched.close(), server.close()])
   }
-  return { ...watched, address, own: true, java: java.version, close }
+  return { ...watched, address, managed: true, java: java.version, close }
 }
 
 /**
- * It is ready when the view was looked at: a table that has lost transactions shows by a view that is ahead of it, but
+ * It is ready when the view was checked: a table that has lost transactions shows by a view that is ahead of it, but
  * only as long as nothing is sent.
  */
 function withHourlyView(monitor: QuestdbMonitor, address: QuestdbAddress, log: StoreOptions['log']) {
   const isUp = () => monitor.state().state === 'up'
   const hourlyView = watchHourlyView({ address, ready: monitor.ready, isUp, log })
-  const ready = hourlyView.looked
+  const ready = hourlyView.checked
   // Who waits for it gets the error; nobody has to.
   ready.catch(() => undefined)
   async function close(): Promise<void> {

@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
-import { seriesTransform } from '../../analytics/correlation/block-spectra.ts'
+import { type SeriesTransform, seriesTransform } from '../../analytics/correlation/block-spectra.ts'
 import { crossCorrelation, largestCrossCorrelation } from '../../analytics/correlation/cross-correlation.ts'
+import { significantLag } from '../../analytics/correlation/lag.ts'
 import { floats, readFixture } from './fixture.ts'
 import { autoregressive, found, goldenDaily, goldenFollower, withLoss } from './series.ts'
 
@@ -128,4 +129,23 @@ test('a series that does not vary has no transform, and two grids do not mix', a
       found(seriesTransform(Float64Array.of(1, 2, 3), 1)),
     ),
   )
+})
+
+test('a lag has Pearson’s correlation of its own pairs, and is none when it may be chance', async t => {
+  const transforms = (x: Float64Array, y: Float64Array): [SeriesTransform, SeriesTransform] => {
+    const first = found(seriesTransform(x, 24))
+    return [first, found(seriesTransform(y, 24, [first]))]
+  }
+  const source = autoregressive(723, 0.9, 5)
+  const x = withLoss(source.subarray(3), 0.3, 1)
+  const follower = source.subarray(0, 720).map(value => 7 - 2 * value)
+  const lag = found(significantLag(...transforms(x, follower), 40))
+  t.equal(lag.lag, 3)
+  t.ok(Math.abs(lag.r + 1) < 1e-12, `${lag.r} with other means and spreads than those of all values`)
+  t.equal(found(significantLag(...transforms(follower, x), 40)).lag, -3)
+  const unrelated = autoregressive(720, 0.9, 78)
+  t.equal(significantLag(...transforms(x, unrelated), 75), null)
+  t.not(significantLag(...transforms(x, unrelated), 720), null, 'as it would be if every cell counted')
+  t.equal(significantLag(...transforms(x, follower), null), null, 'without a count')
+  t.equal(significantLag(...transforms(x, follower), 2), null)
 })

@@ -157,7 +157,7 @@ t.test('readings that have not come to QuestDB never do', async t => {
   t.strictSame([temperatures, humidities], [0, 0])
 })
 
-t.test('the view of the hours stays, and holds nothing of the device any more', async t => {
+t.test('the hourly view stays, and holds nothing of the device any more', async t => {
   const viewed = async (symbol: string) => {
     const sql = `SELECT sum(humidity_count), max(humidity_max) FROM readings_1h WHERE device = '${symbol}'`
     return (await questdb.exec(sql, 10_000))[0]

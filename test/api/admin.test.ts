@@ -4,7 +4,7 @@ import t from 'tap'
 import { NewDevice } from '../../auth/devices/device.ts'
 import { writeDeadLetter } from '../../ingest/forwarder/dead-letters.ts'
 import { openDisk } from '../../ingest/journal/disk.ts'
-import { recordLength, writeRecord } from '../../ingest/journal/record.ts'
+import { readingLength, readings, writeReading } from '../../ingest/readings-table.ts'
 import { adminToken, startAdmin } from '../support/admin.ts'
 
 const { app, devices, ingest, journal, store, ask } = await startAdmin(t)
@@ -304,7 +304,7 @@ t.test('dead letters are shown page by page and sent again', async t => {
   const disk = openDisk(journal)
   for (let id = 1; id <= 150; id++) {
     const symbol = `kitchen-${id}`
-    const record = Buffer.alloc(recordLength(symbol.length))
+    const record = Buffer.alloc(readingLength({ number: id, symbol }))
     const reading = {
       temperature: 20,
       humidity: Number.NaN,
@@ -313,8 +313,8 @@ t.test('dead letters are shown page by page and sent again', async t => {
       battery_percentage: 90,
     }
     const view = new DataView(record.buffer, record.byteOffset, record.byteLength)
-    writeRecord(view, 0, { number: id, symbol }, timeUs, false, { timestampMs: undefined, ...reading })
-    writeDeadLetter(disk, id * 100, record, 'too hot', Date.UTC(2026, 0, 2))
+    writeReading(view, 0, { number: id, symbol }, timeUs, false, { timestampMs: undefined, ...reading })
+    writeDeadLetter(readings, disk, id * 100, record, 'too hot', Date.UTC(2026, 0, 2))
   }
   const first = await ask('GET', '/dead-letters')
   t.equal(first.status, 200)

@@ -34,7 +34,8 @@ async function serve(t: TestHooks, time: string, limits: Partial<QueryLimits> = 
   const query = queryAt(t, gate.address, time, { limits })
   const device = { ...makeDevice('Porch', 'outside'), ...about }
   const app = fastify({ routerOptions: { ignoreTrailingSlash: true } })
-  registerAnalyses(app, { query, devices: { get: name => (name === 'Porch' ? device : undefined) } })
+  const analyses = { query, devices: { get: (name: string) => (name === 'Porch' ? device : undefined) } }
+  app.register(async scope => registerAnalyses(scope, analyses), { prefix: '/api' })
   await app.listen({ port: 0, host: '127.0.0.1' })
   t.teardown(() => app.close())
   const { port } = app.server.address() as AddressInfo
@@ -167,7 +168,7 @@ t.test('when too many queries wait, the next is refused, and only by the pool th
   gate.hold()
   const waiting = [7, 8, 9].map(days => ask(`/stats_data/Porch?days=${days}`))
   await until('two wait', () => query.queueLengths().analysis === 2)
-  const refused = await refuses(t, '/stats_data/Porch?days=10', 503, /^too many queries at once$/)
+  const refused = await refuses(t, '/stats_data/Porch?days=10', 503, /^too many questions at once$/)
   t.match(refused.headers['retry-after'], /^[1-9]\d*$/)
   const light = ask('/past_window_data/Porch')
   await until('a light query is asked', () => gate.connections() > 1)

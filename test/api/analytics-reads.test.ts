@@ -14,7 +14,7 @@ const local = createLocalTime('Europe/Berlin')
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
-const oddName = 'Küche/Nord & "Süd" 100%'
+const oddName = 'Küche, Nord & "Süd" 100%'
 await service.addDevice('Kitchen', { location_short: 'downstairs', expected_interval_s: 60 })
 await service.addDevice('Attic', { location_short: 'upstairs' })
 await service.addDevice('Empty')

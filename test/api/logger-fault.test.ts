@@ -4,7 +4,7 @@ import { fastify } from 'fastify'
 import { pino } from 'pino'
 import { test } from 'tap'
 import { BusyError } from '../../api/http/send-budget.ts'
-import { registerLogger } from '../../api/logger/logger.ts'
+import { type LoggerOptions, loggerFamily } from '../../api/logger/logger.ts'
 
 test('the log tells what went wrong, and where', async t => {
   let logged = ''
@@ -13,11 +13,12 @@ test('the log tells what went wrong, and where', async t => {
   const fail = () => {
     throw new Error('a column lost a row')
   }
-  registerLogger(app, {
+  const { prefix, register } = loggerFamily({
     log,
-    ingest: { failedAttemptsPerMinute: 1, nowMs: Date.now } as Parameters<typeof registerLogger>[1]['ingest'],
+    ingest: { failedAttemptsPerMinute: 1, nowMs: Date.now } as LoggerOptions['ingest'],
     reads: { query: { latestAll: fail }, devices: { active: () => [] } } as never,
   })
+  app.register(async scope => register(scope), { prefix })
   t.teardown(() => app.close())
   const response = await app.inject({ url: '/api/latest/all/24' })
   t.equal(response.statusCode, 500)
@@ -29,9 +30,9 @@ test('the log tells what went wrong, and where', async t => {
 test('an answer that has no room to be sent is told without a word in the log', async t => {
   let logged = ''
   const app = fastify()
-  registerLogger(app, {
+  const { prefix, register } = loggerFamily({
     log: pino({}, { write: (line: string) => (logged += line) }),
-    ingest: { failedAttemptsPerMinute: 1, nowMs: Date.now } as Parameters<typeof registerLogger>[1]['ingest'],
+    ingest: { failedAttemptsPerMinute: 1, nowMs: Date.now } as LoggerOptions['ingest'],
     reads: {
       query: {
         latestAll() {
@@ -41,6 +42,7 @@ test('an answer that has no room to be sent is told without a word in the log', 
       devices: { active: () => [] },
     } as never,
   })
+  app.register(async scope => register(scope), { prefix })
   t.teardown(() => app.close())
   const response = await app.inject({ url: '/api/latest/all/24' })
   t.equal(response.statusCode, 503)

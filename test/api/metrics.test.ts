@@ -2,16 +2,17 @@
 
 import { fastify } from 'fastify'
 import { test } from 'tap'
-import { createMetrics, rejectionReasons } from '../../api/http/metrics.ts'
+import { createMetrics } from '../../api/http/metrics.ts'
+import { createReadingMeter, rejectionReasons } from '../../api/logger/reading-meter.ts'
+import { addServiceMetrics, type ServiceMetricsOptions } from '../../api/service-metrics.ts'
 
 /** Every figure is 0. */
 const zeros = new Proxy({}, { get: () => 0 })
 
-function startMetrics(
-  t: { teardown(end: () => unknown): void },
-  more: Partial<Parameters<typeof createMetrics>[0]> = {},
-) {
-  const metrics = createMetrics({
+function startMetrics(t: { teardown(end: () => unknown): void }, more: Partial<ServiceMetricsOptions> = {}) {
+  const metrics = createMetrics({ isAdmin: () => false, isTrusted: () => false })
+  const meter = createReadingMeter(metrics.registry)
+  addServiceMetrics(metrics.registry, {
     ingest: () => ({ journal: zeros, forwarder: zeros, lag: zeros, clock: zeros }) as never,
     devices: () => 7,
     questdbUp: () => true,
@@ -19,8 +20,6 @@ function startMetrics(
     cache: () => ({ hits: 5, misses: 2, bytes: 1024 }),
     disk: async () => ({ freeBytes: 1, totalBytes: 2 }),
     version: '1.2.3',
-    isAdmin: () => false,
-    isTrusted: () => false,
     ...more,
   })
   const app = fastify()
@@ -28,7 +27,7 @@ function startMetrics(
   metrics.register(app)
   app.get('/api/device/:name', async () => 'x')
   app.put('/api/log', async (_request, reply) => reply.code(401).send('x'))
-  return { metrics, app, scrape: async () => (await app.inject('/metrics')).body }
+  return { meter, app, scrape: async () => (await app.inject('/metrics')).body }
 }
 
 interface Family {
@@ -101,8 +100,8 @@ test('names, units and help are as promtool wants them, and nothing stands twice
 })
 
 test('every reason of a rejection is there from the start, and is counted', async t => {
-  const { metrics, scrape } = startMetrics(t)
-  metrics.meter.rejected('media_type')
+  const { meter, scrape } = startMetrics(t)
+  meter.rejected('media_type')
   const text = await scrape()
   for (const reason of rejectionReasons) {
     const count = reason === 'media_type' ? 1 : 0

@@ -28,11 +28,9 @@ const [kitchen] = devices
 if (kitchen === undefined) throw new Error('devices were made')
 
 const app = fastify({ routerOptions: { ignoreTrailingSlash: true, maxParamLength: 768 } })
-app.register((scope, _options, done) => {
-  const active = devices.filter(device => device.log_switch)
-  registerReads(scope, { query, devices: { get: name => byName.get(name), active: () => active } })
-  done()
-})
+const active = devices.filter(device => device.log_switch)
+const reads = { query, devices: { get: (name: string) => byName.get(name), active: () => active } }
+app.register(async scope => registerReads(scope, reads), { prefix: '/api' })
 await app.listen({ port: 0, host: '127.0.0.1' })
 t.teardown(() => app.close())
 const { port } = app.server.address() as AddressInfo
@@ -253,7 +251,8 @@ t.test('while QuestDB is away a new query gets 503, a known one its old answer',
 t.test('an answer that would be too large says how to narrow it', async t => {
   const small = queryAt(t, gate.address, '2025-06-01T12:00:30Z', { limits: { latestBytesMax: 100 } })
   const other = fastify()
-  registerReads(other, { query: small, devices: { get: name => byName.get(name), active: () => devices } })
+  const narrow = { query: small, devices: { get: (name: string) => byName.get(name), active: () => devices } }
+  other.register(async scope => registerReads(scope, narrow), { prefix: '/api' })
   t.teardown(() => other.close())
   const latest = await other.inject('/api/latest/all/24')
   t.strictSame([latest.statusCode, latest.headers['retry-after']], [413, undefined])

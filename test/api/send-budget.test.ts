@@ -4,8 +4,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { fastify } from 'fastify'
 import t, { type Test } from 'tap'
-import { registerContentFiles } from '../../api/content-files/content-files.ts'
-import { routedUrl } from '../../api/content-files/requested-path.ts'
+import { contentFilesFamily } from '../../api/content-files/content-files.ts'
 import { BusyError, boundSending } from '../../api/http/send-budget.ts'
 import { silentLog } from '../support/databases.ts'
 import { until } from '../support/processes.ts'
@@ -75,7 +74,7 @@ t.test('whoever has read for long gives way', async t => {
 })
 
 t.test('the listing says so in its own shape', async t => {
-  const app = fastify({ rewriteUrl: ({ url = '/' }) => routedUrl(url) })
+  const app = fastify()
   let answers = 0
   app.addHook('onSend', (_request, _reply, _payload, done) => {
     if (answers++ === 0) done(new BusyError('no room'))
@@ -84,7 +83,9 @@ t.test('the listing says so in its own shape', async t => {
   const away = async () => {
     throw new Error('no database')
   }
-  registerContentFiles(app, { postgres: { query: away, connect: away } as never, publicUrl: undefined, log: silentLog })
+  const postgres = { query: away, connect: away } as never
+  const { prefix, register } = contentFilesFamily({ postgres, publicUrl: undefined, log: silentLog })
+  app.register(async scope => register(scope), { prefix })
   t.teardown(() => app.close())
   const response = await app.inject('/api/v1/nothing')
   t.equal(response.statusCode, 503)

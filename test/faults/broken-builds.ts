@@ -82,8 +82,8 @@ export const brokenBuilds: BrokenBuild[] = [
     changes: [
       {
         file: 'ingest/forwarder/rows.ts',
-        from: `const timeUs = ${readTime}\n    const symbolLength`,
-        to: `const timeUs = (${readTime} % 1000 === 0 ? ${readTime} : (view.constructor.stamp = Math.max((view.constructor.stamp ?? 0) + 2, Date.now() * 1000 + 1)))\n    const symbolLength`,
+        from: `const timeUs = ${readTime}\n    const symbolBytes`,
+        to: `const timeUs = (${readTime} % 1000 === 0 ? ${readTime} : (view.constructor.stamp = Math.max((view.constructor.stamp ?? 0) + 2, Date.now() * 1000 + 1)))\n    const symbolBytes`,
       },
     ],
     cycle: (harness, tally, seed) => dieAtPoints(harness, tally, seed, 1, ['after-taken']),

@@ -13,7 +13,7 @@ import type { QuestdbAddress } from '../../store/questdb/client/questdb-address.
 import { findJava } from '../../store/questdb/java.ts'
 import { questdbJar } from '../../store/questdb/questdb-jar.ts'
 import { planQuestdb } from '../../store/questdb/questdb-server.ts'
-import { logSettingsText, ownSettings, settingsText } from '../../store/questdb/questdb-settings.ts'
+import { logSettingsText, managedSettings, settingsText } from '../../store/questdb/questdb-settings.ts'
 import { storeOptions, type TestHooks } from '../support/databases.ts'
 import { isRunning, recordedPid, serverPid, until } from '../support/processes.ts'
 import { openQuestdbSql, type QuestdbSql } from './questdb-sql.ts'
@@ -46,7 +46,7 @@ export async function startFaultDatabases(t: TestHooks, folder: string): Promise
   function start(): ServerProcess {
     const configuration = join(root, 'conf')
     mkdirSync(configuration, { recursive: true })
-    const settings = { ...ownSettings(own), 'dev.mode.enabled': 'true' }
+    const settings = { ...managedSettings(own), 'dev.mode.enabled': 'true' }
     writeFileSync(join(configuration, 'server.conf'), settingsText(settings), { mode: 0o600 })
     writeFileSync(join(configuration, 'log.conf'), logSettingsText)
     // Each kill leaves its unpacked libraries there.

@@ -4,13 +4,13 @@
  */
 
 import { groupHeaderLength } from '../../ingest/journal/group.ts'
-import { recordLength, writeRecord } from '../../ingest/journal/record.ts'
 import { recoverJournal } from '../../ingest/journal/recovery.ts'
 import { SegmentReader } from '../../ingest/journal/segment-reader.ts'
 import { SegmentWriter } from '../../ingest/journal/segment-writer.ts'
 import { listSegments } from '../../ingest/journal/segments.ts'
 import type { Stamper } from '../../ingest/journal/stamp.ts'
 import { openStamper } from '../../ingest/journal/stamp-file.ts'
+import { readingLength, writeReading } from '../../ingest/readings-table.ts'
 import { silentLog } from '../support/databases.ts'
 import { device, reading, unsealed } from '../support/journal-parts.ts'
 import { createRandom, type Random } from './seeded-random.ts'
@@ -195,9 +195,9 @@ const timeOf = ({ record }: Attempt) => record.readDoubleLE(8)
 /** The record's number in the history is its temperature. */
 function makeRecord(index: number, timeUs: number): Buffer {
   const of = device(index % 3)
-  const record = Buffer.alloc(recordLength(of.symbol.length))
+  const record = Buffer.alloc(readingLength(of))
   const view = new DataView(record.buffer, record.byteOffset, record.length)
-  writeRecord(view, 0, of, timeUs, false, reading(index))
+  writeReading(view, 0, of, timeUs, false, reading(index))
   return record
 }
 

@@ -239,7 +239,7 @@ async function readAll(stand: Stand, names: Map<string, string>, options: Experi
   return await readBoth(sql, names, stand.erased)
 }
 
-/** The readings, and what the view of the hours has of erased ones. */
+/** The readings, and what the hourly view has of erased ones. */
 async function readBoth(
   sql: QuestdbSql,
   names: ReadonlyMap<string, string>,

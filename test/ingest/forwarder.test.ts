@@ -11,6 +11,7 @@ import { recoverJournal } from '../../ingest/journal/recovery.ts'
 import { SegmentWriter } from '../../ingest/journal/segment-writer.ts'
 import { listSegments } from '../../ingest/journal/segments.ts'
 import { Tombstones } from '../../ingest/journal/tombstones.ts'
+import { readings } from '../../ingest/readings-table.ts'
 import { systemTiming } from '../../ingest/timing.ts'
 import { silentLog, type TestHooks, temporaryFolder } from '../support/databases.ts'
 import { openFaultyDisk } from '../support/faulty-disk.ts'
@@ -60,6 +61,7 @@ function createRig(t: TestHooks, segmentBytes = 1024 * 1024): Rig {
     },
     start(options = {}) {
       const forwarder = new Forwarder({
+        table: readings,
         disk,
         connections: Array.from({ length: 4 }, () => questdb.connect()),
         requestBytes: 4096,

@@ -6,7 +6,8 @@ import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { Format } from '../../ingest/formats/line-reader.ts'
 import { createImporter, type ImporterOptions } from '../../ingest/import/import.ts'
-import { areWholeRecords, type RecordFields, readRecord } from '../../ingest/journal/record.ts'
+import { areWholeRecords } from '../../ingest/journal/record.ts'
+import { readReading, type StoredReading } from '../support/journal-parts.ts'
 
 const nowMs = Date.UTC(2026, 5, 1)
 const header = 'timestamp,device,temperature,humidity,pressure\n'
@@ -14,14 +15,14 @@ const dataFolder = new URL('../../demo/data/', import.meta.url)
 
 /** A journal in memory, which keeps what it was given as the real one would read it back. */
 function createJournal() {
-  const stored: RecordFields[] = []
+  const stored: StoredReading[] = []
   return {
     stored,
     append: async (records: Uint8Array) => {
       const view = new DataView(records.buffer, records.byteOffset, records.byteLength)
       if (!areWholeRecords(view, 0, view.byteLength)) throw new Error('these are not whole records')
       for (let offset = 0; offset < view.byteLength; offset += view.getUint16(offset, true)) {
-        stored.push(readRecord(view, offset))
+        stored.push(readReading(view, offset))
       }
       return 'stored' as const
     },

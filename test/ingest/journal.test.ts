@@ -1,15 +1,20 @@
 import { test } from 'tap'
 import { openDisk } from '../../ingest/journal/disk.ts'
 import { Journal, type JournalOptions, type Outcome } from '../../ingest/journal/journal.ts'
-import { readRecord } from '../../ingest/journal/record.ts'
 import { SegmentReader } from '../../ingest/journal/segment-reader.ts'
+import type { Reading } from '../../ingest/reading.ts'
+import { type DeviceRef, readingWriter } from '../../ingest/readings-table.ts'
 import { silentLog, type TestHooks, temporaryFolder } from '../support/databases.ts'
-import { device, reading, records } from '../support/journal-parts.ts'
+import { device, reading, readReading, records } from '../support/journal-parts.ts'
+
+type Options = JournalOptions<DeviceRef, Reading>
+type ReadingJournal = Journal<DeviceRef, Reading>
 
 const hourUs = 3_600_000_000
 
-function openJournal(t: TestHooks, directory: string, options: Partial<JournalOptions> = {}): Journal {
+function openJournal(t: TestHooks, directory: string, options: Partial<Options> = {}): ReadingJournal {
   const journal = new Journal({
+    writer: readingWriter,
     directory,
     bytesMax: 1024 ** 3,
     reserveBytes: 0,
@@ -25,12 +30,12 @@ function openJournal(t: TestHooks, directory: string, options: Partial<JournalOp
   return journal
 }
 
-function append(journal: Journal, temperature: number, timestampMs?: number): Promise<Outcome> {
+function append(journal: ReadingJournal, temperature: number, timestampMs?: number): Promise<Outcome> {
   return new Promise(resolve => journal.append(device(1), reading(temperature, timestampMs), resolve))
 }
 
 /** All records of the journal, in order. */
-function readAll(directory: string, journal: Journal) {
+function readAll(directory: string, journal: ReadingJournal) {
   const reader = new SegmentReader(openDisk(directory))
   const found = []
   const end = journal.status().end
@@ -40,7 +45,7 @@ function readAll(directory: string, journal: Journal) {
     for (const group of chunk.groups) {
       let offset = group.position - chunk.position + 56
       for (let index = 0; index < group.recordCount; index++) {
-        found.push(readRecord(view, offset))
+        found.push(readReading(view, offset))
         offset += view.getUint16(offset, true)
       }
     }
@@ -55,7 +60,7 @@ test('readings of one turn share a sync, and each is answered', async t => {
   const journal = openJournal(t, temporaryFolder(t))
   const outcomes = await Promise.all(Array.from({ length: 500 }, (_, index) => append(journal, index)))
   t.ok(outcomes.every(outcome => outcome === 'stored'))
-  t.equal(journal.status().readings, 500)
+  t.equal(journal.status().records, 500)
   t.ok(journal.status().groups < 5, `${journal.status().groups} groups`)
 })
 
@@ -96,7 +101,7 @@ test('the lanes of a group are chosen by one receipt time, which its header has'
   await append(journal, 3, atMs - 400_000)
   await journal.close()
   t.strictSame(
-    readAll(folder, journal).map(record => record.backfill),
+    readAll(folder, journal).map(record => record.isBackfill),
     [true, true, false],
   )
   const reader = new SegmentReader(openDisk(folder))
@@ -117,7 +122,7 @@ test('a client time is kept to the millisecond, and an old one goes to the backf
   await journal.close()
   const found = readAll(folder, journal)
   t.strictSame(
-    found.map(({ timeUs, backfill }) => ({ timeUs, backfill })),
+    found.map(({ timeUs, isBackfill }) => ({ timeUs, backfill: isBackfill })),
     [
       { timeUs: nowMs * 1000, backfill: false },
       { timeUs: (nowMs - 3_600_000) * 1000, backfill: true },
@@ -130,7 +135,7 @@ test('a full journal refuses, stores nothing of it, and takes again when it was 
   const outcomes: Outcome[] = []
   while (outcomes.at(-1) !== 'full') outcomes.push(await append(journal, outcomes.length))
   t.match(journal.status().fault, /limit/)
-  t.equal(journal.status().readings, outcomes.length - 1)
+  t.equal(journal.status().records, outcomes.length - 1)
   journal.trimmed(journal.status().end - 1000)
   t.equal(await append(journal, 1), 'stored')
   t.equal(journal.status().fault, undefined)
@@ -169,7 +174,7 @@ test('the lane of bulk data is chosen when it is appended', async t => {
   t.equal(await journal.appendRecords(Buffer.concat([early, flagged])), 'stored')
   await journal.close()
   t.strictSame(
-    readAll(folder, journal).map(record => record.backfill),
+    readAll(folder, journal).map(record => record.isBackfill),
     [true, false],
   )
 })

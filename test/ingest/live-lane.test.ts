@@ -3,9 +3,10 @@ import { test } from 'tap'
 import { LivePlanner } from '../../ingest/forwarder/live-lane.ts'
 import type { Part } from '../../ingest/forwarder/round.ts'
 import { openDisk } from '../../ingest/journal/disk.ts'
-import { offsetOf } from '../../ingest/journal/record.ts'
+import { layoutOf, offsetOf } from '../../ingest/journal/record.ts'
 import { type Chunk, SegmentReader } from '../../ingest/journal/segment-reader.ts'
 import { SegmentWriter } from '../../ingest/journal/segment-writer.ts'
+import { readings } from '../../ingest/readings-table.ts'
 import { type TestHooks, temporaryFolder } from '../support/databases.ts'
 import { device, records, unsealed } from '../support/journal-parts.ts'
 
@@ -14,6 +15,8 @@ interface Row {
   timeUs: number
   backfill: boolean
 }
+
+const layout = layoutOf(readings)
 
 /** The groups, written to a journal and read back. */
 function chunkOf(t: TestHooks, groups: Row[][]): Chunk {
@@ -47,7 +50,7 @@ const offsetsIn = (parts: Part[]) => parts.flatMap(part => [...part.offsets.suba
 
 test('rows of known devices are cut by position, in turns over the connections', t => {
   const chunk = chunkOf(t, groupsOf(ownTimes(20_000, 10)))
-  const planner = new LivePlanner(2)
+  const planner = new LivePlanner(layout, 2)
   planner.plan(chunkOf(t, groupsOf(ownTimes(10, 10))))
   const { round, chunk: planned } = planner.plan(chunk)
   t.equal(planned.next, chunk.next)
@@ -70,13 +73,13 @@ test('rows of known devices are cut by position, in turns over the connections',
 
 test('devices that QuestDB may not know go over one connection, in a short round', t => {
   const chunk = chunkOf(t, groupsOf(ownTimes(70_500, 70)))
-  const planner = new LivePlanner(2)
+  const planner = new LivePlanner(layout, 2)
   const first = planner.plan(chunk)
   t.equal(first.round.parts.length, 1)
   t.equal(first.round.parts[0]?.count, 64_000)
   t.equal(first.chunk.next, chunk.groups.find(group => group.firstOrdinal === 64_000)?.position, 'it ends with a group')
   t.strictSame(
-    [...first.round.devices].sort((a, b) => a - b),
+    [...first.round.series].sort((a, b) => a - b),
     Array.from({ length: 70 }, (_, index) => index + 1),
   )
   const firstOffsets = offsetsIn(first.round.parts)
@@ -97,7 +100,7 @@ test('each live row stands in a round once, and of one key only the last', async
   const hooks: (() => unknown)[] = []
   t.teardown(() => hooks.forEach(hook => void hook()))
   const rig: TestHooks = { teardown: work => void hooks.push(work) }
-  const planner = new LivePlanner(2)
+  const planner = new LivePlanner(layout, 2)
   fc.assert(
     fc.property(fc.array(fc.array(row, { minLength: 1, maxLength: 20 }), { minLength: 1, maxLength: 5 }), groups => {
       const { round } = planner.plan(chunkOf(rig, groups))
@@ -107,7 +110,7 @@ test('each live row stands in a round once, and of one key only the last', async
         row.timeUs % 1000 !== 0 || !rows.slice(index + 1).some(later => keyOf(later) === keyOf(row))
       const planned = offsetsIn(round.parts).flatMap(offset => {
         if (offset < 0) return []
-        const device = round.view.getUint32(offset + offsetOf.deviceNumber, true)
+        const device = round.view.getUint32(offset + offsetOf.series, true)
         return [`${device} ${round.view.getFloat64(offset + offsetOf.timeUs, true)}`]
       })
       t.strictSame(planned, rows.filter(isLast).map(keyOf))
@@ -115,7 +118,7 @@ test('each live row stands in a round once, and of one key only the last', async
         round.hasClientTimes,
         rows.some(({ timeUs }) => timeUs % 1000 === 0),
       )
-      t.strictSame(new Set(round.devices), new Set(rows.map(row => row.device)))
+      t.strictSame(new Set(round.series), new Set(rows.map(row => row.device)))
     }),
     { numRuns: 50 },
   )

@@ -2,7 +2,8 @@
 
 import { test } from 'tap'
 import { type Ingest, openIngest } from '../../ingest/ingest.ts'
-import { offsetOf } from '../../ingest/journal/record.ts'
+import { layoutOf, offsetOf } from '../../ingest/journal/record.ts'
+import { readings } from '../../ingest/readings-table.ts'
 import type { Store } from '../../store/store.ts'
 import { readingsTable } from '../../store/tables.ts'
 import { silentLog, startDatabases, type TestHooks, temporaryFolder } from '../support/databases.ts'
@@ -57,7 +58,7 @@ test('live and late readings, replacements and poison, as QuestDB shows them in 
   const temperatures = Array.from({ length: 100 }, (_, index) => index)
   const bulk = records(device(4), temperatures, nowMs * 1000 + 1)
   const length = bulk.length / 100
-  bulk[30 * length + offsetOf.symbol] = 0xff
+  bulk[30 * length + layoutOf(readings).symbolsAt + 1] = 0xff
   bulk.writeDoubleLE(-5000, 60 * length + offsetOf.timeUs)
   t.equal(await ingest.append(bulk), 'stored')
   await until('the good ones are applied', () => applied(ingest))

@@ -5,14 +5,13 @@ import { type Test, test } from 'tap'
 import { readCheckpoint, writeCheckpoint } from '../../ingest/journal/checkpoint.ts'
 import { type Disk, openDisk } from '../../ingest/journal/disk.ts'
 import { groupHeaderLength } from '../../ingest/journal/group.ts'
-import { readRecord } from '../../ingest/journal/record.ts'
 import { recoverJournal } from '../../ingest/journal/recovery.ts'
 import { type Chunk, SegmentReader } from '../../ingest/journal/segment-reader.ts'
 import { SegmentWriter } from '../../ingest/journal/segment-writer.ts'
 import { listSegments, segmentName } from '../../ingest/journal/segments.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { openFaultyDisk } from '../support/faulty-disk.ts'
-import { device, records, unsealed } from '../support/journal-parts.ts'
+import { device, readReading, records, unsealed } from '../support/journal-parts.ts'
 
 const empty = { position: 0, ordinal: 0, lastStampUs: 0 }
 
@@ -52,7 +51,7 @@ function temperaturesOf(chunk: Chunk): number[] {
     const start = group.position - chunk.position + groupHeaderLength
     const found: number[] = []
     for (let offset = start; offset < start + group.bodyLength; offset += view.getUint16(offset, true)) {
-      found.push(readRecord(view, offset).reading.temperature)
+      found.push(readReading(view, offset).reading.temperature)
     }
     return found
   })

@@ -8,6 +8,7 @@ import { revisionSlots } from '../../ingest/forwarder/touched.ts'
 import { openDisk } from '../../ingest/journal/disk.ts'
 import { recoverJournal } from '../../ingest/journal/recovery.ts'
 import { SegmentWriter } from '../../ingest/journal/segment-writer.ts'
+import { readings as readingsDescription } from '../../ingest/readings-table.ts'
 import { systemTiming } from '../../ingest/timing.ts'
 import type { QuestdbHttp } from '../../store/questdb/client/questdb-address.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
@@ -43,6 +44,7 @@ function writeBacklog(t: TestHooks, number: number, readings: number): Backlog {
 async function drain(t: TestHooks, { directory, end }: Backlog, address: QuestdbHttp, idleMs: number): Promise<void> {
   let status: ForwarderStatus | undefined
   const forwarder = new Forwarder({
+    table: readingsDescription,
     disk: openDisk(directory),
     connections: Array.from({ length: 4 }, () => connectQuestdb(address, idleMs)),
     requestBytes: 12 * 1024 * 1024,

@@ -1,7 +1,14 @@
 /** All properties, by subject. */
 
+import { autocorrelationProperties } from './autocorrelation.ts'
+import { lagProperties } from './lag.ts'
 import type { Property } from './property.ts'
 import { reportingProperties } from './reporting.ts'
 import { seasonalPeakProperties } from './seasonal-peaks.ts'
 
-export const properties: readonly Property[] = [...reportingProperties, ...seasonalPeakProperties]
+export const properties: readonly Property[] = [
+  ...reportingProperties,
+  ...lagProperties,
+  ...autocorrelationProperties,
+  ...seasonalPeakProperties,
+]

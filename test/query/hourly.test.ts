@@ -2,8 +2,8 @@
 
 import t, { type Test, test } from 'tap'
 import { openIngest } from '../../ingest/ingest.ts'
-import { type DeviceRef, recordLength, writeRecord } from '../../ingest/journal/record.ts'
 import type { Reading } from '../../ingest/reading.ts'
+import { type DeviceRef, readingLength, writeReading } from '../../ingest/readings-table.ts'
 import { createReadingsSource } from '../../query/questdb/readings-source.ts'
 import type { HourlySeries } from '../../query/series.ts'
 import { createPgConnection } from '../../store/questdb/client/questdb-pg.ts'
@@ -34,7 +34,7 @@ const view = watchHourlyView({
   ready: Promise.resolve(),
   isUp: () => true,
   refreshEveryMs: 200,
-  lookEveryMs: 50,
+  checkEveryMs: 50,
   graceMs: 0,
   log: silentLog,
 })
@@ -53,7 +53,7 @@ const toUs = fromUs + 10 * 24 * hourUs
 const stepUs = 55_000_000
 
 function rawFromUs(): number {
-  const txn = view.trustedTxn()
+  const txn = view.validThroughTxn()
   return txn === undefined ? Number.NEGATIVE_INFINITY : ingest.oldestSentSince(txn)
 }
 
@@ -73,11 +73,11 @@ function valuesAt(seed: number): Omit<Reading, 'timestampMs'> {
 }
 
 async function send(to: DeviceRef, timesUs: number[], seed: number, isLate: boolean): Promise<void> {
-  const bytes = new Uint8Array(timesUs.length * recordLength(to.symbol.length))
+  const bytes = new Uint8Array(timesUs.length * readingLength(to))
   const data = new DataView(bytes.buffer)
   let offset = 0
   for (const [index, timeUs] of timesUs.entries()) {
-    offset = writeRecord(data, offset, to, timeUs, isLate, { timestampMs: undefined, ...valuesAt(seed + index) })
+    offset = writeReading(data, offset, to, timeUs, isLate, { timestampMs: undefined, ...valuesAt(seed + index) })
   }
   if ((await ingest.append(bytes)) !== 'stored') throw new Error('the journal is full')
 }
@@ -109,7 +109,7 @@ async function fill(of: DeviceRef): Promise<void> {
 /** Until nothing but the hour in which the range ends has to come from the readings. */
 async function refreshed(t: Test): Promise<void> {
   await until('the view has all', () => rawFromUs() === Number.POSITIVE_INFINITY)
-  t.ok(view.trustedTxn())
+  t.ok(view.validThroughTxn())
 }
 
 test('hours of a view that has everything are those of the readings', async t => {

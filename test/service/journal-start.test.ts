@@ -5,7 +5,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { test } from 'tap'
 import { readConfig } from '../../api/config.ts'
-import { openOwnIngest } from '../../api/own-ingest.ts'
+import { openServiceIngest } from '../../api/open-ingest.ts'
 import { silentLog, temporaryFolder } from '../support/databases.ts'
 import { isRunning, recordedPid } from '../support/processes.ts'
 import { startService } from '../support/service.ts'
@@ -48,7 +48,7 @@ test('a torn tail on a full disk', async t => {
   }
   syncBuiltinESMExports()
   const open = () =>
-    openOwnIngest({
+    openServiceIngest({
       config: readConfig({}),
       directory: { journal },
       nowMs: Date.now,

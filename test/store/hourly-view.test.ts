@@ -17,7 +17,7 @@ function watched(hooks: TestHooks, log = silentLog) {
     ready: Promise.resolve(),
     isUp: () => true,
     refreshEveryMs: 100,
-    lookEveryMs: 50,
+    checkEveryMs: 50,
     graceMs: 0,
     log,
   })
@@ -40,26 +40,26 @@ test('the hours are kept beside a table that was there before, and follow it', a
   ])
   await client.query(`DROP MATERIALIZED VIEW IF EXISTS ${hourlyView}`)
   const view = watched(t)
-  await until('it is trusted', () => view.trustedTxn() !== undefined)
+  await until('it is valid', () => view.validThroughTxn() !== undefined)
   t.strictSame(await hours(), [
     { device: 'a-1', n: '2', mean: 1.5 },
     { device: 'b-2', n: '0', mean: null },
   ])
-  const before = view.trustedTxn() ?? 0
+  const before = view.validThroughTxn() ?? 0
   await questdb.write([{ symbol: 'a-1', time: '2025-01-01T00:20:00Z', temperature: 4 }])
-  await until('it is refreshed', () => (view.trustedTxn() ?? 0) > before)
+  await until('it is refreshed', () => (view.validThroughTxn() ?? 0) > before)
   t.match(await hours(), [{ n: '2', mean: 2.5 }, {}], 'a reading that was replaced counts once')
 })
 
 test('hours that QuestDB has given up are not used, and are made anew', async t => {
   const { log, texts } = recordingLog('info')
   const view = watched(t, log)
-  await until('it is trusted', () => view.trustedTxn() !== undefined)
+  await until('it is valid', () => view.validThroughTxn() !== undefined)
   await client.query(`TRUNCATE TABLE ${readingsTable}`)
-  await until('it is not', () => view.trustedTxn() === undefined)
+  await until('it is not', () => view.validThroughTxn() === undefined)
   await questdb.write([{ symbol: 'c-3', time: '2025-02-01T00:10:00Z', temperature: 3 }])
-  await until('it is trusted again', () => view.trustedTxn() !== undefined)
-  t.match(texts, [/the view of the hours is made/])
+  await until('it is valid again', () => view.validThroughTxn() !== undefined)
+  t.match(texts, [/the hourly view is rebuilt/])
   t.match(await hours(), [{ device: 'c-3', n: '1', mean: 3 }])
 })
 
@@ -69,7 +69,7 @@ test('a view of another version is made anew', async t => {
     `CREATE MATERIALIZED VIEW ${hourlyView} AS (SELECT ts, device, count() n FROM ${readingsTable} SAMPLE BY 1h) PARTITION BY DAY`,
   )
   const view = watched(t)
-  await until('it is trusted', () => view.trustedTxn() !== undefined)
+  await until('it is valid', () => view.validThroughTxn() !== undefined)
   t.match(await hours(), [{ device: 'c-3', n: '1', mean: 3 }])
 })
 
@@ -78,8 +78,8 @@ test('where there can be no such view, that is told once and all goes on without
   await client.query(`CREATE TABLE ${hourlyView} (ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY DAY WAL`)
   const { log, texts } = recordingLog('warn')
   const view = watched(t, log)
-  await view.looked
+  await view.checked
   await new Promise(resolve => setTimeout(resolve, 500))
-  t.equal(view.trustedTxn(), undefined)
-  t.strictSame(texts, ['QuestDB keeps no hours for us: questions about hours are answered from the readings'])
+  t.equal(view.validThroughTxn(), undefined)
+  t.strictSame(texts, ['no hourly view in QuestDB: queries by the hour read the readings'])
 })

@@ -92,18 +92,18 @@ test('a server that ends by a fault of its own takes its databases with it', asy
   await until('they are gone', () => !pids.some(isRunning))
 })
 
-test('who has changed to given databases gets the old ones stopped too', async t => {
+test('who has changed to external databases gets the old ones stopped too', async t => {
   const path = join(temporaryFolder(t), 'data')
   const old = await startThenKill(t, path, 'starting')
   const directory = openDataDirectory(path)
   t.teardown(() => directory.close())
-  const given = {
+  const external = {
     databaseUrl: 'postgresql://nobody:wrong@127.0.0.1:1/none',
     questdbHttp: 'http://127.0.0.1:1',
     questdbPg: 'postgresql://127.0.0.1:1/qdb',
   }
   const giveUp = new AbortController()
-  const opening = openStore({ ...storeOptions(directory), ...given, signal: giveUp.signal })
+  const opening = openStore({ ...storeOptions(directory), ...external, signal: giveUp.signal })
   opening.catch(() => undefined)
   await until('the old ones are gone', () => !old.some(isRunning))
   giveUp.abort()

@@ -36,7 +36,7 @@ test('both databases come up by themselves, safe by their settings, and leave no
 
   await questdb.ready
   t.strictSame(questdb.state(), { state: 'up' })
-  t.equal(questdb.own, true)
+  t.equal(questdb.managed, true)
   t.equal(questdb.commitMode(), 'sync', 'a variable of the environment does not weaken it')
   t.equal(questdb.version(), '9.3.4')
   t.match(store.versions(), { postgres: /^18\./, questdb: '9.3.4', java: /^\d+/ })

@@ -3,7 +3,8 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type FastifyInstance, fastify, type InjectOptions } from 'fastify'
-import { registerAdmin } from '../../api/admin/admin.ts'
+import { adminFamily } from '../../api/admin/admin.ts'
+import { createTokenCheck } from '../../api/admin/admin-token.ts'
 import { type Devices, openDevices } from '../../auth/devices/devices.ts'
 import { type Ingest, openIngest } from '../../ingest/ingest.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
@@ -59,10 +60,12 @@ export async function startAdmin(t: TestHooks): Promise<Admin> {
   const { store, directory } = await startDatabases(t, nowhere)
   const { journal, ingest, devices } = await openParts(t, store)
   const app = fastify({ routerOptions: { maxParamLength: 256 } })
-  registerAdmin(app, {
-    ...{ adminToken, devices, ingest, store, log: silentLog, ranges: defaultRanges, aheadMsMax: 300_000 },
+  const isAdmin = createTokenCheck(adminToken)
+  const { prefix, register } = adminFamily({
+    ...{ isAdmin, devices, ingest, store, log: silentLog, ranges: defaultRanges, aheadMsMax: 300_000 },
     ...{ dataDirectory: directory.path, ownPostgres: true },
   })
+  app.register(async scope => register(scope), { prefix })
   t.teardown(() => app.close())
   await app.ready()
 

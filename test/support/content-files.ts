@@ -3,10 +3,10 @@
 import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type FastifyServerOptions, fastify } from 'fastify'
 import type pg from 'pg'
-import { registerContentFiles } from '../../api/content-files/content-files.ts'
-import { routedUrl } from '../../api/content-files/requested-path.ts'
+import { contentFilesFamily } from '../../api/content-files/content-files.ts'
+import { createConnections } from '../../api/http/connections.ts'
+import { createServer } from '../../api/http/server.ts'
 import { createContentFileImporter } from '../../content/import/importer.ts'
 import { silentLog, startDatabases, type TestHooks } from './databases.ts'
 
@@ -50,21 +50,23 @@ export interface ListingServer {
 
 export interface ListingServerOptions {
   publicUrl?: string
-  trustProxy?: FastifyServerOptions['trustProxy']
+  trustProxy?: string[]
 }
 
 export async function startListing(
   t: TestHooks,
   postgres: pg.Pool,
-  { publicUrl, trustProxy = false }: ListingServerOptions = {},
+  { publicUrl, trustProxy }: ListingServerOptions = {},
 ): Promise<ListingServer> {
-  const app = fastify({
-    trustProxy,
-    rewriteUrl: ({ url = '/' }) => routedUrl(url),
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 100 },
+  const connections = createConnections({ max: 1000, perAddress: 1000, isTrusted: () => true, log: silentLog })
+  const app = createServer({
+    config: { CACHE_BYTES_MAX: 128 * 1024 * 1024, TRUST_PROXY: trustProxy, TLS_CERT: undefined, TLS_KEY: undefined },
+    connections,
+    readiness: () => ({ status: 'ok' }),
+    metrics: { register: () => undefined },
+    families: [contentFilesFamily({ postgres, publicUrl, log: silentLog })],
+    log: silentLog,
   })
-  app.removeAllContentTypeParsers()
-  registerContentFiles(app, { postgres, publicUrl, log: silentLog })
   await app.listen({ port: 0, host: '127.0.0.1' })
   t.teardown(() => app.close())
   const { port } = app.server.address() as AddressInfo

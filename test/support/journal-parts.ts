@@ -1,8 +1,9 @@
 /** Small readings, devices and records for the tests of the journal. */
 
 import { groupHeaderLength } from '../../ingest/journal/group.ts'
-import { type DeviceRef, recordLength, writeRecord } from '../../ingest/journal/record.ts'
+import { readRecord } from '../../ingest/journal/record.ts'
 import type { Reading } from '../../ingest/reading.ts'
+import { type DeviceRef, readingLength, readings, writeReading } from '../../ingest/readings-table.ts'
 
 export function reading(temperature: number, timestampMs?: number): Reading {
   return {
@@ -21,13 +22,28 @@ export function device(number: number): DeviceRef {
 
 /** Records of one device, with times that count up from `firstUs`. */
 export function records(of: DeviceRef, temperatures: number[], firstUs: number, backfill = false): Buffer {
-  const bytes = Buffer.alloc(temperatures.length * recordLength(of.symbol.length))
+  const bytes = Buffer.alloc(temperatures.length * readingLength(of))
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   let offset = 0
   temperatures.forEach((temperature, index) => {
-    offset = writeRecord(view, offset, of, firstUs + index, backfill, reading(temperature))
+    offset = writeReading(view, offset, of, firstUs + index, backfill, reading(temperature))
   })
   return bytes
+}
+
+export interface StoredReading {
+  deviceNumber: number
+  symbol: string
+  timeUs: number
+  isBackfill: boolean
+  reading: Reading
+}
+
+/** A record of a reading, read back. */
+export function readReading(view: DataView, offset: number): StoredReading {
+  const { series, symbols, timeUs, isBackfill, values } = readRecord(readings, view, offset)
+  const reading = { ...values, timestampMs: undefined } as unknown as Reading
+  return { deviceNumber: series, symbol: symbols.join(), timeUs, isBackfill, reading }
 }
 
 /** A group's bytes with room for the header, as the journal's thread gets them. */

@@ -12,6 +12,8 @@ import { createCommitter } from '../../ingest/journal/journal-committer.ts'
 import type { JournalThreadData } from '../../ingest/journal/journal-shared.ts'
 import type { JournalThread, JournalThreadHooks } from '../../ingest/journal/journal-worker.ts'
 import { SegmentWriter } from '../../ingest/journal/segment-writer.ts'
+import type { Reading } from '../../ingest/reading.ts'
+import { type DeviceRef, readings, readingWriter } from '../../ingest/readings-table.ts'
 import type { Timing } from '../../ingest/timing.ts'
 import type { Random } from '../faults/seeded-random.ts'
 import { silentLog } from './databases.ts'
@@ -20,7 +22,7 @@ import type { VirtualTime } from './virtual-time.ts'
 export interface ModelProcess {
   /** When it is set to false, the process does nothing any more. */
   isAlive: boolean
-  journal: Journal
+  journal: Journal<DeviceRef, Reading>
   status: ForwarderStatus | undefined
 }
 
@@ -40,6 +42,7 @@ const liveWindowUs = 20_000_000
 export function startProcess({ disk, connect, keepMs, nowUs, time, random }: ModelProcessOptions): ModelProcess {
   const after: Timing['after'] = (ms, work) => time.after(ms, () => process.isAlive && work())
   const journal = new Journal({
+    writer: readingWriter,
     disk,
     directory: '',
     bytesMax: journalBytesMax,
@@ -58,6 +61,7 @@ export function startProcess({ disk, connect, keepMs, nowUs, time, random }: Mod
   const nowMs = () => nowUs() / 1000
   const timing: Timing = { monotonicMs: time.nowMs, after, random: random.next }
   const forwarder = new Forwarder({
+    table: readings,
     disk,
     connections: Array.from({ length: 4 }, () => connect(() => process.isAlive)),
     requestBytes: 4096,

@@ -2,7 +2,7 @@
 
 import { test } from 'tap'
 import { answerOf } from '../../../api/content-files/answer.ts'
-import { errorAnswer, invalidFilters, methodNotAllowed } from '../../../api/content-files/answers.ts'
+import { errorAnswer, invalidFilters, methodNotAllowed } from '../../../api/content-files/errors.ts'
 import { createPage, type Shown } from '../../../api/content-files/page-model.ts'
 import { Query } from '../../../api/content-files/query-string.ts'
 

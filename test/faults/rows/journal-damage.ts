@@ -4,9 +4,10 @@ import { closeSync, fdatasyncSync, openSync, readdirSync, readFileSync, writeSyn
 import { join } from 'node:path'
 import { openDisk } from '../../../ingest/journal/disk.ts'
 import { type GroupHeader, groupHeaderLength, sealGroup } from '../../../ingest/journal/group.ts'
-import { type DeviceRef, readRecord, recordLength, writeRecord } from '../../../ingest/journal/record.ts'
 import { SegmentReader } from '../../../ingest/journal/segment-reader.ts'
 import { listSegments, segmentName } from '../../../ingest/journal/segments.ts'
+import { type DeviceRef, readingLength, writeReading } from '../../../ingest/readings-table.ts'
+import { readReading } from '../../support/journal-parts.ts'
 import { until } from '../../support/processes.ts'
 import { sequenceEnd, sequenceOf, valuesOf } from '../identity.ts'
 import { experiment, type Harness, type Stand } from '../stand.ts'
@@ -113,7 +114,7 @@ function sequencesIn(bytes: Buffer, offset: number, group: GroupHeader): number[
   let at = offset + groupHeaderLength
   const end = at + group.bodyLength
   while (at < end) {
-    sequences.push(sequenceOf(readRecord(view, at).reading) ?? -1)
+    sequences.push(sequenceOf(readReading(view, at).reading) ?? -1)
     at += view.getUint16(at, true)
   }
   return sequences
@@ -127,7 +128,7 @@ function addBrokenTail(stand: Stand, journal: string, torn: boolean): void {
   const path = join(journal, segmentName(segment))
   const before = readFileSync(path)
   const view = new DataView(before.buffer, before.byteOffset, before.byteLength)
-  const { deviceNumber, symbol } = readRecord(view, last.position - segment + groupHeaderLength)
+  const { deviceNumber, symbol } = readReading(view, last.position - segment + groupHeaderLength)
   const group = groupOfNobody({ number: deviceNumber, symbol }, end, last, 5 + stand.random.below(200))
   const cut = torn ? 1 + stand.random.below(group.length - 1) : group.length
   if (!torn) {
@@ -139,7 +140,7 @@ function addBrokenTail(stand: Stand, journal: string, torn: boolean): void {
 
 /** Readings of a real device that were never attempted: were one stored, it would be a phantom. */
 function groupOfNobody(device: DeviceRef, position: number, last: GroupHeader, recordCount: number): Uint8Array {
-  const bodyLength = recordCount * recordLength(device.symbol.length)
+  const bodyLength = recordCount * readingLength(device)
   const bytes = new Uint8Array(groupHeaderLength + bodyLength)
   const view = new DataView(bytes.buffer)
   const receiptUs = Date.now() * 1000
@@ -151,7 +152,7 @@ function groupOfNobody(device: DeviceRef, position: number, last: GroupHeader, r
       ...values
     } = valuesOf(sequenceEnd - 1 - index)
     const reading = { timestampMs: undefined, ...values, battery_voltage, battery_percentage }
-    offset = writeRecord(view, offset, device, receiptUs + 1 + index, false, reading)
+    offset = writeReading(view, offset, device, receiptUs + 1 + index, false, reading)
   }
   const { lastStampUs } = last
   const firstOrdinal = last.firstOrdinal + last.recordCount

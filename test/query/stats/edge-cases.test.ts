@@ -169,7 +169,13 @@ test('nine readings: no correlation, no autocorrelation, no season; ten hours co
   t.equal(nine.autocorrelation.temperature.status, 'insufficient_data')
   t.match(nine.reliability.windows['24h'], { uptime: 1, truncated: true, expected: 8 })
   const ten = ask({ series: seriesOf(every(hourMs, startMs, 10), columns) })
-  t.match(ten.correlations.pairs[0], { n: 10, pearson: -1, p_value: 0, reason: null })
+  t.match(ten.correlations.pairs[0], {
+    n: 10,
+    pearson: -1,
+    p_value: 0,
+    lag_seconds: null,
+    reason: 'lag_not_significant',
+  })
 })
 
 test('thirty cells have an autocorrelation, three days have a season', async t => {

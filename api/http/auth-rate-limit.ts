@@ -7,19 +7,19 @@ import { LRUCache } from 'lru-cache'
 import { networkOf } from './networks.ts'
 import { type Bucket, createBucket, type Rate, takeToken } from './token-bucket.ts'
 
-export interface FailedAttempts {
+export interface AuthRateLimit {
   /** Counts a failing attempt; true when this address has had too many. */
-  isTooMany(address: string): boolean
+  isExceeded(address: string): boolean
 }
 
 /** The least recently seen address is forgotten beyond this: an attacker with more addresses is not stopped by counting. */
 const addressesMax = 10_000
 
-export function createFailedAttempts(perMinute: number, nowMs: () => number): FailedAttempts {
+export function createAuthRateLimit(perMinute: number, nowMs: () => number): AuthRateLimit {
   const rate: Rate = { perSecond: perMinute / 60, burst: perMinute }
   const buckets = new LRUCache<string, Bucket>({ max: addressesMax })
   return {
-    isTooMany(address) {
+    isExceeded(address) {
       const key = networkOf(address)
       const bucket = buckets.get(key) ?? createBucket(rate, nowMs())
       buckets.set(key, bucket)

@@ -1,8 +1,8 @@
 /** What ingest tells of itself at each scrape. */
 
 import type { Registry } from 'prom-client'
-import type { IngestStatus } from '../../ingest/ingest.ts'
-import { counter, gauge } from './metric-kinds.ts'
+import type { IngestStatus } from '../ingest/ingest.ts'
+import { counter, gauge } from './http/metric-kinds.ts'
 
 export function addIngest(registry: Registry, ingest: () => IngestStatus): void {
   const total = (name: string, help: string, read: (status: IngestStatus) => number) =>

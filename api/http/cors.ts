@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify'
 const preflightMaxAgeSeconds = '86400'
 
 /** Marks every answer of this scope. */
-export function allowAnyOrigin(app: FastifyInstance): void {
+export function addCorsHeaders(app: FastifyInstance): void {
   app.addHook('onRequest', (_request, reply, done) => {
     reply.header('access-control-allow-origin', '*')
     reply.header('access-control-expose-headers', 'etag, retry-after')

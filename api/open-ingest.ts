@@ -6,7 +6,7 @@ import type { Log } from '../store/log.ts'
 import { StartError } from '../store/start-error.ts'
 import type { Config } from './config.ts'
 
-export interface OwnIngestOptions {
+export interface ServiceIngestOptions {
   config: Config
   directory: Pick<DataDirectory, 'journal'>
   nowMs: () => number
@@ -16,7 +16,7 @@ export interface OwnIngestOptions {
 
 const hourMs = 3_600_000
 
-export function openOwnIngest({ config, directory, nowMs, log, onFatal }: OwnIngestOptions): Ingest {
+export function openServiceIngest({ config, directory, nowMs, log, onFatal }: ServiceIngestOptions): Ingest {
   assertClockIsSet(nowMs())
   try {
     return openIngest({

@@ -1,4 +1,4 @@
-/** Databases that were given by address: used, watched, never stopped. */
+/** Databases that were external by address: used, watched, never stopped. */
 
 import http from 'node:http'
 import type { Server } from 'node:net'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type pg from 'pg'
 import t, { test } from 'tap'
 import { openDataDirectory } from '../../store/data-directory.ts'
-import { connectPatiently } from '../../store/postgres/postgres-connect.ts'
+import { connectWithRetry } from '../../store/postgres/postgres-connect.ts'
 import { freePort } from '../../store/process/free-port.ts'
 import { parseQuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
@@ -32,47 +32,47 @@ function addressesOf({ questdb, postgres }: Store) {
   }
 }
 
-function openGiven(t: TestHooks, given: Partial<StoreOptions>): Promise<Store> {
+function openExternal(t: TestHooks, external: Partial<StoreOptions>): Promise<Store> {
   const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
   t.teardown(() => directory.close())
-  return openStore({ ...storeOptions(directory), ...given })
+  return openStore({ ...storeOptions(directory), ...external })
 }
 
 const hangMs = 600_000
 const { directory, store } = await startDatabases(t, { questdbCommitMode: 'nosync' })
 await store.questdb.ready
 
-test('given databases are used and not stopped', async t => {
+test('external databases are used and not stopped', async t => {
   const { log, texts: warnings } = recordingLog('warn')
-  const given = await openGiven(t, { ...addressesOf(store), log })
-  await given.questdb.ready
-  t.equal(given.questdb.own, false)
-  t.strictSame(given.questdb.address, store.questdb.address)
-  t.equal(given.questdb.commitMode(), 'nosync')
+  const external = await openExternal(t, { ...addressesOf(store), log })
+  await external.questdb.ready
+  t.equal(external.questdb.managed, false)
+  t.strictSame(external.questdb.address, store.questdb.address)
+  t.equal(external.questdb.commitMode(), 'nosync')
   t.match(warnings, [/does not sync its commits/], 'what that means is said')
-  t.equal(given.questdb.version(), '9.3.4')
-  t.match(given.versions(), { postgres: /^18/, java: undefined })
-  t.equal((await given.postgres.query('SELECT 1 AS one')).rows[0].one, 1)
-  await given.close()
+  t.equal(external.questdb.version(), '9.3.4')
+  t.match(external.versions(), { postgres: /^18/, java: undefined })
+  t.equal((await external.postgres.query('SELECT 1 AS one')).rows[0].one, 1)
+  await external.close()
   t.ok(isRunning(serverPid(directory, 'questdb')))
   t.ok(isRunning(serverPid(directory, 'postgres')))
   t.equal(store.questdb.state().state, 'up')
 })
 
-test('a given QuestDB that is away is no reason not to start, and is found when it comes', async t => {
+test('an external QuestDB that is away is no reason not to start, and is found when it comes', async t => {
   process.kill(serverPid(directory, 'questdb'), 'SIGKILL')
-  const given = await openGiven(t, addressesOf(store))
-  t.teardown(() => given.close())
-  await until('it is away', () => given.questdb.state().state === 'away')
+  const external = await openExternal(t, addressesOf(store))
+  t.teardown(() => external.close())
+  await until('it is away', () => external.questdb.state().state === 'away')
   t.match(
-    given.questdb.state().reason,
+    external.questdb.state().reason,
     /QuestDB at 127\.0\.0\.1:\d+ cannot be used: .*(ECONNREFUSED|ECONNRESET|hang up)/,
   )
-  await given.questdb.ready
-  t.equal(given.questdb.state().state, 'up')
+  await external.questdb.ready
+  t.equal(external.questdb.state().state, 'up')
 })
 
-test('a given QuestDB that cannot be reached is told in the log at once, and now and then', async t => {
+test('an external QuestDB that cannot be reached is told in the log at once, and now and then', async t => {
   const { log, texts: warnings } = recordingLog('warn')
   const address = parseQuestdbAddress('http://user:secret@127.0.0.1:1', 'postgresql://user:secret@127.0.0.1:1/qdb')
   const settings = { name: 'QuestDB at 127.0.0.1:1', retryMsMax: 20, startsNow: false, checkSettings: () => undefined }
@@ -92,7 +92,7 @@ test('a PostgreSQL that is not there yet is told at once, and what is wrong for 
   const { log, texts: warnings } = recordingLog('warn')
   const config = { connectionString: `postgresql://user:secret@127.0.0.1:${await freePort()}/barograph` }
   const giveUp = new AbortController()
-  const connecting = connectPatiently({ config, given: true, signal: giveUp.signal, log })
+  const connecting = connectWithRetry({ config, external: true, signal: giveUp.signal, log })
   await until('it is told', () => warnings.length === 1)
   t.match(
     warnings[0],
@@ -114,7 +114,7 @@ test('a PostgreSQL that is not there yet is told at once, and what is wrong for 
     'no such host': [{ user, host: 'nowhere.invalid', database: 'x' }, /correct the host in DATABASE_URL/],
   } as const
   for (const [what, [wrong, remedy]] of Object.entries(refusals)) {
-    const refused = connectPatiently({ config: { host, port, ...wrong } as pg.ClientConfig, given: true, log })
+    const refused = connectWithRetry({ config: { host, port, ...wrong } as pg.ClientConfig, external: true, log })
     await t.rejects(refused, { name: 'StartError', message: remedy }, what)
   }
 })
@@ -137,12 +137,12 @@ test('a table of our name that could not keep our promise is refused until it is
   t.teardown(() => client.close())
   await client.exec(`DROP TABLE ${readingsTable}`, hangMs)
   await client.exec(readingsTableSql.replace(/ DEDUP.*/, ''), hangMs)
-  const given = await openGiven(t, addressesOf(store))
-  t.teardown(() => given.close())
-  await until('it is refused', () => given.questdb.state().state === 'away')
-  t.match(given.questdb.state().reason, /table readings is not ours: the column ts is "TIMESTAMP true false"/)
+  const external = await openExternal(t, addressesOf(store))
+  t.teardown(() => external.close())
+  await until('it is refused', () => external.questdb.state().state === 'away')
+  t.match(external.questdb.state().reason, /table readings is not ours: the column ts is "TIMESTAMP true false"/)
   await client.exec(`DROP TABLE ${readingsTable}`, hangMs)
-  await given.questdb.ready
+  await external.questdb.ready
   t.strictSame(await client.exec(`SELECT count() FROM ${readingsTable}`, hangMs), [[0]], 'it is made anew')
 })
 
@@ -159,18 +159,18 @@ test('a port that belongs to somebody else is told with the setting to correct',
       /^PostgreSQL at 127\.0\.0\.1:\d+, database barograph, cannot be used \(.+\): start it there, or correct DATABASE_URL/,
   })
 
-  const given = await openGiven(t, {
+  const external = await openExternal(t, {
     questdbHttp: `http://127.0.0.1:${webPort}`,
     questdbPg: 'postgresql://127.0.0.1:1/qdb',
   })
-  t.teardown(() => given.close())
-  await until('it is away', () => given.questdb.state().state === 'away')
-  t.match(given.questdb.state().reason, /it answers, but not as a QuestDB/)
+  t.teardown(() => external.close())
+  await until('it is away', () => external.questdb.state().state === 'away')
+  t.match(external.questdb.state().reason, /it answers, but not as a QuestDB/)
 })
 
 test('a wrong password or a missing database is told at once', async t => {
   const { databaseUrl } = addressesOf(store)
-  const wrong = (url: string): Promise<Store> => openGiven(t, { ...addressesOf(store), databaseUrl: url })
+  const wrong = (url: string): Promise<Store> => openExternal(t, { ...addressesOf(store), databaseUrl: url })
   await t.rejects(wrong(databaseUrl.replace(/:[0-9a-f]{64}@/, ':wrong@')), {
     message: /password authentication failed.*DATABASE_URL/,
   })

@@ -2,7 +2,7 @@
 
 import type pg from 'pg'
 import t from 'tap'
-import { createListing, type ListingOptions } from '../../content/listing.ts'
+import { createIndexHolder, type IndexHolderOptions } from '../../content/index-holder.ts'
 import { startContentFileStore } from '../support/content-files.ts'
 import { silentLog } from '../support/databases.ts'
 import { until } from '../support/processes.ts'
@@ -12,8 +12,8 @@ const { postgres, importLines } = await startContentFileStore(t)
 await importLines(sampleLines)
 let nowMs = 1_000_000
 
-function start(t: { teardown(work: () => unknown): void }, more: Partial<ListingOptions>) {
-  const listing = createListing({ pool: postgres, nowMs: () => nowMs, log: silentLog, ...more })
+function start(t: { teardown(work: () => unknown): void }, more: Partial<IndexHolderOptions>) {
+  const listing = createIndexHolder({ pool: postgres, nowMs: () => nowMs, log: silentLog, ...more })
   t.teardown(() => listing.close())
   return listing
 }

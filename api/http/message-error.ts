@@ -1,33 +1,29 @@
 /** What is wrong with a request as a message of HTTP, whatever it asks for (RFC 9112, 3.2 and 6.1). */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type ServerErrorCode, serverErrors } from './errors.ts'
 
-export interface MessageFault {
-  code: number
-  status: string
-}
+type MessageError = Extract<ServerErrorCode, 'BAD_REQUEST' | 'NOT_IMPLEMENTED'>
 
-const badRequest: MessageFault = { code: 400, status: 'bad request' }
-const notImplemented: MessageFault = { code: 501, status: 'not implemented' }
-
-/** Undefined for a sound one. */
-export function messageFaultOf({ headers, rawHeaders, httpVersionMinor }: IncomingMessage): MessageFault | undefined {
+/** Undefined for a valid one. */
+export function messageErrorOf({ headers, rawHeaders, httpVersionMinor }: IncomingMessage): MessageError | undefined {
   const coding = headers['transfer-encoding']
   if (coding !== undefined) {
     // HTTP/1.0 has no transfer codings: where such a body ends nobody can tell.
-    if (httpVersionMinor === 0) return badRequest
+    if (httpVersionMinor === 0) return 'BAD_REQUEST'
     // Node undoes the chunks and nothing else.
-    if (coding.trim().toLowerCase() !== 'chunked') return notImplemented
+    if (coding.trim().toLowerCase() !== 'chunked') return 'NOT_IMPLEMENTED'
   }
   const hosts = countHosts(rawHeaders)
-  return hosts > 1 || (hosts === 0 && httpVersionMinor > 0) ? badRequest : undefined
+  return hosts > 1 || (hosts === 0 && httpVersionMinor > 0) ? 'BAD_REQUEST' : undefined
 }
 
 /** Before anything of a body is read: the connection closes behind the answer. */
-export function refuseMessage(response: ServerResponse, { code, status }: MessageFault): void {
-  const body = JSON.stringify({ status })
+export function refuseMessage(response: ServerResponse, code: MessageError): void {
+  const { status, text } = serverErrors[code]
+  const body = JSON.stringify({ status: text })
   const headers = { 'content-type': 'application/json; charset=utf-8', 'content-length': body.length }
-  response.writeHead(code, { ...headers, connection: 'close' }).end(body)
+  response.writeHead(status, { ...headers, connection: 'close' }).end(body)
 }
 
 /** Node keeps the first of two and drops the other, and a proxy in front of us may have looked at that one. */

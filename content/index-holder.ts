@@ -8,7 +8,7 @@ import type { Log } from '../store/log.ts'
 import { readIndex } from './index-reader.ts'
 import type { ListingIndex } from './listing-index.ts'
 
-export interface Listing {
+export interface IndexHolder {
   /** Makes the first index, so that the first request need not wait for it. */
   prepare(): void
   /** The newest index that there is. */
@@ -21,7 +21,7 @@ export interface Listing {
   close(): Promise<void>
 }
 
-export interface ListingOptions {
+export interface IndexHolderOptions {
   pool: pg.Pool
   /** One that never goes back. */
   nowMs: () => number
@@ -35,7 +35,7 @@ export interface ListingOptions {
 /** While data change all the time, an index is made for a fifth of the time at most. */
 const restsPerBuild = 4
 
-export function createListing(options: ListingOptions): Listing {
+export function createIndexHolder(options: IndexHolderOptions): IndexHolder {
   const { pool, nowMs, log, waitedForFilesMax = 20_000, staleMsMax = 10_000 } = options
   let newest: ListingIndex | undefined
   let building: Promise<ListingIndex> | undefined

@@ -4,8 +4,8 @@ import type pg from 'pg'
 import { readFiles } from './file-reader.ts'
 import { fileText, moduleIdOf } from './file-text.ts'
 import { areAllKnown, type Filters, type UnknownCodes, unknownCodes } from './filters.ts'
+import type { IndexHolder } from './index-holder.ts'
 import { readFilesOf, readVersion } from './index-reader.ts'
-import type { Listing } from './listing.ts'
 import type { ListingIndex } from './listing-index.ts'
 import { createRunCache, type RunCache } from './run-cache.ts'
 
@@ -21,7 +21,7 @@ interface Part {
   limit: number
 }
 
-export interface Catalogue {
+export interface Repository {
   /** Which codes no unit and no platform has; as filters they let nothing through. */
   unknownCodes(filters: Filters): Promise<UnknownCodes>
   list(filters: Filters, part: Part): Promise<Page>
@@ -37,7 +37,7 @@ interface Read<Answer> {
   answer: Answer
 }
 
-export function createCatalogue(pool: pg.Pool, listing: Listing): Catalogue {
+export function createRepository(pool: pg.Pool, indexHolder: IndexHolder): Repository {
   let runs: { index: ListingIndex; cache: RunCache } | undefined
 
   function runsOf(index: ListingIndex): RunCache {
@@ -47,10 +47,10 @@ export function createCatalogue(pool: pg.Pool, listing: Listing): Catalogue {
 
   /** Reads once more when the index turns out to be of an older version than the data. */
   async function settle<Answer>(read: (index: ListingIndex) => Promise<Read<Answer>>): Promise<Answer> {
-    const index = await listing.current()
+    const index = await indexHolder.current()
     const first = await read(index)
     if (first.version === undefined) return first.answer
-    const newer = await listing.newer(index, first.version, first.isLacking)
+    const newer = await indexHolder.newer(index, first.version, first.isLacking)
     return newer === undefined ? first.answer : (await read(newer)).answer
   }
 

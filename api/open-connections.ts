@@ -6,7 +6,7 @@ import { type Connections, createConnections } from './http/connections.ts'
 import { connectionsThatFit } from './http/open-files.ts'
 
 /** Every connection is a file, so call it when those of the journal and the databases are open. */
-export function createOwnConnections(config: Config, log: Log, isTrusted: (address: string) => boolean): Connections {
+export function openConnections(config: Config, log: Log, isTrusted: (address: string) => boolean): Connections {
   const max = Math.min(config.CONNECTIONS_MAX, connectionsThatFit())
   if (max < config.CONNECTIONS_MAX) {
     log.warn({ max }, 'CONNECTIONS_MAX is lowered to what the limit of open files leaves: raise that one (ulimit -n)')

@@ -1,0 +1,46 @@
+/**
+ * By how much one series follows another, when that is more than chance.
+ *
+ * The tapered cross-correlation ranks the lags: untapered, the few pairs of a long lag would win too often. The
+ * correlation that is reported is Pearson's over the pairs of that lag, with their own means and spreads, so that it
+ * never leaves −1 … 1.
+ *
+ * A lag is significant when its p is at most 0.05 divided by the number of lags: the first step of Holm's test (1979),
+ * which looks at the largest of them. p is that of Student's t with the effective count of Bretherton et al. (1999), in
+ * proportion to the lag's share of the pairs. Without this the largest of hundreds of lags of two unrelated series with
+ * memory looks like a relation.
+ */
+
+import type { SeriesTransform } from './block-spectra.ts'
+import { completePairs, correlationP, pearsonCorrelation } from './correlation.ts'
+import { crossCorrelation, largestCrossCorrelation } from './cross-correlation.ts'
+
+const level = 0.05
+
+export interface Lag {
+  /** In cells; positive when y follows x. */
+  readonly lag: number
+  /** Pearson's correlation of the pairs at that lag. */
+  readonly r: number
+}
+
+/** `nEffective`: that of the two series at lag 0. Null when no lag is significant. */
+export function significantLag(x: SeriesTransform, y: SeriesTransform, nEffective: number | null): Lag | null {
+  const crossed = crossCorrelation(x, y)
+  const best = largestCrossCorrelation(crossed)
+  if (best === null || nEffective === null) return null
+  const { lag } = best
+  const pairs = pairsAt(x.values, y.values, lag)
+  const r = pearsonCorrelation(pairs.x, pairs.y)
+  const lags = crossed.r.reduce((count, value) => (Number.isNaN(value) ? count : count + 1), 0)
+  const share = Math.min(1, pairs.x.length / (crossed.pairs[crossed.lagMax] as number))
+  const p = correlationP(r, nEffective * share)
+  return r !== null && p !== null && p * lags <= level ? { lag, r } : null
+}
+
+/** The observed x_t and y_{t + lag}. */
+function pairsAt(x: Float64Array, y: Float64Array, lag: number): { x: Float64Array; y: Float64Array } {
+  const length = x.length - Math.abs(lag)
+  const [xFrom, yFrom] = [Math.max(0, -lag), Math.max(0, lag)]
+  return completePairs(x.subarray(xFrom, xFrom + length), y.subarray(yFrom, yFrom + length))
+}

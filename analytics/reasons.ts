@@ -1,0 +1,20 @@
+/**
+ * Why a figure of an answer is null: every reason that an answer can give, in one place. `docs/statistics.md` explains
+ * them, and a test meets each of them in an answer.
+ */
+
+/** Texts, beside a `status` or in the part that has no figures. */
+export const reasonTexts = {
+  noValue: 'no value in the window',
+  doesNotVary: 'the values do not vary',
+  fewCells: 'values in fewer than 30 cells',
+  shortSpan: 'less than 3 days',
+  sparseCells: 'values in less than 50 % of the cells',
+} as const
+
+export type ReasonText = (typeof reasonTexts)[keyof typeof reasonTexts]
+
+/** Codes, of pairs of series in `correlations` and `compare_data`. */
+export const pairReasons = ['no_data', 'insufficient_data', 'constant', 'lag_not_significant'] as const
+
+export type PairReason = (typeof pairReasons)[number]

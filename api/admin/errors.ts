@@ -1,0 +1,34 @@
+/** The errors of the admin API; the text is the title of a problem document (problem.ts). */
+
+import type { ErrorTable } from '../http/errors.ts'
+import { serverErrors } from '../http/errors.ts'
+
+const retryAfterSeconds = 5
+
+export const adminErrors = {
+  ...serverErrors,
+  QUERY_INVALID: { status: 400, text: 'invalid query' },
+  BODY_INVALID: { status: 422, text: 'invalid body' },
+  CODING_UNSUPPORTED: { status: 415, text: 'unsupported content encoding' },
+  SENDING_TOO_MUCH: { status: 503, text: 'too busy' },
+  // The registry of devices.
+  DEVICE_UNKNOWN: { status: 404, text: 'device unknown' },
+  NAME_TAKEN: { status: 409, text: 'name taken' },
+  NAME_TWICE: { status: 422, text: 'name twice' },
+  REGISTRY_FULL: { status: 409, text: 'registry full' },
+  TOO_MANY_DEVICES: { status: 413, text: 'too many devices' },
+  TOO_MANY_CHANGES: { status: 503, text: 'too many changes', retryAfterSeconds },
+  DATABASE_AWAY: { status: 503, text: 'database away', retryAfterSeconds },
+  OUTCOME_UNKNOWN: { status: 503, text: 'outcome unknown', retryAfterSeconds },
+  // Imports.
+  CONTENT_UNKNOWN: { status: 400, text: 'unknown content' },
+  HEADER_INVALID: { status: 400, text: 'invalid header' },
+  NO_READINGS: { status: 400, text: 'no readings' },
+  BODY_BROKEN: { status: 400, text: 'broken body' },
+  BUSY: { status: 503, text: 'too many imports', retryAfterSeconds },
+  JOURNAL_FULL: { status: 503, text: 'storage full', retryAfterSeconds },
+  REPLAY_JOURNAL_FULL: { status: 503, text: 'journal full', retryAfterSeconds },
+  CLOSING: { status: 503, text: 'shutting down', retryAfterSeconds },
+  STORAGE_FAILED: { status: 500, text: 'storage failed' },
+} as const satisfies ErrorTable
+export type AdminErrorCode = keyof typeof adminErrors

@@ -1,0 +1,18 @@
+/** What OPTIONS says of a route, in Django REST framework's shape. */
+
+import { type Answer, answerOf } from './answer.ts'
+
+export const allowedMethods = ['GET', 'HEAD', 'OPTIONS']
+
+/** Names and description are also those of the browsable page. */
+export const description = 'Viewset for ContentFiles'
+export const names = { list: 'Content File List', file: 'Content File Instance' } as const
+
+export function optionsAnswer(kind: keyof typeof names): Answer {
+  return answerOf(200, {
+    name: names[kind],
+    description,
+    renders: ['application/json', 'text/html'],
+    parses: ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'],
+  })
+}

@@ -1,0 +1,58 @@
+/**
+ * What the server says when it cannot do what it is asked: a code, its status, and its text. Each family has a table of
+ * its own, which begins with this one, and writes it in its own shape; this one is written as `{"status": text}`.
+ */
+
+import type { FastifyReply } from 'fastify'
+
+export interface ErrorEntry {
+  status: number
+  /** The same for every occurrence. */
+  text: string
+  retryAfterSeconds?: number
+}
+
+export type ErrorTable = Readonly<Record<string, ErrorEntry>>
+
+export const serverErrors = {
+  BAD_REQUEST: { status: 400, text: 'bad request' },
+  JSON_INVALID: { status: 400, text: 'invalid json' },
+  UNAUTHORIZED: { status: 401, text: 'unauthorized' },
+  NOT_FOUND: { status: 404, text: 'not found' },
+  METHOD_NOT_ALLOWED: { status: 405, text: 'method not allowed' },
+  TIMEOUT: { status: 408, text: 'timeout' },
+  PAYLOAD_TOO_LARGE: { status: 413, text: 'payload too large' },
+  URI_TOO_LONG: { status: 414, text: 'uri too long' },
+  MEDIA_TYPE_UNSUPPORTED: { status: 415, text: 'unsupported media type' },
+  HEADERS_TOO_LARGE: { status: 431, text: 'headers too large' },
+  INTERNAL: { status: 500, text: 'internal error' },
+  NOT_IMPLEMENTED: { status: 501, text: 'not implemented' },
+  // The budget of answers that are being sent says when to try again.
+  SENDING_TOO_MUCH: { status: 503, text: 'too many large answers at once' },
+} as const satisfies ErrorTable
+export type ServerErrorCode = keyof typeof serverErrors
+
+const codesByStatus: Partial<Record<number, ServerErrorCode>> = {
+  400: 'JSON_INVALID',
+  404: 'NOT_FOUND',
+  408: 'TIMEOUT',
+  413: 'PAYLOAD_TOO_LARGE',
+  414: 'URI_TOO_LONG',
+  415: 'MEDIA_TYPE_UNSUPPORTED',
+  503: 'SENDING_TOO_MUCH',
+}
+
+/** What the framework, a parser or the send budget has thrown; what has no status is a bug of ours. */
+export function errorCodeOf({ statusCode = 500 }: { statusCode?: number }): ServerErrorCode {
+  return codesByStatus[statusCode] ?? (statusCode >= 500 ? 'INTERNAL' : 'BAD_REQUEST')
+}
+
+/** Something of the body may be unread after these, so the connection cannot be used again. */
+export function leavesBodyUnread(code: ServerErrorCode): boolean {
+  return code === 'TIMEOUT' || code === 'PAYLOAD_TOO_LARGE' || code === 'MEDIA_TYPE_UNSUPPORTED'
+}
+
+export function sendServerError(reply: FastifyReply, code: ServerErrorCode): FastifyReply {
+  const { status, text } = serverErrors[code]
+  return reply.code(status).send({ status: text })
+}

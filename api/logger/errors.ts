@@ -1,0 +1,45 @@
+/** The errors of the logger API, written as `{"status": text}`: a client may always test `status == "success"`. */
+
+import type { FastifyReply } from 'fastify'
+import { type ErrorEntry, type ErrorTable, serverErrors } from '../http/errors.ts'
+import { argumentsMax } from '../http/query-limits.ts'
+import { devicesMax } from './latest-parameters.ts'
+
+const tooLarge = 'too many readings for one answer'
+
+export const loggerErrors = {
+  ...serverErrors,
+  // PUT /api/log
+  PAYLOAD_INVALID: { status: 400, text: 'invalid payload' },
+  DEVICE_MISMATCH: { status: 403, text: 'device mismatch' },
+  LOGGING_DISABLED: { status: 403, text: 'logging disabled' },
+  TOO_MANY_ATTEMPTS: { status: 429, text: 'too many failed attempts', retryAfterSeconds: 5 },
+  TOO_MANY_READINGS: { status: 429, text: 'too many readings', retryAfterSeconds: 5 },
+  STORAGE_FAILED: { status: 500, text: 'storage failed' },
+  // 401 would say for good what may not be so: a client sends again what got a 503.
+  DEVICE_SUSPENDED: { status: 503, text: 'device is being changed', retryAfterSeconds: 5 },
+  STORAGE_FULL: { status: 503, text: 'storage full', retryAfterSeconds: 5 },
+  // Reads
+  PARAMETER_INVALID: { status: 400, text: 'a parameter is invalid' },
+  TOO_MANY_PARAMETERS: { status: 400, text: `at most ${argumentsMax} parameters` },
+  HOUR_INVALID: { status: 400, text: 'hour must be a whole number from 1 to 72' },
+  DEVICES_INVALID: { status: 400, text: `devices must name 1 to ${devicesMax} devices` },
+  DATE_INVALID: { status: 400, text: 'date must be a day of the calendar, as 2026-01-31' },
+  DEVICE_UNKNOWN: { status: 404, text: 'device unknown' },
+  TOO_LARGE: { status: 413, text: tooLarge },
+  TOO_MANY_DAYS: { status: 413, text: `${tooLarge}: ask for fewer days with ?days=` },
+  TOO_MANY_DEVICES: { status: 413, text: `${tooLarge}: name up to ${devicesMax} devices with ?devices=a,b` },
+  DATABASE_AWAY: { status: 503, text: 'database unavailable', retryAfterSeconds: 5 },
+  TIMED_OUT: { status: 503, text: 'database unavailable', retryAfterSeconds: 10 },
+  QUEUE_FULL: { status: 503, text: 'too many questions at once', retryAfterSeconds: 2 },
+  CANCELLED: { status: 503, text: 'cancelled', retryAfterSeconds: 1 },
+  CLOSING: { status: 503, text: 'shutting down', retryAfterSeconds: 5 },
+} as const satisfies ErrorTable
+export type LoggerErrorCode = keyof typeof loggerErrors
+
+/** `members` say more of this occurrence; a `status` among them stands in place of the text. */
+export function sendError(reply: FastifyReply, code: LoggerErrorCode, members: object = {}): FastifyReply {
+  const { status, text, retryAfterSeconds }: ErrorEntry = loggerErrors[code]
+  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
+  return reply.code(status).send({ status: text, ...members })
+}

@@ -1,0 +1,45 @@
+/** Whether the service can take readings, and what else is not right with it. */
+
+import type { IngestStatus } from '../ingest/ingest.ts'
+import type { Readiness } from './http/health.ts'
+
+export interface ReadinessOptions {
+  ingest: () => IngestStatus
+  questdb: () => { state: 'starting' | 'up' | 'away'; reason?: string }
+  postgres: () => string | undefined
+  /** Why clients may not get a connection. */
+  connections: () => string | undefined
+  isStopping: () => boolean
+}
+
+/** Beyond this, what dashboards show is old. */
+const lagSecondsMax = 60
+
+export function readinessOf({ ingest, questdb, postgres, connections, isStopping }: ReadinessOptions): Readiness {
+  const { journal, forwarder, lag, clock } = ingest()
+  const reasons: string[] = []
+  if (isStopping()) reasons.push('the service is stopping')
+  if (journal.fault !== undefined) reasons.push(journal.fault)
+  if (reasons.length > 0) return { status: 'unavailable', reasons }
+  if (forwarder.suspended) reasons.push('QuestDB has suspended the table')
+  if (lag.seconds > lagSecondsMax) reasons.push(`readings wait ${Math.round(lag.seconds)} s until queries show them`)
+  if (clock.aheadSeconds > 0) reasons.push(aheadText(clock.aheadSeconds))
+  if (forwarder.damagedBytes + journal.tornBytes > 0) reasons.push('the journal was damaged; see its quarantine files')
+  const faults = [questdbFault(questdb(), forwarder.fault), forwarder.fileFault, postgres(), connections()]
+  reasons.push(...faults.filter(fault => fault !== undefined))
+  return reasons.length === 0 ? { status: 'ok' } : { status: 'degraded', reasons }
+}
+
+function questdbFault(
+  { state, reason }: ReturnType<ReadinessOptions['questdb']>,
+  forwarderFault: string | undefined,
+): string | undefined {
+  if (state !== 'up') return reason ?? (state === 'starting' ? 'QuestDB is starting' : 'QuestDB is away')
+  return forwarderFault === undefined ? undefined : `no readings go to QuestDB: ${forwarderFault}`
+}
+
+/** Until the clock has passed it: nobody can tell from here whether the clock was wrong before or is wrong now. */
+function aheadText(seconds: number): string {
+  const what = `the newest stored reading lies ${Math.ceil(seconds)} s ahead of the clock`
+  return `${what}, which was wrong before or is wrong now`
+}

@@ -1,0 +1,51 @@
+/**
+ * Finds rows with the same series and time. The last write wins in QuestDB, so of several such rows only the last by
+ * journal position is sent.
+ */
+
+import { offsetOf } from '../journal/record.ts'
+
+export class KeyTable {
+  #slots: Int32Array
+  #mask: number
+
+  constructor(rowsMax: number) {
+    const size = 2 ** Math.ceil(Math.log2(Math.max(16, rowsMax * 2)))
+    this.#slots = new Int32Array(size).fill(-1)
+    this.#mask = size - 1
+  }
+
+  clear(): void {
+    this.#slots.fill(-1)
+  }
+
+  /**
+   * Remembers that row `index` has the key of `offsets[index]` and returns the row that had it before, or -1.
+   */
+  put(view: DataView, offsets: Int32Array, index: number): number {
+    const offset = offsets[index] as number
+    const series = view.getUint32(offset + offsetOf.series, true)
+    const timeUs = view.getFloat64(offset + offsetOf.timeUs, true)
+    let slot = hash(series, timeUs) & this.#mask
+    for (;;) {
+      const other = this.#slots[slot] as number
+      if (other === -1) break
+      const otherOffset = offsets[other] as number
+      const same =
+        view.getFloat64(otherOffset + offsetOf.timeUs, true) === timeUs &&
+        view.getUint32(otherOffset + offsetOf.series, true) === series
+      if (same) {
+        this.#slots[slot] = index
+        return other
+      }
+      slot = (slot + 1) & this.#mask
+    }
+    this.#slots[slot] = index
+    return -1
+  }
+}
+
+function hash(series: number, timeUs: number): number {
+  const mixed = Math.imul(series, 0x9e37_79b1) ^ Math.imul((timeUs % 4_294_967_296) | 0, 0x85eb_ca6b)
+  return mixed ^ (mixed >>> 15)
+}

@@ -1,0 +1,18 @@
+/** Line protocol, version 2: text with doubles as eight binary bytes. */
+
+/** Marks a binary double, behind a second equals sign. */
+export const binaryDouble = 16
+
+/** A name or a symbol as it stands in line protocol. */
+export function escapeText(text: string): Buffer {
+  return Buffer.from(
+    text.replace(/[ ,=\n\r\\]/g, character => `\\${character}`),
+    'utf8',
+  )
+}
+
+export function unescapeText(bytes: Uint8Array): string {
+  return Buffer.from(bytes)
+    .toString('utf8')
+    .replace(/\\([ ,=\n\r\\])/g, '$1')
+}

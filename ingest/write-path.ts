@@ -1,0 +1,226 @@
+/**
+ * The write path of one table: a journal that makes its rows durable, and a thread that takes them from there to QuestDB.
+ * `table` says what the rows look like and `writer` makes their records; nothing else in here depends on the table.
+ */
+
+import { Worker } from 'node:worker_threads'
+import type { Log } from '../store/log.ts'
+import type { QuestdbHttp } from '../store/questdb/client/questdb-address.ts'
+import { threadLimits } from '../store/thread-limits.ts'
+import { createErasures } from './erasures.ts'
+import {
+  type DeadLetter,
+  deadLettersMax,
+  listDeadLetters,
+  recordOf,
+  removeDeadLetter,
+} from './forwarder/dead-letters.ts'
+import { type ForwarderStatus, statusAtStart } from './forwarder/forwarder-status.ts'
+import type { ForwarderCommand, ForwarderMessage, ForwarderThreadData } from './forwarder/forwarder-thread.ts'
+import { openSentPort } from './forwarder/sent-port.ts'
+import { revisionSlots } from './forwarder/touched.ts'
+import { openDisk } from './journal/disk.ts'
+import { groupBodyMax } from './journal/group.ts'
+import { Journal, type JournalStatus, type Outcome } from './journal/journal.ts'
+import { offsetOf, type RecordWriter, type Timed } from './journal/record.ts'
+import type { WallClock } from './journal/wall-clock.ts'
+import type { TableDescription } from './table.ts'
+
+export interface WritePathOptions<Series, Values extends Timed> {
+  table: TableDescription
+  writer: RecordWriter<Series, Values>
+  /** The journal's own directory. */
+  directory: string
+  journalBytesMax: number
+  reserveBytes: number
+  /** How long applied segments are kept for a QuestDB that does not sync what it applies. */
+  keepMs: number
+  clock: Pick<WallClock, 'nowUs'>
+  log: Log
+  /** Called when a thread has died: the process cannot keep its promise any more. */
+  onFatal: (error: Error) => void
+}
+
+export interface DeadLetters {
+  /** By position in the journal, ascending, behind the one with id `after`. */
+  list(after: number, limit: number): Promise<DeadLetter[]>
+  /** Appends their records anew and removes the letters; all of them when no ids are given. */
+  replay(ids?: number[]): Promise<{ replayed: number; outcome: Outcome }>
+  /** Removes letters and their records for good. */
+  discard(ids: readonly number[]): Promise<void>
+}
+
+export interface WritePath<Series, Values extends Timed> {
+  /** Takes one row; its promise resolves when it is on disk, or says why nothing was stored. */
+  accept(series: Series, values: Values): Promise<Outcome>
+  /** Takes whole records of any length; resolves when all are on disk, or with the first refusal. */
+  append(records: Uint8Array): Promise<Outcome>
+  /** Raised whenever rows of the series became visible. Two series may share one. */
+  revision(seriesNumber: number): number
+  /**
+   * The time of the oldest row that was sent since this transaction of QuestDB's table, microseconds; Infinity when there
+   * is none. Never ask for an earlier transaction again.
+   */
+  oldestSentSince(txn: number): number
+  /** Begins to forward: QuestDB is there, and we know whether it syncs what it applies. */
+  startForwarding(questdb: QuestdbHttp, appliedIsSynced: boolean): void
+  /** Calls it whenever QuestDB may have lost what it had applied, and the journal is sent again. */
+  onLost(listener: (reason: string) => void): void
+  /**
+   * From now on no row of these series goes to QuestDB, whatever is sent again and over any restart. They must have been
+   * removed. Resolves when that is on the disk and no request is under way: with the position in the journal that all of
+   * their rows stand before. Rejects while the journal takes nothing.
+   */
+  erase(seriesNumbers: readonly number[]): Promise<number>
+  status(): { journal: JournalStatus; forwarder: ForwarderStatus }
+  deadLetters: DeadLetters
+  /** Syncs what was taken and stops. Rows that are not forwarded stay in the journal. May be called twice. */
+  close(): Promise<void>
+}
+
+/** Times further back than this belong to the backfill lane. */
+const liveWindowUs = 5 * 60 * 1_000_000
+const replayBatchMax = 1000
+/** A request of this size holds some 70,000 rows. */
+const requestBytes = 12 * 1024 * 1024
+/** Pieces of bulk data; each leaves the journal's slot room for live records. */
+const pieceBytesMax = groupBodyMax / 4
+
+export function openWritePath<Series, Values extends Timed>(
+  options: WritePathOptions<Series, Values>,
+): WritePath<Series, Values> {
+  const { table, writer, directory, reserveBytes, keepMs, clock, log, onFatal } = options
+  const journal = new Journal({
+    ...{ writer, directory, bytesMax: options.journalBytesMax, reserveBytes, liveWindowUs },
+    ...{ nowUs: clock.nowUs, log, onFatal },
+  })
+  const revisions = new Int32Array(new SharedArrayBuffer(4 * revisionSlots))
+  let forwarderStatus = statusAtStart(openDisk(directory), journal.recoveredEnd, journal.recoveredOrdinal)
+  const sent = openSentPort()
+  let closing: Promise<void> | undefined
+
+  const workerData: ForwarderThreadData = {
+    table,
+    directory,
+    durableEnd: journal.shared.durableEnd,
+    end: { position: journal.recoveredEnd, ordinal: journal.recoveredOrdinal },
+    revisions,
+    sentPort: sent.port,
+    requestBytes,
+    connectionCount: 2,
+    paceMs: 500,
+    outwaitMs: 3000,
+    requestIdleMs: 30_000,
+  }
+  const forwarder = new Worker(new URL('./forwarder/forwarder-thread.ts', import.meta.url), {
+    workerData,
+    transferList: [sent.port],
+    resourceLimits: threadLimits.forwarder,
+  })
+  forwarder.on('message', (message: ForwarderMessage) => {
+    if (message.kind === 'status') {
+      sent.learn()
+      forwarderStatus = message.status
+      journal.trimmed(message.status.start)
+    } else if (message.kind === 'fileFault') {
+      forwarderStatus = { ...forwarderStatus, fileFault: message.fault }
+    } else if (message.kind === 'erased') {
+      erasures.erased(message.id)
+    } else if (message.kind === 'log') {
+      log[message.level](message.fields, message.text)
+    }
+  })
+  forwarder.on('error', onFatal)
+  const exited = exitOf(forwarder)
+  const command = (message: ForwarderCommand) => forwarder.postMessage(message)
+
+  const erasures = createErasures(journal, command)
+  const append = (records: Uint8Array) => appendInPieces(journal, records)
+
+  async function close(): Promise<void> {
+    await journal.close()
+    command({ kind: 'stop' })
+    await exited
+    sent.close()
+  }
+
+  return {
+    accept: (series, values) => new Promise(resolve => journal.append(series, values, resolve)),
+    append,
+    revision: seriesNumber => revisions[seriesNumber % revisionSlots] ?? 0,
+    oldestSentSince: sent.oldestSince,
+    startForwarding(questdb, isSynced) {
+      command({ kind: 'start', questdb, isSynced, keepMs, keepBytesMax: options.journalBytesMax / 2 })
+    },
+    onLost: listener => void sent.lostListeners.push(listener),
+    erase: erasures.erase,
+    status: () => ({ journal: journal.status(), forwarder: forwarderStatus }),
+    deadLetters: createDeadLetters(table, directory, append, () => command({ kind: 'recount' })),
+    close() {
+      closing ??= close()
+      return closing
+    },
+  }
+}
+
+/** Asked for before it ends, so that it is also known when the thread has died long before the close. */
+function exitOf(thread: Worker): Promise<unknown> {
+  return new Promise(resolve => thread.once('exit', resolve))
+}
+
+async function appendInPieces(journal: Journal<never, never>, records: Uint8Array): Promise<Outcome> {
+  const view = new DataView(records.buffer, records.byteOffset, records.byteLength)
+  for (let from = 0; from < records.length; ) {
+    const to = pieceEnd(view, from)
+    const outcome = await journal.appendRecords(records.subarray(from, to))
+    if (outcome !== 'stored') return outcome
+    from = to
+  }
+  return 'stored'
+}
+
+/** As many whole records from `from` on as make one piece end here. */
+function pieceEnd(view: DataView, from: number): number {
+  let to = from
+  while (to < view.byteLength) {
+    const length = view.getUint16(to + offsetOf.length, true)
+    if (to > from && to + length - from > pieceBytesMax) break
+    to += length
+  }
+  return to
+}
+
+/** Dead letters from the outside: the forwarder puts them there, a person looks at them and sends them again. */
+function createDeadLetters(
+  table: TableDescription,
+  directory: string,
+  append: (records: Uint8Array) => Promise<Outcome>,
+  onRemoved: () => void,
+): DeadLetters {
+  async function replayBatch(letters: DeadLetter[]): Promise<Outcome> {
+    const outcome = await append(Buffer.concat(letters.map(letter => recordOf(table, letter))))
+    if (outcome === 'stored') await Promise.all(letters.map(letter => removeDeadLetter(directory, letter.id)))
+    return outcome
+  }
+
+  return {
+    list: (after, limit) => listDeadLetters(directory, after, limit),
+    async discard(ids) {
+      await Promise.all(ids.map(id => removeDeadLetter(directory, id)))
+      onRemoved()
+    },
+    async replay(ids) {
+      const letters = await listDeadLetters(directory, -1, deadLettersMax)
+      const chosen = letters.filter(letter => ids === undefined || ids.includes(letter.id))
+      let replayed = 0
+      let outcome: Outcome = 'stored'
+      while (replayed < chosen.length && outcome === 'stored') {
+        const batch = chosen.slice(replayed, replayed + replayBatchMax)
+        outcome = await replayBatch(batch)
+        if (outcome === 'stored') replayed += batch.length
+      }
+      onRemoved()
+      return { replayed, outcome }
+    },
+  }
+}

@@ -1,0 +1,30 @@
+/** A state that must not be stops the work, and says with which values. */
+
+import { test } from 'tap'
+import { Settlement } from '../../ingest/forwarder/settlement.ts'
+import { Journal } from '../../ingest/journal/journal.ts'
+import type { JournalThreadMessage } from '../../ingest/journal/journal-shared.ts'
+import { readingWriter } from '../../ingest/readings-table.ts'
+import { silentLog, temporaryFolder } from '../support/databases.ts'
+
+test('less is sent than is applied', t => {
+  const at = (live: number, backfill: number) => ({ live, backfill, liveOrdinal: 0, backfillOrdinal: 0 })
+  const settlement = new Settlement(new Int32Array(10), at(100, 50), () => undefined)
+  t.throws(() => settlement.mark(at(90, 50)), { message: 'BUG: sent up to 90 and 50, applied up to 100 and 50' })
+  t.end()
+})
+
+test('a group is committed that was not handed over', async t => {
+  let tell: (message: JournalThreadMessage) => void = () => undefined
+  const journal = new Journal({
+    ...{ writer: readingWriter, directory: temporaryFolder(t), bytesMax: 1e9, reserveBytes: 0, liveWindowUs: 1 },
+    ...{ nowUs: () => Date.now() * 1000, log: silentLog, onFatal: () => undefined },
+    startThread: (_data, { onMessage }) => {
+      tell = onMessage
+      return { commit: () => undefined, stop: () => Promise.resolve() }
+    },
+  })
+  const message = { kind: 'committed', outcome: 'stored', end: 77, reason: undefined } as const
+  t.throws(() => tell(message), { message: 'BUG: a group that ends at 77 is committed, and none was handed over' })
+  await journal.close()
+})

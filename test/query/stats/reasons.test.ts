@@ -1,0 +1,48 @@
+/** The table of reasons: answers give each of them and no other, and the documentation explains them. */
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'tap'
+import { agreementOf } from '../../../analytics/correlation/agreement.ts'
+import { pairReasons, reasonTexts } from '../../../analytics/reasons.ts'
+import { autoregressive } from '../../analytics/series.ts'
+import { ask, every, hourMs, seriesOf } from './stats-of.ts'
+
+const startMs = Date.UTC(2026, 0, 1)
+const one = autoregressive(720, 0.9, 1)
+const other = autoregressive(720, 0.9, 2)
+
+type Values = (timeMs: number, place: number) => number
+
+function answerTo(hours: number, temperature: Values, humidity: Values = temperature): unknown {
+  return ask({ series: seriesOf(every(hourMs, startMs, hours), { temperature, humidity }) })
+}
+
+const column = (values: Float64Array) => (_: number, place: number) => values[place] as number
+
+const answers = [
+  answerTo(0, () => 1),
+  answerTo(5, column(one)),
+  answerTo(720, () => 1),
+  answerTo(720, column(one), column(other)),
+  answerTo(720, (_, place) => (place < 100 || place > 600 ? (one[place] as number) : Number.NaN)),
+  agreementOf(new Float64Array(0), new Float64Array(0), hourMs),
+]
+
+function* reasonsIn(value: unknown): Generator<unknown> {
+  if (typeof value !== 'object' || value === null) return
+  for (const [key, part] of Object.entries(value)) {
+    if (key === 'reason' && part !== null) yield part
+    yield* reasonsIn(part)
+  }
+}
+
+test('answers give each reason of the table, and no other', async t => {
+  const given = new Set(answers.flatMap(answer => [...reasonsIn(answer)]))
+  t.strictSame([...given].sort(), [...Object.values(reasonTexts), ...pairReasons].sort())
+})
+
+test('the documentation explains each reason', async t => {
+  const text = readFileSync(join(import.meta.dirname, '../../../docs/statistics.md'), 'utf8')
+  for (const reason of [...Object.values(reasonTexts), ...pairReasons]) t.ok(text.includes(`\`${reason}\``), reason)
+})
