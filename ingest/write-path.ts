@@ -15,10 +15,10 @@ import {
   recordOf,
   removeDeadLetter,
 } from './forwarder/dead-letters.ts'
+import { revisionSlots } from './forwarder/dirty-set.ts'
 import { type ForwarderStatus, statusAtStart } from './forwarder/forwarder-status.ts'
 import type { ForwarderCommand, ForwarderMessage, ForwarderThreadData } from './forwarder/forwarder-thread.ts'
 import { openSentPort } from './forwarder/sent-port.ts'
-import { revisionSlots } from './forwarder/touched.ts'
 import { openDisk } from './journal/disk.ts'
 import { groupBodyMax } from './journal/group.ts'
 import { Journal, type JournalStatus, type Outcome } from './journal/journal.ts'
@@ -109,7 +109,7 @@ export function openWritePath<Series, Values extends Timed>(
     requestBytes,
     connectionCount: 2,
     paceMs: 500,
-    outwaitMs: 3000,
+    quiesceMs: 3000,
     requestIdleMs: 30_000,
   }
   const forwarder = new Worker(new URL('./forwarder/forwarder-thread.ts', import.meta.url), {

@@ -26,7 +26,7 @@ export interface DeliveryOptions {
   sleep: (ms: number) => Promise<void>
   random: () => number
   /** Resolves when QuestDB can no longer be at work on a request that it left without an answer. */
-  outwait: () => Promise<void>
+  quiesce: () => Promise<void>
   isClosed: () => boolean
   /** A fault of the table itself, which would make every row look bad. */
   findSchemaFault: () => Promise<string | undefined>
@@ -140,7 +140,7 @@ export class Delivery {
     if (answer.kind === 'unanswered') {
       this.#size.unanswered(length)
       // If these rows were taken after newer ones, they would undo them. So nothing newer is sent in the meantime.
-      if (round.hasClientTimes) await this.#options.outwait()
+      if (round.hasClientTimes) await this.#options.quiesce()
       return true
     }
     const isRefused = answer.kind === 'failed' && answer.status === contentTooLarge
@@ -183,7 +183,7 @@ export class Delivery {
       const other = await this.#write(this.#cutRow(round, part, witness))
       const suspect = await this.#write(this.#cutRow(round, part, from))
       const isOpen = other.kind === 'unanswered' || suspect.kind === 'unanswered'
-      if (isOpen && round.hasClientTimes) await this.#options.outwait()
+      if (isOpen && round.hasClientTimes) await this.#options.quiesce()
       if (other.kind !== 'stored' || suspect.kind !== 'failed' || suspect.status !== internalError) return false
     }
     return true

@@ -24,7 +24,7 @@ export interface ForwarderThreadData {
   requestBytes: number
   connectionCount: number
   paceMs: number
-  outwaitMs: number
+  quiesceMs: number
   /** A request is given up when nothing of it has moved for so long. */
   requestIdleMs: number
 }
@@ -90,7 +90,7 @@ function createForwarder(options: Extract<ForwarderCommand, { kind: 'start' }>):
     from,
     endOrdinal: end.ordinal,
     paceMs: data.paceMs,
-    outwaitMs: data.outwaitMs,
+    quiesceMs: data.quiesceMs,
     isSynced: options.isSynced,
     keepMs: options.keepMs,
     keepBytesMax: options.keepBytesMax,

@@ -1,6 +1,6 @@
 /**
  * Takes the journal to QuestDB. Three loops run side by side: the live lane, the backfill lane behind it, and the
- * settling, which learns what was applied and lets the journal forget it (settling.ts).
+ * apply poller, which learns what was applied and lets the journal forget it (apply-poller.ts).
  */
 
 import type { Log } from '../../store/log.ts'
@@ -11,6 +11,8 @@ import { type Chunk, SegmentReader } from '../journal/segment-reader.ts'
 import { Tombstones } from '../journal/tombstones.ts'
 import type { TableDescription } from '../table.ts'
 import type { Timing } from '../timing.ts'
+import { ApplyPoller } from './apply-poller.ts'
+import { ApplyTracker, type Lane, type Progress } from './apply-tracker.ts'
 import { BackfillPlanner } from './backfill-lane.ts'
 import { CommitMode } from './commit-mode.ts'
 import { DeadLetterBox } from './dead-letter-box.ts'
@@ -18,14 +20,12 @@ import { Delivery } from './delivery.ts'
 import { FaultNotes, type FileWork, isSystemError } from './fault-notes.ts'
 import type { ForwarderStatus } from './forwarder-status.ts'
 import { type LiveRound, LiveRounds } from './live-rounds.ts'
-import { outwait } from './outwait.ts'
 import type { QuestdbConnection } from './questdb.ts'
+import { quiesce } from './quiesce.ts'
 import { Retention } from './retention.ts'
 import type { Round } from './round.ts'
 import { RowFormat } from './rows.ts'
 import type { SentNews } from './sent-times.ts'
-import { type Lane, type Progress, Settlement } from './settlement.ts'
-import { Settling } from './settling.ts'
 import { Sleeper } from './sleeper.ts'
 import { findSchemaFault, readTableState } from './table-state.ts'
 
@@ -43,7 +43,7 @@ export interface ForwarderOptions {
   /** Under steady load a round begins at most this often, unless a large one is waiting. */
   paceMs: number
   /** QuestDB is done with a request that it did not answer when it has answered others for so long. */
-  outwaitMs: number
+  quiesceMs: number
   /** What QuestDB has applied is on its disk, as far as we know. */
   isSynced: boolean
   /** Where it is not, how long applied segments are kept for the next crash of QuestDB. */
@@ -83,13 +83,13 @@ export class Forwarder {
   readonly #deadLetters: DeadLetterBox
   readonly #backfill: BackfillPlanner
   readonly #backfillReader: SegmentReader
-  readonly #settlement: Settlement
+  readonly #applyTracker: ApplyTracker
   readonly #commitMode: CommitMode
   readonly #tombstones: Tombstones
   readonly #sent: Progress
   readonly #sleeper: Sleeper
   readonly #retention: Retention
-  readonly #settling: Settling
+  readonly #applyPoller: ApplyPoller
   #roundAtMs = Number.NEGATIVE_INFINITY
   /** Receipt time of the last group that the live lane has sent. */
   #receiptUs = Number.NEGATIVE_INFINITY
@@ -117,14 +117,14 @@ export class Forwarder {
     this.#backfillReader = new SegmentReader(disk)
     const ordinal = this.#ordinalAt(from) ?? options.endOrdinal
     this.#sent = { live: from, backfill: from, liveOrdinal: ordinal, backfillOrdinal: ordinal }
-    this.#settlement = new Settlement(options.revisions, { ...this.#sent }, options.onSent)
+    this.#applyTracker = new ApplyTracker(options.revisions, { ...this.#sent }, options.onSent)
     this.#mayHavePredecessor = from < options.durableEnd()
     this.#sleeper = new Sleeper(timing)
     this.#retention = new Retention({ ...options, commitMode: this.#commitMode, tombstones: this.#tombstones }, from)
-    this.#settling = new Settling({
+    this.#applyPoller = new ApplyPoller({
       table: table.name,
       connection: this.#control,
-      settlement: this.#settlement,
+      applyTracker: this.#applyTracker,
       retention: this.#retention,
       commitMode: this.#commitMode,
       faults: this.#faults,
@@ -142,7 +142,7 @@ export class Forwarder {
       monotonicMs: timing.monotonicMs,
       sleep: ms => this.#sleeper.sleep(ms),
       random: timing.random,
-      outwait: () => this.#outwait(options.outwaitMs),
+      quiesce: () => this.#quiesce(options.quiesceMs),
       isClosed: () => this.#sleeper.stopped,
       findSchemaFault: () => findSchemaFault(this.#control, table),
       putAside: (round, offset, reason) => this.#deadLetters.put(round, offset, reason),
@@ -152,7 +152,7 @@ export class Forwarder {
   }
 
   run(): void {
-    this.#running ??= Promise.all([this.#runLive(), this.#runBackfill(), this.#runSettling()])
+    this.#running ??= Promise.all([this.#runLive(), this.#runBackfill(), this.#runApplyPoller()])
   }
 
   /** The dead letters were changed by somebody else. */
@@ -168,7 +168,7 @@ export class Forwarder {
     if (!(await this.#insist('tombstones', () => this.#tombstones.add(seriesNumbers, before)))) return false
     await this.#untilRested()
     // Also what this process or the one before has left without an answer.
-    await this.#outwait(this.#options.outwaitMs)
+    await this.#quiesce(this.#options.quiesceMs)
     return !this.#sleeper.stopped
   }
 
@@ -183,7 +183,7 @@ export class Forwarder {
     const cancel = timing.after(closeWaitMs, disconnect)
     await this.#running
     cancel()
-    if (this.#rewindTo === undefined) this.#retention.saveLastCheckpoint(this.#settlement.position)
+    if (this.#rewindTo === undefined) this.#retention.saveLastCheckpoint(this.#applyTracker.position)
     this.#report()
     disconnect()
     this.#liveRounds.close()
@@ -306,22 +306,22 @@ export class Forwarder {
     return position === this.#sent.backfill ? undefined : stretch
   }
 
-  async #runSettling(): Promise<void> {
+  async #runApplyPoller(): Promise<void> {
     while (!this.#sleeper.stopped) {
-      await this.#settling.settle()
+      await this.#applyPoller.settle()
       this.#report()
       await this.#sleeper.sleep(settleMs)
     }
   }
 
-  #outwait(ms: number): Promise<void> {
+  #quiesce(ms: number): Promise<void> {
     const { table, timing } = this.#options
-    return outwait({ ask: () => readTableState(this.#control, table.name), sleeper: this.#sleeper, timing }, ms)
+    return quiesce({ ask: () => readTableState(this.#control, table.name), sleeper: this.#sleeper, timing }, ms)
   }
 
   /** A process before this one may have left a request behind; the start took most of the time that it needs. */
   #awaitPredecessor(): Promise<void> {
-    this.#predecessorGone ??= this.#outwait(this.#options.outwaitMs / 3)
+    this.#predecessorGone ??= this.#quiesce(this.#options.quiesceMs / 3)
     return this.#predecessorGone
   }
 
@@ -372,7 +372,7 @@ export class Forwarder {
     const ordinal = this.#ordinalAt(position) ?? this.#sent.liveOrdinal
     this.#retention.restart()
     Object.assign(this.#sent, { live: position, backfill: position, liveOrdinal: ordinal, backfillOrdinal: ordinal })
-    this.#settlement.rewind({ ...this.#sent })
+    this.#applyTracker.rewind({ ...this.#sent })
     this.#rewindTo = undefined
   }
 
@@ -390,13 +390,13 @@ export class Forwarder {
     if (round.parts.length === 0) return true
     this.#unsentSinceUs ??= receiptUs
     if (round.hasClientTimes && this.#mayHavePredecessor) await this.#awaitPredecessor()
-    this.#settlement.sending(lane, round.oldestUs)
+    this.#applyTracker.sending(lane, round.oldestUs)
     const outcome = await this.#delivery.deliver(round)
     if (outcome === 'stuck') await this.#sleeper.sleep(stuckMs)
     if (outcome !== 'sent') return false
-    this.#settlement.sent(lane, receiptUs)
+    this.#applyTracker.sent(lane, receiptUs)
     this.#unsentSinceUs = undefined
-    for (const series of round.series) this.#settlement.touch(series)
+    for (const series of round.series) this.#applyTracker.touch(series)
     return true
   }
 
@@ -408,17 +408,17 @@ export class Forwarder {
   }
 
   #report(): void {
-    const { liveOrdinal, backfillOrdinal } = this.#settlement.applied
+    const { liveOrdinal, backfillOrdinal } = this.#applyTracker.applied
     this.#options.onStatus({
       rows: this.#delivery.rows,
       live: this.#sent.live,
       backfill: this.#sent.backfill,
-      applied: this.#settlement.position,
+      applied: this.#applyTracker.position,
       start: this.#retention.start,
       appliedOrdinal: Math.min(liveOrdinal, backfillOrdinal),
-      pendingSinceUs: this.#settlement.pendingSinceUs ?? this.#unsentSinceUs,
+      pendingSinceUs: this.#applyTracker.pendingSinceUs ?? this.#unsentSinceUs,
       deadLetters: this.#deadLetters.count,
-      suspended: this.#settling.suspended,
+      suspended: this.#applyPoller.suspended,
       damagedBytes: this.#retention.damagedBytes,
       fault: this.#faults.current,
       fileFault: this.#faults.fileFault,

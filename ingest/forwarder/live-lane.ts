@@ -5,9 +5,9 @@ import { groupHeaderLength } from '../journal/group.ts'
 import { isBackfill, offsetOf, type RecordLayout } from '../journal/record.ts'
 import { type Chunk, chunkBytesMax } from '../journal/segment-reader.ts'
 import { type Erased, nothingErased } from '../journal/tombstones.ts'
+import { revisionSlots } from './dirty-set.ts'
 import { KeyTable } from './key-table.ts'
 import type { Part, Round } from './round.ts'
-import { revisionSlots } from './touched.ts'
 
 /** A round of fewer rows goes over one connection: with sync, each commit costs more than the rows of both. */
 const rowsWorthSplitting = 10_000

@@ -1,7 +1,7 @@
 /** A state that must not be stops the work, and says with which values. */
 
 import { test } from 'tap'
-import { Settlement } from '../../ingest/forwarder/settlement.ts'
+import { ApplyTracker } from '../../ingest/forwarder/apply-tracker.ts'
 import { Journal } from '../../ingest/journal/journal.ts'
 import type { JournalThreadMessage } from '../../ingest/journal/journal-shared.ts'
 import { readingWriter } from '../../ingest/readings-table.ts'
@@ -9,8 +9,8 @@ import { silentLog, temporaryFolder } from '../support/databases.ts'
 
 test('less is sent than is applied', t => {
   const at = (live: number, backfill: number) => ({ live, backfill, liveOrdinal: 0, backfillOrdinal: 0 })
-  const settlement = new Settlement(new Int32Array(10), at(100, 50), () => undefined)
-  t.throws(() => settlement.mark(at(90, 50)), { message: 'BUG: sent up to 90 and 50, applied up to 100 and 50' })
+  const applyTracker = new ApplyTracker(new Int32Array(10), at(100, 50), () => undefined)
+  t.throws(() => applyTracker.mark(at(90, 50)), { message: 'BUG: sent up to 90 and 50, applied up to 100 and 50' })
   t.end()
 })
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { test } from 'tap'
 import { listDeadLetters } from '../../ingest/forwarder/dead-letters.ts'
+import { revisionSlots } from '../../ingest/forwarder/dirty-set.ts'
 import { Forwarder, type ForwarderOptions } from '../../ingest/forwarder/forwarder.ts'
 import { type ForwarderStatus, statusAtStart } from '../../ingest/forwarder/forwarder-status.ts'
 import { replayStart } from '../../ingest/forwarder/retention.ts'
-import { revisionSlots } from '../../ingest/forwarder/touched.ts'
 import { readCheckpoint } from '../../ingest/journal/checkpoint.ts'
 import { openDisk } from '../../ingest/journal/disk.ts'
 import { recoverJournal } from '../../ingest/journal/recovery.ts'
@@ -69,7 +69,7 @@ function createRig(t: TestHooks, segmentBytes = 1024 * 1024): Rig {
         from: readCheckpoint(disk, end),
         endOrdinal: 0,
         paceMs: 0,
-        outwaitMs: 0,
+        quiesceMs: 0,
         isSynced: questdb.commitMode === 'sync',
         keepMs: 3_600_000,
         keepBytesMax: 1e9,

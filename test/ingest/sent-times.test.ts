@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { test } from 'tap'
+import { ApplyTracker, type Lane } from '../../ingest/forwarder/apply-tracker.ts'
 import { SentTimes } from '../../ingest/forwarder/sent-times.ts'
-import { type Lane, Settlement } from '../../ingest/forwarder/settlement.ts'
 import type { TableState } from '../../ingest/forwarder/table-state.ts'
 
 const state = (sequencerTxn: number, writerTxn: number): TableState => ({
@@ -14,7 +14,7 @@ const state = (sequencerTxn: number, writerTxn: number): TableState => ({
 class World {
   readonly #times = new SentTimes()
   readonly #sent = { live: 0, backfill: 0, liveOrdinal: 0, backfillOrdinal: 0 }
-  readonly #settlement = new Settlement(new Int32Array(1), { ...this.#sent }, news => this.#times.learn(news))
+  readonly #applyTracker = new ApplyTracker(new Int32Array(1), { ...this.#sent }, news => this.#times.learn(news))
   readonly #underWay: Record<Lane, number[]> = { live: [], backfill: [] }
   /** Every row of the table, by the transaction that brought it. */
   readonly #rows: { txn: number; timeUs: number }[] = []
@@ -26,7 +26,7 @@ class World {
   begin(lane: Lane, requests: number[]): void {
     if (this.#underWay[lane].length > 0) return
     this.#underWay[lane].push(...requests)
-    this.#settlement.sending(lane, Math.min(...requests))
+    this.#applyTracker.sending(lane, Math.min(...requests))
   }
 
   /** The next request of the lane comes into the table; with the last one the round is done. */
@@ -35,18 +35,18 @@ class World {
     if (timeUs === undefined) return
     this.#rows.push({ txn: ++this.#tableTxn, timeUs })
     if (this.#underWay[lane].length > 0) return
-    this.#settlement.sent(lane, 1)
+    this.#applyTracker.sent(lane, 1)
     this.#sent[lane]++
   }
 
   ask(): void {
     if (this.#asked !== undefined) return
-    this.#settlement.mark({ ...this.#sent })
+    this.#applyTracker.mark({ ...this.#sent })
     this.#asked = state(this.#tableTxn, this.#tableTxn)
   }
 
   answer(): void {
-    if (this.#asked !== undefined) this.#settlement.observe(this.#asked)
+    if (this.#asked !== undefined) this.#applyTracker.observe(this.#asked)
     this.#asked = undefined
   }
 

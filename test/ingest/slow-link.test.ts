@@ -1,10 +1,10 @@
 /** A backlog over a link that lets little pass: it drains, by requests that are as long as the link allows. */
 
 import { test } from 'tap'
+import { revisionSlots } from '../../ingest/forwarder/dirty-set.ts'
 import { Forwarder } from '../../ingest/forwarder/forwarder.ts'
 import type { ForwarderStatus } from '../../ingest/forwarder/forwarder-status.ts'
 import { connectQuestdb } from '../../ingest/forwarder/questdb.ts'
-import { revisionSlots } from '../../ingest/forwarder/touched.ts'
 import { openDisk } from '../../ingest/journal/disk.ts'
 import { recoverJournal } from '../../ingest/journal/recovery.ts'
 import { SegmentWriter } from '../../ingest/journal/segment-writer.ts'
@@ -52,7 +52,7 @@ async function drain(t: TestHooks, { directory, end }: Backlog, address: Questdb
     from: 0,
     endOrdinal: 0,
     paceMs: 0,
-    outwaitMs: 0,
+    quiesceMs: 0,
     isSynced: true,
     keepMs: 0,
     keepBytesMax: 1e9,

@@ -1,10 +1,10 @@
 /** One process of the model: its journal and its forwarder, until it is stopped. */
 
+import { revisionSlots } from '../../ingest/forwarder/dirty-set.ts'
 import { Forwarder } from '../../ingest/forwarder/forwarder.ts'
 import type { ForwarderStatus } from '../../ingest/forwarder/forwarder-status.ts'
 import type { QuestdbConnection } from '../../ingest/forwarder/questdb.ts'
 import { replayStart } from '../../ingest/forwarder/retention.ts'
-import { revisionSlots } from '../../ingest/forwarder/touched.ts'
 import { readCheckpoint } from '../../ingest/journal/checkpoint.ts'
 import type { Disk } from '../../ingest/journal/disk.ts'
 import { Journal } from '../../ingest/journal/journal.ts'
@@ -69,7 +69,7 @@ export function startProcess({ disk, connect, keepMs, nowUs, time, random }: Mod
     from: keepMs > 0 ? replayStart({ disk, nowMs, timing, keepMs }, recoveredEnd) : readCheckpoint(disk, recoveredEnd),
     endOrdinal: journal.recoveredOrdinal,
     paceMs: 500,
-    outwaitMs: 3000,
+    quiesceMs: 3000,
     isSynced: keepMs === 0,
     keepMs,
     keepBytesMax: 1e9,

@@ -5,9 +5,9 @@
  */
 
 import { bug } from '../bug.ts'
+import { DirtySet } from './dirty-set.ts'
 import type { SentNews } from './sent-times.ts'
 import type { TableState } from './table-state.ts'
-import { TouchedSeries } from './touched.ts'
 
 /** How far both lanes are, as positions in the journal and as ordinals of records. */
 export interface Progress {
@@ -24,20 +24,20 @@ interface Mark {
   progress: Progress
   /** The sequencer's transaction in the first state that was asked for after that moment; undefined before. */
   txn: number | undefined
-  touched: TouchedSeries
+  touched: DirtySet
   sinceUs: number | undefined
   oldestUs: number
 }
 
-export class Settlement {
+export class ApplyTracker {
   readonly #revisions: Int32Array
   readonly #onSent: (news: SentNews) => void
   #applied: Progress
   #mark: Mark | undefined
   #highestTxn = 0
   /** What was touched since the mark. */
-  #touched = new TouchedSeries()
-  #spare = new TouchedSeries()
+  #touched = new DirtySet()
+  #spare = new DirtySet()
   #sinceUs: number | undefined
   /** The oldest row that was sent since the mark. */
   #oldestUs = Number.POSITIVE_INFINITY
@@ -142,7 +142,7 @@ export class Settlement {
   }
 
   #release(mark: Mark): void {
-    mark.touched.raise(this.#revisions)
+    mark.touched.bump(this.#revisions)
     this.#spare = mark.touched
     this.#mark = undefined
   }

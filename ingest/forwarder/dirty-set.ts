@@ -3,7 +3,7 @@
 /** Revisions are kept in this many slots; two series that share one merely invalidate each other's cached answers. */
 export const revisionSlots = 2 ** 18
 
-export class TouchedSeries {
+export class DirtySet {
   readonly #isTouched = new Uint8Array(revisionSlots)
   readonly #slots = new Int32Array(revisionSlots)
   #count = 0
@@ -16,7 +16,7 @@ export class TouchedSeries {
   }
 
   /** Raises the revision of every series in the set and empties it. */
-  raise(revisions: Int32Array): void {
+  bump(revisions: Int32Array): void {
     for (let index = 0; index < this.#count; index++) {
       const slot = this.#slots[index] as number
       Atomics.add(revisions, slot, 1)

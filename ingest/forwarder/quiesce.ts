@@ -6,7 +6,7 @@
 import type { Timing } from '../timing.ts'
 import type { Sleeper } from './sleeper.ts'
 
-export interface OutwaitOptions {
+export interface QuiesceOptions {
   /** Asks QuestDB something small; throws when it does not answer. */
   ask: () => Promise<unknown>
   sleeper: Sleeper
@@ -23,7 +23,7 @@ const waitMsMax = 60_000
  * is gone, it has taken or dropped by then. A process that stands still answers nothing. Where every answer is slow, a
  * minute must do.
  */
-export async function outwait({ ask, sleeper, timing }: OutwaitOptions, ms: number): Promise<void> {
+export async function quiesce({ ask, sleeper, timing }: QuiesceOptions, ms: number): Promise<void> {
   const { monotonicMs } = timing
   const endMs = monotonicMs() + waitMsMax
   for (let promptMs = 0; promptMs < ms && !sleeper.stopped; promptMs += stepMs) {

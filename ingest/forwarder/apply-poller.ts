@@ -4,20 +4,20 @@
 
 import type { Log } from '../../store/log.ts'
 import type { Timing } from '../timing.ts'
+import type { ApplyTracker, Progress } from './apply-tracker.ts'
 import type { CommitMode } from './commit-mode.ts'
 import { type FaultNotes, isSystemError } from './fault-notes.ts'
 import type { QuestdbConnection } from './questdb.ts'
 import type { Retention } from './retention.ts'
-import type { Progress, Settlement } from './settlement.ts'
 import type { Sleeper } from './sleeper.ts'
 import { SuspensionWatch } from './suspension.ts'
 import { readTableState, resumeTable, type TableState } from './table-state.ts'
 
-export interface SettlingOptions {
+export interface ApplyPollerOptions {
   /** Its name. */
   table: string
   connection: QuestdbConnection
-  settlement: Settlement
+  applyTracker: ApplyTracker
   retention: Retention
   commitMode: CommitMode
   faults: FaultNotes
@@ -36,14 +36,14 @@ export interface SettlingOptions {
 const watchMs = 1000
 const pauseMs = 1000
 
-export class Settling {
-  readonly #options: SettlingOptions
+export class ApplyPoller {
+  readonly #options: ApplyPollerOptions
   readonly #suspension: SuspensionWatch
   #watchedAtMs = Number.NEGATIVE_INFINITY
   /** More is applied than was forgotten. */
   #isTrimDue = false
 
-  constructor(options: SettlingOptions) {
+  constructor(options: ApplyPollerOptions) {
     const { table, connection, timing, log } = options
     this.#options = options
     this.#suspension = new SuspensionWatch({ resume: () => resumeTable(connection, table), timing, log })
@@ -55,13 +55,13 @@ export class Settling {
 
   /** Asks once, if there is something to learn, and forgets what may be forgotten. */
   async settle(): Promise<void> {
-    const { settlement } = this.#options
+    const { applyTracker } = this.#options
     const sent = this.#options.sent()
     if (sent === undefined) return
-    const { live, backfill } = settlement.applied
+    const { live, backfill } = applyTracker.applied
     const isIdle = sent.live === live && sent.backfill === backfill
     if (!isIdle || this.#isWatchDue()) {
-      settlement.mark(sent)
+      applyTracker.mark(sent)
       await this.#ask(isIdle)
     }
     await this.#trim()
@@ -84,7 +84,7 @@ export class Settling {
   }
 
   #learn(state: TableState, isSynced: boolean): void {
-    const { settlement, commitMode, faults, onLost } = this.#options
+    const { applyTracker, commitMode, faults, onLost } = this.#options
     const mayHaveLost = this.#mayHaveLost(isSynced)
     commitMode.set(isSynced)
     if (mayHaveLost) {
@@ -92,7 +92,7 @@ export class Settling {
       return
     }
     if (isSynced) faults.wasAway = false
-    const seen = settlement.observe(state)
+    const seen = applyTracker.observe(state)
     if (seen === 'lost') onLost('the table in QuestDB is behind what it had taken')
     // Where QuestDB does not sync, segments also go by their age.
     else if (seen === 'applied' || !isSynced) this.#isTrimDue = true
@@ -100,12 +100,12 @@ export class Settling {
 
   /** A file that cannot be used is no fault of QuestDB: it is told, and tried again. */
   async #trim(): Promise<void> {
-    const { settlement, retention, faults, sleeper } = this.#options
+    const { applyTracker, retention, faults, sleeper } = this.#options
     // What was applied is to be sent again.
     if (this.#options.sent() === undefined) return
     try {
-      if (this.#isTrimDue) retention.forget(settlement.position)
-      else retention.saveCheckpointIfDue(settlement.position)
+      if (this.#isTrimDue) retention.forget(applyTracker.position)
+      else retention.saveCheckpointIfDue(applyTracker.position)
       this.#isTrimDue = false
       faults.noteFile('trim', undefined)
     } catch (error) {

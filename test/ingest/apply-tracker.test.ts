@@ -1,0 +1,64 @@
+import { test } from 'tap'
+import { ApplyTracker } from '../../ingest/forwarder/apply-tracker.ts'
+import type { TableState } from '../../ingest/forwarder/table-state.ts'
+
+const at = (position: number) => ({
+  live: position,
+  backfill: position,
+  liveOrdinal: position,
+  backfillOrdinal: position,
+})
+const state = (sequencerTxn: number, writerTxn: number): TableState => ({
+  ...{ sequencerTxn, writerTxn },
+  suspended: false,
+  errorMessage: '',
+})
+
+test('what was sent counts as applied when the writer has come to the state that was asked for after it', async t => {
+  const revisions = new Int32Array(10)
+  const applyTracker = new ApplyTracker(revisions, at(0), () => undefined)
+  applyTracker.touch(1)
+  applyTracker.mark(at(100))
+  t.equal(applyTracker.observe(state(5, 4)), 'nothing')
+  t.equal(applyTracker.position, 0)
+  t.equal(applyTracker.observe(state(7, 5)), 'applied', 'later transactions need not be waited for')
+  t.equal(applyTracker.position, 100)
+  t.equal(revisions[1], 1)
+  t.equal(applyTracker.observe(state(4, 4)), 'lost', 'the sequencer went back')
+})
+
+test('a device whose rows are taken while the question is on its way is told with the next answer', async t => {
+  const revisions = new Int32Array(10)
+  const applyTracker = new ApplyTracker(revisions, at(0), () => undefined)
+  applyTracker.touch(1)
+  applyTracker.mark(at(100))
+  applyTracker.touch(2)
+  t.equal(applyTracker.observe(state(5, 5)), 'applied')
+  t.strictSame([revisions[1], revisions[2]], [1, 0])
+  applyTracker.mark(at(200))
+  t.equal(applyTracker.observe(state(6, 6)), 'applied')
+  t.strictSame([revisions[1], revisions[2]], [1, 1])
+})
+
+test('after a rewind devices are told as before', async t => {
+  const revisions = new Int32Array(10)
+  const applyTracker = new ApplyTracker(revisions, at(0), () => undefined)
+  applyTracker.touch(1)
+  applyTracker.mark(at(100))
+  applyTracker.rewind(at(0))
+  t.equal(revisions[1], 1, 'what is shown of it may have gone')
+  for (const [round, device] of [
+    [1, 2],
+    [2, 3],
+  ] as const) {
+    applyTracker.touch(device)
+    applyTracker.mark(at(100 * round))
+    applyTracker.touch(device + 2)
+    t.equal(applyTracker.observe(state(round, round)), 'applied')
+    t.equal(revisions[device], 1)
+    t.equal(revisions[device + 2], 0)
+    applyTracker.mark(at(100 * round + 50))
+    t.equal(applyTracker.observe(state(round, round)), 'applied')
+    t.equal(revisions[device + 2], 1)
+  }
+})
