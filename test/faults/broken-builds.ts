@@ -112,7 +112,7 @@ export const brokenBuilds: BrokenBuild[] = [
     changes: [
       {
         file: 'ingest/journal/tombstones.ts',
-        from: 'return position < (this.#ends.get(deviceNumber) ?? 0)',
+        from: 'return position < (this.#ends.get(seriesNumber) ?? 0)',
         to: 'return false',
       },
       // What comes back must not be erased a second time by chance.
