@@ -7,6 +7,7 @@ import { encodeBody } from '../../query/cache/encode-body.ts'
 import type { Query } from '../../query/query.ts'
 import { addCorsHeaders } from '../http/cors.ts'
 import { sendBody } from '../http/send-body.ts'
+import type { PublicDevice } from './device-shape.ts'
 import { readDevices, readHours } from './latest-parameters.ts'
 import { addRead, give, leavingOf, refuse, type Sent } from './read-answers.ts'
 
@@ -47,7 +48,7 @@ export function registerReads(app: FastifyInstance, { query, devices }: ReadsOpt
     const device = devices.get(request.params.name)
     if (device === undefined) return refuse(reply, 'DEVICE_UNKNOWN')
     const { location_short, location_desc, log_switch, battery } = device
-    const text = JSON.stringify({ location_short, location_desc, log_switch, battery })
+    const text = JSON.stringify({ location_short, location_desc, log_switch, battery } satisfies PublicDevice)
     const body = bodyOf(encodeBody(new TextEncoder().encode(text)))
     return sendBody(request, reply, body, deviceMaxAgeSeconds, query.coded)
   }

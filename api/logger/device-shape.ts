@@ -1,0 +1,12 @@
+/** What `GET /api/device/<name>` answers. */
+
+import type { z } from 'zod'
+import { Device } from '../../auth/devices/device.ts'
+
+export const PublicDevice = Device.pick({
+  location_short: true,
+  location_desc: true,
+  log_switch: true,
+  battery: true,
+}).strict()
+export type PublicDevice = z.infer<typeof PublicDevice>
