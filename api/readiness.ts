@@ -19,14 +19,14 @@ export function readinessOf({ ingest, questdb, postgres, connections, isStopping
   const { journal, forwarder, lag, clock } = ingest()
   const reasons: string[] = []
   if (isStopping()) reasons.push('the service is stopping')
-  if (journal.fault !== undefined) reasons.push(journal.fault)
+  if (journal.issue !== undefined) reasons.push(journal.issue)
   if (reasons.length > 0) return { status: 'unavailable', reasons }
   if (forwarder.suspended) reasons.push('QuestDB has suspended the table')
   if (lag.seconds > lagSecondsMax) reasons.push(`readings wait ${Math.round(lag.seconds)} s until queries show them`)
   if (clock.aheadSeconds > 0) reasons.push(aheadText(clock.aheadSeconds))
   if (forwarder.damagedBytes + journal.tornBytes > 0) reasons.push('the journal was damaged; see its quarantine files')
-  const faults = [questdbFault(questdb(), forwarder.fault), forwarder.fileFault, postgres(), connections()]
-  reasons.push(...faults.filter(fault => fault !== undefined))
+  const issues = [questdbFault(questdb(), forwarder.issue), forwarder.fileIssue, postgres(), connections()]
+  reasons.push(...issues.filter(issue => issue !== undefined))
   return reasons.length === 0 ? { status: 'ok' } : { status: 'degraded', reasons }
 }
 

@@ -122,8 +122,8 @@ export function openWritePath<Series, Values extends Timed>(
       sent.learn()
       forwarderStatus = message.status
       journal.trimmed(message.status.start)
-    } else if (message.kind === 'fileFault') {
-      forwarderStatus = { ...forwarderStatus, fileFault: message.fault }
+    } else if (message.kind === 'fileIssue') {
+      forwarderStatus = { ...forwarderStatus, fileIssue: message.issue }
     } else if (message.kind === 'erased') {
       erasures.erased(message.id)
     } else if (message.kind === 'log') {

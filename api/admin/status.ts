@@ -72,7 +72,7 @@ async function readStatus({ devices, ingest, store, dataDirectory, ownPostgres }
     questdb: {
       ...{ kind: questdb.managed ? 'own' : 'given', state: questdb.state().state },
       ...{ reason: questdb.state().reason ?? null, version: versions.questdb ?? null },
-      ...{ commit_mode: questdb.commitMode() ?? null, suspended: forwarder.suspended, fault: forwarder.fault ?? null },
+      ...{ commit_mode: questdb.commitMode() ?? null, suspended: forwarder.suspended, fault: forwarder.issue ?? null },
     },
     postgres: {
       ...{ kind: ownPostgres ? 'own' : 'given', state: postgresFault === undefined ? 'up' : 'away' },
@@ -81,7 +81,7 @@ async function readStatus({ devices, ingest, store, dataDirectory, ownPostgres }
     journal: {
       ...{ bytes: journal.bytes, bytes_max: journal.bytesMax, readings: journal.readings },
       damaged_bytes: journal.tornBytes + forwarder.damagedBytes,
-      fault: journal.fault ?? forwarder.fileFault ?? null,
+      fault: journal.issue ?? forwarder.fileIssue ?? null,
     },
     lag,
     dead_letters: forwarder.deadLetters,

@@ -12,7 +12,7 @@ export interface Reject {
   reason: string
 }
 
-/** Rejects are counted without end but listed up to a limit, so a body of nothing but faults fits in memory too. */
+/** Rejects are counted without end but listed up to a limit, so a body of nothing but errors fits in memory too. */
 export class RejectList {
   readonly #max: number
   readonly listed: Reject[] = []

@@ -6,7 +6,7 @@ import type { Log } from '../../store/log.ts'
 import type { Timing } from '../timing.ts'
 import type { ApplyTracker, Progress } from './apply-tracker.ts'
 import type { CommitMode } from './commit-mode.ts'
-import { type FaultNotes, isSystemError } from './fault-notes.ts'
+import { type IssueLog, isSystemError } from './issue-log.ts'
 import type { QuestdbConnection } from './questdb.ts'
 import type { Retention } from './retention.ts'
 import type { Sleeper } from './sleeper.ts'
@@ -20,7 +20,7 @@ export interface ApplyPollerOptions {
   applyTracker: ApplyTracker
   retention: Retention
   commitMode: CommitMode
-  faults: FaultNotes
+  issues: IssueLog
   sleeper: Sleeper
   /** Zero: what a QuestDB that does not sync has lost is not sent again. */
   keepMs: number
@@ -68,49 +68,49 @@ export class ApplyPoller {
   }
 
   async #ask(isIdle: boolean): Promise<void> {
-    const { table, connection, commitMode, faults, sleeper, timing } = this.#options
+    const { table, connection, commitMode, issues, sleeper, timing } = this.#options
     try {
       // In this order: what is applied then was applied in this mode.
-      const isSynced = await commitMode.ask(faults.wasAway)
+      const isSynced = await commitMode.ask(issues.wasUnavailable)
       const state = await readTableState(connection, table)
       this.#watchedAtMs = timing.monotonicMs()
-      if (isIdle) faults.note(undefined)
+      if (isIdle) issues.note(undefined)
       await this.#suspension.observe(state)
       this.#learn(state, isSynced)
     } catch (error) {
-      faults.noteAway(error instanceof Error ? error.message : String(error))
+      issues.noteUnavailable(error instanceof Error ? error.message : String(error))
       await sleeper.sleep(pauseMs)
     }
   }
 
   #learn(state: TableState, isSynced: boolean): void {
-    const { applyTracker, commitMode, faults, onLost } = this.#options
+    const { applyTracker, commitMode, issues, onLost } = this.#options
     const mayHaveLost = this.#mayHaveLost(isSynced)
     commitMode.set(isSynced)
     if (mayHaveLost) {
       onLost('QuestDB was away and did not sync what it applied')
       return
     }
-    if (isSynced) faults.wasAway = false
+    if (isSynced) issues.wasUnavailable = false
     const seen = applyTracker.observe(state)
     if (seen === 'lost') onLost('the table in QuestDB is behind what it had taken')
     // Where QuestDB does not sync, segments also go by their age.
     else if (seen === 'applied' || !isSynced) this.#isTrimDue = true
   }
 
-  /** A file that cannot be used is no fault of QuestDB: it is told, and tried again. */
+  /** A file error says nothing about QuestDB: it is logged and tried again. */
   async #trim(): Promise<void> {
-    const { applyTracker, retention, faults, sleeper } = this.#options
+    const { applyTracker, retention, issues, sleeper } = this.#options
     // What was applied is to be sent again.
     if (this.#options.sent() === undefined) return
     try {
       if (this.#isTrimDue) retention.forget(applyTracker.position)
       else retention.saveCheckpointIfDue(applyTracker.position)
       this.#isTrimDue = false
-      faults.noteFile('trim', undefined)
+      issues.noteFile('trim', undefined)
     } catch (error) {
       if (!isSystemError(error)) throw error
-      faults.noteFile('trim', error.message)
+      issues.noteFile('trim', error.message)
       await sleeper.sleep(pauseMs)
     }
   }
@@ -123,7 +123,7 @@ export class ApplyPoller {
 
   /** One that syncs now and did not before has been away, seen or not. */
   #mayHaveLost(isSynced: boolean): boolean {
-    const { commitMode, faults, keepMs } = this.#options
-    return keepMs > 0 && !commitMode.isSynced && (faults.wasAway || isSynced)
+    const { commitMode, issues, keepMs } = this.#options
+    return keepMs > 0 && !commitMode.isSynced && (issues.wasUnavailable || isSynced)
   }
 }

@@ -77,7 +77,7 @@ export class ApplyTracker {
     this.#touched.add(seriesNumber)
   }
 
-  /** A lane's round was taken whose oldest reading was received at `receiptUs`. */
+  /** A lane's batch was taken whose oldest reading was received at `receiptUs`. */
   sent(lane: Lane, receiptUs: number | undefined): void {
     this.#underWayUs[lane] = Number.POSITIVE_INFINITY
     this.#sinceUs ??= receiptUs

@@ -9,7 +9,7 @@ import { groupHeaderLength } from '../journal/group.ts'
 import { isBackfill, offsetOf } from '../journal/record.ts'
 import type { Chunk } from '../journal/segment-reader.ts'
 import { type Erased, nothingErased } from '../journal/tombstones.ts'
-import type { Part, Round } from './round.ts'
+import type { Batch, Part } from './batch.ts'
 
 /** How much is sorted at once: some 650,000 records of 75 bytes. */
 const sortedBytesMax = 48 * 1024 * 1024
@@ -49,7 +49,7 @@ export class BackfillPlanner {
   }
 
   /** What was collected, by time; of several records with one series and time only the last. */
-  plan(): Round {
+  plan(): Batch {
     const order = this.#sorted()
     const offsets = new Int32Array(order.length)
     let count = 0

@@ -24,7 +24,7 @@ export interface DeadLetter {
   record: string
 }
 
-/** Beyond this the forwarder stops and raises an alarm: so many refusals are a fault of ours, not of the rows. */
+/** Beyond this the forwarder stops and reports an issue: so many refusals are a bug, not the rows. */
 export const deadLettersMax = 10_000
 const filesAtOnce = 100
 

@@ -24,9 +24,9 @@ export interface ForwarderStatus {
   suspended: boolean
   damagedBytes: number
   /** Why QuestDB takes nothing at present. */
-  fault: string | undefined
+  issue: string | undefined
   /** What is wrong with the files of the journal, and is tried again. */
-  fileFault: string | undefined
+  fileIssue: string | undefined
   /** What QuestDB has applied is on its disk, so that the journal need not keep it. */
   isSynced: boolean
 }
@@ -48,8 +48,8 @@ export function statusAtStart(disk: Disk, end: number, endOrdinal: number): Forw
     deadLetters: countDeadLetters(disk),
     suspended: false,
     damagedBytes: 0,
-    fault: 'QuestDB is starting',
-    fileFault: undefined,
+    issue: 'QuestDB is starting',
+    fileIssue: undefined,
     isSynced: false,
   }
 }

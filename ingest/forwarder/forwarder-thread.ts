@@ -7,9 +7,9 @@ import { readCheckpoint } from '../journal/checkpoint.ts'
 import { openDisk } from '../journal/disk.ts'
 import type { TableDescription } from '../table.ts'
 import { systemTiming } from '../timing.ts'
-import { isSystemError } from './fault-notes.ts'
 import { Forwarder } from './forwarder.ts'
 import type { ForwarderStatus } from './forwarder-status.ts'
+import { isSystemError } from './issue-log.ts'
 import { connectQuestdb } from './questdb.ts'
 import { replayStart } from './retention.ts'
 
@@ -37,7 +37,7 @@ export type ForwarderCommand =
   | { kind: 'stop' }
 export type ForwarderMessage =
   | { kind: 'status'; status: ForwarderStatus }
-  | { kind: 'fileFault'; fault: string }
+  | { kind: 'fileIssue'; issue: string }
   | { kind: 'erased'; id: number }
   | { kind: 'log'; level: 'info' | 'warn' | 'error'; fields: object; text: string }
   | { kind: 'stopped' }
@@ -57,13 +57,13 @@ function logAt(level: 'info' | 'warn' | 'error') {
 }
 const log = { info: logAt('info'), warn: logAt('warn'), error: logAt('error') } as Log
 
-/** What the system refuses, such as another open file, is told and tried again; anything else is a fault of ours. */
+/** A system error, such as too many open files, is reported and tried again; any other error is a bug. */
 function start(options: Extract<ForwarderCommand, { kind: 'start' }>): void {
   try {
     started = createForwarder(options)
   } catch (error) {
     if (!isSystemError(error)) throw error
-    send({ kind: 'fileFault', fault: `the journal cannot be read: ${error.message}` })
+    send({ kind: 'fileIssue', issue: `the journal cannot be read: ${error.message}` })
     startTimer = setTimeout(() => start(options), startAgainMs)
     return
   }

@@ -14,20 +14,20 @@ import type { Timing } from '../timing.ts'
 import { ApplyPoller } from './apply-poller.ts'
 import { ApplyTracker, type Lane, type Progress } from './apply-tracker.ts'
 import { BackfillPlanner } from './backfill-lane.ts'
+import type { Batch } from './batch.ts'
 import { CommitMode } from './commit-mode.ts'
-import { DeadLetterBox } from './dead-letter-box.ts'
+import { DeadLetterStore } from './dead-letter-store.ts'
 import { Delivery } from './delivery.ts'
-import { FaultNotes, type FileWork, isSystemError } from './fault-notes.ts'
 import type { ForwarderStatus } from './forwarder-status.ts'
-import { type LiveRound, LiveRounds } from './live-rounds.ts'
+import { type FileTask, IssueLog, isSystemError } from './issue-log.ts'
+import { type LiveBatch, LiveBatches } from './live-batches.ts'
 import type { QuestdbConnection } from './questdb.ts'
 import { quiesce } from './quiesce.ts'
 import { Retention } from './retention.ts'
-import type { Round } from './round.ts'
 import { RowFormat } from './rows.ts'
 import type { SentNews } from './sent-times.ts'
 import { Sleeper } from './sleeper.ts'
-import { findSchemaFault, readTableState } from './table-state.ts'
+import { findSchemaError, readTableState } from './table-state.ts'
 
 export interface ForwarderOptions {
   table: TableDescription
@@ -40,7 +40,7 @@ export interface ForwarderOptions {
   from: number
   /** Records that the journal had taken when it was opened. */
   endOrdinal: number
-  /** Under steady load a round begins at most this often, unless a large one is waiting. */
+  /** Under steady load a batch begins at most this often, unless a large one is waiting. */
   paceMs: number
   /** QuestDB is done with a request that it did not answer when it has answered others for so long. */
   quiesceMs: number
@@ -76,11 +76,11 @@ export class Forwarder {
   readonly #options: ForwarderOptions
   readonly #control: QuestdbConnection
   readonly #delivery: Delivery
-  readonly #liveRounds: LiveRounds
-  /** The round behind the one that is on its way, if it is prepared. */
-  #next: LiveRound | undefined
-  readonly #faults: FaultNotes
-  readonly #deadLetters: DeadLetterBox
+  readonly #liveBatches: LiveBatches
+  /** The batch behind the one that is on its way, if it is prepared. */
+  #next: LiveBatch | undefined
+  readonly #issues: IssueLog
+  readonly #deadLetters: DeadLetterStore
   readonly #backfill: BackfillPlanner
   readonly #backfillReader: SegmentReader
   readonly #applyTracker: ApplyTracker
@@ -90,7 +90,7 @@ export class Forwarder {
   readonly #sleeper: Sleeper
   readonly #retention: Retention
   readonly #applyPoller: ApplyPoller
-  #roundAtMs = Number.NEGATIVE_INFINITY
+  #batchAtMs = Number.NEGATIVE_INFINITY
   /** Receipt time of the last group that the live lane has sent. */
   #receiptUs = Number.NEGATIVE_INFINITY
   #rewindTo: number | undefined
@@ -107,12 +107,12 @@ export class Forwarder {
     const { table, disk, connections, from, timing, log, keepMs, isSynced } = options
     const format = new RowFormat(table)
     this.#options = options
-    this.#faults = new FaultNotes(log)
-    this.#deadLetters = new DeadLetterBox({ ...options, faults: this.#faults })
+    this.#issues = new IssueLog(log)
+    this.#deadLetters = new DeadLetterStore({ ...options, issues: this.#issues })
     this.#control = connections.at(-1) as QuestdbConnection
     this.#commitMode = new CommitMode({ connection: this.#control, isSynced, timing, log })
     this.#tombstones = new Tombstones(disk)
-    this.#liveRounds = new LiveRounds(disk, format.layout, connections.length - 2, this.#tombstones)
+    this.#liveBatches = new LiveBatches(disk, format.layout, connections.length - 2, this.#tombstones)
     this.#backfill = new BackfillPlanner(format.layout.kind, connections.length - 2, this.#tombstones)
     this.#backfillReader = new SegmentReader(disk)
     const ordinal = this.#ordinalAt(from) ?? options.endOrdinal
@@ -127,7 +127,7 @@ export class Forwarder {
       applyTracker: this.#applyTracker,
       retention: this.#retention,
       commitMode: this.#commitMode,
-      faults: this.#faults,
+      issues: this.#issues,
       sleeper: this.#sleeper,
       keepMs,
       sent: () => (this.#rewindTo === undefined ? { ...this.#sent } : undefined),
@@ -144,10 +144,10 @@ export class Forwarder {
       random: timing.random,
       quiesce: () => this.#quiesce(options.quiesceMs),
       isClosed: () => this.#sleeper.stopped,
-      findSchemaFault: () => findSchemaFault(this.#control, table),
-      putAside: (round, offset, reason) => this.#deadLetters.put(round, offset, reason),
-      onFault: fault => this.#faults.note(fault),
-      onAway: fault => this.#faults.noteAway(fault),
+      findSchemaError: () => findSchemaError(this.#control, table),
+      addDeadLetter: (batch, offset, reason) => this.#deadLetters.put(batch, offset, reason),
+      onIssue: issue => this.#issues.note(issue),
+      onUnavailable: issue => this.#issues.noteUnavailable(issue),
     })
   }
 
@@ -186,7 +186,7 @@ export class Forwarder {
     if (this.#rewindTo === undefined) this.#retention.saveLastCheckpoint(this.#applyTracker.position)
     this.#report()
     disconnect()
-    this.#liveRounds.close()
+    this.#liveBatches.close()
     this.#backfillReader.close()
   }
 
@@ -210,22 +210,22 @@ export class Forwarder {
     }
   }
 
-  /** What the system refuses, such as another open file, is told, and undefined; anything else is a fault of ours. */
-  async #attempt<T>(what: FileWork, work: () => T | Promise<T>): Promise<T | undefined> {
+  /** A system error, such as too many open files, is logged and gives undefined; any other error is a bug. */
+  async #attempt<T>(what: FileTask, work: () => T | Promise<T>): Promise<T | undefined> {
     try {
       const result = await work()
-      this.#faults.noteFile(what, undefined)
+      this.#issues.noteFile(what, undefined)
       return result
     } catch (error) {
       if (!isSystemError(error)) throw error
-      this.#faults.noteFile(what, error.message)
+      this.#issues.noteFile(what, error.message)
       await this.#sleeper.sleep(stuckMs)
       return undefined
     }
   }
 
   /** Until the system does it: true, or false when we are stopping. */
-  async #insist(what: FileWork, work: () => void): Promise<boolean> {
+  async #insist(what: FileTask, work: () => void): Promise<boolean> {
     const tried = () => {
       work()
       return true
@@ -234,11 +234,11 @@ export class Forwarder {
     return false
   }
 
-  async #sendLive({ chunk, round, receiptUs }: LiveRound): Promise<boolean> {
+  async #sendLive({ chunk, batch, receiptUs }: LiveBatch): Promise<boolean> {
     const { live, backfill } = this.#sent
-    this.#roundAtMs = this.#options.timing.monotonicMs()
+    this.#batchAtMs = this.#options.timing.monotonicMs()
     if (!(await this.#insist('quarantine', () => this.#retention.quarantine(chunk)))) return false
-    if (!(await this.#send('live', round, oldestReceiptUs(chunk.groups)))) return false
+    if (!(await this.#send('live', batch, oldestReceiptUs(chunk.groups)))) return false
     const hasBackfill = chunk.groups.some(group => group.backfillCount > 0)
     // Nothing for the other lane in here: it need not read it.
     if (!hasBackfill && backfill === live && this.#sent.backfill === live) this.#advance('backfill', chunk)
@@ -247,28 +247,28 @@ export class Forwarder {
     return true
   }
 
-  #prepareDue(): LiveRound | undefined {
+  #prepareDue(): LiveBatch | undefined {
     const { live } = this.#sent
     const end = this.#options.durableEnd()
-    return this.#isDue(end - live) ? this.#liveRounds.read(live, end, this.#receiptUs) : undefined
+    return this.#isDue(end - live) ? this.#liveBatches.read(live, end, this.#receiptUs) : undefined
   }
 
-  /** While a round is on its way the next is prepared, if it is a large one; a small one waits for more. */
-  async #prepareNext({ chunk, receiptUs }: LiveRound): Promise<LiveRound | undefined> {
+  /** While a batch is on its way the next is prepared, if it is a large one; a small one waits for more. */
+  async #prepareNext({ chunk, receiptUs }: LiveBatch): Promise<LiveBatch | undefined> {
     const end = this.#options.durableEnd()
     if (end - chunk.next < bytesWorthSending) return undefined
     // The requests are handed to their sockets before the processor is taken for the next rows.
     await new Promise(resolve => setImmediate(resolve))
-    return this.#liveRounds.read(chunk.next, end, receiptUs)
+    return this.#liveBatches.read(chunk.next, end, receiptUs)
   }
 
   /**
    * A commit in sync mode costs QuestDB two dozen syncs, and the journal's own sync waits behind them. So under steady
-   * load few rows wait a little for more; after a pause, and for a backlog, a round begins at once.
+   * load few rows wait a little for more; after a pause, and for a backlog, a batch begins at once.
    */
   #isDue(bytes: number): boolean {
     if (bytes === 0) return false
-    return bytes >= bytesWorthSending || this.#options.timing.monotonicMs() - this.#roundAtMs >= this.#options.paceMs
+    return bytes >= bytesWorthSending || this.#options.timing.monotonicMs() - this.#batchAtMs >= this.#options.paceMs
   }
 
   /** Never passes the live lane: of two records with one key the later must be sent later, in whichever lane it is. */
@@ -278,15 +278,15 @@ export class Forwarder {
       const { backfill } = this.#sent
       const collected = await this.#attempt('backfill', () => this.#collectBackfill())
       if (collected === undefined) {
-        // Whatever was collected before a fault is collected again.
+        // Whatever was collected before an error is collected again.
         this.#backfill.clear()
         await this.#sleeper.sleep(idleMs)
         continue
       }
-      const round = this.#backfill.plan()
-      if (await this.#send('backfill', round, oldestReceiptUs(collected.groups))) this.#advance('backfill', collected)
+      const batch = this.#backfill.plan()
+      if (await this.#send('backfill', batch, oldestReceiptUs(collected.groups))) this.#advance('backfill', collected)
       this.#backfill.clear()
-      const isSmall = round.parts.length > 0 && collected.next - backfill < bytesWorthSending
+      const isSmall = batch.parts.length > 0 && collected.next - backfill < bytesWorthSending
       if (isSmall) await this.#sleeper.sleep(this.#options.paceMs)
     }
   }
@@ -325,16 +325,16 @@ export class Forwarder {
     return this.#predecessorGone
   }
 
-  /** Sends everything again that the journal still has. The lanes notice between two rounds. */
+  /** Sends everything again that the journal still has. The lanes notice between two batches. */
   #rewind(reason: string): void {
-    this.#faults.wasAway = false
+    this.#issues.wasUnavailable = false
     if (this.#rewindTo === undefined) this.#restWork.push(() => this.#restart())
     this.#rewindTo = this.#retention.start
     this.#options.onSent({ kind: 'lost', reason })
     this.#options.log.warn({ from: this.#rewindTo, reason }, 'the journal is replayed')
   }
 
-  /** Where a lane stands between two rounds. What waits for that is done when both stand here. */
+  /** Where a lane stands between two batches. What waits for that is done when both stand here. */
   async #rest(): Promise<void> {
     this.#resting++
     while (this.#restWork.length > 0 && !this.#sleeper.stopped) {
@@ -344,7 +344,7 @@ export class Forwarder {
     this.#resting--
   }
 
-  /** Until each lane has stood between two rounds, or we are stopping. */
+  /** Until each lane has stood between two batches, or we are stopping. */
   async #untilRested(): Promise<void> {
     let hasRested = false
     this.#restWork.push(() => {
@@ -364,7 +364,7 @@ export class Forwarder {
   /** It may stand elsewhere, or hold what was erased. QuestDB may know none of its symbols. */
   #dropPrepared(): void {
     this.#next = undefined
-    this.#liveRounds.forget()
+    this.#liveBatches.forget()
   }
 
   #restart(): void {
@@ -386,17 +386,17 @@ export class Forwarder {
     }
   }
 
-  async #send(lane: Lane, round: Round, receiptUs: number | undefined): Promise<boolean> {
-    if (round.parts.length === 0) return true
+  async #send(lane: Lane, batch: Batch, receiptUs: number | undefined): Promise<boolean> {
+    if (batch.parts.length === 0) return true
     this.#unsentSinceUs ??= receiptUs
-    if (round.hasClientTimes && this.#mayHavePredecessor) await this.#awaitPredecessor()
-    this.#applyTracker.sending(lane, round.oldestUs)
-    const outcome = await this.#delivery.deliver(round)
+    if (batch.hasClientTimes && this.#mayHavePredecessor) await this.#awaitPredecessor()
+    this.#applyTracker.sending(lane, batch.oldestUs)
+    const outcome = await this.#delivery.deliver(batch)
     if (outcome === 'stuck') await this.#sleeper.sleep(stuckMs)
     if (outcome !== 'sent') return false
     this.#applyTracker.sent(lane, receiptUs)
     this.#unsentSinceUs = undefined
-    for (const series of round.series) this.#applyTracker.touch(series)
+    for (const series of batch.series) this.#applyTracker.touch(series)
     return true
   }
 
@@ -420,8 +420,8 @@ export class Forwarder {
       deadLetters: this.#deadLetters.count,
       suspended: this.#applyPoller.suspended,
       damagedBytes: this.#retention.damagedBytes,
-      fault: this.#faults.current,
-      fileFault: this.#faults.fileFault,
+      issue: this.#issues.current,
+      fileIssue: this.#issues.fileIssue,
       isSynced: this.#commitMode.isSynced,
     })
   }

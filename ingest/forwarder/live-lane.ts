@@ -5,23 +5,23 @@ import { groupHeaderLength } from '../journal/group.ts'
 import { isBackfill, offsetOf, type RecordLayout } from '../journal/record.ts'
 import { type Chunk, chunkBytesMax } from '../journal/segment-reader.ts'
 import { type Erased, nothingErased } from '../journal/tombstones.ts'
+import type { Batch, Part } from './batch.ts'
 import { revisionSlots } from './dirty-set.ts'
 import { KeyTable } from './key-table.ts'
-import type { Part, Round } from './round.ts'
 
-/** A round of fewer rows goes over one connection: with sync, each commit costs more than the rows of both. */
+/** A batch of fewer rows goes over one connection: with sync, each commit costs more than the rows of both. */
 const rowsWorthSplitting = 10_000
 
 /** Some 10 MB: with sync, requests of half the size took a seventh longer for the same rows. */
 const rowsOfPart = 64_000
 
-/** A round, and the chunk with whose end it ends. */
+/** A batch, and the chunk with whose end it ends. */
 export interface Planned {
   chunk: Chunk
-  round: Round
+  batch: Batch
 }
 
-/** What a round is made of, as long as the longest. */
+/** What a batch is made of, as long as the longest. */
 interface Room {
   offsets: Int32Array
   series: Uint32Array
@@ -31,15 +31,15 @@ export class LivePlanner {
   readonly #kind: number
   readonly #connectionCount: number
   readonly #erased: Erased
-  /** One round is on its way while the next is planned. */
+  /** One batch is on its way while the next is planned. */
   #room: Room
   #otherRoom: Room
   #count = 0
   #seriesCount = 0
   readonly #keys: KeyTable
-  /** Each series of the round at its slot. */
+  /** Each series of the batch at its slot. */
   readonly #lookedAt = new Uint32Array(revisionSlots)
-  /** Numbers of the series that stand in a round that was planned. */
+  /** Numbers of the series that stand in a batch that was planned. */
   readonly #known = new Set<number>()
   #hasClientTimes = false
   #oldestUs = Number.POSITIVE_INFINITY
@@ -57,24 +57,24 @@ export class LivePlanner {
     this.#keys = new KeyTable(rowsMax)
   }
 
-  /** A round was not taken: QuestDB may know none of its symbols. */
+  /** A batch was not taken: QuestDB may know none of its symbols. */
   forget(): void {
     this.#known.clear()
   }
 
   /**
    * The live rows of a chunk, cut into parts that the connections take in turns. No series and time stand in two rows of
-   * a round, and the next round waits for all of this one, so any cut keeps the order; a cut by position gives QuestDB
+   * a batch, and the next batch waits for all of this one, so any cut keeps the order; a cut by position gives QuestDB
    * stretches of time that meet at their ends only, which it merges for 3/4 of what interleaved ones cost. Where QuestDB
-   * may not know a series yet, the round ends early and goes over the first connection alone: new symbols over several at once
-   * can stall it for most of a minute. A round stays as it is until the next but one is planned.
+   * may not know a series yet, the batch ends early and goes over the first connection alone: new symbols over several at once
+   * can stall it for most of a minute. A batch stays as it is until the next but one is planned.
    */
   plan(chunk: Chunk): Planned {
     const view = new DataView(chunk.bytes.buffer, chunk.bytes.byteOffset, chunk.bytes.byteLength)
     this.#clear()
     const planned = this.#collect(chunk, view)
     const isWhole = this.#count < rowsWorthSplitting || this.#hasNewSeries
-    const round: Round = {
+    const batch: Batch = {
       bytes: chunk.bytes,
       view,
       parts: this.#cut(isWhole ? 1 : this.#connectionCount),
@@ -83,7 +83,7 @@ export class LivePlanner {
       oldestUs: this.#oldestUs,
       positionOf: offset => chunk.position + offset,
     }
-    return { chunk: planned, round }
+    return { chunk: planned, batch }
   }
 
   #clear(): void {

@@ -12,7 +12,7 @@ import { codeOfStatus } from '../../store/questdb/client/questdb-error.ts'
 import type { RequestBody } from './request-body.ts'
 
 /**
- * `stored`: sequenced by QuestDB (204), not yet applied. `refused`: the rows themselves are at fault, as QuestDB says
+ * `stored`: sequenced by QuestDB (204), not yet applied. `refused`: the rows themselves are invalid, as QuestDB says
  * (400). `failed`: anything else that is over; `status` is undefined when the rows never left. `unanswered`: QuestDB may
  * have taken the rows, or may take them yet.
  */

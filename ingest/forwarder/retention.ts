@@ -109,7 +109,7 @@ export class Retention {
   /** Damage is kept for a person to look at, and told; everything behind it goes on. */
   quarantine({ bytes, position, damaged }: Chunk): void {
     for (const { from, to, zeros } of damaged) {
-      // A round that is planned again meets the same damage again.
+      // A batch that is planned again meets the same damage again.
       if (zeros || from < this.#quarantinedTo) continue
       this.#options.disk.replace(quarantineName(from, 'middle'), bytes.slice(from - position, to - position))
       this.#damagedBytes += to - from

@@ -25,7 +25,7 @@ export async function readTableState(questdb: QuestdbConnection, table: string):
 }
 
 /** What is wrong with the table itself, so that every row would be refused; undefined when it is as it should be. */
-export async function findSchemaFault(
+export async function findSchemaError(
   questdb: QuestdbConnection,
   table: TableDescription,
 ): Promise<string | undefined> {

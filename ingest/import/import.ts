@@ -35,7 +35,7 @@ export interface ImporterOptions {
 }
 
 export interface Importer {
-  /** Resolves when all of the body is stored, or at the first fault; what the report counts is stored either way. */
+  /** Resolves when all of the body is stored, or at the first failure; what the report counts is stored either way. */
   run(source: ImportSource): Promise<ImportResult>
   close(): Promise<void>
 }

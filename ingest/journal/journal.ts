@@ -69,7 +69,7 @@ export interface JournalStatus {
   /** The highest stamp that was given out, epoch microseconds; above the clock when that was ahead before. */
   highestStampUs: number
   /** Why no record can be taken at present. */
-  fault: string | undefined
+  issue: string | undefined
 }
 
 type Settle = (outcome: Outcome) => void
@@ -186,7 +186,7 @@ export class Journal<Series, Values extends Timed> {
   /**
    * The receipt time of a group chooses the lanes of all its records: of two records with the same time, the later one is
    * live while the earlier one was late only if its group has an earlier receipt time. That happens when the clock was set
-   * back, and there, which the headers tell, the live lane waits for the backfill lane (LiveRounds). So the later record is
+   * back, and there, which the headers tell, the live lane waits for the backfill lane (LiveBatches). So the later record is
    * sent later whatever the clock does, also when the journal is sent again.
    */
   #open(slot: Slot): void {
@@ -252,7 +252,7 @@ export class Journal<Series, Values extends Timed> {
   /** Resolves when all that was taken before is on the disk. */
   async #appendNothing(): Promise<void> {
     const outcome = await this.appendRecords(new Uint8Array(0))
-    if (outcome !== 'stored') throw new Error(`the journal takes nothing at present: ${this.#fault() ?? outcome}`)
+    if (outcome !== 'stored') throw new Error(`the journal takes nothing at present: ${this.#issue() ?? outcome}`)
   }
 
   /** The forwarder has removed everything before this position. */
@@ -270,7 +270,7 @@ export class Journal<Series, Values extends Timed> {
       records: this.#records,
       tornBytes: this.#tornBytes,
       highestStampUs: this.#stamper.highestUs(),
-      fault: this.#fault(),
+      issue: this.#issue(),
     }
   }
 
@@ -287,7 +287,7 @@ export class Journal<Series, Values extends Timed> {
     await this.#thread.stop()
   }
 
-  #fault(): string | undefined {
+  #issue(): string | undefined {
     if (this.#lastReason !== undefined) return `the journal cannot be written: ${this.#lastReason}`
     return this.#refusal() === 'full'
       ? `the journal has reached its limit of ${this.#options.bytesMax} bytes`

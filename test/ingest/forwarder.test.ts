@@ -238,13 +238,13 @@ test('an outage and a broken table make no dead letters', async t => {
   await rig.until(() => rig.questdb.offered > 3)
   rig.questdb.columns = ['ts', 'device']
   rig.questdb.answer = () => ({ kind: 'refused', message: 'creating new columns is disabled' })
-  await rig.until(() => /lacks temperature/.test(rig.status()?.fault ?? ''))
+  await rig.until(() => /lacks temperature/.test(rig.status()?.issue ?? ''))
   rig.questdb.columns = ['ts', 'device', 'temperature', 'humidity', 'pressure', 'battery_voltage', 'battery_percentage']
   rig.questdb.answer = () => undefined
   await rig.until(rig.allApplied)
   t.strictSame(await listDeadLetters(rig.folder, -1, 10), [])
   t.equal(rig.questdb.table().size, 50)
-  t.equal(rig.status()?.fault, undefined)
+  t.equal(rig.status()?.issue, undefined)
 })
 
 test('late readings are sent sorted by time, behind the live ones', async t => {
@@ -309,7 +309,7 @@ test('a journal that cannot be read for a while is told, and then goes on', asyn
   faults.before = before
   fails = true
   rig.add(entriesOf(50, 5))
-  await rig.until(() => /EMFILE/.test(rig.status()?.fileFault ?? ''))
+  await rig.until(() => /EMFILE/.test(rig.status()?.fileIssue ?? ''))
   t.equal(rig.questdb.table().size, 0)
   fails = false
   await rig.until(rig.allApplied)
@@ -327,7 +327,7 @@ test('what a QuestDB without sync has lost is sent again from the segments that 
   rig.questdb.away = true
   rig.questdb.lose(3)
   rig.add([{ device: 9, timeUs: 9_000_001, temperature: 1, backfill: false }])
-  await rig.until(() => rig.status()?.fault !== undefined)
+  await rig.until(() => rig.status()?.issue !== undefined)
   rig.questdb.away = false
   await rig.until(() => rig.questdb.table().size === 201)
   t.pass('all 201 rows are there again')
@@ -425,7 +425,7 @@ test('what a device has sent is erased from every replay, and what comes later u
   rig.questdb.away = true
   rig.questdb.lose(rig.questdb.taken.length)
   rig.add([{ device: 1, timeUs: 9_000_001, temperature: 1, backfill: false }])
-  await rig.until(() => rig.status()?.fault !== undefined)
+  await rig.until(() => rig.status()?.issue !== undefined)
   rig.questdb.away = false
   await rig.until(rig.allApplied)
   const devices = () => [...new Set([...rig.questdb.table().values()].map(({ device }) => device))].sort()
@@ -438,13 +438,13 @@ test('what a device has sent is erased from every replay, and what comes later u
   t.strictSame(devices(), ['device-0', 'device-1', 'device-3'], 'also over a restart')
 })
 
-test('an erase waits for the round that is on its way', async t => {
+test('an erase waits for the batch that is on its way', async t => {
   const rig = createRig(t)
   let isHeld = true
   rig.questdb.answer = () => (isHeld ? { kind: 'failed', status: 503, message: 'busy' } : undefined)
   rig.add(entriesOf(20, 2))
   const forwarder = rig.start()
-  await rig.until(() => rig.status()?.fault !== undefined)
+  await rig.until(() => rig.status()?.issue !== undefined)
   let erased = false
   const erasing = forwarder.erase([1], rig.end()).then(() => {
     erased = true
@@ -494,15 +494,15 @@ test('a segment that cannot be removed is told and tried again, and nothing is s
     disk.remove(name)
   }
   rig.start({ disk: { ...disk, remove }, keepBytesMax: 0 })
-  await rig.until(() => /cannot be trimmed: EMFILE/.test(rig.status()?.fileFault ?? ''))
+  await rig.until(() => /cannot be trimmed: EMFILE/.test(rig.status()?.fileIssue ?? ''))
   await rig.until(rig.allApplied)
   const taken = rig.questdb.taken.length
   await new Promise(resolve => setTimeout(resolve, 2500))
   t.equal(rig.questdb.taken.length, taken)
-  t.equal(rig.status()?.fault, undefined, 'QuestDB has none')
+  t.equal(rig.status()?.issue, undefined, 'QuestDB has none')
   fails = false
   await rig.until(() => listSegments(disk).length === 1)
-  await rig.until(() => rig.status()?.fileFault === undefined)
+  await rig.until(() => rig.status()?.fileIssue === undefined)
   t.equal(rig.questdb.taken.length, taken)
 })
 
@@ -567,7 +567,7 @@ test('a QuestDB that comes back in another mode is treated by that one', async t
   await rig.until(rig.allApplied)
   rig.questdb.away = true
   add(1)
-  await rig.until(() => rig.status()?.fault !== undefined)
+  await rig.until(() => rig.status()?.issue !== undefined)
   rig.questdb.commitMode = 'nosync'
   rig.questdb.away = false
   for (let index = 2; index < 5; index++) add(index)
@@ -577,7 +577,7 @@ test('a QuestDB that comes back in another mode is treated by that one', async t
   rig.questdb.away = true
   rig.questdb.lose(2)
   add(5)
-  await rig.until(() => rig.status()?.fault !== undefined)
+  await rig.until(() => rig.status()?.issue !== undefined)
   rig.questdb.commitMode = 'sync'
   rig.questdb.away = false
   await rig.until(() => rig.questdb.table().size === 240)
@@ -601,12 +601,12 @@ test('dead letters that cannot be counted, and a journal that cannot be read aga
   const counted = forwarder.recountDeadLetters()
   rig.questdb.away = true
   rig.questdb.lose(1)
-  await rig.until(() => rig.status()?.fault !== undefined)
+  await rig.until(() => rig.status()?.issue !== undefined)
   rig.questdb.away = false
-  await rig.until(() => /EMFILE/.test(rig.status()?.fileFault ?? ''))
+  await rig.until(() => /EMFILE/.test(rig.status()?.fileIssue ?? ''))
   fails = false
   t.equal(await counted, true)
   await rig.until(() => rig.questdb.table().size === 50)
-  await rig.until(() => rig.status()?.fileFault === undefined)
+  await rig.until(() => rig.status()?.fileIssue === undefined)
   t.pass('it heals')
 })

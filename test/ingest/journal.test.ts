@@ -134,17 +134,17 @@ test('a full journal refuses, stores nothing of it, and takes again when it was 
   const journal = openJournal(t, temporaryFolder(t), { bytesMax: 64 * 1024 })
   const outcomes: Outcome[] = []
   while (outcomes.at(-1) !== 'full') outcomes.push(await append(journal, outcomes.length))
-  t.match(journal.status().fault, /limit/)
+  t.match(journal.status().issue, /limit/)
   t.equal(journal.status().records, outcomes.length - 1)
   journal.trimmed(journal.status().end - 1000)
   t.equal(await append(journal, 1), 'stored')
-  t.equal(journal.status().fault, undefined)
+  t.equal(journal.status().issue, undefined)
 })
 
 test('a disk without room to spare refuses, and says why', async t => {
   const journal = openJournal(t, temporaryFolder(t), { reserveBytes: Number.MAX_SAFE_INTEGER })
   t.equal(await append(journal, 1), 'full')
-  t.match(journal.status().fault, /leaves/)
+  t.match(journal.status().issue, /leaves/)
   await journal.close()
 })
 

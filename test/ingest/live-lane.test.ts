@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { test } from 'tap'
+import type { Part } from '../../ingest/forwarder/batch.ts'
 import { LivePlanner } from '../../ingest/forwarder/live-lane.ts'
-import type { Part } from '../../ingest/forwarder/round.ts'
 import { openDisk } from '../../ingest/journal/disk.ts'
 import { layoutOf, offsetOf } from '../../ingest/journal/record.ts'
 import { type Chunk, SegmentReader } from '../../ingest/journal/segment-reader.ts'
@@ -52,41 +52,41 @@ test('rows of known devices are cut by position, in turns over the connections',
   const chunk = chunkOf(t, groupsOf(ownTimes(20_000, 10)))
   const planner = new LivePlanner(layout, 2)
   planner.plan(chunkOf(t, groupsOf(ownTimes(10, 10))))
-  const { round, chunk: planned } = planner.plan(chunk)
+  const { batch, chunk: planned } = planner.plan(chunk)
   t.equal(planned.next, chunk.next)
   t.strictSame(
-    round.parts.map(part => [part.connection, part.count]),
+    batch.parts.map(part => [part.connection, part.count]),
     [
       [0, 10_000],
       [1, 10_000],
     ],
   )
-  const offsets = offsetsIn(round.parts)
+  const offsets = offsetsIn(batch.parts)
   t.strictSame(
     offsets,
     [...offsets].sort((a, b) => a - b),
   )
   t.equal(new Set(offsets).size, 20_000)
-  t.notOk(round.hasClientTimes)
+  t.notOk(batch.hasClientTimes)
   t.end()
 })
 
-test('devices that QuestDB may not know go over one connection, in a short round', t => {
+test('devices that QuestDB may not know go over one connection, in a short batch', t => {
   const chunk = chunkOf(t, groupsOf(ownTimes(70_500, 70)))
   const planner = new LivePlanner(layout, 2)
   const first = planner.plan(chunk)
-  t.equal(first.round.parts.length, 1)
-  t.equal(first.round.parts[0]?.count, 64_000)
+  t.equal(first.batch.parts.length, 1)
+  t.equal(first.batch.parts[0]?.count, 64_000)
   t.equal(first.chunk.next, chunk.groups.find(group => group.firstOrdinal === 64_000)?.position, 'it ends with a group')
   t.strictSame(
-    [...first.round.series].sort((a, b) => a - b),
+    [...first.batch.series].sort((a, b) => a - b),
     Array.from({ length: 70 }, (_, index) => index + 1),
   )
-  const firstOffsets = offsetsIn(first.round.parts)
-  t.equal(planner.plan(chunk).round.parts.length, 2, 'the next round knows them')
-  t.strictSame(offsetsIn(first.round.parts), firstOffsets, 'the round before it stays as it is')
+  const firstOffsets = offsetsIn(first.batch.parts)
+  t.equal(planner.plan(chunk).batch.parts.length, 2, 'the next batch knows them')
+  t.strictSame(offsetsIn(first.batch.parts), firstOffsets, 'the batch before it stays as it is')
   planner.forget()
-  t.equal(planner.plan(chunk).round.parts.length, 1, 'a round that was not taken made none of them known')
+  t.equal(planner.plan(chunk).batch.parts.length, 1, 'a batch that was not taken made none of them known')
   t.end()
 })
 
@@ -96,29 +96,29 @@ const row = fc.record({
   backfill: fc.boolean(),
 })
 
-test('each live row stands in a round once, and of one key only the last', async t => {
+test('each live row stands in a batch once, and of one key only the last', async t => {
   const hooks: (() => unknown)[] = []
   t.teardown(() => hooks.forEach(hook => void hook()))
   const rig: TestHooks = { teardown: work => void hooks.push(work) }
   const planner = new LivePlanner(layout, 2)
   fc.assert(
     fc.property(fc.array(fc.array(row, { minLength: 1, maxLength: 20 }), { minLength: 1, maxLength: 5 }), groups => {
-      const { round } = planner.plan(chunkOf(rig, groups))
+      const { batch } = planner.plan(chunkOf(rig, groups))
       const rows = groups.flat().filter(({ backfill }) => !backfill)
       const keyOf = ({ device, timeUs }: Row) => `${device} ${timeUs}`
       const isLast = (row: Row, index: number) =>
         row.timeUs % 1000 !== 0 || !rows.slice(index + 1).some(later => keyOf(later) === keyOf(row))
-      const planned = offsetsIn(round.parts).flatMap(offset => {
+      const planned = offsetsIn(batch.parts).flatMap(offset => {
         if (offset < 0) return []
-        const device = round.view.getUint32(offset + offsetOf.series, true)
-        return [`${device} ${round.view.getFloat64(offset + offsetOf.timeUs, true)}`]
+        const device = batch.view.getUint32(offset + offsetOf.series, true)
+        return [`${device} ${batch.view.getFloat64(offset + offsetOf.timeUs, true)}`]
       })
       t.strictSame(planned, rows.filter(isLast).map(keyOf))
       t.equal(
-        round.hasClientTimes,
+        batch.hasClientTimes,
         rows.some(({ timeUs }) => timeUs % 1000 === 0),
       )
-      t.strictSame(new Set(round.series), new Set(rows.map(row => row.device)))
+      t.strictSame(new Set(batch.series), new Set(rows.map(row => row.device)))
     }),
     { numRuns: 50 },
   )

@@ -1,12 +1,12 @@
 /** Rows of a part as requests: how far one of them reaches, and its bytes. */
 
+import type { Batch, Part } from './batch.ts'
 import type { RequestBody } from './request-body.ts'
-import type { Part, Round } from './round.ts'
 import { RowBuffer, type RowFormat } from './rows.ts'
 
 /** Rows `from` up to `to` of a part, as one request of `length` bytes; `rows` of them are not overtaken. */
-export interface Slice {
-  round: Round
+export interface WriteRequest {
+  batch: Batch
   part: Part
   from: number
   to: number
@@ -15,15 +15,15 @@ export interface Slice {
 }
 
 /** As many rows from `from` to `end` as a request may have bytes; one at least. */
-export function cutSlice(
+export function cutRequest(
   format: RowFormat,
-  round: Round,
+  batch: Batch,
   part: Part,
   from: number,
   bytesMax: number,
   end = part.count,
-): Slice {
-  const { view } = round
+): WriteRequest {
+  const { view } = batch
   let to = from
   let rows = 0
   let length = 0
@@ -35,14 +35,14 @@ export function cutSlice(
     if (added > 0) rows++
     to++
   }
-  return { round, part, from, to, rows, length }
+  return { batch, part, from, to, rows, length }
 }
 
 /** One piece is encoded while the one before it is on its way; the connection's own buffer takes more at once. */
 const pieceBytes = 512 * 1024
 
 /** For one connection, which has one request under way at a time. */
-export class SliceEncoder {
+export class RequestEncoder {
   readonly #format: RowFormat
   readonly #buffers: readonly [RowBuffer, RowBuffer]
 
@@ -51,12 +51,12 @@ export class SliceEncoder {
     this.#buffers = [new RowBuffer(format, pieceBytes), new RowBuffer(format, pieceBytes)]
   }
 
-  body(slice: Slice): RequestBody {
-    return { length: slice.length, pieces: () => this.#pieces(slice) }
+  body(request: WriteRequest): RequestBody {
+    return { length: request.length, pieces: () => this.#pieces(request) }
   }
 
-  *#pieces({ round, part, from, to }: Slice): Generator<Uint8Array> {
-    const { bytes, view } = round
+  *#pieces({ batch, part, from, to }: WriteRequest): Generator<Uint8Array> {
+    const { bytes, view } = batch
     let turn: 0 | 1 = 0
     for (let next = from; next < to; turn = turn === 0 ? 1 : 0) {
       const buffer = this.#buffers[turn]

@@ -1,6 +1,6 @@
 /** What a lane sends at a time, before it becomes requests. */
 
-export interface Round {
+export interface Batch {
   bytes: Uint8Array
   view: DataView
   parts: Part[]

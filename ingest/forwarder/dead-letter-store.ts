@@ -4,23 +4,23 @@ import type { Log } from '../../store/log.ts'
 import type { Disk } from '../journal/disk.ts'
 import { offsetOf } from '../journal/record.ts'
 import type { TableDescription } from '../table.ts'
+import type { Batch } from './batch.ts'
 import { countDeadLetters, deadLettersMax, writeDeadLetter } from './dead-letters.ts'
-import { type FaultNotes, isSystemError } from './fault-notes.ts'
-import type { Round } from './round.ts'
+import { type IssueLog, isSystemError } from './issue-log.ts'
 
-export interface DeadLetterBoxOptions {
+export interface DeadLetterStoreOptions {
   table: TableDescription
   disk: Disk
   nowMs: () => number
   log: Log
-  faults: FaultNotes
+  issues: IssueLog
 }
 
-export class DeadLetterBox {
-  readonly #options: DeadLetterBoxOptions
+export class DeadLetterStore {
+  readonly #options: DeadLetterStoreOptions
   #count: number
 
-  constructor(options: DeadLetterBoxOptions) {
+  constructor(options: DeadLetterStoreOptions) {
     this.#options = options
     this.#count = countDeadLetters(options.disk)
   }
@@ -35,23 +35,23 @@ export class DeadLetterBox {
   }
 
   /** Puts the record at the offset aside, durably; false when it cannot be, and has to be sent again. */
-  put(round: Round, offset: number, reason: string): boolean {
-    const { table, disk, nowMs, log, faults } = this.#options
+  put(batch: Batch, offset: number, reason: string): boolean {
+    const { table, disk, nowMs, log, issues } = this.#options
     if (this.#count >= deadLettersMax) {
-      faults.note(`there are ${deadLettersMax} dead letters; look at them, then replay or remove them`)
+      issues.note(`there are ${deadLettersMax} dead letters; look at them, then replay or remove them`)
       return false
     }
-    const length = round.view.getUint16(offset + offsetOf.length, true)
-    const position = round.positionOf(offset)
+    const length = batch.view.getUint16(offset + offsetOf.length, true)
+    const position = batch.positionOf(offset)
     try {
-      writeDeadLetter(table, disk, position, round.bytes.subarray(offset, offset + length), reason, nowMs())
+      writeDeadLetter(table, disk, position, batch.bytes.subarray(offset, offset + length), reason, nowMs())
       this.recount()
     } catch (error) {
       if (!isSystemError(error)) throw error
-      faults.noteFile('letters', error.message)
+      issues.noteFile('letters', error.message)
       return false
     }
-    faults.noteFile('letters', undefined)
+    issues.noteFile('letters', undefined)
     log.error({ id: position, reason }, 'a row was refused by QuestDB and is kept as a dead letter')
     return true
   }

@@ -1,5 +1,5 @@
 /**
- * Reads the journal in rounds for the live lane. One can be prepared while the one before it is on its way. A round ends
+ * Reads the journal in batches for the live lane. One can be prepared while the one before it is on its way. A batch ends
  * where the next group was received earlier than the one before it, because the clock was set back: the lanes are chosen
  * by the receipt clock, so a record behind that point may be live though one before it with the same time was late. There
  * the live lane has to wait until the backfill lane has come as far.
@@ -12,14 +12,14 @@ import { type Chunk, SegmentReader } from '../journal/segment-reader.ts'
 import type { Erased } from '../journal/tombstones.ts'
 import { endBefore, LivePlanner, type Planned } from './live-lane.ts'
 
-export interface LiveRound extends Planned {
+export interface LiveBatch extends Planned {
   /** The backfill lane has to be here first. */
   waitsForBackfill: boolean
   /** Receipt time of its last group. */
   receiptUs: number
 }
 
-export class LiveRounds {
+export class LiveBatches {
   readonly #planner: LivePlanner
   /** Taken in turns. */
   readonly #readers: [SegmentReader, SegmentReader]
@@ -31,10 +31,10 @@ export class LiveRounds {
   }
 
   /**
-   * The round that begins at the position, or undefined when there is nothing whole before the end. Its bytes stay as
-   * they are until the next round but one is read. `receiptUs` is that of the round before.
+   * The batch that begins at the position, or undefined when there is nothing whole before the end. Its bytes stay as
+   * they are until the next batch but one is read. `receiptUs` is that of the batch before.
    */
-  read(position: number, end: number, receiptUs: number): LiveRound | undefined {
+  read(position: number, end: number, receiptUs: number): LiveBatch | undefined {
     const turn = this.#turn === 0 ? 1 : 0
     const chunk = this.#readers[turn].read(position, end)
     if (chunk.next === position) return undefined
@@ -48,7 +48,7 @@ export class LiveRounds {
     }
   }
 
-  /** A round was not taken: QuestDB may know none of its symbols. */
+  /** A batch was not taken: QuestDB may know none of its symbols. */
   forget(): void {
     this.#planner.forget()
   }

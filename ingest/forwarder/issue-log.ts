@@ -1,0 +1,69 @@
+/**
+ * Why QuestDB takes no readings at present, and what is wrong with the forwarder's own files: logged once when it begins
+ * and once when it ends.
+ */
+
+import type { Log } from '../../store/log.ts'
+
+export class IssueLog {
+  readonly #log: Log
+  #issue: string | undefined
+  /** Each ends when its task succeeds. */
+  readonly #fileIssues = new Map<FileTask, string>()
+  /** QuestDB may have been unavailable since this was last cleared. */
+  wasUnavailable = false
+
+  constructor(log: Log) {
+    this.#log = log
+  }
+
+  get current(): string | undefined {
+    return this.#issue
+  }
+
+  /** The first of those that last. */
+  get fileIssue(): string | undefined {
+    return this.#fileIssues.values().next().value
+  }
+
+  /** QuestDB did not answer, or somebody answered in its place. */
+  noteUnavailable(issue: string): void {
+    this.wasUnavailable = true
+    this.note(issue)
+  }
+
+  /** An issue with QuestDB, or undefined when readings are taken. */
+  note(issue: string | undefined): void {
+    if ((issue === undefined) !== (this.#issue === undefined)) {
+      if (issue === undefined) this.#log.info({}, 'QuestDB takes readings again')
+      else this.#log.warn({ reason: issue }, 'no readings go to QuestDB; they wait in the journal')
+    }
+    this.#issue = issue
+  }
+
+  /** The task failed for this reason and will be tried again; undefined when it succeeded. */
+  noteFile(task: FileTask, reason: string | undefined): void {
+    const before = this.#fileIssues.get(task)
+    if (reason !== undefined) this.#fileIssues.set(task, `${fileTasks[task]}: ${reason}`)
+    else if (!this.#fileIssues.delete(task)) return
+    if (before === undefined) this.#log.error({ reason }, `${fileTasks[task]}; it is tried again`)
+    else if (reason === undefined) this.#log.info({ before }, 'the files of the journal can be used again')
+  }
+}
+
+/** Tasks that fail apart from each other, and the log message of each. */
+const fileTasks = {
+  live: 'the journal cannot be read',
+  backfill: 'the journal cannot be read for late readings',
+  quarantine: 'what is damaged in the journal cannot be put into quarantine',
+  rewind: 'the journal cannot be read from its beginning',
+  trim: 'the journal cannot be trimmed',
+  letters: 'the dead letters cannot be used',
+  tombstones: 'that readings are erased cannot be noted',
+} as const
+export type FileTask = keyof typeof fileTasks
+
+/** Such as another open file: to be told and tried again. Any other error is a issue of ours. */
+export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error
+}
