@@ -1,12 +1,12 @@
 /**
- * What the forwarder takes from the world beside its disk and its connections: time that passes, and dice. Handed in, so
- * that a test can run a history of hours in a moment and repeat it from its seed.
+ * Clock, timers and random source of the journal and the forwarder. Injected, so that a test can run hours in virtual time
+ * and repeat them from a seed.
  */
 
 export interface Timing {
   /** Milliseconds of a clock that never goes back. */
   monotonicMs: () => number
-  /** Runs the work after a while; the result calls it off. */
+  /** Runs the work after a while; the result cancels it. */
   after: (ms: number, work: () => void) => () => void
   /** Below 1. */
   random: () => number

@@ -119,7 +119,7 @@ export function openWritePath<Series, Values extends Timed>(
   })
   forwarder.on('message', (message: ForwarderMessage) => {
     if (message.kind === 'status') {
-      sent.learn()
+      sent.drain()
       forwarderStatus = message.status
       journal.trimmed(message.status.start)
     } else if (message.kind === 'fileIssue') {

@@ -6,7 +6,7 @@
 
 import { bug } from '../bug.ts'
 import { DirtySet } from './dirty-set.ts'
-import type { SentNews } from './sent-times.ts'
+import type { SentEvent } from './sent-watermark.ts'
 import type { TableState } from './table-state.ts'
 
 /** How far both lanes are, as positions in the journal and as ordinals of records. */
@@ -24,27 +24,27 @@ interface Mark {
   progress: Progress
   /** The sequencer's transaction in the first state that was asked for after that moment; undefined before. */
   txn: number | undefined
-  touched: DirtySet
+  dirty: DirtySet
   sinceUs: number | undefined
   oldestUs: number
 }
 
 export class ApplyTracker {
   readonly #revisions: Int32Array
-  readonly #onSent: (news: SentNews) => void
+  readonly #onSent: (event: SentEvent) => void
   #applied: Progress
   #mark: Mark | undefined
   #highestTxn = 0
-  /** What was touched since the mark. */
-  #touched = new DirtySet()
+  /** Series that got rows since the mark. */
+  #dirty = new DirtySet()
   #spare = new DirtySet()
   #sinceUs: number | undefined
   /** The oldest row that was sent since the mark. */
   #oldestUs = Number.POSITIVE_INFINITY
-  /** The oldest row of what each lane has under way: some of it may come into the table now, and some later. */
-  readonly #underWayUs = { live: Number.POSITIVE_INFINITY, backfill: Number.POSITIVE_INFINITY }
+  /** The oldest row of what each lane has in flight: some of it may come into the table now, and some later. */
+  readonly #inFlightUs = { live: Number.POSITIVE_INFINITY, backfill: Number.POSITIVE_INFINITY }
 
-  constructor(revisions: Int32Array, applied: Progress, onSent: (news: SentNews) => void) {
+  constructor(revisions: Int32Array, applied: Progress, onSent: (event: SentEvent) => void) {
     this.#revisions = revisions
     this.#applied = applied
     this.#onSent = onSent
@@ -66,20 +66,20 @@ export class ApplyTracker {
 
   /** A lane is about to send rows, the oldest of which is of this time. */
   sending(lane: Lane, oldestUs: number): void {
-    this.#underWayUs[lane] = Math.min(oldestUs, this.#underWayUs[lane])
+    this.#inFlightUs[lane] = Math.min(oldestUs, this.#inFlightUs[lane])
     if (oldestUs >= this.#oldestUs) return
     this.#oldestUs = oldestUs
     this.#onSent({ kind: 'sent', unsequencedUs: this.#unsequencedUs })
   }
 
   /** Rows of this series were taken. */
-  touch(seriesNumber: number): void {
-    this.#touched.add(seriesNumber)
+  markDirty(seriesNumber: number): void {
+    this.#dirty.add(seriesNumber)
   }
 
   /** A lane's batch was taken whose oldest reading was received at `receiptUs`. */
   sent(lane: Lane, receiptUs: number | undefined): void {
-    this.#underWayUs[lane] = Number.POSITIVE_INFINITY
+    this.#inFlightUs[lane] = Number.POSITIVE_INFINITY
     this.#sinceUs ??= receiptUs
   }
 
@@ -94,11 +94,11 @@ export class ApplyTracker {
     }
     const isNew = sent.live !== this.#applied.live || sent.backfill !== this.#applied.backfill
     if (this.#mark !== undefined || !isNew) return
-    const [touched, sinceUs, oldestUs] = [this.#touched, this.#sinceUs, this.#oldestUs]
-    this.#mark = { progress: { ...sent }, txn: undefined, touched, sinceUs, oldestUs }
-    this.#touched = this.#spare
+    const [dirty, sinceUs, oldestUs] = [this.#dirty, this.#sinceUs, this.#oldestUs]
+    this.#mark = { progress: { ...sent }, txn: undefined, dirty, sinceUs, oldestUs }
+    this.#dirty = this.#spare
     this.#sinceUs = undefined
-    this.#oldestUs = Math.min(this.#underWayUs.live, this.#underWayUs.backfill)
+    this.#oldestUs = Math.min(this.#inFlightUs.live, this.#inFlightUs.backfill)
   }
 
   /**
@@ -120,7 +120,7 @@ export class ApplyTracker {
   /** Starts again from here: what was sent since may be lost. */
   rewind(applied: Progress): void {
     this.#oldestUs = Number.POSITIVE_INFINITY
-    this.#underWayUs.live = this.#underWayUs.backfill = Number.POSITIVE_INFINITY
+    this.#inFlightUs.live = this.#inFlightUs.backfill = Number.POSITIVE_INFINITY
     this.#applied = applied
     this.#highestTxn = 0
     if (this.#mark !== undefined) this.#release(this.#mark)
@@ -142,8 +142,8 @@ export class ApplyTracker {
   }
 
   #release(mark: Mark): void {
-    mark.touched.bump(this.#revisions)
-    this.#spare = mark.touched
+    mark.dirty.bump(this.#revisions)
+    this.#spare = mark.dirty
     this.#mark = undefined
   }
 }

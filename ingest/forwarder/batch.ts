@@ -1,4 +1,4 @@
-/** What a lane sends at a time, before it becomes requests. */
+/** What a lane sends at a time: its rows go out in one or more requests. */
 
 export interface Batch {
   bytes: Uint8Array

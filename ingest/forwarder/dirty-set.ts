@@ -4,14 +4,14 @@
 export const revisionSlots = 2 ** 18
 
 export class DirtySet {
-  readonly #isTouched = new Uint8Array(revisionSlots)
+  readonly #isDirty = new Uint8Array(revisionSlots)
   readonly #slots = new Int32Array(revisionSlots)
   #count = 0
 
   add(seriesNumber: number): void {
     const slot = seriesNumber % revisionSlots
-    if (this.#isTouched[slot] === 1) return
-    this.#isTouched[slot] = 1
+    if (this.#isDirty[slot] === 1) return
+    this.#isDirty[slot] = 1
     this.#slots[this.#count++] = slot
   }
 
@@ -20,7 +20,7 @@ export class DirtySet {
     for (let index = 0; index < this.#count; index++) {
       const slot = this.#slots[index] as number
       Atomics.add(revisions, slot, 1)
-      this.#isTouched[slot] = 0
+      this.#isDirty[slot] = 0
     }
     this.#count = 0
   }

@@ -19,7 +19,7 @@ export interface ForwarderThreadData {
   durableEnd: BigInt64Array
   end: { position: number; ordinal: number }
   revisions: Int32Array
-  /** Takes SentNews. */
+  /** Takes SentEvent. */
   sentPort: MessagePort
   requestBytes: number
   connectionCount: number
@@ -95,7 +95,7 @@ function createForwarder(options: Extract<ForwarderCommand, { kind: 'start' }>):
     keepMs: options.keepMs,
     keepBytesMax: options.keepBytesMax,
     revisions: data.revisions,
-    onSent: news => data.sentPort.postMessage(news),
+    onSent: event => data.sentPort.postMessage(event),
     nowMs: Date.now,
     timing: systemTiming,
     log,

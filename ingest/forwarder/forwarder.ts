@@ -13,7 +13,7 @@ import type { TableDescription } from '../table.ts'
 import type { Timing } from '../timing.ts'
 import { ApplyPoller } from './apply-poller.ts'
 import { ApplyTracker, type Lane, type Progress } from './apply-tracker.ts'
-import { BackfillPlanner } from './backfill-lane.ts'
+import { BackfillPlanner } from './backfill-planner.ts'
 import type { Batch } from './batch.ts'
 import { CommitMode } from './commit-mode.ts'
 import { DeadLetterStore } from './dead-letter-store.ts'
@@ -25,7 +25,7 @@ import type { QuestdbConnection } from './questdb.ts'
 import { quiesce } from './quiesce.ts'
 import { Retention } from './retention.ts'
 import { RowFormat } from './rows.ts'
-import type { SentNews } from './sent-times.ts'
+import type { SentEvent } from './sent-watermark.ts'
 import { Sleeper } from './sleeper.ts'
 import { findSchemaError, readTableState } from './table-state.ts'
 
@@ -52,7 +52,7 @@ export interface ForwarderOptions {
   keepBytesMax: number
   revisions: Int32Array
   /** Told of rows before they can be seen in the table. */
-  onSent: (news: SentNews) => void
+  onSent: (event: SentEvent) => void
   nowMs: () => number
   timing: Timing
   log: Log
@@ -364,7 +364,7 @@ export class Forwarder {
   /** It may stand elsewhere, or hold what was erased. QuestDB may know none of its symbols. */
   #dropPrepared(): void {
     this.#next = undefined
-    this.#liveBatches.forget()
+    this.#liveBatches.forgetSymbols()
   }
 
   #restart(): void {
@@ -396,7 +396,7 @@ export class Forwarder {
     if (outcome !== 'sent') return false
     this.#applyTracker.sent(lane, receiptUs)
     this.#unsentSinceUs = undefined
-    for (const series of batch.series) this.#applyTracker.touch(series)
+    for (const series of batch.series) this.#applyTracker.markDirty(series)
     return true
   }
 

@@ -10,9 +10,9 @@ import type { GroupHeader } from '../journal/group.ts'
 import type { RecordLayout } from '../journal/record.ts'
 import { type Chunk, SegmentReader } from '../journal/segment-reader.ts'
 import type { Erased } from '../journal/tombstones.ts'
-import { endBefore, LivePlanner, type Planned } from './live-lane.ts'
+import { endBefore, LivePlanner, type PlannedBatch } from './live-planner.ts'
 
-export interface LiveBatch extends Planned {
+export interface LiveBatch extends PlannedBatch {
   /** The backfill lane has to be here first. */
   waitsForBackfill: boolean
   /** Receipt time of its last group. */
@@ -48,9 +48,9 @@ export class LiveBatches {
     }
   }
 
-  /** A batch was not taken: QuestDB may know none of its symbols. */
-  forget(): void {
-    this.#planner.forget()
+  /** A batch was not delivered: QuestDB may know none of its symbols. */
+  forgetSymbols(): void {
+    this.#planner.forgetSymbols()
   }
 
   close(): void {

@@ -1,40 +1,40 @@
-/** Where the forwarder's thread tells what it sends, so that main knows it before a row of it can be asked for. */
+/** Carries SentEvents from the forwarder's thread to main, which has them before a query can see the rows. */
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
-import { type SentNews, SentTimes } from './sent-times.ts'
+import { type SentEvent, SentWatermark } from './sent-watermark.ts'
 
 export interface SentPort {
-  /** Takes SentNews. For the forwarder's thread. */
+  /** Takes SentEvent. For the forwarder's thread. */
   readonly port: MessagePort
-  /** Told when QuestDB may have lost what it had applied. */
+  /** Called when QuestDB may have lost what it had applied. */
   readonly lostListeners: ((reason: string) => void)[]
-  /** Takes what was told so far, so that it does not pile up. */
-  learn(): void
+  /** Applies the queued events, so that the queue stays short. */
+  drain(): void
   oldestSince(txn: number): number
   close(): void
 }
 
 export function openSentPort(): SentPort {
   const { port1, port2 } = new MessageChannel()
-  const times = new SentTimes()
+  const watermark = new SentWatermark()
 
-  /** Not by an event, which would come only when main has nothing else to do. */
-  function learn(): void {
-    for (let told = receiveMessageOnPort(port1); told !== undefined; told = receiveMessageOnPort(port1)) {
-      const news: SentNews = told.message
-      times.learn(news)
-      if (news.kind !== 'lost') continue
-      for (const tell of sentPort.lostListeners) tell(news.reason)
+  /** Synchronously: a message event would come only when main is idle. */
+  function drain(): void {
+    for (let received = receiveMessageOnPort(port1); received !== undefined; received = receiveMessageOnPort(port1)) {
+      const event: SentEvent = received.message
+      watermark.apply(event)
+      if (event.kind !== 'lost') continue
+      for (const listener of sentPort.lostListeners) listener(event.reason)
     }
   }
 
   const sentPort: SentPort = {
     port: port2,
     lostListeners: [],
-    learn,
+    drain,
     oldestSince(txn) {
-      learn()
-      return times.oldestSince(txn)
+      drain()
+      return watermark.oldestSince(txn)
     },
     close: () => port1.close(),
   }

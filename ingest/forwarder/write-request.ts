@@ -4,7 +4,7 @@ import type { Batch, Part } from './batch.ts'
 import type { RequestBody } from './request-body.ts'
 import { RowBuffer, type RowFormat } from './rows.ts'
 
-/** Rows `from` up to `to` of a part, as one request of `length` bytes; `rows` of them are not overtaken. */
+/** Rows `from` up to `to` of a part, as one request of `length` bytes; `rows` of them are not superseded. */
 export interface WriteRequest {
   batch: Batch
   part: Part

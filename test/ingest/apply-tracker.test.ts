@@ -17,7 +17,7 @@ const state = (sequencerTxn: number, writerTxn: number): TableState => ({
 test('what was sent counts as applied when the writer has come to the state that was asked for after it', async t => {
   const revisions = new Int32Array(10)
   const applyTracker = new ApplyTracker(revisions, at(0), () => undefined)
-  applyTracker.touch(1)
+  applyTracker.markDirty(1)
   applyTracker.mark(at(100))
   t.equal(applyTracker.observe(state(5, 4)), 'nothing')
   t.equal(applyTracker.position, 0)
@@ -30,9 +30,9 @@ test('what was sent counts as applied when the writer has come to the state that
 test('a device whose rows are taken while the question is on its way is told with the next answer', async t => {
   const revisions = new Int32Array(10)
   const applyTracker = new ApplyTracker(revisions, at(0), () => undefined)
-  applyTracker.touch(1)
+  applyTracker.markDirty(1)
   applyTracker.mark(at(100))
-  applyTracker.touch(2)
+  applyTracker.markDirty(2)
   t.equal(applyTracker.observe(state(5, 5)), 'applied')
   t.strictSame([revisions[1], revisions[2]], [1, 0])
   applyTracker.mark(at(200))
@@ -43,7 +43,7 @@ test('a device whose rows are taken while the question is on its way is told wit
 test('after a rewind devices are told as before', async t => {
   const revisions = new Int32Array(10)
   const applyTracker = new ApplyTracker(revisions, at(0), () => undefined)
-  applyTracker.touch(1)
+  applyTracker.markDirty(1)
   applyTracker.mark(at(100))
   applyTracker.rewind(at(0))
   t.equal(revisions[1], 1, 'what is shown of it may have gone')
@@ -51,9 +51,9 @@ test('after a rewind devices are told as before', async t => {
     [1, 2],
     [2, 3],
   ] as const) {
-    applyTracker.touch(device)
+    applyTracker.markDirty(device)
     applyTracker.mark(at(100 * round))
-    applyTracker.touch(device + 2)
+    applyTracker.markDirty(device + 2)
     t.equal(applyTracker.observe(state(round, round)), 'applied')
     t.equal(revisions[device], 1)
     t.equal(revisions[device + 2], 0)

@@ -1,6 +1,6 @@
 /**
- * The lane of rows that come late: imports, and what a logger kept while it was offline. Rows that are scattered
- * over many days cost QuestDB a thousandfold, because each request rewrites every day that it touches. So this lane
+ * Plans the batches of the backfill lane: rows that come late, from imports or a logger that was offline. Rows that are scattered
+ * over many days cost QuestDB a thousandfold, because each request rewrites every day that it has rows of. So this lane
  * collects what there is, sorts it by time, stably, and sends it day after day.
  */
 
@@ -41,7 +41,7 @@ export class BackfillPlanner {
       if (group.backfillCount === 0) continue
       let offset = group.position - chunk.position + groupHeaderLength
       for (let record = 0; record < group.recordCount; record++) {
-        if (isBackfill(view, offset)) this.#take(chunk, view, offset)
+        if (isBackfill(view, offset)) this.#addRow(chunk, view, offset)
         offset += view.getUint16(offset + offsetOf.length, true)
       }
     }
@@ -71,7 +71,7 @@ export class BackfillPlanner {
     }
   }
 
-  /** Forgets the rows, and the memory of a large import with them. */
+  /** Drops the rows, and the memory of a large import with them. */
   clear(): void {
     this.#used = 0
     this.#series.clear()
@@ -80,7 +80,7 @@ export class BackfillPlanner {
     if (this.#bytes.length > bufferBytesMin) this.#resize(bufferBytesMin)
   }
 
-  #take(chunk: Chunk, view: DataView, offset: number): void {
+  #addRow(chunk: Chunk, view: DataView, offset: number): void {
     const kind = view.getUint8(offset + offsetOf.kind)
     if (kind !== this.#kind) throw bug(`a record of kind ${kind} is in the journal of kind ${this.#kind}`)
     const series = view.getUint32(offset + offsetOf.series, true)

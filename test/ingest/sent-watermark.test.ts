@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { test } from 'tap'
 import { ApplyTracker, type Lane } from '../../ingest/forwarder/apply-tracker.ts'
-import { SentTimes } from '../../ingest/forwarder/sent-times.ts'
+import { SentWatermark } from '../../ingest/forwarder/sent-watermark.ts'
 import type { TableState } from '../../ingest/forwarder/table-state.ts'
 
 const state = (sequencerTxn: number, writerTxn: number): TableState => ({
@@ -12,9 +12,9 @@ const state = (sequencerTxn: number, writerTxn: number): TableState => ({
 
 /** The forwarder's two lanes, the table, and a view of it that is refreshed now and then. */
 class World {
-  readonly #times = new SentTimes()
+  readonly #watermark = new SentWatermark()
   readonly #sent = { live: 0, backfill: 0, liveOrdinal: 0, backfillOrdinal: 0 }
-  readonly #applyTracker = new ApplyTracker(new Int32Array(1), { ...this.#sent }, news => this.#times.learn(news))
+  readonly #applyTracker = new ApplyTracker(new Int32Array(1), { ...this.#sent }, news => this.#watermark.apply(news))
   readonly #underWay: Record<Lane, number[]> = { live: [], backfill: [] }
   /** Every row of the table, by the transaction that brought it. */
   readonly #rows: { txn: number; timeUs: number }[] = []
@@ -67,7 +67,7 @@ class World {
   /** What is told, and the oldest row that the view lacks. */
   look(): { told: number; lacking: number } {
     const lacking = this.#rows.filter(({ txn }) => txn > this.#viewTxn).map(({ timeUs }) => timeUs)
-    return { told: this.#times.oldestSince(this.#viewTxn), lacking: Math.min(...lacking) }
+    return { told: this.#watermark.oldestSince(this.#viewTxn), lacking: Math.min(...lacking) }
   }
 }
 
@@ -122,12 +122,12 @@ test('a view that was refreshed after everything had settled has all rows, and s
 })
 
 test('a view that is not refreshed for long costs no memory, and stays right', async t => {
-  const times = new SentTimes()
+  const watermark = new SentWatermark()
   for (let txn = 1; txn <= 10_000; txn++) {
     const oldestUs = txn === 5000 ? 7 : 1_000_000 + txn
-    times.learn({ kind: 'sent', unsequencedUs: Number.POSITIVE_INFINITY, sequenced: { txn, oldestUs } })
+    watermark.apply({ kind: 'sent', unsequencedUs: Number.POSITIVE_INFINITY, sequenced: { txn, oldestUs } })
   }
-  const told = Array.from({ length: 10_001 }, (_, txn) => times.oldestSince(txn))
+  const told = Array.from({ length: 10_001 }, (_, txn) => watermark.oldestSince(txn))
   t.ok(new Set(told).size < 100)
   t.equal(told[4999], 7)
   t.ok((told[9000] ?? 0) > 1_000_000)
@@ -135,9 +135,9 @@ test('a view that is not refreshed for long costs no memory, and stays right', a
 })
 
 test('what was lost is forgotten', async t => {
-  const times = new SentTimes()
-  times.learn({ kind: 'sent', unsequencedUs: 5, sequenced: { txn: 3, oldestUs: 4 } })
-  t.equal(times.oldestSince(2), 4)
-  times.learn({ kind: 'lost', reason: 'of a test' })
-  t.equal(times.oldestSince(2), Number.POSITIVE_INFINITY)
+  const watermark = new SentWatermark()
+  watermark.apply({ kind: 'sent', unsequencedUs: 5, sequenced: { txn: 3, oldestUs: 4 } })
+  t.equal(watermark.oldestSince(2), 4)
+  watermark.apply({ kind: 'lost', reason: 'of a test' })
+  t.equal(watermark.oldestSince(2), Number.POSITIVE_INFINITY)
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { test } from 'tap'
 import type { Part } from '../../ingest/forwarder/batch.ts'
-import { LivePlanner } from '../../ingest/forwarder/live-lane.ts'
+import { LivePlanner } from '../../ingest/forwarder/live-planner.ts'
 import { openDisk } from '../../ingest/journal/disk.ts'
 import { layoutOf, offsetOf } from '../../ingest/journal/record.ts'
 import { type Chunk, SegmentReader } from '../../ingest/journal/segment-reader.ts'
@@ -85,7 +85,7 @@ test('devices that QuestDB may not know go over one connection, in a short batch
   const firstOffsets = offsetsIn(first.batch.parts)
   t.equal(planner.plan(chunk).batch.parts.length, 2, 'the next batch knows them')
   t.strictSame(offsetsIn(first.batch.parts), firstOffsets, 'the batch before it stays as it is')
-  planner.forget()
+  planner.forgetSymbols()
   t.equal(planner.plan(chunk).batch.parts.length, 1, 'a batch that was not taken made none of them known')
   t.end()
 })
