@@ -95,10 +95,10 @@ export const brokenBuilds: BrokenBuild[] = [
     changes: [
       {
         file: 'ingest/forwarder/delivery.ts',
-        from: 'const answer = await connection.write(encoder.body(slice))',
+        from: 'const answer = await connection.write(encoder.body(request))',
         // Over whichever connection, again until it is taken; nobody waits for it.
         to:
-          'const whole = Buffer.concat(Array.from(encoder.body(slice).pieces(), piece => Buffer.from(piece)))\n' +
+          'const whole = Buffer.concat(Array.from(encoder.body(request).pieces(), piece => Buffer.from(piece)))\n' +
           'const flying = { length: whole.length, pieces: () => [whole] }, turn = (this.flights = (this.flights ?? 0) + 1)\n' +
           'const over = this.#options.connections[turn % this.#options.connections.length]\n' +
           'const fly = async () => { while (!this.#options.isClosed()) { const got = await over.write(flying); if (got.kind === "stored") break; await this.#options.sleep(100) } }\n' +

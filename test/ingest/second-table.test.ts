@@ -15,6 +15,7 @@ import {
   seriesOf,
 } from '../support/points-table.ts'
 import { until } from '../support/processes.ts'
+import { questdbRows } from '../support/questdb-rows.ts'
 
 type PointsPath = WritePath<SeriesRef, PointValues>
 
@@ -29,13 +30,6 @@ function openPoints(t: TestHooks, store: Store, directory: string, isSynced = tr
   t.teardown(() => path.close())
   path.startForwarding(store.questdb.address.http, isSynced)
   return path
-}
-
-async function ask(store: Store, sql: string): Promise<unknown[][]> {
-  const { http } = store.questdb.address
-  const url = `http://${http.host}:${http.port}/exec?query=${encodeURIComponent(sql)}`
-  const response = await fetch(url, { headers: { authorization: http.authorization ?? '' } })
-  return ((await response.json()) as { dataset: unknown[][] }).dataset
 }
 
 const isApplied = (path: PointsPath) => {
@@ -54,7 +48,7 @@ function point(value: number, timestampMs: number): PointValues {
 test('points of stations go the way of the readings: stored, replaced by key, sent again, put aside', async t => {
   const { store } = await startDatabases(t)
   await store.questdb.ready
-  await ask(store, pointsTableSql)
+  await questdbRows(store, pointsTableSql)
   const directory = join(temporaryFolder(t), 'points')
   const path = openPoints(t, store, directory)
   const dust = seriesOf(1, ['Nord 3', 'PM2.5', 'µg/m³'])
@@ -75,7 +69,7 @@ test('points of stations go the way of the readings: stored, replaced by key, se
     ['Nord 3', 'PM2.5', 'µg/m³', '2026-01-01T00:00:00.000000Z', 4, null, '1970-01-01T00:00:00.000007Z'],
     ['Nord 3', 'PM2.5', 'µg/m³', '2026-01-01T00:01:00.000000Z', 3, 1.5, '1970-01-01T00:00:00.000007Z'],
   ]
-  t.strictSame(await ask(store, sql), rows)
+  t.strictSame(await questdbRows(store, sql), rows)
   t.ok(path.revision(1) > 0 && path.revision(2) > 0)
 
   // A replacement later on, over a restart that sends all of it again.
@@ -84,7 +78,7 @@ test('points of stations go the way of the readings: stored, replaced by key, se
   await path.close()
   const again = openPoints(t, store, directory, false)
   await until('all is sent again', () => again.status().forwarder.rows >= 3 && isApplied(again))
-  t.strictSame(await ask(store, sql), [[...(rows[0] ?? []).with(4, 5)], ...rows.slice(1)])
+  t.strictSame(await questdbRows(store, sql), [[...(rows[0] ?? []).with(4, 5)], ...rows.slice(1)])
 
   // A time before 1970 is refused by QuestDB.
   await again.accept(dust, point(6, -5000))

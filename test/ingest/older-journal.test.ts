@@ -1,0 +1,56 @@
+/**
+ * A journal that an older build has written is opened and replayed. The fixture is of a build in which the journal knew
+ * readings only and kept no `stamps` file: three segments, the last with the zeros that a killed process leaves behind, and
+ * no checkpoint. `older-journal.json` has the rows that its records make.
+ */
+
+import { cpSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'tap'
+import { readings, readingWriter } from '../../ingest/readings-table.ts'
+import { openWritePath } from '../../ingest/write-path.ts'
+import { metrics, readingsTable } from '../../store/tables.ts'
+import { silentLog, startDatabases, temporaryFolder } from '../support/databases.ts'
+import { device, reading } from '../support/journal-parts.ts'
+import { until } from '../support/processes.ts'
+import { questdbRows } from '../support/questdb-rows.ts'
+
+type Row = [symbol: string, timeUs: number, ...values: (number | null)[]]
+
+const fixtures = join(import.meta.dirname, 'fixtures')
+/** When the last group was written. */
+const writtenUs = Date.UTC(2026, 0, 2, 3, 4, 7) * 1000
+
+test('a journal of an older build is replayed, row by row', async t => {
+  const { store } = await startDatabases(t)
+  await store.questdb.ready
+  const directory = join(temporaryFolder(t), 'journal')
+  cpSync(join(fixtures, 'older-journal'), directory, { recursive: true })
+  const rows: Row[] = JSON.parse(readFileSync(join(fixtures, 'older-journal.json'), 'utf8'))
+
+  const path = openWritePath({
+    ...{ table: readings, writer: readingWriter, directory, log: silentLog },
+    ...{ journalBytesMax: 1024 ** 3, reserveBytes: 0, keepMs: 3_600_000, clock: { nowUs: () => writtenUs } },
+    onFatal: error => {
+      throw error
+    },
+  })
+  t.teardown(() => path.close())
+  const { journal } = path.status()
+  t.match(journal, { ordinal: 60, end: 4836, bytes: 4836, tornBytes: 0, issue: undefined })
+  path.startForwarding(store.questdb.address.http, true)
+  const isApplied = () => path.status().forwarder.appliedOrdinal === path.status().journal.ordinal
+  await until('it is applied', isApplied)
+
+  const sql = `SELECT device, ts::long, ${metrics.join(', ')} FROM ${readingsTable} ORDER BY ts, device`
+  t.strictSame(await questdbRows(store, sql), rows)
+  t.equal(path.status().forwarder.damagedBytes, 0)
+
+  // What is stamped from now on comes behind all that is in there.
+  t.equal(await path.accept(device(1), reading(7)), 'stored')
+  await until('it is applied', isApplied)
+  const all = await questdbRows(store, sql)
+  t.equal(all.length, rows.length + 1)
+  const stampsUs = rows.map(([, timeUs]) => timeUs).filter(timeUs => timeUs % 1000 !== 0)
+  t.ok(Number(all.at(-1)?.[1]) > Math.max(...stampsUs))
+})
