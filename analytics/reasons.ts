@@ -10,6 +10,8 @@ export const reasonTexts = {
   fewCells: 'values in fewer than 30 cells',
   shortSpan: 'less than 3 days',
   sparseCells: 'values in less than 50 % of the cells',
+  sparseHours: 'values in less than 60 % of the hours',
+  nearlyConstant: 'the values vary by less than half a step of the sensor',
 } as const
 
 export type ReasonText = (typeof reasonTexts)[keyof typeof reasonTexts]

@@ -1,10 +1,19 @@
 /** A straight line by least squares over the observed cells, as `scipy.signal.detrend` on complete data. */
 
+import { centredProducts } from '../correlation/centred-products.ts'
+
 export interface Detrended {
   /** Change of the line from one cell to the next; NaN with fewer than two observed cells. */
   readonly slopePerCell: number
   /** The series minus the line, NaN where missing. */
   readonly residual: Float64Array
+}
+
+/** Values without the line through them at times of their own, of which none is missing. */
+export function detrendAtTimes(times: Float64Array, values: Float64Array): Float64Array {
+  const { xMean, yMean, xx, xy } = centredProducts(times, values)
+  const slope = xx > 0 ? xy / xx : 0
+  return values.map((value, place) => value - yMean - slope * ((times[place] as number) - xMean))
 }
 
 /** `values`: cells in order, NaN where missing. `residual`: where the residual is put, which may be the values. */

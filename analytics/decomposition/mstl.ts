@@ -13,13 +13,18 @@ import { decompose, type Stl, type StlOptions } from './stl.ts'
  * season; `trend` and `remainder` of the longest are those of the whole, and with all seasons add up to the series. Throws
  * a RangeError when the series has less than two of the longest.
  */
-export function decomposeSeasons(values: Float64Array, seasons: readonly StlOptions[], rounds = 2): Stl[] {
+export function decomposeSeasons(
+  values: Float64Array,
+  seasons: readonly StlOptions[],
+  rounds = 2,
+  scaleMin = 0,
+): Stl[] {
   const rest = values.slice()
   const found: Stl[] = []
   for (let round = 0; round < rounds; round++) {
     for (const [index, season] of seasons.entries()) {
       addTo(rest, found[index]?.seasonal, 1)
-      const part = decompose(rest, season)
+      const part = decompose(rest, season, scaleMin)
       addTo(rest, part.seasonal, -1)
       found[index] = part
     }

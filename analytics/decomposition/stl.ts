@@ -51,8 +51,11 @@ interface Workspace {
   readonly lowPass: Float64Array
 }
 
-/** Decomposes a complete series (no NaN) of at least two seasons; throws a RangeError when it is shorter. */
-export function decompose(values: Float64Array, options: StlOptions): Stl {
+/**
+ * Decomposes a complete series (no NaN) of at least two seasons; throws a RangeError when it is shorter. `scaleMin`: the least
+ * median |remainder| that weights are made of; a smaller one is rounding of the sensor.
+ */
+export function decompose(values: Float64Array, options: StlOptions, scaleMin = 0): Stl {
   const { length } = values
   if (length < 2 * options.period) throw new RangeError(`${length} values are not two seasons of ${options.period}`)
   const work = workspaceFor(length, options)
@@ -67,7 +70,7 @@ export function decompose(values: Float64Array, options: StlOptions): Stl {
     for (let pass = 0; pass < passes; pass++) improve(values, roundWeights, options.period, work, seasonal, trend)
     for (let i = 0; i < length; i++)
       remainder[i] = (values[i] as number) - (seasonal[i] as number) - (trend[i] as number)
-    if (weights !== null && round < rounds - 1) updateWeights(remainder, weights, work.rest)
+    if (weights !== null && round < rounds - 1) updateWeights(remainder, weights, work.rest, scaleMin)
   }
   return { seasonal, trend, remainder }
 }
@@ -158,10 +161,10 @@ function movingAverage(values: Float64Array, length: number, window: number, out
   }
 }
 
-function updateWeights(remainder: Float64Array, weights: Float64Array, scratch: Float64Array): void {
+function updateWeights(remainder: Float64Array, weights: Float64Array, scratch: Float64Array, scaleMin: number): void {
   const { length } = remainder
   for (let i = 0; i < length; i++) scratch[i] = Math.abs(remainder[i] as number)
-  const sixMad = 6 * (quantilesInPlace(scratch, [0.5])[0] as number)
+  const sixMad = 6 * Math.max(scaleMin, quantilesInPlace(scratch, [0.5])[0] as number)
   if (sixMad === 0) {
     weights.fill(1)
     return

@@ -5,46 +5,68 @@
  * −0.40.
  *
  * Source: Wang, Smith and Hyndman, Data Mining and Knowledge Discovery 13 (2006); the guard is that of the R package
- * tsfeatures. White noise alone has a daily strength of 0.22 on average over 30 days, which is why labels begin at 0.3.
+ * tsfeatures. White noise alone has a daily strength of 0.22 on average over 30 days and more over a few, so that the
+ * strength alone shows no season: the label also wants a significant peak.
+ *
+ * Half of the sensor's smallest step is the least robust scale there can be, in the weights of the STL and of the hours
+ * themselves: what varies by less is rounding, and has no strength.
  */
 
+import { medianAbsoluteDeviation } from 'simple-statistics'
+
+import { type ReasonText, reasonTexts } from '../reasons.ts'
 import { fillGaps } from '../time/fill-gaps.ts'
 import { decomposeSeasons } from './mstl.ts'
 import { dailyStl, type Stl, weeklyStl } from './stl.ts'
 
+/** All null with a reason, or none. */
 export interface Strength {
-  readonly daily: number
+  readonly daily: number | null
   /**
    * Null under three weeks, or when the week is no significant peak of the spectrum: noise alone would give up to 0.6.
    */
   readonly weekly: number | null
-  readonly trend: number
+  readonly trend: number | null
+  readonly reason: ReasonText | null
 }
 
 const coverageMin = 0.6
 const hoursMin = 72
+/** Makes a median absolute deviation a standard deviation of normal noise. */
+const normalMad = 1.4826
 const weeklyHoursMin = 3 * 168
 
 /**
- * Of hourly means (NaN where there is none) with their local hours 0 … 23. Null when fewer than 60 % of the hours were
- * observed or they span less than three days. `weekIsPeak` says that 168 h is a significant peak.
+ * Of hourly means (NaN where there is none) with their local hours 0 … 23. `weekIsPeak` says that 168 h is a significant
+ * peak; `quantum` is the sensor's smallest step.
  */
-export function strengthOf(hourly: Float64Array, hours: Uint8Array, weekIsPeak: boolean): Strength | null {
-  const observed = hourly.reduce((count, value) => (Number.isNaN(value) ? count : count + 1), 0)
-  if (hourly.length < hoursMin || observed < coverageMin * hourly.length) return null
+export function strengthOf(hourly: Float64Array, hours: Uint8Array, weekIsPeak: boolean, quantum = 0): Strength {
+  const observed = hourly.filter(value => !Number.isNaN(value))
+  if (hourly.length < hoursMin) return none(reasonTexts.shortSpan)
+  if (observed.length < coverageMin * hourly.length) return none(reasonTexts.sparseHours)
+  if (normalMad * medianAbsoluteDeviation([...observed]) < quantum / 2) return none(reasonTexts.nearlyConstant)
   const seasons = weekIsPeak && hourly.length >= weeklyHoursMin ? [dailyStl, weeklyStl] : [dailyStl]
-  const [day, week] = decomposeSeasons(fillGaps(hourly, hours), seasons, 1) as [Stl, Stl?]
+  const [day, week] = decomposeSeasons(fillGaps(hourly, hours), seasons, 1, quantum / 2) as [Stl, Stl?]
   const guard = 1e-10 * observedVariance(hourly, hourly)
   return {
     daily: shareOf(day.remainder, day.seasonal, hourly, guard),
     weekly: week === undefined ? null : shareOf(week.remainder, week.seasonal, hourly, guard),
     trend: shareOf(day.remainder, day.trend, hourly, guard),
+    reason: null,
   }
 }
 
-/** 0.64 is the usual threshold for taking seasonal differences. */
-export function strengthLabel(daily: number): 'none' | 'moderate' | 'strong' {
-  if (daily < 0.3) return 'none'
+function none(reason: ReasonText): Strength {
+  return { daily: null, weekly: null, trend: null, reason }
+}
+
+/**
+ * Without a significant peak at a day or a whole fraction of it there is no daily season, whatever the strength; with one
+ * the strength says how much of the series it is. 0.64 is the usual threshold for taking seasonal differences.
+ */
+export function strengthLabel(daily: number, dayIsPeak: boolean): 'none' | 'weak' | 'moderate' | 'strong' {
+  if (!dayIsPeak) return 'none'
+  if (daily < 0.3) return 'weak'
   return daily < 0.64 ? 'moderate' : 'strong'
 }
 

@@ -127,10 +127,9 @@ export function fitSinusoid(series: ObservedSeries, frequency: number): Sinusoid
 
 /**
  * The same for single moments in any unit, with t the time since the first of them: `frequency` is in cycles per unit.
- * No NaN among the values.
+ * `series`: of as many values, none of them missing.
  */
-export function fitSinusoidAtTimes(times: Float64Array, values: Float64Array, frequency: number): Sinusoid {
-  const series = observedSeries(values)
+export function fitSinusoidAtTimes(times: Float64Array, series: ObservedSeries, frequency: number): Sinusoid {
   const first = times[0] as number
   let c = 0
   let s = 0
@@ -159,7 +158,7 @@ export function fitSinusoidAtTimes(times: Float64Array, values: Float64Array, fr
 export function withoutSinusoid(
   values: Float64Array,
   { frequency, cosine, sine, offset }: Sinusoid,
-  rest = new Float64Array(values.length),
+  rest: Float64Array = new Float64Array(values.length),
 ): Float64Array {
   const stepCosine = Math.cos(2 * Math.PI * frequency)
   const stepSine = Math.sin(2 * Math.PI * frequency)
@@ -174,6 +173,21 @@ export function withoutSinusoid(
       s = s * stepCosine + c * stepSine
       c = next
     }
+  }
+  return rest
+}
+
+/** The same for single moments, without a missing value. */
+export function withoutSinusoidAtTimes(
+  times: Float64Array,
+  values: Float64Array,
+  { frequency, cosine, sine, offset }: Sinusoid,
+  rest: Float64Array,
+): Float64Array {
+  const first = times[0] as number
+  for (let i = 0; i < times.length; i++) {
+    const angle = 2 * Math.PI * ((frequency * ((times[i] as number) - first)) % 1)
+    rest[i] = (values[i] as number) - offset - cosine * Math.cos(angle) - sine * Math.sin(angle)
   }
   return rest
 }

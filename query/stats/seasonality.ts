@@ -3,39 +3,29 @@
 import { detrend } from '../../analytics/decomposition/detrend.ts'
 import { dailyProfile, extremeHours, weeklyProfile } from '../../analytics/decomposition/profiles.ts'
 import { strengthLabel, strengthOf } from '../../analytics/decomposition/strength.ts'
-import { orNull } from '../../analytics/or-null.ts'
-import { presentOf } from '../../analytics/present.ts'
 import { hampelClean } from '../../analytics/quality/hampel.ts'
+import { quantumOf } from '../../analytics/quality/quantum.ts'
 import { type ReasonText, reasonTexts } from '../../analytics/reasons.ts'
-import { falseAlarmProbability, momentsOfTimes } from '../../analytics/spectrum/false-alarm.ts'
-import { harmonicsOf } from '../../analytics/spectrum/harmonics.ts'
-import { fitSinusoidAtTimes } from '../../analytics/spectrum/lomb-scargle.ts'
-import { cellMiddleMs, repeatsDaily } from '../../analytics/spectrum/phase-time.ts'
-import {
-  createPeakSearch,
-  nyquist,
-  type SeasonalPeak,
-  type SeasonalPeaks,
-} from '../../analytics/spectrum/seasonal-peaks.ts'
+import { createPeakSearch, type PeakSearch } from '../../analytics/spectrum/seasonal-peaks.ts'
 import { binMeans, type GridFrame } from '../../analytics/time/grid.ts'
 import { hoursOfDay } from '../../analytics/time/hour-of-week.ts'
 import type { Metric } from '../../store/tables.ts'
+import { cyclesPart } from './cycles.ts'
 import { verdictOf } from './verdict.ts'
 import { byMetric, cellMiddles, dayMs, type StatsWindow } from './window.ts'
 
 const hourMs = 3_600_000
-const weekHours = 168
 /** Both as the reasons say. */
 const spanDaysMin = 3
 const coverageMin = 0.5
-/** Half the width of a peak, in 1/T: a cycle that is nearer to a week than this is the week's. */
-const weekDistanceMax = 0.5
+/** Half the width of a peak, in 1/T: a cycle that is nearer to another frequency than this is not told from it. */
+const distanceMax = 0.5
 
 interface Search {
   readonly cells: number
   /** Room for the cells of the metric whose turn it is. */
   readonly clean: Float64Array
-  readonly peaksOf: (values: Float64Array) => SeasonalPeaks
+  readonly peaksOf: PeakSearch
 }
 
 /** For all metrics and, as its tables depend on the number of cells alone, mostly for the next device as well. */
@@ -74,7 +64,7 @@ export function seasonalityPart(window: StatsWindow) {
 const nothing = {
   slope_per_day: null,
   peaks: [],
-  strength: { daily: null, weekly: null, trend: null },
+  strength: { daily: null, weekly: null, trend: null, reason: null },
   label: null,
   periodogram: null,
 }
@@ -85,25 +75,26 @@ function lackOf(observed: number, { cells, stepMs }: GridFrame): ReasonText | nu
 }
 
 function cyclesOf(window: StatsWindow, metric: Metric, middles: Float64Array) {
-  const { fine, hourly, localHours, cadence } = window
+  const { fine, hourly, localHours, values } = window
   const { stepMs, cells } = fine.frame
   const search = searchOf(cells)
+  const quantum = quantumOf(values[metric])
   const clean = hampelClean(fine.means[metric], search.clean)
   const cleanHours = binMeans(middles, clean, hourly.frame)
   const { slopePerCell, residual } = detrend(clean, clean)
-  const { peaks, picture } = search.peaksOf(residual)
+  const { peaks: found, picture } = search.peaksOf(residual, quantum)
+  const peaks = cyclesPart(found, residual, window, metric, quantum)
   const hours = (periodCells: number) => (periodCells * stepMs) / hourMs
-  const weeks = (cells * stepMs) / (weekHours * hourMs)
-  const weekIsPeak = peaks.some(peak => peak.significant && Math.abs(peak.cycles - weeks) <= weekDistanceMax)
-  const strength = strengthOf(cleanHours, localHours, weekIsPeak)
+  const days = (cells * stepMs) / dayMs
+  const significant = peaks.filter(peak => peak.significant)
+  const weekIsPeak = significant.some(({ cycles }) => Math.abs(cycles - days / 7) <= distanceMax)
+  const dayIsPeak = significant.some(({ cycles }) => isHarmonicOfDay(cycles, days))
+  const strength = strengthOf(cleanHours, localHours, weekIsPeak, quantum)
   return {
     slope_per_day: slopePerCell * (dayMs / stepMs),
-    peaks: peakParts(
-      cadence.kind === 'irregular' ? peaksOfReadings(peaks, window, metric, slopePerCell) : peaks,
-      window,
-    ),
-    strength: strength ?? nothing.strength,
-    label: strength === null ? null : strengthLabel(strength.daily),
+    peaks,
+    strength,
+    label: strength.daily === null ? null : strengthLabel(strength.daily, dayIsPeak),
     periodogram: {
       period_hours: picture.periods.map(hours),
       power_db: picture.powerDecibels,
@@ -112,47 +103,8 @@ function cyclesOf(window: StatsWindow, metric: Metric, middles: Float64Array) {
   }
 }
 
-/**
- * Of an irregular device power and amplitude are those of the readings at their own times, less the line: these may be
- * far from the middles of their cells.
- */
-function peaksOfReadings(
-  peaks: readonly SeasonalPeak[],
-  { timesMs, values, fine: { frame } }: StatsWindow,
-  metric: Metric,
-  slopePerCell: number,
-): SeasonalPeak[] {
-  const present = presentOf(timesMs, values[metric])
-  const level = present.values.map((value, place) => {
-    return value - (slopePerCell * ((present.timesMs[place] as number) - frame.startMs)) / frame.stepMs
-  })
-  const cells = present.timesMs.map(timeMs => (timeMs - frame.startMs) / frame.stepMs)
-  const observed = momentsOfTimes(cells)
-  return peaks
-    .map(peak => {
-      const { power, cosine, sine } = fitSinusoidAtTimes(cells, level, peak.frequency)
-      const falseAlarm = falseAlarmProbability(power, observed, nyquist)
-      return { ...peak, power, amplitude: Math.hypot(cosine, sine), falseAlarm }
-    })
-    .sort((a, b) => b.power - a.power)
-}
-
-function peakParts(peaks: readonly SeasonalPeak[], { fine: { frame }, local }: StatsWindow) {
-  const cycles = peaks.map(({ frequency, power }) => ({ periodHours: frame.stepMs / frequency / hourMs, power }))
-  const harmonics = harmonicsOf(cycles)
-  return peaks.map((peak, place) => {
-    const period_hours = frame.stepMs / peak.frequency / hourMs
-    const maximumMs = cellMiddleMs(peak.maximumCell, frame)
-    return {
-      period_hours,
-      cycles: peak.cycles,
-      power: peak.power,
-      amplitude: peak.amplitude,
-      phase_time: repeatsDaily(period_hours) ? local.text(maximumMs * 1000).slice(-5) : null,
-      snr: peak.snr,
-      fap: orNull(peak.falseAlarm),
-      significant: peak.significant,
-      harmonic_of: harmonics[place] ?? null,
-    }
-  })
+/** Whether it comes once a day or a whole number of times, as near as the span can tell. */
+function isHarmonicOfDay(cycles: number, days: number): boolean {
+  const perDay = Math.round(cycles / days)
+  return perDay >= 1 && Math.abs(cycles - perDay * days) <= distanceMax
 }

@@ -7,6 +7,7 @@ import fc from 'fast-check'
 import { test } from 'tap'
 import { strengthLabel, strengthOf } from '../../analytics/decomposition/strength.ts'
 import { hampelClean } from '../../analytics/quality/hampel.ts'
+import { reasonTexts } from '../../analytics/reasons.ts'
 import { fillGaps } from '../../analytics/time/fill-gaps.ts'
 
 interface Case {
@@ -66,7 +67,7 @@ test('strengths are those of statsmodels’ robust STL', async t => {
   let largest = 0
   for (const { name, values, first_hour, ...expected } of cases) {
     const got = strengthOf(cellsOf(values), hoursFrom(first_hour, values.length), true)
-    if (got === null) throw new Error(`${name} has no strength`)
+    t.equal(got.reason, null, name)
     for (const part of ['daily', 'trend', 'weekly'] as const) {
       const error = Math.abs((got[part] ?? -1) - (expected[part] ?? -1))
       t.ok(error <= 1e-6, `${name}: ${part} ${got[part]}`)
@@ -80,7 +81,7 @@ test('a pure cycle of a day is all season and no trend', async t => {
   const cells = sine(30)
   t.match(strengthOf(cells, hoursFrom(0, cells.length), false), { daily: 1, weekly: null, trend: 0 })
   const withWeek = strengthOf(cells, hoursFrom(0, cells.length), true)
-  t.equal(withWeek?.weekly, 0, 'rounding errors have no week')
+  t.equal(withWeek.weekly, 0, 'rounding errors have no week')
 })
 
 test('the golden sine, in hourly means of five minutes, has a daily strength of 1 and a trend of 0', async t => {
@@ -91,37 +92,55 @@ test('the golden sine, in hourly means of five minutes, has a daily strength of 
     return sum / 12
   })
   const strength = strengthOf(cells, hoursFrom(0, 720), false)
-  t.ok(Math.abs((strength?.daily ?? 0) - 1) < 1e-6)
-  t.equal(strength?.trend, 0)
+  t.ok(Math.abs((strength.daily ?? 0) - 1) < 1e-6)
+  t.equal(strength.trend, 0)
 })
 
 test('one spike hides a season, and Hampel’s filter brings it back', async t => {
   const spiked = sine(30).map((value, hour) => (value - 20) / 5 + (hour === 300 ? 100 : 0))
-  const daily = (cells: Float64Array) => strengthOf(cells, hoursFrom(0, cells.length), false)?.daily ?? Number.NaN
+  const daily = (cells: Float64Array) => strengthOf(cells, hoursFrom(0, cells.length), false).daily ?? Number.NaN
   t.ok(daily(spiked) < 0.3, `${daily(spiked)}`)
   t.ok(daily(hampelClean(spiked)) > 0.999)
 })
 
 test('the week needs three of them and a peak in the spectrum', async t => {
   const twoWeeks = sine(20)
-  t.equal(strengthOf(twoWeeks, hoursFrom(0, twoWeeks.length), true)?.weekly, null)
+  t.equal(strengthOf(twoWeeks, hoursFrom(0, twoWeeks.length), true).weekly, null)
   const threeWeeks = sine(21)
-  t.equal(strengthOf(threeWeeks, hoursFrom(0, threeWeeks.length), false)?.weekly, null)
-  t.equal(strengthOf(threeWeeks, hoursFrom(0, threeWeeks.length), true)?.weekly, 0)
+  t.equal(strengthOf(threeWeeks, hoursFrom(0, threeWeeks.length), false).weekly, null)
+  t.equal(strengthOf(threeWeeks, hoursFrom(0, threeWeeks.length), true).weekly, 0)
 })
 
 test('under three days or under 60 % of the hours there is no strength; a constant has none', async t => {
-  t.equal(strengthOf(sine(3).subarray(1), hoursFrom(1, 71), false), null)
+  t.equal(strengthOf(sine(3).subarray(1), hoursFrom(1, 71), false).reason, reasonTexts.shortSpan)
   const lost = (hours: number) => sine(10).map((value, index) => (index < hours ? Number.NaN : value))
-  t.equal(strengthOf(lost(97), hoursFrom(0, 240), false), null)
-  t.not(strengthOf(lost(96), hoursFrom(0, 240), false), null)
+  t.equal(strengthOf(lost(97), hoursFrom(0, 240), false).reason, reasonTexts.sparseHours)
+  t.equal(strengthOf(lost(96), hoursFrom(0, 240), false).reason, null)
   t.match(strengthOf(new Float64Array(240).fill(0.1), hoursFrom(0, 240), false), { daily: 0, trend: 0 })
-  t.equal(strengthOf(new Float64Array(0), new Uint8Array(0), false), null)
+  t.equal(strengthOf(new Float64Array(0), new Uint8Array(0), false).daily, null)
+})
+
+test('what varies by less than half a step of the sensor has no strength', async t => {
+  const steps = sine(10).map(value => Math.round(value / 20) * 20)
+  t.strictSame(strengthOf(steps, hoursFrom(0, 240), false, 20), {
+    ...{ daily: null, weekly: null, trend: null },
+    reason: reasonTexts.nearlyConstant,
+  })
+  t.equal(strengthOf(sine(10), hoursFrom(0, 240), false, 5).reason, null)
+})
+
+test('half a step is the least scale of the robust weights', async t => {
+  // A reading in twenty is a step off, which a scale of rounding errors would leave out of the season altogether.
+  const cells = sine(30).map((value, hour) => value + (hour % 20 === 0 ? 0.1 : 0))
+  const daily = (quantum: number) => strengthOf(cells, hoursFrom(0, 720), false, quantum).daily ?? 0
+  t.ok(daily(0.1) < 1 && daily(0.1) > 0.999, `${daily(0.1)}`)
+  t.not(daily(0.1), daily(0), 'without it the weights are others')
 })
 
 test('labels change at 0.3 and 0.64', async t => {
-  const labels = [0, 0.2999, 0.3, 0.6399, 0.64, 1].map(strengthLabel)
-  t.strictSame(labels, ['none', 'none', 'moderate', 'moderate', 'strong', 'strong'])
+  const labels = [0, 0.2999, 0.3, 0.6399, 0.64, 1].map(daily => strengthLabel(daily, true))
+  t.strictSame(labels, ['weak', 'weak', 'moderate', 'moderate', 'strong', 'strong'])
+  t.equal(strengthLabel(1, false), 'none', 'without a peak')
 })
 
 test('strengths lie within 0 and 1 and do not change with the unit', async () => {
@@ -131,8 +150,9 @@ test('strengths lie within 0 and 1 and do not change with the unit', async () =>
       const cells = cellsOf(list)
       const hours = hoursFrom(0, cells.length)
       const strength = strengthOf(cells, hours, false)
-      if (strength === null) return
-      for (const part of [strength.daily, strength.trend]) assert.ok(part >= 0 && part <= 1)
+      const { daily, trend } = strength
+      if (daily === null || trend === null) return
+      for (const part of [daily, trend]) assert.ok(part >= 0 && part <= 1)
       // Four times is exact in binary: robust weights near a bound would magnify the slightest rounding.
       const scaled = cells.map(cell => cell * 4)
       assert.deepEqual(strengthOf(scaled, hours, false), strength)

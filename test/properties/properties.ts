@@ -1,6 +1,7 @@
 /** All properties, by subject. */
 
 import { autocorrelationProperties } from './autocorrelation.ts'
+import { labelProperties } from './label.ts'
 import { lagProperties } from './lag.ts'
 import type { Property } from './property.ts'
 import { reportingProperties } from './reporting.ts'
@@ -10,5 +11,6 @@ export const properties: readonly Property[] = [
   ...reportingProperties,
   ...lagProperties,
   ...autocorrelationProperties,
+  ...labelProperties,
   ...seasonalPeakProperties,
 ]

@@ -50,7 +50,7 @@ const noSeasonality = {
   reason: 'no value in the window',
   slope_per_day: null,
   peaks: [],
-  strength: { daily: null, weekly: null, trend: null },
+  strength: { daily: null, weekly: null, trend: null, reason: null },
   label: null,
   periodogram: null,
   daily_profile: Array.from({ length: 24 }, (_, hour) => ({

@@ -27,7 +27,7 @@ test('G1: a daily cycle', async t => {
   t.equal(peaks.length, 1)
   t.ok(near(peaks[0].power, 0.9993245794, 1e-10) && near(peaks[0].period_hours, 23.999992, 1e-6))
   t.match(peaks[0], { significant: true, harmonic_of: null, fap: 0, phase_time: '06:02' })
-  t.strictSame([strength, label], [{ daily: 1, weekly: null, trend: 0 }, 'strong'])
+  t.strictSame([strength, label], [{ daily: 1, weekly: null, trend: 0, reason: null }, 'strong'])
   t.strictSame([peak_hour, trough_hour, daily_profile[6].n], [6, 18, 360])
 })
 

@@ -1,0 +1,112 @@
+/** The cycles of a metric, as an answer lists them: found on the grid, and of an irregular device measured on its readings. */
+
+import { detrendAtTimes } from '../../analytics/decomposition/detrend.ts'
+import { orNull } from '../../analytics/or-null.ts'
+import { presentOf } from '../../analytics/present.ts'
+import { falseAlarmProbability, momentsOfTimes } from '../../analytics/spectrum/false-alarm.ts'
+import { harmonicsOf } from '../../analytics/spectrum/harmonics.ts'
+import { refineJointly } from '../../analytics/spectrum/joint-cycles.ts'
+import { cellMiddleMs, maximumNear, timesADay } from '../../analytics/spectrum/phase-time.ts'
+import { gridSampling, type Sampling, timesSampling } from '../../analytics/spectrum/sampling.ts'
+import { nyquist, type SeasonalPeak, significantRatio } from '../../analytics/spectrum/seasonal-peaks.ts'
+import type { Metric } from '../../store/tables.ts'
+import { dayMs, type StatsWindow } from './window.ts'
+
+const hourMs = 3_600_000
+
+/** A detrended series in which cycles are measured. Times are in cells, a whole number is the middle of one. */
+interface Measured {
+  readonly sampling: Sampling
+  readonly values: Float64Array
+  /** The first and the last value's time; sinusoids count theirs from the first. */
+  readonly first: number
+  readonly last: number
+}
+
+/** `peaks`: those of the grid, `residual`: its detrended cells, in which they were found. */
+export function cyclesPart(
+  peaks: readonly SeasonalPeak[],
+  residual: Float64Array,
+  window: StatsWindow,
+  metric: Metric,
+  quantum: number,
+) {
+  if (window.cadence.kind !== 'irregular') {
+    return partsOf(
+      peaks,
+      { sampling: gridSampling(residual.length), values: residual, first: 0, last: residual.length - 1 },
+      window,
+    )
+  }
+  const readings = readingsOf(window, metric)
+  return partsOf(measuredAgain(peaks, readings, quantum), readings.measured, window)
+}
+
+/**
+ * The readings of an irregular device at their own times, which may be far from the middles of their cells. They are not
+ * cleaned: among neighbours at uneven distances Hampel's filter takes a quick cycle for outliers.
+ */
+function readingsOf({ timesMs, values, fine: { frame } }: StatsWindow, metric: Metric) {
+  const present = presentOf(timesMs, values[metric])
+  const times = present.timesMs.map(timeMs => (timeMs - frame.startMs) / frame.stepMs - 0.5)
+  const level = detrendAtTimes(times, present.values)
+  const measured = { sampling: timesSampling(times), values: level, first: times[0] ?? 0, last: times.at(-1) ?? 0 }
+  return { times, measured }
+}
+
+/** Period, power and amplitude by the readings; where their power has no maximum near the grid's, there is no cycle. */
+function measuredAgain(
+  peaks: readonly SeasonalPeak[],
+  { times, measured }: { readonly times: Float64Array; readonly measured: Measured },
+  quantum: number,
+): SeasonalPeak[] {
+  const { sampling, values } = measured
+  const observed = momentsOfTimes(times)
+  const fit = sampling.fitter(values)
+  const frequencies = refineJointly(
+    values,
+    peaks.map(({ frequency }) => frequency),
+    sampling,
+  )
+  return peaks
+    .flatMap((peak, place): SeasonalPeak[] => {
+      const frequency = frequencies[place]
+      if (frequency === undefined) return []
+      const { power, cosine, sine } = fit(frequency)
+      const amplitude = Math.hypot(cosine, sine)
+      const falseAlarm = falseAlarmProbability(power, observed, nyquist)
+      const significant = peak.snr >= significantRatio && amplitude >= quantum / 2
+      return [
+        { ...peak, frequency, cycles: frequency / sampling.resolution, power, amplitude, falseAlarm, significant },
+      ]
+    })
+    .sort((a, b) => b.power - a.power)
+}
+
+function partsOf(peaks: readonly SeasonalPeak[], measured: Measured, { fine: { frame }, local }: StatsWindow) {
+  const hoursOf = (frequency: number) => frame.stepMs / frequency / hourMs
+  const harmonics = harmonicsOf(peaks.map(({ frequency, power }) => ({ periodHours: hoursOf(frequency), power })))
+  const { sampling, values, first, last } = measured
+  const fit = sampling.fitter(values)
+  /** At exactly 24/k h: at a period that is a little off, the phase would run away over the window. */
+  const phaseOf = (perDay: number) => {
+    const sinusoid = fit((perDay * frame.stepMs) / dayMs)
+    const maximumMs = cellMiddleMs(first + maximumNear(sinusoid, last - first), frame)
+    return local.text(maximumMs * 1000).slice(-5)
+  }
+  return peaks.map((peak, place) => {
+    const period_hours = hoursOf(peak.frequency)
+    const perDay = timesADay(period_hours)
+    return {
+      period_hours,
+      cycles: peak.cycles,
+      power: peak.power,
+      amplitude: peak.amplitude,
+      phase_time: perDay === null ? null : phaseOf(perDay),
+      snr: peak.snr,
+      fap: orNull(peak.falseAlarm),
+      significant: peak.significant,
+      harmonic_of: harmonics[place] ?? null,
+    }
+  })
+}
