@@ -68,7 +68,7 @@ export interface SeasonalPeak {
   readonly significant: boolean
 }
 
-export interface SeasonalPeaks {
+interface SeasonalPeaks {
   /** Largest power first, at most five; all but one stand out. */
   readonly peaks: SeasonalPeak[]
   /** The spectrum of the whole series. */
