@@ -4,7 +4,7 @@
  */
 
 import type { BrowsablePage, FilterForm } from '../browsable-page.ts'
-import { type Html, html } from './escape.ts'
+import { type Html, html } from '../../http/html.ts'
 import { exchange } from './exchange.ts'
 import { filterForm, filtersCount, hasErrors } from './filter-form.ts'
 

@@ -1,6 +1,6 @@
 /** Indented JSON as it is read in the page: a line that wraps stays right of its indent, and URLs can be clicked. */
 
-import { escapeHtml, escapeText, type Html } from './escape.ts'
+import { escapeHtml, escapeText, type Html } from '../../http/html.ts'
 
 const indent = 4
 

@@ -2,7 +2,7 @@
 
 import type { BrowsablePage } from '../browsable-page.ts'
 import { actions, openFilters } from './actions.ts'
-import { type Html, html } from './escape.ts'
+import { type Html, html } from '../../http/html.ts'
 import { exchange } from './exchange.ts'
 import { pager } from './pager.ts'
 import { styleElement } from './style.ts'

@@ -1,7 +1,7 @@
 /** The style of the browsable page, and the policy that allows it and nothing else. */
 
 import { createHash } from 'node:crypto'
-import { type Html, html } from './escape.ts'
+import { type Html, html } from '../../http/html.ts'
 
 const style = `
 :root {
