@@ -3,6 +3,7 @@
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { z } from 'zod'
+import { parseEmailAddress } from '../auth/accounts/email-address.ts'
 import { cacheDirectoryOf } from './cache-directory.ts'
 
 const gibibyte = 1024 ** 3
@@ -28,6 +29,8 @@ const wholeNumber = (min: number, max: number) =>
     .regex(/^\d+$/, `must be a whole number from ${min} to ${max}`)
     .transform(Number)
     .refine(value => value >= min && value <= max, `must be from ${min} to ${max}`)
+
+const list = z.string().transform(text => text.split(',').map(part => part.trim()))
 
 const databaseUrl = (protocol: RegExp, example: string) =>
   z.string().refine(text => isDatabaseUrl(text, protocol), `must be an address such as ${example}`)
@@ -115,6 +118,53 @@ export const Settings = z.object({
   FAILED_ATTEMPTS: wholeNumber(1, 1_000_000)
     .default(60)
     .describe('Wrong credentials a minute from one address, beyond which it gets 429 for further ones.'),
+  SESSION_FORMAT: z
+    .enum(['jwe-v5', 'jwe-v4', 'hs256'], { error: 'must be jwe-v5, jwe-v4 or hs256' })
+    .default('jwe-v5')
+    .describe('Form of session cookies: that of Auth.js 5, that of NextAuth.js 4, or signed with HS256.'),
+  SESSION_SECRETS: list
+    .optional()
+    .refine(
+      secrets => secrets?.every(isStrongSecret) ?? true,
+      'must be random, at least 43 characters each, with commas',
+    )
+    .describe(
+      'Secrets of session cookies, the AUTH_SECRET of the front end; the first one encrypts, the others are old ones. Default is one that is made in secrets/.',
+    ),
+  SESSION_UNREVOCABLE: z
+    .enum(['accept', 'refuse'], { error: 'must be accept or refuse' })
+    .default('accept')
+    .describe('What becomes of session cookies without sid and auth_time, which no password change can end.'),
+  SERVICE_SECRET: z
+    .string()
+    .refine(isStrongSecret, 'must be random, at least 43 characters')
+    .optional()
+    .describe('What the front end proves itself with (X-Service-Secret); default is one that is made in secrets/.'),
+  TOKEN_MINUTES: wholeNumber(5, 60).default(30).describe('How long a token from POST /v1/auth/token is good.'),
+  DELETE_WITHIN_MINUTES: wholeNumber(1, 1440)
+    .default(60)
+    .describe('How old a session may be that deletes its account.'),
+  ALLOWED_ORIGINS: list
+    .optional()
+    .refine(origins => origins?.every(isOrigin) ?? true, 'must be origins such as https://app.example, with commas')
+    .describe('Other origins than that of PUBLIC_URL whose pages may use session cookies, with commas.'),
+  OAUTH_PROVIDERS: list
+    .optional()
+    .describe('Identity providers that the front end may sign people in with, with commas.'),
+  REGISTRATIONS_PER_HOUR: wholeNumber(1, 1_000_000).default(100).describe('Registrations an hour from one address.'),
+  MAIL_REQUESTS_PER_HOUR: wholeNumber(1, 1_000_000)
+    .default(10)
+    .describe('Requests an hour from one address for a verification mail, and as many for a reset mail.'),
+  SMTP_URL: z
+    .string()
+    .refine(isSmtpUrl, 'must be an address such as smtp://user:password@host:587')
+    .optional()
+    .describe('The mail server; without it, each mail becomes a file in mail/ in the data directory.'),
+  MAIL_FROM: z
+    .string()
+    .refine(text => parseEmailAddress(text).ok, 'must be an e-mail address')
+    .optional()
+    .describe('Sender of mails; default is barograph at the host of PUBLIC_URL.'),
   TIMESTAMP_AHEAD_SECONDS: wholeNumber(0, 86_400).default(300).describe('How far ahead of our clock a reading may be.'),
   ROTATION_GRACE_HOURS: wholeNumber(0, 8760)
     .default(24)
@@ -181,6 +231,27 @@ function isDatabaseUrl(text: string, protocol: RegExp): boolean {
   if (url === null || !protocol.test(url.protocol)) return false
   try {
     return decodeURIComponent(`${url.username}${url.password}${url.pathname}`) !== undefined
+  } catch {
+    return false
+  }
+}
+
+/** 32 random bytes have 43 characters in base64. */
+function isStrongSecret(secret: string): boolean {
+  const sample = /secret|example|change|your/i
+  return secret.length >= 43 && new Set(secret).size >= 10 && !sample.test(secret)
+}
+
+function isOrigin(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && /^https?:$/.test(url.protocol) && url.origin === text
+}
+
+function isSmtpUrl(text: string): boolean {
+  const url = URL.parse(text)
+  if (url === null || !/^smtps?:$/.test(url.protocol) || url.hostname === '') return false
+  try {
+    return decodeURIComponent(`${url.username}${url.password}`) !== undefined
   } catch {
     return false
   }

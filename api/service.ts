@@ -9,6 +9,7 @@ import { type DataDirectory, openDataDirectory } from '../store/data-directory.t
 import type { Log } from '../store/log.ts'
 import { StartError } from '../store/start-error.ts'
 import { openStore, type Store } from '../store/store.ts'
+import { docsFamily } from './accounts/docs.ts'
 import { adminFamily } from './admin/admin.ts'
 import { createTokenCheck, type TokenCheck } from './admin/admin-token.ts'
 import { type Clock, systemClock } from './clock.ts'
@@ -23,6 +24,7 @@ import { createServer } from './http/server.ts'
 import { checkListenAddress, listenFault } from './listen-address.ts'
 import { loggerFamily } from './logger/logger.ts'
 import { createReadingMeter, type ReadingMeter } from './logger/reading-meter.ts'
+import { openServiceAccounts, type ServiceAccounts } from './open-accounts.ts'
 import { openConnections } from './open-connections.ts'
 import { openServiceIngest } from './open-ingest.ts'
 import { readinessOf } from './readiness.ts'
@@ -124,7 +126,15 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   onOpen(() => devices.close())
   const query = openQuery(options, store, ingest, clockMs)
   onOpen(() => query.close())
-  return await listen(options, { clockMs, directory, store, ingest, devices, query }, onOpen)
+  // Links in mails need an address; without a configured one it is the one that we listen on.
+  let ownUrl = 'http://localhost'
+  const accounts = await openServiceAccounts({
+    ...{ config, log, nowMs: clockMs, directory, pool: store.postgres },
+    publicUrl: () => config.PUBLIC_URL ?? ownUrl,
+  })
+  onOpen(() => accounts.close())
+  ownUrl = await listen(options, { clockMs, directory, store, ingest, devices, query, accounts }, onOpen)
+  return ownUrl
 }
 
 interface Parts {
@@ -134,6 +144,7 @@ interface Parts {
   ingest: Ingest
   devices: Devices
   query: Query
+  accounts: ServiceAccounts
 }
 
 async function listen(
@@ -161,7 +172,9 @@ function createServiceServer(config: Config, log: Log, parts: Parts, isStopping:
   const isTrusted = createNetworks(config.TRUST_PROXY ?? [])
   const connections = openConnections(config, log, isTrusted)
   const metrics = createMetrics({ isAdmin, isTrusted })
-  const families = createFamilies(config, log, parts, { isAdmin, meter: createReadingMeter(metrics.registry) })
+  const families = createFamilies(config, log, parts, {
+    ...{ isAdmin, isTrusted, meter: createReadingMeter(metrics.registry) },
+  })
   addServiceMetrics(metrics.registry, {
     ingest: status,
     devices: () => devices.size(),
@@ -184,12 +197,14 @@ function createServiceServer(config: Config, log: Log, parts: Parts, isStopping:
 
 interface FamilyOptions {
   isAdmin: TokenCheck
+  isTrusted: (address: string) => boolean
   meter: ReadingMeter
 }
 
 /** All APIs: a new one is a line here. */
-function createFamilies(config: Config, log: Log, parts: Parts, { isAdmin, meter }: FamilyOptions): RouteFamily[] {
-  const { clockMs, store, ingest, devices, query } = parts
+function createFamilies(config: Config, log: Log, parts: Parts, options: FamilyOptions): RouteFamily[] {
+  const { isAdmin, isTrusted, meter } = options
+  const { clockMs, store, ingest, devices, query, accounts } = parts
   const ranges = rangesOf(config)
   const aheadMsMax = config.TIMESTAMP_AHEAD_SECONDS * 1000
   const logOptions = {
@@ -204,6 +219,8 @@ function createFamilies(config: Config, log: Log, parts: Parts, { isAdmin, meter
   return [
     loggerFamily({ log, ingest: logOptions, reads: { query, devices } }),
     adminFamily(adminOptions),
+    accounts.family,
+    docsFamily({ published: [accounts.published], isAdmin, isTrusted }),
     contentFilesFamily({ postgres: store.postgres, publicUrl: config.PUBLIC_URL, log }),
   ]
 }

@@ -3,8 +3,8 @@
  * popovers shows it all in its place.
  */
 
-import type { BrowsablePage, FilterForm } from '../browsable-page.ts'
 import { type Html, html } from '../../http/html.ts'
+import type { BrowsablePage, FilterForm } from '../browsable-page.ts'
 import { exchange } from './exchange.ts'
 import { filterForm, filtersCount, hasErrors } from './filter-form.ts'
 

@@ -1,7 +1,7 @@
 /** A request and its answer: the request line, the status, the headers and the JSON. */
 
-import type { BrowsablePage } from '../browsable-page.ts'
 import { type Html, html } from '../../http/html.ts'
+import type { BrowsablePage } from '../browsable-page.ts'
 import { jsonBlock } from './json-block.ts'
 
 export function exchange({ requestLine, statusLine, headers, json }: BrowsablePage['options']): Html {

@@ -1,7 +1,7 @@
 /** The form of the filters: choices to tick, and one field a value with room for another. */
 
-import type { Choice, FilterField, FilterForm } from '../browsable-page.ts'
 import { type Html, html } from '../../http/html.ts'
+import type { Choice, FilterField, FilterForm } from '../browsable-page.ts'
 
 type ValuesField = Extract<FilterField, { values: unknown }>
 

@@ -1,8 +1,8 @@
 /** The browsable page as one text. It needs nothing but its style, which stands in it: no script, font or picture. */
 
+import { type Html, html } from '../../http/html.ts'
 import type { BrowsablePage } from '../browsable-page.ts'
 import { actions, openFilters } from './actions.ts'
-import { type Html, html } from '../../http/html.ts'
 import { exchange } from './exchange.ts'
 import { pager } from './pager.ts'
 import { styleElement } from './style.ts'

@@ -1,7 +1,7 @@
 /** The numbers of the pages, with the pages before and after at the ends. */
 
-import type { Pager } from '../browsable-page.ts'
 import { type Html, html } from '../../http/html.ts'
+import type { Pager } from '../browsable-page.ts'
 
 /** The page has it above and below; each has a name, since a screen reader lists both. */
 export function pager({ previous, next, pages }: Pager, name: string): Html {

@@ -1,0 +1,44 @@
+/** What this family says when it cannot do what it is asked: `{"detail": text}`. */
+
+import type { FastifyReply } from 'fastify'
+import type { AccountErrorCode } from '../../../auth/outcome.ts'
+
+interface Entry {
+  status: number
+  detail: string
+}
+
+export const errors = {
+  BODY_UNREADABLE: { status: 400, detail: 'There was an error parsing the body' },
+  PASSWORD_WRONG: { status: 400, detail: 'Current password is wrong' },
+  TOKEN_INVALID: { status: 400, detail: 'Invalid or expired token' },
+  ORIGIN_UNKNOWN: { status: 400, detail: 'Disallowed CORS origin' },
+  UNAUTHENTICATED: { status: 401, detail: 'Not authenticated' },
+  CREDENTIALS_WRONG: { status: 401, detail: 'Invalid email or password' },
+  ACCOUNT_INACTIVE: { status: 403, detail: 'Account is inactive' },
+  CROSS_SITE: { status: 403, detail: 'Cross-site request refused' },
+  FORBIDDEN: { status: 403, detail: 'Not enough permissions' },
+  PROVIDER_UNKNOWN: { status: 403, detail: 'Provider is not allowed' },
+  SESSION_TOO_OLD: { status: 403, detail: 'Please sign in again' },
+  ACCOUNT_UNKNOWN: { status: 404, detail: 'User not found' },
+  NOT_FOUND: { status: 404, detail: 'Not Found' },
+  METHOD_NOT_ALLOWED: { status: 405, detail: 'Method Not Allowed' },
+  TIMEOUT: { status: 408, detail: 'Request Timeout' },
+  EMAIL_TAKEN: { status: 409, detail: 'Email already registered' },
+  IDENTITY_NOT_LINKED: { status: 409, detail: 'Email belongs to an account that is not linked' },
+  OPERATOR_STAYS: { status: 409, detail: 'The account of the operator cannot be deleted' },
+  PAYLOAD_TOO_LARGE: { status: 413, detail: 'Request Entity Too Large' },
+  URI_TOO_LONG: { status: 414, detail: 'URI Too Long' },
+  CODING_UNSUPPORTED: { status: 415, detail: 'Unsupported Media Type' },
+  TOO_MANY_REQUESTS: { status: 429, detail: 'Too many requests' },
+  INTERNAL: { status: 500, detail: 'Internal Server Error' },
+  UNAVAILABLE: { status: 503, detail: 'Service Unavailable' },
+} as const satisfies Record<AccountErrorCode, Entry> & Record<string, Entry>
+export type ErrorCode = keyof typeof errors
+
+export function sendError(reply: FastifyReply, code: ErrorCode, retryAfterSeconds?: number): FastifyReply {
+  const { status, detail } = errors[code]
+  if (status === 401) reply.header('www-authenticate', 'Bearer')
+  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
+  return reply.code(status).send({ detail })
+}

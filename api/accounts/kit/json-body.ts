@@ -1,0 +1,45 @@
+/** The JSON of a body: its bytes are there already, and what they hold is told as FastAPI tells it. */
+
+import { isUtf8 } from 'node:buffer'
+import { MIMEType } from 'node:util'
+import { errorAt, missing, notAnObject, type ValidationError, withoutSecrets } from './validation.ts'
+
+export type ParsedBody =
+  | { kind: 'object'; value: object }
+  | { kind: 'bad-text' }
+  /** Not JSON at all: told before anybody asks who sent it. */
+  | { kind: 'bad-json'; error: ValidationError }
+  /** JSON, or something else, that is no object. */
+  | { kind: 'no-object'; error: ValidationError }
+
+const badJson = { type: 'json_invalid', msg: 'JSON decode error', ctx: { error: 'Expecting value' } }
+
+export function parseBody(bytes: Buffer | undefined, contentType: string | undefined): ParsedBody {
+  if (bytes === undefined || bytes.length === 0) return { kind: 'no-object', error: errorAt(['body'], missing, null) }
+  // What a form or a text holds may be a password.
+  if (!isJson(contentType)) return { kind: 'no-object', error: errorAt(['body'], notAnObject, null) }
+  if (!isUtf8(bytes)) return { kind: 'bad-text' }
+  const text = bytes.toString('utf8').replace(/^\ufeff/, '')
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    // The parser's own message quotes the body.
+    return { kind: 'bad-json', error: errorAt(['body', 0], badJson, {}) }
+  }
+  if (value === null) return { kind: 'no-object', error: errorAt(['body'], missing, null) }
+  if (typeof value === 'object' && !Array.isArray(value)) return { kind: 'object', value }
+  // JSON that was encoded twice is a text with passwords in it.
+  const input = typeof value === 'string' && /["{}]/.test(value) ? null : withoutSecrets(value)
+  return { kind: 'no-object', error: errorAt(['body'], notAnObject, input) }
+}
+
+function isJson(contentType: string | undefined): boolean {
+  if (contentType === undefined) return false
+  try {
+    const { type, subtype } = new MIMEType(contentType)
+    return type === 'application' && (subtype === 'json' || subtype.endsWith('+json'))
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,172 @@
+/** Carries out operations: in which order a request is looked at, and how it is answered. */
+
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { judge } from '../../../auth/policy.ts'
+import { ChangeInDoubt } from '../../../auth/record-cache.ts'
+import { TooBusy } from '../../../auth/too-busy.ts'
+import type { Log } from '../../../store/log.ts'
+import { isUnavailable } from '../../../store/postgres/postgres-errors.ts'
+import { networkOf } from '../../http/networks.ts'
+import type { FindPrincipal } from './credentials.ts'
+import { type ErrorCode, sendError } from './errors.ts'
+import { parseBody } from './json-body.ts'
+import type { Answer, Asked, Method, Operation } from './operation.ts'
+import { allowPreflight, isPreflight, type Origins } from './origins.ts'
+import { addRawBody, contentTypeOf } from './raw-body.ts'
+import { type Checked, check, errorAt, missing, type ValidationError, withoutSecrets } from './validation.ts'
+
+export interface KitOptions {
+  findPrincipal: FindPrincipal
+  origins: Origins
+  log: Log
+}
+
+/** Registers operations on a scope whose paths begin behind the prefix of the family. */
+export function registerOperations(scope: FastifyInstance, operations: readonly Operation[], kit: KitOptions): void {
+  addRawBody(scope)
+  answerErrors(scope, kit.log)
+  scope.addHook('onRequest', (request, reply, done) => {
+    reply.header('cache-control', 'no-store')
+    kit.origins.mark(request, reply)
+    done()
+  })
+  for (const url of new Set(operations.map(operation => operation.url))) {
+    registerPath(
+      scope,
+      url,
+      operations.filter(operation => operation.url === url),
+      kit,
+    )
+  }
+  scope.setNotFoundHandler((_request, reply) => sendUnread(reply, 'NOT_FOUND'))
+}
+
+function registerPath(scope: FastifyInstance, url: string, operations: readonly Operation[], kit: KitOptions): void {
+  const methods: Method[] = operations.map(({ method }) => method)
+  for (const operation of operations) {
+    scope.route({
+      method: operation.method,
+      url,
+      exposeHeadRoute: false,
+      onRequest: redirectSlash,
+      handler: (request, reply) => answer(operation, kit, request, reply),
+    })
+  }
+  scope.route({
+    method: scope.supportedMethods.filter(method => !methods.includes(method as Method)),
+    url,
+    onRequest: async (request, reply) => {
+      if (isSlashed(request)) return redirect(request, reply)
+      if (isPreflight(request)) {
+        return kit.origins.isListed(request.headers.origin)
+          ? allowPreflight(reply, methods)
+          : sendError(reply, 'ORIGIN_UNKNOWN')
+      }
+      return sendUnread(reply.header('allow', methods.join(', ')), 'METHOD_NOT_ALLOWED')
+    },
+    handler: () => undefined,
+  })
+}
+
+async function answer(
+  operation: Operation,
+  kit: KitOptions,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const parsed = operation.body && parseBody(request.body as Buffer | undefined, contentTypeOf(request))
+  if (parsed?.kind === 'bad-text') return sendError(reply, 'BODY_UNREADABLE')
+  if (parsed?.kind === 'bad-json') return sendInvalid(reply, [parsed.error])
+  const identify = () => kit.findPrincipal(request.raw)
+  const principal = operation.permission && (await identify())
+  const isCrossSite = kit.origins.isCrossSite(request)
+  if (operation.permission !== undefined) {
+    const judgement = judge(operation.permission, principal)
+    if (judgement !== 'allowed') return sendError(reply, judgement)
+    if (principal?.kind === 'session' && operation.method !== 'GET' && isCrossSite)
+      return sendError(reply, 'CROSS_SITE')
+  }
+  const path = checkPart(operation.path, 'path', request.params)
+  const query = checkPart(operation.query, 'query', request.query)
+  const sent = parsed?.kind === 'object' ? parsed.value : undefined
+  const body: Checked<unknown> =
+    parsed?.kind === 'no-object' ? { ok: false, errors: [parsed.error] } : checkBody(operation, sent)
+  const errors = [path, query, body].flatMap(part => (part.ok ? [] : part.errors))
+  if (!path.ok || !query.ok || !body.ok) return sendInvalid(reply, errors)
+  const asked: Asked = {
+    ...{ path: path.value, query: query.value, body: body.value },
+    ...{ principal, identify, isCrossSite, client: clientOf(request) },
+  }
+  return send(operation, reply, sent, await operation.handle(asked))
+}
+
+function checkPart(schema: Operation['path'], place: 'path' | 'query', input: unknown): Checked<unknown> {
+  return schema === undefined ? { ok: true, value: undefined } : check(schema, place, input as object)
+}
+
+function checkBody({ body, aliases }: Operation, value: object | undefined): Checked<unknown> {
+  return body === undefined ? { ok: true, value: undefined } : check(body, 'body', value ?? {}, aliases)
+}
+
+function clientOf({ ip, headers }: FastifyRequest): Asked['client'] {
+  return { address: ip, network: networkOf(ip), userAgent: headers['user-agent'] }
+}
+
+function send({ success }: Operation, reply: FastifyReply, body: object | undefined, answer: Answer): FastifyReply {
+  if (!answer.ok) {
+    if (answer.code !== 'FIELD_MISSING') {
+      return sendError(reply, answer.code, 'retryAfterSeconds' in answer ? answer.retryAfterSeconds : undefined)
+    }
+    const { field } = answer as { field: string }
+    return sendInvalid(reply, [errorAt(['body', field], missing, withoutSecrets(body ?? null))])
+  }
+  if (answer.cookies !== undefined) reply.header('set-cookie', [...answer.cookies])
+  reply.code(success.status)
+  return success.status === 204 ? reply.send() : reply.send(answer.value)
+}
+
+function sendInvalid(reply: FastifyReply, errors: readonly ValidationError[]): FastifyReply {
+  return reply.code(422).send({ detail: errors })
+}
+
+/** The body stays unread, so the connection cannot be used again. */
+function sendUnread(reply: FastifyReply, code: ErrorCode): FastifyReply {
+  return sendError(reply.header('connection', 'close'), code)
+}
+
+/** The router ignores a slash at the end; the interface sends who writes one to the other form. */
+function isSlashed({ originalUrl }: FastifyRequest): boolean {
+  return pathOf(originalUrl).endsWith('/')
+}
+
+function pathOf(url: string): string {
+  const at = url.indexOf('?')
+  return at < 0 ? url : url.slice(0, at)
+}
+
+async function redirectSlash(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
+  return isSlashed(request) ? await redirect(request, reply) : undefined
+}
+
+function redirect({ originalUrl }: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const path = pathOf(originalUrl)
+  const location = `${path.slice(0, -1)}${originalUrl.slice(path.length)}`
+  return reply.code(307).header('location', location).header('connection', 'close').send()
+}
+
+const retryAfterSeconds = 5
+
+function answerErrors(scope: FastifyInstance, log: Log): void {
+  const codes: Record<number, ErrorCode> = { 408: 'TIMEOUT', 413: 'PAYLOAD_TOO_LARGE', 415: 'CODING_UNSUPPORTED' }
+  scope.setErrorHandler((error: FastifyError, _request, reply) => {
+    if (error instanceof TooBusy) return sendError(reply, 'UNAVAILABLE', error.retryAfterSeconds)
+    if (error instanceof ChangeInDoubt || isUnavailable(error) || error.statusCode === 503) {
+      return sendError(reply, 'UNAVAILABLE', retryAfterSeconds)
+    }
+    const { statusCode = 500 } = error
+    const code = codes[statusCode] ?? (statusCode >= 500 ? 'INTERNAL' : 'BODY_UNREADABLE')
+    if (code === 'INTERNAL') log.error({ err: error }, 'a request of the account service failed')
+    // Something of the body may be unread.
+    return statusCode === 500 ? sendError(reply, code) : sendUnread(reply, code)
+  })
+}

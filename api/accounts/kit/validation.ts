@@ -1,0 +1,102 @@
+/**
+ * What is wrong with a request, as FastAPI says it (`HTTPValidationError`). The schemas of this family raise faults of
+ * Pydantic's kinds; here they become the list that goes out, without any secret in it.
+ */
+
+import type { z } from 'zod'
+
+/** Of one field, as Pydantic names it. */
+export interface Fault {
+  type: string
+  msg: string
+  ctx?: Record<string, unknown>
+}
+
+export interface ValidationError extends Fault {
+  loc: (string | number)[]
+  input: unknown
+}
+
+/** Where a value came from. */
+export type Place = 'body' | 'path' | 'query'
+
+/** Fields whose values are never sent back, whatever they hold and wherever they stand. */
+const secretNames: ReadonlySet<string> = new Set([
+  ...['password', 'new_password', 'current_password', 'token'],
+  ...['access_token', 'refresh_token', 'device_code', 'key', 'api_key', 'secret'],
+])
+
+export const missing: Fault = { type: 'missing', msg: 'Field required' }
+
+export const notAnObject: Fault = {
+  type: 'model_attributes_type',
+  msg: 'Input should be a valid dictionary or object to extract fields from',
+}
+
+/** For the parameters of an issue: all that Pydantic would say of it. */
+export interface FaultParameters {
+  fault: Fault
+  input: unknown
+}
+
+export type Checked<Value> = { ok: true; value: Value } | { ok: false; errors: ValidationError[] }
+
+/** Other names of fields: what each stands for. */
+export type Aliases = Readonly<Record<string, string>>
+
+export function check<Value>(
+  schema: z.ZodType<Value>,
+  place: Place,
+  input: object,
+  aliases: Aliases = {},
+): Checked<Value> {
+  const { renamed, nameOf } = withoutAliases(input, aliases)
+  const parsed = schema.safeParse(renamed)
+  if (parsed.success) return { ok: true, value: parsed.data }
+  return { ok: false, errors: parsed.error.issues.map(issue => errorOf(issue, place, input, nameOf)) }
+}
+
+/** The field's own name goes first; what came by another one is told by that. */
+function withoutAliases(input: object, aliases: Aliases) {
+  const renamed: Record<string, unknown> = { ...input }
+  const used = new Map<string, string>()
+  for (const [alias, name] of Object.entries(aliases)) {
+    if (Object.hasOwn(renamed, name) || !Object.hasOwn(renamed, alias)) continue
+    renamed[name] = renamed[alias]
+    used.set(name, alias)
+  }
+  return { renamed, nameOf: (name: string) => used.get(name) ?? name }
+}
+
+function errorOf(
+  issue: z.core.$ZodIssue,
+  place: Place,
+  whole: unknown,
+  nameOf: (name: string) => string,
+): ValidationError {
+  const params = 'params' in issue ? (issue.params as Partial<FaultParameters> | undefined) : undefined
+  if (params?.fault === undefined) throw new Error(`a schema raised an issue of another kind: ${issue.code}`)
+  const { fault, input } = params
+  const loc = [place, ...issue.path.map(step => (typeof step === 'number' ? step : nameOf(String(step))))]
+  const isSecret = loc.some(step => typeof step === 'string' && secretNames.has(step))
+  // What is missing shows what was there instead; of an address, nothing was.
+  const shown = fault.type === 'missing' ? (place === 'body' ? withoutSecrets(whole) : null) : isSecret ? null : input
+  return errorAt(loc, fault, withoutSecrets(shown ?? null))
+}
+
+/** The members stand in this order. */
+export function errorAt(loc: (string | number)[], { type, msg, ctx }: Fault, input: unknown): ValidationError {
+  return { type, loc, msg, input, ...(ctx === undefined ? {} : { ctx }) }
+}
+
+/** Deeper than any body of ours, and shallow enough for every JSON parser. */
+const depthMax = 20
+
+/** A copy without the members that have the name of a secret. */
+export function withoutSecrets(value: unknown, depth = 0): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (depth >= depthMax) return null
+  if (Array.isArray(value)) return value.map(element => withoutSecrets(element, depth + 1))
+  const shown = Object.entries(value).filter(([name]) => !secretNames.has(name.toLowerCase()))
+  return Object.fromEntries(shown.map(([name, member]) => [name, withoutSecrets(member, depth + 1)]))
+}

@@ -1,0 +1,77 @@
+/** Verification of an address and reset of a password: what is asked for by mail, and what comes back from it. */
+
+import { resetPassword } from '../../auth/accounts/password-changes.ts'
+import { requestToken, verifyEmail } from '../../auth/accounts/verification.ts'
+import { type AccountService, hourMs, limit } from './account-service.ts'
+import { type Operation, operation } from './kit/operation.ts'
+import {
+  EmailVerificationRequest,
+  Message,
+  PasswordResetComplete,
+  PasswordResetRequest,
+  TokenVerificationRequest,
+} from './schemas.ts'
+
+/** Tokens cannot be guessed; this keeps who tries all the same from costing much. */
+const redeemed = { kind: 'redeem', countMax: 100, windowMs: 600_000 }
+
+export function mailTokenOperations(service: AccountService): Operation[] {
+  const { accounts, settings } = service
+  const asked = (kind: string) => ({ kind, countMax: settings.mailRequestsPerHour, windowMs: hourMs })
+  return [
+    operation({
+      ...{ method: 'POST', url: '/verification/request', name: 'request_verification' },
+      summary: 'Have a token sent that verifies an e-mail address',
+      body: EmailVerificationRequest,
+      success: { status: 200, description: 'The same for every address', schema: Message },
+      refusals: ['TOO_MANY_REQUESTS', 'UNAVAILABLE'],
+      async handle({ body: { email }, client }) {
+        const refusal = await limit(service, asked('verification by network'), client)
+        if (refusal !== undefined) return refusal
+        await requestToken(accounts, 'verification', email)
+        const message = 'If the address belongs to an account that is not verified, a verification mail is on its way'
+        return { ok: true, value: { message } }
+      },
+    }),
+    operation({
+      ...{ method: 'POST', url: '/verification/verify', name: 'verify_email' },
+      summary: 'Verify an e-mail address with the token that was sent there',
+      body: TokenVerificationRequest,
+      success: { status: 200, description: 'The address is verified', schema: Message },
+      refusals: ['TOKEN_INVALID', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
+      async handle({ body: { token, email }, client }) {
+        const refusal = await limit(service, redeemed, client)
+        if (refusal !== undefined) return refusal
+        const verified = await verifyEmail(accounts, token, email ?? undefined)
+        return verified.ok ? { ok: true, value: { message: 'Email verified' } } : verified
+      },
+    }),
+    operation({
+      ...{ method: 'POST', url: '/password/reset-request', name: 'request_password_reset' },
+      summary: 'Have a link sent that sets a new password',
+      body: PasswordResetRequest,
+      success: { status: 200, description: 'The same for every address', schema: Message },
+      refusals: ['TOO_MANY_REQUESTS', 'UNAVAILABLE'],
+      async handle({ body: { email }, client }) {
+        const refusal = await limit(service, asked('password-reset by network'), client)
+        if (refusal !== undefined) return refusal
+        await requestToken(accounts, 'password-reset', email)
+        return { ok: true, value: { message: 'If the address belongs to an account, a reset link is on its way' } }
+      },
+    }),
+    operation({
+      ...{ method: 'POST', url: '/password/reset', name: 'reset_password' },
+      summary: 'Set a new password with the token that was sent; ends all sessions',
+      body: PasswordResetComplete,
+      aliases: { password: 'new_password' },
+      success: { status: 200, description: 'The password is set', schema: Message },
+      refusals: ['TOKEN_INVALID', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
+      async handle({ body: { token, new_password }, client }) {
+        const refusal = await limit(service, redeemed, client)
+        if (refusal !== undefined) return refusal
+        const reset = await resetPassword(accounts, token, new_password)
+        return reset.ok ? { ok: true, value: { message: 'Password set' } } : reset
+      },
+    }),
+  ]
+}

@@ -1,0 +1,108 @@
+/** The profile of whoever is signed in: read, changed, deleted; the password; the session. */
+
+import { changePassword } from '../../auth/accounts/password-changes.ts'
+import { changeProfile, deleteAccount, requestEmailChange } from '../../auth/accounts/profile.ts'
+import type { Principal } from '../../auth/policy.ts'
+import { writeSessionCookie } from '../../auth/sessions/cookie-chunks.ts'
+import { type AccountService, accountOf } from './account-service.ts'
+import { type Operation, operation } from './kit/operation.ts'
+import {
+  isoTime,
+  Message,
+  PasswordChangeRequest,
+  ProfileResponse,
+  profileResponse,
+  SessionInfo,
+  UserResponse,
+  UserUpdate,
+  userResponse,
+} from './schemas.ts'
+
+export function profileOperations(service: AccountService): Operation[] {
+  const { accounts, sessions, codec, settings } = service
+  return [
+    operation({
+      ...{ method: 'GET', url: '/me', name: 'get_me', summary: 'The profile of the current user' },
+      permission: 'profile.read',
+      success: { status: 200, description: 'The user', schema: ProfileResponse },
+      refusals: ['UNAUTHENTICATED', 'UNAVAILABLE'],
+      handle: async ({ principal }) => ({ ok: true, value: profileResponse(accountOf(principal)) }),
+    }),
+    operation({
+      ...{ method: 'PATCH', url: '/me', name: 'update_me', summary: 'Change the profile of the current user' },
+      permission: 'account.manage',
+      body: UserUpdate,
+      success: { status: 200, description: 'The user', schema: UserResponse },
+      refusals: ['PASSWORD_WRONG', 'UNAUTHENTICATED', 'FORBIDDEN', 'CROSS_SITE', 'EMAIL_TAKEN', 'TOO_MANY_REQUESTS'],
+      async handle({ principal, body: { email, current_password, name, image }, client }) {
+        const account = accountOf(principal)
+        if (email !== undefined) {
+          if (current_password === undefined || current_password === null) {
+            return { ok: false, code: 'FIELD_MISSING', field: 'current_password' }
+          }
+          const change = { email, currentPassword: current_password }
+          const requested = await requestEmailChange(accounts, account, change, client)
+          if (!requested.ok) return requested
+        }
+        const changed = await changeProfile(accounts, account, { name, image })
+        return changed.ok ? { ok: true, value: userResponse(changed.value) } : { ok: false, code: 'UNAUTHENTICATED' }
+      },
+    }),
+    operation({
+      ...{
+        method: 'DELETE',
+        url: '/me',
+        name: 'delete_me',
+        summary: 'Delete the account of the current user for good',
+      },
+      permission: 'account.manage',
+      success: { status: 204, description: 'It is gone' },
+      refusals: ['UNAUTHENTICATED', 'FORBIDDEN', 'CROSS_SITE', 'SESSION_TOO_OLD', 'OPERATOR_STAYS', 'UNAVAILABLE'],
+      async handle({ principal }) {
+        const account = accountOf(principal)
+        if (account.role === 'operator') return { ok: false, code: 'OPERATOR_STAYS' }
+        const isFresh = accounts.nowMs() - signedInMsOf(principal) <= settings.deleteWithinMs
+        return isFresh ? await deleteAccount(accounts, account) : { ok: false, code: 'SESSION_TOO_OLD' }
+      },
+    }),
+    operation({
+      ...{ method: 'POST', url: '/password/change', name: 'change_password' },
+      summary: 'Set a new password with the current one; ends all other sessions',
+      permission: 'account.manage',
+      body: PasswordChangeRequest,
+      success: { status: 200, description: 'The password is set; a fresh session cookie comes along', schema: Message },
+      refusals: ['PASSWORD_WRONG', 'UNAUTHENTICATED', 'FORBIDDEN', 'CROSS_SITE', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
+      async handle({ principal, body: { current_password, new_password }, client }) {
+        const account = accountOf(principal)
+        const change = {
+          currentPassword: current_password,
+          newPassword: new_password,
+          sessionLifetimeMs: sessions.cookieLifetimeMs,
+        }
+        const changed = await changePassword(accounts, account, change, client)
+        if (!changed.ok) return changed
+        const { token, expiresMs } = await sessions.issueCookie(account, changed.value)
+        const cookies = writeSessionCookie(codec.cookieName, token, { isSecure: codec.isSecure, expiresMs })
+        return { ok: true, value: { message: 'Password changed' }, cookies }
+      },
+    }),
+    operation({
+      ...{ method: 'GET', url: '/session/info', name: 'get_session_info', summary: 'The current user and session' },
+      permission: 'session.read',
+      success: { status: 200, description: 'As Auth.js tells it', schema: SessionInfo },
+      refusals: ['UNAUTHENTICATED', 'UNAVAILABLE'],
+      async handle({ principal }) {
+        if (principal?.kind !== 'session' && principal?.kind !== 'bearer') return { ok: false, code: 'UNAUTHENTICATED' }
+        const { id, name, email, image } = principal.account
+        const user = { id: String(id), name, email, image }
+        return { ok: true, value: { user, expires: isoTime(principal.expiresMs) } }
+      },
+    }),
+  ]
+}
+
+/** One of whom it is not known has signed in long ago. */
+function signedInMsOf(principal: Principal | undefined): number {
+  const known = principal?.kind === 'session' ? principal.signedInMs : undefined
+  return known ?? Number.NEGATIVE_INFINITY
+}

@@ -1,0 +1,84 @@
+/** Registration, login, logout, the token for API clients, and sign-in by an external provider. */
+
+import { register, signInWithProvider } from '../../auth/accounts/registration.ts'
+import { authenticate } from '../../auth/accounts/sign-in.ts'
+import { type AccountService, hourMs, limit } from './account-service.ts'
+import { type Operation, operation } from './kit/operation.ts'
+import {
+  LoginCredentials,
+  Message,
+  OAuthUserData,
+  TokenResponse,
+  UserCreate,
+  UserResponse,
+  userResponse,
+} from './schemas.ts'
+
+export function signInOperations(service: AccountService): Operation[] {
+  const { accounts, sessions, settings } = service
+  const registrations = { kind: 'register', countMax: settings.registrationsPerHour, windowMs: hourMs }
+  return [
+    operation({
+      ...{ method: 'POST', url: '/register', name: 'register', summary: 'Register a user with e-mail and password' },
+      body: UserCreate,
+      success: { status: 201, description: 'The user that was made', schema: UserResponse },
+      refusals: ['EMAIL_TAKEN', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
+      async handle({ body: { email, password, name = null }, client }) {
+        const refusal = await limit(service, registrations, client)
+        if (refusal !== undefined) return refusal
+        const registered = await register(accounts, { email, password, name })
+        return registered.ok ? { ok: true, value: userResponse(registered.value) } : registered
+      },
+    }),
+    operation({
+      ...{ method: 'POST', url: '/login', name: 'login', summary: 'Check e-mail and password' },
+      body: LoginCredentials,
+      success: { status: 200, description: 'The user', schema: UserResponse },
+      refusals: ['CREDENTIALS_WRONG', 'ACCOUNT_INACTIVE', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
+      async handle({ body, client }) {
+        const known = await authenticate(accounts, body, client)
+        return known.ok ? { ok: true, value: userResponse(known.value) } : known
+      },
+    }),
+    operation({
+      ...{ method: 'POST', url: '/logout', name: 'logout', summary: 'End the session that the request brings' },
+      success: { status: 200, description: 'Whether or not there was a session', schema: Message },
+      refusals: [],
+      async handle({ identify, isCrossSite }) {
+        const who = await identify()
+        const canEnd = who?.kind === 'bearer' || (who?.kind === 'session' && !isCrossSite)
+        if (canEnd && who.sid !== undefined) await sessions.revoke(who.account, who.sid)
+        return { ok: true, value: { message: 'Logged out' } }
+      },
+    }),
+    operation({
+      ...{ method: 'POST', url: '/token', name: 'create_token', summary: 'A JWT for API clients' },
+      body: LoginCredentials,
+      success: { status: 200, description: 'The token', schema: TokenResponse },
+      refusals: ['CREDENTIALS_WRONG', 'ACCOUNT_INACTIVE', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
+      async handle({ body, client }) {
+        const known = await authenticate(accounts, body, client)
+        if (!known.ok) return known
+        const token = await sessions.issueBearer(known.value, client)
+        const expires_in = settings.tokenLifetimeSeconds
+        return { ok: true, value: { access_token: token, token_type: 'bearer', expires_in } }
+      },
+    }),
+    operation({
+      ...{ method: 'POST', url: '/oauth/callback', name: 'oauth_callback', permission: 'identity.sign-in' },
+      summary: 'Sign in by an external identity provider; for the front end, with the service secret',
+      body: OAuthUserData,
+      aliases: { provider_id: 'provider_account_id' },
+      success: { status: 200, description: 'The user, who may be new', schema: UserResponse },
+      refusals: ['UNAUTHENTICATED', 'PROVIDER_UNKNOWN', 'ACCOUNT_INACTIVE', 'IDENTITY_NOT_LINKED', 'UNAVAILABLE'],
+      async handle({ body }) {
+        const { provider, provider_account_id: providerAccountId, email, name = null, image = null } = body
+        if (!settings.providers.includes(provider)) return { ok: false, code: 'PROVIDER_UNKNOWN' }
+        const isEmailVerified = body.email_verified === true
+        const identity = { provider, providerAccountId, email, name, image, isEmailVerified }
+        const known = await signInWithProvider(accounts, identity)
+        return known.ok ? { ok: true, value: userResponse(known.value) } : known
+      },
+    }),
+  ]
+}

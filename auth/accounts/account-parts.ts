@@ -1,0 +1,49 @@
+/** What the parts of the account service share. */
+
+import type pg from 'pg'
+import type { Log } from '../../store/log.ts'
+import { inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
+import type { RateLimits } from '../rate-limits.ts'
+import type { RecordCache } from '../record-cache.ts'
+import type { Account } from './account.ts'
+import type { LoginFailures } from './login-failures.ts'
+import type { Passwords } from './passwords.ts'
+
+export interface AccountParts {
+  pool: pg.Pool
+  nowMs: () => number
+  log: Log
+  passwords: Passwords
+  memory: RecordCache<number, Account>
+  failures: LoginFailures
+  limits: RateLimits
+  /** Told that mail may be due. */
+  mailDue: () => void
+}
+
+/** Where a request comes from. */
+export interface Client {
+  address: string
+  /** The address, or the /64 of one of IPv6: what limits count as one. */
+  network: string
+  userAgent: string | undefined
+}
+
+const stepMs = 4_000
+
+/** A change of one account: committed, then forgotten in memory, before its call is answered. */
+export function changeAccount<Result>(
+  { pool, memory }: AccountParts,
+  id: number,
+  work: (transaction: Transaction) => Promise<Result>,
+): Promise<Result> {
+  return memory.change(id, () => inTransaction(pool, { stepMs }, work))
+}
+
+/** A change that no account in memory knows of yet. */
+export function inNewTransaction<Result>(
+  { pool }: AccountParts,
+  work: (transaction: Transaction) => Promise<Result>,
+): Promise<Result> {
+  return inTransaction(pool, { stepMs }, work)
+}

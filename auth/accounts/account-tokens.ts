@@ -1,0 +1,71 @@
+/** Tokens that travel in mails: 256 random bits of which only the SHA-256 is kept, single use, replaced by a newer one. */
+
+import { hash, randomBytes } from 'node:crypto'
+import type { Transaction } from '../../store/postgres/transaction.ts'
+
+export type TokenPurpose = 'verification' | 'password-reset'
+
+const lifetimeMs: Record<TokenPurpose, number> = { verification: 24 * 3_600_000, 'password-reset': 3_600_000 }
+
+export interface Redeemed {
+  accountId: number
+  email: string
+}
+
+/** The token itself stands in the answer and nowhere else. */
+export async function issueToken(
+  database: Transaction,
+  purpose: TokenPurpose,
+  { accountId, email }: Redeemed,
+  nowMs: number,
+): Promise<string> {
+  const token = randomBytes(32).toString('base64url')
+  await database.query(
+    `INSERT INTO account_tokens (account_id, purpose, digest, email, expires_at)
+     VALUES ($1, $2, $3, $4, to_timestamp($5::float8 / 1000))
+     ON CONFLICT (account_id, purpose) DO UPDATE
+       SET digest = excluded.digest, email = excluded.email, expires_at = excluded.expires_at`,
+    [accountId, purpose, digestOf(token), email, nowMs + lifetimeMs[purpose]],
+  )
+  return token
+}
+
+/** Whom a token belongs to, if it is good at this moment. */
+export async function peekToken(
+  database: Transaction,
+  purpose: TokenPurpose,
+  token: string,
+  nowMs: number,
+): Promise<Redeemed | undefined> {
+  const { rows } = await database.query<{ account_id: number; email: string }>(
+    `SELECT account_id, email FROM account_tokens
+     WHERE digest = $1 AND purpose = $2 AND expires_at > to_timestamp($3::float8 / 1000)`,
+    [digestOf(token), purpose, nowMs],
+  )
+  return redeemedIn(rows)
+}
+
+/** One statement, so that of many who come with the same token one gets it. */
+export async function redeemToken(
+  transaction: Transaction,
+  purpose: TokenPurpose,
+  token: string,
+  nowMs: number,
+): Promise<Redeemed | undefined> {
+  const { rows } = await transaction.query<{ account_id: number; email: string }>(
+    `DELETE FROM account_tokens
+     WHERE digest = $1 AND purpose = $2 AND expires_at > to_timestamp($3::float8 / 1000)
+     RETURNING account_id, email`,
+    [digestOf(token), purpose, nowMs],
+  )
+  return redeemedIn(rows)
+}
+
+function redeemedIn(rows: readonly { account_id: number; email: string }[]): Redeemed | undefined {
+  const [row] = rows
+  return row && { accountId: row.account_id, email: row.email }
+}
+
+function digestOf(token: string): Buffer {
+  return hash('sha256', token, 'buffer')
+}

@@ -1,0 +1,90 @@
+/** An account as it is held in memory, with the sessions that it has, and how it is read. */
+
+import type { Transaction } from '../../store/postgres/transaction.ts'
+
+type Role = 'user' | 'administrator' | 'operator'
+
+export interface Account {
+  id: number
+  email: string
+  name: string | null
+  image: string | null
+  emailVerifiedMs: number | null
+  role: Role
+  isActive: boolean
+  hasPassword: boolean
+  createdMs: number
+  updatedMs: number
+  /** Session tokens from before this time are void, unless they name a session. */
+  tokensValidAfterMs: number | null
+  /** Of a partner's account; null for an ordinary one. */
+  tenantSlug: string | null
+  /** Those that are neither revoked nor over, by their id. */
+  sessions: ReadonlyMap<string, LiveSession>
+}
+
+interface LiveSession {
+  createdMs: number
+  expiresMs: number
+}
+
+/** Of the sessions that an account has at a time, the newest count; an older one ends when there are more. */
+const sessionsPerAccountMax = 200
+
+interface AccountRow {
+  id: number
+  email: string
+  name: string | null
+  image: string | null
+  role: Role
+  is_active: boolean
+  has_password: boolean
+  email_verified_at: Date | null
+  created_at: Date
+  updated_at: Date
+  tokens_valid_after: Date | null
+  sessions: [sid: string, createdMs: number, expiresMs: number][]
+}
+
+export async function readAccount(database: Transaction, id: number, nowMs: number): Promise<Account | undefined> {
+  const { rows } = await database.query<AccountRow>(
+    `SELECT id, email, name, image, role, is_active, password_hash IS NOT NULL AS has_password, email_verified_at,
+       created_at, updated_at, tokens_valid_after, ARRAY(
+         SELECT jsonb_build_array(sid, date_part('epoch', created_at) * 1000, date_part('epoch', expires_at) * 1000)
+         FROM sessions
+         WHERE account_id = accounts.id AND revoked_at IS NULL AND expires_at > to_timestamp($2::float8 / 1000)
+         ORDER BY created_at DESC LIMIT $3
+       ) AS sessions
+     FROM accounts WHERE id = $1`,
+    [id, nowMs, sessionsPerAccountMax],
+  )
+  const [row] = rows
+  return row && accountOf(row)
+}
+
+function accountOf(row: AccountRow): Account {
+  return {
+    id: row.id,
+    email: row.email,
+    name: row.name,
+    image: row.image,
+    emailVerifiedMs: timeOf(row.email_verified_at),
+    role: row.role,
+    isActive: row.is_active,
+    hasPassword: row.has_password,
+    createdMs: row.created_at.getTime(),
+    updatedMs: row.updated_at.getTime(),
+    tokensValidAfterMs: timeOf(row.tokens_valid_after),
+    tenantSlug: null,
+    sessions: new Map(row.sessions.map(([sid, createdMs, expiresMs]) => [sid, { createdMs, expiresMs }])),
+  }
+}
+
+function timeOf(date: Date | null): number | null {
+  return date === null ? null : date.getTime()
+}
+
+/** Who an account is in the audit. */
+export function subjectOf(id: number): string {
+  return `account ${id}`
+}

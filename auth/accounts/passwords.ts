@@ -1,0 +1,41 @@
+/** Passwords of people: Argon2id as PHC strings, a few at a time, and the same work where there is nothing to compare. */
+
+import { hash as argon2Hash, verify as argon2Verify, type Options } from '@node-rs/argon2'
+import { createWorkQueue } from './work-queue.ts'
+
+export interface Passwords {
+  hash(password: string): Promise<string>
+  /** Without a hash, for an account that is not there or has no password, the same work is done in vain. */
+  verify(hash: string | undefined, password: string): Promise<boolean>
+  /** Whether a hash was made with other parameters than those of today. */
+  isOutdated(hash: string): boolean
+}
+
+/** What computes; a test counts the calls. */
+export interface Hashing {
+  hash: (password: string, options: Options) => Promise<string>
+  verify: (hash: string, password: string) => Promise<boolean>
+}
+
+const argon2id = 2
+/** OWASP's minimum, 2026: 19 MiB, two passes, one lane. */
+const parameters: Options = { algorithm: argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 }
+const outdatedUnless = '$argon2id$v=19$m=19456,t=2,p=1$'
+
+const runningMax = 2
+const waitingMax = 32
+
+export async function createPasswords(
+  { hash, verify }: Hashing = { hash: argon2Hash, verify: argon2Verify },
+): Promise<Passwords> {
+  const queue = createWorkQueue({ runningMax, waitingMax })
+  const dummy = await hash('nobody has this password', parameters)
+  return {
+    hash: password => queue.run(() => hash(password.normalize('NFKC'), parameters)),
+    async verify(known, password) {
+      const isRight = await queue.run(() => verify(known ?? dummy, password.normalize('NFKC')))
+      return isRight && known !== undefined
+    },
+    isOutdated: known => !known.startsWith(outdatedUnless),
+  }
+}

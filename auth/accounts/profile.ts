@@ -1,0 +1,83 @@
+/** What people change of their own account, and its end. */
+
+import { writeAudit } from '../audit.ts'
+import { queueMail } from '../mail/outbox-rows.ts'
+import { accepted, type Outcome, refused } from '../outcome.ts'
+import { type Account, subjectOf } from './account.ts'
+import { type AccountParts, type Client, changeAccount } from './account-parts.ts'
+import { emailKeyOf } from './email-address.ts'
+import { checkPassword, passwordHashOf } from './sign-in.ts'
+
+export interface ProfileChange {
+  /** Null takes it away; undefined leaves it. */
+  name?: string | null | undefined
+  image?: string | null | undefined
+}
+
+export async function changeProfile(
+  parts: AccountParts,
+  account: Account,
+  change: ProfileChange,
+): Promise<Outcome<Account>> {
+  const { id } = account
+  const fields = (['name', 'image'] as const).filter(field => change[field] !== undefined)
+  if (fields.length > 0) {
+    await changeAccount(parts, id, async transaction => {
+      await transaction.query(
+        `UPDATE accounts SET name = CASE WHEN $2 THEN $3 ELSE name END, image = CASE WHEN $4 THEN $5 ELSE image END,
+           updated_at = to_timestamp($6::float8 / 1000) WHERE id = $1`,
+        [
+          ...[id, change.name !== undefined, change.name ?? null],
+          ...[change.image !== undefined, change.image ?? null, parts.nowMs()],
+        ],
+      )
+      const details = { fields }
+      await writeAudit(transaction, { actor: subjectOf(id), action: 'account.change', subject: subjectOf(id), details })
+    })
+  }
+  const changed = await parts.memory.get(id)
+  return changed === undefined ? refused('ACCOUNT_UNKNOWN') : accepted(changed)
+}
+
+export interface EmailChange {
+  email: string
+  currentPassword: string
+}
+
+/** The new address counts once somebody has redeemed what is sent there; the old one is told. */
+export async function requestEmailChange(
+  parts: AccountParts,
+  account: Account,
+  { email, currentPassword }: EmailChange,
+  client: Client,
+): Promise<Outcome<undefined>> {
+  const { id } = account
+  const hash = await passwordHashOf(parts, id)
+  const refusal = await checkPassword(parts, { email: account.email, password: currentPassword, hash }, client)
+  if (refusal !== undefined) return refusal.code === 'CREDENTIALS_WRONG' ? refused('PASSWORD_WRONG') : refusal
+  if (emailKeyOf(email) === emailKeyOf(account.email)) return accepted(undefined)
+  const { rows } = await parts.pool.query('SELECT 1 FROM accounts WHERE email_key = $1 AND tenant_id IS NULL', [
+    emailKeyOf(email),
+  ])
+  if (rows.length > 0) return refused('EMAIL_TAKEN')
+  const nowMs = parts.nowMs()
+  await changeAccount(parts, id, async transaction => {
+    await queueMail(transaction, { kind: 'verification', email, accountId: id, nowMs })
+    await queueMail(transaction, { kind: 'email-change', email: account.email, accountId: id, nowMs })
+    await writeAudit(transaction, { actor: subjectOf(id), action: 'email.change-request', subject: subjectOf(id) })
+  })
+  parts.mailDue()
+  return accepted(undefined)
+}
+
+/** For good, with everything that hangs on it. */
+export async function deleteAccount(parts: AccountParts, account: Account): Promise<Outcome<undefined>> {
+  const { id } = account
+  const isDeleted = await changeAccount(parts, id, async transaction => {
+    const { rowCount } = await transaction.query("DELETE FROM accounts WHERE id = $1 AND role <> 'operator'", [id])
+    if (rowCount === 0) return false
+    await writeAudit(transaction, { actor: subjectOf(id), action: 'account.delete', subject: subjectOf(id) })
+    return true
+  })
+  return isDeleted ? accepted(undefined) : refused('OPERATOR_STAYS')
+}

@@ -1,0 +1,152 @@
+/** How accounts come to be: by registration, and by an external identity provider. */
+
+import { isUniqueViolation } from '../../store/postgres/postgres-errors.ts'
+import type { Transaction } from '../../store/postgres/transaction.ts'
+import { writeAudit } from '../audit.ts'
+import { queueMail } from '../mail/outbox-rows.ts'
+import { accepted, type Outcome, refused } from '../outcome.ts'
+import { type Account, subjectOf } from './account.ts'
+import { type AccountParts, changeAccount, inNewTransaction } from './account-parts.ts'
+import { emailKeyOf } from './email-address.ts'
+
+export interface NewAccount {
+  email: string
+  password: string
+  name: string | null
+}
+
+export async function register(parts: AccountParts, { email, password, name }: NewAccount): Promise<Outcome<Account>> {
+  // Before the address is looked for: the same work, whether or not it is known.
+  const passwordHash = await parts.passwords.hash(password)
+  const nowMs = parts.nowMs()
+  const id = await orTaken(
+    inNewTransaction(parts, async transaction => {
+      const inserted = await insertAccount(transaction, {
+        email,
+        passwordHash,
+        name,
+        image: null,
+        isVerified: false,
+        nowMs,
+      })
+      await queueMail(transaction, { kind: 'verification', email, accountId: inserted, nowMs })
+      await writeAudit(transaction, {
+        actor: subjectOf(inserted),
+        action: 'account.register',
+        subject: subjectOf(inserted),
+      })
+      return inserted
+    }),
+  )
+  if (id === undefined) return refused('EMAIL_TAKEN')
+  parts.mailDue()
+  return await read(parts, id)
+}
+
+/** Who somebody is at a provider that is on the list. */
+export interface ProviderIdentity {
+  provider: string
+  providerAccountId: string
+  email: string
+  name: string | null
+  image: string | null
+  /** The provider has seen that the address is theirs. */
+  isEmailVerified: boolean
+}
+
+/**
+ * The identity decides, never the address: an account is found by the identity, or is new. To an account that is there
+ * already it is linked only when both sides have verified the address.
+ */
+export async function signInWithProvider(parts: AccountParts, identity: ProviderIdentity): Promise<Outcome<Account>> {
+  const { pool } = parts
+  const known = await pool.query<{ account_id: number }>(
+    'SELECT account_id FROM account_identities WHERE provider = $1 AND provider_account_id = $2',
+    [identity.provider, identity.providerAccountId],
+  )
+  const knownId = known.rows[0]?.account_id
+  if (knownId !== undefined) return await readActive(parts, knownId)
+  const existing = await pool.query<{ id: number; is_verified: boolean }>(
+    `SELECT id, email_verified_at IS NOT NULL AS is_verified FROM accounts WHERE email_key = $1 AND tenant_id IS NULL`,
+    [emailKeyOf(identity.email)],
+  )
+  const [account] = existing.rows
+  if (account === undefined) return await registerWithProvider(parts, identity)
+  if (!account.is_verified || !identity.isEmailVerified) return refused('IDENTITY_NOT_LINKED')
+  const linked = await changeAccount(parts, account.id, transaction => link(parts, transaction, account.id, identity))
+  return linked ? await readActive(parts, account.id) : refused('IDENTITY_NOT_LINKED')
+}
+
+async function registerWithProvider(parts: AccountParts, identity: ProviderIdentity): Promise<Outcome<Account>> {
+  const { email, name, image, isEmailVerified: isVerified } = identity
+  const nowMs = parts.nowMs()
+  const id = await orTaken(
+    inNewTransaction(parts, async transaction => {
+      const inserted = await insertAccount(transaction, { email, passwordHash: null, name, image, isVerified, nowMs })
+      await link(parts, transaction, inserted, identity)
+      return inserted
+    }),
+  )
+  return id === undefined ? refused('IDENTITY_NOT_LINKED') : await read(parts, id)
+}
+
+/** False when the identity belongs to an account by now. */
+async function link(
+  { nowMs }: AccountParts,
+  transaction: Transaction,
+  id: number,
+  { provider, providerAccountId }: ProviderIdentity,
+): Promise<boolean> {
+  const { rowCount } = await transaction.query(
+    `INSERT INTO account_identities (provider, provider_account_id, account_id, created_at)
+     VALUES ($1, $2, $3, to_timestamp($4::float8 / 1000)) ON CONFLICT DO NOTHING`,
+    [provider, providerAccountId, id, nowMs()],
+  )
+  if (rowCount === 0) return false
+  const details = { provider }
+  await writeAudit(transaction, { actor: 'service secret', action: 'account.link', subject: subjectOf(id), details })
+  return true
+}
+
+interface Inserted {
+  email: string
+  passwordHash: string | null
+  name: string | null
+  image: string | null
+  isVerified: boolean
+  nowMs: number
+}
+
+async function insertAccount(transaction: Transaction, account: Inserted): Promise<number> {
+  const { email, passwordHash, name, image, isVerified, nowMs } = account
+  const { rows } = await transaction.query<{ id: number }>(
+    `INSERT INTO accounts (email, password_hash, name, image, email_verified_at, created_at, updated_at)
+     SELECT $1, $2, $3, $4, CASE WHEN $5::boolean THEN at END, at, at
+     FROM (SELECT to_timestamp($6::float8 / 1000) AS at) AS clock
+     RETURNING id`,
+    [email, passwordHash, name, image, isVerified, nowMs],
+  )
+  const [row] = rows
+  if (row === undefined) throw new Error('an insertion gives a row')
+  return row.id
+}
+
+/** Undefined when the address belongs to an account. */
+export async function orTaken<Value>(work: Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    if (isUniqueViolation(error, 'accounts_email')) return undefined
+    throw error
+  }
+}
+
+async function read({ memory }: AccountParts, id: number): Promise<Outcome<Account>> {
+  const account = await memory.get(id)
+  return account === undefined ? refused('ACCOUNT_UNKNOWN') : accepted(account)
+}
+
+async function readActive(parts: AccountParts, id: number): Promise<Outcome<Account>> {
+  const found = await read(parts, id)
+  return found.ok && !found.value.isActive ? refused('ACCOUNT_INACTIVE') : found
+}

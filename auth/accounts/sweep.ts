@@ -1,0 +1,42 @@
+/** Removes what is over: sessions, tokens and counters. Nothing depends on when that happens. */
+
+import type pg from 'pg'
+import type { Log } from '../../store/log.ts'
+import { failureLifetimeMs } from './login-failures.ts'
+
+export interface Sweep {
+  close(): Promise<void>
+}
+
+const intervalMs = 3_600_000
+
+/** By the time that stands at $1. */
+const statements = [
+  'DELETE FROM sessions WHERE expires_at <= $1',
+  'DELETE FROM account_tokens WHERE expires_at <= $1',
+  'DELETE FROM rate_limits WHERE ends_at <= $1',
+  `DELETE FROM login_failures WHERE last_at <= $1::timestamptz - interval '${failureLifetimeMs} milliseconds'`,
+]
+
+export function createSweep(pool: pg.Pool, nowMs: () => number, log: Log): Sweep {
+  let running: Promise<void> = Promise.resolve()
+
+  async function run(): Promise<void> {
+    try {
+      for (const text of statements) await pool.query(text, [new Date(nowMs())])
+    } catch (error) {
+      log.warn({ err: error }, 'expired sessions and tokens could not be removed; the next hour tries again')
+    }
+  }
+
+  const timer = setInterval(() => {
+    running = run()
+  }, intervalMs)
+  timer.unref()
+  return {
+    async close() {
+      clearInterval(timer)
+      await running
+    },
+  }
+}

@@ -1,0 +1,117 @@
+/**
+ * Sends what is in the outbox, each mail until it is gone or a day has passed. Whether there is an account behind an
+ * address is looked up here, and tokens are made here, so that a request by address costs the same for all addresses.
+ */
+
+import type pg from 'pg'
+import type { Log } from '../../store/log.ts'
+import { issueToken, type TokenPurpose } from '../accounts/account-tokens.ts'
+import { emailKeyOf } from '../accounts/email-address.ts'
+import { type DueMail, postponeMail, readDueMail, removeMail } from './outbox-rows.ts'
+import { type Mail, renderMail } from './templates.ts'
+
+export interface MailerOptions {
+  pool: pg.Pool
+  nowMs: () => number
+  log: Log
+  /** Where the pages are that links lead to. */
+  publicUrl: () => string
+  send: (mail: Mail) => Promise<void>
+  /** How often the outbox is looked at when nobody says that there is something in it. */
+  idleMs?: number
+}
+
+export interface Mailer {
+  /** There may be mail to send. */
+  wake(): void
+  /** Finishes the mails that are being sent. */
+  close(): Promise<void>
+}
+
+const sentAtOnceMax = 4
+const retryMsFirst = 60_000
+const retryMsMax = 3_600_000
+/** With the waits above, about a day. */
+const attemptsMax = 28
+
+export function createMailer({ pool, nowMs, log, publicUrl, send, idleMs = 30_000 }: MailerOptions): Mailer {
+  let isClosed = false
+  let isWoken = false
+  let running: Promise<void> | undefined
+  let timer: NodeJS.Timeout | undefined
+
+  function wake(): void {
+    isWoken = true
+    if (isClosed || running !== undefined) return
+    clearTimeout(timer)
+    running = run().finally(() => {
+      running = undefined
+      if (isClosed) return
+      // It was woken again after the outbox had been read.
+      timer = setTimeout(wake, isWoken ? 0 : idleMs).unref()
+    })
+  }
+
+  async function run(): Promise<void> {
+    try {
+      while (!isClosed) {
+        isWoken = false
+        const due = await readDueMail(pool, nowMs(), sentAtOnceMax)
+        if (due.length === 0) return
+        await Promise.all(due.map(deliver))
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'the outbox of mails cannot be read or written at present')
+    }
+  }
+
+  async function deliver(due: DueMail): Promise<void> {
+    const mail = await compose(due)
+    const error = mail === undefined ? undefined : await send(mail).then(() => undefined, whyOf)
+    if (error === undefined) return await removeMail(pool, due.id)
+    const what = { mail: due.kind, account: due.account_id, attempts: due.attempts + 1, reason: error }
+    if (due.attempts + 1 >= attemptsMax) {
+      log.error(what, 'a mail could not be sent for a day and is given up')
+      return await removeMail(pool, due.id)
+    }
+    log.warn(what, 'a mail could not be sent and is tried again')
+    await postponeMail(pool, due.id, nowMs() + Math.min(retryMsFirst * 2 ** due.attempts, retryMsMax))
+  }
+
+  /** Undefined where there is nobody to write to. */
+  async function compose({ kind, email, account_id }: DueMail): Promise<Mail | undefined> {
+    const url = publicUrl()
+    if (kind === 'password-changed' || kind === 'email-change') return renderMail({ kind, email, publicUrl: url })
+    const accountId = account_id ?? (await accountFor(kind, email))
+    if (accountId === undefined) return undefined
+    const token = await issueToken(pool, kind, { accountId, email }, nowMs())
+    return renderMail({ kind, email, publicUrl: url, token })
+  }
+
+  async function accountFor(purpose: TokenPurpose, email: string): Promise<number | undefined> {
+    const { rows } = await pool.query<{ id: number; is_verified: boolean }>(
+      `SELECT id, email_verified_at IS NOT NULL AS is_verified FROM accounts
+       WHERE email_key = $1 AND tenant_id IS NULL AND is_active`,
+      [emailKeyOf(email)],
+    )
+    const [account] = rows
+    if (account === undefined || (purpose === 'verification' && account.is_verified)) return undefined
+    return account.id
+  }
+
+  return {
+    wake,
+    async close() {
+      isClosed = true
+      clearTimeout(timer)
+      await running
+    },
+  }
+}
+
+/** Without the message itself, which may quote the mail. */
+function whyOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown'
+  const { code, responseCode } = error as { code?: unknown; responseCode?: unknown }
+  return [code ?? error.name, responseCode].filter(part => part !== undefined).join(' ')
+}

@@ -1,0 +1,58 @@
+/** Mail that is to be sent, as rows that are written in the transaction of what they tell. */
+
+import type { Transaction } from '../../store/postgres/transaction.ts'
+import { TooBusy } from '../too-busy.ts'
+
+export type MailKind = 'verification' | 'password-reset' | 'password-changed' | 'email-change'
+
+export interface QueuedMail {
+  kind: MailKind
+  email: string
+  /** Null where somebody asked by address. */
+  accountId: number | null
+  nowMs: number
+}
+
+/** While the mail server is away for long, who wants mail is told to try later. */
+const waitingMax = 10_000
+
+export async function queueMail(
+  transaction: Transaction,
+  { kind, email, accountId, nowMs }: QueuedMail,
+): Promise<void> {
+  const { rowCount } = await transaction.query(
+    `INSERT INTO mail_outbox (kind, email, account_id, created_at, due_at)
+     SELECT $1, $2, $3::integer, at, at FROM (SELECT to_timestamp($4::float8 / 1000) AS at) AS clock
+     WHERE (SELECT count(*) FROM (SELECT 1 FROM mail_outbox LIMIT $5) AS waiting) < $5`,
+    [kind, email, accountId, nowMs, waitingMax],
+  )
+  if (rowCount === 0) throw new TooBusy('too much mail waits to be sent', 60)
+}
+
+export interface DueMail {
+  id: string
+  kind: MailKind
+  email: string
+  account_id: number | null
+  attempts: number
+}
+
+export async function readDueMail(database: Transaction, nowMs: number, rowsMax: number): Promise<DueMail[]> {
+  const { rows } = await database.query<DueMail>(
+    `SELECT id, kind, email, account_id, attempts FROM mail_outbox
+     WHERE due_at <= to_timestamp($1::float8 / 1000) ORDER BY due_at, id LIMIT $2`,
+    [nowMs, rowsMax],
+  )
+  return rows
+}
+
+export async function removeMail(database: Transaction, id: string): Promise<void> {
+  await database.query('DELETE FROM mail_outbox WHERE id = $1', [id])
+}
+
+export async function postponeMail(database: Transaction, id: string, dueMs: number): Promise<void> {
+  await database.query(
+    'UPDATE mail_outbox SET attempts = attempts + 1, due_at = to_timestamp($2::float8 / 1000) WHERE id = $1',
+    [id, dueMs],
+  )
+}

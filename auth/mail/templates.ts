@@ -1,0 +1,76 @@
+/** What mails say, as text and as HTML. */
+
+import type { MailKind } from './outbox-rows.ts'
+
+export interface Mail {
+  to: string
+  subject: string
+  text: string
+  html: string
+}
+
+export interface MailContent {
+  kind: MailKind
+  email: string
+  publicUrl: string
+  token?: string
+}
+
+interface Template {
+  subject: string
+  /** The page that the link leads to; the token goes with it. */
+  page?: string
+  before: string
+  after: string
+}
+
+const templates: Record<MailKind, Template> = {
+  verification: {
+    subject: 'Confirm your e-mail address',
+    page: '/verify',
+    before: 'Open this page to confirm that this address is yours:',
+    after: 'The link is good for 24 hours and works once. If you have asked for nothing, ignore this mail.',
+  },
+  'password-reset': {
+    subject: 'Set a new password',
+    page: '/reset',
+    before: 'Open this page to set a new password:',
+    after: 'The link is good for one hour and works once. If you have asked for nothing, ignore this mail.',
+  },
+  'password-changed': {
+    subject: 'Your password was changed',
+    before: 'The password of your account was changed, and all sessions were ended.',
+    after: 'If it was not you, ask for a new password at once, and tell the operator of this service.',
+  },
+  'email-change': {
+    subject: 'A new e-mail address for your account',
+    before: 'Somebody who is signed in to your account has asked to use another e-mail address for it.',
+    after: 'If it was not you, change your password at once, and tell the operator of this service.',
+  },
+}
+
+export function renderMail({ kind, email, publicUrl, token }: MailContent): Mail {
+  const { subject, page, before, after } = templates[kind]
+  const link = page === undefined ? undefined : `${publicUrl}${page}?token=${token}`
+  const service = new URL(publicUrl).host
+  const parts = [before, ...(link === undefined ? [] : [link]), after, `Sent by Barograph at ${service}`]
+  return { to: email, subject, text: `${parts.join('\n\n')}\n`, html: htmlOf(subject, parts, link) }
+}
+
+function htmlOf(subject: string, parts: readonly string[], link: string | undefined): string {
+  const paragraphs = parts.map(part => {
+    const text = escapeHtml(part)
+    return part === link ? `<p><a href="${text}">${text}</a></p>` : `<p>${text}</p>`
+  })
+  return [
+    '<!doctype html>',
+    `<html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(subject)}</title></head>`,
+    '<body style="font-family: sans-serif; line-height: 1.5; max-width: 36em">',
+    ...paragraphs,
+    '</body></html>\n',
+  ].join('\n')
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+}

@@ -1,0 +1,30 @@
+/** What came of a call: its value, or why it was refused. */
+
+export type AccountErrorCode =
+  | 'ACCOUNT_INACTIVE'
+  | 'ACCOUNT_UNKNOWN'
+  | 'CREDENTIALS_WRONG'
+  | 'EMAIL_TAKEN'
+  | 'IDENTITY_NOT_LINKED'
+  | 'OPERATOR_STAYS'
+  | 'PASSWORD_WRONG'
+  | 'PROVIDER_UNKNOWN'
+  | 'SESSION_TOO_OLD'
+  | 'TOKEN_INVALID'
+  | 'TOO_MANY_REQUESTS'
+
+export interface AccountRefusal {
+  ok: false
+  code: AccountErrorCode
+  retryAfterSeconds?: number
+}
+
+export type Outcome<Value> = { ok: true; value: Value } | AccountRefusal
+
+export function accepted<Value>(value: Value): { ok: true; value: Value } {
+  return { ok: true, value }
+}
+
+export function refused(code: AccountErrorCode): AccountRefusal {
+  return { ok: false, code }
+}

@@ -1,0 +1,42 @@
+/** Limits that hold across restarts: how often something may be done in a window, counted in PostgreSQL. */
+
+import { hash } from 'node:crypto'
+import type pg from 'pg'
+
+export interface RateLimit {
+  /** What is counted: `register`, `reset-request`. */
+  kind: string
+  countMax: number
+  windowMs: number
+}
+
+export interface RateLimits {
+  /** Counts one; undefined while it is within the limit, else in how many seconds it is worth another try. */
+  take(limit: RateLimit, key: string): Promise<number | undefined>
+}
+
+export function createRateLimits(pool: Pick<pg.Pool, 'query'>, nowMs: () => number): RateLimits {
+  return {
+    async take({ kind, countMax, windowMs }, key) {
+      const now = nowMs()
+      const { rows } = await pool.query<{ count: number; ends_ms: number }>(
+        `INSERT INTO rate_limits AS known (kind, key, count, ends_at)
+         VALUES ($1, $2, 1, to_timestamp(($3::float8 + $4::float8) / 1000))
+         ON CONFLICT (kind, key) DO UPDATE SET
+           count = CASE WHEN known.ends_at <= to_timestamp($3::float8 / 1000) THEN 1 ELSE least(known.count, $5) + 1 END,
+           ends_at = CASE WHEN known.ends_at <= to_timestamp($3::float8 / 1000) THEN excluded.ends_at ELSE known.ends_at END
+         RETURNING count, (date_part('epoch', ends_at) * 1000)::float8 AS ends_ms`,
+        [kind, digestOfKey(key), now, windowMs, countMax],
+      )
+      const [row] = rows
+      if (row === undefined || row.count <= countMax) return undefined
+      // A clock that was set back must not announce a longer wait than the window.
+      return Math.max(1, Math.ceil(Math.min(row.ends_ms - now, windowMs) / 1000))
+    },
+  }
+}
+
+/** Addresses of people are nobody's business in a table of counters, and may be long. */
+export function digestOfKey(key: string): Buffer {
+  return hash('sha256', key, 'buffer')
+}

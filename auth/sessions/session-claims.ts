@@ -1,0 +1,63 @@
+/** Whether the claims of a token are still good: the times in it, its account, and its session. */
+
+import type { JWTPayload } from 'jose'
+import type { Account } from '../accounts/account.ts'
+import { clockToleranceSeconds } from './session-codec.ts'
+
+export interface SignedIn {
+  account: Account
+  /** The session that the token names; undefined for a token made elsewhere. */
+  sid: string | undefined
+  /** When the person has signed in, as far as that is known. */
+  signedInMs: number | undefined
+  expiresMs: number
+}
+
+/** `unrevocable`: a token that names neither a session nor the time of its sign-in cannot be ended. */
+export type ClaimsVerdict = { kind: 'good' | 'unrevocable'; signedIn: SignedIn } | { kind: 'bad' }
+
+const toleranceMs = clockToleranceSeconds * 1000
+const bad: ClaimsVerdict = { kind: 'bad' }
+
+/** Once decoded, claims are kept for a while, so their times are looked at each time. */
+export function areTimesGood({ exp, iat }: JWTPayload, nowMs: number): boolean {
+  return exp !== undefined && exp * 1000 + toleranceMs > nowMs && iat !== undefined && iat * 1000 <= nowMs + toleranceMs
+}
+
+/** Of claims whose times are good. */
+export function judgeClaims(claims: JWTPayload, account: Account, nowMs: number): ClaimsVerdict {
+  const { sid, auth_time: authTime } = claims
+  const expiresMs = (claims.exp ?? 0) * 1000
+  if (!account.isActive) return bad
+  if (sid !== undefined) return bySession(account, sid, expiresMs, nowMs)
+  if (authTime === undefined) {
+    return { kind: 'unrevocable', signedIn: { account, sid: undefined, signedInMs: undefined, expiresMs } }
+  }
+  if (typeof authTime !== 'number' || !Number.isFinite(authTime)) return bad
+  const signedInMs = authTime * 1000
+  if (signedInMs < (account.tokensValidAfterMs ?? Number.NEGATIVE_INFINITY)) return bad
+  return { kind: 'good', signedIn: { account, sid: undefined, signedInMs, expiresMs } }
+}
+
+function bySession(account: Account, sid: unknown, expiresMs: number, nowMs: number): ClaimsVerdict {
+  const session = typeof sid === 'string' ? account.sessions.get(sid) : undefined
+  if (session === undefined || session.expiresMs <= nowMs) return bad
+  return {
+    kind: 'good',
+    signedIn: {
+      account,
+      sid: String(sid),
+      signedInMs: session.createdMs,
+      expiresMs: Math.min(expiresMs, session.expiresMs),
+    },
+  }
+}
+
+const idMax = 2_147_483_647
+
+/** Text of decimal digits, as the column holds it. */
+export function accountIdOf({ sub }: JWTPayload): number | undefined {
+  if (sub === undefined || !/^\d{1,10}$/.test(sub)) return undefined
+  const id = Number(sub)
+  return id >= 1 && id <= idMax ? id : undefined
+}

@@ -1,0 +1,128 @@
+/**
+ * Who comes in by a session token or by a token for API clients. The tokens are checked here; whether the account and
+ * the session behind them are still good is asked of the account in memory, each time.
+ */
+
+import { hash, randomUUID } from 'node:crypto'
+import type { JWTPayload } from 'jose'
+import { LRUCache } from 'lru-cache'
+import type { Log } from '../../store/log.ts'
+import type { Account } from '../accounts/account.ts'
+import { type AccountParts, type Client, changeAccount } from '../accounts/account-parts.ts'
+import type { BearerTokens } from './bearer-tokens.ts'
+import { accountIdOf, areTimesGood, judgeClaims, type SignedIn } from './session-claims.ts'
+import type { SessionCodec } from './session-codec.ts'
+import { insertSession, revokeSession } from './session-rows.ts'
+
+export interface Sessions {
+  /** Of a session cookie; undefined when it is not good. */
+  fromCookie(token: string): Promise<SignedIn | undefined>
+  /** Of a token for API clients. */
+  fromBearer(token: string): Promise<SignedIn | undefined>
+  /** A session of its own with a token for API clients. */
+  issueBearer(account: Account, client: Client): Promise<string>
+  /** A cookie's token for a session that exists. */
+  issueCookie(account: Account, session: KnownSession): Promise<{ token: string; expiresMs: number }>
+  revoke(account: Account, sid: string): Promise<void>
+  /** No renewal of a cookie goes beyond this. */
+  cookieLifetimeMs: number
+}
+
+interface KnownSession {
+  sid: string
+  createdMs: number
+}
+
+export interface SessionsOptions {
+  parts: AccountParts
+  codec: SessionCodec
+  bearer: BearerTokens
+  log: Log
+  /** A cookie that names neither a session nor the time of its sign-in cannot be ended by a new password. */
+  refuseUnrevocable: boolean
+}
+
+const dayMs = 24 * 3_600_000
+const cookieIdleMs = 30 * dayMs
+const cookieLifetimeMs = 90 * dayMs
+
+export function createSessions(options: SessionsOptions): Sessions {
+  const { parts, codec, bearer } = options
+  const decode = createDecode(codec)
+  const signedIn = createSignedIn(options)
+
+  return {
+    cookieLifetimeMs,
+    async fromCookie(token) {
+      const claims = await decode(token)
+      return claims && (await signedIn(claims))
+    },
+    async fromBearer(token) {
+      const claims = await bearer.verify(token)
+      return claims && (await signedIn(claims))
+    },
+    async issueBearer({ id }, { address, userAgent }) {
+      const session = { kind: 'token', lifetimeMs: bearer.lifetimeSeconds * 1000, address, userAgent } as const
+      const sid = await changeAccount(parts, id, transaction =>
+        insertSession(transaction, { ...session, accountId: id, nowMs: parts.nowMs() }),
+      )
+      return await bearer.issue(id, sid)
+    },
+    async issueCookie({ id, name, email, image }, { sid, createdMs }) {
+      const now = parts.nowMs()
+      const expiresMs = Math.min(now + cookieIdleMs, createdMs + cookieLifetimeMs)
+      const person = { name, email, picture: image, sub: String(id) }
+      const times = { iat: inSeconds(now), exp: inSeconds(expiresMs), auth_time: inSeconds(createdMs) }
+      const token = await codec.encode({ ...person, ...times, sid, jti: randomUUID() })
+      return { token, expiresMs }
+    },
+    async revoke({ id }, sid) {
+      await changeAccount(parts, id, transaction => revokeSession(transaction, id, sid, parts.nowMs()))
+    },
+  }
+}
+
+/** Decryption is dear and gives the same each time, so its result is kept. What it says is judged anew each time. */
+function createDecode(codec: SessionCodec): (token: string) => Promise<JWTPayload | undefined> {
+  const decoded = new LRUCache<string, JWTPayload>({ max: 20_000 })
+  return async token => {
+    const key = hash('sha256', token, 'base64url')
+    const known = decoded.get(key)
+    if (known !== undefined) return known
+    try {
+      const claims = await codec.decode(token)
+      decoded.set(key, claims)
+      return claims
+    } catch {
+      return undefined
+    }
+  }
+}
+
+function createSignedIn({ parts: { nowMs, memory }, log, refuseUnrevocable }: SessionsOptions) {
+  let hasWarned = false
+  return async (claims: JWTPayload): Promise<SignedIn | undefined> => {
+    const now = nowMs()
+    const id = accountIdOf(claims)
+    if (id === undefined || !areTimesGood(claims, now)) return undefined
+    const account = await memory.get(id)
+    if (account === undefined) return undefined
+    const verdict = judgeClaims(claims, account, now)
+    if (verdict.kind === 'bad') return undefined
+    if (verdict.kind === 'unrevocable') {
+      if (refuseUnrevocable) return undefined
+      if (!hasWarned) {
+        log.warn(
+          { account: id },
+          'a session cookie has neither sid nor auth_time: no password change ends it (docs/accounts.md)',
+        )
+      }
+      hasWarned = true
+    }
+    return verdict.signedIn
+  }
+}
+
+function inSeconds(timeMs: number): number {
+  return Math.floor(timeMs / 1000)
+}

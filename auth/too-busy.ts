@@ -1,0 +1,9 @@
+/** A queue of ours is full: the same call may succeed in a moment. */
+export class TooBusy extends Error {
+  readonly retryAfterSeconds: number
+
+  constructor(message: string, retryAfterSeconds: number) {
+    super(message)
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+}

@@ -1,0 +1,404 @@
+/** Accounts from registration to deletion: every success and failure of their operations. */
+
+import t from 'tap'
+import { goodPassword, serviceSecret, startAccounts } from '../../support/accounts.ts'
+import { waitFor } from '../../support/wait-for.ts'
+
+const service = await startAccounts(t)
+const { ask, person, cookieOf, tokenIn, store, clock, hashings, mails } = service
+const pool = store.postgres
+const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+const newPassword = 'another fine phrase'
+const asService = { 'x-service-secret': serviceSecret }
+const minuteMs = 60_000
+
+const post = (path: string, body: unknown, headers = {}) => ask('POST', path, { body, headers })
+const login = (email: string, password = goodPassword, address?: string) =>
+  ask('POST', '/login', { body: { email, password }, ...(address === undefined ? {} : { address }) })
+const statusOf = async (answer: Promise<{ status: number }>) => (await answer).status
+
+t.test('somebody registers, verifies the address, and logs in', async t => {
+  const registered = await post('/register', {
+    email: ' Ada@EXAMPLE.com ',
+    password: goodPassword,
+    name: 'Ada',
+    role: 'operator',
+  })
+  t.match(registered, {
+    status: 201,
+    body: { id: Number, email: 'Ada@example.com', name: 'Ada', image: null, email_verified: null, is_active: true },
+  })
+  t.match(registered.body, { created_at: time, updated_at: time })
+  t.notMatch(registered.text, goodPassword)
+  t.match(await login('ada@example.com'), { status: 200, body: { id: registered.body['id'] } }, 'before it is verified')
+  const token = await tokenIn(/Confirm/, 'Ada@example.com')
+  t.match(await post('/verification/verify', { token: `${token}x` }), {
+    ...{ status: 400, body: { detail: 'Invalid or expired token' } },
+  })
+  t.equal(await statusOf(post('/verification/verify', { token, email: 'eve@example.com' })), 400)
+  t.match(await post('/verification/verify', { token, email: 'ada@example.com' }), {
+    ...{ status: 200, body: { message: 'Email verified' } },
+  })
+  t.equal(await statusOf(post('/verification/verify', { token })), 400, 'a token is good once')
+  t.match(await login('ADA@example.com'), { status: 200, body: { email_verified: time } })
+  const { rows } = await pool.query('SELECT role FROM accounts')
+  t.strictSame(rows, [{ role: 'user' }], 'nobody chooses their role')
+})
+
+t.test('an address belongs to one account', async t => {
+  t.match(await post('/register', { email: 'ADA@example.com', password: goodPassword }), {
+    ...{ status: 409, body: { detail: 'Email already registered' } },
+  })
+  const email = 'many@example.com'
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, () => post('/register', { email, password: goodPassword })),
+  )
+  t.strictSame(answers.map(({ status }) => status).sort(), [201, 409, 409, 409, 409, 409, 409, 409])
+})
+
+t.test('a known and an unknown user cost the same and get the same answer', async t => {
+  await person('known@example.com')
+  const work = async (email: string) => {
+    const before = hashings()
+    const { status, text, headers } = await ask('POST', '/login', {
+      ...{ body: { email, password: 'wrong one' }, address: '10.1.0.1' },
+    })
+    return { status, text, length: headers['content-length'], hashings: hashings() - before }
+  }
+  const known = await work('known@example.com')
+  t.strictSame(await work('nobody@example.com'), known)
+  t.match(known, { status: 401, text: '{"detail":"Invalid email or password"}', hashings: 1 })
+  const linked = await post(
+    '/oauth/callback',
+    {
+      ...{ email: 'linked@example.com', provider: 'github', provider_id: 'l1', email_verified: true },
+    },
+    asService,
+  )
+  t.equal(linked.status, 200)
+  t.strictSame(await work('linked@example.com'), known, 'an account without a password')
+})
+
+t.test('an inactive account does not log in, and its sessions end', async t => {
+  const id = await person('gone@example.com')
+  const { cookie } = await cookieOf(id)
+  t.equal(await statusOf(ask('GET', '/me', { headers: { cookie } })), 200)
+  await service.accounts.memory.change(id, () =>
+    pool.query('UPDATE accounts SET is_active = false WHERE id = $1', [id]),
+  )
+  t.match(await login('gone@example.com'), { status: 403, body: { detail: 'Account is inactive' } })
+  t.equal(await statusOf(post('/token', { email: 'gone@example.com', password: goodPassword })), 403)
+  t.equal(await statusOf(ask('GET', '/me', { headers: { cookie } })), 401)
+  t.equal(await statusOf(login('gone@example.com', 'wrong one', '10.1.0.2')), 401, 'only the right password tells')
+})
+
+t.test('wrong passwords are slowed down, for the network that sends them alone', async t => {
+  await person('target@example.com')
+  const wrong = () => login('target@example.com', 'wrong one', '10.2.0.1')
+  const statuses = []
+  for (let at = 0; at < 6; at++) statuses.push(await statusOf(wrong()))
+  t.strictSame(statuses, [401, 401, 401, 401, 401, 429])
+  const waits: unknown[] = []
+  for (let at = 0; at < 8; at++) {
+    const { headers } = await wrong()
+    waits.push(headers['retry-after'])
+    clock.ms += Number(headers['retry-after']) * 1000
+    t.equal(await statusOf(wrong()), 401)
+  }
+  t.strictSame(waits, ['1', '2', '4', '8', '16', '32', '60', '60'])
+  t.equal(await statusOf(login('target@example.com', goodPassword, '10.2.0.1')), 429, 'also with the right one')
+  t.equal(
+    await statusOf(login('target@example.com', goodPassword, '10.2.0.9')),
+    200,
+    'the owner comes in from elsewhere',
+  )
+  t.equal(await statusOf(login('target@example.com', 'wrong one', '10.2.0.9')), 401, 'the first failure there')
+  t.equal(await statusOf(login('target@example.com', goodPassword, '10.2.0.9')), 429, 'slowed after that')
+  clock.ms += minuteMs
+  t.equal(await statusOf(login('target@example.com', goodPassword, '10.2.0.1')), 200)
+  for (let at = 0; at < 6; at++)
+    t.equal(await statusOf(login('no-such@example.com', 'x', '10.2.0.3')), at < 5 ? 401 : 429)
+})
+
+t.test('tries of many accounts from one network are slowed down', async t => {
+  await person('crowd@example.com')
+  for (let at = 0; at < 100; at++)
+    await pool.query(`INSERT INTO login_failures VALUES (sha256($1::text::bytea), '10.3.0.1', 1, $2)`, [
+      `one ${at}`,
+      new Date(clock.ms),
+    ])
+  t.equal(await statusOf(login('crowd@example.com', goodPassword, '10.3.0.1')), 429)
+  t.equal(await statusOf(login('crowd@example.com', goodPassword, '10.3.0.2')), 200)
+  clock.ms += minuteMs
+  t.equal(await statusOf(login('crowd@example.com', goodPassword, '10.3.0.1')), 200)
+})
+
+t.test('a password is reset once by its token, and every session ends', async t => {
+  const email = 'forgot@example.com'
+  const id = await person(email)
+  const { cookie } = await cookieOf(id)
+  const { body: bearer } = await post('/token', { email, password: goodPassword })
+  const authorization = `Bearer ${bearer['access_token']}`
+  t.match(await post('/password/reset-request', { email }), { status: 200 })
+  const token = await tokenIn(/Set a new password/, email)
+  const reset = () => post('/password/reset', { token, new_password: newPassword })
+  const answers = await Promise.all(Array.from({ length: 16 }, reset))
+  t.strictSame(answers.map(({ status }) => status).sort(), [200, ...Array.from({ length: 15 }, () => 400)])
+  t.equal(await statusOf(ask('GET', '/me', { headers: { cookie } })), 401)
+  t.equal(await statusOf(ask('GET', '/me', { headers: { authorization } })), 401)
+  t.equal(await statusOf(login(email)), 401)
+  t.equal(await statusOf(login(email, newPassword)), 200)
+  await tokenIn(/was changed/, email).catch(() => undefined)
+  t.ok(
+    mails.some(({ to, subject }) => to === email && /was changed/.test(subject)),
+    'its owner is told',
+  )
+})
+
+t.test('a reset token lives an hour, and only the newest one', async t => {
+  const email = 'late@example.com'
+  await person(email)
+  const request = async () => {
+    const before = mails.length
+    t.equal(await statusOf(ask('POST', '/password/reset-request', { body: { email }, address: '10.4.0.1' })), 200)
+    await waitFor('the mail is sent', () => mails.length > before)
+    return await tokenIn(/Set a new password/, email)
+  }
+  const first = await request()
+  clock.ms += minuteMs
+  const second = await request()
+  t.not(first, second)
+  t.equal(await statusOf(post('/password/reset', { token: first, password: newPassword })), 400)
+  clock.ms += 60 * minuteMs
+  t.equal(await statusOf(post('/password/reset', { token: second, password: newPassword })), 400)
+  const third = await request()
+  clock.ms += 60 * minuteMs - 1
+  t.equal(await statusOf(post('/password/reset', { token: third, password: newPassword })), 200)
+})
+
+t.test('requests for mail tell nothing, send little, and are counted', async t => {
+  const email = 'quiet@example.com'
+  await person(email, { isUnverified: true })
+  await tokenIn(/Confirm/, email)
+  clock.ms += 60 * minuteMs
+  const request = (path: string, email: string, address: string) => ask('POST', path, { body: { email }, address })
+  const known = await request('/password/reset-request', email, '10.5.0.1')
+  const unknown = await request('/password/reset-request', 'nobody@example.com', '10.5.0.1')
+  t.equal(known.status, 200)
+  t.strictSame(unknown.text, known.text)
+  await waitFor('the mail is sent', () => mails.filter(({ to }) => to === email).length === 2)
+  t.strictSame((await request('/password/reset-request', email, '10.5.0.1')).text, known.text)
+  const { rows } = await pool.query('SELECT count(*)::int AS count FROM mail_outbox')
+  t.strictSame(rows, [{ count: 0 }], 'one a minute is sent, and nobody is told')
+  for (let at = 3; at < 10; at++) await request('/password/reset-request', 'nobody@example.com', '10.5.0.1')
+  const { status, headers } = await request('/password/reset-request', 'other@example.com', '10.5.0.1')
+  t.equal(status, 429)
+  t.match(headers['retry-after'], /^\d+$/)
+  t.equal(await statusOf(request('/verification/request', email, '10.5.0.1')), 200, 'each is counted by itself')
+  await waitFor('the mail is sent', () => mails.filter(({ to }) => to === email).length === 3)
+  t.notOk(mails.some(({ to }) => to === 'nobody@example.com'))
+})
+
+t.test('a password is changed with the old one; the caller stays signed in', async t => {
+  const email = 'change@example.com'
+  const id = await person(email)
+  const { cookie } = await cookieOf(id)
+  const { cookie: other } = await cookieOf(id)
+  const change = (body: object, headers: object) => post('/password/change', body, headers)
+  const body = { current_password: goodPassword, new_password: newPassword }
+  t.equal(await statusOf(change(body, {})), 401)
+  t.match(await change({ ...body, current_password: 'wrong one' }, { cookie }), {
+    ...{ status: 400, body: { detail: 'Current password is wrong' } },
+  })
+  const changed = await change(body, { cookie })
+  t.equal(changed.status, 200)
+  const [fresh = ''] = changed.headers['set-cookie'] as string[]
+  t.match(fresh, /^__Secure-authjs\.session-token=[\w.-]+; Path=\/; Expires=.*; HttpOnly; SameSite=Lax; Secure$/)
+  t.equal(await statusOf(ask('GET', '/me', { headers: { cookie } })), 401)
+  t.equal(await statusOf(ask('GET', '/me', { headers: { cookie: other } })), 401)
+  t.equal(await statusOf(ask('GET', '/me', { headers: { cookie: fresh.split(';')[0] ?? '' } })), 200)
+  t.equal(await statusOf(login(email, newPassword)), 200)
+  const linked = await post(
+    '/oauth/callback',
+    {
+      ...{ email: 'no-password@example.com', provider: 'github', provider_id: 'np', email_verified: true },
+    },
+    asService,
+  )
+  const session = await cookieOf(Number(linked.body['id']))
+  t.equal(await statusOf(change(body, { cookie: session.cookie })), 400, 'an account without a password')
+})
+
+t.test('wrong current passwords are slowed down too', async t => {
+  const id = await person('guessed@example.com')
+  const { cookie } = await cookieOf(id)
+  const statuses = []
+  for (let at = 0; at < 6; at++) {
+    const body = { current_password: 'wrong one', new_password: newPassword }
+    statuses.push(await statusOf(ask('POST', '/password/change', { body, headers: { cookie }, address: '10.6.0.1' })))
+  }
+  t.strictSame(statuses, [400, 400, 400, 400, 400, 429])
+})
+
+t.test('the profile is read and changed', async t => {
+  const id = await person('me@example.com')
+  const { cookie } = await cookieOf(id)
+  const me = await ask('GET', '/me', { headers: { cookie } })
+  t.match(me, { status: 200, body: { id, email: 'me@example.com', name: null, email_verified: time } })
+  t.notOk('tenant_slug' in me.body)
+  const patch = (body: object) => ask('PATCH', '/me', { body, headers: { cookie } })
+  t.match(await patch({ name: 'Me', image: 'https://example.com/me.png', is_active: false, id: 7 }), {
+    ...{ status: 200, body: { id, name: 'Me', image: 'https://example.com/me.png', is_active: true } },
+  })
+  t.match(await patch({}), { status: 200, body: { name: 'Me' } })
+  t.match(await patch({ image: null }), { status: 200, body: { name: 'Me', image: null } })
+  t.match((await ask('GET', '/me', { headers: { cookie } })).body, { name: 'Me', image: null })
+})
+
+t.test('a new address counts when it is confirmed', async t => {
+  const id = await person('old@example.com')
+  await person('taken@example.com')
+  const { cookie } = await cookieOf(id)
+  const patch = (email: string, current_password: string) =>
+    ask('PATCH', '/me', { body: { email, current_password }, headers: { cookie }, address: '10.7.0.1' })
+  t.equal(await statusOf(patch('new@example.com', 'wrong one')), 400)
+  t.match(await patch('TAKEN@example.com', goodPassword), { status: 409, body: { detail: 'Email already registered' } })
+  t.match(await patch('new@example.com', goodPassword), { status: 200, body: { email: 'old@example.com' } })
+  const token = await tokenIn(/Confirm/, 'new@example.com')
+  await waitFor('the old address is told', () =>
+    mails.some(({ to, subject }) => to === 'old@example.com' && /new e-mail/.test(subject)),
+  )
+  t.equal(await statusOf(login('new@example.com')), 401)
+  t.equal(await statusOf(post('/verification/verify', { token })), 200)
+  t.match(await ask('GET', '/me', { headers: { cookie } }), {
+    body: { email: 'new@example.com', email_verified: time },
+  })
+  t.equal(await statusOf(login('old@example.com')), 401)
+  t.equal(await statusOf(login('new@example.com')), 200)
+})
+
+t.test('an account is deleted for good, by a young session', async t => {
+  const id = await person('leaving@example.com')
+  const { cookie } = await cookieOf(id)
+  const { body } = await post('/token', { email: 'leaving@example.com', password: goodPassword })
+  const authorization = `Bearer ${body['access_token']}`
+  const remove = (headers: Record<string, string>) => ask('DELETE', '/me', { headers })
+  t.equal(await statusOf(remove({ authorization })), 403)
+  clock.ms += 60 * minuteMs + 1
+  t.match(await remove({ cookie }), { status: 403, body: { detail: 'Please sign in again' } })
+  const fresh = await cookieOf(id)
+  t.match(await remove({ cookie: fresh.cookie }), { status: 204, text: '' })
+  for (const headers of [{ cookie }, { cookie: fresh.cookie }])
+    t.equal(await statusOf(ask('GET', '/me', { headers })), 401)
+  t.equal(await statusOf(login('leaving@example.com')), 401)
+  const { rows } = await pool.query('SELECT 1 FROM sessions WHERE account_id = $1', [id])
+  t.equal(rows.length, 0)
+  const operator = await person('operator@example.com')
+  await service.accounts.memory.change(operator, () =>
+    pool.query("UPDATE accounts SET role = 'operator' WHERE id = $1", [operator]),
+  )
+  t.equal(await statusOf(remove({ cookie: (await cookieOf(operator)).cookie })), 409)
+})
+
+t.test('look-ups: anybody for the front end, oneself for the others, and nothing to be learned', async t => {
+  const id = await person('seen@example.com')
+  const other = await person('unseen@example.com')
+  const { cookie } = await cookieOf(id)
+  const get = (path: string, headers: Record<string, string>) => ask('GET', path, { headers })
+  t.equal(await statusOf(get(`/users/${id}`, {})), 401)
+  t.match(await get(`/users/${id}`, { cookie }), { status: 200, body: { id } })
+  t.match(await get('/users/by-email/SEEN%40example.com', { cookie }), { status: 200, body: { id } })
+  const foreign = await get(`/users/${other}`, { cookie })
+  t.equal(foreign.status, 403)
+  for (const path of [
+    '/users/999999',
+    '/users/99999999999999999999',
+    '/users/-1',
+    '/users/by-email/unseen@example.com',
+    '/users/by-email/x',
+  ]) {
+    const answer = await get(path, { cookie })
+    t.strictSame([answer.status, answer.text], [foreign.status, foreign.text], path)
+  }
+  t.match(await get(`/users/${other}`, asService), { status: 200, body: { id: other } })
+  t.match(await get('/users/by-email/unseen@example.com', asService), { status: 200, body: { id: other } })
+  t.match(await get('/users/999999', asService), { status: 404, body: { detail: 'User not found' } })
+  t.equal(await statusOf(get('/users/99999999999999999999', asService)), 404)
+  t.equal(await statusOf(get('/users/by-email/a%00b', asService)), 422)
+  t.equal(await statusOf(get('/users/1', { 'x-service-secret': 'wrong' })), 401)
+})
+
+t.test('a provider signs people in by identity, never by address alone', async t => {
+  const callback = (body: object, headers: object = asService) =>
+    post('/oauth/callback', { provider: 'github', ...body }, headers)
+  const email = 'octo@example.com'
+  t.equal(await statusOf(callback({ email, provider_id: '1' }, {})), 401)
+  t.match(await callback({ email, provider: 'evil', provider_id: '1' }), { status: 403 })
+  const first = await callback({
+    email,
+    provider_account_id: '1',
+    name: 'Octo',
+    email_verified: true,
+    access_token: 'geheim',
+  })
+  t.match(first, { status: 200, body: { email, name: 'Octo', email_verified: time } })
+  t.match(await callback({ email: 'moved@example.com', provider_id: '1' }), {
+    status: 200,
+    body: { id: first.body['id'], email },
+  })
+  const unverified = await person('half@example.com', { isUnverified: true })
+  const refusal = { status: 409 }
+  t.match(
+    await callback({ email: 'half@example.com', provider_id: '2', email_verified: true }),
+    refusal,
+    'ours is not verified',
+  )
+  const verified = await person('full@example.com')
+  t.match(await callback({ email: 'full@example.com', provider_id: '3', email_verified: false }), refusal)
+  t.match(await callback({ email: 'full@example.com', provider_id: '3' }), refusal)
+  t.match(await callback({ email: 'full@example.com', provider_id: '3', email_verified: true }), {
+    status: 200,
+    body: { id: verified },
+  })
+  t.not(verified, unverified)
+  const racers = await Promise.all(
+    Array.from({ length: 8 }, () => callback({ email: 'race@example.com', provider_id: '9' })),
+  )
+  t.ok(racers.every(({ status }) => status === 200 || status === 409))
+  const { rows } = await pool.query("SELECT count(*)::int AS count FROM accounts WHERE email = 'race@example.com'")
+  t.strictSame(rows, [{ count: 1 }])
+  const { rows: tables } = await pool.query('SELECT row_to_json(accounts) AS row FROM accounts')
+  t.notMatch(JSON.stringify(tables), 'geheim')
+})
+
+t.test('every change leaves a row in the audit, without secrets', async t => {
+  const { rows } = await pool.query('SELECT actor, action, subject, details FROM audit ORDER BY id')
+  const actions = new Set(rows.map(({ action }) => action))
+  for (const action of [
+    'account.register',
+    'account.login',
+    'account.link',
+    'account.change',
+    'account.delete',
+    'email.verify',
+    'email.change-request',
+    'password.change',
+    'password.reset',
+  ]) {
+    t.ok(actions.has(action), action)
+  }
+  t.notMatch(JSON.stringify(rows), new RegExp(`${goodPassword}|${newPassword}|@example`))
+})
+
+t.test('no token and no password is stored as it is', async t => {
+  const email = 'stored@example.com'
+  await person(email, { isUnverified: true })
+  const token = await tokenIn(/Confirm/, email)
+  const tables = ['accounts', 'account_tokens', 'mail_outbox', 'sessions', 'audit', 'rate_limits', 'login_failures']
+  for (const table of tables) {
+    const { rows } = await pool.query(`SELECT row_to_json(${table})::text AS row FROM ${table}`)
+    const text = rows.map(({ row }) => row).join('\n')
+    t.notMatch(text, token, table)
+    t.notMatch(text, goodPassword, table)
+  }
+})

@@ -1,0 +1,69 @@
+/** Records in memory: read once, forgotten by a change before its call is answered, and unreadable while in doubt. */
+
+import t from 'tap'
+import { createRecordCache } from '../../auth/record-cache.ts'
+import { OutcomeUnknown } from '../../store/postgres/postgres-errors.ts'
+
+function setUp() {
+  const state = { value: 1, reads: 0, ended: false }
+  const gates: (() => void)[] = []
+  const cache = createRecordCache<string, { value: number }>({
+    recordsMax: 10,
+    async read() {
+      state.reads += 1
+      const { value } = state
+      if (gates.length > 0) await new Promise<void>(resolve => gates.push(resolve))
+      return { value }
+    },
+    hasEnded: async () => state.ended,
+  })
+  return { state, cache, gates }
+}
+
+t.test('a record is read once, and again after a change', async t => {
+  const { state, cache } = setUp()
+  await Promise.all([cache.get('a'), cache.get('a'), cache.get('a')])
+  t.match([await cache.get('a'), state.reads], [{ value: 1 }, 1])
+  const done = await cache.change('a', async () => {
+    state.value = 2
+    return 'done'
+  })
+  t.match([done, await cache.get('a'), state.reads], ['done', { value: 2 }, 2])
+  await t.rejects(
+    cache.change('a', async () => Promise.reject(new Error('no'))),
+    { message: 'no' },
+  )
+  t.match([await cache.get('a'), state.reads], [{ value: 2 }, 3])
+})
+
+t.test('what was read before a change is not kept after it', async t => {
+  const { state, cache, gates } = setUp()
+  gates.push(() => undefined)
+  const old = cache.get('a')
+  await cache.change('a', async () => {
+    state.value = 2
+  })
+  gates.splice(0).forEach(open => {
+    open()
+  })
+  t.match(await old, { value: 1 }, 'its caller asked before the change')
+  t.match(await cache.get('a'), { value: 2 })
+})
+
+t.test('while the outcome of a change is unknown, nobody gets the record', async t => {
+  const { state, cache } = setUp()
+  await cache.get('a')
+  const change = cache.change('a', async () => {
+    throw new OutcomeUnknown('7', new Error('gone'))
+  })
+  await t.rejects(change, { message: /did not confirm/ })
+  await t.rejects(cache.get('a'), { message: /not confirmed/ })
+  await t.rejects(
+    cache.change('a', async () => 1),
+    { message: /not confirmed/ },
+  )
+  t.match(await cache.get('b'), { value: 1 }, 'others are not concerned')
+  state.ended = true
+  state.value = 2
+  t.match(await Promise.all([cache.get('a'), cache.get('a')]), [{ value: 2 }, { value: 2 }])
+})

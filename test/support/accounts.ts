@@ -1,0 +1,192 @@
+/** The account service on a real PostgreSQL, with a clock that the test sets and a mail server that it is itself. */
+
+import { METHODS } from 'node:http'
+import { hash, verify } from '@node-rs/argon2'
+import { type FastifyInstance, fastify, type InjectOptions } from 'fastify'
+import type { AccountService } from '../../api/accounts/account-service.ts'
+import { accountOperations, accountsFamily, accountsPrefix } from '../../api/accounts/accounts.ts'
+import { createFindPrincipal } from '../../api/accounts/kit/credentials.ts'
+import { createOrigins } from '../../api/accounts/kit/origins.ts'
+import type { RouteFamily } from '../../api/http/route-family.ts'
+import { type Accounts, openAccounts } from '../../auth/accounts/accounts.ts'
+import { createPasswords, type Passwords } from '../../auth/accounts/passwords.ts'
+import type { Mail } from '../../auth/mail/templates.ts'
+import { createBearerTokens } from '../../auth/sessions/bearer-tokens.ts'
+import { createSessionCodec, type SessionCodec, type SessionFormat } from '../../auth/sessions/session-codec.ts'
+import { insertSession } from '../../auth/sessions/session-rows.ts'
+import { createSessions, type Sessions } from '../../auth/sessions/sessions.ts'
+import type { Log } from '../../store/log.ts'
+import type { Store } from '../../store/store.ts'
+import { recordingLog, startDatabases, type TestHooks } from './databases.ts'
+import { waitFor } from './wait-for.ts'
+
+export const publicUrl = 'https://barograph.example'
+export const sessionSecret = 'x8Jw2mPq5vN0rT7yB4cL9zK1sH6dF3gA0eU2iO5pQ8w='
+export const serviceSecret = 'service-0123456789abcdef0123456789abcdef0123456789'
+export const goodPassword = 'correct horse battery'
+
+const nowhere = { questdbHttp: 'http://127.0.0.1:9', questdbPg: 'postgresql://127.0.0.1:9/qdb' }
+
+export interface AccountsUnderTest {
+  app: FastifyInstance
+  store: Store
+  accounts: Accounts
+  sessions: Sessions
+  codec: SessionCodec
+  mails: Mail[]
+  warnings: string[]
+  /** How often a password was hashed or verified. */
+  hashings(): number
+  clock: { ms: number }
+  ask(method: string, path: string, options?: AskOptions): Promise<Answer>
+  /** Registers one whose address is verified unless told otherwise. */
+  person(email: string, options?: { isUnverified?: boolean }): Promise<number>
+  /** The Cookie header of a session as the Auth.js host makes it. */
+  cookieOf(id: number): Promise<{ cookie: string; sid: string }>
+  /** The token in the newest mail of this subject. */
+  tokenIn(subject: RegExp, to: string): Promise<string>
+}
+
+interface AskOptions {
+  body?: unknown
+  headers?: Record<string, string>
+  address?: string
+}
+
+interface Answer {
+  status: number
+  headers: Record<string, unknown>
+  text: string
+  body: Record<string, unknown>
+}
+
+export interface Variant {
+  format?: SessionFormat
+  secrets?: string[]
+  refuseUnrevocable?: boolean
+  settings?: Partial<AccountService['settings']>
+}
+
+export async function startAccounts(t: TestHooks, variant: Variant = {}): Promise<AccountsUnderTest> {
+  const { store } = await startDatabases(t, nowhere)
+  return await openVariant(t, store, variant)
+}
+
+/** Another one on the same database. */
+export async function openVariant(t: TestHooks, store: Store, variant: Variant = {}): Promise<AccountsUnderTest> {
+  const clock = { ms: Date.now() }
+  const mails: Mail[] = []
+  let count = 0
+  function counted<Value>(work: Promise<Value>): Promise<Value> {
+    count += 1
+    return work
+  }
+  const passwords = await createPasswords({
+    hash: (password, options) => counted(hash(password, options)),
+    verify: (known, password) => counted(verify(known, password)),
+  })
+  const { log, texts: warnings } = recordingLog('warn')
+  const sendMail = async (mail: Mail) => void mails.push(mail)
+  const parts = { t, store, passwords, log, sendMail, nowMs: () => clock.ms }
+  const { app, accounts, sessions, codec } = await openParts(parts, variant)
+
+  async function ask(method: string, path: string, { body, headers = {}, address }: AskOptions = {}): Promise<Answer> {
+    const isRaw = typeof body === 'string' || Buffer.isBuffer(body)
+    const response = await app.inject({
+      method: method as NonNullable<InjectOptions['method']>,
+      url: `${accountsPrefix}${path}`,
+      headers: { ...(body === undefined || isRaw ? {} : { 'content-type': 'application/json' }), ...headers },
+      ...(body === undefined ? {} : { payload: isRaw ? body : JSON.stringify(body) }),
+      ...(address === undefined ? {} : { remoteAddress: address }),
+    })
+    const text = response.body
+    return {
+      ...{ status: response.statusCode, headers: response.headers, text },
+      body: text === '' ? {} : JSON.parse(text),
+    }
+  }
+
+  async function person(email: string, { isUnverified = false } = {}): Promise<number> {
+    const { status, body, text } = await ask('POST', '/register', { body: { email, password: goodPassword } })
+    if (status !== 201) throw new Error(text)
+    const id = Number(body['id'])
+    if (!isUnverified) {
+      const time = new Date(clock.ms)
+      await accounts.memory.change(id, async () => {
+        await store.postgres.query('UPDATE accounts SET email_verified_at = $2 WHERE id = $1', [id, time])
+      })
+    }
+    return id
+  }
+
+  async function cookieOf(id: number): Promise<{ cookie: string; sid: string }> {
+    const sid = await accounts.memory.change(id, () =>
+      insertSession(store.postgres, {
+        ...{ accountId: id, kind: 'cookie', nowMs: clock.ms, lifetimeMs: sessions.cookieLifetimeMs },
+        ...{ address: '127.0.0.1', userAgent: undefined },
+      }),
+    )
+    const account = await accounts.find(id)
+    if (account === undefined) throw new Error('no such account')
+    const { token } = await sessions.issueCookie(account, { sid, createdMs: clock.ms })
+    return { cookie: `${codec.cookieName}=${token}`, sid }
+  }
+
+  async function tokenIn(subject: RegExp, to: string): Promise<string> {
+    const find = () => mails.findLast(mail => mail.to === to && subject.test(mail.subject))
+    await waitFor('the mail is sent', () => find() !== undefined)
+    return /\?token=([\w-]+)/.exec(find()?.text ?? '')?.[1] ?? ''
+  }
+
+  return {
+    ...{ app, store, accounts, sessions, codec, mails, warnings, clock, ask, person, cookieOf, tokenIn },
+    hashings: () => count,
+  }
+}
+
+interface Surroundings {
+  t: TestHooks
+  store: Store
+  passwords: Passwords
+  log: Log
+  sendMail: (mail: Mail) => Promise<void>
+  nowMs: () => number
+}
+
+async function openParts({ t, store, passwords, log, sendMail, nowMs }: Surroundings, variant: Variant) {
+  const pool = store.postgres
+  const accounts = openAccounts({ pool, nowMs, log, passwords, publicUrl: () => publicUrl, sendMail })
+  t.teardown(() => accounts.close())
+  const { format = 'jwe-v5', secrets = [sessionSecret], refuseUnrevocable = false } = variant
+  const codec = createSessionCodec({ format, secrets, isSecure: true, nowMs })
+  const bearer = createBearerTokens('b'.repeat(64), 1800, nowMs)
+  const sessions = createSessions({ parts: accounts, codec, bearer, log, refuseUnrevocable })
+  const settings = {
+    ...{ providers: ['github'], tokenLifetimeSeconds: 1800, registrationsPerHour: 1000, mailRequestsPerHour: 10 },
+    ...{ deleteWithinMs: 3_600_000 },
+    ...variant.settings,
+  }
+  const operations = accountOperations({ accounts, sessions, codec, settings })
+  const findPrincipal = createFindPrincipal({ sessions, cookieName: codec.cookieName, serviceSecret })
+  const origins = createOrigins(() => [publicUrl, 'https://app.example'])
+  const app = createApp(accountsFamily(operations, { findPrincipal, origins, log }))
+  t.teardown(() => app.close())
+  await app.ready()
+  return { app, accounts, sessions, codec }
+}
+
+/** A server that routes as the real one does. */
+function createApp({ prefix, register }: RouteFamily): FastifyInstance {
+  const app = fastify({ routerOptions: { ignoreTrailingSlash: true, maxParamLength: 768 } })
+  for (const method of METHODS) {
+    if (method !== 'CONNECT' && !app.supportedMethods.includes(method)) app.addHttpMethod(method)
+  }
+  app.register(
+    (scope, _options, done) => {
+      register(scope)
+      done()
+    },
+    { prefix },
+  )
+  return app
+}

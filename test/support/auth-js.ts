@@ -1,0 +1,13 @@
+/** The real Auth.js, as far as cookies go. Its own types bring in those of browsers, which this project does without. */
+
+interface Jwt {
+  encode(options: JwtOptions & { token: Record<string, unknown>; maxAge?: number }): Promise<string>
+  decode(options: JwtOptions & { token: string }): Promise<Record<string, unknown> | null>
+}
+
+interface JwtOptions {
+  secret: string
+  salt: string
+}
+
+export const authJs = (await import(import.meta.resolve('@auth/core/jwt'))) as Jwt
