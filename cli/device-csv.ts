@@ -16,6 +16,14 @@ const truths = new Map([
 ])
 const truth: Cell = cell => truths.get(cell.toLowerCase()) ?? cell
 
+const json: Cell = cell => {
+  try {
+    return JSON.parse(cell)
+  } catch {
+    return cell
+  }
+}
+
 const columns = {
   name: text,
   location_short: text,
@@ -25,6 +33,7 @@ const columns = {
   altitude_m: number,
   expected_interval_s: number,
   owner: text,
+  quality_limits: json,
 } satisfies Record<keyof NewDevice, Cell>
 
 interface Row {

@@ -17,8 +17,9 @@ const devicesPerRequest = 10_000
 
 const help = `
 The header names the columns, in any order; only name is needed:
-  name,location_short,location_desc,log_switch,battery,altitude_m,expected_interval_s,owner
-log_switch and battery are yes or no, or true or false. An empty cell is one that is not set. When a line is wrong, no
+  name,location_short,location_desc,log_switch,battery,altitude_m,expected_interval_s,owner,quality_limits
+log_switch and battery are yes or no, or true or false. quality_limits is JSON, as --limits of devices set takes it. An empty cell is
+one that is not set. When a line is wrong, no
 device is made.
 
 Examples:

@@ -58,7 +58,12 @@ const setHelp = `
 Examples:
   barograph devices set kitchen --location-short Kitchen --altitude 312
   barograph devices set kitchen --no-log          its readings are refused until --log
-  barograph devices set kitchen --name attic      keeps the password and the readings`
+  barograph devices set kitchen --name attic      keeps the password and the readings
+  barograph devices set roof --limits '{"temperature":{"max":60,"spike":null},"pressure":{"flat_hours":12}}'
+                                                  suspect above 60 °C, no test of spikes, flat after 12 hours
+Limits of a metric (temperature, humidity, pressure, battery_voltage, battery_percentage): min, max, spike, rate (the
+largest change in a minute), flat_hours and quantum (the smallest step of the sensor). null switches a test off, what is
+left out is as for all devices, and --limits replaces all limits that were set before.`
 
 function addSet(devices: Command, client: AdminClient, streams: Streams): void {
   addDeviceOptions(devices.command('set').description('change what is known of a device').argument('<name>'))
@@ -155,11 +160,15 @@ function printDevice(streams: Streams, device: DeviceDetails, json: boolean | un
 }
 
 function printFields(streams: Streams, fields: Record<string, unknown>): void {
-  const text = (value: unknown) => (value === null || value === '' ? '-' : String(value))
   printTable(
     streams,
-    Object.entries(fields).map(([field, value]) => [field, text(value)]),
+    Object.entries(fields).map(([field, value]) => [field, fieldText(value)]),
   )
+}
+
+function fieldText(value: unknown): string {
+  if (value === null || value === '') return '-'
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
 function printPassword(streams: Streams, { device, password }: IssuedPassword): void {

@@ -1,12 +1,8 @@
 /**
- * Flat lines: stretches of three hours or more in which the largest and smallest reading differ by less than a limit. A
+ * Flat lines: stretches of some hours or more in which the largest and smallest reading differ by less than a limit. A
  * window slides over the readings with its maxima and minima in two queues, so each reading is looked at a few times
  * only.
  */
-
-const flatMs = 3 * 3_600_000
-/** Two whole blocks of the clock lie in every flat line. */
-const blockMs = flatMs / 3
 
 /**
  * 1 for every reading of such a stretch. Readings (no NaN) are at ascending times; a gap before one and a reading of
@@ -18,9 +14,10 @@ export function flatLines(
   limit: number,
   below: number,
   isGapBefore: Uint8Array,
+  flatMs: number,
 ): Uint8Array {
   const flat = new Uint8Array(values.length)
-  if (!mayBeFlat(timesMs, values, limit, isGapBefore)) return flat
+  if (!mayBeFlat(timesMs, values, limit, isGapBefore, flatMs)) return flat
   const largest = new SlidingExtreme(values, 1)
   const smallest = new SlidingExtreme(values, -1)
   let start = 0
@@ -44,7 +41,15 @@ export function flatLines(
  * False when no two successive blocks together have so little change, as with most sensors: that takes one look at each
  * reading. Times more than a block apart without a gap, between which a block may be empty, are not looked into.
  */
-function mayBeFlat(timesMs: Float64Array, values: Float64Array, limit: number, isGapBefore: Uint8Array): boolean {
+export function mayBeFlat(
+  timesMs: Float64Array,
+  values: Float64Array,
+  limit: number,
+  isGapBefore: Uint8Array,
+  flatMs: number,
+): boolean {
+  // Two whole blocks of the clock lie in every flat line.
+  const blockMs = flatMs / 3
   let [blockBefore, minBefore, maxBefore] = [Number.NaN, Number.NaN, Number.NaN]
   let index = 0
   while (index < values.length) {

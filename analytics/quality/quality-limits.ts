@@ -1,10 +1,11 @@
 /**
- * From where on a reading of each metric is suspect, unless a device is configured otherwise. Ranges are of the world's
- * inhabited places; steps of one minute and changes over 1 to 12 hours are the WMO's (Guide to Instruments and Methods
- * of Observation, quality control of automatic stations). Its flat line of 60 minutes is too eager: pressure was
- * measured to stand still for 2.6 h, and humidity stands for 20 h in fog, so it takes 3 h here, and humidity counts
- * below 95 % only.
+ * From where on a reading of each metric is suspect. Ranges are of the world's inhabited places; steps of one minute and
+ * changes over 1 to 12 hours are the WMO's (Guide to Instruments and Methods of Observation, quality control of automatic
+ * stations). A device may have limits of its own, which hold as they are; the others are raised to what its sensor can
+ * tell (see `checkQuality`).
  */
+
+import { pressureRange } from './pressure-range.ts'
 
 export interface QualityLimits {
   /** Suspect outside [min, max]; null: no such test. */
@@ -15,10 +16,27 @@ export interface QualityLimits {
    * Largest change between two readings, by the time between them: [milliseconds, change], ascending, linear between.
    */
   readonly rate: readonly (readonly [number, number])[]
-  /** Suspect when the spread stays below this for three hours. */
+  /** A line is flat while its spread stays below this; null: no such test. */
   readonly flat: number | null
-  /** Readings from here on are in no flat line. */
+  /** Readings from here on are in no flat line: humidity stands at saturation for hours. */
   readonly flatBelow: number
+  /** How long a flat line is suspect, as configured; null: by the sensor's own runs. */
+  readonly flatMs: number | null
+  /** The smallest step of the sensor as configured; null: by its readings. */
+  readonly quantum: number | null
+  /** Which limits are configured, and hold as they are. */
+  readonly isOwn: { readonly spike: boolean; readonly rate: boolean }
+}
+
+/** Limits of one metric of a device: what is left out is as for all devices, null switches a test or a bound off. */
+export interface MetricSettings {
+  readonly min?: number | null | undefined
+  readonly max?: number | null | undefined
+  readonly spike?: number | null | undefined
+  /** The largest change in a minute; those of hours are changed in proportion. */
+  readonly rate?: number | null | undefined
+  readonly flat_hours?: number | null | undefined
+  readonly quantum?: number | null | undefined
 }
 
 const minuteMs = 60_000
@@ -29,13 +47,65 @@ function changes(perMinute: number, over: readonly number[]): [number, number][]
 }
 const rateHours = [1, 2, 3, 6, 12].map(hours => hours * hourMs)
 
-const none: QualityLimits = { range: null, spike: null, rate: [], flat: null, flatBelow: Number.POSITIVE_INFINITY }
+const none: QualityLimits = {
+  range: null,
+  spike: null,
+  rate: [],
+  flat: null,
+  flatBelow: Number.POSITIVE_INFINITY,
+  flatMs: null,
+  quantum: null,
+  isOwn: { spike: false, rate: false },
+}
 
 /** In °C, %, hPa and V; the battery is bounded by what is stored at all. */
-export const qualityLimits = {
+const usualLimits = {
   temperature: { ...none, range: [-30, 50], spike: 3, rate: changes(3, [4, 7, 9, 15, 25]), flat: 0.1 },
   humidity: { ...none, spike: 15, rate: changes(15, []), flat: 1, flatBelow: 95 },
-  pressure: { ...none, range: [870, 1085], spike: 1, rate: changes(0.5, [3, 6, 9, 18, 36]), flat: 0.1 },
+  pressure: { ...none, spike: 1, rate: changes(0.5, [3, 6, 9, 18, 36]), flat: 0.1 },
   battery_voltage: none,
   battery_percentage: none,
 } satisfies Record<string, QualityLimits>
+
+type LimitedMetric = keyof typeof usualLimits
+
+/** `altitudeM` null: unknown. */
+export function qualityLimits(
+  metric: LimitedMetric,
+  altitudeM: number | null,
+  settings: MetricSettings = {},
+): QualityLimits {
+  const usual: QualityLimits = usualLimits[metric]
+  const range = metric === 'pressure' ? pressureRange(altitudeM) : usual.range
+  const { min, max, spike, rate, flat_hours, quantum } = settings
+  return {
+    ...usual,
+    range: rangeOf(range, min, max),
+    spike: spike === undefined ? usual.spike : spike,
+    rate: rate === undefined ? usual.rate : ratesOf(usual.rate, rate),
+    flat: flat_hours === null ? null : usual.flat,
+    flatMs: (flat_hours ?? null) === null ? null : (flat_hours as number) * hourMs,
+    quantum: quantum ?? null,
+    isOwn: { spike: spike !== undefined, rate: rate !== undefined },
+  }
+}
+
+function rangeOf(
+  usual: QualityLimits['range'],
+  min: number | null | undefined,
+  max: number | null | undefined,
+): QualityLimits['range'] {
+  const [usualMin, usualMax] = usual ?? [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
+  const least = min === undefined ? usualMin : (min ?? Number.NEGATIVE_INFINITY)
+  const most = max === undefined ? usualMax : (max ?? Number.POSITIVE_INFINITY)
+  return least === Number.NEGATIVE_INFINITY && most === Number.POSITIVE_INFINITY ? null : [least, most]
+}
+
+/** A metric without limits of its own for hours is limited within a minute alone. */
+function ratesOf(usual: QualityLimits['rate'], perMinute: number | null): QualityLimits['rate'] {
+  if (perMinute === null) return []
+  const [first] = usual
+  return first === undefined
+    ? changes(perMinute, [])
+    : usual.map(([ms, change]) => [ms, (change * perMinute) / first[1]])
+}

@@ -2,13 +2,16 @@
  * Flags for readings that a person should look at: outside the usual range, a spike, a jump, a flat line. A suspect
  * reading is shown and counted, and stays in every statistic. The flags are QARTOD's (U.S. IOOS): 1 good, 3 suspect,
  * 9 missing. What would be 4, fail, was refused at the door, and the test of that range makes every other reading 1.
+ *
+ * The limits are raised to what is usual for the sensor, see `sensorLimits`.
  */
 
-import { presentOf } from '../present.ts'
+import { presentOf, type Samples } from '../present.ts'
 import type { GapThresholds } from '../reliability/cadence.ts'
 import { gapMarks } from '../reliability/gap-marks.ts'
 import { flatLines } from './flat-line.ts'
 import type { QualityLimits } from './quality-limits.ts'
+import { rounding, type SensorLimits, sensorLimits, spikeSize } from './sensor-limits.ts'
 
 export const flagGood = 1
 export const flagSuspect = 3
@@ -20,6 +23,10 @@ interface QualityCounts {
   readonly missing: number
   /** Readings that each test finds suspect; one reading may be in several. */
   readonly tests: { readonly range: number; readonly spike: number; readonly rate: number; readonly flat: number }
+  /** The sensor's smallest step; null when no step is seen often. */
+  readonly quantum: number | null
+  /** From which length on a flat line is suspect; null: there is no such test, or too few runs to tell what is usual. */
+  readonly flat_hours: number | null
 }
 
 export interface Quality {
@@ -33,8 +40,8 @@ const spikeBit = 2
 const rateBit = 4
 const flatBit = 8
 
-/** Decimal readings are not exact in binary: 20.4 − 20.3 is less than 0.1 by some 1e-15. */
-const rounding = 1e-9
+const hourMs = 3_600_000
+
 /**
  * The largest interval of a rate is stretched by half, so that a minute's jitter does not switch the test on and off.
  */
@@ -52,28 +59,31 @@ export function checkQuality(
   gaps: GapThresholds,
 ): Quality {
   const present = presentOf(timesMs, values)
-  const marks = marksOf(present.timesMs, present.values, limits, gaps)
+  const isGapBefore = gapMarks(present.timesMs, gaps)
+  const known = sensorLimits(present, limits, isGapBefore)
+  const marks = marksOf(present, known, isGapBefore)
   const flags = new Uint8Array(values.length).fill(flagMissing)
   for (let index = 0, place = 0; index < values.length; index++) {
     if (!Number.isNaN(values[index] as number)) flags[index] = marks[place++] === 0 ? flagGood : flagSuspect
   }
-  return { flags, counts: countMarks(marks, values.length) }
+  const quantum = known.quantum === 0 ? null : known.quantum
+  const flat_hours = known.flat === null || known.flatMs === null ? null : known.flatMs / hourMs
+  return { flags, counts: { ...countMarks(marks, values.length), quantum, flat_hours } }
 }
 
 /** One bit a test that finds the reading suspect. */
-function marksOf(times: Float64Array, values: Float64Array, limits: QualityLimits, gaps: GapThresholds): Uint8Array {
+function marksOf({ timesMs: times, values }: Samples, limits: SensorLimits, isGapBefore: Uint8Array): Uint8Array {
   const marks = new Uint8Array(values.length)
-  const isGapBefore = gapMarks(times, gaps)
   if (limits.range !== null) markRange(values, limits.range, marks)
   if (limits.spike !== null) markSpikes(values, limits.spike, isGapBefore, marks)
-  if (limits.rate.length > 0) markRates(times, values, limits.rate, marks)
-  if (limits.flat === null) return marks
-  const flat = flatLines(times, values, limits.flat - rounding, limits.flatBelow, isGapBefore)
+  if (limits.rate.length > 0) markRates(times, values, limits, isGapBefore, marks)
+  if (limits.flat === null || limits.flatMs === null) return marks
+  const flat = flatLines(times, values, limits.flat - rounding, limits.flatBelow, isGapBefore, limits.flatMs)
   for (let index = 0; index < marks.length; index++) if (flat[index] === 1) (marks[index] as number) |= flatBit
   return marks
 }
 
-function countMarks(marks: Uint8Array, readings: number): QualityCounts {
+function countMarks(marks: Uint8Array, readings: number): Omit<QualityCounts, 'quantum' | 'flat_hours'> {
   let range = 0
   let spike = 0
   let rate = 0
@@ -103,22 +113,26 @@ function markRange(values: Float64Array, [min, max]: readonly [number, number], 
   }
 }
 
-/** |xᵢ − (xᵢ₋₁ + xᵢ₊₁)/2|, of the signed mean: one without its sign is wrong below 0 °C. */
 function markSpikes(values: Float64Array, limit: number, isGapBefore: Uint8Array, marks: Uint8Array): void {
   for (let index = 1; index < values.length - 1; index++) {
     if (isGapBefore[index] === 1 || isGapBefore[index + 1] === 1) continue
-    const middle = ((values[index - 1] as number) + (values[index + 1] as number)) / 2
-    if (Math.abs((values[index] as number) - middle) > limit + rounding) (marks[index] as number) |= spikeBit
+    if (spikeSize(values, index) > limit + rounding) (marks[index] as number) |= spikeBit
   }
 }
 
 /** The later of two successive readings is marked. */
-function markRates(times: Float64Array, values: Float64Array, rate: QualityLimits['rate'], marks: Uint8Array): void {
+function markRates(
+  times: Float64Array,
+  values: Float64Array,
+  { rate, usualChange }: SensorLimits,
+  isGapBefore: Uint8Array,
+  marks: Uint8Array,
+): void {
   const changeMin = changeMax(rate, 0)
   for (let index = 1; index < values.length; index++) {
     const change = Math.abs((values[index] as number) - (values[index - 1] as number))
     // In a longer time more may change, so that what a minute allows, as nearly always, needs no look at the interval.
-    if (change <= changeMin + rounding) continue
+    if (change <= changeMin + rounding || (change <= usualChange && isGapBefore[index] === 0)) continue
     const intervalMs = (times[index] as number) - (times[index - 1] as number)
     if (change > changeMax(rate, intervalMs) + rounding) (marks[index] as number) |= rateBit
   }

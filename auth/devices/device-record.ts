@@ -1,6 +1,6 @@
 /** One device in memory: its settings as everybody reads them, and its credential, which nothing hands out. */
 
-import type { Device, DeviceDetails } from './device.ts'
+import type { Device, DeviceDetails, QualityLimits } from './device.ts'
 import { digestEquals, packDigest, unpackDigest } from './password.ts'
 
 /** A record as PostgreSQL keeps it; times in epoch milliseconds. */
@@ -15,6 +15,7 @@ export interface DeviceRow {
   altitude_m: number | null
   expected_interval_s: number | null
   owner: string | null
+  quality_limits: QualityLimits | null
   createdMs: number
   lastSeenMs: number | null
   current: Buffer
@@ -36,6 +37,7 @@ export class DeviceRecord implements Device {
   altitude_m: number | null = null
   expected_interval_s: number | null = null
   owner: string | null = null
+  quality_limits: QualityLimits | null = null
   /** 0 for a device that has never been seen. */
   lastSeenMs: number
   /** True while `lastSeenMs` is newer than what PostgreSQL knows. */
@@ -68,6 +70,7 @@ export class DeviceRecord implements Device {
     this.altitude_m = row.altitude_m
     this.expected_interval_s = row.expected_interval_s
     this.owner = row.owner
+    this.quality_limits = row.quality_limits
     this.removed = row.removed
     this.authSeq = row.authSeq
     const next = row.next === null ? null : packDigest(row.next)
@@ -99,11 +102,11 @@ export class DeviceRecord implements Device {
 
   details(nowMs: number): DeviceDetails {
     const { number, name, symbol, location_short, location_desc, log_switch, battery } = this
-    const { altitude_m, expected_interval_s, owner, lastSeenMs } = this
+    const { altitude_m, expected_interval_s, owner, quality_limits, lastSeenMs } = this
     const rotating = this.#next !== null && nowMs < this.#graceEndsMs
     return {
       ...{ number, name, symbol, location_short, location_desc, log_switch, battery },
-      ...{ altitude_m, expected_interval_s, owner },
+      ...{ altitude_m, expected_interval_s, owner, quality_limits },
       created_at: new Date(this.#createdMs).toISOString(),
       last_seen: lastSeenMs === 0 ? null : new Date(lastSeenMs).toISOString(),
       credential: rotating ? 'rotating' : 'current',

@@ -5,29 +5,41 @@
 
 import type pg from 'pg'
 import type { Transaction } from '../../store/postgres/transaction.ts'
-import { type DeviceChange, type NewDevice, slugOf } from './device.ts'
+import { type DeviceChange, type NewDevice, type QualityLimits, slugOf } from './device.ts'
 import type { DeviceRow } from './device-record.ts'
 
 type Database = Pick<pg.Pool, 'query'>
 
 const columns = `number, name, symbol, location_short, location_desc, log_switch, battery, altitude_m,
-  expected_interval_s, owner, date_part('epoch', created_at) * 1000,
+  expected_interval_s, owner, quality_limits, date_part('epoch', created_at) * 1000,
   date_part('epoch', last_seen) * 1000, credential_current, credential_next,
   date_part('epoch', grace_ends_at) * 1000, auth_seq::float8, removed_at IS NOT NULL`
 
 type Values = [
   ...[number: number, name: string, symbol: string, locationShort: string, locationDesc: string],
   ...[logSwitch: boolean, battery: boolean, altitudeM: number | null, intervalS: number | null, owner: string | null],
+  ...[qualityLimits: QualityLimits | null],
   ...[createdMs: number, lastSeenMs: number | null, current: Buffer, next: Buffer | null, graceEndsMs: number | null],
   ...[authSeq: number, removed: boolean],
 ]
 
 function rowOf(values: Values): DeviceRow {
   const [number, name, symbol, location_short, location_desc, log_switch, battery, altitude_m, ...rest] = values
-  const [expected_interval_s, owner, createdMs, lastSeenMs, current, next, graceEndsMs, authSeq, removed] = rest
+  const [
+    expected_interval_s,
+    owner,
+    quality_limits,
+    createdMs,
+    lastSeenMs,
+    current,
+    next,
+    graceEndsMs,
+    authSeq,
+    removed,
+  ] = rest
   return {
     ...{ number, name, symbol, location_short, location_desc, log_switch, battery, altitude_m, expected_interval_s },
-    ...{ owner, current, next, authSeq, removed },
+    ...{ owner, quality_limits, current, next, authSeq, removed },
     createdMs: Math.round(createdMs),
     lastSeenMs: wholeMs(lastSeenMs),
     graceEndsMs: wholeMs(graceEndsMs),
@@ -84,12 +96,12 @@ export function insertDevices(
   const text = `
     WITH added AS (
       INSERT INTO devices (name, slug, location_short, location_desc, log_switch, battery, altitude_m,
-        expected_interval_s, owner, credential_current, created_at, auth_seq)
+        expected_interval_s, owner, quality_limits, credential_current, created_at, auth_seq)
       SELECT name, slug, location_short, location_desc, log_switch, battery, altitude_m, expected_interval_s, owner,
-        digest, to_timestamp($11::float8 / 1000), nextval('auth_seq')
+        quality_limits, digest, to_timestamp($11::float8 / 1000), nextval('auth_seq')
       FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bool[], $6::bool[], $7::float8[], $8::int[],
-        $9::text[], $10::bytea[]) WITH ORDINALITY AS given (name, slug, location_short, location_desc, log_switch,
-        battery, altitude_m, expected_interval_s, owner, digest, place)
+        $9::text[], $10::bytea[], $13::jsonb[]) WITH ORDINALITY AS given (name, slug, location_short, location_desc, log_switch,
+        battery, altitude_m, expected_interval_s, owner, digest, quality_limits, place)
       ORDER BY place
       RETURNING *
     ), audited AS (
@@ -109,6 +121,7 @@ export function insertDevices(
     issues.map(issue => issue.digest),
     nowMs,
     by,
+    column(device => (device.quality_limits === null ? null : JSON.stringify(device.quality_limits))),
   ])
 }
 
@@ -141,7 +154,7 @@ async function update(
 
 const changeable = [
   ...(['name', 'location_short', 'location_desc', 'log_switch', 'battery', 'altitude_m'] as const),
-  ...(['expected_interval_s', 'owner'] as const),
+  ...(['expected_interval_s', 'owner', 'quality_limits'] as const),
 ] satisfies (keyof DeviceChange)[]
 
 export function updateSettings(database: Transaction, number: number, change: DeviceChange, by: string) {

@@ -42,6 +42,39 @@ export const DeviceName = z
       .refine(value => value !== '.' && value !== '..', 'must not be "." or ".."'),
   )
 
+const limit = z.number().min(-1e6).max(1e6).nullable()
+const size = z.number().positive().max(1e6).nullable()
+
+/** From where on a reading of a metric is suspect; what is left out is as for all devices, null switches it off. */
+const MetricLimits = z
+  .strictObject({
+    /** Bounds of the usual range. */
+    min: limit,
+    max: limit,
+    /** The largest distance from the mean of the readings before and after. */
+    spike: size,
+    /** The largest change in a minute; those of hours are changed in proportion. */
+    rate: size,
+    /** How long a flat line is suspect; without it by the sensor's own runs. */
+    flat_hours: size,
+    /** The sensor's smallest step; without it by its readings. */
+    quantum: size,
+  })
+  .partial()
+  .refine(({ min, max }) => (min ?? -Infinity) < (max ?? Infinity), { path: ['min'], message: 'must be less than max' })
+
+/** The metrics by name: what `store/tables.ts` calls them. */
+export const QualityLimits = z
+  .strictObject({
+    temperature: MetricLimits,
+    humidity: MetricLimits,
+    pressure: MetricLimits,
+    battery_voltage: MetricLimits,
+    battery_percentage: MetricLimits,
+  })
+  .partial()
+export type QualityLimits = z.infer<typeof QualityLimits>
+
 /** What an administrator may set. */
 const settings = {
   location_short: text(128),
@@ -51,6 +84,7 @@ const settings = {
   altitude_m: z.number().min(-500).max(10_000).nullable(),
   expected_interval_s: z.int().min(1).max(31_622_400).nullable(),
   owner: text(254).nullable(),
+  quality_limits: QualityLimits.nullable(),
 }
 
 /** Makes a device. An unknown field is refused, since a typing error would otherwise pass as a default. */
@@ -63,6 +97,7 @@ export const NewDevice = z.strictObject({
   altitude_m: settings.altitude_m.default(null),
   expected_interval_s: settings.expected_interval_s.default(null),
   owner: settings.owner.default(null),
+  quality_limits: settings.quality_limits.default(null),
 })
 export type NewDevice = z.infer<typeof NewDevice>
 

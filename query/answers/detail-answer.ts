@@ -1,12 +1,11 @@
 /** One device closely: every reading of the last 24 hours, or as many as a picture needs, and 30 days by the hour. */
 
 import { checkQuality, flagSuspect } from '../../analytics/quality/quality.ts'
-import { qualityLimits } from '../../analytics/quality/quality-limits.ts'
 import type { GapThresholds } from '../../analytics/reliability/cadence.ts'
 import { downsample } from '../../analytics/summary/downsample.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { type Metric, metrics } from '../../store/tables.ts'
-import type { AnalysedDevice } from '../analysed-device.ts'
+import { type AnalysedDevice, deviceLimits } from '../analysed-device.ts'
 import type { HourlySeries, Series } from '../series.ts'
 import { answerContext, memberTexts, objectText } from './answer-text.ts'
 import { deviceCadence } from './device-cadence.ts'
@@ -20,7 +19,7 @@ export const detailPointsMin = 4
 export const detailPointsMax = 20_000
 
 export interface DetailInput {
-  readonly device: Pick<AnalysedDevice, 'name' | 'expected_interval_s'>
+  readonly device: Pick<AnalysedDevice, 'name' | 'expected_interval_s' | 'altitude_m' | 'quality_limits'>
   /** As `detailWindows` has it. */
   readonly series: Series
   /** Times of readings before those, as `earlierTimes` gives them. */
@@ -57,7 +56,7 @@ function rawText(input: DetailInput): string {
   let stepMaxMs = 0
   let downsampled = false
   for (const metric of metrics) {
-    const kept = points === undefined ? undefined : keep(series, metric, points, stretches)
+    const kept = points === undefined ? undefined : keep(input, metric, points, stretches)
     texts[metric] = pointsText(input, series.timesMs, series.values[metric], kept?.places)
     stepMaxMs = Math.max(stepMaxMs, kept?.stepMaxMs ?? 0)
     downsampled ||= kept?.downsampled ?? false
@@ -81,9 +80,10 @@ function longestThreshold(stretches: GapThresholds, sinceMs: number): number | n
 }
 
 /** Suspect readings stay: a picture without them would hide what is wrong. */
-function keep({ timesMs, values }: Series, metric: Metric, points: number, gaps: GapThresholds): Kept {
+function keep({ device, series }: DetailInput, metric: Metric, points: number, gaps: GapThresholds): Kept {
+  const { timesMs, values } = series
   const column = values[metric]
-  const { flags, counts } = checkQuality(timesMs, column, qualityLimits[metric], gaps)
+  const { flags, counts } = checkQuality(timesMs, column, deviceLimits(device, metric), gaps)
   const flagged = flags.map(flag => (flag === flagSuspect ? 1 : 0))
   const { indices, stepMaxMs } = downsample({ timesMs, values: column, points, gaps, flagged })
   return { places: indices, stepMaxMs, downsampled: indices.length < counts.good + counts.suspect }

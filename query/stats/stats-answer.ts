@@ -100,6 +100,6 @@ function tailOf(device: AnalysedDevice, window: StatsWindow) {
     seasonality: seasonalityPart(window),
     aggregates: aggregatesPart(window),
     derived: derivedPart(window, device.altitude_m),
-    quality: qualityPart(window),
+    quality: qualityPart(window, device),
   }
 }

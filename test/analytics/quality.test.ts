@@ -5,9 +5,10 @@ import fc from 'fast-check'
 import { test } from 'tap'
 import { flatLines } from '../../analytics/quality/flat-line.ts'
 import { checkQuality, flagGood, flagMissing, flagSuspect, type Quality } from '../../analytics/quality/quality.ts'
-import { type QualityLimits, qualityLimits } from '../../analytics/quality/quality-limits.ts'
+import { type MetricSettings, qualityLimits } from '../../analytics/quality/quality-limits.ts'
 import type { GapThresholds } from '../../analytics/reliability/cadence.ts'
 import { gapMarks } from '../../analytics/reliability/gap-marks.ts'
+import { uniform } from './series.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
@@ -18,14 +19,19 @@ function above(longestMs: number): GapThresholds {
   return [{ fromMs: Number.NEGATIVE_INFINITY, gapMs: longestMs }]
 }
 
-type Metric = keyof typeof qualityLimits
+type Metric = Parameters<typeof qualityLimits>[0]
 
 /** Readings every minute unless told otherwise; null is missing. */
-function check(metric: Metric, values: readonly (number | null)[], stepMs = minuteMs): Quality {
+function check(
+  metric: Metric,
+  values: readonly (number | null)[],
+  stepMs = minuteMs,
+  settings: MetricSettings = {},
+): Quality {
   return checkQuality(
     Float64Array.from(values, (_, index) => index * stepMs),
     Float64Array.from(values, value => value ?? Number.NaN),
-    qualityLimits[metric],
+    qualityLimits(metric, 0, settings),
     above((gapMs * stepMs) / minuteMs),
   )
 }
@@ -37,7 +43,8 @@ function suspects({ flags }: Quality): number[] {
 test('ordinary readings are good, missing ones missing, and the battery is not judged', async t => {
   const { flags, counts } = check('temperature', [20, 20.5, null, 21])
   t.strictSame([...flags], [flagGood, flagGood, flagMissing, flagGood])
-  t.strictSame(counts, { good: 3, suspect: 0, missing: 1, tests: { range: 0, spike: 0, rate: 0, flat: 0 } })
+  const tests = { range: 0, spike: 0, rate: 0, flat: 0 }
+  t.strictSame(counts, { good: 3, suspect: 0, missing: 1, tests, quantum: null, flat_hours: 3 })
   t.equal(check('battery_voltage', [4, 0, 100]).counts.good, 3)
   t.strictSame([...check('pressure', []).flags], [])
   t.equal(check('pressure', [null, null]).counts.missing, 2)
@@ -90,7 +97,8 @@ test('rate: the later of two readings is suspect, by the time between them', asy
 })
 
 test('flat: three hours of one value, every reading of the run from its start', async t => {
-  const flat = (metric: Metric, values: (number | null)[]) => suspects(check(metric, values, hourMs / 2))
+  const flat = (metric: Metric, values: (number | null)[]) =>
+    suspects(check(metric, values, hourMs / 2, { flat_hours: 3 }))
   t.strictSame(flat('temperature', [19, 20, 20, 20, 20, 20, 20, 20, 21]), [1, 2, 3, 4, 5, 6, 7])
   t.strictSame(flat('temperature', [19, 20, 20, 20, 20, 20, 20, 21]), [], 'two hours and a half')
   t.strictSame(flat('temperature', [20.3, 20.4, 20.3, 20.4, 20.3, 20.4, 20.3, 20.4]), [], 'a tenth is a change')
@@ -106,13 +114,94 @@ test('flat: three hours of one value, every reading of the run from its start', 
 test('a reading in several tests is one suspect', async t => {
   const { flags, counts } = check('temperature', [20, 80, 20])
   t.strictSame([...flags], [flagGood, flagSuspect, flagSuspect], 'the way down is a rate too')
-  t.strictSame(counts, { good: 1, suspect: 2, missing: 0, tests: { range: 1, spike: 1, rate: 2, flat: 0 } })
+  t.match(counts, { good: 1, suspect: 2, missing: 0, tests: { range: 1, spike: 1, rate: 2, flat: 0 } })
 })
 
-test('a device may have its own limits', async t => {
-  const limits: QualityLimits = { ...qualityLimits.temperature, range: [-80, -10], flat: null }
-  const { counts } = checkQuality(Float64Array.of(0, hourMs), Float64Array.of(-40, -5), limits, above(gapMs))
-  t.match(counts, { good: 1, tests: { range: 1 } })
+test('a device may have limits of its own, which hold as they are', async t => {
+  const own = (settings: MetricSettings, values: readonly number[], metric: Metric = 'temperature') =>
+    check(metric, values, hourMs, settings).counts.tests
+  t.match(own({ min: -80, max: -10 }, [-40, -5]), { range: 1 })
+  t.match(own({ min: null }, [-60, 60]), { range: 1 }, 'one bound switched off, the other as for all')
+  t.match(own({ spike: 0.4 }, [20, 20.5, 20]), { spike: 1 })
+  t.match(own({ spike: null }, [20, 30, 20]), { spike: 0, rate: 2 })
+  t.match(own({ rate: 6 }, [20, 27.9, 20]), { rate: 0 }, 'twice as much in a minute is twice as much in an hour')
+  t.match(own({ rate: null }, [20, 40]), { rate: 0 })
+  t.match(own({ max: 4 }, [3.9, 4.1], 'battery_voltage'), { range: 1 })
+  const still = new Array<number>(13).fill(20)
+  t.strictSame(
+    [12, 12.1, null].map(flat_hours => own({ flat_hours }, still).flat),
+    [13, 0, 0],
+  )
+  t.equal(check('temperature', still, hourMs, { flat_hours: null }).counts.flat_hours, null)
+  const steps = Array.from({ length: 40 }, (_, index) => 1000 + Math.floor(index / 2))
+  t.match(check('pressure', steps, minuteMs).counts, { quantum: 1, tests: { rate: 0 } })
+  t.match(check('pressure', steps, minuteMs, { quantum: 0.1 }).counts, { quantum: 0.1, tests: { rate: 19 } })
+  t.match(check('pressure', steps, minuteMs, { rate: 0.5 }).counts.tests, { rate: 19 }, 'not raised to the step')
+})
+
+test('one step of a coarse sensor is no jump and no spike, two are', async t => {
+  const next = uniform(5)
+  const steps = (size: number) => Array.from({ length: 500 }, () => 1000 + (next() < 0.02 ? size : 0))
+  const { quantum, tests } = check('pressure', steps(1)).counts
+  t.match({ quantum, tests }, { quantum: 1, tests: { spike: 0, rate: 0 } }, 'a limit of 0.5 in a minute and of 1')
+  const two = steps(1)
+  two[100] = 1002
+  t.match(check('pressure', two).counts.tests, { spike: 1 })
+  t.equal(check('temperature', steps(20)).counts.quantum, null, 'a step larger than a spike is no resolution')
+})
+
+test('a pressure is judged by the altitude of its station', async t => {
+  const range = (altitudeM: number | null) => qualityLimits('pressure', altitudeM).range?.map(Math.round)
+  t.strictSame(range(0), [870, 1085])
+  t.strictSame(range(2317), [656, 818], 'Alamosa')
+  t.strictSame(range(5100), [458, 571])
+  t.strictSame(range(null), [458, 1141], 'of an unknown altitude everything from the highest town to the lowest')
+})
+
+/** Half-hourly values: runs of one value of these many readings each, and what is special at the end. */
+function runs(lengths: readonly number[], last: number): number[] {
+  return [...lengths, last].flatMap((length, index) => new Array<number>(length).fill(20 + (index % 7)))
+}
+
+test('a flat line is one that is unusually long for the sensor', async t => {
+  const next = uniform(8)
+  const quick = Array.from({ length: 200 }, () => 1 + Math.floor(2 * next()))
+  const slow = Array.from({ length: 200 }, () => 1 + Math.floor(-12 * Math.log(1 - next())))
+  const found = (lengths: readonly number[], last: number) => {
+    const { tests, flat_hours } = check('temperature', runs(lengths, last), hourMs / 2, {
+      spike: null,
+      rate: null,
+    }).counts
+    return { flat: tests.flat, hours: flat_hours ?? 0 }
+  }
+  t.match(found(quick, 48), { flat: 48, hours: 3 }, 'a day, where an hour is usual')
+  const { flat, hours } = found(slow, 24)
+  t.equal(flat, 0, 'half a day is usual where runs of six hours are')
+  t.ok(hours > 50 && hours < 120, `${hours} h: twice 6 h · ln 1000`)
+  t.equal(found(slow, 400).flat, 400, 'what broke is found, and does not set the limit')
+  t.match(found(slow.slice(0, 30), 1), { flat: 0 })
+  t.match(
+    check('temperature', new Array<number>(500).fill(20), hourMs).counts,
+    { suspect: 0, flat_hours: null },
+    'constant',
+  )
+})
+
+test('changes that are usual for a sensor are none to look at, wild ones are', async t => {
+  const next = uniform(9)
+  // Of an exponential size, with 2.2 °C in the mean: 16 % exceed the 4 °C an hour of flat land.
+  let value = 0
+  const hours = Array.from({ length: 1000 }, () => {
+    const change = -2.2 * Math.log(1 - next())
+    value += value > 0 ? -change : change
+    return value
+  })
+  const usual = check('temperature', hours, hourMs).counts.tests
+  t.ok(usual.rate < 10 && usual.spike < 10, JSON.stringify(usual))
+  const wild = hours.map((hour, index) => (index % 50 === 25 ? hour + 40 : hour))
+  t.ok(check('temperature', wild, hourMs).counts.tests.spike >= 20)
+  const after = check('temperature', [...hours, null, null, null, (hours.at(-1) as number) + 12], hourMs).counts.tests
+  t.equal(after.rate, usual.rate + 1, 'across a gap the limit is that of the time between: 11 °C in four hours')
 })
 
 test('flat lines are all stretches of three hours, as a slow search finds them', async () => {
@@ -137,7 +226,7 @@ test('flat lines are all stretches of three hours, as a slow search finds them',
           if (isWhole && isFlat && isLong) expected.fill(1, from, to + 1)
         }
       }
-      assert.deepEqual(flatLines(times, values, limit, below, gapMarks(times, above(gapMs))), expected)
+      assert.deepEqual(flatLines(times, values, limit, below, gapMarks(times, above(gapMs)), 3 * hourMs), expected)
     }),
     { numRuns: 1000 },
   )

@@ -85,18 +85,26 @@ t.test('a device is added, shown, changed and removed', async t => {
     status: 200,
     body: {
       ...{ name: 'kitchen', symbol: /^kitchen-\d+$/, location_short: '', location_desc: '', log_switch: true },
-      ...{ battery: false, altitude_m: null, expected_interval_s: null, owner: null, created_at: time },
+      ...{
+        battery: false,
+        altitude_m: null,
+        expected_interval_s: null,
+        owner: null,
+        quality_limits: null,
+        created_at: time,
+      },
       ...{ last_seen: null, credential: 'current', old_password_until: null },
     },
   })
   const change = { location_short: 'K', location_desc: 'under the stairs', log_switch: false, battery: true }
-  const more = { altitude_m: 312.5, expected_interval_s: 60, owner: 'anna' }
+  const quality_limits = { temperature: { min: -40, max: null }, pressure: { flat_hours: 12 } }
+  const more = { altitude_m: 312.5, expected_interval_s: 60, owner: 'anna', quality_limits }
   const changed = await ask('PATCH', '/devices/kitchen', { ...change, ...more })
   t.match(changed, { status: 200, body: { name: 'kitchen', ...change, ...more } })
   t.strictSame((await ask('GET', '/devices/kitchen')).body, changed.body)
-  t.match(await ask('PATCH', '/devices/kitchen', { name: 'attic', altitude_m: null }), {
+  t.match(await ask('PATCH', '/devices/kitchen', { name: 'attic', altitude_m: null, quality_limits: null }), {
     status: 200,
-    body: { name: 'attic', altitude_m: null, symbol: (shown.body as { symbol: string }).symbol },
+    body: { name: 'attic', altitude_m: null, quality_limits: null, symbol: (shown.body as { symbol: string }).symbol },
   })
   t.match(await ask('GET', '/devices/kitchen'), problem(404, 'device unknown'))
   t.match(await ask('DELETE', '/devices/attic'), { status: 204, body: undefined })
@@ -144,6 +152,10 @@ t.test('what is wrong with a device is told field by field', async t => {
   await told({ name: 'a', locaton_short: 'x' }, [{ path: '', message: /locaton_short/ }])
   await told({ name: 'a', expected_interval_s: 1.5 }, [{ path: 'expected_interval_s' }])
   await told({ name: 'a', altitude_m: 1e9 }, [{ path: 'altitude_m' }])
+  const limits = (quality_limits: object, path: string) => told({ name: 'a', quality_limits }, [{ path }])
+  await limits({ pressure: { min: 900, max: 800 } }, 'quality_limits.pressure.min')
+  await limits({ temperature: { spike: -1 } }, 'quality_limits.temperature.spike')
+  await limits({ rain: { max: 1 } }, 'quality_limits')
   await told(null, [{ path: '' }])
   await told('"kitchen"', [{ path: '' }])
   await told([], [{ path: '', message: 'must hold at least one device' }])

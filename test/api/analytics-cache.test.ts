@@ -23,6 +23,7 @@ const about = {
   altitude_m: null,
   expected_interval_s: null as number | null,
   owner: null,
+  quality_limits: null,
 }
 const minuteMs = 60_000
 const paths = ['stats_data', 'detail_data', 'daily_summary', 'past_window_data'].map(name => `/${name}/Porch`)

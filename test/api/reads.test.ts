@@ -18,7 +18,14 @@ const questdb = await startQuestdb(t)
 const gate = await openGate(t, questdb.address.pg)
 const query = queryAt(t, gate.address, '2025-06-01T12:00:30Z')
 
-const about = { log_switch: true, battery: false, altitude_m: null, expected_interval_s: null, owner: null }
+const about = {
+  log_switch: true,
+  battery: false,
+  altitude_m: null,
+  expected_interval_s: null,
+  owner: null,
+  quality_limits: null,
+}
 const names = ['Kitchen', 'Attic', 'a,b', 'Küche/Nord & "Süd" 100%', 'ж'.repeat(64)]
 const devices = [
   ...names.map(name => ({ ...makeDevice(name, 'upstairs'), ...about, location_desc: `where ${name} is` })),

@@ -91,6 +91,7 @@ t.test('a restart keeps everything', async t => {
     altitude_m: 12.5,
     expected_interval_s: 60,
     owner: 'o',
+    quality_limits: { pressure: { min: 700, spike: null } },
   })
   valueIn(await first.add([roof], 'test'))
   const rotated = valueIn(await first.rotate('kitchen', false, 'test'))

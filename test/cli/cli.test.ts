@@ -53,6 +53,14 @@ t.test('a device is changed by what is said, and by nothing else', async t => {
   t.match(await json('devices set roof --log --no-battery --altitude none --location-short Roof'), {
     ...{ name: 'roof', log_switch: true, battery: false, altitude_m: null, location_short: 'Roof', owner: 'anna' },
   })
+  const limits = { temperature: { max: 60 }, pressure: { spike: null } }
+  t.match(await json(`devices set roof --limits ${JSON.stringify(limits)}`), { quality_limits: limits, name: 'roof' })
+  t.match(await run('devices set roof --limits {'), { status: 2, stderr: /It should be JSON such as/ })
+  t.match(await run('devices set roof --limits {"rain":{}}'), { status: 1, stderr: /quality_limits/ })
+  t.match(await run('devices show roof'), {
+    stdout: /^quality_limits +\{"temperature":\{"max":60\},"pressure":\{"spike":null\}\}$/m,
+  })
+  t.match(await json('devices set roof --limits none'), { quality_limits: null })
   t.match(await json('devices set roof --name attic'), { name: 'attic', location_short: 'Roof' })
   t.match(await run('devices set attic --name roof --no-log'), { status: 0, stdout: /^name +roof$/m })
 })

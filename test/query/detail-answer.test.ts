@@ -47,7 +47,7 @@ function detail(readings: readonly Reading[], more: More = {}): DetailAnswer {
   const { every = 60, earlier = [], ...given } = more
   return JSON.parse(
     buildDetail({
-      device: { name: 'roof', expected_interval_s: every },
+      device: { name: 'roof', expected_interval_s: every, altitude_m: null, quality_limits: null },
       series: seriesOf(readings),
       hourly: hourlyOf([...earlier, ...readings]),
       earlierMs: Float64Array.from(earlier, ([timeMs]) => timeMs),

@@ -122,6 +122,18 @@ test('more readings than are wanted are too large', async t => {
   }
 })
 
+test('the newest times of a device are read newest first and given in order, no more than asked', async t => {
+  const source = sourceAt(t)
+  const at = (row: number) => firstUs + row * 1_000_000
+  const times = async (afterUs: number, throughUs: number, countMax: number) => {
+    const found = await source.newestTimes({ symbol: 'long-1', afterUs, throughUs, countMax }, never)
+    return [...found].map(timeMs => Math.round((timeMs * 1000 - firstUs) / 1_000_000))
+  }
+  t.strictSame(await times(0, at(100), 3), [98, 99, 100])
+  t.strictSame(await times(at(98), at(100), 3), [99, 100], 'open at its beginning, closed at its end')
+  t.strictSame(await times(0, at(-1), 3), [])
+})
+
 test('the newest reading is the last one up to a moment', async t => {
   const source = sourceAt(t)
   const newest = (symbol: string, throughUs: number) => source.newestUs(symbol, throughUs, never)

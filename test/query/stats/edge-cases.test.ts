@@ -78,7 +78,8 @@ const noAggregate = {
   p95: null,
 }
 
-const noQuality = { good: 0, suspect: 0, missing: 0, tests: { range: 0, spike: 0, rate: 0, flat: 0 } }
+const noTests = { range: 0, spike: 0, rate: 0, flat: 0 }
+const noQuality = { good: 0, suspect: 0, missing: 0, tests: noTests, quantum: null, flat_hours: null }
 
 test('a device without a reading: every key, and nothing in it', async t => {
   const { reliability, units, ...rest } = ask({ series: seriesOf([], {}), nowMs: startMs })
@@ -158,7 +159,7 @@ test('one reading: an age and its own values, no interval and no rate', async t 
   t.strictSame(found.aggregates.temperature, { count: 1, ...aggregate })
   t.equal(found.aggregates.dew_point.count, 1)
   t.ok(near(found.derived.absolute_humidity, 8.621414941, 1e-9))
-  t.strictSame(found.quality.temperature, { ...noQuality, good: 1 })
+  t.strictSame(found.quality.temperature, { ...noQuality, good: 1, flat_hours: 3 })
   t.strictSame(found.quality.pressure, { ...noQuality, missing: 1 })
 })
 

@@ -21,6 +21,7 @@ const device: AnalysedDevice = {
   log_switch: true,
   altitude_m: null,
   expected_interval_s: null,
+  quality_limits: null,
 }
 
 type Columns = Partial<Record<Metric, (timeMs: number, place: number) => number>>

@@ -1,0 +1,96 @@
+/**
+ * The limits that a sensor's own readings allow for. One step of a coarse sensor is no jump, a difference that is usual
+ * for it is none either, and a flat line is one that is unusually long for it: at least three hours, as the WMO's 60 minutes
+ * are too eager; pressure was measured to stand still for 2.6 h.
+ */
+
+import type { Samples } from '../present.ts'
+import { mayBeFlat } from './flat-line.ts'
+import type { QualityLimits } from './quality-limits.ts'
+import { quantumOf } from './quantum.ts'
+import { unusualRunMs } from './usual-runs.ts'
+import { usualSize } from './usual-size.ts'
+
+/** A limit is at least so many of the smallest steps. */
+const limitQuanta = 1.5
+/** No flat line is shorter. */
+const flatMinMs = 3 * 3_600_000
+/** Decimal readings are not exact in binary: 20.4 − 20.3 is less than 0.1 by some 1e-15. */
+export const rounding = 1e-9
+
+export interface SensorLimits extends QualityLimits {
+  /** The sensor's smallest step, 0 while it is unknown. */
+  readonly quantum: number
+  /** Between neighbours this change is usual, whatever the limit. */
+  readonly usualChange: number
+  /** From which length on a flat line is suspect; null: none is. */
+  readonly flatMs: number | null
+}
+
+/** Of present samples. A configured limit holds as it is. */
+export function sensorLimits(samples: Samples, limits: QualityLimits, isGapBefore: Uint8Array): SensorLimits {
+  const { values } = samples
+  const quantum = sensorQuantum(values, limits)
+  const least = limitQuanta * quantum
+  const { spike, rate, isOwn } = limits
+  const atLeast = rate.map(([ms, change]): [number, number] => [ms, Math.max(change, least)])
+  return {
+    ...limits,
+    quantum,
+    spike:
+      spike === null || isOwn.spike ? spike : largerIfUsual(Math.max(spike, least), spikeSizes(values, isGapBefore)),
+    rate: isOwn.rate ? rate : atLeast,
+    usualChange: isOwn.rate ? 0 : largerIfUsual(atLeast[0]?.[1] ?? 0, changeSizes(values, isGapBefore)),
+    flatMs: flatMsOf(samples, limits, isGapBefore),
+  }
+}
+
+/** Steps larger than a spike are changes and no resolution. */
+function sensorQuantum(values: Float64Array, { quantum, spike }: QualityLimits): number {
+  if (quantum !== null) return quantum
+  const found = quantumOf(values)
+  // As decimal as the sensor: 20.4 − 20.3 is 0.0999…
+  return found <= (spike ?? Number.POSITIVE_INFINITY) ? Number(found.toPrecision(6)) : 0
+}
+
+/** What is usual is looked at only where something exceeds the limit. */
+function largerIfUsual(limit: number, sizes: Float64Array): number {
+  const isExceeded = sizes.some(size => size > limit + rounding)
+  return isExceeded ? Math.max(limit, usualSize(sizes)) : limit
+}
+
+function changeSizes(values: Float64Array, isGapBefore: Uint8Array): Float64Array {
+  const sizes = new Float64Array(values.length)
+  let count = 0
+  for (let index = 1; index < values.length; index++) {
+    if (isGapBefore[index] === 1) continue
+    sizes[count++] = Math.abs((values[index] as number) - (values[index - 1] as number))
+  }
+  return sizes.subarray(0, count)
+}
+
+function spikeSizes(values: Float64Array, isGapBefore: Uint8Array): Float64Array {
+  const sizes = new Float64Array(values.length)
+  let count = 0
+  for (let index = 1; index < values.length - 1; index++) {
+    if (isGapBefore[index] === 1 || isGapBefore[index + 1] === 1) continue
+    sizes[count++] = spikeSize(values, index)
+  }
+  return sizes.subarray(0, count)
+}
+
+/** |xᵢ − (xᵢ₋₁ + xᵢ₊₁)/2|, of the signed mean: one without its sign is wrong below 0 °C. */
+export function spikeSize(values: Float64Array, index: number): number {
+  return Math.abs((values[index] as number) - ((values[index - 1] as number) + (values[index + 1] as number)) / 2)
+}
+
+function flatMsOf({ timesMs, values }: Samples, limits: QualityLimits, isGapBefore: Uint8Array): number | null {
+  const { flat, flatBelow, flatMs } = limits
+  if (flat === null || flatMs !== null) return flatMs
+  if (values.length === 0) return null
+  const limit = flat - rounding
+  // Most sensors never stand still for three hours, and need no look at all their runs.
+  if (!mayBeFlat(timesMs, values, limit, isGapBefore, flatMinMs)) return flatMinMs
+  const unusualMs = unusualRunMs(timesMs, values, limit, flatBelow, isGapBefore)
+  return unusualMs === null ? null : Math.max(flatMinMs, unusualMs)
+}

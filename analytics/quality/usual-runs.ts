@@ -1,0 +1,60 @@
+/**
+ * For how long a sensor usually stands still: a sensor of coarse steps, or one in a cellar, does for hours where another
+ * one is broken. A run is a stretch of readings whose spread stays below a limit, from its first to its last reading, and
+ * readings that stand alone are runs of length 0.
+ *
+ * The runs' 99.9 % quantile is extrapolated from their 90 % and 99 % quantiles (50 and 90 % where runs are few) with an
+ * exponential tail, as where a change is as likely at any time: each tenth of the probability adds the same length. So a
+ * broken sensor's run, which is one of many, does not set the limit that it is to be found by, as it would be the
+ * quantile itself. Twice that is suspect, as the tails of real stations are heavier: among 8,760 hours of three
+ * metrics at two stations, the longest run of each is 1.1 to 1.9 times the extrapolated quantile.
+ */
+
+import { quantilesInPlace } from '../summary/quantile.ts'
+
+/** So many runs tell a usual length, and so many its upper hundredth. */
+const runsMin = 10
+const manyRuns = 100
+const usualTimes = 2
+
+/** Null with fewer than ten runs, of which nobody can say what is usual. Arguments as of `flatLines`. */
+export function unusualRunMs(
+  timesMs: Float64Array,
+  values: Float64Array,
+  limit: number,
+  below: number,
+  isGapBefore: Uint8Array,
+): number | null {
+  const lengths = runLengths(timesMs, values, limit, below, isGapBefore)
+  if (lengths.length < runsMin) return null
+  const [q50, q90, q99] = quantilesInPlace(lengths, [0.5, 0.9, 0.99]) as [number, number, number]
+  const usualMs = lengths.length < manyRuns ? q90 + (2 * (q90 - q50)) / Math.log10(5) : q90 + 2 * (q99 - q90)
+  return usualTimes * usualMs
+}
+
+/** Each run begins where the one before it ends. */
+function runLengths(
+  timesMs: Float64Array,
+  values: Float64Array,
+  limit: number,
+  below: number,
+  isGapBefore: Uint8Array,
+): Float64Array {
+  const lengths = new Float64Array(values.length)
+  let count = 0
+  let start = 0
+  let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  for (let index = 0; index <= values.length; index++) {
+    const value = values[index] ?? Number.POSITIVE_INFINITY
+    const isWithin = Math.max(max, value) - Math.min(min, value) < limit
+    if (index > start && !(isWithin && value < below && isGapBefore[index] === 0)) {
+      if ((values[start] as number) < below)
+        lengths[count++] = (timesMs[index - 1] as number) - (timesMs[start] as number)
+      start = index
+      ;[min, max] = [value, value]
+    }
+    min = Math.min(min, value)
+    max = Math.max(max, value)
+  }
+  return lengths.subarray(0, count)
+}
