@@ -1,5 +1,5 @@
 /**
- * Asks QuestDB what it has applied, so that the journal may forget it, and notices when it has lost what it had taken.
+ * Reads from QuestDB what it has applied, so that the journal may remove it, and notices when it has lost rows.
  */
 
 import type { Log } from '../../store/log.ts'
@@ -39,7 +39,7 @@ const pauseMs = 1000
 export class ApplyPoller {
   readonly #options: ApplyPollerOptions
   readonly #suspension: SuspensionWatch
-  #watchedAtMs = Number.NEGATIVE_INFINITY
+  #polledAtMs = Number.NEGATIVE_INFINITY
   /** More is applied than was forgotten. */
   #isTrimDue = false
 
@@ -53,37 +53,37 @@ export class ApplyPoller {
     return this.#suspension.suspended
   }
 
-  /** Asks once, if there is something to learn, and forgets what may be forgotten. */
-  async settle(): Promise<void> {
+  /** Queries once, if there is something to learn, and removes what may be removed. */
+  async poll(): Promise<void> {
     const { applyTracker } = this.#options
     const sent = this.#options.sent()
     if (sent === undefined) return
     const { live, backfill } = applyTracker.applied
     const isIdle = sent.live === live && sent.backfill === backfill
-    if (!isIdle || this.#isWatchDue()) {
+    if (!isIdle || this.#isPollDue()) {
       applyTracker.mark(sent)
-      await this.#ask(isIdle)
+      await this.#query(isIdle)
     }
     await this.#trim()
   }
 
-  async #ask(isIdle: boolean): Promise<void> {
+  async #query(isIdle: boolean): Promise<void> {
     const { table, connection, commitMode, issues, sleeper, timing } = this.#options
     try {
       // In this order: what is applied then was applied in this mode.
       const isSynced = await commitMode.ask(issues.wasUnavailable)
       const state = await readTableState(connection, table)
-      this.#watchedAtMs = timing.monotonicMs()
+      this.#polledAtMs = timing.monotonicMs()
       if (isIdle) issues.note(undefined)
       await this.#suspension.observe(state)
-      this.#learn(state, isSynced)
+      this.#observe(state, isSynced)
     } catch (error) {
       issues.noteUnavailable(error instanceof Error ? error.message : String(error))
       await sleeper.sleep(pauseMs)
     }
   }
 
-  #learn(state: TableState, isSynced: boolean): void {
+  #observe(state: TableState, isSynced: boolean): void {
     const { applyTracker, commitMode, issues, onLost } = this.#options
     const mayHaveLost = this.#mayHaveLost(isSynced)
     commitMode.set(isSynced)
@@ -116,9 +116,9 @@ export class ApplyPoller {
   }
 
   /** A QuestDB that does not sync may lose what it had applied, even while there is nothing to send. */
-  #isWatchDue(): boolean {
+  #isPollDue(): boolean {
     const { commitMode, timing } = this.#options
-    return !commitMode.isSynced && timing.monotonicMs() - this.#watchedAtMs >= watchMs
+    return !commitMode.isSynced && timing.monotonicMs() - this.#polledAtMs >= watchMs
   }
 
   /** One that syncs now and did not before has been away, seen or not. */

@@ -1,5 +1,8 @@
 /** What a lane sends at a time: its rows go out in one or more requests. */
 
+/** Some ten thousand rows: so many do not wait for more. */
+export const bytesWorthSending = 700 * 1024
+
 export interface Batch {
   bytes: Uint8Array
   view: DataView

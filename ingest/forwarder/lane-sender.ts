@@ -1,0 +1,80 @@
+/** Sends the batches of both lanes and keeps how far each of them is. */
+
+import { bug } from '../bug.ts'
+import type { Chunk } from '../journal/segment-reader.ts'
+import type { ApplyTracker, Lane, Progress } from './apply-tracker.ts'
+import type { Batch } from './batch.ts'
+import type { Delivery } from './delivery.ts'
+import type { Sleeper } from './sleeper.ts'
+
+export interface LaneSenderOptions {
+  delivery: Delivery
+  applyTracker: ApplyTracker
+  sleeper: Sleeper
+  /** Where both lanes begin. */
+  from: Progress
+  /** Resolves when no request of the process before this one can be in flight any more; undefined when none was left. */
+  awaitPredecessor: (() => Promise<void>) | undefined
+}
+
+/** A range of the journal that a lane has finished: its groups, and where the lane goes on. */
+export type LaneRange = Pick<Chunk, 'groups' | 'next'>
+
+const stuckMs = 1000
+
+export class LaneSender {
+  readonly #options: LaneSenderOptions
+  readonly #sent: Progress
+  #predecessorGone: Promise<void> | undefined
+  #unsentSinceUs: number | undefined
+
+  constructor(options: LaneSenderOptions) {
+    this.#options = options
+    this.#sent = { ...options.from }
+  }
+
+  get sent(): Readonly<Progress> {
+    return this.#sent
+  }
+
+  /** Receipt time of the oldest rows that are being sent. */
+  get unsentSinceUs(): number | undefined {
+    return this.#unsentSinceUs
+  }
+
+  /** False when the batch was not taken as a whole: it is to be planned again. */
+  async send(lane: Lane, batch: Batch, receiptUs: number | undefined): Promise<boolean> {
+    if (batch.parts.length === 0) return true
+    const { applyTracker, delivery, sleeper } = this.#options
+    this.#unsentSinceUs ??= receiptUs
+    if (batch.hasClientTimes) await this.#awaitPredecessor()
+    applyTracker.sending(lane, batch.oldestUs)
+    const outcome = await delivery.deliver(batch)
+    if (outcome === 'stuck') await sleeper.sleep(stuckMs)
+    if (outcome !== 'sent') return false
+    applyTracker.sent(lane, receiptUs)
+    this.#unsentSinceUs = undefined
+    for (const series of batch.series) applyTracker.markDirty(series)
+    return true
+  }
+
+  /** The lane has sent all of the range that is its own. */
+  advance(lane: Lane, { groups, next }: LaneRange): void {
+    const last = groups.at(-1)
+    if (next < this.#sent[lane]) throw bug(`the ${lane} lane is at ${this.#sent[lane]} and goes on to ${next}`)
+    this.#sent[lane] = next
+    if (last !== undefined) this.#sent[`${lane}Ordinal`] = last.firstOrdinal + last.recordCount
+  }
+
+  /** Both lanes go back to this position. */
+  rewind(position: number, ordinal: number): void {
+    Object.assign(this.#sent, { live: position, backfill: position, liveOrdinal: ordinal, backfillOrdinal: ordinal })
+  }
+
+  /** An older value that the process before this one has in flight must not come after a newer one. */
+  async #awaitPredecessor(): Promise<void> {
+    if (this.#options.awaitPredecessor === undefined) return
+    this.#predecessorGone ??= this.#options.awaitPredecessor()
+    await this.#predecessorGone
+  }
+}

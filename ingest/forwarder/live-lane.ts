@@ -1,0 +1,119 @@
+/** The live lane: rows go to QuestDB as they come in, batch after batch. The next one is prepared while one is in flight. */
+
+import type { Disk } from '../journal/disk.ts'
+import { oldestReceiptUs } from '../journal/group.ts'
+import type { RecordLayout } from '../journal/record.ts'
+import type { Erased } from '../journal/tombstones.ts'
+import type { Timing } from '../timing.ts'
+import { bytesWorthSending } from './batch.ts'
+import type { FileRetry } from './file-retry.ts'
+import type { LaneBarrier } from './lane-barrier.ts'
+import type { LaneSender } from './lane-sender.ts'
+import { type LiveBatch, LiveBatches } from './live-batches.ts'
+import type { Retention } from './retention.ts'
+import type { Sleeper } from './sleeper.ts'
+
+export interface LiveLaneOptions {
+  disk: Disk
+  layout: RecordLayout
+  connectionCount: number
+  erased: Erased
+  /** Under steady load a batch begins at most this often, unless a large one is waiting. */
+  paceMs: number
+  durableEnd: () => number
+  sender: LaneSender
+  barrier: LaneBarrier
+  retry: FileRetry
+  retention: Retention
+  sleeper: Sleeper
+  timing: Timing
+}
+
+const idleMs = 40
+
+export class LiveLane {
+  readonly #options: LiveLaneOptions
+  readonly #batches: LiveBatches
+  /** The batch behind the one in flight, if it is prepared. */
+  #next: LiveBatch | undefined
+  #batchAtMs = Number.NEGATIVE_INFINITY
+  /** Receipt time of the last group that was sent. */
+  #receiptUs = Number.NEGATIVE_INFINITY
+
+  constructor(options: LiveLaneOptions) {
+    const { disk, layout, connectionCount, erased } = options
+    this.#options = options
+    this.#batches = new LiveBatches(disk, layout, connectionCount, erased)
+  }
+
+  /** Until the forwarder stops. */
+  async run(): Promise<void> {
+    const { barrier, retry, sender, sleeper } = this.#options
+    while (!sleeper.stopped) {
+      await barrier.pass()
+      const current = this.#next ?? (await retry.attempt('live', () => this.#prepareDue()))
+      this.#next = undefined
+      if (current === undefined) {
+        await sleeper.sleep(idleMs)
+        continue
+      }
+      if (current.waitsForBackfill && sender.sent.backfill < sender.sent.live) {
+        this.#next = current
+        await sleeper.sleep(idleMs)
+        continue
+      }
+      const sending = this.#send(current)
+      this.#next = await retry.attempt('live', () => this.#prepareNext(current))
+      if (!(await sending)) this.dropPrepared()
+    }
+  }
+
+  /** The prepared batch may stand elsewhere or hold erased rows. QuestDB may know none of its symbols. */
+  dropPrepared(): void {
+    this.#next = undefined
+    this.#batches.forgetSymbols()
+  }
+
+  close(): void {
+    this.#batches.close()
+  }
+
+  async #send({ chunk, batch, receiptUs }: LiveBatch): Promise<boolean> {
+    const { retention, retry, sender, timing } = this.#options
+    const { live, backfill } = sender.sent
+    this.#batchAtMs = timing.monotonicMs()
+    if (!(await retry.untilDone('quarantine', () => retention.quarantine(chunk)))) return false
+    if (!(await sender.send('live', batch, oldestReceiptUs(chunk.groups)))) return false
+    const hasBackfill = chunk.groups.some(group => group.backfillCount > 0)
+    // Nothing for the other lane in here: it need not read it.
+    if (!hasBackfill && backfill === live && sender.sent.backfill === live) sender.advance('backfill', chunk)
+    sender.advance('live', chunk)
+    this.#receiptUs = receiptUs
+    return true
+  }
+
+  #prepareDue(): LiveBatch | undefined {
+    const { live } = this.#options.sender.sent
+    const end = this.#options.durableEnd()
+    return this.#isDue(end - live) ? this.#batches.read(live, end, this.#receiptUs) : undefined
+  }
+
+  /** While a batch is in flight the next is prepared, if it is a large one; a small one waits for more. */
+  async #prepareNext({ chunk, receiptUs }: LiveBatch): Promise<LiveBatch | undefined> {
+    const end = this.#options.durableEnd()
+    if (end - chunk.next < bytesWorthSending) return undefined
+    // The requests are handed to their sockets before the processor is taken for the next rows.
+    await new Promise(resolve => setImmediate(resolve))
+    return this.#batches.read(chunk.next, end, receiptUs)
+  }
+
+  /**
+   * A commit in sync mode costs QuestDB two dozen syncs, and the journal's own sync waits behind them. So under steady
+   * load few rows wait a little for more; after a pause, and for a backlog, a batch begins at once.
+   */
+  #isDue(bytes: number): boolean {
+    const { timing, paceMs } = this.#options
+    if (bytes === 0) return false
+    return bytes >= bytesWorthSending || timing.monotonicMs() - this.#batchAtMs >= paceMs
+  }
+}
