@@ -13,7 +13,7 @@ export function createErasures(
   journal: Pick<Journal<never, never>, 'endSeries'>,
   command: (message: ForwarderCommand) => void,
 ): Erasures {
-  /** What each call under way waits for; erase jobs run one after the other, so they are few. */
+  /** Resolvers of the pending calls; erase jobs run one after the other, so they are few. */
   const waiting = new Map<number, () => void>()
   let nextId = 0
   return {

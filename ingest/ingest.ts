@@ -1,4 +1,4 @@
-/** The door of this folder: readings in, on disk when it says so, and on their way to QuestDB. */
+/** The entry point of this folder: takes readings, makes them durable, and forwards them to QuestDB. */
 
 import type { Log } from '../store/log.ts'
 import type { ForwarderStatus } from './forwarder/forwarder-status.ts'

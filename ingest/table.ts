@@ -18,7 +18,7 @@ export interface TableDescription {
   /** Further symbol columns. */
   readonly labels: readonly string[]
   readonly columns: readonly Column[]
-  /** Tells its records from those of other tables. */
+  /** Distinguishes its records from those of other tables. */
   readonly recordKind: number
   /** The longest symbols of a row, all together, as line protocol writes them. */
   readonly symbolBytesMax: number

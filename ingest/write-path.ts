@@ -59,16 +59,16 @@ export interface WritePath<Series, Values extends Timed> {
   revision(seriesNumber: number): number
   /**
    * The time of the oldest row that was sent since this transaction of QuestDB's table, microseconds; Infinity when there
-   * is none. Never ask for an earlier transaction again.
+   * is none. Transactions must be passed in ascending order.
    */
   oldestSentSince(txn: number): number
   /** Begins to forward: QuestDB is there, and we know whether it syncs what it applies. */
   startForwarding(questdb: QuestdbHttp, appliedIsSynced: boolean): void
-  /** Calls it whenever QuestDB may have lost what it had applied, and the journal is sent again. */
+  /** Calls the listener whenever QuestDB may have lost what it had applied, and the journal is sent again. */
   onLost(listener: (reason: string) => void): void
   /**
    * From now on no row of these series goes to QuestDB, whatever is sent again and over any restart. They must have been
-   * removed. Resolves when that is on the disk and no request is under way: with the position in the journal that all of
+   * removed. Resolves when that is on the disk and no request is in flight, with the position in the journal that all of
    * their rows stand before. Rejects while the journal takes nothing.
    */
   erase(seriesNumbers: readonly number[]): Promise<number>
@@ -163,7 +163,7 @@ export function openWritePath<Series, Values extends Timed>(
   }
 }
 
-/** Asked for before it ends, so that it is also known when the thread has died long before the close. */
+/** Registered early, for the thread may die long before the close. */
 function exitOf(thread: Worker): Promise<unknown> {
   return new Promise(resolve => thread.once('exit', resolve))
 }

@@ -1,4 +1,4 @@
-/** Reads a chunk of whole lines: rows that passed the check, and a verdict for each line that did not. */
+/** Reads a chunk of whole lines: rows that passed the check, and a reject for each line that did not. */
 
 import type { Fields } from '../field-names.ts'
 import type { ReadingCheck } from '../reading.ts'

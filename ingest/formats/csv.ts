@@ -1,7 +1,7 @@
 /**
  * CSV: a header that names the columns, in any order, and one reading a line. Cells are separated by commas, semicolons
  * or tabs, as the header has it. Where that is no comma, a number may have a comma for its point: spreadsheets write
- * so in half of the world.
+ * so in many countries.
  */
 
 import { parse } from 'csv-parse/sync'

@@ -32,7 +32,7 @@ export interface ApplyPollerOptions {
   log: Log
 }
 
-/** No QuestDB is gone and back within this time. */
+/** QuestDB does not restart within this time. */
 const watchMs = 1000
 const pauseMs = 1000
 
@@ -40,7 +40,7 @@ export class ApplyPoller {
   readonly #options: ApplyPollerOptions
   readonly #suspension: SuspensionWatch
   #polledAtMs = Number.NEGATIVE_INFINITY
-  /** More is applied than was forgotten. */
+  /** More is applied than was removed. */
   #isTrimDue = false
 
   constructor(options: ApplyPollerOptions) {
@@ -71,7 +71,7 @@ export class ApplyPoller {
     const { table, connection, commitMode, issues, sleeper, timing } = this.#options
     try {
       // In this order: what is applied then was applied in this mode.
-      const isSynced = await commitMode.ask(issues.wasUnavailable)
+      const isSynced = await commitMode.query(issues.wasUnavailable)
       const state = await readTableState(connection, table)
       this.#polledAtMs = timing.monotonicMs()
       if (isIdle) issues.note(undefined)
@@ -104,7 +104,7 @@ export class ApplyPoller {
     // What was applied is to be sent again.
     if (this.#options.sent() === undefined) return
     try {
-      if (this.#isTrimDue) retention.forget(applyTracker.position)
+      if (this.#isTrimDue) retention.trim(applyTracker.position)
       else retention.saveCheckpointIfDue(applyTracker.position)
       this.#isTrimDue = false
       issues.noteFile('trim', undefined)

@@ -1,7 +1,7 @@
 /**
- * What may be forgotten. QuestDB's 204 means that rows are sequenced; they are safe and visible only when its writer has
- * applied that transaction. So positions that were sent are tied to the sequencer's transaction at that moment, and count
- * as applied when the writer has reached it.
+ * What may be removed from the journal. QuestDB's 204 means that rows are sequenced; they are safe and visible
+ * only when its writer has applied that transaction. So positions that were sent are tied to the sequencer's transaction at
+ * that moment, and count as applied when the writer has reached it.
  */
 
 import { bug } from '../bug.ts'
@@ -22,7 +22,7 @@ export type Lane = 'live' | 'backfill'
 /** What was sent at one moment. */
 interface Mark {
   progress: Progress
-  /** The sequencer's transaction in the first state that was asked for after that moment; undefined before. */
+  /** The sequencer's transaction in the first state that was queried after that moment; undefined before. */
   txn: number | undefined
   dirty: DirtySet
   sinceUs: number | undefined
@@ -84,8 +84,8 @@ export class ApplyTracker {
   }
 
   /**
-   * Marks what the lanes have sent, to be called before the table's state is asked for: what is taken while the question is
-   * on its way is not known to be in the answer. One mark stands at a time.
+   * Marks what the lanes have sent, to be called before the table's state is queried: what is taken while the query is
+   * in flight is not known to be in the answer. There is one mark at a time.
    */
   mark(sent: Progress): void {
     const { live, backfill } = this.#applied

@@ -1,6 +1,6 @@
 /**
- * Whether QuestDB has on its disk what it has applied. A given one may come back in another mode, so it is asked again and
- * again while the answer matters.
+ * Whether QuestDB has on its disk what it has applied. An external one may restart in another mode, so it is queried
+ * again and again while the answer matters.
  */
 
 import type { Log } from '../../store/log.ts'
@@ -15,38 +15,38 @@ export interface CommitModeOptions {
   log: Log
 }
 
-/** No QuestDB is gone and back within this time. */
-const askEveryMs = 1000
+/** QuestDB does not restart within this time. */
+const queryEveryMs = 1000
 const sql = "SELECT value FROM (SHOW PARAMETERS) WHERE property_path = 'cairo.commit.mode'"
 
 export class CommitMode {
   readonly #options: CommitModeOptions
   #isSynced: boolean
-  #askedAtMs = Number.NEGATIVE_INFINITY
+  #queriedAtMs = Number.NEGATIVE_INFINITY
 
   constructor(options: CommitModeOptions) {
     this.#options = options
     this.#isSynced = options.isSynced
   }
 
-  /** As it was last set. */
+  /** The mode that is in effect. */
   get isSynced(): boolean {
     return this.#isSynced
   }
 
-  /** As it is now; throws when QuestDB does not answer. What was asked a moment ago counts, unless it may have been away since. */
-  async ask(mayHaveBeenAway: boolean): Promise<boolean> {
+  /** As it is now; throws when QuestDB does not answer. A recent answer is reused, unless QuestDB may have restarted since. */
+  async query(mayHaveRestarted: boolean): Promise<boolean> {
     const { connection, timing } = this.#options
-    if (!mayHaveBeenAway && timing.monotonicMs() - this.#askedAtMs < askEveryMs) return this.#isSynced
+    if (!mayHaveRestarted && timing.monotonicMs() - this.#queriedAtMs < queryEveryMs) return this.#isSynced
     const [row] = await connection.query(sql)
     return row?.[0] === 'sync'
   }
 
-  /** From here on it counts. */
+  /** Takes effect now. */
   set(isSynced: boolean): void {
-    this.#askedAtMs = this.#options.timing.monotonicMs()
+    this.#queriedAtMs = this.#options.timing.monotonicMs()
     if (isSynced === this.#isSynced) return
     this.#isSynced = isSynced
-    this.#options.log.warn({ isSynced }, 'QuestDB has come back in another commit mode')
+    this.#options.log.warn({ isSynced }, 'QuestDB has another commit mode now')
   }
 }

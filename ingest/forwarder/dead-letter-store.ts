@@ -1,4 +1,4 @@
-/** Where the forwarder puts what QuestDB refuses, up to a bound. */
+/** Keeps the rows that QuestDB refuses, up to a bound. */
 
 import type { Log } from '../../store/log.ts'
 import type { Disk } from '../journal/disk.ts'
@@ -29,12 +29,12 @@ export class DeadLetterStore {
     return this.#count
   }
 
-  /** Somebody else has changed what is in it. */
+  /** The directory was changed from outside. */
   recount(): void {
     this.#count = countDeadLetters(this.#options.disk)
   }
 
-  /** Puts the record at the offset aside, durably; false when it cannot be, and has to be sent again. */
+  /** Adds the record at the offset, durably; false when it cannot, and the record has to be sent again. */
   put(batch: Batch, offset: number, reason: string): boolean {
     const { table, disk, nowMs, log, issues } = this.#options
     if (this.#count >= deadLettersMax) {

@@ -1,5 +1,5 @@
 /**
- * Rows that QuestDB refuses for themselves. Each is a small file beside the journal, with its reason, named after
+ * Rows that QuestDB refuses as invalid. Each is a small file beside the journal, with its reason, named after
  * its position in the journal: a replay that meets it again writes the same file again.
  */
 
@@ -12,7 +12,7 @@ import type { TableDescription } from '../table.ts'
 export interface DeadLetter {
   /** Position of the record in the journal. */
   id: number
-  /** When it was put aside, ISO 8601. */
+  /** When it was refused, ISO 8601. */
   at: string
   reason: string
   /** The symbols of the row, with blanks between them. */
@@ -31,7 +31,7 @@ const filesAtOnce = 100
 const letterName = /^dead-\d{16}\.json$/
 const nameOf = (id: number) => `dead-${String(id).padStart(16, '0')}.json`
 
-/** Puts one record aside, durably. */
+/** Writes one record, durably. */
 export function writeDeadLetter(
   table: TableDescription,
   disk: Disk,

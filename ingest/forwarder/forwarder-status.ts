@@ -1,4 +1,4 @@
-/** What the forwarder tells of itself. */
+/** The status of the forwarder. */
 
 import { readCheckpoint } from '../journal/checkpoint.ts'
 import type { Disk } from '../journal/disk.ts'

@@ -25,7 +25,7 @@ export interface ForwarderThreadData {
   connectionCount: number
   paceMs: number
   quiesceMs: number
-  /** A request is given up when nothing of it has moved for so long. */
+  /** A request is aborted when nothing of it has moved for so long. */
   requestIdleMs: number
 }
 
@@ -83,7 +83,7 @@ function createForwarder(options: Extract<ForwarderCommand, { kind: 'start' }>):
   return new Forwarder({
     table: data.table,
     disk,
-    // One more for the backfill lane, and one for questions.
+    // One more for the backfill lane, and one for small queries.
     connections: Array.from({ length: connectionCount + 2 }, connect),
     requestBytes: data.requestBytes,
     durableEnd: () => Number(Atomics.load(durableEnd, 0)),

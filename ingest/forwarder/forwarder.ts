@@ -204,7 +204,7 @@ export class Forwarder {
 
   #quiesce(ms: number): Promise<void> {
     const { table, timing } = this.#options
-    return quiesce({ ask: () => readTableState(this.#control, table.name), sleeper: this.#sleeper, timing }, ms)
+    return quiesce({ query: () => readTableState(this.#control, table.name), sleeper: this.#sleeper, timing }, ms)
   }
 
   /** Sends everything again that the journal still has, from when both lanes are idle. */

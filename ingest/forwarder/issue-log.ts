@@ -59,11 +59,11 @@ const fileTasks = {
   rewind: 'the journal cannot be read from its beginning',
   trim: 'the journal cannot be trimmed',
   letters: 'the dead letters cannot be used',
-  tombstones: 'that readings are erased cannot be noted',
+  tombstones: 'the tombstones of erased readings cannot be written',
 } as const
 export type FileTask = keyof typeof fileTasks
 
-/** Such as another open file: to be told and tried again. Any other error is a issue of ours. */
+/** Such as too many open files: to be logged and tried again. Any other error is a bug. */
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error
 }

@@ -1,5 +1,5 @@
 /**
- * Reads the journal in batches for the live lane. One can be prepared while the one before it is on its way. A batch ends
+ * Reads the journal in batches for the live lane. One can be prepared while the one before it is in flight. A batch ends
  * where the next group was received earlier than the one before it, because the clock was set back: the lanes are chosen
  * by the receipt clock, so a record behind that point may be live though one before it with the same time was late. There
  * the live lane has to wait until the backfill lane has come as far.

@@ -31,7 +31,7 @@ export class LivePlanner {
   readonly #kind: number
   readonly #connectionCount: number
   readonly #erased: Erased
-  /** One batch is on its way while the next is planned. */
+  /** One batch is in flight while the next is planned. */
   #buffers: BatchBuffers
   #previousBuffers: BatchBuffers
   #count = 0

@@ -1,6 +1,6 @@
 /**
  * The write path to QuestDB: rows by line protocol over one connection, and our own statements beside them. Requests have a
- * transport of their own here, for they are streamed from buffers that are used again, must not be given up while they
+ * transport of their own here, for they are streamed from buffers that are used again, must not be aborted while they
  * move, and are reset when they are, so that QuestDB does not take at some later time what is sent once more.
  */
 
@@ -34,7 +34,7 @@ export interface QuestdbConnection {
 const answerBytesMax = 1024 * 1024
 
 /**
- * A request is given up when no byte of it or of its answer has moved for `idleMs`: how long a large one takes over a slow
+ * A request is aborted when no byte of it or of its answer has moved for `idleMs`: how long a large one takes over a slow
  * link says nothing. What the system has taken from us counts as moved, though it may wait there.
  */
 export function connectQuestdb(address: QuestdbHttp, idleMs: number): QuestdbConnection {
@@ -55,7 +55,7 @@ export function connectQuestdb(address: QuestdbHttp, idleMs: number): QuestdbCon
       outstanding.add(sent)
       sent.once('close', () => outstanding.delete(sent))
       sent.on('error', reject)
-      sent.on('timeout', () => giveUp(sent, new Error(`nothing went to or came from QuestDB for ${idleMs} ms`)))
+      sent.on('timeout', () => abort(sent, new Error(`nothing went to or came from QuestDB for ${idleMs} ms`)))
       sent.on('socket', socket => {
         if (socket.connecting) socket.once('connect', onConnected)
         else onConnected()
@@ -98,7 +98,7 @@ export function connectQuestdb(address: QuestdbHttp, idleMs: number): QuestdbCon
     query: sql => statements.exec(sql, idleMs),
     close() {
       closed = true
-      for (const sent of outstanding) giveUp(sent, new Error('the connection was closed before an answer'))
+      for (const sent of outstanding) abort(sent, new Error('the connection was closed before an answer'))
       agent.destroy()
       statements.close()
     },
@@ -106,7 +106,7 @@ export function connectQuestdb(address: QuestdbHttp, idleMs: number): QuestdbCon
 }
 
 /** With a reset, so that what waits in the system's buffers is not sent on: QuestDB would take it at some later time. */
-function giveUp(sent: http.ClientRequest, error: Error): void {
+function abort(sent: http.ClientRequest, error: Error): void {
   const { socket } = sent
   // Over TLS the connection cannot be reset from here; it is closed.
   if (socket !== null && !('encrypted' in socket)) socket.resetAndDestroy()

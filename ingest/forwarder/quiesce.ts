@@ -7,13 +7,13 @@ import type { Timing } from '../timing.ts'
 import type { Sleeper } from './sleeper.ts'
 
 export interface QuiesceOptions {
-  /** Asks QuestDB something small; throws when it does not answer. */
-  ask: () => Promise<unknown>
+  /** A small query; throws when it does not answer. */
+  query: () => Promise<unknown>
   sleeper: Sleeper
   timing: Timing
 }
 
-/** QuestDB is asked this often; an answer that takes longer is slow. */
+/** QuestDB is queried this often; an answer that takes longer is slow. */
 const stepMs = 200
 const slowAnswerMs = 1000
 const waitMsMax = 60_000
@@ -23,17 +23,17 @@ const waitMsMax = 60_000
  * is gone, it has taken or dropped by then. A process that stands still answers nothing. Where every answer is slow, a
  * minute must do.
  */
-export async function quiesce({ ask, sleeper, timing }: QuiesceOptions, ms: number): Promise<void> {
+export async function quiesce({ query, sleeper, timing }: QuiesceOptions, ms: number): Promise<void> {
   const { monotonicMs } = timing
   const endMs = monotonicMs() + waitMsMax
   for (let promptMs = 0; promptMs < ms && !sleeper.stopped; promptMs += stepMs) {
-    const askedAtMs = monotonicMs()
-    const answered = await ask().then(
+    const queriedAtMs = monotonicMs()
+    const answered = await query().then(
       () => true,
       () => false,
     )
     await sleeper.sleep(stepMs)
-    const isSlow = monotonicMs() - askedAtMs > slowAnswerMs && monotonicMs() < endMs
+    const isSlow = monotonicMs() - queriedAtMs > slowAnswerMs && monotonicMs() < endMs
     if (!answered || isSlow) promptMs = -stepMs
   }
 }

@@ -27,7 +27,7 @@ export class RequestSize {
     return this.#bytes
   }
 
-  /** The rows of a request of this length were taken. A short one tells nothing of longer ones. */
+  /** The rows of a request of this length were taken. A short one says nothing about longer ones. */
   passed(length: number, tookMs: number): void {
     if (length < this.#bytes / 2 || tookMs > promptMs) return
     const growth = this.#bytes < this.#carefulFrom ? 1 : carefulGrowth

@@ -1,4 +1,4 @@
-/** What of the journal may go, what is kept for a while, and how far we were when the process ends. */
+/** Retention of the journal: which segments are removed, which are kept for a while, and the checkpoint. */
 
 import type { Log } from '../../store/log.ts'
 import { bug } from '../bug.ts'
@@ -14,7 +14,7 @@ import type { CommitMode } from './commit-mode.ts'
 export interface RetentionOptions {
   disk: Disk
   commitMode: CommitMode
-  /** How long applied segments are kept for the next crash of a QuestDB that does not sync. */
+  /** How long applied segments are kept for a QuestDB that does not sync and may lose them. */
   keepMs: number
   /** At most this much is kept for that. */
   keepBytesMax: number
@@ -58,10 +58,10 @@ export class Retention {
   }
 
   /**
-   * Removes the segments before `applied`, but for the newest, and for those that are kept for a while; notes now and
-   * then how far we are. Throws when a file cannot be used; then it is to be called again.
+   * Removes the segments before `applied`, but for the newest, and for those that are kept for a while; saves the
+   * checkpoint now and then. Throws when a file cannot be used; then it is to be called again.
    */
-  forget(applied: number): void {
+  trim(applied: number): void {
     const { disk, commitMode, tombstones } = this.#options
     const starts = listSegments(disk)
     const oldest = starts[0] ?? this.#start
@@ -101,12 +101,12 @@ export class Retention {
     }
   }
 
-  /** The journal is sent again: what was applied is to be seen applied anew. Throws when that cannot be noted. */
+  /** The journal is sent again: what was applied has to be applied anew. Throws when that cannot be written. */
   restart(): void {
     this.#applied.clear()
   }
 
-  /** Damage is kept for a person to look at, and told; everything behind it goes on. */
+  /** Damaged bytes are kept in quarantine files and logged; everything behind them goes on. */
   quarantine({ bytes, position, damaged }: Chunk): void {
     for (const { from, to, zeros } of damaged) {
       // A batch that is planned again meets the same damage again.

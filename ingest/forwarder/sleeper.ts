@@ -1,4 +1,4 @@
-/** Pauses that end at once when whoever pauses is to stop. */
+/** Sleeps that end at once when the forwarder stops. */
 
 import type { Timing } from '../timing.ts'
 
@@ -28,7 +28,7 @@ export class Sleeper {
     })
   }
 
-  /** Ends every pause, and those to come. */
+  /** Ends every sleep, and those to come. */
   stop(): void {
     this.#stopped = true
     for (const wake of this.#wakers) wake()

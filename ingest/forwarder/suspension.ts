@@ -1,6 +1,6 @@
 /**
- * A suspended table takes rows and shows none. That costs nothing but disk, so it is told. Where the cause may go away by
- * itself, the table is resumed at once and then now and then: nobody has to be called when a disk has room again.
+ * A suspended table takes rows and shows none. That is logged as an error. Where the cause may go away by itself, the table is
+ * resumed at once and then every half minute: it recovers without an operator when a disk has room again.
  */
 
 import type { Log } from '../../store/log.ts'

@@ -38,10 +38,10 @@ export function cutRequest(
   return { batch, part, from, to, rows, length }
 }
 
-/** One piece is encoded while the one before it is on its way; the connection's own buffer takes more at once. */
+/** One piece is encoded while the one before it is being sent; the connection's own buffer takes more at once. */
 const pieceBytes = 512 * 1024
 
-/** For one connection, which has one request under way at a time. */
+/** For one connection, which has one request in flight at a time. */
 export class RequestEncoder {
   readonly #format: RowFormat
   readonly #buffers: readonly [RowBuffer, RowBuffer]

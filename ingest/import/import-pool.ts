@@ -28,7 +28,7 @@ interface ChunkSource {
   find: (deviceName: string) => DeviceRef | undefined
 }
 
-/** Records for the journal, and the verdicts on all lines of the chunk. */
+/** Records for the journal, and the rejects of the chunk. */
 export interface ReadyChunk {
   lines: number
   records: Uint8Array
@@ -65,7 +65,7 @@ export function createImportPool(options: ImportPoolOptions): ImportPool {
     return await pool.run(task, { name: 'encode', transferList: buffersOf(task.rows) })
   }
 
-  /** Two visits to the thread, because only the main one knows which devices there are. */
+  /** Two calls to the thread, because only main knows which devices there are. */
   async function prepare({ chunk, layout, firstLine, rejectsMax, find }: ChunkSource): Promise<ReadyChunk> {
     const nowMs = now()
     const result = await read({ ...readOptions, chunk, layout, firstLine, rejectsMax, nowMs })

@@ -59,7 +59,7 @@ export interface ImportResult {
 type Step = { kind: 'ready'; ready: ReadyChunk } | { kind: 'end' } | { kind: 'failure'; failure: Failure }
 type Failure = NonNullable<ImportResult['failure']>
 
-/** A sender that means to send some would otherwise never learn that it does not. */
+/** Else a sender would not notice that none of its lines has a reading. */
 const noReadings: Failure = { code: 'NO_READINGS', reason: 'there is no line with a reading' }
 
 export const shuttingDown: Failure = { code: 'CLOSING', reason: 'the server is shutting down' }

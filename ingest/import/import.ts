@@ -65,7 +65,7 @@ export function createImporter(options: ImporterOptions): Importer {
     }
   }
 
-  /** A body may take its sender minutes, so it is cut off; what came before is stored, and its sender is told so. */
+  /** A body may take its sender minutes, so it is cut off; what came before is stored, and the answer says so. */
   async function close(): Promise<void> {
     closing = true
     for (const { body } of sessions.keys()) body.destroy(new Error(shuttingDown.reason))

@@ -1,7 +1,7 @@
 /**
- * The few file operations that the journal stands on, behind an interface, so that a test can put a disk in their place
+ * The few file operations that the journal needs, behind an interface, so that a test can use a simulated disk
  * that loses what was not synced. All calls are synchronous: they run in a thread of their own, beside libuv's pool,
- * where a storm of password hashes would hold up the sync.
+ * where many password hashes would delay the sync.
  */
 
 import * as fs from 'node:fs'

@@ -38,7 +38,7 @@ export interface GroupHeader {
   lastStampUs: number
 }
 
-/** When the oldest reading of the groups was received. A group without records, which opens a segment, tells nothing. */
+/** When the oldest reading of the groups was received. A group without records, which opens a segment, does not count. */
 export function oldestReceiptUs(groups: readonly GroupHeader[]): number | undefined {
   return groups.find(group => group.recordCount > 0)?.receiptUs
 }

@@ -7,7 +7,7 @@ import { command, controlAt, type JournalThreadData, type JournalThreadMessage }
 export interface JournalThread {
   /** Hands over the slot that `control` names. */
   commit(): void
-  /** Resolves when the thread is gone; nothing may be under way. */
+  /** Resolves when the thread is gone; nothing may be in flight. */
   stop(): Promise<void>
 }
 
@@ -22,7 +22,7 @@ export function startJournalThread(workerData: JournalThreadData, hooks: Journal
   const worker = new Worker(new URL('./journal-thread.ts', import.meta.url), { workerData, resourceLimits })
   worker.on('message', hooks.onMessage)
   worker.on('error', hooks.onError)
-  // Also when it has ended before anybody asks.
+  // Registered now, as the thread may end before stop().
   const exited = new Promise<unknown>(resolve => worker.once('exit', resolve))
 
   function give(what: number): void {

@@ -148,7 +148,7 @@ export class Journal<Series, Values extends Timed> {
       directory: options.directory,
       end: recovered.end,
       reserveBytes: options.reserveBytes,
-      // Whole segments are what trimming removes, so a small journal needs small ones to heal when it was full.
+      // Whole segments are what trimming removes, so a small journal needs small ones to recover when it was full.
       segmentBytes: Math.min(segmentBytesMax, Math.floor(options.bytesMax / segmentsMin)),
       shared: this.shared,
     }
@@ -186,7 +186,7 @@ export class Journal<Series, Values extends Timed> {
   /**
    * The receipt time of a group chooses the lanes of all its records: of two records with the same time, the later one is
    * live while the earlier one was late only if its group has an earlier receipt time. That happens when the clock was set
-   * back, and there, which the headers tell, the live lane waits for the backfill lane (LiveBatches). So the later record is
+   * back, and there, as the headers show, the live lane waits for the backfill lane (LiveBatches). So the later record is
    * sent later whatever the clock does, also when the journal is sent again.
    */
   #open(slot: Slot): void {
@@ -233,7 +233,7 @@ export class Journal<Series, Values extends Timed> {
   }
 
   /**
-   * Takes no bulk data of these series any more; of single records that is the caller's affair. Resolves with the position
+   * Takes no bulk data of these series any more; single records are up to the caller. Resolves with the position
    * behind their last record, which is in a segment that has ended, so that it goes when QuestDB has applied it.
    */
   async endSeries(numbers: Iterable<number>): Promise<number> {
@@ -347,7 +347,7 @@ export class Journal<Series, Values extends Timed> {
     for (const settle of waiting) settle(outcome)
   }
 
-  /** While the disk refuses, an empty group is tried now and then: it must heal even when nobody sends any more. */
+  /** While the disk fails, an empty group is tried from time to time, so that the journal recovers without traffic. */
   #probeLater(): void {
     this.#cancelProbe?.()
     this.#cancelProbe = this.#after(probeMs, () => {

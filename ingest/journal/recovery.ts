@@ -24,7 +24,7 @@ export interface Recovered {
 
 /**
  * Looks at the newest segment only, so that a start does not depend on the length of the backlog. Damage further up is
- * found, quarantined and told when the forwarder gets there.
+ * found, quarantined and logged when the forwarder gets there.
  */
 export function recoverJournal(disk: Disk): Recovered {
   let tornBytes = 0

@@ -41,7 +41,7 @@ export class SegmentReader {
     }
     const count = this.#file?.read(this.#buffer.subarray(0, wanted), from - this.#start) ?? 0
     const bytes = this.#buffer.subarray(0, count)
-    // A file that ends before the position that is asked for holds nothing more: the rest was never written.
+    // A file that ends before the wanted position holds nothing more: the rest was never written.
     const complete = from + count >= limit || count < wanted
     const chunk: Chunk = { bytes, position: from, groups: [], damaged: [], next: from }
     walk(chunk, complete ? limit : undefined)

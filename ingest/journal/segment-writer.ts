@@ -25,7 +25,7 @@ export interface GroupContent {
 export interface Committed {
   outcome: GroupOutcome
   /**
-   * As far as the journal may be read. A group whose fate is unknown is left out until a later one is durable, which tells
+   * As far as the journal may be read. A group in an unknown state is left out until a later one is durable, which has
    * its stamps: else the group could be sent on, be lost here with the power, and its stamps be given out again.
    */
   end: number
@@ -83,7 +83,7 @@ export class SegmentWriter {
     } catch (error) {
       return { outcome: 'full', end: this.#readableEnd, error }
     }
-    // Its stamps are given out, whatever becomes of the group: the forwarder may read it even when the disk forgets it.
+    // Its stamps are used from here on: the forwarder may read the group even when the disk loses it.
     end.lastStampUs = group.lastStampUs
     const segmentEnd = segment.start + segment.length
     if (segmentEnd !== end.position)

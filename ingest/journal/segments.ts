@@ -20,7 +20,7 @@ export function listSegments(disk: Disk): number[] {
     .sort((a, b) => a - b)
 }
 
-/** Bytes that no group claims are kept under this name, beside the segments, for a person to look at. */
+/** Bytes that no group claims are kept under this name, beside the segments, for an operator. */
 export function quarantineName(position: number, kind: 'tail' | 'middle'): string {
   return `quarantine-${String(position).padStart(16, '0')}.${kind}`
 }

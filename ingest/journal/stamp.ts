@@ -29,7 +29,7 @@ export interface StampState {
 export interface Stamper {
   /** The next stamp, in epoch microseconds. */
   next(): number
-  /** The last stamp; it goes into the journal, and its residue tells the class. */
+  /** The last stamp; it goes into the journal, and its residue is the class. */
   lastUs(): number
   /** The highest stamp of all classes: ahead of the clock when that was ahead before. */
   highestUs(): number
@@ -41,7 +41,7 @@ export interface StamperOptions {
   state: StampState
   /** Makes the state durable before the first stamp of another class; false when that failed. */
   save: (state: StampState) => boolean
-  /** Told by how much stamps run ahead of a clock that was set back more often than there are classes. */
+  /** Called with how far stamps run ahead of a clock that was set back more often than there are classes. */
   onExhausted: (aheadUs: number) => void
   /** Processes side by side each have their own. */
   residues?: readonly number[]

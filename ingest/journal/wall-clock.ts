@@ -11,7 +11,7 @@ export interface WallClockOptions {
   /** Epoch milliseconds. */
   nowMs: () => number
   monotonicMs?: () => number
-  /** Told how far the clock was set, forward or back. */
+  /** Called with how far the clock was set, forward or back. */
   onStep?: (byUs: number) => void
 }
 
