@@ -1,13 +1,14 @@
 /** How reliably the device reports, up to the full minute of the request. */
 
 import { reliabilityAt } from '../../analytics/reliability/reliability.ts'
-import type { ReliabilityRecord } from '../../analytics/reliability/reliability-record.ts'
+import { fullMinute, type ReliabilityRecord } from '../../analytics/reliability/reliability-record.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { textOf } from './freshness.ts'
 
 export function reliabilityPart(record: ReliabilityRecord, nowMs: number, local: LocalTime) {
   const { gaps, ...rest } = reliabilityAt(record, nowMs, local)
   return {
+    as_of: textOf(Math.max(record.endMs, fullMinute(nowMs)), local),
     ...rest,
     gaps: gaps.map(({ start_ms, end_ms, ...gap }) => ({
       start: textOf(start_ms, local),

@@ -99,6 +99,7 @@ test('a device without a reading: every key, and nothing in it', async t => {
       cadence: 'unknown',
       regularity: null,
       next_expected: null,
+      as_of: '2026-01-01 00:00',
       clock_skew: false,
       metrics: forEachMetric({ last_seen: null, age_seconds: null, value: null }),
     },
@@ -111,6 +112,7 @@ test('a device without a reading: every key, and nothing in it', async t => {
   })
   const { days, ...figures } = reliability
   t.strictSame(figures, {
+    as_of: '2026-01-01 00:00',
     windows: { '24h': noWindow, '7d': noWindow, '30d': noWindow },
     gap_threshold_seconds: null,
     jitter_seconds: null,

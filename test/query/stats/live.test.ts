@@ -149,3 +149,12 @@ test('head and tail do not depend on the moment at which the answer is given', a
   }
   t.strictSame(without(buildMs), without(buildMs + hourMs))
 })
+
+test('the build says when it was, the part of the request what it is as of', async t => {
+  const series = seriesOf(every(minuteMs, buildMs - 3 * dayMs, 3 * 1440), { temperature: () => 1 })
+  const { generated_at, freshness, reliability } = ask({ series, nowMs: buildMs, givenMs: buildMs + 90 * minuteMs })
+  t.strictSame(
+    [generated_at, freshness.as_of, reliability.as_of],
+    ['2026-01-31 12:00', '2026-01-31 13:30', '2026-01-31 13:30'],
+  )
+})
