@@ -1,4 +1,4 @@
-/** Whether answers of the analytics say of made devices what is known of them. */
+/** Verifies responses of the analyses against the known properties of the generated devices. */
 
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 import { differences } from '../analytics/reliability/thinning.ts'
@@ -24,10 +24,10 @@ interface StatsFigures {
 export function checkStats(text: string, made: MadeSeries, days: number): number {
   const { n_samples, reliability, seasonality, correlations }: StatsFigures = JSON.parse(text)
   strictEqual(n_samples, lastDays(made, days).length, 'readings')
-  const told = reliability.gaps.filter(({ ongoing }) => !ongoing).map(gap => gap.duration_seconds)
+  const reported = reliability.gaps.filter(({ ongoing }) => !ongoing).map(gap => gap.duration_seconds)
   const silences = [...differences(lastDays(made, reliabilityDays))].map(lengthMs => lengthMs / 1000).reverse()
   const isLong = (seconds: number) => seconds > hourMs / 1000
-  deepStrictEqual(told.filter(isLong), silences.filter(isLong), 'silences')
+  deepStrictEqual(reported.filter(isLong), silences.filter(isLong), 'silences')
   const [peak] = seasonality.temperature.peaks
   const off = Math.abs((peak?.period_hours ?? 0) / known.periodHours - 1)
   ok(peak?.significant === true && off < periodTolerance, `a period of ${peak?.period_hours} h`)

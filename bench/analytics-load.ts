@@ -1,4 +1,4 @@
-/** Fifty questions at a time for the statistics of fifty devices, while others send their readings. */
+/** Fifty concurrent statistics queries for fifty devices, while other devices send readings. */
 
 import { median } from 'simple-statistics'
 import { type Service, startService } from '../test/support/service.ts'
@@ -19,11 +19,11 @@ import type { BenchService } from './service.ts'
 
 export interface LoadPlan {
   readonly bench: BenchService
-  /** Questions at a time, one for each. */
+  /** One concurrent query per device. */
   readonly devices: readonly MadeDevice[]
   /** The path of a device without readings. */
   readonly silentPath: string
-  /** One of each who sends. */
+  /** One request per sending device. */
   readonly requests: string[]
   readonly seconds: number
 }
@@ -38,8 +38,8 @@ const quietDay = 13
 const busyDay = 2
 
 /**
- * Against the same load without analyses. In a service that has just started, since an idle worker is one that has not computed yet. It keeps next to no answers,
- * so that what the process grows by while one worker answers one question after the other is that worker's.
+ * Against the same load without analyses. In a service that has just started, since an idle worker is one that has not computed yet. Its cache is minimal,
+ * so that the memory growth under sequential queries is that of the worker.
  */
 export async function measureUnderLoad(hooks: Hooks, bounds: Bounds, plan: LoadPlan): Promise<void> {
   const { bench, devices, silentPath, requests, seconds } = plan
@@ -50,7 +50,7 @@ export async function measureUnderLoad(hooks: Hooks, bounds: Bounds, plan: LoadP
   const generator = startProcess('load-generator.ts')
   hooks.teardown(() => stopProcess(generator))
   const port = Number(new URL(service.url).port)
-  // Each logger has a connection of its own. Over a few, one that waits for its answer would hold back what is due next.
+  // One connection per device: on shared connections, a pending response would delay the next requests.
   const connections = requests.length
   const load = (forSeconds: number) =>
     runLoad(generator, { host: '127.0.0.1', port, connections, seconds: forSeconds, requests, perSecond })

@@ -1,9 +1,9 @@
 /**
  * The analyses over HTTP, on the whole service with both databases: how long each takes when nothing is cached, against
  * plain SQL that fetches the readings it is made of, and when it is; then fifty at a time while readings come in. Every
- * answer is checked against what is known of the made devices.
+ * response is verified against the properties of the generated devices.
  *
- * "Cold" is the first question of its kind about a device. Code is warm: the first devices of each kind are not counted.
+ * "Cold" is the first query of its kind for a device. The code is warm: the first devices of each kind are not counted.
  *
  * Usage: node bench/analytics.ts [devices with a month] [devices with a year] [seconds of load]
  */
@@ -19,14 +19,14 @@ import { plainSqlMs } from './plain-sql.ts'
 import { deviceName } from './service.ts'
 
 const monthCount = Number(process.argv[2] ?? 50)
-/** So many that a single late answer is not its own 95th percentile. */
+/** Enough samples that a single slow response is not the 95th percentile. */
 const yearCount = Number(process.argv[3] ?? 30)
 const loadSeconds = Number(process.argv[4] ?? 20)
 const warmUps = 5
 const loggerCount = 1000
 const timeZone = 'Europe/Berlin'
 const minuteMs = 60_000
-/** A reading each five seconds: more than a million in so many days. */
+/** One reading every five seconds: more than a million in this number of days. */
 const longDays = 65
 const longTurns = 3
 const cachedTurns = 200
@@ -36,11 +36,11 @@ const bounds = createBounds()
 
 interface Measured {
   readonly service: Service
-  /** What plain SQL takes for the readings of so many days. */
+  /** Duration of plain SQL for the readings of this number of days. */
   readonly sqlMs: (devices: readonly MadeDevice[], days: number) => Promise<number>
 }
 
-/** One question after the other, each answer checked; those of the first devices are not counted. */
+/** Sequential queries with verified responses; those of the first devices are not counted. */
 async function askEach(
   service: Service,
   devices: readonly MadeDevice[],

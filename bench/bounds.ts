@@ -1,4 +1,4 @@
-/** What a bench asks of its figures: multiples of a yardstick of the same run, for seconds say little on another machine. */
+/** The limits of a benchmark: multiples of a baseline in the same run, because absolute times are not comparable between machines. */
 
 import { max, quantile } from 'simple-statistics'
 import { printResult, round } from './measure.ts'

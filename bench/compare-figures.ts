@@ -1,4 +1,4 @@
-/** Whether an answer holds the reference's figures, each within the tolerance of its kind. */
+/** Compares a response with the reference values, each within the tolerance of its kind. */
 
 /** How far a number may be off: absolutely, or as a share of the reference. Numbers without a row here must be equal. */
 type Tolerance = { readonly absolute: number } | { readonly relative: number }

@@ -1,4 +1,4 @@
-/** What the listing has to answer, told from the generated files alone: questions of every kind, counts and ids. */
+/** Expected results of listing queries, computed from the generated files: random queries of every kind, with counts and ids. */
 
 import type { GeneratedFile } from '../demo/content-file-generator.ts'
 import type { Random } from '../demo/weather.ts'
@@ -21,21 +21,21 @@ interface Listed {
   group: Group
 }
 
-/** Whether a filter lets a file through; the module is undefined where all files of the group are meant. */
+/** Whether a file matches; `moduleId` is undefined to match a whole group. */
 type Filter = (group: Group, moduleId: string | null | undefined) => boolean
 
-export interface Question {
+export interface TestQuery {
   query: string
-  /** How many match, and the ids of the page. */
-  answer(): { count: number; ids: number[] }
+  /** The number of matches and the ids of the page. */
+  expected(): { count: number; ids: number[] }
 }
 
 export interface Reference {
   /** Published files. */
   count: number
   kinds: readonly string[]
-  /** A random question of a kind, at a random offset. */
-  question(kind: string, limit: number, random: Random): Question
+  /** A random query of a kind, at a random offset. */
+  createQuery(kind: string, limit: number, random: Random): TestQuery
 }
 
 export function createReference(generated: Iterable<GeneratedFile>): Reference {
@@ -43,28 +43,28 @@ export function createReference(generated: Iterable<GeneratedFile>): Reference {
   const kinds = createKinds(files, groups)
   const counts = new Map<string, number>()
 
-  function countOf({ args, filter, count }: Asked): number {
+  function countOf({ args, filter, count }: QuerySpec): number {
     const name = String(new URLSearchParams(args))
     const known = counts.get(name) ?? count ?? countIn(groups, filter)
     counts.set(name, known)
     return known
   }
 
-  function question(kind: string, limit: number, random: Random): Question {
-    const asked = (kinds[kind] ?? noFilter)(random)
-    const { args, filter } = asked
-    const offset = Math.floor(random() * countOf(asked))
+  function createQuery(kind: string, limit: number, random: Random): TestQuery {
+    const spec = (kinds[kind] ?? noFilter)(random)
+    const { args, filter } = spec
+    const offset = Math.floor(random() * countOf(spec))
     const query = new URLSearchParams([...args, ['limit', String(limit)], ['offset', String(offset)]])
     return {
       query: String(query),
-      answer() {
+      expected() {
         const matching = files.filter(({ group, moduleId }) => filter(group, moduleId))
         return { count: matching.length, ids: matching.slice(offset, offset + limit).map(({ id }) => id) }
       },
     }
   }
 
-  return { count: files.length, kinds: Object.keys(kinds), question }
+  return { count: files.length, kinds: Object.keys(kinds), createQuery }
 }
 
 function group(generated: Iterable<GeneratedFile>): { files: Listed[]; groups: Group[] } {
@@ -96,14 +96,14 @@ function countIn(groups: readonly Group[], filter: Filter): number {
   return groups.reduce((count, each) => (filter(each, undefined) ? count + each.count : count), 0)
 }
 
-interface Asked {
+interface QuerySpec {
   args: [string, string][]
   filter: Filter
-  /** Where it cannot be told from the groups. */
+  /** Set when it cannot be computed from the groups. */
   count?: number
 }
 
-type Kind = (random: Random) => Asked
+type Kind = (random: Random) => QuerySpec
 
 const noFilter: Kind = () => ({ args: [], filter: () => true })
 

@@ -1,10 +1,10 @@
 /**
  * The content-file listing with half a million files: the import by the command line, then pages by every kind of
- * filter, some alone and some together, at random offsets, in two sizes. A sample of the answers is compared with what
- * the generated files say.
+ * filter, some alone and some together, at random offsets, in two sizes. A sample of the responses is compared with the
+ * generated files.
  *
- * Yardsticks: the same lines into a table of JSON by plain SQL; a bare Fastify route that sends the bytes of a page, on as
- * many connections; for the import, the event loop of the idle service. A page of an unfiltered list in SQL is told beside them.
+ * Baselines: the same lines inserted as JSON by plain SQL; a bare Fastify route that sends the bytes of a page, on as
+ * many connections; for the import, the event loop of the idle service. A page of an unfiltered list in SQL is printed for comparison.
  *
  * Usage: node bench/content-files.ts [files] [connections] [seconds for each kind]
  */
@@ -23,7 +23,7 @@ import { temporaryFolder } from '../test/support/databases.ts'
 import type { Service } from '../test/support/service.ts'
 import { takeLoopP99Ms } from './analytics-load.ts'
 import { createBounds } from './bounds.ts'
-import { createReference, type Question, type Reference } from './content-file-reference.ts'
+import { createReference, type Reference, type TestQuery } from './content-file-reference.ts'
 import { assertAllTaken, createHooks, hardware, round, runLoad, sleep, startProcess, stopProcess } from './measure.ts'
 import { startBenchService } from './service.ts'
 
@@ -41,8 +41,8 @@ const pageMax = 20
 const idleMs = 3000
 const limits = [10, 100]
 /** Of each kind and size. */
-const questionsAsked = 200
-const questionsChecked = 10
+const queriesPerKind = 200
+const queriesVerified = 10
 const sqlPages = 300
 
 const { hooks, closeAll } = createHooks()
@@ -60,7 +60,7 @@ async function ask({ url }: Service, query: string): Promise<Page> {
   return (await response.json()) as Page
 }
 
-/** Writes them to the file while they are looked at. */
+/** Writes the files to `path` while they are iterated. */
 function* writing(path: string, files: Iterable<GeneratedFile>): Generator<GeneratedFile> {
   const descriptor = openSync(path, 'w')
   let batch: GeneratedFile[] = []
@@ -95,7 +95,7 @@ async function measureImport(service: Service, file: string, databaseUrl: string
   })
 }
 
-/** Of a service that nobody asks anything. */
+/** Of the idle service. */
 async function takeIdleLoopP99Ms(service: Service): Promise<number> {
   await takeLoopP99Ms(service)
   await sleep(idleMs)
@@ -125,7 +125,7 @@ async function insertPlainly(databaseUrl: string, file: string): Promise<number>
   return seconds
 }
 
-/** The milliseconds until the index holds them all. */
+/** Milliseconds until the index contains all files. */
 async function untilListed(service: Service, reference: Reference): Promise<number> {
   const startedMs = performance.now()
   while ((await ask(service, 'limit=1')).count !== reference.count) await sleep(100)
@@ -136,7 +136,7 @@ function requestOf(path: string): string {
   return `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`
 }
 
-async function measurePages(service: Service, reference: Reference): Promise<Question[]> {
+async function measurePages(service: Service, reference: Reference): Promise<TestQuery[]> {
   const generator = startProcess('load-generator.ts')
   hooks.teardown(() => stopProcess(generator))
   const bare = startProcess('bare-fastify.ts')
@@ -151,23 +151,23 @@ async function measurePages(service: Service, reference: Reference): Promise<Que
     }
   }
   const port = Number(new URL(service.url).port)
-  const checked: Question[] = []
+  const checked: TestQuery[] = []
   await load(port, [requestOf('/api/v1/contentfiles/')])
   for (const limit of limits) {
-    // All of them first, for a service that waits would look like one that is free.
-    const asked = reference.kinds.map(kind => {
-      const questions = Array.from({ length: questionsAsked }, () => reference.question(kind, limit, random))
-      return { kind, questions }
+    // Generated before the load starts, so that generating does not reduce the load.
+    const plans = reference.kinds.map(kind => {
+      const queries = Array.from({ length: queriesPerKind }, () => reference.createQuery(kind, limit, random))
+      return { kind, queries }
     })
     bare.send({ body: JSON.stringify(await ask(service, `limit=${limit}`)) })
     const yardstick = await load(barePort, [requestOf('/api/latest/all/24')])
     const yardstickMs = yardstick.p95Ms
     await takeLoopP99Ms(service)
-    for (const { kind, questions } of asked) {
-      checked.push(...questions.slice(0, questionsChecked))
+    for (const { kind, queries } of plans) {
+      checked.push(...queries.slice(0, queriesVerified))
       const { p95Ms, more } = await load(
         port,
-        questions.map(({ query }) => requestOf(`/api/v1/contentfiles/?${query}`)),
+        queries.map(({ query }) => requestOf(`/api/v1/contentfiles/?${query}`)),
       )
       const figure = { p95Ms: round(p95Ms), yardstickMs: round(yardstickMs), ...more }
       bounds.atMost(`limit=${limit}, ${kind}, p95, times bare Fastify`, p95Ms / yardstickMs, pageMax, figure)
@@ -186,11 +186,11 @@ async function measurePages(service: Service, reference: Reference): Promise<Que
 }
 
 /** The ids of a page and the count as the reference has them, and each file as it was generated. */
-async function check(service: Service, questions: readonly Question[]): Promise<number> {
+async function check(service: Service, queries: readonly TestQuery[]): Promise<number> {
   const shown = new Map<number, object>()
-  for (const { query, answer } of questions) {
+  for (const { query, expected } of queries) {
     const { count, results } = await ask(service, query)
-    assert.deepEqual({ count, ids: results.map(({ id }) => id) }, answer(), query)
+    assert.deepEqual({ count, ids: results.map(({ id }) => id) }, expected(), query)
     for (const file of results) shown.set(file.id, file)
   }
   for (const { created_on: _, published: __, content: ___, ...file } of generateContentFiles(options)) {
@@ -200,7 +200,7 @@ async function check(service: Service, questions: readonly Question[]): Promise<
   return shown.size
 }
 
-/** A list without filters, by its index, as a page would be read without ours. */
+/** An unfiltered page by SQL, using the database index. */
 async function measureSql(databaseUrl: string, count: number): Promise<object> {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: connections })
   const sql = `SELECT files.* FROM content_files files WHERE published
@@ -226,12 +226,12 @@ async function bench(): Promise<void> {
   const databaseUrl = environment['DATABASE_URL'] ?? ''
   await measureImport(service, path, databaseUrl)
   const listedMs = await untilListed(service, reference)
-  const questions = await measurePages(service, reference)
+  const queries = await measurePages(service, reference)
   const sqlPage = await measureSql(databaseUrl, reference.count)
-  const checkedFiles = await check(service, questions)
-  const checked = { pages: questions.length, files: checkedFiles }
-  const asked = { files: fileCount, connections, seconds }
-  bounds.conclude({ bench: 'content-files', ...asked, checked, listedMs, sqlPage, hardware: hardware() })
+  const checkedFiles = await check(service, queries)
+  const checked = { pages: queries.length, files: checkedFiles }
+  const parameters = { files: fileCount, connections, seconds }
+  bounds.conclude({ bench: 'content-files', ...parameters, checked, listedMs, sqlPage, hardware: hardware() })
 }
 
 try {

@@ -1,5 +1,5 @@
 /**
- * How long an acknowledgement takes at 10, 50 and 90 % of the peak, counted from the moment at which a reading was due:
+ * Latency of acknowledgements at 10, 50 and 90 % of peak load, measured from the scheduled send time:
  * against a bare Fastify route that parses the same JSON, at the same rates, in turns.
  *
  * Usage: node bench/latency.ts [connections] [seconds] [runs]

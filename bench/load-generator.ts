@@ -1,5 +1,5 @@
 /**
- * Load from a process of its own: so many keep-alive connections, each with one request outstanding. It speaks HTTP over
+ * Load generator in a separate process: keep-alive connections, each with one request outstanding. It speaks HTTP over
  * plain sockets, because it shares the machine with what it measures.
  *
  * Gets a `LoadOrder` from its parent and answers with a `LoadResult`.
@@ -64,7 +64,7 @@ function dueMs({ order, sent, startedMs }: Run): number {
 }
 
 /**
- * A connection that the other side has accepted, as an answer to any question shows: to accept a thousand takes it a
+ * A connection that the other side has accepted, as any response shows: to accept a thousand takes it a
  * tenth of a second, and requests that are measured shall not stand behind that.
  */
 function open({ host, port }: LoadOrder): Promise<Socket> {

@@ -1,4 +1,4 @@
-/** The service on a QuestDB that holds a made past of some of its devices, and questions about them. */
+/** The service with generated history for some of its devices, and queries for them. */
 
 import type { DeviceRef } from '../ingest/readings-table.ts'
 import { type Service, startService } from '../test/support/service.ts'
@@ -13,7 +13,7 @@ export interface MadeDevice extends MadeSeries {
   readonly path: string
 }
 
-/** So many devices with so many days behind them. */
+/** A number of devices with a number of days of history. */
 export interface MadeKind {
   readonly count: number
   readonly days: number
@@ -29,7 +29,7 @@ const minuteMs = 60_000
 /** The service checks the hourly view periodically. */
 const lookMs = 6000
 
-/** Besides the made devices there are so many others, without readings. */
+/** Number of further devices without readings. */
 export async function startMadeFleet(
   hooks: Hooks,
   kinds: readonly MadeKind[],
@@ -82,6 +82,6 @@ export async function ask(service: Service, path: string): Promise<Asked> {
   const response = await fetch(`${service.url}/api/${path}`, { headers: { 'accept-encoding': 'identity' } })
   const text = await response.text()
   const ms = performance.now() - startedMs
-  if (response.status !== 200) throw new Error(`${path} was answered with ${response.status}: ${text}`)
+  if (response.status !== 200) throw new Error(`${path} returned ${response.status}: ${text}`)
   return { ms, text }
 }

@@ -1,5 +1,5 @@
 /**
- * Memory of the service's process with many devices and a long backlog: while QuestDB is away, and while the backlog is
+ * Memory of the service's process with many devices and a long backlog: while QuestDB is unavailable, and while the backlog is
  * drained.
  *
  * Usage: node bench/memory.ts [devices] [backlog readings]

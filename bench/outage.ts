@@ -1,7 +1,7 @@
 /**
- * QuestDB is away for a while and readings keep coming: how long until the backlog is applied while live readings flow on.
- * By default a twentieth of ten minutes, with the same ratio of outage to drain, and 0.3 of the readings that the machine
- * can take.
+ * Time to drain the backlog after an outage of QuestDB, while live readings continue.
+ * By default a twentieth of ten minutes, with the same ratio of outage to drain, and 0.3 of the peak rate of the
+ * machine.
  *
  * Usage: node bench/outage.ts [outage seconds] [readings a second]
  */

@@ -1,4 +1,4 @@
-/** The yardstick of the analyses: one statement that fetches the readings they are made of, as CSV, and nothing else. */
+/** The baseline of the analyses: one statement that fetches the same readings as CSV. */
 
 import { median } from 'simple-statistics'
 import { readingsTable } from '../store/tables.ts'

@@ -1,6 +1,6 @@
 /**
- * Durable single readings by `PUT /api/log` against a bare Fastify route that only parses the same JSON: in turns, the
- * median of the pairs. Then the rows in QuestDB are counted: every acknowledged one must be there.
+ * Durable single readings by `PUT /api/log` against a bare Fastify route that only parses the same JSON: alternating, the
+ * median of the pairs. Then it verifies that QuestDB has every acknowledged row.
  *
  * Usage: node bench/put.ts [connections] [pairs] [seconds]
  */

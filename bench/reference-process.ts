@@ -1,4 +1,4 @@
-/** The Python side of a bench: one process that is started once and answers orders, a line of JSON each. */
+/** The Python process of a benchmark: reads commands and writes results, one JSON line each. */
 
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'

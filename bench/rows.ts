@@ -1,4 +1,4 @@
-/** Rows for the benches of the forwarder: as a journal on disk, as bodies that are ready to post, one by one. */
+/** Rows for the forwarder benchmarks: as a journal on disk, as encoded request bodies, or one by one. */
 
 import { RowBuffer, RowFormat } from '../ingest/forwarder/rows.ts'
 import { openDisk } from '../ingest/journal/disk.ts'

@@ -1,4 +1,4 @@
-/** Puts made series into QuestDB as the forwarder would: encoded rows, day after day. */
+/** Writes generated series to QuestDB in the forwarder's format, day by day. */
 
 import { RowBuffer, RowFormat } from '../ingest/forwarder/rows.ts'
 import { readingLengthMax, readings, writeReading } from '../ingest/readings-table.ts'

@@ -1,4 +1,4 @@
-/** The service for a bench, on databases that the bench can ask, with devices and a ready request for each. */
+/** The service for a bench, on databases that the bench can query, with devices and a prepared request for each. */
 
 import { silentLog } from '../test/support/databases.ts'
 import { type Service, startService } from '../test/support/service.ts'

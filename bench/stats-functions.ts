@@ -1,4 +1,4 @@
-/** The functions behind `stats_data` that cost most, each by itself, on the rows and beside the figure of the reference. */
+/** The most expensive functions behind `stats_data`, measured separately on the same rows as the reference. */
 
 import { median } from 'simple-statistics'
 import { autocorrelation } from '../analytics/correlation/autocorrelation.ts'

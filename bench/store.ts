@@ -1,4 +1,4 @@
-/** Databases for a bench: started here and handed to the service as given ones, so that the bench can count the rows. */
+/** Databases for a bench: started by the bench and passed to the service as external ones, so that the bench can count the rows. */
 
 import { connectQuestdb } from '../ingest/forwarder/questdb.ts'
 import { readTableState } from '../ingest/forwarder/table-state.ts'
@@ -12,7 +12,7 @@ import { sleep } from './measure.ts'
 export interface BenchStore {
   /** The settings with which the service uses these databases. */
   environment: Record<string, string>
-  /** Waits until this many rows can be seen, or no more come, and returns how many there are. */
+  /** Waits until this many rows are visible, or the count stops growing; returns the count. */
   countRows(expected: number): Promise<number>
   /** Rows of a statement. */
   query(sql: string): Promise<unknown[][]>

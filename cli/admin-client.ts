@@ -1,4 +1,4 @@
-/** How the command line talks to a server: one address, one token, and every fault told in one sentence. */
+/** How the command line talks to a server: one address, one token, and every failure as a one-sentence error. */
 
 import { z } from 'zod'
 import { CommandError } from './command-error.ts'
@@ -54,7 +54,7 @@ export function createAdminClient(findServer: () => ServerAddress): AdminClient 
     const response = await send(method, path, init)
     if (!response.ok) throw await refusal(response)
     const answer = shape.safeParse(response.status === 204 ? undefined : await readJson(response))
-    if (!answer.success) throw new CommandError(`${address().url} does not answer like a Barograph of this version`)
+    if (!answer.success) throw new CommandError(`${address().url} did not respond like this version of Barograph`)
     return answer.data
   }
 
@@ -64,7 +64,7 @@ export function createAdminClient(findServer: () => ServerAddress): AdminClient 
 /** The sentence for an answer that is not a success, for callers of `send`. */
 export async function refusal(response: Response): Promise<CommandError> {
   if (response.status === 401) {
-    return new CommandError('the server does not know this token; name the right file with --token-file')
+    return new CommandError('the server rejected the admin token; use --token-file')
   }
   const problem = Problem.safeParse(await readJson(response))
   if (!problem.success) return new CommandError(`the server answered ${response.status} ${response.statusText}`.trim())
@@ -90,8 +90,8 @@ function noAnswer(url: string, error: unknown): CommandError {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   if (code === 'ECONNREFUSED') {
-    return new CommandError(`no server at ${url}; start it with npm start, or name another one with --url`)
+    return new CommandError(`no server at ${url}; start it with npm start, or set another address with --url`)
   }
   const reason = cause instanceof Error ? cause.message : String(cause)
-  return new CommandError(`no answer from ${url}: ${code === '' ? reason : `${reason} (${code})`}`)
+  return new CommandError(`no response from ${url}: ${code === '' ? reason : `${reason} (${code})`}`)
 }

@@ -1,8 +1,8 @@
-/** A command that cannot go on: one sentence for the person at the terminal, and the exit status for the script. */
+/** An error that ends a command: a one-sentence message and an exit status. */
 
 export const exitFailure = 1
 export const exitUsage = 2
-/** Some lines of a file were not taken. */
+/** Some lines of a file were rejected. */
 export const exitRejected = 3
 export const exitInterrupted = 130
 

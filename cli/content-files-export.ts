@@ -1,4 +1,4 @@
-/** `barograph content-files export`: all content files as lines, to a file that is whole or not there. */
+/** `barograph content-files export`: exports all content files as NDJSON; the output file is complete or absent. */
 
 import { createWriteStream, renameSync, rmSync } from 'node:fs'
 import { Readable } from 'node:stream'
@@ -48,6 +48,6 @@ async function copy(
   try {
     await pipeline(lines, to, options)
   } catch (error) {
-    throw new CommandError(`the export broke off: ${error instanceof Error ? error.message : String(error)}`)
+    throw new CommandError(`the export was cut off: ${error instanceof Error ? error.message : String(error)}`)
   }
 }

@@ -1,4 +1,4 @@
-/** Sends files of lines about content files to a server, batch by batch, and tells what became of them. */
+/** Uploads NDJSON files about content files in batches and prints a summary. */
 
 import type { Readable } from 'node:stream'
 import type { z } from 'zod'
@@ -74,7 +74,7 @@ export async function sendLines<Answer extends LinesAnswer>(
   const complete = fault === undefined && !interrupt.signal.aborted
   printText(stdout, options.json === true ? jsonOf(totals, complete, seconds) : textOf(totals, job, options, seconds))
   if (fault !== undefined) throw fault
-  if (!complete) throw new CommandError('interrupted; started again, it goes over the same lines', exitInterrupted)
+  if (!complete) throw new CommandError('interrupted; run the same command again to complete it', exitInterrupted)
   const { rejected = 0 } = totals.counts
   if (rejected > 0) throw new CommandError(`rejected lines: ${rejected}`, exitRejected)
 }
@@ -139,10 +139,10 @@ function textOf<Answer>(
   const rate = Math.round((accepted + rejected) / Math.max(0.001, seconds))
   const shown = rejects.slice(0, rejectsShownMax).map(({ file, line, reason }) => `  ${file}:${line}: ${reason}`)
   const where =
-    options.rejects === undefined ? 'name a file with --rejects to get them all' : `all are in ${options.rejects}`
+    options.rejects === undefined ? 'use --rejects <file> to get all of them' : `all are in ${options.rejects}`
   const lines = [
     `${summary(counts)}; rejected ${rejected} lines, in ${seconds.toFixed(1)} s (${rate} lines/s)`,
-    ...(ignoredFields.size > 0 ? [`not stored are the fields ${[...ignoredFields].join(', ')}`] : []),
+    ...(ignoredFields.size > 0 ? [`ignored fields: ${[...ignoredFields].join(', ')}`] : []),
     ...shown,
     ...(rejected > shown.length ? [`  and ${rejected - shown.length} more; ${where}`] : []),
   ]

@@ -1,4 +1,4 @@
-/** `barograph content-files`: the files of the content-file listing, in and out by files of lines. */
+/** `barograph content-files`: imports, exports, unpublishes and removes content files. */
 
 import { Readable } from 'node:stream'
 import type { Command } from 'commander'
@@ -12,18 +12,18 @@ import { type LinesOptions, sendLines } from './content-files-lines.ts'
 import type { ImportStreams } from './import.ts'
 
 const exitStatus = `
-Exit status: 0 all lines were taken, ${exitRejected} some were rejected, 1 the command could not be finished.`
+Exit status: 0 all lines were accepted, ${exitRejected} some were rejected, 1 the command failed.`
 
 const importHelp = `
-Each line is a JSON object as /api/v1/contentfiles/ shows it, and besides:
-  created_on   an ISO 8601 time with a zone; now for a new file, what it was for one that is there
-  published    true or false; true by default
-  content      the full text, which is kept and not shown
-Required are key, run_id, run_title, resource_id, offered_by and platform. A line holds all of a file: what it does not
-say is empty, or the default. A file is known by its run_id and key: one that is there is changed, and an import of the
-same lines once more changes nothing. An id is kept when it is free. Units, platforms, topics, departments, resources and
-runs are for all files what the newest line says of them.
-The files may be compressed with gzip or zstd. Lines may have up to 4 MiB.
+Each line is a JSON object with the fields of /api/v1/contentfiles/, and optionally:
+  created_on   ISO 8601 time with a zone; default: now for a new file, unchanged for an existing one
+  published    true or false; default: true
+  content      the full text, stored but not shown in the listing
+Required fields: key, run_id, run_title, resource_id, offered_by, platform. A line replaces the whole content file; fields
+that it omits become empty or the default. A content file is identified by run_id and key, so importing the same lines
+again changes nothing. An id in the line is used if it is free. Units, platforms, topics, departments, resources and runs
+are shared between content files: the last imported line defines them.
+Input may be compressed with gzip or zstd. The maximum length of a line is 4 MiB.
 
 Examples:
   barograph content-files import files.ndjson --rejects rejects.csv
@@ -31,16 +31,16 @@ Examples:
 ${exitStatus}`
 
 const exportHelp = `
-Writes every file, also unpublished ones, as a line that import takes, ordered by id: an import into an empty store gives
-the same files with the same ids. What changes meanwhile may be in it or not.
+Writes all content files, including unpublished ones, in the format of import, ordered by id. Importing the output into an
+empty database restores the same files and ids. Changes made during the export may or may not be included.
 
 Examples:
   barograph content-files export --output files.ndjson
   barograph content-files export | zstd > files.ndjson.zst`
 
 const nameHelp = (action: NameAction) => `
-Files are named by --id, by --run with --key, or by the lines of a file: each has run_id and key, or else an id; an
-export has them too. A name of no file is counted and is no fault, so the command can be run again.
+Select content files by --id, by --run with --key, or by an NDJSON file whose lines have run_id and key, or id, such as an
+export. Names that match no file are counted and are not an error, so the command can be run again.
 
 Examples:
   barograph content-files ${action} --id 17400769 17400770
@@ -51,9 +51,9 @@ ${exitStatus}`
 type Streams = ImportStreams & { stdout: NodeJS.WritableStream }
 
 export function addContentFilesCommand(program: Command, client: AdminClient, streams: Streams): void {
-  const command = program.command('content-files').description('the files of the content-file listing')
-  addLinesOptions(command.command('import').description('add or change files from lines of JSON'))
-    .argument('<file...>', 'files of lines; - is the standard input')
+  const command = program.command('content-files').description('manage the content-file listing')
+  addLinesOptions(command.command('import').description('add or update content files from NDJSON'))
+    .argument('<file...>', 'NDJSON files, or - for standard input')
     .addHelpText('after', importHelp)
     .action(async (files: string[], options: LinesOptions) => {
       const job = {
@@ -66,18 +66,18 @@ export function addContentFilesCommand(program: Command, client: AdminClient, st
     })
   command
     .command('export')
-    .description('write all files as lines of JSON')
-    .option('--output <file>', 'write to this file instead of the standard output')
+    .description('export all content files as NDJSON')
+    .option('--output <file>', 'write to this file instead of standard output')
     .addHelpText('after', exportHelp)
     .action(async ({ output }: { output?: string }) => await exportContentFiles(client, streams.stdout, output))
-  addNameCommand(command, 'unpublish', 'take files out of the listing and keep them', { client, streams })
-  addNameCommand(command, 'remove', 'remove files for good', { client, streams })
+  addNameCommand(command, 'unpublish', 'hide content files from the listing without removing them', { client, streams })
+  addNameCommand(command, 'remove', 'remove content files permanently', { client, streams })
 }
 
 function addLinesOptions(command: Command): Command {
   return command
-    .option('--rejects <file>', 'write each line that was not taken to this CSV file, with its number and the reason')
-    .option('--json', 'print the result as JSON, and no progress')
+    .option('--rejects <file>', 'write each rejected line to this CSV file, with its line number and the reason')
+    .option('--json', 'print the result as JSON, without progress')
 }
 
 interface NameOptions extends LinesOptions {
@@ -93,10 +93,10 @@ interface Ends {
 
 function addNameCommand(parent: Command, action: NameAction, description: string, ends: Ends): void {
   addLinesOptions(parent.command(action).description(description))
-    .argument('[file...]', 'files of lines; - is the standard input')
-    .option('--id <id...>', 'ids of files', collectId)
-    .option('--run <id>', 'the run of the keys', text => collectId(text)[0])
-    .option('--key <key...>', 'keys of files of the run')
+    .argument('[file...]', 'NDJSON files, or - for standard input')
+    .option('--id <id...>', 'content file ids', collectId)
+    .option('--run <id>', 'run id of the keys', text => collectId(text)[0])
+    .option('--key <key...>', 'keys of content files within the run')
     .addHelpText('after', nameHelp(action))
     .action(async (files: string[], options: NameOptions) => {
       const summary = (counts: Record<string, number>) => nameSummary(action, counts)
@@ -108,28 +108,30 @@ function addNameCommand(parent: Command, action: NameAction, description: string
 function sourceOf(files: string[], options: NameOptions, { stdin }: ImportStreams) {
   const names = namesIn(options)
   if (files.length > 0 === names.length > 0) {
-    throw new CommandError('name the files by --id, by --run with --key, or by a file of lines', exitUsage)
+    throw new CommandError('select content files by --id, by --run with --key, or by an NDJSON file', exitUsage)
   }
   if (files.length > 0) return { files, stdin }
   return { files: ['-'], stdin: Readable.from([Buffer.from(names.map(name => JSON.stringify(name)).join('\n'))]) }
 }
 
 function namesIn({ id = [], run, key = [] }: NameOptions): ContentFileName[] {
-  if ((run === undefined) !== (key.length === 0)) throw new CommandError('--run and --key go together', exitUsage)
+  if ((run === undefined) !== (key.length === 0))
+    throw new CommandError('--run and --key must be used together', exitUsage)
   const keyed = run === undefined ? [] : key.map(each => ({ run_id: run, key: each }))
   return [...id.map(each => ({ id: each })), ...keyed]
 }
 
 function collectId(text: string, earlier: number[] = []): number[] {
-  if (!/^[1-9]\d{0,14}$/.test(text)) throw new CommandError(`${text} is no id: a whole number from 1`, exitUsage)
+  if (!/^[1-9]\d{0,14}$/.test(text))
+    throw new CommandError(`${text} is not a valid id: it must be a whole number from 1`, exitUsage)
   return [...earlier, Number(text)]
 }
 
 function importSummary({ accepted = 0, added = 0, changed = 0 }: Record<string, number>): string {
-  return `took ${accepted} lines: ${added} files were added, ${changed} changed`
+  return `imported ${accepted} lines: ${added} files added, ${changed} updated`
 }
 
 function nameSummary(action: NameAction, { changed = 0, unknown = 0 }: Record<string, number>): string {
   const what = action === 'remove' ? 'removed' : 'unpublished'
-  return `${what} ${changed} files${unknown === 0 ? '' : `; ${unknown} names are of no file`}`
+  return `${what} ${changed} files${unknown === 0 ? '' : `; ${unknown} names match no file`}`
 }

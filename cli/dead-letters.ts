@@ -1,4 +1,4 @@
-/** `barograph dead-letters`: readings that QuestDB refused, looked at and sent again. */
+/** `barograph dead-letters`: lists and replays readings that QuestDB rejected. */
 
 import { type Command, InvalidArgumentError } from 'commander'
 import { DeadLetterPage, Replayed } from '../api/admin/dead-letters.ts'
@@ -13,20 +13,18 @@ Examples:
   barograph dead-letters list --json | jq '.[].reason'`
 
 const replayHelp = `
-A reading that is refused again is a dead letter again.
+A reading that is rejected again becomes a dead letter again.
 
 Examples:
   barograph dead-letters replay              all of them
   barograph dead-letters replay 4711 4822    these two`
 
 export function addDeadLettersCommand(program: Command, client: AdminClient, streams: Streams): void {
-  const command = program
-    .command('dead-letters')
-    .description('readings that QuestDB refused: look at them, send them again')
+  const command = program.command('dead-letters').description('list and replay readings that QuestDB rejected')
   command
     .command('list')
-    .description('print the readings that were refused, and why')
-    .option('--json', 'print them as JSON')
+    .description('list rejected readings with the reasons')
+    .option('--json', 'print as JSON')
     .addHelpText('after', listHelp)
     .action(async ({ json }: { json?: boolean }) => {
       const letters = await readAll(client)
@@ -36,7 +34,7 @@ export function addDeadLettersCommand(program: Command, client: AdminClient, str
     })
   command
     .command('replay')
-    .description('send refused readings again, all or those with the given ids')
+    .description('send rejected readings again: all, or those with these ids')
     .argument('[id...]', 'ids of dead letters', collectId)
     .option('--json', 'print the result as JSON')
     .addHelpText('after', replayHelp)
@@ -44,7 +42,7 @@ export function addDeadLettersCommand(program: Command, client: AdminClient, str
       const body = ids.length === 0 ? {} : { ids }
       const { replayed } = await client.json(Replayed, 'POST', '/dead-letters/replay', body)
       if (json === true) printJson(streams, { replayed })
-      else printText(streams.stdout, `sent ${replayed} readings again\n`)
+      else printText(streams.stdout, `replayed ${replayed} readings\n`)
     })
 }
 
@@ -64,6 +62,6 @@ function rowOf({ id, symbol, time, values, reason }: DeadLetter): string[] {
 }
 
 function collectId(text: string, earlier: number[] = []): number[] {
-  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('An id is a whole number; see dead-letters list.')
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('An id must be a whole number; see dead-letters list.')
   return [...earlier, Number(text)]
 }

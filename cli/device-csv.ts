@@ -1,4 +1,4 @@
-/** Reads a CSV file of devices; what is wrong with it is told by line, before anything is made. */
+/** Reads a CSV file of devices; errors are reported by line, before anything is added. */
 
 import { parse } from 'csv-parse/sync'
 import { NewDevice } from '../auth/devices/device.ts'
@@ -52,15 +52,15 @@ export function readDeviceCsv(content: string, file: string): NewDevice[] {
       return []
     }
     const earlier = lineOf.get(parsed.data.name)
-    if (earlier !== undefined) faults.push(`line ${info.lines}: the name stands in line ${earlier} too`)
+    if (earlier !== undefined) faults.push(`line ${info.lines}: duplicate name, also in line ${earlier}`)
     lineOf.set(parsed.data.name, info.lines)
     return [parsed.data]
   })
   if (faults.length > 0) {
     const more = faults.length > faultsShown ? [`and ${faults.length - faultsShown} more`] : []
-    throw new CommandError([`${file}: no device was made`, ...faults.slice(0, faultsShown), ...more].join('\n  '))
+    throw new CommandError([`${file}: no device was added`, ...faults.slice(0, faultsShown), ...more].join('\n  '))
   }
-  if (devices.length === 0) throw new CommandError(`${file} holds no devices`)
+  if (devices.length === 0) throw new CommandError(`${file} contains no devices`)
   return devices
 }
 
@@ -75,11 +75,11 @@ function parseRows(content: string, file: string): Row[] {
 function checkHeader(header: readonly string[]): string[] {
   const unknown = header.filter(name => !(name in columns))
   if (unknown.length > 0) {
-    throw new Error(`the header has the unknown column ${unknown[0]}; known are ${Object.keys(columns).join(', ')}`)
+    throw new Error(`unknown column ${unknown[0]} in the header; known columns: ${Object.keys(columns).join(', ')}`)
   }
-  if (!header.includes('name')) throw new Error('the header has no column name')
+  if (!header.includes('name')) throw new Error('the header lacks the column name')
   const twice = header.find((name, at) => header.indexOf(name) !== at)
-  if (twice !== undefined) throw new Error(`the header has the column ${twice} twice`)
+  if (twice !== undefined) throw new Error(`duplicate column ${twice} in the header`)
   return [...header]
 }
 

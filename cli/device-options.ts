@@ -1,4 +1,4 @@
-/** The options that describe a device, as `devices add` and `devices set` know them. */
+/** The options of `devices add` and `devices set` that describe a device. */
 
 import { type Command, InvalidArgumentError } from 'commander'
 import type { DeviceChange } from '../auth/devices/device.ts'
@@ -19,13 +19,13 @@ export interface DeviceOptions {
 
 export function addDeviceOptions(command: Command): Command {
   return command
-    .option('--location-short <text>', 'where it stands, in a word or two')
-    .option('--location-desc <text>', 'where it stands, in a sentence')
-    .option('--battery', 'it runs on a battery, and has to report it')
-    .option('--altitude <metres>', 'metres above the sea, or none', numberOrNone)
-    .option('--interval <seconds>', 'how often it is meant to report, or none', numberOrNone)
-    .option('--owner <text>', 'whose it is; an empty text is nobody')
-    .option('--limits <json>', 'from where on its readings are suspect, as JSON, or none', limitsOrNone)
+    .option('--location-short <text>', 'short location, such as a room')
+    .option('--location-desc <text>', 'description of the location')
+    .option('--battery', 'battery-powered; readings must include the battery voltage or percentage')
+    .option('--altitude <metres>', 'altitude in metres above sea level, or none', numberOrNone)
+    .option('--interval <seconds>', 'expected reporting interval in seconds, or none', numberOrNone)
+    .option('--owner <text>', 'owner; an empty text clears it')
+    .option('--limits <json>', 'limits beyond which readings are flagged as suspect, as JSON, or none', limitsOrNone)
 }
 
 /** Only what was said. */
@@ -51,7 +51,7 @@ function numberOf(value: number | 'none'): number | null {
 function numberOrNone(text: string): number | 'none' {
   if (text === 'none') return text
   const value = Number(text)
-  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('It should be a number, or none.')
+  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('Expected a number or none.')
   return value
 }
 
@@ -59,10 +59,10 @@ function limitsOrNone(text: string): JsonObject | 'none' {
   if (text === 'none') return text
   const limits = jsonOf(text)
   if (typeof limits === 'object' && limits !== null && !Array.isArray(limits)) return limits as JsonObject
-  throw new InvalidArgumentError(`It should be JSON such as '{"pressure":{"min":700}}', or none.`)
+  throw new InvalidArgumentError(`Expected JSON such as '{"pressure":{"min":700}}' or none.`)
 }
 
-/** Undefined for what is no JSON. */
+/** Undefined for invalid JSON. */
 function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text)

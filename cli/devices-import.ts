@@ -1,4 +1,4 @@
-/** `barograph devices import FILE`: makes the devices of a CSV file and gives all their passwords, this once. */
+/** `barograph devices import FILE`: adds the devices of a CSV file and prints their passwords. */
 
 import { createReadStream, writeSync } from 'node:fs'
 import type { Readable } from 'node:stream'
@@ -16,11 +16,10 @@ import { openForOwner, passwordsCsv } from './passwords.ts'
 const devicesPerRequest = 10_000
 
 const help = `
-The header names the columns, in any order; only name is needed:
+The header names the columns, in any order; only name is required:
   name,location_short,location_desc,log_switch,battery,altitude_m,expected_interval_s,owner,quality_limits
-log_switch and battery are yes or no, or true or false. quality_limits is JSON, as --limits of devices set takes it. An empty cell is
-one that is not set. When a line is wrong, no
-device is made.
+log_switch and battery are yes or no, or true or false. quality_limits is JSON, as in devices set --limits. An empty cell
+leaves a column unset. If any line is invalid, no device is added.
 
 Examples:
   barograph devices import devices.csv --output passwords.csv
@@ -34,10 +33,10 @@ interface ImportOptions {
 export function addDevicesImport(devices: Command, client: AdminClient, streams: Streams & { stdin: Readable }): void {
   devices
     .command('import')
-    .description('make the devices of a CSV file and give their passwords, this once')
-    .argument('<file>', 'CSV with a header; - is the standard input')
-    .option('--output <file>', 'write the passwords to this new file, readable only by you')
-    .option('--json', 'give the passwords as JSON instead of CSV')
+    .description('add the devices of a CSV file and print their passwords (shown only once)')
+    .argument('<file>', 'CSV file with a header line, or - for standard input')
+    .option('--output <file>', 'write the passwords to a new file with mode 0600')
+    .option('--json', 'print the passwords as JSON instead of CSV')
     .addHelpText('after', help)
     .action(async (file: string, { output, json }: ImportOptions) => {
       const wanted = readDeviceCsv(await readFile(file, streams.stdin), file)
@@ -47,8 +46,8 @@ export function addDevicesImport(devices: Command, client: AdminClient, streams:
       const passwords = json === true ? `${JSON.stringify(issued)}\n` : passwordsCsv(issued)
       if (descriptor === undefined) printText(streams.stdout, passwords)
       else writeSync(descriptor, passwords)
-      const where = output === undefined ? 'their passwords are shown only now' : `their passwords are in ${output}`
-      printText(streams.stderr, `made ${issued.length} devices${issued.length === 0 ? '' : `; ${where}`}\n`)
+      const where = output === undefined ? 'their passwords are shown only once' : `their passwords are in ${output}`
+      printText(streams.stderr, `added ${issued.length} devices${issued.length === 0 ? '' : `; ${where}`}\n`)
       if (fault !== undefined) throw fault
     })
 }

@@ -1,4 +1,4 @@
-/** `barograph devices list`: all devices that a search finds. */
+/** `barograph devices list`: all devices, or those that match a search. */
 
 import type { Command } from 'commander'
 import type { DeviceDetails } from '../auth/devices/device.ts'
@@ -9,15 +9,15 @@ import { printJson, printTable, printText, type Streams } from './output.ts'
 export function addDevicesList(devices: Command, client: AdminClient, streams: Streams): void {
   devices
     .command('list')
-    .description('print the devices, all or those that a search finds')
-    .option('--search <text>', 'only those with this text in the name or the place, in any case')
-    .option('--json', 'print them as JSON')
+    .description('list devices')
+    .option('--search <text>', 'only devices whose name or location contains this text (case-insensitive)')
+    .option('--json', 'print as JSON')
     .addHelpText('after', '\nExamples:\n  barograph devices list\n  barograph devices list --search kitchen --json')
     .action(async ({ search, json }: { search?: string; json?: boolean }) => {
       const found = await readAll(client, search ?? '')
       if (json === true) printJson(streams, found)
       else if (found.length === 0) printText(streams.stdout, 'no devices\n')
-      else printTable(streams, [['name', 'place', 'logs', 'last seen', 'password'], ...found.map(rowOf)])
+      else printTable(streams, [['name', 'location', 'log', 'last seen', 'password'], ...found.map(rowOf)])
     })
 }
 

@@ -1,4 +1,4 @@
-/** `barograph devices`: the registry of devices from the command line. */
+/** `barograph devices`: manages the device registry. */
 
 import type { Readable } from 'node:stream'
 import type { Command } from 'commander'
@@ -17,7 +17,7 @@ interface Json {
 }
 
 export function addDevicesCommand(program: Command, client: AdminClient, streams: Streams & { stdin: Readable }): void {
-  const devices = program.command('devices').description('the devices that may log, and their passwords')
+  const devices = program.command('devices').description('manage devices and their passwords')
   addAdd(devices, client, streams)
   addDevicesImport(devices, client, streams)
   addDevicesList(devices, client, streams)
@@ -30,9 +30,9 @@ export function addDevicesCommand(program: Command, client: AdminClient, streams
 
 function addAdd(devices: Command, client: AdminClient, streams: Streams): void {
   addDeviceOptions(
-    devices.command('add').description('make a device and print its password, this once').argument('<name>'),
+    devices.command('add').description('add a device and print its password (shown only once)').argument('<name>'),
   )
-    .option('--no-log', 'its readings are refused for now')
+    .option('--no-log', 'reject its readings')
     .option('--json', 'print the device and its password as JSON')
     .addHelpText('after', '\nExample:\n  barograph devices add kitchen --location-short Kitchen --interval 60 --json')
     .action(async (name: string, options: DeviceOptions & Json) => {
@@ -45,9 +45,9 @@ function addAdd(devices: Command, client: AdminClient, streams: Streams): void {
 function addShow(devices: Command, client: AdminClient, streams: Streams): void {
   devices
     .command('show')
-    .description('print what is known of a device')
+    .description('show a device')
     .argument('<name>')
-    .option('--json', 'print it as JSON')
+    .option('--json', 'print as JSON')
     .addHelpText('after', '\nExample:\n  barograph devices show kitchen')
     .action(async (name: string, { json }: Json) => {
       printDevice(streams, await client.json(DeviceDetails, 'GET', pathOf(name)), json)
@@ -57,32 +57,32 @@ function addShow(devices: Command, client: AdminClient, streams: Streams): void 
 const setHelp = `
 Examples:
   barograph devices set kitchen --location-short Kitchen --altitude 312
-  barograph devices set kitchen --no-log          its readings are refused until --log
+  barograph devices set kitchen --no-log          rejects its readings until --log
   barograph devices set kitchen --name attic      keeps the password and the readings
   barograph devices set roof --limits '{"temperature":{"max":60,"spike":null},"pressure":{"flat_hours":12}}'
-                                                  suspect above 60 °C, no test of spikes, flat after 12 hours
-Limits of a metric (temperature, humidity, pressure, battery_voltage, battery_percentage): min, max, spike, rate (the
-largest change in a minute), flat_hours and quantum (the smallest step of the sensor). null switches a test off, what is
-left out is as for all devices, and --limits replaces all limits that were set before.`
+                                                  suspect above 60 °C, no spike test, flat line after 12 hours
+Limits per metric (temperature, humidity, pressure, battery_voltage, battery_percentage): min, max, spike, rate (largest
+change per minute), flat_hours and quantum (resolution of the sensor). null disables a test, omitted limits use the
+defaults, and --limits replaces all limits set before.`
 
 function addSet(devices: Command, client: AdminClient, streams: Streams): void {
-  addDeviceOptions(devices.command('set').description('change what is known of a device').argument('<name>'))
-    .option('--no-battery', 'it has no battery')
-    .option('--log', 'its readings are taken')
-    .option('--no-log', 'its readings are refused for now')
-    .option('--name <name>', 'call it so from now on')
+  addDeviceOptions(devices.command('set').description('change a device').argument('<name>'))
+    .option('--no-battery', 'not battery-powered')
+    .option('--log', 'accept its readings')
+    .option('--no-log', 'reject its readings')
+    .option('--name <name>', 'new name')
     .option('--json', 'print the changed device as JSON')
     .addHelpText('after', setHelp)
     .action(async (name: string, options: DeviceOptions & Json & { name?: string }) => {
       const change = { ...(options.name === undefined ? {} : { name: options.name }), ...changeOf(options) }
-      if (Object.keys(change).length === 0) throw new CommandError('say what to change; see --help', exitUsage)
+      if (Object.keys(change).length === 0) throw new CommandError('nothing to change; see --help', exitUsage)
       printDevice(streams, await client.json(DeviceDetails, 'PATCH', pathOf(name), change), options.json)
     })
 }
 
 const rotateHelp = `
-The old password stays good for a grace time (ROTATION_GRACE_HOURS), so that no reading is lost until the device has the
-new one. With --now it ends at once: for a password that somebody else has got.
+The old password stays valid for a grace period (ROTATION_GRACE_HOURS), so that the device can be updated without losing
+readings. Use --now when the old password has leaked.
 
 Example:
   barograph devices rotate kitchen --json`
@@ -90,9 +90,9 @@ Example:
 function addRotate(devices: Command, client: AdminClient, streams: Streams): void {
   devices
     .command('rotate')
-    .description('make a new password for a device and print it, this once')
+    .description('issue a new password for a device and print it (shown only once)')
     .argument('<name>')
-    .option('--now', 'end the old password at once')
+    .option('--now', 'revoke the old password at once')
     .option('--json', 'print the device and its password as JSON')
     .addHelpText('after', rotateHelp)
     .action(async (name: string, { now, json }: Json & { now?: boolean }) => {
@@ -105,7 +105,7 @@ function addRotate(devices: Command, client: AdminClient, streams: Streams): voi
       const until = rotated.old_password_until
       printText(
         streams.stdout,
-        until === null ? 'The old password has ended.\n' : `The old password is good until ${until}.\n`,
+        until === null ? 'The old password is revoked.\n' : `The old password is valid until ${until}.\n`,
       )
     })
 }
@@ -113,20 +113,20 @@ function addRotate(devices: Command, client: AdminClient, streams: Streams): voi
 function addRemove(devices: Command, client: AdminClient, streams: Streams): void {
   devices
     .command('remove')
-    .description('take a device out and end its password at once; its readings stay')
+    .description('remove a device and revoke its password at once; its readings are kept')
     .argument('<name>')
     .option('--json', 'print the result as JSON')
     .addHelpText('after', '\nExample:\n  barograph devices remove kitchen')
     .action(async (name: string, { json }: Json) => {
       await client.json(z.undefined(), 'DELETE', pathOf(name))
       if (json === true) printJson(streams, { removed: name })
-      else printText(streams.stdout, `removed ${name}; its readings stay until barograph devices erase\n`)
+      else printText(streams.stdout, `removed ${name}; its readings are kept; barograph devices erase deletes them\n`)
     })
 }
 
 const eraseHelp = `
-The device is removed at once if it is still there. The readings of all devices that had this name are erased behind the
-scenes, which takes a while; --report tells how far it is.
+The device is removed at once if it still exists. The readings of all devices that ever had this name are deleted in the
+background; --report shows the progress.
 
 Examples:
   barograph devices erase kitchen
@@ -135,9 +135,9 @@ Examples:
 function addErase(devices: Command, client: AdminClient, streams: Streams): void {
   devices
     .command('erase')
-    .description('take a device out together with its readings, for good')
+    .description('remove a device and delete its readings permanently')
     .argument('<name>')
-    .option('--report', 'only print how far it is')
+    .option('--report', 'only print the progress')
     .option('--json', 'print the report as JSON')
     .addHelpText('after', eraseHelp)
     .action(async (name: string, { report, json }: Json & { report?: boolean }) => {
@@ -150,7 +150,7 @@ function addErase(devices: Command, client: AdminClient, streams: Streams): void
 function pathOf(name: string): string {
   // Clients resolve these two away, and the request would ask something else.
   if (name === '' || name === '.' || name === '..')
-    throw new CommandError(`"${name}" is no name of a device`, exitUsage)
+    throw new CommandError(`"${name}" is not a valid device name`, exitUsage)
   return `/devices/${encodeURIComponent(name.toWellFormed())}`
 }
 
@@ -176,5 +176,5 @@ function printPassword(streams: Streams, { device, password }: IssuedPassword): 
     ['device', device],
     ['password', password],
   ])
-  printText(streams.stdout, 'The password is shown only now.\n')
+  printText(streams.stdout, 'The password is shown only once.\n')
 }

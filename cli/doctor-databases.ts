@@ -1,4 +1,4 @@
-/** For the doctor: whether the given databases can be used, tried as the service would, and without changing anything. */
+/** For the doctor: connects to the external databases as the service would, without changing anything. */
 
 import { connectFailure, makeClient } from '../store/postgres/postgres-connect.ts'
 import { parseQuestdbAddress } from '../store/questdb/client/questdb-address.ts'
@@ -35,7 +35,7 @@ export async function tryQuestdb(questdbHttp: string, questdbPg: string | undefi
       return { ok: true, finding: `${version} at ${where}` }
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
-      const remedy = 'start it there, or correct QUESTDB_HTTP and QUESTDB_PG'
+      const remedy = 'start it, or correct QUESTDB_HTTP and QUESTDB_PG'
       return { ok: false, finding: `QuestDB at ${where} cannot be used (${why}): ${remedy}` }
     } finally {
       client.close()

@@ -1,4 +1,4 @@
-/** `barograph doctor`: is everything there that the service needs, and does it run? */
+/** `barograph doctor`: checks the requirements and the running service. */
 
 import { accessSync, constants, existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -37,9 +37,9 @@ export function addDoctorCommand(program: Command, options: DoctorOptions): void
   const { streams } = options
   program
     .command('doctor')
-    .description('look for what the service needs, and whether it runs; each problem comes with its remedy')
+    .description('check the requirements and the running service; each problem comes with a fix')
     .option('--json', 'print the findings as JSON')
-    .addHelpText('after', '\nExit status: 0 all is well, 1 there is a problem.\n\nExample:\n  barograph doctor')
+    .addHelpText('after', '\nExit status: 0 no problems, 1 at least one problem.\n\nExample:\n  barograph doctor')
     .action(async ({ json }: { json?: boolean }) => {
       const checks = await examine(options)
       const ok = checks.every(check => check.ok)
@@ -51,8 +51,7 @@ export function addDoctorCommand(program: Command, options: DoctorOptions): void
         )
       }
       const problems = checks.filter(check => !check.ok).length
-      if (!ok)
-        throw new CommandError(problems === 1 ? 'there is a problem' : `there are ${problems} problems`, exitFailure)
+      if (!ok) throw new CommandError(problems === 1 ? '1 problem found' : `${problems} problems found`, exitFailure)
     })
 }
 
@@ -86,7 +85,7 @@ function checkNode(): Check {
 
 function checkSettings(environment: DoctorOptions['environment']): { config?: Config; check: Check } {
   try {
-    return { config: readConfig(environment), check: { name: 'settings', ok: true, finding: 'all can be read' } }
+    return { config: readConfig(environment), check: { name: 'settings', ok: true, finding: 'valid' } }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     return { check: { name: 'settings', ok: false, finding: error.message } }
@@ -106,7 +105,7 @@ async function checkJava({ environment, cacheDirectory }: Config): Promise<Check
 function checkMaven(config: Config): Check {
   const command = findProgram('mvn', config.environment)
   if (command !== undefined) return { name: 'Maven', ok: true, finding: command }
-  if (existsSync(jarOf(config))) return { name: 'Maven', ok: true, finding: 'not there, and not needed any more' }
+  if (existsSync(jarOf(config))) return { name: 'Maven', ok: true, finding: 'not found; no longer needed' }
   const finding = 'no mvn on PATH, which fetches QuestDB: install it (on Debian: apt-get install maven)'
   return { name: 'Maven', ok: false, finding }
 }
@@ -114,7 +113,7 @@ function checkMaven(config: Config): Check {
 function checkJar(config: Config): Check {
   const jar = jarOf(config)
   // Its content is checked at each start.
-  const finding = existsSync(jar) ? jar : 'not there yet; the first start fetches it'
+  const finding = existsSync(jar) ? jar : 'not downloaded yet; the first start downloads it'
   return { name: `QuestDB ${questdbVersion}`, ok: true, finding }
 }
 
@@ -129,9 +128,9 @@ function checkDataDirectory(path: string): Check {
   const name = 'data directory'
   try {
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
-    return { name, ok: true, finding: folder === path ? path : `${path}, made by the first start` }
+    return { name, ok: true, finding: folder === path ? path : `${path}; the first start creates it` }
   } catch {
-    const finding = `${folder} cannot be written: give this user the right to, or set DATA_DIR to another folder`
+    const finding = `${folder} is not writable: grant this user write permission, or set DATA_DIR to another directory`
     return { name, ok: false, finding }
   }
 }
@@ -149,7 +148,7 @@ async function checkService({ serverOptions }: DoctorOptions, config: Config): P
     return { name, ok: status === 'ok', finding: `${status} at ${url}${why}` }
   } catch (error) {
     if (error instanceof CommandError) return { name, ok: false, finding: error.message }
-    return { name, ok: false, finding: 'it does not answer: start it with npm start, or name its address with --url' }
+    return { name, ok: false, finding: 'no response: start the service with npm start, or set its address with --url' }
   }
 }
 
@@ -157,7 +156,7 @@ async function checkToken(client: AdminClient): Promise<Check> {
   const name = 'admin token'
   try {
     await client.json(Status, 'GET', '/status')
-    return { name, ok: true, finding: 'the server takes it' }
+    return { name, ok: true, finding: 'accepted by the server' }
   } catch (error) {
     if (!(error instanceof CommandError)) throw error
     return { name, ok: false, finding: error.message }

@@ -1,4 +1,4 @@
-/** Where the server is and with which token one may ask it: by the options, else by the settings of the server. */
+/** Finds the server's address and the admin token: from the options, else from the server's settings. */
 
 import { readFileSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
@@ -33,7 +33,7 @@ function urlOf({ HOST, PORT, TLS_CERT, PUBLIC_URL }: ServerSettings): string {
   // A certificate is made for a name, and rarely for the address to listen on.
   if (TLS_CERT !== undefined && PUBLIC_URL !== undefined) return originOf(PUBLIC_URL)
   if (PORT === 0)
-    throw new CommandError('PORT is 0, so the server has taken any free port; name its address with --url')
+    throw new CommandError('PORT is 0, so the server listens on any free port; set its address with --url')
   return `${TLS_CERT === undefined ? 'http' : 'https'}://${hostOf(HOST)}:${PORT}`
 }
 
@@ -47,23 +47,29 @@ function hostOf(host: string): string {
 /** The server's own certificate is good enough to reach it, whoever has signed it. */
 function trust(certificateFile: string | undefined): void {
   if (certificateFile === undefined) return
-  const certificate = readText(certificateFile, 'the certificate in TLS_CERT cannot be read; run as the server does')
+  const certificate = readText(
+    certificateFile,
+    'cannot read the certificate in TLS_CERT; run as the user of the server',
+  )
   setDefaultCACertificates([...getCACertificates('default'), certificate])
 }
 
 function originOf(text: string): string {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new CommandError(`${text} is no address of a server; it should look like http://127.0.0.1:8080`, exitUsage)
+    throw new CommandError(
+      `${text} is not a valid server address; expected something like http://127.0.0.1:8080`,
+      exitUsage,
+    )
   }
   return url.origin
 }
 
 function readToken(path: string): string {
-  const remedy = 'start the server once, run as its user, or name the file with --token-file'
-  const token = readText(path, `the admin token cannot be read from ${path}; ${remedy}`).trim()
+  const remedy = 'start the server once, run as its user, or use --token-file'
+  const token = readText(path, `cannot read the admin token from ${path}; ${remedy}`).trim()
   if (/^[\x21-\x7e]+$/.test(token)) return token
-  throw new CommandError(`${path} holds no admin token; name the right file with --token-file`)
+  throw new CommandError(`${path} does not contain an admin token; use --token-file`)
 }
 
 function readText(path: string, complaint: string): string {

@@ -139,8 +139,8 @@ async function* joined(start: Buffer, pieces: AsyncGenerator<Buffer>): AsyncGene
 function unreadable(file: string, error: unknown): CommandError {
   const name = nameOf(file)
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  if (code === 'ENOENT') return new CommandError(`there is no file ${name}`)
-  if (code === 'EISDIR') return new CommandError(`${name} is a folder; name the files in it`)
-  if (code === 'Z_BUF_ERROR') return new CommandError(`${name} ends in the middle; it was not copied to its end`)
+  if (code === 'ENOENT') return new CommandError(`file not found: ${name}`)
+  if (code === 'EISDIR') return new CommandError(`${name} is a directory; name the files in it`)
+  if (code === 'Z_BUF_ERROR') return new CommandError(`${name} is truncated`)
   return new CommandError(`${name} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
 }

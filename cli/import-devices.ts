@@ -1,4 +1,4 @@
-/** `--create-devices`: makes the devices that an import names and the registry does not know. */
+/** `--create-devices`: adds the devices of an import that are not registered. */
 
 import { closeSync, writeSync } from 'node:fs'
 import { z } from 'zod'

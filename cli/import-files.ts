@@ -1,4 +1,4 @@
-/** The import of files, batch by batch: send, make devices if asked to, send again, count. */
+/** Imports files in batches; with --create-devices it adds unknown devices and sends the batch again. */
 
 import type { Readable } from 'node:stream'
 import { ImportAnswer } from '../api/admin/import-answer.ts'

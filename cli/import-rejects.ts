@@ -1,4 +1,4 @@
-/** The rejects file: each line that was not taken, with its place and the reason, as CSV. */
+/** The rejects file: each rejected line with its file, line number and reason, as CSV. */
 
 import { closeSync, openSync, writeSync } from 'node:fs'
 import type { ImportAnswer } from '../api/admin/import-answer.ts'

@@ -1,4 +1,4 @@
-/** What an import tells at its end: to a person, or to a program. */
+/** The summary that an import prints: text or JSON. */
 
 import type { IssuedPassword } from '../auth/devices/device.ts'
 import { type ImportTotals, isWithoutReadings } from './import-files.ts'
@@ -40,13 +40,13 @@ export function textSummary(summary: ImportSummary): string {
 /** Of an import that was stopped, the last file may hold some. */
 function filesWithoutReadings({ totals, complete }: ImportSummary): string[] {
   const files = complete ? totals.files : totals.files.slice(0, -1)
-  return files.filter(isWithoutReadings).map(({ file }) => `${file}: holds no readings`)
+  return files.filter(isWithoutReadings).map(({ file }) => `${file}: contains no readings`)
 }
 
 function ignoredColumns({ files }: ImportTotals): string[] {
   return files
     .filter(file => file.ignored_columns.length > 0)
-    .map(({ file, ignored_columns }) => `${file}: not stored are the columns ${ignored_columns.join(', ')}`)
+    .map(({ file, ignored_columns }) => `${file}: ignored columns: ${ignored_columns.join(', ')}`)
 }
 
 function rejectLines({ totals, rejectsPath, made }: ImportSummary): string[] {
@@ -55,21 +55,21 @@ function rejectLines({ totals, rejectsPath, made }: ImportSummary): string[] {
     return `  ${file}:${line}: ${device === undefined ? '' : `${device}: `}${reason}`
   })
   const more = totals.rejected - shown.length
-  const where = rejectsPath === undefined ? 'name a file with --rejects to get them all' : `all are in ${rejectsPath}`
+  const where = rejectsPath === undefined ? 'use --rejects <file> to get all of them' : `all are in ${rejectsPath}`
   const isUnknown = made.length === 0 && totals.rejects.some(({ code }) => code === 'DEVICE_UNKNOWN')
   return [
     ...shown,
     ...(more > 0 ? [`  and ${more} more; ${where}`] : []),
-    ...(isUnknown ? ['  devices that are not there can be made with --create-devices'] : []),
+    ...(isUnknown ? ['  use --create-devices to add unknown devices'] : []),
   ]
 }
 
 function passwordLines({ made, passwordsPath }: ImportSummary): string[] {
   if (made.length === 0) return []
-  if (passwordsPath !== undefined) return [`made ${made.length} devices; their passwords are in ${passwordsPath}`]
+  if (passwordsPath !== undefined) return [`added ${made.length} devices; their passwords are in ${passwordsPath}`]
   const width = Math.max(...made.map(({ device }) => device.length))
   return [
-    `made ${made.length} devices; these passwords are shown only now:`,
+    `added ${made.length} devices; these passwords are shown only once:`,
     ...made.map(({ device, password }) => `  ${device.padEnd(width)}  ${password}`),
   ]
 }

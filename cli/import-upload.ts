@@ -1,4 +1,4 @@
-/** Sends one batch until the server has taken it. A batch sent twice is stored once, since its rows carry their times. */
+/** Uploads one batch, with retries. Idempotent, because every row carries its timestamp. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { z } from 'zod'
@@ -66,10 +66,10 @@ async function readAnswer<Answer>(response: Response, shape: z.ZodType<Answer>, 
     const answer = shape.safeParse(await response.json())
     if (answer.success) return { kind: 'answer', answer: answer.data }
   } catch {
-    const error = new CommandError(`the answer from ${url} broke off`)
+    const error = new CommandError(`the response from ${url} was cut off`)
     return { kind: 'error', error, again: true, retryAfterMs: 0 }
   }
-  const error = new CommandError(`${url} does not answer like a Barograph of this version`)
+  const error = new CommandError(`${url} did not respond like this version of Barograph`)
   return { kind: 'error', error, again: false, retryAfterMs: 0 }
 }
 

@@ -1,4 +1,4 @@
-/** `barograph import FILE…`: readings from files into a running server. */
+/** `barograph import FILE…`: imports imports readings from files into a running server. */
 
 import type { Readable } from 'node:stream'
 import type { Command } from 'commander'
@@ -30,21 +30,21 @@ const help = `
 The header of a CSV file names its columns, in any order:
   timestamp,device,temperature,humidity,pressure[,battery_voltage,battery_percentage]
 Cells are separated by commas, semicolons or tabs; with the latter two, numbers may have a decimal comma. Times are
-ISO 8601 with a zone, or epoch milliseconds. An empty cell is a missing value. A line is stored once, however often it is
-sent, so an import that was stopped can be started again.
+ISO 8601 with a time zone, or epoch milliseconds. An empty cell is a missing value. Imports are idempotent: an interrupted
+import can be run again.
 
-Exit status: 0 all lines were stored, ${exitRejected} some were rejected, 1 the import could not be finished, or there
-was nothing to store.`
+Exit status: 0 all lines were stored, ${exitRejected} some were rejected, 1 the import failed, or the files
+contain no readings.`
 
 export function addImportCommand(program: Command, client: AdminClient, streams: ImportStreams): void {
   program
     .command('import')
-    .description('store readings from CSV or NDJSON files, plain or compressed')
-    .argument('<file...>', 'files of readings; - is the standard input')
-    .option('--create-devices', 'make the devices that the server does not know, and show their passwords this once')
-    .option('--passwords <file>', 'write those passwords to this new file instead, readable only by you')
-    .option('--rejects <file>', 'write each line that was not stored to this CSV file, with its number and the reason')
-    .option('--json', 'print the result as JSON, and no progress')
+    .description('import readings from CSV or NDJSON files, plain, gzip or zstd')
+    .argument('<file...>', 'files to import, or - for standard input')
+    .option('--create-devices', 'add unknown devices and print their passwords (shown only once)')
+    .option('--passwords <file>', 'write those passwords to a new file with mode 0600 instead')
+    .option('--rejects <file>', 'write each rejected line to this CSV file, with its line number and the reason')
+    .option('--json', 'print the result as JSON, without progress')
     .addHelpText('after', help)
     .action(async (files: string[], options: ImportCommandOptions) => {
       await runImport(files, options, client, streams)
@@ -94,7 +94,7 @@ async function runImport(
   printText(stdout, options.json === true ? jsonSummary(summary) : textSummary(summary))
   if (fault !== undefined) throw fault
   if (interrupt.signal.aborted)
-    throw new CommandError('interrupted; started again, it goes over the same lines', exitInterrupted)
-  if (isWithoutReadings(totals)) throw new CommandError('nothing was stored, for there are no readings')
+    throw new CommandError('interrupted; run the same command again to complete it', exitInterrupted)
+  if (isWithoutReadings(totals)) throw new CommandError('the files contain no readings')
   if (totals.rejected > 0) throw new CommandError(`rejected lines: ${totals.rejected}`, exitRejected)
 }

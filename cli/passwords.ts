@@ -1,4 +1,4 @@
-/** Where passwords go that are given only once: a file of its own that only its owner may read, as CSV. */
+/** The passwords file: CSV, mode 0600, never overwritten. */
 
 import { openSync } from 'node:fs'
 import type { IssuedPassword } from '../auth/devices/device.ts'
@@ -20,7 +20,7 @@ export function openForOwner(path: string): number {
     return openSync(path, 'wx', 0o600)
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') {
-      throw new CommandError(`${path} exists already; name another file for the passwords`)
+      throw new CommandError(`${path} already exists; choose another file for the passwords`)
     }
     throw new CommandError(`${path} cannot be written: ${error instanceof Error ? error.message : String(error)}`)
   }

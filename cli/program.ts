@@ -25,29 +25,29 @@ export interface ProgramOptions {
 const help = `
 Examples:
   barograph start                                    run the service
-  barograph doctor                                   is everything there that the service needs?
+  barograph doctor                                   check the requirements
   barograph devices add kitchen --location-short Kitchen
   barograph devices list --search kit
   barograph import history.csv.gz --create-devices
   barograph content-files import files.ndjson.gz
   barograph status --json
 
-The server is found by the settings that it is started with (HOST, PORT, DATA_DIR, …), or by --url and --token-file.
-In a checkout, and where the package is installed, run: npx barograph <command>
+The commands find the server by its own settings (HOST, PORT, DATA_DIR, …), or by --url and --token-file.
+In a checkout or beside an installed package, run: npx barograph <command>
 
-Exit status: 0 done, 1 failed, 2 wrong usage.`
+Exit status: 0 success, 1 failure, 2 usage error.`
 
 export function createProgram({ stdin, stdout, stderr, environment, version }: ProgramOptions): Command {
   const program = new Command('barograph')
-    .description('run a Barograph server and look after it: its devices, its readings, its content files, its state')
-    .option('--url <address>', 'address of the server, such as http://127.0.0.1:8080')
-    .option('--token-file <file>', 'file with the admin token; default is secrets/admin-token in DATA_DIR')
+    .description('run and administer a Barograph server')
+    .option('--url <address>', 'server address, such as http://127.0.0.1:8080')
+    .option('--token-file <file>', 'file with the admin token (default: secrets/admin-token in DATA_DIR)')
     .version(version, '--version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .addHelpText('after', help)
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({ writeOut: text => printText(stdout, text), writeErr: text => printText(stderr, text) })
-    .showHelpAfterError('Add --help for what can be said here.')
+    .showHelpAfterError('Use --help for the options.')
     .exitOverride()
 
   const readSettings = () => settingsFrom(environment)
@@ -72,7 +72,7 @@ function addStartCommand(program: Command): void {
     .allowExcessArguments()
     .allowUnknownOption()
     .action(() => {
-      throw new CommandError('"start" comes first: barograph start', exitUsage)
+      throw new CommandError('"start" must be the first argument: barograph start', exitUsage)
     })
 }
 

@@ -1,4 +1,4 @@
-/** Runs one command, and says by the exit status how it went. */
+/** Runs one command and returns its exit status. */
 
 import { CommanderError } from 'commander'
 import { CommandError, exitUsage } from './command-error.ts'

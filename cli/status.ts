@@ -1,4 +1,4 @@
-/** `barograph status`: how the service is. */
+/** `barograph status`: the state of the service. */
 
 import type { Command } from 'commander'
 import { Status } from '../api/admin/status.ts'
@@ -8,8 +8,8 @@ import { bytesText, printJson, printTable, type Streams } from './output.ts'
 export function addStatusCommand(program: Command, client: AdminClient, streams: Streams): void {
   program
     .command('status')
-    .description('print versions, databases, journal, lags and disk of the server')
-    .option('--json', 'print it as JSON')
+    .description('show versions, databases, journal, lag and disk space of the server')
+    .option('--json', 'print as JSON')
     .addHelpText('after', '\nExamples:\n  barograph status\n  barograph status --json | jq .lag.seconds')
     .action(async ({ json }: { json?: boolean }) => {
       const status = await client.json(Status, 'GET', '/status')
@@ -26,22 +26,29 @@ function rowsOf(status: Status, url: string): string[][] {
     ['QuestDB', databaseText(questdb)],
     ['PostgreSQL', databaseText(postgres)],
     ['journal', `${bytesText(journal.bytes)} of ${bytesText(journal.bytes_max)}`],
-    ['readings', `${journal.readings} taken since the start`],
+    ['readings', `${journal.readings} accepted since the start`],
     ['lag', lag.readings === 0 ? 'none' : `${lag.readings} readings, ${lag.seconds.toFixed(1)} s`],
     ['dead letters', String(status.dead_letters)],
     ['disk', `${bytesText(disk.free_bytes)} free of ${bytesText(disk.total_bytes)} at ${disk.path}`],
   ]
-  if (questdb.suspended) rows.push(['problem', 'QuestDB has suspended the table: readings are kept and not shown'])
+  if (questdb.suspended)
+    rows.push([
+      'problem',
+      'QuestDB has suspended the table: readings wait in the journal and are not visible to queries',
+    ])
   if (questdb.fault !== null) rows.push(['problem', questdb.fault])
   if (journal.fault !== null) rows.push(['problem', journal.fault])
   if (journal.damaged_bytes > 0) {
-    rows.push(['problem', `${bytesText(journal.damaged_bytes)} of the journal were damaged; see quarantine/ beside it`])
+    rows.push([
+      'problem',
+      `${bytesText(journal.damaged_bytes)} of the journal are corrupted; see quarantine-* in the journal directory`,
+    ])
   }
   return rows
 }
 
 function databaseText({ kind, state, reason, version }: Status['postgres']): string {
-  const what = `${kind === 'own' ? 'started here' : 'given'}, ${state}${reason === null ? '' : ` (${reason})`}`
+  const what = `${kind === 'own' ? 'managed' : 'external'}, ${state}${reason === null ? '' : ` (${reason})`}`
   return version === null ? what : `${version}, ${what}`
 }
 

@@ -41,7 +41,7 @@ t.test('a device that is added may log, and is told once', async t => {
   t.match(text, {
     status: 0,
     stderr: '',
-    stdout: /device +roof\npassword +[0-9a-f]{64}\nThe password is shown only now/,
+    stdout: /device +roof\npassword +[0-9a-f]{64}\nThe password is shown only once/,
   })
   t.match(await json('devices show roof'), { battery: true, altitude_m: 12.5, owner: 'anna', log_switch: false })
   t.match(await run('devices add roof'), { status: 1, stdout: '', stderr: /name: is taken by another device/ })
@@ -72,7 +72,7 @@ t.test('a password is replaced without a gap, or at once', async t => {
   t.equal(await logsWith('shed', first.password), 200)
   t.equal(await logsWith('shed', second.password), 200)
   const third = await run('devices rotate shed --now')
-  t.match(third, { status: 0, stdout: /The old password has ended/ })
+  t.match(third, { status: 0, stdout: /The old password is revoked/ })
   t.equal(await logsWith('shed', first.password), 401)
   t.equal(await logsWith('shed', second.password), 401)
   const shown = /password +([0-9a-f]{64})/.exec(third.stdout)?.[1] ?? ''
@@ -89,7 +89,7 @@ t.test('devices come from a file and their passwords go into one', async t => {
   writeFileSync(file, `\ufeffname,location_short,log_switch,altitude_m,battery\r\n${rows.join('\r\n')}\r\n`)
   const output = join(folder, 'passwords.csv')
   const made = await run(`devices import ${file} --output ${output}`)
-  t.match(made, { status: 0, stdout: '', stderr: `made 120 devices; their passwords are in ${output}\n` })
+  t.match(made, { status: 0, stdout: '', stderr: `added 120 devices; their passwords are in ${output}\n` })
   t.equal(statSync(output).mode & 0o777, 0o600)
   const lines = readFileSync(output, 'utf8').trim().split('\n')
   t.equal(lines.length, 121)
@@ -97,15 +97,15 @@ t.test('devices come from a file and their passwords go into one', async t => {
   const [, device = '', secret = ''] = /^"(.*)",([0-9a-f]{64})$/.exec(lines[120] ?? '') ?? []
   t.equal(device, 'hall 119')
   t.equal(await logsWith(device, secret), 200)
-  t.match(await run(`devices import ${file} --output ${output}`), { status: 1, stderr: /exists already/ })
+  t.match(await run(`devices import ${file} --output ${output}`), { status: 1, stderr: /already exists/ })
   const again = await run(`devices import ${file}`)
-  t.match(again, { status: 1, stderr: /made 0 devices\nbarograph: name taken\n {2}\[0\].name: is taken/ })
+  t.match(again, { status: 1, stderr: /added 0 devices\nbarograph: name taken\n {2}\[0\].name: is taken/ })
   const piped = await run('devices import - --json', 'name,owner\nporch,\n"a ""b"",c",anna\n')
   t.match(JSON.parse(piped.stdout), [
     { device: 'porch', password },
     { device: 'a "b",c', password },
   ])
-  t.match(piped.stderr, /made 2 devices; their passwords are shown only now/)
+  t.match(piped.stderr, /added 2 devices; their passwords are shown only once/)
 
   const listed = (await json('devices list')) as { name: string }[]
   t.equal(listed.length, 124, 'all pages')
@@ -115,7 +115,7 @@ t.test('devices come from a file and their passwords go into one', async t => {
   )
   t.match(await run('devices list --search porch'), {
     status: 0,
-    stdout: /^name +place +logs +last seen +password\nporch +- +yes +never +current\n$/,
+    stdout: /^name +location +log +last seen +password\nporch +- +yes +never +current\n$/,
   })
   t.match(await run('devices list --search nowhere'), { status: 0, stdout: 'no devices\n' })
 })
@@ -133,14 +133,14 @@ t.test('the status and the doctor tell how it is', async t => {
     dead_letters: 0,
     disk: { path: service.dataDirectory },
   })
-  t.match((await run('status')).stdout, /QuestDB +[\d.]+, started here, up\n/)
+  t.match((await run('status')).stdout, /QuestDB +[\d.]+, managed, up\n/)
   const doctor = await run('doctor')
   t.match(doctor, { status: 0, stderr: '' }, doctor.stdout)
   t.match(doctor.stdout, /ok +service +ok at http/)
-  t.match(doctor.stdout, /ok +admin token +the server takes it/)
+  t.match(doctor.stdout, /ok +admin token +accepted by the server/)
   const wrongToken = join(folder, 'token')
   writeFileSync(wrongToken, 'b'.repeat(64))
-  t.match(await run(`status --token-file ${wrongToken}`), { status: 1, stderr: /does not know this token/ })
+  t.match(await run(`status --token-file ${wrongToken}`), { status: 1, stderr: /rejected the admin token/ })
   t.match(await run(`status --url ${service.url}/`), { status: 0 }, 'an address may end in a slash')
 })
 
@@ -148,7 +148,7 @@ t.test('dead letters are listed and sent again', async t => {
   t.match(await run('dead-letters list'), { status: 0, stdout: 'no dead letters\n' })
   t.strictSame(await json('dead-letters list'), [])
   t.strictSame(await json('dead-letters replay'), { replayed: 0 })
-  t.match(await run('dead-letters replay 4711'), { status: 0, stdout: 'sent 0 readings again\n' })
+  t.match(await run('dead-letters replay 4711'), { status: 0, stdout: 'replayed 0 readings\n' })
 })
 
 t.test('a device is erased with its readings', async t => {

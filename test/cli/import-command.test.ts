@@ -62,7 +62,7 @@ t.test('a line of a device that is not there is rejected, and can be found again
   t.equal(exitStatus, 3)
   t.match(stdout, /stored 0 readings, rejected 3/)
   t.match(stdout, /mixed\.csv:2: attic: there is no device/)
-  t.match(stdout, /can be made with --create-devices/)
+  t.match(stdout, /use --create-devices/)
   t.strictSame(readFileSync(rejects, 'utf8').split('\n'), [
     'file,line,code,reason,text',
     `${file},2,DEVICE_UNKNOWN,there is no device of this name,"2026-01-01T00:00:00Z,attic,1,2,1000"`,
@@ -130,19 +130,19 @@ t.test('--passwords keeps them in a new file of the owner alone', async t => {
   const args = ['-', '--create-devices', '--passwords', passwords]
   const { stdout, exitStatus } = await run(args, JSON.stringify(line))
   t.equal(exitStatus, 0)
-  t.match(stdout, /made 1 devices; their passwords are in/)
+  t.match(stdout, /added 1 devices; their passwords are in/)
   t.equal(statSync(passwords).mode & 0o777, 0o600)
   t.match(readFileSync(passwords, 'utf8'), /^device,password\n"büro ""1""",[0-9a-f]{64}\n$/)
   t.notMatch(stdout, /[0-9a-f]{64}/)
-  t.match(await run(args, ''), { exitStatus: 1, message: /exists already/ })
+  t.match(await run(args, ''), { exitStatus: 1, message: /already exists/ })
 })
 
 t.test('what cannot be imported is told in a sentence', async t => {
   const half = join(folder, 'half.gz')
   writeFileSync(half, gzipSync(readFileSync(join(dataFolder, 'alamosa-minutes.csv'))).subarray(0, 5000))
-  t.match(await run([join(folder, 'nothing.csv')]), { exitStatus: 1, message: /there is no file .*nothing\.csv/ })
-  t.match(await run([folder]), { exitStatus: 1, message: /is a folder/ })
-  t.match(await run([half]), { exitStatus: 1, message: /ends in the middle/ })
+  t.match(await run([join(folder, 'nothing.csv')]), { exitStatus: 1, message: /file not found: .*nothing\.csv/ })
+  t.match(await run([folder]), { exitStatus: 1, message: /is a directory/ })
+  t.match(await run([half]), { exitStatus: 1, message: /is truncated/ })
   t.match(await run(['-'], 'a,b\n1,2\n'), { exitStatus: 1, message: /lacks timestamp, device/ })
   t.match(await runImport(service.url, 'wrong', ['-'], `${header}x\n`), { exitStatus: 1, message: /token/ })
 })
@@ -154,14 +154,14 @@ t.test('an import in which nothing was stored does not look like success', async
   await refuses(`[${device}]`, /the standard input cannot be imported: it is a JSON array; send one object a line/)
   await refuses('weather,room=k temperature=21.5 1700000000000000000', /it is line protocol; send CSV or NDJSON/)
   await refuses('time,device,temperature,humidity,pressure\n', /lacks timestamp;.* it should name timestamp,device,/)
-  await refuses('', /nothing was stored, for there are no readings/)
+  await refuses('', /the files contain no readings/)
   await refuses('\n\n', /cannot be imported: it is empty/)
-  await refuses(header, /nothing was stored, for there are no readings/)
+  await refuses(header, /the files contain no readings/)
   const empty = join(folder, 'empty.csv')
   writeFileSync(empty, header)
   const { stdout, exitStatus } = await run([empty, '-'], device)
   t.equal(exitStatus, 3, 'the other file is looked at')
-  t.match(stdout, /empty\.csv: holds no readings/)
+  t.match(stdout, /empty\.csv: contains no readings/)
 })
 
 t.test('semicolons, decimal commas and a byte order mark are taken', async t => {
@@ -175,7 +175,7 @@ t.test('foreign columns are named, and names that no device can have stay reject
   const input = 'note,timestamp,device,temperature,humidity,pressure\nx,2026-01-01T00:00:00Z,a:b,1,2,1000\n'
   const { stdout, exitStatus } = await run(['-', '--create-devices'], input)
   t.equal(exitStatus, 3)
-  t.match(stdout, /not stored are the columns note/)
+  t.match(stdout, /ignored columns: note/)
   t.match(stdout, /-:2: a:b: there is no device/)
 })
 

@@ -37,12 +37,12 @@ t.test('wrong usage says so and ends with 2', async t => {
   await wrong([], /Usage: barograph/)
   await wrong(['devces'], /unknown command 'devces'/)
   await wrong(['devices', 'add'], /missing required argument 'name'/)
-  await wrong(['devices', 'add', 'a', '--altitude', 'high'], /should be a number/)
+  await wrong(['devices', 'add', 'a', '--altitude', 'high'], /Expected a number/)
   await wrong(['devices', 'list', '--serch', 'x'], /unknown option '--serch'/)
-  await wrong(['devices', 'set', 'a'], /say what to change/)
-  await wrong(['devices', 'show', '..'], /no name of a device/)
+  await wrong(['devices', 'set', 'a'], /nothing to change/)
+  await wrong(['devices', 'show', '..'], /not a valid device name/)
   await wrong(['dead-letters', 'replay', 'x'], /whole number/)
-  await wrong(['status', '--url', 'localhost'], /no address of a server/)
+  await wrong(['status', '--url', 'localhost'], /not a valid server address/)
 })
 
 t.test('a server that is not there is told in one sentence', async t => {
@@ -64,37 +64,37 @@ t.test('a server that is not there is told in one sentence', async t => {
   await told(
     ['status'],
     settings,
-    /admin token cannot be read from .*data\/secrets\/admin-token; start the server once/,
+    /cannot read the admin token from .*data\/secrets\/admin-token; start the server once/,
   )
   await told(['status', '--token-file', tokenFile], { PORT: '0' }, /PORT is 0/)
   await told(['status'], { PORT: 'x' }, /Wrong settings: PORT/)
-  await told(['status', '--token-file', '/dev/null'], {}, /holds no admin token/)
+  await told(['status', '--token-file', '/dev/null'], {}, /does not contain an admin token/)
   await told(
     ['status', '--token-file', tokenFile, '--url', 'http://127.0.0.1:1'],
     {},
-    /no (server at|answer from) http:\/\/127.0.0.1:1/,
+    /no (server at|response from) http:\/\/127.0.0.1:1/,
   )
 })
 
 t.test('a file of devices is checked before anything is asked of the server', async t => {
   const told = (content: string, message: string) =>
     t.throws(() => readDeviceCsv(content, 'a.csv'), { message: new RegExp(RegExp.escape(message)) }, message)
-  told('', 'a.csv holds no devices')
-  told('name\n', 'a.csv holds no devices')
-  told('nme\nkitchen\n', 'a.csv: the header has the unknown column nme')
-  told('location_short\nkitchen\n', 'has no column name')
-  told('name,name\na,b\n', 'the column name twice')
+  told('', 'a.csv contains no devices')
+  told('name\n', 'a.csv contains no devices')
+  told('nme\nkitchen\n', 'a.csv: unknown column nme in the header')
+  told('location_short\nkitchen\n', 'lacks the column name')
+  told('name,name\na,b\n', 'duplicate column name')
   told('name,altitude_m\nkitchen,high\n', 'line 2: altitude_m')
   told('name,battery\nkitchen,maybe\n', 'line 2: battery')
   told('name\na:b\n', 'line 2: name must not contain a colon')
-  told('name\nkitchen\nroof\nkitchen\n', 'line 4: the name stands in line 2 too')
+  told('name\nkitchen\nroof\nkitchen\n', 'line 4: duplicate name, also in line 2')
   told('name,owner\nkitchen\n', 'a.csv: ')
   told(`name\n${'a:b\n'.repeat(30)}`, 'and 10 more')
   t.match(readDeviceCsv('\ufeffowner,name,battery\r\n\r\n,"a ""b"",c",YES\r\n', 'a.csv'), [
     { name: 'a "b",c', owner: null, battery: true, log_switch: true, altitude_m: null },
   ])
   const run = await barograph(['devices', 'import', '-'], { stdin: 'name\na:b\n' })
-  t.match(run, { status: 1, stdout: '', stderr: /no device was made\n {2}line 2: name must not/ })
+  t.match(run, { status: 1, stdout: '', stderr: /no device was added\n {2}line 2: name must not/ })
   const missing = await barograph(['devices', 'import', join(folder, 'nothing.csv')])
   t.match(missing, { status: 1, stdout: '', stderr: /nothing.csv cannot be read/ })
 })
@@ -112,7 +112,7 @@ t.test('the doctor tells each problem with its remedy', async t => {
   const nowhere = { PATH: '/nonexistent', XDG_CACHE_HOME: folder }
   const bare = await barograph(['doctor'], { environment: { ...nowhere, DATA_DIR: folder, PORT: '1' } })
   t.match(bare.stdout, /problem +Java +QuestDB needs Java 17 or newer.*install one/)
-  t.match(bare.stderr, /there are \d problems/)
+  t.match(bare.stderr, /\d problems found/)
 
   const wrong = await barograph(['doctor'], { environment: { PORT: 'x' } })
   t.match(wrong, { status: 1, stdout: /problem +settings +Wrong settings: PORT must be/ })
@@ -120,5 +120,5 @@ t.test('the doctor tells each problem with its remedy', async t => {
   const file = join(folder, 'file')
   writeFileSync(file, '')
   const noFolder = await barograph(['doctor'], { environment: { DATA_DIR: join(file, 'data') } })
-  t.match(noFolder.stdout, /problem +data directory +.*set DATA_DIR to another folder/)
+  t.match(noFolder.stdout, /problem +data directory +.*set DATA_DIR to another directory/)
 })

@@ -74,7 +74,7 @@ t.test('names and sentences of a server, and names of files, are shown escaped',
   t.equal(refused.stderr, `barograph: ${shown}\n  ${shown}: ${shown}\n`)
 
   const absent = await barograph(['import', hostile, ...good])
-  t.equal(absent.stderr.split('\n').at(-2), `barograph: there is no file ${shown}`)
+  t.equal(absent.stderr.split('\n').at(-2), `barograph: file not found: ${shown}`)
   const file = join(folder, `${hostile}.csv`)
   writeFileSync(file, 'timestamp,device,temperature,humidity,pressure\n2026-01-01T00:00:00Z,x,1,2,3\n')
   const reject = { line: 2, device: hostile, code: 'DEVICE_UNKNOWN', reason: hostile }

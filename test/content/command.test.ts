@@ -336,7 +336,7 @@ t.test('a bad line is told by number, field and reason, and the rest goes in', a
   t.equal(message, `rejected lines: ${cases.length}`)
   t.match(
     stdout,
-    `took ${cases.length} lines: ${cases.length} files were added, 0 changed; rejected ${cases.length} lines`,
+    `imported ${cases.length} lines: ${cases.length} files added, 0 updated; rejected ${cases.length} lines`,
   )
   t.match(stdout, '\n  -:2: is not JSON\n  -:4: is not an object\n')
   t.match(stdout, `\n  and ${cases.length - 10} more; all are in ${rejects}\n`)
@@ -381,7 +381,7 @@ t.test('files are unpublished and removed by id, by run and key, or by a file of
   const [a, b, c, d] = some as [GeneratedFile, GeneratedFile, GeneratedFile, GeneratedFile]
   await importLines(contentFileLines(some))
   t.match(await run(['unpublish', '--id', String(a.id), '3']), {
-    stdout: /^unpublished 1 files; 1 names are of no file; /,
+    stdout: /^unpublished 1 files; 1 names match no file; /,
     exitStatus: 0,
   })
   t.match(await run(['unpublish', '--run', String(b.run_id), '--key', b.key, '--json']), {

@@ -115,7 +115,7 @@ export async function startService(t: TestHooks, settings: ServiceSettings = {})
     async addDevice(name, more = {}) {
       const { status, body } = await admin('POST', '/devices', { name, ...more })
       const password = (body as { password?: unknown } | undefined)?.password
-      if (typeof password !== 'string') throw new Error(`no device was made: ${status} ${JSON.stringify(body)}`)
+      if (typeof password !== 'string') throw new Error(`no device was added: ${status} ${JSON.stringify(body)}`)
       return password
     },
     async import(csv) {
