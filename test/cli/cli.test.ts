@@ -55,7 +55,7 @@ t.test('a device is changed by what is said, and by nothing else', async t => {
   })
   const limits = { temperature: { max: 60 }, pressure: { spike: null } }
   t.match(await json(`devices set roof --limits ${JSON.stringify(limits)}`), { quality_limits: limits, name: 'roof' })
-  t.match(await run('devices set roof --limits {'), { status: 2, stderr: /It should be JSON such as/ })
+  t.match(await run('devices set roof --limits {'), { status: 2, stderr: /Expected JSON such as/ })
   t.match(await run('devices set roof --limits {"rain":{}}'), { status: 1, stderr: /quality_limits/ })
   t.match(await run('devices show roof'), {
     stdout: /^quality_limits +\{"temperature":\{"max":60\},"pressure":\{"spike":null\}\}$/m,
