@@ -38,86 +38,84 @@ const databaseUrl = (protocol: RegExp, example: string) =>
 /** One key for each variable; the description is that of docs/settings.md. */
 export const Settings = z.object({
   HOST: z.string().min(1).default('127.0.0.1').describe('Address to listen on.'),
-  PORT: wholeNumber(0, 65_535).default(8080).describe('Port to listen on; 0 takes a free one.'),
+  PORT: wholeNumber(0, 65_535).default(8080).describe('Port to listen on; 0 picks a free one.'),
   DATA_DIR: z
     .string()
     .min(1)
     .default('./data')
     .transform(path => resolve(path))
-    .describe('Where everything that must survive is kept.'),
+    .describe('Data directory.'),
   TIME_ZONE: z
     .string()
     .default(Intl.DateTimeFormat().resolvedOptions().timeZone)
     .refine(isTimeZone, 'must be an IANA zone such as Europe/Berlin')
-    .describe('Zone of all local times in answers; default is that of the machine.'),
+    .describe('Time zone of local times in responses; default: system time zone.'),
   PUBLIC_URL: z
     .url({ protocol: /^https?$/, error: 'must be an address such as https://barograph.example' })
     .optional()
-    .describe(
-      'Address under which clients reach the service, and that of links in answers; default is the one of the request.',
-    ),
+    .describe('Base URL for clients, used in links; default is that of the request.'),
   QUESTDB_HTTP: databaseUrl(/^https?:$/, 'http://user:password@host:9000')
     .optional()
-    .describe('A QuestDB to use instead of an own one; credentials in the address.'),
+    .describe('HTTP address of an external QuestDB, with credentials; default is a managed one.'),
   QUESTDB_PG: databaseUrl(/^postgres(ql)?:$/, 'postgresql://user:password@host:8812/qdb')
     .optional()
-    .describe('The same QuestDB by its PostgreSQL port.'),
+    .describe('PostgreSQL-wire address of the same QuestDB.'),
   QUESTDB_COMMIT_MODE: z
     .enum(['sync', 'nosync'], { error: 'must be sync or nosync' })
     .default('sync')
-    .describe('For the own QuestDB: nosync is faster and does not survive a power cut.'),
+    .describe('Commit mode of the managed QuestDB; nosync is faster, but a power cut may lose commits.'),
   DATABASE_URL: databaseUrl(/^postgres(ql)?:$/, 'postgresql://user:password@host:5432/barograph')
     .optional()
-    .describe('A PostgreSQL to use instead of an own one, for this service alone; not through a pooler.'),
-  TLS_CERT: z
-    .string()
-    .optional()
-    .describe('File with the certificate chain (PEM); with TLS_KEY the service speaks HTTPS.'),
-  TLS_KEY: z.string().optional().describe('File with the private key (PEM).'),
+    .describe(
+      'External PostgreSQL, exclusive to this service and without a connection pooler; default is a managed one.',
+    ),
+  TLS_CERT: z.string().optional().describe('Certificate chain file (PEM); with TLS_KEY it enables HTTPS.'),
+  TLS_KEY: z.string().optional().describe('Private key file (PEM).'),
   TRUST_PROXY: z
     .string()
     .optional()
     .transform(text => text?.split(',').map(part => part.trim()))
-    .refine(parts => parts?.every(isNetwork) ?? true, 'must be addresses or networks such as 10.0.0.0/8, with commas')
-    .describe('Proxies whose X-Forwarded-For, -Host and -Proto are believed: addresses or networks, with commas.'),
+    .refine(
+      parts => parts?.every(isNetwork) ?? true,
+      'must be comma-separated addresses or networks such as 10.0.0.0/8',
+    )
+    .describe('Proxies whose X-Forwarded-For, -Host and -Proto are trusted: comma-separated addresses or networks.'),
   PARENT_PID: wholeNumber(1, 4_194_304)
     .optional()
-    .describe('Process id of the parent: when that has ended, the service stops. npm start sets it.'),
+    .describe('Process id of the parent; the service stops when it exits. Set by npm start.'),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent'], {
       error: 'must be fatal, error, warn, info, debug or silent',
     })
     .default('info')
-    .describe('How much is logged.'),
+    .describe('Log level: fatal, error, warn, info, debug or silent.'),
   LOG_FORMAT: z
     .enum(['auto', 'json', 'pretty'], { error: 'must be auto, json or pretty' })
     .default('auto')
-    .describe('How it is logged: json, pretty, or auto, which is pretty on a terminal and json elsewhere.'),
+    .describe('Log format: json, pretty, or auto (pretty on a terminal, json elsewhere).'),
   JOURNAL_MAX: bytes
     .refine(value => value >= 1024 ** 2, 'must be at least 1MiB')
     .default(20 * gibibyte)
-    .describe('Size of the journal beyond which readings are refused with 503.'),
-  JOURNAL_RESERVE: bytes.default(gibibyte / 4).describe('Free disk space that the journal leaves to others.'),
+    .describe('Maximum size of the journal; beyond it readings get 503.'),
+  JOURNAL_RESERVE: bytes.default(gibibyte / 4).describe('Free disk space that the journal leaves unused.'),
   JOURNAL_KEEP_HOURS: wholeNumber(0, 8760)
     .default(24)
-    .describe('How long the journal is kept for a given QuestDB that does not run in sync mode.'),
+    .describe('Retention of the journal in hours when QuestDB does not run in sync mode.'),
   CONNECTIONS_MAX: wholeNumber(1, 1_000_000)
     .default(20_000)
     .describe(
-      'Connections that are kept at a time; a further one is closed at once. Fewer where the limit of open files says so.',
+      'Maximum number of connections; further ones are closed at once. Lowered to fit the limit of open files.',
     ),
   CONNECTIONS_PER_ADDRESS: wholeNumber(1, 1_000_000)
     .optional()
     .describe(
-      'How many of them one address may hold, or one /64 of IPv6; default is a quarter. Those in TRUST_PROXY have no such limit.',
+      'Maximum number of connections per IPv4 address or IPv6 /64; default is a quarter. Not applied to TRUST_PROXY.',
     ),
-  DEVICE_RATE: wholeNumber(1, 1_000_000)
-    .default(500)
-    .describe('Readings a second that one device may send in the long run.'),
-  DEVICE_BURST: wholeNumber(1, 10_000_000).default(20_000).describe('Readings that one device may send at once.'),
+  DEVICE_RATE: wholeNumber(1, 1_000_000).default(500).describe('Sustained rate limit per device, readings per second.'),
+  DEVICE_BURST: wholeNumber(1, 10_000_000).default(20_000).describe('Burst limit per device, readings.'),
   FAILED_ATTEMPTS: wholeNumber(1, 1_000_000)
     .default(60)
-    .describe('Wrong credentials a minute from one address, beyond which it gets 429 for further ones.'),
+    .describe('Failed authentications per minute and address; further ones get 429.'),
   SESSION_FORMAT: z
     .enum(['jwe-v5', 'jwe-v4', 'hs256'], { error: 'must be jwe-v5, jwe-v4 or hs256' })
     .default('jwe-v5')
@@ -165,21 +163,21 @@ export const Settings = z.object({
     .refine(text => parseEmailAddress(text).ok, 'must be an e-mail address')
     .optional()
     .describe('Sender of mails; default is barograph at the host of PUBLIC_URL.'),
-  TIMESTAMP_AHEAD_SECONDS: wholeNumber(0, 86_400).default(300).describe('How far ahead of our clock a reading may be.'),
+  TIMESTAMP_AHEAD_SECONDS: wholeNumber(0, 86_400).default(300).describe('How far a timestamp may lie ahead of the server clock.'),
   ROTATION_GRACE_HOURS: wholeNumber(0, 8760)
     .default(24)
-    .describe('How long the old password of a device stays valid beside the new one.'),
+    .describe('How long the old password of a device stays valid after a rotation.'),
   LATEST_BYTES_MAX: bytes
     .refine(value => value >= 1024, 'must be at least 1KiB')
     .default(32 * 1024 ** 2)
-    .describe('Size of a latest/all answer beyond which it holds means instead of raw points.'),
+    .describe('Maximum size of a latest/all response with raw points; beyond it, it holds means.'),
   CACHE_BYTES_MAX: bytes
     .refine(value => value >= 1024 ** 2, 'must be at least 1MiB')
     .default(128 * 1024 ** 2)
-    .describe('Memory for ready answers, and as much again for those that are being sent.'),
+    .describe('Size of the response cache; responses being sent may use as much again.'),
   QUERY_TIMEOUT_SECONDS: wholeNumber(1, 3600)
     .default(30)
-    .describe('Time limit of an answer made in QuestDB, the wait for its turn included.'),
+    .describe('Timeout of a response that needs QuestDB, including the time in the queue.'),
   RANGE_TEMPERATURE: range.default({ min: -90, max: 85 }).describe('Accepted temperatures, °C.'),
   RANGE_HUMIDITY: range.default({ min: 0, max: 103 }).describe('Accepted humidity, %; above 100 is stored as 100.'),
   RANGE_PRESSURE: range.default({ min: 300, max: 1100 }).describe('Accepted pressure, hPa.'),
@@ -214,7 +212,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   ] as const
   for (const [one, other] of pairs) {
     if ((config[one] === undefined) !== (config[other] === undefined)) {
-      throw new ConfigError(`Wrong settings: ${one} and ${other} go together; give both or none.`)
+      throw new ConfigError(`Wrong settings: ${one} and ${other} must be set together.`)
     }
   }
   const others = Object.entries(environment).filter(([name]) => !(name in Settings.shape))

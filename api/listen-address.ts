@@ -10,11 +10,11 @@ type Address = Pick<Config, 'HOST' | 'PORT'>
 /** By what the operating system says when the address cannot be had. */
 const remedies: Record<string, (address: Address) => string> = {
   EADDRINUSE: ({ HOST, PORT }) =>
-    `Port ${PORT} on ${HOST} is taken by another program: stop that one, or set PORT to a free port.`,
+    `Port ${PORT} on ${HOST} is in use by another program: stop it, or set PORT to a free port.`,
   EADDRNOTAVAIL: ({ HOST }) =>
-    `HOST ${HOST} is no address of this machine: set it to one of its addresses, or to 0.0.0.0 for all.`,
-  ENOTFOUND: ({ HOST }) => `HOST ${HOST} is no name that is known here: set it to an address of this machine.`,
-  EACCES: ({ PORT }) => `Port ${PORT} needs rights that this user has not: set PORT to 1024 or more.`,
+    `HOST ${HOST} is not an address of this machine: set it to one of its addresses, or to 0.0.0.0 for all.`,
+  ENOTFOUND: ({ HOST }) => `HOST ${HOST} cannot be resolved: set it to an address of this machine.`,
+  EACCES: ({ PORT }) => `Port ${PORT} requires privileges that this user lacks: set PORT to 1024 or more.`,
 }
 
 /** Throws a `StartError` when it cannot. Somebody else may still be quicker, and then the later listening tells. */

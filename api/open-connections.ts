@@ -9,7 +9,7 @@ import { connectionsThatFit } from './http/open-files.ts'
 export function openConnections(config: Config, log: Log, isTrusted: (address: string) => boolean): Connections {
   const max = Math.min(config.CONNECTIONS_MAX, connectionsThatFit())
   if (max < config.CONNECTIONS_MAX) {
-    log.warn({ max }, 'CONNECTIONS_MAX is lowered to what the limit of open files leaves: raise that one (ulimit -n)')
+    log.warn({ max }, 'CONNECTIONS_MAX lowered to fit the limit of open files; raise it with ulimit -n')
   }
   const perAddress = config.CONNECTIONS_PER_ADDRESS ?? Math.ceil(max / 4)
   return createConnections({ max, perAddress, isTrusted, log })

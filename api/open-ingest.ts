@@ -40,7 +40,7 @@ const earliestMs = Date.UTC(2000, 0, 1)
 function assertClockIsSet(nowMs: number): void {
   if (nowMs >= earliestMs) return
   const text = new Date(nowMs).toISOString()
-  throw new StartError(`The clock of this machine says ${text}: set it, or wait until it is set, and start again.`)
+  throw new StartError(`The system clock is wrong (${text}): set it, then start again.`)
 }
 
 /** What the system refused; anything else is a fault of ours. */
@@ -48,16 +48,16 @@ function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error
 }
 
-const noRights = 'give this user the right to read and write there.'
+const noRights = 'grant this user read and write permission.'
 const remedies: Record<string, string> = {
-  ENOSPC: 'make room on its disk.',
-  EDQUOT: "make room within this user's quota.",
-  EROFS: 'its file system is mounted read-only; mount it for writing.',
+  ENOSPC: 'free disk space.',
+  EDQUOT: "free space within this user's quota.",
+  EROFS: 'its file system is mounted read-only; remount it read-write.',
   EACCES: noRights,
   EPERM: noRights,
 }
 
 function journalError(path: string, { code = '', message }: NodeJS.ErrnoException): StartError {
-  const remedy = remedies[code] ?? 'look at this file and at its disk. The readings in the journal are kept.'
+  const remedy = remedies[code] ?? 'check this file and its disk. The readings in the journal are kept.'
   return new StartError(`The journal in ${path} cannot be opened (${message}): ${remedy}`)
 }

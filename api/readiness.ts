@@ -1,4 +1,4 @@
-/** Whether the service can take readings, and what else is not right with it. */
+/** Readiness: whether the service accepts readings, and the reasons when it is degraded. */
 
 import type { IngestStatus } from '../ingest/ingest.ts'
 import type { Readiness } from './http/health.ts'
@@ -22,9 +22,10 @@ export function readinessOf({ ingest, questdb, postgres, connections, isStopping
   if (journal.issue !== undefined) reasons.push(journal.issue)
   if (reasons.length > 0) return { status: 'unavailable', reasons }
   if (forwarder.suspended) reasons.push('QuestDB has suspended the table')
-  if (lag.seconds > lagSecondsMax) reasons.push(`readings wait ${Math.round(lag.seconds)} s until queries show them`)
+  if (lag.seconds > lagSecondsMax) reasons.push(`readings become visible to queries after ${Math.round(lag.seconds)} s`)
   if (clock.aheadSeconds > 0) reasons.push(aheadText(clock.aheadSeconds))
-  if (forwarder.damagedBytes + journal.tornBytes > 0) reasons.push('the journal was damaged; see its quarantine files')
+  if (forwarder.damagedBytes + journal.tornBytes > 0)
+    reasons.push('the journal was corrupted; see its quarantine files')
   const issues = [questdbFault(questdb(), forwarder.issue), forwarder.fileIssue, postgres(), connections()]
   reasons.push(...issues.filter(issue => issue !== undefined))
   return reasons.length === 0 ? { status: 'ok' } : { status: 'degraded', reasons }
@@ -34,12 +35,12 @@ function questdbFault(
   { state, reason }: ReturnType<ReadinessOptions['questdb']>,
   forwarderFault: string | undefined,
 ): string | undefined {
-  if (state !== 'up') return reason ?? (state === 'starting' ? 'QuestDB is starting' : 'QuestDB is away')
-  return forwarderFault === undefined ? undefined : `no readings go to QuestDB: ${forwarderFault}`
+  if (state !== 'up') return reason ?? (state === 'starting' ? 'QuestDB is starting' : 'QuestDB is unavailable')
+  return forwarderFault === undefined ? undefined : `cannot write to QuestDB: ${forwarderFault}`
 }
 
 /** Until the clock has passed it: nobody can tell from here whether the clock was wrong before or is wrong now. */
 function aheadText(seconds: number): string {
-  const what = `the newest stored reading lies ${Math.ceil(seconds)} s ahead of the clock`
-  return `${what}, which was wrong before or is wrong now`
+  const what = `the newest stored reading is ${Math.ceil(seconds)} s ahead of the clock`
+  return `${what}: the clock is or was wrong`
 }

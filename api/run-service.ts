@@ -45,13 +45,13 @@ export async function runService({ words, environment, hearSignals }: RunOptions
       log.info({}, 'stopped')
       process.exit(exitStatus)
     } catch (error) {
-      log.error({ err: error }, 'stopped, and not all parts could be closed')
+      log.error({ err: error }, 'stopped with errors')
       process.exit(1)
     }
   }
 
   function onFatal(error: Error): void {
-    log.fatal({ err: error }, error instanceof StartError ? error.message : 'a part that cannot be spared has failed')
+    log.fatal({ err: error }, error instanceof StartError ? error.message : 'fatal error')
     void stop('fault', 1)
   }
 

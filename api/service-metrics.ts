@@ -10,7 +10,7 @@ export interface ServiceMetricsOptions {
   ingest: () => IngestStatus
   devices: () => number
   questdbUp: () => boolean
-  /** Queries that wait for a thread, by pool. */
+  /** Number of queued queries by pool. */
   queriesQueued: () => Readonly<Record<string, number>>
   cache: () => CacheStatus
   disk: () => Promise<{ freeBytes: number; totalBytes: number }>

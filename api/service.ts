@@ -1,4 +1,4 @@
-/** The whole service: its parts, opened in order, handed to each other, and closed in the reverse order. */
+/** Composition root: opens the parts in order, wires them, and closes them in reverse order. */
 
 import type { FastifyInstance } from 'fastify'
 import { type Devices, openDevices } from '../auth/devices/devices.ts'
@@ -32,24 +32,24 @@ import { addServiceMetrics } from './service-metrics.ts'
 import { packageVersion } from './version.ts'
 
 export interface Service {
-  /** Where it listens. */
+  /** Address that it listens on. */
   url: string
-  /** Takes no new requests, finishes those under way, syncs, and stops what it started. May be called twice. */
+  /** Graceful shutdown: refuses new requests, finishes open ones, syncs the journal, stops the managed databases. Idempotent. */
   close(): Promise<void>
 }
 
 export interface ServiceOptions {
   config: Config
   log: Log
-  /** Gives up a start that is under way. */
+  /** Aborts a start in progress. */
   signal: AbortSignal
-  /** Called when the promise cannot be kept any more; the process has to end. */
+  /** Called when durability can no longer be guaranteed; the process must exit. */
   onFatal: (error: Error) => void
 }
 
 const hourMs = 3_600_000
 
-/** Opens all parts; those that are open are closed again when one of them fails. */
+/** Opens all parts; if one fails, those already open are closed. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const opened: (() => unknown)[] = []
   let closing: Promise<void> | undefined
@@ -85,7 +85,7 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   const clockMs = systemClock
   const directory = openDataDirectory(config.DATA_DIR)
   onOpen(() => directory.close())
-  // What can be told wrong at once need not wait for the databases.
+  // Fail fast: check these settings before the databases start.
   readCertificate(config)
   await checkListenAddress(config)
   const giveUp = new AbortController()
@@ -101,7 +101,7 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
     signal: AbortSignal.any([signal, giveUp.signal]),
     log,
   })
-  // The databases take a second to start; meanwhile the journal looks at its tail and starts its threads.
+  // The databases take a second to start; meanwhile the journal recovers and starts its threads.
   let ingest: Ingest
   try {
     ingest = openServiceIngest({ config, log, nowMs: clockMs, onFatal: options.onFatal, directory })
@@ -201,7 +201,7 @@ interface FamilyOptions {
   meter: ReadingMeter
 }
 
-/** All APIs: a new one is a line here. */
+/** All route families; a new one is one line here. */
 function createFamilies(config: Config, log: Log, parts: Parts, options: FamilyOptions): RouteFamily[] {
   const { isAdmin, isTrusted, meter } = options
   const { clockMs, store, ingest, devices, query, accounts } = parts
@@ -225,25 +225,25 @@ function createFamilies(config: Config, log: Log, parts: Parts, options: FamilyO
   ]
 }
 
-/** Readings are taken before QuestDB is there; they wait in the journal. */
+/** Readings are accepted before QuestDB is ready; they wait in the journal. */
 function forwardWhenReady(store: Store, ingest: Ingest, { onFatal }: ServiceOptions): void {
   const { ready, address, commitMode, hourlyView } = store.questdb
   ingest.onLost(hourlyView.markSuspect)
   ready.then(
     () => ingest.startForwarding(address.http, commitMode() === 'sync'),
     (error: Error) => {
-      // It is also told when the store closed before; that is no fault.
+      // It also rejects when the store is closed first; that is not an error.
       if (error instanceof StartError) onFatal(error)
     },
   )
 }
 
-/** From here on the hourly view may lack readings; so may all of it while it is not there. */
+/** From this time on the hourly view may lack readings; without a valid view, all hours do. */
 function rawFromUs({ questdb: { hourlyView } }: Store, ingest: Ingest): number {
   const txn = hourlyView.validThroughTxn()
   if (txn === undefined) return Number.NEGATIVE_INFINITY
   const oldestUs = ingest.oldestSentSince(txn)
-  // What we are told then may have been that the table has lost rows.
+  // The view may have been invalidated in between.
   return hourlyView.validThroughTxn() === txn ? oldestUs : Number.NEGATIVE_INFINITY
 }
 

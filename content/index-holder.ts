@@ -69,7 +69,7 @@ export function createIndexHolder(options: IndexHolderOptions): IndexHolder {
   function prepare(): void {
     // That it was closed meanwhile is no fault.
     rebuild().catch((error: unknown) => {
-      if (!isClosed) log.warn({ err: error }, 'the index of the content files could not be made')
+      if (!isClosed) log.warn({ err: error }, 'could not build the content-file index')
     })
   }
 

@@ -1,4 +1,4 @@
-/** Answers what is asked of the content files: a part of the list, or one of them. */
+/** Entry point for queries: a page of the content-file listing, or a single file. */
 
 import type pg from 'pg'
 import { readFiles } from './file-reader.ts'
@@ -9,30 +9,30 @@ import { readFilesOf, readVersion } from './index-reader.ts'
 import type { ListingIndex } from './listing-index.ts'
 import { createRunCache, type RunCache } from './run-cache.ts'
 
-/** Files are compact JSON. */
+/** Files as compact JSON texts. */
 interface Page {
   count: number
   files: string[]
 }
 
-/** Which part of the listing; an offset may lie behind all files. */
+/** A page of the listing; the offset may exceed the count. */
 interface Part {
   offset: number
   limit: number
 }
 
 export interface Repository {
-  /** Which codes no unit and no platform has; as filters they let nothing through. */
+  /** Filter codes that match no unit or platform. */
   unknownCodes(filters: Filters): Promise<UnknownCodes>
   list(filters: Filters, part: Part): Promise<Page>
-  /** Undefined when there is no such file, or the filters do not let it through. */
+  /** Undefined when there is no such file or it does not match the filters. */
   file(filters: Filters, id: number): Promise<string | undefined>
 }
 
 interface Read<Answer> {
-  /** Of the data that it was read from; undefined for what the index alone can tell. */
+  /** Version of the data that was read; undefined when only the index was used. */
   version: string | undefined
-  /** The index is too old to tell the answer as it should be. */
+  /** The index is too old for a correct answer. */
   isLacking: boolean
   answer: Answer
 }
@@ -45,7 +45,7 @@ export function createRepository(pool: pg.Pool, indexHolder: IndexHolder): Repos
     return runs.cache
   }
 
-  /** Reads once more when the index turns out to be of an older version than the data. */
+  /** Reads again when the index is older than the data. */
   async function settle<Answer>(read: (index: ListingIndex) => Promise<Read<Answer>>): Promise<Answer> {
     const index = await indexHolder.current()
     const first = await read(index)
@@ -56,7 +56,7 @@ export function createRepository(pool: pg.Pool, indexHolder: IndexHolder): Repos
 
   async function checkCodes(filters: Filters, index: ListingIndex): Promise<Read<UnknownCodes>> {
     const answer = unknownCodes(filters, index.codes)
-    // A code may be newer than the index; none ever goes.
+    // A code may be newer than the index; codes are never removed.
     const version = areAllKnown(answer) ? undefined : await readVersion(pool)
     return { version, isLacking: false, answer }
   }

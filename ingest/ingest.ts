@@ -22,9 +22,9 @@ export interface IngestOptions
 export interface IngestStatus {
   journal: Omit<JournalStatus, 'records'> & { readings: number }
   forwarder: ForwarderStatus
-  /** Readings on disk that no query shows yet, and for how long the oldest of them has waited. */
+  /** Readings in the journal that are not yet visible to queries, and the age of the oldest. */
   lag: { readings: number; seconds: number }
-  /** How often the clock was set since the start, and how far the newest stamp lies ahead of it. */
+  /** Clock steps since the start, and how far the newest timestamp is ahead of the clock. */
   clock: { steps: number; aheadSeconds: number }
 }
 
@@ -53,13 +53,13 @@ export function openIngest(options: IngestOptions): Ingest {
   }
 }
 
-/** The times of readings follow the clock; somebody should know why they jump. It is looked at also while nobody sends. */
+/** Timestamps of readings follow the clock, so its steps are logged, also while no readings arrive. */
 function watchClock(nowMs: () => number, log: Log): { clock: WallClock; close(): void } {
   const clock = createWallClock({
     nowMs,
     onStep(byUs) {
       const seconds = Math.round(byUs / 1000) / 1000
-      log.warn({ seconds }, `the clock was set ${seconds > 0 ? 'forward' : 'back'}`)
+      log.warn({ seconds }, `clock stepped ${seconds > 0 ? 'forward' : 'back'}`)
     },
   })
   const timer = setInterval(clock.nowUs, clockWatchMs).unref()

@@ -10,7 +10,7 @@ import type { AnalysisQueries, LightQueries } from './task.ts'
 
 type Served = Answer | Promise<Answer>
 
-/** Of each, `client` aborts when the client has left. */
+/** Of each, `client` aborts when the client disconnects. */
 export interface Analyses {
   /** Two devices side by side, hour by hour, up to the last reading. */
   compare(a: AnalysedDevice, b: AnalysedDevice, how: CompareHow, client: AbortSignal): Served

@@ -13,7 +13,7 @@ export function createAvailabilityLog(log: Pick<Log, 'info' | 'warn'>): Availabi
     if (result.ok) isAnswering = true
     if (result.ok || (result.code !== 'DATABASE_AWAY' && result.code !== 'TIMED_OUT')) return
     const { code, reason } = result
-    if (isAnswering) log.warn({ code, reason }, 'QuestDB did not answer a query')
+    if (isAnswering) log.warn({ code, reason }, 'query failed: QuestDB unavailable')
     isAnswering = false
   }
 }

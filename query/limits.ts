@@ -28,7 +28,7 @@ export interface QueryLimits {
   readonly staleMs: number
   /** After a rebuild failed, the next one waits this long. */
   readonly retryMs: number
-  /** How far ahead of our clock a reading may be. */
+  /** How far a timestamp may lie ahead of the server's clock. */
   readonly aheadMs: number
 }
 

@@ -65,7 +65,7 @@ export function createPool<Queries extends QueriesOf<Queries>>(options: PoolOpti
     env: {},
     execArgv: [],
   })
-  threads.on('error', (error: unknown) => log.error({ err: error }, 'a thread of the query pool failed'))
+  threads.on('error', (error: unknown) => log.error({ err: error }, 'query worker thread failed'))
   let closing: Promise<void> | undefined
 
   async function run(

@@ -1,4 +1,4 @@
-/** Queries about readings: answered from memory where that is still right, else from QuestDB by a worker thread. */
+/** Entry point of this folder: serves queries from the response cache, or computes them in worker threads from QuestDB. */
 
 import { createLocalTime } from '../analytics/time/local-time.ts'
 import type { Log } from '../store/log.ts'
@@ -22,29 +22,29 @@ export interface QueryOptions {
   readonly timeZone: string
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Raised whenever rows of the device became visible. */
+  /** Increases whenever new rows of the device become visible to queries. */
   readonly revision: (deviceNumber: number) => number
   /**
-   * Hours from this moment on are made of the readings, earlier ones may come from the view of hours; microseconds since
-   * 1970. Without it all are made of the readings.
+   * Hours from this time on are computed from raw readings, earlier ones may come from the hourly view; epoch
+   * microseconds. Without it all hours are computed from raw readings.
    */
   readonly rawFromUs?: () => number
-  /** Whether QuestDB answers a probe; asked before each query. Without it each is tried. */
+  /** Whether QuestDB answered the last probe; checked before each query. Without it every query is sent. */
   readonly questdbAnswers?: () => boolean | Promise<boolean>
   readonly limits?: Partial<QueryLimits>
   readonly log: Log
 }
 
 export interface Query extends Analyses {
-  /** The last hours of all these devices; at once when there is a body that is not too old. */
+  /** The last hours of all these devices; synchronous when a cached response is fresh enough. */
   latestAll(hours: number, devices: () => readonly QueryDevice[]): Answer | Promise<Answer>
-  /** The last hours of these devices only. `client` aborts when the client has left. */
+  /** The last hours of these devices only. `client` aborts when the client disconnects. */
   latestOf(hours: number, devices: readonly QueryDevice[], client: AbortSignal): Answer | Promise<Answer>
   /** All readings of one local day, `YYYY-MM-DD`. */
   day(device: QueryDevice, date: string, client: AbortSignal): Answer | Promise<Answer>
-  /** A compressed form of a body; undefined when too many are being made just now. */
+  /** The compressed body; undefined when too many compressions are in progress. */
   coded(body: Body, coding: Coding): Buffer | Promise<Buffer> | undefined
-  /** Queries that wait for a thread, by pool. */
+  /** Number of queued queries by pool. */
   queueLengths(): Readonly<Record<'light' | 'analysis', number>>
   cacheStatus(): CacheStatus
   close(): Promise<void>

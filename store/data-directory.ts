@@ -105,7 +105,7 @@ function readOrMakeSecret(folder: string, name: string, make: () => string): str
   const known = readIfThere(path)
   if (known !== undefined) {
     if (known === '')
-      throw new StartError(`The secret ${path} is empty: restore it, or remove the file to have it made anew.`)
+      throw new StartError(`The secret ${path} is empty: restore it, or remove the file to create a new one.`)
     return known
   }
   const secret = make()
@@ -122,14 +122,14 @@ function readIfThere(path: string): string | undefined {
     return readFileSync(path, 'utf8').trim()
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined
-    throw new StartError(`The secret ${path} cannot be read (${codeOf(error)}): give this user the right to read it.`)
+    throw new StartError(`The secret ${path} cannot be read (${codeOf(error)}): grant this user read permission.`)
   }
 }
 
 function notWritable(path: string, error: unknown): StartError {
   return new StartError(
-    `The data directory ${path} cannot be written (${codeOf(error)}): ` +
-      'give this user the right to write there, or set DATA_DIR to another folder.',
+    `The data directory ${path} is not writable (${codeOf(error)}): ` +
+      'grant this user write permission, or set DATA_DIR to another directory.',
   )
 }
 

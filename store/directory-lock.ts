@@ -15,7 +15,7 @@ export function lockDirectory(path: string): () => void {
     pid === undefined ? 'a process that cannot be seen from here, perhaps in another container' : `the process ${pid}`
   throw new StartError(
     `The data directory ${path} is locked by ${holder}, usually a running server: ` +
-      'stop that one first, or set DATA_DIR to another folder.',
+      'stop it first, or set DATA_DIR to another directory.',
   )
 }
 
@@ -25,7 +25,7 @@ function tryLock(path: string, lockPath: string): (() => void) | undefined {
   } catch (error) {
     throw new StartError(
       `The data directory ${path} cannot be locked (${error instanceof Error ? error.message : String(error)}): ` +
-        'give this user the right to write there, or set DATA_DIR to another folder.',
+        'grant this user write permission, or set DATA_DIR to another directory.',
     )
   }
 }

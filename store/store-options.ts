@@ -25,7 +25,7 @@ export interface StoreOptions {
    * told when one has come in while PostgreSQL was away. A reader that does not need the lock, such as a test, leaves it out.
    */
   exclusive?: { onLost: (error: StartError) => void } | undefined
-  /** Gives up a start that is under way. */
+  /** Aborts a start in progress. */
   signal?: AbortSignal | undefined
   log: Log
 }

@@ -1,4 +1,4 @@
-/** The two databases: external or managed, ready to use, and stopped again. */
+/** Opens QuestDB and PostgreSQL, external or managed, and closes them. */
 
 import type pg from 'pg'
 import { openPostgres } from './postgres/postgres.ts'
@@ -6,17 +6,17 @@ import { openQuestdb, type Questdb } from './questdb/questdb.ts'
 import type { StoreOptions } from './store-options.ts'
 
 export interface Store {
-  /** Up to date, with a statement timeout. */
+  /** Migrated; with a statement timeout. */
   postgres: pg.Pool
-  /** Why PostgreSQL does not answer; undefined while it does. */
+  /** Why PostgreSQL is unavailable; undefined while it is available. */
   postgresFault(): string | undefined
   questdb: Questdb
   versions(): { postgres: string; questdb: string | undefined; java: string | undefined }
-  /** Stops what was started here; may be called twice. */
+  /** Closes the connections and stops the managed databases. Idempotent. */
   close(): Promise<void>
 }
 
-/** Resolves when PostgreSQL is up to date; QuestDB starts side by side and may need a little longer (`questdb.ready`). */
+/** Resolves when PostgreSQL is migrated. QuestDB starts in parallel and may be ready later (`questdb.ready`). */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const giveUp = new AbortController()
   const signals = options.signal === undefined ? [giveUp.signal] : [giveUp.signal, options.signal]

@@ -119,7 +119,7 @@ function answerErrors(scope: FastifyInstance, log: Log): void {
   scope.setErrorHandler((error: FastifyError, _request, reply) => {
     if (isUnavailable(error)) return sendProblem(reply, 'DATABASE_AWAY', { detail: 'PostgreSQL does not answer' })
     const code = errorCodeOf(error)
-    if (code === 'INTERNAL') log.error({ err: error }, 'a request of the admin API failed')
+    if (code === 'INTERNAL') log.error({ err: error }, 'admin API request failed')
     if (leavesBodyUnread(code)) reply.header('connection', 'close')
     return sendProblem(reply, code, { detail: details[code] })
   })

@@ -81,7 +81,7 @@ export function createEraseJobs(options: EraseJobsOptions): EraseJobs {
         retryMs = retryMsMin
       } catch (error) {
         if (signal.aborted) return
-        log.warn({ err: error }, 'an erase job waits and is tried again')
+        log.warn({ err: error }, 'erase job failed, retrying')
         asked = true
         await pause(retryMs).catch(() => undefined)
         retryMs = Math.min(retryMs * 2, retryMsMax)
@@ -145,7 +145,7 @@ async function runWaiting(options: EraseJobsOptions, steps: EraseSteps, signal: 
     if (job === undefined) return
     const end = await runJob(job, options, steps, signal)
     await endJob(postgres, job.id, end)
-    options.log.info({ symbols: job.symbols, ...end }, 'an erase job has ended')
+    options.log.info({ symbols: job.symbols, ...end }, 'erase job finished')
   }
 }
 

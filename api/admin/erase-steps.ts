@@ -83,7 +83,7 @@ export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
         const { present } = await countReadings(exec, some)
         if (present === 0) continue
         await eraseRows(some)
-        log.warn({ readings: present }, 'QuestDB had lost that these readings were erased; they are erased again')
+        log.warn({ readings: present }, 'erased readings reappeared in QuestDB, deleting them again')
       }
     },
   }

@@ -12,7 +12,7 @@ export function createLateAudit(postgres: Pick<pg.Pool, 'query'>, log: Pick<Log,
     try {
       await writeAudit(postgres, entry)
     } catch (error) {
-      log.error({ err: error, audit: entry }, 'a row of the audit could not be written; it stands here instead')
+      log.error({ err: error, audit: entry }, 'could not write to the audit log; entry logged here instead')
     }
   }
 }

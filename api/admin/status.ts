@@ -41,7 +41,7 @@ export const Status = z.object({
     /** Why it cannot be written, or read and trimmed, at present. */
     fault: z.string().nullable(),
   }),
-  /** Readings on disk that no query shows yet, and for how long the oldest of them has waited. */
+  /** Readings in the journal that are not yet visible to queries, and the age of the oldest. */
   lag: z.object({ readings: z.number(), seconds: z.number() }),
   dead_letters: z.int(),
   disk: z.object({ path: z.string(), free_bytes: z.number(), total_bytes: z.number() }),

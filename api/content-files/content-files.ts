@@ -103,7 +103,7 @@ function answerErrors(scope: FastifyInstance, log: Log): void {
   scope.setErrorHandler((error: FastifyError, _request, reply) => {
     // What could not be sent, since others are being sent; all else was told before.
     const isBusy = error.statusCode === 503
-    if (!isBusy) log.error({ err: error }, 'an answer of the content files could not be sent')
+    if (!isBusy) log.error({ err: error }, 'could not send a content-files response')
     return sendError(reply, isBusy ? 'UNAVAILABLE' : 'INTERNAL')
   })
 }
@@ -204,7 +204,7 @@ async function fileAnswer(repository: Repository, filters: Filters, text: string
 /** PostgreSQL may be away for a while; anything else is a bug of ours. */
 function failure({ log }: Parts, error: unknown): Answer {
   if (isUnavailable(error)) return errorAnswer('UNAVAILABLE')
-  log.error({ err: error }, 'a request of the content files failed')
+  log.error({ err: error }, 'content-files request failed')
   return errorAnswer('INTERNAL')
 }
 

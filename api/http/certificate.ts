@@ -19,8 +19,8 @@ export function readCertificate(config: Pick<Config, 'TLS_CERT' | 'TLS_KEY'>): C
     createSecureContext(certificate)
   } catch (error) {
     throw new StartError(
-      `TLS_CERT ${TLS_CERT} and TLS_KEY ${TLS_KEY} are no certificate with its key (${reasonOf(error)}): ` +
-        'give the PEM file of a certificate chain and that of the private key to it.',
+      `TLS_CERT ${TLS_CERT} and TLS_KEY ${TLS_KEY} are not a matching certificate and key (${reasonOf(error)}): ` +
+        'set them to the PEM files of a certificate chain and its private key.',
     )
   }
   return certificate
@@ -30,7 +30,7 @@ function readPem(setting: string, path: string): Buffer {
   try {
     return readFileSync(path)
   } catch (error) {
-    throw new StartError(`${setting} ${path} cannot be read (${reasonOf(error)}): give the path of a PEM file.`)
+    throw new StartError(`${setting} ${path} cannot be read (${reasonOf(error)}): set it to the path of a PEM file.`)
   }
 }
 

@@ -34,10 +34,10 @@ export function createConnections({ max, perAddress, isTrusted, log }: Connectio
   const sockets = new Set<Socket>()
   /** Connections by address. */
   const counts = new Map<string, number>()
-  const full = createIncident(() => log.warn({ max }, 'connections are refused: as many are open as may be'))
-  const filesOut = createIncident(() => log.warn({}, 'connections are refused: the process has no file handles left'))
+  const full = createIncident(() => log.warn({ max }, 'connections refused: limit reached (CONNECTIONS_MAX)'))
+  const filesOut = createIncident(() => log.warn({}, 'connections refused: out of file descriptors'))
   const greedy = createIncident(address =>
-    log.warn({ address, perAddress }, 'connections of an address are refused: it has as many as one may hold'),
+    log.warn({ address, perAddress }, 'connections refused: limit per address reached (CONNECTIONS_PER_ADDRESS)'),
   )
 
   function take(socket: Socket): void {
@@ -76,12 +76,12 @@ export function createConnections({ max, perAddress, isTrusted, log }: Connectio
       server.on('error', error => {
         if (isOutOfFiles(error)) filesOut.note('')
         // Faults of the start go to whoever starts it.
-        else if (server.listening) log.error({ err: error }, 'a connection could not be taken')
+        else if (server.listening) log.error({ err: error }, 'could not accept a connection')
       })
     },
     fault() {
-      if (areFilesExhausted() || filesOut.isRecent()) return 'the process has no file handles left'
-      return full.isRecent() ? `connections were refused: no more than ${max} are kept` : undefined
+      if (areFilesExhausted() || filesOut.isRecent()) return 'the process is out of file descriptors'
+      return full.isRecent() ? `connections were refused: limit of ${max} reached` : undefined
     },
     closeAll() {
       // A connection that was busy when the stop began turns idle afterwards and would wait out its keep-alive time.

@@ -14,7 +14,7 @@ export interface SendableBody {
   readonly etags: Readonly<Record<Form, string>>
 }
 
-/** A compressed form of a body; undefined when too many are being made just now. */
+/** The compressed body; undefined when too many compressions are in progress. */
 export type Encode<Body> = (body: Body, coding: Coding) => Buffer | Promise<Buffer> | undefined
 
 /** The reply is sent when this returns, or when its promise is kept. */

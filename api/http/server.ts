@@ -77,7 +77,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
 function answerErrors(app: FastifyInstance, log: Log): void {
   app.setErrorHandler((error: FastifyError, _request, reply) => {
     const code = errorCodeOf(error)
-    if (code === 'INTERNAL') log.error({ err: error }, 'a request failed')
+    if (code === 'INTERNAL') log.error({ err: error }, 'request failed')
     return sendServerError(reply, code)
   })
   app.setNotFoundHandler(({ headers }, reply) => {

@@ -41,7 +41,7 @@ export function loggerFamily({ log, ingest, reads }: LoggerOptions): RouteFamily
 function answerErrors(app: FastifyInstance, log: Log): void {
   app.setErrorHandler((error: FastifyError, _request, reply) => {
     const code = errorCodeOf(error)
-    if (code === 'INTERNAL') log.error({ err: error }, 'a request of the logger API failed')
+    if (code === 'INTERNAL') log.error({ err: error }, 'logger API request failed')
     if (leavesBodyUnread(code)) reply.header('connection', 'close')
     return sendError(reply, code, code === 'MEDIA_TYPE_UNSUPPORTED' ? { detail: mediaTypeDetail } : {})
   })

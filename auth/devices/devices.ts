@@ -1,6 +1,6 @@
 /**
- * The registry of devices. All of it is in memory, so that a reading is authenticated without a query to PostgreSQL; a
- * change is committed there first and then made in memory, before its call is answered.
+ * Entry point of this folder: the device registry. It is held in memory, so a reading is authenticated without a query to
+ * PostgreSQL. A change is committed to PostgreSQL first and then applied in memory, before the call returns.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -18,21 +18,21 @@ import { digestEquals, digestOf } from './password.ts'
 import { createReconciler } from './reconciler.ts'
 
 export interface Devices extends DeviceChanges {
-  /** From memory. The object is the registry's own and follows every change. */
+  /** From memory. The returned object is live: it reflects later changes. */
   get(name: string): Device | undefined
-  /** From memory, with the same work for a name that nobody has. */
+  /** From memory, with the same amount of work for an unknown name. */
   authenticate(name: string, password: string): Device | undefined
-  /** Updates when the device was last seen; PostgreSQL gets it later, in a batch. */
+  /** Updates the last-seen time in memory; PostgreSQL is updated later in a batch. */
   seen(device: Pick<Device, 'number'>, timeMs: number): void
-  /** Those with `log_switch`, in the order of names; the same array until something changes. */
+  /** Devices with `log_switch`, ordered by name; the same array until a device changes. */
   active(): readonly Device[]
-  /** Raised by each change. */
+  /** Increases with each change. */
   version(): number
   size(): number
   details(name: string): DeviceDetails | undefined
   /** Pages count from 1. */
   list(search: string, page: number): DevicePage
-  /** Finds out what came of the last change if that is not known; false while it cannot be found out. */
+  /** Resolves the unknown outcome of the last change, if any; false while PostgreSQL cannot tell. */
   reconcile(): Promise<boolean>
   close(): Promise<void>
 }
@@ -41,12 +41,12 @@ export interface DevicesOptions {
   pool: pg.Pool
   now: () => number
   log: Pick<Log, 'warn'>
-  /** How long an old password stays good beside a new one. */
+  /** How long an old password stays valid after a rotation. */
   graceMs: number
   devicesMax?: number
-  /** How often last-seen times are saved. */
+  /** Interval at which last-seen times are saved. */
   flushMs?: number
-  /** How long PostgreSQL may take for each step of a change; a healthy one takes some milliseconds. */
+  /** Timeout of each statement of a change; normally it takes milliseconds. */
   stepMs?: number
 }
 
@@ -75,7 +75,7 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
   })
   const lastSeen = createLastSeen({
     save: (numbers, timesMs) => sql.saveLastSeen(pool, numbers, timesMs),
-    failed: error => log.warn({ err: error }, 'last-seen times could not be saved, retrying'),
+    failed: error => log.warn({ err: error }, 'could not save last-seen times, retrying'),
     flushMs,
     batchMax: seenPerStatement,
   })
@@ -107,15 +107,15 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
     close: async () => {
       reconciler.close()
       await mutex.idle()
-      // What a frozen PostgreSQL does not take now is lost, which is better than a stop that hangs.
+      // A frozen PostgreSQL must not block the shutdown; unsaved last-seen times are lost.
       await Promise.race([lastSeen.close(), sleep(closeMsMax, undefined, { ref: false })])
     },
   }
 }
 
-/** In slices, so that the rows of a large registry are not all held twice. */
+/** Loads in batches, so that a large registry is not held twice in memory. */
 async function load(pool: pg.Pool, memory: DeviceMemory): Promise<void> {
-  // Read first: what commits meanwhile is newer than this, and counts as unknown to memory.
+  // Read first: changes that commit meanwhile have a higher sequence and are read again.
   memory.raiseSequence(await sql.highestSequence(pool))
   let number = 0
   for (;;) {

@@ -52,7 +52,7 @@ export class DeadLetterStore {
       return false
     }
     issues.noteFile('letters', undefined)
-    log.error({ id: position, reason }, 'a row was refused by QuestDB and is kept as a dead letter')
+    log.error({ id: position, reason }, 'QuestDB rejected a row; stored as a dead letter')
     return true
   }
 }

@@ -213,7 +213,7 @@ export class Forwarder {
     if (this.#rewindTo === undefined) this.#barrier.add(() => this.#restart())
     this.#rewindTo = this.#retention.start
     this.#options.onSent({ kind: 'lost', reason })
-    this.#options.log.warn({ from: this.#rewindTo, reason }, 'the journal is replayed')
+    this.#options.log.warn({ from: this.#rewindTo, reason }, 'replaying the journal')
   }
 
   #restart(): void {

@@ -35,8 +35,8 @@ export class IssueLog {
   /** An issue with QuestDB, or undefined when readings are taken. */
   note(issue: string | undefined): void {
     if ((issue === undefined) !== (this.#issue === undefined)) {
-      if (issue === undefined) this.#log.info({}, 'QuestDB takes readings again')
-      else this.#log.warn({ reason: issue }, 'no readings go to QuestDB; they wait in the journal')
+      if (issue === undefined) this.#log.info({}, 'QuestDB accepts readings again')
+      else this.#log.warn({ reason: issue }, 'cannot write to QuestDB; readings wait in the journal')
     }
     this.#issue = issue
   }
@@ -46,19 +46,19 @@ export class IssueLog {
     const before = this.#fileIssues.get(task)
     if (reason !== undefined) this.#fileIssues.set(task, `${fileTasks[task]}: ${reason}`)
     else if (!this.#fileIssues.delete(task)) return
-    if (before === undefined) this.#log.error({ reason }, `${fileTasks[task]}; it is tried again`)
-    else if (reason === undefined) this.#log.info({ before }, 'the files of the journal can be used again')
+    if (before === undefined) this.#log.error({ reason }, `${fileTasks[task]}, retrying`)
+    else if (reason === undefined) this.#log.info({ before }, 'journal files are accessible again')
   }
 }
 
 /** Tasks that fail apart from each other, and the log message of each. */
 const fileTasks = {
-  live: 'the journal cannot be read',
-  backfill: 'the journal cannot be read for late readings',
-  quarantine: 'what is damaged in the journal cannot be put into quarantine',
-  rewind: 'the journal cannot be read from its beginning',
-  trim: 'the journal cannot be trimmed',
-  letters: 'the dead letters cannot be used',
+  live: 'cannot read the journal',
+  backfill: 'cannot read late readings from the journal',
+  quarantine: 'cannot write a quarantine file',
+  rewind: 'cannot read the journal for a replay',
+  trim: 'cannot trim the journal',
+  letters: 'cannot read or write the dead letters',
   tombstones: 'the tombstones of erased readings cannot be written',
 } as const
 export type FileTask = keyof typeof fileTasks

@@ -96,7 +96,7 @@ export class Retention {
     } catch (error) {
       this.#options.log.warn(
         { err: error },
-        'the checkpoint cannot be written; more is sent again after the next start',
+        'could not write the checkpoint; the next start replays more of the journal',
       )
     }
   }
@@ -114,7 +114,7 @@ export class Retention {
       this.#options.disk.replace(quarantineName(from, 'middle'), bytes.slice(from - position, to - position))
       this.#damagedBytes += to - from
       this.#quarantinedTo = to
-      this.#options.log.error({ from, to }, 'the journal is damaged here; the bytes are kept in quarantine')
+      this.#options.log.error({ from, to }, 'journal corrupted; damaged bytes moved to quarantine')
     }
   }
 

@@ -31,13 +31,13 @@ export class SuspensionWatch {
   async observe({ suspended, errorMessage }: TableState): Promise<void> {
     const { resume, timing, log } = this.#options
     if (suspended && !this.#suspended) {
-      log.error({ reason: errorMessage }, 'QuestDB has suspended the table; readings wait in the journal')
+      log.error({ reason: errorMessage }, 'QuestDB suspended the table; readings wait in the journal')
     }
     this.#suspended = suspended
     const isDue = timing.monotonicMs() - this.#resumedAtMs >= resumeEveryMs
     if (suspended && isDue && isTransientSuspension(errorMessage)) {
       this.#resumedAtMs = timing.monotonicMs()
-      log.warn({ reason: errorMessage }, 'the table is resumed, for its cause may be gone')
+      log.warn({ reason: errorMessage }, 'resuming the suspended table')
       await resume()
     }
   }

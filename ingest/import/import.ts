@@ -29,7 +29,7 @@ export interface ImporterOptions {
   /** The clock of receipt, in milliseconds. */
   now: () => number
   ranges?: Ranges
-  /** How far ahead of our clock a reading may be. */
+  /** How far a timestamp may lie ahead of the server's clock. */
   aheadMsMax?: number
   limits?: Partial<ImportLimits>
 }

@@ -129,7 +129,7 @@ export class Journal<Series, Values extends Timed> {
     const recovered = recoverJournal(disk)
     const { position, ordinal, lastStampUs } = recovered.end
     if (recovered.tornBytes > 0) {
-      options.log.warn({ bytes: recovered.tornBytes }, 'the end of the journal was torn; it is kept in quarantine')
+      options.log.warn({ bytes: recovered.tornBytes }, 'journal ended in an incomplete write; moved to quarantine')
     }
     this.#options = options
     this.#writer = options.writer
@@ -358,11 +358,11 @@ export class Journal<Series, Values extends Timed> {
   /** One line when the disk begins to refuse, one when it takes again; none for each group. */
   #report(outcome: Outcome, reason: string | undefined): void {
     if (outcome === 'stored') {
-      if (this.#lastReason !== undefined) this.#options.log.info({}, 'the journal can be written again')
+      if (this.#lastReason !== undefined) this.#options.log.info({}, 'journal is writable again')
       this.#lastReason = undefined
     } else if (this.#lastReason === undefined) {
       this.#lastReason = reason ?? outcome
-      this.#options.log.error({ outcome, reason }, 'the journal cannot be written')
+      this.#options.log.error({ outcome, reason }, 'cannot write to the journal')
     }
   }
 

@@ -37,7 +37,7 @@ export function openStamper({ disk, lastStampUs, nowUs, log }: OpenStamperOption
   if (aheadUs > clockStepUs) {
     log.warn(
       { seconds: Math.round(aheadUs / 1_000_000) },
-      'the newest stored reading lies ahead of the clock, which was wrong before or is wrong now',
+      'newest stored reading is ahead of the clock: the clock is or was wrong',
     )
   }
   return createStamper({
@@ -48,7 +48,7 @@ export function openStamper({ disk, lastStampUs, nowUs, log }: OpenStamperOption
   })
 }
 
-const exhausted = 'the clock was set back too often; readings are stamped ahead of it until it has caught up'
+const exhausted = 'clock set back too often; timestamps stay ahead of it until it catches up'
 
 /** A journal without the file is of an older version, whose stamps may be of any class. */
 export function readStamps(disk: Disk, lastStampUs: number): StampState {
@@ -86,7 +86,7 @@ function writeStamps(disk: Disk, state: StampState, log: Log): boolean {
     disk.syncDirectory()
     return true
   } catch (error) {
-    log.warn({ err: error }, 'stamps cannot follow the clock while the journal cannot be written')
+    log.warn({ err: error }, 'cannot follow the clock step while the journal is not writable')
     return false
   }
 }

@@ -81,7 +81,7 @@ export function createResponseCache({ cache, now, limits, log }: ResponseCacheOp
     if (refreshing.has(key)) return
     refreshing.add(key)
     wait(query, undefined)
-      .catch((error: unknown) => log.error({ err: error, key }, 'an answer could not be built'))
+      .catch((error: unknown) => log.error({ err: error, key }, 'could not compute a response'))
       .finally(() => refreshing.delete(key))
   }
 

@@ -66,7 +66,7 @@ export async function lockDatabase(options: DatabaseLockOptions): Promise<Databa
         return
       }
       client = taken
-      log.info({}, 'the lock on the database, lost with its connection, is taken again')
+      log.info({}, 'database lock reacquired after a lost connection')
     } catch {
       // That PostgreSQL is unavailable is logged by others.
       await pause(retryMs)
@@ -127,8 +127,8 @@ const holderSql = `SELECT pid, application_name, host(client_addr) AS client_add
 function heldByAnother({ host, port, database }: pg.Client, holder: Holder | undefined): StartError {
   const from = holder?.client_addr ? ` from ${holder.client_addr}` : ''
   return new StartError(
-    `Another Barograph${from} uses the PostgreSQL at ${host}:${port}, database ${database}: stop that one first, ` +
-      'or give this one a database of its own in DATABASE_URL.',
+    `Another Barograph${from} uses the PostgreSQL at ${host}:${port}, database ${database}: stop it first, ` +
+      'or set DATABASE_URL to another database.',
   )
 }
 

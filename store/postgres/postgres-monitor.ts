@@ -3,7 +3,7 @@
 import type pg from 'pg'
 
 export interface PostgresMonitor {
-  /** Why PostgreSQL does not answer; undefined while it does. */
+  /** Why PostgreSQL is unavailable; undefined while it is available. */
   fault(): string | undefined
   close(): void
 }

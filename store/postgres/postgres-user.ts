@@ -32,8 +32,8 @@ async function makeUser(name: string, environment: Environment): Promise<SystemU
   const user = await findUser(name, environment)
   if (user !== undefined) return user
   throw new StartError(
-    `PostgreSQL does not run as root, and the user "${name}" could not be made (${made.output.trim()}): ` +
-      'make it, start as another user, or give a running PostgreSQL by DATABASE_URL.',
+    `PostgreSQL does not run as root, and the user "${name}" could not be created (${made.output.trim()}): ` +
+      'create it, start as another user, or set DATABASE_URL to a running PostgreSQL.',
   )
 }
 
@@ -49,8 +49,8 @@ export async function assertReachable(paths: readonly string[], user: SystemUser
   const closed = output.trim()
   if (closed === '') return
   throw new StartError(
-    `PostgreSQL runs as the user "${systemUserName}", who cannot pass through ${closed}: allow it (chmod o+x ${closed}), ` +
-      'move DATA_DIR or the program to another folder, start as another user than root, or give a running PostgreSQL by DATABASE_URL.',
+    `PostgreSQL runs as the user "${systemUserName}", who cannot access ${closed}: allow it (chmod o+x ${closed}), ` +
+      'move DATA_DIR or the program to another directory, start as a user other than root, or set DATABASE_URL to a running PostgreSQL.',
   )
 }
 

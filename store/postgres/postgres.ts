@@ -84,7 +84,7 @@ function openPool(config: pg.PoolConfig, log: Log): pg.Pool {
   // A connection that breaks while it idles is replaced; without a listener it would end the process. Only the text is
   // logged, for the error carries the whole connection with it.
   pool.on('error', error => {
-    if (!pool.ending) log.warn({ reason: error.message }, 'a PostgreSQL connection broke')
+    if (!pool.ending) log.warn({ reason: error.message }, 'PostgreSQL connection lost')
   })
   return pool
 }

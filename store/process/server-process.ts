@@ -136,8 +136,8 @@ export async function stopLeftBehind({ name, recordPath, directories, stopSteps,
   for (const directory of directories) {
     const pid = recordedServer(recordPath, directory)
     if (pid === undefined) continue
-    log.warn({ pid }, `${name}, left behind by a killed server, is stopped`)
+    log.warn({ pid }, `stopping ${name} left behind by a killed server`)
     if (await stopGroup(pid, stopSteps)) continue
-    throw new StartError(`${name}, left behind by a killed server, does not stop: end its process ${pid}.`)
+    throw new StartError(`${name}, left behind by a killed server, does not stop: kill its process ${pid}.`)
   }
 }

@@ -36,7 +36,7 @@ export function supervise(options: SuperviseOptions): Supervised {
       const reason = current instanceof Error ? current.message : `${name} has ended (${await current.exited})`
       if (stopping.signal.aborted) return
       if (performance.now() - startedMs > steadyMs) delayMs = delayMsMin
-      options.log.warn({ reason, delayMs }, `${name} is started again`)
+      options.log.warn({ reason, delayMs }, `restarting ${name}`)
       options.onEnd?.(reason)
       await sleep(delayMs, undefined, { signal: stopping.signal }).catch(() => undefined)
       delayMs = Math.min(delayMs * 2, delayMsMax)

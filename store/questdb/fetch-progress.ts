@@ -36,7 +36,7 @@ export function reportFetch({ log, intervalMs, jarFolder }: FetchProgressOptions
   function report(): void {
     const seconds = Math.round((performance.now() - startedMs) / 1000)
     const bytes = bytesComplete + bytesIncomplete(jarFolder)
-    log.info({ files, bytes, seconds }, `QuestDB is being fetched: ${megabytes(bytes)} MB so far, ${seconds} s`)
+    log.info({ files, bytes, seconds }, `downloading QuestDB: ${megabytes(bytes)} MB, ${seconds} s`)
   }
 
   const timer = setInterval(report, intervalMs)

@@ -53,14 +53,14 @@ export function watchHourlyView(options: HourlyViewOptions): HourlyView {
   async function check(): Promise<void> {
     try {
       await act(watch.check(await readView(client)))
-      if (watch.validThroughTxn !== undefined && lastReason !== undefined) log.info({}, 'the hourly view is valid')
+      if (watch.validThroughTxn !== undefined && lastReason !== undefined) log.info({}, 'hourly view is valid')
       if (watch.validThroughTxn !== undefined) lastReason = undefined
     } catch (error) {
       watch.invalidate()
       const reason = error instanceof Error ? error.message : String(error)
       // That it does not answer at all is logged by the monitor.
       if (!isUnanswered(error) && reason !== lastReason) {
-        log.warn({ reason }, 'no hourly view in QuestDB: queries by the hour read the readings')
+        log.warn({ reason }, 'no hourly view in QuestDB: hourly queries read the raw readings')
         lastReason = reason
       }
     }
@@ -70,7 +70,7 @@ export function watchHourlyView(options: HourlyViewOptions): HourlyView {
     if (action.kind === 'refresh') await client.exec(`REFRESH MATERIALIZED VIEW ${hourlyView} INCREMENTAL`, timeoutMs)
     if (action.kind !== 'rebuild') return
     const { reason } = action
-    log.info({ reason }, 'the hourly view is rebuilt')
+    log.info({ reason }, 'rebuilding the hourly view')
     try {
       // A full refresh would do for most faults, but who reads meanwhile would find the view empty, and not gone.
       await client.exec(`DROP MATERIALIZED VIEW IF EXISTS ${hourlyView}`, timeoutMs)

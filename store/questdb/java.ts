@@ -14,7 +14,7 @@ const majorMin = 17
 const askTimeoutMs = 10_000
 const remedy =
   'install one (on Debian: apt-get install openjdk-17-jre-headless), ' +
-  'or give a running QuestDB by QUESTDB_HTTP and QUESTDB_PG'
+  'or set QUESTDB_HTTP and QUESTDB_PG to a running QuestDB'
 
 /** Its own variables, and those of the system's libraries: where programs are, the language of file names, the time zone. */
 const javaVariables = [

@@ -31,7 +31,7 @@ const fetchTimeoutMs = 10 * 60_000
 const lockPollMs = 100
 const progressMs = 3000
 const fetchPrefix = '.fetch-'
-const giveInstead = 'or give a running QuestDB by QUESTDB_HTTP and QUESTDB_PG'
+const giveInstead = 'or set QUESTDB_HTTP and QUESTDB_PG to a running QuestDB'
 
 export interface JarOptions {
   cacheDirectory: string
@@ -79,7 +79,7 @@ async function lockFetch(
       if (nowMs > startedMs + fetchTimeoutMs)
         throw new Error(`another process has been fetching for ${fetchTimeoutMs / 1000} s`)
       if (nowMs >= reportMs) {
-        log.info({ seconds: Math.round((nowMs - startedMs) / 1000) }, 'QuestDB is being fetched by another process')
+        log.info({ seconds: Math.round((nowMs - startedMs) / 1000) }, 'waiting for another process to download QuestDB')
         reportMs = nowMs + progressIntervalMs
       }
       await sleep(lockPollMs)
@@ -88,7 +88,7 @@ async function lockFetch(
     signal?.throwIfAborted()
     throw new StartError(
       `The cache ${folder} for QuestDB cannot be used (${error instanceof Error ? error.message : String(error)}): ` +
-        `set XDG_CACHE_HOME to a folder that can be written, ${giveInstead}.`,
+        `set XDG_CACHE_HOME to a writable directory, ${giveInstead}.`,
     )
   }
 }
@@ -98,13 +98,13 @@ async function fetchJar(folder: string, options: JarOptions): Promise<void> {
   const maven = findProgram('mvn', environment)
   if (maven === undefined) {
     throw new StartError(
-      `QuestDB ${questdbVersion} is fetched by Maven, and no "mvn" is on PATH: ` +
+      `QuestDB ${questdbVersion} is downloaded with Maven, but there is no "mvn" on PATH: ` +
         `install it (on Debian: apt-get install maven), ${giveInstead}.`,
     )
   }
   log.info(
     { version: questdbVersion },
-    `QuestDB ${questdbVersion} is fetched by Maven, this once: some 50 MB with what Maven itself needs`,
+    `downloading QuestDB ${questdbVersion} with Maven, about 50 MB (first start only)`,
   )
   const goal = ['dependency:copy-dependencies', `-DoutputDirectory=${folder}`, '-Dmdep.stripVersion=true']
   const progress = reportFetch({ log, intervalMs: progressIntervalMs, jarFolder: mavenJarFolder(questdbVersion) })
@@ -115,18 +115,18 @@ async function fetchJar(folder: string, options: JarOptions): Promise<void> {
   ).finally(progress.stop)
   if (!result.ok) {
     throw new StartError(
-      `Maven could not fetch QuestDB ${questdbVersion} (${firstError(result.output)}): ` +
+      `Maven could not download QuestDB ${questdbVersion} (${firstError(result.output)}): ` +
         `check the network and Maven's settings, ${giveInstead}.`,
     )
   }
   const sha256 = await digestOf(join(folder, 'questdb.jar'))
   if (sha256 !== jarSha256) {
     throw new StartError(
-      `The QuestDB that Maven fetched has the SHA-256 ${sha256}, not ${jarSha256}, and was thrown away: ` +
+      `The downloaded QuestDB has the SHA-256 ${sha256}, not ${jarSha256}, and was discarded: ` +
         `empty Maven's local repository and check its mirror, ${giveInstead}.`,
     )
   }
-  log.info({ version: questdbVersion }, 'QuestDB has been fetched')
+  log.info({ version: questdbVersion }, 'QuestDB downloaded')
 }
 
 /** Cheap when the recorded size and time still fit; else the digest decides. */

@@ -59,7 +59,7 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
   const client = createQuestdbClient(address.http)
   const probe = createProbe(client)
   const reminder = createReminder(
-    reason => log.warn({ reason }, `${name} is away; readings wait in the journal`),
+    reason => log.warn({ reason }, `${name} unavailable; readings wait in the journal`),
     remindMs,
   )
   const closing = new AbortController()

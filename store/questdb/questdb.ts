@@ -42,8 +42,7 @@ async function openExternal({ directory, questdbHttp, questdbPg, log }: StoreOpt
   const name = `QuestDB at ${address.http.host}:${address.http.port}`
   const checkSettings = (parameters: ReadonlyMap<string, Parameter>): void => {
     const commitMode = parameters.get('cairo.commit.mode')?.value
-    if (commitMode !== 'sync')
-      log.warn({ commitMode }, `${name} does not sync its commits: a power cut there may lose some`)
+    if (commitMode !== 'sync') log.warn({ commitMode }, `${name} does not sync its commits: a power cut may lose some`)
   }
   const monitor = monitorQuestdb({ address, name, retryMsMax: 5000, startsNow: false, checkSettings, log })
   return { ...withHourlyView(monitor, address, log), address, managed: false, java: undefined }
@@ -60,7 +59,7 @@ async function openManaged(options: StoreOptions, signal: AbortSignal): Promise<
     const found = differences(managedSettings(managed), parameters)
     if (found.length > 0) {
       throw new StartError(
-        `QuestDB does not run with the settings that it was given: ${found.join('; ')}. Report this.`,
+        `QuestDB does not use the settings that Barograph configured: ${found.join('; ')}. Report this.`,
       )
     }
   }

@@ -494,7 +494,7 @@ test('a segment that cannot be removed is told and tried again, and nothing is s
     disk.remove(name)
   }
   rig.start({ disk: { ...disk, remove }, keepBytesMax: 0 })
-  await rig.until(() => /cannot be trimmed: EMFILE/.test(rig.status()?.fileIssue ?? ''))
+  await rig.until(() => /cannot trim the journal: EMFILE/.test(rig.status()?.fileIssue ?? ''))
   await rig.until(rig.allApplied)
   const taken = rig.questdb.taken.length
   await new Promise(resolve => setTimeout(resolve, 2500))

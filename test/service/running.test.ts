@@ -96,7 +96,7 @@ test('a port, an address or a certificate that cannot be used is told before any
   const address = other.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
   const wrong: [Record<string, string>, RegExp][] = [
-    [{ PORT: String(port) }, /Port \d+ .* is taken.*set PORT/],
+    [{ PORT: String(port) }, /Port \d+ .* is in use.*set PORT/],
     // An address that is kept for documentation.
     [{ HOST: '192.0.2.1' }, /HOST 192\.0\.2\.1 is no address of this machine: set it/],
     [{ TLS_CERT: '/nowhere.pem', TLS_KEY: '/nowhere.pem' }, /TLS_CERT \/nowhere\.pem cannot be read \(ENOENT\): give/],

@@ -63,7 +63,7 @@ test('a directory that cannot be written is told with the remedy', async t => {
   const base = temporaryFolder(t)
   const file = join(base, 'file')
   writeFileSync(file, '')
-  const remedy = /cannot be (written|locked) \(.+\): give this user the right to write there, or set DATA_DIR/
+  const remedy = /(is not writable|cannot be locked) \(.+\): grant this user write permission, or set DATA_DIR/
   t.throws(() => openDataDirectory(file), { message: remedy }, 'a file in its place')
   t.throws(() => openDataDirectory(join(file, 'data')), { message: remedy }, 'a file above it')
   t.throws(() => openDataDirectory('/proc/barograph'), { message: remedy }, 'a system folder')
@@ -90,7 +90,7 @@ test('a second opening names the process that has it, until that one closes', as
   const path = join(temporaryFolder(t), 'data')
   const first = openDataDirectory(path)
   const busy = new RegExp(
-    `is locked by the process ${process.pid}, usually a running server: stop that one first, or set DATA_DIR`,
+    `is locked by the process ${process.pid}, usually a running server: stop it first, or set DATA_DIR`,
   )
   t.throws(() => openDataDirectory(path), { message: busy })
   t.throws(() => openDataDirectory(path), { message: busy }, 'a refusal does not free it')

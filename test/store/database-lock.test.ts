@@ -43,7 +43,7 @@ test('a second service on a database is refused in a sentence, others are not', 
   await t.rejects(openOn(t, store, fails), {
     name: 'StartError',
     message:
-      /^Another Barograph from 127\.0\.0\.1 uses the PostgreSQL at 127\.0\.0\.1:\d+, database postgres: stop that one first, or give this one a database of its own in DATABASE_URL\.$/,
+      /^Another Barograph from 127\.0\.0\.1 uses the PostgreSQL at 127\.0\.0\.1:\d+, database postgres: stop it first, or set DATABASE_URL to another database\.$/,
   })
   const reader = await openOn(t, store)
   t.equal((await reader.postgres.query('SELECT 1 AS one')).rows[0].one, 1, 'who is no service reads along')

@@ -79,7 +79,7 @@ test('an external QuestDB that cannot be reached is told in the log at once, and
   const monitor = monitorQuestdb({ address, ...settings, log, remindMs: 100 })
   t.teardown(() => monitor.close())
   await until('it is told three times', () => warnings.length >= 3)
-  t.ok(warnings.every(warning => /^QuestDB at 127\.0\.0\.1:1 is away; readings wait in the journal$/.test(warning)))
+  t.ok(warnings.every(warning => /^QuestDB at 127\.0\.0\.1:1 unavailable; readings wait in the journal$/.test(warning)))
   t.match(monitor.state(), { state: 'away', reason: /ECONNREFUSED/ })
   t.notMatch(monitor.state().reason, /secret/)
 })
@@ -107,10 +107,7 @@ test('a PostgreSQL that is not there yet is told at once, and what is wrong for 
       { user, password: 'wrong', database: 'postgres' },
       /correct the user or the password in DATABASE_URL/,
     ],
-    'no such database': [
-      { user, password, database: 'nowhere' },
-      /create that database there .*or correct DATABASE_URL/,
-    ],
+    'no such database': [{ user, password, database: 'nowhere' }, /create the database .*or correct DATABASE_URL/],
     'no such host': [{ user, host: 'nowhere.invalid', database: 'x' }, /correct the host in DATABASE_URL/],
   } as const
   for (const [what, [wrong, remedy]] of Object.entries(refusals)) {
@@ -156,7 +153,7 @@ test('a port that belongs to somebody else is told with the setting to correct',
   await t.rejects(started, {
     name: 'StartError',
     message:
-      /^PostgreSQL at 127\.0\.0\.1:\d+, database barograph, cannot be used \(.+\): start it there, or correct DATABASE_URL/,
+      /^PostgreSQL at 127\.0\.0\.1:\d+, database barograph, cannot be used \(.+\): start it, or correct DATABASE_URL/,
   })
 
   const external = await openExternal(t, {
@@ -195,10 +192,10 @@ test('addresses are read from their URLs', async t => {
     http: { port: 443, tls: true, authorization: undefined },
     pg: { host: '::1', port: 8812, user: 'admin', password: 'quest', database: 'qdb' },
   })
-  const wrong = { name: 'StartError', message: /^QUESTDB_(HTTP|PG) is no address: it should look like / }
+  const wrong = { name: 'StartError', message: /^QUESTDB_(HTTP|PG) is not a valid address: it should look like / }
   t.throws(() => parseQuestdbAddress('db.example:9000', 'postgresql://db'), wrong)
   t.throws(() => parseQuestdbAddress('http://db', 'http://db'), wrong)
-  t.throws(() => parseQuestdbAddress('http://db', undefined), { message: /go together/ })
+  t.throws(() => parseQuestdbAddress('http://db', undefined), { message: /must be set together/ })
 })
 
 async function listen(t: TestHooks, server: Server): Promise<number> {

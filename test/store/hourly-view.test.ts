@@ -59,7 +59,7 @@ test('hours that QuestDB has given up are not used, and are made anew', async t 
   await until('it is not', () => view.validThroughTxn() === undefined)
   await questdb.write([{ symbol: 'c-3', time: '2025-02-01T00:10:00Z', temperature: 3 }])
   await until('it is valid again', () => view.validThroughTxn() !== undefined)
-  t.match(texts, [/the hourly view is rebuilt/])
+  t.match(texts, [/rebuilding the hourly view/])
   t.match(await hours(), [{ device: 'c-3', n: '1', mean: 3 }])
 })
 
@@ -81,5 +81,5 @@ test('where there can be no such view, that is told once and all goes on without
   await view.checked
   await new Promise(resolve => setTimeout(resolve, 500))
   t.equal(view.validThroughTxn(), undefined)
-  t.strictSame(texts, ['no hourly view in QuestDB: queries by the hour read the readings'])
+  t.strictSame(texts, ['no hourly view in QuestDB: hourly queries read the raw readings'])
 })

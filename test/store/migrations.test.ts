@@ -29,7 +29,7 @@ test('migrations', async t => {
   await t.test('that fail leave everything as it was', async t => {
     const { client, folder, write } = await schema(t, address)
     write({ '001-first.sql': 'CREATE TABLE first (id int)', '002-second.sql': 'CREATE TABLE second (id nonsense)' })
-    const message = /002-second\.sql failed \(type "nonsense" does not exist\): nothing was changed/
+    const message = /002-second\.sql failed \(type "nonsense" does not exist\): it was rolled back/
     await t.rejects(migrate(client, folder, silentLog), { name: 'StartError', message })
     t.strictSame(await tables(client), [])
     write({ '002-second.sql': 'CREATE TABLE second (id int)' })
@@ -50,10 +50,10 @@ test('migrations', async t => {
       { '002-second.sql': 'CREATE TABLE second (id int)', '001-first.sql': '' },
       /001-first\.sql comes before 002-second\.sql/,
     )
-    await refuses({ '2-second.sql': '' }, /2-second\.sql has no name like/)
+    await refuses({ '2-second.sql': '' }, /Invalid migration name 2-second\.sql/)
     const empty = join(temporaryFolder(t), 'older')
     mkdirSync(empty)
-    await t.rejects(migrate(client, empty, silentLog), { message: /made by a newer version .*002-second\.sql/ })
+    await t.rejects(migrate(client, empty, silentLog), { message: /newer than this version .*002-second\.sql/ })
   })
 
   await t.test('are applied once when two processes start together', async t => {
@@ -70,7 +70,7 @@ test('migrations', async t => {
     write({ '001-first.sql': 'SELECT 1' })
     const other = await connect()
     await other.query('SELECT pg_advisory_lock($1::bigint)', [migrationsLock])
-    const message = /Another process has been changing the schema .* for 0\.05 s/
+    const message = /Another process has been migrating the PostgreSQL schema for 0\.05 s/
     await t.rejects(migrate(client, folder, silentLog, 50), { name: 'StartError', message })
     await other.query('SELECT pg_advisory_unlock($1::bigint)', [migrationsLock])
     await migrate(client, folder, silentLog, 50)

@@ -60,7 +60,7 @@ test('the jar that Maven brings is the pinned one, and is fetched once', async t
 test('no Maven and no jar is told with the remedy', async t => {
   const options = withMaven(t, undefined)
   const message =
-    /^QuestDB 9\.3\.4 is fetched by Maven, and no "mvn" is on PATH: install it .* or give a running QuestDB/
+    /^QuestDB 9\.3\.4 is downloaded with Maven, but there is no "mvn" on PATH: install it .* or give a running QuestDB/
   await t.rejects(questdbJar(options), { name: 'StartError', message })
   t.strictSame(readdirSync(options.folder), ['fetch.lock'], 'nothing is left in the cache')
 })
@@ -84,7 +84,7 @@ test('a fetch tells at once that it goes on, how far it is, and its end', async 
   writeFileSync(go, '')
   await fetched
   t.match(messages[0], /^QuestDB 9\.3\.4 is fetched by Maven, this once/)
-  t.equal(messages.at(-1), 'QuestDB has been fetched')
+  t.equal(messages.at(-1), 'QuestDB downloaded')
 })
 
 test('who waits for the fetch of another process is told so', async t => {
@@ -93,7 +93,7 @@ test('who waits for the fetch of another process is told so', async t => {
   mkdirSync(options.folder, { recursive: true })
   const release = tryKernelLock(join(options.folder, 'fetch.lock'))
   const fetched = questdbJar({ ...options, log, progressIntervalMs: 20 })
-  const waits = () => messages.filter(message => message === 'QuestDB is being fetched by another process')
+  const waits = () => messages.filter(message => message === 'waiting for another process to download QuestDB')
   await until('it is logged again and again', () => waits().length >= 2)
   release?.()
   await fetched
@@ -148,7 +148,7 @@ test('a jar that was changed in the cache is fetched again, one that was only to
   utimesSync(jar, 1, 1)
   t.equal(await questdbJar(options), jar)
   truncateSync(jar, 1000)
-  await t.rejects(questdbJar(options), { message: /could not fetch/ })
+  await t.rejects(questdbJar(options), { message: /could not download/ })
 })
 
 test('what a killed fetch left is removed by the next', async t => {

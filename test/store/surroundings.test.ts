@@ -77,11 +77,11 @@ test('Java is taken from JAVA_HOME, from PATH, then from the cache, and the firs
 
 test('no Maven, and QuestDB not fetched yet', async t => {
   const options = { environment: { PATH: programs(t, 'id', 'java') }, cacheDirectory: temporaryFolder(t) }
-  await refuses(t, options, /^QuestDB 9\.3\.4 is fetched by Maven, and no "mvn" is on PATH: install it/)
+  await refuses(t, options, /^QuestDB 9\.3\.4 is downloaded with Maven, but there is no "mvn" on PATH: install it/)
 })
 
 test('only one of the two addresses of QuestDB', async t => {
-  await refuses(t, { questdbHttp: 'http://127.0.0.1:9000' }, /^QUESTDB_HTTP and QUESTDB_PG go together/)
+  await refuses(t, { questdbHttp: 'http://127.0.0.1:9000' }, /^QUESTDB_HTTP and QUESTDB_PG must be set together/)
 })
 
 test('a folder that the user of PostgreSQL cannot pass through', {
@@ -93,7 +93,7 @@ test('a folder that the user of PostgreSQL cannot pass through', {
   chmodSync(closed, 0o700)
   const directory = openDataDirectory(join(closed, 'data'))
   t.teardown(() => directory.close())
-  const message = `PostgreSQL runs as the user "postgres", who cannot pass through ${closed}: allow it (chmod o+x ${closed})`
+  const message = `PostgreSQL runs as the user "postgres", who cannot access ${closed}: allow it (chmod o+x ${closed})`
   await t.rejects(openStore(storeOptions(directory)), {
     name: 'StartError',
     message: new RegExp(`^${RegExp.escape(message)}`),

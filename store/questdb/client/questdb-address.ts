@@ -31,7 +31,7 @@ export function basicAuthorization(user: string, password: string): string {
 /** Reads QUESTDB_HTTP and QUESTDB_PG. */
 export function parseQuestdbAddress(questdbHttp: string | undefined, questdbPg: string | undefined): QuestdbAddress {
   if (questdbHttp === undefined || questdbPg === undefined) {
-    throw new StartError('QUESTDB_HTTP and QUESTDB_PG go together: give both, or none to have a QuestDB started.')
+    throw new StartError('QUESTDB_HTTP and QUESTDB_PG must be set together; without them a managed QuestDB is started.')
   }
   const http = parseUrl('QUESTDB_HTTP', questdbHttp, ['http:', 'https:'], 'http://user:password@host:9000')
   const pg = parseUrl('QUESTDB_PG', questdbPg, ['postgresql:', 'postgres:'], 'postgresql://user:password@host:8812/qdb')
@@ -59,7 +59,7 @@ function parseUrl(setting: string, text: string, protocols: readonly string[], e
   const url = URL.parse(text)
   // The text is not repeated, for it may hold a password.
   if (url === null || !protocols.includes(url.protocol) || url.hostname === '') {
-    throw new StartError(`${setting} is no address: it should look like ${example}.`)
+    throw new StartError(`${setting} is not a valid address: it should look like ${example}.`)
   }
   return url
 }

@@ -60,7 +60,7 @@ async function eraseThen(stand: Stand, device: string, aftermath: Aftermath): Pr
   if (aftermath === 'replayed') {
     process.kill(serverPid({ path: service.dataDirectory }, 'questdb'), 'SIGKILL')
     stand.tally.crashes++
-    await until('the journal is replayed', () => service.output().includes('the journal is replayed'))
+    await until('replaying the journal', () => service.output().includes('replaying the journal'))
   } else {
     if (aftermath === 'stopped') await service.end('SIGTERM')
     else await stand.kill()

@@ -47,7 +47,9 @@ async function damageOnce(stand: Stand, damage: Damage): Promise<void> {
   await service.start()
   const isTold = async () => {
     const { status, reasons } = await service.ready()
-    return status === 'degraded' && reasons.some(reason => reason.includes('damaged')) && quarantined(journal) > before
+    return (
+      status === 'degraded' && reasons.some(reason => reason.includes('corrupted')) && quarantined(journal) > before
+    )
   }
   // What was in the journal is applied when no more waits than has come in since.
   const start = await service.status()
