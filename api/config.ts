@@ -119,7 +119,7 @@ export const Settings = z.object({
   SESSION_FORMAT: z
     .enum(['jwe-v5', 'jwe-v4', 'hs256'], { error: 'must be jwe-v5, jwe-v4 or hs256' })
     .default('jwe-v5')
-    .describe('Form of session cookies: that of Auth.js 5, that of NextAuth.js 4, or signed with HS256.'),
+    .describe('Format of session cookies: Auth.js 5 (jwe-v5), NextAuth.js 4 (jwe-v4), or signed with HS256.'),
   SESSION_SECRETS: list
     .optional()
     .refine(
@@ -127,43 +127,45 @@ export const Settings = z.object({
       'must be random, at least 43 characters each, with commas',
     )
     .describe(
-      'Secrets of session cookies, the AUTH_SECRET of the front end; the first one encrypts, the others are old ones. Default is one that is made in secrets/.',
+      'Secrets of session cookies (AUTH_SECRET of the front end), comma-separated; the first encrypts, the others only decrypt. Default: generated in secrets/.',
     ),
   SESSION_UNREVOCABLE: z
     .enum(['accept', 'refuse'], { error: 'must be accept or refuse' })
     .default('accept')
-    .describe('What becomes of session cookies without sid and auth_time, which no password change can end.'),
+    .describe('How to treat session cookies without sid and auth_time, which a password change cannot revoke.'),
   SERVICE_SECRET: z
     .string()
     .refine(isStrongSecret, 'must be random, at least 43 characters')
     .optional()
-    .describe('What the front end proves itself with (X-Service-Secret); default is one that is made in secrets/.'),
-  TOKEN_MINUTES: wholeNumber(5, 60).default(30).describe('How long a token from POST /v1/auth/token is good.'),
+    .describe('Secret that authenticates the front end (X-Service-Secret); default: generated in secrets/.'),
+  TOKEN_MINUTES: wholeNumber(5, 60).default(30).describe('Lifetime of tokens from POST /v1/auth/token.'),
   DELETE_WITHIN_MINUTES: wholeNumber(1, 1440)
     .default(60)
-    .describe('How old a session may be that deletes its account.'),
+    .describe('Maximum age of a session that deletes its account.'),
   ALLOWED_ORIGINS: list
     .optional()
     .refine(origins => origins?.every(isOrigin) ?? true, 'must be origins such as https://app.example, with commas')
-    .describe('Other origins than that of PUBLIC_URL whose pages may use session cookies, with commas.'),
+    .describe('Comma-separated origins besides that of PUBLIC_URL that may use session cookies.'),
   OAUTH_PROVIDERS: list
     .optional()
-    .describe('Identity providers that the front end may sign people in with, with commas.'),
-  REGISTRATIONS_PER_HOUR: wholeNumber(1, 1_000_000).default(100).describe('Registrations an hour from one address.'),
+    .describe('Comma-separated identity providers that the front end may use for sign-in.'),
+  REGISTRATIONS_PER_HOUR: wholeNumber(1, 1_000_000).default(100).describe('Registrations per hour and address.'),
   MAIL_REQUESTS_PER_HOUR: wholeNumber(1, 1_000_000)
     .default(10)
-    .describe('Requests an hour from one address for a verification mail, and as many for a reset mail.'),
+    .describe('Requests per hour and address for verification mails, and the same number for reset mails.'),
   SMTP_URL: z
     .string()
     .refine(isSmtpUrl, 'must be an address such as smtp://user:password@host:587')
     .optional()
-    .describe('The mail server; without it, each mail becomes a file in mail/ in the data directory.'),
+    .describe('SMTP server; by default mails are written to files in mail/ in the data directory.'),
   MAIL_FROM: z
     .string()
     .refine(text => parseEmailAddress(text).ok, 'must be an e-mail address')
     .optional()
-    .describe('Sender of mails; default is barograph at the host of PUBLIC_URL.'),
-  TIMESTAMP_AHEAD_SECONDS: wholeNumber(0, 86_400).default(300).describe('How far a timestamp may lie ahead of the server clock.'),
+    .describe('Sender address of mails; default is barograph at the host of PUBLIC_URL.'),
+  TIMESTAMP_AHEAD_SECONDS: wholeNumber(0, 86_400)
+    .default(300)
+    .describe('How far a timestamp may lie ahead of the server clock.'),
   ROTATION_GRACE_HOURS: wholeNumber(0, 8760)
     .default(24)
     .describe('How long the old password of a device stays valid after a rotation.'),
