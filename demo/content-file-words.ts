@@ -1,4 +1,4 @@
-/** The words that generated courses and files are made of: departments, topics, units, subjects and tags. */
+/** Vocabulary of the generated courses and files: departments, topics, units, subjects and tags. */
 
 import type { ContentFileLine } from '../content/line.ts'
 

@@ -1,4 +1,4 @@
-/** What a real station measured, moved in time so that it ends now and begins again at its end. */
+/** The measurements of a real station, shifted in time so that they end now, and repeated periodically. */
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

@@ -10,7 +10,7 @@ import { createReplay, csvHeader, type Replay, shiftToEnd } from './history.ts'
 import type { DemoState } from './state.ts'
 import { modelledStations, type RecordedStation, recordedStations } from './stations.ts'
 
-/** Gives each device a password in the state: a new device, or a new password for one whose password is lost. */
+/** Ensures that each device has a password in the state file: registers it, or rotates a lost password. */
 export async function registerDevices(client: AdminClient, state: DemoState): Promise<number> {
   let made = 0
   for (const station of [...recordedStations, ...modelledStations]) {
@@ -63,7 +63,7 @@ async function importLines(client: AdminClient, lines: string): Promise<number> 
 
 const contentFiles = { seed: 6, count: 400, filesPerRunMax: 12 }
 
-/** Says how many are new: an import of the same ones once more changes nothing. */
+/** Returns the number of new files; the import is idempotent. */
 export async function importContentFiles(client: AdminClient): Promise<number> {
   const body = contentFileLines(generateContentFiles(contentFiles))
   const headers = { 'content-type': 'application/x-ndjson' }

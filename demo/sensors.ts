@@ -1,4 +1,4 @@
-/** Live sensors, as firmware would do it: a reading every few seconds by `PUT /api/log`, again later when refused. */
+/** Live sensors, as firmware would do it: a reading every few seconds by `PUT /api/log`, with retries. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Measurement } from './history.ts'
@@ -26,7 +26,7 @@ export interface SensorOptions {
 const retryDelayMsMax = 30_000
 const answerMsMax = 10_000
 
-/** Runs until the signal; a sensor that the service refuses for good stops alone. */
+/** Runs until the signal; a sensor that the service rejects permanently stops on its own. */
 export async function runSensor(sensor: Sensor, options: SensorOptions): Promise<void> {
   const { signal, intervalMs, now } = options
   // They were not all switched on at the same moment.
@@ -48,7 +48,7 @@ function takeReading(sensor: Sensor, timeMs: number): Record<string, unknown> {
 
 const monthMs = 30 * 86_400_000
 
-/** Sends one reading until it is taken; false when there is no use in going on. */
+/** Sends one reading with retries; false when the service rejects it permanently. */
 async function deliver(sensor: Sensor, reading: object, options: SensorOptions): Promise<boolean> {
   let delayMs = options.retryDelayMs ?? 1000
   for (let attempt = 1; ; attempt++) {

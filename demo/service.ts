@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { nodeFlags } from '../api/node-flags.ts'
 
 export interface DemoService {
-  /** Resolves when readings are taken. The service itself says in plain words why it cannot start, if so. */
+  /** Resolves when readings are accepted. If the start fails, the service logs the reason. */
   started: Promise<Started>
   /** Resolves with the exit status when the service has ended, for whatever reason. */
   ended: Promise<number>
@@ -94,7 +94,7 @@ async function ready(url: string, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Waits until queries show what was imported, or for a while at most; says whether they do. */
+/** Waits until the imported readings are visible to queries, with a timeout; returns whether they are. */
 export async function visible(url: string, msMax: number, signal: AbortSignal): Promise<boolean> {
   const deadlineMs = Date.now() + msMax
   while (Date.now() < deadlineMs) {

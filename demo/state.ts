@@ -1,4 +1,4 @@
-/** What the demo remembers from one run to the next: passwords, where the records stand in time, and how far they go. */
+/** State of the demo between runs: passwords, time offsets of the records, and the end of the imported history. */
 
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
