@@ -3,7 +3,7 @@ import { test } from 'tap'
 
 const show = `
   const { closeSync, openSync } = await import('node:fs')
-  const { areFilesExhausted, connectionsThatFit } = await import(process.cwd() + '/api/open-files.ts')
+  const { areFilesExhausted, connectionsThatFit } = await import(process.cwd() + '/api/http/open-files.ts')
   const before = [connectionsThatFit(), areFilesExhausted()]
   const opened = []
   try { for (;;) opened.push(openSync('/dev/null')) } catch {}
