@@ -67,7 +67,19 @@ function intervalStates(timesMs: Float64Array, intervals: Float64Array): number[
   return states
     .sort((a, b) => b.blocks - a.blocks)
     .slice(0, statesMax)
-    .map(({ intervalMs }) => intervalMs)
+    .map(({ intervalMs }) => meanNear(intervals, intervalMs))
+}
+
+/** More exact than one block: an error of 2 % is one of 40 % after twenty losses. */
+function meanNear(intervals: Float64Array, intervalMs: number): number {
+  let sum = 0
+  let count = 0
+  for (let index = 0; index < intervals.length; index++) {
+    if (!isNear(intervals[index] as number, intervalMs, sameShare)) continue
+    sum += intervals[index] as number
+    count++
+  }
+  return count === 0 ? intervalMs : sum / count
 }
 
 /** Nearly all intervals are multiples of this one, and some are itself: most blocks are told by that, without sorting. */

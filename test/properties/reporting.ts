@@ -88,7 +88,7 @@ export const reportingProperties: readonly Property[] = [
   },
   {
     name: 'another interval than a minute where 80 % of the readings of a month are lost',
-    atMost: 0.01,
+    atMost: 0.005,
     shortRuns: 5,
     run: seed => {
       const next = uniform(seed)
