@@ -7,6 +7,9 @@ export function answerContext(local: LocalTime, nowMs: number): { time_zone: str
   return { time_zone: local.timeZone, generated_at: local.text(nowMs * 1000) }
 }
 
+/** The members of a shape, as JSON text each. */
+export type Texts<Shape> = Record<keyof Shape & string, string>
+
 /** Members whose values are JSON text already, in their order. */
 export function objectText(members: Readonly<Record<string, string>>): string {
   const texts = Object.entries(members).map(([name, text]) => `${JSON.stringify(name)}:${text}`)

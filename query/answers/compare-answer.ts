@@ -2,17 +2,26 @@
 
 import { agreementOf } from '../../analytics/correlation/agreement.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
-import type { Metric } from '../../store/tables.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'
+import { mapColumns } from '../map-columns.ts'
 import type { HourlySeries } from '../series.ts'
-import { answerContext, memberTexts, objectText } from './answer-text.ts'
+import type { Comparison } from '../shapes/compare.ts'
+import { answerContext, memberTexts, objectText, type Texts } from './answer-text.ts'
 import { type PointStyle, pointsText } from './point-text.ts'
-import { airMetrics, units } from './units.ts'
+import { type AirMetric, airMetrics, units } from './units.ts'
 
 const hourMs = 3_600_000
 
-const hoursOfPreset = { '24h': 24, '3d': 72, '7d': 168, '30d': 720, '90d': 2160, '365d': 8760 }
-export type ComparePreset = keyof typeof hoursOfPreset
+export type ComparePreset = Comparison['preset']
+
+const hoursOfPreset: Record<ComparePreset, number> = {
+  '24h': 24,
+  '3d': 72,
+  '7d': 168,
+  '30d': 720,
+  '90d': 2160,
+  '365d': 8760,
+}
 
 const presetOfAlias: Record<string, ComparePreset> = { '1d': '24h', '1w': '7d', '1m': '30d', '1y': '365d' }
 
@@ -71,12 +80,12 @@ export function buildCompare(input: CompareInput): string {
       start: local.text(startMs * 1000),
       end: local.text(endMs * 1000),
       step_seconds: hourMs / 1000,
-    }),
-    ...Object.fromEntries(airMetrics.map(metric => [metric, metricText(input, metric, hours)])),
+    } satisfies Omit<Comparison, AirMetric>),
+    ...mapColumns(airMetrics, metric => metricText(input, metric, hours)),
   })
 }
 
-function metricText({ a, b, local, withTimes }: CompareInput, metric: Metric, hours: Float64Array): string {
+function metricText({ a, b, local, withTimes }: CompareInput, metric: AirMetric, hours: Float64Array): string {
   const style: PointStyle = { local, withTimes }
   const aMeans = meansOf(a.hourly, metric, hours)
   const bMeans = meansOf(b.hourly, metric, hours)
@@ -86,12 +95,12 @@ function metricText({ a, b, local, withTimes }: CompareInput, metric: Metric, ho
     a: pointsText(style, hours, aMeans),
     b: pointsText(style, hours, bMeans),
     diff: pointsText(style, hours, differences),
-    stats: JSON.stringify(agreementOf(aMeans, bMeans, hourMs)),
-  })
+    stats: JSON.stringify(agreementOf(aMeans, bMeans, hourMs) satisfies Comparison[AirMetric]['stats']),
+  } satisfies Texts<Comparison[AirMetric]>)
 }
 
 /** One mean for each hour of the window, NaN where there is none. */
-function meansOf(hourly: HourlySeries, metric: Metric, hours: Float64Array): Float64Array {
+function meansOf(hourly: HourlySeries, metric: AirMetric, hours: Float64Array): Float64Array {
   const means = new Float64Array(hours.length).fill(Number.NaN)
   const firstMs = hours[0] ?? 0
   const { mean } = hourly.metrics[metric]

@@ -4,7 +4,9 @@ import { type Summary, summarise } from '../../analytics/summary/aggregates.ts'
 import { type LocalDay, localDays } from '../../analytics/time/local-days.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'
+import { mapColumns } from '../map-columns.ts'
 import type { Series } from '../series.ts'
+import type { DailySummary } from '../shapes/daily.ts'
 import { answerContext } from './answer-text.ts'
 import { deviceCadence } from './device-cadence.ts'
 import { airMetrics } from './units.ts'
@@ -36,18 +38,18 @@ export function buildDaily({ device, series, earlierMs, days, nowMs, local }: Da
   const { timesMs, values } = series
   const cadence = deviceCadence(device, earlierMs, timesMs)
   const buckets = localDays(local, nowMs, days)
-  const summaries = airMetrics.map(metric => summarise({ timesMs, values: values[metric], cadence, nowMs }, buckets))
+  const summaries = mapColumns(airMetrics, metric => {
+    return summarise({ timesMs, values: values[metric], cadence, nowMs }, buckets)
+  })
   return JSON.stringify({
     device: device.name,
     ...answerContext(local, nowMs),
     days: buckets.map(({ date, startMs, endMs }: LocalDay, index) => ({
       date,
       hours: (endMs - startMs) / hourMs,
-      ...Object.fromEntries(
-        airMetrics.map((metric, at) => [metric, figuresOf(summaries[at]?.[index] as Summary, local)]),
-      ),
+      ...mapColumns(airMetrics, metric => figuresOf(summaries[metric][index] as Summary, local)),
     })),
-  })
+  } satisfies DailySummary)
 }
 
 function figuresOf({ min_at_ms, max_at_ms, ...summary }: Summary, local: LocalTime) {

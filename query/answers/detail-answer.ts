@@ -6,8 +6,10 @@ import { downsample } from '../../analytics/summary/downsample.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { type Metric, metrics } from '../../store/tables.ts'
 import { type AnalysedDevice, deviceLimits } from '../analysed-device.ts'
+import { mapColumns } from '../map-columns.ts'
 import type { HourlySeries, Series } from '../series.ts'
-import { answerContext, memberTexts, objectText } from './answer-text.ts'
+import type { DeviceDetail } from '../shapes/detail.ts'
+import { answerContext, memberTexts, objectText, type Texts } from './answer-text.ts'
 import { deviceCadence } from './device-cadence.ts'
 import { type PointStyle, pointEnd, pointStart, pointsText } from './point-text.ts'
 
@@ -45,8 +47,8 @@ export function buildDetail(input: DetailInput): string {
   return objectText({
     ...memberTexts({ device: device.name, ...answerContext(local, nowMs) }),
     last_24h: rawText(input),
-    last_30d_hourly: objectText(Object.fromEntries(metrics.map(metric => [metric, hoursText(input, hourly, metric)]))),
-  })
+    last_30d_hourly: objectText(mapColumns(metrics, metric => hoursText(input, hourly, metric))),
+  } satisfies Partial<Texts<DeviceDetail>>)
 }
 
 function rawText(input: DetailInput): string {

@@ -7,7 +7,9 @@ import { type LocalDay, localDays } from '../../analytics/time/local-days.ts'
 import { type LocalHour, localHours } from '../../analytics/time/local-hours.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'
+import { mapColumns } from '../map-columns.ts'
 import type { Series } from '../series.ts'
+import type { PastDays } from '../shapes/past.ts'
 import { answerContext } from './answer-text.ts'
 import { airMetrics } from './units.ts'
 
@@ -43,17 +45,17 @@ export function buildPast({ device, days, nowMs, local }: PastInput): string {
   return JSON.stringify({
     device: device.name,
     ...answerContext(local, nowMs),
-    ...Object.fromEntries(days.map(day => [day.key, dayOf(day)])),
-  })
+    ...(Object.fromEntries(days.map(day => [day.key, dayOf(day)])) as Record<PastDay['key'], ReturnType<typeof dayOf>>),
+  } satisfies PastDays)
 }
 
 /** An hour that has not come yet is empty like any other. */
 function hourOf({ hour, text, startMs, endMs }: LocalHour, { timesMs, values }: Series) {
   const from = lowerBound(timesMs, startMs)
   const to = lowerBound(timesMs, endMs)
-  const figures = airMetrics.map(metric => {
+  const figures = mapColumns(airMetrics, metric => {
     const { mean, min, max, count } = momentsOf(values[metric], from, to)
-    return [metric, { mean: orNull(mean), min: orNull(min), max: orNull(max), count }]
+    return { mean: orNull(mean), min: orNull(min), max: orNull(max), count }
   })
-  return { hour, d: text, ...Object.fromEntries(figures) }
+  return { hour, d: text, ...figures }
 }

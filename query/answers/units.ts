@@ -12,3 +12,4 @@ export const units = {
 
 /** What a device measures of the air; the rest is about itself. */
 export const airMetrics = ['temperature', 'humidity', 'pressure'] as const satisfies readonly Metric[]
+export type AirMetric = (typeof airMetrics)[number]

@@ -3,12 +3,13 @@
 import { type Correlation, correlation, correlationSeries } from '../../analytics/correlation/correlation.ts'
 import { holmSignificant } from '../../analytics/correlation/holm.ts'
 import { significantLag } from '../../analytics/correlation/lag.ts'
-import type { PairReason } from '../../analytics/reasons.ts'
+import { mapColumns } from '../map-columns.ts'
+import type { Stats } from '../shapes/stats.ts'
 import type { Transforms } from './transforms.ts'
-import { mapColumns, type Quantity, quantities, type StatsWindow } from './window.ts'
+import { type Quantity, quantities, type StatsWindow } from './window.ts'
 
 /** Without a reading there are no pairs. */
-export function correlationsPart(window: StatsWindow, transforms: Transforms) {
+export function correlationsPart(window: StatsWindow, transforms: Transforms): Stats['correlations'] {
   const { timesMs, hourly, fine, localHours } = window
   const n = occupiedCells(timesMs, hourly.frame.stepMs)
   if (n === 0) return { grid_seconds: null, n, pairs: [] }
@@ -16,7 +17,7 @@ export function correlationsPart(window: StatsWindow, transforms: Transforms) {
   const names = pairNames()
   const all = names.map(([a, b]) => correlation(series[a], series[b], localHours))
   const significant = holmSignificant(all.map(({ pValue }) => pValue))
-  const pairs = names.map(([a, b], place) => {
+  const pairs = names.map(([a, b], place): Stats['correlations']['pairs'][number] => {
     const one = all[place] as Correlation
     const [x, y] = [transforms[a], transforms[b]]
     const isKnown = one.reason === null && x !== undefined && y !== undefined
@@ -35,7 +36,7 @@ export function correlationsPart(window: StatsWindow, transforms: Transforms) {
       r_deseasonalised: one.deseasonalised,
       lag_seconds: found && (found.lag * fine.frame.stepMs) / 1000,
       lag_r: found?.r ?? null,
-      reason: one.reason ?? (found === null ? ('lag_not_significant' satisfies PairReason) : null),
+      reason: one.reason ?? (found === null ? 'lag_not_significant' : null),
     }
   })
   return { grid_seconds: hourly.frame.stepMs / 1000, n, pairs }

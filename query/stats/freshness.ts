@@ -25,7 +25,7 @@ export function freshnessPart(seen: LastSeen, nowMs: number, local: LocalTime) {
   const { kind, expectedMs, source, regularity } = seen.cadence
   return {
     state,
-    as_of: textOf(nowMs, local),
+    as_of: local.text(nowMs * 1000),
     last_seen: textOf(seen.lastMs, local),
     age_seconds,
     expected_interval_seconds: expectedMs === null ? null : expectedMs / 1000,

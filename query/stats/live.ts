@@ -2,6 +2,7 @@
 
 import type { ReliabilityRecord } from '../../analytics/reliability/reliability-record.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
+import type { Stats } from '../shapes/stats.ts'
 import { freshnessPart, type LastSeen } from './freshness.ts'
 import { jsonMembers } from './json-text.ts'
 import { reliabilityPart } from './reliability.ts'
@@ -20,5 +21,5 @@ export function liveText({ freshness, reliability }: StatsLive, nowMs: number, l
   return jsonMembers({
     freshness: freshnessPart(freshness, nowMs, local),
     reliability: reliabilityPart(reliability, nowMs, local),
-  })
+  } satisfies Pick<Stats, 'freshness' | 'reliability'>)
 }

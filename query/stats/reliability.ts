@@ -8,7 +8,7 @@ import { textOf } from './freshness.ts'
 export function reliabilityPart(record: ReliabilityRecord, nowMs: number, local: LocalTime) {
   const { gaps, ...rest } = reliabilityAt(record, nowMs, local)
   return {
-    as_of: textOf(Math.max(record.endMs, fullMinute(nowMs)), local),
+    as_of: local.text(Math.max(record.endMs, fullMinute(nowMs)) * 1000),
     ...rest,
     gaps: gaps.map(({ start_ms, end_ms, ...gap }) => ({
       start: textOf(start_ms, local),

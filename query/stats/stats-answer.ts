@@ -8,6 +8,7 @@ import type { AnalysedDevice } from '../analysed-device.ts'
 import { answerContext } from '../answers/answer-text.ts'
 import { units } from '../answers/units.ts'
 import type { Series } from '../series.ts'
+import type { Stats } from '../shapes/stats.ts'
 import { aggregatesPart } from './aggregates.ts'
 import { autocorrelationPart } from './autocorrelation.ts'
 import { correlationsPart } from './correlations.ts'
@@ -77,7 +78,13 @@ export function buildStats(input: StatsInput): StatsAnswer {
   return answer
 }
 
-function headOf({ device, nowMs, local }: StatsInput, window: StatsWindow) {
+type StatsHead = Pick<
+  Stats,
+  'device' | 'time_zone' | 'generated_at' | 'window' | 'grid_seconds' | 'n_samples' | 'units'
+>
+type StatsTail = Omit<Stats, keyof StatsHead | 'freshness' | 'reliability'>
+
+function headOf({ device, nowMs, local }: StatsInput, window: StatsWindow): StatsHead {
   const { startMs, lastMs, days, truncated, timesMs, fine } = window
   return {
     device: device.name,
@@ -89,7 +96,7 @@ function headOf({ device, nowMs, local }: StatsInput, window: StatsWindow) {
   }
 }
 
-function tailOf(device: AnalysedDevice, window: StatsWindow) {
+function tailOf(device: AnalysedDevice, window: StatsWindow): StatsTail {
   const transforms = transformsOf(window)
   const correlations = correlationsPart(window, transforms)
   const autocorrelation = autocorrelationPart(window, transforms)

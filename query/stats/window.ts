@@ -8,6 +8,7 @@ import { binMeans, frameOf, type GridFrame, gridStepMs } from '../../analytics/t
 import { hoursOfDay, hoursOfWeek } from '../../analytics/time/hour-of-week.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { type Metric, metrics } from '../../store/tables.ts'
+import { mapColumns } from '../map-columns.ts'
 import type { Series } from '../series.ts'
 
 const hourMs = 3_600_000
@@ -129,14 +130,6 @@ function cellTimes({ startMs, stepMs, cells }: GridFrame, afterMs: number): Floa
   const timesMs = new Float64Array(cells)
   for (let cell = 0; cell < cells; cell++) timesMs[cell] = startMs + cell * stepMs + afterMs
   return timesMs
-}
-
-/** One value for each name, as the columns of a series. */
-export function mapColumns<Name extends string, Value>(
-  names: readonly Name[],
-  columnOf: (name: Name) => Value,
-): Record<Name, Value> {
-  return Object.fromEntries(names.map(name => [name, columnOf(name)])) as Record<Name, Value>
 }
 
 /** One value for each metric. */

@@ -11,6 +11,8 @@ import {
   comparePresets,
   compareWindow,
 } from '../../query/answers/compare-answer.ts'
+import { Comparison } from '../../query/shapes/compare.ts'
+import { validated } from '../support/answer-shapes.ts'
 import { hourlyOf, type Reading } from './made-series.ts'
 
 const hourMs = 3_600_000
@@ -27,19 +29,18 @@ function hoursOf(startMs: number, temperatures: readonly (number | undefined)[])
 
 function compare(a: readonly Reading[], b: readonly Reading[], more: Partial<CompareInput> = {}) {
   const endMs = more.endMs ?? Date.UTC(2026, 6, 2)
-  return JSON.parse(
-    buildCompare({
-      a: { device: roof, hourly: hourlyOf(a) },
-      b: { device: cellar, hourly: hourlyOf(b) },
-      preset: '24h',
-      startMs: endMs - dayMs,
-      endMs,
-      nowMs: endMs + 90_000,
-      local: berlin,
-      withTimes: false,
-      ...more,
-    }),
-  )
+  const text = buildCompare({
+    a: { device: roof, hourly: hourlyOf(a) },
+    b: { device: cellar, hourly: hourlyOf(b) },
+    preset: '24h',
+    startMs: endMs - dayMs,
+    endMs,
+    nowMs: endMs + 90_000,
+    local: berlin,
+    withTimes: false,
+    ...more,
+  })
+  return validated(Comparison, JSON.parse(text))
 }
 
 const noRelation = { pearson: null, n_eff: null, p_value: null, spearman: null, slope: null, intercept: null }
@@ -143,12 +144,12 @@ test('a device beside itself: all zero, and r is 1', async t => {
   const { temperature } = compare(own, own)
   t.strictSame(temperature.a, temperature.b)
   t.equal(temperature.diff.length, 21)
-  t.ok(temperature.diff.every(({ v }: { v: number }) => v === 0))
+  t.ok(temperature.diff.every(({ v }) => v === 0))
   const { n, bias, sd_diff, mae, rmse, pearson, p_value, spearman, slope, intercept, lag_seconds } = temperature.stats
   t.strictSame([n, bias, sd_diff, mae, rmse, intercept, p_value, lag_seconds], [21, 0, 0, 0, 0, 0, 0, 0])
   t.strictSame([pearson, spearman, slope], [1, 1, 1])
   t.strictSame([temperature.stats.limits_of_agreement, temperature.stats.reason], [[0, 0], null])
-  t.ok(Math.abs(temperature.stats.lag_r - 1) < 1e-12)
+  t.ok(Math.abs((temperature.stats.lag_r ?? 0) - 1) < 1e-12)
 })
 
 test('a constant has differences but no correlation', async t => {
@@ -192,8 +193,8 @@ test('the repeated hour has its label twice, and t tells the two apart', async t
     { d: '2025-10-26 04:00', v: 4, t: endMs - hourMs },
   ])
   t.strictSame(
-    temperature.diff.map((point: { t: number }) => point.t),
-    temperature.a.map((point: { t: number }) => point.t),
+    temperature.diff.map(point => point.t),
+    temperature.a.map(point => point.t),
   )
 })
 
@@ -257,7 +258,7 @@ test('points and counts are those of the readings, whatever is missing', async (
       assert.equal(temperature.stats.n, differences.length)
       if (differences.length === 0) return
       const bias = differences.reduce((sum, { v }) => sum + v, 0) / differences.length
-      assert.ok(Math.abs(temperature.stats.bias - bias) < 1e-12)
+      assert.ok(Math.abs((temperature.stats.bias ?? Number.NaN) - bias) < 1e-12)
     }),
   )
 })

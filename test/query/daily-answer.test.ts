@@ -5,7 +5,9 @@ import fc from 'fast-check'
 import { test } from 'tap'
 import { createLocalTime, type LocalTime } from '../../analytics/time/local-time.ts'
 import { buildDaily, type DailyInput, dailyStartMs } from '../../query/answers/daily-answer.ts'
+import { DailySummary } from '../../query/shapes/daily.ts'
 import { deviation, floats, readFixture, timesFrom } from '../analytics/fixture.ts'
+import { validated } from '../support/answer-shapes.ts'
 import { type Reading, seriesOf } from './made-series.ts'
 
 const minuteMs = 60_000
@@ -15,45 +17,21 @@ const utc = createLocalTime('UTC')
 const berlin = createLocalTime('Europe/Berlin')
 const startMs = Date.UTC(2026, 6, 1)
 
-interface Figures {
-  mean: number | null
-  min: number | null
-  max: number | null
-  min_at: string | null
-  max_at: string | null
-  std: number | null
-  count: number
-  coverage: number | null
-  valid: boolean
-  tw_mean: number | null
-  mean_of_hours: number | null
-}
+type Day = DailySummary['days'][number]
+type Figures = Day['temperature']
 
-interface Day extends Record<'temperature' | 'humidity' | 'pressure', Figures> {
-  date: string
-  hours: number
-}
-
-interface DailyAnswer {
-  device: string
-  time_zone: string
-  generated_at: string
-  days: Day[]
-}
-
-function daily(readings: readonly Reading[], more: Partial<DailyInput> & { every?: number | null } = {}): DailyAnswer {
+function daily(readings: readonly Reading[], more: Partial<DailyInput> & { every?: number | null } = {}): DailySummary {
   const { every = 3600, ...given } = more
-  return JSON.parse(
-    buildDaily({
-      earlierMs: new Float64Array(0),
-      device: { name: 'roof', expected_interval_s: every },
-      series: seriesOf(readings),
-      days: 1,
-      nowMs: startMs + dayMs - 1,
-      local: utc,
-      ...given,
-    }),
-  )
+  const text = buildDaily({
+    earlierMs: new Float64Array(0),
+    device: { name: 'roof', expected_interval_s: every },
+    series: seriesOf(readings),
+    days: 1,
+    nowMs: startMs + dayMs - 1,
+    local: utc,
+    ...given,
+  })
+  return validated(DailySummary, JSON.parse(text))
 }
 
 function temperatures(fromMs: number, stepMs: number, values: readonly number[]): Reading[] {

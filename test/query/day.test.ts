@@ -1,12 +1,19 @@
 /** One device's local day, asked of a real QuestDB. */
 
 import t from 'tap'
+import type { Answer } from '../../query/cache/body.ts'
+import { DayReadings } from '../../query/shapes/day.ts'
+import { validated } from '../support/answer-shapes.ts'
 import { openGate } from '../support/pg-gate.ts'
 import { startQuestdb, type TestReading } from '../support/questdb.ts'
 import { bodyIn, jsonIn, makeDevice, queryAt, stays } from './query-at.ts'
 
 const questdb = await startQuestdb(t)
 const { pg } = questdb.address
+
+function dayIn(answer: Answer): DayReadings {
+  return validated(DayReadings, jsonIn(answer))
+}
 
 function at(symbol: string, times: readonly string[]): TestReading[] {
   return times.map((time, i) => ({ symbol, time, temperature: i, humidity: i + 10, pressure: i + 1000 }))
@@ -19,7 +26,7 @@ t.test('a day holds its readings as three series, from local midnight to local m
   await questdb.write(at(makeDevice('neighbour').symbol, inside))
   const query = queryAt(t, pg, '2025-07-05T00:00:00Z')
   const answer = await query.day(device, '2025-07-02', stays())
-  t.strictSame(jsonIn(answer), {
+  t.strictSame(dayIn(answer), {
     temperature: [
       { d: '2025-07-02 00:00', v: 1 },
       { d: '2025-07-02 12:00', v: 2 },
@@ -36,7 +43,7 @@ t.test('a day holds its readings as three series, from local midnight to local m
       { d: '2025-07-02 23:59', v: 1003 },
     ],
   })
-  t.equal(Object.keys(jsonIn(answer) as object).join(), 'temperature,humidity,pressure')
+  t.equal(Object.keys(dayIn(answer)).join(), 'temperature,humidity,pressure')
 })
 
 t.test('a day is 25 hours long when the clocks go back and 23 when they go forward', async t => {
@@ -48,7 +55,7 @@ t.test('a day is 25 hours long when the clocks go back and 23 when they go forwa
   await questdb.write(at(device.symbol, hourly('2025-03-29T20:00:00Z', 30)))
   const query = queryAt(t, pg, '2025-12-01T00:00:00Z')
   const labels = async (date: string) => {
-    const day = jsonIn(await query.day(device, date, stays())) as { temperature: { d: string }[] }
+    const day = dayIn(await query.day(device, date, stays()))
     return day.temperature.map(point => point.d.slice(11))
   }
   const clock = (hour: number) => `${String(hour).padStart(2, '0')}:00`
@@ -65,7 +72,7 @@ t.test('a missing value is an absent point', async t => {
     { symbol: device.symbol, time: '2025-06-01T10:02:00Z' },
   ])
   const query = queryAt(t, pg, '2025-07-05T00:00:00Z')
-  t.strictSame(jsonIn(await query.day(device, '2025-06-01', stays())), {
+  t.strictSame(dayIn(await query.day(device, '2025-06-01', stays())), {
     temperature: [{ d: '2025-06-01 12:00', v: 1 }],
     humidity: [],
     pressure: [{ d: '2025-06-01 12:01', v: 1013.25 }],
@@ -85,16 +92,12 @@ t.test('a day in the future is empty and not asked for, one without data is empt
   const empty = { temperature: [], humidity: [], pressure: [] }
   const device = makeDevice('none')
   for (const date of ['2025-07-06', '2025-07-07', '9999-12-31', '1969-07-20', '0000-01-01']) {
-    t.strictSame(jsonIn(await query.day(device, date, stays())), empty, date)
+    t.strictSame(dayIn(await query.day(device, date, stays())), empty, date)
   }
   t.equal(gate.statements(), 0)
-  t.strictSame(jsonIn(await query.day(device, '2025-07-01', stays())), empty)
+  t.strictSame(dayIn(await query.day(device, '2025-07-01', stays())), empty)
   query.clock.advance(2 * 60_000)
-  t.strictSame(
-    jsonIn(await query.day(device, '2025-07-06', stays())),
-    empty,
-    'a device’s clock may be ahead by so much',
-  )
+  t.strictSame(dayIn(await query.day(device, '2025-07-06', stays())), empty, 'a device’s clock may be ahead by so much')
   t.equal(gate.statements(), 2)
 })
 
@@ -110,7 +113,7 @@ t.test('a day is read again when the device got new readings, and only then', as
   t.equal(gate.statements(), 1)
   await questdb.write(at(device.symbol, ['2025-08-01T11:00:00Z']))
   query.revisions.set(device.number, 1)
-  t.match(jsonIn(await ask()), { temperature: [{ d: '2025-08-01 13:00', v: 0 }] })
+  t.match(dayIn(await ask()), { temperature: [{ d: '2025-08-01 13:00', v: 0 }] })
   t.equal(gate.statements(), 2)
 })
 

@@ -12,7 +12,9 @@ import {
   detailPointsMin,
   detailWindows,
 } from '../../query/answers/detail-answer.ts'
+import { DeviceDetail } from '../../query/shapes/detail.ts'
 import { type Metric, metrics } from '../../store/tables.ts'
+import { validated } from '../support/answer-shapes.ts'
 import { hourlyOf, type Reading, seriesOf } from './made-series.ts'
 
 const minuteMs = 60_000
@@ -22,42 +24,24 @@ const utc = createLocalTime('UTC')
 const nowMs = Date.UTC(2026, 6, 2, 12, 0, 30)
 const startMs = Date.UTC(2026, 6, 1, 12)
 
-interface Point {
-  d: string
-  v: number
-  t?: number
-}
-
-interface Hour extends Record<'mean' | 'min' | 'max' | 'count', number> {
-  d: string
-  t?: number
-}
-
-interface DetailAnswer {
-  device: string
-  time_zone: string
-  generated_at: string
-  last_24h: Record<Metric, Point[]> & { gap_seconds: number | null; downsampled: boolean }
-  last_30d_hourly: Record<Metric, Hour[]>
-}
+type Point = DeviceDetail['last_24h']['temperature'][number]
 
 type More = Partial<DetailInput> & { every?: number | null; earlier?: readonly Reading[] }
 
-function detail(readings: readonly Reading[], more: More = {}): DetailAnswer {
+function detail(readings: readonly Reading[], more: More = {}): DeviceDetail {
   const { every = 60, earlier = [], ...given } = more
-  return JSON.parse(
-    buildDetail({
-      device: { name: 'roof', expected_interval_s: every, altitude_m: null, quality_limits: null },
-      series: seriesOf(readings),
-      hourly: hourlyOf([...earlier, ...readings]),
-      earlierMs: Float64Array.from(earlier, ([timeMs]) => timeMs),
-      nowMs,
-      local: utc,
-      points: undefined,
-      withTimes: false,
-      ...given,
-    }),
-  )
+  const text = buildDetail({
+    device: { name: 'roof', expected_interval_s: every, altitude_m: null, quality_limits: null },
+    series: seriesOf(readings),
+    hourly: hourlyOf([...earlier, ...readings]),
+    earlierMs: Float64Array.from(earlier, ([timeMs]) => timeMs),
+    nowMs,
+    local: utc,
+    points: undefined,
+    withTimes: false,
+    ...given,
+  })
+  return validated(DeviceDetail, JSON.parse(text))
 }
 
 function temperatures(stepMs: number, values: readonly number[]): Reading[] {

@@ -3,6 +3,8 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { Answer } from '../../query/cache/body.ts'
+import { LatestReadings } from '../../query/shapes/latest.ts'
+import { validated } from '../support/answer-shapes.ts'
 import { openGate } from '../support/pg-gate.ts'
 import { startQuestdb, type TestReading } from '../support/questdb.ts'
 import { bodyIn, jsonIn, makeDevice, queryAt, stays } from './query-at.ts'
@@ -11,14 +13,8 @@ const questdb = await startQuestdb(t)
 const { pg } = questdb.address
 const pointBytes = '{"d":"2026-01-01 00:00","v":1},'.length
 
-interface LatestJson {
-  cached_at: string
-  bucket_seconds?: number
-  data: { device: string; humidity: { d: string; v: number }[]; temperature: { d: string; v: number }[] }[]
-}
-
-async function latestJson(answer: Answer | Promise<Answer>): Promise<LatestJson> {
-  return jsonIn(await answer) as LatestJson
+async function latestJson(answer: Answer | Promise<Answer>): Promise<LatestReadings> {
+  return validated(LatestReadings, jsonIn(await answer))
 }
 
 /** `count` readings of temperature and humidity 1, `stepSeconds` apart from `start` on. */
@@ -51,7 +47,7 @@ t.test('every active device is listed with its raw points of the last hours, in 
   ])
   const query = queryAt(t, pg, '2025-10-26T02:30:00Z')
   const answer = await query.latestAll(2, () => [attic, cellar, kitchen])
-  t.strictSame(jsonIn(answer), {
+  t.strictSame(await latestJson(answer), {
     cached_at: '2025-10-26 03:30',
     data: [
       {
@@ -77,7 +73,7 @@ t.test('every active device is listed with its raw points of the last hours, in 
       },
     ],
   })
-  t.equal(Object.keys((jsonIn(answer) as LatestJson).data[0] ?? {}).join(), 'device,device_loc,humidity,temperature')
+  t.equal(Object.keys((await latestJson(answer)).data[0] ?? {}).join(), 'device,device_loc,humidity,temperature')
 })
 
 t.test('numbers come out as the doubles that went in', async t => {
@@ -100,7 +96,7 @@ t.test('numbers come out as the doubles that went in', async t => {
 t.test('names and places are written as JSON, whatever is in them', async t => {
   const device = makeDevice('Küche "1" \\ 🌡 </script>', 'Über\u2028unten')
   const query = queryAt(t, pg, '2025-03-01T00:00:00Z')
-  t.strictSame(jsonIn(await query.latestAll(1, () => [device])), {
+  t.strictSame(await latestJson(query.latestAll(1, () => [device])), {
     cached_at: '2025-03-01 01:00',
     data: [{ device: device.name, device_loc: device.location_short, humidity: [], temperature: [] }],
   })
@@ -108,7 +104,7 @@ t.test('names and places are written as JSON, whatever is in them', async t => {
 
 t.test('without devices the list is empty', async t => {
   const query = queryAt(t, pg, '2025-03-01T00:00:00Z')
-  t.strictSame(jsonIn(await query.latestAll(72, () => [])), { cached_at: '2025-03-01 01:00', data: [] })
+  t.strictSame(await latestJson(query.latestAll(72, () => [])), { cached_at: '2025-03-01 01:00', data: [] })
 })
 
 t.test('an answer may be narrowed to some devices', async t => {

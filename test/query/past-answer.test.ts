@@ -5,6 +5,8 @@ import fc from 'fast-check'
 import { test } from 'tap'
 import { createLocalTime, type LocalTime } from '../../analytics/time/local-time.ts'
 import { buildPast, pastDays } from '../../query/answers/past-answer.ts'
+import { PastDays } from '../../query/shapes/past.ts'
+import { validated } from '../support/answer-shapes.ts'
 import { type Reading, seriesOf } from './made-series.ts'
 
 const minuteMs = 60_000
@@ -12,31 +14,14 @@ const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 const keys = ['today', 'yesterday', '7d', '30d', '365d'] as const
 
-interface Figures {
-  mean: number | null
-  min: number | null
-  max: number | null
-  count: number
-}
+type Hour = PastDays['today']['hours'][number]
+type Figures = Hour['temperature']
 
-interface Hour extends Record<'temperature' | 'humidity' | 'pressure', Figures> {
-  hour: number
-  d: string
-}
-
-interface Day {
-  date: string
-  offset_days: number
-  hours: Hour[]
-}
-
-type PastAnswer = Record<(typeof keys)[number], Day> & { device: string; time_zone: string; generated_at: string }
-
-function past(local: LocalTime, nowMs: number, readings: readonly Reading[]): PastAnswer {
+function past(local: LocalTime, nowMs: number, readings: readonly Reading[]): PastDays {
   const days = pastDays(local, nowMs).map(day => {
     return { ...day, series: seriesOf(readings.filter(([timeMs]) => timeMs >= day.startMs && timeMs < day.endMs)) }
   })
-  return JSON.parse(buildPast({ device: { name: 'roof' }, days, nowMs, local }))
+  return validated(PastDays, JSON.parse(buildPast({ device: { name: 'roof' }, days, nowMs, local })))
 }
 
 const none: Figures = { mean: null, min: null, max: null, count: 0 }

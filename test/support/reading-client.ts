@@ -3,11 +3,13 @@
 import { once } from 'node:events'
 import http from 'node:http'
 import type t from 'tap'
+import { validatedRead } from './answer-shapes.ts'
 
 export interface Read {
   status: number
   headers: http.IncomingHttpHeaders
   bytes: Buffer
+  /** That of a read is held to its shape. */
   json(): unknown
 }
 
@@ -22,11 +24,15 @@ export function readClient(port: number): ReadClient {
     const chunks: Buffer[] = []
     for await (const chunk of response) chunks.push(chunk)
     const bytes = Buffer.concat(chunks)
+    const status = response.statusCode ?? 0
     return {
-      status: response.statusCode ?? 0,
+      status,
       headers: response.headers,
       bytes,
-      json: () => JSON.parse(bytes.toString()),
+      json() {
+        const answer: unknown = JSON.parse(bytes.toString())
+        return status === 200 ? validatedRead(path, answer) : answer
+      },
     }
   }
 }

@@ -3,9 +3,11 @@
 import { createLocalTime, type LocalTime } from '../../../analytics/time/local-time.ts'
 import type { AnalysedDevice } from '../../../query/analysed-device.ts'
 import type { Series } from '../../../query/series.ts'
+import { Stats } from '../../../query/shapes/stats.ts'
 import { liveText } from '../../../query/stats/live.ts'
 import { buildStats, type StatsInput } from '../../../query/stats/stats-answer.ts'
 import { type Metric, metrics } from '../../../store/tables.ts'
+import { validated } from '../../support/answer-shapes.ts'
 
 export const minuteMs = 60_000
 export const hourMs = 60 * minuteMs
@@ -68,7 +70,7 @@ export function textOf(query: Question): string {
 }
 
 export function ask(query: Question): Answer {
-  return JSON.parse(textOf(query))
+  return validated(Stats, JSON.parse(textOf(query)))
 }
 
 export function near(value: unknown, expected: number, tolerance: number): boolean {

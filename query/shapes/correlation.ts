@@ -1,0 +1,46 @@
+/** How the series of a device go with each other and with themselves: parts of `stats_data`. */
+
+import { z } from 'zod'
+import { pairReasons } from '../../analytics/reasons.ts'
+import { quantities } from '../stats/window.ts'
+import { Coefficient, Count, Share } from './parts.ts'
+import { verdict } from './verdict.ts'
+
+const Pair = z.strictObject({
+  a: z.enum(quantities),
+  b: z.enum(quantities),
+  n: Count,
+  n_eff: z.number().nullable(),
+  pearson: Coefficient.nullable(),
+  p_value: Share.nullable(),
+  ci95: z.tuple([Coefficient, Coefficient]).readonly().nullable(),
+  spearman: Coefficient.nullable(),
+  spearman_p_value: Share.nullable(),
+  significant: z.boolean(),
+  r_deseasonalised: Coefficient.nullable(),
+  lag_seconds: z.number().nullable(),
+  lag_r: Coefficient.nullable(),
+  reason: z.enum(pairReasons).nullable(),
+})
+
+export const Correlations = z.strictObject({
+  grid_seconds: z.number().positive().nullable(),
+  n: Count,
+  pairs: z.array(Pair),
+})
+
+export const Autocorrelation = z.strictObject({
+  ...verdict,
+  n: Count,
+  n_observed: Count,
+  max_lag_hours: z.number().nullable(),
+  /** One entry a lag, in this list and the next four. */
+  lags_hours: z.array(z.number()).nullable(),
+  /** Not always within −1 … 1: the lags of a series with gaps have pairs of their own. */
+  acf: z.array(z.number().nullable()).nullable(),
+  band95: z.array(z.number().nullable()).nullable(),
+  band95_white: z.array(z.number().nullable()).nullable(),
+  n_pairs: z.array(Count.nullable()).nullable(),
+  decorrelation_hours: z.number().nullable(),
+  peak: z.strictObject({ lag_hours: z.number(), r: z.number() }).nullable(),
+})

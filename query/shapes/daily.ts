@@ -1,0 +1,30 @@
+/** What `daily_summary/<device>` answers. */
+
+import { z } from 'zod'
+import { answerContext, Count, LocalMinute, Share } from './parts.ts'
+
+const DayFigures = z.strictObject({
+  mean: z.number().nullable(),
+  min: z.number().nullable(),
+  max: z.number().nullable(),
+  min_at: LocalMinute.nullable(),
+  max_at: LocalMinute.nullable(),
+  std: z.number().nonnegative().nullable(),
+  count: Count,
+  coverage: Share.nullable(),
+  valid: z.boolean(),
+  tw_mean: z.number().nullable(),
+  mean_of_hours: z.number().nullable(),
+})
+
+const Day = z.strictObject({
+  date: z.iso.date(),
+  /** 23 or 25 when the clocks change, 0 of a day that a zone left out. */
+  hours: z.number().nonnegative(),
+  temperature: DayFigures,
+  humidity: DayFigures,
+  pressure: DayFigures,
+})
+
+export const DailySummary = z.strictObject({ device: z.string(), ...answerContext, days: z.array(Day) })
+export type DailySummary = z.infer<typeof DailySummary>

@@ -1,0 +1,7 @@
+/** What `data/day/<device>/<date>` answers. */
+
+import type { z } from 'zod'
+import { byAirMetric, Points } from './parts.ts'
+
+export const DayReadings = byAirMetric(Points)
+export type DayReadings = z.infer<typeof DayReadings>

@@ -1,0 +1,32 @@
+/** What `past_window_data/<device>` answers. */
+
+import { z } from 'zod'
+import { answerContext, Count, LocalMinute } from './parts.ts'
+
+const HourFigures = z.strictObject({
+  mean: z.number().nullable(),
+  min: z.number().nullable(),
+  max: z.number().nullable(),
+  count: Count,
+})
+
+const Hour = z.strictObject({
+  hour: z.int().min(0).max(23),
+  d: LocalMinute,
+  temperature: HourFigures,
+  humidity: HourFigures,
+  pressure: HourFigures,
+})
+
+const Day = z.strictObject({ date: z.iso.date(), offset_days: Count, hours: z.array(Hour) })
+
+export const PastDays = z.strictObject({
+  device: z.string(),
+  ...answerContext,
+  today: Day,
+  yesterday: Day,
+  '7d': Day,
+  '30d': Day,
+  '365d': Day,
+})
+export type PastDays = z.infer<typeof PastDays>

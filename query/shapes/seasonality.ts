@@ -1,0 +1,55 @@
+/** The cycles of a metric: a part of `stats_data`. */
+
+import { z } from 'zod'
+import { Count, Share } from './parts.ts'
+import { reason, verdict } from './verdict.ts'
+
+const HourOfDay = z.number().min(0).lt(24)
+
+const Peak = z.strictObject({
+  period_hours: z.number().positive(),
+  cycles: z.number().positive(),
+  power: z.number().nonnegative(),
+  amplitude: z.number().nonnegative(),
+  /** `HH:mm` of the highest value, for a cycle that comes once a day or a whole number of times. */
+  phase_time: z.string().nullable(),
+  snr: z.number(),
+  fap: Share.nullable(),
+  significant: z.boolean(),
+  harmonic_of: z.number().nullable(),
+})
+
+const Strength = z.strictObject({
+  daily: Share.nullable(),
+  weekly: Share.nullable(),
+  trend: Share.nullable(),
+  reason,
+})
+
+const Periodogram = z.strictObject({
+  period_hours: z.array(z.number()),
+  power_db: z.array(z.number()).readonly(),
+  background_db: z.array(z.number()).readonly(),
+})
+
+const ProfileHour = z.strictObject({
+  hour: HourOfDay,
+  n: Count,
+  mean: z.number().nullable(),
+  median: z.number().nullable(),
+  p10: z.number().nullable(),
+  p90: z.number().nullable(),
+})
+
+export const Seasonality = z.strictObject({
+  ...verdict,
+  slope_per_day: z.number().nullable(),
+  peaks: z.array(Peak),
+  strength: Strength,
+  label: z.enum(['none', 'weak', 'moderate', 'strong']).nullable(),
+  periodogram: Periodogram.nullable(),
+  daily_profile: z.array(ProfileHour),
+  weekly_profile: z.array(z.array(z.number().nullable())).nullable(),
+  peak_hour: HourOfDay.nullable(),
+  trough_hour: HourOfDay.nullable(),
+})

@@ -1,0 +1,65 @@
+/** What `stats_data/<device>` answers. */
+
+import { z } from 'zod'
+import { metrics } from '../../store/tables.ts'
+import { quantities } from '../stats/window.ts'
+import { Autocorrelation, Correlations } from './correlation.ts'
+import { answerContext, byMetric, Count, LocalMinute } from './parts.ts'
+import { Freshness, Reliability } from './reliability.ts'
+import { Seasonality } from './seasonality.ts'
+
+const Window = z.strictObject({
+  start: LocalMinute.nullable(),
+  end: LocalMinute.nullable(),
+  days: z.int().positive(),
+  truncated: z.boolean(),
+})
+
+const Aggregate = z.strictObject({
+  count: Count,
+  mean: z.number().nullable(),
+  tw_mean: z.number().nullable(),
+  min: z.number().nullable(),
+  max: z.number().nullable(),
+  std: z.number().nonnegative().nullable(),
+  median: z.number().nullable(),
+  p05: z.number().nullable(),
+  p95: z.number().nullable(),
+})
+
+const derivedNames = ['dew_point', 'absolute_humidity', 'sea_level_pressure', 'pressure_tendency'] as const
+
+const Derived = z.strictObject({
+  absolute_humidity: z.number().nullable(),
+  sea_level_pressure: z.number().nullable(),
+  pressure_tendency: z.number().nullable(),
+  tendency: z.string().nullable(),
+})
+
+const Quality = z.strictObject({
+  good: Count,
+  suspect: Count,
+  missing: Count,
+  tests: z.strictObject({ range: Count, spike: Count, rate: Count, flat: Count }),
+  /** The sensor's smallest step. */
+  quantum: z.number().nonnegative().nullable(),
+  flat_hours: z.number().nonnegative().nullable(),
+})
+
+export const Stats = z.strictObject({
+  device: z.string(),
+  ...answerContext,
+  window: Window,
+  grid_seconds: z.number().positive().nullable(),
+  n_samples: Count,
+  units: z.record(z.enum([...metrics, ...derivedNames]), z.string()),
+  freshness: Freshness,
+  reliability: Reliability,
+  correlations: Correlations,
+  autocorrelation: byMetric(Autocorrelation),
+  seasonality: byMetric(Seasonality),
+  aggregates: z.record(z.enum(quantities), Aggregate),
+  derived: Derived,
+  quality: byMetric(Quality),
+})
+export type Stats = z.infer<typeof Stats>

@@ -1,0 +1,41 @@
+/** The shapes of the answers as others will read them. Real answers are held to them wherever a test reads one. */
+
+import { test } from 'tap'
+import { z } from 'zod'
+import { shapeOfRead } from '../support/answer-shapes.ts'
+
+type Schema = z.core.JSONSchema.BaseSchema
+
+/** The schema's objects, with their places. */
+function objectsIn(schema: unknown, place: string): [string, Schema][] {
+  if (typeof schema !== 'object' || schema === null) return []
+  const inside = Object.entries(schema).flatMap(([name, part]) => objectsIn(part, `${place}/${name}`))
+  return (schema as Schema).type === 'object' ? [[place, schema as Schema], ...inside] : inside
+}
+
+test('each shape has a JSON schema that leaves no field open', async t => {
+  for (const [name, shape] of Object.entries(shapeOfRead)) {
+    const objects = objectsIn(z.toJSONSchema(shape), name)
+    t.ok(objects.length > 0, name)
+    for (const [place, { additionalProperties, propertyNames, required }] of objects) {
+      const names = propertyNames as Schema | undefined
+      // A record of one shape for each of some names is an object of exactly these.
+      if (names === undefined) t.equal(additionalProperties, false, place)
+      else t.strictSame(names.enum, required, place)
+    }
+  }
+})
+
+test('a field that is not declared is refused, and so is one that is missing', async t => {
+  const point = { d: '2026-01-01 00:00', v: 1 }
+  const day = { temperature: [point], humidity: [], pressure: [] }
+  t.ok(shapeOfRead.data.safeParse(day).success)
+  for (const wrong of [
+    { ...day, co2: [] },
+    { ...day, temperature: [{ ...point, t: 1 }] },
+    { temperature: [], humidity: [] },
+    { ...day, pressure: [{ ...point, d: '2026-01-01T00:00' }] },
+  ]) {
+    t.notOk(shapeOfRead.data.safeParse(wrong).success, JSON.stringify(wrong))
+  }
+})
