@@ -11,6 +11,8 @@ export const reasonTexts = {
   shortSpan: 'less than 3 days',
   sparseCells: 'values in less than 50 % of the cells',
   sparseHours: 'values in less than 60 % of the hours',
+  fewDays: 'values on fewer than 10 days, or the same on all of them',
+  longMemory: 'the values hang together too long to tell a trend',
   nearlyConstant: 'the values vary by less than half a step of the sensor',
 } as const
 

@@ -16,3 +16,17 @@ export function studentTwoSidedP(t: number, degreesOfFreedom: number): number {
   if (ratio === Number.POSITIVE_INFINITY) return 0
   return regularisedBeta(degreesOfFreedom / 2, 0.5, 1 / (1 + ratio), ratio / (1 + ratio))
 }
+
+/** The 97.5 % point of Student's distribution: 95 % of it lie within ± this. `scipy.stats.t.ppf(0.975, df)`; NaN for df ≤ 0. */
+export function studentQuantile975(degreesOfFreedom: number): number {
+  if (!(degreesOfFreedom > 0)) return Number.NaN
+  const isBeyond = (t: number) => studentTwoSidedP(t, degreesOfFreedom) > 0.05
+  let low = normalQuantile975
+  let high = 2 * low
+  while (isBeyond(high)) high *= 2
+  for (let middle = (low + high) / 2; middle > low && middle < high; middle = (low + high) / 2) {
+    if (isBeyond(middle)) low = middle
+    else high = middle
+  }
+  return high
+}

@@ -3,6 +3,7 @@
 import { detrend } from '../../analytics/decomposition/detrend.ts'
 import { dailyProfile, extremeHours, weeklyProfile } from '../../analytics/decomposition/profiles.ts'
 import { strengthLabel, strengthOf } from '../../analytics/decomposition/strength.ts'
+import { type TrendInput, trendOf } from '../../analytics/decomposition/trend.ts'
 import { hampelClean } from '../../analytics/quality/hampel.ts'
 import { quantumOf } from '../../analytics/quality/quantum.ts'
 import { type ReasonText, reasonTexts } from '../../analytics/reasons.ts'
@@ -63,6 +64,8 @@ export function seasonalityPart(window: StatsWindow) {
 
 const nothing = {
   slope_per_day: null,
+  slope_ci95: null,
+  trend: null,
   peaks: [],
   strength: { daily: null, weekly: null, trend: null, reason: null },
   label: null,
@@ -90,8 +93,10 @@ function cyclesOf(window: StatsWindow, metric: Metric, middles: Float64Array) {
   const weekIsPeak = significant.some(({ cycles }) => Math.abs(cycles - days / 7) <= distanceMax)
   const dayIsPeak = significant.some(({ cycles }) => isHarmonicOfDay(cycles, days))
   const strength = strengthOf(cleanHours, localHours, weekIsPeak, quantum)
+  const slopePerDay = slopePerCell * (dayMs / stepMs)
+  const trendInput = { hourly: cleanHours, localHours, slopePerDay, hasDay: dayIsPeak }
   return {
-    slope_per_day: slopePerCell * (dayMs / stepMs),
+    ...trendPart(trendInput),
     peaks,
     strength,
     label: strength.daily === null ? null : strengthLabel(strength.daily, dayIsPeak),
@@ -99,6 +104,22 @@ function cyclesOf(window: StatsWindow, metric: Metric, middles: Float64Array) {
       period_hours: picture.periods.map(hours),
       power_db: picture.powerDecibels,
       background_db: picture.backgroundDecibels,
+    },
+  }
+}
+
+function trendPart(input: TrendInput) {
+  const { halfWidthPerDay, nEffective, theilSenPerDay, mannKendall, direction, reason } = trendOf(input)
+  const { slopePerDay } = input
+  return {
+    slope_per_day: slopePerDay,
+    slope_ci95: halfWidthPerDay === null ? null : [slopePerDay - halfWidthPerDay, slopePerDay + halfWidthPerDay],
+    trend: {
+      direction,
+      reason,
+      n_eff: nEffective,
+      theil_sen_per_day: theilSenPerDay,
+      mann_kendall: mannKendall && { tau: mannKendall.tau, z: mannKendall.z, p_value: mannKendall.pValue },
     },
   }
 }

@@ -6,6 +6,7 @@ import { lagProperties } from './lag.ts'
 import type { Property } from './property.ts'
 import { reportingProperties } from './reporting.ts'
 import { seasonalPeakProperties } from './seasonal-peaks.ts'
+import { trendProperties } from './trend.ts'
 
 export const properties: readonly Property[] = [
   ...reportingProperties,
@@ -13,4 +14,5 @@ export const properties: readonly Property[] = [
   ...autocorrelationProperties,
   ...labelProperties,
   ...seasonalPeakProperties,
+  ...trendProperties,
 ]

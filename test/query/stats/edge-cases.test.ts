@@ -49,6 +49,8 @@ const noSeasonality = {
   status: 'no_data',
   reason: 'no value in the window',
   slope_per_day: null,
+  slope_ci95: null,
+  trend: null,
   peaks: [],
   strength: { daily: null, weekly: null, trend: null, reason: null },
   label: null,

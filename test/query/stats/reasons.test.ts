@@ -27,6 +27,7 @@ const answers = [
   answerTo(720, column(one), column(other)),
   answerTo(720, (_, place) => (place < 100 || place > 600 ? (one[place] as number) : Number.NaN)),
   answerTo(720, (_, place) => (place % 9 < 5 ? (one[place] as number) : Number.NaN)),
+  answerTo(480, (_, place) => place * place),
   answerTo(720, (_, place) => (place % 50 === 0 ? 21 : 20)),
   agreementOf(new Float64Array(0), new Float64Array(0), hourMs),
 ]

@@ -1,0 +1,90 @@
+/** Slopes, their intervals and the test of Mann and Kendall, against scipy and pymannkendall. Fixture: fixtures/trend.py. */
+
+import { medianAbsoluteDeviation } from 'simple-statistics'
+import { test } from 'tap'
+import { studentQuantile975 } from '../../analytics/correlation/student.ts'
+import { detrend } from '../../analytics/decomposition/detrend.ts'
+import { mannKendall } from '../../analytics/decomposition/mann-kendall.ts'
+import { slopeInterval } from '../../analytics/decomposition/slope-interval.ts'
+import { trendOf } from '../../analytics/decomposition/trend.ts'
+import { reasonTexts } from '../../analytics/reasons.ts'
+import { deviation, floats, readFixture } from './fixture.ts'
+import { autoregressive, found } from './series.ts'
+
+interface Fixture {
+  tests: {
+    name: string
+    days: number[]
+    values: number[]
+    slope: number
+    tau?: number
+    z: number | null
+    p: number | null
+  }[]
+  intervals: { name: string; values: (number | null)[]; nEffective: number; halfWidth: number }[]
+  quantiles: { df: number; t: number }[]
+  deviations: { values: number[]; mad: number }[]
+}
+
+const { tests, intervals, quantiles, deviations } = readFixture<Fixture>('trend')
+
+test('Theil–Sen is scipy’s, the test with its variance pymannkendall’s', async t => {
+  for (const { name, days, values, slope, tau, z, p } of tests) {
+    const got = found(mannKendall(floats(days), floats(values)))
+    t.ok(deviation(got.slope, slope) < 1e-12, `${name}: slope ${got.slope}`)
+    if (tau === undefined) continue
+    t.ok(deviation(got.tau, tau) < 1e-12 && deviation(got.z, z) < 1e-9, `${name}: ${got.tau}, ${got.z}`)
+    t.ok(deviation(got.pValue, p) < 1e-8, `${name}: p ${got.pValue}`)
+  }
+})
+
+test('the interval is that of the covariance matrix written out in numpy', async t => {
+  for (const { name, values, nEffective, halfWidth } of intervals) {
+    const got = found(slopeInterval(detrend(floats(values)).residual))
+    t.ok(deviation(got.nEffective, nEffective) < 1e-9, `${name}: n_eff ${got.nEffective}`)
+    t.ok(deviation(got.halfWidth, halfWidth) < 1e-4, `${name}: ${got.halfWidth}, ${halfWidth}`)
+  }
+})
+
+test('Student’s quantile and the median deviation are scipy’s', async t => {
+  for (const { df, t: expected } of quantiles) t.ok(deviation(studentQuantile975(df), expected) < 1e-10, `${df}`)
+  t.ok(Number.isNaN(studentQuantile975(0)))
+  for (const { values, mad } of deviations) t.equal(medianAbsoluteDeviation(values), mad)
+})
+
+test('what hangs together too long has no interval, and few or equal values no test', async t => {
+  t.equal(slopeInterval(detrend(Float64Array.from({ length: 72 }, (_, i) => i * i)).residual), null, 'a bend')
+  t.equal(slopeInterval(new Float64Array(100)), null)
+  t.equal(slopeInterval(new Float64Array(0)), null)
+  const nine = Float64Array.from({ length: 9 }, (_, i) => i)
+  t.equal(mannKendall(nine, nine), null)
+  t.equal(
+    mannKendall(
+      new Float64Array(30).map((_, i) => i),
+      new Float64Array(30),
+    ),
+    null,
+  )
+})
+
+test('a trend is claimed when both agree, and of ten days or more', async t => {
+  const noise = autoregressive(720, 0.7, 3)
+  const of = (slopePerDay: number, hours = 720) => {
+    const hourly = noise.subarray(0, hours).map((value, hour) => value + (slopePerDay * hour) / 24)
+    const localHours = Uint8Array.from(hourly, (_, hour) => hour % 24)
+    return trendOf({ hourly, localHours, slopePerDay: 24 * detrend(hourly).slopePerCell, hasDay: false })
+  }
+  t.strictSame(
+    [of(1), of(-1), of(0)].map(({ direction }) => direction),
+    ['rising', 'falling', 'none'],
+  )
+  t.match(of(1, 200), { direction: null, reason: reasonTexts.fewDays })
+  t.ok(Math.abs(found(of(1).theilSenPerDay) - 1) < 0.1)
+})
+
+test('a daily season is no noise of the slope', async t => {
+  const hourly = autoregressive(720, 0.5, 4).map((value, hour) => value + 10 * Math.sin((2 * Math.PI * hour) / 24))
+  const localHours = Uint8Array.from(hourly, (_, hour) => hour % 24)
+  const of = (hasDay: boolean) => found(trendOf({ hourly, localHours, slopePerDay: 0, hasDay }).nEffective)
+  t.ok(of(true) > 4 * of(false), `${of(true)}, ${of(false)}`)
+})

@@ -1,0 +1,43 @@
+/** What is said of a slope when the noise has memory. */
+
+import { detrend } from '../../analytics/decomposition/detrend.ts'
+import { type Trend, trendOf } from '../../analytics/decomposition/trend.ts'
+import { autoregressive } from '../analytics/series.ts'
+import type { Property } from './property.ts'
+
+const hours = 720
+/** A run is cheap, and a share within 0.02 takes many. */
+const seriesOfRun = 5
+
+function trendOfNoise(phi: number, seed: number): { slopePerDay: number; trend: Trend } {
+  const hourly = autoregressive(hours, phi, seed)
+  const localHours = Uint8Array.from(hourly, (_, hour) => hour % 24)
+  const slopePerDay = 24 * detrend(hourly).slopePerCell
+  return { slopePerDay, trend: trendOf({ hourly, localHours, slopePerDay, hasDay: false }) }
+}
+
+function shareOf(phi: number, seed: number, holds: (found: ReturnType<typeof trendOfNoise>) => boolean): number {
+  let count = 0
+  for (let one = 0; one < seriesOfRun; one++) {
+    if (holds(trendOfNoise(phi, 7919 * (seriesOfRun * seed + one)))) count++
+  }
+  return count / seriesOfRun
+}
+
+const memories = [0.5, 0.7, 0.8, 0.9, 0.95]
+
+export const trendProperties: readonly Property[] = [
+  ...memories.map(phi => ({
+    name: `the true slope within the 95 % interval, on AR(1) ${phi} of 30 days`,
+    atLeast: 0.93,
+    atMost: 0.97,
+    run: (seed: number) =>
+      shareOf(phi, seed, ({ slopePerDay, trend }) => Math.abs(slopePerDay) <= (trend.halfWidthPerDay ?? Number.NaN)),
+  })),
+  ...memories.map(phi => ({
+    name: `a trend claimed on AR(1) ${phi} of 30 days`,
+    atMost: 0.05,
+    run: (seed: number) =>
+      shareOf(phi, seed, ({ trend }) => trend.direction === 'rising' || trend.direction === 'falling'),
+  })),
+]
