@@ -87,9 +87,21 @@ async function setPassword(
   )
   const [row] = rows
   if (row === undefined) return false
-  await transaction.query("DELETE FROM account_tokens WHERE account_id = $1 AND purpose = 'password-reset'", [id])
+  await voidTokens(transaction, id, row.email)
   await revokeAllSessions(transaction, id, nowMs)
   await queueMail(transaction, { kind: 'password-changed', email: row.email, accountId: id, nowMs })
   await writeAudit(transaction, { actor: subjectOf(id), action: `password.${how}`, subject: subjectOf(id) })
   return true
+}
+
+/** Whoever had the old password may have asked for another address; that is worth nothing any more. */
+async function voidTokens(transaction: Transaction, id: number, email: string): Promise<void> {
+  await transaction.query(
+    "DELETE FROM account_tokens WHERE account_id = $1 AND (purpose = 'password-reset' OR email <> $2)",
+    [id, email],
+  )
+  await transaction.query("DELETE FROM mail_outbox WHERE account_id = $1 AND kind = 'verification' AND email <> $2", [
+    id,
+    email,
+  ])
 }

@@ -59,6 +59,13 @@ export interface ProviderIdentity {
  * already it is linked only when both sides have verified the address.
  */
 export async function signInWithProvider(parts: AccountParts, identity: ProviderIdentity): Promise<Outcome<Account>> {
+  const first = await trySignIn(parts, identity)
+  // Somebody was quicker, with this identity or with this address: now it is known.
+  return first ?? (await trySignIn(parts, identity)) ?? refused('IDENTITY_NOT_LINKED')
+}
+
+/** Undefined when another request has taken the identity or the address meanwhile. */
+async function trySignIn(parts: AccountParts, identity: ProviderIdentity): Promise<Outcome<Account> | undefined> {
   const { pool } = parts
   const known = await pool.query<{ account_id: number }>(
     'SELECT account_id FROM account_identities WHERE provider = $1 AND provider_account_id = $2',
@@ -67,27 +74,35 @@ export async function signInWithProvider(parts: AccountParts, identity: Provider
   const knownId = known.rows[0]?.account_id
   if (knownId !== undefined) return await readActive(parts, knownId)
   const existing = await pool.query<{ id: number; is_verified: boolean }>(
-    `SELECT id, email_verified_at IS NOT NULL AS is_verified FROM accounts WHERE email_key = $1 AND tenant_id IS NULL`,
+    'SELECT id, email_verified_at IS NOT NULL AS is_verified FROM accounts WHERE email_key = $1 AND tenant_id IS NULL',
     [emailKeyOf(identity.email)],
   )
   const [account] = existing.rows
   if (account === undefined) return await registerWithProvider(parts, identity)
   if (!account.is_verified || !identity.isEmailVerified) return refused('IDENTITY_NOT_LINKED')
   const linked = await changeAccount(parts, account.id, transaction => link(parts, transaction, account.id, identity))
-  return linked ? await readActive(parts, account.id) : refused('IDENTITY_NOT_LINKED')
+  return linked ? await readActive(parts, account.id) : undefined
 }
 
-async function registerWithProvider(parts: AccountParts, identity: ProviderIdentity): Promise<Outcome<Account>> {
+/** Rolls back the account that was made for it. */
+class IdentityTaken extends Error {}
+
+async function registerWithProvider(
+  parts: AccountParts,
+  identity: ProviderIdentity,
+): Promise<Outcome<Account> | undefined> {
   const { email, name, image, isEmailVerified: isVerified } = identity
   const nowMs = parts.nowMs()
-  const id = await orTaken(
-    inNewTransaction(parts, async transaction => {
-      const inserted = await insertAccount(transaction, { email, passwordHash: null, name, image, isVerified, nowMs })
-      await link(parts, transaction, inserted, identity)
-      return inserted
-    }),
-  )
-  return id === undefined ? refused('IDENTITY_NOT_LINKED') : await read(parts, id)
+  const made = inNewTransaction(parts, async transaction => {
+    const inserted = await insertAccount(transaction, { email, passwordHash: null, name, image, isVerified, nowMs })
+    if (!(await link(parts, transaction, inserted, identity))) throw new IdentityTaken('another account has it')
+    return inserted
+  })
+  const id = await orTaken(made).catch((error: unknown) => {
+    if (error instanceof IdentityTaken) return undefined
+    throw error
+  })
+  return id === undefined ? undefined : await read(parts, id)
 }
 
 /** False when the identity belongs to an account by now. */
