@@ -1,4 +1,4 @@
-/** A QuestDB that answers as it is told to, with the real one behind it for everything else. */
+/** A QuestDB with injected answers, with the real one behind it for everything else. */
 
 import { once } from 'node:events'
 import * as http from 'node:http'

@@ -1,5 +1,5 @@
 /**
- * Is the harness able to see a loss? Copies of the source, each broken on purpose in one place, have to be found out
+ * Is the harness able to see a loss? Copies of the source, each broken on purpose in one place, have to be detected
  * within ten cycles. A snippet that is no longer there fails the run: then this list is to be brought up to date.
  */
 
@@ -7,12 +7,12 @@ import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readingsTable, readingsTableSql } from '../../store/tables.ts'
-import { faultNames } from './oracle.ts'
+import { experiment, type Harness } from './experiment.ts'
+import { violationNames } from './oracle.ts'
 import { dieAtPoints } from './rows/crash-points.ts'
 import { eraseUnsynced } from './rows/erase.ts'
 import { damageJournal } from './rows/journal-damage.ts'
-import { suspendTable } from './rows/sick-questdb.ts'
-import { experiment, type Harness } from './stand.ts'
+import { suspendTable } from './rows/questdb-errors.ts'
 import { createTally, type Tally } from './tally.ts'
 
 interface Change {
@@ -24,7 +24,7 @@ interface Change {
 interface BrokenBuild {
   name: string
   changes: Change[]
-  /** One cycle of what should find it out. */
+  /** One cycle of what should detect it. */
   cycle: (harness: Harness, tally: Tally, seed: number) => Promise<unknown>
 }
 
@@ -124,19 +124,19 @@ export const brokenBuilds: BrokenBuild[] = [
 
 /** A network in which some connections are later than others. */
 async function lateNetwork(harness: Harness, tally: Tally, seed: number): Promise<void> {
-  await experiment(harness, { seed, tally, perSecond: 500 }, async stand => {
+  await experiment(harness, { seed, tally, perSecond: 500 }, async bed => {
     await sleep(300)
-    Object.assign(stand.proxy.trouble, { latencyMs: 1200, latencyChance: 0.5 })
-    stand.proxy.cut()
+    Object.assign(bed.proxy.trouble, { latencyMs: 1200, latencyChance: 0.5 })
+    bed.proxy.cut()
     await sleep(6000)
-    await stand.load.stop()
+    await bed.load.stop()
     await sleep(5000)
-    stand.proxy.calm()
+    bed.proxy.calm()
     await sleep(1000)
   })
 }
 
-/** True when each was found out. */
+/** True when each was detected. */
 export async function runBrokenBuilds(harness: Harness, seed: number): Promise<boolean> {
   const missed: string[] = []
   for (const [index, build] of brokenBuilds.entries()) {
@@ -144,15 +144,15 @@ export async function runBrokenBuilds(harness: Harness, seed: number): Promise<b
     copySource(harness.source, source, build.changes)
     // What such a build has stored must not be in the way of the next one.
     await renewTable(harness, build.name.includes('DEDUP'))
-    const found = await findOut({ ...harness, source, say: () => undefined }, build, seed + index * 100)
-    harness.say(`broken build, ${build.name}: ${found ?? `NOT FOUND OUT in ${cyclesMax} cycles`}`)
+    const found = await detect({ ...harness, source, say: () => undefined }, build, seed + index * 100)
+    harness.say(`broken build, ${build.name}: ${found ?? `NOT DETECTED in ${cyclesMax} cycles`}`)
     if (found === undefined) missed.push(build.name)
   }
   await renewTable(harness, false)
   return missed.length === 0
 }
 
-async function findOut(harness: Harness, { cycle }: BrokenBuild, seed: number): Promise<string | undefined> {
+async function detect(harness: Harness, { cycle }: BrokenBuild, seed: number): Promise<string | undefined> {
   for (let count = 1; count <= cyclesMax; count++) {
     const tally = createTally(`broken-${seed}`)
     try {
@@ -160,8 +160,10 @@ async function findOut(harness: Harness, { cycle }: BrokenBuild, seed: number): 
     } catch (error) {
       process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`)
     }
-    const found = faultNames.filter(name => tally.faults[name] > 0).map(name => `${tally.faults[name]} ${name}`)
-    if (found.length > 0) return `found out in cycle ${count}: ${found.join(', ')}`
+    const found = violationNames
+      .filter(name => tally.violations[name] > 0)
+      .map(name => `${tally.violations[name]} ${name}`)
+    if (found.length > 0) return `detected in cycle ${count}: ${found.join(', ')}`
   }
   return undefined
 }

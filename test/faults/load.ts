@@ -61,13 +61,13 @@ function createLoad(order: LoadOrder): Load {
 
 /** What the next reading of a device is; the shares are those of a fleet that has some trouble. */
 function chooseKind(random: Random): { kind: Kind; again: boolean } {
-  const dice = random.next()
-  if (dice < 0.01) return { kind: 'bad', again: false }
-  if (dice < 0.02) return { kind: 'wrong', again: false }
-  if (dice < 0.1) return { kind: 'timed', again: false }
-  if (dice < 0.16) return { kind: 'timed', again: true }
-  if (dice < 0.19) return { kind: 'late', again: false }
-  if (dice < 0.21) return { kind: 'late', again: true }
+  const draw = random.next()
+  if (draw < 0.01) return { kind: 'bad', again: false }
+  if (draw < 0.02) return { kind: 'wrong', again: false }
+  if (draw < 0.1) return { kind: 'timed', again: false }
+  if (draw < 0.16) return { kind: 'timed', again: true }
+  if (draw < 0.19) return { kind: 'late', again: false }
+  if (draw < 0.21) return { kind: 'late', again: true }
   return { kind: 'live', again: false }
 }
 
@@ -203,7 +203,7 @@ function revoke(device: string, password: string, atMs: number): void {
   load?.ledger.revoked(device, atMs)
 }
 
-// The harness has ended, or has been told that all is done.
+// The harness has ended, or was stopped by it.
 process.on('disconnect', () => process.exit())
 process.on('message', (command: LoadCommand) => {
   if (command.kind === 'revoked') revoke(command.device, command.password, command.atMs)

@@ -1,5 +1,6 @@
 /** The rows of the matrix: what is done to the service, and how often in a whole run. */
 
+import type { Harness } from './experiment.ts'
 import { dieAtPoints, killInReplay } from './rows/crash-points.ts'
 import { eraseDevices } from './rows/erase.ts'
 import { changeWhileFrozen } from './rows/frozen-changes.ts'
@@ -7,16 +8,15 @@ import { idleConnections } from './rows/idle-connections.ts'
 import { damageJournal } from './rows/journal-damage.ts'
 import { killEverything, killService, stopService } from './rows/kills.ts'
 import { fewFileHandles, fullJournalDisk, fullPostgresDisk, fullQuestdbDisk, noRights } from './rows/limits.ts'
+import { misbehavingClients } from './rows/misbehaving-clients.ts'
 import { killParents } from './rows/orphans.ts'
 import { pipelinedRequests } from './rows/pipelined-requests.ts'
 import { exhaustPostgres, freezePostgres, killPostgres } from './rows/postgres.ts'
 import { cutPower } from './rows/power-cuts.ts'
 import { freezeQuestdb, killQuestdb, outageOfQuestdb } from './rows/questdb.ts'
-import { rudeClients } from './rows/rude-clients.ts'
+import { disturbNetwork, internalErrors, poisonRow, slowLink, suspendTable } from './rows/questdb-errors.ts'
 import { secondProcess } from './rows/second-process.ts'
-import { internalFaults, poisonRow, slowLink, suspendTable, troubleTheNetwork } from './rows/sick-questdb.ts'
 import { clockAhead, slowDisk, wrongClock } from './rows/slow-and-wrong.ts'
-import type { Harness } from './stand.ts'
 import type { Tally } from './tally.ts'
 
 export interface MatrixRow {
@@ -39,8 +39,8 @@ export const matrix: MatrixRow[] = [
   { row: '6a', what: 'QuestDB killed', cycles: 20, minutes: 2, run: killQuestdb },
   { row: '6b', what: 'QuestDB frozen', cycles: 1, minutes: 1, run: freezeQuestdb },
   { row: '7', what: 'QuestDB away', cycles: 1, minutes: 1, run: outageOfQuestdb },
-  { row: '8a', what: 'sick network', cycles: 1, minutes: 1, run: troubleTheNetwork },
-  { row: '8b', what: 'internal faults of QuestDB', cycles: 2, minutes: 0.5, run: internalFaults },
+  { row: '8a', what: 'sick network', cycles: 1, minutes: 1, run: disturbNetwork },
+  { row: '8b', what: 'internal errors of QuestDB', cycles: 2, minutes: 0.5, run: internalErrors },
   { row: '8c', what: 'poison row', cycles: 2, minutes: 0.5, run: poisonRow },
   { row: '8d', what: 'table suspended, WAL lost', cycles: 4, minutes: 1, run: suspendTable },
   { row: '9a', what: 'PostgreSQL killed', cycles: 20, minutes: 2, run: killPostgres },
@@ -55,7 +55,7 @@ export const matrix: MatrixRow[] = [
   { row: '16a', what: 'file handles low', cycles: 2, minutes: 0.4, run: fewFileHandles },
   { row: '16b', what: 'no rights on the journal', cycles: 1, minutes: 0.2, run: noRights },
   { row: '17', what: 'second process', cycles: 4, minutes: 0.6, run: secondProcess },
-  { row: '18', what: 'rude clients', cycles: 2, minutes: 0.3, run: rudeClients },
+  { row: '18', what: 'misbehaving clients', cycles: 2, minutes: 0.3, run: misbehavingClients },
   { row: '22', what: 'clock ahead for a while', cycles: 4, minutes: 1.5, run: clockAhead },
   { row: '23', what: 'slow link, limited requests', cycles: 2, minutes: 3, run: slowLink },
   { row: '24', what: 'idle connections, few files', cycles: 1, minutes: 1, run: idleConnections },

@@ -1,9 +1,9 @@
-/** The judge sees each of the eight faults, on ledgers that are made up. */
+/** The oracle sees each of the eight violations, on ledgers that are made up. */
 
 import { test } from 'tap'
 import { sequenceEnd, sequenceOf, valuesOf } from './identity.ts'
 import type { Attempt, Ledger } from './ledger.ts'
-import { type FaultName, faultNames, type JudgeOptions, judge, type StoredRow } from './oracle.ts'
+import { type JudgeOptions, judge, type StoredRow, type ViolationName, violationNames } from './oracle.ts'
 
 const attempt = (sequence: number, more: Partial<Attempt> = {}): Attempt => ({
   sequence,
@@ -25,10 +25,10 @@ const row = (sequence: number, more: Partial<StoredRow> = {}): StoredRow => ({
 
 const ledger = (attempts: Attempt[], revocations: Ledger['revocations'] = []): Ledger => ({ attempts, revocations })
 
-/** Names of the faults that are found. */
-function found(of: Ledger, rows: StoredRow[], options: JudgeOptions = { stampToleranceMs: 100 }): FaultName[] {
-  const { faults } = judge(of, rows, options)
-  return faultNames.filter(name => faults[name].length > 0)
+/** Names of the violations found. */
+function found(of: Ledger, rows: StoredRow[], options: JudgeOptions = { stampToleranceMs: 100 }): ViolationName[] {
+  const { violations } = judge(of, rows, options)
+  return violationNames.filter(name => violations[name].length > 0)
 }
 
 test('values carry their number, inside of what a sensor can give', async t => {
@@ -44,10 +44,10 @@ test('values carry their number, inside of what a sensor can give', async t => {
   t.equal(sequenceOf({ ...valuesOf(1), temperature: 84.5 }), undefined)
 })
 
-test('a good run has no fault, and its unknown attempts may be there or not', async t => {
+test('a good run has no violation, and its unknown attempts may be there or not', async t => {
   const attempts = [attempt(1), attempt(2, { status: undefined }), attempt(3, { status: undefined }), attempt(4)]
   const verdict = judge(ledger([...attempts, attempt(5, { status: 503 })]), [row(1), row(3), row(4)])
-  t.strictSame(Object.values(verdict.faults).flat(), [])
+  t.strictSame(Object.values(verdict.violations).flat(), [])
   t.equal(verdict.acknowledged, 2)
   t.equal(verdict.unknown, 2)
   t.equal(verdict.unknownStored, 1)
@@ -55,23 +55,23 @@ test('a good run has no fault, and its unknown attempts may be there or not', as
 
 test('lost: acknowledged and not stored', async t => {
   t.strictSame(found(ledger([attempt(1), attempt(2)]), [row(1)]), ['lost'])
-  t.strictSame(found(ledger([attempt(1), attempt(2)]), [row(1)], { excused: new Set([2]) }), [])
+  t.strictSame(found(ledger([attempt(1), attempt(2)]), [row(1)], { exempt: new Set([2]) }), [])
   t.strictSame(found(ledger([attempt(2, { timeMs: 5 })]), []), ['lost'])
 })
 
 test('lost: an acknowledged replacement that an older one overwrote', async t => {
-  const rivals = [attempt(1, { timeMs: 5 }), attempt(2, { timeMs: 5 })]
-  t.strictSame(found(ledger(rivals), [row(2, { timeUs: 5000 })]), [])
-  t.strictSame(found(ledger(rivals), [row(1, { timeUs: 5000 })]), ['lost'])
-  const withUnknown = [...rivals, attempt(3, { timeMs: 5, status: undefined })]
+  const sameKey = [attempt(1, { timeMs: 5 }), attempt(2, { timeMs: 5 })]
+  t.strictSame(found(ledger(sameKey), [row(2, { timeUs: 5000 })]), [])
+  t.strictSame(found(ledger(sameKey), [row(1, { timeUs: 5000 })]), ['lost'])
+  const withUnknown = [...sameKey, attempt(3, { timeMs: 5, status: undefined })]
   t.strictSame(found(ledger(withUnknown), [row(3, { timeUs: 5000 })]), [])
   t.strictSame(found(ledger(withUnknown), [row(1, { timeUs: 5000 })]), ['lost'])
 })
 
 test('duplicated: one attempt twice, or two in one place', async t => {
   t.strictSame(found(ledger([attempt(1)]), [row(1), row(1, { timeUs: 1_003_002 })]), ['duplicated'])
-  const rivals = [attempt(1, { timeMs: 5 }), attempt(2, { timeMs: 5 })]
-  t.strictSame(found(ledger(rivals), [row(1, { timeUs: 5000 }), row(2, { timeUs: 5000 })]), ['duplicated'])
+  const sameKey = [attempt(1, { timeMs: 5 }), attempt(2, { timeMs: 5 })]
+  t.strictSame(found(ledger(sameKey), [row(1, { timeUs: 5000 }), row(2, { timeUs: 5000 })]), ['duplicated'])
 })
 
 test('phantom: stored and never attempted', async t => {
@@ -128,13 +128,15 @@ test('stale: taken with a password that had been revoked', async t => {
   t.strictSame(found(ledger([revoked], [{ device: 'porch', atMs: 9500 }]), [row(9)]), [], 'it was under way')
 })
 
-test('undead: erased and readable', async t => {
+test('resurrected: erased and readable', async t => {
   const erased = { erased: new Set(['porch']) }
   const two = ledger([attempt(1), attempt(2), attempt(3, { device: 'attic' })])
   const left = { temperature: Number.NaN, humidity: Number.NaN, pressure: Number.NaN }
   const empty = { ...left, batteryVoltage: Number.NaN, batteryPercentage: Number.NaN }
   t.strictSame(found(two, [row(1, empty), row(3, { device: 'attic' })], erased), [])
-  t.strictSame(found(two, [row(1), row(3, { device: 'attic' })], erased), ['undead'])
-  t.strictSame(found(two, [row(1, { ...empty, batteryVoltage: 3 }), row(3, { device: 'attic' })], erased), ['undead'])
+  t.strictSame(found(two, [row(1), row(3, { device: 'attic' })], erased), ['resurrected'])
+  t.strictSame(found(two, [row(1, { ...empty, batteryVoltage: 3 }), row(3, { device: 'attic' })], erased), [
+    'resurrected',
+  ])
   t.strictSame(found(two, [row(1, empty)], erased), ['lost'], 'of another')
 })

@@ -1,6 +1,6 @@
 /**
- * The judge: compares what was attempted and answered with what is stored. A pure function, so that it can be tried on
- * made-up ledgers: an oracle that cannot see a fault proves nothing.
+ * The oracle: compares what was attempted and answered with what is stored. A pure function, so that it can be tried on
+ * made-up ledgers: an oracle that cannot see a violation proves nothing.
  */
 
 import { type ClockPeriod, offsetsAt, periodOf } from './clock-periods.ts'
@@ -19,12 +19,21 @@ export interface StoredRow {
   batteryPercentage?: number | undefined
 }
 
-export const faultNames = ['lost', 'duplicated', 'phantom', 'wrong', 'leaked', 'disordered', 'stale', 'undead'] as const
-export type FaultName = (typeof faultNames)[number]
+export const violationNames = [
+  'lost',
+  'duplicated',
+  'phantom',
+  'wrong',
+  'leaked',
+  'disordered',
+  'stale',
+  'resurrected',
+] as const
+export type ViolationName = (typeof violationNames)[number]
 
 export interface Verdict {
-  /** One sentence for each fault. */
-  faults: Record<FaultName, string[]>
+  /** One sentence for each violation. */
+  violations: Record<ViolationName, string[]>
   acknowledged: number
   /** Attempts without an answer, and how many of those are stored. */
   unknown: number
@@ -37,7 +46,7 @@ export interface JudgeOptions {
   /** What the service's clock said, where it was wrong on purpose: its stamps follow it. */
   clock?: readonly ClockPeriod[]
   /** Acknowledged readings that were damaged on purpose: they need not be there, and must not be there wrongly. */
-  excused?: ReadonlySet<number>
+  exempt?: ReadonlySet<number>
   /** Devices whose erase was reported as done: nothing of theirs may be readable, and nothing else is asked of them. */
   erased?: ReadonlySet<string>
 }
@@ -53,30 +62,30 @@ export function judge(all: Ledger, allRows: readonly StoredRow[], options: Judge
   const ledger = { ...all, attempts: all.attempts.filter(attempt => !isErased(attempt)) }
   const rows = allRows.filter(row => !isErased(row))
   const attempts = new Map(ledger.attempts.map(attempt => [attempt.sequence, attempt]))
-  const faults: Verdict['faults'] = {
+  const violations: Verdict['violations'] = {
     ...{ lost: [], duplicated: [], phantom: [], wrong: [], leaked: [], disordered: [], stale: [] },
-    undead: allRows.filter(row => isErased(row) && hasValue(row)).map(row => `was erased: ${JSON.stringify(row)}`),
+    resurrected: allRows.filter(row => isErased(row) && hasValue(row)).map(row => `was erased: ${JSON.stringify(row)}`),
   }
   const stored = new Map<number, number>()
   for (const row of rows) {
-    const attempt = attemptOf(row, attempts, faults)
+    const attempt = attemptOf(row, attempts, violations)
     if (attempt === undefined) continue
     const { sequence } = attempt
     stored.set(sequence, (stored.get(sequence) ?? 0) + 1)
     const wrong = wrongIn(row, attempt, options)
-    if (wrong !== undefined) faults.wrong.push(wrong)
-    if (isRefused(attempt)) faults.leaked.push(`${nameOf(attempt)} was answered ${attempt.status} and is stored`)
+    if (wrong !== undefined) violations.wrong.push(wrong)
+    if (isRefused(attempt)) violations.leaked.push(`${nameOf(attempt)} was answered ${attempt.status} and is stored`)
   }
   for (const [sequence, times] of stored) {
-    if (times > 1) faults.duplicated.push(`${sequence} is stored ${times} times`)
+    if (times > 1) violations.duplicated.push(`${sequence} is stored ${times} times`)
   }
-  judgeLive(ledger, stored, options.excused ?? new Set(), faults.lost)
-  judgeTimed(ledger, stored, options.excused ?? new Set(), faults)
-  judgeOrder(rows, attempts, options.clock ?? rightClock, faults.disordered)
-  judgeStale(ledger, faults.stale)
+  judgeLive(ledger, stored, options.exempt ?? new Set(), violations.lost)
+  judgeTimed(ledger, stored, options.exempt ?? new Set(), violations)
+  judgeOrder(rows, attempts, options.clock ?? rightClock, violations.disordered)
+  judgeStale(ledger, violations.stale)
   const unknown = ledger.attempts.filter(attempt => !isAcknowledged(attempt) && !isRefused(attempt))
   return {
-    faults,
+    violations,
     acknowledged: all.attempts.filter(isAcknowledged).length,
     unknown: unknown.length,
     unknownStored: unknown.filter(({ sequence }) => stored.has(sequence)).length,
@@ -91,14 +100,18 @@ function hasValue({ temperature, humidity, pressure, batteryVoltage, batteryPerc
 
 const nameOf = ({ sequence, device, kind }: Attempt): string => `${sequence} (${kind}, ${device})`
 
-function attemptOf(row: StoredRow, attempts: Map<number, Attempt>, faults: Verdict['faults']): Attempt | undefined {
+function attemptOf(
+  row: StoredRow,
+  attempts: Map<number, Attempt>,
+  violations: Verdict['violations'],
+): Attempt | undefined {
   const sequence = sequenceOf(row)
   if (sequence === undefined) {
-    faults.wrong.push(`a row has values that nobody sent: ${JSON.stringify(row)}`)
+    violations.wrong.push(`a row has values that nobody sent: ${JSON.stringify(row)}`)
     return undefined
   }
   const attempt = attempts.get(sequence)
-  if (attempt === undefined) faults.phantom.push(`${sequence} was never attempted: ${JSON.stringify(row)}`)
+  if (attempt === undefined) violations.phantom.push(`${sequence} was never attempted: ${JSON.stringify(row)}`)
   return attempt
 }
 
@@ -136,34 +149,34 @@ function isStampedWithin(attempt: Attempt, timeUs: number, options: JudgeOptions
 }
 
 /** Each acknowledged reading without a time of its own has its own row. */
-function judgeLive({ attempts }: Ledger, stored: Map<number, number>, excused: ReadonlySet<number>, lost: string[]) {
+function judgeLive({ attempts }: Ledger, stored: Map<number, number>, exempt: ReadonlySet<number>, lost: string[]) {
   for (const attempt of attempts) {
     if (attempt.timeMs !== undefined || !isAcknowledged(attempt)) continue
-    if (!stored.has(attempt.sequence) && !excused.has(attempt.sequence)) lost.push(`${nameOf(attempt)} is missing`)
+    if (!stored.has(attempt.sequence) && !exempt.has(attempt.sequence)) lost.push(`${nameOf(attempt)} is missing`)
   }
 }
 
 /**
- * Of those with one device and time the last acknowledged counts; one without an answer may have overtaken it. What is
- * excused leaves all of its place open: the one before it may show again.
+ * Of those with one device and time the last acknowledged counts; one without an answer may have superseded it. What is
+ * exempt leaves all of its place open: the one before it may show again.
  */
 function judgeTimed(
   { attempts }: Ledger,
   stored: Map<number, number>,
-  excused: ReadonlySet<number>,
-  faults: Verdict['faults'],
+  exempt: ReadonlySet<number>,
+  violations: Verdict['violations'],
 ): void {
   const timed = attempts.filter(attempt => attempt.timeMs !== undefined)
-  for (const rivals of Map.groupBy(timed, ({ device, timeMs }) => `${device} ${timeMs}`).values()) {
-    const found = rivals.filter(({ sequence }) => stored.has(sequence))
-    if (found.length > 1) faults.duplicated.push(`${found.map(nameOf).join(' and ')} stand in one place`)
-    const last = rivals.findLast(isAcknowledged)
-    if (last === undefined || rivals.some(({ sequence }) => excused.has(sequence))) continue
+  for (const sameKey of Map.groupBy(timed, ({ device, timeMs }) => `${device} ${timeMs}`).values()) {
+    const found = sameKey.filter(({ sequence }) => stored.has(sequence))
+    if (found.length > 1) violations.duplicated.push(`${found.map(nameOf).join(' and ')} share one key`)
+    const last = sameKey.findLast(isAcknowledged)
+    if (last === undefined || sameKey.some(({ sequence }) => exempt.has(sequence))) continue
     const isThere = found.some(
-      rival => rival.sequence >= last.sequence || (!isAcknowledged(rival) && !isRefused(rival)),
+      other => other.sequence >= last.sequence || (!isAcknowledged(other) && !isRefused(other)),
     )
     if (isThere) continue
-    faults.lost.push(
+    violations.lost.push(
       found.length === 0
         ? `${nameOf(last)} is missing`
         : `${nameOf(last)} is overwritten by the older ${found.map(nameOf).join(', ')}`,
@@ -202,6 +215,6 @@ function judgeStale({ attempts, revocations }: Ledger, stale: string[]): void {
   }
 }
 
-export function faultCount({ faults }: Verdict): number {
-  return faultNames.reduce((sum, name) => sum + faults[name].length, 0)
+export function violationCount({ violations }: Verdict): number {
+  return violationNames.reduce((sum, name) => sum + violations[name].length, 0)
 }

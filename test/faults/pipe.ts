@@ -1,6 +1,6 @@
 /**
  * A client of HTTP over one plain socket: requests may go out before the answers to those before them came in. What was
- * under way when the connection broke has no answer, and is told so.
+ * under way when the connection broke has no answer, and the caller learns that.
  */
 
 import { connect, type Socket } from 'node:net'

@@ -1,9 +1,9 @@
 import { test } from 'tap'
-import { countFaults, runPowerLoss } from './power-loss.ts'
+import { countViolations, runPowerLoss } from './power-loss.ts'
 
 test('what was acknowledged survives power cuts, kills and errors of the disk, bit for bit and in order', async t => {
   const result = runPowerLoss(500)
-  t.equal(countFaults(result), 0, JSON.stringify(result))
+  t.equal(countViolations(result), 0, JSON.stringify(result))
   t.ok(result.crashes > 1500 && result.acknowledged > 50_000, 'there was something to lose')
   t.ok(result.clockSteps > 1000, `the clock was set ${result.clockSteps} times`)
   t.ok(result.unknown > 500 && result.refused > 5000, 'the disk failed in every way')

@@ -34,9 +34,9 @@ export interface PowerLossResult {
   /** Stamps that were given out again although somebody may have seen them. */
   restamped: number
   /** Stamps more than a second from the clock. */
-  astray: number
+  offClock: number
   /** Syncs of a file after one had failed. */
-  mistrusted: number
+  resynced: number
   /** How often the clock was set. */
   clockSteps: number
   failedSeeds: number[]
@@ -50,7 +50,16 @@ interface Attempt {
   record: Buffer
 }
 
-const faultKeys = ['lost', 'duplicated', 'phantom', 'wrong', 'disordered', 'restamped', 'astray', 'mistrusted'] as const
+const violationKeys = [
+  'lost',
+  'duplicated',
+  'phantom',
+  'wrong',
+  'disordered',
+  'restamped',
+  'offClock',
+  'resynced',
+] as const
 const secondUs = 1_000_000
 /** Where the clock may be, from where it should be: among them a day, a year and corrections that are no steps. */
 const offsetsSeconds = [0, 0, 0.4, -0.4, -300, 3600, -3600, 86_400, 31_536_000] as const
@@ -59,20 +68,20 @@ const startUs = Date.UTC(2026, 0, 1) * 1000
 export function runPowerLoss(seeds: number, firstSeed = 1): PowerLossResult {
   const result: PowerLossResult = {
     ...{ seeds, crashes: 0, acknowledged: 0, unknown: 0, refused: 0 },
-    ...{ lost: 0, duplicated: 0, phantom: 0, wrong: 0, disordered: 0, restamped: 0, astray: 0, mistrusted: 0 },
+    ...{ lost: 0, duplicated: 0, phantom: 0, wrong: 0, disordered: 0, restamped: 0, offClock: 0, resynced: 0 },
     clockSteps: 0,
     failedSeeds: [],
   }
   for (let seed = firstSeed; seed < firstSeed + seeds; seed++) {
-    const faultsBefore = countFaults(result)
+    const violationsBefore = countViolations(result)
     runHistory(createRandom(seed), result)
-    if (countFaults(result) > faultsBefore) result.failedSeeds.push(seed)
+    if (countViolations(result) > violationsBefore) result.failedSeeds.push(seed)
   }
   return result
 }
 
-export function countFaults(result: PowerLossResult): number {
-  return faultKeys.reduce((sum, key) => sum + result[key], 0)
+export function countViolations(result: PowerLossResult): number {
+  return violationKeys.reduce((sum, key) => sum + result[key], 0)
 }
 
 /** The wall clock of a history: it goes on over restarts, and is set now and then. */
@@ -115,7 +124,7 @@ function runHistory(random: Random, result: PowerLossResult): void {
   const lives = 2 + random.below(6)
   for (let life = 0; life < lives; life++) {
     runLife(disk, history)
-    result.mistrusted += disk.switches.mistrusted
+    result.resynced += disk.switches.resynced
     disk = disk.restart(random, random.chance(0.7) ? 'power cut' : 'kill')
     result.crashes++
     check(disk, history)
@@ -127,7 +136,7 @@ function runHistory(random: Random, result: PowerLossResult): void {
   }
 }
 
-/** One process: recovery, groups with faults of the disk among them, until it is stopped in mid-operation. */
+/** One process: recovery, groups with disk errors among them, until it is stopped in mid-operation. */
 function runLife(disk: SimulatedDisk, history: History): void {
   const { random, clock } = history
   const { switches } = disk
@@ -149,7 +158,7 @@ function runLife(disk: SimulatedDisk, history: History): void {
       if (random.chance(0.02)) writer.close()
     }
   } catch {
-    // A start whose recovery meets a fault of the disk fails; the next one tries again.
+    // A start whose recovery gets a disk error fails; the next one tries again.
   }
 }
 
@@ -171,7 +180,7 @@ function commitGroup(life: Life, { attempts, seen, clock, random, result }: Hist
     const stampUs = stamper.next()
     if (switches.isStopped) return
     if (seen.has(stampUs)) result.restamped++
-    if (life.followsClock && Math.abs(stampUs - clock.nowUs()) > secondUs + 100) result.astray++
+    if (life.followsClock && Math.abs(stampUs - clock.nowUs()) > secondUs + 100) result.offClock++
     group.push({ answer: 'open', record: makeRecord(attempts.length + group.length, stampUs) })
   }
   attempts.push(...group)

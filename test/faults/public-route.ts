@@ -35,7 +35,7 @@ export async function readPublic(
   return rows.flat()
 }
 
-/** All days on which a reading of the device may stand, when the clock is ahead by one of these. */
+/** All days on which a reading of the device may be, when the clock is ahead by one of these. */
 function daysOf({ attempts }: Ledger, offsetsMs: number[]): Map<string, Set<string>> {
   const days = new Map<string, Set<string>>()
   for (const { device, timeMs, startMs, endMs } of attempts) {

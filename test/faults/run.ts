@@ -2,7 +2,7 @@
  * `npm run faults`: every row of the matrix, and a table at its end.
  *
  * `--rows 1a,2` chooses rows, `--cycles 5` bounds the cycles of each, `--seed 7` repeats a run, `--lanes 1` runs one row
- * at a time instead of two. `--broken` runs the deliberately broken builds instead, each of which has to be found out.
+ * at a time instead of two. `--broken` runs the deliberately broken builds instead, each of which has to be detected.
  */
 
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -11,9 +11,9 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { runBrokenBuilds } from './broken-builds.ts'
 import { startFaultDatabases } from './databases.ts'
+import type { Harness } from './experiment.ts'
 import { createHooks } from './hooks.ts'
 import { type MatrixRow, matrix } from './matrix.ts'
-import type { Harness } from './stand.ts'
 import { summaryOf, tableOf } from './table.ts'
 import { createTally, isClean, type Tally } from './tally.ts'
 
@@ -54,11 +54,11 @@ async function runRow(harness: Harness, { row, what, cycles, run }: MatrixRow, t
   try {
     await run(harness, tally, seed * 1000, Math.min(cycles, Number(values.cycles ?? cycles)))
   } catch (error) {
-    tally.complaints.push(textOf(error))
+    tally.problems.push(textOf(error))
   }
   const seconds = Math.round((performance.now() - startedMs) / 1000)
   say(`row ${row}, ${what}: ${isClean(tally) ? 'clean' : 'NOT CLEAN'}, ${tally.crashes} crashes, ${seconds} s`)
-  for (const complaint of tally.complaints) say(`  complaint: ${complaint}`)
+  for (const problem of tally.problems) say(`  problem: ${problem}`)
   for (const note of new Set(tally.notes)) say(`  ${note}`)
 }
 

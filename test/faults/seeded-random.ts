@@ -9,7 +9,7 @@ export interface Random {
   pick<T>(values: readonly [T, ...T[]]): T
 }
 
-/** Mulberry32: one multiplication a step, and good enough for dice. */
+/** Mulberry32: one multiplication a step, and good enough for tests. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0
   function next(): number {

@@ -18,7 +18,7 @@ interface Switches {
   stopsIn: number
   isStopped: boolean
   /** Syncs through the very descriptor on which one had failed before: their success means nothing. */
-  mistrusted: number
+  resynced: number
 }
 
 export interface SimulatedDisk extends Disk {
@@ -33,7 +33,7 @@ export function createSimulatedDisk(random: Random, names = new SimulatedNames()
     free: Number.MAX_SAFE_INTEGER,
     stopsIn: Number.POSITIVE_INFINITY,
     isStopped: false,
-    mistrusted: 0,
+    resynced: 0,
   }
 
   /** Every operation that changes something passes here first. */
@@ -77,9 +77,9 @@ export function createSimulatedDisk(random: Random, names = new SimulatedNames()
       names.sync()
     },
     freeBytes: () => switches.free,
-    restart(dice, after) {
+    restart(nextRandom, after) {
       switches.isStopped = true
-      return createSimulatedDisk(dice, after === 'kill' ? names : names.crash(dice))
+      return createSimulatedDisk(nextRandom, after === 'kill' ? names : names.crash(nextRandom))
     },
   }
 }
@@ -104,7 +104,7 @@ function openFile(
     },
     read: (bytes, position) => file.read(bytes, position),
     sync() {
-      if (file.syncFailures > failuresBefore) switches.mistrusted++
+      if (file.syncFailures > failuresBefore) switches.resynced++
       try {
         enter('sync')
       } catch (error) {

@@ -1,10 +1,10 @@
 /** The figures of a run as a table for people. */
 
 import { cpus, release, totalmem } from 'node:os'
-import { faultNames } from './oracle.ts'
+import { violationNames } from './oracle.ts'
 import { percentile, sumOf, type Tally } from './tally.ts'
 
-const columns = ['crashes', 'acknowledged', ...faultNames, 'other', 'p50 ms', 'p99 ms'] as const
+const columns = ['crashes', 'acknowledged', ...violationNames, 'other', 'p50 ms', 'p99 ms'] as const
 
 export function tableOf(tallies: readonly Tally[], whats: ReadonlyMap<string, string>): string {
   const head = ['row', ...columns, 'what']
@@ -19,8 +19,8 @@ export function tableOf(tallies: readonly Tally[], whats: ReadonlyMap<string, st
 }
 
 function cellsOf(tally: Tally): string[] {
-  const { row, crashes, acknowledged, faults, complaints, recoveriesMs } = tally
-  const counts = [crashes, acknowledged, ...faultNames.map(name => faults[name]), complaints.length]
+  const { row, crashes, acknowledged, violations, problems, recoveriesMs } = tally
+  const counts = [crashes, acknowledged, ...violationNames.map(name => violations[name]), problems.length]
   const recovery = [0.5, 0.99].map(share => {
     const ms = percentile(recoveriesMs, share)
     return ms === undefined ? '-' : String(Math.round(ms))
@@ -39,6 +39,6 @@ export function summaryOf(tallies: readonly Tally[], seed: number, elapsedMs: nu
     `recovery of the service, kill to first 200: p50 ${Math.round(p50 ?? 0)} ms, p99 ${Math.round(p99 ?? 0)} ms, of ${recoveriesMs.length}`,
     `bound on the chance of a loss: ${bound}`,
     `hardware: ${cpus().length} × ${processor?.model ?? 'unknown'}, ${Math.round(totalmem() / 1024 ** 3)} GiB, Linux ${release()}`,
-    `seed ${seed} (each experiment's is told where it fails), ${Math.round(elapsedMs / 60_000)} minutes`,
+    `seed ${seed} (each experiment's is printed where it fails), ${Math.round(elapsedMs / 60_000)} minutes`,
   ].join('\n')
 }

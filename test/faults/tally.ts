@@ -1,6 +1,6 @@
 /** The figures of a row of the matrix, and of all. */
 
-import { type FaultName, faultNames, type Verdict } from './oracle.ts'
+import { type Verdict, type ViolationName, violationNames } from './oracle.ts'
 
 export interface Tally {
   row: string
@@ -9,11 +9,11 @@ export interface Tally {
   acknowledged: number
   unknown: number
   unknownStored: number
-  faults: Record<FaultName, number>
+  violations: Record<ViolationName, number>
   /** From a kill of the service to the first 200 behind it. */
   recoveriesMs: number[]
   /** What else was not as it should be. */
-  complaints: string[]
+  problems: string[]
   /** Figures that the row is about. */
   notes: string[]
 }
@@ -22,8 +22,8 @@ export function createTally(row: string): Tally {
   return {
     row,
     ...{ crashes: 0, acknowledged: 0, unknown: 0, unknownStored: 0 },
-    faults: { lost: 0, duplicated: 0, phantom: 0, wrong: 0, leaked: 0, disordered: 0, stale: 0, undead: 0 },
-    ...{ recoveriesMs: [], complaints: [], notes: [] },
+    violations: { lost: 0, duplicated: 0, phantom: 0, wrong: 0, leaked: 0, disordered: 0, stale: 0, resurrected: 0 },
+    ...{ recoveriesMs: [], problems: [], notes: [] },
   }
 }
 
@@ -31,12 +31,12 @@ export function addVerdict(tally: Tally, verdict: Verdict): void {
   tally.acknowledged += verdict.acknowledged
   tally.unknown += verdict.unknown
   tally.unknownStored += verdict.unknownStored
-  addFaults(tally, verdict)
+  addViolations(tally, verdict)
 }
 
 /** Of the other route, which sees the same readings. */
-export function addFaults(tally: Tally, { faults }: Verdict): void {
-  for (const name of faultNames) tally.faults[name] += faults[name].length
+export function addViolations(tally: Tally, { violations }: Verdict): void {
+  for (const name of violationNames) tally.violations[name] += violations[name].length
 }
 
 export function sumOf(tallies: readonly Tally[], row: string): Tally {
@@ -46,16 +46,16 @@ export function sumOf(tallies: readonly Tally[], row: string): Tally {
     sum.acknowledged += tally.acknowledged
     sum.unknown += tally.unknown
     sum.unknownStored += tally.unknownStored
-    for (const name of faultNames) sum.faults[name] += tally.faults[name]
+    for (const name of violationNames) sum.violations[name] += tally.violations[name]
     sum.recoveriesMs.push(...tally.recoveriesMs)
-    sum.complaints.push(...tally.complaints)
+    sum.problems.push(...tally.problems)
     sum.notes.push(...tally.notes)
   }
   return sum
 }
 
-export function isClean({ faults, complaints }: Tally): boolean {
-  return complaints.length === 0 && faultNames.every(name => faults[name] === 0)
+export function isClean({ violations, problems }: Tally): boolean {
+  return problems.length === 0 && violationNames.every(name => violations[name] === 0)
 }
 
 export function percentile(values: readonly number[], share: number): number | undefined {

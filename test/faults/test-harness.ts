@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { TestHooks } from '../support/databases.ts'
 import { startFaultDatabases } from './databases.ts'
+import type { Harness } from './experiment.ts'
 import type { MatrixRow } from './matrix.ts'
-import type { Harness } from './stand.ts'
 import { createTally, isClean, type Tally } from './tally.ts'
 
 export interface TestHarness {
-  /** Runs a row with a seed of its own, which is told. */
+  /** Runs a row with a seed of its own, which is printed. */
   run(row: string, cycles: number, work: MatrixRow['run']): Promise<Tally>
 }
 

@@ -27,7 +27,7 @@ test('what was sent counts as applied when the writer has come to the state that
   t.equal(applyTracker.observe(state(4, 4)), 'lost', 'the sequencer went back')
 })
 
-test('a device whose rows are taken while the question is on its way is told with the next answer', async t => {
+test('a device whose rows are taken while the query is in flight is dirty until the next answer', async t => {
   const revisions = new Int32Array(10)
   const applyTracker = new ApplyTracker(revisions, at(0), () => undefined)
   applyTracker.markDirty(1)
@@ -40,25 +40,25 @@ test('a device whose rows are taken while the question is on its way is told wit
   t.strictSame([revisions[1], revisions[2]], [1, 1])
 })
 
-test('after a rewind devices are told as before', async t => {
+test('after a rewind devices become dirty as before', async t => {
   const revisions = new Int32Array(10)
   const applyTracker = new ApplyTracker(revisions, at(0), () => undefined)
   applyTracker.markDirty(1)
   applyTracker.mark(at(100))
   applyTracker.rewind(at(0))
   t.equal(revisions[1], 1, 'what is shown of it may have gone')
-  for (const [round, device] of [
+  for (const [count, device] of [
     [1, 2],
     [2, 3],
   ] as const) {
     applyTracker.markDirty(device)
-    applyTracker.mark(at(100 * round))
+    applyTracker.mark(at(100 * count))
     applyTracker.markDirty(device + 2)
-    t.equal(applyTracker.observe(state(round, round)), 'applied')
+    t.equal(applyTracker.observe(state(count, count)), 'applied')
     t.equal(revisions[device], 1)
     t.equal(revisions[device + 2], 0)
-    applyTracker.mark(at(100 * round + 50))
-    t.equal(applyTracker.observe(state(round, round)), 'applied')
+    applyTracker.mark(at(100 * count + 50))
+    t.equal(applyTracker.observe(state(count, count)), 'applied')
     t.equal(revisions[device + 2], 1)
   }
 })

@@ -127,13 +127,13 @@ test('the last record per key wins, under any mixture of failures', async t => {
     fc.asyncProperty(
       fc.array(fc.array(entry, { minLength: 1, maxLength: 30 }), { minLength: 1, maxLength: 8 }),
       fc.infiniteStream(fc.nat(9)),
-      async (groups, dice) => {
+      async (groups, random) => {
         const hooks: (() => unknown)[] = []
         const rig = createRig({ teardown: work => hooks.unshift(work) })
         try {
-          // A late reading with the time of a live one comes after it, as the lanes are told apart by the receipt clock.
+          // A late reading with the time of a live one comes after it, as the lanes are chosen by the receipt clock.
           const entries = groups.map(group => group.map(e => ({ ...e, timeUs: e.timeUs + (e.backfill ? 0 : 1e9) })))
-          rig.questdb.answer = () => failureFor(dice.next().value ?? 9)
+          rig.questdb.answer = () => failureFor(random.next().value ?? 9)
           for (const group of entries) rig.add(group)
           rig.start()
           await rig.until(rig.allApplied)
@@ -148,9 +148,9 @@ test('the last record per key wins, under any mixture of failures', async t => {
   t.pass('25 random histories')
 })
 
-function failureFor(dice: number) {
-  if (dice === 0) return { kind: 'failed', status: undefined, message: 'connection reset' } as const
-  return dice === 1 ? ({ kind: 'failed', status: 503, message: 'busy' } as const) : undefined
+function failureFor(random: number) {
+  if (random === 0) return { kind: 'failed', status: undefined, message: 'connection reset' } as const
+  return random === 1 ? ({ kind: 'failed', status: 503, message: 'busy' } as const) : undefined
 }
 
 test('a value that a later one overtakes is neither sent nor counted', async t => {
@@ -266,7 +266,7 @@ test('late readings are sent sorted by time, behind the live ones', async t => {
   t.equal(rig.questdb.taken[0]?.[0]?.timeUs, 1_000_000 + 1e9, 'the live readings went first')
 })
 
-test('a suspended table is told, and resumed when the cause goes away by itself', async t => {
+test('a suspended table is reported, and resumed when the cause goes away by itself', async t => {
   const rig = createRig(t)
   rig.questdb.suspended = { message: '[28] No space left on device' }
   rig.add(entriesOf(10, 2))
@@ -297,7 +297,7 @@ test('a suspended table is resumed again and again while its cause lasts, and he
   t.equal(rig.questdb.table().size, 10)
 })
 
-test('a journal that cannot be read for a while is told, and then goes on', async t => {
+test('a journal that cannot be read for a while is reported, and then goes on', async t => {
   const rig = createRig(t)
   const { disk, faults } = openFaultyDisk(rig.folder)
   let fails = false
@@ -364,7 +364,7 @@ test('a restart goes on where the forwarder was', async t => {
   )
 })
 
-test('a damaged group is kept in quarantine and told, and what stands behind it goes on', async t => {
+test('a damaged group is kept in quarantine and logged, and what comes behind it goes on', async t => {
   const rig = createRig(t)
   rig.add(entriesOf(3, 3))
   rig.add(entriesOf(4, 4).map(e => ({ ...e, timeUs: e.timeUs + 100 })))
@@ -438,7 +438,7 @@ test('what a device has sent is erased from every replay, and what comes later u
   t.strictSame(devices(), ['device-0', 'device-1', 'device-3'], 'also over a restart')
 })
 
-test('an erase waits for the batch that is on its way', async t => {
+test('an erase waits for the batch in flight', async t => {
   const rig = createRig(t)
   let isHeld = true
   rig.questdb.answer = () => (isHeld ? { kind: 'failed', status: 503, message: 'busy' } : undefined)
@@ -482,7 +482,7 @@ test('a damaged list of tombstones is not taken for an empty one', async t => {
   t.throws(() => new Tombstones(openDisk(rig.folder)), /is damaged/)
 })
 
-test('a segment that cannot be removed is told and tried again, and nothing is sent again for it', async t => {
+test('a segment that cannot be removed is reported and tried again, and nothing is sent again for it', async t => {
   const rig = createRig(t, 2000)
   rig.questdb.commitMode = 'nosync'
   for (let index = 0; index < 10; index++)

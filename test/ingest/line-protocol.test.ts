@@ -20,7 +20,7 @@ const readingRow = fc.record({
   values: fc.tuple(value, value, value, value, value).filter(values => !values.every(Number.isNaN)),
 })
 
-test('the rows of readings are those of the official client, and as long as was told before', async t => {
+test('the rows of readings are those of the official client, and as long as was computed before', async t => {
   const format = new RowFormat(readings)
   const same = fc.property(fc.array(readingRow, { minLength: 1, maxLength: 5 }), rows => {
     const expected = createBuffer(options)

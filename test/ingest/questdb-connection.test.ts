@@ -24,7 +24,7 @@ function send(t: TestHooks, port: number, body: RequestBody, timeoutMs = 600_000
 
 const oneRow = bodyOf(Buffer.from('readings temperature=1 1t\n'))
 
-test('rows that never left have failed, and rows without an answer are told apart from them', async t => {
+test('rows that never left have failed, and rows without an answer are distinguished', async t => {
   const closed = createServer()
   const closedPort = await portOf(t, closed)
   await new Promise(resolve => closed.close(resolve))

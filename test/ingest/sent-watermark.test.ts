@@ -11,7 +11,7 @@ const state = (sequencerTxn: number, writerTxn: number): TableState => ({
 })
 
 /** The forwarder's two lanes, the table, and a view of it that is refreshed now and then. */
-class World {
+class Model {
   readonly #watermark = new SentWatermark()
   readonly #sent = { live: 0, backfill: 0, liveOrdinal: 0, backfillOrdinal: 0 }
   readonly #applyTracker = new ApplyTracker(new Int32Array(1), { ...this.#sent }, news => this.#watermark.apply(news))
@@ -22,14 +22,14 @@ class World {
   #asked: TableState | undefined
   #viewTxn = 0
 
-  /** A lane begins a round of requests, unless one is under way. */
+  /** A lane begins a batch of requests, unless one is under way. */
   begin(lane: Lane, requests: number[]): void {
     if (this.#underWay[lane].length > 0) return
     this.#underWay[lane].push(...requests)
     this.#applyTracker.sending(lane, Math.min(...requests))
   }
 
-  /** The next request of the lane comes into the table; with the last one the round is done. */
+  /** The next request of the lane comes into the table; with the last one the batch is done. */
   take(lane: Lane): void {
     const timeUs = this.#underWay[lane].shift()
     if (timeUs === undefined) return
@@ -58,51 +58,51 @@ class World {
   settle(): void {
     for (const lane of ['live', 'backfill'] as const) while (this.#underWay[lane].length > 0) this.take(lane)
     this.answer()
-    for (let round = 0; round < 2; round++) {
+    for (let count = 0; count < 2; count++) {
       this.ask()
       this.answer()
     }
   }
 
-  /** What is told, and the oldest row that the view lacks. */
-  look(): { told: number; lacking: number } {
+  /** What is reported, and the oldest row that the view lacks. */
+  compare(): { reported: number; lacking: number } {
     const lacking = this.#rows.filter(({ txn }) => txn > this.#viewTxn).map(({ timeUs }) => timeUs)
-    return { told: this.#watermark.oldestSince(this.#viewTxn), lacking: Math.min(...lacking) }
+    return { reported: this.#watermark.oldestSince(this.#viewTxn), lacking: Math.min(...lacking) }
   }
 }
 
-type Step = (world: World) => void
+type Step = (model: Model) => void
 const lane = fc.constantFrom<Lane>('live', 'backfill')
 const step = fc.oneof(
   fc.tuple(lane, fc.array(fc.nat(1000), { minLength: 1, maxLength: 4 })).map(
     ([name, times]): Step =>
-      world =>
-        world.begin(name, times),
+      model =>
+        model.begin(name, times),
   ),
   lane.map(
     (name): Step =>
-      world =>
-        world.take(name),
+      model =>
+        model.take(name),
   ),
   fc.constantFrom<Step>(
-    world => world.ask(),
-    world => world.answer(),
+    model => model.ask(),
+    model => model.answer(),
   ),
   fc.integer({ min: 1, max: 5 }).map(
     (count): Step =>
-      world =>
-        world.refresh(count),
+      model =>
+        model.refresh(count),
   ),
 )
 
-test('no row that the view lacks is older than what is told, at any moment', async () => {
+test('no row that the view lacks is older than what is reported, at any moment', async () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200, size: 'max' }), steps => {
-      const world = new World()
+      const model = new Model()
       for (const act of steps) {
-        act(world)
-        const { told, lacking } = world.look()
-        if (told > lacking) throw new Error(`told ${told}, but a row of ${lacking} is not in the view`)
+        act(model)
+        const { reported, lacking } = model.compare()
+        if (reported > lacking) throw new Error(`reported ${reported}, but a row of ${lacking} is not in the view`)
       }
     }),
     { numRuns: 500 },
@@ -112,11 +112,11 @@ test('no row that the view lacks is older than what is told, at any moment', asy
 test('a view that was refreshed after everything had settled has all rows, and says so', async () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200, size: 'max' }), steps => {
-      const world = new World()
-      for (const act of steps) act(world)
-      world.settle()
-      world.refresh(Number.POSITIVE_INFINITY)
-      if (world.look().told !== Number.POSITIVE_INFINITY) throw new Error(`told ${world.look().told}`)
+      const model = new Model()
+      for (const act of steps) act(model)
+      model.settle()
+      model.refresh(Number.POSITIVE_INFINITY)
+      if (model.compare().reported !== Number.POSITIVE_INFINITY) throw new Error(`reported ${model.compare().reported}`)
     }),
   )
 })
@@ -127,11 +127,11 @@ test('a view that is not refreshed for long costs no memory, and stays right', a
     const oldestUs = txn === 5000 ? 7 : 1_000_000 + txn
     watermark.apply({ kind: 'sent', unsequencedUs: Number.POSITIVE_INFINITY, sequenced: { txn, oldestUs } })
   }
-  const told = Array.from({ length: 10_001 }, (_, txn) => watermark.oldestSince(txn))
-  t.ok(new Set(told).size < 100)
-  t.equal(told[4999], 7)
-  t.ok((told[9000] ?? 0) > 1_000_000)
-  t.equal(told[10_000], Number.POSITIVE_INFINITY)
+  const reported = Array.from({ length: 10_001 }, (_, txn) => watermark.oldestSince(txn))
+  t.ok(new Set(reported).size < 100)
+  t.equal(reported[4999], 7)
+  t.ok((reported[9000] ?? 0) > 1_000_000)
+  t.equal(reported[10_000], Number.POSITIVE_INFINITY)
 })
 
 test('what was lost is forgotten', async t => {

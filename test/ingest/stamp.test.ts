@@ -84,13 +84,13 @@ test('a clock that is set to and fro takes the same two classes', async t => {
   t.strictSame(exhausted, [])
 })
 
-test('a clock that is set back more often than there are classes is told, and no stamp is given twice', async t => {
+test('a clock that is set back more often than there are classes is logged, and no stamp is given twice', async t => {
   const { clock, given, give, exhausted } = createRig()
   for (let turn = 0; turn < 20; turn++) {
     give(20)
     clock.us -= hourUs
   }
-  t.ok(exhausted.length > 5, `told ${exhausted.length} times`)
+  t.ok(exhausted.length > 5, `logged ${exhausted.length} times`)
   t.equal(new Set(given).size, given.length)
   clock.us = startUs + hourUs
   t.ok(give(20) <= secondUs, 'it follows again')
@@ -162,7 +162,7 @@ function assertSpace(): never {
   throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
 }
 
-test('steps of the clock are told and counted; corrections and the passing of time are not', async t => {
+test('steps of the clock are reported and counted; corrections and the passing of time are not', async t => {
   let ms = 1000
   let monotonicMs = 0
   const steps: number[] = []

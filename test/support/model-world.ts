@@ -64,7 +64,7 @@ export function createWorld(seed: number, keepMs: number) {
     disk.remove(name)
   }
 
-  /** Readings that come in at one moment; what became of them is told when their group is on the disk. */
+  /** Readings that come in at one moment; their outcome is known when their group is on the disk. */
   function append(given: Given[]): void {
     const { journal } = process
     for (const { device: number, agoS } of given) {

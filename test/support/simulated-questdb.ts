@@ -1,6 +1,6 @@
 /**
  * QuestDB behind a network that misbehaves, for the forwarder's tests: it keeps the last row for each device and time,
- * applies what it took when it is told to, and answers as the test says.
+ * applies what it took on demand, and answers as the test says.
  */
 
 import type { QuestdbConnection, WriteAnswer } from '../../ingest/forwarder/questdb.ts'

@@ -1,8 +1,8 @@
 /** Rows 2 and 14: the service dies at the dangerous line, and while it sends again what it had not sent. */
 
 import { until } from '../../support/processes.ts'
+import { experiment, type Harness, type TestBed } from '../experiment.ts'
 import { failPoints, injecting } from '../injection/settings.ts'
-import { experiment, type Harness, type Stand } from '../stand.ts'
 import type { Tally } from '../tally.ts'
 
 /** Small segments, so that they roll and go while we watch. */
@@ -35,19 +35,19 @@ export async function dieAtPoints(
       ...{ seed: seed + round, tally, perSecond: 900, importEveryMs: 400, importReadings: 800 },
       environment: smallJournal,
     }
-    await experiment(harness, options, async stand => {
-      await stand.service.end('SIGTERM')
+    await experiment(harness, options, async bed => {
+      await bed.service.end('SIGTERM')
       // In turns, what was not synced goes too, as it does with the power.
-      for (const point of points) await dieAt(stand, point, round % 2 === 1)
-      await stand.service.start()
-      await stand.untilAcknowledged(100)
+      for (const point of points) await dieAt(bed, point, round % 2 === 1)
+      await bed.service.start()
+      await bed.untilAcknowledged(100)
     })
   }
 }
 
 /** The start for it recovers from the death before. */
 async function dieAt(
-  { service, random, noteCrash }: Stand,
+  { service, random, noteCrash }: TestBed,
   point: JournalPoint,
   losesUnsynced: boolean,
 ): Promise<void> {
@@ -71,22 +71,22 @@ export async function killInReplay(harness: Harness, tally: Tally, seed: number,
   for (let cycle = 0; cycle < Math.ceil(cycles / shares.length); cycle++) {
     const imports = { importEveryMs: 300, importReadings: backlogImport, importsMax: backlogImports + 1 }
     const options = { seed: seed + cycle, tally, ...imports }
-    await experiment(harness, options, async stand => {
-      const { service, proxy } = stand
+    await experiment(harness, options, async bed => {
+      const { service, proxy } = bed
       proxy.trouble.refuses = true
       proxy.cut()
-      await until('there is a backlog', async () => (await lagOf(stand)) > backlogImport * backlogImports)
+      await until('there is a backlog', async () => (await lagOf(bed)) > backlogImport * backlogImports)
       proxy.trouble.bytesPerSecond = slowBytesPerSecond
       for (const share of shares) {
         await service.end('SIGTERM')
         proxy.trouble.refuses = false
         await service.start()
-        const total = Math.max(1, await lagOf(stand))
+        const total = Math.max(1, await lagOf(bed))
         const fromBytes = proxy.bytesUp
         const isSent = () => proxy.bytesUp - fromBytes >= total * rowBytes * share
-        await until(`${share * 100} % is sent`, async () => isSent() || (await lagOf(stand)) < total * 0.01)
+        await until(`${share * 100} % is sent`, async () => isSent() || (await lagOf(bed)) < total * 0.01)
         tally.notes.push(`killed at ${share * 100} % of ${total}`)
-        await stand.kill()
+        await bed.kill()
         await service.start()
       }
       proxy.calm()
@@ -94,6 +94,6 @@ export async function killInReplay(harness: Harness, tally: Tally, seed: number,
   }
 }
 
-async function lagOf({ service }: Stand): Promise<number> {
+async function lagOf({ service }: TestBed): Promise<number> {
   return (await service.status()).lag.readings
 }

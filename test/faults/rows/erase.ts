@@ -3,8 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EraseReport } from '../../../api/admin/erase-records.ts'
 import { serverPid, until } from '../../support/processes.ts'
+import { type ExperimentOptions, experiment, type Harness, type TestBed } from '../experiment.ts'
 import { type ErasePoint, erasePoints, injecting } from '../injection/settings.ts'
-import { type ExperimentOptions, experiment, type Harness, type Stand } from '../stand.ts'
 import type { Tally } from '../tally.ts'
 
 const aftermaths = ['killed at once', 'killed after a rest', 'stopped', 'replayed'] as const
@@ -26,17 +26,17 @@ export async function eraseDevices(
     const options: ExperimentOptions = isSynced
       ? common
       : { ...common, ownDatabases: true, environment: { QUESTDB_COMMIT_MODE: 'nosync' } }
-    await experiment(harness, options, async stand => {
-      await stand.untilAcknowledged(500)
+    await experiment(harness, options, async bed => {
+      await bed.untilAcknowledged(500)
       // In front of those that are erased stands the one that is busy, and behind them the one of the imports.
-      const victims = stand.devices.slice(1)
+      const victims = bed.devices.slice(1)
       const next = () => victims.shift()?.name ?? ''
-      for (const point of points) await dieWhileErasing(stand, next(), point)
-      await stand.untilAcknowledged(100)
-      await stand.load.stop()
+      for (const point of points) await dieWhileErasing(bed, next(), point)
+      await bed.untilAcknowledged(100)
+      await bed.load.stop()
       const isPossible = (aftermath: Aftermath) => aftermath !== 'replayed' || !isSynced
-      for (const aftermath of aftermaths.filter(isPossible)) await eraseThen(stand, next(), aftermath)
-      await eraseThen(stand, victims.at(-1)?.name ?? '', 'stopped')
+      for (const aftermath of aftermaths.filter(isPossible)) await eraseThen(bed, next(), aftermath)
+      await eraseThen(bed, victims.at(-1)?.name ?? '', 'stopped')
     })
   }
 }
@@ -44,58 +44,58 @@ export async function eraseDevices(
 /** One device, with nothing coming in, from a QuestDB that does not sync. */
 export async function eraseUnsynced(harness: Harness, tally: Tally, seed: number): Promise<void> {
   const environment = { QUESTDB_COMMIT_MODE: 'nosync' }
-  await experiment(harness, { seed, tally, devices: 5, ownDatabases: true, environment }, async stand => {
-    await stand.untilAcknowledged(100)
-    await stand.load.stop()
-    await eraseThen(stand, stand.devices[2]?.name ?? '', 'stopped')
+  await experiment(harness, { seed, tally, devices: 5, ownDatabases: true, environment }, async bed => {
+    await bed.untilAcknowledged(100)
+    await bed.load.stop()
+    await eraseThen(bed, bed.devices[2]?.name ?? '', 'stopped')
   })
 }
 
-async function eraseThen(stand: Stand, device: string, aftermath: Aftermath): Promise<void> {
-  const { service } = stand
-  await untilShown(stand)
-  await request(stand, device)
-  await untilErased(stand, device)
+async function eraseThen(bed: TestBed, device: string, aftermath: Aftermath): Promise<void> {
+  const { service } = bed
+  await untilShown(bed)
+  await request(bed, device)
+  await untilErased(bed, device)
   if (aftermath === 'killed after a rest') await sleep(restMs)
   if (aftermath === 'replayed') {
     process.kill(serverPid({ path: service.dataDirectory }, 'questdb'), 'SIGKILL')
-    stand.tally.crashes++
+    bed.tally.crashes++
     await until('replaying the journal', () => service.output().includes('replaying the journal'))
   } else {
     if (aftermath === 'stopped') await service.end('SIGTERM')
-    else await stand.kill()
+    else await bed.kill()
     await service.start()
   }
-  await untilShown(stand)
+  await untilShown(bed)
 }
 
 /** The service is up before and after it. */
-async function dieWhileErasing(stand: Stand, device: string, point: ErasePoint): Promise<void> {
-  const { service } = stand
+async function dieWhileErasing(bed: TestBed, device: string, point: ErasePoint): Promise<void> {
+  const { service } = bed
   await service.end('SIGTERM')
   await service.start(injecting({ FAIL_POINT: `${point}:1` }))
-  await untilShown(stand)
+  await untilShown(bed)
   // It may die before it answers.
-  await request(stand, device).catch(() => undefined)
+  await request(bed, device).catch(() => undefined)
   await service.ended(`a death at ${point}`)
-  stand.noteCrash()
+  bed.noteCrash()
   await service.start()
-  await untilErased(stand, device)
+  await untilErased(bed, device)
 }
 
 /** QuestDB is there, and has what it was sent up to now, or what is sent again after a start. */
-async function untilShown({ service }: Stand): Promise<void> {
+async function untilShown({ service }: TestBed): Promise<void> {
   await until('QuestDB is up', async () => (await service.status()).questdb.state === 'up')
   await sleep(restMs)
 }
 
-async function request({ service }: Stand, device: string): Promise<void> {
+async function request({ service }: TestBed, device: string): Promise<void> {
   const { status } = await service.admin('POST', `/devices/${device}/erase`)
   if (status !== 202) throw new Error(`the erase of ${device} is answered ${status}`)
 }
 
 /** From here on nothing of it may be read. */
-async function untilErased({ service, erased }: Stand, device: string): Promise<void> {
+async function untilErased({ service, erased }: TestBed, device: string): Promise<void> {
   let report: EraseReport | undefined
   await until(`${device} is erased`, async () => {
     const { status, body } = await service.admin('GET', `/devices/${device}/erase`)

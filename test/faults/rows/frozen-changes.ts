@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freeze } from '../../support/frozen.ts'
 import { until } from '../../support/processes.ts'
-import { experiment, type Harness, type Stand } from '../stand.ts'
+import { experiment, type Harness, type TestBed } from '../experiment.ts'
 import type { Tally } from '../tally.ts'
 import { complainOfSilence } from './questdb.ts'
 
@@ -33,16 +33,16 @@ export async function changeWhileFrozen(
   frozenMs = frozenMsUsual,
 ): Promise<void> {
   for (let cycle = 0; cycle < cycles; cycle++) {
-    await experiment(harness, { seed: seed + cycle, tally }, async stand => {
+    await experiment(harness, { seed: seed + cycle, tally }, async bed => {
       const fromMs = Date.now()
       const changes: Change[] = []
       const stopping = new AbortController()
       const changers = Array.from({ length: changersCount }, (_, index) =>
-        keepChanging(stand, `c${seed + cycle}x${index}x`, changes, stopping.signal),
+        keepChanging(bed, `c${seed + cycle}x${index}x`, changes, stopping.signal),
       )
-      await sleep(1000 + stand.random.below(500))
-      const thaw = freeze(stand.databases.pid('postgres'))
-      stand.hooks.teardown(thaw)
+      await sleep(1000 + bed.random.below(500))
+      const thaw = freeze(bed.databases.pid('postgres'))
+      bed.hooks.teardown(thaw)
       const frozenAtMs = Date.now()
       await sleep(frozenMs)
       // One at least of each of those that are under way.
@@ -51,47 +51,45 @@ export async function changeWhileFrozen(
       thaw()
       stopping.abort()
       await Promise.all(changers)
-      await until('PostgreSQL answers', async () => (await stand.service.admin('GET', '/devices')).status === 200)
-      await complainOfEffects(stand, changes)
+      await until('PostgreSQL answers', async () => (await bed.service.admin('GET', '/devices')).status === 200)
+      await complainOfEffects(bed, changes)
       await sleep(afterMs)
-      await complainOfEffects(stand, changes)
+      await complainOfEffects(bed, changes)
       tally.notes.push(notes(changes))
-      await complainOfSilence(stand, fromMs)
+      await complainOfSilence(bed, fromMs)
     })
   }
 }
 
 /** Adds and removes devices of its own: by the API's removal and by erasing in turns. */
-async function keepChanging(stand: Stand, prefix: string, changes: Change[], signal: AbortSignal): Promise<void> {
+async function keepChanging(bed: TestBed, prefix: string, changes: Change[], signal: AbortSignal): Promise<void> {
   for (let round = 0; !signal.aborted; round++) {
     const device = `${prefix}${round}`
-    const added = await change(stand, 'POST', '/devices', { name: device })
+    const added = await change(bed, 'POST', '/devices', { name: device })
     changes.push({ what: 'add', device, isThereAfter: true, ...added })
     if (added.status !== 201) continue
     const isErase = round % 3 === 2
     const removed = isErase
-      ? await change(stand, 'POST', `/devices/${device}/erase`)
-      : await change(stand, 'DELETE', `/devices/${device}`)
+      ? await change(bed, 'POST', `/devices/${device}/erase`)
+      : await change(bed, 'DELETE', `/devices/${device}`)
     changes.push({ what: isErase ? 'erase' : 'remove', device, isThereAfter: false, ...removed })
   }
 }
 
-async function change({ service }: Stand, method: string, path: string, body?: unknown) {
+async function change({ service }: TestBed, method: string, path: string, body?: unknown) {
   const { status, body: answer } = await service.admin(method, path, body)
   return { status, title: (answer as { title?: string } | undefined)?.title, endedMs: Date.now() }
 }
 
 /** What was made is there, what was refused is not; where the outcome was unknown both are right. */
-async function complainOfEffects({ service, tally }: Stand, changes: readonly Change[]): Promise<void> {
+async function complainOfEffects({ service, tally }: TestBed, changes: readonly Change[]): Promise<void> {
   const last = new Map(changes.map(change => [change.device, change]))
   for (const { what, device, isThereAfter, status, title } of last.values()) {
     if (title === 'outcome unknown') continue
     const isThere = (await service.admin('GET', `/devices/${device}`)).status === 200
     const wasMade = status < 300
     if (isThere === (wasMade === isThereAfter)) continue
-    tally.complaints.push(
-      `${device} is ${isThere ? '' : 'not '}there though its ${what} was answered ${status} ${title}`,
-    )
+    tally.problems.push(`${device} is ${isThere ? '' : 'not '}there though its ${what} was answered ${status} ${title}`)
   }
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { until } from '../../support/processes.ts'
 import { openRaw, type RawConnection } from '../../support/raw-connection.ts'
-import { experiment, type Harness, type Stand } from '../stand.ts'
+import { experiment, type Harness, type TestBed } from '../experiment.ts'
 import type { Tally } from '../tally.ts'
 import { complainOfSilence } from './questdb.ts'
 
@@ -21,11 +21,11 @@ export async function idleConnections(harness: Harness, tally: Tally, seed: numb
     // The load comes as from a proxy, which may have any number of connections.
     const environment = { TRUST_PROXY: '127.0.0.1' }
     const options = { seed: seed + cycle, tally, ownDatabases: true, filesMax, environment, perSecond: 200 }
-    await experiment(harness, options, async stand => {
-      const { service, hooks } = stand
+    await experiment(harness, options, async bed => {
+      const { service, hooks } = bed
       const url = `http://127.0.0.1:${service.port}`
       const pid = service.pid()
-      await until('readings are taken', () => stand.ledger().attempts.some(({ status }) => status === 200))
+      await until('readings are taken', () => bed.ledger().attempts.some(({ status }) => status === 200))
       const watcher = await openRaw(hooks, url)
       // A connection that has never said anything is let go after some seconds.
       const askReadiness = async (count: number) => {
@@ -35,16 +35,15 @@ export async function idleConnections(harness: Harness, tally: Tally, seed: numb
       await askReadiness(1)
       const fromMs = Date.now()
       removeLogs(service.dataDirectory)
-      const closed = await flood(stand, url)
-      if (closed === 0) tally.complaints.push('none of the connections was refused')
+      const closed = await flood(bed, url)
+      if (closed === 0) tally.problems.push('none of the connections was refused')
       await askReadiness(2)
       if (!watcher.received().includes('connections were refused')) {
-        tally.complaints.push(`readiness does not say that connections are refused: ${watcher.received()}`)
+        tally.problems.push(`readiness does not say that connections are refused: ${watcher.received()}`)
       }
       tally.notes.push(`${closed} idle connections were refused`)
-      if (service.pid() !== pid || service.output().includes('"level":60'))
-        tally.complaints.push('the service has ended')
-      await complainOfSilence(stand, fromMs)
+      if (service.pid() !== pid || service.output().includes('"level":60')) tally.problems.push('the service has ended')
+      await complainOfSilence(bed, fromMs)
       await until('a new connection is taken', () => isServed(url))
     })
   }
@@ -56,7 +55,7 @@ async function isServed(url: string): Promise<boolean> {
 }
 
 /** How many were refused. */
-async function flood({ hooks }: Stand, url: string): Promise<number> {
+async function flood({ hooks }: TestBed, url: string): Promise<number> {
   const untilMs = performance.now() + floodMs
   let refused = 0
   const idle: RawConnection[] = []

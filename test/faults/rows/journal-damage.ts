@@ -9,8 +9,8 @@ import { listSegments, segmentName } from '../../../ingest/journal/segments.ts'
 import { type DeviceRef, readingLength, writeReading } from '../../../ingest/readings-table.ts'
 import { readReading } from '../../support/journal-parts.ts'
 import { until } from '../../support/processes.ts'
+import { experiment, type Harness, type TestBed } from '../experiment.ts'
 import { sequenceEnd, sequenceOf, valuesOf } from '../identity.ts'
-import { experiment, type Harness, type Stand } from '../stand.ts'
 import type { Tally } from '../tally.ts'
 
 const damages = ['torn tail', 'flip in the tail', 'flip in the middle'] as const
@@ -24,28 +24,27 @@ export async function damageJournal(
   chosen: readonly Damage[] = damages,
 ): Promise<void> {
   for (const [index, damage] of chosen.entries()) {
-    await experiment(harness, { seed: seed + index, tally }, async stand => {
-      for (let cycle = 0; cycle < Math.max(1, Math.ceil(cycles / chosen.length)); cycle++)
-        await damageOnce(stand, damage)
-      await stand.untilAcknowledged(100)
+    await experiment(harness, { seed: seed + index, tally }, async bed => {
+      for (let cycle = 0; cycle < Math.max(1, Math.ceil(cycles / chosen.length)); cycle++) await damageOnce(bed, damage)
+      await bed.untilAcknowledged(100)
     })
   }
 }
 
-async function damageOnce(stand: Stand, damage: Damage): Promise<void> {
-  const { service, proxy } = stand
+async function damageOnce(bed: TestBed, damage: Damage): Promise<void> {
+  const { service, proxy } = bed
   // What is damaged must not have been forwarded yet.
   proxy.trouble.refuses = true
   proxy.cut()
-  await stand.untilAcknowledged(300 + stand.random.below(300))
-  await stand.kill()
+  await bed.untilAcknowledged(300 + bed.random.below(300))
+  await bed.kill()
   const journal = join(service.dataDirectory, 'journal')
   const before = quarantined(journal)
-  if (damage === 'flip in the middle') flipInTheMiddle(stand, journal)
-  else addBrokenTail(stand, journal, damage === 'torn tail')
+  if (damage === 'flip in the middle') flipInTheMiddle(bed, journal)
+  else addBrokenTail(bed, journal, damage === 'torn tail')
   proxy.calm()
   await service.start()
-  const isTold = async () => {
+  const isLogged = async () => {
     const { status, reasons } = await service.ready()
     return (
       status === 'degraded' && reasons.some(reason => reason.includes('corrupted')) && quarantined(journal) > before
@@ -57,8 +56,8 @@ async function damageOnce(stand: Stand, damage: Damage): Promise<void> {
     const { journal, lag } = await service.status()
     return lag.readings <= journal.readings - start.journal.readings
   }
-  await until('the damage is told, or the journal is applied', async () => (await isTold()) || (await isApplied()))
-  if (!(await isTold())) stand.tally.complaints.push(`a ${damage} is not told, or not kept in quarantine`)
+  await until('the damage is logged, or the journal is applied', async () => (await isLogged()) || (await isApplied()))
+  if (!(await isLogged())) bed.tally.problems.push(`a ${damage} is not logged, or not kept in quarantine`)
 }
 
 function quarantined(journal: string): number {
@@ -94,20 +93,20 @@ function newestSegment(journal: string): Found {
   return { groups: groups.filter(group => group.recordCount > 0), segment, end }
 }
 
-/** One bit of an acknowledged group, which its readings do not outlive; they are the only ones that are excused. */
-function flipInTheMiddle(stand: Stand, journal: string): void {
+/** One bit of an acknowledged group, which its readings do not outlive; they are the only ones that are exempt. */
+function flipInTheMiddle(bed: TestBed, journal: string): void {
   const { groups, segment } = newestSegment(journal)
   const half = groups.slice(Math.floor(groups.length / 2), -1)
-  const group = half[stand.random.below(half.length)]
+  const group = half[bed.random.below(half.length)]
   if (group === undefined) throw new Error('there is no group in the middle')
   const path = join(journal, segmentName(segment))
   const bytes = readFileSync(path)
   const offset = group.position - segment
-  for (const sequence of sequencesIn(bytes, offset, group)) stand.excused.add(sequence)
+  for (const sequence of sequencesIn(bytes, offset, group)) bed.exempt.add(sequence)
   // In a value: without a check sum nothing would show.
   const at = offset + groupHeaderLength + 16 + 5
   overwrite(path, Uint8Array.of((bytes[at] as number) ^ 4), at)
-  stand.tally.notes.push(`${group.recordCount} acknowledged readings damaged on purpose`)
+  bed.tally.notes.push(`${group.recordCount} acknowledged readings damaged on purpose`)
 }
 
 function sequencesIn(bytes: Buffer, offset: number, group: GroupHeader): number[] {
@@ -123,7 +122,7 @@ function sequencesIn(bytes: Buffer, offset: number, group: GroupHeader): number[
 }
 
 /** A group that nobody was answered for: it was under way when the power went. None of it may be stored. */
-function addBrokenTail(stand: Stand, journal: string, torn: boolean): void {
+function addBrokenTail(bed: TestBed, journal: string, torn: boolean): void {
   const { groups, segment, end } = newestSegment(journal)
   const last = groups.at(-1)
   if (last === undefined) throw new Error('the journal has no group')
@@ -131,11 +130,11 @@ function addBrokenTail(stand: Stand, journal: string, torn: boolean): void {
   const before = readFileSync(path)
   const view = new DataView(before.buffer, before.byteOffset, before.byteLength)
   const { deviceNumber, symbol } = readReading(view, last.position - segment + groupHeaderLength)
-  const group = groupOfNobody({ number: deviceNumber, symbol }, end, last, 5 + stand.random.below(200))
-  const cut = torn ? 1 + stand.random.below(group.length - 1) : group.length
+  const group = groupOfNobody({ number: deviceNumber, symbol }, end, last, 5 + bed.random.below(200))
+  const cut = torn ? 1 + bed.random.below(group.length - 1) : group.length
   if (!torn) {
-    const at = stand.random.below(group.length)
-    group[at] = (group[at] as number) ^ (1 << stand.random.below(8))
+    const at = bed.random.below(group.length)
+    group[at] = (group[at] as number) ^ (1 << bed.random.below(8))
   }
   overwrite(path, group.subarray(0, cut), end - segment)
 }

@@ -1,7 +1,7 @@
 /** Rows 1 and 3: the service, or everything, is killed or told to stop, while readings come in. */
 
 import { isRunning, recordedPid, until } from '../../support/processes.ts'
-import { experiment, type Harness, type Stand } from '../stand.ts'
+import { experiment, type Harness, type TestBed } from '../experiment.ts'
 import type { Tally } from '../tally.ts'
 
 /** Kills of one experiment, behind which everything is judged. */
@@ -10,14 +10,14 @@ const killsPerExperiment = 10
 export async function killService(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   for (let done = 0; done < cycles; done += killsPerExperiment) {
     const kills = Math.min(killsPerExperiment, cycles - done)
-    await experiment(harness, { seed: seed + done, tally, importEveryMs: 1500 }, async stand => {
+    await experiment(harness, { seed: seed + done, tally, importEveryMs: 1500 }, async bed => {
       for (let kill = 0; kill < kills; kill++) {
-        await underLoad(stand)
-        if (kill % 3 === 1) await revokeSome(stand)
-        await stand.kill()
-        await stand.service.start()
+        await underLoad(bed)
+        if (kill % 3 === 1) await revokeSome(bed)
+        await bed.kill()
+        await bed.service.start()
       }
-      await stand.untilAcknowledged(100)
+      await bed.untilAcknowledged(100)
     })
   }
 }
@@ -27,19 +27,19 @@ export async function killEverything(harness: Harness, tally: Tally, seed: numbe
   for (let done = 0; done < cycles; done += killsPerExperiment) {
     const kills = Math.min(killsPerExperiment, cycles - done)
     const options = { seed: seed + done, tally, importEveryMs: 1500, ownDatabases: true }
-    await experiment(harness, options, async stand => {
+    await experiment(harness, options, async bed => {
       for (let kill = 0; kill < kills; kill++) {
-        await underLoad(stand)
-        const directory = { path: stand.service.dataDirectory }
+        await underLoad(bed)
+        const directory = { path: bed.service.dataDirectory }
         const pids = (['questdb', 'postgres'] as const).map(server => recordedPid(directory, server))
         const running = pids.filter(pid => pid !== undefined).filter(isRunning)
         for (const pid of running) process.kill(pid, 'SIGKILL')
         tally.crashes += running.length
-        await stand.kill()
+        await bed.kill()
         await until('the databases are gone', () => !running.some(isRunning))
-        await stand.service.start()
+        await bed.service.start()
       }
-      await stand.untilAcknowledged(100)
+      await bed.untilAcknowledged(100)
     })
   }
 }
@@ -48,30 +48,30 @@ export async function stopService(harness: Harness, tally: Tally, seed: number, 
   let longestMs = 0
   for (let done = 0; done < cycles; done += killsPerExperiment) {
     const stops = Math.min(killsPerExperiment, cycles - done)
-    await experiment(harness, { seed: seed + done, tally, importEveryMs: 1000 }, async stand => {
+    await experiment(harness, { seed: seed + done, tally, importEveryMs: 1000 }, async bed => {
       for (let stop = 0; stop < stops; stop++) {
-        await underLoad(stand)
+        await underLoad(bed)
         const startedMs = performance.now()
-        const code = await stand.service.end('SIGTERM')
+        const code = await bed.service.end('SIGTERM')
         const elapsedMs = performance.now() - startedMs
         longestMs = Math.max(longestMs, elapsedMs)
-        if (code !== 0) tally.complaints.push(`a stop ended with ${code}`)
-        await stand.service.start()
+        if (code !== 0) tally.problems.push(`a stop ended with ${code}`)
+        await bed.service.start()
       }
-      await stand.untilAcknowledged(100)
+      await bed.untilAcknowledged(100)
     })
   }
   tally.notes.push(`longest stop ${Math.round(longestMs)} ms`)
 }
 
 /** Some moment in which readings come in. */
-function underLoad({ random, untilAcknowledged }: Stand): Promise<void> {
+function underLoad({ random, untilAcknowledged }: TestBed): Promise<void> {
   return untilAcknowledged(1 + random.below(800))
 }
 
-async function revokeSome(stand: Stand): Promise<void> {
-  const [first, ...others] = stand.devices.slice(1, -1)
+async function revokeSome(bed: TestBed): Promise<void> {
+  const [first, ...others] = bed.devices.slice(1, -1)
   if (first === undefined) return
-  await stand.revoke(stand.random.pick([first, ...others]).name)
-  await stand.untilAcknowledged(80)
+  await bed.revoke(bed.random.pick([first, ...others]).name)
+  await bed.untilAcknowledged(80)
 }

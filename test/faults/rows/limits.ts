@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../../../store/process/free-port.ts'
 import { until } from '../../support/processes.ts'
+import { experiment, type Harness, type TestBed } from '../experiment.ts'
 import { createServiceProcess, type ServiceProcess } from '../service-process.ts'
-import { experiment, type Harness, type Stand } from '../stand.ts'
 import type { Tally } from '../tally.ts'
 import { complainOfSilence } from './questdb.ts'
 
@@ -27,44 +27,44 @@ function setLimit(pid: number, limit: Limit, value: number | 'unlimited'): void 
 /** The journal's own disk: the segment cannot grow. */
 export async function fullJournalDisk(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   for (let cycle = 0; cycle < cycles; cycle++) {
-    await experiment(harness, { seed: seed + cycle, tally, importEveryMs: 700 }, async stand => {
+    await experiment(harness, { seed: seed + cycle, tally, importEveryMs: 700 }, async bed => {
       for (let times = 0; times < 3; times++) {
-        await sleep(700 + stand.random.below(500))
-        const refused = refusals(stand)
-        setLimit(stand.service.pid(), 'fsize', 50_000 + stand.random.below(200_000))
-        await until('readings are refused', () => refusals(stand) > refused)
-        const { code } = await stand.service.ready()
-        if (code !== 503) tally.complaints.push(`with a full disk readiness says ${code}`)
-        setLimit(stand.service.pid(), 'fsize', 'unlimited')
-        await untilTaken(stand)
+        await sleep(700 + bed.random.below(500))
+        const refused = refusals(bed)
+        setLimit(bed.service.pid(), 'fsize', 50_000 + bed.random.below(200_000))
+        await until('readings are refused', () => refusals(bed) > refused)
+        const { code } = await bed.service.ready()
+        if (code !== 503) tally.problems.push(`with a full disk readiness says ${code}`)
+        setLimit(bed.service.pid(), 'fsize', 'unlimited')
+        await untilTaken(bed)
       }
     })
   }
 }
 
-function refusals(stand: Stand): number {
-  return stand.ledger().attempts.filter(({ status }) => status === 503).length
+function refusals(bed: TestBed): number {
+  return bed.ledger().attempts.filter(({ status }) => status === 503).length
 }
 
 /** It heals alone. */
-async function untilTaken(stand: Stand): Promise<void> {
+async function untilTaken(bed: TestBed): Promise<void> {
   const fromMs = Date.now()
   await until('readings are taken again', () =>
-    stand.ledger().attempts.some(({ status, startMs }) => status === 200 && startMs > fromMs),
+    bed.ledger().attempts.some(({ status, startMs }) => status === 200 && startMs > fromMs),
   )
 }
 
 /** The disk of QuestDB: the journal keeps what it does not take, or takes and does not apply. */
 export async function fullQuestdbDisk(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   for (let cycle = 0; cycle < cycles; cycle++) {
-    await experiment(harness, { seed: seed + cycle, tally, importEveryMs: 700 }, async stand => {
+    await experiment(harness, { seed: seed + cycle, tally, importEveryMs: 700 }, async bed => {
       await sleep(700)
       const fromMs = Date.now()
-      const pid = stand.databases.pid('questdb')
+      const pid = bed.databases.pid('questdb')
       setLimit(pid, 'fsize', 200_000)
       await sleep(5000)
       setLimit(pid, 'fsize', 'unlimited')
-      await complainOfSilence(stand, fromMs)
+      await complainOfSilence(bed, fromMs)
       await sleep(500)
     })
   }
@@ -72,22 +72,22 @@ export async function fullQuestdbDisk(harness: Harness, tally: Tally, seed: numb
 
 export async function fullPostgresDisk(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   for (let cycle = 0; cycle < cycles; cycle++) {
-    await experiment(harness, { seed: seed + cycle, tally }, async stand => {
+    await experiment(harness, { seed: seed + cycle, tally }, async bed => {
       await sleep(500)
       const fromMs = Date.now()
-      for (const pid of [stand.databases.pid('postgres'), ...childrenOf(stand.databases.pid('postgres'))])
+      for (const pid of [bed.databases.pid('postgres'), ...childrenOf(bed.databases.pid('postgres'))])
         setLimit(pid, 'fsize', 8192)
-      const { status } = await stand.service.admin('POST', `/devices/${stand.devices[3]?.name}/rotate?now=1`)
+      const { status } = await bed.service.admin('POST', `/devices/${bed.devices[3]?.name}/rotate?now=1`)
       tally.notes.push(`a change with no room for PostgreSQL is answered ${status}`)
       await sleep(2000)
-      for (const pid of [stand.databases.pid('postgres'), ...childrenOf(stand.databases.pid('postgres'))])
+      for (const pid of [bed.databases.pid('postgres'), ...childrenOf(bed.databases.pid('postgres'))])
         setLimit(pid, 'fsize', 'unlimited')
-      const before = stand.revocations()
+      const before = bed.revocations()
       await until('a password can be changed', async () => {
-        await stand.revoke(stand.devices[4]?.name ?? '')
-        return stand.revocations() > before
+        await bed.revoke(bed.devices[4]?.name ?? '')
+        return bed.revocations() > before
       })
-      await complainOfSilence(stand, fromMs)
+      await complainOfSilence(bed, fromMs)
     })
   }
 }
@@ -107,14 +107,14 @@ function childrenOf(pid: number): number[] {
 
 export async function fewFileHandles(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   for (let cycle = 0; cycle < cycles; cycle++) {
-    await experiment(harness, { seed: seed + cycle, tally, environment: { JOURNAL_MAX: '2MiB' } }, async stand => {
+    await experiment(harness, { seed: seed + cycle, tally, environment: { JOURNAL_MAX: '2MiB' } }, async bed => {
       await sleep(700)
-      const pid = stand.service.pid()
+      const pid = bed.service.pid()
       const open = readdirSync(`/proc/${pid}/fd`).length
       setLimit(pid, 'nofile', open)
       await sleep(3000)
       setLimit(pid, 'nofile', 4096)
-      await untilTaken(stand)
+      await untilTaken(bed)
     })
   }
 }
@@ -125,14 +125,14 @@ const nobody = 65_534
 /** The journal's folder belongs to somebody else, or may not be written: a clear sentence and no start. */
 export async function noRights(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   for (let cycle = 0; cycle < cycles; cycle++) {
-    await experiment(harness, { seed: seed + cycle, tally, perSecond: 100 }, async stand => {
-      const service = await serviceOfNobody(harness, stand)
+    await experiment(harness, { seed: seed + cycle, tally, perSecond: 100 }, async bed => {
+      const service = await serviceOfNobody(harness, bed)
       const journal = join(service.dataDirectory, 'journal')
       // As root the first is a folder of somebody else.
       for (const mode of [0o500, 0o000]) {
         chmodSync(journal, mode)
         const refusal = await refusalOf(service)
-        if (refusal !== undefined) tally.complaints.push(refusal)
+        if (refusal !== undefined) tally.problems.push(refusal)
       }
       chmodSync(journal, 0o700)
       if (isRoot) chownSync(journal, nobody, nobody)
@@ -142,7 +142,7 @@ export async function noRights(harness: Harness, tally: Tally, seed: number, cyc
   }
 }
 
-async function serviceOfNobody({ source }: Harness, { folder, hooks, service }: Stand): Promise<ServiceProcess> {
+async function serviceOfNobody({ source }: Harness, { folder, hooks, service }: TestBed): Promise<ServiceProcess> {
   const dataDirectory = join(folder, 'rights')
   mkdirSync(join(dataDirectory, 'journal'), { recursive: true })
   if (isRoot) chownSync(dataDirectory, nobody, nobody)

@@ -5,8 +5,8 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { familyOf, isRunning, parentOf, serverPid, until } from '../../support/processes.ts'
+import type { Harness } from '../experiment.ts'
 import { createHooks } from '../hooks.ts'
-import type { Harness } from '../stand.ts'
 import type { Tally } from '../tally.ts'
 
 /** A stop takes its seconds, and a busy machine makes many of them. */
@@ -56,6 +56,6 @@ async function untilGone(pids: readonly number[], tally: Tally, way: string): Pr
   while (pids.some(isRunning) && performance.now() - startedMs < leftMsMax) await sleep(20)
   const left = pids.filter(isRunning)
   const elapsedMs = Math.round(performance.now() - startedMs)
-  if (left.length > 0) tally.complaints.push(`${left.length} processes were left when ${way} was killed`)
+  if (left.length > 0) tally.problems.push(`${left.length} processes were left when ${way} was killed`)
   tally.notes.push(`${way} killed: the last process ended after ${elapsedMs} ms`)
 }

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { until } from '../../support/processes.ts'
 import { openRaw, type RawConnection } from '../../support/raw-connection.ts'
+import { experiment, type Harness, type TestBed } from '../experiment.ts'
 import { valuesOf } from '../identity.ts'
 import { openLedger } from '../ledger.ts'
 import { fieldsOf, putRequest } from '../requests.ts'
-import { experiment, type Harness, type Stand } from '../stand.ts'
 import type { Tally } from '../tally.ts'
 
 const clientCount = 20
@@ -23,11 +23,11 @@ const sequenceFrom = 600_000_000
 
 export async function pipelinedRequests(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   for (let cycle = 0; cycle < cycles; cycle++) {
-    await experiment(harness, { seed: seed + cycle, tally, perSecond: 100 }, async stand => {
-      const ledger = openLedger(join(stand.folder, 'ledger'))
-      const url = `http://127.0.0.1:${stand.service.port}`
-      await sendBesideOthers(stand, ledger, url)
-      await sendBehindRefusals(stand, ledger, url)
+    await experiment(harness, { seed: seed + cycle, tally, perSecond: 100 }, async bed => {
+      const ledger = openLedger(join(bed.folder, 'ledger'))
+      const url = `http://127.0.0.1:${bed.service.port}`
+      await sendBesideOthers(bed, ledger, url)
+      await sendBehindRefusals(bed, ledger, url)
       ledger.close()
     })
   }
@@ -36,15 +36,15 @@ export async function pipelinedRequests(harness: Harness, tally: Tally, seed: nu
 type Ledger = ReturnType<typeof openLedger>
 
 /** A device that the load knows nothing of, so that what is sent here has an order of its own. */
-async function addDevice({ service, devices }: Stand, suffix: string): Promise<Stand['devices'][number]> {
+async function addDevice({ service, devices }: TestBed, suffix: string): Promise<TestBed['devices'][number]> {
   const { body } = await service.admin('POST', '/devices', { name: `${devices[0]?.name}${suffix}` })
   const { device, password } = body as { device: string; password: string }
   return { name: device, password }
 }
 
-async function sendBesideOthers(stand: Stand, ledger: Ledger, url: string): Promise<void> {
-  const { hooks, tally } = stand
-  const device = await addDevice(stand, 'beside')
+async function sendBesideOthers(bed: TestBed, ledger: Ledger, url: string): Promise<void> {
+  const { hooks, tally } = bed
+  const device = await addDevice(bed, 'beside')
   const paths = ['/api/v1/contentfiles/?format=api', '/api/latest/all/24', '/metrics', '/health/ready']
   const clients = await Promise.all(Array.from({ length: clientCount }, () => openRaw(hooks, url)))
   const served = () => clients.reduce((sum, client) => sum + client.answers(), 0)
@@ -70,16 +70,16 @@ async function sendBesideOthers(stand: Stand, ledger: Ledger, url: string): Prom
   tally.notes.push(`${served()} of ${clientCount * getsOfEach} pipelined requests were answered until then`)
   for (const client of [...clients, { socket }]) client.socket.destroy()
   const acknowledged = received().split('HTTP/1.1 200').length - 1
-  if (acknowledged !== readingsBeside) tally.complaints.push(`${acknowledged} of ${readingsBeside} readings were taken`)
+  if (acknowledged !== readingsBeside) tally.problems.push(`${acknowledged} of ${readingsBeside} readings were taken`)
   // The median: a disk that is slow for a moment holds up an acknowledgement, and others are served meanwhile.
   const median = beside.sort((a, b) => a - b)[Math.floor(readingsBeside / 2)] ?? 0
   tally.notes.push(`${median} answers to ${clientCount} clients that pipeline beside one acknowledgement`)
-  if (median > besideMax) tally.complaints.push(`${median} answers to others beside one acknowledgement`)
+  if (median > besideMax) tally.problems.push(`${median} answers to others beside one acknowledgement`)
 }
 
-async function sendBehindRefusals(stand: Stand, ledger: Ledger, url: string): Promise<void> {
-  const { hooks, tally } = stand
-  const device = await addDevice(stand, 'behind')
+async function sendBehindRefusals(bed: TestBed, ledger: Ledger, url: string): Promise<void> {
+  const { hooks, tally } = bed
+  const device = await addDevice(bed, 'behind')
   for (let index = 0; index < refusals; index++) {
     const first = sequenceFrom + 1_000 + index * (behindEach + 1)
     const sequences = Array.from({ length: behindEach + 1 }, (_, offset) => first + offset)
@@ -92,7 +92,7 @@ async function sendBehindRefusals(stand: Stand, ledger: Ledger, url: string): Pr
     else for (const request of requests) await sleep(5, socket.write(request))
     const received = await closed
     const count = received.split('HTTP/1.1 ').length - 1
-    if (count !== 1 || !received.startsWith('HTTP/1.1 401')) tally.complaints.push(`${count} answers behind a refusal`)
+    if (count !== 1 || !received.startsWith('HTTP/1.1 401')) tally.problems.push(`${count} answers behind a refusal`)
     // What is stored of them in spite of it is found by the judgement.
     for (const sequence of sequences) ledger.result(sequence, 401)
   }

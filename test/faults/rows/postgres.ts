@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { freeze } from '../../support/frozen.ts'
 import { until } from '../../support/processes.ts'
-import { experiment, type Harness, type Stand } from '../stand.ts'
+import { experiment, type Harness, type TestBed } from '../experiment.ts'
 import type { Tally } from '../tally.ts'
 import { complainOfSilence } from './questdb.ts'
 
@@ -12,28 +12,28 @@ const killsPerExperiment = 10
 
 export async function killPostgres(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   for (let done = 0; done < cycles; done += killsPerExperiment) {
-    await experiment(harness, { seed: seed + done, tally }, async stand => {
+    await experiment(harness, { seed: seed + done, tally }, async bed => {
       const fromMs = Date.now()
       for (let kill = 0; kill < Math.min(killsPerExperiment, cycles - done); kill++) {
-        await sleep(300 + stand.random.below(1500))
-        await stand.databases.kill('postgres')
+        await sleep(300 + bed.random.below(1500))
+        await bed.databases.kill('postgres')
         tally.crashes++
-        await untilRevoked(stand)
+        await untilRevoked(bed)
       }
-      await complainOfSilence(stand, fromMs)
+      await complainOfSilence(bed, fromMs)
     })
   }
 }
 
 /** A revocation that returned holds, whatever happens around it. */
-async function untilRevoked(stand: Stand): Promise<void> {
-  const [first, ...others] = stand.devices.slice(1, -1)
+async function untilRevoked(bed: TestBed): Promise<void> {
+  const [first, ...others] = bed.devices.slice(1, -1)
   if (first === undefined) return
-  const device = stand.random.pick([first, ...others]).name
-  const before = stand.revocations()
+  const device = bed.random.pick([first, ...others]).name
+  const before = bed.revocations()
   await until('a password can be changed', async () => {
-    await stand.revoke(device)
-    return stand.revocations() > before
+    await bed.revoke(device)
+    return bed.revocations() > before
   })
 }
 
@@ -41,14 +41,14 @@ const frozenMs = 15_000
 
 export async function freezePostgres(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   for (let cycle = 0; cycle < cycles; cycle++) {
-    await experiment(harness, { seed: seed + cycle, tally }, async stand => {
+    await experiment(harness, { seed: seed + cycle, tally }, async bed => {
       const fromMs = Date.now()
-      const thaw = freeze(stand.databases.pid('postgres'))
-      stand.hooks.teardown(thaw)
+      const thaw = freeze(bed.databases.pid('postgres'))
+      bed.hooks.teardown(thaw)
       await sleep(frozenMs)
       thaw()
-      await untilRevoked(stand)
-      await complainOfSilence(stand, fromMs)
+      await untilRevoked(bed)
+      await complainOfSilence(bed, fromMs)
     })
   }
 }
@@ -56,20 +56,20 @@ export async function freezePostgres(harness: Harness, tally: Tally, seed: numbe
 /** Its backends are terminated, and then all of its connections are somebody else's. */
 export async function exhaustPostgres(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   for (let cycle = 0; cycle < cycles; cycle++) {
-    await experiment(harness, { seed: seed + cycle, tally }, async stand => {
+    await experiment(harness, { seed: seed + cycle, tally }, async bed => {
       const fromMs = Date.now()
-      const clients = await takeAllConnections(stand)
+      const clients = await takeAllConnections(bed)
       await clients[0]?.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()')
-      clients.push(...(await takeAllConnections(stand)))
+      clients.push(...(await takeAllConnections(bed)))
       await sleep(2000)
       await Promise.all(clients.map(client => client.end().catch(() => undefined)))
-      await untilRevoked(stand)
-      await complainOfSilence(stand, fromMs)
+      await untilRevoked(bed)
+      await complainOfSilence(bed, fromMs)
     })
   }
 }
 
-async function takeAllConnections({ databases, hooks }: Stand): Promise<pg.Client[]> {
+async function takeAllConnections({ databases, hooks }: TestBed): Promise<pg.Client[]> {
   const clients: pg.Client[] = []
   hooks.teardown(() => Promise.all(clients.map(client => client.end().catch(() => undefined))))
   for (;;) {

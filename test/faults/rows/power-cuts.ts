@@ -1,7 +1,7 @@
 /** Row 5: power cuts, on a disk in memory that keeps a random part of what was not synced. */
 
+import type { Harness } from '../experiment.ts'
 import { runPowerLoss } from '../power-loss.ts'
-import type { Harness } from '../stand.ts'
 import type { Tally } from '../tally.ts'
 
 /** So many in one turn of the event loop, on which the proxies of other rows depend. */
@@ -23,14 +23,14 @@ export async function cutPower(_harness: Harness, tally: Tally, seed: number, cy
   )
 }
 
-function add({ faults, complaints }: Tally, counts: ReturnType<typeof runPowerLoss>): void {
-  faults.lost += counts.lost
-  faults.duplicated += counts.duplicated
-  faults.phantom += counts.phantom
-  faults.wrong += counts.wrong
-  faults.disordered += counts.disordered
-  if (counts.restamped > 0) complaints.push(`${counts.restamped} stamps were given out twice`)
-  if (counts.astray > 0) complaints.push(`${counts.astray} stamps did not follow the clock`)
-  if (counts.mistrusted > 0) complaints.push(`${counts.mistrusted} files were synced again after a failed sync`)
-  if (counts.failedSeeds.length > 0) complaints.push(`seeds ${counts.failedSeeds.join(', ')} failed`)
+function add({ violations, problems }: Tally, counts: ReturnType<typeof runPowerLoss>): void {
+  violations.lost += counts.lost
+  violations.duplicated += counts.duplicated
+  violations.phantom += counts.phantom
+  violations.wrong += counts.wrong
+  violations.disordered += counts.disordered
+  if (counts.restamped > 0) problems.push(`${counts.restamped} stamps were given out twice`)
+  if (counts.offClock > 0) problems.push(`${counts.offClock} stamps did not follow the clock`)
+  if (counts.resynced > 0) problems.push(`${counts.resynced} files were synced again after a failed sync`)
+  if (counts.failedSeeds.length > 0) problems.push(`seeds ${counts.failedSeeds.join(', ')} failed`)
 }

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { waitFor } from '../../support/wait-for.ts'
-import { experiment, type Harness, type Stand } from '../stand.ts'
+import { experiment, type Harness, type TestBed } from '../experiment.ts'
 import type { Tally } from '../tally.ts'
 
 const killsPerExperiment = 10
@@ -14,15 +14,15 @@ const silenceShareMax = 0.5
 
 export async function killQuestdb(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   for (let done = 0; done < cycles; done += killsPerExperiment) {
-    await experiment(harness, { seed: seed + done, tally, importEveryMs: 2000 }, async stand => {
+    await experiment(harness, { seed: seed + done, tally, importEveryMs: 2000 }, async bed => {
       const fromMs = Date.now()
       for (let kill = 0; kill < Math.min(killsPerExperiment, cycles - done); kill++) {
-        await sleep(300 + stand.random.below(3000))
-        await stand.databases.kill('questdb')
+        await sleep(300 + bed.random.below(3000))
+        await bed.databases.kill('questdb')
         tally.crashes++
         await sleep(2500)
       }
-      await complainOfSilence(stand, fromMs)
+      await complainOfSilence(bed, fromMs)
     })
   }
 }
@@ -32,15 +32,15 @@ const frozenMs = 35_000
 
 export async function freezeQuestdb(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   for (let cycle = 0; cycle < cycles; cycle++) {
-    await experiment(harness, { seed: seed + cycle, tally, perSecond: 200 }, async stand => {
+    await experiment(harness, { seed: seed + cycle, tally, perSecond: 200 }, async bed => {
       await sleep(1000)
       const fromMs = Date.now()
-      const pid = stand.databases.pid('questdb')
+      const pid = bed.databases.pid('questdb')
       process.kill(pid, 'SIGSTOP')
-      stand.hooks.teardown(() => process.kill(pid, 'SIGCONT'))
+      bed.hooks.teardown(() => process.kill(pid, 'SIGCONT'))
       await sleep(frozenMs)
       process.kill(pid, 'SIGCONT')
-      await complainOfSilence(stand, fromMs)
+      await complainOfSilence(bed, fromMs)
     })
   }
 }
@@ -49,8 +49,8 @@ const outageMs = 40_000
 
 export async function outageOfQuestdb(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   for (let cycle = 0; cycle < cycles; cycle++) {
-    await experiment(harness, { seed: seed + cycle, tally, perSecond: 1500, devices: 80 }, async stand => {
-      const { service, proxy } = stand
+    await experiment(harness, { seed: seed + cycle, tally, perSecond: 1500, devices: 80 }, async bed => {
+      const { service, proxy } = bed
       await sleep(1000)
       const fromMs = Date.now()
       const before = await service.status()
@@ -58,31 +58,31 @@ export async function outageOfQuestdb(harness: Harness, tally: Tally, seed: numb
       proxy.cut()
       await sleep(outageMs)
       const { code, status } = await service.ready()
-      if (code !== 200 || status !== 'degraded') tally.complaints.push(`in an outage readiness says ${code} ${status}`)
+      if (code !== 200 || status !== 'degraded') tally.problems.push(`in an outage readiness says ${code} ${status}`)
       const after = await service.status()
       const taken = after.journal.readings - before.journal.readings
       const waiting = after.lag.readings
       // What was taken is what waits: nothing is thrown away, and nothing else fills the journal.
-      if (waiting < taken * 0.9) tally.complaints.push(`of ${taken} readings only ${waiting} wait`)
+      if (waiting < taken * 0.9) tally.problems.push(`of ${taken} readings only ${waiting} wait`)
       proxy.calm()
       const startedMs = performance.now()
-      await untilLow(stand, 2000)
+      await untilLow(bed, 2000)
       const drainedMs = performance.now() - startedMs
       tally.notes.push(`${waiting} readings of a ${outageMs / 1000} s outage drained in ${Math.round(drainedMs)} ms`)
-      await complainOfSilence(stand, fromMs)
+      await complainOfSilence(bed, fromMs)
     })
   }
 }
 
-function untilLow({ service }: Stand, readings: number): Promise<void> {
+function untilLow({ service }: TestBed, readings: number): Promise<void> {
   return waitFor('the backlog is drained', async () => (await service.status()).lag.readings <= readings)
 }
 
 /** Readings were acknowledged all the time. */
-export async function complainOfSilence(stand: Stand, fromMs: number): Promise<void> {
+export async function complainOfSilence(bed: TestBed, fromMs: number): Promise<void> {
   const toMs = Date.now()
   await sleep(100)
-  const ends = stand
+  const ends = bed
     .ledger()
     .attempts.filter(({ status, endMs }) => status === 200 && endMs !== undefined)
     .map(({ endMs }) => endMs ?? 0)
@@ -94,7 +94,7 @@ export async function complainOfSilence(stand: Stand, fromMs: number): Promise<v
     longestMs = Math.max(longestMs, endMs - lastMs)
     lastMs = endMs
   }
-  const told = `longest time without an acknowledgement ${longestMs} of ${toMs - fromMs} ms`
-  stand.tally.notes.push(told)
-  if (longestMs > silenceShareMax * (toMs - fromMs)) stand.tally.complaints.push(told)
+  const silence = `longest time without an acknowledgement ${longestMs} of ${toMs - fromMs} ms`
+  bed.tally.notes.push(silence)
+  if (longestMs > silenceShareMax * (toMs - fromMs)) bed.tally.problems.push(silence)
 }

@@ -3,8 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { until } from '../../support/processes.ts'
 import { type ClockPeriod, periodsIn } from '../clock-periods.ts'
+import { experiment, type Harness, type TestBed } from '../experiment.ts'
 import { injecting } from '../injection/settings.ts'
-import { experiment, type Harness, type Stand } from '../stand.ts'
 import type { Tally } from '../tally.ts'
 
 const residentBytesMax = 600 * 1024 * 1024
@@ -12,12 +12,12 @@ const residentBytesMax = 600 * 1024 * 1024
 export async function slowDisk(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   for (let cycle = 0; cycle < cycles; cycle++) {
     const firstStart = injecting({ FAULT_SYNC_MS: '200..2000' })
-    await experiment(harness, { seed: seed + cycle, tally, perSecond: 1500, firstStart }, async stand => {
+    await experiment(harness, { seed: seed + cycle, tally, perSecond: 1500, firstStart }, async bed => {
       await sleep(9000)
-      const bytes = await metricOf(stand.service.port, 'process_resident_memory_bytes')
-      if (bytes > residentBytesMax) tally.complaints.push(`the service holds ${Math.round(bytes / 1024 / 1024)} MiB`)
-      await stand.kill()
-      await stand.service.start()
+      const bytes = await metricOf(bed.service.port, 'process_resident_memory_bytes')
+      if (bytes > residentBytesMax) tally.problems.push(`the service holds ${Math.round(bytes / 1024 / 1024)} MiB`)
+      await bed.kill()
+      await bed.service.start()
       await sleep(500)
     })
   }
@@ -37,13 +37,13 @@ export async function wrongClock(harness: Harness, tally: Tally, seed: number, c
   for (let cycle = 0; cycle < cycles; cycle++) {
     const clock = createClockLog(injecting({ FAULT_CLOCK: jumps }))
     const options = { seed: seed + cycle, tally, firstStart: clock.environment, judging: { clock: clock.periods } }
-    await experiment(harness, options, async stand => {
+    await experiment(harness, options, async bed => {
       await sleep(7000)
-      await clock.restart(stand, injecting({ FAULT_CLOCK: '0:-3600,2:1' }), -3_600_000)
+      await clock.restart(bed, injecting({ FAULT_CLOCK: '0:-3600,2:1' }), -3_600_000)
       await sleep(3000)
-      await clock.restart(stand, {}, 0)
-      await untilTaken(stand)
-      clock.learn(stand)
+      await clock.restart(bed, {}, 0)
+      await untilTaken(bed)
+      clock.learn(bed)
     })
   }
 }
@@ -55,43 +55,42 @@ export async function clockAhead(harness: Harness, tally: Tally, seed: number, c
   for (let cycle = 0; cycle < cycles; cycle++) {
     const clock = createClockLog(injecting({ FAULT_CLOCK: `10:${aheadSeconds[cycle % 2]},13:0` }))
     const options = { seed: seed + cycle, tally, firstStart: clock.environment, judging: { clock: clock.periods } }
-    await experiment(harness, options, async stand => {
-      const { service } = stand
+    await experiment(harness, options, async bed => {
+      const { service } = bed
       await until('the clock is right again', () => service.output().includes('"msg":"the clock was set back"'))
       await sleep(2000)
-      if ((await metricOf(service.port, 'barograph_clock_steps_total')) !== 2)
-        tally.complaints.push('steps not counted')
+      if ((await metricOf(service.port, 'barograph_clock_steps_total')) !== 2) tally.problems.push('steps not counted')
       // On a slow machine the three seconds may be over before the load begins.
-      const wasUsed = tookWhileAhead(stand)
-      if (wasUsed) await complainUnlessAhead(stand)
+      const wasUsed = tookWhileAhead(bed)
+      if (wasUsed) await complainUnlessAhead(bed)
       else tally.notes.push('nothing was sent while the clock was ahead')
-      await clock.restart(stand, {}, 0)
-      await untilTaken(stand)
-      if (wasUsed) await complainUnlessAhead(stand)
-      clock.learn(stand)
+      await clock.restart(bed, {}, 0)
+      await untilTaken(bed)
+      if (wasUsed) await complainUnlessAhead(bed)
+      clock.learn(bed)
     })
   }
 }
 
-function tookWhileAhead({ service, ledger }: Stand): boolean {
+function tookWhileAhead({ service, ledger }: TestBed): boolean {
   const [, ahead, right] = periodsIn(service.output(), 0, 0)
   const [fromMs, toMs] = [ahead?.fromMs ?? 0, right?.fromMs ?? 0]
   const live = ledger().attempts.filter(({ status, timeMs }) => status === 200 && timeMs === undefined)
   return live.some(({ startMs, endMs = toMs }) => startMs > fromMs && endMs < toMs)
 }
 
-async function complainUnlessAhead({ service, tally }: Stand): Promise<void> {
+async function complainUnlessAhead({ service, tally }: TestBed): Promise<void> {
   const { reasons } = await service.ready()
-  if (!reasons.some(reason => reason.includes('ahead of the clock'))) tally.complaints.push('health does not tell')
+  if (!reasons.some(reason => reason.includes('ahead of the clock'))) tally.problems.push('health does not tell')
   if (!((await metricOf(service.port, 'barograph_stamp_ahead_seconds')) > 1000)) {
-    tally.complaints.push('metrics do not tell')
+    tally.problems.push('metrics do not tell')
   }
 }
 
-async function untilTaken(stand: Stand): Promise<void> {
+async function untilTaken(bed: TestBed): Promise<void> {
   const fromMs = Date.now()
   await until('readings are taken', () =>
-    stand.ledger().attempts.some(({ status, startMs }) => status === 200 && startMs > fromMs),
+    bed.ledger().attempts.some(({ status, startMs }) => status === 200 && startMs > fromMs),
   )
 }
 
@@ -101,7 +100,7 @@ function createClockLog(environment: Record<string, string>) {
   let startedMs = 0
   let offsetMs = 0
 
-  function learn({ service }: Stand): void {
+  function learn({ service }: TestBed): void {
     periods.push(...periodsIn(service.output(), startedMs, offsetMs))
   }
 
@@ -109,12 +108,12 @@ function createClockLog(environment: Record<string, string>) {
     environment,
     periods,
     learn,
-    async restart(stand: Stand, more: Record<string, string>, atStartMs: number): Promise<void> {
-      await stand.kill()
-      learn(stand)
+    async restart(bed: TestBed, more: Record<string, string>, atStartMs: number): Promise<void> {
+      await bed.kill()
+      learn(bed)
       startedMs = Date.now()
       offsetMs = atStartMs
-      await stand.service.start(more)
+      await bed.service.start(more)
     },
   }
 }

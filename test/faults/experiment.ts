@@ -15,12 +15,12 @@ import { type Databases, settingsFor } from './databases.ts'
 import { createHooks, type Hooks } from './hooks.ts'
 import { type Ledger, readLedger } from './ledger.ts'
 import { type LoadProcess, startLoadProcess } from './load-process.ts'
-import { faultCount, faultNames, type JudgeOptions, judge, type StoredRow, type Verdict } from './oracle.ts'
+import { type JudgeOptions, judge, type StoredRow, type Verdict, violationCount, violationNames } from './oracle.ts'
 import { readPublic } from './public-route.ts'
 import { openQuestdbSql, type QuestdbSql, readHours, readStored, untilApplied } from './questdb-sql.ts'
 import { createRandom, type Random } from './seeded-random.ts'
 import { createServiceProcess, type ServiceProcess } from './service-process.ts'
-import { addFaults, addVerdict, type Tally } from './tally.ts'
+import { addVerdict, addViolations, type Tally } from './tally.ts'
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 
 export interface Harness {
@@ -51,7 +51,7 @@ export interface ExperimentOptions {
   firstStart?: Record<string, string>
 }
 
-export interface Stand {
+export interface TestBed {
   hooks: Hooks
   databases: Databases
   service: ServiceProcess
@@ -62,7 +62,7 @@ export interface Stand {
   folder: string
   devices: { name: string; password: string }[]
   /** Acknowledged readings that are damaged on purpose. */
-  excused: Set<number>
+  exempt: Set<number>
   /** Devices whose erase was reported as done, by their symbols. */
   erased: Map<string, string>
   ledger(): Ledger
@@ -85,15 +85,15 @@ const stampToleranceMs = 5
 export async function experiment(
   harness: Harness,
   options: ExperimentOptions,
-  work: (stand: Stand) => Promise<void>,
+  work: (bed: TestBed) => Promise<void>,
 ): Promise<Verdict> {
   const hooks = createHooks()
   try {
-    const stand = await setUp(harness, hooks, options)
-    await work(stand)
-    const { halfAnswers } = await stand.load.stop()
-    if (halfAnswers > 0) stand.tally.complaints.push(`${halfAnswers} answers were cut in the middle`)
-    return await conclude(harness, stand, options)
+    const bed = await setUp(harness, hooks, options)
+    await work(bed)
+    const { halfAnswers } = await bed.load.stop()
+    if (halfAnswers > 0) bed.tally.problems.push(`${halfAnswers} answers were cut in the middle`)
+    return await conclude(harness, bed, options)
   } catch (error) {
     throw new Error(`seed ${options.seed}, in ${folderOf(harness, options)}`, { cause: error })
   } finally {
@@ -104,7 +104,7 @@ export async function experiment(
 const folderOf = ({ folder }: Harness, { seed, tally }: ExperimentOptions): string =>
   join(folder, `row-${tally.row.replace(/\W+/g, '-')}-seed-${seed}`)
 
-async function setUp(harness: Harness, hooks: Hooks, options: ExperimentOptions): Promise<Stand> {
+async function setUp(harness: Harness, hooks: Hooks, options: ExperimentOptions): Promise<TestBed> {
   const { databases } = harness
   const { seed, tally } = options
   const folder = folderOf(harness, options)
@@ -137,7 +137,7 @@ async function setUp(harness: Harness, hooks: Hooks, options: ExperimentOptions)
   })
   const crashedAt: number[] = []
   let revocations = 0
-  const stand: Stand = {
+  const bed: TestBed = {
     ...{
       hooks,
       databases,
@@ -148,7 +148,7 @@ async function setUp(harness: Harness, hooks: Hooks, options: ExperimentOptions)
       tally,
       folder,
       devices,
-      excused: new Set(),
+      exempt: new Set(),
       erased: new Map(),
     },
     ledger: () => readLedger(ledgerPath),
@@ -174,13 +174,13 @@ async function setUp(harness: Harness, hooks: Hooks, options: ExperimentOptions)
     },
     revocations: () => revocations,
   }
-  crashTimes.set(stand, crashedAt)
-  return stand
+  crashTimes.set(bed, crashedAt)
+  return bed
 }
 
-const crashTimes = new WeakMap<Stand, number[]>()
+const crashTimes = new WeakMap<TestBed, number[]>()
 
-async function addDevices(service: ServiceProcess, prefix: string, count: number): Promise<Stand['devices']> {
+async function addDevices(service: ServiceProcess, prefix: string, count: number): Promise<TestBed['devices']> {
   const wanted = Array.from({ length: count }, (_, index) => ({ name: `${prefix}${index}` }))
   const { status, body } = await service.admin('POST', '/devices', wanted)
   if (status !== 201) throw new Error(`no devices were made: ${status} ${JSON.stringify(body)}`)
@@ -188,24 +188,24 @@ async function addDevices(service: ServiceProcess, prefix: string, count: number
 }
 
 /** Waits until all that was taken can be read, reads it twice, and judges. */
-async function conclude(harness: Harness, stand: Stand, options: ExperimentOptions): Promise<Verdict> {
-  const { service, tally } = stand
-  const ledger = stand.ledger()
+async function conclude(harness: Harness, bed: TestBed, options: ExperimentOptions): Promise<Verdict> {
+  const { service, tally } = bed
+  const ledger = bed.ledger()
   await until('the backlog is drained', async () => (await service.status()).lag.readings === 0)
-  const erased = new Set(stand.erased.values())
-  const names = await symbolsOf(service, ledger, stand.erased)
+  const erased = new Set(bed.erased.values())
+  const names = await symbolsOf(service, ledger, bed.erased)
   const visible = await readPublic(service.port, ledger, erased, options.judging?.clock)
-  const stored = await readAll(stand, names, options)
-  const judging: JudgeOptions = { stampToleranceMs, excused: stand.excused, erased, ...options.judging }
+  const stored = await readAll(bed, names, options)
+  const judging: JudgeOptions = { stampToleranceMs, exempt: bed.exempt, erased, ...options.judging }
   const verdict = judge(ledger, stored, judging)
   const later = shownLater(ledger.attempts, judging.clock ?? [])
-  const seen = judge(ledger, visible, { ...judging, excused: stand.excused.union(later) })
+  const seen = judge(ledger, visible, { ...judging, exempt: bed.exempt.union(later) })
   addVerdict(tally, verdict)
-  addFaults(tally, seen)
-  noteRecoveries(stand, ledger)
-  const wrong = faultCount(verdict) + faultCount(seen)
-  if (wrong > 0) tellFaults(harness, stand, options, [verdict, seen])
-  return wrong > 0 && faultCount(verdict) === 0 ? seen : verdict
+  addViolations(tally, seen)
+  noteRecoveries(bed, ledger)
+  const wrong = violationCount(verdict) + violationCount(seen)
+  if (wrong > 0) reportViolations(harness, bed, options, [verdict, seen])
+  return wrong > 0 && violationCount(verdict) === 0 ? seen : verdict
 }
 
 async function symbolsOf(
@@ -222,11 +222,11 @@ async function symbolsOf(
   return names
 }
 
-async function readAll(stand: Stand, names: Map<string, string>, options: ExperimentOptions): Promise<StoredRow[]> {
-  const { service, databases, hooks } = stand
+async function readAll(bed: TestBed, names: Map<string, string>, options: ExperimentOptions): Promise<StoredRow[]> {
+  const { service, databases, hooks } = bed
   if (options.ownDatabases !== true) {
     await untilApplied(databases.sql)
-    return await readBoth(databases.sql, names, stand.erased)
+    return await readBoth(databases.sql, names, bed.erased)
   }
   await service.end('SIGTERM')
   const directory = openDataDirectory(service.dataDirectory)
@@ -236,7 +236,7 @@ async function readAll(stand: Stand, names: Map<string, string>, options: Experi
   await store.questdb.ready
   const sql = openQuestdbSql(store.questdb.address)
   await untilApplied(sql)
-  return await readBoth(sql, names, stand.erased)
+  return await readBoth(sql, names, bed.erased)
 }
 
 /** The readings, and what the hourly view has of erased ones. */
@@ -249,22 +249,23 @@ async function readBoth(
 }
 
 /** From each crash to the first attempt after it that got its 200. */
-function noteRecoveries(stand: Stand, { attempts }: Ledger): void {
-  for (const crashedAt of crashTimes.get(stand) ?? []) {
+function noteRecoveries(bed: TestBed, { attempts }: Ledger): void {
+  for (const crashedAt of crashTimes.get(bed) ?? []) {
     let firstMs = Number.POSITIVE_INFINITY
     for (const { startMs, endMs, status } of attempts) {
       if (status === 200 && startMs > crashedAt && endMs !== undefined && endMs < firstMs) firstMs = endMs
     }
-    if (firstMs < Number.POSITIVE_INFINITY) stand.tally.recoveriesMs.push(firstMs - crashedAt)
+    if (firstMs < Number.POSITIVE_INFINITY) bed.tally.recoveriesMs.push(firstMs - crashedAt)
   }
 }
 
-function tellFaults(harness: Harness, stand: Stand, { seed }: ExperimentOptions, verdicts: Verdict[]): void {
-  harness.say(`row ${stand.tally.row}, seed ${seed}: NOT CLEAN; ledger and data are kept in ${stand.folder}`)
-  for (const [index, { faults }] of verdicts.entries()) {
-    for (const name of faultNames) {
+function reportViolations(harness: Harness, bed: TestBed, { seed }: ExperimentOptions, verdicts: Verdict[]): void {
+  harness.say(`row ${bed.tally.row}, seed ${seed}: NOT CLEAN; ledger and data are kept in ${bed.folder}`)
+  for (const [index, { violations }] of verdicts.entries()) {
+    for (const name of violationNames) {
       const route = index === 0 ? 'by SQL' : 'by the API'
-      for (const text of faults[name].slice(0, 3)) harness.say(`  ${name} (${route}, ${faults[name].length}): ${text}`)
+      for (const text of violations[name].slice(0, 3))
+        harness.say(`  ${name} (${route}, ${violations[name].length}): ${text}`)
     }
   }
 }

@@ -1,10 +1,10 @@
-/** Row 8: QuestDB answers late, slowly, in pieces, with faults of its own, or not at all. */
+/** Row 8: QuestDB answers late, slowly, in pieces, with internal errors, or not at all. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readingsTable } from '../../../store/tables.ts'
 import { until } from '../../support/processes.ts'
 import { startAnsweringProxy } from '../answering-proxy.ts'
-import { experiment, type Harness, type Stand } from '../stand.ts'
+import { experiment, type Harness, type TestBed } from '../experiment.ts'
 import type { Tally } from '../tally.ts'
 import type { Trouble } from '../tcp-proxy.ts'
 import { complainOfSilence } from './questdb.ts'
@@ -19,34 +19,34 @@ const troubles: Record<string, Partial<Trouble>> = {
 }
 const troubleMs = 6000
 
-export async function troubleTheNetwork(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
+export async function disturbNetwork(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   for (let cycle = 0; cycle < cycles; cycle++) {
-    await experiment(harness, { seed: seed + cycle, tally, importEveryMs: 3000 }, async stand => {
+    await experiment(harness, { seed: seed + cycle, tally, importEveryMs: 3000 }, async bed => {
       const fromMs = Date.now()
       for (const trouble of Object.values(troubles)) {
-        Object.assign(stand.proxy.trouble, trouble)
-        stand.proxy.cut()
+        Object.assign(bed.proxy.trouble, trouble)
+        bed.proxy.cut()
         await sleep(troubleMs)
-        stand.proxy.calm()
+        bed.proxy.calm()
         await sleep(500)
       }
-      await complainOfSilence(stand, fromMs)
+      await complainOfSilence(bed, fromMs)
     })
   }
 }
 
-/** A server that has an internal fault now and then, whatever it is sent. */
-export async function internalFaults(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
+/** A server that answers 500 now and then, whatever it is sent. */
+export async function internalErrors(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   for (let cycle = 0; cycle < cycles; cycle++) {
-    await experiment(harness, { seed: seed + cycle, tally, importEveryMs: 1500 }, async stand => {
-      const proxy = await startAnsweringProxy(stand.hooks, stand.proxy.targetPort)
-      proxy.decide = () => (stand.random.chance(0.3) ? { status: 500, message: 'internal error' } : undefined)
-      stand.proxy.targetPort = proxy.port
-      stand.proxy.cut()
+    await experiment(harness, { seed: seed + cycle, tally, importEveryMs: 1500 }, async bed => {
+      const proxy = await startAnsweringProxy(bed.hooks, bed.proxy.targetPort)
+      proxy.decide = () => (bed.random.chance(0.3) ? { status: 500, message: 'internal error' } : undefined)
+      bed.proxy.targetPort = proxy.port
+      bed.proxy.cut()
       await sleep(6000)
       proxy.decide = () => undefined
-      if (proxy.refused === 0) tally.complaints.push('no fault was injected')
-      await replayLetters(stand)
+      if (proxy.refused === 0) tally.problems.push('no error was injected')
+      await replayLetters(bed)
     })
   }
 }
@@ -55,34 +55,34 @@ export async function internalFaults(harness: Harness, tally: Tally, seed: numbe
 export async function slowLink(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   for (let cycle = 0; cycle < cycles; cycle++) {
     const load = { perSecond: 1500, importEveryMs: 2000, importReadings: 2000 }
-    await experiment(harness, { seed: seed + cycle, tally, ...load }, async stand => {
-      const { proxy } = stand
+    await experiment(harness, { seed: seed + cycle, tally, ...load }, async bed => {
+      const { proxy } = bed
       proxy.trouble.refuses = true
       proxy.cut()
       await sleep(8000)
-      await stand.load.stop()
-      const limits = await startAnsweringProxy(stand.hooks, proxy.targetPort)
+      await bed.load.stop()
+      const limits = await startAnsweringProxy(bed.hooks, proxy.targetPort)
       limits.decide = body => (body.length > 100_000 ? { status: 413, message: 'too large' } : undefined)
       const { targetPort } = proxy
       proxy.targetPort = limits.port
       proxy.calm()
-      await untilForwarded(stand, 3000)
-      if (limits.refused === 0) tally.complaints.push('no request was long')
+      await untilForwarded(bed, 3000)
+      if (limits.refused === 0) tally.problems.push('no request was long')
       proxy.targetPort = targetPort
       for (const bytesPerSecond of [150_000, 50_000]) {
         Object.assign(proxy.trouble, { bytesPerSecond })
         proxy.cut()
-        await untilForwarded(stand, 3000)
+        await untilForwarded(bed, 3000)
       }
       proxy.calm()
-      await until('the backlog is drained', async () => (await stand.service.status()).lag.readings === 0)
+      await until('the backlog is drained', async () => (await bed.service.status()).lag.readings === 0)
       tally.notes.push(`${limits.refused} requests were answered 413`)
     })
   }
 }
 
 /** Until so many more readings were taken, or none waits. */
-async function untilForwarded({ service }: Stand, readings: number): Promise<void> {
+async function untilForwarded({ service }: TestBed, readings: number): Promise<void> {
   const before = (await service.status()).lag.readings
   await until('some of the backlog is taken', async () => {
     const { lag } = await service.status()
@@ -93,38 +93,38 @@ async function untilForwarded({ service }: Stand, readings: number): Promise<voi
 /** One device whose rows are refused: they are put aside, the others go on, and sent again they are all there. */
 export async function poisonRow(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   for (let cycle = 0; cycle < cycles; cycle++) {
-    await experiment(harness, { seed: seed + cycle, tally, perSecond: 100 }, async stand => {
-      const proxy = await startAnsweringProxy(stand.hooks, stand.proxy.targetPort)
-      const poison = stand.devices[2]?.name ?? ''
+    await experiment(harness, { seed: seed + cycle, tally, perSecond: 100 }, async bed => {
+      const proxy = await startAnsweringProxy(bed.hooks, bed.proxy.targetPort)
+      const poison = bed.devices[2]?.name ?? ''
       const key = Buffer.from(`device=${poison}-`)
       proxy.decide = body => (body.includes(key) ? { status: 400, message: 'error in line 1' } : undefined)
-      stand.proxy.targetPort = proxy.port
-      stand.proxy.cut()
-      await until('a reading is put aside', async () => (await stand.service.status()).dead_letters > 0)
+      bed.proxy.targetPort = proxy.port
+      bed.proxy.cut()
+      await until('a reading is put aside', async () => (await bed.service.status()).dead_letters > 0)
       await sleep(1500)
-      await stand.load.stop()
-      await until('all others are there', async () => (await stand.service.status()).lag.readings === 0)
+      await bed.load.stop()
+      await until('all others are there', async () => (await bed.service.status()).lag.readings === 0)
       proxy.decide = () => undefined
-      await replayLetters(stand)
+      await replayLetters(bed)
     })
   }
 }
 
-async function replayLetters({ service, tally }: Stand): Promise<void> {
+async function replayLetters({ service, tally }: TestBed): Promise<void> {
   await until('nothing waits', async () => (await service.status()).lag.readings < 500)
   const { dead_letters: letters } = await service.status()
   if (letters === 0) return
   tally.notes.push(`${letters} dead letters sent again`)
   const { status, body } = await service.admin('POST', '/dead-letters/replay', {})
-  if (status !== 200) tally.complaints.push(`dead letters: ${status} ${JSON.stringify(body)}`)
+  if (status !== 200) tally.problems.push(`dead letters: ${status} ${JSON.stringify(body)}`)
 }
 
 /** A suspended table takes rows and shows none; the journal keeps them until they are applied. */
 export async function suspendTable(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   for (let cycle = 0; cycle < cycles; cycle++) {
-    await experiment(harness, { seed: seed + cycle, tally, environment: { JOURNAL_MAX: '4MiB' } }, async stand => {
+    await experiment(harness, { seed: seed + cycle, tally, environment: { JOURNAL_MAX: '4MiB' } }, async bed => {
       await sleep(1000)
-      await suspendAndLose(stand)
+      await suspendAndLose(bed)
       await sleep(500)
     })
   }
@@ -134,17 +134,17 @@ export async function suspendTable(harness: Harness, tally: Tally, seed: number,
  * What QuestDB had sequenced and not applied is lost there while the service is down, as by a power cut without sync.
  * A journal that was trimmed at the 204 would not have it any more.
  */
-async function suspendAndLose(stand: Stand): Promise<void> {
-  const { databases, service } = stand
+async function suspendAndLose(bed: TestBed): Promise<void> {
+  const { databases, service } = bed
   const { sql } = databases
-  await until('the suspension is told', async () => {
+  await until('the suspension is logged', async () => {
     // Rows that are just being applied go on as if nothing had been said, and so do those behind them.
     await sql(`ALTER TABLE ${readingsTable} SUSPEND WAL`)
     await sleep(500)
     return (await service.status()).questdb.suspended
   })
   await sleep(2000)
-  await stand.kill()
+  await bed.kill()
   const [row] = await sql(`SELECT sequencerTxn FROM wal_tables() WHERE name = '${readingsTable}'`)
   await sql(`ALTER TABLE ${readingsTable} RESUME WAL FROM TXN ${Number(row?.[0]) + 1}`)
   await service.start()
