@@ -37,10 +37,9 @@ export function sensorLimits(samples: Samples, limits: QualityLimits, isGapBefor
   return {
     ...limits,
     quantum,
-    spike:
-      spike === null || isOwn.spike ? spike : largerIfUsual(Math.max(spike, least), spikeSizes(values, isGapBefore)),
+    spike: spike === null || isOwn.spike ? spike : usualSpike(values, Math.max(spike, least), isGapBefore),
     rate: isOwn.rate ? rate : atLeast,
-    usualChange: isOwn.rate ? 0 : largerIfUsual(atLeast[0]?.[1] ?? 0, changeSizes(values, isGapBefore)),
+    usualChange: isOwn.rate ? 0 : usualChange(values, atLeast[0]?.[1] ?? 0, isGapBefore),
     flatMs: flatMsOf(samples, limits, isGapBefore),
   }
 }
@@ -53,18 +52,28 @@ function sensorQuantum(values: Float64Array, { quantum, spike }: QualityLimits):
   return found <= (spike ?? Number.POSITIVE_INFINITY) ? Number(found.toPrecision(6)) : 0
 }
 
-/** What is usual is looked at only where something exceeds the limit. */
-function largerIfUsual(limit: number, sizes: Float64Array): number {
-  const isExceeded = sizes.some(size => size > limit + rounding)
-  return isExceeded ? Math.max(limit, usualSize(sizes)) : limit
+/** What is usual is looked at only where something exceeds the limit, which needs no room for the sizes. */
+function usualSpike(values: Float64Array, limit: number, isGapBefore: Uint8Array): number {
+  let largest = 0
+  for (let index = 1; index < values.length - 1; index++) {
+    if (isGapBefore[index] === 0 && isGapBefore[index + 1] === 0) largest = Math.max(largest, spikeSize(values, index))
+  }
+  return largest <= limit + rounding ? limit : Math.max(limit, usualSize(spikeSizes(values, isGapBefore)))
+}
+
+function usualChange(values: Float64Array, limit: number, isGapBefore: Uint8Array): number {
+  let largest = 0
+  for (let index = 1; index < values.length; index++) {
+    if (isGapBefore[index] === 0) largest = Math.max(largest, changeSize(values, index))
+  }
+  return largest <= limit + rounding ? limit : Math.max(limit, usualSize(changeSizes(values, isGapBefore)))
 }
 
 function changeSizes(values: Float64Array, isGapBefore: Uint8Array): Float64Array {
   const sizes = new Float64Array(values.length)
   let count = 0
   for (let index = 1; index < values.length; index++) {
-    if (isGapBefore[index] === 1) continue
-    sizes[count++] = Math.abs((values[index] as number) - (values[index - 1] as number))
+    if (isGapBefore[index] === 0) sizes[count++] = changeSize(values, index)
   }
   return sizes.subarray(0, count)
 }
@@ -73,10 +82,13 @@ function spikeSizes(values: Float64Array, isGapBefore: Uint8Array): Float64Array
   const sizes = new Float64Array(values.length)
   let count = 0
   for (let index = 1; index < values.length - 1; index++) {
-    if (isGapBefore[index] === 1 || isGapBefore[index + 1] === 1) continue
-    sizes[count++] = spikeSize(values, index)
+    if (isGapBefore[index] === 0 && isGapBefore[index + 1] === 0) sizes[count++] = spikeSize(values, index)
   }
   return sizes.subarray(0, count)
+}
+
+function changeSize(values: Float64Array, index: number): number {
+  return Math.abs((values[index] as number) - (values[index - 1] as number))
 }
 
 /** |xᵢ − (xᵢ₋₁ + xᵢ₊₁)/2|, of the signed mean: one without its sign is wrong below 0 °C. */

@@ -64,6 +64,8 @@ function intervalStates(timesMs: Float64Array, intervals: Float64Array): number[
     if (same === undefined) states.push({ intervalMs, blocks: 1 })
     else same.blocks++
   }
+  // Nearly every device has one interval, which needs no more exact one here.
+  if (states.length < 2) return states.map(({ intervalMs }) => intervalMs)
   return states
     .sort((a, b) => b.blocks - a.blocks)
     .slice(0, statesMax)
