@@ -7,7 +7,7 @@
  * exponential tail, as where a change is as likely at any time: each tenth of the probability adds the same length. So a
  * broken sensor's run, which is one of many, does not set the limit that it is to be found by, as it would be the
  * quantile itself. Twice that is suspect, as the tails of real stations are heavier: among 8,760 hours of three
- * metrics at two stations, the longest run of each is 1.1 to 1.9 times the extrapolated quantile.
+ * metrics at two stations, the longest run of each is 1.1 to 2.3 times the extrapolated quantile.
  */
 
 import { quantilesInPlace } from '../summary/quantile.ts'
