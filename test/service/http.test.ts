@@ -40,9 +40,9 @@ tap.test('pipelined requests of others hold up nobody', async t => {
     beside.push(served() - before)
   }
   t.equal(device.received().split('{"status":"success"}').length - 1, 5)
-  // The median: a disk that is slow for a moment holds up an acknowledgement, and others are served meanwhile.
+  // Others are served while a disk syncs, and a busy machine notices an answer late; without turns it would be thousands.
   const median = beside.sort((a, b) => a - b)[2] ?? 0
-  t.ok(median <= clients.length * 10, `${median} answers beside an acknowledgement`)
+  t.ok(median < count, `${median} answers beside an acknowledgement, fewer than one client has sent`)
   for (const { socket } of clients) socket.destroy()
 })
 
