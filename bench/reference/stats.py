@@ -25,6 +25,8 @@ from statsmodels.tsa.seasonal import STL
 from statsmodels.tsa.stattools import acf
 
 METRICS = ["temperature", "humidity", "pressure", "battery_voltage", "battery_percentage"]
+# What the sensors of the bench show.
+QUANTA = {"temperature": 0.01, "humidity": 0.1, "pressure": 0.01, "battery_voltage": 0.001, "battery_percentage": 1}
 NORMAL_975 = 1.959963984540054
 SECOND = 1e6
 DAY = 86_400 * SECOND
@@ -154,7 +156,7 @@ def slow_autocorrelation(x, step):
 
 
 def cross_correlations(cells, step):
-    """Every pair's largest r within a day, from one transform of each series and one of each mask."""
+    """Every pair's lag with the largest r within a day, from one transform of each series and one of each mask."""
     n = len(cells)
     lags = 86_400 // step
     size = fft.next_fast_len(n + lags, real=True)
@@ -171,8 +173,12 @@ def cross_correlations(cells, step):
         sums = np.take(fft.irfft(np.conj(x) * y, size), k, mode="wrap")
         pairs = np.rint(np.take(fft.irfft(np.conj(x_mask) * y_mask, size), k, mode="wrap"))
         r = np.where(pairs < PAIRS_MIN, 0, sums / np.maximum(pairs, 1) * (n - np.abs(k)) / n)
-        best = np.argmax(np.abs(r))
-        result[a, b] = {"lag_seconds": int(k[best]) * step, "lag_r": r[best]}
+        lag = int(k[np.argmax(np.abs(r))])
+        later = cells[b].shift(-lag).to_numpy()
+        seen = ~np.isnan(cells[a].to_numpy()) & ~np.isnan(later)
+        own = np.corrcoef(cells[a].to_numpy()[seen], later[seen])[0, 1]
+        share = min(1, seen.sum() / pairs[k == 0][0])
+        result[a, b] = {"lag_seconds": lag * step, "lag_r": own, "share": share, "lags": int((pairs >= PAIRS_MIN).sum())}
     return result
 
 
@@ -184,6 +190,13 @@ def memory(x):
 
 def p_value(r, n_eff):
     return 2 * stats.t.sf(abs(r) * np.sqrt((n_eff - 2) / (1 - r * r)), n_eff - 2)
+
+
+def significant_lag(lag_seconds, lag_r, share, lags, n_eff):
+    """By Bonferroni's bound over all lags, with the effective count."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        is_significant = p_value(lag_r, n_eff * share) * lags <= 0.05
+    return {"lag_seconds": lag_seconds, "lag_r": lag_r} if is_significant else {"lag_seconds": None, "lag_r": None}
 
 
 def rounded(frame):
@@ -210,7 +223,7 @@ def correlations(hourly, lags, zone):
                 "spearman": spearman.loc[a, b],
                 "spearman_p_value": p_value(spearman.loc[a, b], n_eff),
                 "r_deseasonalised": rest[a].corr(rest[b]),
-                **lags[a, b],
+                **significant_lag(**lags[a, b], n_eff=n_eff),
             }
         )
     for pair, is_significant in zip(pairs, multipletests([pair["p_value"] for pair in pairs], 0.05, "holm")[0]):
@@ -268,11 +281,14 @@ def strongest_cycle(x):
     }
 
 
-def strengths(hourly, zone):
+def strengths(hourly, zone, quantum):
     profile = hourly.groupby(hourly.index.tz_convert(zone).hour).transform("mean")
     filled = (hourly - profile).interpolate(limit_direction="both") + profile
     fitted = STL(filled.to_numpy(), period=24, seasonal=11, trend=43, low_pass=25, robust=True).fit()
     seen = hourly.notna().to_numpy()
+    # statsmodels has no least robust scale, which the service has in half of the sensor's step.
+    if np.median(np.abs(fitted.resid)) < quantum / 2:
+        return {}
     share = lambda part: max(0, 1 - np.var(fitted.resid[seen]) / np.var((fitted.resid + part)[seen]))
     return {"daily": share(fitted.seasonal), "trend": share(fitted.trend)}
 
@@ -318,7 +334,7 @@ def seasonality(clock, cells, step, hour_profiles, zone):
     clock.measure("periodogram", lambda: [periodogram(lines[name][1]) for name in names])
     cycles = clock.measure("lomb_scargle", lambda: {name: strongest_cycle(lines[name][1]) for name in names})
     hours = cleaned.resample("1h", origin="epoch").mean()
-    strength = clock.measure("stl", lambda: {name: strengths(hours[name], zone) for name in names})
+    strength = clock.measure("stl", lambda: {name: strengths(hours[name], zone, QUANTA[name]) for name in names})
     return {
         name: {
             "slope_per_day": lines[name][0] * 86_400 / step,

@@ -26,6 +26,16 @@ const Strength = z.strictObject({
   reason,
 })
 
+const Trend = z.strictObject({
+  direction: z.enum(['rising', 'falling', 'none']).nullable(),
+  reason,
+  n_eff: z.number().positive().nullable(),
+  theil_sen_per_day: z.number().nullable(),
+  mann_kendall: z
+    .strictObject({ tau: z.number().min(-1).max(1), z: z.number().nullable(), p_value: Share.nullable() })
+    .nullable(),
+})
+
 const Periodogram = z.strictObject({
   period_hours: z.array(z.number()),
   power_db: z.array(z.number()).readonly(),
@@ -44,6 +54,8 @@ const ProfileHour = z.strictObject({
 export const Seasonality = z.strictObject({
   ...verdict,
   slope_per_day: z.number().nullable(),
+  slope_ci95: z.tuple([z.number(), z.number()]).nullable(),
+  trend: Trend.nullable(),
   peaks: z.array(Peak),
   strength: Strength,
   label: z.enum(['none', 'weak', 'moderate', 'strong']).nullable(),

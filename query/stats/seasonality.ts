@@ -111,9 +111,11 @@ function cyclesOf(window: StatsWindow, metric: Metric, middles: Float64Array) {
 function trendPart(input: TrendInput) {
   const { halfWidthPerDay, nEffective, theilSenPerDay, mannKendall, direction, reason } = trendOf(input)
   const { slopePerDay } = input
+  const interval: [number, number] | null =
+    halfWidthPerDay === null ? null : [slopePerDay - halfWidthPerDay, slopePerDay + halfWidthPerDay]
   return {
     slope_per_day: slopePerDay,
-    slope_ci95: halfWidthPerDay === null ? null : [slopePerDay - halfWidthPerDay, slopePerDay + halfWidthPerDay],
+    slope_ci95: interval,
     trend: {
       direction,
       reason,
