@@ -23,14 +23,14 @@ export async function checkListenAddress(address: Address): Promise<void> {
   try {
     await once(server.listen({ host: address.HOST, port: address.PORT }), 'listening')
   } catch (error) {
-    throw listenFault(address, error)
+    throw listenError(address, error)
   } finally {
     server.close()
   }
 }
 
 /** The sentence for a failure to listen; anything else as it is. */
-export function listenFault(address: Address, error: unknown): unknown {
+export function listenError(address: Address, error: unknown): unknown {
   const { code = '', syscall } = error as NodeJS.ErrnoException
   const remedy = syscall === undefined ? undefined : remedies[code]
   return remedy === undefined ? error : new StartError(remedy(address))

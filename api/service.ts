@@ -21,7 +21,7 @@ import { createMetrics } from './http/metrics.ts'
 import { createNetworks } from './http/networks.ts'
 import type { RouteFamily } from './http/route-family.ts'
 import { createServer } from './http/server.ts'
-import { checkListenAddress, listenFault } from './listen-address.ts'
+import { checkListenAddress, listenError } from './listen-address.ts'
 import { loggerFamily } from './logger/logger.ts'
 import { createReadingMeter, type ReadingMeter } from './logger/reading-meter.ts'
 import { openServiceAccounts, type ServiceAccounts } from './open-accounts.ts'
@@ -161,7 +161,7 @@ async function listen(
   try {
     return await app.listen({ host: config.HOST, port: config.PORT })
   } catch (error) {
-    throw listenFault(config, error)
+    throw listenError(config, error)
   }
 }
 
@@ -214,7 +214,7 @@ function createFamilies(config: Config, log: Log, parts: Parts, options: FamilyO
   }
   const adminOptions = {
     ...{ isAdmin, devices, ingest, store, log, ranges, aheadMsMax },
-    ...{ dataDirectory: config.DATA_DIR, ownPostgres: config.DATABASE_URL === undefined },
+    ...{ dataDirectory: config.DATA_DIR, isPostgresManaged: config.DATABASE_URL === undefined },
   }
   return [
     loggerFamily({ log, ingest: logOptions, reads: { query, devices } }),

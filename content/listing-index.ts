@@ -127,7 +127,7 @@ export class ListingIndex {
     }
   }
 
-  /** The same question for one file, whether it is listed or not. */
+  /** The same for one file, listed or not. */
   lets(filters: Filters, { runId, setId, moduleId }: FileFacts): boolean {
     if (isEmpty(filters)) return true
     const run = this.places.runs.get(runId) ?? -1

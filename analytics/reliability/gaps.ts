@@ -8,7 +8,7 @@ export interface Gap {
   readonly start_ms: number
   /** The first reading after it. */
   readonly end_ms: number | null
-  /** From reading to reading, or to the moment of the question. */
+  /** From reading to reading, or to the time of the query. */
   readonly duration_seconds: number
   /** Readings that did not come; a half rounds up. Null for an irregular device, of which none is due. */
   readonly missed: number | null

@@ -1,6 +1,6 @@
 /**
  * How far a time zone's clock is ahead of UTC. The platform is asked twice per UTC day, and once per halving where the
- * two answers differ, instead of once per point: such a question costs over a microsecond, a lookup here some nanoseconds.
+ * two answers differ, instead of once per point: such a call costs over a microsecond, a lookup here some nanoseconds.
  */
 
 const dayMs = 86_400_000

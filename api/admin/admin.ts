@@ -31,14 +31,14 @@ export interface AdminOptions {
   log: Log
   dataDirectory: string
   /** Whether PostgreSQL was started here. */
-  ownPostgres: boolean
+  isPostgresManaged: boolean
   /** What an imported reading may hold, as for single readings. */
   ranges: Ranges
   aheadMsMax: number
 }
 
 export function adminFamily(options: AdminOptions): RouteFamily {
-  const { isAdmin, devices, ingest, store, log, dataDirectory, ownPostgres, ranges, aheadMsMax } = options
+  const { isAdmin, devices, ingest, store, log, dataDirectory, isPostgresManaged, ranges, aheadMsMax } = options
   const audit = createLateAudit(store.postgres, log)
   const eraseJobs = createEraseJobs({ devices, ingest, store, log })
 
@@ -48,7 +48,7 @@ export function adminFamily(options: AdminOptions): RouteFamily {
     registerDevices(scope, devices)
     registerErase(scope, eraseJobs)
     registerDeadLetters(scope, { deadLetters: ingest.deadLetters, audit })
-    registerStatus(scope, { devices, ingest, store, dataDirectory, ownPostgres })
+    registerStatus(scope, { devices, ingest, store, dataDirectory, isPostgresManaged })
   }
 
   function registerAll(scope: FastifyInstance): void {

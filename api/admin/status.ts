@@ -53,14 +53,20 @@ export interface StatusOptions {
   ingest: Pick<Ingest, 'status'>
   store: Store
   dataDirectory: string
-  ownPostgres: boolean
+  isPostgresManaged: boolean
 }
 
 export function registerStatus(scope: FastifyInstance, options: StatusOptions): void {
   addPath(scope, '/status', { GET: async (_request, reply) => reply.send(await readStatus(options)) })
 }
 
-async function readStatus({ devices, ingest, store, dataDirectory, ownPostgres }: StatusOptions): Promise<Status> {
+async function readStatus({
+  devices,
+  ingest,
+  store,
+  dataDirectory,
+  isPostgresManaged,
+}: StatusOptions): Promise<Status> {
   const { journal, forwarder, lag } = ingest.status()
   const versions = store.versions()
   const [postgresFault, disk] = await Promise.all([askPostgres(store.postgres), readDisk(dataDirectory)])
@@ -75,7 +81,7 @@ async function readStatus({ devices, ingest, store, dataDirectory, ownPostgres }
       ...{ commit_mode: questdb.commitMode() ?? null, suspended: forwarder.suspended, fault: forwarder.issue ?? null },
     },
     postgres: {
-      ...{ kind: ownPostgres ? 'own' : 'given', state: postgresFault === undefined ? 'up' : 'away' },
+      ...{ kind: isPostgresManaged ? 'own' : 'given', state: postgresFault === undefined ? 'up' : 'away' },
       ...{ reason: postgresFault ?? null, version: versions.postgres },
     },
     journal: {

@@ -15,7 +15,7 @@ import {
   StatsParameters,
 } from './analysis-parameters.ts'
 import type { LoggerErrorCode } from './errors.ts'
-import { addRead, give, leavingOf, refuse, type Sent } from './read-answers.ts'
+import { addRead, leavingOf, refuse, type Sent, sendAnswer } from './read-answers.ts'
 
 export interface AnalysesOptions {
   query: Pick<Query, 'compare' | 'detail' | 'stats' | 'daily' | 'past' | 'coded'>
@@ -23,7 +23,7 @@ export interface AnalysesOptions {
 }
 
 type AnyRequest = FastifyRequest<{ Params: { device: string } }>
-type Given = Answer | Promise<Answer>
+type AnswerOrPromise = Answer | Promise<Answer>
 
 export function registerAnalyses(app: FastifyInstance, { query, devices }: AnalysesOptions): void {
   function compare(request: FastifyRequest, reply: FastifyReply): Sent {
@@ -32,14 +32,14 @@ export function registerAnalyses(app: FastifyInstance, { query, devices }: Analy
     const { a: nameOfA, b: nameOfB, preset, t: withTimes } = parameters.data
     const [a, b] = [devices.get(nameOfA), devices.get(nameOfB)]
     if (a === undefined || b === undefined) return refuse(reply, 'DEVICE_UNKNOWN')
-    return give(request, reply, query.compare(a, b, { preset, withTimes }, leavingOf(reply)), query.coded)
+    return sendAnswer(request, reply, query.compare(a, b, { preset, withTimes }, leavingOf(reply)), query.coded)
   }
 
   /** The path of an analysis of one device, which `ask` asks for with what the query string says. */
   function addAnalysis<Parameters>(
     name: string,
     shape: z.ZodType<Parameters>,
-    ask: (device: AnalysedDevice, parameters: Parameters, client: AbortSignal) => Given,
+    ask: (device: AnalysedDevice, parameters: Parameters, client: AbortSignal) => AnswerOrPromise,
     tooLarge?: LoggerErrorCode,
   ): void {
     addRead(app, `/${name}/:device`, (request: AnyRequest, reply) => {
@@ -47,7 +47,7 @@ export function registerAnalyses(app: FastifyInstance, { query, devices }: Analy
       if (device === undefined) return refuse(reply, 'DEVICE_UNKNOWN')
       const parameters = shape.safeParse(request.query)
       if (!parameters.success) return refuseParameters(reply, parameters.error)
-      return give(request, reply, ask(device, parameters.data, leavingOf(reply)), query.coded, tooLarge)
+      return sendAnswer(request, reply, ask(device, parameters.data, leavingOf(reply)), query.coded, tooLarge)
     })
   }
 

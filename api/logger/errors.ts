@@ -31,7 +31,7 @@ export const loggerErrors = {
   TOO_MANY_DEVICES: { status: 413, text: `${tooLarge}: name up to ${devicesMax} devices with ?devices=a,b` },
   DATABASE_AWAY: { status: 503, text: 'database unavailable', retryAfterSeconds: 5 },
   TIMED_OUT: { status: 503, text: 'database unavailable', retryAfterSeconds: 10 },
-  QUEUE_FULL: { status: 503, text: 'too many questions at once', retryAfterSeconds: 2 },
+  QUEUE_FULL: { status: 503, text: 'too many queries at once', retryAfterSeconds: 2 },
   CANCELLED: { status: 503, text: 'cancelled', retryAfterSeconds: 1 },
   CLOSING: { status: 503, text: 'shutting down', retryAfterSeconds: 5 },
 } as const satisfies ErrorTable

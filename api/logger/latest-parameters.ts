@@ -19,10 +19,10 @@ export type ReadDevices<T> =
  * is taken for that device. Those that do not log are known but have no place in the answer.
  */
 export function readDevices<T extends { name: string; log_switch: boolean }>(
-  given: string | string[],
+  value: string | string[],
   get: (name: string) => T | undefined,
 ): ReadDevices<T> {
-  const values = typeof given === 'string' ? [given] : given
+  const values = typeof value === 'string' ? [value] : value
   const names = new Set(values.flatMap(value => (get(value) === undefined ? value.split(',') : [value])))
   if (names.has('') || names.size > devicesMax) return { ok: false, code: 'DEVICES_INVALID' }
   const found = new Set<T>()

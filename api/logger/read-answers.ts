@@ -31,7 +31,7 @@ function boundArguments({ originalUrl }: FastifyRequest, reply: FastifyReply, do
   else done()
 }
 
-export function give(
+export function sendAnswer(
   request: FastifyRequest,
   reply: FastifyReply,
   answer: Answer | Promise<Answer>,
@@ -39,7 +39,7 @@ export function give(
   tooLarge: LoggerErrorCode = 'TOO_LARGE',
 ): Sent {
   // A body from memory goes out within this turn: a promise kept would cost more than all the rest.
-  if (answer instanceof Promise) return answer.then(given => give(request, reply, given, coded, tooLarge))
+  if (answer instanceof Promise) return answer.then(made => sendAnswer(request, reply, made, coded, tooLarge))
   if (answer.ok) return sendBody(request, reply, answer.body, answer.maxAgeSeconds, coded)
   return refuse(reply, answer.code === 'TOO_LARGE' ? tooLarge : answer.code)
 }

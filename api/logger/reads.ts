@@ -9,7 +9,7 @@ import { addCorsHeaders } from '../http/cors.ts'
 import { sendBody } from '../http/send-body.ts'
 import type { PublicDevice } from './device-shape.ts'
 import { readDevices, readHours } from './latest-parameters.ts'
-import { addRead, give, leavingOf, refuse, type Sent } from './read-answers.ts'
+import { addRead, leavingOf, refuse, type Sent, sendAnswer } from './read-answers.ts'
 
 export interface ReadsOptions {
   query: Pick<Query, 'latestAll' | 'latestOf' | 'day' | 'coded'>
@@ -31,17 +31,17 @@ export function registerReads(app: FastifyInstance, { query, devices }: ReadsOpt
     if (hours === undefined) return refuse(reply, 'HOUR_INVALID')
     const names = request.query.devices
     if (names === undefined)
-      return give(request, reply, query.latestAll(hours, active), query.coded, 'TOO_MANY_DEVICES')
+      return sendAnswer(request, reply, query.latestAll(hours, active), query.coded, 'TOO_MANY_DEVICES')
     const asked = readDevices(names, name => devices.get(name))
     if (!asked.ok) return refuse(reply, asked.code)
     const answer = query.latestOf(hours, asked.devices, leavingOf(reply))
-    return give(request, reply, answer, query.coded, 'TOO_MANY_DEVICES')
+    return sendAnswer(request, reply, answer, query.coded, 'TOO_MANY_DEVICES')
   }
 
   function day(request: DayRequest, reply: FastifyReply): Sent {
     const device = devices.get(request.params.device)
     if (device === undefined) return refuse(reply, 'DEVICE_UNKNOWN')
-    return give(request, reply, query.day(device, request.params.date, leavingOf(reply)), query.coded)
+    return sendAnswer(request, reply, query.day(device, request.params.date, leavingOf(reply)), query.coded)
   }
 
   function device(request: DeviceRequest, reply: FastifyReply): Sent {

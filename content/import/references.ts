@@ -24,8 +24,8 @@ const columns: Record<ReferenceTable, Record<string, string>> = {
 export async function mergeReferences(transaction: Transaction, references: Batch['references']): Promise<boolean> {
   const tables = referenceTables.filter(table => references[table].length > 0)
   const parameters = tables.map(table => JSON.stringify(references[table]))
-  const questions = tables.map((table, index) => `(${differsSql(table, index + 1)}) AS ${table}`)
-  const { rows } = await transaction.query(`SELECT ${questions.join(', ')}`, parameters)
+  const conditions = tables.map((table, index) => `(${differsSql(table, index + 1)}) AS ${table}`)
+  const { rows } = await transaction.query(`SELECT ${conditions.join(', ')}`, parameters)
   const changed = tables.filter(table => rows[0][table] === true)
   for (const table of changed) await transaction.query(mergeSql(table), [JSON.stringify(references[table])])
   return changed.length > 0

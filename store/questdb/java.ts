@@ -64,7 +64,7 @@ function javaInCache(cacheDirectory: string): string {
 }
 
 async function askVersion(command: string, environment: Environment): Promise<Java | undefined> {
-  // The small collector and no performance file make the question cheaper: about 40 ms.
+  // The small collector and no performance file make the check cheaper: about 40 ms.
   const result = await runProgram(command, ['-XX:+UseSerialGC', '-XX:-UsePerfData', '-version'], {
     environment: javaEnvironment(environment),
     timeoutMs: askTimeoutMs,

@@ -169,7 +169,7 @@ t.test('when too many queries wait, the next is refused, and only by the pool th
   gate.hold()
   const waiting = [7, 8, 9].map(days => ask(`/stats_data/Porch?days=${days}`))
   await until('two wait', () => query.queueLengths().analysis === 2)
-  const refused = await refuses(t, '/stats_data/Porch?days=10', 503, /^too many questions at once$/)
+  const refused = await refuses(t, '/stats_data/Porch?days=10', 503, /^too many queries at once$/)
   t.match(refused.headers['retry-after'], /^[1-9]\d*$/)
   const light = ask('/past_window_data/Porch')
   await until('a light query is asked', () => gate.connections() > 1)

@@ -63,7 +63,7 @@ export async function startAdmin(t: TestHooks): Promise<Admin> {
   const isAdmin = createTokenCheck(adminToken)
   const { prefix, register } = adminFamily({
     ...{ isAdmin, devices, ingest, store, log: silentLog, ranges: defaultRanges, aheadMsMax: 300_000 },
-    ...{ dataDirectory: directory.path, ownPostgres: true },
+    ...{ dataDirectory: directory.path, isPostgresManaged: true },
   })
   app.register(async scope => register(scope), { prefix })
   t.teardown(() => app.close())
