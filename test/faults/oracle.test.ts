@@ -128,15 +128,13 @@ test('stale: taken with a password that had been revoked', async t => {
   t.strictSame(found(ledger([revoked], [{ device: 'porch', atMs: 9500 }]), [row(9)]), [], 'it was under way')
 })
 
-test('resurrected: erased and readable', async t => {
+test('undead: erased and readable', async t => {
   const erased = { erased: new Set(['porch']) }
   const two = ledger([attempt(1), attempt(2), attempt(3, { device: 'attic' })])
   const left = { temperature: Number.NaN, humidity: Number.NaN, pressure: Number.NaN }
   const empty = { ...left, batteryVoltage: Number.NaN, batteryPercentage: Number.NaN }
   t.strictSame(found(two, [row(1, empty), row(3, { device: 'attic' })], erased), [])
-  t.strictSame(found(two, [row(1), row(3, { device: 'attic' })], erased), ['resurrected'])
-  t.strictSame(found(two, [row(1, { ...empty, batteryVoltage: 3 }), row(3, { device: 'attic' })], erased), [
-    'resurrected',
-  ])
+  t.strictSame(found(two, [row(1), row(3, { device: 'attic' })], erased), ['undead'])
+  t.strictSame(found(two, [row(1, { ...empty, batteryVoltage: 3 }), row(3, { device: 'attic' })], erased), ['undead'])
   t.strictSame(found(two, [row(1, empty)], erased), ['lost'], 'of another')
 })

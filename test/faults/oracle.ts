@@ -27,7 +27,7 @@ export const violationNames = [
   'leaked',
   'disordered',
   'stale',
-  'resurrected',
+  'undead',
 ] as const
 export type ViolationName = (typeof violationNames)[number]
 
@@ -64,7 +64,7 @@ export function judge(all: Ledger, allRows: readonly StoredRow[], options: Judge
   const attempts = new Map(ledger.attempts.map(attempt => [attempt.sequence, attempt]))
   const violations: Verdict['violations'] = {
     ...{ lost: [], duplicated: [], phantom: [], wrong: [], leaked: [], disordered: [], stale: [] },
-    resurrected: allRows.filter(row => isErased(row) && hasValue(row)).map(row => `was erased: ${JSON.stringify(row)}`),
+    undead: allRows.filter(row => isErased(row) && hasValue(row)).map(row => `was erased: ${JSON.stringify(row)}`),
   }
   const stored = new Map<number, number>()
   for (const row of rows) {
