@@ -188,8 +188,12 @@ t.test('requests for mail tell nothing, send little, and are counted', async t =
   t.strictSame(unknown.text, known.text)
   await waitFor('the mail is sent', () => mails.filter(({ to }) => to === email).length === 2)
   t.strictSame((await request('/password/reset-request', email, '10.5.0.1')).text, known.text)
-  const { rows } = await pool.query('SELECT count(*)::int AS count FROM mail_outbox')
-  t.strictSame(rows, [{ count: 0 }], 'one a minute is sent, and nobody is told')
+  // A row goes after its mail.
+  await waitFor('the outbox is empty', async () => {
+    const { rows } = await pool.query('SELECT FROM mail_outbox')
+    return rows.length === 0
+  })
+  t.equal(mails.filter(({ to }) => to === email).length, 2, 'one a minute is sent, and nobody is told')
   for (let at = 3; at < 10; at++) await request('/password/reset-request', 'nobody@example.com', '10.5.0.1')
   const { status, headers } = await request('/password/reset-request', 'other@example.com', '10.5.0.1')
   t.equal(status, 429)
