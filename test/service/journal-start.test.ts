@@ -55,5 +55,5 @@ test('a torn tail on a full disk', async t => {
       log: silentLog as never,
       onFatal: error => t.fail(error.message),
     })
-  t.throws(open, { name: 'StartError', message: /cannot be opened \(ENOSPC.*\): make room on its disk\.$/ })
+  t.throws(open, { name: 'StartError', message: /cannot be opened \(ENOSPC.*\): free disk space\.$/ })
 })
