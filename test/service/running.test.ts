@@ -99,8 +99,14 @@ test('a port, an address or a certificate that cannot be used is told before any
     [{ PORT: String(port) }, /Port \d+ .* is in use.*set PORT/],
     // An address that is kept for documentation.
     [{ HOST: '192.0.2.1' }, /HOST 192\.0\.2\.1 is not an address of this machine: set it/],
-    [{ TLS_CERT: '/nowhere.pem', TLS_KEY: '/nowhere.pem' }, /TLS_CERT \/nowhere\.pem cannot be read \(ENOENT\): set it/],
-    [{ TLS_CERT: 'package.json', TLS_KEY: 'package.json' }, /TLS_KEY package\.json are not a matching certificate and key .*: set them/],
+    [
+      { TLS_CERT: '/nowhere.pem', TLS_KEY: '/nowhere.pem' },
+      /TLS_CERT \/nowhere\.pem cannot be read \(ENOENT\): set it/,
+    ],
+    [
+      { TLS_CERT: 'package.json', TLS_KEY: 'package.json' },
+      /TLS_KEY package\.json are not a matching certificate and key .*: set them/,
+    ],
   ]
   for (const [environment, sentence] of wrong) {
     const dataDirectory = temporaryFolder(t)

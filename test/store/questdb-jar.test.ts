@@ -60,7 +60,7 @@ test('the jar that Maven brings is the pinned one, and is fetched once', async t
 test('no Maven and no jar is told with the remedy', async t => {
   const options = withMaven(t, undefined)
   const message =
-    /^QuestDB 9\.3\.4 is downloaded with Maven, but there is no "mvn" on PATH: install it .* or give a running QuestDB/
+    /^QuestDB 9\.3\.4 is downloaded with Maven, but there is no "mvn" on PATH: install it .* or set QUESTDB_HTTP and QUESTDB_PG to a running QuestDB/
   await t.rejects(questdbJar(options), { name: 'StartError', message })
   t.strictSame(readdirSync(options.folder), ['fetch.lock'], 'nothing is left in the cache')
 })
@@ -80,10 +80,10 @@ test('a fetch tells at once that it goes on, how far it is, and its end', async 
   const fetch = `mkdir -p "$folder"; cp "${await realJar()}" "$folder/questdb.jar"`
   const options = withMaven(t, `echo '${printed}'; printf 'Downloaded from central: half a '; ${wait}; ${fetch}`)
   const fetched = questdbJar({ ...options, log, progressIntervalMs: 20 })
-  await until('progress is logged', () => messages.some(message => message.includes(': 1.5 MB so far')))
+  await until('progress is logged', () => messages.some(message => message.startsWith('downloading QuestDB: 1.5 MB,')))
   writeFileSync(go, '')
   await fetched
-  t.match(messages[0], /^QuestDB 9\.3\.4 is fetched by Maven, this once/)
+  t.match(messages[0], /^downloading QuestDB 9\.3\.4 with Maven, .*first start only/)
   t.equal(messages.at(-1), 'QuestDB downloaded')
 })
 
@@ -108,13 +108,13 @@ test('the jar that grows in the local repository of Maven counts', async t => {
   progress.onOutput('[INFO] Downloaded from central: https://repo.example/(a).pom (500 kB at 1 MB/s)\nno size\n')
   await until('it is logged', () => messages.length > 0)
   progress.stop()
-  t.match(messages.at(-1), 'QuestDB is being fetched: 2.5 MB so far')
+  t.match(messages.at(-1), /^downloading QuestDB: 2\.5 MB, \d+ s$/)
 })
 
 test('a failed download is told with its reason', async t => {
   const options = withMaven(t, 'echo "[ERROR] Could not transfer artifact: Network is unreachable"; exit 1')
   const message =
-    /could not fetch QuestDB 9\.3\.4 \(Could not transfer artifact: Network is unreachable\): check the network/
+    /could not download QuestDB 9\.3\.4 \(Could not transfer artifact: Network is unreachable\): check the network/
   await t.rejects(questdbJar(options), { name: 'StartError', message })
   t.strictSame(readdirSync(options.folder), ['fetch.lock'])
 })
@@ -123,7 +123,7 @@ test('a jar with another digest is thrown away', async t => {
   const options = withMaven(t, 'mkdir -p "$folder"; echo something else > "$folder/questdb.jar"')
   await t.rejects(questdbJar(options), {
     name: 'StartError',
-    message: /has the SHA-256 \w{64}, not 939bc53a\w+, and was thrown away/,
+    message: /has the SHA-256 \w{64}, not 939bc53a\w+, and was discarded/,
   })
   t.strictSame(readdirSync(options.folder), ['fetch.lock'])
 })
@@ -164,6 +164,6 @@ test('a cache that cannot be written is told with the remedy', async t => {
   writeFileSync(options.cacheDirectory, 'a file where a folder should be')
   await t.rejects(questdbJar(options), {
     name: 'StartError',
-    message: /cannot be used \(.+\): set XDG_CACHE_HOME to a folder/,
+    message: /cannot be used \(.+\): set XDG_CACHE_HOME to a writable directory/,
   })
 })
