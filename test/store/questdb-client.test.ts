@@ -1,5 +1,5 @@
 import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import pg from 'pg'
 import { test } from 'tap'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
@@ -80,4 +80,28 @@ test('only what QuestDB has not answered itself counts as unanswered', async t =
   t.equal(questdbError(new AggregateError([refused, refused])).code, 'NOT_LISTENING')
   t.equal(questdbError(new AggregateError([refused, new Error('reset')])).code, 'NO_ANSWER')
   t.notOk(isUnanswered(questdbError(new pg.DatabaseError('unexpected token', 1, 'error'))))
+})
+
+test('statements at the same time share one connection, one after the other', async t => {
+  let open = 0
+  let openMax = 0
+  const server = createTcpServer(socket => {
+    openMax = Math.max(openMax, ++open)
+    socket.on('error', () => undefined).on('close', () => open--)
+    // A moment for a second connection, if there were one.
+    setTimeout(() => socket.destroy(), 200)
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const address = { host: '127.0.0.1', port, user: 'a', password: 'b', database: 'qdb' }
+  const connection = createPgConnection(address, { connectTimeoutMs: hangMs, statementTimeoutMs: hangMs })
+  const read = () => connection.read({ text: 'SELECT 1', values: [] }, new AbortController().signal, () => undefined)
+  const results = await Promise.allSettled([read(), read(), read()])
+  t.strictSame(
+    results.map(({ status }) => status),
+    ['rejected', 'rejected', 'rejected'],
+    'a failure does not stop the ones that wait',
+  )
+  t.equal(openMax, 1)
 })

@@ -20,7 +20,10 @@ export interface Statement {
 }
 
 export interface PgConnection {
-  /** Hands over the rows as they arrive and keeps none; rejects with a QuestdbError. */
+  /**
+   * Hands over the rows as they arrive and keeps none; rejects with a QuestdbError. A connection executes one statement at
+   * a time, so a call waits for the ones before it, whose failures do not concern it.
+   */
   read(statement: Statement, signal: AbortSignal, onRow: (row: PgRow) => void): Promise<void>
   close(): Promise<void>
 }
@@ -34,6 +37,7 @@ export interface PgTimeouts {
 export function createPgConnection(address: QuestdbPg, timeouts: PgTimeouts): PgConnection {
   const { host, port, user, password, database } = address
   let client: pg.Client | undefined
+  let previous: Promise<void> = Promise.resolve()
 
   async function connect(): Promise<pg.Client> {
     const made = new pg.Client({
@@ -69,7 +73,13 @@ export function createPgConnection(address: QuestdbPg, timeouts: PgTimeouts): Pg
     void used.end().catch(() => undefined)
   }
 
-  async function read(statement: Statement, signal: AbortSignal, onRow: (row: PgRow) => void): Promise<void> {
+  function read(statement: Statement, signal: AbortSignal, onRow: (row: PgRow) => void): Promise<void> {
+    const reading = previous.then(() => execute(statement, signal, onRow))
+    previous = reading.catch(() => undefined)
+    return reading
+  }
+
+  async function execute(statement: Statement, signal: AbortSignal, onRow: (row: PgRow) => void): Promise<void> {
     if (client !== undefined) {
       let rowsSeen = 0
       const onCountedRow = (row: PgRow) => {
