@@ -20,6 +20,7 @@ import { createIndexHolder, type IndexHolder } from '../../content/index-holder.
 import { createRepository, type Repository } from '../../content/repository.ts'
 import type { Log } from '../../store/log.ts'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
+import { hasBody } from '../http/body-deadlines.ts'
 import { hasTooManyArguments } from '../http/query-limits.ts'
 import type { RouteFamily } from '../http/route-family.ts'
 import { type Answer, indented, listAnswer } from './answer.ts'
@@ -108,15 +109,14 @@ function answerErrors(scope: FastifyInstance, log: Log): void {
   })
 }
 
-function setHeaders({ headers }: FastifyRequest, reply: FastifyReply, done: () => void): void {
+function setHeaders({ raw }: FastifyRequest, reply: FastifyReply, done: () => void): void {
   reply.headers({
     'x-content-type-options': 'nosniff',
     'x-frame-options': 'DENY',
     'referrer-policy': 'same-origin',
   })
   // A body stays unread, so the connection cannot be used again.
-  const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
-  if (hasBody) reply.header('connection', 'close')
+  if (hasBody(raw)) reply.header('connection', 'close')
   done()
 }
 

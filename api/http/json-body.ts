@@ -4,27 +4,16 @@
  */
 
 import { isUtf8 } from 'node:buffer'
-import type { IncomingMessage } from 'node:http'
 import { MIMEType } from 'node:util'
 import type { FastifyInstance } from 'fastify'
-import { createDeadlines } from './deadlines.ts'
-
-class BodyError extends Error {
-  readonly statusCode: number
-  constructor(statusCode: number, message: string) {
-    super(message)
-    this.statusCode = statusCode
-  }
-}
-
-/** How long a body may take. Streamed imports are no JSON bodies and have no such limit. */
-const bodyMsMax = 5000
+import { BodyError, createBodyDeadlines, hasBody } from './body-deadlines.ts'
 
 /** Replaces the JSON parser of this scope, and drops the one for plain text. */
 export function addJsonBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
+  const deadlines = createBodyDeadlines(app)
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-    arriving.delete(request.raw)
+    deadlines.finish(request.raw)
     try {
       done(null, parseJson(body as Buffer))
     } catch (error) {
@@ -32,34 +21,19 @@ export function addJsonBody(app: FastifyInstance): void {
     }
   })
 
-  // One that was refused or left stands here until its time is over.
-  const arriving = createDeadlines<IncomingMessage>(bodyMsMax, giveUp)
   app.addHook('preParsing', ({ headers, raw }, _reply, _payload, done) => {
     const coding = headers['content-encoding']
     if (coding !== undefined && coding.toLowerCase() !== 'identity') {
       done(new BodyError(415, 'unsupported content encoding'))
       return
     }
-    const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
-    if (hasBody && !isUtf8Type(headers['content-type'])) {
+    if (hasBody(raw) && !isUtf8Type(headers['content-type'])) {
       done(new BodyError(415, 'unsupported charset'))
       return
     }
-    if (hasBody) arriving.add(raw)
+    if (hasBody(raw)) deadlines.start(raw)
     done()
   })
-  app.addHook('onClose', (_app, done) => {
-    arriving.close()
-    done()
-  })
-}
-
-function giveUp(request: IncomingMessage): void {
-  // After a whole one the connection may be at another request by now.
-  if (request.complete) return
-  // Whoever reads it stops then, and answers; without a reader the answer was sent long ago.
-  if (request.listenerCount('error') > 0) request.emit('error', new BodyError(408, 'timeout'))
-  else request.destroy()
 }
 
 const utf8Charsets = new Set(['utf-8', 'utf8', 'us-ascii', 'ascii'])

@@ -4,6 +4,7 @@ import { METHODS } from 'node:http'
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import type { Log } from '../../store/log.ts'
 import type { Config } from '../config.ts'
+import { hasBody } from './body-deadlines.ts'
 import { readCertificate } from './certificate.ts'
 import type { Connections } from './connections.ts'
 import { errorCodeOf, sendServerError } from './errors.ts'
@@ -80,9 +81,8 @@ function answerErrors(app: FastifyInstance, log: Log): void {
     if (code === 'INTERNAL') log.error({ err: error }, 'request failed')
     return sendServerError(reply, code)
   })
-  app.setNotFoundHandler(({ headers }, reply) => {
-    const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
-    if (hasBody) reply.header('connection', 'close')
+  app.setNotFoundHandler(({ raw }, reply) => {
+    if (hasBody(raw)) reply.header('connection', 'close')
     return sendServerError(reply, 'NOT_FOUND')
   })
 }
