@@ -1,23 +1,28 @@
 /** The account service of this process: opened by the settings, with the secrets of the data directory. */
 
 import type pg from 'pg'
-import { openAccounts } from '../auth/accounts/accounts.ts'
+import { type Accounts, openAccounts } from '../auth/accounts/accounts.ts'
 import { createPasswords } from '../auth/accounts/passwords.ts'
 import { createMailTransport } from '../auth/mail/mail-transport.ts'
 import { createBearerTokens } from '../auth/sessions/bearer-tokens.ts'
-import { createSessionCodec } from '../auth/sessions/session-codec.ts'
-import { createSessions } from '../auth/sessions/sessions.ts'
+import { createSessionCodec, type SessionCodec } from '../auth/sessions/session-codec.ts'
+import { createSessions, type Sessions } from '../auth/sessions/sessions.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
 import { accountOperations, accountsFamily, accountsPrefix } from './accounts/accounts.ts'
-import { createFindPrincipal } from './accounts/kit/credentials.ts'
+import { createFindPrincipal, type FindPrincipal } from './accounts/kit/credentials.ts'
 import type { PublishedOperations } from './accounts/kit/openapi.ts'
-import { createOrigins } from './accounts/kit/origins.ts'
+import { createOrigins, type Origins } from './accounts/kit/origins.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import type { RouteFamily } from './http/route-family.ts'
 
 export interface ServiceAccounts {
+  accounts: Accounts
+  sessions: Sessions
+  codec: SessionCodec
+  origins: Origins
+  findPrincipal: FindPrincipal
   /** For the contract. */
   published: PublishedOperations
   family: RouteFamily
@@ -70,6 +75,7 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
   const findPrincipal = createFindPrincipal({ sessions, cookieName: codec.cookieName, serviceSecret })
   const origins = createOrigins(() => [new URL(publicUrl()).origin, ...(config.ALLOWED_ORIGINS ?? [])])
   return {
+    ...{ accounts, sessions, codec, origins, findPrincipal },
     published: { prefix: accountsPrefix, tag: 'accounts', operations },
     family: accountsFamily(operations, { findPrincipal, origins, log }),
     async close() {
