@@ -6,11 +6,14 @@ export type AccountErrorCode =
   | 'CREDENTIALS_WRONG'
   | 'EMAIL_TAKEN'
   | 'IDENTITY_NOT_LINKED'
+  | 'KEY_UNKNOWN'
   | 'OPERATOR_STAYS'
   | 'PASSWORD_WRONG'
   | 'PROVIDER_UNKNOWN'
+  | 'SCOPE_NOT_ALLOWED'
   | 'SESSION_TOO_OLD'
   | 'TOKEN_INVALID'
+  | 'TOO_MANY_KEYS'
   | 'TOO_MANY_REQUESTS'
 
 export interface AccountRefusal {

@@ -1,13 +1,14 @@
 /** Who may do what: one row for each kind of operation, one column for each credential. */
 
-import type { Account } from './accounts/account.ts'
+import type { Account, Role } from './accounts/account.ts'
+import { type Scope, scopes } from './keys/key.ts'
 import type { SignedIn } from './sessions/session-claims.ts'
 
 /** Who is asking. Whoever sends several credentials, or one that is not good, is nobody. */
 export type Principal =
   | ({ kind: 'session' } & SignedIn)
   | ({ kind: 'bearer' } & SignedIn)
-  | { kind: 'key'; account: Account; keyId: number; scopes: readonly string[] }
+  | { kind: 'key'; account: Account; keyId: number; scopes: readonly Scope[]; createDevices: boolean }
   | { kind: 'service' }
 
 /** `own`: of one's own record. `no`: as if no credential had been sent. `forbidden`: recognised, but not enough. */
@@ -37,4 +38,15 @@ export function judge(permission: Permission, principal: Principal | undefined):
 export function mayRead(principal: Principal, accountId: number | undefined): boolean {
   if (principal.kind === 'service') return policy['account.read'].service === 'yes'
   return accountId !== undefined && principal.account.id === accountId
+}
+
+const scopesByRole: Record<Role, readonly Scope[]> = {
+  user: ['read', 'ingest', 'stations'],
+  administrator: scopes,
+  operator: scopes,
+}
+
+/** What the keys of an account may do at most, by its role of now. */
+export function scopesOf(role: Role): readonly Scope[] {
+  return scopesByRole[role]
 }

@@ -7,6 +7,11 @@ export type TokenPurpose = 'verification' | 'password-reset'
 
 const lifetimeMs: Record<TokenPurpose, number> = { verification: 24 * 3_600_000, 'password-reset': 3_600_000 }
 
+/** Whether a mail of this kind carries a token. */
+export function isTokenPurpose(kind: string): kind is TokenPurpose {
+  return Object.hasOwn(lifetimeMs, kind)
+}
+
 export interface Redeemed {
   accountId: number
   email: string

@@ -1,8 +1,9 @@
-/** An account as it is held in memory, with the sessions that it has, and how it is read. */
+/** An account as it is held in memory, with its sessions and API keys, and how it is read. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
+import { keysPerAccountMax, type LiveKey, type Scope } from '../keys/key.ts'
 
-type Role = 'user' | 'administrator' | 'operator'
+export type Role = 'user' | 'administrator' | 'operator'
 
 export interface Account {
   id: number
@@ -21,6 +22,8 @@ export interface Account {
   tenantSlug: string | null
   /** Those that are neither revoked nor over, by their id. */
   sessions: ReadonlyMap<string, LiveSession>
+  /** Those that are neither revoked nor expired, by their id. */
+  keys: ReadonlyMap<number, LiveKey>
 }
 
 interface LiveSession {
@@ -44,6 +47,7 @@ interface AccountRow {
   updated_at: Date
   tokens_valid_after: Date | null
   sessions: [sid: string, createdMs: number, expiresMs: number][]
+  keys: [id: number, scopes: Scope[], createDevices: boolean, expiresMs: number | null][]
 }
 
 export async function readAccount(database: Transaction, id: number, nowMs: number): Promise<Account | undefined> {
@@ -54,9 +58,15 @@ export async function readAccount(database: Transaction, id: number, nowMs: numb
          FROM sessions
          WHERE account_id = accounts.id AND revoked_at IS NULL AND expires_at > to_timestamp($2::float8 / 1000)
          ORDER BY created_at DESC LIMIT $3
-       ) AS sessions
+       ) AS sessions, ARRAY(
+         SELECT jsonb_build_array(id, to_jsonb(scopes), create_devices, date_part('epoch', expires_at) * 1000)
+         FROM api_keys
+         WHERE account_id = accounts.id AND revoked_at IS NULL
+           AND (expires_at > to_timestamp($2::float8 / 1000)) IS NOT FALSE
+         ORDER BY id DESC LIMIT $4
+       ) AS keys
      FROM accounts WHERE id = $1`,
-    [id, nowMs, sessionsPerAccountMax],
+    [id, nowMs, sessionsPerAccountMax, keysPerAccountMax],
   )
   const [row] = rows
   return row && accountOf(row)
@@ -77,6 +87,7 @@ function accountOf(row: AccountRow): Account {
     tokensValidAfterMs: timeOf(row.tokens_valid_after),
     tenantSlug: null,
     sessions: new Map(row.sessions.map(([sid, createdMs, expiresMs]) => [sid, { createdMs, expiresMs }])),
+    keys: new Map(row.keys.map(([id, scopes, createDevices, expiresMs]) => [id, { scopes, createDevices, expiresMs }])),
   }
 }
 

@@ -1,4 +1,4 @@
-/** Removes what is over: sessions, tokens and counters. Nothing depends on when that happens. */
+/** Removes what is over: sessions, tokens, API keys and counters. Nothing depends on when that happens. */
 
 import type pg from 'pg'
 import type { Log } from '../../store/log.ts'
@@ -9,11 +9,14 @@ export interface Sweep {
 }
 
 const intervalMs = 3_600_000
+/** So long the owner of a key that is revoked or expired sees it in the list. */
+const overKeysShownDays = 30
 
 /** By the time that stands at $1. */
 const statements = [
   'DELETE FROM sessions WHERE expires_at <= $1',
   'DELETE FROM account_tokens WHERE expires_at <= $1',
+  `DELETE FROM api_keys WHERE least(revoked_at, expires_at) <= $1::timestamptz - interval '${overKeysShownDays} days'`,
   'DELETE FROM rate_limits WHERE ends_at <= $1',
   `DELETE FROM login_failures WHERE last_at <= $1::timestamptz - interval '${failureLifetimeMs} milliseconds'`,
 ]
@@ -25,7 +28,7 @@ export function createSweep(pool: pg.Pool, nowMs: () => number, log: Log): Sweep
     try {
       for (const text of statements) await pool.query(text, [new Date(nowMs())])
     } catch (error) {
-      log.warn({ err: error }, 'expired sessions and tokens could not be removed; the next hour tries again')
+      log.warn({ err: error }, 'expired sessions, tokens and keys could not be removed; the next hour tries again')
     }
   }
 

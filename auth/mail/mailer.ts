@@ -5,7 +5,7 @@
 
 import type pg from 'pg'
 import type { Log } from '../../store/log.ts'
-import { issueToken, type TokenPurpose } from '../accounts/account-tokens.ts'
+import { issueToken, isTokenPurpose, type TokenPurpose } from '../accounts/account-tokens.ts'
 import { emailKeyOf } from '../accounts/email-address.ts'
 import { type DueMail, postponeMail, readDueMail, removeMail } from './outbox-rows.ts'
 import { type Mail, renderMail } from './templates.ts'
@@ -81,7 +81,7 @@ export function createMailer({ pool, nowMs, log, publicUrl, send, idleMs = 30_00
   /** Undefined where there is nobody to write to. */
   async function compose({ kind, email, account_id }: DueMail): Promise<Mail | undefined> {
     const url = publicUrl()
-    if (kind === 'password-changed' || kind === 'email-change') return renderMail({ kind, email, publicUrl: url })
+    if (!isTokenPurpose(kind)) return renderMail({ kind, email, publicUrl: url })
     const accountId = account_id ?? (await accountFor(kind, email))
     if (accountId === undefined) return undefined
     const token = await issueToken(pool, kind, { accountId, email }, nowMs())

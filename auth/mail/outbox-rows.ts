@@ -3,7 +3,7 @@
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { TooBusy } from '../too-busy.ts'
 
-export type MailKind = 'verification' | 'password-reset' | 'password-changed' | 'email-change'
+export type MailKind = 'verification' | 'password-reset' | 'password-changed' | 'email-change' | 'key-created'
 
 export interface QueuedMail {
   kind: MailKind

@@ -1,0 +1,88 @@
+/** The rows of API keys. */
+
+import type { Transaction } from '../../store/postgres/transaction.ts'
+import { type Role, subjectOf } from '../accounts/account.ts'
+import { writeAudit } from '../audit.ts'
+import { queueMail } from '../mail/outbox-rows.ts'
+import { accepted, type Outcome, refused } from '../outcome.ts'
+import { scopesOf } from '../policy.ts'
+import { keysPerAccountMax, type Scope } from './key.ts'
+import { createKeyText, digestOf, prefixOf } from './key-text.ts'
+
+export interface KeyRequest {
+  accountId: number
+  name: string
+  scopes: readonly Scope[]
+  createDevices: boolean
+  /** Null for one that does not expire. */
+  expiresMs: number | null
+  nowMs: number
+}
+
+/** A key as it is shown to its owner. */
+interface KeyDetails {
+  id: number
+  name: string
+  prefix: string
+  scopes: readonly Scope[]
+  createDevices: boolean
+  createdMs: number
+  lastUsedMs: number | null
+  expiresMs: number | null
+  revokedMs: number | null
+}
+
+export interface NewKey extends KeyDetails {
+  /** The key itself: here, and nowhere else. */
+  text: string
+}
+
+/**
+ * Makes a key, with the notice to its owner and the row of the audit. The transaction has to be one of `changeAccount`
+ * of this account, whose keys are held in memory with it; after it, `mailDue` sends the notice.
+ */
+export async function insertKey(transaction: Transaction, request: KeyRequest): Promise<Outcome<NewKey>> {
+  const { accountId, name, createDevices, expiresMs, nowMs } = request
+  const owner = await lockOwner(transaction, accountId)
+  if (owner === undefined) return refused('ACCOUNT_INACTIVE')
+  const allowed = scopesOf(owner.role)
+  if (!request.scopes.every(scope => allowed.includes(scope))) return refused('SCOPE_NOT_ALLOWED')
+  const scopes = allowed.filter(scope => request.scopes.includes(scope))
+  if ((await countLive(transaction, accountId, nowMs)) >= keysPerAccountMax) return refused('TOO_MANY_KEYS')
+  const text = createKeyText()
+  const prefix = prefixOf(text)
+  const { rows } = await transaction.query<{ id: number }>(
+    `INSERT INTO api_keys (account_id, name, digest, prefix, scopes, create_devices, created_at, expires_at)
+     VALUES ($1, $2, $3, $4, $5, $6, to_timestamp($7::float8 / 1000), to_timestamp($8::float8 / 1000))
+     RETURNING id`,
+    [accountId, name, digestOf(text), prefix, scopes, createDevices, nowMs, expiresMs],
+  )
+  const [row] = rows
+  if (row === undefined) throw new Error('an insertion gives a row')
+  const { id } = row
+  await queueMail(transaction, { kind: 'key-created', email: owner.email, accountId, nowMs })
+  const details = { key: id, prefix, scopes }
+  await writeAudit(transaction, {
+    ...{ actor: subjectOf(accountId), action: 'key.create', subject: subjectOf(accountId), details },
+  })
+  const times = { createdMs: nowMs, lastUsedMs: null, expiresMs, revokedMs: null }
+  return accepted({ id, name, text, prefix, scopes, createDevices, ...times })
+}
+
+/** Of two requests at the same time the second one counts the key of the first. */
+async function lockOwner(transaction: Transaction, id: number): Promise<{ email: string; role: Role } | undefined> {
+  const { rows } = await transaction.query<{ email: string; role: Role }>(
+    'SELECT email, role FROM accounts WHERE id = $1 AND is_active FOR NO KEY UPDATE',
+    [id],
+  )
+  return rows[0]
+}
+
+async function countLive(transaction: Transaction, accountId: number, nowMs: number): Promise<number> {
+  const { rows } = await transaction.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM api_keys
+     WHERE account_id = $1 AND revoked_at IS NULL AND (expires_at > to_timestamp($2::float8 / 1000)) IS NOT FALSE`,
+    [accountId, nowMs],
+  )
+  return rows[0]?.count ?? 0
+}

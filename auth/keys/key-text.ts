@@ -1,0 +1,48 @@
+/**
+ * The text of an API key: `barograph_key_`, 256 random bits in base 62, and a checksum of all that. Its beginning lets
+ * scanners find leaked keys; by the checksum, garbage is refused without a look-up.
+ */
+
+import { hash, randomBytes } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+
+const brand = 'barograph_key_'
+const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+/** 62^43 is more than 2^256, 62^6 more than 2^32. */
+const secretLength = 43
+const checksumLength = 6
+const shownLength = 8
+
+const pattern = new RegExp(`^${brand}[0-9A-Za-z]{${secretLength + checksumLength}}$`)
+
+export function createKeyText(): string {
+  const secret = inBase62(BigInt(`0x${randomBytes(32).toString('hex')}`), secretLength)
+  const text = `${brand}${secret}`
+  return `${text}${checksumOf(text)}`
+}
+
+/** Whether it may be a key at all. */
+export function isKeyText(text: string): boolean {
+  if (!pattern.test(text)) return false
+  return checksumOf(text.slice(0, -checksumLength)) === text.slice(-checksumLength)
+}
+
+/** What lists and logs show of a key. */
+export function prefixOf(text: string): string {
+  return text.slice(0, brand.length + shownLength)
+}
+
+/** All that is stored of it. A plain hash is enough for 256 random bits. */
+export function digestOf(text: string): Buffer {
+  return hash('sha256', text, 'buffer')
+}
+
+function checksumOf(text: string): string {
+  return inBase62(BigInt(crc32(text)), checksumLength)
+}
+
+function inBase62(value: bigint, length: number): string {
+  let text = ''
+  for (let rest = value; rest > 0n; rest /= 62n) text = `${digits[Number(rest % 62n)]}${text}`
+  return text.padStart(length, '0')
+}
