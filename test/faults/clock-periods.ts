@@ -13,7 +13,7 @@ export interface ClockPeriod {
 export function periodsIn(output: string, startedMs: number, offsetMs: number): ClockPeriod[] {
   const periods: ClockPeriod[] = [{ fromMs: startedMs, offsetMs }]
   for (const line of output.split('\n')) {
-    if (!line.includes('"msg":"the clock was set ')) continue
+    if (!line.includes('"msg":"clock stepped ')) continue
     const { time, seconds } = JSON.parse(line) as { time: number; seconds: number }
     periods.push({ fromMs: time, offsetMs: (periods.at(-1)?.offsetMs ?? 0) + seconds * 1000 })
   }

@@ -57,7 +57,7 @@ export async function clockAhead(harness: Harness, tally: Tally, seed: number, c
     const options = { seed: seed + cycle, tally, firstStart: clock.environment, judging: { clock: clock.periods } }
     await experiment(harness, options, async bed => {
       const { service } = bed
-      await until('the clock is right again', () => service.output().includes('"msg":"the clock was set back"'))
+      await until('the clock is right again', () => service.output().includes('"msg":"clock stepped back"'))
       await sleep(2000)
       if ((await metricOf(service.port, 'barograph_clock_steps_total')) !== 2) tally.problems.push('steps not counted')
       // On a slow machine the three seconds may be over before the load begins.
