@@ -4,8 +4,8 @@
  * is unknown what came of a change, its record cannot be read at all.
  */
 
-import { LRUCache } from 'lru-cache'
 import { OutcomeUnknown } from '../store/postgres/postgres-errors.ts'
+import { createReadCache } from './read-cache.ts'
 
 export interface RecordCacheOptions<Key, Value extends object> {
   recordsMax: number
@@ -30,8 +30,7 @@ export function createRecordCache<Key extends string | number, Value extends obj
   options: RecordCacheOptions<Key, Value>,
 ): RecordCache<Key, Value> {
   const { recordsMax, read, hasEnded } = options
-  const records = new LRUCache<Key, Value>({ max: recordsMax })
-  const reads = new Map<Key, Promise<Value | undefined>>()
+  const records = createReadCache<Key, Value>({ recordsMax, read })
   /** Transactions whose outcome is unknown. */
   const inDoubt = new Map<Key, Set<string>>()
 
@@ -49,30 +48,12 @@ export function createRecordCache<Key extends string | number, Value extends obj
     inDoubt.set(key, (inDoubt.get(key) ?? new Set()).add(transaction))
   }
 
-  /** A read that is under way may have seen the record of before, so its result is not kept either. */
-  function forget(key: Key): void {
-    records.delete(key)
-    reads.delete(key)
-  }
-
-  async function readNow(key: Key): Promise<Value | undefined> {
-    const reading = read(key)
-    reads.set(key, reading)
-    try {
-      const value = await reading
-      if (value !== undefined && reads.get(key) === reading) records.set(key, value)
-      return value
-    } finally {
-      if (reads.get(key) === reading) reads.delete(key)
-    }
-  }
-
   return {
     async get(key) {
-      const known = records.get(key)
+      const known = records.peek(key)
       if (known !== undefined) return known
       if (inDoubt.size > 0) await settle(key)
-      return await (reads.get(key) ?? readNow(key))
+      return await records.get(key)
     },
     async change(key, work) {
       await settle(key)
@@ -83,7 +64,7 @@ export function createRecordCache<Key extends string | number, Value extends obj
         if (error instanceof OutcomeUnknown) noteDoubt(key, error.transaction)
         throw error
       } finally {
-        forget(key)
+        records.forget(key)
       }
     },
   }

@@ -1,6 +1,7 @@
 /** Records in memory: read once, forgotten by a change before its call is answered, and unreadable while in doubt. */
 
 import t from 'tap'
+import { createReadCache } from '../../auth/read-cache.ts'
 import { createRecordCache } from '../../auth/record-cache.ts'
 import { OutcomeUnknown } from '../../store/postgres/postgres-errors.ts'
 
@@ -66,4 +67,29 @@ t.test('while the outcome of a change is unknown, nobody gets the record', async
   state.ended = true
   state.value = 2
   t.match(await Promise.all([cache.get('a'), cache.get('a')]), [{ value: 2 }, { value: 2 }])
+})
+
+t.test('that there is nothing is held for a while, and pushes out no record', async t => {
+  let nowMs = 0
+  let reads = 0
+  const cache = createReadCache<string, { key: string }>({
+    recordsMax: 1,
+    async read(key) {
+      reads += 1
+      return key === 'a' ? { key } : undefined
+    },
+    absent: { keysMax: 2, lifetimeMs: 5, nowMs: () => nowMs },
+  })
+  await cache.get('a')
+  for (let at = 0; at < 3; at++) t.equal(await cache.get('b'), undefined)
+  t.equal(reads, 2)
+  t.match([await cache.get('a'), reads], [{ key: 'a' }, 2])
+  nowMs = 5
+  await cache.get('b')
+  t.equal(reads, 3)
+  for (const key of ['c', 'd', 'b']) await cache.get(key)
+  t.equal(reads, 6, 'it is bounded')
+  cache.forget('b')
+  await cache.get('b')
+  t.equal(reads, 7)
 })
