@@ -1,5 +1,6 @@
 /** One device in memory: its settings as everybody reads them, and its credential, which nothing hands out. */
 
+import type { SeenRecord } from '../last-seen.ts'
 import type { Device, DeviceDetails, QualityLimits } from './device.ts'
 import { digestEquals, packDigest, unpackDigest } from './password.ts'
 
@@ -26,7 +27,7 @@ export interface DeviceRow {
 }
 
 /** A class for the sake of memory and speed: a hundred thousand of one shape, and a method that each reading calls. */
-export class DeviceRecord implements Device {
+export class DeviceRecord implements Device, SeenRecord {
   readonly number: number
   readonly symbol: string
   name = ''
@@ -40,7 +41,6 @@ export class DeviceRecord implements Device {
   quality_limits: QualityLimits | null = null
   /** 0 for a device that has never been seen. */
   lastSeenMs: number
-  /** True while `lastSeenMs` is newer than what PostgreSQL knows. */
   seenUnsaved = false
   removed = false
   suspended = false

@@ -3,16 +3,16 @@
  * PostgreSQL. A change is committed to PostgreSQL first and then applied in memory, before the call returns.
  */
 
-import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Log } from '../../store/log.ts'
 import { hasEnded } from '../../store/postgres/transaction.ts'
+import { createLastSeen } from '../last-seen.ts'
 import type { Device, DeviceDetails } from './device.ts'
 import { createDeviceChanges, type DeviceChanges } from './device-changes.ts'
 import { type DevicePage, devicePage } from './device-list.ts'
 import { DeviceMemory } from './device-memory.ts'
+import type { DeviceRecord } from './device-record.ts'
 import * as sql from './device-sql.ts'
-import { createLastSeen } from './last-seen.ts'
 import { createMutex } from './mutex.ts'
 import { digestEquals, digestOf } from './password.ts'
 import { createReconciler } from './reconciler.ts'
@@ -53,7 +53,6 @@ export interface DevicesOptions {
 const rowsPerRead = 1000
 const seenPerStatement = 5_000
 const changesWaitingMax = 1_000
-const closeMsMax = 3_000
 
 export async function openDevices(options: DevicesOptions): Promise<Devices> {
   const { pool, now, log, graceMs, devicesMax = 1_000_000, flushMs = 60_000, stepMs = 4_000 } = options
@@ -73,11 +72,15 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
     ...{ pool, memory, mutex, reconciler, now, graceMs, devicesMax, stepMs },
     failed: error => log.warn({ err: error }, 'device change failed or unconfirmed'),
   })
-  const lastSeen = createLastSeen({
-    save: (numbers, timesMs) => sql.saveLastSeen(pool, numbers, timesMs),
+  const lastSeen = createLastSeen<DeviceRecord>({
+    save: (records, timesMs) => {
+      const numbers = records.map(record => record.number)
+      return sql.saveLastSeen(pool, numbers, timesMs)
+    },
     failed: error => log.warn({ err: error }, 'could not save last-seen times, retrying'),
     flushMs,
     batchMax: seenPerStatement,
+    unsavedMax: devicesMax,
   })
 
   function authenticate(name: string, password: string): Device | undefined {
@@ -107,8 +110,7 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
     close: async () => {
       reconciler.close()
       await mutex.idle()
-      // A frozen PostgreSQL must not block the shutdown; unsaved last-seen times are lost.
-      await Promise.race([lastSeen.close(), sleep(closeMsMax, undefined, { ref: false })])
+      await lastSeen.close()
     },
   }
 }

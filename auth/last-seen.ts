@@ -1,0 +1,96 @@
+/** Tracks when a device or a key was last seen, and saves it in PostgreSQL in batches instead of at every request. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** What is seen, as it is held in memory. */
+export interface SeenRecord {
+  lastSeenMs: number
+  /** True while `lastSeenMs` is newer than what PostgreSQL knows. */
+  seenUnsaved: boolean
+}
+
+export interface LastSeen<Seen extends SeenRecord> {
+  seen(record: Seen, timeMs: number): void
+  /** Saves what is not yet saved, then stops. What a frozen PostgreSQL does not take is lost. */
+  close(): Promise<void>
+}
+
+export interface LastSeenOptions<Seen extends SeenRecord> {
+  save: (records: readonly Seen[], timesMs: number[]) => Promise<void>
+  /** Reports a batch that could not be saved; it is retried with the next. */
+  failed: (error: unknown) => void
+  flushMs: number
+  batchMax: number
+  /** While PostgreSQL is away and so many wait to be saved, others are tracked in memory alone. */
+  unsavedMax: number
+}
+
+const closeMsMax = 3_000
+
+export function createLastSeen<Seen extends SeenRecord>(options: LastSeenOptions<Seen>): LastSeen<Seen> {
+  const { save, failed, flushMs, batchMax, unsavedMax } = options
+  // A record stands here once, however often it is seen.
+  let unsaved: Seen[] = []
+  let running: Promise<void> | undefined
+  let timer: NodeJS.Timeout | undefined
+  let closed = false
+
+  function seen(record: Seen, timeMs: number): void {
+    if (timeMs <= record.lastSeenMs) return
+    record.lastSeenMs = timeMs
+    if (record.seenUnsaved || unsaved.length >= unsavedMax) return
+    record.seenUnsaved = true
+    unsaved.push(record)
+    if (timer === undefined && !closed) timer = setTimeout(flush, flushMs).unref()
+  }
+
+  function flush(): void {
+    timer = undefined
+    running ??= saveAll().finally(() => {
+      running = undefined
+      if (unsaved.length > 0 && !closed) timer ??= setTimeout(flush, flushMs).unref()
+    })
+  }
+
+  async function saveAll(): Promise<void> {
+    const records = unsaved
+    unsaved = []
+    for (let from = 0; from < records.length; from += batchMax) {
+      const batch = records.slice(from, from + batchMax)
+      try {
+        await saveBatch(batch)
+      } catch (error) {
+        unsaved = unsaved.concat(records.slice(from))
+        failed(error)
+        return
+      }
+    }
+  }
+
+  async function saveBatch(batch: readonly Seen[]): Promise<void> {
+    const times = batch.map(record => record.lastSeenMs)
+    await save(batch, times)
+    for (const [at, record] of batch.entries()) {
+      record.seenUnsaved = false
+      // Seen again while the batch was being saved.
+      if (record.lastSeenMs !== times[at]) {
+        record.seenUnsaved = true
+        unsaved.push(record)
+      }
+    }
+  }
+
+  async function saveRest(): Promise<void> {
+    await running
+    if (unsaved.length > 0) await saveAll()
+  }
+
+  return {
+    seen,
+    async close() {
+      closed = true
+      clearTimeout(timer)
+      await Promise.race([saveRest(), sleep(closeMsMax, undefined, { ref: false })])
+    },
+  }
+}
