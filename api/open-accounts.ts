@@ -3,6 +3,7 @@
 import type pg from 'pg'
 import { type Accounts, openAccounts } from '../auth/accounts/accounts.ts'
 import { createPasswords } from '../auth/accounts/passwords.ts'
+import { type Keys, openKeys } from '../auth/keys/keys.ts'
 import { createMailTransport } from '../auth/mail/mail-transport.ts'
 import { createBearerTokens } from '../auth/sessions/bearer-tokens.ts'
 import { createSessionCodec, type SessionCodec } from '../auth/sessions/session-codec.ts'
@@ -20,6 +21,7 @@ import type { RouteFamily } from './http/route-family.ts'
 export interface ServiceAccounts {
   accounts: Accounts
   sessions: Sessions
+  keys: Keys
   codec: SessionCodec
   origins: Origins
   findPrincipal: FindPrincipal
@@ -61,8 +63,9 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
     bearer: createBearerTokens(directory.secret('token-secret'), tokenLifetimeSeconds, nowMs),
     refuseUnrevocable: config.SESSION_UNREVOCABLE === 'refuse',
   })
+  const keys = openKeys({ parts: accounts })
   const operations = accountOperations({
-    ...{ accounts, sessions, codec },
+    ...{ accounts, sessions, keys, codec },
     settings: {
       tokenLifetimeSeconds,
       providers: config.OAUTH_PROVIDERS ?? [],
@@ -72,13 +75,14 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
     },
   })
   const serviceSecret = config.SERVICE_SECRET ?? directory.secret('service-secret')
-  const findPrincipal = createFindPrincipal({ sessions, cookieName: codec.cookieName, serviceSecret })
+  const findPrincipal = createFindPrincipal({ sessions, keys, cookieName: codec.cookieName, serviceSecret })
   const origins = createOrigins(() => [new URL(publicUrl()).origin, ...(config.ALLOWED_ORIGINS ?? [])])
   return {
-    ...{ accounts, sessions, codec, origins, findPrincipal },
+    ...{ accounts, sessions, keys, codec, origins, findPrincipal },
     published: { prefix: accountsPrefix, tag: 'accounts', operations },
     family: accountsFamily(operations, { findPrincipal, origins, log }),
     async close() {
+      await keys.close()
       await accounts.close()
       transport.close()
     },

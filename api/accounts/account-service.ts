@@ -3,6 +3,7 @@
 import type { Account } from '../../auth/accounts/account.ts'
 import type { Client } from '../../auth/accounts/account-parts.ts'
 import type { Accounts } from '../../auth/accounts/accounts.ts'
+import type { Keys } from '../../auth/keys/keys.ts'
 import type { AccountRefusal } from '../../auth/outcome.ts'
 import type { Principal } from '../../auth/policy.ts'
 import type { RateLimit } from '../../auth/rate-limits.ts'
@@ -12,6 +13,7 @@ import type { Sessions } from '../../auth/sessions/sessions.ts'
 export interface AccountService {
   accounts: Accounts
   sessions: Sessions
+  keys: Pick<Keys, 'list' | 'create' | 'revoke'>
   codec: Pick<SessionCodec, 'cookieName' | 'isSecure'>
   settings: {
     /** Who may sign people in by `POST /oauth/callback`. */

@@ -1,10 +1,11 @@
 /**
  * The account service, `/v1/auth`: its operations, in the conventions of kit/. Who may do what stands in
- * auth/policy.ts; what is done, in auth/accounts/ and auth/sessions/.
+ * auth/policy.ts; what is done, in auth/accounts/, auth/sessions/ and auth/keys/.
  */
 
 import type { RouteFamily } from '../http/route-family.ts'
 import type { AccountService } from './account-service.ts'
+import { apiKeyOperations } from './api-keys.ts'
 import { sendError } from './kit/errors.ts'
 import type { Operation } from './kit/operation.ts'
 import { type KitOptions, registerOperations } from './kit/register.ts'
@@ -21,6 +22,7 @@ export function accountOperations(service: AccountService): Operation[] {
     ...mailTokenOperations(service),
     ...profileOperations(service),
     ...lookUpOperations(service),
+    ...apiKeyOperations(service),
   ]
 }
 

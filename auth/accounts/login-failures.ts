@@ -9,11 +9,17 @@ import { digestOfKey } from '../rate-limits.ts'
 import { emailKeyOf } from './email-address.ts'
 
 export interface LoginFailures {
-  /** In how many seconds another attempt is taken; undefined for at once. */
-  waitSeconds(email: string, network: string): Promise<number | undefined>
+  standing(email: string, network: string): Promise<Standing>
   add(email: string, network: string): Promise<void>
   /** After the right password. */
   forgive(email: string, network: string): Promise<void>
+}
+
+interface Standing {
+  /** In how many seconds another attempt is taken; undefined for at once. */
+  waitSeconds: number | undefined
+  /** Of the account, from all networks. */
+  failures: number
 }
 
 const freePerAccount = 5
@@ -33,7 +39,7 @@ export function createLoginFailures(pool: Pick<pg.Pool, 'query'>, nowMs: () => n
   const keyOf = (email: string) => digestOfKey(emailKeyOf(email))
 
   return {
-    async waitSeconds(email, network) {
+    async standing(email, network) {
       const now = nowMs()
       const { rows } = await pool.query<Counts>(
         `SELECT coalesce(sum(failures) FILTER (WHERE account = $1), 0)::float8 AS account,
@@ -46,7 +52,8 @@ export function createLoginFailures(pool: Pick<pg.Pool, 'query'>, nowMs: () => n
         [keyOf(email), network, now - failureLifetimeMs],
       )
       const [counts] = rows
-      return counts && waitOf(counts, now)
+      if (counts === undefined) throw new Error('a sum gives a row')
+      return { waitSeconds: waitOf(counts, now), failures: counts.account }
     },
     async add(email, network) {
       await pool.query(

@@ -30,9 +30,8 @@ export async function changePassword(
 ): Promise<Outcome<NextSession>> {
   const { id, email } = account
   const hash = await passwordHashOf(parts, id)
-  const refusal = await checkPassword(parts, { email, password: currentPassword, hash }, client)
-  if (refusal?.code === 'CREDENTIALS_WRONG') return refused('PASSWORD_WRONG')
-  if (refusal !== undefined) return refusal
+  const checked = await checkPassword(parts, { email, password: currentPassword, hash }, client)
+  if (!checked.ok) return checked.code === 'CREDENTIALS_WRONG' ? refused('PASSWORD_WRONG') : checked
   const next = await parts.passwords.hash(newPassword)
   const nowMs = parts.nowMs()
   const sid = await changeAccount(parts, id, async transaction => {

@@ -53,8 +53,8 @@ export async function requestEmailChange(
 ): Promise<Outcome<undefined>> {
   const { id } = account
   const hash = await passwordHashOf(parts, id)
-  const refusal = await checkPassword(parts, { email: account.email, password: currentPassword, hash }, client)
-  if (refusal !== undefined) return refusal.code === 'CREDENTIALS_WRONG' ? refused('PASSWORD_WRONG') : refusal
+  const checked = await checkPassword(parts, { email: account.email, password: currentPassword, hash }, client)
+  if (!checked.ok) return checked.code === 'CREDENTIALS_WRONG' ? refused('PASSWORD_WRONG') : checked
   if (emailKeyOf(email) === emailKeyOf(account.email)) return accepted(undefined)
   const { rows } = await parts.pool.query('SELECT 1 FROM accounts WHERE email_key = $1 AND tenant_id IS NULL', [
     emailKeyOf(email),

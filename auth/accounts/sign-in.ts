@@ -1,9 +1,12 @@
 /** Who has the password of an account. */
 
 import { writeAudit } from '../audit.ts'
-import { type AccountRefusal, accepted, type Outcome, refused } from '../outcome.ts'
+import { queueMail } from '../mail/outbox-rows.ts'
+import { accepted, type Outcome, refused } from '../outcome.ts'
+import type { RateLimit } from '../rate-limits.ts'
+import { TooBusy } from '../too-busy.ts'
 import { type Account, subjectOf } from './account.ts'
-import type { AccountParts, Client } from './account-parts.ts'
+import { type AccountParts, type Client, inNewTransaction } from './account-parts.ts'
 import { emailKeyOf } from './email-address.ts'
 
 export interface Credentials {
@@ -24,12 +27,13 @@ export async function authenticate(
   )
   const [row] = rows
   const known = row?.password_hash ?? undefined
-  const refusal = await checkPassword(parts, { email, password, hash: known }, client)
-  if (refusal !== undefined) return refusal
+  const checked = await checkPassword(parts, { email, password, hash: known }, client)
+  if (!checked.ok) return checked
   const account = row && (await memory.get(row.id))
   if (account === undefined) return refused('CREDENTIALS_WRONG')
   if (!account.isActive) return refused('ACCOUNT_INACTIVE')
   if (known !== undefined && parts.passwords.isOutdated(known)) await renewHash(parts, account.id, known, password)
+  if (checked.value.failures >= failuresToldOf) await tellOwner(parts, account, client)
   const details = { address: client.address }
   await writeAudit(pool, {
     actor: subjectOf(account.id),
@@ -40,6 +44,25 @@ export async function authenticate(
   return accepted(account)
 }
 
+/** So many wrong passwords before the right one may have been somebody else's guesses. */
+const failuresToldOf = 10
+const dayMs = 24 * 3_600_000
+const notices: RateLimit = { kind: 'login notice', countMax: 1, windowMs: dayMs }
+
+/** Once a day for each network, so that who guesses and gets in is told of even if its owner has signed in meanwhile. */
+async function tellOwner(parts: AccountParts, { id, email }: Account, { network }: Client): Promise<void> {
+  if ((await parts.limits.take(notices, `${id} ${network}`)) !== undefined) return
+  const mail = { kind: 'login-after-failures', email, accountId: id, nowMs: parts.nowMs() } as const
+  try {
+    await inNewTransaction(parts, transaction => queueMail(transaction, mail))
+    parts.mailDue()
+  } catch (error) {
+    // The right password is no reason to refuse anybody.
+    if (!(error instanceof TooBusy)) throw error
+    parts.log.warn({ account: id }, 'a sign-in after many wrong passwords could not be told: too much mail waits')
+  }
+}
+
 export interface PasswordCheck {
   email: string
   password: string
@@ -47,17 +70,23 @@ export interface PasswordCheck {
   hash: string | undefined
 }
 
-/** Undefined for the right password; a wrong one is counted, and too many of them are not even looked at. */
+export interface PasswordChecked {
+  /** How many wrong passwords stood against the account, from all networks. */
+  failures: number
+}
+
+/** A wrong password is counted, and too many of them are not even looked at. */
 export async function checkPassword(
   { passwords, failures }: AccountParts,
   { email, password, hash }: PasswordCheck,
   { network }: Client,
-): Promise<AccountRefusal | undefined> {
-  const retryAfterSeconds = await failures.waitSeconds(email, network)
+): Promise<Outcome<PasswordChecked>> {
+  const standing = await failures.standing(email, network)
+  const { waitSeconds: retryAfterSeconds } = standing
   if (retryAfterSeconds !== undefined) return { ok: false, code: 'TOO_MANY_REQUESTS', retryAfterSeconds }
   if (await passwords.verify(hash, password)) {
     await failures.forgive(email, network)
-    return undefined
+    return accepted({ failures: standing.failures })
   }
   await failures.add(email, network)
   return refused('CREDENTIALS_WRONG')

@@ -13,7 +13,7 @@ const intervalMs = 3_600_000
 const overKeysShownDays = 30
 
 /** By the time that stands at $1. */
-const statements = [
+export const sweepStatements = [
   'DELETE FROM sessions WHERE expires_at <= $1',
   'DELETE FROM account_tokens WHERE expires_at <= $1',
   `DELETE FROM api_keys WHERE least(revoked_at, expires_at) <= $1::timestamptz - interval '${overKeysShownDays} days'`,
@@ -26,7 +26,7 @@ export function createSweep(pool: pg.Pool, nowMs: () => number, log: Log): Sweep
 
   async function run(): Promise<void> {
     try {
-      for (const text of statements) await pool.query(text, [new Date(nowMs())])
+      for (const text of sweepStatements) await pool.query(text, [new Date(nowMs())])
     } catch (error) {
       log.warn({ err: error }, 'expired sessions, tokens and keys could not be removed; the next hour tries again')
     }

@@ -19,8 +19,8 @@ export interface KeyRequest {
   nowMs: number
 }
 
-/** A key as it is shown to its owner. */
-interface KeyDetails {
+/** A key as it is shown to people. */
+export interface KeyDetails {
   id: number
   name: string
   prefix: string
@@ -85,4 +85,100 @@ async function countLive(transaction: Transaction, accountId: number, nowMs: num
     [accountId, nowMs],
   )
   return rows[0]?.count ?? 0
+}
+
+/** Where a key belongs, which never changes. */
+export interface KeyHolder {
+  id: number
+  accountId: number
+  lastUsedMs: number | null
+}
+
+/** Undefined for a digest that belongs to no key, or to one that is revoked. */
+export async function readHolder(database: Transaction, digest: Buffer): Promise<KeyHolder | undefined> {
+  const { rows } = await database.query<{ id: number; account_id: number; last_used_at: Date | null }>(
+    'SELECT id, account_id, last_used_at FROM api_keys WHERE digest = $1 AND revoked_at IS NULL',
+    [digest],
+  )
+  const [row] = rows
+  return row && { id: row.id, accountId: row.account_id, lastUsedMs: timeOf(row.last_used_at) }
+}
+
+interface KeyRow {
+  id: number
+  digest: Buffer
+  name: string
+  prefix: string
+  scopes: Scope[]
+  create_devices: boolean
+  created_at: Date
+  last_used_at: Date | null
+  expires_at: Date | null
+  revoked_at: Date | null
+}
+
+/** When a key was last used, as far as memory knows: PostgreSQL is told later. */
+export type LastUse = (digest: Buffer) => number | undefined
+
+/** All keys of an account, the newest first: also those that are over, until they are swept. */
+export async function readKeys(database: Transaction, accountId: number, lastUse: LastUse): Promise<KeyDetails[]> {
+  const { rows } = await database.query<KeyRow>(
+    `SELECT id, digest, name, prefix, scopes, create_devices, created_at, last_used_at, expires_at, revoked_at
+     FROM api_keys WHERE account_id = $1 ORDER BY id DESC`,
+    [accountId],
+  )
+  return rows.map(row => detailsOf(row, lastUse))
+}
+
+function detailsOf(row: KeyRow, lastUse: LastUse): KeyDetails {
+  const { id, name, prefix, scopes, create_devices: createDevices } = row
+  return {
+    ...{ id, name, prefix, scopes, createDevices },
+    createdMs: row.created_at.getTime(),
+    lastUsedMs: lastUse(row.digest) ?? timeOf(row.last_used_at),
+    expiresMs: timeOf(row.expires_at),
+    revokedMs: timeOf(row.revoked_at),
+  }
+}
+
+export async function saveLastUsed(database: Transaction, ids: number[], timesMs: number[]): Promise<void> {
+  // A key may stand there twice: once from before it left the memory.
+  await database.query(
+    `UPDATE api_keys SET last_used_at = greatest(last_used_at, to_timestamp(used.ms / 1000))
+     FROM (SELECT id, max(ms) AS ms FROM unnest($1::int[], $2::float8[]) AS seen (id, ms) GROUP BY id) AS used
+     WHERE api_keys.id = used.id`,
+    [ids, timesMs],
+  )
+}
+
+export interface Revoked {
+  id: number
+  revokedMs: number
+}
+
+/** The time of the first revocation stays. Undefined for a key that the account does not have. */
+export async function revokeKeyRow(
+  transaction: Transaction,
+  { id, accountId, actor, nowMs }: { id: number; accountId: number; actor: string; nowMs: number },
+): Promise<Revoked | undefined> {
+  const { rowCount } = await transaction.query(
+    `UPDATE api_keys SET revoked_at = to_timestamp($3::float8 / 1000)
+     WHERE id = $1 AND account_id = $2 AND revoked_at IS NULL`,
+    [id, accountId, nowMs],
+  )
+  const { rows } = await transaction.query<{ revoked_at: Date }>(
+    'SELECT revoked_at FROM api_keys WHERE id = $1 AND account_id = $2',
+    [id, accountId],
+  )
+  const [row] = rows
+  if (row === undefined) return undefined
+  if (rowCount === 1) {
+    const details = { key: id }
+    await writeAudit(transaction, { actor, action: 'key.revoke', subject: subjectOf(accountId), details })
+  }
+  return { id, revokedMs: row.revoked_at.getTime() }
+}
+
+function timeOf(date: Date | null): number | null {
+  return date === null ? null : date.getTime()
 }

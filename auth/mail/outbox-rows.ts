@@ -3,7 +3,13 @@
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { TooBusy } from '../too-busy.ts'
 
-export type MailKind = 'verification' | 'password-reset' | 'password-changed' | 'email-change' | 'key-created'
+export type MailKind =
+  | 'verification'
+  | 'password-reset'
+  | 'password-changed'
+  | 'email-change'
+  | 'key-created'
+  | 'login-after-failures'
 
 export interface QueuedMail {
   kind: MailKind

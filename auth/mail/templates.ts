@@ -47,6 +47,11 @@ const templates: Record<MailKind, Template> = {
     before: 'Somebody who is signed in to your account has asked to use another e-mail address for it.',
     after: 'If it was not you, change your password at once, and tell the operator of this service.',
   },
+  'login-after-failures': {
+    subject: 'A sign-in after many wrong passwords',
+    before: 'Somebody has signed in to your account after many attempts with wrong passwords.',
+    after: 'If it was not you, change your password at once, and tell the operator of this service.',
+  },
   'key-created': {
     subject: 'A new API key for your account',
     before: 'An API key was added to your account.',

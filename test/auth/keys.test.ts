@@ -2,14 +2,16 @@
 
 import t from 'tap'
 import { changeAccount } from '../../auth/accounts/account-parts.ts'
+import { sweepStatements } from '../../auth/accounts/sweep.ts'
 import type { Scope } from '../../auth/keys/key.ts'
 import { insertKey } from '../../auth/keys/key-rows.ts'
-import { isKeyText } from '../../auth/keys/key-text.ts'
+import { createKeyText, isKeyText } from '../../auth/keys/key-text.ts'
+import { openKeys } from '../../auth/keys/keys.ts'
 import { startAccounts } from '../support/accounts.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const service = await startAccounts(t)
-const { accounts, person, store, clock, mails } = service
+const { accounts, keys, person, store, clock, mails } = service
 const pool = store.postgres
 
 function insert(accountId: number, { scopes = ['read'] as Scope[], expiresMs = null as number | null } = {}) {
@@ -34,3 +36,113 @@ t.test('a key is made with its notice and its row of the audit, and only its dig
   t.match(audit, [{ subject: `account ${id}`, details: { prefix: made.value.prefix } }])
   t.notMatch(JSON.stringify(audit), made.value.text)
 })
+
+t.test('garbage and unknown keys cost PostgreSQL nothing, or little', async t => {
+  const asked = countReads()
+  for (const text of ['', 'x', 'barograph_key_', createKeyText().slice(1), `${createKeyText().slice(0, -1)}!`]) {
+    t.equal(await keys.find(text), undefined)
+  }
+  t.equal(asked(), 0)
+  const unknown = createKeyText()
+  const found = await Promise.all(Array.from({ length: 16 }, () => keys.find(unknown)))
+  t.strictSame(new Set(found), new Set([undefined]))
+  t.equal(asked(), 1, 'at the same time it is asked once')
+  await keys.find(unknown)
+  t.equal(asked(), 1, 'and not again')
+  clock.ms += 5_000
+  await keys.find(unknown)
+  t.equal(asked(), 2, 'for five seconds')
+})
+
+t.test('a known key is read once', async t => {
+  const id = await person('read-once@example.com')
+  const text = await made(id)
+  const asked = countReads()
+  const found = await Promise.all(Array.from({ length: 16 }, () => keys.find(text)))
+  for (const principal of found) t.match(principal, { kind: 'key', account: { id }, scopes: ['read'] })
+  await keys.find(text)
+  t.equal(asked(), 2, 'the key, and its account')
+})
+
+t.test('when a key was last used is in the list at once, and in PostgreSQL in the end', async t => {
+  const id = await person('user@example.com')
+  const own = openKeys({ parts: accounts, flushMs: 1_000_000 })
+  const account = await accounts.find(id)
+  if (account === undefined) throw new Error('no such account')
+  const first = await made(id)
+  const second = await made(id)
+  const stored = async () => {
+    const { rows } = await pool.query('SELECT last_used_at FROM api_keys WHERE account_id = $1 ORDER BY id', [id])
+    return rows.map(row => row.last_used_at?.getTime() ?? null)
+  }
+  clock.ms += 1000
+  await own.find(first)
+  const usedMs = clock.ms
+  t.strictSame(
+    (await own.list(account)).map(({ lastUsedMs }) => lastUsedMs),
+    [null, usedMs],
+  )
+  t.strictSame(await stored(), [null, null])
+  clock.ms += 1000
+  await own.find(first)
+  await own.find(second)
+  await own.close()
+  t.strictSame(await stored(), [usedMs + 1000, usedMs + 1000])
+  const next = openKeys({ parts: accounts })
+  t.teardown(() => next.close())
+  await next.find(second)
+  t.strictSame(
+    (await next.list(account)).map(({ lastUsedMs }) => lastUsedMs),
+    [usedMs + 1000, usedMs + 1000],
+  )
+})
+
+t.test('a key that is over stays in the list for 30 days', async t => {
+  const id = await person('swept@example.com')
+  const dayMs = 24 * 3_600_000
+  await made(id, { expiresMs: clock.ms + dayMs })
+  await made(id)
+  const sweep = async () => {
+    for (const text of sweepStatements) await pool.query(text, [new Date(clock.ms)])
+    return (await pool.query('SELECT 1 FROM api_keys WHERE account_id = $1', [id])).rows.length
+  }
+  clock.ms += 31 * dayMs - 1
+  t.equal(await sweep(), 2)
+  clock.ms += 1
+  t.equal(await sweep(), 1, 'one that does not expire stays')
+})
+
+t.test('an inactive account gets no key, whoever asks for it', async t => {
+  const id = await person('inactive@example.com')
+  await pool.query('UPDATE accounts SET is_active = false WHERE id = $1', [id])
+  t.match(await insert(id), { ok: false, code: 'ACCOUNT_INACTIVE' })
+  t.match(await insert(999_999), { ok: false, code: 'ACCOUNT_INACTIVE' })
+})
+
+t.test('a key that was not made leaves no notice', async t => {
+  const id = await person('unmade@example.com')
+  t.match(await insert(id, { scopes: ['admin'] }), { ok: false, code: 'SCOPE_NOT_ALLOWED' })
+  const { rows } = await pool.query("SELECT 1 FROM mail_outbox WHERE account_id = $1 AND kind = 'key-created'", [id])
+  t.strictSame(rows, [])
+})
+
+/** How many statements about keys have gone to PostgreSQL since; the mailer has its own. */
+function countReads(): () => number {
+  let count = 0
+  const { query } = pool
+  const counting = (...statement: Parameters<typeof query>) => {
+    if (String(statement[0]).includes('api_keys')) count += 1
+    return query.apply(pool, statement)
+  }
+  pool.query = counting as typeof query
+  t.teardown(() => {
+    pool.query = query
+  })
+  return () => count
+}
+
+async function made(id: number, more = {}): Promise<string> {
+  const inserted = await insert(id, more)
+  if (!inserted.ok) throw new Error(inserted.code)
+  return inserted.value.text
+}

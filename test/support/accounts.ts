@@ -10,6 +10,7 @@ import { createOrigins } from '../../api/accounts/kit/origins.ts'
 import type { RouteFamily } from '../../api/http/route-family.ts'
 import { type Accounts, openAccounts } from '../../auth/accounts/accounts.ts'
 import { createPasswords, type Passwords } from '../../auth/accounts/passwords.ts'
+import { type Keys, openKeys } from '../../auth/keys/keys.ts'
 import type { Mail } from '../../auth/mail/templates.ts'
 import { createBearerTokens } from '../../auth/sessions/bearer-tokens.ts'
 import { createSessionCodec, type SessionCodec, type SessionFormat } from '../../auth/sessions/session-codec.ts'
@@ -32,6 +33,7 @@ export interface AccountsUnderTest {
   store: Store
   accounts: Accounts
   sessions: Sessions
+  keys: Keys
   codec: SessionCodec
   mails: Mail[]
   warnings: string[]
@@ -88,7 +90,7 @@ export async function openVariant(t: TestHooks, store: Store, variant: Variant =
   const { log, texts: warnings } = recordingLog('warn')
   const sendMail = async (mail: Mail) => void mails.push(mail)
   const parts = { t, store, passwords, log, sendMail, nowMs: () => clock.ms }
-  const { app, accounts, sessions, codec } = await openParts(parts, variant)
+  const { app, accounts, sessions, keys, codec } = await openParts(parts, variant)
 
   async function ask(method: string, path: string, { body, headers = {}, address }: AskOptions = {}): Promise<Answer> {
     const isRaw = typeof body === 'string' || Buffer.isBuffer(body)
@@ -139,7 +141,7 @@ export async function openVariant(t: TestHooks, store: Store, variant: Variant =
   }
 
   return {
-    ...{ app, store, accounts, sessions, codec, mails, warnings, clock, ask, person, cookieOf, tokenIn },
+    ...{ app, store, accounts, sessions, keys, codec, mails, warnings, clock, ask, person, cookieOf, tokenIn },
     hashings: () => count,
   }
 }
@@ -161,18 +163,20 @@ async function openParts({ t, store, passwords, log, sendMail, nowMs }: Surround
   const codec = createSessionCodec({ format, secrets, isSecure: true, nowMs })
   const bearer = createBearerTokens('b'.repeat(64), 1800, nowMs)
   const sessions = createSessions({ parts: accounts, codec, bearer, log, refuseUnrevocable })
+  const keys = openKeys({ parts: accounts, flushMs: 1_000_000 })
+  t.teardown(() => keys.close())
   const settings = {
     ...{ providers: ['github'], tokenLifetimeSeconds: 1800, registrationsPerHour: 1000, mailRequestsPerHour: 10 },
     ...{ deleteWithinMs: 3_600_000 },
     ...variant.settings,
   }
-  const operations = accountOperations({ accounts, sessions, codec, settings })
-  const findPrincipal = createFindPrincipal({ sessions, cookieName: codec.cookieName, serviceSecret })
+  const operations = accountOperations({ accounts, sessions, keys, codec, settings })
+  const findPrincipal = createFindPrincipal({ sessions, keys, cookieName: codec.cookieName, serviceSecret })
   const origins = createOrigins(() => [publicUrl, 'https://app.example'])
   const app = createApp(accountsFamily(operations, { findPrincipal, origins, log }))
   t.teardown(() => app.close())
   await app.ready()
-  return { app, accounts, sessions, codec }
+  return { app, accounts, sessions, keys, codec }
 }
 
 /** A server that routes as the real one does. */

@@ -2,6 +2,7 @@
 
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import type { Keys } from '../../../auth/keys/keys.ts'
 import type { Principal } from '../../../auth/policy.ts'
 import { readSessionCookie } from '../../../auth/sessions/cookie-chunks.ts'
 import type { SignedIn } from '../../../auth/sessions/session-claims.ts'
@@ -12,16 +13,15 @@ export type FindPrincipal = (request: IncomingMessage) => Promise<Principal | un
 export interface CredentialOptions {
   sessions: Pick<Sessions, 'fromCookie' | 'fromBearer'>
   cookieName: string
+  keys: Pick<Keys, 'find'>
   serviceSecret: string
-  /** By the text of an API key; undefined when it is not good. */
-  findKey?: (key: string) => Promise<Principal | undefined>
 }
 
 type Presented = { kind: 'cookie' | 'bearer' | 'key' | 'service'; text: string } | { kind: 'unreadable' }
 
 /** Undefined for nobody: without a credential, with one that is not good, or with several, good or not. */
 export function createFindPrincipal(options: CredentialOptions): FindPrincipal {
-  const { sessions, cookieName, serviceSecret, findKey = async () => undefined } = options
+  const { sessions, keys, cookieName, serviceSecret } = options
   const secretDigest = hash('sha256', serviceSecret, 'buffer')
 
   return async request => {
@@ -34,7 +34,7 @@ export function createFindPrincipal(options: CredentialOptions): FindPrincipal {
       case 'bearer':
         return asPrincipal('bearer', await sessions.fromBearer(only.text))
       case 'key':
-        return await findKey(only.text)
+        return await keys.find(only.text)
       case 'service':
         return timingSafeEqual(hash('sha256', only.text, 'buffer'), secretDigest) ? { kind: 'service' } : undefined
     }

@@ -130,6 +130,39 @@ export function boolean() {
   return field<boolean>(convert, { type: 'boolean' })
 }
 
+/** A list of words of which each is one of those; every one that is not is told. */
+export function listOf<Word extends string>(words: readonly Word[], { default: usual }: { default: readonly Word[] }) {
+  const quoted = words.map(word => `'${word}'`)
+  const expected = `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`
+  const literalError = { type: 'literal_error', msg: `Input should be ${expected}`, ctx: { expected } }
+  const isWord = (element: unknown): element is Word => words.some(word => word === element)
+  return z
+    .any()
+    .transform((input: unknown, context): Word[] => {
+      const raise = (fault: Fault, input: unknown, path: number[]) => {
+        const params: FaultParameters = { fault, input }
+        context.issues.push({ code: 'custom', params: { ...params }, input, path })
+        return z.NEVER
+      }
+      if (!Array.isArray(input)) return raise({ type: 'list_type', msg: 'Input should be a valid list' }, input, [])
+      if (input.length > listLengthMax) return raise(tooLong(input.length), input, [])
+      for (const [at, element] of input.entries()) if (!isWord(element)) raise(literalError, element, [at])
+      return input
+    })
+    .meta({
+      ...{ type: 'array', items: { type: 'string', enum: words } },
+      ...{ maxItems: listLengthMax, default: usual },
+    })
+}
+
+/** So that a small request does not get a large answer about each element. */
+const listLengthMax = 20
+
+function tooLong(actual: number): Fault {
+  const msg = `List should have at most ${listLengthMax} items after validation, not ${actual}`
+  return { type: 'too_long', msg, ctx: { field_type: 'List', max_length: listLengthMax, actual_length: actual } }
+}
+
 /** Rejects more of what another field takes. */
 export function refine(
   inner: ReturnType<typeof field<string>>,

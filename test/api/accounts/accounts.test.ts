@@ -133,6 +133,27 @@ t.test('tries of many accounts from one network are slowed down', async t => {
   t.equal(await statusOf(login('crowd@example.com', goodPassword, '10.3.0.1')), 200)
 })
 
+t.test('the owner is told of a sign-in after ten wrong passwords, once a day for each network', async t => {
+  const email = 'guessed-at@example.com'
+  await person(email)
+  const fail = (times: number) =>
+    pool.query('INSERT INTO login_failures VALUES (sha256($1::text::bytea), $2, $3, $4)', [
+      ...[email, `10.8.0.${times}`, times, new Date(clock.ms)],
+    ])
+  await fail(9)
+  t.equal(await statusOf(login(email, goodPassword, '10.9.0.9')), 200)
+  // Its mail would be queued by now, and goes out before that of the other network.
+  await fail(1)
+  t.equal(await statusOf(login(email, goodPassword, '10.9.0.1')), 200)
+  const told = () => mails.filter(({ to, subject }) => to === email && /many wrong/.test(subject)).length
+  await waitFor('its owner is told', () => told() === 1)
+  t.equal(await statusOf(login(email, goodPassword, '10.9.0.1')), 200)
+  t.equal(await statusOf(login(email, goodPassword, '10.9.0.2')), 200)
+  await waitFor('its owner is told of the other network', () => told() === 2)
+  await waitFor('the outbox is empty', async () => (await pool.query('SELECT FROM mail_outbox')).rows.length === 0)
+  t.equal(told(), 2)
+})
+
 t.test('a password is reset once by its token, and every session ends', async t => {
   const email = 'forgot@example.com'
   const id = await person(email)

@@ -13,11 +13,13 @@ const email = 'ada@example.com'
 const id = await person(email)
 const { cookie } = await cookieOf(id)
 const { body: fetched } = await ask('POST', '/token', { body: { email, password: goodPassword } })
+const { body: made } = await ask('POST', '/api-keys', { body: { name: 'a script' }, headers: { cookie } })
 
 const credentials: Record<string, Record<string, string>> = {
   nothing: {},
   session: { cookie },
   bearer: { authorization: `Bearer ${fetched['access_token']}` },
+  key: { authorization: `Bearer ${made['key']}` },
   service: { 'x-service-secret': serviceSecret },
   'a wrong cookie': { cookie: '__Secure-authjs.session-token=x.y.z' },
   'a wrong bearer': { authorization: 'Bearer x.y.z' },
@@ -26,7 +28,7 @@ const credentials: Record<string, Record<string, string>> = {
 }
 const wrong = { 'a wrong cookie': 401, 'a wrong bearer': 401, 'a wrong key': 401, 'a wrong service secret': 401 }
 const open = (status: number) => Object.fromEntries(Object.keys(credentials).map(kind => [kind, status]))
-const manage = (session: number) => ({ nothing: 401, session, bearer: 403, service: 403, ...wrong })
+const manage = (session: number) => ({ nothing: 401, session, bearer: 403, key: 403, service: 403, ...wrong })
 
 /** 422 and 400 are answers to whom the operation serves. */
 const table: [method: string, path: string, statuses: Record<string, number>][] = [
@@ -42,15 +44,18 @@ const table: [method: string, path: string, statuses: Record<string, number>][] 
   ['POST', '/password/reset-request', open(422)],
   ['POST', '/password/reset', open(422)],
   ['POST', '/token', open(422)],
-  ['POST', '/oauth/callback', { nothing: 401, session: 401, bearer: 401, service: 422, ...wrong }],
+  ['POST', '/oauth/callback', { nothing: 401, session: 401, bearer: 401, key: 401, service: 422, ...wrong }],
   ['POST', '/password/change', manage(422)],
   ['PATCH', '/me', manage(200)],
-  ['GET', '/me', { nothing: 401, session: 200, bearer: 200, service: 401, ...wrong }],
-  ['GET', '/session/info', { nothing: 401, session: 200, bearer: 200, service: 401, ...wrong }],
-  ['GET', `/users/${id}`, { nothing: 401, session: 200, bearer: 200, service: 200, ...wrong }],
-  ['GET', '/users/999999', { nothing: 401, session: 403, bearer: 403, service: 404, ...wrong }],
-  ['GET', `/users/by-email/${email}`, { nothing: 401, session: 200, bearer: 200, service: 200, ...wrong }],
-  ['DELETE', '/me', { nothing: 401, bearer: 403, service: 403, ...wrong }],
+  ['GET', '/me', { nothing: 401, session: 200, bearer: 200, key: 200, service: 401, ...wrong }],
+  ['GET', '/session/info', { nothing: 401, session: 200, bearer: 200, key: 401, service: 401, ...wrong }],
+  ['GET', `/users/${id}`, { nothing: 401, session: 200, bearer: 200, key: 200, service: 200, ...wrong }],
+  ['GET', '/users/999999', { nothing: 401, session: 403, bearer: 403, key: 403, service: 404, ...wrong }],
+  ['GET', `/users/by-email/${email}`, { nothing: 401, session: 200, bearer: 200, key: 200, service: 200, ...wrong }],
+  ['GET', '/api-keys', manage(200)],
+  ['POST', '/api-keys', manage(422)],
+  ['DELETE', '/api-keys/999999', manage(404)],
+  ['DELETE', '/me', { nothing: 401, bearer: 403, key: 403, service: 403, ...wrong }],
 ]
 
 for (const [method, path, statuses] of table) {
@@ -65,18 +70,18 @@ for (const [method, path, statuses] of table) {
 t.test('a service that is too busy, and one without its database, say when to come again', async t => {
   const { passwords, failures } = accounts
   const { verify } = passwords
-  const { waitSeconds } = failures
+  const { standing } = failures
   const login = () => ask('POST', '/login', { body: { email, password: goodPassword } })
   passwords.verify = async () => {
     throw new TooBusy('full', 1)
   }
   t.match(await login(), { status: 503, headers: { 'retry-after': '1' }, body: { detail: 'Service Unavailable' } })
   passwords.verify = verify
-  failures.waitSeconds = async () => {
+  failures.standing = async () => {
     throw Object.assign(new Error('connect ECONNREFUSED'), { syscall: 'connect', code: 'ECONNREFUSED' })
   }
   t.match(await login(), { status: 503, headers: { 'retry-after': '5' } })
-  failures.waitSeconds = waitSeconds
+  failures.standing = standing
   t.match(await login(), { status: 200 })
 })
 

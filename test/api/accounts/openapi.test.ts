@@ -24,12 +24,15 @@ t.test('it is OpenAPI 3.1.0 of version 0.1.0, with the operations of the interfa
     Object.keys(methods as object).map(method => `${method.toUpperCase()} ${path}`),
   )
   t.strictSame(published.sort(), [
+    'DELETE /v1/auth/api-keys/{key_id}',
     'DELETE /v1/auth/me',
+    'GET /v1/auth/api-keys',
     'GET /v1/auth/me',
     'GET /v1/auth/session/info',
     'GET /v1/auth/users/by-email/{email}',
     'GET /v1/auth/users/{user_id}',
     'PATCH /v1/auth/me',
+    'POST /v1/auth/api-keys',
     ...['login', 'logout', 'oauth/callback', 'password/change', 'password/reset', 'password/reset-request'].map(
       p => `POST /v1/auth/${p}`,
     ),

@@ -1,0 +1,108 @@
+/** The API keys of whoever is signed in: listed, created, revoked. Only in a browser's session: no key makes a key. */
+
+import { z } from 'zod'
+import { type Scope, scopes } from '../../auth/keys/key.ts'
+import type { KeyDetails } from '../../auth/keys/key-rows.ts'
+import { type AccountService, accountOf } from './account-service.ts'
+import { boolean, integer, listOf, record, text } from './kit/fields.ts'
+import { type Operation, operation } from './kit/operation.ts'
+import { isoTime } from './schemas.ts'
+
+const daysMax = 365
+
+const CreateApiKeyRequest = record('CreateApiKeyRequest', {
+  name: text({ min: 1, max: 100 }),
+  expires_in_days: integer({ min: 1, max: daysMax }).nullish(),
+  scopes: listOf(scopes, { default: ['read'] }).optional(),
+  create_devices: boolean().optional(),
+})
+
+const time = () => z.iso.datetime()
+
+const ApiKeyListItem = z
+  .object({
+    id: z.int(),
+    name: z.string(),
+    prefix: z.string(),
+    scopes: z.array(z.enum(scopes)),
+    create_devices: z.boolean(),
+    created_at: time(),
+    last_used_at: time().nullable(),
+    expires_at: time().nullable(),
+    revoked_at: time().nullable(),
+  })
+  .meta({ id: 'ApiKeyListItem', title: 'ApiKeyListItem' })
+const ApiKeyList = z.array(ApiKeyListItem)
+
+const CreateApiKeyResponse = ApiKeyListItem.omit({ last_used_at: true, revoked_at: true })
+  .extend({ key: z.string() })
+  .meta({ id: 'CreateApiKeyResponse', title: 'CreateApiKeyResponse' })
+
+const RevokeApiKeyResponse = z
+  .object({ id: z.int(), revoked: z.literal(true), revoked_at: time() })
+  .meta({ id: 'RevokeApiKeyResponse', title: 'RevokeApiKeyResponse' })
+
+const KeyPath = record('KeyPath', { key_id: integer() })
+
+const scopesUsual: readonly Scope[] = ['read']
+
+export function apiKeyOperations({ keys }: AccountService): Operation[] {
+  return [
+    operation({
+      ...{ method: 'GET', url: '/api-keys', name: 'list_api_keys', summary: 'The API keys of the current user' },
+      permission: 'account.manage',
+      success: { status: 200, description: 'The keys, the newest first', schema: ApiKeyList },
+      refusals: ['UNAUTHENTICATED', 'FORBIDDEN', 'UNAVAILABLE'],
+      async handle({ principal }) {
+        const listed = await keys.list(accountOf(principal))
+        return { ok: true, value: listed.map(listItem) }
+      },
+    }),
+    operation({
+      ...{ method: 'POST', url: '/api-keys', name: 'create_api_key', summary: 'Make an API key; it is shown once' },
+      permission: 'account.manage',
+      body: CreateApiKeyRequest,
+      success: { status: 201, description: 'The key', schema: CreateApiKeyResponse },
+      refusals: [
+        ...(['UNAUTHENTICATED', 'FORBIDDEN', 'CROSS_SITE', 'SCOPE_NOT_ALLOWED', 'ACCOUNT_INACTIVE'] as const),
+        ...(['TOO_MANY_KEYS', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'] as const),
+      ],
+      async handle({ principal, body: { name, expires_in_days, scopes = scopesUsual, create_devices = false } }) {
+        const expiresInDays = expires_in_days ?? undefined
+        const wanted = { name, scopes, createDevices: create_devices, expiresInDays }
+        const created = await keys.create(accountOf(principal), wanted)
+        if (!created.ok) return created
+        return { ok: true, value: { ...commonOf(created.value), key: created.value.text } }
+      },
+    }),
+    operation({
+      ...{ method: 'DELETE', url: '/api-keys/:key_id', name: 'revoke_api_key', summary: 'Revoke an API key at once' },
+      permission: 'account.manage',
+      path: KeyPath,
+      success: { status: 200, description: 'It is revoked, now or earlier', schema: RevokeApiKeyResponse },
+      refusals: ['UNAUTHENTICATED', 'FORBIDDEN', 'CROSS_SITE', 'KEY_UNKNOWN', 'UNAVAILABLE'],
+      async handle({ principal, path: { key_id: keyId } }) {
+        const revoked = await keys.revoke(accountOf(principal), keyId)
+        if (!revoked.ok) return revoked
+        const { id, revokedMs } = revoked.value
+        return { ok: true, value: { id, revoked: true, revoked_at: isoTime(revokedMs) } }
+      },
+    }),
+  ]
+}
+
+function listItem(key: KeyDetails): z.infer<typeof ApiKeyListItem> {
+  const { lastUsedMs, revokedMs } = key
+  return { ...commonOf(key), last_used_at: isoTimeOrNull(lastUsedMs), revoked_at: isoTimeOrNull(revokedMs) }
+}
+
+function commonOf({ id, name, prefix, scopes, createDevices, createdMs, expiresMs }: KeyDetails) {
+  return {
+    ...{ id, name, prefix, scopes: [...scopes], create_devices: createDevices },
+    ...{ created_at: isoTime(createdMs), expires_at: isoTimeOrNull(expiresMs) },
+  }
+}
+
+function isoTimeOrNull(timeMs: number | null): string | null {
+  return timeMs === null ? null : isoTime(timeMs)
+}

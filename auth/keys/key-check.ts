@@ -1,0 +1,78 @@
+/**
+ * Whose an API key is. To which account a key belongs never changes and is held in memory by its digest. Whether it is
+ * still good is asked of the account in memory, each time: there a revocation counts before its call is answered.
+ */
+
+import type { AccountParts } from '../accounts/account-parts.ts'
+import { createLastSeen, type SeenRecord } from '../last-seen.ts'
+import { type Principal, scopesOf } from '../policy.ts'
+import { createReadCache } from '../read-cache.ts'
+import { type LastUse, readHolder, saveLastUsed } from './key-rows.ts'
+import { digestOf, isKeyText } from './key-text.ts'
+
+export interface KeyCheck {
+  /** Undefined when it is not good. */
+  find(text: string): Promise<KeyPrincipal | undefined>
+  lastUse: LastUse
+  /** Saves when keys were last used. */
+  close(): Promise<void>
+}
+
+type KeyPrincipal = Extract<Principal, { kind: 'key' }>
+
+/** In memory, by its digest. */
+interface Holder extends SeenRecord {
+  id: number
+  accountId: number
+}
+
+const holdersInMemoryMax = 100_000
+const absentKeysMax = 10_000
+const absentMs = 5_000
+const usedPerStatement = 5_000
+
+export function createKeyCheck({ pool, nowMs, memory, log }: AccountParts, flushMs: number): KeyCheck {
+  const holders = createReadCache<string, Holder>({
+    recordsMax: holdersInMemoryMax,
+    async read(digest) {
+      const row = await readHolder(pool, Buffer.from(digest, 'latin1'))
+      return row && { ...row, lastSeenMs: row.lastUsedMs ?? 0, seenUnsaved: false }
+    },
+    absent: { keysMax: absentKeysMax, lifetimeMs: absentMs, nowMs },
+  })
+  const used = createLastSeen<Holder>({
+    save: (records, timesMs) => {
+      const ids = records.map(({ id }) => id)
+      return saveLastUsed(pool, ids, timesMs)
+    },
+    failed: error => log.warn({ err: error }, 'could not save when API keys were last used, retrying'),
+    ...{ flushMs, batchMax: usedPerStatement, unsavedMax: holdersInMemoryMax },
+  })
+
+  return {
+    async find(text) {
+      if (!isKeyText(text)) return undefined
+      const holder = await holders.get(packed(digestOf(text)))
+      if (holder === undefined) return undefined
+      const account = await memory.get(holder.accountId)
+      const key = account?.keys.get(holder.id)
+      if (account === undefined || key === undefined || !account.isActive) return undefined
+      const timeMs = nowMs()
+      if (key.expiresMs !== null && key.expiresMs <= timeMs) return undefined
+      used.seen(holder, timeMs)
+      const allowed = scopesOf(account.role)
+      const scopes = key.scopes.filter(scope => allowed.includes(scope))
+      return { kind: 'key', account, keyId: holder.id, scopes, createDevices: key.createDevices }
+    },
+    lastUse(digest) {
+      const lastSeenMs = holders.peek(packed(digest))?.lastSeenMs ?? 0
+      return lastSeenMs === 0 ? undefined : lastSeenMs
+    },
+    close: used.close,
+  }
+}
+
+/** One byte a character: a Buffer takes three times the memory. */
+function packed(digest: Buffer): string {
+  return digest.toString('latin1')
+}

@@ -1,0 +1,68 @@
+/** Entry point of this folder: the API keys of people, checked at each request and changed by their owners. */
+
+import { type Account, subjectOf } from '../accounts/account.ts'
+import { type AccountParts, changeAccount } from '../accounts/account-parts.ts'
+import { type AccountRefusal, accepted, type Outcome, refused } from '../outcome.ts'
+import type { RateLimit } from '../rate-limits.ts'
+import type { Scope } from './key.ts'
+import { createKeyCheck, type KeyCheck } from './key-check.ts'
+import { insertKey, type KeyDetails, type NewKey, type Revoked, readKeys, revokeKeyRow } from './key-rows.ts'
+
+export interface Keys extends Pick<KeyCheck, 'find' | 'close'> {
+  /** All of an account, the newest first; those that are over stay in the list for a while. */
+  list(account: Account): Promise<KeyDetails[]>
+  create(account: Account, wanted: WantedKey): Promise<Outcome<NewKey>>
+  /** Counts before it returns. A key that is revoked already stays as it is. */
+  revoke(account: Account, id: number): Promise<Outcome<Revoked>>
+}
+
+interface WantedKey {
+  name: string
+  scopes: readonly Scope[]
+  createDevices: boolean
+  /** Without it, the key does not expire. */
+  expiresInDays: number | undefined
+}
+
+export interface KeysOptions {
+  parts: AccountParts
+  /** How often it is saved when keys were used. */
+  flushMs?: number
+}
+
+const dayMs = 24 * 3_600_000
+/** Each sends a mail and leaves a row for a while. */
+const creations: RateLimit = { kind: 'api-key', countMax: 200, windowMs: dayMs }
+const idMax = 2_147_483_647
+
+export function openKeys({ parts, flushMs = 60_000 }: KeysOptions): Keys {
+  const check = createKeyCheck(parts, flushMs)
+  const { pool, nowMs: clockMs, limits, mailDue } = parts
+
+  async function limit(accountId: number): Promise<AccountRefusal | undefined> {
+    const retryAfterSeconds = await limits.take(creations, String(accountId))
+    return retryAfterSeconds === undefined ? undefined : { ok: false, code: 'TOO_MANY_REQUESTS', retryAfterSeconds }
+  }
+
+  return {
+    find: check.find,
+    close: check.close,
+    list: ({ id }) => readKeys(pool, id, check.lastUse),
+    async create({ id: accountId }, { name, scopes, createDevices, expiresInDays }) {
+      const refusal = await limit(accountId)
+      if (refusal !== undefined) return refusal
+      const nowMs = clockMs()
+      const expiresMs = expiresInDays === undefined ? null : nowMs + expiresInDays * dayMs
+      const request = { accountId, name, scopes, createDevices, expiresMs, nowMs }
+      const created = await changeAccount(parts, accountId, transaction => insertKey(transaction, request))
+      if (created.ok) mailDue()
+      return created
+    },
+    async revoke({ id: accountId }, id) {
+      if (id < 1 || id > idMax) return refused('KEY_UNKNOWN')
+      const which = { id, accountId, actor: subjectOf(accountId), nowMs: clockMs() }
+      const revoked = await changeAccount(parts, accountId, transaction => revokeKeyRow(transaction, which))
+      return revoked === undefined ? refused('KEY_UNKNOWN') : accepted(revoked)
+    },
+  }
+}

@@ -1,0 +1,187 @@
+/** What a whole run of the service writes: its log, answers, tables, mails and the log of PostgreSQL have no secret. */
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import pg from 'pg'
+import t from 'tap'
+import { createSessionCodec } from '../../../auth/sessions/session-codec.ts'
+import { startDatabases } from '../../support/databases.ts'
+import { startService, withoutQuestdb } from '../../support/service.ts'
+import { waitFor } from '../../support/wait-for.ts'
+
+const { store, directory } = await startDatabases(t, {
+  questdbHttp: withoutQuestdb.QUESTDB_HTTP,
+  questdbPg: withoutQuestdb.QUESTDB_PG,
+})
+const { user, password: databasePassword, port, host } = store.postgres.options
+const databaseUrl = `postgresql://${user}:${databasePassword}@${host}:${port}/postgres`
+const service = await startService(t, {
+  environment: { ...withoutQuestdb, DATABASE_URL: databaseUrl, LOG_LEVEL: 'trace', LOG_FORMAT: 'json' },
+})
+const database = new pg.Client({ connectionString: databaseUrl })
+await database.connect()
+t.teardown(() => database.end())
+
+const secretFile = (name: string) => readFileSync(join(service.dataDirectory, 'secrets', name), 'utf8').trim()
+const password = 'Correct-Horse-Battery-1'
+const nextPassword = 'Another-Fine-Phrase-2'
+const lastPassword = 'A-Third-Fine-Phrase-3'
+const wrongPassword = 'Not-The-Password-4'
+const email = 'ada@example.com'
+/** By what each is called, and in which answers it is due. */
+const secrets = new Map<string, { text: string; due: string[] }>()
+const answers: { what: string; text: string }[] = []
+const note = (name: string, text: unknown, ...due: string[]) => {
+  if (typeof text !== 'string' || text.length < 16) throw new Error(`no ${name}: ${String(text)}`)
+  secrets.set(name, { text, due })
+}
+for (const [at, text] of [password, nextPassword, lastPassword, wrongPassword].entries()) note(`password ${at}`, text)
+for (const name of ['admin-token', 'service-secret', 'session-secret', 'token-secret']) note(name, secretFile(name))
+note("the database's password", databasePassword)
+
+async function ask(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+  const isRaw = typeof body === 'string'
+  const response = await fetch(`${service.url}${path}`, {
+    method,
+    headers: { ...(body === undefined || isRaw ? {} : { 'content-type': 'application/json' }), ...headers },
+    ...(body === undefined ? {} : { body: isRaw ? body : JSON.stringify(body) }),
+    redirect: 'manual',
+  })
+  const text = await response.text()
+  const what = `${method} ${path.split('?')[0]} ${response.status}`
+  answers.push({ what, text: `${JSON.stringify([...response.headers])}\n${text}` })
+  const isJson = /json/.test(response.headers.get('content-type') ?? '')
+  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : {} }
+}
+const auth = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+  ask(method, `/v1/auth${path}`, body, headers)
+
+const codec = createSessionCodec({
+  ...{ format: 'jwe-v5', secrets: [secretFile('session-secret')], isSecure: false, nowMs: Date.now },
+})
+async function cookieOf(id: number): Promise<Record<string, string>> {
+  const iat = Math.floor(Date.now() / 1000)
+  // A change of the password is rounded up to the second.
+  const token = await codec.encode({ sub: String(id), iat, auth_time: iat + 2, exp: iat + 3600 })
+  note(`cookie ${secrets.size}`, token)
+  return { cookie: `${codec.cookieName}=${token}` }
+}
+
+const mailFolder = join(service.dataDirectory, 'mail')
+const mails = () =>
+  readdirSync(mailFolder)
+    .filter(name => name.endsWith('.eml'))
+    .map(name => readFileSync(join(mailFolder, name), 'utf8'))
+const plain = (mail: string) => mail.replaceAll('=\n', '').replaceAll('=3D', '=')
+
+async function tokenByMail(subject: string): Promise<string> {
+  const find = () => mails().find(mail => mail.includes(`Subject: ${subject}`))
+  await waitFor(`the mail: ${subject}`, () => find() !== undefined)
+  return /\?token=([\w-]{43})/.exec(plain(find() ?? ''))?.[1] ?? ''
+}
+
+t.test('people do all that they can, and much goes wrong', async t => {
+  const registered = await auth('POST', '/register', { email, password, name: 'Ada' })
+  t.equal(registered.status, 201)
+  const verification = await tokenByMail('Confirm your e-mail address')
+  note('verification token', verification)
+  t.equal((await auth('POST', '/verification/verify', { token: `${verification}x` })).status, 400)
+  t.equal((await auth('POST', '/verification/verify', { token: verification })).status, 200)
+  t.equal((await auth('POST', '/login', { email, password })).status, 200)
+  t.equal((await auth('POST', '/login', { email, password: wrongPassword })).status, 401)
+  const fetched = await auth('POST', '/token', { email, password })
+  note('bearer', fetched.body.access_token, 'POST /v1/auth/token 200')
+  const authorization = `Bearer ${fetched.body.access_token}`
+  t.equal((await auth('GET', '/me', undefined, { authorization })).status, 200)
+  const cookie = await cookieOf(registered.body.id)
+  const created = await auth('POST', '/api-keys', { name: 'a script' }, cookie)
+  note('key', created.body.key, 'POST /v1/auth/api-keys 201')
+  const { key } = created.body
+  t.equal((await auth('GET', '/me', undefined, { 'x-api-key': key })).status, 200)
+  t.equal((await auth('GET', '/api-keys', undefined, cookie)).status, 200)
+  t.equal((await auth('DELETE', `/api-keys/${created.body.id}`, undefined, cookie)).status, 200)
+  t.equal((await auth('GET', '/me', undefined, { 'x-api-key': key })).status, 401)
+
+  const service = { 'x-service-secret': secretFile('service-secret') }
+  t.equal((await auth('GET', `/users/by-email/${email}`, undefined, service)).status, 200)
+  t.equal((await ask('GET', '/openapi.json')).status, 200)
+  t.equal((await ask('GET', '/metrics')).status, 200)
+  await wrongPlaces(key, authorization, cookie)
+
+  const changed = await auth('POST', '/password/change', change(wrongPassword, nextPassword), cookie)
+  t.equal(changed.status, 400)
+  const fresh = await auth('POST', '/password/change', change(password, nextPassword), cookie)
+  t.equal(fresh.status, 200)
+  const set = /=([^;]+)/.exec(fresh.headers.get('set-cookie') ?? '')?.[1]
+  note('fresh cookie', set, 'POST /v1/auth/password/change 200')
+  t.equal((await auth('POST', '/password/reset-request', { email })).status, 200)
+  const reset = await tokenByMail('Set a new password')
+  note('reset token', reset)
+  t.equal((await auth('POST', '/password/reset', { token: reset, password: 'short' })).status, 422)
+  t.equal((await auth('POST', '/password/reset', { token: reset, password: lastPassword })).status, 200)
+  await waitFor('the outbox is empty', async () => {
+    const { rows } = await database.query('SELECT 1 FROM mail_outbox')
+    return rows.length === 0
+  })
+})
+
+const change = (current_password: string, new_password: string) => ({ current_password, new_password })
+
+/** Secrets where they do not belong. */
+async function wrongPlaces(key: string, authorization: string, cookie: Record<string, string>): Promise<void> {
+  const json = { 'content-type': 'application/json' }
+  for (const path of [`/users/by-email/${key}`, `/users/${key}`, `/${key}`, `/me/?token=${key}`, `/me?key=${key}`]) {
+    await auth('GET', path, undefined, cookie)
+  }
+  await ask('GET', `/${key}`)
+  await ask('GET', `/api/device/${key}`)
+  await ask('PUT', '/api/log', { device: 'x' }, { authorization: `Basic ${Buffer.from(`${key}:`).toString('base64')}` })
+  await ask('GET', '/api/admin/devices', undefined, { authorization })
+  await auth('DELETE', `/api-keys/${key}`, undefined, cookie)
+  await auth('GET', '/me', undefined, { authorization, 'x-api-key': key })
+  await auth('POST', '/register', { email, password })
+  await auth('POST', '/register', { email: { password }, password: [password], name: { token: key } })
+  await auth('POST', '/register', { email: 'eve@example.com', password: { password } })
+  await auth('POST', '/login', `password=${password}`, { 'content-type': 'application/x-www-form-urlencoded' })
+  await auth('POST', '/login', `{"email":"${email}","password":"${password}"`, json)
+  await auth('POST', '/login', JSON.stringify(password), json)
+  await auth('POST', '/login', JSON.stringify([[{ password }]]), json)
+  await auth('POST', '/oauth/callback', { email, provider: 'nobody', provider_id: '1', access_token: key })
+  await auth('POST', '/verification/verify', { token: key })
+}
+
+t.test('no secret is in the log, in the log of PostgreSQL, or in an answer where it is not due', async t => {
+  await service.end('SIGTERM')
+  const output = service.output()
+  t.match(output, /"msg":"listening"/)
+  const postgresLog = readFileSync(join(directory.postgres, 'postgres.log'), 'utf8')
+  for (const [name, { text, due }] of secrets) {
+    t.notOk(output.includes(text), `${name} in the log`)
+    t.notOk(postgresLog.includes(text), `${name} in the log of PostgreSQL`)
+    const where = answers.filter(answer => answer.text.includes(text)).map(({ what }) => what)
+    t.strictSame(where, due, `${name} in answers`)
+  }
+})
+
+t.test('none is in a table', async t => {
+  const { rows: tables } = await database.query<{ name: string }>(
+    "SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'",
+  )
+  t.ok(tables.length >= 10)
+  for (const { name: table } of tables) {
+    const { rows } = await database.query<{ row: string }>(`SELECT to_jsonb(${table})::text AS row FROM ${table}`)
+    const text = rows.map(({ row }) => row).join('\n')
+    for (const [name, secret] of secrets) t.notOk(text.includes(secret.text), `${name} in ${table}`)
+  }
+  const { rows } = await database.query('SELECT DISTINCT action FROM audit')
+  t.ok(rows.length >= 5, 'the audit has its rows')
+})
+
+t.test('mails have the token that they bring, and nothing else', async t => {
+  const texts = mails().map(plain)
+  t.ok(texts.length >= 4)
+  for (const [name, { text }] of secrets) {
+    const count = texts.filter(mail => mail.includes(text)).length
+    t.equal(count, /^(verification|reset) token$/.test(name) ? 1 : 0, name)
+  }
+})
