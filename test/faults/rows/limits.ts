@@ -136,8 +136,11 @@ export async function noRights(harness: Harness, tally: Tally, seed: number, cyc
       }
       chmodSync(journal, 0o700)
       if (isRoot) chownSync(journal, nobody, nobody)
+      // A PostgreSQL database is for one service at a time.
+      await bed.service.end('SIGTERM')
       await service.start()
       await service.end('SIGTERM')
+      await bed.service.start()
     })
   }
 }
