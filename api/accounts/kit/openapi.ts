@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { type Principal, policy } from '../../../auth/policy.ts'
 import { type ErrorCode, errors } from './errors.ts'
-import type { Operation } from './operation.ts'
+import type { Operation, Success } from './operation.ts'
 
 export interface PublishedOperations {
   prefix: string
@@ -45,7 +45,7 @@ export function createOpenApi(families: readonly PublishedOperations[]): OpenApi
 function publish(operation: Operation, path: string, tag: string, schemas: Json): PublishedOperation {
   const { body, permission, summary, success } = operation
   const parameters = [...parametersIn(operation.path, 'path'), ...parametersIn(operation.query, 'query')]
-  const content = success.schema && { 'application/json': { schema: reference(success.schema, 'output', schemas) } }
+  const content = contentOf(success, schemas)
   return {
     tags: [tag],
     summary,
@@ -66,6 +66,11 @@ function publish(operation: Operation, path: string, tag: string, schemas: Json)
       ...(body === undefined && parameters.length === 0 ? {} : { 422: validationResponse }),
     },
   }
+}
+
+function contentOf(success: Success, schemas: Json): Json | undefined {
+  if ('isPage' in success) return { 'text/html': { schema: { type: 'string' } } }
+  return success.schema && { 'application/json': { schema: reference(success.schema, 'output', schemas) } }
 }
 
 /** As FastAPI makes it: the function, the path with underscores, the method. */

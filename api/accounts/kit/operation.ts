@@ -21,11 +21,16 @@ export interface Operation<Body = unknown, Path = unknown, Query = unknown> {
   aliases?: Aliases
   path?: z.ZodType<Path>
   query?: z.ZodType<Query>
-  success: { status: 200 | 201 | 204; description: string; schema?: z.ZodType }
+  success: Success
   /** For the published contract, beside 422. */
   refusals: readonly ErrorCode[]
   handle(asked: Asked<Body, Path, Query>): Promise<Answer>
 }
+
+/** JSON of this schema, nothing (204), a redirect (302), or a page for a browser. */
+export type Success =
+  | { status: 200 | 201 | 204 | 302; description: string; schema?: z.ZodType }
+  | { status: 200; description: string; isPage: true }
 
 export interface Asked<Body = unknown, Path = unknown, Query = unknown> {
   body: Body
@@ -36,14 +41,26 @@ export interface Asked<Body = unknown, Path = unknown, Query = unknown> {
   client: Client
   /** Finds out who asks where that does not decide about the operation. */
   identify(): Promise<Principal | undefined>
+  /** A cookie of this name; undefined where it is missing or comes twice. */
+  cookie(name: string): string | undefined
   /** Whether a page of another site has sent it. */
   isCrossSite: boolean
 }
 
 export type Answer =
   | { ok: true; value?: unknown; cookies?: readonly string[] }
+  | { ok: true; location: string; cookies?: readonly string[] }
+  | { ok: true; page: Page; cookies?: readonly string[] }
   | { ok: false; code: ErrorCode; retryAfterSeconds?: number }
   | { ok: false; code: 'FIELD_MISSING'; field: string }
+
+/** What a browser shows; it may also say there that something went wrong. */
+export interface Page {
+  status: 200 | 400
+  html: string
+  /** Beside those of every answer. */
+  headers: Record<string, string>
+}
 
 /** Keeps the types of one operation together; those that carry it out need not know them. */
 export function operation<Body = undefined, Path = undefined, Query = undefined>(

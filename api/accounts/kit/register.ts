@@ -6,11 +6,12 @@ import { ChangeInDoubt } from '../../../auth/record-cache.ts'
 import { TooBusy } from '../../../auth/too-busy.ts'
 import type { Log } from '../../../store/log.ts'
 import { isUnavailable } from '../../../store/postgres/postgres-errors.ts'
+import { readCookie } from '../../http/cookies.ts'
 import { networkOf } from '../../http/networks.ts'
 import type { FindPrincipal } from './credentials.ts'
 import { type ErrorCode, sendError } from './errors.ts'
 import { parseBody } from './json-body.ts'
-import type { Answer, Asked, Method, Operation } from './operation.ts'
+import type { Answer, Asked, Method, Operation, Page } from './operation.ts'
 import { allowPreflight, isPreflight, type Origins } from './origins.ts'
 import { addRawBody, contentTypeOf } from './raw-body.ts'
 import { type Checked, check, errorAt, missing, type ValidationError, withoutSecrets } from './validation.ts'
@@ -96,6 +97,7 @@ async function answer(
   const asked: Asked = {
     ...{ path: path.value, query: query.value, body: body.value },
     ...{ principal, identify, isCrossSite, client: clientOf(request) },
+    cookie: name => readCookie(request.headers.cookie, name),
   }
   return send(operation, reply, sent, await operation.handle(asked))
 }
@@ -121,8 +123,14 @@ function send({ success }: Operation, reply: FastifyReply, body: object | undefi
     return sendInvalid(reply, [errorAt(['body', field], missing, withoutSecrets(body ?? null))])
   }
   if (answer.cookies !== undefined) reply.header('set-cookie', [...answer.cookies])
+  if ('page' in answer) return sendPage(reply, answer.page)
   reply.code(success.status)
+  if ('location' in answer) return reply.header('location', answer.location).send()
   return success.status === 204 ? reply.send() : reply.send(answer.value)
+}
+
+function sendPage(reply: FastifyReply, { status, headers, html }: Page): FastifyReply {
+  return reply.code(status).headers(headers).type('text/html; charset=utf-8').send(html)
 }
 
 function sendInvalid(reply: FastifyReply, errors: readonly ValidationError[]): FastifyReply {
