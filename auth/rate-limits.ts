@@ -13,13 +13,20 @@ export interface RateLimit {
 export interface RateLimits {
   /** Counts one; undefined while it is within the limit, else in how many seconds it is worth another try. */
   take(limit: RateLimit, key: string): Promise<number | undefined>
+  /** Counts nothing; undefined while there is room for another one, else in how many seconds there is. */
+  waitSeconds(limit: RateLimit, key: string): Promise<number | undefined>
+}
+
+interface Count {
+  count: number
+  ends_ms: number
 }
 
 export function createRateLimits(pool: Pick<pg.Pool, 'query'>, nowMs: () => number): RateLimits {
   return {
     async take({ kind, countMax, windowMs }, key) {
       const now = nowMs()
-      const { rows } = await pool.query<{ count: number; ends_ms: number }>(
+      const { rows } = await pool.query<Count>(
         `INSERT INTO rate_limits AS known (kind, key, count, ends_at)
          VALUES ($1, $2, 1, to_timestamp(($3::float8 + $4::float8) / 1000))
          ON CONFLICT (kind, key) DO UPDATE SET
@@ -30,10 +37,24 @@ export function createRateLimits(pool: Pick<pg.Pool, 'query'>, nowMs: () => numb
       )
       const [row] = rows
       if (row === undefined || row.count <= countMax) return undefined
-      // A clock that was set back must not announce a longer wait than the window.
-      return Math.max(1, Math.ceil(Math.min(row.ends_ms - now, windowMs) / 1000))
+      return secondsUntil(row, now, windowMs)
+    },
+    async waitSeconds({ kind, countMax, windowMs }, key) {
+      const now = nowMs()
+      const { rows } = await pool.query<Count>(
+        `SELECT count, (date_part('epoch', ends_at) * 1000)::float8 AS ends_ms FROM rate_limits
+         WHERE kind = $1 AND key = $2 AND ends_at > to_timestamp($3::float8 / 1000)`,
+        [kind, digestOfKey(key), now],
+      )
+      const [row] = rows
+      return row === undefined || row.count < countMax ? undefined : secondsUntil(row, now, windowMs)
     },
   }
+}
+
+/** A clock that was set back must not announce a longer wait than the window. */
+function secondsUntil({ ends_ms: endsMs }: Count, nowMs: number, windowMs: number): number {
+  return Math.max(1, Math.ceil(Math.min(endsMs - nowMs, windowMs) / 1000))
 }
 
 /** Addresses of people are nobody's business in a table of counters, and may be long. */

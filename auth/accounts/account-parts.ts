@@ -3,6 +3,7 @@
 import type pg from 'pg'
 import type { Log } from '../../store/log.ts'
 import { inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
+import type { CodeGuesses } from '../grants/code-guesses.ts'
 import type { RateLimits } from '../rate-limits.ts'
 import type { RecordCache } from '../record-cache.ts'
 import type { Account } from './account.ts'
@@ -17,6 +18,7 @@ export interface AccountParts {
   memory: RecordCache<number, Account>
   failures: LoginFailures
   limits: RateLimits
+  codeGuesses: CodeGuesses
   /** Told that mail may be due. */
   mailDue: () => void
 }

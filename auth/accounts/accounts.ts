@@ -3,6 +3,7 @@
 import type pg from 'pg'
 import type { Log } from '../../store/log.ts'
 import { hasEnded, type Transaction } from '../../store/postgres/transaction.ts'
+import { createCodeGuesses } from '../grants/code-guesses.ts'
 import { createMailer } from '../mail/mailer.ts'
 import type { Mail } from '../mail/templates.ts'
 import { createRateLimits } from '../rate-limits.ts'
@@ -46,12 +47,14 @@ export function openAccounts(options: AccountsOptions): Accounts {
     ...{ pool, nowMs, log, publicUrl, send: sendMail },
     ...(mailIdleMs === undefined ? {} : { idleMs: mailIdleMs }),
   })
+  const limits = createRateLimits(pool, nowMs)
   const sweep = createSweep(pool, nowMs, log)
   mailer.wake()
   return {
     ...{ pool, nowMs, log, passwords, memory, mailDue: mailer.wake },
     failures: createLoginFailures(pool, nowMs),
-    limits: createRateLimits(pool, nowMs),
+    limits,
+    codeGuesses: createCodeGuesses(limits, log),
     find: id => memory.get(id),
     async findByEmail(email) {
       const id = await idByEmail(pool, email)

@@ -1,14 +1,15 @@
-/** Removes what is over: sessions, tokens, API keys and counters. Nothing depends on when that happens. */
+/** Removes what is over: sessions, tokens, API keys, device requests and counters. Nothing depends on when that happens. */
 
 import type pg from 'pg'
 import type { Log } from '../../store/log.ts'
+import { grantSweep } from '../grants/grant-sweep.ts'
 import { failureLifetimeMs } from './login-failures.ts'
 
 export interface Sweep {
   close(): Promise<void>
 }
 
-const intervalMs = 3_600_000
+const intervalMs = 600_000
 /** So long the owner of a key that is revoked or expired sees it in the list. */
 const overKeysShownDays = 30
 
@@ -17,8 +18,10 @@ export const sweepStatements = [
   'DELETE FROM sessions WHERE expires_at <= $1',
   'DELETE FROM account_tokens WHERE expires_at <= $1',
   `DELETE FROM api_keys WHERE least(revoked_at, expires_at) <= $1::timestamptz - interval '${overKeysShownDays} days'`,
+  'DELETE FROM used_tokens WHERE expires_at <= $1',
   'DELETE FROM rate_limits WHERE ends_at <= $1',
   `DELETE FROM login_failures WHERE last_at <= $1::timestamptz - interval '${failureLifetimeMs} milliseconds'`,
+  ...grantSweep,
 ]
 
 export function createSweep(pool: pg.Pool, nowMs: () => number, log: Log): Sweep {
@@ -28,7 +31,7 @@ export function createSweep(pool: pg.Pool, nowMs: () => number, log: Log): Sweep
     try {
       for (const text of sweepStatements) await pool.query(text, [new Date(nowMs())])
     } catch (error) {
-      log.warn({ err: error }, 'expired sessions, tokens and keys could not be removed; the next hour tries again')
+      log.warn({ err: error }, 'expired sessions, tokens and keys could not be removed; the next run tries again')
     }
   }
 

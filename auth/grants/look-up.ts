@@ -1,0 +1,58 @@
+/** Finds a request by the code that a person has typed, for the one session that it belongs to from then on. */
+
+import type { AccountParts, Client } from '../accounts/account-parts.ts'
+import { accepted, type Outcome, refused } from '../outcome.ts'
+import type { SignedIn } from '../sessions/session-claims.ts'
+import { digestOfCode, formatUserCode, parseUserCode } from './codes.ts'
+import { type Grant, type GrantState, grantColumns, oneGrant, stateOf } from './grant.ts'
+
+/** The person at the browser, and where the request comes from. */
+export interface Viewer {
+  signedIn: SignedIn
+  client: Client
+}
+
+export interface GrantInfo {
+  userCode: string
+  /** What the device calls itself: not to be trusted. */
+  clientName: string
+  /** Where the device is. */
+  address: string
+  status: Exclude<GrantState, 'consumed' | 'expired'>
+  createdMs: number
+  expiresMs: number
+}
+
+export async function lookUpGrant(parts: AccountParts, typed: string, viewer: Viewer): Promise<Outcome<GrantInfo>> {
+  const found = await findForViewer(parts, typed, viewer)
+  if (!found.ok) return found
+  const { clientName, address, createdMs, expiresMs } = found.value
+  const state = stateOf(found.value, parts.nowMs())
+  if (state === 'expired') return refused('GRANT_EXPIRED')
+  const status = state === 'consumed' ? 'approved' : state
+  const userCode = formatUserCode(parseUserCode(typed) ?? '')
+  return accepted({ userCode, clientName, address, status, createdMs, expiresMs })
+}
+
+/** The request of a code, bound to the session of whoever has typed it. */
+export function findForViewer(parts: AccountParts, typed: string, viewer: Viewer): Promise<Outcome<Grant>> {
+  const session = sessionOf(viewer)
+  return parts.codeGuesses.run({ session, network: viewer.client.network }, async () => {
+    const grant = await bind(parts, typed, session)
+    if (grant === undefined) return refused('GRANT_UNKNOWN')
+    return grant.viewer === session ? accepted(grant) : refused('GRANT_FOREIGN')
+  })
+}
+
+/** One statement, so that of several sessions at the same time one gets it. */
+async function bind({ pool }: AccountParts, typed: string, viewer: string): Promise<Grant | undefined> {
+  const code = parseUserCode(typed)
+  if (code === undefined) return undefined
+  const text = `UPDATE device_grants SET viewer = coalesce(viewer, $2) WHERE user_digest = $1 RETURNING ${grantColumns}`
+  return await oneGrant(pool, text, [digestOfCode(code), viewer])
+}
+
+/** Of a token made elsewhere, which may name no session, the account. */
+function sessionOf({ signedIn: { sid, account } }: Viewer): string {
+  return sid === undefined ? `account ${account.id}` : `session ${sid}`
+}

@@ -1,0 +1,88 @@
+/** A device asks what has become of its request, and gets its key, once. */
+
+import type { AccountParts } from '../accounts/account-parts.ts'
+import { accepted, type Outcome, refused } from '../outcome.ts'
+import { isDeviceCode } from './codes.ts'
+import { findByDeviceCode, type Grant, grantColumns, grantSubject, oneGrant, stateOf } from './grant.ts'
+import { pollIntervalSecondsMax, slowDownSeconds } from './grant-limits.ts'
+import { unseal } from './sealed-key.ts'
+
+export interface Polled {
+  status: 'pending' | 'approved' | 'denied' | 'expired'
+  /** Of an approved one, in the one answer that tells it. */
+  apiKey: string | null
+  intervalSeconds: number
+}
+
+export async function pollGrant(parts: AccountParts, deviceCode: string): Promise<Outcome<Polled>> {
+  const nowMs = parts.nowMs()
+  const grant = isDeviceCode(deviceCode) ? await findByDeviceCode(parts.pool, deviceCode) : undefined
+  if (grant === undefined) return refused('GRANT_UNKNOWN')
+  const over = answerOfOver(grant, nowMs)
+  if (over !== undefined) return accepted(over)
+  const polled = await notePoll(parts, grant.id, nowMs)
+  if (polled === undefined) return await slowDown(parts, grant.id, nowMs)
+  // Somebody may have decided meanwhile.
+  return accepted(
+    answerOfOver(polled, nowMs) ??
+      (polled.status === 'pending' ? answer(polled, 'pending') : await collect(parts, polled, deviceCode, nowMs)),
+  )
+}
+
+/** Undefined while there is something to wait for or to fetch. */
+function answerOfOver(grant: Grant, nowMs: number): Polled | undefined {
+  const state = stateOf(grant, nowMs)
+  if (state === 'expired') return answer(grant, 'expired')
+  return state === 'denied' || state === 'consumed' ? answer(grant, 'denied') : undefined
+}
+
+function answer({ intervalSeconds }: Grant, status: Polled['status'], apiKey: string | null = null): Polled {
+  return { status, apiKey, intervalSeconds }
+}
+
+/**
+ * Undefined when it comes too early; the first one never does. Neither this nor slowDown touches the status. After a
+ * clock was set back, the last poll may seem to lie ahead, and must not hold up the next one for long.
+ */
+function notePoll({ pool }: AccountParts, id: string, nowMs: number): Promise<Grant | undefined> {
+  return oneGrant(
+    pool,
+    `UPDATE device_grants SET polled_at = to_timestamp($2::float8 / 1000)
+     WHERE id = $1 AND (polled_at IS NULL
+       OR polled_at + interval_seconds * interval '1 second' <= to_timestamp($2::float8 / 1000)
+       OR polled_at - interval_seconds * interval '1 second' > to_timestamp($2::float8 / 1000))
+     RETURNING ${grantColumns}`,
+    [id, nowMs],
+  )
+}
+
+async function slowDown({ pool }: AccountParts, id: string, nowMs: number): Promise<Outcome<Polled>> {
+  const { rows } = await pool.query<{ interval_seconds: number; polled_ms: number }>(
+    `UPDATE device_grants SET interval_seconds = least(interval_seconds + $2, $3) WHERE id = $1
+     RETURNING interval_seconds, (date_part('epoch', polled_at) * 1000)::float8 AS polled_ms`,
+    [id, slowDownSeconds, pollIntervalSecondsMax],
+  )
+  const [row] = rows
+  // It was removed meanwhile, with its account.
+  if (row === undefined) return refused('GRANT_UNKNOWN')
+  const seconds = Math.ceil((row.polled_ms - nowMs) / 1000) + row.interval_seconds
+  const retryAfterSeconds = Math.min(Math.max(seconds, 1), row.interval_seconds)
+  return { ok: false, code: 'TOO_MANY_REQUESTS', retryAfterSeconds }
+}
+
+/** One conditional statement, so that of many polls one gets the key. */
+async function collect({ pool }: AccountParts, grant: Grant, deviceCode: string, nowMs: number): Promise<Polled> {
+  if (grant.sealedKey === null) throw new Error('an approved request holds a key')
+  const apiKey = unseal(deviceCode, grant.sealedKey, grant.id)
+  const { rowCount } = await pool.query(
+    `WITH consumed AS (
+       UPDATE device_grants SET status = 'consumed', sealed_key = NULL
+       WHERE id = $1 AND status = 'approved' AND expires_at > to_timestamp($2::float8 / 1000) AND sealed_key IS NOT NULL
+       RETURNING key_id
+     )
+     INSERT INTO audit (actor, action, subject, details)
+     SELECT $3, 'device-grant.consume', 'api key ' || key_id, '{}' FROM consumed`,
+    [grant.id, nowMs, grantSubject(grant.id)],
+  )
+  return rowCount === 1 ? answer(grant, 'approved', apiKey) : answer(grant, 'denied')
+}

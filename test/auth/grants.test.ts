@@ -1,0 +1,77 @@
+/** The codes of device authorization, and the box in which the key waits for its device. */
+
+import fc from 'fast-check'
+import t from 'tap'
+import {
+  createDeviceCode,
+  createUserCode,
+  formatUserCode,
+  isDeviceCode,
+  parseUserCode,
+} from '../../auth/grants/codes.ts'
+import { publicKeyOf, seal, unseal } from '../../auth/grants/sealed-key.ts'
+
+const consonants = 'BCDFGHJKLMNPQRSTVWXZ'
+
+t.test('user codes are eight consonants, each as likely as the others', async t => {
+  const counts = new Map<string, number>()
+  for (let at = 0; at < 5000; at++) {
+    const code = createUserCode()
+    t.equal(code.length, 8)
+    for (const letter of code) counts.set(letter, (counts.get(letter) ?? 0) + 1)
+  }
+  t.strictSame([...counts.keys()].sort().join(''), consonants)
+  // 2,000 of each are expected; ten standard deviations are 436.
+  for (const [letter, count] of counts) t.ok(Math.abs(count - 2000) < 436, `${letter}: ${count}`)
+})
+
+t.test('a user code is read however it is typed', async t => {
+  const letter = fc.constantFrom(...consonants)
+  const noise = fc.array(fc.constantFrom('-', ' ', '\u00a0'), { maxLength: 3 }).map(parts => parts.join(''))
+  const typed = fc.array(fc.tuple(letter, fc.boolean(), noise), { minLength: 8, maxLength: 8 })
+  fc.assert(
+    fc.property(typed, noise, (letters, before) => {
+      const code = letters.map(([letter]) => letter).join('')
+      const text = letters.map(([letter, isSmall, after]) => `${isSmall ? letter.toLowerCase() : letter}${after}`)
+      return parseUserCode(`${before}${text.join('')}`) === code && parseUserCode(formatUserCode(code)) === code
+    }),
+  )
+  for (const text of ['', 'BCDF-GHJ', 'BCDF-GHJKL', 'ACDF-GHJK', 'BCDF-GHJ1', 'ſSSS-SSSS', 'ßBBB-BBB']) {
+    t.equal(parseUserCode(text), undefined, text)
+  }
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 60 }), text => {
+      const code = parseUserCode(text)
+      return code === undefined || /^[BCDFGHJKLMNPQRSTVWXZ]{8}$/.test(code)
+    }),
+  )
+})
+
+t.test('device codes have 256 bits', async t => {
+  const codes = Array.from({ length: 100 }, createDeviceCode)
+  t.equal(new Set(codes).size, 100)
+  for (const code of codes) t.ok(isDeviceCode(code) && Buffer.from(code, 'base64url').length === 32)
+  for (const text of ['', 'abc', `${codes[0]}A`, `${codes[0]}\n`, 'ä'.repeat(43)]) t.notOk(isDeviceCode(text))
+})
+
+t.test('what is sealed opens with the device code and in its row alone', async t => {
+  const code = createDeviceCode()
+  const publicKey = publicKeyOf(code)
+  t.equal(publicKey.length, 32)
+  t.strictSame(publicKeyOf(code), publicKey, 'the key follows from the code')
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), fc.string(), (text, context) => {
+      const sealed = seal(publicKey, text, context)
+      return unseal(code, sealed, context) === text && !sealed.equals(seal(publicKey, text, context))
+    }),
+  )
+  const sealed = seal(publicKey, 'a key', '7')
+  t.throws(() => unseal(createDeviceCode(), sealed, '7'), 'another device')
+  t.throws(() => unseal(code, sealed, '8'), 'another row')
+  for (let at = 0; at < sealed.length; at++) {
+    const changed = Buffer.from(sealed)
+    changed[at] = (changed[at] ?? 0) ^ 1
+    t.throws(() => unseal(code, changed, '7'), `byte ${at}`)
+    t.throws(() => unseal(code, sealed.subarray(0, at), '7'), `${at} bytes of it`)
+  }
+})
