@@ -35,6 +35,8 @@ const list = z.string().transform(text => text.split(',').map(part => part.trim(
 const databaseUrl = (protocol: RegExp, example: string) =>
   z.string().refine(text => isDatabaseUrl(text, protocol), `must be an address such as ${example}`)
 
+const providerUrl = z.string().refine(isProviderUrl, 'must be an https address')
+
 /** One key for each variable; the description is that of docs/settings.md. */
 export const Settings = z.object({
   HOST: z.string().min(1).default('127.0.0.1').describe('Address to listen on.'),
@@ -163,6 +165,29 @@ export const Settings = z.object({
     .refine(text => parseEmailAddress(text).ok, 'must be an e-mail address')
     .optional()
     .describe('Sender address of mails; default is barograph at the host of PUBLIC_URL.'),
+  DRIVE_NAME: z
+    .string()
+    .regex(/^[a-z][a-z0-9-]{0,40}$/, 'must be lower-case letters, digits and hyphens')
+    .refine(name => name !== 'device', 'must not be device, which has operations of its own')
+    .default('google-drive')
+    .describe('Name of the external drive in the addresses of its popup.'),
+  DRIVE_CLIENT_ID: z
+    .string()
+    .optional()
+    .describe('Client id at the OAuth provider of the drive; without it, drives cannot be linked.'),
+  DRIVE_CLIENT_SECRET: z.string().optional().describe('Client secret at that provider.'),
+  DRIVE_AUTHORIZATION_URL: providerUrl.optional().describe('Address of its consent page.'),
+  DRIVE_TOKEN_URL: providerUrl.optional().describe('Address where it exchanges a code for tokens.'),
+  DRIVE_SCOPE: z
+    .string()
+    .min(1)
+    .default('https://www.googleapis.com/auth/drive.file')
+    .describe('What the user is asked to allow, space-separated.'),
+  DRIVE_OPENER_ORIGIN: z
+    .string()
+    .refine(isOrigin, 'must be an origin such as https://app.example')
+    .optional()
+    .describe('Origin of the front end that opens the popup and gets the refresh token.'),
   TIMESTAMP_AHEAD_SECONDS: wholeNumber(0, 86_400)
     .default(300)
     .describe('How far a timestamp may lie ahead of the server clock.'),
@@ -196,6 +221,12 @@ export type Config = z.infer<typeof Settings> & {
 
 export class ConfigError extends Error {}
 
+const setTogether = [
+  ['TLS_CERT', 'TLS_KEY'],
+  ['QUESTDB_HTTP', 'QUESTDB_PG'],
+  ['DRIVE_CLIENT_ID', 'DRIVE_CLIENT_SECRET', 'DRIVE_AUTHORIZATION_URL', 'DRIVE_TOKEN_URL', 'DRIVE_OPENER_ORIGIN'],
+] as const
+
 /** Reads the settings; throws a `ConfigError` that names each wrong one and says what it should be. */
 export function readConfig(environment: Record<string, string | undefined>): Config {
   // An empty variable is one that is not set, as a compose file writes it.
@@ -208,13 +239,10 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     throw new ConfigError(`Wrong settings: ${faults.join('; ')}.`)
   }
   const config = parsed.data
-  const pairs = [
-    ['TLS_CERT', 'TLS_KEY'],
-    ['QUESTDB_HTTP', 'QUESTDB_PG'],
-  ] as const
-  for (const [one, other] of pairs) {
-    if ((config[one] === undefined) !== (config[other] === undefined)) {
-      throw new ConfigError(`Wrong settings: ${one} and ${other} must be set together.`)
+  for (const names of setTogether) {
+    const isSet = names.map(name => config[name] !== undefined)
+    if (isSet.includes(true) && isSet.includes(false)) {
+      throw new ConfigError(`Wrong settings: ${listed(names)} must be set together.`)
     }
   }
   const others = Object.entries(environment).filter(([name]) => !(name in Settings.shape))
@@ -245,6 +273,19 @@ function isStrongSecret(secret: string): boolean {
 function isOrigin(text: string): boolean {
   const url = URL.parse(text)
   return url !== null && /^https?:$/.test(url.protocol) && url.origin === text
+}
+
+/** Secrets go there; only to this machine they may go in plain text. */
+function isProviderUrl(text: string): boolean {
+  const url = URL.parse(text)
+  if (url === null || url.hash !== '' || url.username !== '') return false
+  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLocal)
+}
+
+/** `A, B and C`. */
+function listed(names: readonly string[]): string {
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }
 
 function isSmtpUrl(text: string): boolean {

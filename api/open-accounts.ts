@@ -10,12 +10,20 @@ import { createSessionCodec, type SessionCodec } from '../auth/sessions/session-
 import { createSessions, type Sessions } from '../auth/sessions/sessions.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
+import type { AccountService } from './accounts/account-service.ts'
 import { accountOperations, accountsFamily, accountsPrefix } from './accounts/accounts.ts'
 import { createFindPrincipal, type FindPrincipal } from './accounts/kit/credentials.ts'
 import type { PublishedOperations } from './accounts/kit/openapi.ts'
 import { createOrigins, type Origins } from './accounts/kit/origins.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
+import {
+  type DeviceAuthorizationService,
+  deviceAuthorizationOperations,
+} from './device-authorization/device-authorization.ts'
+import { type Drive, type DriveService, driveOperations } from './drive/drive.ts'
+import type { DriveClient } from './drive/drive-client.ts'
+import { createDriveStates } from './drive/drive-state.ts'
 import type { RouteFamily } from './http/route-family.ts'
 
 export interface ServiceAccounts {
@@ -26,7 +34,7 @@ export interface ServiceAccounts {
   origins: Origins
   findPrincipal: FindPrincipal
   /** For the contract. */
-  published: PublishedOperations
+  published: readonly PublishedOperations[]
   family: RouteFamily
   close(): Promise<void>
 }
@@ -42,6 +50,18 @@ export interface ServiceAccountsOptions {
 }
 
 const minuteMs = 60_000
+
+/** All operations below `/v1/auth`. */
+export function publishedOperations(
+  service: AccountService & DeviceAuthorizationService & DriveService,
+): PublishedOperations[] {
+  const prefix = accountsPrefix
+  return [
+    { prefix, tag: 'accounts', operations: accountOperations(service) },
+    { prefix, tag: 'device authorization', operations: deviceAuthorizationOperations(service) },
+    { prefix, tag: 'drive', operations: driveOperations(service) },
+  ]
+}
 
 export async function openServiceAccounts(options: ServiceAccountsOptions): Promise<ServiceAccounts> {
   const { config, log, nowMs, directory, pool, publicUrl } = options
@@ -64,8 +84,8 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
     refuseUnrevocable: config.SESSION_UNREVOCABLE === 'refuse',
   })
   const keys = openKeys({ parts: accounts })
-  const operations = accountOperations({
-    ...{ accounts, sessions, keys, codec },
+  const published = publishedOperations({
+    ...{ accounts, sessions, keys, codec, publicUrl, drive: openDrive(config, directory, nowMs) },
     settings: {
       tokenLifetimeSeconds,
       providers: config.OAUTH_PROVIDERS ?? [],
@@ -79,12 +99,37 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
   const origins = createOrigins(() => [new URL(publicUrl()).origin, ...(config.ALLOWED_ORIGINS ?? [])])
   return {
     ...{ accounts, sessions, keys, codec, origins, findPrincipal },
-    published: { prefix: accountsPrefix, tag: 'accounts', operations },
-    family: accountsFamily(operations, { findPrincipal, origins, log }),
+    published,
+    family: accountsFamily(
+      published.flatMap(({ operations }) => operations),
+      { findPrincipal, origins, log },
+    ),
     async close() {
       await keys.close()
       await accounts.close()
       transport.close()
     },
   }
+}
+
+function openDrive(config: Config, directory: DataDirectory, nowMs: Clock): Drive {
+  const name = config.DRIVE_NAME
+  return {
+    name,
+    client: driveClientOf(config),
+    states: createDriveStates(directory.secret('state-secret'), name, nowMs),
+  }
+}
+
+/** Its settings are there all together, or not at all. */
+function driveClientOf(config: Config): DriveClient | undefined {
+  const { DRIVE_CLIENT_ID: clientId, DRIVE_CLIENT_SECRET: clientSecret, DRIVE_SCOPE: scope } = config
+  const {
+    DRIVE_AUTHORIZATION_URL: authorizationUrl,
+    DRIVE_TOKEN_URL: tokenUrl,
+    DRIVE_OPENER_ORIGIN: openerOrigin,
+  } = config
+  if (clientId === undefined || clientSecret === undefined || authorizationUrl === undefined) return undefined
+  if (tokenUrl === undefined || openerOrigin === undefined) return undefined
+  return { clientId, clientSecret, authorizationUrl, tokenUrl, scope, openerOrigin }
 }

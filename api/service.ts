@@ -220,7 +220,7 @@ function createFamilies(config: Config, log: Log, parts: Parts, options: FamilyO
     loggerFamily({ log, ingest: logOptions, reads: { query, devices } }),
     adminFamily(adminOptions),
     accounts.family,
-    docsFamily({ published: [accounts.published], isAdmin, isTrusted }),
+    docsFamily({ published: accounts.published, isAdmin, isTrusted }),
     contentFilesFamily({ postgres: store.postgres, publicUrl: config.PUBLIC_URL, log }),
   ]
 }

@@ -4,10 +4,13 @@ import { METHODS } from 'node:http'
 import { hash, verify } from '@node-rs/argon2'
 import { type FastifyInstance, fastify, type InjectOptions } from 'fastify'
 import type { AccountService } from '../../api/accounts/account-service.ts'
-import { accountOperations, accountsFamily, accountsPrefix } from '../../api/accounts/accounts.ts'
+import { accountsFamily, accountsPrefix } from '../../api/accounts/accounts.ts'
 import { createFindPrincipal } from '../../api/accounts/kit/credentials.ts'
 import { createOrigins } from '../../api/accounts/kit/origins.ts'
+import type { DriveClient } from '../../api/drive/drive-client.ts'
+import { createDriveStates } from '../../api/drive/drive-state.ts'
 import type { RouteFamily } from '../../api/http/route-family.ts'
+import { publishedOperations } from '../../api/open-accounts.ts'
 import { type Accounts, openAccounts } from '../../auth/accounts/accounts.ts'
 import { createPasswords, type Passwords } from '../../auth/accounts/passwords.ts'
 import { type Keys, openKeys } from '../../auth/keys/keys.ts'
@@ -67,6 +70,7 @@ export interface Variant {
   secrets?: string[]
   refuseUnrevocable?: boolean
   settings?: Partial<AccountService['settings']>
+  drive?: DriveClient
 }
 
 export async function startAccounts(t: TestHooks, variant: Variant = {}): Promise<AccountsUnderTest> {
@@ -104,7 +108,7 @@ export async function openVariant(t: TestHooks, store: Store, variant: Variant =
     const text = response.body
     return {
       ...{ status: response.statusCode, headers: response.headers, text },
-      body: text === '' ? {} : JSON.parse(text),
+      body: /json/.test(String(response.headers['content-type'])) ? JSON.parse(text) : {},
     }
   }
 
@@ -170,7 +174,12 @@ async function openParts({ t, store, passwords, log, sendMail, nowMs }: Surround
     ...{ deleteWithinMs: 3_600_000 },
     ...variant.settings,
   }
-  const operations = accountOperations({ accounts, sessions, keys, codec, settings })
+  const states = createDriveStates('d'.repeat(64), 'google-drive', nowMs)
+  const published = publishedOperations({
+    ...{ accounts, sessions, keys, codec, settings, publicUrl: () => publicUrl },
+    drive: { name: 'google-drive', client: variant.drive, states },
+  })
+  const operations = published.flatMap(family => family.operations)
   const findPrincipal = createFindPrincipal({ sessions, keys, cookieName: codec.cookieName, serviceSecret })
   const origins = createOrigins(() => [publicUrl, 'https://app.example'])
   const app = createApp(accountsFamily(operations, { findPrincipal, origins, log }))

@@ -55,6 +55,13 @@ const table: [method: string, path: string, statuses: Record<string, number>][] 
   ['GET', '/api-keys', manage(200)],
   ['POST', '/api-keys', manage(422)],
   ['DELETE', '/api-keys/999999', manage(404)],
+  ['POST', '/device/start', open(200)],
+  ['POST', '/device/poll', open(422)],
+  ['GET', '/device/info', manage(422)],
+  ['POST', '/device/approve', manage(422)],
+  ['POST', '/device/deny', manage(422)],
+  ['GET', '/google-drive/start', manage(503)],
+  ['GET', '/google-drive/callback', open(503)],
   ['DELETE', '/me', { nothing: 401, bearer: 403, key: 403, service: 403, ...wrong }],
 ]
 
@@ -125,7 +132,7 @@ const headers = fc.array(
 t.test('no body and no header is too much', async t => {
   accounts.passwords.hash = async () => 'not computed'
   accounts.passwords.verify = async () => false
-  const known = new Set([200, 201, 400, 401, 403, 409, 413, 422, 429])
+  const known = new Set([200, 201, 400, 401, 403, 404, 409, 413, 422, 429])
   const property = fc.asyncProperty(
     fc.constantFrom(...paths),
     body,

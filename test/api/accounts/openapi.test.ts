@@ -3,13 +3,12 @@
 import { fastify } from 'fastify'
 import { parse } from 'parse5'
 import t from 'tap'
-import { accountOperations, accountsPrefix } from '../../../api/accounts/accounts.ts'
 import { docsFamily } from '../../../api/accounts/docs.ts'
+import { publishedOperations } from '../../../api/open-accounts.ts'
 
-const operations = accountOperations({ settings: {} } as never)
 const app = fastify()
 const family = docsFamily({
-  published: [{ prefix: accountsPrefix, tag: 'accounts', operations }],
+  published: publishedOperations({ settings: {}, drive: { name: 'google-drive' } } as never),
   isAdmin: headers => headers.includes('Bearer admin'),
   isTrusted: () => false,
 })
@@ -27,12 +26,16 @@ t.test('it is OpenAPI 3.1.0 of version 0.1.0, with the operations of the interfa
     'DELETE /v1/auth/api-keys/{key_id}',
     'DELETE /v1/auth/me',
     'GET /v1/auth/api-keys',
+    'GET /v1/auth/device/info',
+    'GET /v1/auth/google-drive/callback',
+    'GET /v1/auth/google-drive/start',
     'GET /v1/auth/me',
     'GET /v1/auth/session/info',
     'GET /v1/auth/users/by-email/{email}',
     'GET /v1/auth/users/{user_id}',
     'PATCH /v1/auth/me',
     'POST /v1/auth/api-keys',
+    ...['approve', 'deny', 'poll', 'start'].map(p => `POST /v1/auth/device/${p}`),
     ...['login', 'logout', 'oauth/callback', 'password/change', 'password/reset', 'password/reset-request'].map(
       p => `POST /v1/auth/${p}`,
     ),
