@@ -23,7 +23,7 @@ export function createWorkQueue({ runningMax, waitingMax }: { runningMax: number
   return {
     async run(work) {
       if (running < runningMax) running++
-      else if (waiting.length >= waitingMax) throw new TooBusy('too many passwords are being checked', 1)
+      else if (waiting.length >= waitingMax) throw new TooBusy('too many requests wait', 1)
       else await new Promise<void>(resolve => waiting.push(resolve))
       try {
         return await work()

@@ -81,7 +81,7 @@ async function collect({ pool }: AccountParts, grant: Grant, deviceCode: string,
        RETURNING key_id
      )
      INSERT INTO audit (actor, action, subject, details)
-     SELECT $3, 'device-grant.consume', 'api key ' || key_id, '{}' FROM consumed`,
+     SELECT $3::text, 'device-grant.consume', 'api key ' || key_id, '{}'::jsonb FROM consumed`,
     [grant.id, nowMs, grantSubject(grant.id)],
   )
   return rowCount === 1 ? answer(grant, 'approved', apiKey) : answer(grant, 'denied')

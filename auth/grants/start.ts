@@ -55,7 +55,7 @@ async function insert(
   const { rowCount } = await database.query(
     `INSERT INTO device_grants (device_digest, user_digest, public_key, client_name, address, network,
        created_at, expires_at, interval_seconds)
-     SELECT $1, $2, $3, $4, $5, $6::text, at, to_timestamp($8::float8 / 1000), $9
+     SELECT $1::bytea, $2::bytea, $3::bytea, $4::text, $5::text, $6::text, at, to_timestamp($8::float8 / 1000), $9::integer
      FROM (SELECT to_timestamp($7::float8 / 1000) AS at) AS clock
      WHERE (SELECT count(*) FROM (SELECT 1 FROM device_grants
          WHERE network = $6 AND status = 'pending' AND expires_at > at LIMIT $10) AS own) < $10

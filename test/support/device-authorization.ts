@@ -37,7 +37,7 @@ export function createDevices({ ask, cookieOf }: AccountsUnderTest) {
     address = newAddress(),
   ) {
     if (operation === 'info') {
-      return ask('GET', `/device/info?user_code=${encodeURIComponent(userCode)}`, { headers, address })
+      return ask('GET', `/device/info?user_code=${encodeURIComponent(userCode.toWellFormed())}`, { headers, address })
     }
     return ask('POST', `/device/${operation}`, { body: { user_code: userCode, ...more }, headers, address })
   }
