@@ -15,6 +15,7 @@ import { accountOperations, accountsFamily, accountsPrefix } from './accounts/ac
 import { createFindPrincipal, type FindPrincipal } from './accounts/kit/credentials.ts'
 import type { PublishedOperations } from './accounts/kit/openapi.ts'
 import { createOrigins, type Origins } from './accounts/kit/origins.ts'
+import type { TokenCheck } from './admin/admin-token.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import {
@@ -45,6 +46,8 @@ export interface ServiceAccountsOptions {
   nowMs: Clock
   directory: DataDirectory
   pool: pg.Pool
+  /** Whether a request has the local admin token. */
+  isAdminToken: TokenCheck
   /** Under which address people reach the service. */
   publicUrl: () => string
 }
@@ -64,7 +67,7 @@ export function publishedOperations(
 }
 
 export async function openServiceAccounts(options: ServiceAccountsOptions): Promise<ServiceAccounts> {
-  const { config, log, nowMs, directory, pool, publicUrl } = options
+  const { config, log, nowMs, directory, pool, isAdminToken, publicUrl } = options
   const from = () => config.MAIL_FROM ?? `barograph@${new URL(publicUrl()).hostname}`
   const transport = createMailTransport({ smtpUrl: config.SMTP_URL, from, folder: directory.mail, nowMs })
   const accounts = openAccounts({
@@ -95,7 +98,8 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
     },
   })
   const serviceSecret = config.SERVICE_SECRET ?? directory.secret('service-secret')
-  const findPrincipal = createFindPrincipal({ sessions, keys, cookieName: codec.cookieName, serviceSecret })
+  const credentials = { sessions, keys, cookieName: codec.cookieName, serviceSecret, isAdminToken }
+  const findPrincipal = createFindPrincipal(credentials)
   const origins = createOrigins(() => [new URL(publicUrl()).origin, ...(config.ALLOWED_ORIGINS ?? [])])
   return {
     ...{ accounts, sessions, keys, codec, origins, findPrincipal },

@@ -5,7 +5,7 @@ import { type Devices, openDevices } from '../auth/devices/devices.ts'
 import type { Ingest } from '../ingest/ingest.ts'
 import { createReadingCheck, defaultRanges, type Ranges } from '../ingest/reading.ts'
 import { createQuery, type Query } from '../query/query.ts'
-import { type DataDirectory, openDataDirectory } from '../store/data-directory.ts'
+import { openDataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
 import { StartError } from '../store/start-error.ts'
 import { openStore, type Store } from '../store/store.ts'
@@ -128,18 +128,20 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   onOpen(() => query.close())
   // Links in mails need an address; without a configured one it is the one that we listen on.
   let ownUrl = 'http://localhost'
+  const isAdminToken = createTokenCheck(directory.secret('admin-token'))
   const accounts = await openServiceAccounts({
     ...{ config, log, nowMs: clockMs, directory, pool: store.postgres },
+    isAdminToken,
     publicUrl: () => config.PUBLIC_URL ?? ownUrl,
   })
   onOpen(() => accounts.close())
-  ownUrl = await listen(options, { clockMs, directory, store, ingest, devices, query, accounts }, onOpen)
+  ownUrl = await listen(options, { clockMs, isAdminToken, store, ingest, devices, query, accounts }, onOpen)
   return ownUrl
 }
 
 interface Parts {
   clockMs: Clock
-  directory: DataDirectory
+  isAdminToken: TokenCheck
   store: Store
   ingest: Ingest
   devices: Devices
@@ -166,14 +168,13 @@ async function listen(
 }
 
 function createServiceServer(config: Config, log: Log, parts: Parts, isStopping: () => boolean): FastifyInstance {
-  const { directory, store, ingest, devices, query } = parts
+  const { isAdminToken, store, ingest, devices, query } = parts
   const status = () => ingest.status()
-  const isAdmin = createTokenCheck(directory.secret('admin-token'))
   const isTrusted = createNetworks(config.TRUST_PROXY ?? [])
   const connections = openConnections(config, log, isTrusted)
-  const metrics = createMetrics({ isAdmin, isTrusted })
+  const metrics = createMetrics({ isAdmin: isAdminToken, isTrusted })
   const families = createFamilies(config, log, parts, {
-    ...{ isAdmin, isTrusted, meter: createReadingMeter(metrics.registry) },
+    ...{ isTrusted, meter: createReadingMeter(metrics.registry) },
   })
   addServiceMetrics(metrics.registry, {
     ingest: status,
@@ -196,15 +197,14 @@ function createServiceServer(config: Config, log: Log, parts: Parts, isStopping:
 }
 
 interface FamilyOptions {
-  isAdmin: TokenCheck
   isTrusted: (address: string) => boolean
   meter: ReadingMeter
 }
 
 /** All route families; a new one is one line here. */
 function createFamilies(config: Config, log: Log, parts: Parts, options: FamilyOptions): RouteFamily[] {
-  const { isAdmin, isTrusted, meter } = options
-  const { clockMs, store, ingest, devices, query, accounts } = parts
+  const { isTrusted, meter } = options
+  const { clockMs, isAdminToken, store, ingest, devices, query, accounts } = parts
   const ranges = rangesOf(config)
   const aheadMsMax = config.TIMESTAMP_AHEAD_SECONDS * 1000
   const logOptions = {
@@ -213,14 +213,15 @@ function createFamilies(config: Config, log: Log, parts: Parts, options: FamilyO
     failedAttemptsPerMinute: config.FAILED_ATTEMPTS,
   }
   const adminOptions = {
-    ...{ isAdmin, devices, ingest, store, log, ranges, aheadMsMax },
+    ...{ findPrincipal: accounts.findPrincipal, origins: accounts.origins },
+    ...{ devices, ingest, store, log, ranges, aheadMsMax },
     ...{ dataDirectory: config.DATA_DIR, isPostgresManaged: config.DATABASE_URL === undefined },
   }
   return [
     loggerFamily({ log, ingest: logOptions, reads: { query, devices } }),
     adminFamily(adminOptions),
     accounts.family,
-    docsFamily({ published: accounts.published, isAdmin, isTrusted }),
+    docsFamily({ published: accounts.published, isAdmin: isAdminToken, isTrusted }),
     contentFilesFamily({ postgres: store.postgres, publicUrl: config.PUBLIC_URL, log }),
   ]
 }

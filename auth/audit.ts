@@ -3,7 +3,7 @@
 import type pg from 'pg'
 
 export interface AuditEntry {
-  /** Who did it: `local admin token`, later an account or a key. */
+  /** Who did it: `local admin token`, `account 5`, `key 7 of account 5` (auth/actor.ts), or a part of the service. */
   actor: string
   /** `device.add`, `device.change`, `device.rotate`, `device.remove`, `device.erase`, `dead-letters.replay`, … */
   action: string

@@ -10,17 +10,30 @@ export type Principal =
   | ({ kind: 'bearer' } & SignedIn)
   | { kind: 'key'; account: Account; keyId: number; scopes: readonly Scope[]; createDevices: boolean }
   | { kind: 'service' }
+  /** The local admin token: whoever can read it in the data directory is an administrator. */
+  | { kind: 'admin-token' }
 
-/** `own`: of one's own record. `no`: as if no credential had been sent. `forbidden`: recognised, but not enough. */
-type Verdict = 'yes' | 'own' | 'no' | 'forbidden'
+/**
+ * `own`: of one's own record. `administrator`: for an administrator, of an API key also its scope `admin`. `no`: as if no
+ * credential had been sent. `forbidden`: recognised, but not enough.
+ */
+type Verdict = 'yes' | 'own' | 'administrator' | 'no' | 'forbidden'
 
 export const policy = {
-  'profile.read': { session: 'yes', bearer: 'yes', key: 'yes', service: 'no' },
-  'session.read': { session: 'yes', bearer: 'yes', key: 'no', service: 'no' },
+  'profile.read': { session: 'yes', bearer: 'yes', key: 'yes', service: 'no', 'admin-token': 'no' },
+  'session.read': { session: 'yes', bearer: 'yes', key: 'no', service: 'no', 'admin-token': 'no' },
   // The profile, the password, keys, approval of devices, the link to a drive.
-  'account.manage': { session: 'yes', bearer: 'forbidden', key: 'forbidden', service: 'forbidden' },
-  'account.read': { session: 'own', bearer: 'own', key: 'own', service: 'yes' },
-  'identity.sign-in': { session: 'no', bearer: 'no', key: 'no', service: 'yes' },
+  'account.manage': {
+    session: 'yes',
+    bearer: 'forbidden',
+    key: 'forbidden',
+    service: 'forbidden',
+    'admin-token': 'no',
+  },
+  'account.read': { session: 'own', bearer: 'own', key: 'own', service: 'yes', 'admin-token': 'no' },
+  'identity.sign-in': { session: 'no', bearer: 'no', key: 'no', service: 'yes', 'admin-token': 'no' },
+  // Everything below /api/admin.
+  admin: { session: 'administrator', bearer: 'no', key: 'administrator', service: 'no', 'admin-token': 'yes' },
 } as const satisfies Record<string, Record<Principal['kind'], Verdict>>
 
 export type Permission = keyof typeof policy
@@ -30,14 +43,22 @@ export type Judgement = 'allowed' | 'UNAUTHENTICATED' | 'FORBIDDEN'
 /** Whether somebody may try at all; of whose record it is, `mayRead` says more. */
 export function judge(permission: Permission, principal: Principal | undefined): Judgement {
   const verdict: Verdict = principal === undefined ? 'no' : policy[permission][principal.kind]
-  if (verdict === 'no') return 'UNAUTHENTICATED'
-  return verdict === 'forbidden' ? 'FORBIDDEN' : 'allowed'
+  if (principal === undefined || verdict === 'no') return 'UNAUTHENTICATED'
+  if (verdict === 'forbidden') return 'FORBIDDEN'
+  return verdict !== 'administrator' || isAdministrator(principal) ? 'allowed' : 'FORBIDDEN'
+}
+
+/** By the role of now: a key that was made by an administrator loses its scope with the role. */
+function isAdministrator(principal: Principal): boolean {
+  if (!('account' in principal) || principal.account.role === 'user') return false
+  return principal.kind !== 'key' || principal.scopes.includes('admin')
 }
 
 /** Whether the record of this account may be read; undefined for one that is not there. */
 export function mayRead(principal: Principal, accountId: number | undefined): boolean {
-  if (principal.kind === 'service') return policy['account.read'].service === 'yes'
-  return accountId !== undefined && principal.account.id === accountId
+  const verdict: Verdict = policy['account.read'][principal.kind]
+  if (verdict === 'yes') return true
+  return verdict === 'own' && 'account' in principal && principal.account.id === accountId
 }
 
 const scopesByRole: Record<Role, readonly Scope[]> = {

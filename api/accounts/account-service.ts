@@ -29,7 +29,7 @@ export interface AccountService {
 
 /** Who is signed in; the policy has let nobody else through. */
 export function accountOf(principal: Principal | undefined): Account {
-  if (principal === undefined || principal.kind === 'service') throw new Error('nobody is signed in')
+  if (principal === undefined || !('account' in principal)) throw new Error('nobody is signed in')
   return principal.account
 }
 

@@ -3,9 +3,6 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import { onlyAuthorization } from '../http/authorization-header.ts'
 
-/** Stands in the audit for whoever held the token. */
-export const localAdmin = 'local admin token'
-
 const scheme = 'bearer '
 
 /** Whether a request has the token, by its headers. */

@@ -8,16 +8,16 @@ import { exportLines } from '../../content/export.ts'
 import { chunkBytes } from '../../content/import/answer.ts'
 import { createContentFileImporter, type ImporterOptions, type Refused } from '../../content/import/importer.ts'
 import { nameActions } from '../../content/import/named-files.ts'
-import { localAdmin } from './admin-token.ts'
+import { actorIn } from './guard.ts'
 import { mediaTypeOf } from './import.ts'
 import { addPath } from './paths.ts'
 import { sendProblem } from './problem.ts'
 
 const mediaType = 'application/x-ndjson'
 
-const audit: ImporterOptions['audit'] = (transaction, action, details) =>
+const audit: ImporterOptions['audit'] = (transaction, { actor, action, details }) =>
   writeAudit(transaction, {
-    ...{ actor: localAdmin, action: `content-files.${action}` },
+    ...{ actor, action: `content-files.${action}` },
     ...{ subject: 'content files', details },
   })
 
@@ -33,14 +33,14 @@ export function registerContentFiles(scope: FastifyInstance, postgres: pg.Pool):
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
 
-  function addBatches(path: string, run: (lines: Uint8Array) => Promise<object | Refused>): void {
+  function addBatches(path: string, run: (lines: Uint8Array, by: string) => Promise<object | Refused>): void {
     const take = async (request: FastifyRequest, reply: FastifyReply) => {
       const coding = request.headers['content-encoding'] ?? 'identity'
       if (mediaTypeOf(request) !== mediaType || coding !== 'identity') {
         const detail = `send ${mediaType}, not compressed`
         return sendProblem(reply, 'MEDIA_TYPE_UNSUPPORTED', { detail })
       }
-      const answer = await run(request.body instanceof Uint8Array ? request.body : new Uint8Array())
+      const answer = await run(request.body instanceof Uint8Array ? request.body : new Uint8Array(), actorIn(request))
       return typeof answer === 'object' ? reply.send(answer) : sendProblem(reply, answer)
     }
     addPath(scope, path, { POST: take }, { bodyBytesMax: chunkBytes })
@@ -48,7 +48,7 @@ export function registerContentFiles(scope: FastifyInstance, postgres: pg.Pool):
 
   addBatches('/content-files/import', importer.importFiles)
   for (const action of nameActions) {
-    addBatches(`/content-files/${action}`, lines => importer.changeNamed(action, lines))
+    addBatches(`/content-files/${action}`, (lines, by) => importer.changeNamed(action, lines, by))
   }
   const send = (_request: FastifyRequest, reply: FastifyReply) =>
     reply.type(mediaType).send(Readable.from(exportLines(postgres, () => isClosing)))

@@ -4,8 +4,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { DeadLetters } from '../../ingest/ingest.ts'
 import type { Outcome } from '../../ingest/journal/journal.ts'
-import { localAdmin } from './admin-token.ts'
 import type { AdminErrorCode } from './errors.ts'
+import { actorIn } from './guard.ts'
 import type { WriteLateAudit } from './late-audit.ts'
 import { addPath } from './paths.ts'
 import { sendInvalid, sendProblem } from './problem.ts'
@@ -71,7 +71,7 @@ export function registerDeadLetters(scope: FastifyInstance, { deadLetters, audit
     const wanted = Replay.safeParse(request.body ?? {})
     if (!wanted.success) return sendInvalid(reply, 'BODY_INVALID', wanted.error)
     const { replayed, outcome } = await deadLetters.replay(wanted.data.ids)
-    await audit({ actor: localAdmin, action: 'dead-letters.replay', subject: '', details: { replayed } })
+    await audit({ actor: actorIn(request), action: 'dead-letters.replay', subject: '', details: { replayed } })
     if (outcome === 'stored') return reply.send({ replayed })
     const detail = `${replayed} were sent again, the others are still there`
     return sendProblem(reply, errorCodes[outcome], { detail })

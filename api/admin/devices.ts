@@ -5,7 +5,8 @@ import { z } from 'zod'
 import type { Refusal } from '../../auth/devices/commits.ts'
 import { DeviceChange, NewDevice } from '../../auth/devices/device.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
-import { localAdmin } from './admin-token.ts'
+import { sendUnknownOutcome } from './failures.ts'
+import { actorIn } from './guard.ts'
 import { addPath } from './paths.ts'
 import { type Issue, sendInvalid, sendProblem } from './problem.ts'
 
@@ -27,10 +28,10 @@ const RotateQuery = z.strictObject({ now: z.enum(['0', '1'], 'must be 0 or 1').d
 
 const details: Partial<Record<Refusal['code'], string>> = {
   DATABASE_AWAY: 'PostgreSQL does not answer; nothing was changed',
-  OUTCOME_UNKNOWN: 'PostgreSQL did not confirm the change, which may have been made or not: look before you try again',
 }
 
 export function sendRefusal(reply: FastifyReply, code: Refusal['code'], errors?: Issue[]): FastifyReply {
+  if (code === 'OUTCOME_UNKNOWN') return sendUnknownOutcome(reply)
   return sendProblem(reply, code, { detail: details[code], errors })
 }
 
@@ -62,7 +63,7 @@ export function registerDevices(scope: FastifyInstance, devices: Devices): void 
   async function change(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const wanted = DeviceChange.safeParse(request.body)
     if (!wanted.success) return sendInvalid(reply, 'BODY_INVALID', wanted.error)
-    const changed = await devices.change(nameIn(request), wanted.data, localAdmin)
+    const changed = await devices.change(nameIn(request), wanted.data, actorIn(request))
     if (changed.ok) return reply.send(changed.value)
     return sendRefusal(reply, changed.code, changed.code === 'NAME_TAKEN' ? [taken('name')] : undefined)
   }
@@ -70,14 +71,14 @@ export function registerDevices(scope: FastifyInstance, devices: Devices): void 
   async function remove(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const device = devices.get(nameIn(request))
     if (device === undefined) return sendRefusal(reply, 'DEVICE_UNKNOWN')
-    const removed = await devices.remove(device.number, localAdmin)
+    const removed = await devices.remove(device.number, actorIn(request))
     return removed.ok ? reply.code(204).send() : sendRefusal(reply, removed.code)
   }
 
   async function rotate(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const query = RotateQuery.safeParse(request.query)
     if (!query.success) return sendInvalid(reply, 'QUERY_INVALID', query.error)
-    const rotated = await devices.rotate(nameIn(request), query.data.now === '1', localAdmin)
+    const rotated = await devices.rotate(nameIn(request), query.data.now === '1', actorIn(request))
     return rotated.ok ? reply.send(rotated.value) : sendRefusal(reply, rotated.code)
   }
 
@@ -88,7 +89,8 @@ export function registerDevices(scope: FastifyInstance, devices: Devices): void 
 }
 
 /** One device, or an array of them of which all are added or none. */
-async function add(devices: Devices, { body }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function add(devices: Devices, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { body } = request
   const isOne = !Array.isArray(body)
   if (!isOne && body.length > additionsMax) {
     return sendProblem(reply, 'TOO_MANY_DEVICES', { detail: `at most ${additionsMax} at a time` })
@@ -96,7 +98,7 @@ async function add(devices: Devices, { body }: FastifyRequest, reply: FastifyRep
   // One is looked at by itself, so that the paths of its issues are those of the body.
   const wanted = isOne ? NewDevice.transform(device => [device]).safeParse(body) : Additions.safeParse(body)
   if (!wanted.success) return sendInvalid(reply, 'BODY_INVALID', wanted.error)
-  const added = await devices.add(wanted.data, localAdmin)
+  const added = await devices.add(wanted.data, actorIn(request))
   if (!added.ok) {
     const names = 'names' in added ? new Set(added.names) : undefined
     return sendRefusal(reply, added.code, names && issuesIn(wanted.data, names, isOne, added.code))

@@ -1,15 +1,15 @@
 /** Erasing a device with all its readings, by HTTP: asked for once, reported on until it is done. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { localAdmin } from './admin-token.ts'
 import { nameIn, sendRefusal, sendUnsettled } from './devices.ts'
 import type { EraseJobs } from './erase-jobs.ts'
+import { actorIn } from './guard.ts'
 import { addPath } from './paths.ts'
 
 export function registerErase(scope: FastifyInstance, jobs: EraseJobs): void {
   async function request(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const name = nameIn(request).normalize('NFC')
-    const requested = await jobs.request(name, localAdmin)
+    const requested = await jobs.request(name, actorIn(request))
     if (!requested.ok) return sendRefusal(reply, requested.code)
     return reply
       .code(202)

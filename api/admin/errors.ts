@@ -7,6 +7,8 @@ const retryAfterSeconds = 5
 
 export const adminErrors = {
   ...serverErrors,
+  FORBIDDEN: { status: 403, text: 'forbidden' },
+  CROSS_SITE: { status: 403, text: 'cross-site request' },
   QUERY_INVALID: { status: 400, text: 'invalid query' },
   BODY_INVALID: { status: 422, text: 'invalid body' },
   CODING_UNSUPPORTED: { status: 415, text: 'unsupported content encoding' },

@@ -9,7 +9,7 @@ import { createImporter } from '../../ingest/import/import.ts'
 import type { ImportResult } from '../../ingest/import/import-session.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import type { Ranges } from '../../ingest/reading.ts'
-import { localAdmin } from './admin-token.ts'
+import { actorIn } from './guard.ts'
 import type { ImportAnswer } from './import-answer.ts'
 import { decoderOf, feed, knownCodings } from './import-body.ts'
 import type { WriteLateAudit } from './late-audit.ts'
@@ -57,7 +57,7 @@ export function registerImport(scope: FastifyInstance, options: ImportOptions): 
     const find = (name: string) => devices.get(name.normalize('NFC'))
     const result = await importer.run({ body: decoder, format, find })
     decoder.destroy()
-    if (result.report.accepted > 0) await audit(entryOf(format, result))
+    if (result.report.accepted > 0) await audit(entryOf(actorIn(request), format, result))
     return answer(reply, result, request.raw)
   }
 
@@ -65,9 +65,9 @@ export function registerImport(scope: FastifyInstance, options: ImportOptions): 
 }
 
 /** Also of an import that stopped half way. */
-function entryOf(format: Format, { report: { accepted, rejected }, failure }: ImportResult): AuditEntry {
+function entryOf(actor: string, format: Format, { report: { accepted, rejected }, failure }: ImportResult): AuditEntry {
   const details = { format, accepted, rejected, end: failure?.code ?? 'COMPLETE' }
-  return { actor: localAdmin, action: 'readings.import', subject: 'readings', details }
+  return { actor, action: 'readings.import', subject: 'readings', details }
 }
 
 export function mediaTypeOf(request: FastifyRequest): string {

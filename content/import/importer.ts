@@ -14,18 +14,25 @@ import type { ReadFiles, ReadNames, ReadTask } from './worker.ts'
 
 export type Refused = 'BUSY' | 'CLOSING'
 
+interface ImportAudit {
+  actor: string
+  action: string
+  details: Record<string, number>
+}
+
+/** `by` is who asks, for the audit. */
 export interface ContentFileImporter {
   /** Resolves when all that is right in a body of NDJSON is stored. */
-  importFiles(body: Uint8Array): Promise<ImportedFiles | Refused>
+  importFiles(body: Uint8Array, by: string): Promise<ImportedFiles | Refused>
   /** Resolves when the files that the body names are unpublished or removed. */
-  changeNamed(action: NameAction, body: Uint8Array): Promise<ChangedFiles | Refused>
+  changeNamed(action: NameAction, body: Uint8Array, by: string): Promise<ChangedFiles | Refused>
   close(): Promise<void>
 }
 
 export interface ImporterOptions {
   postgres: pg.Pool
   /** Writes what was changed into the audit, in the transaction of the change. */
-  audit: (transaction: Transaction, action: string, details: Record<string, number>) => Promise<void>
+  audit: (transaction: Transaction, entry: ImportAudit) => Promise<void>
 }
 
 /** Each is in memory, and they go into the store one after the other. */
@@ -62,35 +69,37 @@ export function createContentFileImporter({ postgres, audit }: ImporterOptions):
     return await pool.run(task, { name, transferList: [task.body.buffer] })
   }
 
-  async function importFiles(body: Uint8Array): Promise<ImportedFiles> {
+  async function importFiles(body: Uint8Array, by: string): Promise<ImportedFiles> {
     const files = await read<ReadFiles>('readFiles', body)
     const { accepted, rejected, rejects, ignoredFields: ignored_fields } = files
     const merged =
-      accepted === 0 ? { added: 0, changed: 0 } : await transact(postgres, transaction => merge(transaction, files))
+      accepted === 0 ? { added: 0, changed: 0 } : await transact(postgres, transaction => merge(transaction, files, by))
     return { accepted, rejected, rejects, rejects_truncated: rejects.length < rejected, ...merged, ignored_fields }
   }
 
-  async function merge(transaction: Transaction, files: ReadFiles): Promise<Merged> {
+  async function merge(transaction: Transaction, files: ReadFiles, actor: string): Promise<Merged> {
     const isReferenceNew = await mergeReferences(transaction, files.references)
     const featureSetIds = await mergeFeatureSets(transaction, files)
     const merged = await mergeFiles(transaction, { rows: files.files, featureSetIds, highestId: files.highestId })
-    if (isReferenceNew || merged.added + merged.changed > 0) await audit(transaction, 'import', { ...merged })
+    if (isReferenceNew || merged.added + merged.changed > 0) {
+      await audit(transaction, { actor, action: 'import', details: { ...merged } })
+    }
     return merged
   }
 
-  async function change(action: NameAction, body: Uint8Array): Promise<ChangedFiles> {
+  async function change(action: NameAction, body: Uint8Array, actor: string): Promise<ChangedFiles> {
     const { accepted, rejected, rejects, names } = await read<ReadNames>('readNames', body)
     const result = await transact(postgres, async transaction => {
       const { changed, unknown } = await changeNamed(transaction, action, names)
-      if (changed > 0) await audit(transaction, action, { changed })
+      if (changed > 0) await audit(transaction, { actor, action, details: { changed } })
       return { changed, unknown }
     })
     return { accepted, rejected, rejects, rejects_truncated: rejects.length < rejected, ...result }
   }
 
   return {
-    importFiles: body => take(() => importFiles(body)),
-    changeNamed: (action, body) => take(() => change(action, body)),
+    importFiles: (body, by) => take(() => importFiles(body, by)),
+    changeNamed: (action, body, by) => take(() => change(action, body, by)),
     async close() {
       isClosing = true
       await Promise.allSettled(running)

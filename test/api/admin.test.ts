@@ -5,7 +5,8 @@ import { NewDevice } from '../../auth/devices/device.ts'
 import { writeDeadLetter } from '../../ingest/forwarder/dead-letters.ts'
 import { openDisk } from '../../ingest/journal/disk.ts'
 import { readingLength, readings, writeReading } from '../../ingest/readings-table.ts'
-import { adminToken, startAdmin } from '../support/admin.ts'
+import { adminToken } from '../support/accounts.ts'
+import { startAdmin } from '../support/admin.ts'
 
 const { app, devices, ingest, journal, store, ask } = await startAdmin(t)
 const password = /^[0-9a-f]{64}$/

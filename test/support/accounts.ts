@@ -5,8 +5,9 @@ import { hash, verify } from '@node-rs/argon2'
 import { type FastifyInstance, fastify, type InjectOptions } from 'fastify'
 import type { AccountService } from '../../api/accounts/account-service.ts'
 import { accountsFamily, accountsPrefix } from '../../api/accounts/accounts.ts'
-import { createFindPrincipal } from '../../api/accounts/kit/credentials.ts'
-import { createOrigins } from '../../api/accounts/kit/origins.ts'
+import { createFindPrincipal, type FindPrincipal } from '../../api/accounts/kit/credentials.ts'
+import { createOrigins, type Origins } from '../../api/accounts/kit/origins.ts'
+import { createTokenCheck } from '../../api/admin/admin-token.ts'
 import type { DriveClient } from '../../api/drive/drive-client.ts'
 import { createDriveStates } from '../../api/drive/drive-state.ts'
 import type { RouteFamily } from '../../api/http/route-family.ts'
@@ -27,6 +28,7 @@ import { waitFor } from './wait-for.ts'
 export const publicUrl = 'https://barograph.example'
 export const sessionSecret = 'x8Jw2mPq5vN0rT7yB4cL9zK1sH6dF3gA0eU2iO5pQ8w='
 export const serviceSecret = 'service-0123456789abcdef0123456789abcdef0123456789'
+export const adminToken = 'a'.repeat(64)
 export const goodPassword = 'correct horse battery'
 
 const nowhere = { questdbHttp: 'http://127.0.0.1:9', questdbPg: 'postgresql://127.0.0.1:9/qdb' }
@@ -38,6 +40,8 @@ export interface AccountsUnderTest {
   sessions: Sessions
   keys: Keys
   codec: SessionCodec
+  findPrincipal: FindPrincipal
+  origins: Origins
   mails: Mail[]
   warnings: string[]
   /** How often a password was hashed or verified. */
@@ -94,7 +98,8 @@ export async function openVariant(t: TestHooks, store: Store, variant: Variant =
   const { log, texts: warnings } = recordingLog('warn')
   const sendMail = async (mail: Mail) => void mails.push(mail)
   const parts = { t, store, passwords, log, sendMail, nowMs: () => clock.ms }
-  const { app, accounts, sessions, keys, codec } = await openParts(parts, variant)
+  const opened = await openParts(parts, variant)
+  const { app, accounts, sessions, codec } = opened
 
   async function ask(method: string, path: string, { body, headers = {}, address }: AskOptions = {}): Promise<Answer> {
     const isRaw = typeof body === 'string' || Buffer.isBuffer(body)
@@ -145,7 +150,8 @@ export async function openVariant(t: TestHooks, store: Store, variant: Variant =
   }
 
   return {
-    ...{ app, store, accounts, sessions, keys, codec, mails, warnings, clock, ask, person, cookieOf, tokenIn },
+    ...opened,
+    ...{ store, mails, warnings, clock, ask, person, cookieOf, tokenIn },
     hashings: () => count,
   }
 }
@@ -180,12 +186,14 @@ async function openParts({ t, store, passwords, log, sendMail, nowMs }: Surround
     drive: { name: 'google-drive', client: variant.drive, states },
   })
   const operations = published.flatMap(family => family.operations)
-  const findPrincipal = createFindPrincipal({ sessions, keys, cookieName: codec.cookieName, serviceSecret })
+  const isAdminToken = createTokenCheck(adminToken)
+  const credentials = { sessions, keys, cookieName: codec.cookieName, serviceSecret, isAdminToken }
+  const findPrincipal = createFindPrincipal(credentials)
   const origins = createOrigins(() => [publicUrl, 'https://app.example'])
   const app = createApp(accountsFamily(operations, { findPrincipal, origins, log }))
   t.teardown(() => app.close())
   await app.ready()
-  return { app, accounts, sessions, keys, codec }
+  return { app, accounts, sessions, keys, codec, findPrincipal, origins }
 }
 
 /** A server that routes as the real one does. */

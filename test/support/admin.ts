@@ -4,14 +4,12 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type FastifyInstance, fastify, type InjectOptions } from 'fastify'
 import { adminFamily } from '../../api/admin/admin.ts'
-import { createTokenCheck } from '../../api/admin/admin-token.ts'
 import { type Devices, openDevices } from '../../auth/devices/devices.ts'
 import { type Ingest, openIngest } from '../../ingest/ingest.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
 import type { Store } from '../../store/store.ts'
+import { type AccountsUnderTest, adminToken, openVariant } from './accounts.ts'
 import { silentLog, startDatabases, type TestHooks, temporaryFolder } from './databases.ts'
-
-export const adminToken = 'a'.repeat(64)
 
 /** An address where nobody listens stands for a QuestDB that is away. */
 const nowhere = { questdbHttp: 'http://127.0.0.1:9', questdbPg: 'postgresql://127.0.0.1:9/qdb' }
@@ -23,6 +21,8 @@ export interface Admin {
   store: Store
   /** Where the journal keeps its files. */
   journal: string
+  /** Accounts on the same database. */
+  people: AccountsUnderTest
   /** One request with the token; the body is JSON unless it is text. */
   ask(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
 }
@@ -60,9 +60,10 @@ export async function startAdmin(t: TestHooks): Promise<Admin> {
   const { store, directory } = await startDatabases(t, nowhere)
   const { journal, ingest, devices } = await openParts(t, store)
   const app = fastify({ routerOptions: { maxParamLength: 256 } })
-  const isAdmin = createTokenCheck(adminToken)
+  const people = await openVariant(t, store)
+  const { findPrincipal, origins } = people
   const { prefix, register } = adminFamily({
-    ...{ isAdmin, devices, ingest, store, log: silentLog, ranges: defaultRanges, aheadMsMax: 300_000 },
+    ...{ findPrincipal, origins, devices, ingest, store, log: silentLog, ranges: defaultRanges, aheadMsMax: 300_000 },
     ...{ dataDirectory: directory.path, isPostgresManaged: true },
   })
   app.register(async scope => register(scope), { prefix })
@@ -80,5 +81,5 @@ export async function startAdmin(t: TestHooks): Promise<Admin> {
     const text = response.body
     return { status: response.statusCode, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) }
   }
-  return { app, devices, ingest, store, journal, ask }
+  return { app, devices, ingest, store, journal, people, ask }
 }

@@ -35,7 +35,7 @@ export async function startContentFileStore(t: TestHooks): Promise<ContentFileSt
     postgres: store.postgres,
     async importLines(lines) {
       const body = lines.map(line => `${JSON.stringify(line)}\n`).join('')
-      const answer = await importer.importFiles(Buffer.from(body))
+      const answer = await importer.importFiles(Buffer.from(body), 'test')
       if (typeof answer === 'string' || answer.rejected > 0) throw new Error(`refused: ${JSON.stringify(answer)}`)
     },
   }

@@ -15,19 +15,23 @@ export interface CredentialOptions {
   cookieName: string
   keys: Pick<Keys, 'find'>
   serviceSecret: string
+  /** Whether a request has the local admin token, by its headers. */
+  isAdminToken: (rawHeaders: readonly string[]) => boolean
 }
 
 type Presented = { kind: 'cookie' | 'bearer' | 'key' | 'service'; text: string } | { kind: 'unreadable' }
 
 /** Undefined for nobody: without a credential, with one that is not good, or with several, good or not. */
 export function createFindPrincipal(options: CredentialOptions): FindPrincipal {
-  const { sessions, keys, cookieName, serviceSecret } = options
+  const { sessions, keys, cookieName, serviceSecret, isAdminToken } = options
   const secretDigest = hash('sha256', serviceSecret, 'buffer')
 
   return async request => {
     const presented = presentedIn(request, cookieName)
     const [only] = presented
     if (only === undefined || presented.length > 1 || only.kind === 'unreadable') return undefined
+    // It is the only credential, so it is what the header holds; nothing has to be looked up for it.
+    if (isAdminToken(request.rawHeaders)) return { kind: 'admin-token' }
     switch (only.kind) {
       case 'cookie':
         return asPrincipal('session', await sessions.fromCookie(only.text))

@@ -127,6 +127,8 @@ const securityNames: Record<Principal['kind'], string> = {
   bearer: 'bearer',
   key: 'apiKey',
   service: 'serviceSecret',
+  // Of no published operation.
+  'admin-token': 'adminToken',
 }
 
 function securityOf(permission: keyof typeof policy): Json[] {

@@ -1,0 +1,38 @@
+/** What the framework, a parser or a part behind a route has thrown, as a problem document. */
+
+import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify'
+import { ChangeInDoubt } from '../../auth/record-cache.ts'
+import type { Log } from '../../store/log.ts'
+import { isUnavailable, OutcomeUnknown } from '../../store/postgres/postgres-errors.ts'
+import { errorCodeOf, leavesBodyUnread, type ServerErrorCode } from '../http/errors.ts'
+import { sendProblem } from './problem.ts'
+
+const details: Partial<Record<ServerErrorCode, string>> = {
+  JSON_INVALID: 'the body is not JSON in UTF-8',
+  TIMEOUT: 'the body did not come in time',
+  MEDIA_TYPE_UNSUPPORTED: 'send application/json in UTF-8, not compressed',
+  SENDING_TOO_MUCH: 'too many large answers are being sent',
+}
+
+export function answerErrors(scope: FastifyInstance, log: Log): void {
+  scope.setNotFoundHandler((_request, reply) => sendProblem(reply, 'NOT_FOUND'))
+  scope.setErrorHandler((error: FastifyError, _request, reply) => sendFailure(reply, error, log))
+}
+
+export function sendFailure(reply: FastifyReply, error: unknown, log: Log): FastifyReply {
+  if (error instanceof OutcomeUnknown) return sendUnknownOutcome(reply)
+  if (error instanceof ChangeInDoubt) {
+    return sendProblem(reply, 'DATABASE_AWAY', { detail: 'it is not known yet what came of the last change' })
+  }
+  if (isUnavailable(error)) return sendProblem(reply, 'DATABASE_AWAY', { detail: 'PostgreSQL does not answer' })
+  const code = errorCodeOf(error as FastifyError)
+  if (code === 'INTERNAL') log.error({ err: error }, 'admin API request failed')
+  if (leavesBodyUnread(code)) reply.header('connection', 'close')
+  return sendProblem(reply, code, { detail: details[code] })
+}
+
+/** Of a change that PostgreSQL has not confirmed. */
+export function sendUnknownOutcome(reply: FastifyReply): FastifyReply {
+  const detail = 'PostgreSQL did not confirm the change, which may have been made or not: look before you try again'
+  return sendProblem(reply, 'OUTCOME_UNKNOWN', { detail })
+}

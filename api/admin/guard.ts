@@ -1,0 +1,93 @@
+/** Who may use the admin API, and who it is: the routes write it into the audit. */
+
+import assert from 'node:assert/strict'
+import type { IncomingMessage } from 'node:http'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { actorOf } from '../../auth/actor.ts'
+import { judge, type Principal } from '../../auth/policy.ts'
+import type { Log } from '../../store/log.ts'
+import type { FindPrincipal } from '../accounts/kit/credentials.ts'
+import type { Origins } from '../accounts/kit/origins.ts'
+import type { RouteFamily } from '../http/route-family.ts'
+import { sendFailure } from './failures.ts'
+import { sendProblem } from './problem.ts'
+
+export interface GuardOptions {
+  findPrincipal: FindPrincipal
+  origins: Pick<Origins, 'isCrossSite'>
+  log: Log
+}
+
+const requesters = new WeakMap<IncomingMessage, Principal>()
+
+/** Who has sent a request that the guard has let in. */
+function requesterOf({ raw }: FastifyRequest): Principal {
+  const requester = requesters.get(raw)
+  assert(requester !== undefined, 'the guard lets nobody in whom it does not know')
+  return requester
+}
+
+/** The same for the audit. */
+export function actorIn(request: FastifyRequest): string {
+  return actorOf(requesterOf(request))
+}
+
+/** Before anything of the request is looked at, the path included: who is not let in learns nothing. */
+export function guard(scope: FastifyInstance, options: GuardOptions): void {
+  scope.addHook('onRequest', async (request, reply) => {
+    reply.header('cache-control', 'no-store')
+    const refusal = await refusalOf(request, reply, options)
+    return refusal && refuse(reply, refusal)
+  })
+}
+
+/** For paths below the prefix that the router cannot read: they reach no route and no hook. */
+export function createPathRefusal(options: GuardOptions): NonNullable<RouteFamily['refusePath']> {
+  return (request, reply, code) => {
+    reply.header('cache-control', 'no-store')
+    refusalOf(request, reply, options).then(
+      refusal => {
+        if (refusal !== undefined) refuse(reply, refusal)
+        else sendProblem(reply, code === 414 ? 'URI_TOO_LONG' : 'BAD_REQUEST')
+      },
+      (error: unknown) => sendFailure(reply, error, options.log),
+    )
+  }
+}
+
+type GuardRefusal = 'UNAUTHORIZED' | 'FORBIDDEN' | 'CROSS_SITE'
+
+const safeMethods = new Set(['GET', 'HEAD'])
+
+/** Undefined for whom the policy lets in. */
+async function refusalOf(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { findPrincipal, origins }: GuardOptions,
+): Promise<GuardRefusal | undefined> {
+  // Until it is known who asks, the body stays unread.
+  reply.header('connection', 'close')
+  const principal = await findPrincipal(request.raw)
+  const judgement = judge('admin', principal)
+  if (principal === undefined || judgement === 'UNAUTHENTICATED') return 'UNAUTHORIZED'
+  if (judgement !== 'allowed') return judgement
+  if (principal.kind === 'session' && !safeMethods.has(request.method) && origins.isCrossSite(request)) {
+    return 'CROSS_SITE'
+  }
+  reply.removeHeader('connection')
+  requesters.set(request.raw, principal)
+  return undefined
+}
+
+const details: Record<GuardRefusal, string> = {
+  UNAUTHORIZED:
+    'send one credential: "Authorization: Bearer" with the token from secrets/admin-token in the data directory or with ' +
+    'an API key, or the session cookie of an administrator',
+  FORBIDDEN: 'this needs the role administrator, and of an API key also the scope admin',
+  CROSS_SITE: 'a page of another site may not change anything',
+}
+
+function refuse(reply: FastifyReply, code: GuardRefusal): FastifyReply {
+  if (code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Bearer realm="admin"')
+  return sendProblem(reply, code, { detail: details[code] })
+}

@@ -1,0 +1,21 @@
+/** Who somebody is in the audit. */
+
+import { subjectOf } from './accounts/account.ts'
+import type { Principal } from './policy.ts'
+
+/** Whoever held the local admin token. */
+const localAdmin = 'local admin token'
+
+export function actorOf(principal: Principal): string {
+  switch (principal.kind) {
+    case 'session':
+    case 'bearer':
+      return subjectOf(principal.account.id)
+    case 'key':
+      return `key ${principal.keyId} of ${subjectOf(principal.account.id)}`
+    case 'service':
+      return 'service secret'
+    case 'admin-token':
+      return localAdmin
+  }
+}
