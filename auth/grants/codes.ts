@@ -7,6 +7,7 @@ import { hash, randomBytes, randomInt } from 'node:crypto'
 
 /** No vowels, so that no word comes out, and nothing that is easily mistaken for something else. */
 const letters = 'BCDFGHJKLMNPQRSTVWXZ'
+const typedLetters = `${letters}${letters.toLowerCase()}`
 const userCodeLength = 8
 const deviceCodeBytes = 32
 
@@ -21,9 +22,10 @@ export function formatUserCode(code: string): string {
 
 /** What somebody has typed, without regard to case, hyphens and spaces; undefined for what can be no code. */
 export function parseUserCode(typed: string): string | undefined {
-  const code = typed.replaceAll(/[-\s]/g, '').toUpperCase()
+  const code = typed.replaceAll(/[-\s]/g, '')
   if (code.length !== userCodeLength) return undefined
-  return [...code].every(letter => letters.includes(letter)) ? code : undefined
+  // Before the case is changed: other letters become one of ours.
+  return [...code].every(letter => typedLetters.includes(letter)) ? code.toUpperCase() : undefined
 }
 
 export function createDeviceCode(): string {

@@ -70,7 +70,7 @@ async function slowDown({ pool }: AccountParts, id: string, nowMs: number): Prom
   return { ok: false, code: 'TOO_MANY_REQUESTS', retryAfterSeconds }
 }
 
-/** One conditional statement, so that of many polls one gets the key. */
+/** One conditional statement, so that of many polls one gets the key, unless its owner has revoked it already. */
 async function collect({ pool }: AccountParts, grant: Grant, deviceCode: string, nowMs: number): Promise<Polled> {
   if (grant.sealedKey === null) throw new Error('an approved request holds a key')
   const apiKey = unseal(deviceCode, grant.sealedKey, grant.id)
@@ -78,6 +78,7 @@ async function collect({ pool }: AccountParts, grant: Grant, deviceCode: string,
     `WITH consumed AS (
        UPDATE device_grants SET status = 'consumed', sealed_key = NULL
        WHERE id = $1 AND status = 'approved' AND expires_at > to_timestamp($2::float8 / 1000) AND sealed_key IS NOT NULL
+         AND EXISTS (SELECT FROM api_keys WHERE api_keys.id = key_id AND revoked_at IS NULL)
        RETURNING key_id
      )
      INSERT INTO audit (actor, action, subject, details)
