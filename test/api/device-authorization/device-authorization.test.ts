@@ -58,6 +58,7 @@ t.test('a device gets a key that may read, by the code that it shows', async t =
     mails.some(mail => mail.to === 'ada@example.com' && /key/.test(mail.subject)),
   )
   t.strictSame((await poll(code)).body, { status: 'denied', api_key: null, interval: 5 }, 'it is told once')
+  t.match(await ask('GET', '/me', { headers: { 'x-api-key': key } }), { status: 200, body: { id } })
   const { rows: audit } = await pool.query("SELECT * FROM audit WHERE action LIKE 'device-grant.%' ORDER BY id")
   const actions = audit.map(({ actor, action, subject }) => [actor, action, subject])
   const [, , grant] = actions[0] ?? []
@@ -100,6 +101,10 @@ const states: Record<string, (device: DeviceUnderTest, headers: Record<string, s
   async consumed(device, headers) {
     await decide('approve', device, headers)
     await poll(device.deviceCode)
+  },
+  async 'approved, then revoked'(device, headers) {
+    await decide('approve', device, headers)
+    await pool.query('UPDATE api_keys SET revoked_at = $1', [new Date(clock.ms)])
   },
   denied: (device, headers) => decide('deny', device, headers),
   async expired() {
@@ -144,6 +149,7 @@ const table: Record<string, [poll: Expected, info: Expected, approve: Expected, 
   ],
   approved: [[200, { status: 'approved', api_key: /^barograph_key_/ }], [200, { status: 'approved' }], taken, taken],
   consumed: [[200, { status: 'denied', api_key: null }], [200, { status: 'approved' }], taken, taken],
+  'approved, then revoked': [[200, { status: 'denied', api_key: null }], [200, { status: 'approved' }], taken, taken],
   denied: [[200, { status: 'denied', api_key: null }], [200, { status: 'denied' }], taken, denied],
   expired: [[200, { status: 'expired', api_key: null }], over, over, over],
   'approved, then expired': [[200, { status: 'expired', api_key: null }], over, over, over],
