@@ -21,7 +21,8 @@ export function createReadCache<Key extends string | number, Value extends objec
   options: ReadCacheOptions<Key, Value>,
 ): ReadCache<Key, Value> {
   const { recordsMax, read, absent } = options
-  const records = new LRUCache<Key, Value>({ max: recordsMax })
+  // Bounded by size, one for each: bounded by number, it would take the memory for all of them at once.
+  const records = new LRUCache<Key, Value>({ maxSize: recordsMax, sizeCalculation: () => 1 })
   const reads = new Map<Key, Promise<Value | undefined>>()
   /** By key, the time until which it counts. Apart from the records, so that made-up keys push none of them out. */
   const absentUntilMs = absent && new LRUCache<Key, number>({ max: absent.keysMax })

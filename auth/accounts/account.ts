@@ -1,7 +1,7 @@
 /** An account as it is held in memory, with its sessions and API keys, and how it is read. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
-import { keysPerAccountMax, type LiveKey, type Scope } from '../keys/key.ts'
+import { keysPerAccountMax, type LiveKey, type Scope, scopeSet } from '../keys/key.ts'
 
 export type Role = 'user' | 'administrator' | 'operator'
 
@@ -22,8 +22,8 @@ export interface Account {
   tenantSlug: string | null
   /** Those that are neither revoked nor over, by their id. */
   sessions: ReadonlyMap<string, LiveSession>
-  /** Those that are neither revoked nor expired, by their id. */
-  keys: ReadonlyMap<number, LiveKey>
+  /** Those that are neither revoked nor expired. */
+  keys: readonly LiveKey[]
 }
 
 interface LiveSession {
@@ -86,9 +86,25 @@ function accountOf(row: AccountRow): Account {
     updatedMs: row.updated_at.getTime(),
     tokensValidAfterMs: timeOf(row.tokens_valid_after),
     tenantSlug: null,
-    sessions: new Map(row.sessions.map(([sid, createdMs, expiresMs]) => [sid, { createdMs, expiresMs }])),
-    keys: new Map(row.keys.map(([id, scopes, createDevices, expiresMs]) => [id, { scopes, createDevices, expiresMs }])),
+    sessions: sessionsOf(row),
+    keys: keysOf(row),
   }
+}
+
+/** Shared by all that have none, which are many. */
+const noSessions: Account['sessions'] = new Map()
+const noKeys: Account['keys'] = []
+
+function sessionsOf({ sessions }: AccountRow): Account['sessions'] {
+  if (sessions.length === 0) return noSessions
+  return new Map(sessions.map(([sid, createdMs, expiresMs]) => [sid, { createdMs, expiresMs }]))
+}
+
+function keysOf({ keys }: AccountRow): Account['keys'] {
+  if (keys.length === 0) return noKeys
+  return keys.map(([id, scopes, createDevices, expiresMs]) => {
+    return { id, scopes: scopeSet(scopes), createDevices, expiresMs }
+  })
 }
 
 function timeOf(date: Date | null): number | null {

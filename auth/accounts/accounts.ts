@@ -33,7 +33,7 @@ export interface AccountsOptions {
   mailIdleMs?: number
 }
 
-const accountsInMemoryMax = 100_000
+const accountsInMemoryMax = 1_000_000
 const stepMs = 4_000
 
 export function openAccounts(options: AccountsOptions): Accounts {

@@ -26,7 +26,7 @@ interface Holder extends SeenRecord {
   accountId: number
 }
 
-const holdersInMemoryMax = 100_000
+const holdersInMemoryMax = 1_000_000
 const absentKeysMax = 10_000
 const absentMs = 5_000
 const usedPerStatement = 5_000
@@ -36,7 +36,8 @@ export function createKeyCheck({ pool, nowMs, memory, log }: AccountParts, flush
     recordsMax: holdersInMemoryMax,
     async read(digest) {
       const row = await readHolder(pool, Buffer.from(digest, 'latin1'))
-      return row && { ...row, lastSeenMs: row.lastUsedMs ?? 0, seenUnsaved: false }
+      if (row === undefined) return undefined
+      return { id: row.id, accountId: row.accountId, lastSeenMs: row.lastUsedMs ?? 0, seenUnsaved: false }
     },
     absent: { keysMax: absentKeysMax, lifetimeMs: absentMs, nowMs },
   })
@@ -55,7 +56,7 @@ export function createKeyCheck({ pool, nowMs, memory, log }: AccountParts, flush
       const holder = await holders.get(packed(digestOf(text)))
       if (holder === undefined) return undefined
       const account = await memory.get(holder.accountId)
-      const key = account?.keys.get(holder.id)
+      const key = account?.keys.find(({ id }) => id === holder.id)
       if (account === undefined || key === undefined || !account.isActive) return undefined
       const timeMs = nowMs()
       if (key.expiresMs !== null && key.expiresMs <= timeMs) return undefined

@@ -6,7 +6,7 @@ import { writeAudit } from '../audit.ts'
 import { queueMail } from '../mail/outbox-rows.ts'
 import { accepted, type Outcome, refused } from '../outcome.ts'
 import { scopesOf } from '../policy.ts'
-import { keysPerAccountMax, type Scope } from './key.ts'
+import { keysPerAccountMax, type Scope, scopeSet } from './key.ts'
 import { createKeyText, digestOf, prefixOf } from './key-text.ts'
 
 export interface KeyRequest {
@@ -47,7 +47,7 @@ export async function insertKey(transaction: Transaction, request: KeyRequest): 
   if (owner === undefined) return refused('ACCOUNT_INACTIVE')
   const allowed = scopesOf(owner.role)
   if (!request.scopes.every(scope => allowed.includes(scope))) return refused('SCOPE_NOT_ALLOWED')
-  const scopes = allowed.filter(scope => request.scopes.includes(scope))
+  const scopes = scopeSet(request.scopes)
   if ((await countLive(transaction, accountId, nowMs)) >= keysPerAccountMax) return refused('TOO_MANY_KEYS')
   const text = createKeyText()
   const prefix = prefixOf(text)

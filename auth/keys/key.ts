@@ -6,8 +6,21 @@ export type Scope = (typeof scopes)[number]
 /** Of keys that are neither revoked nor expired. */
 export const keysPerAccountMax = 50
 
+const scopesByName = new Map<string, readonly Scope[]>()
+
+/** In the order of all scopes, and the same array for the same scopes: there are few, and keys may be many. */
+export function scopeSet(wanted: readonly string[]): readonly Scope[] {
+  const chosen = scopes.filter(scope => wanted.includes(scope))
+  const name = chosen.join()
+  const known = scopesByName.get(name)
+  if (known !== undefined) return known
+  scopesByName.set(name, chosen)
+  return chosen
+}
+
 /** A key that is neither revoked nor, at the time it was read, expired. */
 export interface LiveKey {
+  id: number
   scopes: readonly Scope[]
   /** Readings that come by it may add devices. */
   createDevices: boolean
