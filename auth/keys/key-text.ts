@@ -27,6 +27,11 @@ export function isKeyText(text: string): boolean {
   return checksumOf(text.slice(0, -checksumLength)) === text.slice(-checksumLength)
 }
 
+/** Whether a key may stand somewhere in it, whole or not. */
+export function mayHoldKey(text: string): boolean {
+  return text.includes(brand)
+}
+
 /** What lists and logs show of a key. */
 export function prefixOf(text: string): string {
   return text.slice(0, brand.length + shownLength)

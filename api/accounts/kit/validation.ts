@@ -4,6 +4,7 @@
  */
 
 import type { z } from 'zod'
+import { mayHoldKey } from '../../../auth/keys/key-text.ts'
 
 /** Of one field, as Pydantic names it. */
 export interface Fault {
@@ -92,11 +93,12 @@ export function errorAt(loc: (string | number)[], { type, msg, ctx }: Fault, inp
 /** Deeper than any body of ours, and shallow enough for every JSON parser. */
 const depthMax = 20
 
-/** A copy without the members that have the name of a secret. */
+/** A copy without the members that have the name of a secret, and without API keys, wherever they stand. */
 export function withoutSecrets(value: unknown, depth = 0): unknown {
+  if (typeof value === 'string') return mayHoldKey(value) ? null : value
   if (typeof value !== 'object' || value === null) return value
   if (depth >= depthMax) return null
   if (Array.isArray(value)) return value.map(element => withoutSecrets(element, depth + 1))
-  const shown = Object.entries(value).filter(([name]) => !secretNames.has(name.toLowerCase()))
+  const shown = Object.entries(value).filter(([name]) => !secretNames.has(name.toLowerCase()) && !mayHoldKey(name))
   return Object.fromEntries(shown.map(([name, member]) => [name, withoutSecrets(member, depth + 1)]))
 }

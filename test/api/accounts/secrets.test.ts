@@ -16,7 +16,7 @@ const { store, directory } = await startDatabases(t, {
 const { user, password: databasePassword, port, host } = store.postgres.options
 const databaseUrl = `postgresql://${user}:${databasePassword}@${host}:${port}/postgres`
 const service = await startService(t, {
-  environment: { ...withoutQuestdb, DATABASE_URL: databaseUrl, LOG_LEVEL: 'trace', LOG_FORMAT: 'json' },
+  environment: { ...withoutQuestdb, DATABASE_URL: databaseUrl, LOG_LEVEL: 'debug', LOG_FORMAT: 'json' },
 })
 const database = new pg.Client({ connectionString: databaseUrl })
 await database.connect()
@@ -130,7 +130,7 @@ const change = (current_password: string, new_password: string) => ({ current_pa
 /** Secrets where they do not belong. */
 async function wrongPlaces(key: string, authorization: string, cookie: Record<string, string>): Promise<void> {
   const json = { 'content-type': 'application/json' }
-  for (const path of [`/users/by-email/${key}`, `/users/${key}`, `/${key}`, `/me/?token=${key}`, `/me?key=${key}`]) {
+  for (const path of [`/users/by-email/${key}`, `/users/${key}`, `/${key}`, `/me?key=${key}`]) {
     await auth('GET', path, undefined, cookie)
   }
   await ask('GET', `/${key}`)
@@ -144,10 +144,11 @@ async function wrongPlaces(key: string, authorization: string, cookie: Record<st
   await auth('POST', '/register', { email: 'eve@example.com', password: { password } })
   await auth('POST', '/login', `password=${password}`, { 'content-type': 'application/x-www-form-urlencoded' })
   await auth('POST', '/login', `{"email":"${email}","password":"${password}"`, json)
-  await auth('POST', '/login', JSON.stringify(password), json)
+  await auth('POST', '/login', JSON.stringify(JSON.stringify({ password })), json)
   await auth('POST', '/login', JSON.stringify([[{ password }]]), json)
   await auth('POST', '/oauth/callback', { email, provider: 'nobody', provider_id: '1', access_token: key })
   await auth('POST', '/verification/verify', { token: key })
+  await auth('POST', '/api-keys', { name: `${key}${'!'.repeat(100)}`, scopes: [key] }, cookie)
 }
 
 t.test('no secret is in the log, in the log of PostgreSQL, or in an answer where it is not due', async t => {
