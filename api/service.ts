@@ -214,6 +214,7 @@ function createFamilies(config: Config, log: Log, parts: Parts, options: FamilyO
   }
   const adminOptions = {
     ...{ findPrincipal: accounts.findPrincipal, origins: accounts.origins },
+    ...{ accounts: accounts.accounts, keys: accounts.keys },
     ...{ devices, ingest, store, log, ranges, aheadMsMax },
     ...{ dataDirectory: config.DATA_DIR, isPostgresManaged: config.DATABASE_URL === undefined },
   }

@@ -11,6 +11,7 @@ import { addDevicesCommand } from './devices.ts'
 import { addDoctorCommand } from './doctor.ts'
 import { findServer, type ServerOptions } from './find-server.ts'
 import { addImportCommand } from './import.ts'
+import { addKeysCommand } from './keys.ts'
 import { printText } from './output.ts'
 import { addStatusCommand } from './status.ts'
 
@@ -61,6 +62,7 @@ export function createProgram({ stdin, stdout, stderr, environment, version }: P
   addImportCommand(program, client, streams)
   addContentFilesCommand(program, client, streams)
   addDeadLettersCommand(program, client, streams)
+  addKeysCommand(program, client, streams)
   return program
 }
 

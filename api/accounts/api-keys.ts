@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { type Scope, scopes } from '../../auth/keys/key.ts'
-import type { KeyDetails } from '../../auth/keys/key-rows.ts'
+import type { KeyDetails } from '../../auth/keys/key-lists.ts'
 import { type AccountService, accountOf } from './account-service.ts'
 import { boolean, integer, listOf, record, text } from './kit/fields.ts'
 import { type Operation, operation } from './kit/operation.ts'

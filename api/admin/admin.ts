@@ -1,7 +1,9 @@
 /** The admin API: who may, what its errors look like, and which routes it has. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Accounts } from '../../auth/accounts/accounts.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
+import type { Keys } from '../../auth/keys/keys.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import type { Ranges } from '../../ingest/reading.ts'
 import type { Store } from '../../store/store.ts'
@@ -16,11 +18,14 @@ import { createEraseJobs } from './erase-jobs.ts'
 import { answerErrors } from './failures.ts'
 import { createPathRefusal, type GuardOptions, guard } from './guard.ts'
 import { registerImport } from './import.ts'
+import { registerKeys } from './keys.ts'
 import { createLateAudit } from './late-audit.ts'
 import { sendProblem } from './problem.ts'
 import { registerStatus } from './status.ts'
 
 export interface AdminOptions extends GuardOptions {
+  accounts: Accounts
+  keys: Keys
   devices: Devices
   ingest: Ingest
   store: Store
@@ -33,7 +38,7 @@ export interface AdminOptions extends GuardOptions {
 }
 
 export function adminFamily(options: AdminOptions): RouteFamily {
-  const { devices, ingest, store, log, dataDirectory, isPostgresManaged, ranges, aheadMsMax } = options
+  const { accounts, keys, devices, ingest, store, log, dataDirectory, isPostgresManaged, ranges, aheadMsMax } = options
   const audit = createLateAudit(store.postgres, log)
   const eraseJobs = createEraseJobs({ devices, ingest, store, log })
 
@@ -41,6 +46,7 @@ export function adminFamily(options: AdminOptions): RouteFamily {
   function registerJson(scope: FastifyInstance): void {
     addJsonBody(scope)
     registerDevices(scope, devices)
+    registerKeys(scope, { accounts, keys })
     registerErase(scope, eraseJobs)
     registerDeadLetters(scope, { deadLetters: ingest.deadLetters, audit })
     registerStatus(scope, { devices, ingest, store, dataDirectory, isPostgresManaged })

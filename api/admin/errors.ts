@@ -22,6 +22,7 @@ export const adminErrors = {
   TOO_MANY_CHANGES: { status: 503, text: 'too many changes', retryAfterSeconds },
   DATABASE_AWAY: { status: 503, text: 'database away', retryAfterSeconds },
   OUTCOME_UNKNOWN: { status: 503, text: 'outcome unknown', retryAfterSeconds },
+  KEY_UNKNOWN: { status: 404, text: 'key unknown' },
   // Imports.
   CONTENT_UNKNOWN: { status: 400, text: 'unknown content' },
   HEADER_INVALID: { status: 400, text: 'invalid header' },

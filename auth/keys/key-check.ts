@@ -7,7 +7,8 @@ import type { AccountParts } from '../accounts/account-parts.ts'
 import { createLastSeen, type SeenRecord } from '../last-seen.ts'
 import { type Principal, scopesOf } from '../policy.ts'
 import { createReadCache } from '../read-cache.ts'
-import { type LastUse, readHolder, saveLastUsed } from './key-rows.ts'
+import type { LastUse } from './key-lists.ts'
+import { readHolder, saveLastUsed } from './key-rows.ts'
 import { digestOf, isKeyText } from './key-text.ts'
 
 export interface KeyCheck {

@@ -7,6 +7,7 @@ import { queueMail } from '../mail/outbox-rows.ts'
 import { accepted, type Outcome, refused } from '../outcome.ts'
 import { scopesOf } from '../policy.ts'
 import { keysPerAccountMax, type Scope, scopeSet } from './key.ts'
+import type { KeyDetails } from './key-lists.ts'
 import { createKeyText, digestOf, prefixOf } from './key-text.ts'
 
 export interface KeyRequest {
@@ -17,19 +18,6 @@ export interface KeyRequest {
   /** Null for one that does not expire. */
   expiresMs: number | null
   nowMs: number
-}
-
-/** A key as it is shown to people. */
-export interface KeyDetails {
-  id: number
-  name: string
-  prefix: string
-  scopes: readonly Scope[]
-  createDevices: boolean
-  createdMs: number
-  lastUsedMs: number | null
-  expiresMs: number | null
-  revokedMs: number | null
 }
 
 export interface NewKey extends KeyDetails {
@@ -101,44 +89,12 @@ export async function readHolder(database: Transaction, digest: Buffer): Promise
     [digest],
   )
   const [row] = rows
-  return row && { id: row.id, accountId: row.account_id, lastUsedMs: timeOf(row.last_used_at) }
+  return row && { id: row.id, accountId: row.account_id, lastUsedMs: row.last_used_at?.getTime() ?? null }
 }
 
-interface KeyRow {
-  id: number
-  digest: Buffer
-  name: string
-  prefix: string
-  scopes: Scope[]
-  create_devices: boolean
-  created_at: Date
-  last_used_at: Date | null
-  expires_at: Date | null
-  revoked_at: Date | null
-}
-
-/** When a key was last used, as far as memory knows: PostgreSQL is told later. */
-export type LastUse = (digest: Buffer) => number | undefined
-
-/** All keys of an account, the newest first: also those that are over, until they are swept. */
-export async function readKeys(database: Transaction, accountId: number, lastUse: LastUse): Promise<KeyDetails[]> {
-  const { rows } = await database.query<KeyRow>(
-    `SELECT id, digest, name, prefix, scopes, create_devices, created_at, last_used_at, expires_at, revoked_at
-     FROM api_keys WHERE account_id = $1 ORDER BY id DESC`,
-    [accountId],
-  )
-  return rows.map(row => detailsOf(row, lastUse))
-}
-
-function detailsOf(row: KeyRow, lastUse: LastUse): KeyDetails {
-  const { id, name, prefix, scopes, create_devices: createDevices } = row
-  return {
-    ...{ id, name, prefix, scopes, createDevices },
-    createdMs: row.created_at.getTime(),
-    lastUsedMs: lastUse(row.digest) ?? timeOf(row.last_used_at),
-    expiresMs: timeOf(row.expires_at),
-    revokedMs: timeOf(row.revoked_at),
-  }
+export async function readOwner(database: Transaction, id: number): Promise<number | undefined> {
+  const { rows } = await database.query<{ account_id: number }>('SELECT account_id FROM api_keys WHERE id = $1', [id])
+  return rows[0]?.account_id
 }
 
 export async function saveLastUsed(database: Transaction, ids: number[], timesMs: number[]): Promise<void> {
@@ -177,8 +133,4 @@ export async function revokeKeyRow(
     await writeAudit(transaction, { actor, action: 'key.revoke', subject: subjectOf(accountId), details })
   }
   return { id, revokedMs: row.revoked_at.getTime() }
-}
-
-function timeOf(date: Date | null): number | null {
-  return date === null ? null : date.getTime()
 }

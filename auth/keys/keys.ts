@@ -6,7 +6,8 @@ import { type AccountRefusal, accepted, type Outcome, refused } from '../outcome
 import type { RateLimit } from '../rate-limits.ts'
 import type { Scope } from './key.ts'
 import { createKeyCheck, type KeyCheck } from './key-check.ts'
-import { insertKey, type KeyDetails, type NewKey, type Revoked, readKeys, revokeKeyRow } from './key-rows.ts'
+import { type KeyDetails, type KeyPageQuery, type OwnedKey, readKeyPage, readKeys } from './key-lists.ts'
+import { insertKey, type NewKey, type Revoked, readOwner, revokeKeyRow } from './key-rows.ts'
 
 export interface Keys extends Pick<KeyCheck, 'find' | 'close'> {
   /** All of an account, the newest first; those that are over stay in the list for a while. */
@@ -14,6 +15,10 @@ export interface Keys extends Pick<KeyCheck, 'find' | 'close'> {
   create(account: Account, wanted: WantedKey): Promise<Outcome<NewKey>>
   /** Counts before it returns. A key that is revoked already stays as it is. */
   revoke(account: Account, id: number): Promise<Outcome<Revoked>>
+  /** Whosever key it is. */
+  revokeAny(id: number, actor: string): Promise<Outcome<Revoked>>
+  /** Of all people, or of one, the newest first. */
+  page(query: KeyPageQuery): Promise<{ owned: OwnedKey[]; total: number }>
 }
 
 interface WantedKey {
@@ -44,6 +49,13 @@ export function openKeys({ parts, flushMs = 60_000 }: KeysOptions): Keys {
     return retryAfterSeconds === undefined ? undefined : { ok: false, code: 'TOO_MANY_REQUESTS', retryAfterSeconds }
   }
 
+  async function revoke(accountId: number, id: number, actor: string): Promise<Outcome<Revoked>> {
+    if (!isId(id)) return refused('KEY_UNKNOWN')
+    const which = { id, accountId, actor, nowMs: clockMs() }
+    const revoked = await changeAccount(parts, accountId, transaction => revokeKeyRow(transaction, which))
+    return revoked === undefined ? refused('KEY_UNKNOWN') : accepted(revoked)
+  }
+
   return {
     find: check.find,
     close: check.close,
@@ -58,11 +70,15 @@ export function openKeys({ parts, flushMs = 60_000 }: KeysOptions): Keys {
       if (created.ok) mailDue()
       return created
     },
-    async revoke({ id: accountId }, id) {
-      if (id < 1 || id > idMax) return refused('KEY_UNKNOWN')
-      const which = { id, accountId, actor: subjectOf(accountId), nowMs: clockMs() }
-      const revoked = await changeAccount(parts, accountId, transaction => revokeKeyRow(transaction, which))
-      return revoked === undefined ? refused('KEY_UNKNOWN') : accepted(revoked)
+    revoke: ({ id: accountId }, id) => revoke(accountId, id, subjectOf(accountId)),
+    async revokeAny(id, actor) {
+      const accountId = isId(id) ? await readOwner(pool, id) : undefined
+      return accountId === undefined ? refused('KEY_UNKNOWN') : await revoke(accountId, id, actor)
     },
+    page: query => readKeyPage(pool, query, check.lastUse),
   }
+}
+
+function isId(id: number): boolean {
+  return id >= 1 && id <= idMax
 }

@@ -15,7 +15,7 @@ writeFileSync(tokenFile, `${'a'.repeat(64)}\n`)
 const commands = [
   ...['doctor', 'status', 'import', 'devices', 'devices add', 'devices import', 'devices list', 'devices show'],
   ...['devices set', 'devices rotate', 'devices remove', 'devices erase', 'dead-letters', 'dead-letters list'],
-  'dead-letters replay',
+  ...['dead-letters replay', 'keys', 'keys list', 'keys revoke'],
 ]
 
 t.test('every command has help, and those that answer have --json', async t => {
@@ -24,7 +24,7 @@ t.test('every command has help, and those that answer have --json', async t => {
     t.match({ status, stderr }, { status: 0, stderr: '' }, command)
     t.match(stdout, `Usage: barograph ${command}`)
     t.match(stdout, '--token-file', 'it names the options that hold for all')
-    const isGroup = command === 'devices' || command === 'dead-letters'
+    const isGroup = ['devices', 'dead-letters', 'keys'].includes(command)
     if (!isGroup) t.match(stdout, '--json', command)
   }
 })

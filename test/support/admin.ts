@@ -61,9 +61,20 @@ export async function startAdmin(t: TestHooks): Promise<Admin> {
   const { journal, ingest, devices } = await openParts(t, store)
   const app = fastify({ routerOptions: { maxParamLength: 256 } })
   const people = await openVariant(t, store)
-  const { findPrincipal, origins } = people
+  const { findPrincipal, origins, accounts, keys } = people
   const { prefix, register } = adminFamily({
-    ...{ findPrincipal, origins, devices, ingest, store, log: silentLog, ranges: defaultRanges, aheadMsMax: 300_000 },
+    ...{
+      findPrincipal,
+      origins,
+      accounts,
+      keys,
+      devices,
+      ingest,
+      store,
+      log: silentLog,
+      ranges: defaultRanges,
+      aheadMsMax: 300_000,
+    },
     ...{ dataDirectory: directory.path, isPostgresManaged: true },
   })
   app.register(async scope => register(scope), { prefix })
