@@ -25,7 +25,7 @@ const warmUps = 3
 const days = 30
 const stepMs = 60_000
 const timeZone = 'Europe/Berlin'
-const ratioMin = 3
+const ratioMin = 8
 /** A pair must begin early enough in a minute to end in it: some figures are those of the full minute. */
 const minuteMs = 60_000
 const pairMs = 15_000

@@ -90,9 +90,7 @@ type Relation = Pick<Agreement, 'slope' | 'intercept' | 'lag_seconds' | 'lag_r'>
 const noRelation: Relation = { slope: null, intercept: null, lag_seconds: null, lag_r: null }
 
 function relationOf(a: Float64Array, b: Float64Array, stepMs: number, nEffective: number | null): Relation {
-  const isPair = (_: number, i: number) => !Number.isNaN((a[i] as number) + (b[i] as number))
-  const { slope, intercept }: Line | typeof noRelation =
-    orthogonalLine(a.filter(isPair), b.filter(isPair)) ?? noRelation
+  const { slope, intercept }: Line | typeof noRelation = orthogonalLine(a, b) ?? noRelation
   const lagMax = Math.floor(lagMaxMs / stepMs)
   const aTransform = seriesTransform(a, lagMax)
   const bTransform = seriesTransform(b, lagMax, [aTransform])

@@ -82,12 +82,17 @@ export function correlation(
   }
 }
 
-/** Pearson's r of two series without missing values; null when one of them does not vary. */
-export function pearsonCorrelation(x: Float64Array, y: Float64Array): number | null {
-  const { xx, yy, xy } = centredProducts(x, y)
-  if (!(xx > 0 && yy > 0)) return null
+/** Pearson's r of two series; null when one of them does not vary. */
+function pearsonCorrelation(x: Float64Array, y: Float64Array): number | null {
+  return pairedCorrelation(x, y).r
+}
+
+/** The same with the number of pairs: the places at which neither is missing (NaN). */
+export function pairedCorrelation(x: Float64Array, y: Float64Array): { r: number | null; pairs: number } {
+  const { pairs, xx, yy, xy } = centredProducts(x, y)
   // One root of the product: a series with itself gives exactly 1.
-  return Math.max(-1, Math.min(1, xy / Math.sqrt(xx * yy)))
+  const r = xx > 0 && yy > 0 ? Math.max(-1, Math.min(1, xy / Math.sqrt(xx * yy))) : null
+  return { r, pairs }
 }
 
 /** n_eff of `n` pairs of series with these lag-1 autocorrelations; null when one of them is not known. */
@@ -119,12 +124,8 @@ interface Pairs {
   readonly localHours: Uint8Array
 }
 
-/** What both have; without local hours all are of hour 0. */
-export function completePairs(
-  x: Float64Array,
-  y: Float64Array,
-  localHours: Uint8Array = new Uint8Array(x.length),
-): Pairs {
+/** What both have. */
+function completePairs(x: Float64Array, y: Float64Array, localHours: Uint8Array): Pairs {
   if (x.length !== y.length) throw new RangeError('the two series are not on one grid')
   const xKept = new Float64Array(x.length)
   const yKept = new Float64Array(x.length)

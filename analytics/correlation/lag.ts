@@ -12,7 +12,7 @@
  */
 
 import type { SeriesTransform } from './block-spectra.ts'
-import { completePairs, correlationP, pearsonCorrelation } from './correlation.ts'
+import { correlationP, pairedCorrelation } from './correlation.ts'
 import { crossCorrelation, largestCrossCorrelation } from './cross-correlation.ts'
 
 const level = 0.05
@@ -30,17 +30,16 @@ export function significantLag(x: SeriesTransform, y: SeriesTransform, nEffectiv
   const best = largestCrossCorrelation(crossed)
   if (best === null || nEffective === null) return null
   const { lag } = best
-  const pairs = pairsAt(x.values, y.values, lag)
-  const r = pearsonCorrelation(pairs.x, pairs.y)
+  const { r, pairs } = correlationAt(x.values, y.values, lag)
   const lags = crossed.r.reduce((count, value) => (Number.isNaN(value) ? count : count + 1), 0)
-  const share = Math.min(1, pairs.x.length / (crossed.pairs[crossed.lagMax] as number))
+  const share = Math.min(1, pairs / (crossed.pairs[crossed.lagMax] as number))
   const p = correlationP(r, nEffective * share)
   return r !== null && p !== null && p * lags <= level ? { lag, r } : null
 }
 
-/** The observed x_t and y_{t + lag}. */
-function pairsAt(x: Float64Array, y: Float64Array, lag: number): { x: Float64Array; y: Float64Array } {
+/** Of the observed x_t and y_{t + lag}. */
+function correlationAt(x: Float64Array, y: Float64Array, lag: number): { r: number | null; pairs: number } {
   const length = x.length - Math.abs(lag)
   const [xFrom, yFrom] = [Math.max(0, -lag), Math.max(0, lag)]
-  return completePairs(x.subarray(xFrom, xFrom + length), y.subarray(yFrom, yFrom + length))
+  return pairedCorrelation(x.subarray(xFrom, xFrom + length), y.subarray(yFrom, yFrom + length))
 }

@@ -11,7 +11,7 @@ export interface Line {
   readonly intercept: number
 }
 
-/** Null without a direction: fewer than two different pairs, a round cloud of them, or a vertical line. */
+/** Of the places at which neither is missing (NaN). Null without a direction: fewer than two different pairs, a round cloud of them, or a vertical line. */
 export function orthogonalLine(x: Float64Array, y: Float64Array): Line | null {
   const { xMean, yMean, xx, yy, xy } = centredProducts(x, y)
   const root = Math.hypot(xx - yy, 2 * xy)

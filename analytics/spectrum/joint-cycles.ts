@@ -24,6 +24,10 @@ export function refineJointly(
   frequencies: readonly number[],
   sampling: Sampling,
 ): (number | undefined)[] {
+  const [first] = frequencies
+  if (first !== undefined && frequencies.length === 1) {
+    return [refineFrequency(sampling.fitter(values), sampling.resolution, first)?.frequency]
+  }
   const rest = values.slice()
   const cycles: (Sinusoid | undefined)[] = frequencies.map(frequency => {
     const cycle = sampling.fitter(rest)(frequency)
@@ -38,7 +42,7 @@ export function refineJointly(
       cycles[place] = refined
       move = Math.max(move, Math.abs((refined ?? cycle).frequency - cycle.frequency))
     }
-    if (cycles.length === 1 || move <= closeEnough * sampling.resolution) break
+    if (move <= closeEnough * sampling.resolution) break
   }
   return cycles.map(cycle => cycle?.frequency)
 }

@@ -30,7 +30,7 @@ export interface Sinusoid {
   readonly offset: number
 }
 
-/** Where a series is put; whoever uses it next overwrites that. */
+/** Where a series is put; whoever uses it next overwrites that, and has as many cells. */
 export type SeriesRoom = Pick<ObservedSeries, 'centred' | 'weights'>
 
 export function createSeriesRoom(cells: number): SeriesRoom {
@@ -49,25 +49,23 @@ export function observedSeries(
   room = createSeriesRoom(values.length),
 ): ObservedSeries {
   const { centred, weights } = room
-  centred.fill(0)
-  weights.fill(0)
   let sum = 0
   let weightSum = 0
   for (let i = 0; i < values.length; i++) {
     const value = values[i] as number
-    if (Number.isNaN(value)) continue
-    const weight = window === undefined ? 1 : (window[i] as number)
+    const weight = Number.isNaN(value) ? 0 : window === undefined ? 1 : (window[i] as number)
     weights[i] = weight
+    if (weight === 0) continue
     sum += weight * value
     weightSum += weight
   }
   const mean = sum / weightSum
   let squares = 0
   for (let i = 0; i < values.length; i++) {
-    const value = values[i] as number
-    if (Number.isNaN(value)) continue
-    centred[i] = (weights[i] as number) * (value - mean)
-    squares += (centred[i] as number) * (value - mean)
+    const weight = weights[i] as number
+    const distance = weight === 0 ? 0 : (values[i] as number) - mean
+    centred[i] = weight * distance
+    squares += weight * distance * distance
   }
   return { cells: values.length, centred, weights, weightSum, mean, squares }
 }

@@ -6,9 +6,10 @@ import { presentOf } from '../../analytics/present.ts'
 import { falseAlarmProbability, momentsOfTimes } from '../../analytics/spectrum/false-alarm.ts'
 import { harmonicsOf } from '../../analytics/spectrum/harmonics.ts'
 import { refineJointly } from '../../analytics/spectrum/joint-cycles.ts'
+import { significantRatio } from '../../analytics/spectrum/peak-bins.ts'
 import { cellMiddleMs, maximumNear, timesADay } from '../../analytics/spectrum/phase-time.ts'
-import { gridSampling, type Sampling, timesSampling } from '../../analytics/spectrum/sampling.ts'
-import { nyquist, type SeasonalPeak, significantRatio } from '../../analytics/spectrum/seasonal-peaks.ts'
+import { type Sampling, timesSampling } from '../../analytics/spectrum/sampling.ts'
+import { nyquist, type SeasonalPeak } from '../../analytics/spectrum/seasonal-peaks.ts'
 import type { Metric } from '../../store/tables.ts'
 import { dayMs, type StatsWindow } from './window.ts'
 
@@ -23,20 +24,16 @@ interface Measured {
   readonly last: number
 }
 
-/** `peaks`: those of the grid, `residual`: its detrended cells, in which they were found. */
+/** `peaks`: those of the grid; `residual`: its detrended cells, in which they were found. */
 export function cyclesPart(
   peaks: readonly SeasonalPeak[],
-  residual: Float64Array,
+  { sampling, residual }: { readonly sampling: Sampling; readonly residual: Float64Array },
   window: StatsWindow,
   metric: Metric,
   quantum: number,
 ) {
   if (window.cadence.kind !== 'irregular') {
-    return partsOf(
-      peaks,
-      { sampling: gridSampling(residual.length), values: residual, first: 0, last: residual.length - 1 },
-      window,
-    )
+    return partsOf(peaks, { sampling, values: residual, first: 0, last: residual.length - 1 }, window)
   }
   const readings = readingsOf(window, metric)
   return partsOf(measuredAgain(peaks, readings, quantum), readings.measured, window)

@@ -5,8 +5,8 @@ import { dailyProfile, extremeHours, weeklyProfile } from '../../analytics/decom
 import { strengthLabel, strengthOf } from '../../analytics/decomposition/strength.ts'
 import { type TrendInput, trendOf } from '../../analytics/decomposition/trend.ts'
 import { hampelClean } from '../../analytics/quality/hampel.ts'
-import { quantumOf } from '../../analytics/quality/quantum.ts'
 import { type ReasonText, reasonTexts } from '../../analytics/reasons.ts'
+import { gridSampling, type Sampling } from '../../analytics/spectrum/sampling.ts'
 import { createPeakSearch, type PeakSearch } from '../../analytics/spectrum/seasonal-peaks.ts'
 import { binMeans, type GridFrame } from '../../analytics/time/grid.ts'
 import { hoursOfDay } from '../../analytics/time/hour-of-week.ts'
@@ -26,6 +26,7 @@ interface Search {
   readonly cells: number
   /** Room for the cells of the metric whose turn it is. */
   readonly clean: Float64Array
+  readonly sampling: Sampling
   readonly peaksOf: PeakSearch
 }
 
@@ -34,12 +35,16 @@ let lastSearch: Search | undefined
 
 function searchOf(cells: number): Search {
   if (lastSearch?.cells !== cells) {
-    lastSearch = { cells, clean: new Float64Array(cells), peaksOf: createPeakSearch(cells) }
+    lastSearch = {
+      ...{ cells, clean: new Float64Array(cells) },
+      ...{ sampling: gridSampling(cells), peaksOf: createPeakSearch(cells) },
+    }
   }
   return lastSearch
 }
 
-export function seasonalityPart(window: StatsWindow) {
+/** `quantumOf`: the smallest step of a metric's sensor, null while it is unknown. */
+export function seasonalityPart(window: StatsWindow, quantumOf: (metric: Metric) => number | null) {
   const { frame } = window.fine
   const dayHours = hoursOfDay(window.weekHours)
   const middles = cellMiddles(frame)
@@ -53,7 +58,7 @@ export function seasonalityPart(window: StatsWindow) {
     const { peak, trough } = isOk ? extremeHours(profile) : { peak: null, trough: null }
     return {
       ...verdict,
-      ...(isOk ? cyclesOf(window, metric, middles) : nothing),
+      ...(isOk ? cyclesOf(window, metric, middles, quantumOf(metric) ?? 0) : nothing),
       daily_profile: profile,
       weekly_profile: isThere ? weeklyProfile(window.values[metric], window.weekHours, spanMs) : null,
       peak_hour: peak,
@@ -77,16 +82,15 @@ function lackOf(observed: number, { cells, stepMs }: GridFrame): ReasonText | nu
   return observed < coverageMin * cells ? reasonTexts.sparseCells : null
 }
 
-function cyclesOf(window: StatsWindow, metric: Metric, middles: Float64Array) {
-  const { fine, hourly, localHours, values } = window
+function cyclesOf(window: StatsWindow, metric: Metric, middles: Float64Array, quantum: number) {
+  const { fine, hourly, localHours } = window
   const { stepMs, cells } = fine.frame
   const search = searchOf(cells)
-  const quantum = quantumOf(values[metric])
   const clean = hampelClean(fine.means[metric], search.clean)
   const cleanHours = binMeans(middles, clean, hourly.frame)
   const { slopePerCell, residual } = detrend(clean, clean)
   const { peaks: found, picture } = search.peaksOf(residual, quantum)
-  const peaks = cyclesPart(found, residual, window, metric, quantum)
+  const peaks = cyclesPart(found, { sampling: search.sampling, residual }, window, metric, quantum)
   const hours = (periodCells: number) => (periodCells * stepMs) / hourMs
   const days = (cells * stepMs) / dayMs
   const significant = peaks.filter(peak => peak.significant)

@@ -101,12 +101,13 @@ function tailOf(device: AnalysedDevice, window: StatsWindow): StatsTail {
   const correlations = correlationsPart(window, transforms)
   const autocorrelation = autocorrelationPart(window, transforms)
   releaseTransforms(Object.values(transforms))
+  const quality = qualityPart(window, device)
   return {
     correlations,
     autocorrelation,
-    seasonality: seasonalityPart(window),
+    seasonality: seasonalityPart(window, metric => quality[metric].quantum),
     aggregates: aggregatesPart(window),
     derived: derivedPart(window, device.altitude_m),
-    quality: qualityPart(window, device),
+    quality,
   }
 }
