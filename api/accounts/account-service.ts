@@ -1,12 +1,9 @@
 /** What the operations on accounts share. */
 
 import type { Account } from '../../auth/accounts/account.ts'
-import type { Client } from '../../auth/accounts/account-parts.ts'
 import type { Accounts } from '../../auth/accounts/accounts.ts'
 import type { Keys } from '../../auth/keys/keys.ts'
-import type { AccountRefusal } from '../../auth/outcome.ts'
 import type { Principal } from '../../auth/policy.ts'
-import type { RateLimit } from '../../auth/rate-limits.ts'
 import type { SessionCodec } from '../../auth/sessions/session-codec.ts'
 import type { Sessions } from '../../auth/sessions/sessions.ts'
 
@@ -32,15 +29,3 @@ export function accountOf(principal: Principal | undefined): Account {
   if (principal === undefined || !('account' in principal)) throw new Error('nobody is signed in')
   return principal.account
 }
-
-/** Counts a request of this client; a refusal when there were too many. */
-export async function limit(
-  { accounts }: AccountService,
-  rate: RateLimit,
-  { network }: Client,
-): Promise<AccountRefusal | undefined> {
-  const retryAfterSeconds = await accounts.limits.take(rate, network)
-  return retryAfterSeconds === undefined ? undefined : { ok: false, code: 'TOO_MANY_REQUESTS', retryAfterSeconds }
-}
-
-export const hourMs = 3_600_000

@@ -2,8 +2,9 @@
 
 import { resetPassword } from '../../auth/accounts/password-changes.ts'
 import { requestToken, verifyEmail } from '../../auth/accounts/verification.ts'
-import { type AccountService, hourMs, limit } from './account-service.ts'
+import type { AccountService } from './account-service.ts'
 import { type Operation, operation } from './kit/operation.ts'
+import { limit, mailRequestLimit, redeemLimit } from './limits.ts'
 import {
   EmailVerificationRequest,
   Message,
@@ -12,12 +13,8 @@ import {
   TokenVerificationRequest,
 } from './schemas.ts'
 
-/** Tokens cannot be guessed; this keeps who tries all the same from costing much. */
-const redeemed = { kind: 'redeem', countMax: 100, windowMs: 600_000 }
-
 export function mailTokenOperations(service: AccountService): Operation[] {
-  const { accounts, settings } = service
-  const asked = (kind: string) => ({ kind, countMax: settings.mailRequestsPerHour, windowMs: hourMs })
+  const { accounts } = service
   return [
     operation({
       ...{ method: 'POST', url: '/verification/request', name: 'request_verification' },
@@ -26,7 +23,7 @@ export function mailTokenOperations(service: AccountService): Operation[] {
       success: { status: 200, description: 'The same for every address', schema: Message },
       refusals: ['TOO_MANY_REQUESTS', 'UNAVAILABLE'],
       async handle({ body: { email }, client }) {
-        const refusal = await limit(service, asked('verification by network'), client)
+        const refusal = await limit(service, mailRequestLimit(service, 'verification'), client)
         if (refusal !== undefined) return refusal
         await requestToken(accounts, 'verification', email)
         const message = 'If the address belongs to an account that is not verified, a verification mail is on its way'
@@ -40,7 +37,7 @@ export function mailTokenOperations(service: AccountService): Operation[] {
       success: { status: 200, description: 'The address is verified', schema: Message },
       refusals: ['TOKEN_INVALID', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
       async handle({ body: { token, email }, client }) {
-        const refusal = await limit(service, redeemed, client)
+        const refusal = await limit(service, redeemLimit, client)
         if (refusal !== undefined) return refusal
         const verified = await verifyEmail(accounts, token, email ?? undefined)
         return verified.ok ? { ok: true, value: { message: 'Email verified' } } : verified
@@ -53,7 +50,7 @@ export function mailTokenOperations(service: AccountService): Operation[] {
       success: { status: 200, description: 'The same for every address', schema: Message },
       refusals: ['TOO_MANY_REQUESTS', 'UNAVAILABLE'],
       async handle({ body: { email }, client }) {
-        const refusal = await limit(service, asked('password-reset by network'), client)
+        const refusal = await limit(service, mailRequestLimit(service, 'password-reset'), client)
         if (refusal !== undefined) return refusal
         await requestToken(accounts, 'password-reset', email)
         return { ok: true, value: { message: 'If the address belongs to an account, a reset link is on its way' } }
@@ -67,7 +64,7 @@ export function mailTokenOperations(service: AccountService): Operation[] {
       success: { status: 200, description: 'The password is set', schema: Message },
       refusals: ['TOKEN_INVALID', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
       async handle({ body: { token, new_password }, client }) {
-        const refusal = await limit(service, redeemed, client)
+        const refusal = await limit(service, redeemLimit, client)
         if (refusal !== undefined) return refusal
         const reset = await resetPassword(accounts, token, new_password)
         return reset.ok ? { ok: true, value: { message: 'Password set' } } : reset

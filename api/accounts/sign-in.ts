@@ -2,8 +2,9 @@
 
 import { register, signInWithProvider } from '../../auth/accounts/registration.ts'
 import { authenticate } from '../../auth/accounts/sign-in.ts'
-import { type AccountService, hourMs, limit } from './account-service.ts'
+import type { AccountService } from './account-service.ts'
 import { type Operation, operation } from './kit/operation.ts'
+import { limit, registrationLimit } from './limits.ts'
 import {
   LoginCredentials,
   Message,
@@ -16,7 +17,6 @@ import {
 
 export function signInOperations(service: AccountService): Operation[] {
   const { accounts, sessions, settings } = service
-  const registrations = { kind: 'register', countMax: settings.registrationsPerHour, windowMs: hourMs }
   return [
     operation({
       ...{ method: 'POST', url: '/register', name: 'register', summary: 'Register a user with e-mail and password' },
@@ -24,7 +24,7 @@ export function signInOperations(service: AccountService): Operation[] {
       success: { status: 201, description: 'The user that was made', schema: UserResponse },
       refusals: ['EMAIL_TAKEN', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
       async handle({ body: { email, password, name = null }, client }) {
-        const refusal = await limit(service, registrations, client)
+        const refusal = await limit(service, registrationLimit(service), client)
         if (refusal !== undefined) return refusal
         const registered = await register(accounts, { email, password, name })
         return registered.ok ? { ok: true, value: userResponse(registered.value) } : registered

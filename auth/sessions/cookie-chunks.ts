@@ -51,3 +51,10 @@ export function writeSessionCookie(name: string, token: string, { isSecure, expi
     ...chunks.map((chunk, at) => `${name}.${at}=${chunk}; ${attributes}`),
   ]
 }
+
+/** Set-Cookie headers that end the session cookie of a browser, in however many pieces it has it. */
+export function endSessionCookie(name: string, isSecure: boolean): string[] {
+  const pieces = Array.from({ length: chunksMax }, (_, at) => `${name}.${at}`)
+  const attributes = `Path=/; Max-Age=0; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`
+  return [name, ...pieces].map(piece => `${piece}=; ${attributes}`)
+}

@@ -17,20 +17,33 @@ import { insertSession, revokeSession } from './session-rows.ts'
 export interface Sessions {
   /** Of a session cookie; undefined when it is not good. */
   fromCookie(token: string): Promise<SignedIn | undefined>
+  /** Of the claims of a session cookie that was decoded already. */
+  fromClaims(claims: JWTPayload): Promise<SignedIn | undefined>
   /** Of a token for API clients. */
   fromBearer(token: string): Promise<SignedIn | undefined>
+  /** A browser's session, for who has just signed in. */
+  start(account: Account, client: Client): Promise<KnownSession>
   /** A session of its own with a token for API clients. */
   issueBearer(account: Account, client: Client): Promise<string>
   /** A cookie's token for a session that exists. */
-  issueCookie(account: Account, session: KnownSession): Promise<{ token: string; expiresMs: number }>
+  issueCookie(account: Account, session: KnownSession): Promise<CookieToken>
+  /** Another token for a session in use; undefined while the present one is a fresh one. */
+  renewCookie(signedIn: SignedIn): Promise<CookieToken | undefined>
+  /** What a cookie says of somebody from now on. */
+  claimsOf(account: Account, session: Partial<KnownSession>): JWTPayload
   revoke(account: Account, sid: string): Promise<void>
   /** No renewal of a cookie goes beyond this. */
   cookieLifetimeMs: number
 }
 
-interface KnownSession {
+export interface KnownSession {
   sid: string
   createdMs: number
+}
+
+export interface CookieToken {
+  token: string
+  expiresMs: number
 }
 
 export interface SessionsOptions {
@@ -51,8 +64,36 @@ export function createSessions(options: SessionsOptions): Sessions {
   const decode = createDecode(codec)
   const signedIn = createSignedIn(options)
 
+  async function insert(
+    { id }: Account,
+    { address, userAgent }: Client,
+    kind: 'cookie' | 'token',
+    lifetimeMs: number,
+  ): Promise<KnownSession> {
+    const createdMs = parts.nowMs()
+    const session = { accountId: id, kind, nowMs: createdMs, lifetimeMs, address, userAgent }
+    const sid = await changeAccount(parts, id, transaction => insertSession(transaction, session))
+    return { sid, createdMs }
+  }
+
+  function claimsOf({ id, name, email, image }: Account, { sid, createdMs }: Partial<KnownSession>): JWTPayload {
+    const now = parts.nowMs()
+    const expiresMs = Math.min(now + cookieIdleMs, (createdMs ?? now) + cookieLifetimeMs)
+    return {
+      ...{ name, email, picture: image, sub: String(id) },
+      ...{ iat: inSeconds(now), exp: inSeconds(expiresMs), jti: randomUUID() },
+      ...(createdMs === undefined ? {} : { auth_time: inSeconds(createdMs) }),
+      ...(sid === undefined ? {} : { sid }),
+    }
+  }
+
+  async function issueCookie(account: Account, session: KnownSession): Promise<CookieToken> {
+    const claims = claimsOf(account, session)
+    return { token: await codec.encode(claims), expiresMs: Number(claims.exp) * 1000 }
+  }
+
   return {
-    cookieLifetimeMs,
+    ...{ cookieLifetimeMs, claimsOf, issueCookie, fromClaims: signedIn },
     async fromCookie(token) {
       const claims = await decode(token)
       return claims && (await signedIn(claims))
@@ -61,20 +102,18 @@ export function createSessions(options: SessionsOptions): Sessions {
       const claims = await bearer.verify(token)
       return claims && (await signedIn(claims))
     },
-    async issueBearer({ id }, { address, userAgent }) {
-      const session = { kind: 'token', lifetimeMs: bearer.lifetimeSeconds * 1000, address, userAgent } as const
-      const sid = await changeAccount(parts, id, transaction =>
-        insertSession(transaction, { ...session, accountId: id, nowMs: parts.nowMs() }),
-      )
-      return await bearer.issue(id, sid)
+    start: (account, client) => insert(account, client, 'cookie', cookieLifetimeMs),
+    async issueBearer(account, client) {
+      const { sid } = await insert(account, client, 'token', bearer.lifetimeSeconds * 1000)
+      return await bearer.issue(account.id, sid)
     },
-    async issueCookie({ id, name, email, image }, { sid, createdMs }) {
-      const now = parts.nowMs()
-      const expiresMs = Math.min(now + cookieIdleMs, createdMs + cookieLifetimeMs)
-      const person = { name, email, picture: image, sub: String(id) }
-      const times = { iat: inSeconds(now), exp: inSeconds(expiresMs), auth_time: inSeconds(createdMs) }
-      const token = await codec.encode({ ...person, ...times, sid, jti: randomUUID() })
-      return { token, expiresMs }
+    async renewCookie({ account, sid, signedInMs: createdMs, expiresMs }) {
+      const isFresh = expiresMs - parts.nowMs() > cookieIdleMs - dayMs
+      if (isFresh || sid === undefined || createdMs === undefined) return undefined
+      // Near the end of its session there is nothing to be won any more.
+      return createdMs + cookieLifetimeMs - expiresMs < dayMs
+        ? undefined
+        : await issueCookie(account, { sid, createdMs })
     },
     async revoke({ id }, sid) {
       await changeAccount(parts, id, transaction => revokeSession(transaction, id, sid, parts.nowMs()))

@@ -2,14 +2,12 @@
 
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { judge } from '../../../auth/policy.ts'
-import { ChangeInDoubt } from '../../../auth/record-cache.ts'
-import { TooBusy } from '../../../auth/too-busy.ts'
 import type { Log } from '../../../store/log.ts'
-import { isUnavailable } from '../../../store/postgres/postgres-errors.ts'
 import { readCookie } from '../../http/cookies.ts'
 import { networkOf } from '../../http/networks.ts'
 import type { FindPrincipal } from './credentials.ts'
 import { type ErrorCode, sendError } from './errors.ts'
+import { failureOf } from './failure.ts'
 import { parseBody } from './json-body.ts'
 import type { Answer, Asked, Method, Operation, Page } from './operation.ts'
 import { allowPreflight, isPreflight, type Origins } from './origins.ts'
@@ -110,7 +108,8 @@ function checkBody({ body, aliases }: Operation, value: object | undefined): Che
   return body === undefined ? { ok: true, value: undefined } : check(body, 'body', value ?? {}, aliases)
 }
 
-function clientOf({ ip, headers }: FastifyRequest): Asked['client'] {
+/** Where a request comes from. */
+export function clientOf({ ip, headers }: FastifyRequest): Asked['client'] {
   return { address: ip, network: networkOf(ip), userAgent: headers['user-agent'] }
 }
 
@@ -162,19 +161,10 @@ function redirect({ originalUrl }: FastifyRequest, reply: FastifyReply): Fastify
   return reply.code(307).header('location', location).header('connection', 'close').send()
 }
 
-const retryAfterSeconds = 5
-
 function answerErrors(scope: FastifyInstance, log: Log): void {
-  const codes: Record<number, ErrorCode> = { 408: 'TIMEOUT', 413: 'PAYLOAD_TOO_LARGE', 415: 'CODING_UNSUPPORTED' }
   scope.setErrorHandler((error: FastifyError, _request, reply) => {
-    if (error instanceof TooBusy) return sendError(reply, 'UNAVAILABLE', error.retryAfterSeconds)
-    if (error instanceof ChangeInDoubt || isUnavailable(error) || error.statusCode === 503) {
-      return sendError(reply, 'UNAVAILABLE', retryAfterSeconds)
-    }
-    const { statusCode = 500 } = error
-    const code = codes[statusCode] ?? (statusCode >= 500 ? 'INTERNAL' : 'BODY_UNREADABLE')
+    const { code, isUnread, retryAfterSeconds } = failureOf(error)
     if (code === 'INTERNAL') log.error({ err: error }, 'a request of the account service failed')
-    // Something of the body may be unread.
-    return statusCode === 500 ? sendError(reply, code) : sendUnread(reply, code)
+    return isUnread ? sendUnread(reply, code) : sendError(reply, code, retryAfterSeconds)
   })
 }

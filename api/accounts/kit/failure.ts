@@ -1,0 +1,30 @@
+/** What an error means for a request that was taken and then could not be answered. */
+
+import type { FastifyError } from 'fastify'
+import { ChangeInDoubt } from '../../../auth/record-cache.ts'
+import { TooBusy } from '../../../auth/too-busy.ts'
+import { isUnavailable } from '../../../store/postgres/postgres-errors.ts'
+import type { ErrorCode } from './errors.ts'
+
+export interface Failure {
+  code: ErrorCode
+  retryAfterSeconds?: number
+  /** Something of the body may be unread. */
+  isUnread: boolean
+}
+
+const retryAfterSeconds = 5
+const codes: Record<number, ErrorCode> = { 408: 'TIMEOUT', 413: 'PAYLOAD_TOO_LARGE', 415: 'CODING_UNSUPPORTED' }
+
+/** `INTERNAL` is a bug of ours. */
+export function failureOf(error: FastifyError): Failure {
+  if (error instanceof TooBusy) {
+    return { code: 'UNAVAILABLE', retryAfterSeconds: error.retryAfterSeconds, isUnread: false }
+  }
+  if (error instanceof ChangeInDoubt || isUnavailable(error) || error.statusCode === 503) {
+    return { code: 'UNAVAILABLE', retryAfterSeconds, isUnread: false }
+  }
+  const { statusCode = 500 } = error
+  const code = codes[statusCode] ?? (statusCode >= 500 ? 'INTERNAL' : 'BODY_UNREADABLE')
+  return { code, isUnread: statusCode !== 500 }
+}
