@@ -5,7 +5,7 @@ import type { Transaction } from '../../store/postgres/transaction.ts'
 import { writeAudit } from '../audit.ts'
 import { queueMail } from '../mail/outbox-rows.ts'
 import { accepted, type Outcome, refused } from '../outcome.ts'
-import { type Account, subjectOf } from './account.ts'
+import { type Account, type Role, subjectOf } from './account.ts'
 import { type AccountParts, changeAccount, inNewTransaction } from './account-parts.ts'
 import { emailKeyOf } from './email-address.ts'
 
@@ -15,25 +15,24 @@ export interface NewAccount {
   name: string | null
 }
 
-export async function register(parts: AccountParts, { email, password, name }: NewAccount): Promise<Outcome<Account>> {
+export async function register(
+  parts: AccountParts,
+  { email, password, name }: NewAccount,
+  role: Role = 'user',
+): Promise<Outcome<Account>> {
   // Before the address is looked for: the same work, whether or not it is known.
   const passwordHash = await parts.passwords.hash(password)
   const nowMs = parts.nowMs()
   const id = await orTaken(
     inNewTransaction(parts, async transaction => {
-      const inserted = await insertAccount(transaction, {
-        email,
-        passwordHash,
-        name,
-        image: null,
-        isVerified: false,
-        nowMs,
-      })
+      const account = { email, passwordHash, name, image: null, isVerified: false, role, nowMs }
+      const inserted = await insertAccount(transaction, account)
       await queueMail(transaction, { kind: 'verification', email, accountId: inserted, nowMs })
       await writeAudit(transaction, {
         actor: subjectOf(inserted),
         action: 'account.register',
         subject: subjectOf(inserted),
+        details: { role },
       })
       return inserted
     }),
@@ -94,7 +93,8 @@ async function registerWithProvider(
   const { email, name, image, isEmailVerified: isVerified } = identity
   const nowMs = parts.nowMs()
   const made = inNewTransaction(parts, async transaction => {
-    const inserted = await insertAccount(transaction, { email, passwordHash: null, name, image, isVerified, nowMs })
+    const account = { email, passwordHash: null, name, image, isVerified, role: 'user', nowMs } as const
+    const inserted = await insertAccount(transaction, account)
     if (!(await link(parts, transaction, inserted, identity))) throw new IdentityTaken('another account has it')
     return inserted
   })
@@ -129,17 +129,18 @@ interface Inserted {
   name: string | null
   image: string | null
   isVerified: boolean
+  role: Role
   nowMs: number
 }
 
 async function insertAccount(transaction: Transaction, account: Inserted): Promise<number> {
-  const { email, passwordHash, name, image, isVerified, nowMs } = account
+  const { email, passwordHash, name, image, isVerified, role, nowMs } = account
   const { rows } = await transaction.query<{ id: number }>(
-    `INSERT INTO accounts (email, password_hash, name, image, email_verified_at, created_at, updated_at)
-     SELECT $1, $2, $3, $4, CASE WHEN $5::boolean THEN at END, at, at
-     FROM (SELECT to_timestamp($6::float8 / 1000) AS at) AS clock
+    `INSERT INTO accounts (email, password_hash, name, image, role, email_verified_at, created_at, updated_at)
+     SELECT $1, $2, $3, $4, $5, CASE WHEN $6::boolean THEN at END, at, at
+     FROM (SELECT to_timestamp($7::float8 / 1000) AS at) AS clock
      RETURNING id`,
-    [email, passwordHash, name, image, isVerified, nowMs],
+    [email, passwordHash, name, image, role, isVerified, nowMs],
   )
   const [row] = rows
   if (row === undefined) throw new Error('an insertion gives a row')
