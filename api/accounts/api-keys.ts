@@ -10,7 +10,7 @@ import { isoTime } from './schemas.ts'
 
 const daysMax = 365
 
-const CreateApiKeyRequest = record('CreateApiKeyRequest', {
+export const CreateApiKeyRequest = record('CreateApiKeyRequest', {
   name: text({ min: 1, max: 100 }),
   expires_in_days: integer({ min: 1, max: daysMax }).nullish(),
   scopes: listOf(scopes, { default: ['read'] }).optional(),
