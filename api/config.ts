@@ -118,6 +118,10 @@ export const Settings = z.object({
   FAILED_ATTEMPTS: wholeNumber(1, 1_000_000)
     .default(60)
     .describe('Failed authentications per minute and address; further ones get 429.'),
+  AUTH_HOST: z
+    .enum(['on', 'off'], { error: 'must be on or off' })
+    .default('on')
+    .describe('Whether people sign in here: the pages (/sign-in, /account and others) and the Auth.js host, /auth.'),
   SESSION_FORMAT: z
     .enum(['jwe-v5', 'jwe-v4', 'hs256'], { error: 'must be jwe-v5, jwe-v4 or hs256' })
     .default('jwe-v5')

@@ -28,6 +28,7 @@ import { createDriveStates } from './drive/drive-state.ts'
 import type { RouteFamily } from './http/route-family.ts'
 
 export interface ServiceAccounts {
+  service: AccountService
   accounts: Accounts
   sessions: Sessions
   keys: Keys
@@ -87,7 +88,7 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
     refuseUnrevocable: config.SESSION_UNREVOCABLE === 'refuse',
   })
   const keys = openKeys({ parts: accounts })
-  const published = publishedOperations({
+  const service: AccountService & DeviceAuthorizationService & DriveService = {
     ...{ accounts, sessions, keys, codec, publicUrl, drive: openDrive(config, directory, nowMs) },
     settings: {
       tokenLifetimeSeconds,
@@ -96,13 +97,14 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
       mailRequestsPerHour: config.MAIL_REQUESTS_PER_HOUR,
       deleteWithinMs: config.DELETE_WITHIN_MINUTES * minuteMs,
     },
-  })
+  }
+  const published = publishedOperations(service)
   const serviceSecret = config.SERVICE_SECRET ?? directory.secret('service-secret')
   const credentials = { sessions, keys, cookieName: codec.cookieName, serviceSecret, isAdminToken }
   const findPrincipal = createFindPrincipal(credentials)
   const origins = createOrigins(() => [new URL(publicUrl()).origin, ...(config.ALLOWED_ORIGINS ?? [])])
   return {
-    ...{ accounts, sessions, keys, codec, origins, findPrincipal },
+    ...{ service, accounts, sessions, keys, codec, origins, findPrincipal },
     published,
     family: accountsFamily(
       published.flatMap(({ operations }) => operations),

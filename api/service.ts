@@ -27,6 +27,7 @@ import { createReadingMeter, type ReadingMeter } from './logger/reading-meter.ts
 import { openServiceAccounts, type ServiceAccounts } from './open-accounts.ts'
 import { openConnections } from './open-connections.ts'
 import { openServiceIngest } from './open-ingest.ts'
+import { openSignIn, type SignIn } from './open-sign-in.ts'
 import { readinessOf } from './readiness.ts'
 import { addServiceMetrics } from './service-metrics.ts'
 import { packageVersion } from './version.ts'
@@ -128,14 +129,15 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   onOpen(() => query.close())
   // Links in mails need an address; without a configured one it is the one that we listen on.
   let ownUrl = 'http://localhost'
+  const publicUrl = () => (config.PUBLIC_URL ?? ownUrl).replace(/\/$/, '')
   const isAdminToken = createTokenCheck(directory.secret('admin-token'))
   const accounts = await openServiceAccounts({
-    ...{ config, log, nowMs: clockMs, directory, pool: store.postgres },
-    isAdminToken,
-    publicUrl: () => config.PUBLIC_URL ?? ownUrl,
+    ...{ config, log, nowMs: clockMs, directory, pool: store.postgres, publicUrl, isAdminToken },
   })
   onOpen(() => accounts.close())
-  ownUrl = await listen(options, { clockMs, isAdminToken, store, ingest, devices, query, accounts }, onOpen)
+  const signIn = await openSignIn({ config, accounts, directory, publicUrl, log })
+  ownUrl = await listen(options, { clockMs, isAdminToken, store, ingest, devices, query, accounts, signIn }, onOpen)
+  await signIn.announceSetup()
   return ownUrl
 }
 
@@ -147,6 +149,7 @@ interface Parts {
   devices: Devices
   query: Query
   accounts: ServiceAccounts
+  signIn: SignIn
 }
 
 async function listen(
@@ -204,7 +207,7 @@ interface FamilyOptions {
 /** All route families; a new one is one line here. */
 function createFamilies(config: Config, log: Log, parts: Parts, options: FamilyOptions): RouteFamily[] {
   const { isTrusted, meter } = options
-  const { clockMs, isAdminToken, store, ingest, devices, query, accounts } = parts
+  const { clockMs, isAdminToken, store, ingest, devices, query, accounts, signIn } = parts
   const ranges = rangesOf(config)
   const aheadMsMax = config.TIMESTAMP_AHEAD_SECONDS * 1000
   const logOptions = {
@@ -222,6 +225,7 @@ function createFamilies(config: Config, log: Log, parts: Parts, options: FamilyO
     loggerFamily({ log, ingest: logOptions, reads: { query, devices } }),
     adminFamily(adminOptions),
     accounts.family,
+    ...signIn.families,
     docsFamily({ published: accounts.published, isAdmin: isAdminToken, isTrusted }),
     contentFilesFamily({ postgres: store.postgres, publicUrl: config.PUBLIC_URL, log }),
   ]

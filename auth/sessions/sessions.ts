@@ -30,7 +30,7 @@ export interface Sessions {
   /** Another token for a session in use; undefined while the present one is a fresh one. */
   renewCookie(signedIn: SignedIn): Promise<CookieToken | undefined>
   /** What a cookie says of somebody from now on. */
-  claimsOf(account: Account, session: Partial<KnownSession>): JWTPayload
+  claimsOf(account: Account, session: SessionNames): JWTPayload
   revoke(account: Account, sid: string): Promise<void>
   /** No renewal of a cookie goes beyond this. */
   cookieLifetimeMs: number
@@ -41,7 +41,13 @@ export interface KnownSession {
   createdMs: number
 }
 
-export interface CookieToken {
+/** What is known of a session: a token that was made elsewhere may name neither. */
+interface SessionNames {
+  sid?: string | undefined
+  createdMs?: number | undefined
+}
+
+interface CookieToken {
   token: string
   expiresMs: number
 }
@@ -76,7 +82,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     return { sid, createdMs }
   }
 
-  function claimsOf({ id, name, email, image }: Account, { sid, createdMs }: Partial<KnownSession>): JWTPayload {
+  function claimsOf({ id, name, email, image }: Account, { sid, createdMs }: SessionNames): JWTPayload {
     const now = parts.nowMs()
     const expiresMs = Math.min(now + cookieIdleMs, (createdMs ?? now) + cookieLifetimeMs)
     return {

@@ -35,6 +35,7 @@ const nowhere = { questdbHttp: 'http://127.0.0.1:9', questdbPg: 'postgresql://12
 
 export interface AccountsUnderTest {
   app: FastifyInstance
+  service: AccountService
   store: Store
   accounts: Accounts
   sessions: Sessions
@@ -183,8 +184,10 @@ async function openParts({ t, store, passwords, log, sendMail, nowMs }: Surround
     ...variant.settings,
   }
   const states = createDriveStates('d'.repeat(64), 'google-drive', nowMs)
+  const service: AccountService = { accounts, sessions, keys, codec, settings }
   const published = publishedOperations({
-    ...{ accounts, sessions, keys, codec, settings, publicUrl: () => publicUrl },
+    ...service,
+    publicUrl: () => publicUrl,
     drive: { name: 'google-drive', client: variant.drive, states },
   })
   const operations = published.flatMap(family => family.operations)
@@ -195,21 +198,23 @@ async function openParts({ t, store, passwords, log, sendMail, nowMs }: Surround
   const app = createApp(accountsFamily(operations, { findPrincipal, origins, log }))
   t.teardown(() => app.close())
   await app.ready()
-  return { app, accounts, sessions, keys, codec, findPrincipal, origins }
+  return { app, service, accounts, sessions, keys, codec, findPrincipal, origins }
 }
 
 /** A server that routes as the real one does. */
-function createApp({ prefix, register }: RouteFamily): FastifyInstance {
+export function createApp(...families: readonly RouteFamily[]): FastifyInstance {
   const app = fastify({ routerOptions: { ignoreTrailingSlash: true, maxParamLength: 768 } })
   for (const method of METHODS) {
     if (method !== 'CONNECT' && !app.supportedMethods.includes(method)) app.addHttpMethod(method)
   }
-  app.register(
-    (scope, _options, done) => {
-      register(scope)
-      done()
-    },
-    { prefix },
-  )
+  for (const { prefix, register } of families) {
+    app.register(
+      (scope, _options, done) => {
+        register(scope)
+        done()
+      },
+      { prefix },
+    )
+  }
   return app
 }

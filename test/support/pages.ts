@@ -1,0 +1,86 @@
+/** The pages and the Auth.js host beside the account service of a test, as a browser talks to them. */
+
+import type { InjectOptions } from 'fastify'
+import { authHostFamily } from '../../api/auth-host/auth-host.ts'
+import { loadAuthJs } from '../../api/auth-host/auth-js.ts'
+import { pagesFamily } from '../../api/pages/pages.ts'
+import { createSetup, type Setup } from '../../auth/accounts/setup.ts'
+import { type AccountsUnderTest, createApp, publicUrl } from './accounts.ts'
+import { recordingLog, type TestHooks } from './databases.ts'
+import { type HtmlElement, readHtml } from './html-document.ts'
+
+export interface PagesUnderTest {
+  setup: Setup
+  /** Faults that were logged. */
+  faults: string[]
+  visit(path: string, options?: VisitOptions): Promise<Visited>
+  /** Sends a form, as the page itself does. */
+  submit(path: string, form: Record<string, string>, options?: VisitOptions): Promise<Visited>
+}
+
+export interface VisitOptions {
+  method?: string
+  cookie?: string
+  headers?: Record<string, string>
+  body?: string | Buffer
+  address?: string
+}
+
+export interface Visited {
+  status: number
+  headers: Record<string, unknown>
+  text: string
+  elements: readonly HtmlElement[]
+  location: string | undefined
+  /** As the browser would send them from now on. */
+  cookie: string
+  /** What the page says is wrong. */
+  errors: string[]
+}
+
+export const sameOrigin = { origin: publicUrl, 'sec-fetch-site': 'same-origin' }
+
+export async function openPages(t: TestHooks, under: AccountsUnderTest): Promise<PagesUnderTest> {
+  const { accounts, service, codec, findPrincipal, origins } = under
+  const { log, texts: faults } = recordingLog('error')
+  const setup = createSetup(accounts)
+  const shared = { service, origins, publicUrl: () => publicUrl, log }
+  const app = createApp(
+    pagesFamily({ ...shared, findPrincipal, setup }),
+    authHostFamily({ ...shared, codec, csrfSecret: 'c'.repeat(64), authJs: await loadAuthJs() }),
+  )
+  t.teardown(() => app.close())
+  await app.ready()
+
+  async function visit(path: string, options: VisitOptions = {}): Promise<Visited> {
+    const { method = 'GET', cookie, headers = {}, body, address } = options
+    const response = await app.inject({
+      method: method as NonNullable<InjectOptions['method']>,
+      url: path,
+      headers: { ...(cookie === undefined ? {} : { cookie }), ...headers },
+      ...(body === undefined ? {} : { payload: body }),
+      ...(address === undefined ? {} : { remoteAddress: address }),
+    })
+    const isPage = String(response.headers['content-type']).startsWith('text/html')
+    const elements = isPage ? readHtml(response.body) : []
+    const errors = elements.filter(({ attributes }) => ['error', 'alert'].includes(attributes['class'] ?? ''))
+    const cookies = response.cookies.filter(({ value }) => value !== '')
+    return {
+      ...{ status: response.statusCode, headers: response.headers, text: response.body, elements },
+      location: response.headers.location?.toString(),
+      cookie: cookies.map(({ name, value }) => `${name}=${value}`).join('; '),
+      errors: errors.map(({ text }) => text),
+    }
+  }
+
+  return {
+    ...{ setup, faults, visit },
+    submit: (path, form, options = {}) =>
+      visit(path, {
+        method: 'POST',
+        body: new URLSearchParams(form).toString(),
+        ...options,
+        headers: { 'content-type': 'application/x-www-form-urlencoded', ...sameOrigin, ...options.headers },
+      }),
+  }
+}
