@@ -4,6 +4,7 @@ import { autocorrelationProperties } from './autocorrelation.ts'
 import { labelProperties } from './label.ts'
 import { lagProperties } from './lag.ts'
 import type { Property } from './property.ts'
+import { qualityProperties } from './quality.ts'
 import { reportingProperties } from './reporting.ts'
 import { seasonalPeakProperties } from './seasonal-peaks.ts'
 import { trendProperties } from './trend.ts'
@@ -15,4 +16,5 @@ export const properties: readonly Property[] = [
   ...labelProperties,
   ...seasonalPeakProperties,
   ...trendProperties,
+  ...qualityProperties,
 ]
