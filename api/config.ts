@@ -197,7 +197,7 @@ export const Settings = z.object({
     .describe('How far a timestamp may lie ahead of the server clock.'),
   ROTATION_GRACE_HOURS: wholeNumber(0, 8760)
     .default(24)
-    .describe('How long the old password of a device stays valid after a rotation.'),
+    .describe('How long the old password of a device and the old secret of a tenant stay valid after a rotation.'),
   LATEST_BYTES_MAX: bytes
     .refine(value => value >= 1024, 'must be at least 1KiB')
     .default(32 * 1024 ** 2)

@@ -3,11 +3,13 @@
 import type pg from 'pg'
 import { type Accounts, openAccounts } from '../auth/accounts/accounts.ts'
 import { createPasswords } from '../auth/accounts/passwords.ts'
+import type { Devices } from '../auth/devices/devices.ts'
 import { type Keys, openKeys } from '../auth/keys/keys.ts'
 import { createMailTransport } from '../auth/mail/mail-transport.ts'
 import { createBearerTokens } from '../auth/sessions/bearer-tokens.ts'
 import { createSessionCodec, type SessionCodec } from '../auth/sessions/session-codec.ts'
 import { createSessions, type Sessions } from '../auth/sessions/sessions.ts'
+import { createTenants, type Tenants } from '../auth/tenants/tenants.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
 import type { AccountService } from './accounts/account-service.ts'
@@ -26,6 +28,7 @@ import { type Drive, type DriveService, driveOperations } from './drive/drive.ts
 import type { DriveClient } from './drive/drive-client.ts'
 import { createDriveStates } from './drive/drive-state.ts'
 import type { RouteFamily } from './http/route-family.ts'
+import { type TenantService, tenantOperations } from './tenants/tenant-exchange.ts'
 
 export interface ServiceAccounts {
   service: AccountService
@@ -33,6 +36,8 @@ export interface ServiceAccounts {
   sessions: Sessions
   keys: Keys
   codec: SessionCodec
+  tenants: Tenants
+  publicUrl: () => string
   origins: Origins
   findPrincipal: FindPrincipal
   /** For the contract. */
@@ -47,6 +52,7 @@ export interface ServiceAccountsOptions {
   nowMs: Clock
   directory: DataDirectory
   pool: pg.Pool
+  devices: Pick<Devices, 'withHandOver'>
   /** Whether a request has the local admin token. */
   isAdminToken: TokenCheck
   /** Under which address people reach the service. */
@@ -57,22 +63,23 @@ const minuteMs = 60_000
 
 /** All operations below `/v1/auth`. */
 export function publishedOperations(
-  service: AccountService & DeviceAuthorizationService & DriveService,
+  service: AccountService & DeviceAuthorizationService & DriveService & TenantService,
 ): PublishedOperations[] {
   const prefix = accountsPrefix
   return [
     { prefix, tag: 'accounts', operations: accountOperations(service) },
     { prefix, tag: 'device authorization', operations: deviceAuthorizationOperations(service) },
     { prefix, tag: 'drive', operations: driveOperations(service) },
+    { prefix, tag: 'tenants', operations: tenantOperations(service) },
   ]
 }
 
 export async function openServiceAccounts(options: ServiceAccountsOptions): Promise<ServiceAccounts> {
-  const { config, log, nowMs, directory, pool, isAdminToken, publicUrl } = options
+  const { config, log, nowMs, directory, pool, devices, isAdminToken, publicUrl } = options
   const from = () => config.MAIL_FROM ?? `barograph@${new URL(publicUrl()).hostname}`
   const transport = createMailTransport({ smtpUrl: config.SMTP_URL, from, folder: directory.mail, nowMs })
   const accounts = openAccounts({
-    ...{ pool, nowMs, log, publicUrl, sendMail: transport.send },
+    ...{ pool, nowMs, log, devices, publicUrl, sendMail: transport.send },
     passwords: await createPasswords(),
   })
   const codec = createSessionCodec({
@@ -88,8 +95,13 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
     refuseUnrevocable: config.SESSION_UNREVOCABLE === 'refuse',
   })
   const keys = openKeys({ parts: accounts })
-  const service: AccountService & DeviceAuthorizationService & DriveService = {
-    ...{ accounts, sessions, keys, codec, publicUrl, drive: openDrive(config, directory, nowMs) },
+  const tenants = createTenants({
+    parts: accounts,
+    secret: directory.secret('tenant-key'),
+    graceMs: config.ROTATION_GRACE_HOURS * 60 * minuteMs,
+  })
+  const service: AccountService & DeviceAuthorizationService & DriveService & TenantService = {
+    ...{ accounts, sessions, keys, codec, tenants, publicUrl, drive: openDrive(config, directory, nowMs) },
     settings: {
       tokenLifetimeSeconds,
       providers: config.OAUTH_PROVIDERS ?? [],
@@ -104,7 +116,7 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
   const findPrincipal = createFindPrincipal(credentials)
   const origins = createOrigins(() => [new URL(publicUrl()).origin, ...(config.ALLOWED_ORIGINS ?? [])])
   return {
-    ...{ service, accounts, sessions, keys, codec, origins, findPrincipal },
+    ...{ service, accounts, sessions, keys, codec, tenants, publicUrl, origins, findPrincipal },
     published,
     family: accountsFamily(
       published.flatMap(({ operations }) => operations),

@@ -132,7 +132,7 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   const publicUrl = () => (config.PUBLIC_URL ?? ownUrl).replace(/\/$/, '')
   const isAdminToken = createTokenCheck(directory.secret('admin-token'))
   const accounts = await openServiceAccounts({
-    ...{ config, log, nowMs: clockMs, directory, pool: store.postgres, publicUrl, isAdminToken },
+    ...{ config, log, nowMs: clockMs, directory, pool: store.postgres, devices, publicUrl, isAdminToken },
   })
   onOpen(() => accounts.close())
   const signIn = await openSignIn({ config, accounts, directory, publicUrl, log })
@@ -217,7 +217,7 @@ function createFamilies(config: Config, log: Log, parts: Parts, options: FamilyO
   }
   const adminOptions = {
     ...{ findPrincipal: accounts.findPrincipal, origins: accounts.origins },
-    ...{ accounts: accounts.accounts, keys: accounts.keys },
+    ...{ accounts: accounts.accounts, keys: accounts.keys, tenants: accounts.tenants, publicUrl: accounts.publicUrl },
     ...{ devices, ingest, store, log, ranges, aheadMsMax },
     ...{ dataDirectory: config.DATA_DIR, isPostgresManaged: config.DATABASE_URL === undefined },
   }

@@ -1,7 +1,7 @@
 /** Reads a CSV file of devices; errors are reported by line, before anything is added. */
 
 import { parse } from 'csv-parse/sync'
-import { NewDevice } from '../auth/devices/device.ts'
+import { DeviceRequest } from '../auth/devices/device.ts'
 import { CommandError } from './command-error.ts'
 
 const faultsShown = 20
@@ -32,9 +32,9 @@ const columns = {
   battery: truth,
   altitude_m: number,
   expected_interval_s: number,
-  owner: text,
+  owner: number,
   quality_limits: json,
-} satisfies Record<keyof NewDevice, Cell>
+} satisfies Record<keyof DeviceRequest, Cell>
 
 interface Row {
   record: Record<string, string>
@@ -42,11 +42,11 @@ interface Row {
 }
 
 /** `file` is its name, for the messages. */
-export function readDeviceCsv(content: string, file: string): NewDevice[] {
+export function readDeviceCsv(content: string, file: string): DeviceRequest[] {
   const faults: string[] = []
   const lineOf = new Map<string, number>()
   const devices = parseRows(content, file).flatMap(({ record, info }) => {
-    const parsed = NewDevice.safeParse(deviceOf(record))
+    const parsed = DeviceRequest.safeParse(deviceOf(record))
     if (!parsed.success) {
       faults.push(...parsed.error.issues.map(issue => `line ${info.lines}: ${issue.path.join('.')} ${issue.message}`))
       return []

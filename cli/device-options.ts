@@ -1,7 +1,7 @@
 /** The options of `devices add` and `devices set` that describe a device. */
 
 import { type Command, InvalidArgumentError } from 'commander'
-import type { DeviceChange } from '../auth/devices/device.ts'
+import type { DeviceChangeRequest } from '../auth/devices/device.ts'
 
 /** Checked by the server. */
 type JsonObject = Record<string, unknown>
@@ -24,12 +24,12 @@ export function addDeviceOptions(command: Command): Command {
     .option('--battery', 'battery-powered; readings must include the battery voltage or percentage')
     .option('--altitude <metres>', 'altitude in metres above sea level, or none', numberOrNone)
     .option('--interval <seconds>', 'expected reporting interval in seconds, or none', numberOrNone)
-    .option('--owner <text>', 'owner; an empty text clears it')
+    .option('--owner <account>', 'e-mail address or id of the account that owns it; an empty text clears it')
     .option('--limits <json>', 'limits beyond which readings are flagged as suspect, as JSON, or none', limitsOrNone)
 }
 
 /** Only what was said. */
-export function changeOf(options: DeviceOptions): DeviceChange {
+export function changeOf(options: DeviceOptions): DeviceChangeRequest {
   const { locationShort, locationDesc, log, battery, altitude, interval, owner, limits } = options
   return {
     ...(locationShort === undefined ? {} : { location_short: locationShort }),
@@ -38,9 +38,15 @@ export function changeOf(options: DeviceOptions): DeviceChange {
     ...(battery === undefined ? {} : { battery }),
     ...(altitude === undefined ? {} : { altitude_m: numberOf(altitude) }),
     ...(interval === undefined ? {} : { expected_interval_s: numberOf(interval) }),
-    ...(owner === undefined ? {} : { owner: owner === '' ? null : owner }),
+    ...(owner === undefined ? {} : { owner: ownerOf(owner) }),
     ...(limits === undefined ? {} : { quality_limits: limits === 'none' ? null : limits }),
   }
+}
+
+/** All digits are an id: no address is. */
+function ownerOf(text: string): string | number | null {
+  if (text === '') return null
+  return /^\d{1,10}$/.test(text) ? Number(text) : text
 }
 
 function numberOf(value: number | 'none'): number | null {

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { IssuedPassword, type NewDevice } from '../auth/devices/device.ts'
+import { type DeviceRequest, IssuedPassword } from '../auth/devices/device.ts'
 import type { AdminClient } from './admin-client.ts'
 import { CommandError } from './command-error.ts'
 import { readDeviceCsv } from './device-csv.ts'
@@ -18,7 +18,7 @@ const devicesPerRequest = 10_000
 const help = `
 The header names the columns, in any order; only name is required:
   name,location_short,location_desc,log_switch,battery,altitude_m,expected_interval_s,owner,quality_limits
-log_switch and battery are yes or no, or true or false. quality_limits is JSON, as in devices set --limits. An empty cell
+owner is the e-mail address or the id of an account. log_switch and battery are yes or no, or true or false. quality_limits is JSON, as in devices set --limits. An empty cell
 leaves a column unset. If any line is invalid, no device is added.
 
 Examples:
@@ -63,7 +63,7 @@ async function readFile(file: string, stdin: Readable): Promise<string> {
 /** A fault comes with what was made before it: nobody can ask for those passwords again. */
 async function makeAll(
   client: AdminClient,
-  wanted: NewDevice[],
+  wanted: DeviceRequest[],
 ): Promise<{ issued: IssuedPassword[]; fault?: unknown }> {
   const issued: IssuedPassword[] = []
   try {

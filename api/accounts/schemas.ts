@@ -3,11 +3,12 @@
 import { z } from 'zod'
 import type { Account } from '../../auth/accounts/account.ts'
 import { isCommonPassword } from '../../auth/accounts/common-passwords.ts'
+import { passwordLength } from '../../auth/accounts/passwords.ts'
 import { boolean, email, integer, record, refine, text } from './kit/fields.ts'
 
 /** One that is chosen now; those that are there already may be of any kind. */
 const newPassword = () =>
-  refine(text({ min: 8, max: 128, isPassword: true }), password =>
+  refine(text({ ...passwordLength, isPassword: true }), password =>
     isCommonPassword(password) ? 'the password is one of the most common ones' : undefined,
   )
 const knownPassword = () => text({ isPassword: true })

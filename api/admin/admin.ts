@@ -4,12 +4,15 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Accounts } from '../../auth/accounts/accounts.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
 import type { Keys } from '../../auth/keys/keys.ts'
+import type { Tenants } from '../../auth/tenants/tenants.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import type { Ranges } from '../../ingest/reading.ts'
 import type { Store } from '../../store/store.ts'
 import { addJsonBody } from '../http/json-body.ts'
 import { argumentsMax, hasTooManyArguments } from '../http/query-limits.ts'
 import type { RouteFamily } from '../http/route-family.ts'
+import { registerAccounts } from './accounts.ts'
+import { registerAudit } from './audit.ts'
 import { registerContentFiles } from './content-files.ts'
 import { registerDeadLetters } from './dead-letters.ts'
 import { registerDevices } from './devices.ts'
@@ -22,12 +25,15 @@ import { registerKeys } from './keys.ts'
 import { createLateAudit } from './late-audit.ts'
 import { sendProblem } from './problem.ts'
 import { registerStatus } from './status.ts'
+import { registerTenants } from './tenants.ts'
 
 export interface AdminOptions extends GuardOptions {
   accounts: Accounts
   keys: Keys
   devices: Devices
   ingest: Ingest
+  tenants: Tenants
+  publicUrl: () => string
   store: Store
   dataDirectory: string
   /** Whether PostgreSQL was started here. */
@@ -38,17 +44,33 @@ export interface AdminOptions extends GuardOptions {
 }
 
 export function adminFamily(options: AdminOptions): RouteFamily {
-  const { accounts, keys, devices, ingest, store, log, dataDirectory, isPostgresManaged, ranges, aheadMsMax } = options
+  const {
+    accounts,
+    keys,
+    devices,
+    ingest,
+    tenants,
+    publicUrl,
+    store,
+    log,
+    dataDirectory,
+    isPostgresManaged,
+    ranges,
+    aheadMsMax,
+  } = options
   const audit = createLateAudit(store.postgres, log)
   const eraseJobs = createEraseJobs({ devices, ingest, store, log })
 
   /** The routes with JSON bodies; imports are streams and have a scope of their own. */
   function registerJson(scope: FastifyInstance): void {
     addJsonBody(scope)
-    registerDevices(scope, devices)
+    registerDevices(scope, { devices, findAccounts: accounts.idsByEmail })
     registerKeys(scope, { accounts, keys })
     registerErase(scope, eraseJobs)
     registerDeadLetters(scope, { deadLetters: ingest.deadLetters, audit })
+    registerAccounts(scope, { accounts, publicUrl })
+    registerTenants(scope, tenants)
+    registerAudit(scope, store.postgres)
     registerStatus(scope, { devices, ingest, store, dataDirectory, isPostgresManaged })
   }
 

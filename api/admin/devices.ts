@@ -3,31 +3,30 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Refusal } from '../../auth/devices/commits.ts'
-import { DeviceChange, NewDevice } from '../../auth/devices/device.ts'
+import { DeviceChangeRequest, DeviceRequest, type NewDevice } from '../../auth/devices/device.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
+import { type FindAccounts, ownerIdsOf } from './device-owners.ts'
 import { sendUnknownOutcome } from './failures.ts'
 import { actorIn } from './guard.ts'
 import { addPath } from './paths.ts'
 import { type Issue, sendInvalid, sendProblem } from './problem.ts'
+import { pageNumber, rotateNow, searchText } from './query-fields.ts'
 
 const additionsMax = 10_000
 /** Ten thousand devices with a place and a description each. */
 const additionsBytesMax = 16 * 1024 * 1024
 
-const Additions = z.array(NewDevice).min(1, 'must hold at least one device')
+const Additions = z.array(DeviceRequest).min(1, 'must hold at least one device')
 
 const ListQuery = z.strictObject({
-  search: z.string().max(256, 'must have at most 256 characters').default(''),
-  page: z
-    .string()
-    .regex(/^[1-9]\d{0,8}$/, 'must be a whole number from 1')
-    .default('1')
-    .transform(Number),
+  search: searchText,
+  page: pageNumber,
 })
-const RotateQuery = z.strictObject({ now: z.enum(['0', '1'], 'must be 0 or 1').default('0') })
+const RotateQuery = z.strictObject({ now: rotateNow })
 
 const details: Partial<Record<Refusal['code'], string>> = {
   DATABASE_AWAY: 'PostgreSQL does not answer; nothing was changed',
+  OWNER_UNKNOWN: 'an owner is no account',
 }
 
 export function sendRefusal(reply: FastifyReply, code: Refusal['code'], errors?: Issue[]): FastifyReply {
@@ -46,7 +45,14 @@ export function nameIn(request: FastifyRequest): string {
   return (request.params as { name: string }).name
 }
 
-export function registerDevices(scope: FastifyInstance, devices: Devices): void {
+export interface AdminDevicesOptions {
+  devices: Devices
+  findAccounts: FindAccounts
+}
+
+export function registerDevices(scope: FastifyInstance, options: AdminDevicesOptions): void {
+  const { devices, findAccounts } = options
+
   async function list(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const query = ListQuery.safeParse(request.query)
     if (!query.success) return sendInvalid(reply, 'QUERY_INVALID', query.error)
@@ -61,9 +67,13 @@ export function registerDevices(scope: FastifyInstance, devices: Devices): void 
   }
 
   async function change(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const wanted = DeviceChange.safeParse(request.body)
+    const wanted = DeviceChangeRequest.safeParse(request.body)
     if (!wanted.success) return sendInvalid(reply, 'BODY_INVALID', wanted.error)
-    const changed = await devices.change(nameIn(request), wanted.data, actorIn(request))
+    const { owner, ...rest } = wanted.data
+    const owners = await ownerIdsOf(owner === undefined ? [] : [owner], findAccounts)
+    if (!owners.ok) return sendRefusal(reply, 'OWNER_UNKNOWN', [noAccount('owner')])
+    const change = owner === undefined ? rest : { ...rest, owner: owners.ids[0] ?? null }
+    const changed = await devices.change(nameIn(request), change, actorIn(request))
     if (changed.ok) return reply.send(changed.value)
     return sendRefusal(reply, changed.code, changed.code === 'NAME_TAKEN' ? [taken('name')] : undefined)
   }
@@ -78,30 +88,44 @@ export function registerDevices(scope: FastifyInstance, devices: Devices): void 
   async function rotate(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const query = RotateQuery.safeParse(request.query)
     if (!query.success) return sendInvalid(reply, 'QUERY_INVALID', query.error)
-    const rotated = await devices.rotate(nameIn(request), query.data.now === '1', actorIn(request))
+    const rotated = await devices.rotate(nameIn(request), query.data.now, actorIn(request))
     return rotated.ok ? reply.send(rotated.value) : sendRefusal(reply, rotated.code)
   }
 
   const additions = { bodyBytesMax: additionsBytesMax }
-  addPath(scope, '/devices', { GET: list, POST: (request, reply) => add(devices, request, reply) }, additions)
+  addPath(scope, '/devices', { GET: list, POST: (request, reply) => add(options, request, reply) }, additions)
   addPath(scope, '/devices/:name', { GET: get, PATCH: change, DELETE: remove })
   addPath(scope, '/devices/:name/rotate', { POST: rotate })
 }
 
 /** One device, or an array of them of which all are added or none. */
-async function add(devices: Devices, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function add(
+  { devices, findAccounts }: AdminDevicesOptions,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
   const { body } = request
   const isOne = !Array.isArray(body)
   if (!isOne && body.length > additionsMax) {
     return sendProblem(reply, 'TOO_MANY_DEVICES', { detail: `at most ${additionsMax} at a time` })
   }
   // One is looked at by itself, so that the paths of its issues are those of the body.
-  const wanted = isOne ? NewDevice.transform(device => [device]).safeParse(body) : Additions.safeParse(body)
+  const wanted = isOne ? DeviceRequest.transform(device => [device]).safeParse(body) : Additions.safeParse(body)
   if (!wanted.success) return sendInvalid(reply, 'BODY_INVALID', wanted.error)
-  const added = await devices.add(wanted.data, actorIn(request))
+  const pathOf = (at: number, field: string) => (isOne ? field : `[${at}].${field}`)
+  const owners = await ownerIdsOf(
+    wanted.data.map(device => device.owner),
+    findAccounts,
+  )
+  if (!owners.ok) {
+    const issues = owners.unknownAt.map(at => noAccount(pathOf(at, 'owner')))
+    return sendRefusal(reply, 'OWNER_UNKNOWN', issues)
+  }
+  const additions: NewDevice[] = wanted.data.map((device, at) => ({ ...device, owner: owners.ids[at] ?? null }))
+  const added = await devices.add(additions, actorIn(request))
   if (!added.ok) {
     const names = 'names' in added ? new Set(added.names) : undefined
-    return sendRefusal(reply, added.code, names && issuesIn(wanted.data, names, isOne, added.code))
+    return sendRefusal(reply, added.code, names && issuesIn(additions, names, isOne, added.code))
   }
   const [first] = added.value
   if (!isOne || first === undefined) return reply.code(201).send(added.value)
@@ -109,6 +133,10 @@ async function add(devices: Devices, request: FastifyRequest, reply: FastifyRepl
     .code(201)
     .header('location', `/api/admin/devices/${encodeURIComponent(first.device)}`)
     .send(first)
+}
+
+function noAccount(path: string): Issue {
+  return { path, message: 'is no account' }
 }
 
 function taken(path: string): Issue {

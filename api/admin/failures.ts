@@ -2,6 +2,7 @@
 
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify'
 import { ChangeInDoubt } from '../../auth/record-cache.ts'
+import { TooBusy } from '../../auth/too-busy.ts'
 import type { Log } from '../../store/log.ts'
 import { isUnavailable, OutcomeUnknown } from '../../store/postgres/postgres-errors.ts'
 import { errorCodeOf, leavesBodyUnread, type ServerErrorCode } from '../http/errors.ts'
@@ -24,6 +25,7 @@ export function sendFailure(reply: FastifyReply, error: unknown, log: Log): Fast
   if (error instanceof ChangeInDoubt) {
     return sendProblem(reply, 'DATABASE_AWAY', { detail: 'it is not known yet what came of the last change' })
   }
+  if (error instanceof TooBusy) return sendProblem(reply, 'TOO_BUSY')
   if (isUnavailable(error)) return sendProblem(reply, 'DATABASE_AWAY', { detail: 'PostgreSQL does not answer' })
   const code = errorCodeOf(error as FastifyError)
   if (code === 'INTERNAL') log.error({ err: error }, 'admin API request failed')

@@ -21,7 +21,7 @@ export interface GuardOptions {
 const requesters = new WeakMap<IncomingMessage, Principal>()
 
 /** Who has sent a request that the guard has let in. */
-function requesterOf({ raw }: FastifyRequest): Principal {
+export function requesterOf({ raw }: FastifyRequest): Principal {
   const requester = requesters.get(raw)
   assert(requester !== undefined, 'the guard lets nobody in whom it does not know')
   return requester

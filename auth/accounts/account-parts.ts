@@ -3,9 +3,11 @@
 import type pg from 'pg'
 import type { Log } from '../../store/log.ts'
 import { inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
+import type { Devices } from '../devices/devices.ts'
 import type { CodeGuesses } from '../grants/code-guesses.ts'
 import type { RateLimits } from '../rate-limits.ts'
 import type { RecordCache } from '../record-cache.ts'
+import type { TenantMemory } from '../tenants/tenant-memory.ts'
 import type { Account } from './account.ts'
 import type { LoginFailures } from './login-failures.ts'
 import type { Passwords } from './passwords.ts'
@@ -16,8 +18,10 @@ export interface AccountParts {
   log: Log
   passwords: Passwords
   memory: RecordCache<number, Account>
+  tenantMemory: TenantMemory
   failures: LoginFailures
   limits: RateLimits
+  devices: Pick<Devices, 'withHandOver'>
   codeGuesses: CodeGuesses
   /** Told that mail may be due. */
   mailDue: () => void

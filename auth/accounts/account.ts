@@ -3,7 +3,8 @@
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { keysPerAccountMax, type LiveKey, type Scope, scopeSet } from '../keys/key.ts'
 
-export type Role = 'user' | 'administrator' | 'operator'
+export const roles = ['user', 'administrator', 'operator'] as const
+export type Role = (typeof roles)[number]
 
 export interface Account {
   id: number
@@ -18,7 +19,8 @@ export interface Account {
   updatedMs: number
   /** Session tokens from before this time are void, unless they name a session. */
   tokensValidAfterMs: number | null
-  /** Of a partner's account; null for an ordinary one. */
+  /** Whose user it is; null for an ordinary account. */
+  tenantId: number | null
   tenantSlug: string | null
   /** Those that are neither revoked nor over, by their id. */
   sessions: ReadonlyMap<string, LiveSession>
@@ -46,6 +48,8 @@ interface AccountRow {
   created_at: Date
   updated_at: Date
   tokens_valid_after: Date | null
+  tenant_id: number | null
+  tenant_slug: string | null
   sessions: [sid: string, createdMs: number, expiresMs: number][]
   keys: [id: number, scopes: Scope[], createDevices: boolean, expiresMs: number | null][]
 }
@@ -53,7 +57,8 @@ interface AccountRow {
 export async function readAccount(database: Transaction, id: number, nowMs: number): Promise<Account | undefined> {
   const { rows } = await database.query<AccountRow>(
     `SELECT id, email, name, image, role, is_active, password_hash IS NOT NULL AS has_password, email_verified_at,
-       created_at, updated_at, tokens_valid_after, ARRAY(
+       created_at, updated_at, tokens_valid_after, tenant_id,
+       (SELECT slug FROM tenants WHERE tenants.id = accounts.tenant_id) AS tenant_slug, ARRAY(
          SELECT jsonb_build_array(sid, date_part('epoch', created_at) * 1000, date_part('epoch', expires_at) * 1000)
          FROM sessions
          WHERE account_id = accounts.id AND revoked_at IS NULL AND expires_at > to_timestamp($2::float8 / 1000)
@@ -85,7 +90,8 @@ function accountOf(row: AccountRow): Account {
     createdMs: row.created_at.getTime(),
     updatedMs: row.updated_at.getTime(),
     tokensValidAfterMs: timeOf(row.tokens_valid_after),
-    tenantSlug: null,
+    tenantId: row.tenant_id,
+    tenantSlug: row.tenant_slug,
     sessions: sessionsOf(row),
     keys: keysOf(row),
   }

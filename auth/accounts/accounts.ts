@@ -2,13 +2,15 @@
 
 import type pg from 'pg'
 import type { Log } from '../../store/log.ts'
-import { hasEnded, type Transaction } from '../../store/postgres/transaction.ts'
+import type { Transaction } from '../../store/postgres/transaction.ts'
+import type { Devices } from '../devices/devices.ts'
 import { createCodeGuesses } from '../grants/code-guesses.ts'
 import { createMailer } from '../mail/mailer.ts'
 import type { Mail } from '../mail/templates.ts'
 import { createRateLimits } from '../rate-limits.ts'
-import { createRecordCache } from '../record-cache.ts'
-import { type Account, readAccount } from './account.ts'
+import { createTenantMemory } from '../tenants/tenant-memory.ts'
+import type { Account } from './account.ts'
+import { createAccountMemory } from './account-memory.ts'
 import type { AccountParts } from './account-parts.ts'
 import { emailKeyOf } from './email-address.ts'
 import { createLoginFailures } from './login-failures.ts'
@@ -19,6 +21,8 @@ export interface Accounts extends AccountParts {
   find(id: number): Promise<Account | undefined>
   /** Of ordinary accounts; those of partners have no address of their own. */
   findByEmail(email: string): Promise<Account | undefined>
+  /** The ids of ordinary accounts by the keys of their addresses (`emailKeyOf`). */
+  idsByEmail(emails: readonly string[]): Promise<Map<string, number>>
   close(): Promise<void>
 }
 
@@ -27,22 +31,20 @@ export interface AccountsOptions {
   nowMs: () => number
   log: Log
   passwords: Passwords
+  /** Those of an account that is deleted go to the operator. */
+  devices: Pick<Devices, 'withHandOver'>
   /** Where the pages are that links in mails lead to. */
   publicUrl: () => string
   sendMail: (mail: Mail) => Promise<void>
   mailIdleMs?: number
 }
 
-const accountsInMemoryMax = 1_000_000
 const stepMs = 4_000
 
 export function openAccounts(options: AccountsOptions): Accounts {
-  const { pool, nowMs, log, passwords, publicUrl, sendMail, mailIdleMs } = options
-  const memory = createRecordCache<number, Account>({
-    recordsMax: accountsInMemoryMax,
-    read: id => readAccount(pool, id, nowMs()),
-    hasEnded: transaction => hasEnded(pool, transaction, stepMs),
-  })
+  const { pool, nowMs, log, passwords, devices, publicUrl, sendMail, mailIdleMs } = options
+  const tenantMemory = createTenantMemory(pool, stepMs)
+  const memory = createAccountMemory({ pool, nowMs, tenantMemory, stepMs })
   const mailer = createMailer({
     ...{ pool, nowMs, log, publicUrl, send: sendMail },
     ...(mailIdleMs === undefined ? {} : { idleMs: mailIdleMs }),
@@ -51,15 +53,16 @@ export function openAccounts(options: AccountsOptions): Accounts {
   const sweep = createSweep(pool, nowMs, log)
   mailer.wake()
   return {
-    ...{ pool, nowMs, log, passwords, memory, mailDue: mailer.wake },
+    ...{ pool, nowMs, log, passwords, devices, memory, tenantMemory, mailDue: mailer.wake },
     failures: createLoginFailures(pool, nowMs),
     limits,
     codeGuesses: createCodeGuesses(limits, log),
     find: id => memory.get(id),
     async findByEmail(email) {
-      const id = await idByEmail(pool, email)
+      const id = (await idsByEmail(pool, [email])).get(emailKeyOf(email))
       return id === undefined ? undefined : await memory.get(id)
     },
+    idsByEmail: emails => idsByEmail(pool, emails),
     async close() {
       await sweep.close()
       await mailer.close()
@@ -67,10 +70,10 @@ export function openAccounts(options: AccountsOptions): Accounts {
   }
 }
 
-async function idByEmail(database: Transaction, email: string): Promise<number | undefined> {
-  const { rows } = await database.query<{ id: number }>(
-    'SELECT id FROM accounts WHERE email_key = $1 AND tenant_id IS NULL',
-    [emailKeyOf(email)],
+async function idsByEmail(database: Transaction, emails: readonly string[]): Promise<Map<string, number>> {
+  const { rows } = await database.query<{ id: number; email_key: string }>(
+    'SELECT id, email_key FROM accounts WHERE email_key = ANY($1::text[]) AND tenant_id IS NULL',
+    [emails.map(emailKeyOf)],
   )
-  return rows[0]?.id
+  return new Map(rows.map(row => [row.email_key, row.id]))
 }

@@ -17,6 +17,9 @@ export interface Hashing {
   verify: (hash: string, password: string) => Promise<boolean>
 }
 
+/** Of a new password, in characters. */
+export const passwordLength = { min: 8, max: 128 }
+
 const argon2id = 2
 /** OWASP's minimum, 2026: 19 MiB, two passes, one lane. */
 const parameters: Options = { algorithm: argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 }

@@ -70,14 +70,18 @@ export async function requestEmailChange(
   return accepted(undefined)
 }
 
-/** For good, with everything that hangs on it. */
+/** For good, with everything that hangs on it; its devices go to the operator. */
 export async function deleteAccount(parts: AccountParts, account: Account): Promise<Outcome<undefined>> {
   const { id } = account
-  const isDeleted = await changeAccount(parts, id, async transaction => {
-    const { rowCount } = await transaction.query("DELETE FROM accounts WHERE id = $1 AND role <> 'operator'", [id])
-    if (rowCount === 0) return false
-    await writeAudit(transaction, { actor: subjectOf(id), action: 'account.delete', subject: subjectOf(id) })
-    return true
-  })
+  const remove = () =>
+    parts.devices.withHandOver(async (transaction, handOver) => {
+      const text = "SELECT 1 FROM accounts WHERE id = $1 AND role <> 'operator' FOR UPDATE"
+      if ((await transaction.query(text, [id])).rowCount === 0) return false
+      await handOver(id, subjectOf(id))
+      await transaction.query('DELETE FROM accounts WHERE id = $1', [id])
+      await writeAudit(transaction, { actor: subjectOf(id), action: 'account.delete', subject: subjectOf(id) })
+      return true
+    })
+  const isDeleted = await parts.memory.change(id, remove)
   return isDeleted ? accepted(undefined) : refused('OPERATOR_STAYS')
 }

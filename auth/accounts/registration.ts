@@ -8,6 +8,7 @@ import { accepted, type Outcome, refused } from '../outcome.ts'
 import { type Account, type Role, subjectOf } from './account.ts'
 import { type AccountParts, changeAccount, inNewTransaction } from './account-parts.ts'
 import { emailKeyOf } from './email-address.ts'
+import { insertAccount } from './insert-account.ts'
 
 export interface NewAccount {
   email: string
@@ -25,7 +26,7 @@ export async function register(
   const nowMs = parts.nowMs()
   const id = await orTaken(
     inNewTransaction(parts, async transaction => {
-      const account = { email, passwordHash, name, image: null, isVerified: false, role, nowMs }
+      const account = { email, passwordHash, name, image: null, isVerified: false, role, tenant: null, nowMs }
       const inserted = await insertAccount(transaction, account)
       await queueMail(transaction, { kind: 'verification', email, accountId: inserted, nowMs })
       await writeAudit(transaction, {
@@ -93,8 +94,8 @@ async function registerWithProvider(
   const { email, name, image, isEmailVerified: isVerified } = identity
   const nowMs = parts.nowMs()
   const made = inNewTransaction(parts, async transaction => {
-    const account = { email, passwordHash: null, name, image, isVerified, role: 'user', nowMs } as const
-    const inserted = await insertAccount(transaction, account)
+    const shared = { email, passwordHash: null, name, image, isVerified, nowMs }
+    const inserted = await insertAccount(transaction, { ...shared, role: 'user', tenant: null })
     if (!(await link(parts, transaction, inserted, identity))) throw new IdentityTaken('another account has it')
     return inserted
   })
@@ -121,30 +122,6 @@ async function link(
   const details = { provider }
   await writeAudit(transaction, { actor: 'service secret', action: 'account.link', subject: subjectOf(id), details })
   return true
-}
-
-interface Inserted {
-  email: string
-  passwordHash: string | null
-  name: string | null
-  image: string | null
-  isVerified: boolean
-  role: Role
-  nowMs: number
-}
-
-async function insertAccount(transaction: Transaction, account: Inserted): Promise<number> {
-  const { email, passwordHash, name, image, isVerified, role, nowMs } = account
-  const { rows } = await transaction.query<{ id: number }>(
-    `INSERT INTO accounts (email, password_hash, name, image, role, email_verified_at, created_at, updated_at)
-     SELECT $1, $2, $3, $4, $5, CASE WHEN $6::boolean THEN at END, at, at
-     FROM (SELECT to_timestamp($7::float8 / 1000) AS at) AS clock
-     RETURNING id`,
-    [email, passwordHash, name, image, role, isVerified, nowMs],
-  )
-  const [row] = rows
-  if (row === undefined) throw new Error('an insertion gives a row')
-  return row.id
 }
 
 /** Undefined when the address belongs to an account. */

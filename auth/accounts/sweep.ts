@@ -17,6 +17,7 @@ const overKeysShownDays = 30
 export const sweepStatements = [
   'DELETE FROM sessions WHERE expires_at <= $1',
   'DELETE FROM account_tokens WHERE expires_at <= $1',
+  'DELETE FROM tenant_tokens WHERE expires_at <= $1',
   `DELETE FROM api_keys WHERE least(revoked_at, expires_at) <= $1::timestamptz - interval '${overKeysShownDays} days'`,
   'DELETE FROM used_tokens WHERE expires_at <= $1',
   'DELETE FROM rate_limits WHERE ends_at <= $1',

@@ -1,7 +1,12 @@
 /** Commits one change after the other: in PostgreSQL first, then in memory, and says what came of it. */
 
 import type pg from 'pg'
-import { isUnavailable, isUniqueViolation, OutcomeUnknown } from '../../store/postgres/postgres-errors.ts'
+import {
+  isForeignKeyViolation,
+  isUnavailable,
+  isUniqueViolation,
+  OutcomeUnknown,
+} from '../../store/postgres/postgres-errors.ts'
 import { inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
 import type { DeviceMemory } from './device-memory.ts'
 import type { DeviceRecord, DeviceRow } from './device-record.ts'
@@ -15,6 +20,8 @@ import type { Reconciler } from './reconciler.ts'
  */
 export type Refusal =
   | { ok: false; code: 'NAME_TAKEN' | 'NAME_TWICE'; names: string[] }
+  /** Of these accounts one at least is not there. */
+  | { ok: false; code: 'OWNER_UNKNOWN' }
   | { ok: false; code: 'DEVICE_UNKNOWN' | 'REGISTRY_FULL' | 'TOO_MANY_CHANGES' | 'DATABASE_AWAY' | 'OUTCOME_UNKNOWN' }
 export type Changed<Value> = { ok: true; value: Value } | Refusal
 
@@ -53,7 +60,8 @@ export function createCommits({ pool, memory, mutex, reconciler, stepMs, failed 
   let failures = 0
 
   /** PostgreSQL knows a name that memory does not: from now on both do. */
-  async function nameTaken(error: unknown, names: readonly string[]): Promise<Refusal> {
+  async function refusalOf(error: unknown, names: readonly string[]): Promise<Refusal> {
+    if (isForeignKeyViolation(error, 'devices_owner_fkey')) return { ok: false, code: 'OWNER_UNKNOWN' }
     if (!isUniqueViolation(error, 'devices_name')) throw error
     const rows = await readNamed(pool, names)
     for (const row of rows) memory.apply(row)
@@ -65,7 +73,7 @@ export function createCommits({ pool, memory, mutex, reconciler, stepMs, failed 
     work: () => Promise<Changed<Value>>,
   ): Promise<Changed<Value>> {
     try {
-      return await work().catch(error => nameTaken(error, names))
+      return await work().catch(error => refusalOf(error, names))
     } catch (error) {
       const isUnknown = error instanceof OutcomeUnknown
       if (!isUnavailable(error)) throw error

@@ -6,6 +6,7 @@ import type { DeviceChange, DeviceDetails, IssuedPassword, NewDevice, Rotated } 
 import type { DeviceMemory } from './device-memory.ts'
 import type { Namesake } from './device-sql.ts'
 import * as sql from './device-sql.ts'
+import { createHandOver, type WithHandOver } from './hand-over.ts'
 import { digestOf, makePasswords } from './password.ts'
 
 export interface DeviceChanges {
@@ -22,6 +23,8 @@ export interface DeviceChanges {
     write: (transaction: Transaction, namesakes: readonly Namesake[]) => Promise<Value>,
     by: string,
   ): Promise<Changed<Value>>
+  /** For the removal of an account. */
+  withHandOver: WithHandOver
 }
 
 export interface DeviceChangesOptions extends CommitOptions {
@@ -110,7 +113,7 @@ export function createDeviceChanges(options: DeviceChangesOptions): DeviceChange
       devices.map(({ name }) => name),
       () => addNow(devices, by),
     )
-  return { add, change, rotate, remove, removeNamed }
+  return { add, change, rotate, remove, removeNamed, withHandOver: createHandOver({ ...options, transact }) }
 }
 
 /** Names that cannot be given: twice in the same request, or to a device that is there already. */

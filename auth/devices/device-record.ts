@@ -15,7 +15,7 @@ export interface DeviceRow {
   battery: boolean
   altitude_m: number | null
   expected_interval_s: number | null
-  owner: string | null
+  owner: number | null
   quality_limits: QualityLimits | null
   createdMs: number
   lastSeenMs: number | null
@@ -37,7 +37,7 @@ export class DeviceRecord implements Device, SeenRecord {
   battery = false
   altitude_m: number | null = null
   expected_interval_s: number | null = null
-  owner: string | null = null
+  owner: number | null = null
   quality_limits: QualityLimits | null = null
   /** 0 for a device that has never been seen. */
   lastSeenMs: number

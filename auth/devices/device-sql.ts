@@ -17,7 +17,7 @@ const columns = `number, name, symbol, location_short, location_desc, log_switch
 
 type Values = [
   ...[number: number, name: string, symbol: string, locationShort: string, locationDesc: string],
-  ...[logSwitch: boolean, battery: boolean, altitudeM: number | null, intervalS: number | null, owner: string | null],
+  ...[logSwitch: boolean, battery: boolean, altitudeM: number | null, intervalS: number | null, owner: number | null],
   ...[qualityLimits: QualityLimits | null],
   ...[createdMs: number, lastSeenMs: number | null, current: Buffer, next: Buffer | null, graceEndsMs: number | null],
   ...[authSeq: number, removed: boolean],
@@ -100,7 +100,7 @@ export function insertDevices(
       SELECT name, slug, location_short, location_desc, log_switch, battery, altitude_m, expected_interval_s, owner,
         quality_limits, digest, to_timestamp($11::float8 / 1000), nextval('auth_seq')
       FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bool[], $6::bool[], $7::float8[], $8::int[],
-        $9::text[], $10::bytea[], $13::jsonb[]) WITH ORDINALITY AS given (name, slug, location_short, location_desc, log_switch,
+        $9::int[], $10::bytea[], $13::jsonb[]) WITH ORDINALITY AS given (name, slug, location_short, location_desc, log_switch,
         battery, altitude_m, expected_interval_s, owner, digest, quality_limits, place)
       ORDER BY place
       RETURNING *
@@ -185,6 +185,21 @@ export function updateCredential(database: Transaction, number: number, credenti
 export function markRemoved(database: Transaction, number: number, by: string, nowMs: number) {
   const set = ['removed_at = to_timestamp($5::float8 / 1000)']
   return update(database, { number, by, action: 'device.remove', details: {} }, set, [nowMs])
+}
+
+/** Gives what belongs to an account to the operator, removed devices too. */
+export function handOver(database: Transaction, owner: number, by: string): Promise<DeviceRow[]> {
+  const text = `
+    WITH changed AS (
+      UPDATE devices SET owner = (SELECT id FROM accounts WHERE role = 'operator'), auth_seq = nextval('auth_seq')
+      WHERE owner = $1
+      RETURNING *
+    ), audited AS (
+      INSERT INTO audit (actor, action, subject, details)
+      SELECT $2, 'device.change', name, jsonb_build_object('owner', owner) FROM changed
+    )
+    SELECT ${columns} FROM changed`
+  return ask(database, text, [owner, by])
 }
 
 /** Saves when devices were last seen. This is no change of the record, so it has no sequence number and no audit row. */

@@ -75,6 +75,12 @@ export const QualityLimits = z
   .partial()
 export type QualityLimits = z.infer<typeof QualityLimits>
 
+/** The account whose device it is. */
+const accountId = z.int().min(1).max(2_147_483_647)
+/** In a request, an ordinary account may also be named by its address. */
+const ownerName = z.union([accountId, text(254)], 'must be the id or the address of an account')
+export type OwnerName = z.infer<typeof ownerName>
+
 /** What an administrator may set. */
 const settings = {
   location_short: text(128),
@@ -83,7 +89,7 @@ const settings = {
   battery: z.boolean(),
   altitude_m: z.number().min(-500).max(10_000).nullable(),
   expected_interval_s: z.int().min(1).max(31_622_400).nullable(),
-  owner: text(254).nullable(),
+  owner: accountId.nullable(),
   quality_limits: QualityLimits.nullable(),
 }
 
@@ -101,12 +107,23 @@ export const NewDevice = z.strictObject({
 })
 export type NewDevice = z.infer<typeof NewDevice>
 
+/** The same as it is asked for. */
+export const DeviceRequest = NewDevice.extend({ owner: ownerName.nullable().default(null) })
+export type DeviceRequest = z.infer<typeof DeviceRequest>
+
 /** Changes a device: at least one field, and only known ones. */
-export const DeviceChange = z
-  .strictObject({ name: DeviceName, ...settings })
-  .partial()
-  .refine(change => Object.keys(change).length > 0, 'must name at least one field to change')
+function changeOf<Owner extends z.ZodType>(owner: Owner) {
+  return z
+    .strictObject({ name: DeviceName, ...settings, owner })
+    .partial()
+    .refine(change => Object.keys(change).length > 0, 'must name at least one field to change')
+}
+export const DeviceChange = changeOf(settings.owner)
 export type DeviceChange = z.infer<typeof DeviceChange>
+
+/** The same as it is asked for. */
+export const DeviceChangeRequest = changeOf(ownerName.nullable())
+export type DeviceChangeRequest = z.infer<typeof DeviceChangeRequest>
 
 /** What the rest of the service asks a record. */
 export const Device = z.object({

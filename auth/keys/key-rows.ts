@@ -57,6 +57,14 @@ export async function insertKey(transaction: Transaction, request: KeyRequest): 
   return accepted({ id, name, text, prefix, scopes, createDevices, ...times })
 }
 
+/** In a transaction of `changeAccount` of this account. */
+export async function revokeAllKeys(transaction: Transaction, accountId: number, nowMs: number): Promise<void> {
+  await transaction.query(
+    'UPDATE api_keys SET revoked_at = to_timestamp($2::float8 / 1000) WHERE account_id = $1 AND revoked_at IS NULL',
+    [accountId, nowMs],
+  )
+}
+
 /** Of two requests at the same time the second one counts the key of the first. */
 async function lockOwner(transaction: Transaction, id: number): Promise<{ email: string; role: Role } | undefined> {
   const { rows } = await transaction.query<{ email: string; role: Role }>(

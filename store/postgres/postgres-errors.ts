@@ -40,6 +40,11 @@ export function isUniqueViolation(error: unknown, constraint: string): boolean {
   return error instanceof pg.DatabaseError && error.code === '23505' && error.constraint === constraint
 }
 
+/** `foreign_key_violation` of this constraint. */
+export function isForeignKeyViolation(error: unknown, constraint: string): boolean {
+  return error instanceof pg.DatabaseError && error.code === '23503' && error.constraint === constraint
+}
+
 /** `lock_not_available`: `lock_timeout` has passed. */
 export function isLockTimeout(error: unknown): boolean {
   return errorCode(error) === '55P03'

@@ -97,7 +97,7 @@ t.test('the audit names who it was', async t => {
       ...{ method: 'POST', url: `/api/admin${url}`, payload },
       headers: { cookie: operator.cookie, 'content-type': type },
     })
-  const csv = 'timestamp,device,temperature\n2026-01-01T00:00:00Z,one,20\n'
+  const csv = 'timestamp,device,temperature,humidity,pressure\n2026-01-01T00:00:00Z,one,20,50,1000\n'
   t.equal((await lines('text/csv', '/import', csv)).statusCode, 200)
   t.equal((await lines('application/json', '/dead-letters/replay', '')).statusCode, 200)
   t.equal((await lines('application/json', '/devices/two/erase', '')).statusCode, 202)

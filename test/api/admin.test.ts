@@ -8,7 +8,7 @@ import { readingLength, readings, writeReading } from '../../ingest/readings-tab
 import { adminToken } from '../support/accounts.ts'
 import { startAdmin } from '../support/admin.ts'
 
-const { app, devices, ingest, journal, store, ask } = await startAdmin(t)
+const { app, devices, ingest, journal, store, people, ask } = await startAdmin(t)
 const password = /^[0-9a-f]{64}$/
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
@@ -99,7 +99,12 @@ t.test('a device is added, shown, changed and removed', async t => {
   })
   const change = { location_short: 'K', location_desc: 'under the stairs', log_switch: false, battery: true }
   const quality_limits = { temperature: { min: -40, max: null }, pressure: { flat_hours: 12 } }
-  const more = { altitude_m: 312.5, expected_interval_s: 60, owner: 'anna', quality_limits }
+  const more = {
+    altitude_m: 312.5,
+    expected_interval_s: 60,
+    owner: await people.person('anna@example.com'),
+    quality_limits,
+  }
   const changed = await ask('PATCH', '/devices/kitchen', { ...change, ...more })
   t.match(changed, { status: 200, body: { name: 'kitchen', ...change, ...more } })
   t.strictSame((await ask('GET', '/devices/kitchen')).body, changed.body)

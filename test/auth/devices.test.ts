@@ -37,6 +37,12 @@ async function addOne(devices: Devices, name: string): Promise<string> {
   return issued?.password ?? ''
 }
 
+async function addAccount(email: string, role = 'user'): Promise<number> {
+  const text = 'INSERT INTO accounts (email, role, created_at, updated_at) VALUES ($1, $2, now(), now()) RETURNING id'
+  const { rows } = await pool.query<{ id: number }>(text, [email, role])
+  return rows[0]?.id ?? 0
+}
+
 /** The same pool, but its connection breaks before the server gets a statement, or after it has done a COMMIT. */
 function breakingPool(breaks: () => 'before' | 'after' | undefined, real: pg.Pool): pg.Pool {
   const breaking = (ask: (...given: unknown[]) => Promise<unknown>) => {
@@ -90,7 +96,7 @@ t.test('a restart keeps everything', async t => {
     location_short: 'R',
     altitude_m: 12.5,
     expected_interval_s: 60,
-    owner: 'o',
+    owner: await addAccount('owner@example.com'),
     quality_limits: { pressure: { min: 700, spike: null } },
   })
   valueIn(await first.add([roof], 'test'))
@@ -340,4 +346,68 @@ t.test('a search finds names and places in any case, page by page', async t => {
   t.strictSame(found('(OLD) w'), [1, 1, null])
   t.strictSame(found('STRAße'), [1, 1, null])
   t.strictSame(found('.*'), [0, 0, null])
+})
+
+t.test('a device has an account as its owner, or none', async t => {
+  const devices = await openEmpty(t)
+  const owner = await addAccount('someone@example.com')
+  await addOne(devices, 'kitchen')
+  t.match(await devices.change('kitchen', { owner }, 'test'), { ok: true, value: { owner } })
+  t.strictSame(await devices.change('kitchen', { owner: 999_999 }, 'test'), { ok: false, code: 'OWNER_UNKNOWN' })
+  const add = await devices.add([NewDevice.parse({ name: 'roof', owner: 999_999 })], 'test')
+  t.strictSame(add, { ok: false, code: 'OWNER_UNKNOWN' })
+  t.strictSame([devices.get('kitchen')?.owner, devices.get('roof')], [owner, undefined])
+  t.match(await devices.change('kitchen', { owner: null }, 'test'), { ok: true, value: { owner: null } })
+})
+
+t.test('the devices of an account that is removed go to the operator', async t => {
+  const devices = await openEmpty(t)
+  const [leaving, staying] = [await addAccount('leaving@example.com'), await addAccount('staying@example.com')]
+  const owned = (name: string, owner: number) => NewDevice.parse({ name, owner })
+  const made = ['kitchen', 'roof'].map(name => owned(name, leaving))
+  valueIn(await devices.add([...made, owned('porch', staying), owned('gone', leaving)], 'test'))
+  valueIn(await devices.remove(devices.get('gone')?.number ?? 0, 'test'))
+  const remove = (account: number) =>
+    devices.withHandOver(async (transaction, handOver) => {
+      await handOver(account, 'test')
+      await transaction.query('DELETE FROM accounts WHERE id = $1', [account])
+    })
+  await t.rejects(
+    devices.withHandOver(async (_transaction, handOver) => {
+      await handOver(leaving, 'test')
+      throw new Error('no')
+    }),
+    'what fails',
+  )
+  t.equal(devices.get('kitchen')?.owner, leaving, 'hands nothing over')
+  await remove(leaving)
+  const owners = (of: Devices) => ['kitchen', 'roof', 'porch'].map(name => of.get(name)?.owner)
+  t.strictSame(owners(devices), [null, null, staying], 'without an operator, to nobody')
+  const operator = await addAccount('operator@example.com', 'operator')
+  await pool.query('TRUNCATE audit')
+  await remove(staying)
+  t.strictSame(owners(devices), [null, null, operator])
+  t.strictSame(await audit(), [`test device.change porch {"owner":${operator}}`])
+  t.strictSame(owners(await open(t)), [null, null, operator], 'also after a restart')
+})
+
+t.test('a hand-over that PostgreSQL does not confirm is found out before the next change', async t => {
+  let when: 'before' | 'after' | undefined
+  const devices = await openEmpty(t, { pool: breakingPool(() => when, pool) })
+  const operator = await pool.query<{ id: number }>("SELECT id FROM accounts WHERE role = 'operator'")
+  const owner = await addAccount('doubt@example.com')
+  valueIn(await devices.add([NewDevice.parse({ name: 'kitchen', owner })], 'test'))
+  when = 'after'
+  await t.rejects(
+    devices.withHandOver((_transaction, handOver) => handOver(owner, 'test')),
+    { message: 'PostgreSQL did not confirm a transaction' },
+  )
+  when = 'before'
+  await t.rejects(
+    devices.withHandOver(async () => undefined),
+    { message: 'a change of a device is not confirmed' },
+  )
+  when = undefined
+  t.equal(await devices.reconcile(), true)
+  t.equal(devices.get('kitchen')?.owner, operator.rows[0]?.id)
 })

@@ -14,12 +14,14 @@ import type { RouteFamily } from '../../api/http/route-family.ts'
 import { publishedOperations } from '../../api/open-accounts.ts'
 import { type Accounts, openAccounts } from '../../auth/accounts/accounts.ts'
 import { createPasswords, type Passwords } from '../../auth/accounts/passwords.ts'
+import { type Devices, openDevices } from '../../auth/devices/devices.ts'
 import { type Keys, openKeys } from '../../auth/keys/keys.ts'
 import type { Mail } from '../../auth/mail/templates.ts'
 import { createBearerTokens } from '../../auth/sessions/bearer-tokens.ts'
 import { createSessionCodec, type SessionCodec, type SessionFormat } from '../../auth/sessions/session-codec.ts'
 import { insertSession } from '../../auth/sessions/session-rows.ts'
 import { createSessions, type Sessions } from '../../auth/sessions/sessions.ts'
+import { createTenants, type Tenants } from '../../auth/tenants/tenants.ts'
 import type { Log } from '../../store/log.ts'
 import type { Store } from '../../store/store.ts'
 import { recordingLog, startDatabases, type TestHooks } from './databases.ts'
@@ -41,6 +43,7 @@ export interface AccountsUnderTest {
   sessions: Sessions
   keys: Keys
   codec: SessionCodec
+  tenants: Tenants
   findPrincipal: FindPrincipal
   origins: Origins
   mails: Mail[]
@@ -78,6 +81,8 @@ export interface Variant {
   drive?: DriveClient
   /** Whether browsers come by HTTPS. */
   isSecure?: boolean
+  /** The registry of the same database, where there is one already. */
+  devices?: Devices
 }
 
 export async function startAccounts(t: TestHooks, variant: Variant = {}): Promise<AccountsUnderTest> {
@@ -170,7 +175,9 @@ interface Surroundings {
 
 async function openParts({ t, store, passwords, log, sendMail, nowMs }: Surroundings, variant: Variant) {
   const pool = store.postgres
-  const accounts = openAccounts({ pool, nowMs, log, passwords, publicUrl: () => publicUrl, sendMail })
+  const devices = variant.devices ?? (await openDevices({ pool, now: nowMs, log, graceMs: 3_600_000 }))
+  if (variant.devices === undefined) t.teardown(() => devices.close())
+  const accounts = openAccounts({ pool, nowMs, log, passwords, devices, publicUrl: () => publicUrl, sendMail })
   t.teardown(() => accounts.close())
   const { format = 'jwe-v5', secrets = [sessionSecret], refuseUnrevocable = false, isSecure = true } = variant
   const codec = createSessionCodec({ format, secrets, isSecure, nowMs })
@@ -185,9 +192,9 @@ async function openParts({ t, store, passwords, log, sendMail, nowMs }: Surround
   }
   const states = createDriveStates('d'.repeat(64), 'google-drive', nowMs)
   const service: AccountService = { accounts, sessions, keys, codec, settings }
+  const tenants = createTenants({ parts: accounts, secret: 't'.repeat(64), graceMs: 3_600_000 })
   const published = publishedOperations({
-    ...service,
-    publicUrl: () => publicUrl,
+    ...{ ...service, tenants, publicUrl: () => publicUrl },
     drive: { name: 'google-drive', client: variant.drive, states },
   })
   const operations = published.flatMap(family => family.operations)
@@ -198,7 +205,7 @@ async function openParts({ t, store, passwords, log, sendMail, nowMs }: Surround
   const app = createApp(accountsFamily(operations, { findPrincipal, origins, log }))
   t.teardown(() => app.close())
   await app.ready()
-  return { app, service, accounts, sessions, keys, codec, findPrincipal, origins }
+  return { app, service, accounts, sessions, keys, codec, tenants, findPrincipal, origins }
 }
 
 /** A server that routes as the real one does. */

@@ -8,7 +8,7 @@ import { type Devices, openDevices } from '../../auth/devices/devices.ts'
 import { type Ingest, openIngest } from '../../ingest/ingest.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
 import type { Store } from '../../store/store.ts'
-import { type AccountsUnderTest, adminToken, openVariant } from './accounts.ts'
+import { type AccountsUnderTest, adminToken, openVariant, publicUrl } from './accounts.ts'
 import { silentLog, startDatabases, type TestHooks, temporaryFolder } from './databases.ts'
 
 /** An address where nobody listens stands for a QuestDB that is away. */
@@ -60,14 +60,16 @@ export async function startAdmin(t: TestHooks): Promise<Admin> {
   const { store, directory } = await startDatabases(t, nowhere)
   const { journal, ingest, devices } = await openParts(t, store)
   const app = fastify({ routerOptions: { maxParamLength: 256 } })
-  const people = await openVariant(t, store)
-  const { findPrincipal, origins, accounts, keys } = people
+  const people = await openVariant(t, store, { devices })
+  const { findPrincipal, origins, accounts, keys, tenants } = people
   const { prefix, register } = adminFamily({
     ...{
       findPrincipal,
       origins,
       accounts,
       keys,
+      tenants,
+      publicUrl: () => publicUrl,
       devices,
       ingest,
       store,

@@ -39,7 +39,9 @@ t.test('it is OpenAPI 3.1.0 of version 0.1.0, with the operations of the interfa
     ...['login', 'logout', 'oauth/callback', 'password/change', 'password/reset', 'password/reset-request'].map(
       p => `POST /v1/auth/${p}`,
     ),
-    ...['register', 'token', 'verification/request', 'verification/verify'].map(p => `POST /v1/auth/${p}`),
+    ...['register', 'tenant-exchange', 'token', 'verification/request', 'verification/verify'].map(
+      p => `POST /v1/auth/${p}`,
+    ),
   ])
 })
 

@@ -1,0 +1,24 @@
+/** Arguments that several routes of the admin API take. */
+
+import { z } from 'zod'
+
+/** Pages count from 1. */
+export const pageNumber = z
+  .string()
+  .regex(/^[1-9]\d{0,8}$/, 'must be a whole number from 1')
+  .default('1')
+  .transform(Number)
+
+const controlCharacters = /\p{Cc}/u
+
+export const searchText = z
+  .string()
+  .max(256, 'must have at most 256 characters')
+  .refine(text => text.isWellFormed() && !controlCharacters.test(text), 'must not contain control characters')
+  .default('')
+
+/** Of a rotation: whether the old secret ends at once. */
+export const rotateNow = z
+  .enum(['0', '1'], 'must be 0 or 1')
+  .default('0')
+  .transform(now => now === '1')

@@ -1,0 +1,72 @@
+/** Accounts as administrators see them, page by page. */
+
+import { z } from 'zod'
+import type { Transaction } from '../../store/postgres/transaction.ts'
+import { roles } from './account.ts'
+
+export const AccountDetails = z.object({
+  id: z.int(),
+  email: z.string(),
+  name: z.string().nullable(),
+  role: z.enum(roles),
+  is_active: z.boolean(),
+  email_verified: z.iso.datetime().nullable(),
+  /** Of the partner whose user it is; null for an ordinary account. */
+  tenant_slug: z.string().nullable(),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+})
+export type AccountDetails = z.infer<typeof AccountDetails>
+
+/** One that was added, with the link that sets its password: once, within an hour. */
+export const AddedAccount = AccountDetails.extend({ password_link: z.string().nullable() })
+export type AddedAccount = z.infer<typeof AddedAccount>
+
+export const AccountPage = z.object({
+  accounts: z.array(AccountDetails),
+  /** How many accounts the search finds in all. */
+  total: z.int(),
+  page: z.int(),
+  /** The number of the next page, or null on the last one. */
+  next: z.int().nullable(),
+})
+export type AccountPage = z.infer<typeof AccountPage>
+
+const accountsPerPage = 100
+
+interface Row extends Omit<AccountDetails, 'email_verified' | 'created_at' | 'updated_at'> {
+  email_verified_at: Date | null
+  created_at: Date
+  updated_at: Date
+}
+
+const select = `SELECT accounts.id, email, accounts.name, role, accounts.is_active, email_verified_at,
+  tenants.slug AS tenant_slug, accounts.created_at, accounts.updated_at
+  FROM accounts LEFT JOIN tenants ON tenants.id = accounts.tenant_id`
+const matches = "($1 = '' OR strpos(email_key, lower($1)) > 0 OR strpos(lower(accounts.name), lower($1)) > 0)"
+
+/** Finds the text in the address and the name, whatever the case. Pages count from 1. */
+export async function accountPage(database: Transaction, search: string, page: number): Promise<AccountPage> {
+  const count = `SELECT count(*)::int AS total FROM accounts WHERE ${matches}`
+  const { rows: counted } = await database.query<{ total: number }>(count, [search])
+  const total = counted[0]?.total ?? 0
+  const offset = (page - 1) * accountsPerPage
+  const text = `${select} WHERE ${matches} ORDER BY accounts.id LIMIT $2 OFFSET $3`
+  const { rows } = await database.query<Row>(text, [search, accountsPerPage, offset])
+  return { accounts: rows.map(detailsOf), total, page, next: offset + accountsPerPage < total ? page + 1 : null }
+}
+
+export async function readAccountDetails(database: Transaction, id: number): Promise<AccountDetails | undefined> {
+  const { rows } = await database.query<Row>(`${select} WHERE accounts.id = $1`, [id])
+  const [row] = rows
+  return row && detailsOf(row)
+}
+
+function detailsOf({ email_verified_at, created_at, updated_at, ...row }: Row): AccountDetails {
+  const { id, email, name, role, is_active, tenant_slug } = row
+  return {
+    ...{ id, email, name, role, is_active, email_verified: email_verified_at?.toISOString() ?? null, tenant_slug },
+    created_at: created_at.toISOString(),
+    updated_at: updated_at.toISOString(),
+  }
+}

@@ -1,0 +1,34 @@
+/** Accounts in memory, as they decide who comes in: one of a tenant that is switched off is not active. */
+
+import type pg from 'pg'
+import { hasEnded } from '../../store/postgres/transaction.ts'
+import { createRecordCache, type RecordCache } from '../record-cache.ts'
+import type { TenantMemory } from '../tenants/tenant-memory.ts'
+import { type Account, readAccount } from './account.ts'
+
+export interface AccountMemoryOptions {
+  pool: pg.Pool
+  nowMs: () => number
+  tenantMemory: TenantMemory
+  stepMs: number
+}
+
+const accountsInMemoryMax = 1_000_000
+
+export function createAccountMemory(options: AccountMemoryOptions): RecordCache<number, Account> {
+  const { pool, nowMs, tenantMemory, stepMs } = options
+  const records = createRecordCache<number, Account>({
+    recordsMax: accountsInMemoryMax,
+    read: id => readAccount(pool, id, nowMs()),
+    hasEnded: transaction => hasEnded(pool, transaction, stepMs),
+  })
+  return {
+    change: records.change,
+    async get(id) {
+      const account = await records.get(id)
+      if (account === undefined || account.tenantId === null) return account
+      const tenant = await tenantMemory.get(account.tenantId)
+      return tenant?.isActive === true ? account : { ...account, isActive: false }
+    },
+  }
+}

@@ -1,0 +1,75 @@
+/** What changes of accounts by administrators share: who asks, why a change is refused, and the row that is changed. */
+
+import { isUniqueViolation } from '../../store/postgres/postgres-errors.ts'
+import type { Transaction } from '../../store/postgres/transaction.ts'
+import { writeAudit } from '../audit.ts'
+import { type Role, subjectOf } from './account.ts'
+import { type AccountDetails, readAccountDetails } from './account-list.ts'
+import type { AccountParts } from './account-parts.ts'
+
+export type AdministrationErrorCode =
+  | 'ACCOUNT_UNKNOWN'
+  | 'EMAIL_TAKEN'
+  /** The operator gives the role away, and nothing else ends it. */
+  | 'OPERATOR_STAYS'
+  /** There is one already, or another one by now. */
+  | 'OPERATOR_OTHER'
+  /** Only the operator, and who holds the local admin token, may say who the operator is. */
+  | 'OPERATOR_ONLY'
+  /** Users of tenants have no other role, and an account that is off does not become the operator. */
+  | 'ROLE_IMPOSSIBLE'
+export type Administered<Value> = { ok: true; value: Value } | { ok: false; code: AdministrationErrorCode }
+
+/** Who asks. */
+export interface Requester {
+  /** For the audit. */
+  actor: string
+  /** Whether they may take the role from who is the operator now; undefined while nobody is. */
+  mayReplace: (operatorId: number | undefined) => boolean
+}
+
+export function refused(code: AdministrationErrorCode): { ok: false; code: AdministrationErrorCode } {
+  return { ok: false, code }
+}
+
+export interface LockedAccount {
+  id: number
+  role: Role
+  is_active: boolean
+  tenant_id: number | null
+}
+
+export async function lockAccount(transaction: Transaction, id: number): Promise<LockedAccount | undefined> {
+  const text = 'SELECT id, role, is_active, tenant_id FROM accounts WHERE id = $1 FOR NO KEY UPDATE'
+  return (await transaction.query<LockedAccount>(text, [id])).rows[0]
+}
+
+export async function setRole(
+  parts: AccountParts,
+  transaction: Transaction,
+  { id, role: from }: Pick<LockedAccount, 'id' | 'role'>,
+  role: Role,
+  { actor }: Requester,
+): Promise<void> {
+  if (role === from) return
+  const text = 'UPDATE accounts SET role = $2, updated_at = to_timestamp($3::float8 / 1000) WHERE id = $1'
+  await transaction.query(text, [id, role, parts.nowMs()])
+  const details = { from, to: role }
+  await writeAudit(transaction, { actor, action: 'account.role', subject: subjectOf(id), details })
+}
+
+export async function detailsOf(transaction: Transaction, id: number): Promise<AccountDetails> {
+  const details = await readAccountDetails(transaction, id)
+  if (details === undefined) throw new Error('an account that is locked is there')
+  return details
+}
+
+/** There is one operator. */
+export async function orOther<Value>(work: Promise<Value>): Promise<Value | 'OPERATOR_OTHER'> {
+  try {
+    return await work
+  } catch (error) {
+    if (isUniqueViolation(error, 'accounts_operator')) return 'OPERATOR_OTHER'
+    throw error
+  }
+}

@@ -1,0 +1,114 @@
+/** What administrators do with accounts of others: add one, give it a role, switch it off and on again. */
+
+import type { Transaction } from '../../store/postgres/transaction.ts'
+import { writeAudit } from '../audit.ts'
+import { revokeAllKeys } from '../keys/key-rows.ts'
+import { revokeAllSessions } from '../sessions/session-rows.ts'
+import { type Role, subjectOf } from './account.ts'
+import type { AccountDetails } from './account-list.ts'
+import { type AccountParts, changeAccount, inNewTransaction } from './account-parts.ts'
+import { issueToken } from './account-tokens.ts'
+import {
+  type Administered,
+  type AdministrationErrorCode,
+  detailsOf,
+  type LockedAccount,
+  lockAccount,
+  orOther,
+  type Requester,
+  refused,
+  setRole,
+} from './administered.ts'
+import { insertAccount } from './insert-account.ts'
+import { moveOperator } from './operator.ts'
+import { orTaken } from './registration.ts'
+
+export interface AccountAddition {
+  email: string
+  name: string | null
+  role: Role
+  /** Null for one that is chosen with the token. */
+  password: string | null
+}
+
+/** The token sets the first password: once, within an hour. */
+export async function addAccount(
+  parts: AccountParts,
+  { email, name, role, password }: AccountAddition,
+  by: Requester,
+): Promise<Administered<{ account: AccountDetails; token: string | undefined }>> {
+  if (role === 'operator' && !by.mayReplace(undefined)) return refused('OPERATOR_ONLY')
+  const passwordHash = password === null ? null : await parts.passwords.hash(password)
+  const nowMs = parts.nowMs()
+  const added = inNewTransaction(parts, async transaction => {
+    const shared = { email, name, role, passwordHash, nowMs }
+    const id = await insertAccount(transaction, { ...shared, image: null, isVerified: false, tenant: null })
+    const details = { role }
+    await writeAudit(transaction, { actor: by.actor, action: 'account.add', subject: subjectOf(id), details })
+    const forPassword = { accountId: id, email }
+    return {
+      token: password === null ? await issueToken(transaction, 'password-reset', forPassword, nowMs) : undefined,
+      account: await detailsOf(transaction, id),
+    }
+  })
+  const value = await orOther(orTaken(added))
+  if (value === 'OPERATOR_OTHER') return refused(value)
+  return value === undefined ? refused('EMAIL_TAKEN') : { ok: true, value }
+}
+
+export interface AccountChange {
+  role?: Role | undefined
+  is_active?: boolean | undefined
+}
+
+/** All of it or nothing. Of an account that is switched off everything ends, before this resolves. */
+export async function administerAccount(
+  parts: AccountParts,
+  id: number,
+  change: AccountChange,
+  by: Requester,
+): Promise<Administered<AccountDetails>> {
+  if (change.role === 'operator')
+    return change.is_active === false ? refused('ROLE_IMPOSSIBLE') : moveOperator(parts, id, by)
+  return await changeAccount(parts, id, async transaction => {
+    const account = await lockAccount(transaction, id)
+    if (account === undefined) return refused('ACCOUNT_UNKNOWN')
+    const refusal = refusalOf(account, change)
+    if (refusal !== undefined) return refused(refusal)
+    await setActive(parts, transaction, account, change.is_active ?? account.is_active, by)
+    await setRole(parts, transaction, account, change.role ?? account.role, by)
+    return { ok: true, value: await detailsOf(transaction, id) }
+  })
+}
+
+function refusalOf(account: LockedAccount, { role, is_active }: AccountChange): AdministrationErrorCode | undefined {
+  if (account.role === 'operator' && (role !== undefined || is_active === false)) return 'OPERATOR_STAYS'
+  return account.tenant_id !== null && role === 'administrator' ? 'ROLE_IMPOSSIBLE' : undefined
+}
+
+async function setActive(
+  parts: AccountParts,
+  transaction: Transaction,
+  { id, is_active: was }: LockedAccount,
+  isActive: boolean,
+  { actor }: Requester,
+): Promise<void> {
+  if (isActive === was) return
+  const nowMs = parts.nowMs()
+  const text = 'UPDATE accounts SET is_active = $2, updated_at = to_timestamp($3::float8 / 1000) WHERE id = $1'
+  await transaction.query(text, [id, isActive, nowMs])
+  if (!isActive) await endCredentials(transaction, id, nowMs)
+  const action = isActive ? 'account.activate' : 'account.deactivate'
+  await writeAudit(transaction, { actor, action, subject: subjectOf(id) })
+}
+
+/** None of it comes back when the account is switched on again. */
+async function endCredentials(transaction: Transaction, id: number, nowMs: number): Promise<void> {
+  await revokeAllSessions(transaction, id, nowMs)
+  await revokeAllKeys(transaction, id, nowMs)
+  await transaction.query('DELETE FROM account_tokens WHERE account_id = $1', [id])
+  await transaction.query(
+    "DELETE FROM mail_outbox WHERE account_id = $1 AND kind IN ('verification', 'password-reset')",
+    [id],
+  )
+}

@@ -1,0 +1,33 @@
+/** The row of a new account: of an ordinary one, or of a user of a tenant. */
+
+import type { Transaction } from '../../store/postgres/transaction.ts'
+import type { Role } from './account.ts'
+
+export interface InsertedAccount {
+  email: string
+  /** Null for an account that signs in elsewhere, or has no password yet. */
+  passwordHash: string | null
+  name: string | null
+  image: string | null
+  isVerified: boolean
+  role: Role
+  /** Whose user it is, and who it is there; null for an ordinary account. */
+  tenant: { id: number; subject: string } | null
+  nowMs: number
+}
+
+/** Rejects where the address or the subject is taken. */
+export async function insertAccount(transaction: Transaction, account: InsertedAccount): Promise<number> {
+  const { email, passwordHash, name, image, isVerified, role, tenant, nowMs } = account
+  const { rows } = await transaction.query<{ id: number }>(
+    `INSERT INTO accounts (email, password_hash, name, image, role, tenant_id, tenant_subject, email_verified_at,
+       created_at, updated_at)
+     SELECT $1, $2, $3, $4, $5, $6::integer, $7, CASE WHEN $8::boolean THEN at END, at, at
+     FROM (SELECT to_timestamp($9::float8 / 1000) AS at) AS clock
+     RETURNING id`,
+    [email, passwordHash, name, image, role, tenant?.id, tenant?.subject, isVerified, nowMs],
+  )
+  const [row] = rows
+  if (row === undefined) throw new Error('an insertion gives a row')
+  return row.id
+}

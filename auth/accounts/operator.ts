@@ -1,0 +1,47 @@
+/** Who the operator is: there is exactly one, and only he or the local admin token says who is next. */
+
+import type { Transaction } from '../../store/postgres/transaction.ts'
+import type { AccountDetails } from './account-list.ts'
+import { type AccountParts, changeAccount } from './account-parts.ts'
+import { type Administered, detailsOf, lockAccount, orOther, type Requester, refused, setRole } from './administered.ts'
+
+/** The one who was it becomes an administrator, in the same transaction. Of several moves at once one succeeds. */
+export async function moveOperator(
+  parts: AccountParts,
+  id: number,
+  by: Requester,
+): Promise<Administered<AccountDetails>> {
+  const { rows } = await parts.pool.query<{ id: number }>("SELECT id FROM accounts WHERE role = 'operator'")
+  const currentId = rows[0]?.id
+  if (!by.mayReplace(currentId)) return refused('OPERATOR_ONLY')
+  const move = () =>
+    changeAccount(parts, id, async (transaction): Promise<Administered<AccountDetails>> => {
+      // The one who is it comes first in every move, so that two of them do not wait for each other.
+      if (currentId !== undefined && !(await isOperator(transaction, currentId))) return refused('OPERATOR_OTHER')
+      return await promote(parts, transaction, { id, currentId }, by)
+    })
+  // Without this, memory would have the old role of the one who was it.
+  const isOther = currentId !== undefined && currentId !== id
+  const moved = await orOther(isOther ? parts.memory.change(currentId, move) : move())
+  return moved === 'OPERATOR_OTHER' ? refused(moved) : moved
+}
+
+async function isOperator(transaction: Transaction, id: number): Promise<boolean> {
+  return (await lockAccount(transaction, id))?.role === 'operator'
+}
+
+async function promote(
+  parts: AccountParts,
+  transaction: Transaction,
+  { id, currentId }: { id: number; currentId: number | undefined },
+  by: Requester,
+): Promise<Administered<AccountDetails>> {
+  const next = await lockAccount(transaction, id)
+  if (next === undefined) return refused('ACCOUNT_UNKNOWN')
+  if (next.tenant_id !== null || !next.is_active) return refused('ROLE_IMPOSSIBLE')
+  if (currentId !== undefined && currentId !== id) {
+    await setRole(parts, transaction, { id: currentId, role: 'operator' }, 'administrator', by)
+  }
+  await setRole(parts, transaction, next, 'operator', by)
+  return { ok: true, value: await detailsOf(transaction, id) }
+}

@@ -1,0 +1,44 @@
+/** The audit as administrators read it, newest first. */
+
+import type pg from 'pg'
+import { z } from 'zod'
+
+export const AuditPage = z.object({
+  entries: z.array(
+    z.object({
+      id: z.int(),
+      at: z.iso.datetime(),
+      actor: z.string(),
+      action: z.string(),
+      subject: z.string(),
+      details: z.record(z.string(), z.unknown()),
+    }),
+  ),
+  page: z.int(),
+  /** The number of the next page, or null on the last one. */
+  next: z.int().nullable(),
+})
+export type AuditPage = z.infer<typeof AuditPage>
+
+const entriesPerPage = 100
+
+interface Row {
+  id: string
+  at: Date
+  actor: string
+  action: string
+  subject: string
+  details: Record<string, unknown>
+}
+
+/** Pages count from 1. Without the number of all: counting a trail of years would take longer than reading a page. */
+export async function auditPage(database: Pick<pg.Pool, 'query'>, page: number): Promise<AuditPage> {
+  const { rows } = await database.query<Row>(
+    'SELECT id, at, actor, action, subject, details FROM audit ORDER BY id DESC LIMIT $1 OFFSET $2',
+    // One more than is shown tells whether there is a next page.
+    [entriesPerPage + 1, (page - 1) * entriesPerPage],
+  )
+  const shown = rows.slice(0, entriesPerPage)
+  const entries = shown.map(row => ({ ...row, id: Number(row.id), at: row.at.toISOString() }))
+  return { entries, page, next: rows.length > shown.length ? page + 1 : null }
+}

@@ -1,0 +1,38 @@
+/** What becomes of the devices of an account that is removed: in its transaction, and then in memory. */
+
+import type { Transaction } from '../../store/postgres/transaction.ts'
+import { ChangeInDoubt } from '../record-cache.ts'
+import { TooBusy } from '../too-busy.ts'
+import type { CommitOptions, Commits } from './commits.ts'
+import type { DeviceRow } from './device-record.ts'
+import { handOver } from './device-sql.ts'
+
+/** Gives the devices of an account to the operator. */
+type HandOver = (owner: number, by: string) => Promise<void>
+
+/** Runs a transaction that may hand devices over. Rejects as transactions do. */
+export type WithHandOver = <Value>(
+  work: (transaction: Transaction, handOver: HandOver) => Promise<Value>,
+) => Promise<Value>
+
+export interface HandOverOptions extends Pick<CommitOptions, 'memory' | 'mutex' | 'reconciler'> {
+  transact: Commits['transact']
+}
+
+export function createHandOver({ memory, mutex, reconciler, transact }: HandOverOptions): WithHandOver {
+  return async work => {
+    const done = await mutex.run(async () => {
+      if (!(await reconciler.reconcile())) throw new ChangeInDoubt('a change of a device is not confirmed')
+      const rows: DeviceRow[] = []
+      const value = await transact(transaction =>
+        work(transaction, async (owner, by) => {
+          rows.push(...(await handOver(transaction, owner, by)))
+        }),
+      )
+      for (const row of rows) memory.apply(row)
+      return { value }
+    })
+    if (done === 'full') throw new TooBusy('too many changes of devices wait', 1)
+    return done.value
+  }
+}

@@ -1,0 +1,32 @@
+/** Secrets that have to be read again, encrypted at rest: AES-256-GCM, with a key that is not in the database. */
+
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+
+export interface SecretBox {
+  /** `context` names the row: what is copied to another row cannot be opened there. */
+  seal(secret: string, context: string): Buffer
+  /** Rejects what was sealed with another key, for another context, or was changed. */
+  open(sealed: Buffer, context: string): string
+}
+
+const algorithm = 'aes-256-gcm'
+const nonceBytes = 12
+const tagBytes = 16
+
+/** `purpose` keeps keys of the same secret apart. */
+export function createSecretBox(secret: string, purpose: string): SecretBox {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', purpose, 32))
+  return {
+    seal(text, context) {
+      const nonce = randomBytes(nonceBytes)
+      const cipher = createCipheriv(algorithm, key, nonce, { authTagLength: tagBytes }).setAAD(Buffer.from(context))
+      return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
+    },
+    open(sealed, context) {
+      const tagAt = sealed.length - tagBytes
+      const decipher = createDecipheriv(algorithm, key, sealed.subarray(0, nonceBytes), { authTagLength: tagBytes })
+      decipher.setAAD(Buffer.from(context)).setAuthTag(sealed.subarray(tagAt))
+      return decipher.update(sealed.subarray(nonceBytes, tagAt), undefined, 'utf8') + decipher.final('utf8')
+    },
+  }
+}

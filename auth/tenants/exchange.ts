@@ -1,0 +1,114 @@
+/** A token of a partner for one of ours: the user that it names, who may be new. */
+
+import { hash } from 'node:crypto'
+import { isUniqueViolation } from '../../store/postgres/postgres-errors.ts'
+import type { Transaction } from '../../store/postgres/transaction.ts'
+import { type Account, subjectOf } from '../accounts/account.ts'
+import { type AccountParts, changeAccount, inNewTransaction } from '../accounts/account-parts.ts'
+import { insertAccount } from '../accounts/insert-account.ts'
+import { writeAudit } from '../audit.ts'
+import { accepted, type Outcome, refused } from '../outcome.ts'
+import { subjectOfTenant } from './tenant.ts'
+import { type TenantUser, verifyTenantToken } from './tenant-token.ts'
+import type { TenantKeys, Tenants } from './tenants.ts'
+
+export interface Exchange {
+  slug: string
+  token: string
+  audience: string
+}
+
+export async function exchangeToken(
+  parts: AccountParts,
+  tenants: Pick<Tenants, 'keysOf'>,
+  { slug, token, audience }: Exchange,
+): Promise<Outcome<Account>> {
+  const tenant = await tenants.keysOf(slug)
+  if (tenant === undefined) return refused('TENANT_UNKNOWN')
+  if (!tenant.isActive) return refused('TENANT_INACTIVE')
+  const user = await verifyTenantToken(token, tenant, { audience, nowMs: parts.nowMs() })
+  if (user === undefined) return refused('TENANT_TOKEN_INVALID')
+  try {
+    const first = await tryExchange(parts, tenant, user)
+    // Another request has made the account meanwhile: now it is known.
+    return first ?? (await tryExchange(parts, tenant, user)) ?? refused('EMAIL_TAKEN')
+  } catch (error) {
+    if (error instanceof TokenReplayed) return refused('TOKEN_REPLAYED')
+    if (isEmailTaken(error)) return refused('EMAIL_TAKEN')
+    throw error
+  }
+}
+
+/** Rolls back what was done for it. */
+class TokenReplayed extends Error {}
+
+/** The subject decides, never the address. Undefined when the account could not be made: another request may have. */
+async function tryExchange(
+  parts: AccountParts,
+  tenant: TenantKeys,
+  user: TenantUser,
+): Promise<Outcome<Account> | undefined> {
+  const known = await parts.pool.query<{ id: number }>(
+    'SELECT id FROM accounts WHERE tenant_id = $1 AND tenant_subject = $2',
+    [tenant.id, user.subject],
+  )
+  const knownId = known.rows[0]?.id
+  if (knownId !== undefined) await updateUser(parts, tenant, user, knownId)
+  const id = knownId ?? (await addUser(parts, tenant, user))
+  if (id === undefined) return undefined
+  const account = await parts.memory.get(id)
+  if (account === undefined) return refused('ACCOUNT_UNKNOWN')
+  return account.isActive ? accepted(account) : refused('ACCOUNT_INACTIVE')
+}
+
+/** The tenant's word on the address and the name counts, each time. */
+async function updateUser(parts: AccountParts, tenant: TenantKeys, user: TenantUser, id: number): Promise<void> {
+  await changeAccount(parts, id, async transaction => {
+    await redeem(transaction, tenant, user)
+    await transaction.query(
+      `UPDATE accounts SET email = $2, name = $3, updated_at = to_timestamp($4::float8 / 1000)
+       WHERE id = $1 AND (email, name) IS DISTINCT FROM ($2, $3)`,
+      [id, user.email, user.name, parts.nowMs()],
+    )
+    await writeExchange(transaction, tenant, id)
+  })
+}
+
+async function addUser(parts: AccountParts, tenant: TenantKeys, user: TenantUser): Promise<number | undefined> {
+  const { email, name, subject } = user
+  const added = inNewTransaction(parts, async transaction => {
+    await redeem(transaction, tenant, user)
+    const id = await insertAccount(transaction, {
+      ...{ email, name, passwordHash: null, image: null, isVerified: false, role: 'user' },
+      ...{ tenant: { id: tenant.id, subject }, nowMs: parts.nowMs() },
+    })
+    await writeExchange(transaction, tenant, id)
+    return id
+  })
+  return await added.catch((error: unknown) => {
+    if (isSubjectTaken(error) || isEmailTaken(error)) return undefined
+    throw error
+  })
+}
+
+function isSubjectTaken(error: unknown): boolean {
+  return isUniqueViolation(error, 'accounts_tenant_subject')
+}
+
+function isEmailTaken(error: unknown): boolean {
+  return isUniqueViolation(error, 'accounts_tenant_email')
+}
+
+/** One statement, so that of many who come with the same token one gets through. */
+async function redeem(transaction: Transaction, { id }: TenantKeys, { tokenId, expiresMs }: TenantUser): Promise<void> {
+  const { rowCount } = await transaction.query(
+    `INSERT INTO tenant_tokens (tenant_id, digest, expires_at) VALUES ($1, $2, to_timestamp($3::float8 / 1000))
+     ON CONFLICT DO NOTHING`,
+    [id, hash('sha256', tokenId, 'buffer'), expiresMs],
+  )
+  if (rowCount === 0) throw new TokenReplayed('the token was exchanged before')
+}
+
+async function writeExchange(transaction: Transaction, { slug }: TenantKeys, id: number): Promise<void> {
+  await writeAudit(transaction, { actor: subjectOfTenant(slug), action: 'tenant.exchange', subject: subjectOf(id) })
+}
