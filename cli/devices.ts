@@ -10,7 +10,7 @@ import { CommandError, exitUsage } from './command-error.ts'
 import { addDeviceOptions, changeOf, type DeviceOptions } from './device-options.ts'
 import { addDevicesImport } from './devices-import.ts'
 import { addDevicesList } from './devices-list.ts'
-import { printJson, printTable, printText, type Streams } from './output.ts'
+import { printFields, printJson, printTable, printText, type Streams } from './output.ts'
 
 interface Json {
   json?: boolean
@@ -157,18 +157,6 @@ function pathOf(name: string): string {
 function printDevice(streams: Streams, device: DeviceDetails, json: boolean | undefined): void {
   if (json === true) printJson(streams, device)
   else printFields(streams, device)
-}
-
-function printFields(streams: Streams, fields: Record<string, unknown>): void {
-  printTable(
-    streams,
-    Object.entries(fields).map(([field, value]) => [field, fieldText(value)]),
-  )
-}
-
-function fieldText(value: unknown): string {
-  if (value === null || value === '') return '-'
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
 function printPassword(streams: Streams, { device, password }: IssuedPassword): void {

@@ -42,6 +42,19 @@ export function printTable({ stdout }: Streams, rows: readonly (readonly string[
   stdout.write(lines.map(line => `${line.trimEnd()}\n`).join(''))
 }
 
+/** One field a line. */
+export function printFields(streams: Streams, fields: Record<string, unknown>): void {
+  printTable(
+    streams,
+    Object.entries(fields).map(([field, value]) => [field, fieldText(value)]),
+  )
+}
+
+function fieldText(value: unknown): string {
+  if (value === null || value === '') return '-'
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
 /** Characters and not UTF-16 units; good enough for a column, whatever a terminal makes of the widest ones. */
 function width(text: string): number {
   return [...text].length

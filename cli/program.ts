@@ -3,7 +3,9 @@
 import type { Readable } from 'node:stream'
 import { Command } from 'commander'
 import { ConfigError, readConfig } from '../api/config.ts'
+import { addAccountsCommand } from './accounts.ts'
 import { createAdminClient } from './admin-client.ts'
+import { addAuditCommand } from './audit.ts'
 import { CommandError, exitUsage } from './command-error.ts'
 import { addContentFilesCommand } from './content-files.ts'
 import { addDeadLettersCommand } from './dead-letters.ts'
@@ -14,6 +16,7 @@ import { addImportCommand } from './import.ts'
 import { addKeysCommand } from './keys.ts'
 import { printText } from './output.ts'
 import { addStatusCommand } from './status.ts'
+import { addTenantsCommand } from './tenants.ts'
 
 export interface ProgramOptions {
   stdin: Readable
@@ -29,6 +32,7 @@ Examples:
   barograph doctor                                   check the requirements
   barograph devices add kitchen --location-short Kitchen
   barograph devices list --search kit
+  barograph accounts add ada@example.com --role administrator
   barograph import history.csv.gz --create-devices
   barograph content-files import files.ndjson.gz
   barograph status --json
@@ -59,6 +63,9 @@ export function createProgram({ stdin, stdout, stderr, environment, version }: P
   addDoctorCommand(program, { client, streams, environment, serverOptions })
   addStatusCommand(program, client, streams)
   addDevicesCommand(program, client, streams)
+  addAccountsCommand(program, client, streams)
+  addTenantsCommand(program, client, streams)
+  addAuditCommand(program, client, streams)
   addImportCommand(program, client, streams)
   addContentFilesCommand(program, client, streams)
   addDeadLettersCommand(program, client, streams)

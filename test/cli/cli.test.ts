@@ -22,6 +22,8 @@ async function json(words: string): Promise<unknown> {
   return JSON.parse(stdout)
 }
 
+const { id: anna } = (await json('accounts add anna@example.com')) as { id: number }
+
 const reading = (device: string) => ({ device, temperature: 20, humidity: 50, pressure: 1000 })
 
 async function logsWith(device: string, secret: string): Promise<number> {
@@ -37,13 +39,13 @@ t.test('a device that is added may log, and is told once', async t => {
     ...{ name: 'kitchen', location_short: 'Kitchen', location_desc: 'downstairs', expected_interval_s: 60 },
     ...{ battery: false, log_switch: true, last_seen: String },
   })
-  const text = await run('devices add roof --battery --altitude 12.5 --owner anna --no-log')
+  const text = await run('devices add roof --battery --altitude 12.5 --owner anna@example.com --no-log')
   t.match(text, {
     status: 0,
     stderr: '',
     stdout: /device +roof\npassword +[0-9a-f]{64}\nThe password is shown only once/,
   })
-  t.match(await json('devices show roof'), { battery: true, altitude_m: 12.5, owner: 'anna', log_switch: false })
+  t.match(await json('devices show roof'), { battery: true, altitude_m: 12.5, owner: anna, log_switch: false })
   t.match(await run('devices add roof'), { status: 1, stdout: '', stderr: /name: is taken by another device/ })
   t.match(await run('devices add a:b'), { status: 1, stderr: /name: must not contain a colon/ })
   t.match(await run('devices show nobody'), { status: 1, stderr: 'barograph: device unknown\n' })
@@ -51,7 +53,7 @@ t.test('a device that is added may log, and is told once', async t => {
 
 t.test('a device is changed by what is said, and by nothing else', async t => {
   t.match(await json('devices set roof --log --no-battery --altitude none --location-short Roof'), {
-    ...{ name: 'roof', log_switch: true, battery: false, altitude_m: null, location_short: 'Roof', owner: 'anna' },
+    ...{ name: 'roof', log_switch: true, battery: false, altitude_m: null, location_short: 'Roof', owner: anna },
   })
   const limits = { temperature: { max: 60 }, pressure: { spike: null } }
   t.match(await json(`devices set roof --limits ${JSON.stringify(limits)}`), { quality_limits: limits, name: 'roof' })
@@ -100,7 +102,7 @@ t.test('devices come from a file and their passwords go into one', async t => {
   t.match(await run(`devices import ${file} --output ${output}`), { status: 1, stderr: /already exists/ })
   const again = await run(`devices import ${file}`)
   t.match(again, { status: 1, stderr: /added 0 devices\nbarograph: name taken\n {2}\[0\].name: is taken/ })
-  const piped = await run('devices import - --json', 'name,owner\nporch,\n"a ""b"",c",anna\n')
+  const piped = await run('devices import - --json', `name,owner\nporch,\n"a ""b"",c",${anna}\n`)
   t.match(JSON.parse(piped.stdout), [
     { device: 'porch', password },
     { device: 'a "b",c', password },

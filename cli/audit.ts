@@ -1,0 +1,46 @@
+/** `barograph audit`: who did what, newest first. */
+
+import { type Command, InvalidArgumentError } from 'commander'
+import { AuditPage } from '../auth/audit-list.ts'
+import type { AdminClient } from './admin-client.ts'
+import { printJson, printTable, printText, type Streams } from './output.ts'
+
+type Entry = AuditPage['entries'][number]
+
+const entriesMax = 100_000
+
+export function addAuditCommand(program: Command, client: AdminClient, streams: Streams): void {
+  program
+    .command('audit')
+    .description('show who did what, newest first')
+    .option('--limit <number>', 'how many entries', countOf, 100)
+    .option('--json', 'print as JSON')
+    .addHelpText('after', '\nExamples:\n  barograph audit\n  barograph audit --limit 1000 --json')
+    .action(async ({ limit, json }: { limit: number; json?: boolean }) => {
+      const found = await readNewest(client, limit)
+      if (json === true) printJson(streams, found)
+      else if (found.length === 0) printText(streams.stdout, 'no entries\n')
+      else printTable(streams, [['time', 'by', 'action', 'subject', 'details'], ...found.map(rowOf)])
+    })
+}
+
+async function readNewest(client: AdminClient, limit: number): Promise<Entry[]> {
+  // By id: entries that are written meanwhile move others to the next page.
+  const found = new Map<number, Entry>()
+  for (let page: number | null = 1; page !== null && found.size < limit; ) {
+    const answer: AuditPage = await client.json(AuditPage, 'GET', `/audit?page=${page}`)
+    for (const entry of answer.entries) found.set(entry.id, entry)
+    page = answer.next
+  }
+  return [...found.values()].slice(0, limit)
+}
+
+function rowOf({ at, actor, action, subject, details }: Entry): string[] {
+  return [at, actor, action, subject === '' ? '-' : subject, JSON.stringify(details)]
+}
+
+function countOf(text: string): number {
+  const count = /^\d{1,6}$/.test(text) ? Number(text) : 0
+  if (count >= 1 && count <= entriesMax) return count
+  throw new InvalidArgumentError(`Expected a whole number from 1 to ${entriesMax}.`)
+}
