@@ -16,6 +16,20 @@ export const readingsTableSql = `CREATE TABLE IF NOT EXISTS ${readingsTable} (
   ${metrics.map(metric => `${metric} DOUBLE`).join(',\n  ')}
 ) TIMESTAMP(ts) PARTITION BY DAY WAL DEDUP UPSERT KEYS(ts, device)`
 
+export const pointsTable = 'points'
+
+/**
+ * Points of the air-quality network. `series` is the number of a station's parameter in PostgreSQL's registry, and is below
+ * 2^21, so that the id of a point follows from its row. An integer sorts as the ids do; a symbol would sort as text.
+ */
+export const pointsTableSql = `CREATE TABLE IF NOT EXISTS ${pointsTable} (
+  ts TIMESTAMP,
+  series INT,
+  value DOUBLE,
+  unit SYMBOL CAPACITY 256 CACHE,
+  stored_at TIMESTAMP
+) TIMESTAMP(ts) PARTITION BY DAY WAL DEDUP UPSERT KEYS(ts, series)`
+
 /** What is kept of each metric for every hour. `std` is the sample's. */
 export const hourlyFigures = ['count', 'mean', 'std', 'min', 'max'] as const
 type HourlyFigure = (typeof hourlyFigures)[number]

@@ -1,29 +1,45 @@
 /** Makes our tables in QuestDB and looks whether those that are there can hold what we promise. */
 
-import { metrics, readingsTable, readingsTableSql } from '../tables.ts'
+import { metrics, pointsTable, pointsTableSql, readingsTable, readingsTableSql } from '../tables.ts'
 import type { QuestdbClient } from './client/questdb-client.ts'
 
 const timeoutMs = 10_000
 
+/** Type, designated timestamp and upsert key of each column. */
+type Columns = Readonly<Record<string, string>>
+
+const readingsColumns: Columns = {
+  ts: 'TIMESTAMP true true',
+  device: 'SYMBOL false true',
+  ...Object.fromEntries(metrics.map(metric => [metric, 'DOUBLE false false'])),
+}
+
+const pointsColumns: Columns = {
+  ts: 'TIMESTAMP true true',
+  series: 'INT false true',
+  value: 'DOUBLE false false',
+  unit: 'SYMBOL false false',
+  stored_at: 'TIMESTAMP false false',
+}
+
 /** Throws a sentence when a table of our name is not ours. */
 export async function ensureTables(client: QuestdbClient): Promise<void> {
-  await client.exec(readingsTableSql, timeoutMs)
-  const sql = `SELECT "column", type, designated, upsertKey FROM table_columns('${readingsTable}')`
+  await ensureTable(client, readingsTable, readingsTableSql, readingsColumns)
+  await ensureTable(client, pointsTable, pointsTableSql, pointsColumns)
+}
+
+async function ensureTable(client: QuestdbClient, table: string, createSql: string, columns: Columns): Promise<void> {
+  await client.exec(createSql, timeoutMs)
+  const sql = `SELECT "column", type, designated, upsertKey FROM table_columns('${table}')`
   const found = new Map((await client.exec(sql, timeoutMs)).map(([name, ...rest]) => [String(name), rest.join(' ')]))
-  for (const [name, wanted] of Object.entries(readingsColumns)) {
+  for (const [name, wanted] of Object.entries(columns)) {
     const is = found.get(name) ?? 'missing'
     // Without the upsert keys a record that is sent twice would be stored twice.
     if (is !== wanted) {
       throw new Error(
-        `its table ${readingsTable} is not ours: the column ${name} is "${is}" where "${wanted}" is needed ` +
+        `its table ${table} is not ours: the column ${name} is "${is}" where "${wanted}" is needed ` +
           '(type, designated timestamp, upsert key); rename that table, or give another QuestDB',
       )
     }
   }
-}
-
-const readingsColumns: Record<string, string> = {
-  ts: 'TIMESTAMP true true',
-  device: 'SYMBOL false true',
-  ...Object.fromEntries(metrics.map(metric => [metric, 'DOUBLE false false'])),
 }

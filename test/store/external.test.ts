@@ -13,7 +13,7 @@ import { createQuestdbClient } from '../../store/questdb/client/questdb-client.t
 import { monitorQuestdb } from '../../store/questdb/questdb-monitor.ts'
 import { openStore, type Store } from '../../store/store.ts'
 import type { StoreOptions } from '../../store/store-options.ts'
-import { readingsTable, readingsTableSql } from '../../store/tables.ts'
+import { pointsTable, pointsTableSql, readingsTable, readingsTableSql } from '../../store/tables.ts'
 import { recordingLog, startDatabases, storeOptions, type TestHooks, temporaryFolder } from '../support/databases.ts'
 import { freeze } from '../support/frozen.ts'
 import { isRunning, serverPid, until } from '../support/processes.ts'
@@ -128,20 +128,26 @@ test('a frozen QuestDB is known not to answer, and known to answer when it goes 
   await until('it answers', async () => await store.questdb.answers())
 })
 
-test('a table of our name that could not keep our promise is refused until it is right', async t => {
-  await until('QuestDB is up', () => store.questdb.state().state === 'up')
-  const client = createQuestdbClient(store.questdb.address.http)
-  t.teardown(() => client.close())
-  await client.exec(`DROP TABLE ${readingsTable}`, hangMs)
-  await client.exec(readingsTableSql.replace(/ DEDUP.*/, ''), hangMs)
-  const external = await openExternal(t, addressesOf(store))
-  t.teardown(() => external.close())
-  await until('it is refused', () => external.questdb.state().state === 'away')
-  t.match(external.questdb.state().reason, /table readings is not ours: the column ts is "TIMESTAMP true false"/)
-  await client.exec(`DROP TABLE ${readingsTable}`, hangMs)
-  await external.questdb.ready
-  t.strictSame(await client.exec(`SELECT count() FROM ${readingsTable}`, hangMs), [[0]], 'it is made anew')
-})
+for (const [table, createSql] of [
+  [readingsTable, readingsTableSql],
+  [pointsTable, pointsTableSql],
+] as const) {
+  test(`a table ${table} that could not keep our promise is refused until it is right`, async t => {
+    await until('QuestDB is up', () => store.questdb.state().state === 'up')
+    const client = createQuestdbClient(store.questdb.address.http)
+    t.teardown(() => client.close())
+    await client.exec(`DROP TABLE ${table}`, hangMs)
+    await client.exec(createSql.replace(/ DEDUP.*/, ''), hangMs)
+    const external = await openExternal(t, addressesOf(store))
+    t.teardown(() => external.close())
+    await until('it is refused', () => external.questdb.state().state === 'away')
+    const reason = `table ${table} is not ours: the column ts is "TIMESTAMP true false"`
+    t.match(external.questdb.state().reason, reason)
+    await client.exec(`DROP TABLE ${table}`, hangMs)
+    await external.questdb.ready
+    t.strictSame(await client.exec(`SELECT count() FROM ${table}`, hangMs), [[0]], 'it is made anew')
+  })
+}
 
 test('a port that belongs to somebody else is told with the setting to correct', async t => {
   const web = http.createServer((_request, response) => response.end('<html>'))
