@@ -77,6 +77,20 @@ t.test('of approvals and denials at the same time one counts', async t => {
   }
 })
 
+t.test('of 16 denials all succeed', async t => {
+  for (let round = 0; round < 10; round++) {
+    const device = await start()
+    const headers = await signIn(id)
+    const answers = await times(() => decide('deny', device, headers))
+    t.strictSame(
+      answers.map(({ status }) => status),
+      Array(parallel).fill(200),
+    )
+  }
+  const { rowCount } = await pool.query("SELECT FROM audit WHERE action = 'device-grant.deny'")
+  t.equal(rowCount, (await pool.query("SELECT FROM device_grants WHERE status = 'denied'")).rowCount, 'each once')
+})
+
 t.test('of 16 sessions that look it up at the same time one has it', async t => {
   const device = await start()
   const answers = await times(async () => decide('info', device, await signIn(id)))

@@ -189,8 +189,13 @@ t.test('a state is good for its browser, its session and its account', async t =
 
 t.test('a session that a front end has made without a name of its own will do', async t => {
   const seconds = Math.floor(clock.ms / 1000)
-  const claims = { sub: String(id), iat: seconds, exp: seconds + 3600, auth_time: seconds }
-  const { session, cookie, state } = await begin(`${service.codec.cookieName}=${await service.codec.encode(claims)}`)
+  const sessionOf = async (sub: number) => {
+    const claims = { sub: String(sub), iat: seconds, exp: seconds + 3600, auth_time: seconds }
+    return `${service.codec.cookieName}=${await service.codec.encode(claims)}`
+  }
+  const { session, cookie, state } = await begin(await sessionOf(id))
+  const stranger = await sessionOf(await person('mallory@example.com'))
+  t.match(await comeBack({ code: 'c', state }, `${stranger}; ${cookie}`), refused, 'its account decides')
   t.match(await comeBack({ code: 'c', state }, `${session}; ${cookie}`), { status: 200 })
 })
 
