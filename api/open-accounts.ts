@@ -9,6 +9,7 @@ import { createMailTransport } from '../auth/mail/mail-transport.ts'
 import { createBearerTokens } from '../auth/sessions/bearer-tokens.ts'
 import { createSessionCodec, type SessionCodec } from '../auth/sessions/session-codec.ts'
 import { createSessions, type Sessions } from '../auth/sessions/sessions.ts'
+import type { Stations } from '../auth/stations/stations.ts'
 import { createTenants, type Tenants } from '../auth/tenants/tenants.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
@@ -53,6 +54,7 @@ export interface ServiceAccountsOptions {
   directory: DataDirectory
   pool: pg.Pool
   devices: Pick<Devices, 'withHandOver'>
+  stations: Pick<Stations, 'withHandOver'>
   /** Whether a request has the local admin token. */
   isAdminToken: TokenCheck
   /** Under which address people reach the service. */
@@ -75,11 +77,11 @@ export function publishedOperations(
 }
 
 export async function openServiceAccounts(options: ServiceAccountsOptions): Promise<ServiceAccounts> {
-  const { config, log, nowMs, directory, pool, devices, isAdminToken, publicUrl } = options
+  const { config, log, nowMs, directory, pool, devices, stations, isAdminToken, publicUrl } = options
   const from = () => config.MAIL_FROM ?? `barograph@${new URL(publicUrl()).hostname}`
   const transport = createMailTransport({ smtpUrl: config.SMTP_URL, from, folder: directory.mail, nowMs })
   const accounts = openAccounts({
-    ...{ pool, nowMs, log, devices, publicUrl, sendMail: transport.send },
+    ...{ pool, nowMs, log, devices, stations, publicUrl, sendMail: transport.send },
     passwords: await createPasswords(),
   })
   const codec = createSessionCodec({

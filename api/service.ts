@@ -2,6 +2,7 @@
 
 import type { FastifyInstance } from 'fastify'
 import { type Devices, openDevices } from '../auth/devices/devices.ts'
+import { openStations, type Stations } from '../auth/stations/stations.ts'
 import type { Ingest } from '../ingest/ingest.ts'
 import { createReadingCheck, defaultRanges, type Ranges } from '../ingest/reading.ts'
 import { createQuery, type Query } from '../query/query.ts'
@@ -125,6 +126,8 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
     graceMs: config.ROTATION_GRACE_HOURS * hourMs,
   })
   onOpen(() => devices.close())
+  const stations = openStations({ pool: store.postgres, nowMs: clockMs, log })
+  onOpen(() => stations.close())
   const query = openQuery(options, store, ingest, clockMs)
   onOpen(() => query.close())
   // Links in mails need an address; without a configured one it is the one that we listen on.
@@ -132,11 +135,15 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   const publicUrl = () => (config.PUBLIC_URL ?? ownUrl).replace(/\/$/, '')
   const isAdminToken = createTokenCheck(directory.secret('admin-token'))
   const accounts = await openServiceAccounts({
-    ...{ config, log, nowMs: clockMs, directory, pool: store.postgres, devices, publicUrl, isAdminToken },
+    ...{ config, log, nowMs: clockMs, directory, pool: store.postgres, devices, stations, publicUrl, isAdminToken },
   })
   onOpen(() => accounts.close())
   const signIn = await openSignIn({ config, accounts, directory, publicUrl, log })
-  ownUrl = await listen(options, { clockMs, isAdminToken, store, ingest, devices, query, accounts, signIn }, onOpen)
+  ownUrl = await listen(
+    options,
+    { clockMs, isAdminToken, store, ingest, devices, stations, query, accounts, signIn },
+    onOpen,
+  )
   await signIn.announceSetup()
   return ownUrl
 }
@@ -147,6 +154,7 @@ interface Parts {
   store: Store
   ingest: Ingest
   devices: Devices
+  stations: Stations
   query: Query
   accounts: ServiceAccounts
   signIn: SignIn

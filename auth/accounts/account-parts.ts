@@ -7,6 +7,7 @@ import type { Devices } from '../devices/devices.ts'
 import type { CodeGuesses } from '../grants/code-guesses.ts'
 import type { RateLimits } from '../rate-limits.ts'
 import type { RecordCache } from '../record-cache.ts'
+import type { Stations } from '../stations/stations.ts'
 import type { TenantMemory } from '../tenants/tenant-memory.ts'
 import type { Account } from './account.ts'
 import type { LoginFailures } from './login-failures.ts'
@@ -22,6 +23,7 @@ export interface AccountParts {
   failures: LoginFailures
   limits: RateLimits
   devices: Pick<Devices, 'withHandOver'>
+  stations: Pick<Stations, 'withHandOver'>
   codeGuesses: CodeGuesses
   /** Told that mail may be due. */
   mailDue: () => void

@@ -8,6 +8,7 @@ import { createCodeGuesses } from '../grants/code-guesses.ts'
 import { createMailer } from '../mail/mailer.ts'
 import type { Mail } from '../mail/templates.ts'
 import { createRateLimits } from '../rate-limits.ts'
+import type { Stations } from '../stations/stations.ts'
 import { createTenantMemory } from '../tenants/tenant-memory.ts'
 import type { Account } from './account.ts'
 import { createAccountMemory } from './account-memory.ts'
@@ -33,6 +34,7 @@ export interface AccountsOptions {
   passwords: Passwords
   /** Those of an account that is deleted go to the operator. */
   devices: Pick<Devices, 'withHandOver'>
+  stations: Pick<Stations, 'withHandOver'>
   /** Where the pages are that links in mails lead to. */
   publicUrl: () => string
   sendMail: (mail: Mail) => Promise<void>
@@ -42,7 +44,7 @@ export interface AccountsOptions {
 const stepMs = 4_000
 
 export function openAccounts(options: AccountsOptions): Accounts {
-  const { pool, nowMs, log, passwords, devices, publicUrl, sendMail, mailIdleMs } = options
+  const { pool, nowMs, log, passwords, devices, stations, publicUrl, sendMail, mailIdleMs } = options
   const tenantMemory = createTenantMemory(pool, stepMs)
   const memory = createAccountMemory({ pool, nowMs, tenantMemory, stepMs })
   const mailer = createMailer({
@@ -53,7 +55,7 @@ export function openAccounts(options: AccountsOptions): Accounts {
   const sweep = createSweep(pool, nowMs, log)
   mailer.wake()
   return {
-    ...{ pool, nowMs, log, passwords, devices, memory, tenantMemory, mailDue: mailer.wake },
+    ...{ pool, nowMs, log, passwords, devices, stations, memory, tenantMemory, mailDue: mailer.wake },
     failures: createLoginFailures(pool, nowMs),
     limits,
     codeGuesses: createCodeGuesses(limits, log),

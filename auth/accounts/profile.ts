@@ -3,6 +3,7 @@
 import { writeAudit } from '../audit.ts'
 import { queueMail } from '../mail/outbox-rows.ts'
 import { accepted, type Outcome, refused } from '../outcome.ts'
+import type { HandStationsOver } from '../stations/stations.ts'
 import { type Account, subjectOf } from './account.ts'
 import { type AccountParts, type Client, changeAccount } from './account-parts.ts'
 import { emailKeyOf } from './email-address.ts'
@@ -70,18 +71,19 @@ export async function requestEmailChange(
   return accepted(undefined)
 }
 
-/** For good, with everything that hangs on it; its devices go to the operator. */
+/** For good, with everything that hangs on it; its devices and stations go to the operator. */
 export async function deleteAccount(parts: AccountParts, account: Account): Promise<Outcome<undefined>> {
   const { id } = account
-  const remove = () =>
-    parts.devices.withHandOver(async (transaction, handOver) => {
+  const removeWith = (handStationsOver: HandStationsOver) =>
+    parts.devices.withHandOver(async (transaction, handDevicesOver) => {
       const text = "SELECT 1 FROM accounts WHERE id = $1 AND role <> 'operator' FOR UPDATE"
       if ((await transaction.query(text, [id])).rowCount === 0) return false
-      await handOver(id, subjectOf(id))
+      await handDevicesOver(id, subjectOf(id))
+      await handStationsOver(transaction, id, subjectOf(id))
       await transaction.query('DELETE FROM accounts WHERE id = $1', [id])
       await writeAudit(transaction, { actor: subjectOf(id), action: 'account.delete', subject: subjectOf(id) })
       return true
     })
-  const isDeleted = await parts.memory.change(id, remove)
+  const isDeleted = await parts.memory.change(id, () => parts.stations.withHandOver(removeWith))
   return isDeleted ? accepted(undefined) : refused('OPERATOR_STAYS')
 }

@@ -21,6 +21,7 @@ import { createBearerTokens } from '../../auth/sessions/bearer-tokens.ts'
 import { createSessionCodec, type SessionCodec, type SessionFormat } from '../../auth/sessions/session-codec.ts'
 import { insertSession } from '../../auth/sessions/session-rows.ts'
 import { createSessions, type Sessions } from '../../auth/sessions/sessions.ts'
+import { openStations, type Stations } from '../../auth/stations/stations.ts'
 import { createTenants, type Tenants } from '../../auth/tenants/tenants.ts'
 import type { Log } from '../../store/log.ts'
 import type { Store } from '../../store/store.ts'
@@ -44,6 +45,7 @@ export interface AccountsUnderTest {
   keys: Keys
   codec: SessionCodec
   tenants: Tenants
+  stations: Stations
   findPrincipal: FindPrincipal
   origins: Origins
   mails: Mail[]
@@ -177,7 +179,18 @@ async function openParts({ t, store, passwords, log, sendMail, nowMs }: Surround
   const pool = store.postgres
   const devices = variant.devices ?? (await openDevices({ pool, now: nowMs, log, graceMs: 3_600_000 }))
   if (variant.devices === undefined) t.teardown(() => devices.close())
-  const accounts = openAccounts({ pool, nowMs, log, passwords, devices, publicUrl: () => publicUrl, sendMail })
+  const stations = openStations({ pool, nowMs, log })
+  t.teardown(() => stations.close())
+  const accounts = openAccounts({
+    pool,
+    nowMs,
+    log,
+    passwords,
+    devices,
+    stations,
+    publicUrl: () => publicUrl,
+    sendMail,
+  })
   t.teardown(() => accounts.close())
   const { format = 'jwe-v5', secrets = [sessionSecret], refuseUnrevocable = false, isSecure = true } = variant
   const codec = createSessionCodec({ format, secrets, isSecure, nowMs })
@@ -205,7 +218,7 @@ async function openParts({ t, store, passwords, log, sendMail, nowMs }: Surround
   const app = createApp(accountsFamily(operations, { findPrincipal, origins, log }))
   t.teardown(() => app.close())
   await app.ready()
-  return { app, service, accounts, sessions, keys, codec, tenants, findPrincipal, origins }
+  return { app, service, accounts, sessions, keys, codec, tenants, stations, findPrincipal, origins }
 }
 
 /** A server that routes as the real one does. */

@@ -1,0 +1,120 @@
+/** The rows of stations and of their series. */
+
+import type { Transaction } from '../../store/postgres/transaction.ts'
+import { type NewStation, type Parameter, parameters, type Station, type StationChange } from './station.ts'
+
+interface StationRow extends Pick<Station, 'id' | 'sn' | 'model' | 'city' | 'country' | 'location'> {
+  latitude: number | null
+  longitude: number | null
+  outdoors: boolean | null
+  timezone: string
+  private: boolean
+  owner: number | null
+  created_at: Date
+  updated_at: Date
+  last_data_at: Date | null
+  series: [parameter: Parameter, number: number][]
+}
+
+const selection = `SELECT id, sn, model, city, country, location, latitude, longitude, outdoors, timezone, private, owner,
+    created_at, updated_at, last_data_at,
+    ARRAY(SELECT jsonb_build_array(parameter, number) FROM station_series WHERE station_id = stations.id) AS series
+  FROM stations WHERE removed_at IS NULL`
+
+/** In the order of `sn` by code units, whatever the collation of the database is. */
+export async function readStations(database: Transaction): Promise<Station[]> {
+  const { rows } = await database.query<StationRow>(`${selection} ORDER BY sn COLLATE "C"`)
+  return rows.map(stationOf)
+}
+
+async function readStation(transaction: Transaction, id: number): Promise<Station> {
+  const { rows } = await transaction.query<StationRow>(`${selection} AND id = $1`, [id])
+  const [row] = rows
+  if (row === undefined) throw new Error('a station that was changed is there')
+  return stationOf(row)
+}
+
+export async function countStations(transaction: Transaction): Promise<number> {
+  const text = 'SELECT count(*)::int AS count FROM stations WHERE removed_at IS NULL'
+  const { rows } = await transaction.query<{ count: number }>(text)
+  return rows[0]?.count ?? 0
+}
+
+/** All of its series get their numbers now, so that taking in data needs no change here. */
+export async function insertStation(transaction: Transaction, station: NewStation, nowMs: number): Promise<Station> {
+  const { sn, model, city, country, location, latitude, longitude, outdoors, timezone, owner } = station
+  const { rows } = await transaction.query<{ id: number }>(
+    `INSERT INTO stations (sn, model, city, country, location, latitude, longitude, outdoors, timezone, private, owner,
+       created_at, updated_at)
+     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, at, at
+     FROM (SELECT to_timestamp($12::float8 / 1000) AS at) AS clock
+     RETURNING id`,
+    [
+      ...[sn, model, city ?? null, country ?? null, location ?? null, latitude ?? null, longitude ?? null],
+      ...[outdoors ?? null, timezone ?? 'UTC', station.private ?? false, owner, nowMs],
+    ],
+  )
+  const id = rows[0]?.id
+  if (id === undefined) throw new Error('an insert gives a row')
+  const text = 'INSERT INTO station_series (station_id, parameter) SELECT $1, unnest($2::text[])'
+  await transaction.query(text, [id, [...parameters]])
+  return await readStation(transaction, id)
+}
+
+const changeable = [
+  ...(['model', 'city', 'country', 'location', 'latitude', 'longitude'] as const),
+  ...(['outdoors', 'timezone', 'private', 'owner'] as const),
+]
+
+/** Undefined when there is no such station any more. */
+export async function updateStation(
+  transaction: Transaction,
+  id: number,
+  change: StationChange,
+  nowMs: number,
+): Promise<Station | undefined> {
+  const columns = changeable.filter(column => change[column] !== undefined)
+  const assignments = columns.map((column, at) => `${column} = $${at + 3},`).join(' ')
+  const { rowCount } = await transaction.query(
+    `UPDATE stations SET ${assignments} updated_at = to_timestamp($2::float8 / 1000)
+     WHERE id = $1 AND removed_at IS NULL`,
+    [id, nowMs, ...columns.map(column => change[column])],
+  )
+  return rowCount === 0 ? undefined : await readStation(transaction, id)
+}
+
+/** False when it was removed already. */
+export async function markStationRemoved(transaction: Transaction, id: number, nowMs: number): Promise<boolean> {
+  const text = `UPDATE stations SET removed_at = to_timestamp($2::float8 / 1000) WHERE id = $1 AND removed_at IS NULL`
+  return (await transaction.query(text, [id, nowMs])).rowCount !== 0
+}
+
+/** Gives the stations of an account to the operator. */
+export async function handStationsOver(transaction: Transaction, owner: number, by: string): Promise<void> {
+  const text = `
+    WITH changed AS (
+      UPDATE stations SET owner = (SELECT id FROM accounts WHERE role = 'operator') WHERE owner = $1
+      RETURNING sn, owner, removed_at
+    )
+    INSERT INTO audit (actor, action, subject, details)
+    SELECT $2, 'station.change', 'station ' || sn, jsonb_build_object('owner', owner) FROM changed
+    WHERE removed_at IS NULL`
+  await transaction.query(text, [owner, by])
+}
+
+/** This is no change of the record, so it has no audit row. */
+export async function saveLastData(database: Transaction, ids: number[], timesMs: number[]): Promise<void> {
+  const text = `UPDATE stations SET last_data_at = greatest(last_data_at, to_timestamp(seen.ms / 1000))
+    FROM unnest($1::int[], $2::float8[]) AS seen (id, ms) WHERE stations.id = seen.id`
+  await database.query(text, [ids, timesMs])
+}
+
+function stationOf({ created_at, updated_at, last_data_at, series, ...rest }: StationRow): Station {
+  return {
+    ...rest,
+    createdMs: created_at.getTime(),
+    updatedMs: updated_at.getTime(),
+    savedLastDataMs: last_data_at === null ? null : last_data_at.getTime(),
+    series: new Map(series),
+  }
+}

@@ -1,0 +1,109 @@
+/** What a station of the air-quality network is: the shapes of a record, of what makes one and of what changes one. */
+
+import { z } from 'zod'
+
+/** What a station measures. Each is a series of its own. */
+export const parameters = ['so2', 'o3', 'no2', 'no', 'co', 'pm1', 'pm25', 'pm10'] as const
+export type Parameter = (typeof parameters)[number]
+
+/** Numbers of series have 21 bits in the ids of points. */
+export const seriesNumberMax = 2 ** 21 - 1
+
+const snPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+
+/** A step of paths. */
+const SerialNumber = z
+  .string()
+  .regex(snPattern, 'must be 1 to 64 letters, digits, ".", "_" or "-", and begin with a letter or a digit')
+
+const controlCharacters = /\p{Cc}/u
+
+function line(charactersMin: number, charactersMax: number) {
+  return z
+    .string()
+    .min(charactersMin, 'must not be empty')
+    .max(charactersMax, `must have at most ${charactersMax} characters`)
+    .refine(text => text.isWellFormed() && !controlCharacters.test(text), 'must not contain control characters')
+}
+
+const decimalPattern = /^[+-]?\d{1,3}(?:\.\d{0,20})?$/
+
+/** In degrees, as a number or as its text. Zero has no sign. */
+function coordinate(limit: number) {
+  const error = `must be a number from -${limit} to ${limit}`
+  const text = z.string(error).max(32, error).regex(decimalPattern, error).transform(Number)
+  return z
+    .union([z.number(error), text], error)
+    .refine(degrees => Math.abs(degrees) <= limit, error)
+    .transform(degrees => degrees + 0)
+}
+
+const country = z
+  .string()
+  .regex(/^[A-Za-z]{2}$/, 'must be an ISO code of two letters')
+  .transform(code => code.toUpperCase())
+
+const timezone = z
+  .string()
+  .max(64, 'must have at most 64 characters')
+  .refine(isTimeZone, 'must be an IANA time zone, as Europe/Berlin')
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The fields that somebody chooses; null clears one that need not be there. */
+const StationFields = z.object({
+  sn: SerialNumber,
+  model: line(1, 100),
+  city: line(0, 200).nullable(),
+  country: country.nullable(),
+  location: line(0, 500).nullable(),
+  latitude: coordinate(90).nullable(),
+  longitude: coordinate(180).nullable(),
+  outdoors: z.boolean().nullable(),
+  timezone: timezone.nullable().transform(name => name ?? 'UTC'),
+  private: z.boolean(),
+})
+
+/** Without what may be left out. */
+export const NewStationFields = StationFields.partial().required({ sn: true, model: true })
+export type NewStation = z.infer<typeof NewStationFields> & {
+  /** The account whose station it is. */
+  owner: number | null
+}
+
+export const StationChangeFields = StationFields.omit({ sn: true }).partial()
+export type StationChange = z.infer<typeof StationChangeFields> & { owner?: number | null }
+
+/** Never changed: a change makes a new one. */
+export interface Station {
+  readonly id: number
+  readonly sn: string
+  readonly model: string
+  readonly city: string | null
+  readonly country: string | null
+  readonly location: string | null
+  readonly latitude: number | null
+  readonly longitude: number | null
+  readonly outdoors: boolean | null
+  readonly timezone: string
+  readonly private: boolean
+  readonly owner: number | null
+  readonly createdMs: number
+  readonly updatedMs: number
+  /** When its newest data came, as far as it was saved; `Stations.lastDataMs` knows better. */
+  readonly savedLastDataMs: number | null
+  /** The number of each of its series. */
+  readonly series: ReadonlyMap<Parameter, number>
+}
+
+/** What a station is in the audit. */
+export function subjectOfStation(sn: string): string {
+  return `station ${sn}`
+}
