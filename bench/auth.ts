@@ -1,0 +1,31 @@
+/**
+ * What it costs to know who is asking, and what logins cost everybody else. Session cookies against the decoder of
+ * `@auth/core`, API keys against the same route without a check, with a few and with many accounts; readings while a
+ * hundred people log in, against the same load without them; a login against the bare hash.
+ *
+ * Usage: node bench/auth.ts [accounts with a key each] [connections] [pairs] [seconds]
+ */
+
+import { measureChecks } from './auth-checks.ts'
+import { measureLogins } from './auth-logins.ts'
+import { createBounds } from './bounds.ts'
+import { createHooks, hardware, startProcess, stopProcess } from './measure.ts'
+
+const accounts = Number(process.argv[2] ?? 1_000_000)
+const connections = Number(process.argv[3] ?? 64)
+const pairs = Number(process.argv[4] ?? 5)
+const seconds = Number(process.argv[5] ?? 4)
+
+const { hooks, closeAll } = createHooks()
+const bounds = createBounds()
+
+try {
+  const generator = startProcess('load-generator.ts')
+  hooks.teardown(() => stopProcess(generator))
+  const plan = { hooks, bounds, generator, connections, pairs, seconds }
+  await measureLogins(plan)
+  await measureChecks(plan, accounts)
+  bounds.conclude({ bench: 'auth', accounts, connections, pairs, seconds, hardware: hardware() })
+} finally {
+  await closeAll()
+}
