@@ -165,3 +165,75 @@ t.test('a device is erased with its readings', async t => {
   t.match(await report(), { rows: 1, error: null })
   t.match(await run('devices erase kitchen --report'), { stdout: /^state +done$/m })
 })
+
+t.test('accounts are added, given roles, disabled and enabled', async t => {
+  const link = /^http:\/\/127\.0\.0\.1:\d+\/reset\?token=[\w-]{43}$/
+  t.match(await json('accounts add ada@example.com --name Ada'), { email: 'ada@example.com', password_link: link })
+  t.match(await run('accounts add grace@example.com --role administrator'), {
+    status: 0,
+    stdout:
+      /^id +\d+\nemail +grace@example.com\n[\s\S]*Link that sets the password[^\n]*\nhttp:[^\n]*\?token=[\w-]{43}\n$/,
+  })
+  const phrase = 'correct horse battery'
+  t.match(await run('accounts add bob@example.com --password-stdin', `${phrase}\n`), {
+    ...{ status: 0, stdout: /^role +user$/m },
+  })
+  const login = async (email: string) => {
+    const body = JSON.stringify({ email, password: phrase })
+    const headers = { 'content-type': 'application/json' }
+    return (await fetch(`${service.url}/v1/auth/login`, { method: 'POST', headers, body })).status
+  }
+  t.equal(await login('bob@example.com'), 200)
+  t.match(await run('accounts add bob@example.com'), { status: 1, stderr: /email: belongs to another account/ })
+  t.match(await run('accounts add x@example.com --password-stdin', 'short\n'), { status: 1, stderr: /password: must/ })
+  t.match(await run('accounts add x@example.com --password-stdin'), { status: 2, stderr: /no password/ })
+  t.match(await run('accounts add x@example.com --role king'), { status: 2, stderr: /Allowed choices are user/ })
+  t.match(await json('accounts role BOB@example.com operator'), { role: 'operator' })
+  t.match(await run('accounts disable bob@example.com'), { status: 1, stderr: /the operator is neither demoted/ })
+  const { id } = (await json('accounts role ada@example.com operator')) as { id: number }
+  t.match(await json('accounts list --search bob'), [{ email: 'bob@example.com', role: 'administrator' }])
+  t.match(await run('accounts disable bob@example.com'), { status: 0, stdout: /^is_active +false$/m })
+  t.equal(await login('bob@example.com'), 403)
+  t.match(await json('accounts enable bob@example.com'), { is_active: true })
+  t.match(await run(`accounts role ${id} operator`), { status: 0, stdout: /^role +operator$/m })
+  t.match(await run('accounts role nobody@example.com user'), {
+    status: 1,
+    stderr: /no account has the address nobody/,
+  })
+  t.match(await run('accounts role 999999 user'), { status: 1, stderr: 'barograph: account unknown\n' })
+  t.match(await run('accounts list --search ada'), {
+    status: 0,
+    stdout: new RegExp(`^id +e-mail +name +role.*\\n${id} +ada@example.com +Ada +operator +yes +no +-\\n$`),
+  })
+  t.match(await run('accounts list --search nowhere'), { status: 0, stdout: 'no accounts\n' })
+})
+
+t.test('tenants are added, given new secrets, disabled and enabled', async t => {
+  t.match(await run('tenants list'), { status: 0, stdout: 'no tenants\n' })
+  t.match(await run('tenants add acme Acme'), { stdout: /^secret +[\w-]{43}$[\s\S]*The secret is shown only once/m })
+  t.match(await json('tenants add other Other'), { slug: 'other', secret: /^[\w-]{43}$/ })
+  t.match(await run('tenants add acme A'), { status: 1, stderr: /slug: is taken by another tenant/ })
+  t.match(await json('tenants rotate acme'), { secret: String, old_secret_until: String })
+  t.match(await json('tenants rotate acme --now'), { secret: String, old_secret_until: null })
+  t.match(await run('tenants disable acme'), { status: 0, stdout: /^is_active +false$/m })
+  t.match(await run('tenants list'), { stdout: /^slug +name.*\nacme +Acme +no +-\nother +Other +yes +-\n$/ })
+  t.match(await json('tenants enable acme'), { is_active: true })
+  t.match(await run('tenants rotate nobody'), { status: 1, stderr: 'barograph: tenant unknown\n' })
+  t.match(await run('tenants rotate ../devices'), { status: 2, stderr: /is not a valid slug/ })
+})
+
+t.test('the audit is shown newest first', async t => {
+  const entries = (await json('audit --limit 3')) as { action: string }[]
+  t.strictSame(
+    entries.map(({ action }) => action),
+    ['tenant.change', 'tenant.change', 'tenant.rotate'],
+  )
+  const all = (await json('audit --limit 100000')) as { id: number }[]
+  t.ok(all.length > 100, 'all pages')
+  t.equal(new Set(all.map(({ id }) => id)).size, all.length)
+  t.match(await run('audit --limit 1'), {
+    stdout:
+      /^time +by +action +subject +details\n\S+ +local admin token +tenant.change +tenant acme +\{"is_active":true\}\n$/,
+  })
+  t.match(await run('audit --limit 0'), { status: 2, stderr: /Expected a whole number/ })
+})
