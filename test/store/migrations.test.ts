@@ -1,11 +1,11 @@
 /** The schema of PostgreSQL: forward only, whole or not at all, by one process at a time. */
 
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { test } from 'tap'
 import { openDataDirectory } from '../../store/data-directory.ts'
-import { migrate, migrationsLock } from '../../store/postgres/migrations.ts'
+import { migrate, migrationsFolder, migrationsLock } from '../../store/postgres/migrations.ts'
 import { type PostgresAddress, startPostgres } from '../../store/postgres/postgres-server.ts'
 import { freePort } from '../../store/process/free-port.ts'
 import { recordingLog, silentLog, type TestHooks, temporaryFolder } from '../support/databases.ts'
@@ -77,6 +77,32 @@ test('migrations', async t => {
     const { rows } = await client.query("SELECT count(*)::int AS held FROM pg_locks WHERE locktype = 'advisory'")
     t.equal(rows[0].held, 0, 'and hold no lock afterwards')
   })
+})
+
+test('owners that were any text become accounts, and the audit keeps the others', async t => {
+  const { client, folder, write } = await schema(t, await postgres(t))
+  const names = readdirSync(migrationsFolder).sort()
+  const copy = (wanted: (name: string) => boolean) => {
+    const files = names.filter(wanted).map(name => [name, readFileSync(join(migrationsFolder, name), 'utf8')] as const)
+    write(Object.fromEntries(files))
+  }
+  copy(name => name < '009')
+  await migrate(client, folder, silentLog)
+  await client.query("INSERT INTO accounts (email, created_at, updated_at) VALUES ('Anna@example.com', now(), now())")
+  await client.query(`INSERT INTO devices (name, slug, owner, created_at, credential_current, auth_seq)
+    SELECT name, 'a', owner, now(), decode(repeat('00', 32), 'hex'), nextval('auth_seq')
+    FROM (VALUES ('known', ' anna@EXAMPLE.com'), ('other', 'Bert'), ('none', NULL)) AS given (name, owner)`)
+  copy(name => name >= '009')
+  await migrate(client, folder, silentLog)
+  const { rows } = await client.query({ text: 'SELECT name, owner FROM devices ORDER BY number', rowMode: 'array' })
+  t.strictSame(rows, [
+    ['known', 1],
+    ['other', null],
+    ['none', null],
+  ])
+  const { rows: audit } = await client.query('SELECT actor, action, subject, details FROM audit')
+  const details = { owner: null, owner_was: 'Bert' }
+  t.strictSame(audit, [{ actor: 'migration', action: 'device.change', subject: 'other', details }])
 })
 
 async function postgres(t: TestHooks): Promise<PostgresAddress> {

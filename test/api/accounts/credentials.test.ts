@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { TooBusy } from '../../../auth/too-busy.ts'
-import { goodPassword, serviceSecret, startAccounts } from '../../support/accounts.ts'
+import { adminToken, goodPassword, serviceSecret, startAccounts } from '../../support/accounts.ts'
 
 const service = await startAccounts(t, {
   settings: { mailRequestsPerHour: 1_000_000, registrationsPerHour: 1_000_000 },
@@ -25,8 +25,16 @@ const credentials: Record<string, Record<string, string>> = {
   'a wrong bearer': { authorization: 'Bearer x.y.z' },
   'a wrong key': { 'x-api-key': 'x' },
   'a wrong service secret': { 'x-service-secret': 'x' },
+  // Good for the admin API alone.
+  'the admin token': { authorization: `Bearer ${adminToken}` },
 }
-const wrong = { 'a wrong cookie': 401, 'a wrong bearer': 401, 'a wrong key': 401, 'a wrong service secret': 401 }
+const wrong = {
+  'a wrong cookie': 401,
+  'a wrong bearer': 401,
+  'a wrong key': 401,
+  'a wrong service secret': 401,
+  'the admin token': 401,
+}
 const open = (status: number) => Object.fromEntries(Object.keys(credentials).map(kind => [kind, status]))
 const manage = (session: number) => ({ nothing: 401, session, bearer: 403, key: 403, service: 403, ...wrong })
 
@@ -43,6 +51,7 @@ const table: [method: string, path: string, statuses: Record<string, number>][] 
   ['POST', '/verification/verify', open(422)],
   ['POST', '/password/reset-request', open(422)],
   ['POST', '/password/reset', open(422)],
+  ['POST', '/tenant-exchange', open(422)],
   ['POST', '/token', open(422)],
   ['POST', '/oauth/callback', { nothing: 401, session: 401, bearer: 401, key: 401, service: 422, ...wrong }],
   ['POST', '/password/change', manage(422)],
