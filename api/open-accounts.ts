@@ -1,11 +1,14 @@
 /** The account service of this process: opened by the settings, with the secrets of the data directory. */
 
+import type { IncomingMessage } from 'node:http'
 import type pg from 'pg'
 import { type Accounts, openAccounts } from '../auth/accounts/accounts.ts'
 import { createPasswords } from '../auth/accounts/passwords.ts'
 import type { Devices } from '../auth/devices/devices.ts'
 import { type Keys, openKeys } from '../auth/keys/keys.ts'
 import { createMailTransport } from '../auth/mail/mail-transport.ts'
+import { judge } from '../auth/policy.ts'
+import { ChangeInDoubt } from '../auth/record-cache.ts'
 import { createBearerTokens } from '../auth/sessions/bearer-tokens.ts'
 import { createSessionCodec, type SessionCodec } from '../auth/sessions/session-codec.ts'
 import { createSessions, type Sessions } from '../auth/sessions/sessions.ts'
@@ -13,6 +16,7 @@ import type { Stations } from '../auth/stations/stations.ts'
 import { createTenants, type Tenants } from '../auth/tenants/tenants.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
+import { isUnavailable } from '../store/postgres/postgres-errors.ts'
 import type { AccountService } from './accounts/account-service.ts'
 import { accountOperations, accountsFamily, accountsPrefix } from './accounts/accounts.ts'
 import { createFindPrincipal, type FindPrincipal } from './accounts/kit/credentials.ts'
@@ -41,6 +45,8 @@ export interface ServiceAccounts {
   publicUrl: () => string
   origins: Origins
   findPrincipal: FindPrincipal
+  /** Whether an administrator asks; nobody is one while that cannot be looked up. */
+  isAdministrator: (request: IncomingMessage) => Promise<boolean>
   /** For the contract. */
   published: readonly PublishedOperations[]
   family: RouteFamily
@@ -119,6 +125,7 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
   const origins = createOrigins(() => [new URL(publicUrl()).origin, ...(config.ALLOWED_ORIGINS ?? [])])
   return {
     ...{ service, accounts, sessions, keys, codec, tenants, publicUrl, origins, findPrincipal },
+    isAdministrator: createAdministratorCheck(findPrincipal),
     published,
     family: accountsFamily(
       published.flatMap(({ operations }) => operations),
@@ -129,6 +136,17 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
       await accounts.close()
       transport.close()
     },
+  }
+}
+
+function createAdministratorCheck(findPrincipal: FindPrincipal): ServiceAccounts['isAdministrator'] {
+  return async request => {
+    try {
+      return judge('admin', await findPrincipal(request)) === 'allowed'
+    } catch (error) {
+      if (isUnavailable(error) || error instanceof ChangeInDoubt) return false
+      throw error
+    }
   }
 }
 

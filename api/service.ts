@@ -12,7 +12,7 @@ import { StartError } from '../store/start-error.ts'
 import { openStore, type Store } from '../store/store.ts'
 import { docsFamily } from './accounts/docs.ts'
 import { adminFamily } from './admin/admin.ts'
-import { createTokenCheck, type TokenCheck } from './admin/admin-token.ts'
+import { createTokenCheck } from './admin/admin-token.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { contentFilesFamily } from './content-files/content-files.ts'
@@ -139,18 +139,13 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   })
   onOpen(() => accounts.close())
   const signIn = await openSignIn({ config, accounts, directory, publicUrl, log })
-  ownUrl = await listen(
-    options,
-    { clockMs, isAdminToken, store, ingest, devices, stations, query, accounts, signIn },
-    onOpen,
-  )
+  ownUrl = await listen(options, { clockMs, store, ingest, devices, stations, query, accounts, signIn }, onOpen)
   await signIn.announceSetup()
   return ownUrl
 }
 
 interface Parts {
   clockMs: Clock
-  isAdminToken: TokenCheck
   store: Store
   ingest: Ingest
   devices: Devices
@@ -179,11 +174,11 @@ async function listen(
 }
 
 function createServiceServer(config: Config, log: Log, parts: Parts, isStopping: () => boolean): FastifyInstance {
-  const { isAdminToken, store, ingest, devices, query } = parts
+  const { store, ingest, devices, query, accounts } = parts
   const status = () => ingest.status()
   const isTrusted = createNetworks(config.TRUST_PROXY ?? [])
   const connections = openConnections(config, log, isTrusted)
-  const metrics = createMetrics({ isAdmin: isAdminToken, isTrusted })
+  const metrics = createMetrics({ isAdmin: accounts.isAdministrator, isTrusted })
   const families = createFamilies(config, log, parts, {
     ...{ isTrusted, meter: createReadingMeter(metrics.registry) },
   })
@@ -215,7 +210,7 @@ interface FamilyOptions {
 /** All route families; a new one is one line here. */
 function createFamilies(config: Config, log: Log, parts: Parts, options: FamilyOptions): RouteFamily[] {
   const { isTrusted, meter } = options
-  const { clockMs, isAdminToken, store, ingest, devices, query, accounts, signIn } = parts
+  const { clockMs, store, ingest, devices, query, accounts, signIn } = parts
   const ranges = rangesOf(config)
   const aheadMsMax = config.TIMESTAMP_AHEAD_SECONDS * 1000
   const logOptions = {
@@ -234,7 +229,7 @@ function createFamilies(config: Config, log: Log, parts: Parts, options: FamilyO
     adminFamily(adminOptions),
     accounts.family,
     ...signIn.families,
-    docsFamily({ published: accounts.published, isAdmin: isAdminToken, isTrusted }),
+    docsFamily({ published: accounts.published, isAdmin: accounts.isAdministrator, isTrusted }),
     contentFilesFamily({ postgres: store.postgres, publicUrl: config.PUBLIC_URL, log }),
   ]
 }

@@ -1,5 +1,6 @@
-/** `/openapi.json` and `/docs`: for whoever is on this machine, and for who has the admin token. */
+/** `/openapi.json` and `/docs`: for whoever is on this machine, and for administrators. */
 
+import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isLocalRequest } from '../http/local-request.ts'
 import type { RouteFamily } from '../http/route-family.ts'
@@ -9,7 +10,7 @@ import { createOpenApi, type PublishedOperations } from './kit/openapi.ts'
 
 export interface DocsOptions {
   published: readonly PublishedOperations[]
-  isAdmin: (rawHeaders: readonly string[]) => boolean
+  isAdmin: (request: IncomingMessage) => Promise<boolean>
   /** Whether an address is that of a proxy of ours. */
   isTrusted: (address: string) => boolean
 }
@@ -22,11 +23,11 @@ function registerDocs(app: FastifyInstance, { published, isAdmin, isTrusted }: D
   const document = createOpenApi(published)
   const json = JSON.stringify(document)
   const page = renderDocs(document)
-  const mayRead = ({ raw }: FastifyRequest) => isLocalRequest(raw, isTrusted) || isAdmin(raw.rawHeaders)
+  const mayRead = async ({ raw }: FastifyRequest) => isLocalRequest(raw, isTrusted) || (await isAdmin(raw))
 
   const route = (url: string, send: (reply: FastifyReply) => FastifyReply) =>
-    app.get(url, { exposeHeadRoute: false }, (request, reply) =>
-      mayRead(request) ? send(reply) : sendError(reply, 'UNAUTHENTICATED'),
+    app.get(url, { exposeHeadRoute: false }, async (request, reply) =>
+      (await mayRead(request)) ? send(reply) : sendError(reply, 'UNAUTHENTICATED'),
     )
   route('/openapi.json', reply => reply.header('content-type', 'application/json').send(json))
   route('/docs', reply =>

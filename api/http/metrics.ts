@@ -1,5 +1,6 @@
 /** `GET /metrics`: Prometheus text of whatever is in the registry, the process and all requests among it. */
 
+import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { sendServerError } from './errors.ts'
@@ -14,8 +15,8 @@ export interface Metrics {
 }
 
 export interface MetricsOptions {
-  /** Knows the admin token, which is asked for when the scrape comes from another machine. */
-  isAdmin: (rawHeaders: readonly string[]) => boolean
+  /** Whether an administrator asks, which counts when the scrape comes from another machine. */
+  isAdmin: (request: IncomingMessage) => Promise<boolean>
   /** Whether an address is that of a proxy. */
   isTrusted: (address: string) => boolean
 }
@@ -40,7 +41,7 @@ export function createMetrics({ isAdmin, isTrusted }: MetricsOptions): Metrics {
     register(app) {
       measureRequests(app, registry)
       app.get('/metrics', async (request, reply) => {
-        if (!isLocalRequest(request.raw, isTrusted) && !isAdmin(request.raw.rawHeaders)) {
+        if (!isLocalRequest(request.raw, isTrusted) && !(await isAdmin(request.raw))) {
           return sendServerError(reply.header('www-authenticate', 'Bearer realm="metrics"'), 'UNAUTHORIZED')
         }
         return reply.type(registry.contentType).send(await text())

@@ -10,7 +10,7 @@ import { addServiceMetrics, type ServiceMetricsOptions } from '../../api/service
 const zeros = new Proxy({}, { get: () => 0 })
 
 function startMetrics(t: { teardown(end: () => unknown): void }, more: Partial<ServiceMetricsOptions> = {}) {
-  const metrics = createMetrics({ isAdmin: () => false, isTrusted: () => false })
+  const metrics = createMetrics({ isAdmin: async () => false, isTrusted: () => false })
   const meter = createReadingMeter(metrics.registry)
   addServiceMetrics(metrics.registry, {
     ingest: () => ({ journal: zeros, forwarder: zeros, lag: zeros, clock: zeros }) as never,

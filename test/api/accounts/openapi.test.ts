@@ -9,7 +9,7 @@ import { publishedOperations } from '../../../api/open-accounts.ts'
 const app = fastify()
 const family = docsFamily({
   published: publishedOperations({ settings: {}, drive: { name: 'google-drive' } } as never),
-  isAdmin: headers => headers.includes('Bearer admin'),
+  isAdmin: async ({ headers }) => headers.authorization === 'Bearer admin',
   isTrusted: () => false,
 })
 family.register(app)
