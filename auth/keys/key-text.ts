@@ -13,7 +13,8 @@ const secretLength = 43
 const checksumLength = 6
 const shownLength = 8
 
-const pattern = new RegExp(`^${brand}[0-9A-Za-z]{${secretLength + checksumLength}}$`)
+/** The brand, then the secret and the checksum. */
+const pattern = /^barograph_key_[0-9A-Za-z]{49}$/
 
 export function createKeyText(): string {
   const secret = inBase62(BigInt(`0x${randomBytes(32).toString('hex')}`), secretLength)
