@@ -1,6 +1,7 @@
 /** What reads text from outside takes time in proportion to its length, whatever the text. */
 
 import { test } from 'tap'
+import { readListQuery } from '../api/air-quality/query/list-query.ts'
 import { answerOf } from '../api/content-files/answer.ts'
 import { readFilters } from '../api/content-files/filters.ts'
 import { jsonBlock } from '../api/content-files/html/json-block.ts'
@@ -53,6 +54,18 @@ function showPage(text: string): void {
   renderPage(createPage({ kind: 'list', method: 'GET', url: `${path}?${text}`, query, answer, choices, part }))
 }
 
+const listColumns = { sn: { type: 'text' }, value: { type: 'number' }, timestamp: { type: 'time' } } as const
+
+function readList(text: string): void {
+  for (const filter of [text, `sn,like,${text}`, `value,in,${text}`, `timestamp,eq,2020-01-01T00:00:00.${text}`]) {
+    readListQuery(
+      new URLSearchParams({ filter, sort: filter, page: text, per_page: text, limit: text }),
+      listColumns,
+      'sn',
+    )
+  }
+}
+
 const codes = { units: new Set(['ocw']), platforms: new Set(['ocw']) }
 
 const readers: Record<string, (text: string) => void> = {
@@ -63,6 +76,7 @@ const readers: Record<string, (text: string) => void> = {
   'limit and offset': text => readPaging(new Query(`limit=${text}&offset=${text}`)),
   'the links and the page': showPage,
   'a page of JSON': text => jsonBlock(JSON.stringify({ [text]: text, list: [text] }, null, 4)),
+  'filter, sort and paging of stations and points': readList,
   'the path': text => routedUrl(`${path}${text}`) + slashedUrl(`${path}${text}`),
   'the number of arguments': text => hasTooManyArguments(`${path}?${text}`),
   'Accept and format': text => negotiate(text, undefined),

@@ -1,0 +1,42 @@
+/** The frame of a list: `{meta, data}`, with links to the other pages. */
+
+import type { Paging } from './paging.ts'
+
+export interface Meta {
+  readonly first_url: string
+  readonly last_url: string
+  readonly next_url: string | null
+  readonly page: number
+  readonly pages: number
+  readonly per_page: number
+  readonly prev_page: string | null
+  readonly total: number
+}
+
+export interface Listed extends Paging {
+  /** Of the list itself: absolute and without a query. */
+  readonly url: string
+  /** What each link repeats: `filter`, `sort`, `limit`, and the upper bound of a walk. */
+  readonly kept: Readonly<Record<string, string | undefined>>
+  /** Rows on all pages. */
+  readonly total: number
+}
+
+export function metaOf({ url, kept, page, perPage, total }: Listed): Meta {
+  const pages = Math.ceil(total / perPage)
+  const linkTo = (target: number) => {
+    const query = new URLSearchParams({ page: `${target}`, per_page: `${perPage}` })
+    for (const [name, value] of Object.entries(kept)) if (value !== undefined) query.set(name, value)
+    return `${url}?${query}`
+  }
+  return {
+    first_url: linkTo(1),
+    last_url: linkTo(Math.max(1, pages)),
+    next_url: page < pages ? linkTo(page + 1) : null,
+    page,
+    pages,
+    per_page: perPage,
+    prev_page: page > 1 ? linkTo(page - 1) : null,
+    total,
+  }
+}

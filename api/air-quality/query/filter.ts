@@ -1,0 +1,82 @@
+/** Reads `filter=column,op,value;column,in,v1,v2` against the columns of a list. */
+
+import {
+  type ColumnType,
+  type ColumnTypes,
+  type ColumnValue,
+  type Condition,
+  type Operator,
+  operators,
+} from '../../../query/conditions/condition.ts'
+import { excerpt, type Parsed, partsOf } from './parts.ts'
+import { readTime } from './time-value.ts'
+
+const filtersMax = 50
+const inValuesMax = 1_000
+/** No column holds a longer text. */
+const valueCharactersMax = 1_000
+
+/** The conditions, all of which a row has to fit; or a message that names the wrong part. */
+export function parseFilter(text: string, columns: ColumnTypes): Parsed<Condition[]> {
+  const parts = partsOf(text)
+  if (parts.length > filtersMax) return { ok: false, message: `filter: more than ${filtersMax} filters` }
+  const conditions: Condition[] = []
+  for (const part of parts) {
+    const result = parseCondition(part, columns)
+    if ('error' in result) return { ok: false, message: `filter "${excerpt(part)}": ${result.error}` }
+    conditions.push(result)
+  }
+  return { ok: true, value: conditions }
+}
+
+function parseCondition(part: string, columns: ColumnTypes): Condition | { error: string } {
+  const [column = '', operator, ...texts] = part.split(',')
+  const known = Object.hasOwn(columns, column) ? columns[column] : undefined
+  if (known === undefined) return { error: `unknown column "${excerpt(column)}"` }
+  if (operator === undefined) return { error: 'it must be column,operator,value' }
+  if (!isOperator(operator)) return { error: `unknown operator "${excerpt(operator)}"` }
+  const [first, ...others] = texts
+  if (first === undefined) return { error: 'the value is missing' }
+  if (operator !== 'in' && others.length > 0) return { error: 'it must have three parts: column,operator,value' }
+  if (texts.length > inValuesMax) return { error: `more than ${inValuesMax} values` }
+  const type = operator === 'like' ? 'text' : known.type
+  const values: ColumnValue[] = []
+  for (const text of texts) {
+    const value = text.length > valueCharactersMax ? undefined : readers[type](text)
+    if (value === undefined) return { error: `the value "${excerpt(text)}" is ${misfit(type, text)}` }
+    values.push(value)
+  }
+  return { column, operator, values: values as [ColumnValue, ...ColumnValue[]] }
+}
+
+function isOperator(text: string): text is Operator {
+  return (operators as readonly string[]).includes(text)
+}
+
+const readers: Record<ColumnType, (text: string) => ColumnValue | undefined> = {
+  text: text => text,
+  number: readNumber,
+  time: text => readTime(text.trim()),
+  boolean: text => booleans.get(text.trim().toLowerCase()),
+}
+
+const booleans = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+])
+
+/** Only a point lets digits follow digits, so there is one way to read a text, and no way back. */
+const decimalNumber = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i
+
+function readNumber(text: string): number | undefined {
+  const trimmed = text.trim()
+  const value = decimalNumber.test(trimmed) ? Number(trimmed) : Number.NaN
+  return Number.isFinite(value) ? value : undefined
+}
+
+function misfit(type: ColumnType, text: string): string {
+  if (text.length > valueCharactersMax) return `longer than ${valueCharactersMax} characters`
+  return { text: 'no text', number: 'no number', time: 'no time', boolean: 'neither true nor false' }[type]
+}

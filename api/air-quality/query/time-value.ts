@@ -1,0 +1,27 @@
+/** Times as the API's callers write them. */
+
+import { dayNumber } from '../../../analytics/time/calendar.ts'
+
+/** Each part can be read in one way only. A `+` that was not percent-encoded arrives as a space. */
+const pattern =
+  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(?:Z|([+ -])(\d{2})(?::?(\d{2}))?)?)?$/i
+
+const dayUs = 86_400_000_000
+const minuteUs = 60_000_000
+
+/**
+ * Epoch microseconds of `2017-01-01`, `2020-01-01 03:30`, ISO 8601 with `T`; without a zone UTC, a date alone is midnight,
+ * digits beyond microseconds are cut off. Undefined for any other text.
+ */
+export function readTime(text: string): number | undefined {
+  const parts = pattern.exec(text)
+  if (parts === null) return undefined
+  const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', sign, ...zone] = parts
+  const days = dayNumber(Number(year), Number(month), Number(day))
+  const [zoneHour = '0', zoneMinute = '0'] = zone
+  const isClock = Number(hour) <= 23 && Number(minute) <= 59 && Number(second) <= 59
+  if (days === undefined || !isClock || Number(zoneHour) > 23 || Number(zoneMinute) > 59) return undefined
+  const aheadMinutes = (sign === '-' ? -1 : 1) * (Number(zoneHour) * 60 + Number(zoneMinute))
+  const minutes = Number(hour) * 60 + Number(minute) - aheadMinutes
+  return days * dayUs + minutes * minuteUs + Number(second) * 1_000_000 + Number(fraction.slice(0, 6).padEnd(6, '0'))
+}

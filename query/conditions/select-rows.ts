@@ -1,0 +1,102 @@
+/** Filters and sorts rows in memory. */
+
+import assert from 'node:assert/strict'
+import type { Column, Columns, ColumnValue, Condition, SortColumn } from './condition.ts'
+import { createLike } from './like.ts'
+
+/** The rows that fit all conditions, in the order asked for; rows that are equal in it keep theirs. */
+export function selectRows<Row>(
+  columns: Columns<Row>,
+  conditions: readonly Condition[],
+  order: readonly SortColumn[],
+  rows: readonly Row[],
+): Row[] {
+  const tests = conditions.map(condition => createTest(columnOf(columns, condition.column), condition))
+  const comparators = order.map(({ column, direction }) => createComparator(columnOf(columns, column), direction))
+  return rows.filter(row => tests.every(test => test(row))).sort((a, b) => compareBy(comparators, a, b))
+}
+
+/** As UTF-8 orders them, and databases with it; UTF-16 has what lies beyond U+FFFF before U+E000. */
+export function compareTexts(a: string, b: string): number {
+  const length = Math.min(a.length, b.length)
+  let at = 0
+  while (at < length && a.charCodeAt(at) === b.charCodeAt(at)) at++
+  if (at === length) return a.length - b.length
+  return codeUnitRank(a.charCodeAt(at)) - codeUnitRank(b.charCodeAt(at))
+}
+
+/** Surrogates stand for what lies behind all other characters. */
+function codeUnitRank(unit: number): number {
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x1_0000 : unit
+}
+
+function columnOf<Row>(columns: Columns<Row>, name: string): Column<Row> {
+  const column = columns[name]
+  assert(column !== undefined, 'a condition names a column of the list')
+  return column
+}
+
+function createTest<Row>({ value, text }: Column<Row>, { operator, values }: Condition): (row: Row) => boolean {
+  if (operator === 'like') {
+    const like = createLike(String(values[0]))
+    return row => {
+      const found = value(row)
+      return found !== null && like(text === undefined ? String(found) : text(row))
+    }
+  }
+  const fits = createValueTest(operator, values)
+  return row => {
+    const found = value(row)
+    return found !== null && fits(found)
+  }
+}
+
+function createValueTest(
+  operator: Exclude<Condition['operator'], 'like'>,
+  values: Condition['values'],
+): (found: ColumnValue) => boolean {
+  const [first] = values
+  const set = new Set(values)
+  switch (operator) {
+    case 'eq':
+      return found => found === first
+    case 'ne':
+      return found => found !== first
+    case 'lt':
+      return found => compareValues(found, first) < 0
+    case 'gt':
+      return found => compareValues(found, first) > 0
+    case 'le':
+      return found => compareValues(found, first) <= 0
+    case 'ge':
+      return found => compareValues(found, first) >= 0
+    case 'in':
+      return found => set.has(found)
+  }
+}
+
+function createComparator<Row>({ value }: Column<Row>, direction: SortColumn['direction']) {
+  const sign = direction === 'asc' ? 1 : -1
+  return (a: Row, b: Row) => sign * compareNullable(value(a), value(b))
+}
+
+function compareBy<Row>(comparators: readonly ((a: Row, b: Row) => number)[], a: Row, b: Row): number {
+  for (const compare of comparators) {
+    const difference = compare(a, b)
+    if (difference !== 0) return difference
+  }
+  return 0
+}
+
+function compareNullable(a: ColumnValue | null, b: ColumnValue | null): number {
+  if (a === null || b === null) return Number(a === null) - Number(b === null)
+  return compareValues(a, b)
+}
+
+/** Both of one column, so of one type. */
+function compareValues(a: ColumnValue, b: ColumnValue): number {
+  if (typeof a === 'string' && typeof b === 'string') return compareTexts(a, b)
+  // A difference of infinities would be NaN.
+  if (a === b) return 0
+  return a < b ? -1 : 1
+}

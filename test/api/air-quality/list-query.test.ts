@@ -1,0 +1,168 @@
+import { test } from 'tap'
+import { metaOf } from '../../../api/air-quality/query/envelope.ts'
+import { readListQuery } from '../../../api/air-quality/query/list-query.ts'
+import { cutPage } from '../../../api/air-quality/query/paging.ts'
+import { readTime } from '../../../api/air-quality/query/time-value.ts'
+
+const columns = {
+  sn: { type: 'text' },
+  value: { type: 'number' },
+  timestamp: { type: 'time' },
+  outdoors: { type: 'boolean' },
+} as const
+
+const read = (query: Record<string, string>) => readListQuery(new URLSearchParams(query), columns, 'sn')
+
+test('filter: columns, operators and values', async t => {
+  const gives = (filter: string, ...expected: unknown[]) => {
+    const result = read({ filter })
+    const conditions = result.ok ? result.value.conditions.map(c => [c.column, c.operator, ...c.values]) : result
+    t.strictSame(conditions, expected, filter)
+  }
+  gives('')
+  gives(';;')
+  gives('sn,eq,a', ['sn', 'eq', 'a'])
+  gives('sn,eq,', ['sn', 'eq', ''])
+  gives(';sn,ne,a;;value,ge,1.5;', ['sn', 'ne', 'a'], ['value', 'ge', 1.5])
+  gives('value,lt,-1e3', ['value', 'lt', -1000])
+  gives('value,in, .5,2.', ['value', 'in', 0.5, 2])
+  gives('value,like,1%', ['value', 'like', '1%'])
+  gives('sn,in,a,b,', ['sn', 'in', 'a', 'b', ''])
+  gives('outdoors,eq,TRUE;outdoors,in,0,1', ['outdoors', 'eq', true], ['outdoors', 'in', false, true])
+  gives('timestamp,ge,2017-01-01', ['timestamp', 'ge', Date.UTC(2017, 0, 1) * 1000])
+})
+
+test('filter: a message names the part that is wrong', async t => {
+  const gives = (filter: string, message: string) => {
+    t.strictSame(read({ filter }), { ok: false, message }, filter)
+  }
+  gives('sn,eq,a;valu,eq,1', 'filter "valu,eq,1": unknown column "valu"')
+  gives('constructor,eq,1', 'filter "constructor,eq,1": unknown column "constructor"')
+  gives('value', 'filter "value": it must be column,operator,value')
+  gives('value,eq', 'filter "value,eq": the value is missing')
+  gives('value,in', 'filter "value,in": the value is missing')
+  gives('value,is,1', 'filter "value,is,1": unknown operator "is"')
+  gives('value,EQ,1', 'filter "value,EQ,1": unknown operator "EQ"')
+  gives('value,eq,1,2', 'filter "value,eq,1,2": it must have three parts: column,operator,value')
+  gives('value,eq,one', 'filter "value,eq,one": the value "one" is no number')
+  gives('value,eq,', 'filter "value,eq,": the value "" is no number')
+  gives('value,eq,1e999', 'filter "value,eq,1e999": the value "1e999" is no number')
+  gives('value,in,1,0x1', 'filter "value,in,1,0x1": the value "0x1" is no number')
+  gives('outdoors,eq,yes', 'filter "outdoors,eq,yes": the value "yes" is neither true nor false')
+  gives('timestamp,lt,today', 'filter "timestamp,lt,today": the value "today" is no time')
+  const long = 'a'.repeat(1001)
+  const cut = 'a'.repeat(80)
+  gives(`sn,eq,${long}`, `filter "sn,eq,${cut.slice(6)}…": the value "${cut}…" is longer than 1000 characters`)
+})
+
+test('filter and sort: bounds', async t => {
+  const ok = (query: Record<string, string>, expected: boolean) => t.equal(read(query).ok, expected)
+  const filters = (count: number) => ({ filter: Array(count).fill('sn,eq,a').join(';') })
+  ok(filters(50), true)
+  ok(filters(51), false)
+  const values = (count: number) => ({ filter: `value,in,${Array(count).fill('1').join(',')}` })
+  ok(values(1000), true)
+  ok(values(1001), false)
+  const sorts = (count: number) => ({ sort: Array(count).fill('sn').join(';') })
+  ok(sorts(8), true)
+  ok(sorts(9), false)
+})
+
+test('sort: columns and directions, ending with the one that tells rows apart', async t => {
+  const gives = (sort: string, expected: unknown) => {
+    const result = read({ sort })
+    t.strictSame(result.ok ? result.value.order.map(o => `${o.column} ${o.direction}`).join() : result, expected, sort)
+  }
+  gives('', 'sn asc')
+  gives('value', 'value asc,sn asc')
+  gives(';value,desc;;timestamp,asc', 'value desc,timestamp asc,sn asc')
+  gives('sn,desc;value', 'sn desc,value asc')
+  gives('value,desc;value,asc', 'value desc,sn asc')
+  gives('valu', { ok: false, message: 'sort "valu": unknown column "valu"' })
+  gives('value,up', { ok: false, message: 'sort "value,up": unknown direction "up"' })
+  gives('value,', { ok: false, message: 'sort "value,": unknown direction ""' })
+  gives('value,asc,sn', { ok: false, message: 'sort "value,asc,sn": it must be column,direction' })
+})
+
+test('times', async t => {
+  const gives = (text: string, expected: string | undefined) => {
+    const timeUs = readTime(text)
+    t.equal(timeUs === undefined ? undefined : new Date(timeUs / 1000).toISOString(), expected, text)
+  }
+  gives('2017-01-01', '2017-01-01T00:00:00.000Z')
+  gives('2020-01-01 03:30', '2020-01-01T03:30:00.000Z')
+  gives('2020-02-29T03:30:15', '2020-02-29T03:30:15.000Z')
+  gives('2020-01-01t03:30:15.25z', '2020-01-01T03:30:15.250Z')
+  gives('2016-05-30T07:50:00+05:30', '2016-05-30T02:20:00.000Z')
+  gives('2016-05-30T07:50:00 05:30', '2016-05-30T02:20:00.000Z')
+  gives('2016-05-30T02:20-0100', '2016-05-30T03:20:00.000Z')
+  gives('2016-05-30T02:20+01', '2016-05-30T01:20:00.000Z')
+  gives('0001-01-01', '0001-01-01T00:00:00.000Z')
+  for (const text of ['', '2017', '2017-1-1', '2017-02-29', '2017-01-01T24:00', '2017-01-01T12', '2017-01-01T12:60']) {
+    gives(text, undefined)
+  }
+  for (const text of ['2017-01-01Z', '2017-01-01T12:00:60', '2017-01-01T12:00 GMT', ' 2017-01-01', '12017-01-01']) {
+    gives(text, undefined)
+  }
+  t.equal(readTime('1970-01-01T00:00:00.1234567Z'), 123_456, 'digits beyond microseconds are cut off')
+})
+
+test('page, per_page and limit: what is no integer counts as not given', async t => {
+  const gives = (query: Record<string, string>, page: number, perPage: number, limit = Number.POSITIVE_INFINITY) => {
+    const result = read(query)
+    t.strictSame(result.ok && [result.value.paging, result.value.limit], [{ page, perPage }, limit])
+  }
+  gives({}, 1, 50)
+  gives({ page: '3', per_page: '7', limit: '20' }, 3, 7, 20)
+  gives({ page: 'x', per_page: '1.5', limit: 'ten' }, 1, 50)
+  gives({ page: '', per_page: '', limit: '' }, 1, 50)
+  gives({ page: '0', per_page: '0', limit: '0' }, 0, 50)
+  gives({ page: '-1', per_page: '-1', limit: '-1' }, -1, 50)
+  gives({ page: '+2', per_page: '10000' }, 2, 10_000)
+  gives({ per_page: '10001' }, 1, 10_000)
+})
+
+test('a page is there, or there is none', async t => {
+  const rows = [...'abcdefghij']
+  const gives = (page: number, limit: number, expected: unknown) => {
+    const cut = cutPage(rows, limit, { page, perPage: 4 })
+    t.strictSame(cut && `${cut.rows.join('')} of ${cut.total}`, expected, `page ${page}, limit ${limit}`)
+  }
+  const all = Number.POSITIVE_INFINITY
+  gives(1, all, 'abcd of 10')
+  gives(3, all, 'ij of 10')
+  gives(4, all, undefined)
+  gives(0, all, undefined)
+  gives(-1, all, undefined)
+  gives(2, 5, 'e of 5')
+  gives(3, 5, undefined)
+  gives(Number.POSITIVE_INFINITY, all, undefined)
+  t.strictSame(cutPage([], all, { page: 1, perPage: 4 }), { total: 0, rows: [] })
+  t.equal(cutPage([], all, { page: 2, perPage: 4 }), undefined)
+})
+
+test('meta: links keep what narrows and orders the list', async t => {
+  const url = 'https://air.example/api/v1.0/device/'
+  const kept = { filter: 'a,eq,b c', sort: undefined, limit: '9' }
+  const at = (page: number) => `${url}?page=${page}&per_page=4&filter=a%2Ceq%2Cb+c&limit=9`
+  t.strictSame(metaOf({ url, kept, page: 2, perPage: 4, total: 9 }), {
+    ...{
+      first_url: at(1),
+      last_url: at(3),
+      next_url: at(3),
+      page: 2,
+      pages: 3,
+      per_page: 4,
+      prev_page: at(1),
+      total: 9,
+    },
+  })
+  const edge = (page: number, total: number) => {
+    const meta = metaOf({ url, kept: {}, page, perPage: 4, total })
+    return [meta.prev_page, meta.next_url, meta.last_url, meta.pages]
+  }
+  const plain = (page: number) => `${url}?page=${page}&per_page=4`
+  t.strictSame(edge(1, 8), [null, plain(2), plain(2), 2])
+  t.strictSame(edge(2, 8), [plain(1), null, plain(2), 2])
+  t.strictSame(edge(1, 0), [null, null, plain(1), 0])
+})

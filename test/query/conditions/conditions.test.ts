@@ -1,0 +1,115 @@
+import fc from 'fast-check'
+import { test } from 'tap'
+import type { Columns, Condition } from '../../../query/conditions/condition.ts'
+import { createLike } from '../../../query/conditions/like.ts'
+import { compareTexts, selectRows } from '../../../query/conditions/select-rows.ts'
+
+test('like: any run, one character, the whole value, case-sensitive, no escape', async t => {
+  const gives = (pattern: string, text: string, expected: boolean) => {
+    t.equal(createLike(pattern)(text), expected, `${text} like ${pattern}`)
+  }
+  gives('pm%', 'pm25', true)
+  gives('PM%', 'pm25', false)
+  gives('pm', 'pm25', false)
+  gives('pm__', 'pm25', true)
+  gives('pm_', 'pm25', false)
+  gives('%5', 'pm25', true)
+  gives('%m%2%', 'pm25', true)
+  gives('%2%m%', 'pm25', false)
+  gives('', '', true)
+  gives('%', '', true)
+  gives('%%%', 'a', true)
+  gives('_', '😀', true)
+  gives('a\\%', 'a\\bc', true)
+  gives('a\\_', 'a_', false)
+})
+
+/** By its definition, with a table of what fits what. */
+function likeByTable(pattern: string, text: string): boolean {
+  let fits = [true, ...[...text].map(() => false)]
+  for (const part of pattern) {
+    const next = fits.map(() => false)
+    for (let at = 0; at < fits.length; at++) {
+      if (part === '%') next[at] = fits.slice(0, at + 1).some(Boolean)
+      else if (at > 0) next[at] = (fits[at - 1] ?? false) && (part === '_' || part === [...text][at - 1])
+    }
+    fits = next
+  }
+  return fits.at(-1) ?? false
+}
+
+test('like agrees with its definition on random patterns', async () => {
+  const pattern = fc.string({ unit: fc.constantFrom('a', 'b', '%', '_', '😀'), maxLength: 8 })
+  const text = fc.string({ unit: fc.constantFrom('a', 'b', '😀'), maxLength: 8 })
+  fc.assert(
+    fc.property(pattern, text, (a, b) => createLike(a)(b) === likeByTable(a, b)),
+    { seed: 20_261_122, numRuns: 20_000 },
+  )
+})
+
+test('texts compare as their bytes in UTF-8', async () => {
+  const text = fc.string({ unit: 'binary', maxLength: 4 })
+  fc.assert(
+    fc.property(text, text, (a, b) => {
+      return Math.sign(compareTexts(a, b)) === Buffer.compare(Buffer.from(a), Buffer.from(b))
+    }),
+    { seed: 20_261_122, numRuns: 5000 },
+  )
+})
+
+interface Row {
+  name: string
+  height: number | null
+  outdoors: boolean
+}
+
+const columns: Columns<Row> = {
+  name: { type: 'text', value: row => row.name },
+  height: { type: 'number', value: row => row.height, text: row => `${row.height}.0` },
+  outdoors: { type: 'boolean', value: row => row.outdoors },
+}
+
+const rows: Row[] = [
+  { name: 'b', height: 3, outdoors: true },
+  { name: 'a', height: null, outdoors: false },
+  { name: 'c', height: 10, outdoors: true },
+  { name: 'd', height: 3, outdoors: false },
+]
+
+test('conditions: all must fit, and null fits none', async t => {
+  const gives = (conditions: Condition[], names: string) => {
+    const found = selectRows(columns, conditions, [], rows)
+    t.equal(found.map(({ name }) => name).join(''), names, JSON.stringify(conditions))
+  }
+  const height = (operator: Condition['operator'], ...values: [number | string, ...number[]]): Condition => {
+    return { column: 'height', operator, values }
+  }
+  gives([], 'bacd')
+  gives([height('eq', 3)], 'bd')
+  gives([height('ne', 3)], 'c')
+  gives([height('ge', 3), height('lt', 10)], 'bd')
+  gives([height('gt', 3)], 'c')
+  gives([height('le', 3)], 'bd')
+  gives([height('in', 10, 4, 3)], 'bcd')
+  gives([height('like', '3._')], 'bd')
+  gives([height('like', '%')], 'bcd')
+  gives([{ column: 'outdoors', operator: 'eq', values: [true] }], 'bc')
+  gives([{ column: 'outdoors', operator: 'lt', values: [true] }], 'ad')
+  gives([{ column: 'outdoors', operator: 'like', values: ['t%'] }], 'bc')
+  gives([{ column: 'name', operator: 'gt', values: ['b'] }, height('eq', 3)], 'd')
+})
+
+test('order: by each column in turn, null behind all others, and before them in the other direction', async t => {
+  const gives = (order: string, names: string) => {
+    const parsed = order.split(' ').map(part => {
+      const [column = '', direction] = part.split(',')
+      return { column, direction: direction === 'desc' ? ('desc' as const) : ('asc' as const) }
+    })
+    const found = selectRows(columns, [], parsed, rows)
+    t.equal(found.map(({ name }) => name).join(''), names, order)
+  }
+  gives('height', 'bdca')
+  gives('height,desc', 'acbd')
+  gives('height name,desc', 'dbca')
+  gives('outdoors height,desc name', 'adcb')
+})
