@@ -6,6 +6,7 @@ import { type FastifyInstance, fastify, type InjectOptions } from 'fastify'
 import type { AccountService } from '../../api/accounts/account-service.ts'
 import { accountsFamily, accountsPrefix } from '../../api/accounts/accounts.ts'
 import { createFindPrincipal, type FindPrincipal } from '../../api/accounts/kit/credentials.ts'
+import type { Operation } from '../../api/accounts/kit/operation.ts'
 import { createOrigins, type Origins } from '../../api/accounts/kit/origins.ts'
 import { createTokenCheck } from '../../api/admin/admin-token.ts'
 import type { DriveClient } from '../../api/drive/drive-client.ts'
@@ -39,6 +40,8 @@ const nowhere = { questdbHttp: 'http://127.0.0.1:9', questdbPg: 'postgresql://12
 export interface AccountsUnderTest {
   app: FastifyInstance
   service: AccountService
+  /** All below `/v1/auth`, of every folder. */
+  operations: readonly Operation[]
   store: Store
   accounts: Accounts
   sessions: Sessions
@@ -218,7 +221,7 @@ async function openParts({ t, store, passwords, log, sendMail, nowMs }: Surround
   const app = createApp(accountsFamily(operations, { findPrincipal, origins, log }))
   t.teardown(() => app.close())
   await app.ready()
-  return { app, service, accounts, sessions, keys, codec, tenants, stations, findPrincipal, origins }
+  return { app, service, operations, accounts, sessions, keys, codec, tenants, stations, findPrincipal, origins }
 }
 
 /** A server that routes as the real one does. */

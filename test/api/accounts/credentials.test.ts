@@ -2,6 +2,7 @@
 
 import fc from 'fast-check'
 import t from 'tap'
+import { createKeyText } from '../../../auth/keys/key-text.ts'
 import { TooBusy } from '../../../auth/too-busy.ts'
 import { adminToken, goodPassword, serviceSecret, startAccounts } from '../../support/accounts.ts'
 
@@ -64,6 +65,7 @@ const table: [method: string, path: string, statuses: Record<string, number>][] 
   ['GET', '/api-keys', manage(200)],
   ['POST', '/api-keys', manage(422)],
   ['DELETE', '/api-keys/999999', manage(404)],
+  ['POST', '/tenant-exchange', open(422)],
   ['POST', '/device/start', open(200)],
   ['POST', '/device/poll', open(422)],
   ['GET', '/device/info', manage(422)],
@@ -82,6 +84,32 @@ for (const [method, path, statuses] of table) {
     }
   })
 }
+
+t.test('every operation has its row', async t => {
+  for (const { method, url } of service.operations) {
+    const pattern = new RegExp(`^${url.replaceAll(/:\w+/g, '[^/]+')}$`)
+    t.ok(
+      table.some(([other, path]) => other === method && pattern.test(path)),
+      `${method} ${url}`,
+    )
+  }
+})
+
+t.test('two credentials at once are nobody, where one is needed', async t => {
+  const { key: _, ...others } = credentials
+  const kinds = Object.entries({ ...others, key: { 'x-api-key': String(made['key']) } })
+  for (const [method, path, { nothing }] of table) {
+    if (nothing !== 401) continue
+    const body = method === 'GET' ? {} : { body: {} }
+    for (const [first, ours] of kinds) {
+      for (const [second, theirs] of kinds) {
+        const headers = { ...ours, ...theirs }
+        if (Object.keys(headers).length < 2) continue
+        t.equal((await ask(method, path, { ...body, headers })).status, 401, `${method} ${path}: ${first}, ${second}`)
+      }
+    }
+  }
+})
 
 t.test('a service that is too busy, and one without its database, say when to come again', async t => {
   const { passwords, failures } = accounts
@@ -134,6 +162,8 @@ const headers = fc.array(
       word,
       word.map(text => `Bearer ${text}`),
       word.map(text => `__Secure-authjs.session-token=${text}`),
+      word.map(text => `barograph_key_${text}`),
+      fc.constant(undefined).map(createKeyText),
     ),
   ),
 )

@@ -2,6 +2,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { SignJWT } from 'jose'
 import pg from 'pg'
 import t from 'tap'
 import { createSessionCodec } from '../../../auth/sessions/session-codec.ts'
@@ -150,6 +151,45 @@ async function wrongPlaces(key: string, authorization: string, cookie: Record<st
   await auth('POST', '/verification/verify', { token: key })
   await auth('POST', '/api-keys', { name: `${key}${'!'.repeat(100)}`, scopes: [key] }, cookie)
 }
+
+t.test('a device gets a key, and a partner signs people in', async t => {
+  const { body: person } = await auth('POST', '/login', { email, password: lastPassword })
+  const cookie = await cookieOf(person.id)
+  const started = await auth('POST', '/device/start', { client_name: 'a script' })
+  const { device_code, user_code } = started.body
+  note('device code', device_code, 'POST /v1/auth/device/start 200')
+  t.equal((await auth('POST', '/device/poll', { device_code: `${device_code}x` })).status, 404)
+  t.equal((await auth('GET', `/device/info?user_code=${user_code}`, undefined, cookie)).status, 200)
+  t.equal((await auth('POST', '/device/approve', { user_code }, cookie)).status, 200)
+  const polled = await auth('POST', '/device/poll', { device_code })
+  note('key of the device', polled.body.api_key, 'POST /v1/auth/device/poll 200')
+  t.equal((await auth('POST', '/device/poll', { device_code })).body.status, 'denied')
+
+  const admin = { authorization: `Bearer ${secretFile('admin-token')}` }
+  const tenant = await ask('POST', '/api/admin/tenants', { slug: 'acme', name: 'Acme' }, admin)
+  note("a tenant's secret", tenant.body.secret, 'POST /api/admin/tenants 201')
+  const audience = `${service.url}/v1/auth/tenant-exchange`
+  const seconds = Math.floor(Date.now() / 1000)
+  const token = await new SignJWT({ email: 'bob@example.com', name: 'Bob' })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setIssuer('acme')
+    .setAudience(audience)
+    .setSubject('7')
+    .setIssuedAt(seconds)
+    .setExpirationTime(seconds + 60)
+    .setJti('1')
+    .sign(new TextEncoder().encode(tenant.body.secret))
+  note("a tenant's token", token)
+  const exchange = (token: string) => auth('POST', '/tenant-exchange', { tenant_slug: 'acme', token })
+  const exchanged = await exchange(token)
+  t.equal(exchanged.status, 200)
+  note("a tenant user's bearer", exchanged.body.access_token, 'POST /v1/auth/tenant-exchange 200')
+  t.equal((await exchange(token)).status, 409)
+  t.equal((await exchange(`${token}x`)).status, 401)
+  for (const path of ['/tenants', '/tenants/acme', '/keys', '/accounts', '/audit']) {
+    t.equal((await ask('GET', `/api/admin${path}`, undefined, admin)).status, 200, path)
+  }
+})
 
 t.test('no secret is in the log, in the log of PostgreSQL, or in an answer where it is not due', async t => {
   await service.end('SIGTERM')
