@@ -19,7 +19,7 @@ export interface SignIn {
 export interface SignInOptions {
   config: Pick<Config, 'AUTH_HOST'>
   accounts: ServiceAccounts
-  directory: DataDirectory
+  directory: Pick<DataDirectory, 'secret'>
   publicUrl: () => string
   log: Log
 }

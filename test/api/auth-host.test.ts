@@ -207,6 +207,34 @@ t.test('what the host does not do is not there', async t => {
   t.match(credentials, { id: 'credentials', callbackUrl: `${publicUrl}/auth/callback/credentials` })
 })
 
+t.test('while the database is away, nobody is told that a password is wrong, or is signed out', async t => {
+  const away = async () => {
+    throw Object.assign(new Error('connect ECONNREFUSED'), { syscall: 'connect' })
+  }
+  const sessionsAway = { ...sessions, start: away, fromClaims: away, fromCookie: away }
+  const other = await openPages(t, { ...under, service: { ...under.service, sessions: sessionsAway } })
+  const { cookie } = await cookieOf(id)
+  const read = await other.visit('/auth/session', { cookie })
+  t.match(read, { status: 503, headers: { 'retry-after': '5', 'set-cookie': undefined } })
+  const csrf = await other.visit('/auth/csrf')
+  const body = new URLSearchParams({
+    email,
+    password: goodPassword,
+    csrfToken: String(json(csrf)['csrfToken']),
+  }).toString()
+  const headers = { ...formType, ...sameOrigin }
+  const signedIn = await other.visit('/auth/callback/credentials', {
+    method: 'POST',
+    body,
+    headers,
+    cookie: csrf.cookie,
+  })
+  t.match(signedIn, { status: 503, headers: { 'set-cookie': undefined } })
+  const page = await other.submit('/sign-in', { email, password: goodPassword })
+  t.match(page, { status: 503, headers: { 'retry-after': '5', 'content-type': /html/ }, text: /busy/ })
+  t.strictSame(other.faults, [])
+})
+
 t.test('whatever is sent to it, it is answered', async () => {
   const { cookie } = await cookieOf(id)
   const paths = fc.constantFrom(

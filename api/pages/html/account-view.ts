@@ -36,7 +36,15 @@ function profile(view: AccountView): Html {
   const sent = stateOf(view.forms, 'profile')
   const state = sent === emptyForm ? { ...emptyForm, values: { name: view.account.name ?? '' } } : sent
   const fields = field('profile', state, { name: 'name', label: 'Name', autocomplete: 'name', isOptional: true })
-  const markup = { name: 'profile', action: 'account', state, fields, submit: 'Save', isCard: false }
+  const markup = {
+    name: 'profile',
+    action: 'account',
+    state,
+    fields,
+    submit: 'Save',
+    tone: 'plain',
+    isCard: false,
+  } as const
   return section('profile', 'Profile', form(markup))
 }
 
@@ -45,22 +53,46 @@ function email(view: AccountView): Html {
   const fields = [
     field('email', state, { name: 'email', label: 'New e-mail address', type: 'email', autocomplete: 'email' }),
     currentPassword('email', state),
+    userName(view.account),
   ]
-  const markup = { name: 'email', action: 'account', state, fields, submit: 'Change the address', isCard: false }
+  const markup = {
+    name: 'email',
+    action: 'account',
+    state,
+    fields,
+    submit: 'Change the address',
+    tone: 'plain',
+    isCard: false,
+  } as const
   return section('email', 'E-mail address', form(markup))
 }
 
 function password(view: AccountView): Html {
   const state = stateOf(view.forms, 'password')
   const fields = [
+    userName(view.account),
     currentPassword('password', state),
     field('password', state, {
       ...{ name: 'new_password', label: 'New password', type: 'password', autocomplete: 'new-password' },
       hint: passwordHint,
     }),
   ]
-  const markup = { name: 'password', action: 'account', state, fields, submit: 'Change the password', isCard: false }
+  const markup = {
+    name: 'password',
+    action: 'account',
+    state,
+    fields,
+    submit: 'Change the password',
+    tone: 'plain',
+    isCard: false,
+  } as const
   return section('password', 'Password', form(markup))
+}
+
+/** Tells a password manager whose password it is. */
+function userName({ email }: Account): Html {
+  return html`<input type="text" name="username" autocomplete="username" value="${email}" hidden>
+`
 }
 
 function currentPassword(form: string, state: FormState): Html {
@@ -78,6 +110,13 @@ function deletion(view: AccountView): Html {
 ${fault === undefined ? undefined : html`<p class="error" id="delete-sure-error">${fault}</p>\n`}<label class="check">
 <input type="checkbox" name="sure" value="yes" required${invalid}> I am sure</label>
 `
-  const markup = { name: 'delete', action: 'account', state, fields, submit: 'Delete the account', isDanger: true }
+  const markup = {
+    name: 'delete',
+    action: 'account',
+    state,
+    fields,
+    submit: 'Delete the account',
+    tone: 'danger',
+  } as const
   return section('delete', 'Delete the account', form({ ...markup, isCard: false }))
 }

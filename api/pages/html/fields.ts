@@ -62,18 +62,27 @@ export interface FormMarkup {
   fields: Html | readonly Html[]
   /** On the button. */
   submit: string
-  isDanger?: boolean
+  tone?: 'strong' | 'plain' | 'danger'
   isCard?: boolean
 }
 
 /** A form with one button, and above it what was wrong. A page with several forms tells them apart by their name. */
-export function form({ name, action, state, hidden = {}, fields, submit, isDanger, isCard = true }: FormMarkup): Html {
+export function form({
+  name,
+  action,
+  state,
+  hidden = {},
+  fields,
+  submit,
+  tone = 'strong',
+  isCard = true,
+}: FormMarkup): Html {
   const unseen = Object.entries({ form: name, ...hidden }).map(
     ([key, value]) => html`<input type="hidden" name="${key}" value="${value}">\n`,
   )
   return html`<form method="post" action="${action}"${isCard ? html` class="card"` : undefined}>
 ${unseen}${alert(state)}${fields}<p class="buttons">
-<button class="button ${isDanger ? 'danger' : 'strong'}">${submit}</button></p>
+<button class="button ${tone}">${submit}</button></p>
 </form>
 `
 }

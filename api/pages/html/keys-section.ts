@@ -11,7 +11,7 @@ import { alert, field, form, formState, section } from './fields.ts'
 /** The key stands here and nowhere else. */
 export function newKeyNotice({ name, text }: NewKey): Html {
   return html`<section class="notice" role="status" aria-labelledby="new-key-title">
-<h2 id="new-key-title">Your new token: ${name}</h2>
+<h2 id="new-key-title">Your new key: ${name}</h2>
 <p>Copy it now: it is not shown again.</p>
 <code class="secret" id="new-key">${text}</code>
 </section>
@@ -21,11 +21,11 @@ export function newKeyNotice({ name, text }: NewKey): Html {
 export function keysSection(view: AccountView): Html {
   const { keys, forms, nowMs } = view
   const list = keys.map(key => keyItem(key, nowMs))
-  const content = html`<p class="hint">Programs send a token as <code>Authorization: Bearer</code> or <code>X-API-Key</code>.</p>
+  const content = html`<p class="hint">Programs send a key as <code>Authorization: Bearer</code> or <code>X-API-Key</code>.</p>
 ${alert(formState(forms, 'revoke-key'))}${list.length === 0 ? undefined : html`<ul class="keys">\n${list}</ul>\n`}
-<h3>Another token</h3>
+<h3>A new key</h3>
 ${keyForm(view)}`
-  return section('keys', 'API tokens', content)
+  return section('keys', 'API keys', content)
 }
 
 const scopeNames: Readonly<Record<Scope, string>> = {

@@ -18,11 +18,10 @@ section + section, section + form { margin-top: 20px; }
   color: var(--ink); }
 .notice, .alert, .warning { margin-top: 16px; }
 .alert:focus { outline: none; }
-form > .alert:first-child { margin-top: 0; }
+input[type=hidden] + .alert { margin-top: 0; }
 
 .field { display: grid; gap: 4px; margin-top: 16px; }
-.field:first-child, .alert + .field { margin-top: 0; }
-.alert + .field { margin-top: 16px; }
+input:is([type=hidden], [hidden]) + .field { margin-top: 0; }
 label, legend { font-weight: 600; }
 input[type=text], input[type=email], input[type=password], input[type=number] { width: 100%; min-height: 44px;
   padding: 0 12px; border: 1px solid var(--edge); border-radius: 8px; background: var(--page); color: inherit; font: inherit; }
@@ -40,6 +39,7 @@ legend { padding: 0; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 6px 16px; margin: 16px 0 0; }
 dt { color: var(--soft); }
 dd { margin: 0; }
+section > dl:first-child { margin-top: 0; }
 .secret { display: block; margin-top: 8px; padding: 12px; border: 1px dashed var(--edge); border-radius: 8px;
   background: var(--page); font-size: 14px; user-select: all; }
 .keys { margin: 12px 0 20px; }

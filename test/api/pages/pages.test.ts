@@ -74,7 +74,9 @@ t.test('every page has its heading, a label for each field, and nothing that is 
         ...inside.map(({ attributes: own }) => own['name']),
       ]),
     )
-    for (const { attributes } of withTag(elements, 'input').filter(({ attributes: { type } }) => type !== 'hidden')) {
+    for (const { attributes } of withTag(elements, 'input').filter(
+      ({ attributes: { type, hidden } }) => type !== 'hidden' && hidden === undefined,
+    )) {
       t.ok(
         labelled.has(attributes['id']) || labelled.has(attributes['name']),
         `${path}: ${attributes['name']} has a label`,

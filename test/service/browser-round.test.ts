@@ -1,0 +1,294 @@
+/** All that people do in a browser, in a real one and on the whole service: at a desk, on a phone, by keyboard alone. */
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import t from 'tap'
+import { openBrowser } from '../support/browser.ts'
+import { startService, withoutQuestdb } from '../support/service.ts'
+import { waitFor } from '../support/wait-for.ts'
+
+const password = 'correct horse battery'
+const service = await startService(t, { environment: withoutQuestdb })
+const { url } = service
+const browser = await openBrowser()
+t.teardown(() => browser.close())
+const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
+
+const desk = { viewport: { width: 1280, height: 800 } }
+const phone = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true }
+
+async function inBrowser(options: BrowserContextOptions, work: (page: Page) => Promise<void>): Promise<void> {
+  const context = await browser.newContext({ baseURL: url, ...options })
+  try {
+    const page = await context.newPage()
+    page.setDefaultTimeout(60_000)
+    const complaints: string[] = []
+    page.on('console', message => {
+      const text = message.text()
+      // Chromium tells of every answer that is an error, and the link of a reset does not say whose it is.
+      const isKnown = text.startsWith('Failed to load resource') || text.startsWith('[DOM] Password forms should have')
+      if (!isKnown) complaints.push(text)
+    })
+    await work(page)
+    t.strictSame(complaints, [], 'the browser complains of nothing, its security policy included')
+  } finally {
+    await context.close()
+  }
+}
+
+/** Nothing for axe to find, by day and by night, and nothing wider than the screen. */
+async function inspect(page: Page, name: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    await page.evaluate(axe)
+    const { violations } = (await page.evaluate('axe.run()')) as {
+      violations: { id: string; nodes: { html: string }[] }[]
+    }
+    t.strictSame(
+      violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]),
+      [],
+      `${name}, ${colorScheme}`,
+    )
+  }
+  await page.emulateMedia({ colorScheme: 'light' })
+  const excess = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+  t.equal(excess, 0, `${name} fits the screen`)
+}
+
+/** The link in the newest mail to this address; lines are folded by "=" at their end (RFC 2045, 6.7). */
+async function linkFor(to: string, path: string): Promise<string> {
+  const folder = join(service.dataDirectory, 'mail')
+  const texts = () =>
+    readdirSync(folder)
+      .sort()
+      .map(name =>
+        readFileSync(join(folder, name), 'utf8').replaceAll('=\n', '').replaceAll('=\r\n', '').replaceAll('=3D', '='),
+      )
+  const find = () => texts().findLast(text => text.includes(`To: ${to}`) && text.includes(`${path}?token=`))
+  await waitFor('the mail is there', () => find() !== undefined)
+  const token = new RegExp(`${path}\\?token=([\\w-]{43})`).exec(find() ?? '')?.[1]
+  return `${url}${path}?token=${token}`
+}
+
+async function post(path: string, body: object): Promise<Record<string, unknown>> {
+  const headers = { 'content-type': 'application/json' }
+  const response = await fetch(`${url}/v1/auth${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+  return (await response.json()) as Record<string, unknown>
+}
+
+const statusWith = async (key: string) => (await fetch(`${url}/v1/auth/me`, { headers: { 'x-api-key': key } })).status
+const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
+const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
+
+async function fill(page: Page, fields: Record<string, string>): Promise<void> {
+  for (const [label, text] of Object.entries(fields)) await page.getByLabel(label, { exact: true }).fill(text)
+}
+
+t.test('the link in the log makes the operator, once', async t => {
+  const setupUrl = () => /"setupUrl":"([^"]+)"/.exec(service.output())?.[1]
+  await waitFor('the link is in the log', () => setupUrl() !== undefined)
+  await inBrowser(desk, async page => {
+    await page.goto(setupUrl() ?? '')
+    await inspect(page, 'setup')
+    await fill(page, { 'Name (optional)': 'Olga', 'E-mail address': 'olga@example.com', Password: password })
+    await press(page, 'Make the account')
+    await page.waitForURL('**/account?done=signed-up')
+    t.match(await page.locator('main').innerText(), 'olga@example.com, operator')
+    await page.goto(setupUrl() ?? '')
+    t.equal(await page.getByRole('heading', { level: 1 }).innerText(), 'This link is not valid')
+    await inspect(page, 'setup, over')
+  })
+})
+
+/** What a key press would act on. */
+const focused = `(() => {
+  const node = document.activeElement
+  return (node.labels?.[0] ?? node).textContent.trim()
+})()`
+
+async function signUp(page: Page, email: string): Promise<void> {
+  await page.goto('/')
+  await inspect(page, 'sign-in')
+  await page.getByRole('link', { name: 'Sign up' }).click()
+  await inspect(page, 'sign-up')
+  await fill(page, { 'Name (optional)': 'Ada', 'E-mail address': email, Password: 'password1' })
+  await press(page, 'Sign up')
+  t.equal(await page.locator('.error').innerText(), 'The password is one of the most common ones.')
+  t.equal(await page.evaluate(focused), 'Password', 'where something was wrong')
+  await inspect(page, 'sign-up, refused')
+  await fill(page, { Password: password })
+  await press(page, 'Sign up')
+  await page.waitForURL('**/account?done=signed-up')
+  await inspect(page, 'account, new')
+}
+
+async function verify(page: Page, email: string): Promise<void> {
+  await page.goto(await linkFor(email, '/verify'))
+  await inspect(page, 'verify')
+  await press(page, 'Yes, confirm it')
+  await page.waitForURL('**/verify?done=verified')
+  await inspect(page, 'verified')
+  await page.getByRole('link', { name: 'To your account' }).click()
+  t.notMatch(await page.locator('main').innerText(), 'not confirmed')
+}
+
+async function signOutAndIn(page: Page, email: string): Promise<void> {
+  await press(page, 'Sign out of this browser')
+  await page.waitForURL('**/sign-in?done=signed-out')
+  await page.goto('/device')
+  await fill(page, { 'E-mail address': email, Password: 'wrong password' })
+  await press(page, 'Sign in')
+  t.equal(await page.getByRole('alert').innerText(), 'The e-mail address or the password is wrong.')
+  await inspect(page, 'sign-in, refused')
+  await fill(page, { Password: password })
+  await press(page, 'Sign in')
+  await page.waitForURL('**/device')
+}
+
+async function useKey(page: Page): Promise<void> {
+  await page.goto('/account')
+  const keys = region(page, 'API keys')
+  await keys.getByLabel('Name', { exact: true }).fill('My script')
+  await press(page, 'Generate New Token')
+  const key = await page.locator('#new-key').innerText()
+  await inspect(page, 'account, new key')
+  t.equal(await statusWith(key), 200)
+  await page.goto('/account')
+  t.match(await keys.innerText(), 'last used')
+  t.notMatch(await page.content(), key)
+  await page.getByText('Revoke My script', { exact: true }).click()
+  await inspect(page, 'account, revoking')
+  await press(page, 'Yes, revoke My script')
+  await page.waitForURL('**/account?done=revoked')
+  t.equal(await statusWith(key), 401)
+}
+
+async function approveDevice(page: Page): Promise<void> {
+  const { device_code, user_code, verification_uri_complete } = await post('/device/start', {
+    client_name: 'Kitchen display',
+  })
+  t.match(await post('/device/poll', { device_code }), { status: 'pending' })
+  await page.goto(String(verification_uri_complete))
+  t.equal(await page.getByLabel('Code').inputValue(), '', 'the code is not filled in')
+  await inspect(page, 'device')
+  await fill(page, { Code: 'BBBB-BBBB' })
+  await press(page, 'Go on')
+  await inspect(page, 'device, wrong code')
+  await fill(page, { Code: String(user_code).toLowerCase() })
+  await press(page, 'Go on')
+  t.match(await page.locator('main').innerText(), 'Kitchen display')
+  await inspect(page, 'device, decision')
+  await press(page, 'Approve')
+  t.match(await page.getByRole('heading', { level: 1 }).innerText(), 'Approved')
+  await inspect(page, 'device, approved')
+  let answer = await post('/device/poll', { device_code })
+  // A poll before its time is told to wait.
+  await waitFor('the device has its key', async () => {
+    if (answer['status'] !== 'approved') answer = await post('/device/poll', { device_code })
+    return answer['status'] === 'approved'
+  })
+  t.equal(await statusWith(String(answer['api_key'])), 200)
+}
+
+async function resetPassword(page: Page, email: string): Promise<void> {
+  await page.goto('/account')
+  await press(page, 'Sign out of this browser')
+  await page.getByRole('link', { name: 'Forgot your password?' }).click()
+  await inspect(page, 'reset')
+  await fill(page, { 'E-mail address': email })
+  await press(page, 'Send the mail')
+  await page.waitForURL('**/reset?done=sent')
+  await inspect(page, 'reset, sent')
+  await page.goto(await linkFor(email, '/reset'))
+  await inspect(page, 'reset, link')
+  await fill(page, { 'New password': `${password} staple` })
+  await press(page, 'Set the password')
+  await page.waitForURL('**/sign-in?done=reset')
+  await inspect(page, 'sign-in, after a reset')
+  await fill(page, { 'E-mail address': email, Password: `${password} staple` })
+  await press(page, 'Sign in')
+  await page.waitForURL('**/account')
+}
+
+for (const [name, options] of Object.entries({ desk, phone })) {
+  t.test(`all of it, ${name}`, async () => {
+    const email = `${name}@example.com`
+    await inBrowser(options, async page => {
+      await signUp(page, email)
+      await verify(page, email)
+      await signOutAndIn(page, email)
+      await useKey(page)
+      await approveDevice(page)
+      await resetPassword(page, email)
+    })
+  })
+}
+
+/** Goes on by Tab until it is there; a page has fewer stops than this. */
+async function reach(page: Page, name: string): Promise<void> {
+  for (let stops = 0; stops < 60; stops++) {
+    if ((await page.evaluate(focused)) === name) {
+      const style = await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')
+      t.equal(style, 'solid', `one sees that the keyboard is at ${name}`)
+      return
+    }
+    await page.keyboard.press('Tab')
+  }
+  throw new Error(`the keyboard does not reach ${name}`)
+}
+
+async function type(page: Page, fields: Record<string, string>): Promise<void> {
+  for (const [label, text] of Object.entries(fields)) {
+    await reach(page, label)
+    await page.keyboard.type(text)
+  }
+}
+
+async function enter(page: Page, name: string, pattern: string): Promise<void> {
+  await reach(page, name)
+  await page.keyboard.press('Enter')
+  await page.waitForURL(pattern)
+}
+
+t.test('all of it by keyboard alone, in a browser that runs no script', async t => {
+  const email = 'keyboard@example.com'
+  await inBrowser({ ...desk, javaScriptEnabled: false }, async page => {
+    await page.goto('/sign-up')
+    await type(page, { 'Name (optional)': 'Kay', 'E-mail address': email, Password: password })
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/account?done=signed-up')
+    await page.goto(await linkFor(email, '/verify'))
+    await enter(page, 'Yes, confirm it', '**/verify?done=verified')
+    await enter(page, 'To your account', '**/account')
+    await enter(page, 'Sign out of this browser', '**/sign-in?done=signed-out')
+    await type(page, { 'E-mail address': email, Password: password })
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/account')
+    await type(page, { Name: 'By hand' })
+    await reach(page, 'send readings')
+    await page.keyboard.press('Space')
+    await reach(page, 'Generate New Token')
+    await page.keyboard.press('Enter')
+    const key = await page.locator('#new-key').innerText()
+    t.equal(await statusWith(key), 200)
+    await page.goto('/account')
+    t.match(await region(page, 'API keys').innerText(), 'may read, send readings')
+    await reach(page, 'Revoke By hand')
+    await page.keyboard.press('Enter')
+    await enter(page, 'Yes, revoke By hand', '**/account?done=revoked')
+    t.equal(await statusWith(key), 401)
+    const { device_code, user_code } = await post('/device/start', { client_name: 'Remote' })
+    await enter(page, 'Devices', '**/device')
+    await type(page, { Code: String(user_code) })
+    await page.keyboard.press('Enter')
+    await page.getByText('“Remote”').waitFor()
+    await reach(page, 'Approve')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Approved' }).waitFor()
+    t.match(await post('/device/poll', { device_code }), { status: 'approved' })
+    await enter(page, 'Account', '**/account')
+    await enter(page, 'Sign out of this browser', '**/sign-in?done=signed-out')
+  })
+})
