@@ -18,15 +18,14 @@ export interface SignIn {
 
 export interface SignInOptions {
   config: Pick<Config, 'AUTH_HOST'>
-  accounts: ServiceAccounts
+  accounts: Pick<ServiceAccounts, 'service' | 'codec' | 'origins' | 'findPrincipal' | 'publicUrl'>
   directory: Pick<DataDirectory, 'secret'>
-  publicUrl: () => string
   log: Log
 }
 
-export async function openSignIn({ config, accounts, directory, publicUrl, log }: SignInOptions): Promise<SignIn> {
+export async function openSignIn({ config, accounts, directory, log }: SignInOptions): Promise<SignIn> {
   if (config.AUTH_HOST === 'off') return { families: [], announceSetup: async () => undefined }
-  const { service, codec, origins, findPrincipal } = accounts
+  const { service, codec, origins, findPrincipal, publicUrl } = accounts
   const setup = createSetup(service.accounts)
   const shared = { service, origins, publicUrl, log }
   const csrfSecret = directory.secret('csrf-secret')
@@ -40,8 +39,11 @@ export async function openSignIn({ config, accounts, directory, publicUrl, log }
         .token()
         .catch((error: unknown) => log.warn({ err: error }, 'no setup link could be made'))
       if (token === undefined) return
-      const setupUrl = `${publicUrl()}/setup?token=${token}`
-      log.info({ setupUrl }, 'there is no operator yet: open setupUrl in a browser to make that account')
+      // In the sentence itself, since the demo shows nothing else of a line.
+      log.info(
+        {},
+        `there is no operator yet; open this address to make that account: ${publicUrl()}/setup?token=${token}`,
+      )
     },
   }
 }

@@ -138,7 +138,7 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
     ...{ config, log, nowMs: clockMs, directory, pool: store.postgres, devices, stations, publicUrl, isAdminToken },
   })
   onOpen(() => accounts.close())
-  const signIn = await openSignIn({ config, accounts, directory, publicUrl, log })
+  const signIn = await openSignIn({ config, accounts, directory, log })
   ownUrl = await listen(options, { clockMs, store, ingest, devices, stations, query, accounts, signIn }, onOpen)
   await signIn.announceSetup()
   return ownUrl

@@ -1,6 +1,7 @@
 /** The account of the operator, by the link that was shown where the service was started. */
 
 import type { Setup } from '../../auth/accounts/setup.ts'
+import type { AccountRefusal } from '../../auth/outcome.ts'
 import type { AccountService } from '../accounts/account-service.ts'
 import { limit, redeemLimit } from '../accounts/limits.ts'
 import { UserCreate } from '../accounts/schemas.ts'
@@ -15,14 +16,16 @@ export function setupPage(service: AccountService, setup: Setup): Page {
   return {
     path: '/setup',
     async show({ argument, client }) {
+      const refusal = await limit(service, redeemLimit, client)
+      if (refusal !== undefined) return tooMany(refusal)
       const token = argument('token') ?? ''
-      return (await limit(service, redeemLimit, client)) === undefined && (await setup.isOpen(token))
-        ? view(200, emptyForm, token)
-        : closed
+      return (await setup.isOpen(token)) ? view(200, emptyForm, token) : closed
     },
     async submit({ client }, fields) {
       const { token = '' } = fields
-      if ((await limit(service, redeemLimit, client)) !== undefined || !(await setup.isOpen(token))) return closed
+      const refusal = await limit(service, redeemLimit, client)
+      if (refusal !== undefined) return tooMany(refusal)
+      if (!(await setup.isOpen(token))) return closed
       const checked = checkForm(UserCreate, fields)
       if (!checked.ok) return view(422, checked.state, token)
       const { email, password, name = null } = checked.value
@@ -42,6 +45,12 @@ function view(status: number, state: FormState, token: string): PageAnswer {
 ${form({ name: 'setup', action: 'setup', state, hidden: { token }, fields, submit: 'Make the account' })}
 `
   return { kind: 'page', status, title: 'Set up Barograph', main }
+}
+
+function tooMany(refusal: AccountRefusal): PageAnswer {
+  const { retryAfterSeconds } = refusal
+  const main = html`<p class="lead">${refusalSentence(refusal)}</p>\n`
+  return { kind: 'page', status: 429, title: 'Set up Barograph', main, retryAfterSeconds }
 }
 
 /** The same for a wrong token and for one that has done its work. */

@@ -87,7 +87,7 @@ async function fill(page: Page, fields: Record<string, string>): Promise<void> {
 }
 
 t.test('the link in the log makes the operator, once', async t => {
-  const setupUrl = () => /"setupUrl":"([^"]+)"/.exec(service.output())?.[1]
+  const setupUrl = () => /that account: ([^"]+)"/.exec(service.output())?.[1]
   await waitFor('the link is in the log', () => setupUrl() !== undefined)
   await inBrowser(desk, async page => {
     await page.goto(setupUrl() ?? '')

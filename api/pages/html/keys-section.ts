@@ -20,12 +20,22 @@ export function newKeyNotice({ name, text }: NewKey): Html {
 
 export function keysSection(view: AccountView): Html {
   const { keys, forms, nowMs } = view
-  const list = keys.map(key => keyItem(key, nowMs))
+  const live = keys.filter(key => isLive(key, nowMs))
+  const over = keys.filter(key => !isLive(key, nowMs))
+  const list = [...live, ...over.slice(0, overShownMax)].map(key => keyItem(key, nowMs))
+  const more = over.length - overShownMax
   const content = html`<p class="hint">Programs send a key as <code>Authorization: Bearer</code> or <code>X-API-Key</code>.</p>
 ${alert(formState(forms, 'revoke-key'))}${list.length === 0 ? undefined : html`<ul class="keys">\n${list}</ul>\n`}
-<h3>A new key</h3>
+${more > 0 ? html`<p class="hint">And ${more} more that are over.</p>\n` : undefined}<h3>A new key</h3>
 ${keyForm(view)}`
   return section('keys', 'API keys', content)
+}
+
+/** An account may make hundreds a day. */
+const overShownMax = 20
+
+function isLive({ revokedMs, expiresMs }: KeyDetails, nowMs: number): boolean {
+  return revokedMs === null && (expiresMs === null || expiresMs > nowMs)
 }
 
 const scopeNames: Readonly<Record<Scope, string>> = {
@@ -63,7 +73,7 @@ function check(name: string, label: string, isChosen: boolean): Html {
 
 function keyItem(key: KeyDetails, nowMs: number): Html {
   const { id, name, prefix, scopes, createdMs, lastUsedMs, expiresMs, revokedMs } = key
-  const isLive = revokedMs === null && (expiresMs === null || expiresMs > nowMs)
+  const canEnd = isLive(key, nowMs)
   const used = lastUsedMs === null ? 'never used' : html`last used ${time(lastUsedMs)}`
   const end =
     revokedMs !== null
@@ -71,10 +81,10 @@ function keyItem(key: KeyDetails, nowMs: number): Html {
       : expiresMs !== null
         ? html`, good until ${time(expiresMs)}`
         : undefined
-  return html`<li${isLive ? undefined : html` class="off"`}><span class="name">${name}</span>
+  return html`<li${canEnd ? undefined : html` class="off"`}><span class="name">${name}</span>
 <span class="hint"><code>${prefix}…</code>, may ${scopes.map(scope => scopeNames[scope]).join(', ') || 'nothing'}</span>
 <span class="hint">made ${time(createdMs)}, ${used}${end}</span>
-${isLive ? revokeForm(id, name) : undefined}</li>
+${canEnd ? revokeForm(id, name) : undefined}</li>
 `
 }
 

@@ -368,9 +368,28 @@ t.test('an API key is made, used, listed and revoked', async t => {
   t.match((await visit('/account', { cookie })).text, /revoked <time/)
 })
 
+t.test('of keys that are over, the newest are listed, and all are counted', async t => {
+  const owner = await person('many-keys@example.com')
+  const { cookie } = await cookieOf(owner)
+  await store.postgres.query(
+    `INSERT INTO api_keys (account_id, name, digest, prefix, scopes, create_devices, created_at, revoked_at)
+     SELECT $1, 'key ' || n, sha256(('many' || n)::bytea), 'barograph_key_x', '{read}', false, now(), now()
+     FROM generate_series(1, 25) AS n`,
+    [owner],
+  )
+  const { text, elements } = await visit('/account', { cookie })
+  t.equal(elements.filter(({ attributes }) => attributes['class'] === 'off').length, 20)
+  t.match(text, /And 5 more that are over\./)
+})
+
 t.test('of many who follow the setup link, one becomes the operator', async t => {
   const token = (await setup.token()) ?? ''
   t.match(values(await visit(`/setup?token=${token}`)), { token })
+  const address = '203.0.113.77'
+  for (let at = 0; at < 100; at++) await visit('/setup?token=x', { address })
+  t.match(await visit(`/setup?token=${token}`, { address }), { status: 429, headers: { 'retry-after': /^\d+$/ } })
+  const guess = { token, email: 'guess@example.com', password: goodPassword }
+  t.match(await submit('/setup', guess, { address }), { status: 429, cookie: '' })
   for (const wrong of ['', 'x', `${token}x`, token.slice(1)]) {
     t.match(await visit(`/setup?token=${wrong}`), { status: 404 })
     t.match(await submit('/setup', { token: wrong, email: 'wrong@example.com', password: goodPassword }), {
