@@ -20,6 +20,8 @@ interface Standing {
   waitSeconds: number | undefined
   /** Of the account, from all networks. */
   failures: number
+  /** Some of them are from this network. */
+  hasOwn: boolean
 }
 
 const freePerAccount = 5
@@ -53,7 +55,7 @@ export function createLoginFailures(pool: Pick<pg.Pool, 'query'>, nowMs: () => n
       )
       const [counts] = rows
       if (counts === undefined) throw new Error('a sum gives a row')
-      return { waitSeconds: waitOf(counts, now), failures: counts.account }
+      return { waitSeconds: waitOf(counts, now), failures: counts.account, hasOwn: counts.own > 0 }
     },
     async add(email, network) {
       await pool.query(

@@ -85,7 +85,7 @@ export async function checkPassword(
   const { waitSeconds: retryAfterSeconds } = standing
   if (retryAfterSeconds !== undefined) return { ok: false, code: 'TOO_MANY_REQUESTS', retryAfterSeconds }
   if (await passwords.verify(hash, password)) {
-    await failures.forgive(email, network)
+    if (standing.hasOwn) await failures.forgive(email, network)
     return accepted({ failures: standing.failures })
   }
   await failures.add(email, network)

@@ -120,6 +120,16 @@ t.test('wrong passwords are slowed down, for the network that sends them alone',
     t.equal(await statusOf(login('no-such@example.com', 'x', '10.2.0.3')), at < 5 ? 401 : 429)
 })
 
+t.test('the right password forgives the wrong ones of its network', async t => {
+  const email = 'forgiven@example.com'
+  await person(email)
+  const from = (password: string) => statusOf(login(email, password, '10.2.1.1'))
+  for (let at = 0; at < 4; at++) t.equal(await from('wrong one'), 401)
+  t.equal(await from(goodPassword), 200)
+  for (let at = 0; at < 5; at++) t.equal(await from('wrong one'), 401)
+  t.equal(await from('wrong one'), 429)
+})
+
 t.test('tries of many accounts from one network are slowed down', async t => {
   await person('crowd@example.com')
   for (let at = 0; at < 100; at++)
