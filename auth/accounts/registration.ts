@@ -66,22 +66,33 @@ export async function signInWithProvider(parts: AccountParts, identity: Provider
 
 /** Undefined when another request has taken the identity or the address meanwhile. */
 async function trySignIn(parts: AccountParts, identity: ProviderIdentity): Promise<Outcome<Account> | undefined> {
-  const { pool } = parts
-  const known = await pool.query<{ account_id: number }>(
-    'SELECT account_id FROM account_identities WHERE provider = $1 AND provider_account_id = $2',
-    [identity.provider, identity.providerAccountId],
+  const { linkedId, owner } = await whoHas(parts, identity)
+  if (linkedId !== undefined) return await readActive(parts, linkedId)
+  if (owner === undefined) return await registerWithProvider(parts, identity)
+  if (!owner.isVerified || !identity.isEmailVerified) return refused('IDENTITY_NOT_LINKED')
+  const linked = await changeAccount(parts, owner.id, transaction => link(parts, transaction, owner.id, identity))
+  return linked ? await readActive(parts, owner.id) : undefined
+}
+
+interface Holders {
+  /** The account of the identity. */
+  linkedId: number | undefined
+  /** The ordinary account that has the address. */
+  owner: { id: number; isVerified: boolean } | undefined
+}
+
+/** One statement: of two, the second would see the account of another request, and the first not yet its identity. */
+async function whoHas({ pool }: AccountParts, identity: ProviderIdentity): Promise<Holders> {
+  const { provider, providerAccountId, email } = identity
+  const { rows } = await pool.query<{ linked_id: number | null; owner_id: number | null; is_verified: boolean }>(
+    `SELECT owner.id AS owner_id, owner.email_verified_at IS NOT NULL AS is_verified, (
+         SELECT account_id FROM account_identities WHERE provider = $1 AND provider_account_id = $2
+       ) AS linked_id
+     FROM (VALUES (0)) AS always LEFT JOIN accounts AS owner ON owner.email_key = $3 AND owner.tenant_id IS NULL`,
+    [provider, providerAccountId, emailKeyOf(email)],
   )
-  const knownId = known.rows[0]?.account_id
-  if (knownId !== undefined) return await readActive(parts, knownId)
-  const existing = await pool.query<{ id: number; is_verified: boolean }>(
-    'SELECT id, email_verified_at IS NOT NULL AS is_verified FROM accounts WHERE email_key = $1 AND tenant_id IS NULL',
-    [emailKeyOf(identity.email)],
-  )
-  const [account] = existing.rows
-  if (account === undefined) return await registerWithProvider(parts, identity)
-  if (!account.is_verified || !identity.isEmailVerified) return refused('IDENTITY_NOT_LINKED')
-  const linked = await changeAccount(parts, account.id, transaction => link(parts, transaction, account.id, identity))
-  return linked ? await readActive(parts, account.id) : undefined
+  const [{ linked_id: linkedId = null, owner_id: ownerId = null, is_verified: isVerified = false } = {}] = rows
+  return { linkedId: linkedId ?? undefined, owner: ownerId === null ? undefined : { id: ownerId, isVerified } }
 }
 
 /** Rolls back the account that was made for it. */
