@@ -3,13 +3,13 @@
 import { workerData } from 'piscina'
 import { createLocalTime } from '../analytics/time/local-time.ts'
 import { createPgConnection } from '../store/questdb/client/questdb-pg.ts'
+import { lowerThreadPriority } from '../store/thread-priority.ts'
 import { answerDaily } from './answers/daily-task.ts'
 import { answerStats } from './answers/stats-task.ts'
 import { encodeText } from './cache/encode-body.ts'
 import { createReadingsSource } from './questdb/readings-source.ts'
 import { runTask } from './run-task.ts'
 import type { AnalysisQueries, Task, TaskResult, WorkerSettings } from './task.ts'
-import { lowerThreadPriority } from './thread-priority.ts'
 
 lowerThreadPriority()
 const settings: WorkerSettings = workerData

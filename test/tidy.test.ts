@@ -9,15 +9,16 @@ const root = resolve(import.meta.dirname, '..')
 
 /** Which folder may import from which; a file name stands for that file alone. */
 const postgresLeaves = ['store/log.ts', 'store/postgres/postgres-errors.ts', 'store/postgres/transaction.ts']
-const questdbLeaves = ['store/log.ts', 'store/tables.ts', 'store/thread-limits.ts', 'store/questdb/client']
+const threadLeaves = ['store/thread-limits.ts', 'store/thread-priority.ts']
+const questdbLeaves = ['store/log.ts', 'store/tables.ts', ...threadLeaves, 'store/questdb/client']
 
 const arrows: Record<string, string[]> = {
   store: [],
   ingest: questdbLeaves,
   analytics: [],
   query: ['analytics', ...questdbLeaves],
-  auth: postgresLeaves,
-  content: [...postgresLeaves, 'store/thread-limits.ts'],
+  auth: [...postgresLeaves, ...threadLeaves],
+  content: [...postgresLeaves, ...threadLeaves],
   api: ['store', 'ingest', 'analytics', 'query', 'auth', 'content'],
   cli: ['api', 'store', 'ingest', 'auth', 'content'],
   demo: ['api', 'auth', 'content', 'cli'],

@@ -68,6 +68,7 @@ export function openAccounts(options: AccountsOptions): Accounts {
     async close() {
       await sweep.close()
       await mailer.close()
+      await passwords.close()
     },
   }
 }

@@ -1,6 +1,7 @@
 /** Passwords of people: Argon2id as PHC strings, a few at a time, and the same work where there is nothing to compare. */
 
-import { hash as argon2Hash, verify as argon2Verify, type Options } from '@node-rs/argon2'
+import type { Options } from '@node-rs/argon2'
+import { createHashingThreads } from './hashing-threads.ts'
 import { createWorkQueue } from './work-queue.ts'
 
 export interface Passwords {
@@ -9,12 +10,14 @@ export interface Passwords {
   verify(hash: string | undefined, password: string): Promise<boolean>
   /** Whether a hash was made with other parameters than those of today. */
   isOutdated(hash: string): boolean
+  close(): Promise<void>
 }
 
 /** What computes; a test counts the calls. */
 export interface Hashing {
   hash: (password: string, options: Options) => Promise<string>
   verify: (hash: string, password: string) => Promise<boolean>
+  close: () => Promise<void>
 }
 
 /** Of a new password, in characters. */
@@ -28,9 +31,8 @@ const outdatedUnless = '$argon2id$v=19$m=19456,t=2,p=1$'
 const runningMax = 2
 const waitingMax = 32
 
-export async function createPasswords(
-  { hash, verify }: Hashing = { hash: argon2Hash, verify: argon2Verify },
-): Promise<Passwords> {
+export async function createPasswords(hashing: Hashing = createHashingThreads(runningMax)): Promise<Passwords> {
+  const { hash, verify, close } = hashing
   const queue = createWorkQueue({ runningMax, waitingMax })
   const dummy = await hash('nobody has this password', parameters)
   return {
@@ -40,5 +42,6 @@ export async function createPasswords(
       return isRight && known !== undefined
     },
     isOutdated: known => !known.startsWith(outdatedUnless),
+    close,
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Runs a few works at a time, lets a few more wait, and refuses the rest. Password hashes take threads that others need
- * (libuv has four for all of the process), and a login storm must not hold those up.
+ * Runs a few works at a time, lets a few more wait, and refuses the rest: a password hash takes 19 MiB and some ten
+ * milliseconds of a processor.
  */
 
 import { TooBusy } from '../too-busy.ts'

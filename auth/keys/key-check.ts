@@ -9,7 +9,7 @@ import { type Principal, scopesOf } from '../policy.ts'
 import { createReadCache } from '../read-cache.ts'
 import type { LastUse } from './key-lists.ts'
 import { readHolder, saveLastUsed } from './key-rows.ts'
-import { digestOf, isKeyText } from './key-text.ts'
+import { digestOf, isKeyText, keyTextLength } from './key-text.ts'
 
 export interface KeyCheck {
   /** Undefined when it is not good. */
@@ -53,8 +53,10 @@ export function createKeyCheck({ pool, nowMs, memory, log }: AccountParts, flush
 
   return {
     async find(text) {
-      if (!isKeyText(text)) return undefined
-      const holder = await holders.get(packed(digestOf(text)))
+      if (text.length !== keyTextLength) return undefined
+      const digest = packed(digestOf(text))
+      // What is in memory was a key when it was read; only for another one the checksum spares a look-up.
+      const holder = holders.peek(digest) ?? (isKeyText(text) ? await holders.get(digest) : undefined)
       if (holder === undefined) return undefined
       const account = await memory.get(holder.accountId)
       const key = account?.keys.find(({ id }) => id === holder.id)

@@ -12,6 +12,7 @@ const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const secretLength = 43
 const checksumLength = 6
 const shownLength = 8
+export const keyTextLength = brand.length + secretLength + checksumLength
 
 /** The brand, then the secret and the checksum. */
 const pattern = /^barograph_key_[0-9A-Za-z]{49}$/

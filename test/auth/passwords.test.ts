@@ -8,6 +8,7 @@ import { TooBusy } from '../../auth/too-busy.ts'
 
 t.test('a password is an Argon2id hash in PHC form', async t => {
   const passwords = await createPasswords()
+  t.teardown(() => passwords.close())
   const known = await passwords.hash('Ku\u0308che 🔑')
   t.match(known, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
   t.equal(await passwords.verify(known, 'K\u00fcche 🔑'), true, 'however the keyboard composes it')
@@ -30,6 +31,7 @@ t.test('two at a time, a short queue, and then no', async t => {
       running -= 1
       return await verify(known, password)
     },
+    close: async () => undefined,
   })
   const known = await passwords.hash('right')
   const answers = Array.from({ length: 40 }, () => passwords.verify(known, 'right').catch(error => error))

@@ -17,7 +17,7 @@ test('a thread has the lowest priority, and the others keep theirs', {
   skip: process.platform !== 'linux',
 }, async t => {
   const before = getPriority()
-  const moduleUrl = new URL('../../query/thread-priority.ts', import.meta.url).href
+  const moduleUrl = new URL('../../store/thread-priority.ts', import.meta.url).href
   const source = new URL(`data:text/javascript,${encodeURIComponent(code)}`)
   // As the pool starts its threads.
   const worker = new Worker(source, { workerData: moduleUrl, env: {}, execArgv: [] })

@@ -107,6 +107,7 @@ export async function openVariant(t: TestHooks, store: Store, variant: Variant =
   const passwords = await createPasswords({
     hash: (password, options) => counted(hash(password, options)),
     verify: (known, password) => counted(verify(known, password)),
+    close: async () => undefined,
   })
   const { log, texts: warnings } = recordingLog('warn')
   const sendMail = async (mail: Mail) => void mails.push(mail)

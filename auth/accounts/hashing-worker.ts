@@ -1,0 +1,24 @@
+/** A thread that hashes passwords. */
+
+import { hashSync, type Options, verifySync } from '@node-rs/argon2'
+import { lowerThreadPriority } from '../../store/thread-priority.ts'
+
+lowerThreadPriority()
+
+export interface HashTask {
+  password: string
+  options: Options
+}
+
+export interface VerifyTask {
+  hash: string
+  password: string
+}
+
+export function hash({ password, options }: HashTask): string {
+  return hashSync(password, options)
+}
+
+export function verify({ hash: known, password }: VerifyTask): boolean {
+  return verifySync(known, password)
+}
