@@ -82,6 +82,10 @@ export const Settings = z.object({
       'must be comma-separated addresses or networks such as 10.0.0.0/8',
     )
     .describe('Proxies whose X-Forwarded-For, -Host and -Proto are trusted: comma-separated addresses or networks.'),
+  AIR_QUALITY_HTTP: z
+    .enum(['local', 'allow'], { error: 'must be local or allow' })
+    .default('local')
+    .describe('Who may use /api/v1.0 without HTTPS: local (requests from the machine itself) or allow (everybody).'),
   PARENT_PID: wholeNumber(1, 4_194_304)
     .optional()
     .describe('Process id of the parent; the service stops when it exits. Set by npm start.'),

@@ -13,6 +13,7 @@ import { openStore, type Store } from '../store/store.ts'
 import { docsFamily } from './accounts/docs.ts'
 import { adminFamily } from './admin/admin.ts'
 import { createTokenCheck } from './admin/admin-token.ts'
+import { airQualityFamily } from './air-quality/air-quality.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { contentFilesFamily } from './content-files/content-files.ts'
@@ -210,7 +211,7 @@ interface FamilyOptions {
 /** All route families; a new one is one line here. */
 function createFamilies(config: Config, log: Log, parts: Parts, options: FamilyOptions): RouteFamily[] {
   const { isTrusted, meter } = options
-  const { clockMs, store, ingest, devices, query, accounts, signIn } = parts
+  const { clockMs, store, ingest, devices, stations, query, accounts, signIn } = parts
   const ranges = rangesOf(config)
   const aheadMsMax = config.TIMESTAMP_AHEAD_SECONDS * 1000
   const logOptions = {
@@ -227,6 +228,11 @@ function createFamilies(config: Config, log: Log, parts: Parts, options: FamilyO
   return [
     loggerFamily({ log, ingest: logOptions, reads: { query, devices } }),
     adminFamily(adminOptions),
+    airQualityFamily({
+      ...{ stations, accounts: accounts.accounts, keys: accounts.keys, nowMs: clockMs, log, isTrusted },
+      ...{ publicUrl: config.PUBLIC_URL, failedAttemptsPerMinute: config.FAILED_ATTEMPTS },
+      requireHttps: config.AIR_QUALITY_HTTP === 'local',
+    }),
     accounts.family,
     ...signIn.families,
     docsFamily({ published: accounts.published, isAdmin: accounts.isAdministrator, isTrusted }),

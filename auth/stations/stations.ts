@@ -28,7 +28,7 @@ interface StationRegistry {
   readonly bySn: ReadonlyMap<string, Station>
 }
 
-type StationRefusal = { ok: false; code: 'SN_TAKEN' | 'OWNER_UNKNOWN' | 'REGISTRY_FULL' | 'STATION_UNKNOWN' }
+export type StationRefusal = { ok: false; code: 'SN_TAKEN' | 'OWNER_UNKNOWN' | 'REGISTRY_FULL' | 'STATION_UNKNOWN' }
 export type StationChanged<Value> = { ok: true; value: Value } | StationRefusal
 
 /** Gives the stations of an account to the operator, in a transaction. */

@@ -5,6 +5,7 @@ import { fastify } from 'fastify'
 import { test } from 'tap'
 import { adminErrors } from '../../api/admin/errors.ts'
 import { sendProblem } from '../../api/admin/problem.ts'
+import { airQualityErrors, sendError as sendAirQualityError } from '../../api/air-quality/errors.ts'
 import { contentFileErrors, errorAnswer } from '../../api/content-files/errors.ts'
 import { type ErrorEntry, sendServerError, serverErrors } from '../../api/http/errors.ts'
 import { loggerErrors, sendError } from '../../api/logger/errors.ts'
@@ -13,6 +14,7 @@ type Code<Table> = keyof Table & string
 const codesOf = <Table extends object>(table: Table) => Object.keys(table) as Code<Table>[]
 const tables: Record<string, Readonly<Record<string, ErrorEntry>>> = {
   ...{ server: serverErrors, logger: loggerErrors, admin: adminErrors, contentFiles: contentFileErrors },
+  airQuality: airQualityErrors,
 }
 
 test('every code has an error status and a text of one line', async t => {
@@ -45,6 +47,9 @@ test('each family writes every one of its codes in its own shape', async t => {
   for (const code of serverCodes) app.get(`/server/${code}`, (_request, reply) => sendServerError(reply, code))
   for (const code of loggerCodes) app.get(`/logger/${code}`, (_request, reply) => sendError(reply, code))
   for (const code of adminCodes) app.get(`/admin/${code}`, (_request, reply) => sendProblem(reply, code))
+  for (const code of codesOf(airQualityErrors)) {
+    app.get(`/air-quality/${code}`, (_request, reply) => sendAirQualityError(reply, code))
+  }
   const writes = async (family: string, code: string, { status, retryAfterSeconds }: ErrorEntry, body: object) => {
     const response = await app.inject(`/${family}/${code}`)
     t.equal(response.statusCode, status, code)
@@ -58,6 +63,10 @@ test('each family writes every one of its codes in its own shape', async t => {
     await writes('admin', code, adminErrors[code], {
       ...{ type: `urn:barograph:problem:${title.replaceAll(' ', '-')}`, title, status },
     })
+  }
+  for (const code of codesOf(airQualityErrors)) {
+    const { id, text: message } = airQualityErrors[code]
+    await writes('air-quality', code, airQualityErrors[code], { id, message })
   }
   for (const code of codesOf(contentFileErrors)) {
     const { status, text, type } = contentFileErrors[code]

@@ -11,7 +11,7 @@ import { createOrigins, type Origins } from '../../api/accounts/kit/origins.ts'
 import { createTokenCheck } from '../../api/admin/admin-token.ts'
 import type { DriveClient } from '../../api/drive/drive-client.ts'
 import { createDriveStates } from '../../api/drive/drive-state.ts'
-import type { RouteFamily } from '../../api/http/route-family.ts'
+import { createFamilyFinder, type RouteFamily } from '../../api/http/route-family.ts'
 import { publishedOperations } from '../../api/open-accounts.ts'
 import { type Accounts, openAccounts } from '../../auth/accounts/accounts.ts'
 import { createPasswords, type Passwords } from '../../auth/accounts/passwords.ts'
@@ -225,9 +225,19 @@ async function openParts({ t, store, passwords, log, sendMail, nowMs }: Surround
   return { app, service, operations, accounts, sessions, keys, codec, tenants, stations, findPrincipal, origins }
 }
 
+/** The one proxy whose headers count. */
+export const trustedProxy = '10.9.8.7'
+
 /** A server that routes as the real one does. */
 export function createApp(...families: readonly RouteFamily[]): FastifyInstance {
-  const app = fastify({ routerOptions: { ignoreTrailingSlash: true, maxParamLength: 768 } })
+  const familyOf = createFamilyFinder(families)
+  const app = fastify({
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 768 },
+    trustProxy: trustedProxy,
+    rewriteUrl: ({ url = '/' }) => familyOf(url)?.routedUrl?.(url) ?? url,
+    frameworkErrors: (error, request, reply) =>
+      familyOf(request.url)?.refusePath?.(request, reply, error.statusCode ?? 400),
+  })
   for (const method of METHODS) {
     if (method !== 'CONNECT' && !app.supportedMethods.includes(method)) app.addHttpMethod(method)
   }

@@ -1,0 +1,65 @@
+/** The API of the air-quality network below `/api/v1.0`: how its routes hang together. */
+
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Accounts } from '../../auth/accounts/accounts.ts'
+import type { Keys } from '../../auth/keys/keys.ts'
+import type { Stations } from '../../auth/stations/stations.ts'
+import type { Log } from '../../store/log.ts'
+import { addJsonBody } from '../http/json-body.ts'
+import { isLocalRequest } from '../http/local-request.ts'
+import { createPublicAddress } from '../http/public-address.ts'
+import type { RouteFamily } from '../http/route-family.ts'
+import { addAccount } from './account.ts'
+import { createAuthenticate } from './authenticate.ts'
+import { addDevices } from './devices.ts'
+import { addEmptyLists } from './empty-lists.ts'
+import { sendError } from './errors.ts'
+import { answerErrors } from './failures.ts'
+import { createPaths, prefix } from './paths.ts'
+
+export interface AirQualityOptions {
+  stations: Stations
+  accounts: Pick<Accounts, 'findByEmail'>
+  keys: Pick<Keys, 'find'>
+  nowMs: () => number
+  log: Log
+  /** Under which address people reach the service; without it, by what a request says. */
+  publicUrl: string | undefined
+  failedAttemptsPerMinute: number
+  /** Whether plain HTTP is refused that does not come from this machine. */
+  requireHttps: boolean
+  /** Proxies, whose requests are of others. */
+  isTrusted: (address: string) => boolean
+}
+
+export function airQualityFamily(options: AirQualityOptions): RouteFamily {
+  const { stations, log, requireHttps, isTrusted } = options
+  const addressOf = createPublicAddress(options.publicUrl)
+  const isSecure = (request: FastifyRequest) =>
+    !requireHttps || request.protocol === 'https' || isLocalRequest(request.raw, isTrusted)
+
+  function register(scope: FastifyInstance): void {
+    addJsonBody(scope)
+    answerErrors(scope, log)
+    const addPath = createPaths(scope, { stations, authenticate: createAuthenticate(options), isSecure, addressOf })
+    addAccount(addPath, options.nowMs)
+    addDevices(addPath, options)
+    addEmptyLists(addPath, stations)
+  }
+
+  return {
+    prefix,
+    register,
+    routedUrl,
+    refusePath: (_request, reply, code) => void sendError(reply, code === 414 ? 'URI_TOO_LONG' : 'NOT_FOUND'),
+  }
+}
+
+const alias = `${prefix}/devices`
+
+/** `/devices/…` is the same as `/device/…`. */
+function routedUrl(url: string): string {
+  if (!url.startsWith(alias)) return url
+  const rest = url.slice(alias.length)
+  return rest === '' || rest[0] === '/' || rest[0] === '?' ? `${prefix}/device${rest}` : url
+}

@@ -1,0 +1,77 @@
+/** A station as this API shows it, and the columns by which lists of stations are filtered and sorted. */
+
+import type { Station } from '../../auth/stations/station.ts'
+import type { Columns } from '../../query/conditions/condition.ts'
+import { localText } from './times.ts'
+
+export interface DeviceObject {
+  city: string | null
+  country: string | null
+  last_updated: string
+  latitude: string | null
+  location: string | null
+  longitude: string | null
+  model: string
+  outdoors: boolean | null
+  sn: string
+  timezone: string
+  url: string
+}
+
+export interface DeviceView {
+  /** The public address of the API. */
+  base: string
+  lastDataMs: (station: Station) => number | null
+}
+
+export function deviceObject(station: Station, view: DeviceView): DeviceObject {
+  const { city, country, latitude, longitude, location, model, outdoors, sn, timezone } = station
+  return {
+    ...{ city, country, last_updated: lastUpdated(station, view), latitude: degrees(latitude), location },
+    ...{ longitude: degrees(longitude), model, outdoors, sn, timezone, url: deviceUrl(view.base, sn) },
+  }
+}
+
+export function deviceUrl(base: string, sn: string): string {
+  return `${base}/device/${sn}`
+}
+
+/** When its newest data came; before that, when it was changed. */
+function lastUpdatedUs(station: Station, { lastDataMs }: DeviceView): number {
+  return (lastDataMs(station) ?? station.updatedMs) * 1000
+}
+
+function lastUpdated(station: Station, view: DeviceView): string {
+  return localText(lastUpdatedUs(station, view), station.timezone)
+}
+
+/** All digits of a number, without an exponent. */
+const decimal = new Intl.NumberFormat('en-US', { useGrouping: false, maximumFractionDigits: 20 })
+
+function degrees(value: number | null): string | null {
+  return value === null ? null : decimal.format(value)
+}
+
+export function deviceColumns(view: DeviceView): Columns<Station> {
+  return {
+    city: { type: 'text', value: ({ city }) => city },
+    country: { type: 'text', value: ({ country }) => country },
+    last_updated: {
+      type: 'time',
+      value: station => lastUpdatedUs(station, view),
+      text: station => lastUpdated(station, view),
+    },
+    latitude: { type: 'number', value: ({ latitude }) => latitude, text: ({ latitude }) => degrees(latitude) ?? '' },
+    location: { type: 'text', value: ({ location }) => location },
+    longitude: {
+      type: 'number',
+      value: ({ longitude }) => longitude,
+      text: ({ longitude }) => degrees(longitude) ?? '',
+    },
+    model: { type: 'text', value: ({ model }) => model },
+    outdoors: { type: 'boolean', value: ({ outdoors }) => outdoors },
+    sn: { type: 'text', value: ({ sn }) => sn },
+    timezone: { type: 'text', value: ({ timezone }) => timezone },
+    url: { type: 'text', value: ({ sn }) => deviceUrl(view.base, sn) },
+  }
+}

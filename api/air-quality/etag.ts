@@ -1,0 +1,25 @@
+/** Sends a resource with its ETag, as far as the client's conditions allow (RFC 9110, 13). */
+
+import { hash } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { sendError } from './errors.ts'
+
+/** Of GET and HEAD. */
+export function sendResource(request: FastifyRequest, reply: FastifyReply, value: object): FastifyReply {
+  const body = Buffer.from(JSON.stringify(value))
+  const etag = `"${hash('sha256', body, 'base64url')}"`
+  const { 'if-match': expected, 'if-none-match': known } = request.headers
+  if (expected !== undefined && !isAmong(etag, expected)) return sendError(reply, 'ETAG_DIFFERENT')
+  reply.header('etag', etag).header('cache-control', 'private, no-cache')
+  if (known !== undefined && isAmong(etag, known, 'W/')) return reply.code(304).send()
+  return reply.header('content-type', 'application/json').send(body)
+}
+
+/** Our tags have no commas in them. A `prefix` may stand before a tag: If-None-Match compares weakly, If-Match does not. */
+function isAmong(etag: string, header: string, prefix = ''): boolean {
+  if (header.trim() === '*') return true
+  return header.split(',').some(part => {
+    const tag = part.trim()
+    return tag === etag || (prefix !== '' && tag === prefix + etag)
+  })
+}

@@ -1,0 +1,95 @@
+/** The air-quality API on a real PostgreSQL, with people of every role and their API keys. */
+
+import type { FastifyInstance, InjectOptions } from 'fastify'
+import { airQualityFamily } from '../../api/air-quality/air-quality.ts'
+import type { Role } from '../../auth/accounts/account.ts'
+import type { Scope } from '../../auth/keys/key.ts'
+import { NewStationFields, type Station } from '../../auth/stations/station.ts'
+import { type AccountsUnderTest, createApp, startAccounts, trustedProxy } from './accounts.ts'
+import type { TestHooks } from './databases.ts'
+
+export const base = 'https://air.example/api/v1.0'
+
+interface AskOptions {
+  key?: string | undefined
+  body?: unknown
+  headers?: Record<string, string>
+  /** Where it comes from. */
+  address?: string
+  /** From the host alone on; by default below the API. */
+  url?: string
+}
+
+interface Answer {
+  status: number
+  headers: Record<string, unknown>
+  text: string
+  body: Record<string, unknown>
+}
+
+export interface AirQualityUnderTest {
+  app: FastifyInstance
+  people: AccountsUnderTest
+  ask(method: string, path: string, options?: AskOptions): Promise<Answer>
+  /** An account of this role with an API key of these scopes. */
+  person(email: string, role?: Role): Promise<number>
+  keyOf(account: number, scopes?: Scope[]): Promise<string>
+  addStation(sn: string, fields?: object, owner?: number | null): Promise<Station>
+}
+
+export async function startAirQuality(t: TestHooks, failedAttemptsPerMinute = 60): Promise<AirQualityUnderTest> {
+  const people = await startAccounts(t)
+  const { accounts, keys, stations, clock, store } = people
+  const app = createApp(
+    airQualityFamily({
+      ...{ stations, accounts, keys, nowMs: () => clock.ms, log: accounts.log, failedAttemptsPerMinute },
+      ...{ publicUrl: 'https://air.example', requireHttps: true, isTrusted: address => address === trustedProxy },
+    }),
+  )
+  t.teardown(() => app.close())
+  await app.ready()
+
+  async function ask(method: string, path: string, options: AskOptions = {}): Promise<Answer> {
+    const { key, body, headers = {}, address, url = `/api/v1.0${path}` } = options
+    const credentials = key === undefined ? {} : { authorization: basicOf(key) }
+    const isRaw = typeof body === 'string'
+    const response = await app.inject({
+      method: method as NonNullable<InjectOptions['method']>,
+      url,
+      headers: { ...credentials, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      ...(body === undefined ? {} : { payload: isRaw ? body : JSON.stringify(body) }),
+      ...(address === undefined ? {} : { remoteAddress: address }),
+    })
+    const text = response.body
+    const parsed = text.startsWith('{') ? JSON.parse(text) : {}
+    return { status: response.statusCode, headers: response.headers, text, body: parsed }
+  }
+
+  async function person(email: string, role: Role = 'user'): Promise<number> {
+    const id = await people.person(email)
+    const text = 'UPDATE accounts SET role = $2 WHERE id = $1'
+    await accounts.memory.change(id, () => store.postgres.query(text, [id, role]))
+    return id
+  }
+
+  async function keyOf(account: number, scopes: Scope[] = ['read', 'ingest', 'stations']): Promise<string> {
+    const found = await accounts.find(account)
+    if (found === undefined) throw new Error('no such account')
+    const made = await keys.create(found, { name: 'test', scopes, createDevices: false, expiresInDays: undefined })
+    if (!made.ok) throw new Error(made.code)
+    return made.value.text
+  }
+
+  async function addStation(sn: string, fields: object = {}, owner: number | null = null): Promise<Station> {
+    const added = await stations.add({ ...NewStationFields.parse({ sn, model: 'M1', ...fields }), owner }, 'test')
+    if (!added.ok) throw new Error(added.code)
+    return added.value
+  }
+
+  return { app, people, ask, person, keyOf, addStation }
+}
+
+/** Clients differ in what they send as the password. */
+export function basicOf(key: string, password = ''): string {
+  return `Basic ${Buffer.from(`${key}:${password}`).toString('base64')}`
+}
