@@ -78,7 +78,7 @@ export type QualityLimits = z.infer<typeof QualityLimits>
 /** The account whose device it is. */
 const accountId = z.int().min(1).max(2_147_483_647)
 /** In a request, an ordinary account may also be named by its address. */
-const ownerName = z.union([accountId, text(254)], 'must be the id or the address of an account')
+export const ownerName = z.union([accountId, text(254)], 'must be the id or the address of an account')
 export type OwnerName = z.infer<typeof ownerName>
 
 /** What an administrator may set. */

@@ -1,4 +1,4 @@
-/** The owners of devices in requests: an account by its id, or an ordinary one by its address. */
+/** The owners of devices and stations in requests: an account by its id, or an ordinary one by its address. */
 
 import { emailKeyOf } from '../../auth/accounts/email-address.ts'
 import type { OwnerName } from '../../auth/devices/device.ts'
