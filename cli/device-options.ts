@@ -44,7 +44,7 @@ export function changeOf(options: DeviceOptions): DeviceChangeRequest {
 }
 
 /** All digits are an id: no address is. */
-function ownerOf(text: string): string | number | null {
+export function ownerOf(text: string): string | number | null {
   if (text === '') return null
   return /^\d{1,10}$/.test(text) ? Number(text) : text
 }

@@ -15,6 +15,7 @@ import { findServer, type ServerOptions } from './find-server.ts'
 import { addImportCommand } from './import.ts'
 import { addKeysCommand } from './keys.ts'
 import { printText } from './output.ts'
+import { addStationsCommand } from './stations.ts'
 import { addStatusCommand } from './status.ts'
 import { addTenantsCommand } from './tenants.ts'
 
@@ -63,6 +64,7 @@ export function createProgram({ stdin, stdout, stderr, environment, version }: P
   addDoctorCommand(program, { client, streams, environment, serverOptions })
   addStatusCommand(program, client, streams)
   addDevicesCommand(program, client, streams)
+  addStationsCommand(program, client, streams)
   addAccountsCommand(program, client, streams)
   addTenantsCommand(program, client, streams)
   addAuditCommand(program, client, streams)

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Accounts } from '../../auth/accounts/accounts.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
 import type { Keys } from '../../auth/keys/keys.ts'
+import type { Stations } from '../../auth/stations/stations.ts'
 import type { Tenants } from '../../auth/tenants/tenants.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import type { Ranges } from '../../ingest/reading.ts'
@@ -24,6 +25,7 @@ import { registerImport } from './import.ts'
 import { registerKeys } from './keys.ts'
 import { createLateAudit } from './late-audit.ts'
 import { sendProblem } from './problem.ts'
+import { registerStations } from './stations.ts'
 import { registerStatus } from './status.ts'
 import { registerTenants } from './tenants.ts'
 
@@ -33,6 +35,7 @@ export interface AdminOptions extends GuardOptions {
   devices: Devices
   ingest: Ingest
   tenants: Tenants
+  stations: Stations
   publicUrl: () => string
   store: Store
   dataDirectory: string
@@ -50,6 +53,7 @@ export function adminFamily(options: AdminOptions): RouteFamily {
     devices,
     ingest,
     tenants,
+    stations,
     publicUrl,
     store,
     log,
@@ -70,6 +74,7 @@ export function adminFamily(options: AdminOptions): RouteFamily {
     registerDeadLetters(scope, { deadLetters: ingest.deadLetters, audit })
     registerAccounts(scope, { accounts, publicUrl })
     registerTenants(scope, tenants)
+    registerStations(scope, { stations, findAccounts: accounts.idsByEmail })
     registerAudit(scope, store.postgres)
     registerStatus(scope, { devices, ingest, store, dataDirectory, isPostgresManaged })
   }

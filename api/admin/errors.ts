@@ -35,6 +35,9 @@ export const adminErrors = {
   SLUG_TAKEN: { status: 409, text: 'slug taken' },
   TOO_MANY_TENANTS: { status: 409, text: 'too many tenants' },
   TOO_BUSY: { status: 503, text: 'too busy', retryAfterSeconds },
+  // Stations.
+  STATION_UNKNOWN: { status: 404, text: 'station unknown' },
+  SN_TAKEN: { status: 409, text: 'sn taken' },
   // Imports.
   CONTENT_UNKNOWN: { status: 400, text: 'unknown content' },
   HEADER_INVALID: { status: 400, text: 'invalid header' },

@@ -61,7 +61,7 @@ export async function startAdmin(t: TestHooks): Promise<Admin> {
   const { journal, ingest, devices } = await openParts(t, store)
   const app = fastify({ routerOptions: { maxParamLength: 256 } })
   const people = await openVariant(t, store, { devices })
-  const { findPrincipal, origins, accounts, keys, tenants } = people
+  const { findPrincipal, origins, accounts, keys, tenants, stations } = people
   const { prefix, register } = adminFamily({
     ...{
       findPrincipal,
@@ -69,6 +69,7 @@ export async function startAdmin(t: TestHooks): Promise<Admin> {
       accounts,
       keys,
       tenants,
+      stations,
       publicUrl: () => publicUrl,
       devices,
       ingest,

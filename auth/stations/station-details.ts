@@ -1,0 +1,73 @@
+/** Stations as administrators see and set them. */
+
+import { z } from 'zod'
+import { ownerName } from '../devices/device.ts'
+import { NewStationFields, type Station, StationChangeFields } from './station.ts'
+
+/** An unknown field is refused, since a typing error would otherwise pass as a default. */
+export const StationRequest = NewStationFields.strict().extend({ owner: ownerName.nullable().default(null) })
+
+export const StationChangeRequest = StationChangeFields.strict()
+  .extend({ owner: ownerName.nullable().optional() })
+  .refine(change => Object.keys(change).length > 0, 'must name at least one field to change')
+
+export const StationDetails = z.object({
+  sn: z.string(),
+  model: z.string(),
+  city: z.string().nullable(),
+  country: z.string().nullable(),
+  location: z.string().nullable(),
+  latitude: z.number().nullable(),
+  longitude: z.number().nullable(),
+  outdoors: z.boolean().nullable(),
+  timezone: z.string(),
+  private: z.boolean(),
+  owner: z.int().nullable(),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+  /** When its newest data came. */
+  last_data_at: z.iso.datetime().nullable(),
+})
+export type StationDetails = z.infer<typeof StationDetails>
+
+export const StationPage = z.object({
+  stations: z.array(StationDetails),
+  /** How many stations the search finds in all. */
+  total: z.int(),
+  page: z.int(),
+  /** The number of the next page, or null on the last one. */
+  next: z.int().nullable(),
+})
+export type StationPage = z.infer<typeof StationPage>
+
+type LastDataMs = (station: Station) => number | null
+
+export function stationDetails(station: Station, lastDataMs: LastDataMs): StationDetails {
+  const { id: _, series: __, createdMs, updatedMs, savedLastDataMs: ___, ...fields } = station
+  const lastMs = lastDataMs(station)
+  return {
+    ...fields,
+    created_at: new Date(createdMs).toISOString(),
+    updated_at: new Date(updatedMs).toISOString(),
+    last_data_at: lastMs === null ? null : new Date(lastMs).toISOString(),
+  }
+}
+
+const stationsPerPage = 100
+
+/** Finds the text in the `sn`, the model, the city or the location, whatever the case. Pages count from 1. */
+export function stationPage(
+  all: readonly Station[],
+  search: string,
+  page: number,
+  lastDataMs: LastDataMs,
+): StationPage {
+  const pattern = new RegExp(RegExp.escape(search), 'iu')
+  const found = all.filter(({ sn, model, city, location }) =>
+    [sn, model, city ?? '', location ?? ''].some(text => pattern.test(text)),
+  )
+  const from = (page - 1) * stationsPerPage
+  const to = from + stationsPerPage
+  const stations = found.slice(from, to).map(station => stationDetails(station, lastDataMs))
+  return { stations, total: found.length, page, next: to < found.length ? page + 1 : null }
+}
