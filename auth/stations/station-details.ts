@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { ownerName } from '../devices/device.ts'
+import { createTextSearch } from '../text-search.ts'
 import { NewStationFields, type Station, StationChangeFields } from './station.ts'
 
 /** An unknown field is refused, since a typing error would otherwise pass as a default. */
@@ -62,10 +63,8 @@ export function stationPage(
   page: number,
   lastDataMs: LastDataMs,
 ): StationPage {
-  const pattern = new RegExp(RegExp.escape(search), 'iu')
-  const found = all.filter(({ sn, model, city, location }) =>
-    [sn, model, city ?? '', location ?? ''].some(text => pattern.test(text)),
-  )
+  const isFound = createTextSearch(search)
+  const found = all.filter(({ sn, model, city, location }) => [sn, model, city ?? '', location ?? ''].some(isFound))
   const from = (page - 1) * stationsPerPage
   const to = from + stationsPerPage
   const stations = found.slice(from, to).map(station => stationDetails(station, lastDataMs))
