@@ -182,3 +182,15 @@ t.test('every error is a JSON object with id and message', async t => {
     t.equal(headers['content-type'], 'application/json')
   }
 })
+
+t.test('without PostgreSQL, what is in memory goes on being read, and changes get 503', async t => {
+  const changing = await keyOf(foreign, ['read', 'stations'])
+  const change = () => ask('PUT', '/device/P-1', { key: changing, body: { city: 'Agra' } })
+  t.equal((await change()).status, 200)
+  t.equal((await ask('GET', '/device/P-1', { key: changing })).status, 200)
+  await people.store.close()
+  t.equal((await ask('GET', '/device/P-1', { key: changing })).status, 200)
+  const refused = await ask('PUT', '/device/P-1', { key: changing, body: { city: 'Pune' } })
+  t.match([refused.status, refused.body, refused.headers['retry-after']], [503, { id: 'unavailable' }, '5'])
+  t.equal((await ask('GET', '/device/P-1', { key: changing })).status, 503, 'what may have changed is read again')
+})
