@@ -4,7 +4,7 @@ import type { Log } from '../store/log.ts'
 import type { PoolResult } from './pool.ts'
 
 /** Takes every result, of whichever pool. */
-export type AvailabilityLog = (result: PoolResult) => void
+export type AvailabilityLog = (result: PoolResult<unknown>) => void
 
 export function createAvailabilityLog(log: Pick<Log, 'info' | 'warn'>): AvailabilityLog {
   let isAnswering = true

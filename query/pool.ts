@@ -3,7 +3,7 @@
 import { MessageChannel, type ResourceLimits } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import type { Log } from '../store/log.ts'
-import type { TaskResult, WorkerSettings } from './task.ts'
+import type { Encoded, TaskResult, WorkerSettings } from './task.ts'
 
 export interface PoolOptions {
   /** Exports a function for each query, under the query's name. */
@@ -18,21 +18,21 @@ export interface PoolOptions {
   readonly log: Pick<Log, 'error'>
 }
 
-export type PoolResult =
-  | TaskResult
+export type PoolResult<Result = Encoded> =
+  | TaskResult<Result>
   | { readonly ok: false; readonly code: 'QUEUE_FULL' | 'CLOSING'; readonly reason: string }
 
 /** What each query is called and asks for. */
 export type QueriesOf<Queries> = Record<keyof Queries, object>
 
-export interface Pool<Queries extends QueriesOf<Queries>> {
+export interface Pool<Queries extends QueriesOf<Queries>, Result = Encoded> {
   /** The deadline counts from `sinceMs` of `performance.now()`, else from now. */
   run<Name extends keyof Queries & string>(
     name: Name,
     query: Queries[Name],
     signal: AbortSignal,
     sinceMs?: number,
-  ): Promise<PoolResult>
+  ): Promise<PoolResult<Result>>
   /** Queries that wait for a thread. */
   queueLength(): number
   close(): Promise<void>
@@ -43,12 +43,14 @@ const cancelled = {
   late: { ok: false, code: 'TIMED_OUT', reason: 'it was not done at its deadline' },
   left: { ok: false, code: 'CANCELLED', reason: 'nobody waits for it' },
   closed: { ok: false, code: 'CLOSING', reason: 'the pool is closed' },
-} as const satisfies Record<string, PoolResult>
+} as const satisfies Record<string, PoolResult<never>>
 
 /** A task that waits for QuestDB stops at once when it is told to. */
 const stopMsMax = 2000
 
-export function createPool<Queries extends QueriesOf<Queries>>(options: PoolOptions): Pool<Queries> {
+export function createPool<Queries extends QueriesOf<Queries>, Result = Encoded>(
+  options: PoolOptions,
+): Pool<Queries, Result> {
   const { queueMax, deadlineMs, log } = options
   const threads = new Piscina({
     filename: options.worker.href,
@@ -73,7 +75,7 @@ export function createPool<Queries extends QueriesOf<Queries>>(options: PoolOpti
     query: object,
     signal: AbortSignal,
     sinceMs = performance.now(),
-  ): Promise<PoolResult> {
+  ): Promise<PoolResult<Result>> {
     if (closing !== undefined) return cancelled.closed
     if (threads.queueSize >= queueMax) return { ok: false, code: 'QUEUE_FULL', reason: `${queueMax} queries wait` }
     const call = createCall(Math.max(0, sinceMs + deadlineMs - performance.now()))
@@ -87,7 +89,11 @@ export function createPool<Queries extends QueriesOf<Queries>>(options: PoolOpti
     }
   }
 
-  async function execute(name: string, query: object, call: ReturnType<typeof createCall>): Promise<PoolResult> {
+  async function execute(
+    name: string,
+    query: object,
+    call: ReturnType<typeof createCall>,
+  ): Promise<PoolResult<Result>> {
     const { controlOfWorker, thread } = call
     try {
       const task = { ...query, control: controlOfWorker }

@@ -4,10 +4,10 @@ import { move, transferableSymbol, valueSymbol } from 'piscina'
 import { failureCode } from './query-failed.ts'
 import type { Encoded, Task, TaskResult } from './task.ts'
 
-export async function runTask(
+export async function runTask<Result extends object = Encoded>(
   { control }: Task<object>,
-  build: (signal: AbortSignal) => Promise<Encoded>,
-): Promise<TaskResult> {
+  build: (signal: AbortSignal) => Promise<Result>,
+): Promise<TaskResult<Result>> {
   const stopping = new AbortController()
   control.on('message', () => stopping.abort())
   control.postMessage('begun')
@@ -23,10 +23,10 @@ export async function runTask(
 }
 
 /** The buffers change hands instead of being copied. */
-function moved(result: Extract<TaskResult, { ok: true }>): TaskResult {
+function moved<Result extends object>(result: { ok: true; encoded: Result }): TaskResult<Result> {
   const buffers = Object.values(result.encoded)
     .filter(value => value instanceof Uint8Array)
     .map(({ buffer }) => buffer)
   // What `move` returns is unwrapped on the way; the pool's caller gets the result itself.
-  return move({ [transferableSymbol]: buffers, [valueSymbol]: result }) as unknown as TaskResult
+  return move({ [transferableSymbol]: buffers, [valueSymbol]: result }) as unknown as TaskResult<Result>
 }

@@ -102,6 +102,6 @@ export interface AnalysisQueries {
 /** What a task comes to: a whole body, or the template of one whose dynamic part is written when it is served. */
 export type Encoded = EncodedBody | ResponseTemplate<StatsLive>
 
-export type TaskResult =
-  | { readonly ok: true; readonly encoded: Encoded }
+export type TaskResult<Result = Encoded> =
+  | { readonly ok: true; readonly encoded: Result }
   | { readonly ok: false; readonly code: FailureCode; readonly reason: string }

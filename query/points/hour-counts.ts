@@ -1,0 +1,64 @@
+/**
+ * Where in the rows of a list its pages are. The rows of each hour are counted, which costs little more than to count them
+ * all; a page is then read from the hours that it lies in, so it costs the same at any offset.
+ */
+
+import type { HourCounts } from './points-source.ts'
+
+const hourUs = 3_600_000_000
+
+export interface Located {
+  /** Microseconds, whole hours; `toUs` is not included. */
+  readonly fromUs: number
+  readonly toUs: number
+  /** Rows of these hours that come before those that are meant, in the direction asked for. */
+  readonly offset: number
+}
+
+export function totalOf({ counts }: HourCounts): number {
+  return counts.reduce((sum, count) => sum + count, 0)
+}
+
+/** The hours with the rows from `offset` on, `count` of them; there are as many. */
+export function locate(hours: HourCounts, direction: 'asc' | 'desc', offset: number, count: number): Located {
+  const { startsUs, counts } = hours
+  const length = counts.length
+  const at = (place: number) => (direction === 'asc' ? place : length - 1 - place)
+  let first = 0
+  let before = 0
+  for (; first < length - 1; first++) {
+    const rows = counts[at(first)] as number
+    if (before + rows > offset) break
+    before += rows
+  }
+  let last = first
+  for (let seen = before + (counts[at(first)] ?? 0); seen < offset + count && last < length - 1; ) {
+    last++
+    seen += counts[at(last)] as number
+  }
+  const [earliest, latest] = direction === 'asc' ? [first, last] : [last, first]
+  return {
+    fromUs: startsUs[at(earliest)] as number,
+    toUs: (startsUs[at(latest)] as number) + hourUs,
+    offset: offset - before,
+  }
+}
+
+/** Offset and count of pieces of whole hours, each with about so many rows. */
+export function* pieces(
+  hours: HourCounts,
+  direction: 'asc' | 'desc',
+  rowsWanted: number,
+): Generator<{ offset: number; count: number }> {
+  const counts = direction === 'asc' ? hours.counts : hours.counts.toReversed()
+  let offset = 0
+  let count = 0
+  for (const rows of counts) {
+    count += rows
+    if (count < rowsWanted) continue
+    yield { offset, count }
+    offset += count
+    count = 0
+  }
+  if (count > 0) yield { offset, count }
+}

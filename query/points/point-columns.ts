@@ -1,0 +1,59 @@
+/** What points can be filtered and sorted by: every field of a point as a response shows it. */
+
+import type { Column, ColumnTypes } from '../conditions/condition.ts'
+import { pointId } from './point-id.ts'
+import { type PointRows, units } from './point-rows.ts'
+import type { PointTexts } from './point-texts.ts'
+import type { RunningMeans } from './running-means.ts'
+import type { Station } from './station.ts'
+
+export const meanColumns = ['value_15min', 'value_30min', 'value_60min'] as const
+
+export const pointColumnTypes = {
+  id: { type: 'number' },
+  sn: { type: 'text' },
+  parameter: { type: 'text' },
+  unit: { type: 'text' },
+  timestamp: { type: 'time' },
+  timestamp_local: { type: 'time' },
+  last_updated: { type: 'time' },
+  value_1min: { type: 'number' },
+  value_15min: { type: 'number' },
+  value_30min: { type: 'number' },
+  value_60min: { type: 'number' },
+} as const satisfies ColumnTypes
+
+export type PointColumn = keyof typeof pointColumnTypes
+
+/** The columns of rows in memory; a row is its position. */
+export function columnsOf(
+  { sn, series }: Station,
+  rows: PointRows,
+  texts: PointTexts,
+  means: RunningMeans,
+): Record<PointColumn, Column<number>> {
+  const parameters = new Map(series.map(({ number, parameter }) => [number, parameter]))
+  const timeUs = (row: number) => rows.timesUs[row] as number
+  const seriesOf = (row: number) => rows.series[row] as number
+  const mean = (index: 0 | 1 | 2) => (row: number) => {
+    const value = means.at(seriesOf(row), timeUs(row))[index]
+    return Number.isNaN(value) ? null : value
+  }
+  return {
+    id: { type: 'number', value: row => pointId({ timeUs: timeUs(row), series: seriesOf(row) }) },
+    sn: { type: 'text', value: () => sn },
+    parameter: { type: 'text', value: row => parameters.get(seriesOf(row)) ?? null },
+    unit: { type: 'text', value: row => units[rows.units[row] as number] ?? null },
+    timestamp: { type: 'time', value: timeUs, text: row => texts.utc(timeUs(row)) },
+    timestamp_local: { type: 'time', value: timeUs, text: row => texts.local(timeUs(row)) },
+    last_updated: {
+      type: 'time',
+      value: row => rows.storedUs[row] as number,
+      text: row => texts.utc(rows.storedUs[row] as number),
+    },
+    value_1min: { type: 'number', value: row => rows.values[row] as number },
+    value_15min: { type: 'number', value: mean(0) },
+    value_30min: { type: 'number', value: mean(1) },
+    value_60min: { type: 'number', value: mean(2) },
+  }
+}

@@ -1,0 +1,33 @@
+/** Points in columns of numbers, as they are stored. */
+
+/** Alphabetically, so that their numbers sort as their names do. */
+export const units = ['ppb', 'ppm', 'ugm3'] as const
+
+export interface PointRows {
+  readonly length: number
+  readonly timesUs: Float64Array
+  /** The number of the series of each. */
+  readonly series: Float64Array
+  readonly values: Float64Array
+  /** Index in `units`. */
+  readonly units: Float64Array
+  readonly storedUs: Float64Array
+}
+
+/** In the order of the columns of a statement that reads points. */
+export function pointRows(columns: readonly Float64Array[]): PointRows {
+  const [timesUs, series, values, unitNumbers, storedUs] = columns as [
+    Float64Array,
+    Float64Array,
+    Float64Array,
+    Float64Array,
+    Float64Array,
+  ]
+  return { length: timesUs.length, timesUs, series, values, units: unitNumbers, storedUs }
+}
+
+/** The rows at these positions, in their order. */
+export function pickRows(rows: PointRows, positions: ArrayLike<number>): PointRows {
+  const pick = (column: Float64Array) => Float64Array.from(positions, position => column[position] as number)
+  return pointRows([rows.timesUs, rows.series, rows.values, rows.units, rows.storedUs].map(pick))
+}

@@ -1,0 +1,132 @@
+/** Writes points as JSON, NDJSON and CSV. */
+
+import { formatDate, twoDigits } from '../../analytics/time/calendar.ts'
+import { ZoneOffsets } from '../../analytics/time/zone-offsets.ts'
+import { pointId } from './point-id.ts'
+import { type PointRows, units } from './point-rows.ts'
+import type { RunningMeans } from './running-means.ts'
+import type { Station } from './station.ts'
+
+const pointFormats = ['json', 'ndjson', 'csv'] as const
+export type PointFormat = (typeof pointFormats)[number]
+
+export interface PointTexts {
+  /** `2016-05-30T02:20:00`, microseconds only if they are not zero. */
+  utc(timeUs: number): string
+  /** `2016-05-30T07:50:00+05:30` */
+  local(timeUs: number): string
+}
+
+const secondUs = 1_000_000
+const daySeconds = 86_400
+
+export function createPointTexts(timeZone: string): PointTexts {
+  const zone = new ZoneOffsets(timeZone)
+  const utc = lastRemembered(utcText)
+  const local = lastRemembered(timeUs => {
+    const aheadMs = zone.at(Math.floor(timeUs / 1000))
+    return utcText(timeUs + aheadMs * 1000) + offsetText(aheadMs)
+  })
+  return { utc, local }
+}
+
+/** All parameters of a minute come one behind the other. */
+function lastRemembered(textOf: (timeUs: number) => string): (timeUs: number) => string {
+  let lastUs = Number.NaN
+  let text = ''
+  return timeUs => {
+    if (timeUs !== lastUs) text = textOf(timeUs)
+    lastUs = timeUs
+    return text
+  }
+}
+
+function utcText(timeUs: number): string {
+  const seconds = Math.floor(timeUs / secondUs)
+  const micros = timeUs - seconds * secondUs
+  const day = Math.floor(seconds / daySeconds)
+  const second = seconds - day * daySeconds
+  const hours = twoDigits(Math.floor(second / 3600))
+  const minutes = twoDigits(Math.floor(second / 60) % 60)
+  const fraction = micros === 0 ? '' : `.${String(micros).padStart(6, '0')}`
+  return `${formatDate(day)}T${hours}:${minutes}:${twoDigits(second % 60)}${fraction}`
+}
+
+/** Seconds of offsets of long ago are left out, as ISO 8601 knows none. */
+function offsetText(aheadMs: number): string {
+  const minutes = Math.floor(Math.abs(aheadMs) / 60_000)
+  return `${aheadMs < 0 ? '-' : '+'}${twoDigits(Math.floor(minutes / 60))}:${twoDigits(minutes % 60)}`
+}
+
+export const csvHeader =
+  'id,sn,parameter,unit,timestamp,timestamp_local,last_updated,value_1min,value_15min,value_30min,value_60min\r\n'
+
+/** The rows in their order: members of a JSON array, or lines. What a station names itself needs no escape. */
+export function writePoints(
+  format: PointFormat,
+  { sn, series }: Station,
+  rows: PointRows,
+  texts: PointTexts,
+  means: RunningMeans,
+): string {
+  const parameters = new Map(series.map(({ number, parameter }) => [number, parameter]))
+  const write = format === 'csv' ? csvLine : jsonObject
+  const separator = format === 'json' ? ',' : ''
+  const end = format === 'ndjson' ? '\n' : ''
+  let text = ''
+  for (let row = 0; row < rows.length; row++) {
+    const timeUs = rows.timesUs[row] as number
+    const number = rows.series[row] as number
+    if (row > 0) text += separator
+    text += write(
+      pointId({ timeUs, series: number }),
+      sn,
+      parameters.get(number) ?? '',
+      units[rows.units[row] as number] ?? '',
+      texts.utc(timeUs),
+      texts.local(timeUs),
+      texts.utc(rows.storedUs[row] as number),
+      rows.values[row] as number,
+      means.at(number, timeUs),
+    )
+    text += end
+  }
+  return text
+}
+
+type WriteRow = (
+  id: number,
+  sn: string,
+  parameter: string,
+  unit: string,
+  timestamp: string,
+  timestampLocal: string,
+  lastUpdated: string,
+  value: number,
+  means: readonly [number, number, number],
+) => string
+
+const jsonObject: WriteRow = (id, sn, parameter, unit, timestamp, timestampLocal, lastUpdated, value, means) => {
+  const [mean15, mean30, mean60] = means
+  return (
+    `{"id":${id},"sn":"${sn}","parameter":"${parameter}","unit":"${unit}","timestamp":"${timestamp}",` +
+    `"timestamp_local":"${timestampLocal}","last_updated":"${lastUpdated}","value_1min":${value},` +
+    `"value_15min":${orNull(mean15)},"value_30min":${orNull(mean30)},"value_60min":${orNull(mean60)}}`
+  )
+}
+
+const csvLine: WriteRow = (id, sn, parameter, unit, timestamp, timestampLocal, lastUpdated, value, means) => {
+  const [mean15, mean30, mean60] = means
+  return (
+    `${id},${sn},${parameter},${unit},${timestamp},${timestampLocal},${lastUpdated},${value},` +
+    `${orEmpty(mean15)},${orEmpty(mean30)},${orEmpty(mean60)}\r\n`
+  )
+}
+
+function orNull(value: number): number | null {
+  return Number.isNaN(value) ? null : value
+}
+
+function orEmpty(value: number): number | string {
+  return Number.isNaN(value) ? '' : value
+}

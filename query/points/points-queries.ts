@@ -1,0 +1,76 @@
+/** What crosses between the main thread and the worker of the points: plain data. */
+
+import type { Condition, SortColumn } from '../conditions/condition.ts'
+import type { SqlPart } from './point-sql.ts'
+import type { PointFormat } from './point-texts.ts'
+import type { HourCounts } from './points-source.ts'
+import type { Station } from './station.ts'
+
+interface Filtered {
+  readonly series: readonly number[]
+  /** Microseconds; `toUs` is not included. */
+  readonly fromUs: number
+  readonly toUs: number
+  readonly parts: readonly SqlPart[]
+}
+
+/** Rows that QuestDB selects and sorts. */
+export interface PageQuery extends Filtered {
+  readonly station: Station
+  readonly order: string
+  readonly offset: number
+  readonly count: number
+  readonly format: PointFormat
+}
+
+/** All rows of a range, in the order of their ids or the reverse of it, which need no sorting. */
+export interface RangeQuery extends Filtered {
+  readonly station: Station
+  readonly direction: 'asc' | 'desc'
+  /** No more rows than there are. */
+  readonly countMax: number
+  readonly format: PointFormat
+}
+
+/** Rows that are filtered and sorted in memory. */
+export interface MemoryQuery extends Omit<Filtered, 'parts'> {
+  readonly station: Station
+  readonly conditions: readonly Condition[]
+  readonly order: readonly SortColumn[]
+  readonly offset: number
+  readonly count: number
+  readonly format: PointFormat
+}
+
+/** One point. */
+export interface PlaceQuery {
+  readonly station: Station
+  readonly series: number
+  readonly timeUs: number
+}
+
+export interface NewestQuery {
+  readonly station: Station
+}
+
+export interface PointsQueries {
+  readonly hours: Filtered
+  readonly page: PageQuery
+  readonly range: RangeQuery
+  readonly memory: MemoryQuery
+  readonly place: PlaceQuery
+  readonly newest: NewestQuery
+}
+
+/** Of `hours` the hours; of all others text. */
+export type PointsResult = HourCounts | PointsText
+
+export interface PointsText {
+  readonly bytes: Uint8Array<ArrayBuffer>
+  /** Rows in it. */
+  readonly rows: number
+  /** Of `memory`: rows that fit, also beyond it. */
+  readonly total: number
+  /** Of `memory`: the newest time of rows that fit; -Infinity without any. */
+  readonly newestUs: number
+}

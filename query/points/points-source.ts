@@ -1,0 +1,132 @@
+/** Reads points from QuestDB, inside a worker: few rows over the PostgreSQL protocol, many as Parquet. */
+
+import assert from 'node:assert/strict'
+import type { PgConnection } from '../../store/questdb/client/questdb-pg.ts'
+import { QueryFailed } from '../query-failed.ts'
+import type { QuestdbExport } from '../questdb/questdb-export.ts'
+import { type PointRows, pointRows, units } from './point-rows.ts'
+import type { SqlPart } from './point-sql.ts'
+
+const pointsTable = 'points'
+
+interface RowsRequest {
+  readonly series: readonly number[]
+  /** Microseconds; `toUs` is not included. */
+  readonly fromUs: number
+  readonly toUs: number
+  readonly parts?: readonly SqlPart[]
+  /** Names of our own; without it in the order of time, which leaves series of one time in any order. */
+  readonly order?: string
+  /** With an order: so many rows are left out before those that are read. */
+  readonly offset?: number
+  readonly rowsMax: number
+}
+
+/** Rejects with a QueryFailed or a QuestdbError for the world's failures. */
+export interface PointsSource {
+  /** More rows than `rowsMax` are TOO_LARGE, but with an order they are left out. */
+  rows(asked: RowsRequest, signal: AbortSignal): Promise<PointRows>
+  /** For each hour with rows its start in microseconds, their count and the newest time, ascending. */
+  hours(asked: Omit<RowsRequest, 'rowsMax' | 'order'>, signal: AbortSignal): Promise<HourCounts>
+}
+
+export interface HourCounts {
+  readonly startsUs: Float64Array
+  readonly counts: Float64Array
+  readonly newestUs: number
+}
+
+/** From here on Parquet is faster. */
+const parquetRowsMin = 2_000
+const columnCount = 5
+const unitNumber = `CASE unit ${units.map((unit, index) => `WHEN '${unit}' THEN ${index}.0`).join(' ')} ELSE -1.0 END`
+const columnsSql = `cast(ts AS DOUBLE), cast(series AS DOUBLE), value, ${unitNumber}, cast(stored_at AS DOUBLE)`
+// A double may come back in the form of a power of ten, which costs more than an integer.
+const textColumnsSql = `cast(ts AS LONG), series, value, ${unitNumber}, cast(stored_at AS LONG)`
+
+export function createPointsSource(connection: PgConnection, questdbExport: QuestdbExport): PointsSource {
+  async function readOverPg(statement: SqlPart, signal: AbortSignal): Promise<PointRows> {
+    const columns: number[][] = Array.from({ length: columnCount }, () => [])
+    await connection.read(bound(statement), signal, row => {
+      for (const [index, column] of columns.entries()) column.push(Number(row[index]))
+    })
+    return pointRows(columns.map(column => Float64Array.from(column)))
+  }
+
+  async function readMany(asked: RowsRequest, rowsMax: number, signal: AbortSignal): Promise<PointRows> {
+    // Names, or else Parquet would have columns of equal names.
+    const named = columnsSql.split(', ').map((column, index) => `${column} c${index}`)
+    const sql = inline(selectSql(named.join(', '), asked, rowsMax))
+    const columns = await questdbExport.read({ sql, columnCount, rowsMax }, signal)
+    return columns === undefined
+      ? await readOverPg(selectSql(textColumnsSql, asked, rowsMax), signal)
+      : pointRows(columns)
+  }
+
+  return {
+    async rows(asked, signal) {
+      const isCut = asked.order !== undefined
+      // One more than there may be shows that there are too many.
+      const rowsMax = isCut ? asked.rowsMax : asked.rowsMax + 1
+      const rows =
+        rowsMax < parquetRowsMin
+          ? await readOverPg(selectSql(textColumnsSql, asked, rowsMax), signal)
+          : await readMany(asked, rowsMax, signal)
+      if (!isCut && rows.length > asked.rowsMax) {
+        throw new QueryFailed('TOO_LARGE', `there are more than ${asked.rowsMax} points`)
+      }
+      return rows
+    },
+
+    async hours(asked, signal) {
+      const { text, values } = whereSql(asked)
+      const hours = `SELECT ts, count() points, max(ts) newest FROM ${pointsTable} WHERE ${text} SAMPLE BY 1h`
+      const sql = `SELECT cast(ts AS LONG), points, cast(newest AS LONG) FROM (${hours})`
+      const starts: number[] = []
+      const counts: number[] = []
+      let newestUs = Number.NEGATIVE_INFINITY
+      await connection.read(bound({ text: sql, values }), signal, ([start, count, newest]) => {
+        starts.push(Number(start))
+        counts.push(Number(count))
+        newestUs = Number(newest)
+      })
+      return { startsUs: Float64Array.from(starts), counts: Float64Array.from(counts), newestUs }
+    },
+  }
+}
+
+function selectSql(columns: string, asked: RowsRequest, rowsMax: number): SqlPart {
+  const { text, values } = whereSql(asked)
+  const { order, offset = 0 } = asked
+  const ordered = order === undefined ? '' : `ORDER BY ${order}`
+  const select = `SELECT ${columns} FROM ${pointsTable} WHERE ${text} ${ordered}`
+  return offset === 0
+    ? { text: `${select} LIMIT ?`, values: [...values, rowsMax] }
+    : { text: `${select} LIMIT ?, ?`, values: [...values, offset, offset + rowsMax] }
+}
+
+function whereSql({ series, fromUs, toUs, parts = [] }: Omit<RowsRequest, 'rowsMax'>): SqlPart {
+  const all: SqlPart[] = [
+    { text: `series IN (${series.map(() => '?').join(', ')})`, values: series },
+    ...(Number.isFinite(fromUs) ? [{ text: 'ts >= ?', values: [fromUs] }] : []),
+    ...(Number.isFinite(toUs) ? [{ text: 'ts < ?', values: [toUs] }] : []),
+    ...parts,
+  ]
+  return { text: all.map(({ text }) => text).join(' AND '), values: all.flatMap(({ values }) => values) }
+}
+
+/** Each `?` as a bind. */
+function bound({ text, values }: SqlPart) {
+  let count = 0
+  return { text: text.replaceAll('?', () => `$${++count}`), values }
+}
+
+/** Each `?` as the digits of its number, for `/exp` has no binds. */
+function inline({ text, values }: SqlPart): string {
+  let index = 0
+  return text.replaceAll('?', () => {
+    const value = values[index++]
+    assert(value !== undefined && Number.isFinite(value), 'a number stands in SQL')
+    return String(value)
+  })
+}

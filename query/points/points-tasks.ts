@@ -1,0 +1,147 @@
+/** Answers the queries of points inside a worker. */
+
+import { selectRows } from '../conditions/select-rows.ts'
+import { columnsOf } from './point-columns.ts'
+import { type PointRows, pickRows, pointRows } from './point-rows.ts'
+import { createPointTexts, type PointFormat, writePoints } from './point-texts.ts'
+import type { MemoryQuery, NewestQuery, PageQuery, PlaceQuery, PointsText, RangeQuery } from './points-queries.ts'
+import type { PointsSource } from './points-source.ts'
+import { createRunningMeans, type RunningMeans, windowUs } from './running-means.ts'
+import type { Station } from './station.ts'
+
+export interface PointsContext {
+  readonly source: PointsSource
+  /** Rows that may be read for one answer. */
+  readonly rowsMax: number
+  readonly signal: AbortSignal
+}
+
+/** Rows of a page that are further apart than this are read apart, with what their means need. */
+const gapUs = 6 * windowUs
+
+export async function buildPage(query: PageQuery, context: PointsContext): Promise<PointsText> {
+  const { station, count, format, ...asked } = query
+  const rows = await context.source.rows({ ...asked, rowsMax: count }, context.signal)
+  const means = createRunningMeans(await readWindows(rows, context))
+  return textOf(format, station, rows, means)
+}
+
+/** One read for the rows and their means, as long as the conditions are those of the series and the time. */
+export async function buildRange(query: RangeQuery, context: PointsContext): Promise<PointsText> {
+  const { station, series, fromUs, toUs, parts, direction, countMax, format } = query
+  const { source, rowsMax, signal } = context
+  const isWhole = parts.length === 0
+  const readFromUs = isWhole ? fromUs - windowUs : fromUs
+  const read = await source.rows({ series, fromUs: readFromUs, toUs, parts, rowsMax }, signal)
+  const sorted = sortedByTime(read)
+  const means = createRunningMeans(isWhole ? sorted : await readWindows(sorted, context))
+  const positions = [...sorted.timesUs.keys()].filter(row => (sorted.timesUs[row] as number) >= fromUs)
+  if (direction === 'desc') positions.reverse()
+  return textOf(format, station, pickRows(sorted, positions.slice(0, countMax)), means)
+}
+
+export async function buildFromMemory(query: MemoryQuery, context: PointsContext): Promise<PointsText> {
+  const { station, series, fromUs, toUs, conditions, order, offset, count, format } = query
+  const { source, rowsMax, signal } = context
+  const rows = sortedByTime(await source.rows({ series, fromUs: fromUs - windowUs, toUs, rowsMax }, signal))
+  const means = createRunningMeans(rows)
+  const columns = columnsOf(station, rows, createPointTexts(station.timeZone), means)
+  const inRange = [...rows.timesUs.keys()].filter(row => (rows.timesUs[row] as number) >= fromUs)
+  const selected = selectRows(columns, conditions, order, inRange)
+  const newestUs = selected.reduce((newest, row) => Math.max(newest, rows.timesUs[row] as number), -Infinity)
+  const page = pickRows(rows, selected.slice(offset, offset + count))
+  return { ...textOf(format, station, page, means), total: selected.length, newestUs }
+}
+
+export async function buildPoint({ station, series, timeUs }: PlaceQuery, context: PointsContext): Promise<PointsText> {
+  const { source, rowsMax, signal } = context
+  const window = { series: [series], fromUs: timeUs - windowUs, toUs: timeUs + 1, rowsMax }
+  const rows = sortedByTime(await source.rows(window, signal))
+  const last = rows.length - 1
+  const isThere = rows.timesUs[last] === timeUs
+  return textOf('json', station, pickRows(rows, isThere ? [last] : []), createRunningMeans(rows))
+}
+
+export async function buildNewest({ station }: NewestQuery, context: PointsContext): Promise<PointsText> {
+  const series = station.series.map(({ number }) => number)
+  const everything = { fromUs: Number.NEGATIVE_INFINITY, toUs: Number.POSITIVE_INFINITY }
+  // QuestDB reads backwards for an order of time alone; all series may have a point of that time.
+  const newest = { series, ...everything, order: 'ts DESC', rowsMax: series.length }
+  const rows = series.length === 0 ? pointRows(noColumns) : await context.source.rows(newest, context.signal)
+  const [timeUs] = rows.timesUs
+  if (timeUs === undefined) return textOf('json', station, rows, createRunningMeans(rows))
+  const atThatTime = rows.series.filter((_, row) => rows.timesUs[row] === timeUs)
+  return await buildPoint({ station, series: Math.max(...atThatTime), timeUs }, context)
+}
+
+const noColumns = Array.from({ length: 5 }, () => new Float64Array())
+
+function textOf(format: PointFormat, station: Station, rows: PointRows, means: RunningMeans): PointsText {
+  const text = writePoints(format, station, rows, createPointTexts(station.timeZone), means)
+  return { bytes: new TextEncoder().encode(text), rows: rows.length, total: rows.length, newestUs: Number.NaN }
+}
+
+/** The rows of the hours before these ones, and these ones too, in the order of time. */
+async function readWindows(rows: PointRows, { source, rowsMax, signal }: PointsContext): Promise<PointRows> {
+  const series = [...new Set(rows.series)]
+  const parts: PointRows[] = []
+  let left = rowsMax
+  for (const { fromUs, toUs } of windowsOf(rows.timesUs)) {
+    const part = await source.rows({ series, fromUs, toUs, rowsMax: left }, signal)
+    left -= part.length
+    parts.push(part)
+  }
+  return concatenated(parts)
+}
+
+/** Microseconds; `toUs` is not included. Ascending, and apart from each other. */
+function windowsOf(timesUs: Float64Array): { fromUs: number; toUs: number }[] {
+  const windows: { fromUs: number; toUs: number }[] = []
+  for (const timeUs of timesUs.toSorted()) {
+    const last = windows.at(-1)
+    if (last !== undefined && timeUs - windowUs <= last.toUs + gapUs) last.toUs = timeUs + 1
+    else windows.push({ fromUs: timeUs - windowUs, toUs: timeUs + 1 })
+  }
+  return windows
+}
+
+function concatenated(parts: readonly PointRows[]): PointRows {
+  const [first] = parts
+  if (first !== undefined && parts.length === 1) return first
+  const join = (columnOf: (part: PointRows) => Float64Array) => {
+    const column = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0))
+    let at = 0
+    for (const part of parts) {
+      column.set(columnOf(part), at)
+      at += part.length
+    }
+    return column
+  }
+  const { timesUs, series, values, units, storedUs } = columnReaders
+  return pointRows([join(timesUs), join(series), join(values), join(units), join(storedUs)])
+}
+
+const columnReaders = {
+  timesUs: (part: PointRows) => part.timesUs,
+  series: (part: PointRows) => part.series,
+  values: (part: PointRows) => part.values,
+  units: (part: PointRows) => part.units,
+  storedUs: (part: PointRows) => part.storedUs,
+}
+
+/** By time, then series: QuestDB gives rows in the order of time, but those of one time in any. */
+function sortedByTime(rows: PointRows): PointRows {
+  const { timesUs, series, length } = rows
+  const isSorted = (row: number) => {
+    const before = timesUs[row - 1] as number
+    const now = timesUs[row] as number
+    return before < now || (before === now && (series[row - 1] as number) < (series[row] as number))
+  }
+  let row = 1
+  while (row < length && isSorted(row)) row++
+  if (row >= length) return rows
+  const positions = [...timesUs.keys()].sort((a, b) => {
+    return (timesUs[a] as number) - (timesUs[b] as number) || (series[a] as number) - (series[b] as number)
+  })
+  return pickRows(rows, positions)
+}

@@ -1,0 +1,181 @@
+/**
+ * Entry point of this folder: the points of a station, in pages or as a stream of lines, one point, and the newest one.
+ *
+ * A list is filtered and sorted by QuestDB where its columns are stored ones, and in the worker's memory where they are
+ * computed, as running means are (point-sql.ts says which). Its rows are counted by the hour (hour-counts.ts); the counts
+ * are cached until the station gets new points.
+ */
+
+import { pieces, totalOf } from './hour-counts.ts'
+import { lastIdOf, placeOfId } from './point-id.ts'
+import { isStored, type Plan, type PointList, planOf, type StoredPlan } from './point-plan.ts'
+import { csvHeader, type PointFormat } from './point-texts.ts'
+import type { PointsText } from './points-queries.ts'
+import {
+  createPointsReader,
+  nothing,
+  type Outcome,
+  type PointsFailure,
+  type PointsOptions,
+  readFromMemory,
+  readStored,
+} from './points-reader.ts'
+import type { HourCounts } from './points-source.ts'
+import type { Station } from './station.ts'
+
+export interface PointPage extends PointList {
+  /** From 1 on. */
+  readonly page: number
+  readonly perPage: number
+}
+
+type PageAnswer =
+  | {
+      readonly ok: true
+      readonly total: number
+      /** The points as JSON, separated by commas. */
+      readonly points: Uint8Array<ArrayBuffer>
+      /** No point that is there now has a larger id; undefined when there is none. */
+      readonly lastId: number | undefined
+    }
+  | PointsFailure
+
+/** The point as JSON; empty when there is none. */
+type PointAnswer = { readonly ok: true; readonly point: Uint8Array<ArrayBuffer> } | PointsFailure
+
+export interface Points {
+  page(asked: PointPage, client: AbortSignal): Promise<PageAnswer>
+  /**
+   * Whole lines, piece by piece, each read when the one before it was taken. The first is made before this resolves; a
+   * later failure is thrown.
+   */
+  lines(
+    asked: PointList,
+    format: Exclude<PointFormat, 'json'>,
+    client: AbortSignal,
+  ): Promise<{ readonly ok: true; readonly pieces: AsyncIterable<Uint8Array> } | PointsFailure>
+  point(station: Station, id: number, client: AbortSignal): Promise<PointAnswer>
+  latest(station: Station, client: AbortSignal): Promise<PointAnswer>
+  close(): Promise<void>
+}
+
+const pieceRows = 20_000
+export function createPoints(options: PointsOptions): Points {
+  const reader = createPointsReader(options)
+  async function storedPage(
+    plan: StoredPlan,
+    { page, perPage, limit }: PointPage,
+    client: AbortSignal,
+  ): Promise<PageAnswer> {
+    const counted = await reader.hours(plan, client)
+    if (!counted.ok) return counted
+    const total = Math.min(limit, totalOf(counted.hours))
+    const offset = (page - 1) * perPage
+    if (page < 1 || (page > 1 && offset >= total)) return { ok: false, code: 'PAGE_UNKNOWN' }
+    if (total === 0) return pageAnswer(nothing.bytes, 0, counted.hours.newestUs)
+    const slice = { offset, count: Math.min(perPage, total - offset) }
+    const answer = await readStored(reader, plan, counted.hours, slice, 'json', client)
+    return answer.ok ? pageAnswer(answer.text.bytes, total, counted.hours.newestUs) : answer
+  }
+
+  async function memoryPage(plan: Plan, { page, perPage, limit }: PointPage, client: AbortSignal): Promise<PageAnswer> {
+    const offset = (page - 1) * perPage
+    if (page < 1 || (page > 1 && offset >= limit)) return { ok: false, code: 'PAGE_UNKNOWN' }
+    const slice = { offset, count: Math.min(perPage, limit - offset) }
+    const answer = await readFromMemory(reader, plan, slice, 'json', client)
+    if (!answer.ok) return answer
+    const total = Math.min(limit, answer.text.total)
+    if (page > 1 && offset >= total) return { ok: false, code: 'PAGE_UNKNOWN' }
+    return pageAnswer(answer.text.bytes, total, answer.text.newestUs)
+  }
+
+  async function* storedPieces(
+    plan: StoredPlan,
+    hours: HourCounts,
+    format: PointFormat,
+    client: AbortSignal,
+  ): AsyncGenerator<Uint8Array> {
+    for (const { offset, count } of pieces(hours, plan.time ?? 'asc', pieceRows)) {
+      const left = plan.list.limit - offset
+      if (left <= 0) return
+      const answer = await readStored(reader, plan, hours, { offset, count: Math.min(count, left) }, format, client)
+      if (!answer.ok) throw new PointsInterrupted(answer.code)
+      yield answer.text.bytes
+    }
+  }
+
+  async function lines(asked: PointList, format: Exclude<PointFormat, 'json'>, client: AbortSignal) {
+    const plan = planOf(asked)
+    if (plan === undefined) return { ok: false, code: 'MEAN_UNBOUNDED' } as const
+    const header = new TextEncoder().encode(format === 'csv' ? csvHeader : '')
+    if (isStored(plan)) {
+      const counted = await reader.hours(plan, client)
+      if (!counted.ok) return counted
+      return await begun(header, storedPieces(plan, counted.hours, format, client))
+    }
+    const answer = await readFromMemory(reader, plan, { offset: 0, count: asked.limit }, format, client)
+    return answer.ok ? ({ ok: true, pieces: iterate([header, answer.text.bytes]) } as const) : answer
+  }
+
+  return {
+    lines,
+    async page(asked, client) {
+      const plan = planOf(asked)
+      if (plan === undefined) return { ok: false, code: 'MEAN_UNBOUNDED' }
+      return isStored(plan) ? await storedPage(plan, asked, client) : await memoryPage(plan, asked, client)
+    },
+    async point(station, id, client) {
+      const { timeUs, series } = placeOfId(id)
+      if (!station.series.some(({ number }) => number === series)) return { ok: true, point: nothing.bytes }
+      return pointAnswer(await reader.text('place', { station, series, timeUs }, client))
+    },
+    async latest(station, client) {
+      return pointAnswer(await reader.text('newest', { station }, client))
+    },
+    close: reader.close,
+  }
+}
+
+/** A stream of lines cannot be finished. */
+class PointsInterrupted extends Error {
+  override name = 'PointsInterrupted'
+  readonly code: PointsFailure['code']
+
+  constructor(code: PointsFailure['code']) {
+    super(`the points cannot be read on: ${code}`)
+    this.code = code
+  }
+}
+
+function pageAnswer(points: Uint8Array<ArrayBuffer>, total: number, newestUs: number): PageAnswer {
+  return { ok: true, total, points, lastId: Number.isFinite(newestUs) ? lastIdOf(newestUs) : undefined }
+}
+
+function pointAnswer(answer: Outcome<{ text: PointsText }>): PointAnswer {
+  return answer.ok ? { ok: true, point: answer.text.bytes } : answer
+}
+
+/** The first piece is taken before a response begins, so that its failure still has a status. */
+async function begun(header: Uint8Array, rest: AsyncGenerator<Uint8Array>) {
+  try {
+    const first = await rest.next()
+    return { ok: true, pieces: continued(header, first, rest) } as const
+  } catch (error) {
+    if (error instanceof PointsInterrupted) return { ok: false, code: error.code } as const
+    throw error
+  }
+}
+
+async function* continued(
+  header: Uint8Array,
+  first: IteratorResult<Uint8Array>,
+  rest: AsyncGenerator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  yield header
+  if (first.done !== true) yield first.value
+  yield* rest
+}
+
+async function* iterate(list: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* list
+}
