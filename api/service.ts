@@ -5,6 +5,7 @@ import { type Devices, openDevices } from '../auth/devices/devices.ts'
 import { openStations, type Stations } from '../auth/stations/stations.ts'
 import type { Ingest } from '../ingest/ingest.ts'
 import { createReadingCheck, defaultRanges, type Ranges } from '../ingest/reading.ts'
+import { createPoints, type Points } from '../query/points/points.ts'
 import { createQuery, type Query } from '../query/query.ts'
 import { openDataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
@@ -131,6 +132,8 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   onOpen(() => stations.close())
   const query = openQuery(options, store, ingest, clockMs)
   onOpen(() => query.close())
+  const points = openPoints(options, store)
+  onOpen(() => points.close())
   // Links in mails need an address; without a configured one it is the one that we listen on.
   let ownUrl = 'http://localhost'
   const publicUrl = () => (config.PUBLIC_URL ?? ownUrl).replace(/\/$/, '')
@@ -140,7 +143,8 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   })
   onOpen(() => accounts.close())
   const signIn = await openSignIn({ config, accounts, directory, log })
-  ownUrl = await listen(options, { clockMs, store, ingest, devices, stations, query, accounts, signIn }, onOpen)
+  const parts = { clockMs, store, ingest, devices, stations, query, points, accounts, signIn }
+  ownUrl = await listen(options, parts, onOpen)
   await signIn.announceSetup()
   return ownUrl
 }
@@ -152,6 +156,7 @@ interface Parts {
   devices: Devices
   stations: Stations
   query: Query
+  points: Points
   accounts: ServiceAccounts
   signIn: SignIn
 }
@@ -211,7 +216,7 @@ interface FamilyOptions {
 /** All route families; a new one is one line here. */
 function createFamilies(config: Config, log: Log, parts: Parts, options: FamilyOptions): RouteFamily[] {
   const { isTrusted, meter } = options
-  const { clockMs, store, ingest, devices, stations, query, accounts, signIn } = parts
+  const { clockMs, store, ingest, devices, stations, query, points, accounts, signIn } = parts
   const ranges = rangesOf(config)
   const aheadMsMax = config.TIMESTAMP_AHEAD_SECONDS * 1000
   const logOptions = {
@@ -229,7 +234,7 @@ function createFamilies(config: Config, log: Log, parts: Parts, options: FamilyO
     loggerFamily({ log, ingest: logOptions, reads: { query, devices } }),
     adminFamily(adminOptions),
     airQualityFamily({
-      ...{ stations, accounts: accounts.accounts, keys: accounts.keys, nowMs: clockMs, log, isTrusted },
+      ...{ stations, points, accounts: accounts.accounts, keys: accounts.keys, nowMs: clockMs, log, isTrusted },
       ...{ publicUrl: config.PUBLIC_URL, failedAttemptsPerMinute: config.FAILED_ATTEMPTS },
       requireHttps: config.AIR_QUALITY_HTTP === 'local',
     }),
@@ -276,6 +281,15 @@ function openQuery({ config, log }: ServiceOptions, store: Store, ingest: Ingest
       timeoutMs: config.QUERY_TIMEOUT_SECONDS * 1000,
       aheadMs: config.TIMESTAMP_AHEAD_SECONDS * 1000,
     },
+    log,
+  })
+}
+
+function openPoints({ config, log }: ServiceOptions, { questdb }: Store): Points {
+  return createPoints({
+    questdb: questdb.address,
+    questdbAnswers: questdb.answers,
+    limits: { timeoutMs: config.QUERY_TIMEOUT_SECONDS * 1000 },
     log,
   })
 }

@@ -1,6 +1,7 @@
 /** What reads text from outside takes time in proportion to its length, whatever the text. */
 
 import { test } from 'tap'
+import { pointFormat } from '../api/air-quality/point-format.ts'
 import { readListQuery } from '../api/air-quality/query/list-query.ts'
 import { answerOf } from '../api/content-files/answer.ts'
 import { readFilters } from '../api/content-files/filters.ts'
@@ -80,6 +81,7 @@ const readers: Record<string, (text: string) => void> = {
   'the path': text => routedUrl(`${path}${text}`) + slashedUrl(`${path}${text}`),
   'the number of arguments': text => hasTooManyArguments(`${path}?${text}`),
   'Accept and format': text => negotiate(text, undefined),
+  'Accept and format of data points': text => pointFormat(text, null) && pointFormat(undefined, text),
   'Accept-Encoding': text => acceptedForms(text),
   'the credentials': text => readBasicCredentials(['Authorization', `Basic ${text}`]),
   'names of devices in a parameter': text => readDevices([text, text], () => undefined),

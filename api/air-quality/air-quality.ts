@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Accounts } from '../../auth/accounts/accounts.ts'
 import type { Keys } from '../../auth/keys/keys.ts'
 import type { Stations } from '../../auth/stations/stations.ts'
+import type { Points } from '../../query/points/points.ts'
 import type { Log } from '../../store/log.ts'
 import { addJsonBody } from '../http/json-body.ts'
 import { isLocalRequest } from '../http/local-request.ts'
@@ -16,9 +17,11 @@ import { addEmptyLists } from './empty-lists.ts'
 import { sendError } from './errors.ts'
 import { answerErrors } from './failures.ts'
 import { createPaths, prefix } from './paths.ts'
+import { addPoints } from './points.ts'
 
 export interface AirQualityOptions {
   stations: Stations
+  points: Points
   accounts: Pick<Accounts, 'findByEmail'>
   keys: Pick<Keys, 'find'>
   nowMs: () => number
@@ -44,6 +47,7 @@ export function airQualityFamily(options: AirQualityOptions): RouteFamily {
     const addPath = createPaths(scope, { stations, authenticate: createAuthenticate(options), isSecure, addressOf })
     addAccount(addPath, options.nowMs)
     addDevices(addPath, options)
+    addPoints(addPath, options)
     addEmptyLists(addPath, stations)
   }
 

@@ -12,12 +12,22 @@ const retryAfterSeconds = 5
 
 export const airQualityErrors = {
   BAD_REQUEST: { ...serverErrors.BAD_REQUEST, id: 'bad_request' },
+  FORMAT_UNKNOWN: { status: 400, id: 'bad_request', text: 'format: must be json, csv or ndjson' },
+  MEAN_UNBOUNDED: {
+    ...{ status: 400, id: 'bad_request' },
+    text: 'a filter or sort on a running mean needs a lower and an upper bound on timestamp, at most 31 days apart',
+  },
+  TOO_MANY_POINTS: {
+    ...{ status: 400, id: 'bad_request' },
+    text: 'too many data points for such a filter or sort: narrow it by bounds on timestamp',
+  },
   JSON_INVALID: { ...serverErrors.JSON_INVALID, id: 'bad_request' },
   UNAUTHORIZED: { status: 401, id: 'unauthorized', text: 'send an API key as the user name of HTTP Basic' },
   FORBIDDEN: { status: 403, id: 'forbidden', text: 'the API key may not do this' },
   HTTPS_REQUIRED: { status: 403, id: 'forbidden', text: 'use HTTPS' },
   NOT_FOUND: { ...serverErrors.NOT_FOUND, id: 'not_found' },
   STATION_UNKNOWN: { status: 404, id: 'not_found', text: 'no such device' },
+  POINT_UNKNOWN: { status: 404, id: 'not_found', text: 'no such data point' },
   PAGE_UNKNOWN: { status: 404, id: 'not_found', text: 'no such page' },
   METHOD_NOT_ALLOWED: { ...serverErrors.METHOD_NOT_ALLOWED, id: 'method_not_allowed' },
   TIMEOUT: { ...serverErrors.TIMEOUT, id: 'timeout' },
@@ -36,6 +46,8 @@ export const airQualityErrors = {
   },
   INTERNAL: { ...serverErrors.INTERNAL, id: 'server_error' },
   DATABASE_AWAY: { status: 503, id: 'unavailable', text: 'the database does not respond', retryAfterSeconds },
+  TIMED_OUT: { status: 503, id: 'unavailable', text: 'the query took too long', retryAfterSeconds },
+  QUEUE_FULL: { status: 503, id: 'unavailable', text: 'too many queries at once', retryAfterSeconds },
   OUTCOME_UNKNOWN: {
     ...{ status: 503, id: 'unavailable', retryAfterSeconds },
     text: 'the database did not confirm the change, which may have been made or not',

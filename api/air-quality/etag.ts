@@ -6,7 +6,11 @@ import { sendError } from './errors.ts'
 
 /** Of GET and HEAD. */
 export function sendResource(request: FastifyRequest, reply: FastifyReply, value: object): FastifyReply {
-  const body = Buffer.from(JSON.stringify(value))
+  return sendJsonBytes(request, reply, Buffer.from(JSON.stringify(value)))
+}
+
+/** The same for what is JSON already. */
+export function sendJsonBytes(request: FastifyRequest, reply: FastifyReply, body: Buffer): FastifyReply {
   const etag = `"${hash('sha256', body, 'base64url')}"`
   const { 'if-match': expected, 'if-none-match': known } = request.headers
   if (expected !== undefined && !isAmong(etag, expected)) return sendError(reply, 'ETAG_DIFFERENT')

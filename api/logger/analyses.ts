@@ -7,6 +7,7 @@ import type { AnalysedDevice } from '../../query/analysed-device.ts'
 import type { Answer } from '../../query/cache/body.ts'
 import type { Query } from '../../query/query.ts'
 import { addCorsHeaders } from '../http/cors.ts'
+import { leavingOf } from '../http/leaving.ts'
 import {
   CompareParameters,
   DailyParameters,
@@ -15,7 +16,7 @@ import {
   StatsParameters,
 } from './analysis-parameters.ts'
 import type { LoggerErrorCode } from './errors.ts'
-import { addRead, leavingOf, refuse, type Sent, sendAnswer } from './read-answers.ts'
+import { addRead, refuse, type Sent, sendAnswer } from './read-answers.ts'
 
 export interface AnalysesOptions {
   query: Pick<Query, 'compare' | 'detail' | 'stats' | 'daily' | 'past' | 'coded'>

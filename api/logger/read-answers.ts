@@ -49,10 +49,3 @@ export function refuse(reply: FastifyReply, code: LoggerErrorCode, text?: string
   reply.header('cache-control', 'no-store').header('vary', 'accept-encoding')
   return sendError(reply, code, text === undefined ? {} : { status: text })
 }
-
-/** Aborts when the client has left; after the answer was sent nobody listens any more. */
-export function leavingOf(reply: FastifyReply): AbortSignal {
-  const leaving = new AbortController()
-  reply.raw.once('close', () => leaving.abort())
-  return leaving.signal
-}

@@ -6,10 +6,11 @@ import { bodyOf } from '../../query/cache/body.ts'
 import { encodeBody } from '../../query/cache/encode-body.ts'
 import type { Query } from '../../query/query.ts'
 import { addCorsHeaders } from '../http/cors.ts'
+import { leavingOf } from '../http/leaving.ts'
 import { sendBody } from '../http/send-body.ts'
 import type { PublicDevice } from './device-shape.ts'
 import { readDevices, readHours } from './latest-parameters.ts'
-import { addRead, leavingOf, refuse, type Sent, sendAnswer } from './read-answers.ts'
+import { addRead, refuse, type Sent, sendAnswer } from './read-answers.ts'
 
 export interface ReadsOptions {
   query: Pick<Query, 'latestAll' | 'latestOf' | 'day' | 'coded'>

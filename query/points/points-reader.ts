@@ -16,8 +16,8 @@ import type { HourCounts } from './points-source.ts'
 
 export interface PointsOptions {
   readonly questdb: QuestdbAddress
-  /** Increases whenever new rows of the series become visible to queries. */
-  readonly revision: (seriesNumber: number) => number
+  /** Increases whenever new rows of the series become visible to queries. Without it, nothing is cached. */
+  readonly revision?: (seriesNumber: number) => number
   /** Whether QuestDB answered the last probe. Without it every query is sent. */
   readonly questdbAnswers?: () => boolean | Promise<boolean>
   readonly limits?: Partial<QueryLimits>
@@ -110,13 +110,13 @@ export function createPointsReader({ questdb, revision, log, ...options }: Point
     // JSON has no infinities, and null stands for both; but a range has one only at its own end.
     const key = JSON.stringify(query)
     // Taken before the rows are counted: what becomes visible meanwhile is counted again.
-    const version = series.map(number => revision(number)).join()
+    const version = revision && series.map(number => revision(number)).join()
     const cached = hoursCache.get(key)
-    if (cached?.version === version) return { ok: true, hours: cached.hours }
+    if (cached !== undefined && cached.version === version) return { ok: true, hours: cached.hours }
     const answer = await run('hours', query, client)
     if (!answer.ok) return answer
     const hours = answer.result as HourCounts
-    hoursCache.set(key, { version, hours })
+    if (version !== undefined) hoursCache.set(key, { version, hours })
     return { ok: true, hours }
   }
 

@@ -5,6 +5,8 @@ import { airQualityFamily } from '../../api/air-quality/air-quality.ts'
 import type { Role } from '../../auth/accounts/account.ts'
 import type { Scope } from '../../auth/keys/key.ts'
 import { NewStationFields, type Station } from '../../auth/stations/station.ts'
+import { createPoints } from '../../query/points/points.ts'
+import type { QuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
 import { type AccountsUnderTest, createApp, startAccounts, trustedProxy } from './accounts.ts'
 import type { TestHooks } from './databases.ts'
 
@@ -37,12 +39,19 @@ export interface AirQualityUnderTest {
   addStation(sn: string, fields?: object, owner?: number | null): Promise<Station>
 }
 
-export async function startAirQuality(t: TestHooks, failedAttemptsPerMinute = 60): Promise<AirQualityUnderTest> {
+/** Without an address of a QuestDB there are no points. */
+export async function startAirQuality(
+  t: TestHooks,
+  failedAttemptsPerMinute = 60,
+  questdb?: QuestdbAddress,
+): Promise<AirQualityUnderTest> {
   const people = await startAccounts(t)
   const { accounts, keys, stations, clock, store } = people
+  const points = createPoints({ questdb: questdb ?? store.questdb.address, log: accounts.log })
+  t.teardown(() => points.close())
   const app = createApp(
     airQualityFamily({
-      ...{ stations, accounts, keys, nowMs: () => clock.ms, log: accounts.log, failedAttemptsPerMinute },
+      ...{ stations, points, accounts, keys, nowMs: () => clock.ms, log: accounts.log, failedAttemptsPerMinute },
       ...{ publicUrl: 'https://air.example', requireHttps: true, isTrusted: address => address === trustedProxy },
     }),
   )
@@ -61,8 +70,8 @@ export async function startAirQuality(t: TestHooks, failedAttemptsPerMinute = 60
       ...(address === undefined ? {} : { remoteAddress: address }),
     })
     const text = response.body
-    const parsed = text.startsWith('{') ? JSON.parse(text) : {}
-    return { status: response.statusCode, headers: response.headers, text, body: parsed }
+    const isJson = response.headers['content-type'] === 'application/json' && text !== ''
+    return { status: response.statusCode, headers: response.headers, text, body: isJson ? JSON.parse(text) : {} }
   }
 
   async function person(email: string, role: Role = 'user'): Promise<number> {

@@ -29,17 +29,16 @@ export async function startPointsQuestdb(t: TestHooks): Promise<PointsQuestdb> {
   await client.connect()
   t.teardown(() => client.end())
   await client.query(tableSql)
-  return {
-    address,
-    async write(points) {
-      const rows = points.map(({ timeUs, series, value, unit, storedUs }) => {
-        return `(${timeUs}, ${series}, ${value}, '${unit}', ${storedUs})`
-      })
-      for (let i = 0; i < rows.length; i += 1000) {
-        await client.query(`INSERT INTO points VALUES ${rows.slice(i, i + 1000).join(', ')}`)
-      }
-      const sql = `SELECT writerTxn = sequencerTxn AS done FROM wal_tables() WHERE name = 'points'`
-      await until('the points are visible', async () => (await client.query(sql)).rows[0].done)
-    },
+  async function write(points: readonly TestPoint[]): Promise<void> {
+    const rows = points.map(({ timeUs, series, value, unit, storedUs }) => {
+      return `(${timeUs}, ${series}, ${value}, '${unit}', ${storedUs})`
+    })
+    for (let i = 0; i < rows.length; i += 1000) {
+      await client.query(`INSERT INTO points VALUES ${rows.slice(i, i + 1000).join(', ')}`)
+    }
+    const sql = `SELECT writerTxn = sequencerTxn AS done FROM wal_tables() WHERE name = 'points'`
+    await until('the points are visible', async () => (await client.query(sql)).rows[0].done)
   }
+
+  return { address, write }
 }

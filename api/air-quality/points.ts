@@ -1,0 +1,128 @@
+/** `/device/{sn}/data/`, `/device/{sn}/data/{id}` and `/device/{sn}/latest`: the data points of a station. */
+
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Station } from '../../auth/stations/station.ts'
+import type { Condition } from '../../query/conditions/condition.ts'
+import { pointColumnTypes } from '../../query/points/point-columns.ts'
+import type { PointList } from '../../query/points/point-plan.ts'
+import type { Points } from '../../query/points/points.ts'
+import type { PointsFailure } from '../../query/points/points-reader.ts'
+import type { Station as PointStation } from '../../query/points/station.ts'
+import type { Log } from '../../store/log.ts'
+import { leavingOf } from '../http/leaving.ts'
+import { type AirQualityErrorCode, sendError } from './errors.ts'
+import { sendJsonBytes } from './etag.ts'
+import { type AddPath, type Asked, stationIn } from './paths.ts'
+import { type PointLines, pointFormat, typeOf } from './point-format.ts'
+import { metaOf } from './query/envelope.ts'
+import { type ListQuery, readListQuery } from './query/list-query.ts'
+
+export interface PointsOptions {
+  points: Points
+  log: Log
+}
+
+export function addPoints(addPath: AddPath, { points, log }: PointsOptions): void {
+  async function list(asked: Asked, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const parsed = readListQuery(asked.query, pointColumnTypes, 'id')
+    if (!parsed.ok) return sendError(reply, 'BAD_REQUEST', parsed.message)
+    const format = pointFormat(request.headers.accept, asked.query.get('format'))
+    if (format === undefined) return sendError(reply, 'FORMAT_UNKNOWN')
+    const bound = readBound(asked.query.get('until'))
+    const { conditions, order, limit } = parsed.value
+    const pointList = {
+      station: pointStation(stationIn(asked)),
+      conditions: bound === undefined ? conditions : [...conditions, below(bound)],
+      ...{ order, limit },
+    }
+    reply.header('vary', 'Accept')
+    if (format === 'json') return await sendPage(asked, parsed.value, pointList, bound, request, reply)
+    return await sendLines(pointList, format, request, reply)
+  }
+
+  async function sendPage(
+    asked: Asked,
+    { paging, kept }: ListQuery,
+    pointList: PointList,
+    bound: number | undefined,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> {
+    const answer = await points.page({ ...pointList, ...paging }, leavingOf(reply))
+    if (!answer.ok) return sendError(reply, errorOf(answer))
+    const { total, lastId } = answer
+    // A walk through several pages does not see newer points that come in meanwhile.
+    const until = total > paging.perPage ? String(bound ?? lastId) : undefined
+    const meta = metaOf({ ...paging, url: asked.url, kept: { ...kept, until }, total })
+    const start = Buffer.from(`{"meta":${JSON.stringify(meta)},"data":[`)
+    return sendJsonBytes(request, reply, Buffer.concat([start, answer.points, Buffer.from(']}')]))
+  }
+
+  async function sendLines(
+    pointList: PointList,
+    format: PointLines,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> {
+    const answer = await points.lines(pointList, format, leavingOf(reply))
+    if (!answer.ok) return sendError(reply, errorOf(answer))
+    reply.header('content-type', typeOf[format]).header('cache-control', 'private, no-cache')
+    if (request.method === 'HEAD') return reply.send(Readable.from([]))
+    const lines = Readable.from(answer.pieces, { objectMode: false })
+    // The response has begun, so its end is cut off, which tells the client.
+    lines.on('error', error => log.warn({ err: error }, 'could not send all data points of a station'))
+    return reply.send(lines)
+  }
+
+  async function get(asked: Asked, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { id } = request.params as { id: string }
+    if (!/^\d{1,16}$/.test(id)) return sendError(reply, 'POINT_UNKNOWN')
+    const answer = await points.point(pointStation(stationIn(asked)), Number(id), leavingOf(reply))
+    if (!answer.ok) return sendError(reply, errorOf(answer))
+    const { point } = answer
+    return point.length === 0 ? sendError(reply, 'POINT_UNKNOWN') : sendJsonBytes(request, reply, Buffer.from(point))
+  }
+
+  async function latest(asked: Asked, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const answer = await points.latest(pointStation(stationIn(asked)), leavingOf(reply))
+    if (!answer.ok) return sendError(reply, errorOf(answer))
+    return sendJsonBytes(request, reply, Buffer.from(answer.point.length === 0 ? '{}' : answer.point))
+  }
+
+  addPath({ url: '/device/:sn/data', slash: 'required', methods: { GET: { permission: 'read', handle: list } } })
+  addPath({ url: '/device/:sn/data/:id', slash: 'either', methods: { GET: { permission: 'read', handle: get } } })
+  addPath({ url: '/device/:sn/latest', slash: 'none', methods: { GET: { permission: 'read', handle: latest } } })
+}
+
+/** As the queries know it. */
+function pointStation({ sn, timezone, series }: Station): PointStation {
+  return { sn, timeZone: timezone, series: [...series].map(([parameter, number]) => ({ number, parameter })) }
+}
+
+/** The largest id that a walk sees; what is none does not count. */
+function readBound(text: string | null): number | undefined {
+  return text !== null && /^\d{1,16}$/.test(text) ? Number(text) : undefined
+}
+
+function below(id: number): Condition {
+  return { column: 'id', operator: 'le', values: [id] }
+}
+
+const errors = {
+  DATABASE_AWAY: 'DATABASE_AWAY',
+  TIMED_OUT: 'TIMED_OUT',
+  QUEUE_FULL: 'QUEUE_FULL',
+  TOO_LARGE: 'TOO_MANY_POINTS',
+  MEAN_UNBOUNDED: 'MEAN_UNBOUNDED',
+  PAGE_UNKNOWN: 'PAGE_UNKNOWN',
+  // Nobody reads it.
+  CANCELLED: 'DATABASE_AWAY',
+  CLOSING: 'DATABASE_AWAY',
+  // Of the day of a logger.
+  DATE_INVALID: 'BAD_REQUEST',
+} as const satisfies Record<PointsFailure['code'], AirQualityErrorCode>
+
+function errorOf({ code }: PointsFailure): AirQualityErrorCode {
+  return errors[code]
+}
