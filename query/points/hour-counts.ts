@@ -13,6 +13,8 @@ export interface Located {
   readonly toUs: number
   /** Rows of these hours that come before those that are meant, in the direction asked for. */
   readonly offset: number
+  /** Rows of these hours. */
+  readonly rows: number
 }
 
 export function totalOf({ counts }: HourCounts): number {
@@ -32,15 +34,14 @@ export function locate(hours: HourCounts, direction: 'asc' | 'desc', offset: num
     before += rows
   }
   let last = first
-  for (let seen = before + (counts[at(first)] ?? 0); seen < offset + count && last < length - 1; ) {
-    last++
-    seen += counts[at(last)] as number
-  }
+  let rows = counts[at(first)] ?? 0
+  while (before + rows < offset + count && last < length - 1) rows += counts[at(++last)] as number
   const [earliest, latest] = direction === 'asc' ? [first, last] : [last, first]
   return {
     fromUs: startsUs[at(earliest)] as number,
     toUs: (startsUs[at(latest)] as number) + hourUs,
     offset: offset - before,
+    rows,
   }
 }
 

@@ -49,7 +49,7 @@ export function columnsOf(
     last_updated: {
       type: 'time',
       value: row => rows.storedUs[row] as number,
-      text: row => texts.utc(rows.storedUs[row] as number),
+      text: row => texts.stored(rows.storedUs[row] as number),
     },
     value_1min: { type: 'number', value: row => rows.values[row] as number },
     value_15min: { type: 'number', value: mean(0) },

@@ -28,6 +28,10 @@ export function pointRows(columns: readonly Float64Array[]): PointRows {
 
 /** The rows at these positions, in their order. */
 export function pickRows(rows: PointRows, positions: ArrayLike<number>): PointRows {
-  const pick = (column: Float64Array) => Float64Array.from(positions, position => column[position] as number)
+  const pick = (column: Float64Array) => {
+    const picked = new Float64Array(positions.length)
+    for (let index = 0; index < positions.length; index++) picked[index] = column[positions[index] as number] as number
+    return picked
+  }
   return pointRows([rows.timesUs, rows.series, rows.values, rows.units, rows.storedUs].map(pick))
 }

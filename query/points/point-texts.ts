@@ -1,7 +1,10 @@
 /** Writes points as JSON, NDJSON and CSV. */
 
+import assert from 'node:assert/strict'
+import { LRUCache } from 'lru-cache'
 import { formatDate, twoDigits } from '../../analytics/time/calendar.ts'
 import { ZoneOffsets } from '../../analytics/time/zone-offsets.ts'
+import { ByteWriter } from '../answers/byte-writer.ts'
 import { pointId } from './point-id.ts'
 import { type PointRows, units } from './point-rows.ts'
 import type { RunningMeans } from './running-means.ts'
@@ -13,6 +16,8 @@ export type PointFormat = (typeof pointFormats)[number]
 export interface PointTexts {
   /** `2016-05-30T02:20:00`, microseconds only if they are not zero. */
   utc(timeUs: number): string
+  /** The same for when a point was stored. */
+  stored(timeUs: number): string
   /** `2016-05-30T07:50:00+05:30` */
   local(timeUs: number): string
 }
@@ -20,14 +25,27 @@ export interface PointTexts {
 const secondUs = 1_000_000
 const daySeconds = 86_400
 
-export function createPointTexts(timeZone: string): PointTexts {
+/** There are some 600 zones, by whatever spelling. */
+const zonesMax = 1_000
+const zones = new LRUCache<string, ZoneOffsets>({ max: zonesMax })
+
+/** The platform takes milliseconds to find its way in a zone. */
+function zoneOf(timeZone: string): ZoneOffsets {
+  const known = zones.get(timeZone)
+  if (known !== undefined) return known
   const zone = new ZoneOffsets(timeZone)
+  zones.set(timeZone, zone)
+  return zone
+}
+
+export function createPointTexts(timeZone: string): PointTexts {
+  const zone = zoneOf(timeZone)
   const utc = lastRemembered(utcText)
   const local = lastRemembered(timeUs => {
     const aheadMs = zone.at(Math.floor(timeUs / 1000))
     return utcText(timeUs + aheadMs * 1000) + offsetText(aheadMs)
   })
-  return { utc, local }
+  return { utc, stored: lastRemembered(utcText), local }
 }
 
 /** All parameters of a minute come one behind the other. */
@@ -61,6 +79,9 @@ function offsetText(aheadMs: number): string {
 export const csvHeader =
   'id,sn,parameter,unit,timestamp,timestamp_local,last_updated,value_1min,value_15min,value_30min,value_60min\r\n'
 
+/** Of a row. */
+const bytesExpected: Record<PointFormat, number> = { json: 330, ndjson: 330, csv: 170 }
+
 /** The rows in their order: members of a JSON array, or lines. What a station names itself needs no escape. */
 export function writePoints(
   format: PointFormat,
@@ -68,30 +89,32 @@ export function writePoints(
   rows: PointRows,
   texts: PointTexts,
   means: RunningMeans,
-): string {
+): Uint8Array<ArrayBuffer> {
   const parameters = new Map(series.map(({ number, parameter }) => [number, parameter]))
   const write = format === 'csv' ? csvLine : jsonObject
   const separator = format === 'json' ? ',' : ''
   const end = format === 'ndjson' ? '\n' : ''
-  let text = ''
+  const writer = new ByteWriter(Number.POSITIVE_INFINITY, rows.length * bytesExpected[format])
   for (let row = 0; row < rows.length; row++) {
     const timeUs = rows.timesUs[row] as number
     const number = rows.series[row] as number
-    if (row > 0) text += separator
-    text += write(
+    if (row > 0) writer.ascii(separator)
+    const text = write(
       pointId({ timeUs, series: number }),
       sn,
       parameters.get(number) ?? '',
       units[rows.units[row] as number] ?? '',
       texts.utc(timeUs),
       texts.local(timeUs),
-      texts.utc(rows.storedUs[row] as number),
+      texts.stored(rows.storedUs[row] as number),
       rows.values[row] as number,
       means.at(number, timeUs),
     )
-    text += end
+    writer.ascii(text + end)
   }
-  return text
+  const bytes = writer.finish()
+  assert(bytes !== undefined, 'there is no bound')
+  return bytes
 }
 
 type WriteRow = (

@@ -27,8 +27,10 @@ export interface PageQuery extends Filtered {
 export interface RangeQuery extends Filtered {
   readonly station: Station
   readonly direction: 'asc' | 'desc'
-  /** No more rows than there are. */
-  readonly countMax: number
+  readonly offset: number
+  readonly count: number
+  /** In the range. */
+  readonly rowsExpected: number
   readonly format: PointFormat
 }
 

@@ -50,6 +50,8 @@ export interface PointsReader {
   close(): Promise<void>
 }
 
+/** Their means need the rows of an hour more. */
+const rowsBesideMax = 1_000
 const hoursBytesMax = 16 * 1024 * 1024
 const emptyHours: HourCounts = {
   startsUs: new Float64Array(),
@@ -135,13 +137,15 @@ export function readStored(
   const { time, sql, byId, list } = plan
   const { isEmpty: _, others: __, fromUs, toUs, ...filtered } = plan.filter
   const { station } = list
-  const whole = { fromUs, toUs, offset: slice.offset }
+  const whole = { fromUs, toUs, offset: slice.offset, rows: Number.POSITIVE_INFINITY }
   const located = time === undefined ? whole : locate(hours, time, slice.offset, slice.count)
   const range = { fromUs: Math.max(fromUs, located.fromUs), toUs: Math.min(toUs, located.toUs) }
   const query = { station, ...filtered, ...range, format }
-  const isStreamed = format !== 'json'
-  if (isStreamed && byId !== undefined && located.offset === 0) {
-    return text('range', { ...query, direction: byId, countMax: slice.count }, client)
+  // Where there are few rows beside those that are meant, one read of all is faster than one of them and one for their means.
+  const isRange = byId !== undefined && (located.offset === 0 || located.rows <= rowsBesideMax)
+  if (isRange && (format !== 'json' || located.rows <= rowsBesideMax)) {
+    const { offset, rows: rowsExpected } = located
+    return text('range', { ...query, direction: byId, offset, count: slice.count, rowsExpected }, client)
   }
   return text('page', { ...query, order: sql, offset: located.offset, count: slice.count }, client)
 }

@@ -1,7 +1,7 @@
 /** Reads points from QuestDB, inside a worker: few rows over the PostgreSQL protocol, many as Parquet. */
 
 import assert from 'node:assert/strict'
-import type { PgConnection } from '../../store/questdb/client/questdb-pg.ts'
+import type { PgConnection, Statement } from '../../store/questdb/client/questdb-pg.ts'
 import { QueryFailed } from '../query-failed.ts'
 import type { QuestdbExport } from '../questdb/questdb-export.ts'
 import { type PointRows, pointRows, units } from './point-rows.ts'
@@ -20,6 +20,8 @@ interface RowsRequest {
   /** With an order: so many rows are left out before those that are read. */
   readonly offset?: number
   readonly rowsMax: number
+  /** By which the way to read them is chosen; without it as many as `rowsMax`. */
+  readonly rowsExpected?: number
 }
 
 /** Rejects with a QueryFailed or a QuestdbError for the world's failures. */
@@ -39,15 +41,19 @@ export interface HourCounts {
 /** From here on Parquet is faster. */
 const parquetRowsMin = 2_000
 const columnCount = 5
+const namesMax = 200
+const nameableCharactersMax = 2_000
 const unitNumber = `CASE unit ${units.map((unit, index) => `WHEN '${unit}' THEN ${index}.0`).join(' ')} ELSE -1.0 END`
 const columnsSql = `cast(ts AS DOUBLE), cast(series AS DOUBLE), value, ${unitNumber}, cast(stored_at AS DOUBLE)`
 // A double may come back in the form of a power of ten, which costs more than an integer.
 const textColumnsSql = `cast(ts AS LONG), series, value, ${unitNumber}, cast(stored_at AS LONG)`
 
 export function createPointsSource(connection: PgConnection, questdbExport: QuestdbExport): PointsSource {
+  const named = createNames()
+
   async function readOverPg(statement: SqlPart, signal: AbortSignal): Promise<PointRows> {
     const columns: number[][] = Array.from({ length: columnCount }, () => [])
-    await connection.read(bound(statement), signal, row => {
+    await connection.read(named(bound(statement)), signal, row => {
       for (const [index, column] of columns.entries()) column.push(Number(row[index]))
     })
     return pointRows(columns.map(column => Float64Array.from(column)))
@@ -55,8 +61,8 @@ export function createPointsSource(connection: PgConnection, questdbExport: Ques
 
   async function readMany(asked: RowsRequest, rowsMax: number, signal: AbortSignal): Promise<PointRows> {
     // Names, or else Parquet would have columns of equal names.
-    const named = columnsSql.split(', ').map((column, index) => `${column} c${index}`)
-    const sql = inline(selectSql(named.join(', '), asked, rowsMax))
+    const columnsNamed = columnsSql.split(', ').map((column, index) => `${column} c${index}`)
+    const sql = inline(selectSql(columnsNamed.join(', '), asked, rowsMax))
     const columns = await questdbExport.read({ sql, columnCount, rowsMax }, signal)
     return columns === undefined
       ? await readOverPg(selectSql(textColumnsSql, asked, rowsMax), signal)
@@ -69,7 +75,7 @@ export function createPointsSource(connection: PgConnection, questdbExport: Ques
       // One more than there may be shows that there are too many.
       const rowsMax = isCut ? asked.rowsMax : asked.rowsMax + 1
       const rows =
-        rowsMax < parquetRowsMin
+        (asked.rowsExpected ?? rowsMax) < parquetRowsMin
           ? await readOverPg(selectSql(textColumnsSql, asked, rowsMax), signal)
           : await readMany(asked, rowsMax, signal)
       if (!isCut && rows.length > asked.rowsMax) {
@@ -85,7 +91,7 @@ export function createPointsSource(connection: PgConnection, questdbExport: Ques
       const starts: number[] = []
       const counts: number[] = []
       let newestUs = Number.NEGATIVE_INFINITY
-      await connection.read(bound({ text: sql, values }), signal, ([start, count, newest]) => {
+      await connection.read(named(bound({ text: sql, values })), signal, ([start, count, newest]) => {
         starts.push(Number(start))
         counts.push(Number(count))
         newestUs = Number(newest)
@@ -115,8 +121,24 @@ function whereSql({ series, fromUs, toUs, parts = [] }: Omit<RowsRequest, 'rowsM
   return { text: all.map(({ text }) => text).join(' AND '), values: all.flatMap(({ values }) => values) }
 }
 
+/**
+ * Statements that are prepared once a connection, since compiling one takes longer than most of them run: the first that
+ * come, which are the usual ones. All others are compiled whenever they are asked.
+ */
+function createNames(): (statement: SqlPart) => Statement {
+  const names = new Map<string, string>()
+  return statement => {
+    const { text } = statement
+    if (!names.has(text) && names.size < namesMax && text.length <= nameableCharactersMax) {
+      names.set(text, `points-${names.size}`)
+    }
+    const name = names.get(text)
+    return name === undefined ? statement : { ...statement, name }
+  }
+}
+
 /** Each `?` as a bind. */
-function bound({ text, values }: SqlPart) {
+function bound({ text, values }: SqlPart): SqlPart {
   let count = 0
   return { text: text.replaceAll('?', () => `$${++count}`), values }
 }

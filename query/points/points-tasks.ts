@@ -16,6 +16,7 @@ export interface PointsContext {
   readonly signal: AbortSignal
 }
 
+const minuteUs = 60_000_000
 /** Rows of a page that are further apart than this are read apart, with what their means need. */
 const gapUs = 6 * windowUs
 
@@ -26,18 +27,20 @@ export async function buildPage(query: PageQuery, context: PointsContext): Promi
   return textOf(format, station, rows, means)
 }
 
-/** One read for the rows and their means, as long as the conditions are those of the series and the time. */
+/** All rows of a range that are in the order of their ids: one read for the rows and their means, as long as the conditions are those of the series and the time. */
 export async function buildRange(query: RangeQuery, context: PointsContext): Promise<PointsText> {
-  const { station, series, fromUs, toUs, parts, direction, countMax, format } = query
+  const { station, series, fromUs, toUs, parts, direction, offset, count, rowsExpected, format } = query
   const { source, rowsMax, signal } = context
   const isWhole = parts.length === 0
   const readFromUs = isWhole ? fromUs - windowUs : fromUs
-  const read = await source.rows({ series, fromUs: readFromUs, toUs, parts, rowsMax }, signal)
+  const read = await source.rows({ series, fromUs: readFromUs, toUs, parts, rowsMax, rowsExpected }, signal)
   const sorted = sortedByTime(read)
   const means = createRunningMeans(isWhole ? sorted : await readWindows(sorted, context))
-  const positions = [...sorted.timesUs.keys()].filter(row => (sorted.timesUs[row] as number) >= fromUs)
+  const before = sorted.timesUs.findIndex(timeUs => timeUs >= fromUs)
+  const first = before < 0 ? sorted.length : before
+  const positions = Uint32Array.from({ length: sorted.length - first }, (_, index) => first + index)
   if (direction === 'desc') positions.reverse()
-  return textOf(format, station, pickRows(sorted, positions.slice(0, countMax)), means)
+  return textOf(format, station, pickRows(sorted, positions.subarray(offset, offset + count)), means)
 }
 
 export async function buildFromMemory(query: MemoryQuery, context: PointsContext): Promise<PointsText> {
@@ -55,7 +58,13 @@ export async function buildFromMemory(query: MemoryQuery, context: PointsContext
 
 export async function buildPoint({ station, series, timeUs }: PlaceQuery, context: PointsContext): Promise<PointsText> {
   const { source, rowsMax, signal } = context
-  const window = { series: [series], fromUs: timeUs - windowUs, toUs: timeUs + 1, rowsMax }
+  const window = {
+    series: [series],
+    fromUs: timeUs - windowUs,
+    toUs: timeUs + 1,
+    rowsMax,
+    rowsExpected: windowUs / minuteUs,
+  }
   const rows = sortedByTime(await source.rows(window, signal))
   const last = rows.length - 1
   const isThere = rows.timesUs[last] === timeUs
@@ -77,8 +86,8 @@ export async function buildNewest({ station }: NewestQuery, context: PointsConte
 const noColumns = Array.from({ length: 5 }, () => new Float64Array())
 
 function textOf(format: PointFormat, station: Station, rows: PointRows, means: RunningMeans): PointsText {
-  const text = writePoints(format, station, rows, createPointTexts(station.timeZone), means)
-  return { bytes: new TextEncoder().encode(text), rows: rows.length, total: rows.length, newestUs: Number.NaN }
+  const bytes = writePoints(format, station, rows, createPointTexts(station.timeZone), means)
+  return { bytes, rows: rows.length, total: rows.length, newestUs: Number.NaN }
 }
 
 /** The rows of the hours before these ones, and these ones too, in the order of time. */
@@ -87,7 +96,8 @@ async function readWindows(rows: PointRows, { source, rowsMax, signal }: PointsC
   const parts: PointRows[] = []
   let left = rowsMax
   for (const { fromUs, toUs } of windowsOf(rows.timesUs)) {
-    const part = await source.rows({ series, fromUs, toUs, rowsMax: left }, signal)
+    const rowsExpected = (series.length * (toUs - fromUs)) / minuteUs
+    const part = await source.rows({ series, fromUs, toUs, rowsMax: left, rowsExpected }, signal)
     left -= part.length
     parts.push(part)
   }

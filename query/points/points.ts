@@ -19,6 +19,7 @@ import {
   type PointsOptions,
   readFromMemory,
   readStored,
+  type Slice,
 } from './points-reader.ts'
 import type { HourCounts } from './points-source.ts'
 import type { Station } from './station.ts'
@@ -95,13 +96,21 @@ export function createPoints(options: PointsOptions): Points {
     format: PointFormat,
     client: AbortSignal,
   ): AsyncGenerator<Uint8Array> {
-    for (const { offset, count } of pieces(hours, plan.time ?? 'asc', pieceRows)) {
-      const left = plan.list.limit - offset
-      if (left <= 0) return
-      const answer = await readStored(reader, plan, hours, { offset, count: Math.min(count, left) }, format, client)
-      if (!answer.ok) throw new PointsInterrupted(answer.code)
-      yield answer.text.bytes
+    const { limit } = plan.list
+    const read = ({ offset, count }: Slice) => {
+      return readStored(reader, plan, hours, { offset, count: Math.min(count, limit - offset) }, format, client)
     }
+    // The next piece is read while the client takes this one.
+    let next: ReturnType<typeof read> | undefined
+    for (const slice of pieces(hours, plan.time ?? 'asc', pieceRows)) {
+      if (slice.offset >= limit) break
+      const current = next
+      next = read(slice)
+      // It is awaited below, but not if the client leaves first.
+      next.catch(() => undefined)
+      if (current !== undefined) yield bytesOf(await current)
+    }
+    if (next !== undefined) yield bytesOf(await next)
   }
 
   async function lines(asked: PointList, format: Exclude<PointFormat, 'json'>, client: AbortSignal) {
@@ -145,6 +154,11 @@ class PointsInterrupted extends Error {
     super(`the points cannot be read on: ${code}`)
     this.code = code
   }
+}
+
+function bytesOf(answer: Outcome<{ text: PointsText }>): Uint8Array {
+  if (!answer.ok) throw new PointsInterrupted(answer.code)
+  return answer.text.bytes
 }
 
 function pageAnswer(points: Uint8Array<ArrayBuffer>, total: number, newestUs: number): PageAnswer {

@@ -6,7 +6,7 @@ import type { Role } from '../../auth/accounts/account.ts'
 import type { Scope } from '../../auth/keys/key.ts'
 import { NewStationFields, type Station } from '../../auth/stations/station.ts'
 import { createPoints } from '../../query/points/points.ts'
-import type { QuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
+import type { PointsOptions } from '../../query/points/points-reader.ts'
 import { type AccountsUnderTest, createApp, startAccounts, trustedProxy } from './accounts.ts'
 import type { TestHooks } from './databases.ts'
 
@@ -39,15 +39,15 @@ export interface AirQualityUnderTest {
   addStation(sn: string, fields?: object, owner?: number | null): Promise<Station>
 }
 
-/** Without an address of a QuestDB there are no points. */
+/** Without the address of a QuestDB there are no points. */
 export async function startAirQuality(
   t: TestHooks,
   failedAttemptsPerMinute = 60,
-  questdb?: QuestdbAddress,
+  pointsOptions: Partial<PointsOptions> = {},
 ): Promise<AirQualityUnderTest> {
   const people = await startAccounts(t)
   const { accounts, keys, stations, clock, store } = people
-  const points = createPoints({ questdb: questdb ?? store.questdb.address, log: accounts.log })
+  const points = createPoints({ questdb: store.questdb.address, log: accounts.log, ...pointsOptions })
   t.teardown(() => points.close())
   const app = createApp(
     airQualityFamily({

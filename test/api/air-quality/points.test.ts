@@ -6,7 +6,7 @@ import { base, startAirQuality } from '../../support/air-quality.ts'
 import { startPointsQuestdb, type TestPoint } from '../../support/questdb-points.ts'
 
 const { address, write } = await startPointsQuestdb(t)
-const { ask, person, keyOf, addStation } = await startAirQuality(t, 60, address)
+const { ask, person, keyOf, addStation } = await startAirQuality(t, 60, { questdb: address })
 const key = await keyOf(await person('user@example.com'))
 const ownerId = await person('owner@example.com')
 const owner = await keyOf(ownerId)
