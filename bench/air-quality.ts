@@ -237,11 +237,12 @@ async function measureCsv(address: Parameters<typeof exportUrl>[0], ask: Ask, st
       const response = await fetch(exportUrl(address, sql), { headers: { authorization: address.authorization ?? '' } })
       await response.arrayBuffer()
     })
-    let lines = 0
+    let body: Buffer = Buffer.alloc(0)
     const oursMs = await timed(async () => {
-      const body = await ask(`/device/${station.sn}/data/?format=csv`)
-      for (const byte of body) if (byte === 0x0a) lines++
+      body = await ask(`/device/${station.sn}/data/?format=csv`)
     })
+    let lines = 0
+    for (let at = body.indexOf('\n'); at >= 0; at = body.indexOf('\n', at + 1)) lines++
     assert.equal(lines, rowsOfStation + 1)
     if (sample < 0) continue
     ours.push(rowsOfStation / oursMs)
