@@ -12,7 +12,7 @@ const retryAfterSeconds = 5
 
 export const airQualityErrors = {
   BAD_REQUEST: { ...serverErrors.BAD_REQUEST, id: 'bad_request' },
-  FORMAT_UNKNOWN: { status: 400, id: 'bad_request', text: 'format: must be json, csv or ndjson' },
+  FORMAT_INVALID: { status: 400, id: 'bad_request', text: 'format: must be json, csv or ndjson' },
   MEAN_UNBOUNDED: {
     ...{ status: 400, id: 'bad_request' },
     text: 'a filter or sort on a running mean needs a lower and an upper bound on timestamp, at most 31 days apart',

@@ -28,7 +28,7 @@ export function addPoints(addPath: AddPath, { points, log }: PointsOptions): voi
     const parsed = readListQuery(asked.query, pointColumnTypes, 'id')
     if (!parsed.ok) return sendError(reply, 'BAD_REQUEST', parsed.message)
     const format = pointFormat(request.headers.accept, asked.query.get('format'))
-    if (format === undefined) return sendError(reply, 'FORMAT_UNKNOWN')
+    if (format === undefined) return sendError(reply, 'FORMAT_INVALID')
     const bound = readBound(asked.query.get('until'))
     const { conditions, order, limit } = parsed.value
     const pointList = {
