@@ -4,7 +4,7 @@
  *   accept → record → group (one sync) → segment → reader → batch (by key, by time) → rows in line protocol → request
  *   → QuestDB's sequencer → apply tracker → segment removed
  *
- * A series is one combination of the key's symbols, such as a device. It has a number, which stands for it wherever rows
+ * A series is one combination of the key's columns, such as a device. It has a number, which stands for it wherever rows
  * are compared; a row replaces another with the same series and time. Plain data, so that it can be handed to a thread.
  */
 
@@ -15,6 +15,8 @@ export interface TableDescription {
   readonly timestamp: string
   /** Symbol columns that name the series; with the timestamp they are the table's UPSERT KEYS. */
   readonly key: readonly string[]
+  /** An integer column for the number of the series, which is part of the key. */
+  readonly seriesColumn?: string
   /** Further symbol columns. */
   readonly labels: readonly string[]
   readonly columns: readonly Column[]

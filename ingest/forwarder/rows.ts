@@ -8,6 +8,8 @@ import { symbolColumns, type TableDescription } from '../table.ts'
 /** What stands between symbols and time in a row with certain columns; the values are put in at their places. */
 interface Template {
   bytes: Uint8Array
+  /** Offset of the number of the series, -1 for a table that has no column for it. */
+  seriesAt: number
   /** Index of the column, offset of its value and whether that is text, in turns. */
   places: Uint16Array
 }
@@ -21,6 +23,7 @@ const rowEnd = Buffer.from('t\n')
 const timeBytesMax = '-9007199254740991'.length
 /** Sixteen digits, with zeros in front: so it has a place of its own in the template. */
 const timestampZero = Buffer.from('0000000000000000t')
+const seriesZero = Buffer.from('00000000i')
 /** One bit for each, in a mask of 32; and a template for each combination that occurs. */
 const columnsMax = 16
 
@@ -33,14 +36,14 @@ export class RowFormat {
   readonly symbolHeads: readonly Uint8Array[]
   /** The longest row. */
   readonly rowBytesMax: number
-  readonly #columns: TableDescription['columns']
+  readonly #table: TableDescription
   readonly #columnCount: number
   readonly #templates: (Template | undefined)[] = []
 
   constructor(table: TableDescription) {
     if (table.columns.length > columnsMax) throw bug(`the table ${table.name} has ${table.columns.length} columns`)
     this.layout = layoutOf(table)
-    this.#columns = table.columns
+    this.#table = table
     this.#columnCount = table.columns.length
     const [first = '', ...further] = symbolColumns(table).map(name => `,${escapeText(name)}=`)
     this.head = Buffer.from(`${escapeText(table.name)}${first}`)
@@ -68,7 +71,7 @@ export class RowFormat {
   template(mask: number): Template {
     const known = this.#templates[mask]
     if (known !== undefined) return known
-    const template = createTemplate(this.#columns, mask)
+    const template = createTemplate(this.#table, mask)
     this.#templates[mask] = template
     return template
   }
@@ -87,13 +90,19 @@ export class RowFormat {
   }
 }
 
-function createTemplate(columns: TableDescription['columns'], mask: number): Template {
+function createTemplate({ seriesColumn, columns }: TableDescription, mask: number): Template {
   const pieces: Uint8Array[] = []
   const places: number[] = []
   let length = 0
+  let seriesAt = -1
   const put = (bytes: Uint8Array) => {
     pieces.push(bytes)
     length += bytes.length
+  }
+  if (seriesColumn !== undefined) {
+    put(Buffer.from(` ${escapeText(seriesColumn)}=`))
+    seriesAt = length
+    put(seriesZero)
   }
   for (const [index, { name, type }] of columns.entries()) {
     if ((mask & (1 << index)) === 0) continue
@@ -104,7 +113,7 @@ function createTemplate(columns: TableDescription['columns'], mask: number): Tem
     put(type === 'double' ? new Uint8Array(8) : timestampZero)
   }
   put(Buffer.from(' '))
-  return { bytes: Buffer.concat(pieces), places: Uint16Array.from(places) }
+  return { bytes: Buffer.concat(pieces), seriesAt, places: Uint16Array.from(places) }
 }
 
 /**
@@ -153,6 +162,7 @@ export class RowBuffer {
     }
     this.bytes.set(this.#frame, this.#length)
     const at = this.#fillSymbols(this.#length + this.#format.head.length, from, offset)
+    this.#fillSeries(at, view.getUint32(offset + offsetOf.series, true))
     this.#length = this.#end(this.#fillColumns(at, view, offset + offsetOf.values), timeUs, high)
   }
 
@@ -169,6 +179,13 @@ export class RowBuffer {
       bytes.set(next, at)
       at += next.length
     }
+  }
+
+  #fillSeries(at: number, series: number): void {
+    const { seriesAt } = this.#template
+    if (seriesAt === -1) return
+    if (series >= lowDigits) throw bug(`a series has the number ${series}`)
+    writeEightDigits(this.bytes, at + seriesAt, series)
   }
 
   #fillColumns(at: number, view: DataView, valuesAt: number): number {

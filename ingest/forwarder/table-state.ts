@@ -32,6 +32,7 @@ export async function findSchemaError(
   const rows = await questdb.query(`SELECT "column" FROM table_columns('${table.name}')`)
   const present = new Set(rows.map(row => row[0]))
   const columns = [table.timestamp, ...symbolColumns(table), ...table.columns.map(({ name }) => name)]
+  if (table.seriesColumn !== undefined) columns.push(table.seriesColumn)
   const missing = columns.filter(column => !present.has(column))
   return missing.length === 0 ? undefined : `the table ${table.name} lacks ${missing.join(', ')}`
 }

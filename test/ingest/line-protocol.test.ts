@@ -52,6 +52,7 @@ const strange: TableDescription = {
   name: 'a table',
   timestamp: 'ts',
   key: ['a=b', 'c d'],
+  seriesColumn: 'the series',
   labels: ['e f'],
   columns: [
     { name: 'x y', type: 'double' },
@@ -64,6 +65,8 @@ const strange: TableDescription = {
 
 const text = fc.string({ unit: 'grapheme', maxLength: 12 })
 const strangeRow = fc.record({
+  // Written with eight digits always, as the client does from here on.
+  series: fc.integer({ min: 1e7, max: 1e8 - 1 }),
   symbols: fc.tuple(text, text, text),
   timeUs,
   x: value,
@@ -76,9 +79,10 @@ type StrangeRow = typeof strangeRow extends fc.Arbitrary<infer T> ? T : never
 
 function official(rows: readonly StrangeRow[]): Buffer {
   const buffer = createBuffer(options)
-  for (const { symbols, timeUs, x, received, z } of rows) {
+  for (const { series, symbols, timeUs, x, received, z } of rows) {
     buffer.table(strange.name)
     for (const [index, name] of symbolColumns(strange).entries()) buffer.symbol(name, symbols[index])
+    buffer.intColumn('the series', series)
     if (!Number.isNaN(x)) buffer.floatColumn('x y', x)
     if (!Number.isNaN(received)) buffer.timestampColumn('received', BigInt(received), 'us')
     buffer.floatColumn('z', z).at(BigInt(timeUs), 'us')
@@ -86,9 +90,9 @@ function official(rows: readonly StrangeRow[]): Buffer {
   return Buffer.from(buffer.toBufferView())
 }
 
-function strangeRecord({ symbols, timeUs, x, received, z }: StrangeRow): Uint8Array {
+function strangeRecord({ series: number, symbols, timeUs, x, received, z }: StrangeRow): Uint8Array {
   const writer = pointWriter(strange)
-  const series = seriesOf(7, symbols)
+  const series = seriesOf(number, symbols)
   const record = new Uint8Array(writer.length(series))
   writer.write(new DataView(record.buffer), 0, series, timeUs, false, {
     timestampMs: undefined,
@@ -97,7 +101,7 @@ function strangeRecord({ symbols, timeUs, x, received, z }: StrangeRow): Uint8Ar
   return record
 }
 
-test('so are those of a table with several symbols, timestamps and names that have to be escaped', async t => {
+test('so are those of a table with several symbols, a series number, timestamps and names that have to be escaped', async t => {
   const format = new RowFormat(strange)
   const same = fc.property(fc.array(strangeRow, { minLength: 1, maxLength: 5 }), rows => {
     const rowsOfOurs = new RowBuffer(format, 16_384)
