@@ -102,7 +102,7 @@ export const Settings = z.object({
   JOURNAL_MAX: bytes
     .refine(value => value >= 1024 ** 2, 'must be at least 1MiB')
     .default(20 * gibibyte)
-    .describe('Maximum size of the journal; beyond it readings get 503.'),
+    .describe('Maximum size of the journal of readings, and of that of points; beyond it they get 503.'),
   JOURNAL_RESERVE: bytes.default(gibibyte / 4).describe('Free disk space that the journal leaves unused.'),
   JOURNAL_KEEP_HOURS: wholeNumber(0, 8760)
     .default(24)

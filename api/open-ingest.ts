@@ -1,6 +1,7 @@
-/** Opens the way of readings on the journal of the data directory, or says in a sentence why it cannot be opened. */
+/** Opens the write paths on the journals of the data directory, or says in a sentence why one cannot be opened. */
 
-import { type Ingest, openIngest } from '../ingest/ingest.ts'
+import { watchClock } from '../ingest/clock-watch.ts'
+import { type Ingest, type IngestOptions, openIngest, openPointsIngest, type PointsIngest } from '../ingest/ingest.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
 import { StartError } from '../store/start-error.ts'
@@ -8,28 +9,54 @@ import type { Config } from './config.ts'
 
 export interface ServiceIngestOptions {
   config: Config
-  directory: Pick<DataDirectory, 'journal'>
+  directory: Pick<DataDirectory, 'journal' | 'pointsJournal'>
   nowMs: () => number
   log: Log
   onFatal: (error: Error) => void
 }
 
+export interface ServiceIngest {
+  ingest: Ingest
+  pointsIngest: PointsIngest
+  close(): Promise<void>
+}
+
 const hourMs = 3_600_000
 
-export function openServiceIngest({ config, directory, nowMs, log, onFatal }: ServiceIngestOptions): Ingest {
+export async function openServiceIngest(options: ServiceIngestOptions): Promise<ServiceIngest> {
+  const { config, directory, nowMs, log, onFatal } = options
   assertClockIsSet(nowMs())
+  const clockWatch = watchClock(nowMs, log)
+  const common = {
+    ...{ journalBytesMax: config.JOURNAL_MAX, reserveBytes: config.JOURNAL_RESERVE },
+    ...{ keepMs: config.JOURNAL_KEEP_HOURS * hourMs, clock: clockWatch.clock, log, onFatal },
+  }
+  const opened: { close(): Promise<void> }[] = []
+  async function close(): Promise<void> {
+    clockWatch.close()
+    await Promise.all(opened.map(path => path.close()))
+  }
   try {
-    return openIngest({
-      directory: directory.journal,
-      journalBytesMax: config.JOURNAL_MAX,
-      reserveBytes: config.JOURNAL_RESERVE,
-      keepMs: config.JOURNAL_KEEP_HOURS * hourMs,
-      nowMs,
-      log,
-      onFatal,
-    })
+    const ingest = openJournal(directory.journal, common, openIngest)
+    opened.push(ingest)
+    const pointsIngest = openJournal(directory.pointsJournal, common, openPointsIngest)
+    opened.push(pointsIngest)
+    return { ingest, pointsIngest, close }
   } catch (error) {
-    throw isSystemError(error) ? journalError(directory.journal, error) : error
+    await close()
+    throw error
+  }
+}
+
+function openJournal<Path>(
+  directory: string,
+  common: Omit<IngestOptions, 'directory'>,
+  open: (options: IngestOptions) => Path,
+): Path {
+  try {
+    return open({ ...common, directory })
+  } catch (error) {
+    throw isSystemError(error) ? journalError(directory, error) : error
   }
 }
 
@@ -58,6 +85,6 @@ const remedies: Record<string, string> = {
 }
 
 function journalError(path: string, { code = '', message }: NodeJS.ErrnoException): StartError {
-  const remedy = remedies[code] ?? 'check this file and its disk. The readings in the journal are kept.'
+  const remedy = remedies[code] ?? 'check this file and its disk. What is in the journal is kept.'
   return new StartError(`The journal in ${path} cannot be opened (${message}): ${remedy}`)
 }

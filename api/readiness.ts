@@ -4,7 +4,9 @@ import type { IngestStatus } from '../ingest/ingest.ts'
 import type { Readiness } from './http/health.ts'
 
 export interface ReadinessOptions {
+  /** Of the readings. */
   ingest: () => IngestStatus
+  points: () => IngestStatus
   questdb: () => { state: 'starting' | 'up' | 'away'; reason?: string }
   postgres: () => string | undefined
   /** Why clients may not get a connection. */
@@ -15,20 +17,36 @@ export interface ReadinessOptions {
 /** Beyond this, what dashboards show is old. */
 const lagSecondsMax = 60
 
-export function readinessOf({ ingest, questdb, postgres, connections, isStopping }: ReadinessOptions): Readiness {
-  const { journal, forwarder, lag, clock } = ingest()
+export function readinessOf(options: ReadinessOptions): Readiness {
+  const { postgres, connections, isStopping } = options
+  const readings = options.ingest()
+  const points = options.points()
   const reasons: string[] = []
   if (isStopping()) reasons.push('the service is stopping')
-  if (journal.issue !== undefined) reasons.push(journal.issue)
+  if (readings.journal.issue !== undefined) reasons.push(readings.journal.issue)
   if (reasons.length > 0) return { status: 'unavailable', reasons }
-  if (forwarder.suspended) reasons.push('QuestDB has suspended the table')
-  if (lag.seconds > lagSecondsMax) reasons.push(`readings become visible to queries after ${Math.round(lag.seconds)} s`)
-  if (clock.aheadSeconds > 0) reasons.push(aheadText(clock.aheadSeconds))
-  if (forwarder.damagedBytes + journal.tornBytes > 0)
-    reasons.push('the journal was corrupted; see its quarantine files')
-  const issues = [questdbFault(questdb(), forwarder.issue), forwarder.fileIssue, postgres(), connections()]
+  reasons.push(...faultsOf('readings', readings), ...faultsOf('points', points))
+  if (points.journal.issue !== undefined) reasons.push(`points are refused: ${points.journal.issue}`)
+  const issues = [
+    questdbFault(options.questdb(), readings.forwarder.issue ?? points.forwarder.issue),
+    readings.forwarder.fileIssue ?? points.forwarder.fileIssue,
+    postgres(),
+    connections(),
+  ]
   reasons.push(...issues.filter(issue => issue !== undefined))
   return reasons.length === 0 ? { status: 'ok' } : { status: 'degraded', reasons }
+}
+
+/** What is wrong with one write path though it takes rows. */
+function faultsOf(rows: 'readings' | 'points', { journal, forwarder, lag, clock }: IngestStatus): string[] {
+  const faults: string[] = []
+  if (forwarder.suspended) faults.push(`QuestDB has suspended the table ${rows}`)
+  if (lag.seconds > lagSecondsMax) faults.push(`${rows} become visible to queries after ${Math.round(lag.seconds)} s`)
+  if (clock.aheadSeconds > 0) faults.push(aheadText(rows, clock.aheadSeconds))
+  if (forwarder.damagedBytes + journal.tornBytes > 0) {
+    faults.push(`the journal of ${rows} was corrupted; see its quarantine files`)
+  }
+  return faults
 }
 
 function questdbFault(
@@ -40,7 +58,7 @@ function questdbFault(
 }
 
 /** Until the clock has passed it: nobody can tell from here whether the clock was wrong before or is wrong now. */
-function aheadText(seconds: number): string {
-  const what = `the newest stored reading is ${Math.ceil(seconds)} s ahead of the clock`
+function aheadText(rows: string, seconds: number): string {
+  const what = `the newest stamp of ${rows} is ${Math.ceil(seconds)} s ahead of the clock`
   return `${what}: the clock is or was wrong`
 }

@@ -1,13 +1,11 @@
 /** Metrics of the service's parts: each is asked at each scrape. */
 
 import { Gauge, type Registry } from 'prom-client'
-import type { IngestStatus } from '../ingest/ingest.ts'
 import type { CacheStatus } from '../query/cache/body-cache.ts'
 import { counter, gauge } from './http/metric-kinds.ts'
-import { addIngest } from './ingest-metrics.ts'
+import { addIngest, type IngestMetricsOptions } from './ingest-metrics.ts'
 
-export interface ServiceMetricsOptions {
-  ingest: () => IngestStatus
+export interface ServiceMetricsOptions extends IngestMetricsOptions {
   devices: () => number
   questdbUp: () => boolean
   /** Number of queued queries by pool. */
@@ -18,7 +16,7 @@ export interface ServiceMetricsOptions {
 }
 
 export function addServiceMetrics(registry: Registry, options: ServiceMetricsOptions): void {
-  addIngest(registry, options.ingest)
+  addIngest(registry, options)
   gauge(registry, 'barograph_devices', 'Devices in the registry.', options.devices)
   gauge(registry, 'barograph_questdb_up', '1 when QuestDB answers.', () => (options.questdbUp() ? 1 : 0))
   addQueries(registry, options.queriesQueued)

@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify'
 import { type Devices, openDevices } from '../auth/devices/devices.ts'
 import { openStations, type Stations } from '../auth/stations/stations.ts'
-import type { Ingest } from '../ingest/ingest.ts'
+import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
 import { createReadingCheck, defaultRanges, type Ranges } from '../ingest/reading.ts'
 import { createPoints, type Points } from '../query/points/points.ts'
 import { createQuery, type Query } from '../query/query.ts'
@@ -29,7 +29,7 @@ import { loggerFamily } from './logger/logger.ts'
 import { createReadingMeter, type ReadingMeter } from './logger/reading-meter.ts'
 import { openServiceAccounts, type ServiceAccounts } from './open-accounts.ts'
 import { openConnections } from './open-connections.ts'
-import { openServiceIngest } from './open-ingest.ts'
+import { openServiceIngest, type ServiceIngest } from './open-ingest.ts'
 import { openSignIn, type SignIn } from './open-sign-in.ts'
 import { readinessOf } from './readiness.ts'
 import { addServiceMetrics } from './service-metrics.ts'
@@ -106,21 +106,22 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
     log,
   })
   // The databases take a second to start; meanwhile the journal recovers and starts its threads.
-  let ingest: Ingest
+  let serviceIngest: ServiceIngest
   try {
-    ingest = openServiceIngest({ config, log, nowMs: clockMs, onFatal: options.onFatal, directory })
+    serviceIngest = await openServiceIngest({ config, log, nowMs: clockMs, onFatal: options.onFatal, directory })
   } catch (error) {
     giveUp.abort()
     await opening.catch(() => undefined)
     throw error
   }
   const store = await opening.catch(async (error: unknown) => {
-    await ingest.close()
+    await serviceIngest.close()
     throw error
   })
   onOpen(() => store.close())
-  onOpen(() => ingest.close())
-  forwardWhenReady(store, ingest, options)
+  onOpen(() => serviceIngest.close())
+  const { ingest, pointsIngest } = serviceIngest
+  forwardWhenReady(store, serviceIngest, options)
   const devices = await openDevices({
     pool: store.postgres,
     now: clockMs,
@@ -143,7 +144,7 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   })
   onOpen(() => accounts.close())
   const signIn = await openSignIn({ config, accounts, directory, log })
-  const parts = { clockMs, store, ingest, devices, stations, query, points, accounts, signIn }
+  const parts = { clockMs, store, ingest, pointsIngest, devices, stations, query, points, accounts, signIn }
   ownUrl = await listen(options, parts, onOpen)
   await signIn.announceSetup()
   return ownUrl
@@ -153,6 +154,7 @@ interface Parts {
   clockMs: Clock
   store: Store
   ingest: Ingest
+  pointsIngest: PointsIngest
   devices: Devices
   stations: Stations
   query: Query
@@ -180,8 +182,7 @@ async function listen(
 }
 
 function createServiceServer(config: Config, log: Log, parts: Parts, isStopping: () => boolean): FastifyInstance {
-  const { store, ingest, devices, query, accounts } = parts
-  const status = () => ingest.status()
+  const { store, ingest, pointsIngest, devices, query, accounts } = parts
   const isTrusted = createNetworks(config.TRUST_PROXY ?? [])
   const connections = openConnections(config, log, isTrusted)
   const metrics = createMetrics({ isAdmin: accounts.isAdministrator, isTrusted })
@@ -189,7 +190,8 @@ function createServiceServer(config: Config, log: Log, parts: Parts, isStopping:
     ...{ isTrusted, meter: createReadingMeter(metrics.registry) },
   })
   addServiceMetrics(metrics.registry, {
-    ingest: status,
+    ingest: ingest.status,
+    points: pointsIngest.status,
     devices: () => devices.size(),
     questdbUp: () => store.questdb.state().state === 'up',
     queriesQueued: query.queueLengths,
@@ -199,7 +201,8 @@ function createServiceServer(config: Config, log: Log, parts: Parts, isStopping:
   })
   const readiness = () =>
     readinessOf({
-      ingest: status,
+      ingest: ingest.status,
+      points: pointsIngest.status,
       questdb: () => store.questdb.state(),
       postgres: () => store.postgresFault(),
       connections: connections.fault,
@@ -245,12 +248,14 @@ function createFamilies(config: Config, log: Log, parts: Parts, options: FamilyO
   ]
 }
 
-/** Readings are accepted before QuestDB is ready; they wait in the journal. */
-function forwardWhenReady(store: Store, ingest: Ingest, { onFatal }: ServiceOptions): void {
+/** Readings and points are accepted before QuestDB is ready; they wait in their journals. */
+function forwardWhenReady(store: Store, { ingest, pointsIngest }: ServiceIngest, { onFatal }: ServiceOptions): void {
   const { ready, address, commitMode, hourlyView } = store.questdb
   ingest.onLost(hourlyView.markSuspect)
   ready.then(
-    () => ingest.startForwarding(address.http, commitMode() === 'sync'),
+    () => {
+      for (const path of [ingest, pointsIngest]) path.startForwarding(address.http, commitMode() === 'sync')
+    },
     (error: Error) => {
       // It also rejects when the store is closed first; that is not an error.
       if (error instanceof StartError) onFatal(error)

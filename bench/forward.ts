@@ -12,6 +12,7 @@ import { Sender } from '@questdb/nodejs-client'
 import { median } from 'simple-statistics'
 import { connectQuestdb } from '../ingest/forwarder/questdb.ts'
 import { openIngest } from '../ingest/ingest.ts'
+import { createWallClock } from '../ingest/journal/wall-clock.ts'
 import type { QuestdbAddress } from '../store/questdb/client/questdb-address.ts'
 import type { CommitMode } from '../store/questdb/questdb-settings.ts'
 import { readingsTable } from '../store/tables.ts'
@@ -72,7 +73,7 @@ async function forward(address: QuestdbAddress, directory: string, rowCount: num
     journalBytesMax: 1024 ** 4,
     reserveBytes: 0,
     keepMs: 0,
-    nowMs: Date.now,
+    clock: createWallClock({ nowMs: Date.now }),
     log: silentLog,
     onFatal: error => {
       throw error
@@ -82,7 +83,7 @@ async function forward(address: QuestdbAddress, directory: string, rowCount: num
   await sleep(1000)
   const rate = await perSecond(rowCount, async () => {
     ingest.startForwarding(address.http, true)
-    while (ingest.status().lag.readings > 0) await sleep(5)
+    while (ingest.status().lag.rows > 0) await sleep(5)
   })
   await ingest.close()
   return rate

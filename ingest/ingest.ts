@@ -1,85 +1,67 @@
-/** The entry point of this folder: takes readings, makes them durable, and forwards them to QuestDB. */
+/** The entry point of this folder: takes readings and points, makes them durable, and forwards them to QuestDB. */
 
-import type { Log } from '../store/log.ts'
 import type { ForwarderStatus } from './forwarder/forwarder-status.ts'
 import type { JournalStatus } from './journal/journal.ts'
-import { clockStepUs, createWallClock, type WallClock } from './journal/wall-clock.ts'
+import type { Timed } from './journal/record.ts'
+import { clockStepUs, type WallClock } from './journal/wall-clock.ts'
+import type { PointValues } from './point.ts'
+import { points, pointWriter, type SeriesRef } from './points-table.ts'
 import type { Reading } from './reading.ts'
 import { type DeviceRef, readings, readingWriter } from './readings-table.ts'
 import { openWritePath, type WritePath, type WritePathOptions } from './write-path.ts'
 
 export type { DeadLetters } from './write-path.ts'
 
-export interface IngestOptions
-  extends Pick<
-    WritePathOptions<DeviceRef, Reading>,
-    'directory' | 'journalBytesMax' | 'reserveBytes' | 'keepMs' | 'log' | 'onFatal'
-  > {
-  /** The system's clock, epoch milliseconds; may be set. */
-  nowMs: () => number
+/** Each write path has a journal, and so a directory, of its own. */
+export interface IngestOptions extends Omit<WritePathOptions<DeviceRef, Reading>, 'table' | 'writer' | 'clock'> {
+  clock: WallClock
 }
 
 export interface IngestStatus {
-  journal: Omit<JournalStatus, 'records'> & { readings: number }
+  journal: JournalStatus
   forwarder: ForwarderStatus
-  /** Readings in the journal that are not yet visible to queries, and the age of the oldest. */
-  lag: { readings: number; seconds: number }
+  /** Rows in the journal that are not yet visible to queries, and the age of the oldest. */
+  lag: { rows: number; seconds: number }
   /** Clock steps since the start, and how far the newest timestamp is ahead of the clock. */
   clock: { steps: number; aheadSeconds: number }
 }
 
-/** The write path of the readings, whose series are the devices. */
-export interface Ingest extends Omit<WritePath<DeviceRef, Reading>, 'status'> {
+/** A write path with what it tells of itself. */
+interface TableIngest<Series, Values extends Timed> extends Omit<WritePath<Series, Values>, 'status'> {
   /** The system's clock, epoch microseconds. */
   clockUs(): number
   status(): IngestStatus
 }
 
-const clockWatchMs = 500
+/** The write path of the readings, whose series are the devices. */
+export type Ingest = TableIngest<DeviceRef, Reading>
+/** The write path of the points, whose series are the parameters of the stations. */
+export type PointsIngest = TableIngest<SeriesRef, PointValues>
 
 export function openIngest(options: IngestOptions): Ingest {
-  const { nowMs, log } = options
-  const clockWatch = watchClock(nowMs, log)
-  const { clock } = clockWatch
-  const writePath = openWritePath({ ...options, table: readings, writer: readingWriter, clock })
-  return {
-    ...writePath,
-    clockUs: clock.nowUs,
-    status: () => statusOf(writePath.status(), clock),
-    close() {
-      clockWatch.close()
-      return writePath.close()
-    },
-  }
+  return withStatus(openWritePath({ ...options, table: readings, writer: readingWriter }), options.clock)
 }
 
-/** Timestamps of readings follow the clock, so its steps are logged, also while no readings arrive. */
-function watchClock(nowMs: () => number, log: Log): { clock: WallClock; close(): void } {
-  const clock = createWallClock({
-    nowMs,
-    onStep(byUs) {
-      const seconds = Math.round(byUs / 1000) / 1000
-      log.warn({ seconds }, `clock stepped ${seconds > 0 ? 'forward' : 'back'}`)
-    },
-  })
-  const timer = setInterval(clock.nowUs, clockWatchMs).unref()
-  return { clock, close: () => clearInterval(timer) }
+export function openPointsIngest(options: IngestOptions): PointsIngest {
+  return withStatus(openWritePath({ ...options, table: points, writer: pointWriter }), options.clock)
+}
+
+function withStatus<Series, Values extends Timed>(
+  writePath: WritePath<Series, Values>,
+  clock: WallClock,
+): TableIngest<Series, Values> {
+  return { ...writePath, clockUs: clock.nowUs, status: () => statusOf(writePath.status(), clock) }
 }
 
 function statusOf(
-  { journal: { records, ...journal }, forwarder }: { journal: JournalStatus; forwarder: ForwarderStatus },
+  { journal, forwarder }: { journal: JournalStatus; forwarder: ForwarderStatus },
   clock: WallClock,
 ): IngestStatus {
   const nowUs = clock.nowUs()
-  const waiting = Math.max(0, journal.ordinal - forwarder.appliedOrdinal)
-  const sinceUs = waiting > 0 ? forwarder.pendingSinceUs : undefined
+  const rows = Math.max(0, journal.ordinal - forwarder.appliedOrdinal)
+  const sinceUs = rows > 0 ? forwarder.pendingSinceUs : undefined
   const seconds = sinceUs === undefined ? 0 : Math.max(0, (nowUs - sinceUs) / 1_000_000)
   const aheadUs = journal.highestStampUs - nowUs
   const aheadSeconds = aheadUs > clockStepUs ? aheadUs / 1_000_000 : 0
-  return {
-    journal: { ...journal, readings: records },
-    forwarder,
-    lag: { readings: waiting, seconds },
-    clock: { steps: clock.steps(), aheadSeconds },
-  }
+  return { journal, forwarder, lag: { rows, seconds }, clock: { steps: clock.steps(), aheadSeconds } }
 }

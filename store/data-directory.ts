@@ -20,6 +20,8 @@ import { syncFolder } from './sync-folder.ts'
 export interface DataDirectory {
   path: string
   journal: string
+  /** Of the points. */
+  pointsJournal: string
   questdb: string
   postgres: string
   secrets: string
@@ -41,6 +43,7 @@ export function openDataDirectory(path: string): DataDirectory {
     const folder = (name: string, mode: number): string => makeFolder(join(root, name), mode)
     const folders = {
       journal: folder('journal', privateMode),
+      pointsJournal: folder('points-journal', privateMode),
       questdb: folder('questdb', privateMode),
       postgres: folder('postgres', passableMode),
       secrets: folder('secrets', privateMode),

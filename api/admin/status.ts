@@ -85,11 +85,11 @@ async function readStatus({
       ...{ reason: postgresFault ?? null, version: versions.postgres },
     },
     journal: {
-      ...{ bytes: journal.bytes, bytes_max: journal.bytesMax, readings: journal.readings },
+      ...{ bytes: journal.bytes, bytes_max: journal.bytesMax, readings: journal.records },
       damaged_bytes: journal.tornBytes + forwarder.damagedBytes,
       fault: journal.issue ?? forwarder.fileIssue ?? null,
     },
-    lag,
+    lag: { readings: lag.rows, seconds: lag.seconds },
     dead_letters: forwarder.deadLetters,
     disk: { path: dataDirectory, free_bytes: disk.freeBytes, total_bytes: disk.totalBytes },
   }

@@ -37,7 +37,7 @@ export function openStamper({ disk, lastStampUs, nowUs, log }: OpenStamperOption
   if (aheadUs > clockStepUs) {
     log.warn(
       { seconds: Math.round(aheadUs / 1_000_000) },
-      'newest stored reading is ahead of the clock: the clock is or was wrong',
+      'newest stamp is ahead of the clock: the clock is or was wrong',
     )
   }
   return createStamper({

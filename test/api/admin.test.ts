@@ -355,10 +355,10 @@ t.test('dead letters are shown page by page and sent again', async t => {
     await ask('POST', '/dead-letters/replay', { all: 1 }),
     problem(422, 'invalid body', { errors: [{ path: '' }] }),
   )
-  const before = ingest.status().journal.readings
+  const before = ingest.status().journal.records
   t.strictSame((await ask('POST', '/dead-letters/replay', { ids: [100, 300, 301] })).body, { replayed: 2 })
   t.strictSame((await ask('POST', '/dead-letters/replay')).body, { replayed: 148 })
-  t.equal(ingest.status().journal.readings - before, 150, 'they are in the journal')
+  t.equal(ingest.status().journal.records - before, 150, 'they are in the journal')
   t.strictSame((await ask('GET', '/dead-letters')).body, { dead_letters: [], next: null })
 })
 

@@ -14,6 +14,7 @@ function startMetrics(t: { teardown(end: () => unknown): void }, more: Partial<S
   const meter = createReadingMeter(metrics.registry)
   addServiceMetrics(metrics.registry, {
     ingest: () => ({ journal: zeros, forwarder: zeros, lag: zeros, clock: zeros }) as never,
+    points: () => ({ journal: zeros, forwarder: zeros, lag: zeros, clock: zeros }) as never,
     devices: () => 7,
     questdbUp: () => true,
     queriesQueued: () => ({ light: 0, analysis: 0 }),

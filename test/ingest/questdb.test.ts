@@ -3,6 +3,7 @@
 import { test } from 'tap'
 import { type Ingest, openIngest } from '../../ingest/ingest.ts'
 import { layoutOf, offsetOf } from '../../ingest/journal/record.ts'
+import { createWallClock } from '../../ingest/journal/wall-clock.ts'
 import { readings } from '../../ingest/readings-table.ts'
 import type { Store } from '../../store/store.ts'
 import { readingsTable } from '../../store/tables.ts'
@@ -17,7 +18,7 @@ async function openAll(t: TestHooks): Promise<{ store: Store; ingest: Ingest }> 
     journalBytesMax: 1024 ** 3,
     reserveBytes: 0,
     keepMs: 0,
-    nowMs: Date.now,
+    clock: createWallClock({ nowMs: Date.now }),
     log: silentLog,
     onFatal: error => {
       throw error
@@ -36,7 +37,7 @@ async function ask(store: Store, sql: string): Promise<unknown[][]> {
   return ((await response.json()) as { dataset: unknown[][] }).dataset
 }
 
-const applied = (ingest: Ingest) => ingest.status().lag.readings === 0
+const applied = (ingest: Ingest) => ingest.status().lag.rows === 0
 
 test('live and late readings, replacements and poison, as QuestDB shows them in the end', async t => {
   const { store, ingest } = await openAll(t)
@@ -84,14 +85,15 @@ test('readings taken before QuestDB is there arrive when it is', async t => {
   const { store } = await startDatabases(t)
   const folder = temporaryFolder(t)
   const options = { directory: folder, journalBytesMax: 1024 ** 3, reserveBytes: 0, keepMs: 0, log: silentLog }
-  const open = () => openIngest({ ...options, nowMs: Date.now, onFatal: error => t.fail(error.message) })
+  const open = () =>
+    openIngest({ ...options, clock: createWallClock({ nowMs: Date.now }), onFatal: error => t.fail(error.message) })
   const first = open()
   for (let index = 0; index < 100; index++) await first.accept(device(index % 3), reading(index))
-  t.equal(first.status().lag.readings, 100)
+  t.equal(first.status().lag.rows, 100)
   await first.close()
   const second = open()
   t.teardown(() => second.close())
-  t.equal(second.status().lag.readings, 100, 'the lag is known before anything is read')
+  t.equal(second.status().lag.rows, 100, 'the lag is known before anything is read')
   await store.questdb.ready
   second.startForwarding(store.questdb.address.http, true)
   await until('they are applied', () => applied(second))

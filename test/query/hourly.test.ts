@@ -2,6 +2,7 @@
 
 import t, { type Test, test } from 'tap'
 import { openIngest } from '../../ingest/ingest.ts'
+import { createWallClock } from '../../ingest/journal/wall-clock.ts'
 import type { Reading } from '../../ingest/reading.ts'
 import { type DeviceRef, readingLength, writeReading } from '../../ingest/readings-table.ts'
 import { createReadingsSource } from '../../query/questdb/readings-source.ts'
@@ -21,7 +22,7 @@ const ingest = openIngest({
   journalBytesMax: 1e9,
   reserveBytes: 0,
   keepMs: 0,
-  nowMs: Date.now,
+  clock: createWallClock({ nowMs: Date.now }),
   log: silentLog,
   onFatal: error => {
     throw error
@@ -83,7 +84,7 @@ async function send(to: DeviceRef, timesUs: number[], seed: number, isLate: bool
 }
 
 async function settled(): Promise<void> {
-  await until('all is applied', () => ingest.status().lag.readings === 0)
+  await until('all is applied', () => ingest.status().lag.rows === 0)
 }
 
 /** Where the one has hours that the other has not, or figures that are further apart than rounding takes them. */

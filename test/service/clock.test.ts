@@ -42,8 +42,8 @@ test('a clock that was an hour ahead, and is right after a restart', async t => 
   await ahead.end('SIGTERM')
 
   const right = await startService(t, { dataDirectory })
-  t.match(right.output(), /"msg":"newest stored reading is ahead of the clock/)
-  const said = (await reasonsOf(right)).filter(reason => /^the newest stored reading is \d{4} s ahead/.test(reason))
+  t.match(right.output(), /"msg":"newest stamp is ahead of the clock/)
+  const said = (await reasonsOf(right)).filter(reason => /^the newest stamp of readings is \d{4} s ahead/.test(reason))
   t.equal(said.length, 1)
   t.ok((await metric(right, 'barograph_stamp_ahead_seconds')) > 1000)
   t.equal((await right.put('kitchen', password, payload(22.25))).status, 200)

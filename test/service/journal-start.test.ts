@@ -16,24 +16,28 @@ function makeTornJournal(journal: string): void {
   writeFileSync(join(journal, '0000000000000000.journal'), 'torn')
 }
 
-test('a torn tail that cannot be put aside', async t => {
-  const dataDirectory = join(temporaryFolder(t), 'data')
-  const journal = join(dataDirectory, 'journal')
-  makeTornJournal(journal)
-  // Where the bytes would be written stands something else.
-  mkdirSync(join(journal, 'quarantine-0000000000000000.tail.new'))
-  const started = startService(t, { dataDirectory })
-  const message = await started.then(
-    () => 'it started',
-    (error: Error) => error.message,
-  )
-  t.match(message, `The journal in ${journal} cannot be opened (EISDIR`)
-  t.notMatch(message, /^\s+at /m, 'no stack')
-  for (const server of ['questdb', 'postgres'] as const) {
-    const pid = recordedPid({ path: dataDirectory }, server)
-    t.notOk(pid !== undefined && isRunning(pid), server)
-  }
-})
+for (const [what, name] of [
+  ['readings', 'journal'],
+  ['points', 'points-journal'],
+] as const)
+  test(`a torn tail of the journal of ${what} that cannot be put aside`, async t => {
+    const dataDirectory = join(temporaryFolder(t), 'data')
+    const journal = join(dataDirectory, name)
+    makeTornJournal(journal)
+    // Where the bytes would be written stands something else.
+    mkdirSync(join(journal, 'quarantine-0000000000000000.tail.new'))
+    const started = startService(t, { dataDirectory })
+    const message = await started.then(
+      () => 'it started',
+      (error: Error) => error.message,
+    )
+    t.match(message, `The journal in ${journal} cannot be opened (EISDIR`)
+    t.notMatch(message, /^\s+at /m, 'no stack')
+    for (const server of ['questdb', 'postgres'] as const) {
+      const pid = recordedPid({ path: dataDirectory }, server)
+      t.notOk(pid !== undefined && isRunning(pid), server)
+    }
+  })
 
 test('a torn tail on a full disk', async t => {
   const journal = join(temporaryFolder(t), 'journal')
@@ -50,10 +54,10 @@ test('a torn tail on a full disk', async t => {
   const open = () =>
     openServiceIngest({
       config: readConfig({}),
-      directory: { journal },
+      directory: { journal, pointsJournal: temporaryFolder(t) },
       nowMs: Date.now,
       log: silentLog as never,
       onFatal: error => t.fail(error.message),
     })
-  t.throws(open, { name: 'StartError', message: /cannot be opened \(ENOSPC.*\): free disk space\.$/ })
+  await t.rejects(open, { name: 'StartError', message: /cannot be opened \(ENOSPC.*\): free disk space\.$/ })
 })

@@ -6,6 +6,7 @@ import { type FastifyInstance, fastify, type InjectOptions } from 'fastify'
 import { adminFamily } from '../../api/admin/admin.ts'
 import { type Devices, openDevices } from '../../auth/devices/devices.ts'
 import { type Ingest, openIngest } from '../../ingest/ingest.ts'
+import { createWallClock } from '../../ingest/journal/wall-clock.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
 import type { Store } from '../../store/store.ts'
 import { type AccountsUnderTest, adminToken, openVariant, publicUrl } from './accounts.ts'
@@ -45,7 +46,7 @@ export async function openParts(t: TestHooks, store: Store): Promise<Parts> {
   mkdirSync(journal)
   const ingest = openIngest({
     ...{ directory: journal, journalBytesMax: 1024 ** 3, reserveBytes: 0, keepMs: 0 },
-    ...{ nowMs: Date.now, log: silentLog },
+    ...{ clock: createWallClock({ nowMs: Date.now }), log: silentLog },
     onFatal: error => {
       throw error
     },
