@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { type Devices, openDevices } from '../auth/devices/devices.ts'
 import { openStations, type Stations } from '../auth/stations/stations.ts'
 import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
+import { createPointCheck } from '../ingest/point.ts'
 import { createReadingCheck, defaultRanges, type Ranges } from '../ingest/reading.ts'
 import { createPoints, type Points } from '../query/points/points.ts'
 import { createQuery, type Query } from '../query/query.ts'
@@ -219,7 +220,7 @@ interface FamilyOptions {
 /** All route families; a new one is one line here. */
 function createFamilies(config: Config, log: Log, parts: Parts, options: FamilyOptions): RouteFamily[] {
   const { isTrusted, meter } = options
-  const { clockMs, store, ingest, devices, stations, query, points, accounts, signIn } = parts
+  const { clockMs, store, ingest, pointsIngest, devices, stations, query, points, accounts, signIn } = parts
   const ranges = rangesOf(config)
   const aheadMsMax = config.TIMESTAMP_AHEAD_SECONDS * 1000
   const logOptions = {
@@ -239,6 +240,7 @@ function createFamilies(config: Config, log: Log, parts: Parts, options: FamilyO
     airQualityFamily({
       ...{ stations, points, accounts: accounts.accounts, keys: accounts.keys, nowMs: clockMs, log, isTrusted },
       ...{ publicUrl: config.PUBLIC_URL, failedAttemptsPerMinute: config.FAILED_ATTEMPTS },
+      ...{ pointsIngest, pointCheck: createPointCheck(aheadMsMax) },
       requireHttps: config.AIR_QUALITY_HTTP === 'local',
     }),
     accounts.family,

@@ -3,7 +3,7 @@
 import type { Fields } from './field-names.ts'
 import { readTimeText } from './formats/time-text.ts'
 
-export const units = ['ppm', 'ppb', 'ugm3'] as const
+const units = ['ppm', 'ppb', 'ugm3'] as const
 type Unit = (typeof units)[number]
 
 /** What a point is in the journal besides its series. */
@@ -15,7 +15,7 @@ export interface PointValues {
 }
 
 /** Whose series is not known yet. */
-export interface Point {
+interface Point {
   /** In whole seconds. */
   timestampMs: number
   parameter: string
@@ -26,7 +26,6 @@ export interface Point {
 type Errors = Record<string, string>
 type Checked = { ok: true; point: Point } | { ok: false; errors: Errors }
 
-/** `timestamp` is an ISO text, or epoch milliseconds where a format has read it already. */
 export type PointCheck = (fields: Fields, nowMs: number) => Checked
 
 /** The ids of points count from here. */
@@ -49,8 +48,8 @@ export function createPointCheck(aheadMsMax: number): PointCheck {
 }
 
 function readTimestamp(value: unknown, latestMs: number, errors: Errors): number {
-  const timeMs = typeof value === 'string' ? readTimeMs(value) : value
-  if (typeof timeMs !== 'number') {
+  const timeMs = typeof value === 'string' ? readTimeMs(value) : undefined
+  if (timeMs === undefined) {
     errors['timestamp'] = value === undefined ? 'is required' : 'must be an ISO 8601 time, as 2026-01-31T12:00:00'
   } else if (timeMs % 1000 !== 0) {
     errors['timestamp'] = 'must be a whole second'

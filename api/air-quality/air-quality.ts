@@ -4,6 +4,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Accounts } from '../../auth/accounts/accounts.ts'
 import type { Keys } from '../../auth/keys/keys.ts'
 import type { Stations } from '../../auth/stations/stations.ts'
+import type { PointsIngest } from '../../ingest/ingest.ts'
+import type { PointCheck } from '../../ingest/point.ts'
 import type { Points } from '../../query/points/points.ts'
 import type { Log } from '../../store/log.ts'
 import { addJsonBody } from '../http/json-body.ts'
@@ -22,6 +24,8 @@ import { addPoints } from './points.ts'
 export interface AirQualityOptions {
   stations: Stations
   points: Points
+  pointsIngest: Pick<PointsIngest, 'append' | 'clockUs'>
+  pointCheck: PointCheck
   accounts: Pick<Accounts, 'findByEmail'>
   keys: Pick<Keys, 'find'>
   nowMs: () => number

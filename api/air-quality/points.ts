@@ -11,6 +11,7 @@ import type { PointsFailure } from '../../query/points/points-reader.ts'
 import type { Station as PointStation } from '../../query/points/station.ts'
 import type { Log } from '../../store/log.ts'
 import { leavingOf } from '../http/leaving.ts'
+import { type AddPointsOptions, addPointsOperation } from './add-points.ts'
 import { type AirQualityErrorCode, sendError } from './errors.ts'
 import { sendJsonBytes } from './etag.ts'
 import { type AddPath, type Asked, stationIn } from './paths.ts'
@@ -18,12 +19,14 @@ import { type PointLines, pointFormat, typeOf } from './point-format.ts'
 import { metaOf } from './query/envelope.ts'
 import { type ListQuery, readListQuery } from './query/list-query.ts'
 
-export interface PointsOptions {
+export interface PointsOptions extends AddPointsOptions {
   points: Points
   log: Log
 }
 
-export function addPoints(addPath: AddPath, { points, log }: PointsOptions): void {
+export function addPoints(addPath: AddPath, options: PointsOptions): void {
+  const { points, log } = options
+
   async function list(asked: Asked, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const parsed = readListQuery(asked.query, pointColumnTypes, 'id')
     if (!parsed.ok) return sendError(reply, 'BAD_REQUEST', parsed.message)
@@ -90,7 +93,11 @@ export function addPoints(addPath: AddPath, { points, log }: PointsOptions): voi
     return sendJsonBytes(request, reply, Buffer.from(answer.point.length === 0 ? '{}' : answer.point))
   }
 
-  addPath({ url: '/device/:sn/data', slash: 'required', methods: { GET: { permission: 'read', handle: list } } })
+  addPath({
+    url: '/device/:sn/data',
+    slash: 'required',
+    methods: { GET: { permission: 'read', handle: list }, POST: addPointsOperation(options) },
+  })
   addPath({ url: '/device/:sn/data/:id', slash: 'either', methods: { GET: { permission: 'read', handle: get } } })
   addPath({ url: '/device/:sn/latest', slash: 'none', methods: { GET: { permission: 'read', handle: latest } } })
 }

@@ -5,10 +5,13 @@ import { airQualityFamily } from '../../api/air-quality/air-quality.ts'
 import type { Role } from '../../auth/accounts/account.ts'
 import type { Scope } from '../../auth/keys/key.ts'
 import { NewStationFields, type Station } from '../../auth/stations/station.ts'
+import { openPointsIngest, type PointsIngest } from '../../ingest/ingest.ts'
+import { createWallClock } from '../../ingest/journal/wall-clock.ts'
+import { createPointCheck } from '../../ingest/point.ts'
 import { createPoints } from '../../query/points/points.ts'
 import type { PointsOptions } from '../../query/points/points-reader.ts'
 import { type AccountsUnderTest, createApp, startAccounts, trustedProxy } from './accounts.ts'
-import type { TestHooks } from './databases.ts'
+import { silentLog, type TestHooks, temporaryFolder } from './databases.ts'
 
 export const base = 'https://air.example/api/v1.0'
 
@@ -32,6 +35,8 @@ interface Answer {
 export interface AirQualityUnderTest {
   app: FastifyInstance
   people: AccountsUnderTest
+  /** Forwards nothing until it is told to. */
+  pointsIngest: PointsIngest
   ask(method: string, path: string, options?: AskOptions): Promise<Answer>
   /** An account of this role with an API key of these scopes. */
   person(email: string, role?: Role): Promise<number>
@@ -49,9 +54,18 @@ export async function startAirQuality(
   const { accounts, keys, stations, clock, store } = people
   const points = createPoints({ questdb: store.questdb.address, log: accounts.log, ...pointsOptions })
   t.teardown(() => points.close())
+  const pointsIngest = openPointsIngest({
+    ...{ directory: temporaryFolder(t), journalBytesMax: 1024 ** 3, reserveBytes: 0, keepMs: 0, log: silentLog },
+    clock: createWallClock({ nowMs: () => clock.ms }),
+    onFatal: error => {
+      throw error
+    },
+  })
+  t.teardown(() => pointsIngest.close())
   const app = createApp(
     airQualityFamily({
       ...{ stations, points, accounts, keys, nowMs: () => clock.ms, log: accounts.log, failedAttemptsPerMinute },
+      ...{ pointsIngest, pointCheck: createPointCheck(300_000) },
       ...{ publicUrl: 'https://air.example', requireHttps: true, isTrusted: address => address === trustedProxy },
     }),
   )
@@ -95,7 +109,7 @@ export async function startAirQuality(
     return added.value
   }
 
-  return { app, people, ask, person, keyOf, addStation }
+  return { app, people, pointsIngest, ask, person, keyOf, addStation }
 }
 
 /** Clients differ in what they send as the password. */

@@ -1,5 +1,6 @@
 /** Reads `filter=column,op,value;column,in,v1,v2` against the columns of a list. */
 
+import { readTimeText } from '../../../ingest/formats/time-text.ts'
 import {
   type ColumnType,
   type ColumnTypes,
@@ -9,7 +10,6 @@ import {
   operators,
 } from '../../../query/conditions/condition.ts'
 import { excerpt, type Parsed, partsOf } from './parts.ts'
-import { readTime } from './time-value.ts'
 
 const filtersMax = 50
 const inValuesMax = 1_000
@@ -56,7 +56,7 @@ function isOperator(text: string): text is Operator {
 const readers: Record<ColumnType, (text: string) => ColumnValue | undefined> = {
   text: text => text,
   number: readNumber,
-  time: text => readTime(text.trim()),
+  time: text => readTimeText(text.trim()),
   boolean: text => booleans.get(text.trim().toLowerCase()),
 }
 

@@ -2,7 +2,7 @@ import { test } from 'tap'
 import { metaOf } from '../../../api/air-quality/query/envelope.ts'
 import { readListQuery } from '../../../api/air-quality/query/list-query.ts'
 import { cutPage } from '../../../api/air-quality/query/paging.ts'
-import { readTime } from '../../../api/air-quality/query/time-value.ts'
+import { readTimeText } from '../../../ingest/formats/time-text.ts'
 
 const columns = {
   sn: { type: 'text' },
@@ -86,7 +86,7 @@ test('sort: columns and directions, ending with the one that tells rows apart', 
 
 test('times', async t => {
   const gives = (text: string, expected: string | undefined) => {
-    const timeUs = readTime(text)
+    const timeUs = readTimeText(text)
     t.equal(timeUs === undefined ? undefined : new Date(timeUs / 1000).toISOString(), expected, text)
   }
   gives('2017-01-01', '2017-01-01T00:00:00.000Z')
@@ -104,7 +104,7 @@ test('times', async t => {
   for (const text of ['2017-01-01Z', '2017-01-01T12:00:60', '2017-01-01T12:00 GMT', ' 2017-01-01', '12017-01-01']) {
     gives(text, undefined)
   }
-  t.equal(readTime('1970-01-01T00:00:00.1234567Z'), 123_456, 'digits beyond microseconds are cut off')
+  t.equal(readTimeText('1970-01-01T00:00:00.1234567Z'), 123_456, 'digits beyond microseconds are cut off')
 })
 
 test('page, per_page and limit: what is no integer counts as not given', async t => {
