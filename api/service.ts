@@ -134,7 +134,7 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   onOpen(() => stations.close())
   const query = openQuery(options, store, ingest, clockMs)
   onOpen(() => query.close())
-  const points = openPoints(options, store)
+  const points = openPoints(options, store, pointsIngest)
   onOpen(() => points.close())
   // Links in mails need an address; without a configured one it is the one that we listen on.
   let ownUrl = 'http://localhost'
@@ -292,8 +292,9 @@ function openQuery({ config, log }: ServiceOptions, store: Store, ingest: Ingest
   })
 }
 
-function openPoints({ config, log }: ServiceOptions, { questdb }: Store): Points {
+function openPoints({ config, log }: ServiceOptions, { questdb }: Store, { revision }: PointsIngest): Points {
   return createPoints({
+    revision,
     questdb: questdb.address,
     questdbAnswers: questdb.answers,
     limits: { timeoutMs: config.QUERY_TIMEOUT_SECONDS * 1000 },
