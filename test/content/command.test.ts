@@ -16,6 +16,7 @@ import { CommandError } from '../../cli/command-error.ts'
 import { addContentFilesCommand } from '../../cli/content-files.ts'
 import { moduleDigest } from '../../content/fold-case.ts'
 import { contentFileLines, type GeneratedFile, generateContentFiles } from '../../demo/content-file-generator.ts'
+import { letEverybodyIn } from '../support/admin-scope.ts'
 import { startDatabases, temporaryFolder } from '../support/databases.ts'
 
 /** An address where nobody listens stands for a QuestDB: nothing here asks it. */
@@ -26,6 +27,7 @@ const { store } = await startDatabases(t, {
 const app = fastify()
 app.register(
   (scope, _options, done) => {
+    letEverybodyIn(scope)
     registerContentFiles(scope, store.postgres)
     done()
   },

@@ -63,7 +63,8 @@ test('points of stations go the way of the readings: stored, replaced by key, se
   ])
   t.ok(answers.every(answer => answer === 'stored'))
   await until('they are applied', () => isApplied(path))
-  const sql = 'SELECT station, parameter, unit, ts, value, value_15min, stored_at FROM points ORDER BY parameter, ts'
+  const sql =
+    'SELECT station, parameter, unit, ts, value, value_15min, stored_at FROM station_points ORDER BY parameter, ts'
   const rows = [
     ['Nord 3', 'O₃', 'ppb, dry', '2026-01-01T00:00:00.000000Z', 2, null, '1970-01-01T00:00:00.000007Z'],
     ['Nord 3', 'PM2.5', 'µg/m³', '2026-01-01T00:00:00.000000Z', 4, null, '1970-01-01T00:00:00.000007Z'],

@@ -12,7 +12,7 @@ import { escapeText } from '../../ingest/line-protocol.ts'
 import { symbolColumns, type TableDescription } from '../../ingest/table.ts'
 
 export const points: TableDescription = {
-  name: 'points',
+  name: 'station_points',
   timestamp: 'ts',
   key: ['station', 'parameter'],
   labels: ['unit'],
@@ -25,7 +25,7 @@ export const points: TableDescription = {
   symbolBytesMax: 300,
 }
 
-export const pointsTableSql = `CREATE TABLE points (
+export const pointsTableSql = `CREATE TABLE station_points (
   ts TIMESTAMP,
   ${symbolColumns(points)
     .map(name => `${name} SYMBOL`)
