@@ -16,7 +16,10 @@ export interface RecordCacheOptions<Key, Value extends object> {
 
 export interface RecordCache<Key, Value> {
   get(key: Key): Promise<Value | undefined>
-  /** Makes a change of this record in PostgreSQL. */
+  /**
+   * Makes a change of this record in PostgreSQL. When `work` rejects with anything but OutcomeUnknown, as `inTransaction`
+   * does, nothing was changed, and the record stays in memory.
+   */
   change<Result>(key: Key, work: () => Promise<Result>): Promise<Result>
 }
 
@@ -59,12 +62,15 @@ export function createRecordCache<Key extends string | number, Value extends obj
       await settle(key)
       if (inDoubt.size >= changesInDoubtMax) throw new ChangeInDoubt('too many changes are not confirmed')
       try {
-        return await work()
-      } catch (error) {
-        if (error instanceof OutcomeUnknown) noteDoubt(key, error.transaction)
-        throw error
-      } finally {
+        const result = await work()
         records.forget(key)
+        return result
+      } catch (error) {
+        if (error instanceof OutcomeUnknown) {
+          noteDoubt(key, error.transaction)
+          records.forget(key)
+        }
+        throw error
       }
     },
   }

@@ -21,7 +21,7 @@ function setUp() {
   return { state, cache, gates }
 }
 
-t.test('a record is read once, and again after a change', async t => {
+t.test('a record is read once, and again after a change, but not after one that was not made', async t => {
   const { state, cache } = setUp()
   await Promise.all([cache.get('a'), cache.get('a'), cache.get('a')])
   t.match([await cache.get('a'), state.reads], [{ value: 1 }, 1])
@@ -34,7 +34,7 @@ t.test('a record is read once, and again after a change', async t => {
     cache.change('a', async () => Promise.reject(new Error('no'))),
     { message: 'no' },
   )
-  t.match([await cache.get('a'), state.reads], [{ value: 2 }, 3])
+  t.match([await cache.get('a'), state.reads], [{ value: 2 }, 2])
 })
 
 t.test('what was read before a change is not kept after it', async t => {

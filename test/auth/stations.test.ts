@@ -1,6 +1,7 @@
 /** The stations on a real PostgreSQL: their changes, the numbers of their series, their owners, and when data came. */
 
-import t from 'tap'
+import pg from 'pg'
+import t, { type Test } from 'tap'
 import type { Account, Role } from '../../auth/accounts/account.ts'
 import { deleteAccount } from '../../auth/accounts/profile.ts'
 import { type Scope, scopes } from '../../auth/keys/key.ts'
@@ -13,8 +14,10 @@ import {
   seriesNumberMax,
 } from '../../auth/stations/station.ts'
 import { openStations, type StationChanged } from '../../auth/stations/stations.ts'
+import type { Log } from '../../store/log.ts'
 import { startAccounts } from '../support/accounts.ts'
 import { recordingLog, silentLog } from '../support/databases.ts'
+import { openGate } from '../support/pg-gate.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const service = await startAccounts(t)
@@ -141,24 +144,55 @@ t.test('when data came is known at once, saved later, and never goes back', asyn
   await reopened.close()
 })
 
+/** Stations on the same PostgreSQL, by way of a gate. */
+async function openBehindGate(t: Test, log: Log) {
+  const { host = '', port = 0, user = '', password, database = '' } = pool.options
+  const gate = await openGate(t, { host, port, user, password: String(password), database })
+  const gated = new pg.Pool({ ...pool.options, password, host: gate.address.host, port: gate.address.port })
+  gated.on('error', () => undefined)
+  t.teardown(() => gated.end())
+  const behind = openStations({ pool: gated, nowMs: () => clock.ms, log, flushMs: 1 })
+  t.teardown(() => behind.close())
+  return { gate, behind }
+}
+
 t.test('a PostgreSQL that is away is told, and what is in memory goes on being read', async t => {
-  let isAway = false
-  const away = () => Promise.reject(new Error('Connection terminated unexpectedly'))
-  const breaking = new Proxy(pool, {
-    get: (target, name) => (isAway ? away : Reflect.get(target, name).bind(target)),
-  })
   const { log, texts } = recordingLog('warn')
-  const cut = openStations({ pool: breaking, nowMs: () => clock.ms, log, flushMs: 1 })
-  const { all } = await cut.registry()
-  isAway = true
-  t.equal((await cut.registry()).all, all)
+  const { gate, behind } = await openBehindGate(t, log)
+  const { all } = await behind.registry()
   const [station] = all
   if (station === undefined) throw new Error('no station')
-  await t.rejects(cut.change(station.id, { city: 'Agra' }, 'test'), { message: /terminated/ })
-  cut.noteData(station, clock.ms)
+  await gate.shut()
+  await t.rejects(behind.change(station.id, { city: 'Agra' }, 'test'))
+  t.equal((await behind.registry()).all, all)
+  behind.noteData(station, clock.ms)
   await waitFor('a failure to save is told', () => texts.length > 0)
   t.match(texts, [/could not save when data of stations came/])
-  await cut.close()
+  await gate.open()
+  gate.cutAtNextStatement('pg_current_xact_id')
+  await t.rejects(behind.change(station.id, { city: 'Agra' }, 'test'))
+  t.equal((await behind.registry()).all, all, 'cut before COMMIT')
+  t.match(await behind.change(station.id, { city: 'Agra' }, 'test'), { ok: true })
+  t.equal((await behind.find(station.sn))?.city, 'Agra')
+})
+
+t.test('while it is not known what came of a COMMIT, no station is read from memory', async t => {
+  const { gate, behind } = await openBehindGate(t, silentLog)
+  const station = await add('C-1')
+  const { all } = await behind.registry()
+  gate.cutAtNextStatement('COMMIT')
+  await t.rejects(behind.change(station.id, { city: 'Agra' }, 'test'), { message: /did not confirm/ })
+  await gate.shut()
+  await t.rejects(behind.registry())
+  await gate.open()
+  await waitFor('it is found out', () =>
+    behind.registry().then(
+      () => true,
+      () => false,
+    ),
+  )
+  t.not((await behind.registry()).all, all)
+  t.equal((await behind.find('C-1'))?.city, null, 'the COMMIT did not arrive')
 })
 
 t.test('fields are checked', async t => {

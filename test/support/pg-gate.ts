@@ -1,4 +1,4 @@
-/** A gate before QuestDB's PostgreSQL port: it counts the questions, and can hold the answers back or shut. */
+/** A gate before a port that speaks PostgreSQL's protocol: it counts the questions, and can hold the answers back or shut. */
 
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
@@ -15,8 +15,8 @@ export interface PgGate {
   hold(): void
   /** They go on. */
   release(): void
-  /** Cuts the connection over which the next statement comes, before it is passed on. */
-  cutAtNextStatement(): void
+  /** Cuts the connection over which the next statement with this text comes, before it is passed on. */
+  cutAtNextStatement(text?: string): void
   /** Cuts every connection and refuses new ones. */
   shut(): Promise<void>
   open(): Promise<void>
@@ -25,7 +25,7 @@ export interface PgGate {
 export async function openGate(t: TestHooks, target: QuestdbPg): Promise<PgGate> {
   const pairs = new Map<Socket, Socket>()
   let held = false
-  let cuts = 0
+  const cuts: string[] = []
   let count = 0
 
   const server = createServer(client => {
@@ -35,8 +35,9 @@ export async function openGate(t: TestHooks, target: QuestdbPg): Promise<PgGate>
     client.on('data', bytes => {
       const before = count
       countExecutes(bytes)
-      if (count > before && cuts > 0) {
-        cuts--
+      const [cut] = cuts
+      if (count > before && cut !== undefined && bytes.includes(cut)) {
+        cuts.shift()
         client.destroy()
         return
       }
@@ -83,8 +84,8 @@ export async function openGate(t: TestHooks, target: QuestdbPg): Promise<PgGate>
       held = false
       for (const questdb of pairs.values()) questdb.resume()
     },
-    cutAtNextStatement() {
-      cuts++
+    cutAtNextStatement(text = '') {
+      cuts.push(text)
     },
     shut,
     open: () => listen(port),
