@@ -1,10 +1,10 @@
 /** Accounts in the whole service: over HTTP, with mails as files, across a restart, and nothing secret in what it logs. */
 
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { mailedToken } from '../support/mail-folder.ts'
 import { startService, withoutQuestdb } from '../support/service.ts'
-import { waitFor } from '../support/wait-for.ts'
 
 const password = 'correct horse battery'
 const email = 'ada@example.com'
@@ -25,26 +25,13 @@ async function ask(url: string, method: string, path: string, body?: unknown, he
   }
 }
 
-/** The token in the newest mail of this kind. */
-async function tokenIn(page: string): Promise<string> {
-  const folder = join(service.dataDirectory, 'mail')
-  // Long lines are folded by "=" at their end (RFC 2045, 6.7).
-  const texts = () =>
-    readdirSync(folder)
-      .sort()
-      .map(name => readFileSync(join(folder, name), 'utf8').replaceAll('=\n', '').replaceAll('=3D', '='))
-  const find = () => texts().findLast(text => text.includes(`/${page}?token=`))
-  await waitFor('the mail is there', () => find() !== undefined)
-  return new RegExp(`/${page}\\?token=([\\w-]{43})`).exec(find() ?? '')?.[1] ?? ''
-}
-
 let token = ''
 const secrets: string[] = [password]
 
 t.test('register, verify by mail, log in, fetch a token, use it', async t => {
   const { url } = service
   t.match(await ask(url, 'POST', '/register', { email, password }), { status: 201, body: { email } })
-  const verification = await tokenIn('verify')
+  const verification = await mailedToken(service.dataDirectory, 'verify')
   t.match(await ask(url, 'POST', '/verification/verify', { token: verification }), { status: 200 })
   t.match(await ask(url, 'POST', '/login', { email, password }), { status: 200, body: { email_verified: /T/ } })
   const fetched = await ask(url, 'POST', '/token', { email, password })

@@ -1,11 +1,11 @@
 /** All that people do in a browser, in a real one and on the whole service: at a desk, on a phone, by keyboard alone. */
 
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import t from 'tap'
 import { openBrowser } from '../support/browser.ts'
+import { mailedToken } from '../support/mail-folder.ts'
 import { startService, withoutQuestdb } from '../support/service.ts'
 import { waitFor } from '../support/wait-for.ts'
 
@@ -57,19 +57,9 @@ async function inspect(page: Page, name: string): Promise<void> {
   t.equal(excess, 0, `${name} fits the screen`)
 }
 
-/** The link in the newest mail to this address; lines are folded by "=" at their end (RFC 2045, 6.7). */
-async function linkFor(to: string, path: string): Promise<string> {
-  const folder = join(service.dataDirectory, 'mail')
-  const texts = () =>
-    readdirSync(folder)
-      .sort()
-      .map(name =>
-        readFileSync(join(folder, name), 'utf8').replaceAll('=\n', '').replaceAll('=\r\n', '').replaceAll('=3D', '='),
-      )
-  const find = () => texts().findLast(text => text.includes(`To: ${to}`) && text.includes(`${path}?token=`))
-  await waitFor('the mail is there', () => find() !== undefined)
-  const token = new RegExp(`${path}\\?token=([\\w-]{43})`).exec(find() ?? '')?.[1]
-  return `${url}${path}?token=${token}`
+/** The link in the newest mail to this address. */
+async function linkFor(to: string, page: string): Promise<string> {
+  return `${url}/${page}?token=${await mailedToken(service.dataDirectory, page, to)}`
 }
 
 async function post(path: string, body: object): Promise<Record<string, unknown>> {
@@ -125,7 +115,7 @@ async function signUp(page: Page, email: string): Promise<void> {
 }
 
 async function verify(page: Page, email: string): Promise<void> {
-  await page.goto(await linkFor(email, '/verify'))
+  await page.goto(await linkFor(email, 'verify'))
   await inspect(page, 'verify')
   await press(page, 'Yes, confirm it')
   await page.waitForURL('**/verify?done=verified')
@@ -201,7 +191,7 @@ async function resetPassword(page: Page, email: string): Promise<void> {
   await press(page, 'Send the mail')
   await page.waitForURL('**/reset?done=sent')
   await inspect(page, 'reset, sent')
-  await page.goto(await linkFor(email, '/reset'))
+  await page.goto(await linkFor(email, 'reset'))
   await inspect(page, 'reset, link')
   await fill(page, { 'New password': `${password} staple` })
   await press(page, 'Set the password')
@@ -259,7 +249,7 @@ t.test('all of it by keyboard alone, in a browser that runs no script', async t 
     await type(page, { 'Name (optional)': 'Kay', 'E-mail address': email, Password: password })
     await page.keyboard.press('Enter')
     await page.waitForURL('**/account?done=signed-up')
-    await page.goto(await linkFor(email, '/verify'))
+    await page.goto(await linkFor(email, 'verify'))
     await enter(page, 'Yes, confirm it', '**/verify?done=verified')
     await enter(page, 'To your account', '**/account')
     await enter(page, 'Sign out of this browser', '**/sign-in?done=signed-out')

@@ -1,12 +1,13 @@
 /** What a whole run of the service writes: its log, answers, tables, mails and the log of PostgreSQL have no secret. */
 
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SignJWT } from 'jose'
 import pg from 'pg'
 import t from 'tap'
 import { createSessionCodec } from '../../../auth/sessions/session-codec.ts'
 import { startDatabases } from '../../support/databases.ts'
+import { readMails } from '../../support/mail-folder.ts'
 import { startService, withoutQuestdb } from '../../support/service.ts'
 import { waitFor } from '../../support/wait-for.ts'
 
@@ -68,17 +69,10 @@ async function cookieOf(id: number): Promise<Record<string, string>> {
   return { cookie: `${codec.cookieName}=${token}` }
 }
 
-const mailFolder = join(service.dataDirectory, 'mail')
-const mails = () =>
-  readdirSync(mailFolder)
-    .filter(name => name.endsWith('.eml'))
-    .map(name => readFileSync(join(mailFolder, name), 'utf8'))
-const plain = (mail: string) => mail.replaceAll('=\n', '').replaceAll('=3D', '=')
-
 async function tokenByMail(subject: string): Promise<string> {
-  const find = () => mails().find(mail => mail.includes(`Subject: ${subject}`))
+  const find = () => readMails(service.dataDirectory).find(mail => mail.includes(`Subject: ${subject}`))
   await waitFor(`the mail: ${subject}`, () => find() !== undefined)
-  return /\?token=([\w-]{43})/.exec(plain(find() ?? ''))?.[1] ?? ''
+  return /\?token=([\w-]{43})/.exec(find() ?? '')?.[1] ?? ''
 }
 
 t.test('people do all that they can, and much goes wrong', async t => {
@@ -219,7 +213,7 @@ t.test('none is in a table', async t => {
 })
 
 t.test('mails have the token that they bring, and nothing else', async t => {
-  const texts = mails().map(plain)
+  const texts = readMails(service.dataDirectory)
   t.ok(texts.length >= 4)
   for (const [name, { text }] of secrets) {
     const count = texts.filter(mail => mail.includes(text)).length
