@@ -1,0 +1,115 @@
+/** The popup that links a drive, in a real browser: opener, consent page and service each have an origin of their own. */
+
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import { openBrowser } from '../support/browser.ts'
+import { startProvider } from '../support/oauth-provider.ts'
+import { startService, withoutQuestdb } from '../support/service.ts'
+
+const password = 'correct horse battery'
+const refreshToken = 'refresh-</script>-token'
+
+async function listen(handle: RequestListener): Promise<number> {
+  const server = createServer(handle)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return (server.address() as AddressInfo).port
+}
+
+/** Keeps each message that its popup posts, with the origin that it came from. */
+const openerPage = `<!doctype html><title>Front end</title><script>
+  const messages = []
+  addEventListener('message', ({ data, origin }) => messages.push({ data, origin }))
+</script>`
+
+/** A front end by another name of this machine, so that it is another site to the browser. */
+const openerPort = await listen((_request, response) => {
+  response.writeHead(200, { 'content-type': 'text/html' }).end(openerPage)
+})
+const openerOrigin = `http://localhost:${openerPort}`
+
+/** The consent page; whoever asks for it agrees, unless a test says otherwise. */
+let consent: Record<string, string> = { code: 'the-code' }
+const consentPort = await listen(({ url = '' }, response) => {
+  const { searchParams } = new URL(url, 'http://provider')
+  const back = new URL(searchParams.get('redirect_uri') ?? '')
+  back.search = new URLSearchParams({ ...consent, state: searchParams.get('state') ?? '' }).toString()
+  response.writeHead(302, { location: back.href }).end()
+})
+
+const tokens = await startProvider(t)
+tokens.answerWith(response => {
+  const body = { access_token: 'an access token', refresh_token: refreshToken, expires_in: 3600 }
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+})
+
+const service = await startService(t, {
+  environment: {
+    ...withoutQuestdb,
+    DRIVE_CLIENT_ID: 'the client',
+    DRIVE_CLIENT_SECRET: 'the secret of the client',
+    DRIVE_AUTHORIZATION_URL: `http://127.0.0.1:${consentPort}/consent`,
+    DRIVE_TOKEN_URL: `${tokens.url}/token`,
+    DRIVE_OPENER_ORIGIN: openerOrigin,
+  },
+})
+const browser = await openBrowser()
+t.teardown(() => browser.close())
+const context = await browser.newContext()
+t.teardown(() => context.close())
+
+/** Opens the popup from a page and waits until it has closed itself. */
+async function goThroughPopup(page: Page): Promise<void> {
+  const popupOpened = page.waitForEvent('popup')
+  await page.evaluate(`void open('${service.url}/v1/auth/google-drive/start', 'drive', 'popup')`)
+  const popup = await popupOpened
+  if (!popup.isClosed()) await popup.waitForEvent('close')
+}
+
+/** What the page is sent meanwhile. */
+async function link(page: Page): Promise<unknown> {
+  await goThroughPopup(page)
+  await page.waitForFunction('messages.length > 0')
+  return await page.evaluate('messages.splice(0)')
+}
+
+t.test('a person who has signed in links a drive', async t => {
+  const signUp = await context.newPage()
+  await signUp.goto(`${service.url}/sign-up`)
+  await signUp.getByLabel('E-mail address', { exact: true }).fill('ada@example.com')
+  await signUp.getByLabel('Password', { exact: true }).fill(password)
+  await signUp.getByRole('button', { name: 'Sign up', exact: true }).click()
+  await signUp.waitForURL('**/account?done=signed-up')
+
+  const page = await context.newPage()
+  await page.goto(openerOrigin)
+  const from = { origin: service.url }
+  t.strictSame(await link(page), [{ data: { type: 'google-drive-auth', refresh_token: refreshToken }, ...from }])
+  t.equal(tokens.forms.length, 1)
+  t.notMatch(service.output(), 'refresh-', 'the token is in no log')
+
+  consent = { error: 'access_denied' }
+  t.strictSame(await link(page), [{ data: { type: 'google-drive-auth', error: 'access_denied' }, ...from }])
+  t.equal(tokens.forms.length, 1, 'the provider is asked for no token')
+})
+
+t.test('a window of another origin gets nothing', async t => {
+  consent = { code: 'the-code' }
+  const strangerPort = await listen((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/html' }).end(openerPage)
+  })
+  const page = await context.newPage()
+  await page.goto(`http://localhost:${strangerPort}`)
+  await goThroughPopup(page)
+  // Comes after whatever the popup has sent.
+  await page.evaluate(`postMessage('the last', '*')`)
+  await page.waitForFunction(`messages.some(({ data }) => data === 'the last')`)
+  t.equal(await page.evaluate('messages.length'), 1)
+})
