@@ -231,7 +231,7 @@ function createFamilies(config: Config, log: Log, parts: Parts, options: FamilyO
   const adminOptions = {
     ...{ findPrincipal: accounts.findPrincipal, origins: accounts.origins },
     ...{ accounts: accounts.accounts, keys: accounts.keys, tenants: accounts.tenants, publicUrl: accounts.publicUrl },
-    ...{ devices, stations, ingest, store, log, ranges, aheadMsMax },
+    ...{ devices, stations, ingest, pointsIngest, store, log, ranges, aheadMsMax },
     ...{ dataDirectory: config.DATA_DIR, isPostgresManaged: config.DATABASE_URL === undefined },
   }
   return [

@@ -1,7 +1,7 @@
-/** `barograph dead-letters`: lists and replays readings that QuestDB rejected. */
+/** `barograph dead-letters`: lists, replays and discards readings and points that QuestDB rejected. */
 
-import { type Command, InvalidArgumentError } from 'commander'
-import { DeadLetterPage, Replayed } from '../api/admin/dead-letters.ts'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { DeadLetterPage, Discarded, type LetterTable, letterTables, Replayed } from '../api/admin/dead-letters.ts'
 import type { AdminClient } from './admin-client.ts'
 import { printJson, printTable, printText, type Streams } from './output.ts'
 
@@ -10,55 +10,89 @@ type DeadLetter = DeadLetterPage['dead_letters'][number]
 const listHelp = `
 Examples:
   barograph dead-letters list
+  barograph dead-letters list --table points
   barograph dead-letters list --json | jq '.[].reason'`
 
 const replayHelp = `
-A reading that is rejected again becomes a dead letter again.
+A row that is rejected again becomes a dead letter again.
 
 Examples:
-  barograph dead-letters replay              all of them
-  barograph dead-letters replay 4711 4822    these two`
+  barograph dead-letters replay                          all of both tables
+  barograph dead-letters replay 4711 4822                these two readings
+  barograph dead-letters replay 4711 --table points      this point`
+
+const discardHelp = `
+What is in them was acknowledged and is not stored anywhere else.
+
+Example:
+  barograph dead-letters discard 4711 --table points`
+
+interface Options {
+  json?: boolean
+  table?: LetterTable
+}
 
 export function addDeadLettersCommand(program: Command, client: AdminClient, streams: Streams): void {
-  const command = program.command('dead-letters').description('list and replay readings that QuestDB rejected')
+  const command = program
+    .command('dead-letters')
+    .description('list, replay and discard readings and points that QuestDB rejected')
   command
     .command('list')
-    .description('list rejected readings with the reasons')
+    .description('list rejected rows with the reasons')
+    .addOption(tableOption('only those of this table'))
     .option('--json', 'print as JSON')
     .addHelpText('after', listHelp)
-    .action(async ({ json }: { json?: boolean }) => {
-      const letters = await readAll(client)
+    .action(async ({ json, table }: Options) => {
+      const letters: DeadLetter[] = []
+      for (const each of table === undefined ? letterTables : [table]) letters.push(...(await readAll(client, each)))
       if (json === true) printJson(streams, letters)
       else if (letters.length === 0) printText(streams.stdout, 'no dead letters\n')
-      else printTable(streams, [['id', 'device', 'time', 'values', 'reason'], ...letters.map(rowOf)])
+      else printTable(streams, [['table', 'id', 'series', 'time', 'values', 'reason'], ...letters.map(rowOf)])
     })
   command
     .command('replay')
-    .description('send rejected readings again: all, or those with these ids')
+    .description('send rejected rows again: all, or those with these ids')
     .argument('[id...]', 'ids of dead letters', collectId)
+    .addOption(tableOption('the table that the ids are of (default: readings)'))
     .option('--json', 'print the result as JSON')
     .addHelpText('after', replayHelp)
-    .action(async (ids: number[], { json }: { json?: boolean }) => {
-      const body = ids.length === 0 ? {} : { ids }
+    .action(async (ids: number[], { json, table }: Options) => {
+      const body = { table, ...(ids.length === 0 ? {} : { ids }) }
       const { replayed } = await client.json(Replayed, 'POST', '/dead-letters/replay', body)
       if (json === true) printJson(streams, { replayed })
-      else printText(streams.stdout, `replayed ${replayed} readings\n`)
+      else printText(streams.stdout, `replayed ${replayed} dead letters\n`)
+    })
+  command
+    .command('discard')
+    .description('delete rejected rows permanently')
+    .argument('<id...>', 'ids of dead letters', collectId)
+    .addOption(tableOption('the table that the ids are of (default: readings)'))
+    .option('--json', 'print the result as JSON')
+    .addHelpText('after', discardHelp)
+    .action(async (ids: number[], { json, table }: Options) => {
+      const { discarded } = await client.json(Discarded, 'POST', '/dead-letters/discard', { table, ids })
+      if (json === true) printJson(streams, { discarded })
+      else printText(streams.stdout, `discarded ${discarded} dead letters\n`)
     })
 }
 
-async function readAll(client: AdminClient): Promise<DeadLetter[]> {
+function tableOption(description: string): Option {
+  return new Option('--table <table>', description).choices(letterTables)
+}
+
+async function readAll(client: AdminClient, table: LetterTable): Promise<DeadLetter[]> {
   const letters: DeadLetter[] = []
-  for (let query = ''; ; ) {
-    const page = await client.json(DeadLetterPage, 'GET', `/dead-letters${query}`)
+  for (let after = ''; ; ) {
+    const page = await client.json(DeadLetterPage, 'GET', `/dead-letters?table=${table}${after}`)
     letters.push(...page.dead_letters)
     if (page.next === null) return letters
-    query = `?after=${page.next}`
+    after = `&after=${page.next}`
   }
 }
 
-function rowOf({ id, symbol, time, values, reason }: DeadLetter): string[] {
+function rowOf({ table, id, symbol, time, values, reason }: DeadLetter): string[] {
   const present = Object.entries(values).filter(([, value]) => value !== null)
-  return [String(id), symbol, time, present.map(([name, value]) => `${name}=${value}`).join(' '), reason]
+  return [table, String(id), symbol, time, present.map(([name, value]) => `${name}=${value}`).join(' '), reason]
 }
 
 function collectId(text: string, earlier: number[] = []): number[] {

@@ -15,6 +15,7 @@ import { CommandError, exitFailure } from './command-error.ts'
 import { tryPostgres, tryQuestdb } from './doctor-databases.ts'
 import { findUrl, type ServerOptions } from './find-server.ts'
 import { printJson, printTable, type Streams } from './output.ts'
+import { problemsOf, type WritePath, waitingText, writePathsOf } from './write-paths.ts'
 
 interface Check {
   name: string
@@ -64,7 +65,7 @@ async function examine(options: DoctorOptions): Promise<Check[]> {
   if (config.QUESTDB_HTTP === undefined) checks.push(await checkJava(config), checkMaven(config), checkJar(config))
   checks.push(...(await checkDatabases(config)))
   checks.push(checkDataDirectory(config.DATA_DIR))
-  checks.push(await checkService(options, config), await checkToken(options.client))
+  checks.push(await checkService(options, config), ...(await checkStatus(options.client)))
   return checks
 }
 
@@ -152,13 +153,25 @@ async function checkService({ serverOptions }: DoctorOptions, config: Config): P
   }
 }
 
-async function checkToken(client: AdminClient): Promise<Check> {
+/** Only those who have the token are told more than whether it is ready. */
+async function checkStatus(client: AdminClient): Promise<Check[]> {
   const name = 'admin token'
   try {
-    await client.json(Status, 'GET', '/status')
-    return { name, ok: true, finding: 'accepted by the server' }
+    const status = await client.json(Status, 'GET', '/status')
+    return [{ name, ok: true, finding: 'accepted by the server' }, ...writePathsOf(status).map(checkWritePath)]
   } catch (error) {
     if (!(error instanceof CommandError)) throw error
-    return { name, ok: false, finding: error.message }
+    return [{ name, ok: false, finding: error.message }]
   }
+}
+
+function checkWritePath(path: WritePath): Check {
+  const { rows: name, deadLetters } = path
+  const problems = problemsOf(path)
+  if (deadLetters > 0) {
+    problems.push(
+      `${deadLetters} dead letters: see barograph dead-letters list --table ${name}, then replay or discard them`,
+    )
+  }
+  return { name, ok: problems.length === 0, finding: [waitingText(path), ...problems].join('; ') }
 }

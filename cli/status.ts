@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { Status } from '../api/admin/status.ts'
 import type { AdminClient } from './admin-client.ts'
 import { bytesText, printJson, printTable, type Streams } from './output.ts'
+import { problemsOf, type WritePath, waitingText, writePathsOf } from './write-paths.ts'
 
 export function addStatusCommand(program: Command, client: AdminClient, streams: Streams): void {
   program
@@ -19,32 +20,25 @@ export function addStatusCommand(program: Command, client: AdminClient, streams:
 }
 
 function rowsOf(status: Status, url: string): string[][] {
-  const { versions, questdb, postgres, journal, lag, disk } = status
-  const rows = [
+  const { versions, questdb, postgres, disk } = status
+  const writePaths = writePathsOf(status)
+  return [
     ['server', `${url}, up for ${durationText(status.uptime_s)}, Node ${versions.node}`],
     ['devices', String(status.devices)],
     ['QuestDB', databaseText(questdb)],
     ['PostgreSQL', databaseText(postgres)],
-    ['journal', `${bytesText(journal.bytes)} of ${bytesText(journal.bytes_max)}`],
-    ['readings', `${journal.readings} accepted since the start`],
-    ['lag', lag.readings === 0 ? 'none' : `${lag.readings} readings, ${lag.seconds.toFixed(1)} s`],
-    ['dead letters', String(status.dead_letters)],
+    ...writePaths.flatMap(writePathRows),
     ['disk', `${bytesText(disk.free_bytes)} free of ${bytesText(disk.total_bytes)} at ${disk.path}`],
+    ...writePaths.flatMap(problemsOf).map(problem => ['problem', problem]),
   ]
-  if (questdb.suspended)
-    rows.push([
-      'problem',
-      'QuestDB has suspended the table: readings wait in the journal and are not visible to queries',
-    ])
-  if (questdb.fault !== null) rows.push(['problem', questdb.fault])
-  if (journal.fault !== null) rows.push(['problem', journal.fault])
-  if (journal.damaged_bytes > 0) {
-    rows.push([
-      'problem',
-      `${bytesText(journal.damaged_bytes)} of the journal are corrupted; see quarantine-* in the journal directory`,
-    ])
-  }
-  return rows
+}
+
+function writePathRows(path: WritePath): string[][] {
+  const { rows, journal, accepted, deadLetters } = path
+  return [
+    [rows, `${accepted} accepted since the start, ${waitingText(path)}, ${deadLetters} dead letters`],
+    [`journal of ${rows}`, `${bytesText(journal.bytes)} of ${bytesText(journal.bytes_max)}`],
+  ]
 }
 
 function databaseText({ kind, state, reason, version }: Status['postgres']): string {

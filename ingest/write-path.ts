@@ -46,8 +46,8 @@ export interface DeadLetters {
   list(after: number, limit: number): Promise<DeadLetter[]>
   /** Appends their records anew and removes the letters; all of them when no ids are given. */
   replay(ids?: number[]): Promise<{ replayed: number; outcome: Outcome }>
-  /** Removes letters and their records for good. */
-  discard(ids: readonly number[]): Promise<void>
+  /** Removes letters and their records for good; how many there were. */
+  discard(ids: readonly number[]): Promise<number>
 }
 
 export interface WritePath<Series, Values extends Timed> {
@@ -206,8 +206,9 @@ function createDeadLetters(
   return {
     list: (after, limit) => listDeadLetters(directory, after, limit),
     async discard(ids) {
-      await Promise.all(ids.map(id => removeDeadLetter(directory, id)))
+      const removed = await Promise.all(ids.map(id => removeDeadLetter(directory, id)))
       onRemoved()
+      return removed.filter(isRemoved => isRemoved).length
     },
     async replay(ids) {
       const letters = await listDeadLetters(directory, -1, deadLettersMax)

@@ -6,7 +6,7 @@ import type { Devices } from '../../auth/devices/devices.ts'
 import type { Keys } from '../../auth/keys/keys.ts'
 import type { Stations } from '../../auth/stations/stations.ts'
 import type { Tenants } from '../../auth/tenants/tenants.ts'
-import type { Ingest } from '../../ingest/ingest.ts'
+import type { Ingest, PointsIngest } from '../../ingest/ingest.ts'
 import type { Ranges } from '../../ingest/reading.ts'
 import type { Store } from '../../store/store.ts'
 import { addJsonBody } from '../http/json-body.ts'
@@ -25,7 +25,7 @@ import { registerImport } from './import.ts'
 import { registerKeys } from './keys.ts'
 import { createLateAudit } from './late-audit.ts'
 import { sendProblem } from './problem.ts'
-import { registerStations } from './stations.ts'
+import { registerStations, stationSeriesNames } from './stations.ts'
 import { registerStatus } from './status.ts'
 import { registerTenants } from './tenants.ts'
 
@@ -34,6 +34,7 @@ export interface AdminOptions extends GuardOptions {
   keys: Keys
   devices: Devices
   ingest: Ingest
+  pointsIngest: PointsIngest
   tenants: Tenants
   stations: Stations
   publicUrl: () => string
@@ -52,6 +53,7 @@ export function adminFamily(options: AdminOptions): RouteFamily {
     keys,
     devices,
     ingest,
+    pointsIngest,
     tenants,
     stations,
     publicUrl,
@@ -71,12 +73,16 @@ export function adminFamily(options: AdminOptions): RouteFamily {
     registerDevices(scope, { devices, findAccounts: accounts.idsByEmail })
     registerKeys(scope, { accounts, keys })
     registerErase(scope, eraseJobs)
-    registerDeadLetters(scope, { deadLetters: ingest.deadLetters, audit })
+    registerDeadLetters(scope, {
+      deadLetters: { readings: ingest.deadLetters, points: pointsIngest.deadLetters },
+      seriesNames: { readings: undefined, points: () => stationSeriesNames(stations) },
+      audit,
+    })
     registerAccounts(scope, { accounts, publicUrl })
     registerTenants(scope, tenants)
     registerStations(scope, { stations, findAccounts: accounts.idsByEmail })
     registerAudit(scope, store.postgres)
-    registerStatus(scope, { devices, ingest, store, dataDirectory, isPostgresManaged })
+    registerStatus(scope, { devices, ingest, pointsIngest, store, dataDirectory, isPostgresManaged })
   }
 
   function registerAll(scope: FastifyInstance): void {

@@ -78,6 +78,14 @@ export function registerStations(scope: FastifyInstance, { stations, findAccount
   addPath(scope, '/stations/:sn', { GET: get, PATCH: change, DELETE: remove })
 }
 
+/** The station and the parameter of each series. */
+export async function stationSeriesNames({ registry }: Pick<Stations, 'registry'>): Promise<Map<number, string>> {
+  const { all } = await registry()
+  return new Map(
+    all.flatMap(({ sn, series }) => [...series].map(([name, number]) => [number, `${sn} ${name}`] as const)),
+  )
+}
+
 const issues: Partial<Record<AdminErrorCode, { path: string; message: string }>> = {
   SN_TAKEN: { path: 'sn', message: 'is taken by another station' },
   OWNER_UNKNOWN: { path: 'owner', message: 'is no account' },

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
 import { z } from 'zod'
 import type { Devices } from '../../auth/devices/devices.ts'
-import type { Ingest } from '../../ingest/ingest.ts'
+import type { Ingest, IngestStatus, PointsIngest } from '../../ingest/ingest.ts'
 import type { Store } from '../../store/store.ts'
 import { readDisk } from '../disk-space.ts'
 import { addPath } from './paths.ts'
@@ -17,6 +17,15 @@ const Database = z.object({
   version: z.string().nullable(),
 })
 
+const journalFields = {
+  bytes: z.number(),
+  bytes_max: z.number(),
+  /** Bytes that were cut off or put aside because they were damaged. */
+  damaged_bytes: z.number(),
+  /** Why it cannot be written, or read and trimmed, at present. */
+  fault: z.string().nullable(),
+}
+
 export const Status = z.object({
   versions: z.object({ node: z.string(), java: z.string().nullable() }),
   /** Of the process. */
@@ -25,25 +34,29 @@ export const Status = z.object({
   questdb: Database.extend({
     /** `sync` when what it has applied survives a power cut. */
     commit_mode: z.string().nullable(),
-    /** A suspended table takes readings and shows none of them. */
+    /** A suspended table of readings takes them and shows none of them. */
     suspended: z.boolean(),
     /** Why it takes nothing at present. */
     fault: z.string().nullable(),
   }),
   postgres: Database,
   journal: z.object({
-    bytes: z.number(),
-    bytes_max: z.number(),
+    ...journalFields,
     /** Readings made durable since the start. */
     readings: z.number(),
-    /** Bytes that were cut off or put aside because they were damaged. */
-    damaged_bytes: z.number(),
-    /** Why it cannot be written, or read and trimmed, at present. */
-    fault: z.string().nullable(),
   }),
   /** Readings in the journal that are not yet visible to queries, and the age of the oldest. */
   lag: z.object({ readings: z.number(), seconds: z.number() }),
+  /** Of the readings. */
   dead_letters: z.int(),
+  /** The same of the points of air-quality stations, which have a journal and a table of their own. */
+  points: z.object({
+    journal: z.object({ ...journalFields, points: z.number() }),
+    lag: z.object({ points: z.number(), seconds: z.number() }),
+    dead_letters: z.int(),
+    suspended: z.boolean(),
+    fault: z.string().nullable(),
+  }),
   disk: z.object({ path: z.string(), free_bytes: z.number(), total_bytes: z.number() }),
 })
 export type Status = z.infer<typeof Status>
@@ -51,6 +64,7 @@ export type Status = z.infer<typeof Status>
 export interface StatusOptions {
   devices: Pick<Devices, 'size'>
   ingest: Pick<Ingest, 'status'>
+  pointsIngest: Pick<PointsIngest, 'status'>
   store: Store
   dataDirectory: string
   isPostgresManaged: boolean
@@ -63,11 +77,13 @@ export function registerStatus(scope: FastifyInstance, options: StatusOptions): 
 async function readStatus({
   devices,
   ingest,
+  pointsIngest,
   store,
   dataDirectory,
   isPostgresManaged,
 }: StatusOptions): Promise<Status> {
-  const { journal, forwarder, lag } = ingest.status()
+  const readings = ingest.status()
+  const points = pointsIngest.status()
   const versions = store.versions()
   const [postgresFault, disk] = await Promise.all([askPostgres(store.postgres), readDisk(dataDirectory)])
   const { questdb } = store
@@ -78,21 +94,36 @@ async function readStatus({
     questdb: {
       ...{ kind: questdb.managed ? 'own' : 'given', state: questdb.state().state },
       ...{ reason: questdb.state().reason ?? null, version: versions.questdb ?? null },
-      ...{ commit_mode: questdb.commitMode() ?? null, suspended: forwarder.suspended, fault: forwarder.issue ?? null },
+      ...{ commit_mode: questdb.commitMode() ?? null },
+      ...forwarderOf(readings),
     },
     postgres: {
       ...{ kind: isPostgresManaged ? 'own' : 'given', state: postgresFault === undefined ? 'up' : 'away' },
       ...{ reason: postgresFault ?? null, version: versions.postgres },
     },
-    journal: {
-      ...{ bytes: journal.bytes, bytes_max: journal.bytesMax, readings: journal.records },
-      damaged_bytes: journal.tornBytes + forwarder.damagedBytes,
-      fault: journal.issue ?? forwarder.fileIssue ?? null,
+    journal: { ...journalOf(readings), readings: readings.journal.records },
+    lag: { readings: readings.lag.rows, seconds: readings.lag.seconds },
+    dead_letters: readings.forwarder.deadLetters,
+    points: {
+      journal: { ...journalOf(points), points: points.journal.records },
+      lag: { points: points.lag.rows, seconds: points.lag.seconds },
+      dead_letters: points.forwarder.deadLetters,
+      ...forwarderOf(points),
     },
-    lag: { readings: lag.rows, seconds: lag.seconds },
-    dead_letters: forwarder.deadLetters,
     disk: { path: dataDirectory, free_bytes: disk.freeBytes, total_bytes: disk.totalBytes },
   }
+}
+
+function journalOf({ journal, forwarder }: IngestStatus) {
+  return {
+    ...{ bytes: journal.bytes, bytes_max: journal.bytesMax },
+    damaged_bytes: journal.tornBytes + forwarder.damagedBytes,
+    fault: journal.issue ?? forwarder.fileIssue ?? null,
+  }
+}
+
+function forwarderOf({ forwarder }: IngestStatus) {
+  return { suspended: forwarder.suspended, fault: forwarder.issue ?? null }
 }
 
 /** Undefined when it answers. */

@@ -3,7 +3,7 @@
  * its position in the journal: a replay that meets it again writes the same file again.
  */
 
-import { readdir, readFile, rm } from 'node:fs/promises'
+import { readdir, readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Disk } from '../journal/disk.ts'
 import { layoutOf, offsetOf, type RecordFields, readRecord } from '../journal/record.ts'
@@ -15,6 +15,8 @@ export interface DeadLetter {
   /** When it was refused, ISO 8601. */
   at: string
   reason: string
+  /** The number of the series: of the device, or of the station's parameter. */
+  series: number
   /** The symbols of the row, with blanks between them. */
   symbol: string
   /** Time of the row, ISO 8601 with microseconds, or the bare number when it is no date. */
@@ -23,6 +25,9 @@ export interface DeadLetter {
   /** The record as it stood in the journal, base64. */
   record: string
 }
+
+/** The number of the series stands in the record. */
+type LetterFile = Omit<DeadLetter, 'series'>
 
 /** Beyond this the forwarder stops and reports an issue: so many refusals are a bug, not the rows. */
 export const deadLettersMax = 10_000
@@ -41,7 +46,7 @@ export function writeDeadLetter(
   nowMs: number,
 ): void {
   const fields = readRecord(table, new DataView(record.buffer, record.byteOffset, record.byteLength), 0)
-  const letter: DeadLetter = {
+  const letter: LetterFile = {
     id: position,
     at: new Date(nowMs).toISOString(),
     reason,
@@ -66,13 +71,25 @@ export async function listDeadLetters(directory: string, after: number, limit: n
   for (let from = 0; from < Math.min(names.length, limit); from += filesAtOnce) {
     const slice = names.slice(from, Math.min(from + filesAtOnce, limit))
     const texts = await Promise.all(slice.map(name => readFile(join(directory, name), 'utf8')))
-    letters.push(...texts.map(text => JSON.parse(text)))
+    letters.push(...texts.map(readLetter))
   }
   return letters
 }
 
-export async function removeDeadLetter(directory: string, id: number): Promise<void> {
-  await rm(join(directory, nameOf(id)), { force: true })
+function readLetter(text: string): DeadLetter {
+  const file: LetterFile = JSON.parse(text)
+  return { ...file, series: Buffer.from(file.record, 'base64').readUInt32LE(offsetOf.series) }
+}
+
+/** False when there is no such letter. */
+export async function removeDeadLetter(directory: string, id: number): Promise<boolean> {
+  try {
+    await unlink(join(directory, nameOf(id)))
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+    throw error
+  }
 }
 
 /** The record of a letter, to be appended anew. */

@@ -1,14 +1,16 @@
 /** The admin API: whole answers of its routes. */
 
 import t from 'tap'
+import type { DeadLetterPage } from '../../api/admin/dead-letters.ts'
 import { NewDevice } from '../../auth/devices/device.ts'
 import { writeDeadLetter } from '../../ingest/forwarder/dead-letters.ts'
 import { openDisk } from '../../ingest/journal/disk.ts'
+import { encodePoints, points } from '../../ingest/points-table.ts'
 import { readingLength, readings, writeReading } from '../../ingest/readings-table.ts'
 import { adminToken } from '../support/accounts.ts'
 import { startAdmin } from '../support/admin.ts'
 
-const { app, devices, ingest, journal, store, people, ask } = await startAdmin(t)
+const { app, devices, ingest, pointsIngest, journal, pointsJournal, store, people, ask } = await startAdmin(t)
 const password = /^[0-9a-f]{64}$/
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
@@ -311,6 +313,7 @@ t.test('the status tells how the parts are', async t => {
       journal: { bytes: Number, bytes_max: 1024 ** 3, readings: 0, damaged_bytes: 0, fault: null },
       lag: { readings: 0, seconds: 0 },
       dead_letters: 0,
+      points: { journal: { bytes_max: 1024 ** 3, points: 0 }, lag: { points: 0 }, dead_letters: 0, suspended: false },
       disk: { free_bytes: Number, total_bytes: Number },
     },
   })
@@ -339,7 +342,7 @@ t.test('dead letters are shown page by page and sent again', async t => {
   const { dead_letters, next } = first.body as { dead_letters: unknown[]; next: number }
   t.equal(dead_letters.length, 100)
   t.strictSame(dead_letters[0], {
-    ...{ id: 100, at: '2026-01-02T00:00:00.000Z', reason: 'too hot', symbol: 'kitchen-1' },
+    ...{ table: 'readings', id: 100, at: '2026-01-02T00:00:00.000Z', reason: 'too hot', symbol: 'kitchen-1' },
     time: '2026-01-01T00:00:00.000000Z',
     values: { temperature: 20, humidity: null, pressure: 1000, battery_voltage: 3, battery_percentage: 90 },
   })
@@ -360,6 +363,46 @@ t.test('dead letters are shown page by page and sent again', async t => {
   t.strictSame((await ask('POST', '/dead-letters/replay')).body, { replayed: 148 })
   t.equal(ingest.status().journal.records - before, 150, 'they are in the journal')
   t.strictSame((await ask('GET', '/dead-letters')).body, { dead_letters: [], next: null })
+})
+
+t.test('dead letters of points say whose they are, and are sent again or discarded', async t => {
+  const added = await people.stations.add({ sn: 'IN-1', model: 'M1', owner: null }, 'test')
+  if (!added.ok) throw new Error(added.code)
+  const number = added.value.series.get('pm25') ?? 0
+  const disk = openDisk(pointsJournal)
+  const timestampMs = Date.UTC(2026, 0, 1)
+  for (const [index, series] of [number, number, 2_000_000, number].entries()) {
+    const values = { timestampMs, value: 12.5 + index, storedAtUs: 5_000_000 }
+    const record = encodePoints([{ series: { number: series, symbol: 'ugm3' }, values }])
+    writeDeadLetter(points, disk, 100 * (index + 1), record, 'too dirty', Date.UTC(2026, 0, 2))
+  }
+  t.strictSame((await ask('GET', '/dead-letters')).body, { dead_letters: [], next: null }, 'they are no readings')
+  const list = async () => (await ask('GET', '/dead-letters?table=points')).body as DeadLetterPage
+  const { dead_letters, next } = await list()
+  t.equal(next, null)
+  t.strictSame(dead_letters[0], {
+    ...{ table: 'points', id: 100, at: '2026-01-02T00:00:00.000Z', reason: 'too dirty', symbol: 'IN-1 pm25 ugm3' },
+    ...{ time: '2026-01-01T00:00:00.000000Z', values: { value: 12.5, stored_at: 5_000_000 } },
+  })
+  t.equal(dead_letters[2]?.symbol, 'series 2000000 ugm3', 'of no station that is there')
+  t.strictSame((await ask('POST', '/dead-letters/replay', { ids: [100] })).body, { replayed: 0 }, 'ids of readings')
+  t.strictSame((await ask('POST', '/dead-letters/replay', { table: 'points', ids: [100] })).body, { replayed: 1 })
+  const discard = { table: 'points', ids: [200, 201] }
+  t.strictSame((await ask('POST', '/dead-letters/discard', discard)).body, { discarded: 1 })
+  t.strictSame(
+    (await list()).dead_letters.map(({ id }) => id),
+    [300, 400],
+  )
+  t.strictSame((await ask('POST', '/dead-letters/replay')).body, { replayed: 2 }, 'of all tables')
+  t.equal(pointsIngest.status().journal.records, 3)
+  for (const body of [{ table: 'points' }, { table: 'stations', ids: [1] }, { ids: [] }, undefined]) {
+    t.match(await ask('POST', '/dead-letters/discard', body), { status: 422 }, JSON.stringify(body))
+  }
+  t.match(await ask('GET', '/dead-letters?table=x'), problem(400, 'invalid query', { errors: [{ path: 'table' }] }))
+  const { rows } = await store.postgres.query(
+    "SELECT subject, details FROM audit WHERE action = 'dead-letters.discard'",
+  )
+  t.strictSame(rows, [{ subject: 'points', details: { discarded: 1, ids: [200, 201] } }])
 })
 
 t.test('every change leaves a row that says who', async t => {

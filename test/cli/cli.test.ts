@@ -135,11 +135,14 @@ t.test('the status and the doctor tell how it is', async t => {
     dead_letters: 0,
     disk: { path: service.dataDirectory },
   })
-  t.match((await run('status')).stdout, /QuestDB +[\d.]+, managed, up\n/)
+  const { stdout } = await run('status')
+  t.match(stdout, /QuestDB +[\d.]+, managed, up\n/)
+  t.match(stdout, /points +0 accepted since the start, none waiting, 0 dead letters\njournal of points +[\d.]+ \w+ of/)
   const doctor = await run('doctor')
   t.match(doctor, { status: 0, stderr: '' }, doctor.stdout)
   t.match(doctor.stdout, /ok +service +ok at http/)
   t.match(doctor.stdout, /ok +admin token +accepted by the server/)
+  t.match(doctor.stdout, /ok +points +none waiting/)
   const wrongToken = join(folder, 'token')
   writeFileSync(wrongToken, 'b'.repeat(64))
   t.match(await run(`status --token-file ${wrongToken}`), { status: 1, stderr: /rejected the admin token/ })
@@ -150,7 +153,13 @@ t.test('dead letters are listed and sent again', async t => {
   t.match(await run('dead-letters list'), { status: 0, stdout: 'no dead letters\n' })
   t.strictSame(await json('dead-letters list'), [])
   t.strictSame(await json('dead-letters replay'), { replayed: 0 })
-  t.match(await run('dead-letters replay 4711'), { status: 0, stdout: 'replayed 0 readings\n' })
+  t.match(await run('dead-letters replay 4711'), { status: 0, stdout: 'replayed 0 dead letters\n' })
+  t.match(await run('dead-letters replay --table points'), { status: 0, stdout: 'replayed 0 dead letters\n' })
+  t.strictSame(await json('dead-letters discard 4711 --table points'), { discarded: 0 })
+  t.match(await run('dead-letters list --table stations'), {
+    status: 2,
+    stderr: /Allowed choices are readings, points/,
+  })
 })
 
 t.test('a device is erased with its readings', async t => {

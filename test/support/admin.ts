@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type FastifyInstance, fastify, type InjectOptions } from 'fastify'
 import { adminFamily } from '../../api/admin/admin.ts'
 import { type Devices, openDevices } from '../../auth/devices/devices.ts'
-import { type Ingest, openIngest } from '../../ingest/ingest.ts'
+import { type Ingest, openIngest, openPointsIngest, type PointsIngest } from '../../ingest/ingest.ts'
 import { createWallClock } from '../../ingest/journal/wall-clock.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
 import type { Store } from '../../store/store.ts'
@@ -19,9 +19,11 @@ export interface Admin {
   app: FastifyInstance
   devices: Devices
   ingest: Ingest
+  pointsIngest: PointsIngest
   store: Store
-  /** Where the journal keeps its files. */
+  /** Where the journals keep their files. */
   journal: string
+  pointsJournal: string
   /** Accounts on the same database. */
   people: AccountsUnderTest
   /** One request with the token; the body is JSON unless it is text. */
@@ -34,32 +36,34 @@ interface Answer {
   body: unknown
 }
 
-interface Parts {
-  journal: string
-  ingest: Ingest
+interface Parts extends Pick<Admin, 'journal' | 'pointsJournal' | 'ingest' | 'pointsIngest'> {
   devices: Devices
 }
 
 /** Ingest and devices on a store. */
 export async function openParts(t: TestHooks, store: Store): Promise<Parts> {
-  const journal = join(temporaryFolder(t), 'journal')
-  mkdirSync(journal)
-  const ingest = openIngest({
-    ...{ directory: journal, journalBytesMax: 1024 ** 3, reserveBytes: 0, keepMs: 0 },
+  const [journal, pointsJournal] = [join(temporaryFolder(t), 'journal'), join(temporaryFolder(t), 'journal')]
+  const common = {
+    ...{ journalBytesMax: 1024 ** 3, reserveBytes: 0, keepMs: 0 },
     ...{ clock: createWallClock({ nowMs: Date.now }), log: silentLog },
-    onFatal: error => {
+    onFatal: (error: Error) => {
       throw error
     },
-  })
+  }
+  for (const directory of [journal, pointsJournal]) mkdirSync(directory)
+  const ingest = openIngest({ ...common, directory: journal })
   t.teardown(() => ingest.close())
+  const pointsIngest = openPointsIngest({ ...common, directory: pointsJournal })
+  t.teardown(() => pointsIngest.close())
   const devices = await openDevices({ pool: store.postgres, now: Date.now, log: silentLog, graceMs: 3_600_000 })
   t.teardown(() => devices.close())
-  return { journal, ingest, devices }
+  return { journal, pointsJournal, ingest, pointsIngest, devices }
 }
 
 export async function startAdmin(t: TestHooks): Promise<Admin> {
   const { store, directory } = await startDatabases(t, nowhere)
-  const { journal, ingest, devices } = await openParts(t, store)
+  const parts = await openParts(t, store)
+  const { ingest, pointsIngest, devices } = parts
   const app = fastify({ routerOptions: { maxParamLength: 256 } })
   const people = await openVariant(t, store, { devices })
   const { findPrincipal, origins, accounts, keys, tenants, stations } = people
@@ -74,6 +78,7 @@ export async function startAdmin(t: TestHooks): Promise<Admin> {
       publicUrl: () => publicUrl,
       devices,
       ingest,
+      pointsIngest,
       store,
       log: silentLog,
       ranges: defaultRanges,
@@ -96,5 +101,5 @@ export async function startAdmin(t: TestHooks): Promise<Admin> {
     const text = response.body
     return { status: response.statusCode, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) }
   }
-  return { app, devices, ingest, store, journal, people, ask }
+  return { app, ...parts, store, people, ask }
 }
