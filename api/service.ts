@@ -3,6 +3,7 @@
 import type { FastifyInstance } from 'fastify'
 import { type Devices, openDevices } from '../auth/devices/devices.ts'
 import { openStations, type Stations } from '../auth/stations/stations.ts'
+import { createWriters } from '../auth/writers.ts'
 import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
 import { createPointCheck } from '../ingest/point.ts'
 import { createReadingCheck, defaultRanges, type Ranges } from '../ingest/reading.ts'
@@ -224,7 +225,14 @@ function createFamilies(config: Config, log: Log, parts: Parts, options: FamilyO
   const ranges = rangesOf(config)
   const aheadMsMax = config.TIMESTAMP_AHEAD_SECONDS * 1000
   const logOptions = {
-    ...{ devices, ingest, meter, nowMs: clockMs, check: createReadingCheck({ ranges, aheadMsMax }) },
+    ...{
+      devices,
+      writers: createWriters(devices),
+      ingest,
+      meter,
+      nowMs: clockMs,
+      check: createReadingCheck({ ranges, aheadMsMax }),
+    },
     deviceRate: { perSecond: config.DEVICE_RATE, burst: config.DEVICE_BURST },
     failedAttemptsPerMinute: config.FAILED_ATTEMPTS,
   }

@@ -14,10 +14,10 @@ export type Principal =
   | { kind: 'admin-token' }
 
 /**
- * `own`: of one's own record. `administrator`: for an administrator, of an API key also its scope `admin`. `no`: as if no
- * credential had been sent. `forbidden`: recognised, but not enough.
+ * `own`: of one's own record. `administrator`: for an administrator, of an API key also its scope `admin`. `ingest`: for an
+ * API key with this scope. `no`: as if no credential had been sent. `forbidden`: recognised, but not enough.
  */
-type Verdict = 'yes' | 'own' | 'administrator' | 'no' | 'forbidden'
+type Verdict = 'yes' | 'own' | 'administrator' | 'ingest' | 'no' | 'forbidden'
 
 export const policy = {
   'profile.read': { session: 'yes', bearer: 'yes', key: 'yes', service: 'no', 'admin-token': 'no' },
@@ -32,6 +32,8 @@ export const policy = {
   },
   'account.read': { session: 'own', bearer: 'own', key: 'own', service: 'yes', 'admin-token': 'no' },
   'identity.sign-in': { session: 'no', bearer: 'no', key: 'no', service: 'yes', 'admin-token': 'no' },
+  // Of which devices, writers.ts says; devices have credentials of their own.
+  'readings.write': { session: 'no', bearer: 'no', key: 'ingest', service: 'no', 'admin-token': 'no' },
   // Everything below /api/admin.
   admin: { session: 'administrator', bearer: 'no', key: 'administrator', service: 'no', 'admin-token': 'yes' },
 } as const satisfies Record<string, Record<Principal['kind'], Verdict>>
@@ -45,13 +47,18 @@ export function judge(permission: Permission, principal: Principal | undefined):
   const verdict: Verdict = principal === undefined ? 'no' : policy[permission][principal.kind]
   if (principal === undefined || verdict === 'no') return 'UNAUTHENTICATED'
   if (verdict === 'forbidden') return 'FORBIDDEN'
+  if (verdict === 'ingest') return hasScope(principal, 'ingest') ? 'allowed' : 'FORBIDDEN'
   return verdict !== 'administrator' || isAdministrator(principal) ? 'allowed' : 'FORBIDDEN'
 }
 
 /** By the role of now: a key that was made by an administrator loses its scope with the role. */
 function isAdministrator(principal: Principal): boolean {
   if (!('account' in principal) || principal.account.role === 'user') return false
-  return principal.kind !== 'key' || principal.scopes.includes('admin')
+  return principal.kind !== 'key' || hasScope(principal, 'admin')
+}
+
+function hasScope(principal: Principal, scope: Scope): boolean {
+  return principal.kind === 'key' && principal.scopes.includes(scope)
 }
 
 /** Whether the record of this account may be read; undefined for one that is not there. */

@@ -3,6 +3,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Device } from '../../auth/devices/device.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
+import type { WriteRefusal, Writer, Writers } from '../../auth/writers.ts'
 import { type Fields, unknownNames } from '../../ingest/field-names.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import type { Outcome } from '../../ingest/journal/journal.ts'
@@ -17,7 +18,8 @@ import { type LoggerErrorCode, sendError } from './errors.ts'
 import type { ReadingMeter, RejectionReason } from './reading-meter.ts'
 
 export interface LogOptions {
-  devices: Pick<Devices, 'authenticate' | 'get' | 'seen'>
+  devices: Pick<Devices, 'seen'>
+  writers: Pick<Writers, 'ofDevice'>
   ingest: Pick<Ingest, 'accept'>
   check: ReadingCheck
   meter: ReadingMeter
@@ -29,7 +31,7 @@ export interface LogOptions {
 declare module 'fastify' {
   interface FastifyRequest {
     /** Set by the credential check of `PUT /api/log`. */
-    device: Device | null
+    writer: Writer | null
   }
 }
 
@@ -37,6 +39,17 @@ const bodyBytesMax = 64 * 1024
 const success = '{"status":"success"}'
 
 const batchDetail = 'one reading a request; batches go to POST /api/admin/import, or through barograph import'
+
+type Refused = [RejectionReason, LoggerErrorCode, object?]
+
+const refusals: Record<WriteRefusal, Refused> = {
+  // It was removed while the body came in.
+  DEVICE_UNKNOWN: ['unauthorized', 'UNAUTHORIZED'],
+  DEVICE_MISMATCH: ['mismatch', 'DEVICE_MISMATCH'],
+  DEVICE_FORBIDDEN: ['mismatch', 'DEVICE_MISMATCH'],
+  DEVICE_SUSPENDED: ['suspended', 'DEVICE_SUSPENDED'],
+  LOGGING_DISABLED: ['disabled', 'LOGGING_DISABLED'],
+}
 
 const outcomeErrors = {
   full: 'STORAGE_FULL',
@@ -52,19 +65,19 @@ const brokenBodies: Partial<Record<number, RejectionReason>> = {
 }
 
 export function registerLog(app: FastifyInstance, options: LogOptions): void {
-  const { devices, ingest, check, meter, nowMs, deviceRate } = options
+  const { devices, writers, ingest, check, meter, nowMs, deviceRate } = options
   const authRateLimit = createAuthRateLimit(options.failedAttemptsPerMinute, nowMs)
   const withinRateLimit = createRateLimit(deviceRate, nowMs)
   addJsonBody(app)
-  app.decorateRequest('device', null)
+  app.decorateRequest('writer', null)
   countBrokenBodies(app, meter)
 
   /** Before the body is read, so that nobody without credentials can make us read one. */
   function authenticate(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
     const credentials = readBasicCredentials(request.raw.rawHeaders)
-    const device = credentials && devices.authenticate(credentials.name, credentials.password)
-    if (device !== undefined) {
-      request.device = device
+    const writer = credentials && writers.ofDevice(credentials.name, credentials.password)
+    if (writer !== undefined) {
+      request.writer = writer
       done()
       return
     }
@@ -92,32 +105,27 @@ export function registerLog(app: FastifyInstance, options: LogOptions): void {
     return sendError(reply, code, members)
   }
 
-  /** Why this device may not log this; undefined when it may. */
-  function refusalOf(device: Device, body: Fields): [RejectionReason, LoggerErrorCode, object?] | undefined {
+  /** The device that may log this, or why none may. */
+  function deviceOf(writer: Writer, body: Fields): Device | Refused {
     const name = body['device']
     if (typeof name !== 'string') {
       const reason = name === undefined ? 'is required' : 'must be a string'
       return ['invalid', 'PAYLOAD_INVALID', { errors: { device: reason } }]
     }
-    if (name !== device.name && name.normalize('NFC') !== device.name) {
-      return ['mismatch', 'DEVICE_MISMATCH']
-    }
-    if (device.suspended) return ['suspended', 'DEVICE_SUSPENDED']
-    if (!device.log_switch) return ['disabled', 'LOGGING_DISABLED']
-    return withinRateLimit(device) ? undefined : ['throttled', 'TOO_MANY_READINGS']
+    const device = writer.find(name)
+    if (typeof device === 'string') return refusals[device]
+    return withinRateLimit(device) ? device : ['throttled', 'TOO_MANY_READINGS']
   }
 
   async function log(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const startedMs = performance.now()
-    const device = request.device as Device
+    const writer = request.writer as Writer
     const { body } = request
-    // It may have been removed while the body came in.
-    if (devices.get(device.name) !== device) return refuseCredentials(reply)
     if (!isFields(body)) {
       return refuse(reply, 'invalid', 'JSON_INVALID', Array.isArray(body) ? { detail: batchDetail } : {})
     }
-    const refusal = refusalOf(device, body)
-    if (refusal !== undefined) return refuse(reply, ...refusal)
+    const device = deviceOf(writer, body)
+    if (Array.isArray(device)) return device[0] === 'unauthorized' ? refuseCredentials(reply) : refuse(reply, ...device)
     const checked = check(body, device.battery, nowMs())
     if (!checked.ok) return refuse(reply, 'invalid', 'PAYLOAD_INVALID', { errors: checked.errors })
     const accepted = ingest.accept(device, checked.reading)

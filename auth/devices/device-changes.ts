@@ -1,7 +1,14 @@
 /** The changes of the registry: committed in PostgreSQL, then made in memory, then answered. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
-import { type Changed, type CommitOptions, createCommits, type Refusal, unknownDevice } from './commits.ts'
+import {
+  type Changed,
+  type CommitOptions,
+  type Commits,
+  createCommits,
+  type Refusal,
+  unknownDevice,
+} from './commits.ts'
 import type { DeviceChange, DeviceDetails, IssuedPassword, NewDevice, Rotated } from './device.ts'
 import type { DeviceMemory } from './device-memory.ts'
 import type { Namesake } from './device-sql.ts'
@@ -10,8 +17,8 @@ import { createHandOver, type WithHandOver } from './hand-over.ts'
 import { digestOf, makePasswords } from './password.ts'
 
 export interface DeviceChanges {
-  /** All or none. `by` is who asks, for the audit. */
-  add(devices: readonly NewDevice[], by: string): Promise<Changed<IssuedPassword[]>>
+  /** All or none. `by` is who asks, for the audit. No owner gets more than `ownedMax` by it. */
+  add(devices: readonly NewDevice[], by: string, ownedMax?: number): Promise<Changed<IssuedPassword[]>>
   change(name: string, change: DeviceChange, by: string): Promise<Changed<DeviceDetails>>
   /** A new password beside the old one for the grace time, or at once instead of it. */
   rotate(name: string, endOld: boolean, by: string): Promise<Changed<Rotated>>
@@ -34,20 +41,9 @@ export interface DeviceChangesOptions extends CommitOptions {
 }
 
 export function createDeviceChanges(options: DeviceChangesOptions): DeviceChanges {
-  const { memory, now, graceMs, devicesMax } = options
-  const { exclusively, transact, applyRow } = createCommits(options)
-
-  async function addNow(devices: readonly NewDevice[], by: string): Promise<Changed<IssuedPassword[]>> {
-    const refusal = refuseNames(memory, devices)
-    if (refusal !== undefined) return refusal
-    if (memory.size() + devices.length > devicesMax) return { ok: false, code: 'REGISTRY_FULL' }
-    const passwords = makePasswords(devices.length)
-    const issued = devices.map(({ name }, at) => ({ device: name, password: passwords[at] ?? '' }))
-    const issues = devices.map((device, at) => ({ device, digest: digestOf(issued[at]?.password ?? '') }))
-    const rows = await transact(transaction => sql.insertDevices(transaction, issues, by, now()))
-    for (const row of rows) memory.apply(row)
-    return { ok: true, value: issued }
-  }
+  const { memory, now, graceMs } = options
+  const commits = createCommits(options)
+  const { exclusively, transact, applyRow } = commits
 
   function change(name: string, wanted: DeviceChange, by: string): Promise<Changed<DeviceDetails>> {
     const names = wanted.name === undefined ? [] : [wanted.name]
@@ -108,12 +104,64 @@ export function createDeviceChanges(options: DeviceChangesOptions): DeviceChange
     })
   }
 
-  const add = (devices: readonly NewDevice[], by: string) =>
+  return {
+    add: createAdd(options, commits),
+    change,
+    rotate,
+    remove,
+    removeNamed,
+    withHandOver: createHandOver({ ...options, transact }),
+  }
+}
+
+function createAdd(
+  { memory, now, devicesMax }: DeviceChangesOptions,
+  { exclusively, transact }: Commits,
+): DeviceChanges['add'] {
+  async function addNow(
+    devices: readonly NewDevice[],
+    by: string,
+    limits: AddLimits,
+  ): Promise<Changed<IssuedPassword[]>> {
+    const refusal = refuseAdditions(memory, devices, limits)
+    if (refusal !== undefined) return refusal
+    const passwords = makePasswords(devices.length)
+    const issued = devices.map(({ name }, at) => ({ device: name, password: passwords[at] ?? '' }))
+    const issues = devices.map((device, at) => ({ device, digest: digestOf(issued[at]?.password ?? '') }))
+    const rows = await transact(transaction => sql.insertDevices(transaction, issues, by, now()))
+    for (const row of rows) memory.apply(row)
+    return { ok: true, value: issued }
+  }
+
+  return (devices, by, ownedMax = Number.POSITIVE_INFINITY) =>
     exclusively(
       devices.map(({ name }) => name),
-      () => addNow(devices, by),
+      () => addNow(devices, by, { devicesMax, ownedMax }),
     )
-  return { add, change, rotate, remove, removeNamed, withHandOver: createHandOver({ ...options, transact }) }
+}
+
+interface AddLimits {
+  devicesMax: number
+  /** Of one owner. */
+  ownedMax: number
+}
+
+function refuseAdditions(
+  memory: DeviceMemory,
+  devices: readonly NewDevice[],
+  { devicesMax, ownedMax }: AddLimits,
+): Refusal | undefined {
+  const refusal = refuseNames(memory, devices)
+  if (refusal !== undefined) return refusal
+  const haveRoom = memory.size() + devices.length <= devicesMax && ownersHaveRoom(memory, devices, ownedMax)
+  return haveRoom ? undefined : { ok: false, code: 'REGISTRY_FULL' }
+}
+
+function ownersHaveRoom(memory: DeviceMemory, devices: readonly NewDevice[], ownedMax: number): boolean {
+  const counts = new Map<number, number>()
+  for (const { owner } of devices) if (owner !== null) counts.set(owner, (counts.get(owner) ?? 0) + 1)
+  for (const [owner, count] of counts) if (memory.ownedBy(owner) + count > ownedMax) return false
+  return true
 }
 
 /** Names that cannot be given: twice in the same request, or to a device that is there already. */

@@ -9,6 +9,7 @@ export class DeviceMemory {
   #list: DeviceRecord[] = []
   #sorted = true
   #active: readonly DeviceRecord[] | undefined
+  readonly #countsByOwner = new Map<number, number>()
   #version = 0
   #sequence = 0
 
@@ -23,6 +24,11 @@ export class DeviceMemory {
 
   size(): number {
     return this.#byNumber.size
+  }
+
+  /** How many devices the account has. */
+  ownedBy(owner: number): number {
+    return this.#countsByOwner.get(owner) ?? 0
   }
 
   version(): number {
@@ -52,7 +58,9 @@ export class DeviceMemory {
       return
     }
     if (row.name !== record.name) this.#rename(record, row.name)
+    this.#countOwned(record, -1)
     record.apply(row)
+    this.#countOwned(record, 1)
     this.#changed()
   }
 
@@ -60,6 +68,7 @@ export class DeviceMemory {
     const record = this.#byNumber.get(number)
     if (record === undefined) return
     record.removed = true
+    this.#countOwned(record, -1)
     this.#byNumber.delete(number)
     this.#unlink(record)
     // A new list, because somebody may still be reading the old one.
@@ -85,6 +94,7 @@ export class DeviceMemory {
   #add(record: DeviceRecord): void {
     this.#byNumber.set(record.number, record)
     this.#byName.set(record.name, record)
+    this.#countOwned(record, 1)
     this.#list.push(record)
     this.#sorted = false
     this.#changed()
@@ -94,6 +104,13 @@ export class DeviceMemory {
     this.#unlink(record)
     this.#byName.set(name, record)
     this.#sorted = false
+  }
+
+  #countOwned({ owner }: DeviceRecord, change: number): void {
+    if (owner === null) return
+    const count = this.ownedBy(owner) + change
+    if (count > 0) this.#countsByOwner.set(owner, count)
+    else this.#countsByOwner.delete(owner)
   }
 
   #unlink(record: DeviceRecord): void {

@@ -29,6 +29,8 @@ export interface Devices extends DeviceChanges {
   /** Increases with each change. */
   version(): number
   size(): number
+  /** How many devices the account has. */
+  ownedBy(account: number): number
   details(name: string): DeviceDetails | undefined
   /** Pages count from 1. */
   list(search: string, page: number): DevicePage
@@ -104,6 +106,7 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
     active: () => memory.active(),
     version: () => memory.version(),
     size: () => memory.size(),
+    ownedBy: account => memory.ownedBy(account),
     details: name => memory.get(name)?.details(now()),
     list: (search, page) => devicePage(memory.all(), search, page, now()),
     reconcile: reconciler.reconcile,

@@ -1,0 +1,117 @@
+/** Which devices a credential may write readings of: the one answer for every way in. */
+
+import { actorOf } from './actor.ts'
+import { type Device, DeviceName, NewDevice } from './devices/device.ts'
+import type { Devices } from './devices/devices.ts'
+import { judge, type Principal } from './policy.ts'
+
+/** Why a reading of a device is not taken, with a sentence for people. */
+export const writeRefusals = {
+  DEVICE_UNKNOWN: 'there is no device of this name',
+  DEVICE_MISMATCH: 'the credential belongs to another device',
+  DEVICE_FORBIDDEN: 'the device does not belong to the owner of the API key',
+  DEVICE_SUSPENDED: 'the device is being changed; send the reading again later',
+  LOGGING_DISABLED: 'logging is disabled for the device',
+} as const
+export type WriteRefusal = keyof typeof writeRefusals
+
+/** Somebody who may write readings. All of it is asked as of now, since a connection may last. */
+export interface Writer {
+  /** The device of the credential, of which a reading without a name is; undefined for an API key. */
+  readonly device: Device | undefined
+  /** The same for the same credential, for limits and logs. */
+  readonly id: string
+  /** From memory. */
+  find(deviceName: string): Device | WriteRefusal
+  /** Whether `createDevices` makes any. */
+  readonly mayCreateDevices: boolean
+  /**
+   * Adds devices of these names to those of the key's owner, as far as there is room; what is no name, or one of a
+   * device already, is left out. Their passwords are thrown away: the owner rotates them. True if devices were added.
+   */
+  createDevices(deviceNames: readonly string[]): Promise<boolean>
+}
+
+export interface Writers {
+  /** Undefined for nobody. */
+  ofDevice(name: string, password: string): Writer | undefined
+  ofPrincipal(principal: Principal | undefined): Writer | 'UNAUTHENTICATED' | 'FORBIDDEN'
+}
+
+export type WriterDevices = Pick<Devices, 'authenticate' | 'get' | 'add' | 'ownedBy'>
+type KeyPrincipal = Extract<Principal, { kind: 'key' }>
+
+/** API keys do not add more to the devices of their owner. */
+const devicesPerOwnerMax = 10_000
+
+export function createWriters(devices: WriterDevices, ownedMax = devicesPerOwnerMax): Writers {
+  return {
+    ofDevice(name, password) {
+      const device = devices.authenticate(name, password)
+      return device && new DeviceWriter(device, devices)
+    },
+    ofPrincipal(principal) {
+      const judgement = judge('readings.write', principal)
+      if (judgement !== 'allowed') return judgement
+      return principal?.kind === 'key' ? createKeyWriter(principal, devices, ownedMax) : 'UNAUTHENTICATED'
+    },
+  }
+}
+
+/** A class, because one is made for each reading that a device sends. */
+class DeviceWriter implements Writer {
+  readonly device: Device
+  readonly mayCreateDevices = false
+  readonly #devices: Pick<Devices, 'get'>
+
+  constructor(device: Device, devices: Pick<Devices, 'get'>) {
+    this.device = device
+    this.#devices = devices
+  }
+
+  get id(): string {
+    return `device ${this.device.number}`
+  }
+
+  find(deviceName: string): Device | WriteRefusal {
+    const { device } = this
+    // It may have been removed since its credential was checked.
+    if (this.#devices.get(device.name) !== device) return 'DEVICE_UNKNOWN'
+    const isSame = deviceName === device.name || deviceName.normalize('NFC') === device.name
+    return isSame ? writable(device) : 'DEVICE_MISMATCH'
+  }
+
+  async createDevices(): Promise<boolean> {
+    return false
+  }
+}
+
+function createKeyWriter(key: KeyPrincipal, devices: WriterDevices, ownedMax: number): Writer {
+  const { account } = key
+  const mayWriteAll = account.role !== 'user'
+
+  function find(deviceName: string): Device | WriteRefusal {
+    const device = devices.get(deviceName)
+    if (device === undefined) return 'DEVICE_UNKNOWN'
+    return mayWriteAll || device.owner === account.id ? writable(device) : 'DEVICE_FORBIDDEN'
+  }
+
+  async function createDevices(deviceNames: readonly string[]): Promise<boolean> {
+    if (!key.createDevices) return false
+    const names = new Set(deviceNames.flatMap(name => DeviceName.safeParse(name).data ?? []))
+    const unknown = [...names].filter(name => devices.get(name) === undefined)
+    const wanted = unknown.slice(0, Math.max(0, ownedMax - devices.ownedBy(account.id)))
+    if (wanted.length === 0) return false
+    const additions = wanted.map(name => NewDevice.parse({ name, owner: account.id }))
+    // A request beside this one may have taken the room or a name: all or none are added.
+    const added = await devices.add(additions, actorOf(key), ownedMax)
+    return added.ok
+  }
+
+  return { device: undefined, id: `key ${key.keyId}`, find, mayCreateDevices: key.createDevices, createDevices }
+}
+
+function writable(device: Device): Device | WriteRefusal {
+  if (device.suspended) return 'DEVICE_SUSPENDED'
+  return device.log_switch ? device : 'LOGGING_DISABLED'
+}
