@@ -24,7 +24,7 @@ export interface Reading {
 }
 
 /** A physical range; a value above `storedMax` but within the range is stored as `storedMax`. */
-interface Range {
+export interface Range {
   min: number
   max: number
   storedMax?: number
@@ -96,12 +96,9 @@ export function createReadingCheck(options: ReadingCheckOptions = {}): ReadingCh
 function readMetric(fields: Fields, name: string, range: Range, required: boolean, errors: Errors): number {
   const value = fields[name]
   if (typeof value === 'number') {
-    // Written so that NaN fails too: a binary format can carry one.
-    if (!(value >= range.min && value <= range.max)) {
-      errors[name] = `must be between ${range.min} and ${range.max}`
-      return Number.NaN
-    }
-    return range.storedMax !== undefined && value > range.storedMax ? range.storedMax : value
+    const stored = storedValue(value, range)
+    if (Number.isNaN(stored)) errors[name] = rangeReason(range)
+    return stored
   }
   if (value === undefined) {
     if (required) errors[name] = 'is required'
@@ -111,20 +108,35 @@ function readMetric(fields: Fields, name: string, range: Range, required: boolea
   return Number.NaN
 }
 
+/** What is stored for a value; NaN for one outside the range. */
+export function storedValue(value: number, { min, max, storedMax }: Range): number {
+  // Written so that NaN fails too: a binary format can carry one.
+  if (!(value >= min && value <= max)) return Number.NaN
+  return storedMax !== undefined && value > storedMax ? storedMax : value
+}
+
+export function rangeReason({ min, max }: Range): string {
+  return `must be between ${min} and ${max}`
+}
+
 function readTimestamp(value: unknown, latestMs: number, errors: Errors): number | undefined {
   const timeMs = parseTimestampMs(value)
   if (timeMs === undefined) {
     errors['timestamp'] = 'must be ISO 8601 with a zone, or epoch milliseconds'
   } else if (typeof value === 'number' && value >= secondsMin && value < secondsMax) {
     errors['timestamp'] = 'looks like seconds; send milliseconds'
-  } else if (timeMs < earliestMs) {
-    errors['timestamp'] = 'must not be before 2000-01-01'
-  } else if (timeMs > latestMs) {
-    errors['timestamp'] = 'must not be in the future'
   } else {
-    return timeMs
+    const reason = timeReason(timeMs, latestMs)
+    if (reason === undefined) return timeMs
+    errors['timestamp'] = reason
   }
   return undefined
+}
+
+/** Why a client's time is not taken; undefined for one that is. */
+export function timeReason(timeMs: number, latestMs: number): string | undefined {
+  if (timeMs < earliestMs) return 'must not be before 2000-01-01'
+  return timeMs > latestMs ? 'must not be in the future' : undefined
 }
 
 /** Epoch milliseconds of an ISO 8601 text with a zone or of a number; finer digits are cut. Undefined when neither. */

@@ -20,9 +20,11 @@ import { DeviceName, slugOf } from '../auth/devices/device.ts'
 import { unknownCodes } from '../content/filters.ts'
 import { foreignContent } from '../ingest/formats/content.ts'
 import { createCsvReader, readCsvHeader } from '../ingest/formats/csv.ts'
+import { readLineProtocol } from '../ingest/formats/line-protocol.ts'
+import { defaultLineNames } from '../ingest/formats/line-protocol-names.ts'
 import { createNdjsonReader } from '../ingest/formats/ndjson.ts'
 import { readNumber } from '../ingest/formats/number.ts'
-import { createReadingCheck } from '../ingest/reading.ts'
+import { createReadingCheck, defaultRanges } from '../ingest/reading.ts'
 import { growthMax, growthOf } from './support/growth.ts'
 
 const path = '/api/v1/contentfiles/'
@@ -67,6 +69,23 @@ function readList(text: string): void {
   }
 }
 
+/** The text as each part of a line of its own, and as a body. */
+function readLines(text: string): void {
+  const places = [
+    text,
+    `w,device=${text} temperature=1`,
+    `w,device=k ${text}=1`,
+    `w,device=k x="${text}`,
+    `w x=${text}`,
+  ]
+  for (const body of [...places, `w,device=k temperature=1 ${text}`, `${text}\n`.repeat(8)]) {
+    readLineProtocol(Buffer.from(body), {
+      ...{ names: { ...defaultLineNames, unknownFields: 'ignore' }, precision: 'ns', deviceDefault: 'k' },
+      ...{ ranges: defaultRanges, nowMs: 0, aheadMsMax: 0, rejectsMax: 10 },
+    })
+  }
+}
+
 const codes = { units: new Set(['ocw']), platforms: new Set(['ocw']) }
 
 const readers: Record<string, (text: string) => void> = {
@@ -94,6 +113,7 @@ const readers: Record<string, (text: string) => void> = {
   'the kind of a file': text => foreignContent(Buffer.from(text)),
   'a line of CSV': text => readCsv(Buffer.from(`1,d,${text},2,3`), 0, text.length + 8),
   'a line with semicolons': text => readSemicolons(Buffer.from(`1;d;${text};2;3`), 0, text.length + 8),
+  'a body of line protocol': readLines,
   'a line of NDJSON': text => readNdjson(Buffer.from(text), 0, text.length),
 }
 

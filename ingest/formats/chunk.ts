@@ -2,6 +2,7 @@
 
 import type { Fields } from '../field-names.ts'
 import type { ReadingCheck } from '../reading.ts'
+import { deviceNameProblem } from './device-name.ts'
 import type { LineReader } from './line-reader.ts'
 import { type Reject, RejectList } from './reject.ts'
 import { addRow, createRows, type Rows } from './rows.ts'
@@ -103,22 +104,6 @@ class RowSink {
     }
     return index
   }
-}
-
-/** A name that no device can have is refused here, so that only plausible ones are looked up, or made on request. */
-const deviceNameCharactersMax = 64
-const replacementCharacter = '\uFFFD'
-
-function deviceNameProblem(name: unknown): string | undefined {
-  if (name === undefined || name === null || name === '') return 'is required'
-  if (typeof name !== 'string') return 'must be a text'
-  if (isTooLong(name)) return `must have at most ${deviceNameCharactersMax} characters`
-  return name.includes(replacementCharacter) ? 'must be UTF-8' : undefined
-}
-
-/** Some characters are two units long, so only a text with many units has to be counted. */
-function isTooLong(name: string): boolean {
-  return name.length > deviceNameCharactersMax && [...name].length > deviceNameCharactersMax
 }
 
 function sentenceOf(errors: Record<string, string>): string {

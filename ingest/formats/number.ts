@@ -7,8 +7,8 @@ const minus = 0x2d
 const point = 0x2e
 
 /** With at most 15 digits both the digits and the power of ten are exact doubles, so one division rounds correctly. */
-const exactDigits = 15
-const powersOfTen = Float64Array.from({ length: exactDigits + 1 }, (_, exponent) => 10 ** exponent)
+export const exactDigits = 15
+export const powersOfTen = Float64Array.from({ length: exactDigits + 1 }, (_, exponent) => 10 ** exponent)
 
 /** The digits behind the point belong to the point: without one nothing else can take the digits before it. */
 const decimalNumber = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i

@@ -12,7 +12,7 @@ export interface Rows {
   values: Float64Array<ArrayBuffer>
 }
 
-const valuesPerRow = 5
+export const valuesPerRow = 5
 
 export function createRows(rowsMax: number): Rows {
   return {

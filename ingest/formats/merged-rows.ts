@@ -1,0 +1,103 @@
+/** Rows of which there is one for each device and time: what comes later for the same two is written into the same row. */
+
+import { randomInt } from 'node:crypto'
+import { createRows, type Rows, valuesPerRow } from './rows.ts'
+
+export class MergedRows {
+  #rows: Rows
+  #capacity: number
+  #count = 0
+  #devices: Uint32Array
+  #timesMs: Float64Array
+  #values: Float64Array
+  /** At the place of its hash or behind it, a row and one more; 0 where there is none. At most half of them are taken. */
+  #slots: Int32Array
+  // Whoever knew these could choose times that all fall on one slot.
+  readonly #timeFactor = oddNumber()
+  readonly #deviceFactor = oddNumber()
+  #last = 0
+
+  /** `rowsExpected` is a power of two. */
+  constructor(rowsExpected: number) {
+    this.#capacity = rowsExpected
+    this.#slots = new Int32Array(2 * rowsExpected)
+    this.#rows = createRows(rowsExpected)
+    this.#devices = this.#rows.devices
+    this.#timesMs = this.#rows.timesMs
+    this.#values = this.#rows.values
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  /** Sets those of the values that are not NaN. A row keeps the number of the line that it began with. */
+  put(line: number, device: number, timeMs: number, values: Float64Array): void {
+    const row = this.#isOf(this.#last, device, timeMs) ? this.#last : this.#rowOf(line, device, timeMs)
+    this.#last = row
+    const first = row * valuesPerRow
+    for (let index = 0; index < valuesPerRow; index++) {
+      const value = values[index] as number
+      if (!Number.isNaN(value)) this.#values[first + index] = value
+    }
+  }
+
+  take(): Rows {
+    this.#rows.count = this.#count
+    return this.#rows
+  }
+
+  #isOf(row: number, device: number, timeMs: number): boolean {
+    return row < this.#count && this.#timesMs[row] === timeMs && this.#devices[row] === device
+  }
+
+  #rowOf(line: number, device: number, timeMs: number): number {
+    if (this.#count === this.#capacity) this.#grow()
+    const slots = this.#slots
+    const mask = slots.length - 1
+    let slot = this.#hash(device, timeMs) & mask
+    for (let found = slots[slot] as number; found !== 0; found = slots[slot] as number) {
+      if (this.#isOf(found - 1, device, timeMs)) return found - 1
+      slot = (slot + 1) & mask
+    }
+    const row = this.#count++
+    slots[slot] = row + 1
+    this.#rows.lines[row] = line
+    this.#devices[row] = device
+    this.#timesMs[row] = timeMs
+    const first = row * valuesPerRow
+    for (let index = 0; index < valuesPerRow; index++) this.#values[first + index] = Number.NaN
+    return row
+  }
+
+  #hash(device: number, timeMs: number): number {
+    const high = Math.floor(timeMs / 2 ** 31)
+    const time = Math.imul((timeMs - high * 2 ** 31) ^ Math.imul(high, this.#deviceFactor), this.#timeFactor)
+    const mixed = Math.imul(time ^ (time >>> 15) ^ Math.imul(device, this.#deviceFactor), 0x85eb_ca6b)
+    return mixed ^ (mixed >>> 13)
+  }
+
+  #grow(): void {
+    const old = this.#rows
+    this.#capacity *= 2
+    this.#rows = createRows(this.#capacity)
+    this.#devices = this.#rows.devices
+    this.#timesMs = this.#rows.timesMs
+    this.#values = this.#rows.values
+    this.#rows.lines.set(old.lines)
+    this.#devices.set(old.devices)
+    this.#timesMs.set(old.timesMs)
+    this.#values.set(old.values)
+    this.#slots = new Int32Array(2 * this.#capacity)
+    const mask = this.#slots.length - 1
+    for (let row = 0; row < this.#count; row++) {
+      let slot = this.#hash(this.#devices[row] as number, this.#timesMs[row] as number) & mask
+      while (this.#slots[slot] !== 0) slot = (slot + 1) & mask
+      this.#slots[slot] = row + 1
+    }
+  }
+}
+
+function oddNumber(): number {
+  return randomInt(2 ** 32) | 1
+}
