@@ -21,12 +21,14 @@ import { type Clock, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { contentFilesFamily } from './content-files/content-files.ts'
 import { readDisk } from './disk-space.ts'
+import { createAuthRateLimit } from './http/auth-rate-limit.ts'
 import { readCertificate } from './http/certificate.ts'
 import { createMetrics } from './http/metrics.ts'
 import { createNetworks } from './http/networks.ts'
 import type { RouteFamily } from './http/route-family.ts'
 import { createServer } from './http/server.ts'
 import { checkListenAddress, listenError } from './listen-address.ts'
+import { createIntake } from './logger/intake.ts'
 import { loggerFamily } from './logger/logger.ts'
 import { createReadingMeter, type ReadingMeter } from './logger/reading-meter.ts'
 import { openServiceAccounts, type ServiceAccounts } from './open-accounts.ts'
@@ -224,17 +226,13 @@ function createFamilies(config: Config, log: Log, parts: Parts, options: FamilyO
   const { clockMs, store, ingest, pointsIngest, devices, stations, query, points, accounts, signIn } = parts
   const ranges = rangesOf(config)
   const aheadMsMax = config.TIMESTAMP_AHEAD_SECONDS * 1000
-  const logOptions = {
-    ...{
-      devices,
-      writers: createWriters(devices),
-      ingest,
-      meter,
-      nowMs: clockMs,
-      check: createReadingCheck({ ranges, aheadMsMax }),
-    },
+  const intake = createIntake({
+    ...{ devices, ingest, meter, nowMs: clockMs, check: createReadingCheck({ ranges, aheadMsMax }) },
     deviceRate: { perSecond: config.DEVICE_RATE, burst: config.DEVICE_BURST },
-    failedAttemptsPerMinute: config.FAILED_ATTEMPTS,
+  })
+  const logOptions = {
+    ...{ intake, meter, writers: createWriters(devices) },
+    authRateLimit: createAuthRateLimit(config.FAILED_ATTEMPTS, clockMs),
   }
   const adminOptions = {
     ...{ findPrincipal: accounts.findPrincipal, origins: accounts.origins },

@@ -15,7 +15,7 @@ test('the log tells what went wrong, and where', async t => {
   }
   const { prefix, register } = loggerFamily({
     log,
-    ingest: { failedAttemptsPerMinute: 1, nowMs: Date.now } as LoggerOptions['ingest'],
+    ingest: {} as LoggerOptions['ingest'],
     reads: { query: { latestAll: fail }, devices: { active: () => [] } } as never,
   })
   app.register(async scope => register(scope), { prefix })
@@ -32,7 +32,7 @@ test('an answer that has no room to be sent is told without a word in the log', 
   const app = fastify()
   const { prefix, register } = loggerFamily({
     log: pino({}, { write: (line: string) => (logged += line) }),
-    ingest: { failedAttemptsPerMinute: 1, nowMs: Date.now } as LoggerOptions['ingest'],
+    ingest: {} as LoggerOptions['ingest'],
     reads: {
       query: {
         latestAll() {

@@ -1,0 +1,110 @@
+/** Takes one reading from somebody who may write it: the same checks, limits and records for every protocol. */
+
+import type { Device } from '../../auth/devices/device.ts'
+import type { Devices } from '../../auth/devices/devices.ts'
+import type { WriteRefusal, Writer } from '../../auth/writers.ts'
+import type { Fields } from '../../ingest/field-names.ts'
+import type { Ingest } from '../../ingest/ingest.ts'
+import type { Outcome } from '../../ingest/journal/journal.ts'
+import type { ReadingCheck } from '../../ingest/reading.ts'
+import { type Bucket, createBucket, type Rate, takeToken } from '../http/token-bucket.ts'
+import type { LoggerErrorCode } from './errors.ts'
+import type { ReadingMeter, RejectionReason } from './reading-meter.ts'
+
+export interface IntakeOptions {
+  devices: Pick<Devices, 'seen'>
+  ingest: Pick<Ingest, 'accept'>
+  check: ReadingCheck
+  meter: Pick<ReadingMeter, 'stored'>
+  nowMs: () => number
+  deviceRate: Rate
+}
+
+/** Why a reading was not stored. Whoever answers counts it. */
+export interface Refusal {
+  reason: RejectionReason
+  code: LoggerErrorCode
+  /** More of this occurrence, for the answer. */
+  members?: object
+}
+
+export interface Intake {
+  /**
+   * Takes the parsed body of a message. A promise means that the reading is in the journal's next group; it resolves to
+   * undefined when the reading is on disk.
+   */
+  take(writer: Writer, body: unknown): Refusal | Promise<Refusal | undefined>
+}
+
+const batchDetail = 'one reading a request; batches go to POST /api/admin/import, or through barograph import'
+
+const writeRefusals: Record<WriteRefusal, Refusal> = {
+  // It was removed while the body came in.
+  DEVICE_UNKNOWN: { reason: 'unauthorized', code: 'UNAUTHORIZED' },
+  DEVICE_MISMATCH: { reason: 'mismatch', code: 'DEVICE_MISMATCH' },
+  DEVICE_FORBIDDEN: { reason: 'mismatch', code: 'DEVICE_MISMATCH' },
+  DEVICE_SUSPENDED: { reason: 'suspended', code: 'DEVICE_SUSPENDED' },
+  LOGGING_DISABLED: { reason: 'disabled', code: 'LOGGING_DISABLED' },
+}
+
+const outcomes: Record<Exclude<Outcome, 'stored'>, Refusal> = {
+  full: { reason: 'full', code: 'STORAGE_FULL' },
+  closing: { reason: 'closing', code: 'CLOSING' },
+  unknown: { reason: 'unknown', code: 'STORAGE_FAILED' },
+}
+
+export function createIntake({ devices, ingest, check, meter, nowMs, deviceRate }: IntakeOptions): Intake {
+  const withinRateLimit = createRateLimit(deviceRate, nowMs)
+
+  /** The device that may log this, or why none may. */
+  function deviceOf(writer: Writer, { device: name }: Fields): Device | Refusal {
+    if (typeof name !== 'string') return invalid({ device: name === undefined ? 'is required' : 'must be a string' })
+    const device = writer.find(name)
+    if (typeof device === 'string') return writeRefusals[device]
+    return withinRateLimit(device) ? device : { reason: 'throttled', code: 'TOO_MANY_READINGS' }
+  }
+
+  async function settle(device: Device, accepted: Promise<Outcome>, startedMs: number): Promise<Refusal | undefined> {
+    const outcome = await accepted
+    if (outcome !== 'stored') return outcomes[outcome]
+    devices.seen(device, nowMs())
+    meter.stored(performance.now() - startedMs)
+    return undefined
+  }
+
+  return {
+    take(writer, body) {
+      const startedMs = performance.now()
+      if (!isFields(body)) return notFields(body)
+      const device = deviceOf(writer, body)
+      if ('reason' in device) return device
+      const checked = check(body, device.battery, nowMs())
+      return checked.ok ? settle(device, ingest.accept(device, checked.reading), startedMs) : invalid(checked.errors)
+    },
+  }
+}
+
+/** Whether a device may have one more reading. */
+function createRateLimit(rate: Rate, nowMs: () => number): (device: Device) => boolean {
+  const buckets = new WeakMap<Device, Bucket>()
+  return device => {
+    let bucket = buckets.get(device)
+    if (bucket === undefined) {
+      bucket = createBucket(rate, nowMs())
+      buckets.set(device, bucket)
+    }
+    return takeToken(bucket, rate, nowMs())
+  }
+}
+
+function invalid(errors: Record<string, string>): Refusal {
+  return { reason: 'invalid', code: 'PAYLOAD_INVALID', members: { errors } }
+}
+
+function notFields(body: unknown): Refusal {
+  return { reason: 'invalid', code: 'JSON_INVALID', ...(Array.isArray(body) && { members: { detail: batchDetail } }) }
+}
+
+function isFields(body: unknown): body is Fields {
+  return typeof body === 'object' && body !== null && !Array.isArray(body)
+}
