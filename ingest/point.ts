@@ -1,10 +1,10 @@
 /** A point of an air-quality station, and the one check that every point passes, by whichever way it comes in. */
 
+import { pointUnits } from '../store/tables.ts'
 import type { Fields } from './field-names.ts'
 import { readTimeText } from './formats/time-text.ts'
 
-const units = ['ppm', 'ppb', 'ugm3'] as const
-type Unit = (typeof units)[number]
+type Unit = (typeof pointUnits)[number]
 
 /** What a point is in the journal besides its series. */
 export interface PointValues {
@@ -77,10 +77,10 @@ function readParameter(value: unknown, errors: Errors): string {
 }
 
 function readUnit(value: unknown, errors: Errors): Unit {
-  const unit = units.find(name => name === value)
+  const unit = pointUnits.find(name => name === value)
   if (unit !== undefined) return unit
-  errors['unit'] = value === undefined ? 'is required' : `must be one of ${units.join(', ')}`
-  return units[0]
+  errors['unit'] = value === undefined ? 'is required' : `must be one of ${pointUnits.join(', ')}`
+  return pointUnits[0]
 }
 
 function readValue(value: unknown, errors: Errors): number {

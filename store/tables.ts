@@ -18,6 +18,9 @@ export const readingsTableSql = `CREATE TABLE IF NOT EXISTS ${readingsTable} (
 
 export const pointsTable = 'points'
 
+/** Alphabetically, so that their positions sort as their names do. */
+export const pointUnits = ['ppb', 'ppm', 'ugm3'] as const
+
 /**
  * Points of the air-quality network. `series` is the number of a station's parameter in PostgreSQL's registry, and is below
  * 2^21, so that the id of a point follows from its row. An integer sorts as the ids do; a symbol would sort as text.

@@ -1,10 +1,10 @@
 /** `/auth/` and `/account`: whether an API key is good, and whose it is. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { utcText } from '../../analytics/time/iso-text.ts'
 import type { Account } from '../../auth/accounts/account.ts'
 import { sendResource } from './etag.ts'
 import type { AddPath, Asked } from './paths.ts'
-import { utcText } from './times.ts'
 
 export function addAccount(addPath: AddPath, nowMs: () => number): void {
   function check(_asked: Asked, request: FastifyRequest, reply: FastifyReply): FastifyReply {

@@ -1,8 +1,8 @@
 /** A station as this API shows it, and the columns by which lists of stations are filtered and sorted. */
 
+import { localText } from '../../analytics/time/iso-text.ts'
 import type { Station } from '../../auth/stations/station.ts'
 import type { Columns } from '../../query/conditions/condition.ts'
-import { localText } from './times.ts'
 
 export interface DeviceObject {
   city: string | null

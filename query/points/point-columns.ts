@@ -1,8 +1,9 @@
 /** What points can be filtered and sorted by: every field of a point as a response shows it. */
 
+import { pointUnits } from '../../store/tables.ts'
 import type { Column, ColumnTypes } from '../conditions/condition.ts'
 import { pointId } from './point-id.ts'
-import { type PointRows, units } from './point-rows.ts'
+import type { PointRows } from './point-rows.ts'
 import type { PointTexts } from './point-texts.ts'
 import type { RunningMeans } from './running-means.ts'
 import type { Station } from './station.ts'
@@ -43,7 +44,7 @@ export function columnsOf(
     id: { type: 'number', value: row => pointId({ timeUs: timeUs(row), series: seriesOf(row) }) },
     sn: { type: 'text', value: () => sn },
     parameter: { type: 'text', value: row => parameters.get(seriesOf(row)) ?? null },
-    unit: { type: 'text', value: row => units[rows.units[row] as number] ?? null },
+    unit: { type: 'text', value: row => pointUnits[rows.units[row] as number] ?? null },
     timestamp: { type: 'time', value: timeUs, text: row => texts.utc(timeUs(row)) },
     timestamp_local: { type: 'time', value: timeUs, text: row => texts.local(timeUs(row)) },
     last_updated: {

@@ -1,15 +1,12 @@
 /** Points in columns of numbers, as they are stored. */
 
-/** Alphabetically, so that their numbers sort as their names do. */
-export const units = ['ppb', 'ppm', 'ugm3'] as const
-
 export interface PointRows {
   readonly length: number
   readonly timesUs: Float64Array
   /** The number of the series of each. */
   readonly series: Float64Array
   readonly values: Float64Array
-  /** Index in `units`. */
+  /** Index in `pointUnits`. */
   readonly units: Float64Array
   readonly storedUs: Float64Array
 }

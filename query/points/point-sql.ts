@@ -4,11 +4,11 @@
  */
 
 import assert from 'node:assert/strict'
+import { pointUnits } from '../../store/tables.ts'
 import type { ColumnValue, Condition, Operator, SortColumn } from '../conditions/condition.ts'
 import { selectRows } from '../conditions/select-rows.ts'
 import type { PointColumn } from './point-columns.ts'
 import { placeOfId } from './point-id.ts'
-import { units } from './point-rows.ts'
 import type { Station } from './station.ts'
 
 /** Text with a number for each `?`. */
@@ -52,7 +52,7 @@ export function pointFilter({ sn, series }: Station, conditions: readonly Condit
   } as const
   const fitting = selectRows(seriesColumns, ofTexts, [], series)
   const unitColumns = { unit: { type: 'text', value: (unit: string) => unit } } as const
-  const fittingUnits = selectRows(unitColumns, ofUnits, [], units)
+  const fittingUnits = selectRows(unitColumns, ofUnits, [], pointUnits)
   const range = timeRange(conditions, timestampColumns)
   const parts: SqlPart[] = []
   const others: Condition[] = []
@@ -62,7 +62,7 @@ export function pointFilter({ sn, series }: Station, conditions: readonly Condit
     if (part === undefined) others.push(condition)
     else parts.push(part)
   }
-  if (fittingUnits.length < units.length) parts.push(unitsPart(fittingUnits))
+  if (fittingUnits.length < pointUnits.length) parts.push(unitsPart(fittingUnits))
   return {
     isEmpty: fitting.length === 0 || fittingUnits.length === 0 || range.fromUs >= range.toUs,
     series: fitting.map(({ number }) => number),

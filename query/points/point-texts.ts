@@ -1,12 +1,11 @@
 /** Writes points as JSON, NDJSON and CSV. */
 
 import assert from 'node:assert/strict'
-import { LRUCache } from 'lru-cache'
-import { formatDate, twoDigits } from '../../analytics/time/calendar.ts'
-import { ZoneOffsets } from '../../analytics/time/zone-offsets.ts'
+import { localText, utcText } from '../../analytics/time/iso-text.ts'
+import { pointUnits } from '../../store/tables.ts'
 import { ByteWriter } from '../answers/byte-writer.ts'
 import { pointId } from './point-id.ts'
-import { type PointRows, units } from './point-rows.ts'
+import type { PointRows } from './point-rows.ts'
 import type { RunningMeans } from './running-means.ts'
 import type { Station } from './station.ts'
 
@@ -22,30 +21,9 @@ export interface PointTexts {
   local(timeUs: number): string
 }
 
-const secondUs = 1_000_000
-const daySeconds = 86_400
-
-/** There are some 600 zones, by whatever spelling. */
-const zonesMax = 1_000
-const zones = new LRUCache<string, ZoneOffsets>({ max: zonesMax })
-
-/** The platform takes milliseconds to find its way in a zone. */
-function zoneOf(timeZone: string): ZoneOffsets {
-  const known = zones.get(timeZone)
-  if (known !== undefined) return known
-  const zone = new ZoneOffsets(timeZone)
-  zones.set(timeZone, zone)
-  return zone
-}
-
 export function createPointTexts(timeZone: string): PointTexts {
-  const zone = zoneOf(timeZone)
-  const utc = lastRemembered(utcText)
-  const local = lastRemembered(timeUs => {
-    const aheadMs = zone.at(Math.floor(timeUs / 1000))
-    return utcText(timeUs + aheadMs * 1000) + offsetText(aheadMs)
-  })
-  return { utc, stored: lastRemembered(utcText), local }
+  const local = lastRemembered(timeUs => localText(timeUs, timeZone))
+  return { utc: lastRemembered(utcText), stored: lastRemembered(utcText), local }
 }
 
 /** All parameters of a minute come one behind the other. */
@@ -57,23 +35,6 @@ function lastRemembered(textOf: (timeUs: number) => string): (timeUs: number) =>
     lastUs = timeUs
     return text
   }
-}
-
-function utcText(timeUs: number): string {
-  const seconds = Math.floor(timeUs / secondUs)
-  const micros = timeUs - seconds * secondUs
-  const day = Math.floor(seconds / daySeconds)
-  const second = seconds - day * daySeconds
-  const hours = twoDigits(Math.floor(second / 3600))
-  const minutes = twoDigits(Math.floor(second / 60) % 60)
-  const fraction = micros === 0 ? '' : `.${String(micros).padStart(6, '0')}`
-  return `${formatDate(day)}T${hours}:${minutes}:${twoDigits(second % 60)}${fraction}`
-}
-
-/** Seconds of offsets of long ago are left out, as ISO 8601 knows none. */
-function offsetText(aheadMs: number): string {
-  const minutes = Math.floor(Math.abs(aheadMs) / 60_000)
-  return `${aheadMs < 0 ? '-' : '+'}${twoDigits(Math.floor(minutes / 60))}:${twoDigits(minutes % 60)}`
 }
 
 export const csvHeader =
@@ -103,7 +64,7 @@ export function writePoints(
       pointId({ timeUs, series: number }),
       sn,
       parameters.get(number) ?? '',
-      units[rows.units[row] as number] ?? '',
+      pointUnits[rows.units[row] as number] ?? '',
       texts.utc(timeUs),
       texts.local(timeUs),
       texts.stored(rows.storedUs[row] as number),

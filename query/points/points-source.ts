@@ -2,12 +2,11 @@
 
 import assert from 'node:assert/strict'
 import type { PgConnection, Statement } from '../../store/questdb/client/questdb-pg.ts'
+import { pointsTable, pointUnits } from '../../store/tables.ts'
 import { QueryFailed } from '../query-failed.ts'
 import type { QuestdbExport } from '../questdb/questdb-export.ts'
-import { type PointRows, pointRows, units } from './point-rows.ts'
+import { type PointRows, pointRows } from './point-rows.ts'
 import type { SqlPart } from './point-sql.ts'
-
-const pointsTable = 'points'
 
 interface RowsRequest {
   readonly series: readonly number[]
@@ -43,12 +42,16 @@ const parquetRowsMin = 2_000
 const columnCount = 5
 const namesMax = 200
 const nameableCharactersMax = 2_000
-const unitNumber = `CASE unit ${units.map((unit, index) => `WHEN '${unit}' THEN ${index}.0`).join(' ')} ELSE -1.0 END`
+const unitNumber = `CASE unit ${pointUnits.map((unit, index) => `WHEN '${unit}' THEN ${index}.0`).join(' ')} ELSE -1.0 END`
 const columnsSql = `cast(ts AS DOUBLE), cast(series AS DOUBLE), value, ${unitNumber}, cast(stored_at AS DOUBLE)`
 // A double may come back in the form of a power of ten, which costs more than an integer.
 const textColumnsSql = `cast(ts AS LONG), series, value, ${unitNumber}, cast(stored_at AS LONG)`
 
-export function createPointsSource(connection: PgConnection, questdbExport: QuestdbExport): PointsSource {
+/** Without an export all rows come over the PostgreSQL protocol. */
+export function createPointsSource(
+  connection: Pick<PgConnection, 'read'>,
+  questdbExport?: Pick<QuestdbExport, 'read'>,
+): PointsSource {
   const named = createNames()
 
   async function readOverPg(statement: SqlPart, signal: AbortSignal): Promise<PointRows> {
@@ -63,7 +66,7 @@ export function createPointsSource(connection: PgConnection, questdbExport: Ques
     // Names, or else Parquet would have columns of equal names.
     const columnsNamed = columnsSql.split(', ').map((column, index) => `${column} c${index}`)
     const sql = inline(selectSql(columnsNamed.join(', '), asked, rowsMax))
-    const columns = await questdbExport.read({ sql, columnCount, rowsMax }, signal)
+    const columns = await questdbExport?.read({ sql, columnCount, rowsMax }, signal)
     return columns === undefined
       ? await readOverPg(selectSql(textColumnsSql, asked, rowsMax), signal)
       : pointRows(columns)
@@ -113,7 +116,8 @@ function selectSql(columns: string, asked: RowsRequest, rowsMax: number): SqlPar
 
 function whereSql({ series, fromUs, toUs, parts = [] }: Omit<RowsRequest, 'rowsMax'>): SqlPart {
   const all: SqlPart[] = [
-    { text: `series IN (${series.map(() => '?').join(', ')})`, values: series },
+    // QuestDB compiles comparisons to machine code, but no IN.
+    { text: `(${series.map(() => 'series = ?').join(' OR ')})`, values: series },
     ...(Number.isFinite(fromUs) ? [{ text: 'ts >= ?', values: [fromUs] }] : []),
     ...(Number.isFinite(toUs) ? [{ text: 'ts < ?', values: [toUs] }] : []),
     ...parts,

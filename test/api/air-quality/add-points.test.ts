@@ -85,7 +85,7 @@ t.test('of an array the good elements are stored; of two with one key the later 
       { index: 3, message: 'a data point must be an object' },
       {
         index: 5,
-        message: 'timestamp: must be an ISO 8601 time, as 2026-01-31T12:00:00; unit: must be one of ppm, ppb, ugm3',
+        message: 'timestamp: must be an ISO 8601 time, as 2026-01-31T12:00:00; unit: must be one of ppb, ppm, ugm3',
       },
       { index: 6, message: 'parameter: must be one of so2, o3, no2, no, co, pm1, pm25, pm10' },
       { index: 7, message: 'sn: must be array, as in the path' },

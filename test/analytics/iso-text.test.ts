@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { localText, utcText } from '../../../api/air-quality/times.ts'
+import { localText, utcText } from '../../analytics/time/iso-text.ts'
 
 const at = (text: string) => Date.parse(text) * 1000
 

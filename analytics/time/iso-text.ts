@@ -1,26 +1,32 @@
-/** Times as this API writes them: UTC without a mark, or local with an offset; microseconds only if they are not zero. */
+/** Moments as ISO 8601 text: UTC without a mark, or local with an offset; microseconds only if they are not zero. */
 
 import { LRUCache } from 'lru-cache'
-import { ZoneOffsets } from '../../analytics/time/zone-offsets.ts'
+import { formatDate, twoDigits } from './calendar.ts'
+import { ZoneOffsets } from './zone-offsets.ts'
 
 const secondUs = 1_000_000
+const daySeconds = 86_400
 const minuteMs = 60_000
 /** There are some 600 zones, by whatever spelling. */
 const zonesMax = 1_000
+/** The platform takes milliseconds to find its way in a zone. */
 const zones = new LRUCache<string, ZoneOffsets>({ max: zonesMax })
 
 /** `2016-05-30T02:20:00` */
 export function utcText(timeUs: number): string {
-  const fractionUs = timeUs - Math.floor(timeUs / secondUs) * secondUs
-  const seconds = new Date((timeUs - fractionUs) / 1000).toISOString().slice(0, 19)
-  return fractionUs === 0 ? seconds : `${seconds}.${String(fractionUs).padStart(6, '0')}`
+  const seconds = Math.floor(timeUs / secondUs)
+  const micros = timeUs - seconds * secondUs
+  const day = Math.floor(seconds / daySeconds)
+  const second = seconds - day * daySeconds
+  const clock = `${twoDigits(Math.floor(second / 3600))}:${twoDigits(Math.floor(second / 60) % 60)}`
+  const fraction = micros === 0 ? '' : `.${String(micros).padStart(6, '0')}`
+  return `${formatDate(day)}T${clock}:${twoDigits(second % 60)}${fraction}`
 }
 
 /** `2016-05-30T07:50:00+05:30`. Throws a RangeError when there is no such zone. */
 export function localText(timeUs: number, timeZone: string): string {
   const offsetMs = zoneOf(timeZone).at(Math.floor(timeUs / 1000))
   const offsetMinutes = Math.trunc(Math.abs(offsetMs) / minuteMs)
-  const twoDigits = (value: number) => String(value).padStart(2, '0')
   const offset = `${twoDigits(Math.floor(offsetMinutes / 60))}:${twoDigits(offsetMinutes % 60)}`
   // An offset of old, with seconds, is cut to minutes in the clock too, so that both name the same moment.
   const shownMs = Math.sign(offsetMs) * offsetMinutes * minuteMs
