@@ -25,8 +25,8 @@ export function round(value: number): number {
 }
 
 /** Starts a file of this folder as a process of its own. */
-export function startProcess(file: string): ChildProcess {
-  return fork(join(import.meta.dirname, file), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+export function startProcess(file: string, programArguments: readonly string[] = []): ChildProcess {
+  return fork(join(import.meta.dirname, file), programArguments, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
 }
 
 export async function stopProcess(child: ChildProcess): Promise<void> {

@@ -53,6 +53,8 @@ export interface PlaceQuery {
 
 export interface NewestQuery {
   readonly station: Station
+  /** What was newest before, in microseconds, if that is known: fewer rows have to be looked through. */
+  readonly sinceUs: number | undefined
 }
 
 export interface PointsQueries {
@@ -73,6 +75,6 @@ export interface PointsText {
   readonly rows: number
   /** Of `memory`: rows that fit, also beyond it. */
   readonly total: number
-  /** Of `memory`: the newest time of rows that fit; -Infinity without any. */
+  /** Of `memory`: the newest time of rows that fit; -Infinity without any. Of `newest`: its time. */
   readonly newestUs: number
 }

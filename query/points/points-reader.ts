@@ -1,36 +1,18 @@
-/** Reads points in a pool of worker threads, and caches how many there are in each hour. */
+/** Reads points, and caches how many there are in each hour and the newest one. */
 
 import { LRUCache } from 'lru-cache'
-import type { Log } from '../../store/log.ts'
-import type { QuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
-import { threadLimits } from '../../store/thread-limits.ts'
-import { createAvailabilityLog } from '../availability-log.ts'
-import type { AnswerCode } from '../cache/body.ts'
-import { defaultLimits, type QueryLimits } from '../limits.ts'
-import { createPool } from '../pool.ts'
 import { locate } from './hour-counts.ts'
 import type { Plan, StoredPlan } from './point-plan.ts'
 import type { PointFormat } from './point-texts.ts'
-import type { PointsQueries, PointsResult, PointsText } from './points-queries.ts'
+import type { PointsQueries, PointsText } from './points-queries.ts'
+import { createPointsRun, type Outcome, type PointsRunOptions } from './points-run.ts'
 import type { HourCounts } from './points-source.ts'
+import type { Station } from './station.ts'
 
-export interface PointsOptions {
-  readonly questdb: QuestdbAddress
+export interface PointsOptions extends PointsRunOptions {
   /** Increases whenever new rows of the series become visible to queries. Without it, nothing is cached. */
   readonly revision?: (seriesNumber: number) => number
-  /** Whether QuestDB answered the last probe. Without it every query is sent. */
-  readonly questdbAnswers?: () => boolean | Promise<boolean>
-  readonly limits?: Partial<QueryLimits>
-  readonly log: Log
 }
-
-/** MEAN_UNBOUNDED: a running mean is filtered or sorted by without bounds of the time. */
-export interface PointsFailure {
-  readonly ok: false
-  readonly code: AnswerCode | 'MEAN_UNBOUNDED' | 'PAGE_UNKNOWN'
-}
-
-export type Outcome<Value> = ({ readonly ok: true } & Value) | PointsFailure
 
 /** Rows of a list, by their place in its order. */
 export interface Slice {
@@ -38,14 +20,18 @@ export interface Slice {
   readonly count: number
 }
 
-type TextQueries = Omit<PointsQueries, 'hours'>
+type TextQueries = Omit<PointsQueries, 'hours' | 'newest'>
 
 export interface PointsReader {
+  /** `isSmall`: it takes few rows, as far as is known. */
   text<Name extends keyof TextQueries>(
     name: Name,
     query: TextQueries[Name],
+    isSmall: boolean,
     client: AbortSignal,
   ): Promise<Outcome<{ text: PointsText }>>
+  /** The newest point. */
+  newest(station: Station, client: AbortSignal): Promise<Outcome<{ text: PointsText }>>
   hours(plan: Plan, client: AbortSignal): Promise<Outcome<{ hours: HourCounts }>>
   close(): Promise<void>
 }
@@ -53,6 +39,10 @@ export interface PointsReader {
 /** Their means need the rows of an hour more. */
 const rowsBesideMax = 1_000
 const hoursBytesMax = 16 * 1024 * 1024
+/** A range of them is read with as many for its means, and counted in as many rows. */
+const smallRowsMax = 500
+const hourUs = 3_600_000_000
+const newestMax = 10_000
 const emptyHours: HourCounts = {
   startsUs: new Float64Array(),
   counts: new Float64Array(),
@@ -60,49 +50,39 @@ const emptyHours: HourCounts = {
 }
 export const nothing: PointsText = { bytes: new Uint8Array(), rows: 0, total: 0, newestUs: Number.NEGATIVE_INFINITY }
 
-export function createPointsReader({ questdb, revision, log, ...options }: PointsOptions): PointsReader {
-  const limits = { ...defaultLimits, ...options.limits }
-  const pool = createPool<PointsQueries, PointsResult>({
-    worker: new URL('./points-worker.ts', import.meta.url),
-    settings: {
-      questdb,
-      timeZone: 'UTC',
-      connectTimeoutMs: limits.connectTimeoutMs,
-      statementTimeoutMs: limits.timeoutMs,
-      bodyBytesMax: limits.latestBytesMax,
-      rowsMax: limits.lightRowsMax,
-    },
-    threadsMax: limits.threadsMax,
-    resourceLimits: threadLimits.lightQueries,
-    queueMax: limits.queueMax,
-    deadlineMs: limits.timeoutMs,
-    log,
-  })
-  const logAvailability = createAvailabilityLog(log)
-  const questdbAnswers = options.questdbAnswers ?? (() => true)
+export function createPointsReader({ revision, ...options }: PointsOptions): PointsReader {
+  const { run, close } = createPointsRun(options)
+  const newestCache = new LRUCache<string, { version: string; text: PointsText }>({ max: newestMax })
   const hoursCache = new LRUCache<string, { version: string; hours: HourCounts }>({
     maxSize: hoursBytesMax,
     sizeCalculation: ({ hours }, key) => key.length + 16 * hours.counts.length + 200,
   })
 
-  async function run<Name extends keyof PointsQueries & string>(
-    name: Name,
-    query: PointsQueries[Name],
-    client: AbortSignal,
-  ): Promise<Outcome<{ result: PointsResult }>> {
-    if (!(await questdbAnswers())) return { ok: false, code: 'DATABASE_AWAY' }
-    const result = await pool.run(name, query, client)
-    logAvailability(result)
-    return result.ok ? { ok: true, result: result.encoded } : { ok: false, code: result.code }
-  }
-
   async function text<Name extends keyof TextQueries>(
     name: Name,
     query: TextQueries[Name],
+    isSmall: boolean,
     client: AbortSignal,
   ): Promise<Outcome<{ text: PointsText }>> {
-    const answer = await run(name, query as PointsQueries[Name], client)
+    const answer = await run(name, query as PointsQueries[Name], isSmall, client)
     return answer.ok ? { ok: true, text: answer.result as PointsText } : answer
+  }
+
+  async function newest(station: Station, client: AbortSignal): Promise<Outcome<{ text: PointsText }>> {
+    const key = JSON.stringify(station)
+    const version = versionOf(station.series.map(({ number }) => number))
+    const cached = newestCache.get(key)
+    if (cached !== undefined && cached.version === version) return { ok: true, text: cached.text }
+    const answer = await run('newest', { station, sinceUs: cached?.text.newestUs }, true, client)
+    if (!answer.ok) return answer
+    const found = answer.result as PointsText
+    if (version !== undefined && found.rows > 0) newestCache.set(key, { version, text: found })
+    return { ok: true, text: found }
+  }
+
+  /** Taken before rows are read: what becomes visible meanwhile is read again. */
+  function versionOf(series: readonly number[]): string | undefined {
+    return revision && series.map(number => revision(number)).join()
   }
 
   async function hoursOf({ filter }: Plan, client: AbortSignal): Promise<Outcome<{ hours: HourCounts }>> {
@@ -111,18 +91,17 @@ export function createPointsReader({ questdb, revision, log, ...options }: Point
     const query = { series, fromUs, toUs, parts }
     // JSON has no infinities, and null stands for both; but a range has one only at its own end.
     const key = JSON.stringify(query)
-    // Taken before the rows are counted: what becomes visible meanwhile is counted again.
-    const version = revision && series.map(number => revision(number)).join()
+    const version = versionOf(series)
     const cached = hoursCache.get(key)
     if (cached !== undefined && cached.version === version) return { ok: true, hours: cached.hours }
-    const answer = await run('hours', query, client)
+    const answer = await run('hours', query, (toUs - fromUs) / hourUs <= smallRowsMax, client)
     if (!answer.ok) return answer
     const hours = answer.result as HourCounts
     if (version !== undefined) hoursCache.set(key, { version, hours })
     return { ok: true, hours }
   }
 
-  return { text, hours: hoursOf, close: pool.close }
+  return { text, newest, hours: hoursOf, close }
 }
 
 /** The rows of a plan without any that are computed; so many are there. */
@@ -145,9 +124,10 @@ export function readStored(
   const isRange = byId !== undefined && (located.offset === 0 || located.rows <= rowsBesideMax)
   if (isRange && (format !== 'json' || located.rows <= rowsBesideMax)) {
     const { offset, rows: rowsExpected } = located
-    return text('range', { ...query, direction: byId, offset, count: slice.count, rowsExpected }, client)
+    const asked = { ...query, direction: byId, offset, count: slice.count, rowsExpected }
+    return text('range', asked, rowsExpected <= smallRowsMax, client)
   }
-  return text('page', { ...query, order: sql, offset: located.offset, count: slice.count }, client)
+  return text('page', { ...query, order: sql, offset: located.offset, count: slice.count }, false, client)
 }
 
 /** The rows of any plan. */
@@ -161,5 +141,5 @@ export function readFromMemory(
   if (filter.isEmpty) return Promise.resolve({ ok: true, text: nothing })
   const { series, fromUs, toUs } = filter
   const { station, conditions, order } = list
-  return text('memory', { station, series, fromUs, toUs, conditions, order, ...slice, format }, client)
+  return text('memory', { station, series, fromUs, toUs, conditions, order, ...slice, format }, false, client)
 }

@@ -4,12 +4,21 @@ import { selectRows } from '../conditions/select-rows.ts'
 import { columnsOf } from './point-columns.ts'
 import { type PointRows, pickRows, pointRows } from './point-rows.ts'
 import { createPointTexts, type PointFormat, writePoints } from './point-texts.ts'
-import type { MemoryQuery, NewestQuery, PageQuery, PlaceQuery, PointsText, RangeQuery } from './points-queries.ts'
+import type {
+  MemoryQuery,
+  NewestQuery,
+  PageQuery,
+  PlaceQuery,
+  PointsQueries,
+  PointsResult,
+  PointsText,
+  RangeQuery,
+} from './points-queries.ts'
 import type { PointsSource } from './points-source.ts'
 import { createRunningMeans, type RunningMeans, windowUs } from './running-means.ts'
 import type { Station } from './station.ts'
 
-export interface PointsContext {
+interface PointsContext {
   readonly source: PointsSource
   /** Rows that may be read for one answer. */
   readonly rowsMax: number
@@ -20,7 +29,7 @@ const minuteUs = 60_000_000
 /** Rows of a page that are further apart than this are read apart, with what their means need. */
 const gapUs = 6 * windowUs
 
-export async function buildPage(query: PageQuery, context: PointsContext): Promise<PointsText> {
+async function buildPage(query: PageQuery, context: PointsContext): Promise<PointsText> {
   const { station, count, format, ...asked } = query
   const rows = await context.source.rows({ ...asked, rowsMax: count }, context.signal)
   const means = createRunningMeans(await readWindows(rows, context))
@@ -28,7 +37,7 @@ export async function buildPage(query: PageQuery, context: PointsContext): Promi
 }
 
 /** All rows of a range that are in the order of their ids: one read for the rows and their means, as long as the conditions are those of the series and the time. */
-export async function buildRange(query: RangeQuery, context: PointsContext): Promise<PointsText> {
+async function buildRange(query: RangeQuery, context: PointsContext): Promise<PointsText> {
   const { station, series, fromUs, toUs, parts, direction, offset, count, rowsExpected, format } = query
   const { source, rowsMax, signal } = context
   const isWhole = parts.length === 0
@@ -43,7 +52,7 @@ export async function buildRange(query: RangeQuery, context: PointsContext): Pro
   return textOf(format, station, pickRows(sorted, positions.subarray(offset, offset + count)), means)
 }
 
-export async function buildFromMemory(query: MemoryQuery, context: PointsContext): Promise<PointsText> {
+async function buildFromMemory(query: MemoryQuery, context: PointsContext): Promise<PointsText> {
   const { station, series, fromUs, toUs, conditions, order, offset, count, format } = query
   const { source, rowsMax, signal } = context
   const rows = sortedByTime(await source.rows({ series, fromUs: fromUs - windowUs, toUs, rowsMax }, signal))
@@ -56,7 +65,7 @@ export async function buildFromMemory(query: MemoryQuery, context: PointsContext
   return { ...textOf(format, station, page, means), total: selected.length, newestUs }
 }
 
-export async function buildPoint({ station, series, timeUs }: PlaceQuery, context: PointsContext): Promise<PointsText> {
+async function buildPoint({ station, series, timeUs }: PlaceQuery, context: PointsContext): Promise<PointsText> {
   const { source, rowsMax, signal } = context
   const window = {
     series: [series],
@@ -71,16 +80,43 @@ export async function buildPoint({ station, series, timeUs }: PlaceQuery, contex
   return textOf('json', station, pickRows(rows, isThere ? [last] : []), createRunningMeans(rows))
 }
 
-export async function buildNewest({ station }: NewestQuery, context: PointsContext): Promise<PointsText> {
+/** What is newest now is not older than what was newest before. */
+async function buildNewest({ station, sinceUs }: NewestQuery, context: PointsContext): Promise<PointsText> {
+  const answer = await buildNewestSince(station, sinceUs, context)
+  // It is no more what it was, as after a restore.
+  const isMissing = answer.rows === 0 && sinceUs !== undefined
+  return isMissing ? await buildNewestSince(station, undefined, context) : answer
+}
+
+async function buildNewestSince(
+  station: Station,
+  sinceUs = Number.NEGATIVE_INFINITY,
+  context: PointsContext,
+): Promise<PointsText> {
   const series = station.series.map(({ number }) => number)
-  const everything = { fromUs: Number.NEGATIVE_INFINITY, toUs: Number.POSITIVE_INFINITY }
+  const range = { fromUs: sinceUs, toUs: Number.POSITIVE_INFINITY }
   // QuestDB reads backwards for an order of time alone; all series may have a point of that time.
-  const newest = { series, ...everything, order: 'ts DESC', rowsMax: series.length }
+  const newest = { series, ...range, order: 'ts DESC', rowsMax: series.length }
   const rows = series.length === 0 ? pointRows(noColumns) : await context.source.rows(newest, context.signal)
   const [timeUs] = rows.timesUs
   if (timeUs === undefined) return textOf('json', station, rows, createRunningMeans(rows))
   const atThatTime = rows.series.filter((_, row) => rows.timesUs[row] === timeUs)
-  return await buildPoint({ station, series: Math.max(...atThatTime), timeUs }, context)
+  const point = await buildPoint({ station, series: Math.max(...atThatTime), timeUs }, context)
+  return { ...point, newestUs: timeUs }
+}
+
+type PointsTasks = {
+  readonly [Name in keyof PointsQueries]: (query: PointsQueries[Name], context: PointsContext) => Promise<PointsResult>
+}
+
+/** By the name of the query. */
+export const pointsTasks: PointsTasks = {
+  hours: (query, { source, signal }) => source.hours(query, signal),
+  page: buildPage,
+  range: buildRange,
+  memory: buildFromMemory,
+  place: buildPoint,
+  newest: buildNewest,
 }
 
 const noColumns = Array.from({ length: 5 }, () => new Float64Array())

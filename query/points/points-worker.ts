@@ -7,22 +7,24 @@ import { runTask } from '../run-task.ts'
 import type { Task, TaskResult, WorkerSettings } from '../task.ts'
 import type { PointsQueries, PointsResult } from './points-queries.ts'
 import { createPointsSource } from './points-source.ts'
-import { buildFromMemory, buildNewest, buildPage, buildPoint, buildRange, type PointsContext } from './points-tasks.ts'
+import { pointsTasks } from './points-tasks.ts'
 
 const settings: WorkerSettings = workerData
 const connection = createPgConnection(settings.questdb.pg, settings)
 const source = createPointsSource(connection, createQuestdbExport(settings))
 
-export const hours = task<PointsQueries['hours']>(async (query, { signal }) => await source.hours(query, signal))
-export const page = task(buildPage)
-export const range = task(buildRange)
-export const memory = task(buildFromMemory)
-export const place = task(buildPoint)
-export const newest = task(buildNewest)
+export const hours = task('hours')
+export const page = task('page')
+export const range = task('range')
+export const memory = task('memory')
+export const place = task('place')
+export const newest = task('newest')
 
-function task<Query extends object>(build: (query: Query, context: PointsContext) => Promise<PointsResult>) {
-  return ({ control, ...query }: Task<Query>): Promise<TaskResult<PointsResult>> => {
+function task<Name extends keyof PointsQueries>(name: Name) {
+  return ({ control, ...query }: Task<PointsQueries[Name]>): Promise<TaskResult<PointsResult>> => {
     const { rowsMax } = settings
-    return runTask({ control }, signal => build(query as unknown as Query, { source, rowsMax, signal }))
+    return runTask({ control }, signal => {
+      return pointsTasks[name](query as unknown as PointsQueries[Name], { source, rowsMax, signal })
+    })
   }
 }

@@ -14,13 +14,12 @@ import type { PointsText } from './points-queries.ts'
 import {
   createPointsReader,
   nothing,
-  type Outcome,
-  type PointsFailure,
   type PointsOptions,
   readFromMemory,
   readStored,
   type Slice,
 } from './points-reader.ts'
+import type { Outcome, PointsFailure } from './points-run.ts'
 import type { HourCounts } from './points-source.ts'
 import type { Station } from './station.ts'
 
@@ -136,10 +135,10 @@ export function createPoints(options: PointsOptions): Points {
     async point(station, id, client) {
       const { timeUs, series } = placeOfId(id)
       if (!station.series.some(({ number }) => number === series)) return { ok: true, point: nothing.bytes }
-      return pointAnswer(await reader.text('place', { station, series, timeUs }, client))
+      return pointAnswer(await reader.text('place', { station, series, timeUs }, true, client))
     },
     async latest(station, client) {
-      return pointAnswer(await reader.text('newest', { station }, client))
+      return pointAnswer(await reader.newest(station, client))
     },
     close: reader.close,
   }

@@ -1,6 +1,7 @@
 /** Points of a real QuestDB against the same rows in plain code. */
 
 import fc from 'fast-check'
+import pg from 'pg'
 import tap, { test } from 'tap'
 import type { Columns, Condition, SortColumn } from '../../../query/conditions/condition.ts'
 import { selectRows } from '../../../query/conditions/select-rows.ts'
@@ -308,6 +309,52 @@ test('one point and the newest one are those of the list', async t => {
   t.strictSame(JSON.parse(await jsonOf(points.latest(station, client))), shown(last))
   t.equal(await jsonOf(points.latest({ ...station, series: [{ number: 77, parameter: 'co' }] }, client)), '')
   t.equal(await jsonOf(points.latest({ ...station, series: [] }, client)), '')
+})
+
+test('the newest point is a newer one once the revision is raised, and what is left when it is lost', async t => {
+  const other = await startPointsQuestdb(t)
+  let revision = 0
+  const points = createPoints({ questdb: other.address, revision: () => revision, log: silentLog })
+  t.teardown(() => points.close())
+  const newestUs = async () => {
+    const answer = await points.latest(station, client)
+    if (!answer.ok) return answer.code
+    return answer.point.length === 0 ? 'none' : Date.parse(`${JSON.parse(decode(answer.point)).timestamp}Z`) * 1000
+  }
+  const at = (minute: number) => startUs + minute * minuteUs
+  const write = (minute: number) => {
+    return other.write([{ timeUs: at(minute), series: 7, value: 1, unit: 'ppb', storedUs: at(minute) }])
+  }
+  t.equal(await newestUs(), 'none')
+  await write(10)
+  t.equal(await newestUs(), at(10), 'that there is none is not remembered')
+  await write(20)
+  t.equal(await newestUs(), at(10), 'the same revision')
+  revision++
+  t.equal(await newestUs(), at(20))
+  const direct = new pg.Client({ ...other.address.pg, ssl: false })
+  await direct.connect()
+  t.teardown(() => direct.end())
+  await direct.query('TRUNCATE TABLE points')
+  await write(5)
+  revision++
+  t.equal(await newestUs(), at(5))
+})
+
+test('more points than the main thread reads', async t => {
+  const dense: TestPoint[] = Array.from({ length: 3600 }, (_, second) => {
+    const timeUs = startUs + 30_000 * minuteUs + second * 1_000_000
+    return { timeUs, series: 5000, value: second % 7, unit: 'ppb', storedUs: timeUs }
+  })
+  await questdb.write(dense)
+  const denseStation: Station = { ...station, series: [{ number: 5000, parameter: 'co' }] }
+  const last = pointsOf(denseStation, dense.slice(-1))[0] as Point
+  const mean = meanOf(dense, dense.at(-1) as TestPoint, 60, 45)
+  const expected = { ...shown(last), value_15min: meanOf(dense, dense.at(-1) as TestPoint, 15, 12) }
+  Object.assign(expected, { value_30min: meanOf(dense, dense.at(-1) as TestPoint, 30, 23), value_60min: mean })
+  for (const answer of [await points.point(denseStation, last.id, client), await points.latest(denseStation, client)]) {
+    t.strictSame(answer.ok && JSON.parse(decode(answer.point)), expected)
+  }
 })
 
 test('a running mean needs bounds of the time, at most 31 days apart', async t => {

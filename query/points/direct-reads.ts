@@ -1,0 +1,105 @@
+/**
+ * Reads of few rows, on the main thread and over connections of its own: to hand one to a worker thread and its text back
+ * takes longer than to make it. One that meets more rows than it may have gives up, and is left to a worker.
+ */
+
+import type { QuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
+import { createPgConnection } from '../../store/questdb/client/questdb-pg.ts'
+import type { QueryLimits } from '../limits.ts'
+import type { PoolResult } from '../pool.ts'
+import { failureCode } from '../query-failed.ts'
+import type { PointsQueries, PointsResult } from './points-queries.ts'
+import { createPointsSource, type PointsSource } from './points-source.ts'
+import { pointsTasks } from './points-tasks.ts'
+
+export interface DirectReads {
+  /** TOO_LARGE when it is not for the main thread. */
+  run<Name extends keyof PointsQueries>(
+    name: Name,
+    query: PointsQueries[Name],
+    client: AbortSignal,
+  ): Promise<PoolResult<PointsResult>>
+  close(): Promise<void>
+}
+
+interface Connection {
+  readonly source: PointsSource
+  close(): Promise<void>
+  reads: number
+}
+
+/** They are read and written in about a millisecond. */
+const directRowsMax = 1_500
+const connectionsMax = 4
+
+export function createDirectReads(questdb: QuestdbAddress, limits: QueryLimits): DirectReads {
+  const timeouts = { connectTimeoutMs: limits.connectTimeoutMs, statementTimeoutMs: limits.timeoutMs }
+  const connections = Array.from({ length: connectionsMax }, (): Connection => {
+    const { read, close } = createPgConnection(questdb.pg, timeouts)
+    return { source: createPointsSource({ read }), close, reads: 0 }
+  })
+  let isClosed = false
+
+  async function run<Name extends keyof PointsQueries>(
+    name: Name,
+    query: PointsQueries[Name],
+    client: AbortSignal,
+  ): Promise<PoolResult<PointsResult>> {
+    if (isClosed) return { ok: false, code: 'CLOSING', reason: 'the reads are closed' }
+    const connection = connections.reduce((least, each) => (each.reads < least.reads ? each : least))
+    // A connection reads one after the other.
+    if (connection.reads * connectionsMax >= limits.queueMax) {
+      return { ok: false, code: 'QUEUE_FULL', reason: `${limits.queueMax} queries wait` }
+    }
+    connection.reads++
+    const call = createCall(client, limits.timeoutMs)
+    try {
+      const context = { source: connection.source, rowsMax: directRowsMax, signal: call.signal }
+      return { ok: true, encoded: await pointsTasks[name](query, context) }
+    } catch (error) {
+      return failureOf(error, call.isLate())
+    } finally {
+      call.end()
+      connection.reads--
+    }
+  }
+
+  return {
+    run,
+    async close() {
+      isClosed = true
+      await Promise.all(connections.map(({ close }) => close()))
+    },
+  }
+}
+
+/** Throws what is no failure of the world. */
+function failureOf(error: unknown, isLate: boolean): PoolResult<never> {
+  const code = failureCode(error)
+  if (code === undefined) throw error
+  return {
+    ok: false,
+    code: isLate ? 'TIMED_OUT' : code,
+    reason: error instanceof Error ? error.message : String(error),
+  }
+}
+
+/** A read is cancelled by its deadline or when its client leaves, whichever is first. */
+function createCall(client: AbortSignal, deadlineMs: number) {
+  const stopping = new AbortController()
+  let isLate = false
+  const leave = () => stopping.abort()
+  const timer = setTimeout(() => {
+    isLate = true
+    stopping.abort()
+  }, deadlineMs)
+  client.addEventListener('abort', leave, { once: true })
+  return {
+    signal: stopping.signal,
+    isLate: () => isLate,
+    end() {
+      clearTimeout(timer)
+      client.removeEventListener('abort', leave)
+    },
+  }
+}

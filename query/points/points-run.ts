@@ -1,0 +1,76 @@
+/** Runs queries of points: one that takes few rows directly, another one in a pool of worker threads. */
+
+import type { Log } from '../../store/log.ts'
+import type { QuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
+import { threadLimits } from '../../store/thread-limits.ts'
+import { createAvailabilityLog } from '../availability-log.ts'
+import type { AnswerCode } from '../cache/body.ts'
+import { defaultLimits, type QueryLimits } from '../limits.ts'
+import { createPool } from '../pool.ts'
+import { createDirectReads } from './direct-reads.ts'
+import type { PointsQueries, PointsResult } from './points-queries.ts'
+
+export interface PointsRunOptions {
+  readonly questdb: QuestdbAddress
+  /** Whether QuestDB answered the last probe. Without it every query is sent. */
+  readonly questdbAnswers?: () => boolean | Promise<boolean>
+  readonly limits?: Partial<QueryLimits>
+  readonly log: Log
+}
+
+/** MEAN_UNBOUNDED: a running mean is filtered or sorted by without bounds of the time. */
+export interface PointsFailure {
+  readonly ok: false
+  readonly code: AnswerCode | 'MEAN_UNBOUNDED' | 'PAGE_UNKNOWN'
+}
+
+export type Outcome<Value> = ({ readonly ok: true } & Value) | PointsFailure
+
+interface PointsRun {
+  /** `isSmall`: it takes few rows, as far as is known; if not, it is run once more, in the pool. */
+  run<Name extends keyof PointsQueries & string>(
+    name: Name,
+    query: PointsQueries[Name],
+    isSmall: boolean,
+    client: AbortSignal,
+  ): Promise<Outcome<{ result: PointsResult }>>
+  close(): Promise<void>
+}
+
+export function createPointsRun({ questdb, log, ...options }: PointsRunOptions): PointsRun {
+  const limits = { ...defaultLimits, ...options.limits }
+  const pool = createPool<PointsQueries, PointsResult>({
+    worker: new URL('./points-worker.ts', import.meta.url),
+    settings: {
+      questdb,
+      timeZone: 'UTC',
+      connectTimeoutMs: limits.connectTimeoutMs,
+      statementTimeoutMs: limits.timeoutMs,
+      bodyBytesMax: limits.latestBytesMax,
+      rowsMax: limits.lightRowsMax,
+    },
+    threadsMax: limits.threadsMax,
+    resourceLimits: threadLimits.lightQueries,
+    queueMax: limits.queueMax,
+    deadlineMs: limits.timeoutMs,
+    log,
+  })
+  const direct = createDirectReads(questdb, limits)
+  const logAvailability = createAvailabilityLog(log)
+  const questdbAnswers = options.questdbAnswers ?? (() => true)
+
+  return {
+    async run(name, query, isSmall, client) {
+      if (!(await questdbAnswers())) return { ok: false, code: 'DATABASE_AWAY' }
+      let result = isSmall ? await direct.run(name, query, client) : undefined
+      if (result === undefined || (!result.ok && result.code === 'TOO_LARGE')) {
+        result = await pool.run(name, query, client)
+      }
+      logAvailability(result)
+      return result.ok ? { ok: true, result: result.encoded } : { ok: false, code: result.code }
+    },
+    async close() {
+      await Promise.all([pool.close(), direct.close()])
+    },
+  }
+}
