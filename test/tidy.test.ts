@@ -119,7 +119,7 @@ test('npm start and the command start Node as the tests and the demo do', async 
 
 test('every folder with code is in the table', async t => {
   const folders = readdirSync(root, { withFileTypes: true })
-    .filter(entry => entry.isDirectory() && !/^(\.|node_modules$|data$|dist$|docs$)/.test(entry.name))
+    .filter(entry => entry.isDirectory() && !/^(\.|node_modules$|data$|deploy$|dist$|docs$)/.test(entry.name))
     .map(entry => entry.name)
   t.strictSame(folders.sort(), [...Object.keys(arrows), ...leaves].sort())
 })

@@ -1,0 +1,70 @@
+/** The files of deploy/ against what they speak of: settings, folders, the version and the settings of QuestDB. */
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { test } from 'tap'
+import { Settings } from '../api/config.ts'
+import { managedSettings } from '../store/questdb/questdb-settings.ts'
+
+const root = resolve(import.meta.dirname, '..')
+const read = (...path: string[]) => readFileSync(join(root, ...path), 'utf8')
+const matches = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(match => match[1] ?? '')
+
+const dockerfile = read('deploy', 'Dockerfile')
+const compose = read('deploy', 'compose.yaml')
+const unit = read('deploy', 'barograph.service')
+
+/** Read by programs that the service starts, and by the service for the place of QuestDB's jar. */
+const otherVariables = ['HOME', 'XDG_CACHE_HOME']
+
+test('they set what there is to set', async t => {
+  const [ownService = ''] = compose.split('\n  questdb:\n')
+  const names = [
+    ...matches(dockerfile, /^ENV (.*)$/gm).flatMap(line => matches(line, /(\w+)=/g)),
+    ...matches(unit, /^Environment=(\w+)=/gm),
+    ...matches(ownService, /^ {6}([A-Z_]+): /gm),
+  ]
+  t.ok(names.length > 8)
+  const known = [...Object.keys(Settings.shape), ...otherVariables]
+  t.strictSame(
+    names.filter(name => !known.includes(name)),
+    [],
+  )
+})
+
+test("the image holds the service's folders and nothing of what it does not need", async t => {
+  const [first, ...shown] = read('.dockerignore')
+    .split('\n')
+    .filter(line => line !== '' && !line.startsWith('#'))
+  t.equal(first, '*')
+  const taken = shown.map(line => line.slice(1))
+  const folders = readdirSync(root, { withFileTypes: true }).filter(entry => entry.isDirectory())
+  const others = ['bench', 'data', 'demo', 'deploy', 'dist', 'docs', 'node_modules', 'script', 'test']
+  const wanted = folders.map(({ name }) => name).filter(name => !name.startsWith('.') && !others.includes(name))
+  t.strictSame(
+    wanted.filter(name => !taken.includes(name)),
+    [],
+    'every folder that the service imports',
+  )
+  t.strictSame(
+    taken.filter(name => others.includes(name)),
+    [],
+  )
+})
+
+test('its QuestDB is the one that is tested, and syncs what it applies', async t => {
+  const version = matches(read('store', 'questdb', 'pom.xml'), /<artifactId>questdb<\/artifactId>\s*<version>([^<]+)</g)
+  t.strictSame(matches(compose, /image: questdb\/questdb:(.*)$/gm), version)
+  const [address, password] = [{ http: { port: 0 }, pg: { port: 0, user: '', password: '' } }, '']
+  const managed = managedSettings({
+    ...{ address: address as Parameters<typeof managedSettings>[0]['address'], httpUser: '', httpPassword: password },
+    ...{ minHttpPort: 0, commitMode: 'sync' },
+  })
+  const ofCompose = [...compose.matchAll(/^ {6}QDB_([A-Z_]+): (.*)$/gm)]
+  const byVariable = new Map(
+    Object.entries(managed).map(([key, value]) => [key.toUpperCase().replaceAll('.', '_'), value]),
+  )
+  const compared = ofCompose.filter(([, name = '']) => !/_(?:USER|PASSWORD)$/.test(name))
+  t.ok(compared.length > 5)
+  for (const [, name = '', value = ''] of compared) t.equal(value.replaceAll("'", ''), byVariable.get(name), name)
+})
