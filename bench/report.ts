@@ -1,0 +1,75 @@
+/** The lines that benchmarks print, as one table for people. */
+
+import { z } from 'zod'
+
+const Spread = z.object({ min: z.number(), median: z.number(), max: z.number() })
+
+/** As `bounds.ts` writes it: with a limit, or only whether something holds. */
+const Figure = z.object({
+  ratio: z.number().optional(),
+  atLeast: z.number().optional(),
+  atMost: z.number().optional(),
+  /** Of the runs. */
+  ratios: Spread.optional(),
+  ok: z.boolean(),
+})
+
+/** Of a benchmark, and of `bench/properties.ts`, which prints a line for each property. */
+const Line = z.union([
+  z.object({ figures: z.record(z.string(), Figure) }).transform(({ figures }) => figures),
+  z
+    .object({
+      ...{ property: z.string(), rate: z.number(), ok: z.boolean() },
+      ...{ atLeast: z.number().optional(), atMost: z.number().optional() },
+    })
+    .transform(({ property, rate, ...limits }) => ({ [property]: { ratio: rate, ...limits } })),
+])
+
+/** What one benchmark printed; `skipped` says why it did not run. */
+export interface BenchResult {
+  name: string
+  seconds: number
+  /** Undefined for one that did not run. */
+  exitStatus: number | undefined
+  skipped?: string
+  /** Its lines of JSON. */
+  lines: unknown[]
+}
+
+const header = ['benchmark', 'figure', 'ratio', 'from … to', 'limit', '']
+
+/** A Markdown table, padded so that it is readable as text too. */
+export function tableOf(results: readonly BenchResult[]): string {
+  const rows = [header, ...results.flatMap(rowsOf)]
+  const widths = header.map((_, column) => Math.max(3, ...rows.map(row => row[column]?.length ?? 0)))
+  const [head = '', ...body] = rows.map(row => lineOf(row.map((cell, column) => cell.padEnd(widths[column] ?? 0))))
+  return `${[head, lineOf(widths.map(width => '-'.repeat(width))), ...body].join('\n')}\n`
+}
+
+function lineOf(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |`
+}
+
+function rowsOf({ name, exitStatus, skipped, lines }: BenchResult): string[][] {
+  if (exitStatus === undefined) return [[name, 'skipped', '', '', skipped ?? '', '']]
+  const rows = lines.flatMap(line => {
+    const parsed = Line.safeParse(line)
+    return parsed.success ? Object.entries(parsed.data).map(([figure, value]) => rowOf(name, figure, value)) : []
+  })
+  return rows.length > 0
+    ? rows
+    : [[name, `exited with status ${exitStatus} and printed no result`, '', '', '', 'FAILED']]
+}
+
+function rowOf(name: string, figure: string, { ratio, ratios, atLeast, atMost, ok }: z.infer<typeof Figure>): string[] {
+  const limits = [...(atLeast === undefined ? [] : [`≥ ${atLeast}`]), ...(atMost === undefined ? [] : [`≤ ${atMost}`])]
+  const range = ratios === undefined ? '' : `${ratios.min} … ${ratios.max}`
+  return [
+    name,
+    figure.replaceAll('|', '/'),
+    ratio === undefined ? '' : String(ratio),
+    range,
+    limits.join(', '),
+    ok ? 'ok' : 'MISSED',
+  ]
+}

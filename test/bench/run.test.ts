@@ -1,0 +1,75 @@
+/** `npm run bench`: the table, and a run of a benchmark that takes no time. */
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { test } from 'tap'
+import { tableOf } from '../../bench/report.ts'
+import { runToEnd } from '../support/run-program.ts'
+
+const root = resolve(import.meta.dirname, '..', '..')
+const bench = join(root, 'bench')
+const run = (...words: string[]) =>
+  runToEnd(process.execPath, [join(bench, 'run.ts'), ...words], { folder: root, environment: process.env })
+
+test('the table has a row for each figure, and says what was missed or did not run', async t => {
+  const figures = {
+    'readings a second': { ratio: 0.31, atLeast: 0.2, ratios: { min: 0.3, median: 0.31, max: 0.32 }, ok: true },
+    p99: { ratio: 12, atMost: 10, ok: false },
+    'all are stored': { ok: true },
+  }
+  const table = tableOf([
+    { name: 'put', seconds: 1, exitStatus: 1, lines: [{ bench: 'put', figures }] },
+    {
+      name: 'properties',
+      seconds: 1,
+      exitStatus: 0,
+      lines: [{ property: 'white noise', rate: 0.05, atMost: 0.1, ok: true }],
+    },
+    { name: 'latest', seconds: 1, exitStatus: 1, lines: ['no result'] },
+    { name: 'stats', seconds: 0, exitStatus: undefined, skipped: 'needs --python', lines: [] },
+  ])
+  const rows = table
+    .trimEnd()
+    .split('\n')
+    .map(line => line.split('|').map(cell => cell.trim()))
+    .map(cells => cells.slice(1, -1))
+  t.strictSame(rows.slice(2), [
+    ['put', 'readings a second', '0.31', '0.3 … 0.32', '≥ 0.2', 'ok'],
+    ['put', 'p99', '12', '', '≤ 10', 'MISSED'],
+    ['put', 'all are stored', '', '', '', 'ok'],
+    ['properties', 'white noise', '0.05', '', '≤ 0.1', 'ok'],
+    ['latest', 'exited with status 1 and printed no result', '', '', '', 'FAILED'],
+    ['stats', 'skipped', '', '', 'needs --python', ''],
+  ])
+  t.equal(
+    new Set(
+      table
+        .trimEnd()
+        .split('\n')
+        .map(line => line.length),
+    ).size,
+    1,
+    'the columns are aligned',
+  )
+})
+
+test('every benchmark with limits is in the run', async t => {
+  const source = readFileSync(join(bench, 'run.ts'), 'utf8')
+  const files = readdirSync(bench).filter(file => file.endsWith('.ts') && file !== 'bounds.ts')
+  const withLimits = files.filter(file => readFileSync(join(bench, file), 'utf8').includes('bounds.conclude('))
+  t.ok(withLimits.length > 8)
+  t.strictSame(
+    withLimits.filter(file => !source.includes(`'${file.slice(0, -'.ts'.length)}'`)),
+    [],
+  )
+})
+
+test('one benchmark runs with its own arguments', async t => {
+  const { status, stdout, stderr } = await run('properties', '--runs', '1', '--only', 'nothing has this name')
+  t.equal(status, 0)
+  t.match(stderr, /^properties: \d+ s, exit status 0$/m)
+  t.match(stdout, 'printed no result')
+  const unknown = await run('no-such')
+  t.equal(unknown.status, 2)
+  t.match(unknown.stderr, 'there is no benchmark no-such; there are put, ')
+})
