@@ -1,12 +1,16 @@
-/** `npm run demo`: the service with eight devices, real history, live sensors and content files, until Ctrl-C. */
+/** `npm run demo`: the service with eight devices, two air-quality stations and content files, until Ctrl-C. */
 
 import { readConfig } from '../api/config.ts'
 import { watchParent } from '../api/parent.ts'
 import { createAdminClient } from '../cli/admin-client.ts'
+import { addressesOf, airQualityAddressesOf } from './addresses.ts'
+import { runFeed } from './air-quality/feed.ts'
+import { addAirStations } from './air-quality/prepare.ts'
+import { airStations } from './air-quality/stations.ts'
 import { importContentFiles, importHistory, registerDevices, replayOf } from './prepare.ts'
-import { runSensor, type Sensor } from './sensors.ts'
+import { runSensor, type Sensor, type SensorOptions } from './sensors.ts'
 import { type Started, startDemoService, visible } from './service.ts'
-import { type DemoState, readDemoState, writeDemoState } from './state.ts'
+import { apiKeyPath, type DemoState, readDemoState, writeDemoState } from './state.ts'
 import { modelledStations, recordedStations } from './stations.ts'
 import { createRandom, modelWeather, seedOf } from './weather.ts'
 
@@ -38,26 +42,32 @@ function sensorsOf(state: DemoState): Sensor[] {
   return [...recorded, ...modelled]
 }
 
-function showAddresses(url: string, timeZone: string): void {
-  const today = new Intl.DateTimeFormat('sv-SE', { timeZone }).format(Date.now())
-  say()
-  say('Look at it, from another terminal:')
-  say(`  curl -s ${url}/api/latest/all/24`)
-  say(`  curl -s ${url}/api/data/day/alamosa/${today}`)
-  say(`  curl -s ${url}/api/device/mountain-hut`)
-  say(`  curl -s ${url}/api/stats_data/greensboro`)
-  say(`  curl -s ${url}/api/detail_data/alamosa`)
-  say(`  curl -s '${url}/api/daily_summary/greensboro?days=7'`)
-  say(`  curl -s ${url}/api/past_window_data/greensboro`)
-  say(`  curl -s '${url}/api/compare_data?a=greensboro&b=sand-point&preset=30d'`)
-  say(`  curl -s '${url}/api/v1/contentfiles/?offered_by=ocw&limit=2'`)
-  say(`  curl -s ${url}/health/ready`)
-  say(`  curl -s ${url}/metrics`)
-  say('  npx barograph devices list')
-  say()
-  say(`In a browser: ${url}/api/v1/contentfiles/?format=api`)
-  say()
-  say(`Eight sensors send a reading every ${intervalMs / 1000} s. Ctrl-C stops all.`)
+/** The data points of the stations are sent behind the start, since they are many. */
+function feedsOf(state: DemoState, options: Omit<SensorOptions, 'intervalMs'>): Promise<void>[] {
+  const { account, pointsUntil } = state
+  if (account === undefined) return []
+  return airStations.map(station => {
+    const { sn } = station
+    let sent = 0
+    return runFeed(station, {
+      ...{ ...options, key: account.key, storedUntil: pointsUntil[sn] },
+      onStored(until, count) {
+        pointsUntil[sn] = until
+        sent += count
+      },
+      onCaughtUp: () => say(`${sent} data points of ${sn} are stored, up to now.`),
+    })
+  })
+}
+
+function showAddresses(url: string, dataDirectory: string, timeZone: string, { account }: DemoState): void {
+  const lines = addressesOf(url, timeZone, Date.now())
+  if (account !== undefined) {
+    lines.push('', ...airQualityAddressesOf(url, account, apiKeyPath(dataDirectory), Date.now()))
+  }
+  for (const line of ['', ...lines, '']) say(line)
+  say(`Eight sensors send a reading every ${intervalMs / 1000} s, two stations a point of each parameter every minute.`)
+  say('Ctrl-C stops all.')
 }
 
 /** Notes from time to time how far the history goes, in case nobody stops us in an orderly way. */
@@ -66,14 +76,10 @@ async function live(url: string, dataDirectory: string, state: DemoState): Promi
     state.filledUntilMs = Date.now()
     writeDemoState(dataDirectory, state)
   }, saveEveryMs)
-  const options = {
-    url,
-    now: Date.now,
-    intervalMs,
-    signal: stop.signal,
-    onFault: (name: string, fault: string) => say(`  ${name}: ${fault}`),
-  }
-  await Promise.all(sensorsOf(state).map(sensor => runSensor(sensor, options)))
+  const onFault = (name: string, fault: string) => say(`  ${name}: ${fault}`)
+  const options = { url, now: Date.now, signal: stop.signal, onFault }
+  const sensors = sensorsOf(state).map(sensor => runSensor(sensor, { ...options, intervalMs }))
+  await Promise.all([...sensors, ...feedsOf(state, options)])
   clearInterval(saving)
   state.filledUntilMs = Date.now()
   writeDemoState(dataDirectory, state)
@@ -89,6 +95,9 @@ async function prepare({ url, token }: Started, dataDirectory: string): Promise<
   writeDemoState(dataDirectory, state)
   say(`${imported} readings of history were imported.`)
   say(`${await importContentFiles(client)} content files were imported.`)
+  const added = await addAirStations(client, state)
+  writeDemoState(dataDirectory, state)
+  say(added > 0 ? `${added} air-quality stations were added.` : 'The air-quality stations of the last run go on.')
   if (!(await visible(url, visibleMsMax, stop.signal))) say('QuestDB does not show them yet; it will, in a moment.')
   return state
 }
@@ -109,7 +118,7 @@ async function run(): Promise<void> {
   try {
     const started = await service.started
     const state = await prepare(started, dataDirectory)
-    showAddresses(started.url, timeZone)
+    showAddresses(started.url, dataDirectory, timeZone, state)
     await live(started.url, dataDirectory, state)
   } finally {
     isStopping = true

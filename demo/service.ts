@@ -37,7 +37,11 @@ export function startDemoService(options: DemoServiceOptions): DemoService {
   const { dataDirectory, environment, signal, onLine } = options
   const child = spawn(process.execPath, [...nodeFlags, 'api/main.ts'], {
     cwd: root,
-    env: { ...environment, DATA_DIR: dataDirectory, LOG_FORMAT: 'json' },
+    // Its parent is the demo, whoever has started that; and the demo signs in to get an API key.
+    env: {
+      ...environment,
+      ...{ DATA_DIR: dataDirectory, LOG_FORMAT: 'json', PARENT_PID: String(process.pid), AUTH_HOST: 'on' },
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const ended = endOf(child)

@@ -1,4 +1,4 @@
-/** State of the demo between runs: passwords, time offsets of the records, and the end of the imported history. */
+/** State of the demo between runs: credentials, time offsets of the records, and the ends of what is stored. */
 
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -11,6 +11,10 @@ const DemoState = z.object({
   shiftsMs: z.record(z.string(), z.number()),
   /** History is complete up to this moment. */
   filledUntilMs: z.number().optional(),
+  /** Whose the air-quality stations are. */
+  account: z.object({ email: z.string(), password: z.string(), key: z.string() }).optional(),
+  /** By `sn`: all data points before this minute of the epoch are stored. */
+  pointsUntil: z.record(z.string(), z.int()).default({}),
 })
 export type DemoState = z.infer<typeof DemoState>
 
@@ -18,19 +22,28 @@ const ownerOnly = 0o600
 
 export function readDemoState(dataDirectory: string): DemoState {
   const path = statePath(dataDirectory)
-  if (!existsSync(path)) return { passwords: {}, shiftsMs: {} }
+  if (!existsSync(path)) return { passwords: {}, shiftsMs: {}, pointsUntil: {} }
   return DemoState.parse(JSON.parse(readFileSync(path, 'utf8')))
 }
 
-/** In one step, so that a kill in the middle leaves the old one. */
+/** Writes the API key to a file of its own too, for scripts. */
 export function writeDemoState(dataDirectory: string, state: DemoState): void {
-  const path = statePath(dataDirectory)
+  writePrivately(statePath(dataDirectory), JSON.stringify(state, undefined, 2))
+  if (state.account !== undefined) writePrivately(apiKeyPath(dataDirectory), `${state.account.key}\n`)
+}
+
+/** In one step, so that a kill in the middle leaves the old one. */
+function writePrivately(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  writeFileSync(`${path}.new`, JSON.stringify(state, undefined, 2), { mode: ownerOnly })
+  writeFileSync(`${path}.new`, text, { mode: ownerOnly })
   chmodSync(`${path}.new`, ownerOnly)
   renameSync(`${path}.new`, path)
 }
 
 function statePath(dataDirectory: string): string {
   return join(dataDirectory, 'demo', 'state.json')
+}
+
+export function apiKeyPath(dataDirectory: string): string {
+  return join(dataDirectory, 'demo', 'api-key')
 }

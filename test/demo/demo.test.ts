@@ -5,13 +5,16 @@ import { once } from 'node:events'
 import { readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
+import { basicOf } from '../support/air-quality.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { isRunning, until } from '../support/processes.ts'
 
 const root = resolve(import.meta.dirname, '..', '..')
 
 async function startDemo(t: Test, dataDirectory: string) {
-  const environment = { ...process.env, DATA_DIR: dataDirectory, PORT: '0', TIME_ZONE: 'UTC' }
+  // As `npm run demo` does it.
+  const own = { DATA_DIR: dataDirectory, PORT: '0', TIME_ZONE: 'UTC', PARENT_PID: String(process.pid) }
+  const environment = { ...process.env, ...own }
   const child = spawn(process.execPath, ['demo/demo.ts'], { cwd: root, env: environment })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (output += text.toString()))
@@ -26,8 +29,18 @@ async function startDemo(t: Test, dataDirectory: string) {
   return { url, child, output: () => output, exited }
 }
 
-async function json(url: string): Promise<Record<string, unknown>> {
-  return (await (await fetch(url)).json()) as Record<string, unknown>
+async function json(url: string, key?: string): Promise<Record<string, unknown>> {
+  const headers: Record<string, string> = key === undefined ? {} : { authorization: basicOf(key) }
+  return (await (await fetch(url, { headers })).json()) as Record<string, unknown>
+}
+
+/** The requests that the README prints for the stations, at the address of this demo. */
+function readmeRequests(url: string, day: string): string[] {
+  const lines = readFileSync(join(root, 'README.md'), 'utf8').split('\n')
+  return lines
+    .filter(line => line.startsWith('curl -u $KEY: '))
+    .map(line => line.replace('$(date -u +%F)', day).replace('http://127.0.0.1:8080', url))
+    .map(line => /http[^'"\s]+/.exec(line)?.[0] ?? '')
 }
 
 /** The service and the databases below it. */
@@ -57,17 +70,68 @@ t.test('history and live readings are there, and a second run goes on where the 
   const latest = await json(`${first.url}/api/latest/all/72`)
   t.equal((latest['data'] as unknown[]).length, 8)
 
+  const key = await showsStations(t, first, dataDirectory)
+
   await stopDemo(t, first)
-  t.equal(statSync(join(dataDirectory, 'demo', 'state.json')).mode & 0o777, 0o600)
+  for (const file of ['state.json', 'api-key']) {
+    t.equal(statSync(join(dataDirectory, 'demo', file)).mode & 0o777, 0o600, file)
+  }
 
   const second = await startDemo(t, dataDirectory)
   const imported = /(\d+) readings of history/.exec(second.output())?.[1]
   t.ok(Number(imported) < 1000, `${imported} readings fill the gap`)
   t.match(second.output(), /The devices of the last run go on/)
   t.match(second.output(), /^0 content files were imported/m)
+  t.match(second.output(), 'The air-quality stations of the last run go on.')
+  await caughtUp(second)
+  const points = /(\d+) data points of DEL-01 are stored/.exec(second.output())?.[1]
+  t.ok(Number(points) < 10_000, `${points} data points fill the gap`)
+  t.match(await json(`${second.url}/api/v1.0/device/`, key), { meta: { total: 2 } }, 'the key is the same')
   t.match(await (await fetch(`${second.url}/metrics`)).text(), /^barograph_devices 8$/m)
   await stopDemo(t, second)
 })
+
+async function caughtUp(demo: Awaited<ReturnType<typeof startDemo>>): Promise<void> {
+  const isStored = (sn: string) => demo.output().includes(`data points of ${sn} are stored`)
+  await until('the data points are stored', () => ['DEL-01', 'NBO-02'].every(isStored))
+}
+
+/** Returns the API key. */
+async function showsStations(
+  t: Test,
+  demo: Awaited<ReturnType<typeof startDemo>>,
+  dataDirectory: string,
+): Promise<string> {
+  await caughtUp(demo)
+  const key = readFileSync(join(dataDirectory, 'demo', 'api-key'), 'utf8').trim()
+  t.match(demo.output(), `KEY=${key}\n`)
+  const data = (sn: string, query: string) => json(`${demo.url}/api/v1.0/device/${sn}/data/?${query}`, key)
+  for (const sn of ['DEL-01', 'NBO-02']) {
+    const total = async () => (await data(sn, 'per_page=1'))['meta'] as { total: number }
+    // 43,200 minutes of eight parameters, less what dropped out.
+    await until(`the month of ${sn} is there`, async () => (await total()).total > 300_000)
+  }
+  const newest = async () => {
+    const { data: points } = (await data('DEL-01', 'sort=timestamp,desc&per_page=1')) as {
+      data: { timestamp: string }[]
+    }
+    return points[0]?.timestamp
+  }
+  const before = await newest()
+  await until('a live data point comes', async () => (await newest()) !== before)
+  // A minute after midnight there is nothing of today.
+  const hourAgo = new Date(Date.now() - 3_600_000).toISOString()
+  const [devices, latest, page, csv, ...others] = readmeRequests(demo.url, hourAgo.slice(0, 10))
+  t.strictSame(others, [])
+  t.match(await json(devices ?? '', key), { meta: { total: 2 }, data: [{ sn: 'DEL-01' }, { sn: 'NBO-02' }] })
+  t.match(await json(latest ?? '', key), { sn: 'DEL-01', timestamp: String })
+  const { data: rows } = (await json(page ?? '', key)) as { data: { parameter: string; value_1min: number }[] }
+  t.equal(rows.length, 5)
+  t.ok(rows.every(({ parameter, value_1min }) => parameter === 'pm25' && value_1min > 50))
+  const text = await (await fetch(csv ?? '', { headers: { authorization: basicOf(key) } })).text()
+  t.match(text, /^id,sn,parameter,[^\n]*\r\n\d+,NBO-02,/)
+  return key
+}
 
 async function stopDemo(t: Test, demo: Awaited<ReturnType<typeof startDemo>>): Promise<void> {
   const pids = descendants(demo.child)

@@ -1,12 +1,11 @@
 /** The live sensors: what they send, and what they do when they are refused. */
 
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { runSensor, type Sensor } from '../../demo/sensors.ts'
 import { modelledStations } from '../../demo/stations.ts'
 import { createRandom, measured, modelWeather, pressureAt, seedOf } from '../../demo/weather.ts'
 import { createReadingCheck } from '../../ingest/reading.ts'
+import { startAnswering } from '../support/answering-server.ts'
 
 const sensor: Sensor = {
   name: 'roof',
@@ -16,28 +15,14 @@ const sensor: Sensor = {
   air: () => ({ temperature: 10, humidity: 50, pressure: 1000 }),
 }
 
-interface Seen {
-  authorization: string | undefined
-  body: Record<string, unknown>
-}
-
 /** Answers with the given statuses in turn, then with 200, and stops the sensors after so many requests. */
 async function runAgainst(t: Test, statuses: number[], requestsMax: number) {
-  const seen: Seen[] = []
   const faults: string[] = []
   const stop = new AbortController()
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    let text = ''
-    for await (const piece of request) text += String(piece)
-    seen.push({ authorization: request.headers.authorization, body: JSON.parse(text) })
-    response.statusCode = statuses[seen.length - 1] ?? 200
-    response.end('{}')
-    if (seen.length === requestsMax) response.on('close', () => stop.abort())
-  }
-  const server = createServer((request, response) => void answer(request, response))
-  await new Promise<void>(done => server.listen(0, '127.0.0.1', done))
-  t.teardown(() => new Promise(done => server.close(done)))
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { url, seen } = await startAnswering(t, (_request, index, response) => {
+    if (index + 1 === requestsMax) response.on('close', () => stop.abort())
+    return { status: statuses[index] ?? 200, text: '{}' }
+  })
   const onFault = (name: string, fault: string) => faults.push(`${name}: ${fault}`)
   await runSensor(sensor, { url, now: Date.now, intervalMs: 5, retryDelayMs: 5, signal: stop.signal, onFault })
   return { seen, faults }
@@ -46,10 +31,10 @@ async function runAgainst(t: Test, statuses: number[], requestsMax: number) {
 t.test('a reading that is refused for now is sent again, the same', async t => {
   const { seen, faults } = await runAgainst(t, [503, 429, 500], 5)
   t.equal(seen.length, 5)
-  t.equal(seen[0]?.authorization, `Basic ${Buffer.from('roof:abc').toString('base64')}`)
-  t.strictSame(seen[1], seen[0])
-  t.strictSame(seen[3], seen[0])
-  t.notSame(seen[4], seen[0], 'the next one is measured anew')
+  t.equal(seen[0]?.headers.authorization, `Basic ${Buffer.from('roof:abc').toString('base64')}`)
+  t.strictSame(seen[1]?.body, seen[0]?.body)
+  t.strictSame(seen[3]?.body, seen[0]?.body)
+  t.notSame(seen[4]?.body, seen[0]?.body, 'the next one is measured anew')
   t.strictSame(faults, ['roof: 503 {}'], 'a fault is told once')
 })
 
