@@ -42,69 +42,88 @@ export const csvHeader =
 
 /** Of a row. */
 const bytesExpected: Record<PointFormat, number> = { json: 330, ndjson: 330, csv: 170 }
+/** Text is gathered in pieces of this length, which fit into the processor's cache. */
+const pieceLength = 16_384
+
+/** What a row is made of: texts of its series and of its times are those of many rows. */
+interface RowFormat {
+  series(sn: string, parameter: string, unit: string): string
+  times(utc: string, local: string, stored: string): string
+  row(id: number, series: string, times: string, value: number, means: readonly [number, number, number]): string
+}
+
+const jsonRow: RowFormat = {
+  series: (sn, parameter, unit) => `,"sn":"${sn}","parameter":"${parameter}","unit":"${unit}"`,
+  times: (utc, local, stored) => {
+    return `,"timestamp":"${utc}","timestamp_local":"${local}","last_updated":"${stored}","value_1min":`
+  },
+  row: (id, series, times, value, [mean15, mean30, mean60]) =>
+    `{"id":${id}${series}${times}${value},"value_15min":${orNull(mean15)},"value_30min":${orNull(mean30)},` +
+    `"value_60min":${orNull(mean60)}}`,
+}
+
+const csvRow: RowFormat = {
+  series: (sn, parameter, unit) => `,${sn},${parameter},${unit},`,
+  times: (utc, local, stored) => `${utc},${local},${stored},`,
+  row: (id, series, times, value, [mean15, mean30, mean60]) =>
+    `${id}${series}${times}${value},${orEmpty(mean15)},${orEmpty(mean30)},${orEmpty(mean60)}\r\n`,
+}
 
 /** The rows in their order: members of a JSON array, or lines. What a station names itself needs no escape. */
 export function writePoints(
   format: PointFormat,
-  { sn, series }: Station,
+  station: Station,
   rows: PointRows,
   texts: PointTexts,
   means: RunningMeans,
 ): Uint8Array<ArrayBuffer> {
-  const parameters = new Map(series.map(({ number, parameter }) => [number, parameter]))
-  const write = format === 'csv' ? csvLine : jsonObject
+  const { row: rowText, ...parts } = format === 'csv' ? csvRow : jsonRow
+  const seriesText = createSeriesTexts(station, parts)
+  const timesText = createTimesText(texts, parts)
   const separator = format === 'json' ? ',' : ''
   const end = format === 'ndjson' ? '\n' : ''
   const writer = new ByteWriter(Number.POSITIVE_INFINITY, rows.length * bytesExpected[format])
+  let piece = ''
   for (let row = 0; row < rows.length; row++) {
     const timeUs = rows.timesUs[row] as number
-    const number = rows.series[row] as number
-    if (row > 0) writer.ascii(separator)
-    const text = write(
-      pointId({ timeUs, series: number }),
-      sn,
-      parameters.get(number) ?? '',
-      pointUnits[rows.units[row] as number] ?? '',
-      texts.utc(timeUs),
-      texts.local(timeUs),
-      texts.stored(rows.storedUs[row] as number),
-      rows.values[row] as number,
-      means.at(number, timeUs),
-    )
-    writer.ascii(text + end)
+    const series = rows.series[row] as number
+    const times = timesText(timeUs, rows.storedUs[row] as number)
+    const names = seriesText(series, rows.units[row] as number)
+    const values = means.at(series, timeUs)
+    piece += `${row > 0 ? separator : ''}${rowText(pointId({ timeUs, series }), names, times, rows.values[row] as number, values)}${end}`
+    if (piece.length < pieceLength) continue
+    writer.ascii(piece)
+    piece = ''
   }
+  writer.ascii(piece)
   const bytes = writer.finish()
   assert(bytes !== undefined, 'there is no bound')
   return bytes
 }
 
-type WriteRow = (
-  id: number,
-  sn: string,
-  parameter: string,
-  unit: string,
-  timestamp: string,
-  timestampLocal: string,
-  lastUpdated: string,
-  value: number,
-  means: readonly [number, number, number],
-) => string
+type SeriesText = (series: number, unit: number) => string
 
-const jsonObject: WriteRow = (id, sn, parameter, unit, timestamp, timestampLocal, lastUpdated, value, means) => {
-  const [mean15, mean30, mean60] = means
-  return (
-    `{"id":${id},"sn":"${sn}","parameter":"${parameter}","unit":"${unit}","timestamp":"${timestamp}",` +
-    `"timestamp_local":"${timestampLocal}","last_updated":"${lastUpdated}","value_1min":${value},` +
-    `"value_15min":${orNull(mean15)},"value_30min":${orNull(mean30)},"value_60min":${orNull(mean60)}}`
+function createSeriesTexts({ sn, series }: Station, { series: textOf }: Pick<RowFormat, 'series'>): SeriesText {
+  const texts = new Map(
+    series.map(({ number, parameter }) => [number, pointUnits.map(unit => textOf(sn, parameter, unit))]),
   )
+  return (number, unit) => texts.get(number)?.[unit] ?? textOf(sn, '', '')
 }
 
-const csvLine: WriteRow = (id, sn, parameter, unit, timestamp, timestampLocal, lastUpdated, value, means) => {
-  const [mean15, mean30, mean60] = means
-  return (
-    `${id},${sn},${parameter},${unit},${timestamp},${timestampLocal},${lastUpdated},${value},` +
-    `${orEmpty(mean15)},${orEmpty(mean30)},${orEmpty(mean60)}\r\n`
-  )
+/** All parameters of a minute come one behind the other, and were often stored at once. */
+function createTimesText(
+  { utc, local, stored }: PointTexts,
+  { times }: Pick<RowFormat, 'times'>,
+): (timeUs: number, storedUs: number) => string {
+  let [lastUs, lastStoredUs] = [Number.NaN, Number.NaN]
+  let text = ''
+  return (timeUs, storedUs) => {
+    if (timeUs === lastUs && storedUs === lastStoredUs) return text
+    text = times(utc(timeUs), local(timeUs), stored(storedUs))
+    lastUs = timeUs
+    lastStoredUs = storedUs
+    return text
+  }
 }
 
 function orNull(value: number): number | null {

@@ -22,64 +22,78 @@ export interface RunningMeans {
   at(series: number, timeUs: number): readonly [number, number, number]
 }
 
+/** The rows of one series, in the order of time. */
+interface SeriesRows {
+  readonly timesUs: Float64Array
+  readonly minutes: Float64Array
+  readonly values: Float64Array
+  readonly units: Float64Array
+}
+
 /** `rows` in the order of time, all of the series from an hour before each point that is asked for. */
 export function createRunningMeans(rows: PointRows): RunningMeans {
-  const bySeries = positionsBySeries(rows)
-  const { timesUs, values, units } = rows
-
-  function at(series: number, timeUs: number): [number, number, number] {
-    const means: [number, number, number] = [Number.NaN, Number.NaN, Number.NaN]
-    const positions = bySeries.get(series) ?? []
-    let place = lastAtOrBefore(positions, timesUs, timeUs)
-    const unit = units[positions[place] ?? -1]
-    const sum = { values: 0, count: 0, distinct: 0, minute: Number.NaN }
-    for (const [index, { minutes, distinctMin }] of windows.entries()) {
-      const startUs = timeUs - minutes * minuteUs
-      while (place >= 0 && (timesUs[positions[place] as number] as number) > startUs) {
-        const row = positions[place--] as number
-        if (units[row] === unit) add(sum, timesUs[row] as number, values[row] as number)
-      }
-      if (sum.distinct >= distinctMin) means[index] = sum.values / sum.count
-    }
-    return means
+  const bySeries = rowsBySeries(rows)
+  return {
+    at(series, timeUs) {
+      const found = bySeries.get(series)
+      return found === undefined ? [Number.NaN, Number.NaN, Number.NaN] : meansAt(found, timeUs)
+    },
   }
-
-  return { at }
 }
 
-interface Sum {
-  values: number
-  count: number
-  /** Minutes with a value. */
-  distinct: number
-  minute: number
+/** A longer window goes on with the sum of a shorter one. */
+function meansAt({ timesUs, minutes, values, units }: SeriesRows, timeUs: number): [number, number, number] {
+  const means: [number, number, number] = [Number.NaN, Number.NaN, Number.NaN]
+  let row = lastAtOrBefore(timesUs, timeUs)
+  const unit = units[row]
+  let sum = 0
+  let count = 0
+  let distinct = 0
+  let lastMinute = Number.NaN
+  for (let index = 0; index < windows.length; index++) {
+    const window = windows[index] as (typeof windows)[number]
+    const startUs = timeUs - window.minutes * minuteUs
+    for (; row >= 0 && (timesUs[row] as number) > startUs; row--) {
+      if (units[row] !== unit) continue
+      const minute = minutes[row] as number
+      if (minute !== lastMinute) distinct++
+      lastMinute = minute
+      sum += values[row] as number
+      count++
+    }
+    if (distinct >= window.distinctMin) means[index] = sum / count
+  }
+  return means
 }
 
-function add(sum: Sum, timeUs: number, value: number): void {
-  const minute = Math.floor(timeUs / minuteUs)
-  if (minute !== sum.minute) sum.distinct++
-  sum.minute = minute
-  sum.values += value
-  sum.count++
-}
-
-function positionsBySeries({ series, length }: PointRows): Map<number, number[]> {
-  const bySeries = new Map<number, number[]>()
+/** Each side by side, so that a window of a series is read from one place. */
+function rowsBySeries({ series, timesUs, values, units, length }: PointRows): Map<number, SeriesRows> {
+  const counts = new Map<number, number>()
+  for (let row = 0; row < length; row++) counts.set(series[row] as number, (counts.get(series[row] as number) ?? 0) + 1)
+  const bySeries = new Map<number, SeriesRows & { filled: number }>()
+  for (const [number, count] of counts) {
+    const column = () => new Float64Array(count)
+    bySeries.set(number, { timesUs: column(), minutes: column(), values: column(), units: column(), filled: 0 })
+  }
   for (let row = 0; row < length; row++) {
-    const positions = bySeries.get(series[row] as number)
-    if (positions === undefined) bySeries.set(series[row] as number, [row])
-    else positions.push(row)
+    const one = bySeries.get(series[row] as number) as SeriesRows & { filled: number }
+    const at = one.filled++
+    const timeUs = timesUs[row] as number
+    one.timesUs[at] = timeUs
+    one.minutes[at] = Math.floor(timeUs / minuteUs)
+    one.values[at] = values[row] as number
+    one.units[at] = units[row] as number
   }
   return bySeries
 }
 
 /** -1 when there is none. */
-function lastAtOrBefore(positions: readonly number[], timesUs: Float64Array, timeUs: number): number {
+function lastAtOrBefore(timesUs: Float64Array, timeUs: number): number {
   let low = 0
-  let high = positions.length
+  let high = timesUs.length
   while (low < high) {
     const middle = (low + high) >>> 1
-    if ((timesUs[positions[middle] as number] as number) <= timeUs) low = middle + 1
+    if ((timesUs[middle] as number) <= timeUs) low = middle + 1
     else high = middle
   }
   return low - 1
