@@ -3,10 +3,10 @@
 import type { Condition, SortColumn } from '../conditions/condition.ts'
 import type { SqlPart } from './point-sql.ts'
 import type { PointFormat } from './point-texts.ts'
-import type { HourCounts } from './points-source.ts'
+import type { HourCounts, PointsCount } from './points-source.ts'
 import type { Station } from './station.ts'
 
-interface Filtered {
+export interface Filtered {
   readonly series: readonly number[]
   /** Microseconds; `toUs` is not included. */
   readonly fromUs: number
@@ -31,6 +31,17 @@ export interface RangeQuery extends Filtered {
   readonly count: number
   /** In the range. */
   readonly rowsExpected: number
+  readonly format: PointFormat
+}
+
+/** Rows of a range by their place among them, in the order of their ids or the reverse of it. */
+export interface SliceQuery extends Filtered {
+  readonly station: Station
+  readonly direction: 'asc' | 'desc'
+  readonly offset: number
+  readonly count: number
+  /** Rows of the range. */
+  readonly total: number
   readonly format: PointFormat
 }
 
@@ -59,6 +70,8 @@ export interface NewestQuery {
 
 export interface PointsQueries {
   readonly hours: Filtered
+  readonly count: Filtered
+  readonly slice: SliceQuery
   readonly page: PageQuery
   readonly range: RangeQuery
   readonly memory: MemoryQuery
@@ -66,8 +79,8 @@ export interface PointsQueries {
   readonly newest: NewestQuery
 }
 
-/** Of `hours` the hours; of all others text. */
-export type PointsResult = HourCounts | PointsText
+/** Of `hours` the hours, of `count` the count; of all others text. */
+export type PointsResult = HourCounts | PointsCount | PointsText
 
 export interface PointsText {
   readonly bytes: Uint8Array<ArrayBuffer>

@@ -3,10 +3,11 @@
 import { LRUCache } from 'lru-cache'
 import { locate } from './hour-counts.ts'
 import type { Plan, StoredPlan } from './point-plan.ts'
+import type { PointFilter } from './point-sql.ts'
 import type { PointFormat } from './point-texts.ts'
-import type { PointsQueries, PointsText } from './points-queries.ts'
+import type { Filtered, PointsQueries, PointsText } from './points-queries.ts'
 import { createPointsRun, type Outcome, type PointsRunOptions } from './points-run.ts'
-import type { HourCounts } from './points-source.ts'
+import type { HourCounts, PointsCount } from './points-source.ts'
 import type { Station } from './station.ts'
 
 export interface PointsOptions extends PointsRunOptions {
@@ -20,7 +21,7 @@ export interface Slice {
   readonly count: number
 }
 
-type TextQueries = Omit<PointsQueries, 'hours' | 'newest'>
+type TextQueries = Omit<PointsQueries, 'hours' | 'count' | 'newest'>
 
 export interface PointsReader {
   /** `isSmall`: it takes few rows, as far as is known. */
@@ -33,6 +34,9 @@ export interface PointsReader {
   /** The newest point. */
   newest(station: Station, client: AbortSignal): Promise<Outcome<{ text: PointsText }>>
   hours(plan: Plan, client: AbortSignal): Promise<Outcome<{ hours: HourCounts }>>
+  /** Whether the hours are worth to be counted, which takes some times as long as to count all rows. */
+  isAskedAgain(plan: Plan): boolean
+  count(plan: Plan, client: AbortSignal): Promise<Outcome<{ counted: PointsCount }>>
   close(): Promise<void>
 }
 
@@ -43,6 +47,7 @@ const hoursBytesMax = 16 * 1024 * 1024
 const smallRowsMax = 500
 const hourUs = 3_600_000_000
 const newestMax = 10_000
+const countedMax = 10_000
 const emptyHours: HourCounts = {
   startsUs: new Float64Array(),
   counts: new Float64Array(),
@@ -53,6 +58,7 @@ export const nothing: PointsText = { bytes: new Uint8Array(), rows: 0, total: 0,
 export function createPointsReader({ revision, ...options }: PointsOptions): PointsReader {
   const { run, close } = createPointsRun(options)
   const newestCache = new LRUCache<string, { version: string; text: PointsText }>({ max: newestMax })
+  const countedVersions = new LRUCache<string, string>({ max: countedMax })
   const hoursCache = new LRUCache<string, { version: string; hours: HourCounts }>({
     maxSize: hoursBytesMax,
     sizeCalculation: ({ hours }, key) => key.length + 16 * hours.counts.length + 200,
@@ -85,12 +91,26 @@ export function createPointsReader({ revision, ...options }: PointsOptions): Poi
     return revision && series.map(number => revision(number)).join()
   }
 
+  function isAskedAgain({ filter }: Plan): boolean {
+    const query = rangeOf(filter)
+    const version = versionOf(filter.series)
+    return filter.isEmpty || (version !== undefined && countedVersions.get(keyOf(query)) === version)
+  }
+
+  async function count({ filter }: Plan, client: AbortSignal): Promise<Outcome<{ counted: PointsCount }>> {
+    const query = rangeOf(filter)
+    const version = versionOf(filter.series)
+    const answer = await run('count', query, true, client)
+    if (!answer.ok) return answer
+    if (version !== undefined) countedVersions.set(keyOf(query), version)
+    return { ok: true, counted: answer.result as PointsCount }
+  }
+
   async function hoursOf({ filter }: Plan, client: AbortSignal): Promise<Outcome<{ hours: HourCounts }>> {
-    const { isEmpty, series, fromUs, toUs, parts } = filter
+    const { isEmpty, series, fromUs, toUs } = filter
     if (isEmpty) return { ok: true, hours: emptyHours }
-    const query = { series, fromUs, toUs, parts }
-    // JSON has no infinities, and null stands for both; but a range has one only at its own end.
-    const key = JSON.stringify(query)
+    const query = rangeOf(filter)
+    const key = keyOf(query)
     const version = versionOf(series)
     const cached = hoursCache.get(key)
     if (cached !== undefined && cached.version === version) return { ok: true, hours: cached.hours }
@@ -101,7 +121,31 @@ export function createPointsReader({ revision, ...options }: PointsOptions): Poi
     return { ok: true, hours }
   }
 
-  return { text, newest, hours: hoursOf, close }
+  return { text, newest, hours: hoursOf, isAskedAgain, count, close }
+}
+
+function rangeOf({ series, fromUs, toUs, parts }: PointFilter): Filtered {
+  return { series, fromUs, toUs, parts }
+}
+
+/** JSON has no infinities, and null stands for both; but a range has one only at its own end. */
+function keyOf(query: Filtered): string {
+  return JSON.stringify(query)
+}
+
+/** The rows of a plan in the order of their ids, of those that were counted. */
+export function readSlice(
+  { text }: PointsReader,
+  { list, filter }: StoredPlan,
+  direction: 'asc' | 'desc',
+  { rows: total, newestUs }: PointsCount,
+  slice: Slice,
+  client: AbortSignal,
+): Promise<Outcome<{ text: PointsText }>> {
+  // What is newer would move the places from the end.
+  const toUs = Math.min(filter.toUs, newestUs + 1)
+  const query = { station: list.station, ...rangeOf(filter), toUs, direction, total, ...slice, format: 'json' as const }
+  return text('slice', query, slice.count <= smallRowsMax, client)
 }
 
 /** The rows of a plan without any that are computed; so many are there. */

@@ -18,6 +18,8 @@ interface RowsRequest {
   readonly order?: string
   /** With an order: so many rows are left out before those that are read. */
   readonly offset?: number
+  /** Without an order: so many of all rows in the order of time, from the first place up to the other; from the end if negative. */
+  readonly places?: readonly [number, number]
   readonly rowsMax: number
   /** By which the way to read them is chosen; without it as many as `rowsMax`. */
   readonly rowsExpected?: number
@@ -28,12 +30,21 @@ export interface PointsSource {
   /** More rows than `rowsMax` are TOO_LARGE, but with an order they are left out. */
   rows(asked: RowsRequest, signal: AbortSignal): Promise<PointRows>
   /** For each hour with rows its start in microseconds, their count and the newest time, ascending. */
-  hours(asked: Omit<RowsRequest, 'rowsMax' | 'order'>, signal: AbortSignal): Promise<HourCounts>
+  hours(asked: RangeRequest, signal: AbortSignal): Promise<HourCounts>
+  count(asked: RangeRequest, signal: AbortSignal): Promise<PointsCount>
 }
+
+type RangeRequest = Pick<RowsRequest, 'series' | 'fromUs' | 'toUs' | 'parts'>
 
 export interface HourCounts {
   readonly startsUs: Float64Array
   readonly counts: Float64Array
+  readonly newestUs: number
+}
+
+export interface PointsCount {
+  readonly rows: number
+  /** -Infinity when there are none. */
   readonly newestUs: number
 }
 
@@ -87,6 +98,16 @@ export function createPointsSource(
       return rows
     },
 
+    async count(asked, signal) {
+      const { text, values } = whereSql(asked)
+      const sql = `SELECT count(), cast(max(ts) AS LONG) FROM ${pointsTable} WHERE ${text}`
+      let counted: PointsCount = { rows: 0, newestUs: Number.NEGATIVE_INFINITY }
+      await connection.read(named(bound({ text: sql, values })), signal, ([rows, newest]) => {
+        if (Number(rows) > 0) counted = { rows: Number(rows), newestUs: Number(newest) }
+      })
+      return counted
+    },
+
     async hours(asked, signal) {
       const { text, values } = whereSql(asked)
       const hours = `SELECT ts, count() points, max(ts) newest FROM ${pointsTable} WHERE ${text} SAMPLE BY 1h`
@@ -106,15 +127,22 @@ export function createPointsSource(
 
 function selectSql(columns: string, asked: RowsRequest, rowsMax: number): SqlPart {
   const { text, values } = whereSql(asked)
-  const { order, offset = 0 } = asked
+  const { order, offset = 0, places } = asked
   const ordered = order === undefined ? '' : `ORDER BY ${order}`
   const select = `SELECT ${columns} FROM ${pointsTable} WHERE ${text} ${ordered}`
+  if (places !== undefined) {
+    const [first, end] = places
+    // Up to the last one there is no second number.
+    return end === 0
+      ? { text: `${select} LIMIT ?`, values: [...values, first] }
+      : { text: `${select} LIMIT ?, ?`, values: [...values, first, end] }
+  }
   return offset === 0
     ? { text: `${select} LIMIT ?`, values: [...values, rowsMax] }
     : { text: `${select} LIMIT ?, ?`, values: [...values, offset, offset + rowsMax] }
 }
 
-function whereSql({ series, fromUs, toUs, parts = [] }: Omit<RowsRequest, 'rowsMax'>): SqlPart {
+function whereSql({ series, fromUs, toUs, parts = [] }: RangeRequest): SqlPart {
   const all: SqlPart[] = [
     // QuestDB compiles comparisons to machine code, but no IN.
     { text: `(${series.map(() => 'series = ?').join(' OR ')})`, values: series },

@@ -13,6 +13,7 @@ import type {
   PointsResult,
   PointsText,
   RangeQuery,
+  SliceQuery,
 } from './points-queries.ts'
 import type { PointsSource } from './points-source.ts'
 import { createRunningMeans, type RunningMeans, windowUs } from './running-means.ts'
@@ -50,6 +51,23 @@ async function buildRange(query: RangeQuery, context: PointsContext): Promise<Po
   const positions = Uint32Array.from({ length: sorted.length - first }, (_, index) => first + index)
   if (direction === 'desc') positions.reverse()
   return textOf(format, station, pickRows(sorted, positions.subarray(offset, offset + count)), means)
+}
+
+async function buildSlice(query: SliceQuery, context: PointsContext): Promise<PointsText> {
+  const { station, direction, offset, count, total, format, ...range } = query
+  const first = direction === 'asc' ? offset : total - offset - count
+  // QuestDB gives the series of one time in any order, so all of those at both ends are read.
+  const beside = range.series.length - 1
+  const [from, to] = [Math.max(0, first - beside), Math.min(total, first + count + beside)]
+  // It goes to either end without looking at what is between.
+  const places = from > total / 2 ? ([from - total, to - total] as const) : ([from, to] as const)
+  const asked = { ...range, places, rowsMax: context.rowsMax, rowsExpected: to - from }
+  const sorted = sortedByTime(await context.source.rows(asked, context.signal))
+  const positions = Uint32Array.from({ length: Math.min(count, sorted.length) }, (_, index) => first - from + index)
+  if (direction === 'desc') positions.reverse()
+  const rows = pickRows(sorted, positions)
+  const means = createRunningMeans(await readWindows(rows, context))
+  return textOf(format, station, rows, means)
 }
 
 async function buildFromMemory(query: MemoryQuery, context: PointsContext): Promise<PointsText> {
@@ -112,7 +130,9 @@ type PointsTasks = {
 /** By the name of the query. */
 export const pointsTasks: PointsTasks = {
   hours: (query, { source, signal }) => source.hours(query, signal),
+  count: (query, { source, signal }) => source.count(query, signal),
   page: buildPage,
+  slice: buildSlice,
   range: buildRange,
   memory: buildFromMemory,
   place: buildPoint,

@@ -15,7 +15,9 @@ import {
   createPointsReader,
   nothing,
   type PointsOptions,
+  type PointsReader,
   readFromMemory,
+  readSlice,
   readStored,
   type Slice,
 } from './points-reader.ts'
@@ -60,6 +62,9 @@ export interface Points {
 }
 
 const pieceRows = 20_000
+/** For each thread one. */
+const piecesAhead = 2
+
 export function createPoints(options: PointsOptions): Points {
   const reader = createPointsReader(options)
   async function storedPage(
@@ -67,15 +72,15 @@ export function createPoints(options: PointsOptions): Points {
     { page, perPage, limit }: PointPage,
     client: AbortSignal,
   ): Promise<PageAnswer> {
-    const counted = await reader.hours(plan, client)
+    const counted = await countFor(reader, plan, client)
     if (!counted.ok) return counted
-    const total = Math.min(limit, totalOf(counted.hours))
+    const total = Math.min(limit, counted.rows)
     const offset = (page - 1) * perPage
     if (page < 1 || (page > 1 && offset >= total)) return { ok: false, code: 'PAGE_UNKNOWN' }
-    if (total === 0) return pageAnswer(nothing.bytes, 0, counted.hours.newestUs)
+    if (total === 0) return pageAnswer(nothing.bytes, 0, counted.newestUs)
     const slice = { offset, count: Math.min(perPage, total - offset) }
-    const answer = await readStored(reader, plan, counted.hours, slice, 'json', client)
-    return answer.ok ? pageAnswer(answer.text.bytes, total, counted.hours.newestUs) : answer
+    const answer = await counted.read(slice)
+    return answer.ok ? pageAnswer(answer.text.bytes, total, counted.newestUs) : answer
   }
 
   async function memoryPage(plan: Plan, { page, perPage, limit }: PointPage, client: AbortSignal): Promise<PageAnswer> {
@@ -99,17 +104,17 @@ export function createPoints(options: PointsOptions): Points {
     const read = ({ offset, count }: Slice) => {
       return readStored(reader, plan, hours, { offset, count: Math.min(count, limit - offset) }, format, client)
     }
-    // The next piece is read while the client takes this one.
-    let next: ReturnType<typeof read> | undefined
+    // The next pieces are read while the client takes this one.
+    const ahead: ReturnType<typeof read>[] = []
     for (const slice of pieces(hours, plan.time ?? 'asc', pieceRows)) {
       if (slice.offset >= limit) break
-      const current = next
-      next = read(slice)
+      const next = read(slice)
       // It is awaited below, but not if the client leaves first.
       next.catch(() => undefined)
-      if (current !== undefined) yield bytesOf(await current)
+      ahead.push(next)
+      if (ahead.length > piecesAhead) yield bytesOf(await (ahead.shift() as typeof next))
     }
-    if (next !== undefined) yield bytesOf(await next)
+    for (const last of ahead) yield bytesOf(await last)
   }
 
   async function lines(asked: PointList, format: Exclude<PointFormat, 'json'>, client: AbortSignal) {
@@ -142,6 +147,26 @@ export function createPoints(options: PointsOptions): Points {
     },
     close: reader.close,
   }
+}
+
+/**
+ * How many rows there are, and how a page of them is read. The first page that is asked for since points came is found by
+ * its place among all rows; for further ones the hours are counted.
+ */
+async function countFor(reader: PointsReader, plan: StoredPlan, client: AbortSignal) {
+  const { byId } = plan
+  if (byId === undefined || reader.isAskedAgain(plan)) {
+    const answer = await reader.hours(plan, client)
+    if (!answer.ok) return answer
+    const { hours } = answer
+    const read = (slice: Slice) => readStored(reader, plan, hours, slice, 'json', client)
+    return { ok: true, rows: totalOf(hours), newestUs: hours.newestUs, read } as const
+  }
+  const answer = await reader.count(plan, client)
+  if (!answer.ok) return answer
+  const { counted } = answer
+  const read = (slice: Slice) => readSlice(reader, plan, byId, counted, slice, client)
+  return { ok: true, ...counted, read } as const
 }
 
 /** A stream of lines cannot be finished. */
