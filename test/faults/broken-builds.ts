@@ -6,12 +6,13 @@
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readingsTable, readingsTableSql } from '../../store/tables.ts'
+import { pointsTable, pointsTableSql, readingsTable, readingsTableSql } from '../../store/tables.ts'
 import { experiment, type Harness } from './experiment.ts'
 import { violationNames } from './oracle.ts'
 import { dieAtPoints } from './rows/crash-points.ts'
 import { eraseUnsynced } from './rows/erase.ts'
 import { damageJournal } from './rows/journal-damage.ts'
+import { killService } from './rows/kills.ts'
 import { suspendTable } from './rows/questdb-errors.ts'
 import { createTally, type Tally } from './tally.ts'
 
@@ -71,6 +72,25 @@ export const brokenBuilds: BrokenBuild[] = [
       { file: 'store/questdb/questdb-tables.ts', from: 'if (is !== wanted) {', to: "if (is === 'missing') {" },
     ],
     cycle: (harness, tally, seed) => dieAtPoints(harness, tally, seed, 1, ['after-taken']),
+  },
+  {
+    name: 'the last point of a request is not stored',
+    changes: [
+      {
+        file: 'api/air-quality/add-points.ts',
+        from: 'pointsIngest.append(encodePoints(points))',
+        to: 'pointsIngest.append(encodePoints(points.length > 1 ? points.slice(0, -1) : points))',
+      },
+    ],
+    cycle: (harness, tally, seed) => killService(harness, tally, seed, 1),
+  },
+  {
+    name: 'a table of points without DEDUP',
+    changes: [
+      { file: 'store/tables.ts', from: ' DEDUP UPSERT KEYS(ts, series)', to: '' },
+      { file: 'store/questdb/questdb-tables.ts', from: 'if (is !== wanted) {', to: "if (is === 'missing') {" },
+    ],
+    cycle: (harness, tally, seed) => killService(harness, tally, seed, 1),
   },
   {
     name: 'trimmed at the 204',
@@ -143,12 +163,12 @@ export async function runBrokenBuilds(harness: Harness, seed: number): Promise<b
     const source = join(harness.folder, `broken-build-${index}`)
     copySource(harness.source, source, build.changes)
     // What such a build has stored must not be in the way of the next one.
-    await renewTable(harness, build.name.includes('DEDUP'))
+    await renewTables(harness, build.name.includes('DEDUP'))
     const found = await detect({ ...harness, source, say: () => undefined }, build, seed + index * 100)
     harness.say(`broken build, ${build.name}: ${found ?? `NOT DETECTED in ${cyclesMax} cycles`}`)
     if (found === undefined) missed.push(build.name)
   }
-  await renewTable(harness, false)
+  await renewTables(harness, false)
   return missed.length === 0
 }
 
@@ -183,8 +203,13 @@ export function copySource(from: string, to: string, changes: Change[]): void {
   }
 }
 
-/** Without it, the build makes its own at its start. */
-async function renewTable({ databases }: Harness, without: boolean): Promise<void> {
-  await databases.sql(`DROP TABLE IF EXISTS ${readingsTable}`)
-  if (!without) await databases.sql(readingsTableSql)
+/** Without them, the build makes its own at its start. */
+async function renewTables({ databases }: Harness, without: boolean): Promise<void> {
+  for (const [name, create] of [
+    [readingsTable, readingsTableSql],
+    [pointsTable, pointsTableSql],
+  ]) {
+    await databases.sql(`DROP TABLE IF EXISTS ${name}`)
+    if (!without && create !== undefined) await databases.sql(create)
+  }
 }

@@ -5,6 +5,7 @@
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type pg from 'pg'
 import { openDataDirectory } from '../../store/data-directory.ts'
 import { openPostgres } from '../../store/postgres/postgres.ts'
 import { launch, type ServerProcess } from '../../store/process/server-process.ts'
@@ -36,7 +37,6 @@ export async function startFaultDatabases(t: TestHooks, folder: string): Promise
   const { log, environment, cacheDirectory } = options
   const postgres = await openPostgres(options, new AbortController().signal)
   t.teardown(() => postgres.close())
-  const { user, password, host, port, database } = postgres.pool.options
   const own = await planQuestdb(directory, 'sync')
   const java = await findJava(environment, cacheDirectory)
   const jar = await questdbJar(options)
@@ -70,13 +70,17 @@ export async function startFaultDatabases(t: TestHooks, folder: string): Promise
   return {
     questdb: own.address,
     sql,
-    postgresUrl: `postgresql://${user}:${password}@${host}:${port}/${database}`,
+    postgresUrl: urlOf(postgres.pool),
     pid: server => serverPid(directory, server),
     async kill(server) {
       await until(`${server} runs`, () => isRunning(recordedPid(directory, server) ?? 0))
       process.kill(serverPid(directory, server), 'SIGKILL')
     },
   }
+}
+
+export function urlOf({ options: { user, password, host, port, database } }: pg.Pool): string {
+  return `postgresql://${user}:${password}@${host}:${port}/${database}`
 }
 
 /** QUESTDB_HTTP by way of another port, and the other settings by which a service uses these databases. */

@@ -5,22 +5,19 @@
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { openDataDirectory } from '../../store/data-directory.ts'
 import { freePort } from '../../store/process/free-port.ts'
-import { openStore } from '../../store/store.ts'
-import { storeOptions } from '../support/databases.ts'
 import { until } from '../support/processes.ts'
-import { shownLater } from './clock-periods.ts'
+import { conclude } from './conclusion.ts'
 import { type Databases, settingsFor } from './databases.ts'
 import { createHooks, type Hooks } from './hooks.ts'
 import { type Ledger, readLedger } from './ledger.ts'
-import { type LoadProcess, startLoadProcess } from './load-process.ts'
-import { type JudgeOptions, judge, type StoredRow, type Verdict, violationCount, violationNames } from './oracle.ts'
-import { readPublic } from './public-route.ts'
-import { openQuestdbSql, type QuestdbSql, readHours, readStored, untilApplied } from './questdb-sql.ts'
+import type { LoadProcess } from './load-process.ts'
+import { addStationsFor, firstOf, type LoadOptions, startLoads } from './loads.ts'
+import type { JudgeOptions, Verdict } from './oracle.ts'
 import { createRandom, type Random } from './seeded-random.ts'
 import { createServiceProcess, type ServiceProcess } from './service-process.ts'
-import { addVerdict, addViolations, type Tally } from './tally.ts'
+import type { StationUnderTest } from './station-route.ts'
+import type { Tally } from './tally.ts'
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 
 export interface Harness {
@@ -32,15 +29,8 @@ export interface Harness {
   say(line: string): void
 }
 
-export interface ExperimentOptions {
-  seed: number
+export interface ExperimentOptions extends LoadOptions {
   tally: Tally
-  devices?: number
-  busyDevices?: number
-  perSecond?: number
-  importEveryMs?: number
-  importReadings?: number
-  importsMax?: number
   environment?: Record<string, string>
   /** How many files the service may have open, and each of its databases. */
   filesMax?: number
@@ -65,12 +55,17 @@ export interface TestBed {
   exempt: Set<number>
   /** Devices whose erase was reported as done, by their symbols. */
   erased: Map<string, string>
+  /** None where no points are sent. */
+  stations: StationUnderTest[]
+  /** Of the readings. */
   ledger(): Ledger
+  /** One for each kind of traffic. */
+  ledgers(): Ledger[]
   /** SIGKILL to the service; its recovery is timed. */
   kill(): Promise<void>
   /** Something that ended the service by itself. */
   noteCrash(): void
-  /** Waits until so many more readings are taken. */
+  /** Waits until so many more readings are taken, and a point where there are any. */
   untilAcknowledged(count: number): Promise<void>
   /** Changes the device's password, at once, if that is possible now. */
   revoke(device: string): Promise<void>
@@ -79,8 +74,6 @@ export interface TestBed {
 }
 
 const deviceCount = 40
-/** Two processes, one clock. */
-const stampToleranceMs = 5
 
 export async function experiment(
   harness: Harness,
@@ -93,7 +86,7 @@ export async function experiment(
     await work(bed)
     const { halfAnswers } = await bed.load.stop()
     if (halfAnswers > 0) bed.tally.problems.push(`${halfAnswers} answers were cut in the middle`)
-    return await conclude(harness, bed, options)
+    return await conclude(bed, options, crashTimes.get(bed) ?? [], harness.say)
   } catch (error) {
     throw new Error(`seed ${options.seed}, in ${folderOf(harness, options)}`, { cause: error })
   } finally {
@@ -124,17 +117,11 @@ async function setUp(harness: Harness, hooks: Hooks, options: ExperimentOptions)
   await service.start(options.firstStart)
   const prefix = `f${process.pid}x${Date.now().toString(36)}x`
   const devices = await addDevices(service, prefix, options.devices ?? deviceCount)
-  const ledgerPath = join(folder, 'ledger')
-  const load = await startLoadProcess(hooks, {
-    port: service.port,
-    ...{ seed, ledgerPath, firstSequence: 1, devices },
-    busyDevices: options.busyDevices ?? 1,
-    perSecond: options.perSecond ?? 400,
-    adminToken: options.importEveryMs === undefined ? undefined : service.adminToken(),
-    importEveryMs: options.importEveryMs ?? 0,
-    importReadings: options.importReadings ?? 500,
-    importsMax: options.importsMax ?? Number.MAX_SAFE_INTEGER,
+  const stations = options.points === true ? await addStationsFor(service, prefix) : []
+  const { load, ledgerPaths } = await startLoads(hooks, {
+    ...{ port: service.port, adminToken: service.adminToken(), folder, devices, stations, options },
   })
+  const readLedgers = () => ledgerPaths.map(readLedger)
   const crashedAt: number[] = []
   let revocations = 0
   const bed: TestBed = {
@@ -148,10 +135,12 @@ async function setUp(harness: Harness, hooks: Hooks, options: ExperimentOptions)
       tally,
       folder,
       devices,
+      stations,
       exempt: new Set(),
       erased: new Map(),
     },
-    ledger: () => readLedger(ledgerPath),
+    ledger: () => firstOf(readLedgers()),
+    ledgers: readLedgers,
     async kill() {
       crashedAt.push(Date.now())
       tally.crashes++
@@ -162,9 +151,12 @@ async function setUp(harness: Harness, hooks: Hooks, options: ExperimentOptions)
       tally.crashes++
     },
     async untilAcknowledged(count) {
-      const taken = async () => (await service.status()).journal.readings
-      const before = await taken()
-      await until(`${count} more readings are taken`, async () => (await taken()) >= before + count)
+      const before = await service.status()
+      const points = before.points.journal.points + Math.min(1, stations.length)
+      await until(`${count} more readings are taken`, async () => {
+        const now = await service.status()
+        return now.journal.readings >= before.journal.readings + count && now.points.journal.points >= points
+      })
     },
     async revoke(device) {
       const { status, body } = await service.admin('POST', `/devices/${device}/rotate?now=1`)
@@ -185,87 +177,4 @@ async function addDevices(service: ServiceProcess, prefix: string, count: number
   const { status, body } = await service.admin('POST', '/devices', wanted)
   if (status !== 201) throw new Error(`no devices were made: ${status} ${JSON.stringify(body)}`)
   return (body as { device: string; password: string }[]).map(({ device, password }) => ({ name: device, password }))
-}
-
-/** Waits until all that was taken can be read, reads it twice, and judges. */
-async function conclude(harness: Harness, bed: TestBed, options: ExperimentOptions): Promise<Verdict> {
-  const { service, tally } = bed
-  const ledger = bed.ledger()
-  await until('the backlog is drained', async () => (await service.status()).lag.readings === 0)
-  const erased = new Set(bed.erased.values())
-  const names = await symbolsOf(service, ledger, bed.erased)
-  const visible = await readPublic(service.port, ledger, erased, options.judging?.clock)
-  const stored = await readAll(bed, names, options)
-  const judging: JudgeOptions = { stampToleranceMs, exempt: bed.exempt, erased, ...options.judging }
-  const verdict = judge(ledger, stored, judging)
-  const later = shownLater(ledger.attempts, judging.clock ?? [])
-  const seen = judge(ledger, visible, { ...judging, exempt: bed.exempt.union(later) })
-  addVerdict(tally, verdict)
-  addViolations(tally, seen)
-  noteRecoveries(bed, ledger)
-  const wrong = violationCount(verdict) + violationCount(seen)
-  if (wrong > 0) reportViolations(harness, bed, options, [verdict, seen])
-  return wrong > 0 && violationCount(verdict) === 0 ? seen : verdict
-}
-
-async function symbolsOf(
-  service: ServiceProcess,
-  { attempts }: Ledger,
-  erased: ReadonlyMap<string, string>,
-): Promise<Map<string, string>> {
-  const names = new Map(erased)
-  const known = new Set(erased.values())
-  for (const device of new Set(attempts.map(attempt => attempt.device)).difference(known)) {
-    const { body } = await service.admin('GET', `/devices/${device}`)
-    names.set((body as { symbol: string }).symbol, device)
-  }
-  return names
-}
-
-async function readAll(bed: TestBed, names: Map<string, string>, options: ExperimentOptions): Promise<StoredRow[]> {
-  const { service, databases, hooks } = bed
-  if (options.ownDatabases !== true) {
-    await untilApplied(databases.sql)
-    return await readBoth(databases.sql, names, bed.erased)
-  }
-  await service.end('SIGTERM')
-  const directory = openDataDirectory(service.dataDirectory)
-  hooks.teardown(() => directory.close())
-  const store = await openStore(storeOptions(directory))
-  hooks.teardown(() => store.close())
-  await store.questdb.ready
-  const sql = openQuestdbSql(store.questdb.address)
-  await untilApplied(sql)
-  return await readBoth(sql, names, bed.erased)
-}
-
-/** The readings, and what the hourly view has of erased ones. */
-async function readBoth(
-  sql: QuestdbSql,
-  names: ReadonlyMap<string, string>,
-  erased: ReadonlyMap<string, string>,
-): Promise<StoredRow[]> {
-  return [...(await readStored(sql, names)), ...(await readHours(sql, erased))]
-}
-
-/** From each crash to the first attempt after it that got its 200. */
-function noteRecoveries(bed: TestBed, { attempts }: Ledger): void {
-  for (const crashedAt of crashTimes.get(bed) ?? []) {
-    let firstMs = Number.POSITIVE_INFINITY
-    for (const { startMs, endMs, status } of attempts) {
-      if (status === 200 && startMs > crashedAt && endMs !== undefined && endMs < firstMs) firstMs = endMs
-    }
-    if (firstMs < Number.POSITIVE_INFINITY) bed.tally.recoveriesMs.push(firstMs - crashedAt)
-  }
-}
-
-function reportViolations(harness: Harness, bed: TestBed, { seed }: ExperimentOptions, verdicts: Verdict[]): void {
-  harness.say(`row ${bed.tally.row}, seed ${seed}: NOT CLEAN; ledger and data are kept in ${bed.folder}`)
-  for (const [index, { violations }] of verdicts.entries()) {
-    for (const name of violationNames) {
-      const route = index === 0 ? 'by SQL' : 'by the API'
-      for (const text of violations[name].slice(0, 3))
-        harness.say(`  ${name} (${route}, ${violations[name].length}): ${text}`)
-    }
-  }
 }

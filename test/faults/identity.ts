@@ -3,6 +3,16 @@
  * digits of the attempt's number, spread over values that a real sensor could give, and a check over it in the battery's.
  */
 
+/** How the rows of one table carry the numbers of their attempts. */
+export interface Identity {
+  valuesOf(sequence: number): RowValues
+  /** The number that the values carry, or undefined when they are no values of ours. The check is left to the caller. */
+  sequenceOf(values: RowValues): number | undefined
+}
+
+/** By name. NaN or an empty text where there is nothing, and no name where the route that was asked does not tell it. */
+export type RowValues = Readonly<Record<string, number | string>>
+
 export interface Values {
   temperature: number
   humidity: number
@@ -39,4 +49,25 @@ export function sequenceOf({ temperature, humidity, pressure }: Omit<Values, 'ba
   const inside =
     low >= 0 && low < temperatureSteps && middle >= 0 && middle < humiditySteps && high >= 0 && high < pressureSteps
   return inside ? low + temperatureSteps * (middle + humiditySteps * high) : undefined
+}
+
+export const readingIdentity: Identity = {
+  valuesOf: sequence => ({ ...valuesOf(sequence) }),
+  sequenceOf: ({ temperature = Number.NaN, humidity = Number.NaN, pressure = Number.NaN }) =>
+    sequenceOf({ temperature: Number(temperature), humidity: Number(humidity), pressure: Number(pressure) }),
+}
+
+const units = ['ppm', 'ppb', 'ugm3'] as const
+/** A power of two: the check behind the point is exact in a double and in its text. */
+const checkSteps = 128
+
+/** Of a point: its number, a check behind the decimal point, and another one in the unit. */
+export function pointValuesOf(sequence: number): { value: number; unit: string } {
+  const check = (sequence * 31) % 97
+  return { value: sequence + check / checkSteps, unit: units[sequence % units.length] ?? '' }
+}
+
+export const pointIdentity: Identity = {
+  valuesOf: sequence => ({ ...pointValuesOf(sequence) }),
+  sequenceOf: ({ value = Number.NaN }) => (Number(value) >= 0 ? Math.floor(Number(value)) : undefined),
 }

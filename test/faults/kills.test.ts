@@ -5,7 +5,7 @@ import { killEverything, killService } from './rows/kills.ts'
 import { isClean } from './tally.ts'
 import { startTestHarness } from './test-harness.ts'
 
-test('killed under load: all that was acknowledged is there, once and in order', async t => {
+test('killed under load: all readings and points that were acknowledged are there, once and in order', async t => {
   const harness = await startTestHarness(t)
   const service = await harness.run('service killed', 4, killService)
   const everything = await harness.run('service and databases killed', 1, killEverything)

@@ -1,5 +1,5 @@
 /**
- * The ledger: every attempt to store a reading and what came back, in a file of the load generator's own. The attempt is
+ * The ledger: every attempt to store a reading or a point and what came back, in a file of the load generator's own. The attempt is
  * in the file before its bytes leave; its result is in it, and synced, soon after the answer came.
  *
  * A line is a JSON array: `["a", sequence, device, kind, timeMs, startMs]`, `["r", sequence, status, endMs]` (0 for no
@@ -16,9 +16,10 @@ export type Kind = 'live' | 'timed' | 'late' | 'import' | 'bad' | 'wrong' | 'rev
 
 export interface Attempt {
   sequence: number
+  /** Or the station with the parameter. */
   device: string
   kind: Kind
-  /** The reading's own time. */
+  /** The row's own time. */
   timeMs: number | undefined
   startMs: number
   endMs: number | undefined
@@ -26,15 +27,20 @@ export interface Attempt {
   status: number | undefined
 }
 
+/** What is known of an attempt before it is made. */
+export type Beginning = Pick<Attempt, 'sequence' | 'device' | 'kind' | 'timeMs'>
+
 export interface Ledger {
   /** In the order in which they were sent. */
   attempts: Attempt[]
   revocations: { device: string; atMs: number }[]
 }
 
+export const isAcknowledged = ({ status }: Attempt): boolean => status === 200 || status === 201
+
 export interface LedgerWriter {
   /** Of what leaves together. */
-  attempt(...beginning: Pick<Attempt, 'sequence' | 'device' | 'kind' | 'timeMs'>[]): void
+  attempt(...beginning: Beginning[]): void
   /** No status: there was no answer. */
   result(sequence: number, status: number | undefined): void
   revoked(device: string, atMs: number): void

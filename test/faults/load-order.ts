@@ -1,15 +1,19 @@
 /** What the harness and its load generator say to each other. */
 
+export type TrafficName = 'readings' | 'points'
+
 export interface LoadOrder {
+  traffic: TrafficName
   port: number
   seed: number
   ledgerPath: string
   /** The number of the first attempt. */
   firstSequence: number
+  /** Or stations, whose password is an API key. */
   devices: { name: string; password: string }[]
   /** How many of them, from the first on, send without waiting for answers. */
   busyDevices: number
-  /** Attempts a second over all devices, about. */
+  /** Requests a second over all devices, about. */
   perSecond: number
   /** For bulk imports; without it there are none. */
   adminToken: string | undefined

@@ -1,7 +1,7 @@
 /** The oracle sees each of the eight violations, on ledgers that are made up. */
 
 import { test } from 'tap'
-import { sequenceEnd, sequenceOf, valuesOf } from './identity.ts'
+import { pointIdentity, sequenceEnd, sequenceOf, type Values, valuesOf } from './identity.ts'
 import type { Attempt, Ledger } from './ledger.ts'
 import { type JudgeOptions, judge, type StoredRow, type ViolationName, violationNames } from './oracle.ts'
 
@@ -16,11 +16,15 @@ const attempt = (sequence: number, more: Partial<Attempt> = {}): Attempt => ({
   ...more,
 })
 
-const row = (sequence: number, more: Partial<StoredRow> = {}): StoredRow => ({
-  device: 'porch',
-  timeUs: 1_000_000 * sequence + 3001,
-  ...valuesOf(sequence),
-  ...more,
+interface More extends Partial<Values> {
+  device?: string
+  timeUs?: number
+}
+
+const row = (sequence: number, { device = 'porch', timeUs, ...more }: More = {}): StoredRow => ({
+  device,
+  timeUs: timeUs ?? 1_000_000 * sequence + 3001,
+  values: { ...valuesOf(sequence), ...more },
 })
 
 const ledger = (attempts: Attempt[], revocations: Ledger['revocations'] = []): Ledger => ({ attempts, revocations })
@@ -137,4 +141,32 @@ test('undead: erased and readable', async t => {
   t.strictSame(found(two, [row(1), row(3, { device: 'attic' })], erased), ['undead'])
   t.strictSame(found(two, [row(1, { ...empty, batteryVoltage: 3 }), row(3, { device: 'attic' })], erased), ['undead'])
   t.strictSame(found(two, [row(1, empty)], erased), ['lost'], 'of another')
+})
+
+test('points are judged by the same figures', async t => {
+  const options = { identity: pointIdentity }
+  const point = (sequence: number, more: Partial<Attempt> = {}) =>
+    attempt(sequence, { device: 'IN-1 pm25', timeMs: 1000 * sequence, status: 201, ...more })
+  const stored = (sequence: number, more: Partial<StoredRow> = {}): StoredRow => ({
+    ...{ device: 'IN-1 pm25', timeUs: 1_000_000 * sequence, values: pointIdentity.valuesOf(sequence) },
+    ...more,
+  })
+  const two = ledger([point(1), point(2)])
+  t.strictSame(found(two, [stored(1), stored(2)], options), [])
+  t.strictSame(found(two, [stored(1)], options), ['lost'])
+  t.strictSame(found(two, [stored(1), stored(2), stored(2)], options), ['duplicated'])
+  t.strictSame(found(two, [stored(1), stored(2), stored(3)], options), ['phantom'])
+  t.strictSame(found(two, [stored(1), stored(2, { device: 'IN-1 pm10' })], options), ['wrong'])
+  t.strictSame(found(two, [stored(1), stored(2, { timeUs: 2_000_001 })], options), ['wrong'])
+  const { value = 0, unit = '' } = pointIdentity.valuesOf(2)
+  t.strictSame(found(two, [stored(1), stored(2, { values: { value, unit: 'ppm' } })], options), ['wrong'])
+  const oneBit = { value: Number(value) + 2 ** -50, unit }
+  t.strictSame(found(two, [stored(1), stored(2, { values: oneBit })], options), ['wrong'], 'one bit')
+  t.strictSame(found(ledger([point(1, { status: 400 })]), [stored(1)], options), ['leaked'])
+  const again = ledger([point(1), point(2, { timeMs: 1000 })])
+  t.strictSame(found(again, [stored(2, { timeUs: 1_000_000 })], options), [])
+  t.strictSame(found(again, [stored(1)], options), ['lost'], 'overwritten by the older')
+  const erased = { ...options, erased: new Set(['IN-1 pm25']) }
+  t.strictSame(found(two, [stored(1, { values: { value: Number.NaN, unit: '' } })], erased), [])
+  t.strictSame(found(two, [stored(1)], erased), ['undead'])
 })

@@ -4,19 +4,15 @@
  */
 
 import { type ClockPeriod, offsetsAt, periodOf } from './clock-periods.ts'
-import { sequenceOf, valuesOf } from './identity.ts'
-import type { Attempt, Ledger } from './ledger.ts'
+import { type Identity, type RowValues, readingIdentity } from './identity.ts'
+import { type Attempt, isAcknowledged, type Ledger } from './ledger.ts'
 
 export interface StoredRow {
+  /** Or the station with the parameter. */
   device: string
   /** Undefined where the route that was asked does not tell it to the microsecond. */
   timeUs: number | undefined
-  temperature: number
-  humidity: number
-  pressure: number
-  /** Undefined where the route does not tell them. */
-  batteryVoltage?: number | undefined
-  batteryPercentage?: number | undefined
+  values: RowValues
 }
 
 export const violationNames = [
@@ -41,6 +37,8 @@ export interface Verdict {
 }
 
 export interface JudgeOptions {
+  /** By default that of readings. */
+  identity?: Identity
   /** Stamps lie within the attempt, give or take this much. */
   stampToleranceMs?: number | undefined
   /** What the service's clock said, where it was wrong on purpose: its stamps follow it. */
@@ -51,13 +49,13 @@ export interface JudgeOptions {
   erased?: ReadonlySet<string>
 }
 
-const isAcknowledged = ({ status }: Attempt): boolean => status === 200
 /** Answers that promise that nothing was stored. */
 const isRefused = ({ status }: Attempt): boolean =>
   status !== undefined && ((status >= 400 && status < 500) || status === 503)
 
 /** `rows` in the order of time for each device. */
 export function judge(all: Ledger, allRows: readonly StoredRow[], options: JudgeOptions = {}): Verdict {
+  const { identity = readingIdentity } = options
   const isErased = ({ device }: { device: string }) => options.erased?.has(device) === true
   const ledger = { ...all, attempts: all.attempts.filter(attempt => !isErased(attempt)) }
   const rows = allRows.filter(row => !isErased(row))
@@ -68,7 +66,7 @@ export function judge(all: Ledger, allRows: readonly StoredRow[], options: Judge
   }
   const stored = new Map<number, number>()
   for (const row of rows) {
-    const attempt = attemptOf(row, attempts, violations)
+    const attempt = attemptOf(row, identity, attempts, violations)
     if (attempt === undefined) continue
     const { sequence } = attempt
     stored.set(sequence, (stored.get(sequence) ?? 0) + 1)
@@ -81,7 +79,7 @@ export function judge(all: Ledger, allRows: readonly StoredRow[], options: Judge
   }
   judgeLive(ledger, stored, options.exempt ?? new Set(), violations.lost)
   judgeTimed(ledger, stored, options.exempt ?? new Set(), violations)
-  judgeOrder(rows, attempts, options.clock ?? rightClock, violations.disordered)
+  judgeOrder(rows, attempts, options, violations.disordered)
   judgeStale(ledger, violations.stale)
   const unknown = ledger.attempts.filter(attempt => !isAcknowledged(attempt) && !isRefused(attempt))
   return {
@@ -92,20 +90,20 @@ export function judge(all: Ledger, allRows: readonly StoredRow[], options: Judge
   }
 }
 
-/** The row of an erased reading stays, without any. */
-function hasValue({ temperature, humidity, pressure, batteryVoltage, batteryPercentage }: StoredRow): boolean {
-  const values = [temperature, humidity, pressure, batteryVoltage, batteryPercentage]
-  return values.some(value => value !== undefined && !Number.isNaN(value))
+/** The row of what was erased stays, without any. */
+function hasValue({ values }: StoredRow): boolean {
+  return Object.values(values).some(value => value !== '' && !Number.isNaN(value))
 }
 
 const nameOf = ({ sequence, device, kind }: Attempt): string => `${sequence} (${kind}, ${device})`
 
 function attemptOf(
   row: StoredRow,
+  identity: Identity,
   attempts: Map<number, Attempt>,
   violations: Verdict['violations'],
 ): Attempt | undefined {
-  const sequence = sequenceOf(row)
+  const sequence = identity.sequenceOf(row.values)
   if (sequence === undefined) {
     violations.wrong.push(`a row has values that nobody sent: ${JSON.stringify(row)}`)
     return undefined
@@ -117,9 +115,9 @@ function attemptOf(
 
 function wrongIn(row: StoredRow, attempt: Attempt, options: JudgeOptions): string | undefined {
   if (row.device !== attempt.device) return `${nameOf(attempt)} is stored under ${row.device}`
-  const values = valuesOf(attempt.sequence)
-  for (const [name, value] of Object.entries(values) as [keyof typeof values, number][]) {
-    const found = row[name]
+  const { identity = readingIdentity } = options
+  for (const [name, value] of Object.entries(identity.valuesOf(attempt.sequence))) {
+    const found = row.values[name]
     if (found !== undefined && !Object.is(found, value)) return `${nameOf(attempt)} has ${name} ${found}, not ${value}`
   }
   if (row.timeUs === undefined) return undefined
@@ -188,12 +186,12 @@ function judgeTimed(
 function judgeOrder(
   rows: readonly StoredRow[],
   attempts: Map<number, Attempt>,
-  clock: readonly ClockPeriod[],
+  { clock = rightClock, identity = readingIdentity }: JudgeOptions,
   disordered: string[],
 ): void {
   const highest = new Map<string, number>()
   for (const row of rows) {
-    const attempt = attempts.get(sequenceOf(row) ?? -1)
+    const attempt = attempts.get(identity.sequenceOf(row.values) ?? -1)
     if (attempt === undefined || attempt.timeMs !== undefined || !isAcknowledged(attempt)) continue
     if (hasOwnTime(attempt.kind, row.timeUs)) continue
     const period = periodOf(clock, attempt.startMs, attempt.endMs ?? Number.POSITIVE_INFINITY)

@@ -5,7 +5,7 @@
 
 import { connect, type Socket } from 'node:net'
 
-interface Answer {
+export interface Answer {
   status: number
   body: string
 }

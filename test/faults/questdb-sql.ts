@@ -1,7 +1,7 @@
 /** Statements to QuestDB past the service, and the rows that it has stored. */
 
 import type { QuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
-import { hourlyView, readingsTable } from '../../store/tables.ts'
+import { hourlyView, pointsTable, readingsTable } from '../../store/tables.ts'
 import { until } from '../support/processes.ts'
 import type { StoredRow } from './oracle.ts'
 
@@ -24,8 +24,9 @@ export function openQuestdbSql({ http }: QuestdbAddress): QuestdbSql {
 
 /** What was taken is visible. */
 export async function untilApplied(sql: QuestdbSql): Promise<void> {
-  const statement = `SELECT writerTxn = sequencerTxn FROM wal_tables() WHERE name = '${readingsTable}'`
-  await until('QuestDB has applied all', async () => (await sql(statement))[0]?.[0] === true)
+  const names = `'${readingsTable}', '${pointsTable}'`
+  const statement = `SELECT count() FROM wal_tables() WHERE name IN (${names}) AND writerTxn < sequencerTxn`
+  await until('QuestDB has applied all', async () => (await sql(statement))[0]?.[0] === 0)
 }
 
 /** The rows of devices, in the order of time. `names` has the device for each symbol. */
@@ -41,16 +42,29 @@ export async function readStored(sql: QuestdbSql, names: ReadonlyMap<string, str
       const [temperature, humidity, pressure, batteryVoltage, batteryPercentage] = values.map(numberOf)
       rows.push({
         ...{ device: names.get(symbol) ?? symbol, timeUs: Number(time) },
-        ...{
+        values: {
           temperature: temperature ?? Number.NaN,
           humidity: humidity ?? Number.NaN,
           pressure: pressure ?? Number.NaN,
+          batteryVoltage: batteryVoltage ?? Number.NaN,
+          batteryPercentage: batteryPercentage ?? Number.NaN,
         },
-        ...{ batteryVoltage: batteryVoltage ?? Number.NaN, batteryPercentage: batteryPercentage ?? Number.NaN },
       })
     }
   }
   return rows
+}
+
+/** The points of series, in the order of time. `names` has the station with the parameter for each number. */
+export async function readStoredPoints(sql: QuestdbSql, names: ReadonlyMap<number, string>): Promise<StoredRow[]> {
+  if (names.size === 0) return []
+  const columns = 'series, cast(ts AS LONG), value, unit'
+  const numbers = [...names.keys()].join(', ')
+  const rows = await sql(`SELECT ${columns} FROM ${pointsTable} WHERE series IN (${numbers}) ORDER BY ts`)
+  return rows.map(([series, time, value, unit]) => ({
+    ...{ device: names.get(Number(series)) ?? String(series), timeUs: Number(time) },
+    values: { value: numberOf(value), unit: typeof unit === 'string' ? unit : '' },
+  }))
 }
 
 /** Hours that the view has of these devices with any reading in them, by their means. */
@@ -65,9 +79,7 @@ export async function readHours(sql: QuestdbSql, names: ReadonlyMap<string, stri
     return {
       device: names.get(String(symbol)) ?? String(symbol),
       timeUs: Number(time),
-      temperature,
-      humidity,
-      pressure,
+      values: { temperature, humidity, pressure },
     }
   })
 }

@@ -1,4 +1,4 @@
-/** What a device sends, good or bad, as bytes of HTTP. */
+/** What a device or a station sends, good or bad, as bytes of HTTP. */
 
 import { type Values, valuesOf } from './identity.ts'
 
@@ -33,6 +33,29 @@ export function importRequest(token: string, lines: string): string {
   return httpRequest('POST', '/api/admin/import', `Bearer ${token}`, 'application/x-ndjson', lines)
 }
 
+/** The fields of a data point. */
+export function pointFieldsOf(parameter: string, values: { value: number; unit: string }, timeMs: number) {
+  return { parameter, timestamp: new Date(timeMs).toISOString().slice(0, 19), ...values }
+}
+
+/** Points that must be rejected. */
+export function badPoints(fields: ReturnType<typeof pointFieldsOf>): [object, ...object[]] {
+  const { timestamp } = fields
+  return [
+    { ...fields, value: String(fields.value) },
+    { ...fields, unit: 'mgm3' },
+    { ...fields, parameter: 'pm99' },
+    { ...fields, timestamp: `${timestamp}.5` },
+    { ...fields, timestamp: new Date(Date.now() + 7 * 86_400_000).toISOString().slice(0, 19) },
+    { ...fields, sn: 'another' },
+  ]
+}
+
+export function pointsRequest(sn: string, key: string, points: readonly object[]): string {
+  const path = `/api/v1.0/device/${sn}/data/`
+  return httpRequest('POST', path, basic(key, ''), 'application/json', JSON.stringify(points))
+}
+
 function basic(name: string, password: string): string {
   return `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`
 }
@@ -40,7 +63,7 @@ function basic(name: string, password: string): string {
 function httpRequest(method: string, path: string, authorization: string, type: string, body: string): string {
   const length = Buffer.byteLength(body)
   return (
-    `${method} ${path} HTTP/1.1\r\nHost: barograph\r\nAuthorization: ${authorization}\r\n` +
+    `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${authorization}\r\n` +
     `Content-Type: ${type}\r\nContent-Length: ${length}\r\n\r\n${body}`
   )
 }

@@ -1,4 +1,4 @@
-/** Rows 1 and 3: the service, or everything, is killed or told to stop, while readings come in. */
+/** Rows 1 and 3: the service, or everything, is killed or told to stop, while readings and points come in. */
 
 import { isRunning, recordedPid, until } from '../../support/processes.ts'
 import { experiment, type Harness, type TestBed } from '../experiment.ts'
@@ -10,7 +10,7 @@ const killsPerExperiment = 10
 export async function killService(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   for (let done = 0; done < cycles; done += killsPerExperiment) {
     const kills = Math.min(killsPerExperiment, cycles - done)
-    await experiment(harness, { seed: seed + done, tally, importEveryMs: 1500 }, async bed => {
+    await experiment(harness, { seed: seed + done, tally, importEveryMs: 1500, points: true }, async bed => {
       for (let kill = 0; kill < kills; kill++) {
         await underLoad(bed)
         if (kill % 3 === 1) await revokeSome(bed)
@@ -26,7 +26,7 @@ export async function killService(harness: Harness, tally: Tally, seed: number, 
 export async function killEverything(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   for (let done = 0; done < cycles; done += killsPerExperiment) {
     const kills = Math.min(killsPerExperiment, cycles - done)
-    const options = { seed: seed + done, tally, importEveryMs: 1500, ownDatabases: true }
+    const options = { seed: seed + done, tally, importEveryMs: 1500, ownDatabases: true, points: true }
     await experiment(harness, options, async bed => {
       for (let kill = 0; kill < kills; kill++) {
         await underLoad(bed)
@@ -48,7 +48,7 @@ export async function stopService(harness: Harness, tally: Tally, seed: number, 
   let longestMs = 0
   for (let done = 0; done < cycles; done += killsPerExperiment) {
     const stops = Math.min(killsPerExperiment, cycles - done)
-    await experiment(harness, { seed: seed + done, tally, importEveryMs: 1000 }, async bed => {
+    await experiment(harness, { seed: seed + done, tally, importEveryMs: 1000, points: true }, async bed => {
       for (let stop = 0; stop < stops; stop++) {
         await underLoad(bed)
         const startedMs = performance.now()

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../../../store/process/free-port.ts'
 import { until } from '../../support/processes.ts'
 import { experiment, type Harness, type TestBed } from '../experiment.ts'
+import { isAcknowledged } from '../ledger.ts'
 import { createServiceProcess, type ServiceProcess } from '../service-process.ts'
 import type { Tally } from '../tally.ts'
 import { complainOfSilence } from './questdb.ts'
@@ -27,7 +28,7 @@ function setLimit(pid: number, limit: Limit, value: number | 'unlimited'): void 
 /** The journal's own disk: the segment cannot grow. */
 export async function fullJournalDisk(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   for (let cycle = 0; cycle < cycles; cycle++) {
-    await experiment(harness, { seed: seed + cycle, tally, importEveryMs: 700 }, async bed => {
+    await experiment(harness, { seed: seed + cycle, tally, importEveryMs: 700, points: true }, async bed => {
       for (let times = 0; times < 3; times++) {
         await sleep(700 + bed.random.below(500))
         const refused = refusals(bed)
@@ -49,8 +50,8 @@ function refusals(bed: TestBed): number {
 /** It heals alone. */
 async function untilTaken(bed: TestBed): Promise<void> {
   const fromMs = Date.now()
-  await until('readings are taken again', () =>
-    bed.ledger().attempts.some(({ status, startMs }) => status === 200 && startMs > fromMs),
+  await until('readings and points are taken again', () =>
+    bed.ledgers().every(({ attempts }) => attempts.some(each => isAcknowledged(each) && each.startMs > fromMs)),
   )
 }
 

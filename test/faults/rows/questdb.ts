@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { waitFor } from '../../support/wait-for.ts'
 import { experiment, type Harness, type TestBed } from '../experiment.ts'
+import { type Attempt, isAcknowledged } from '../ledger.ts'
 import type { Tally } from '../tally.ts'
 
 const killsPerExperiment = 10
@@ -14,7 +15,7 @@ const silenceShareMax = 0.5
 
 export async function killQuestdb(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   for (let done = 0; done < cycles; done += killsPerExperiment) {
-    await experiment(harness, { seed: seed + done, tally, importEveryMs: 2000 }, async bed => {
+    await experiment(harness, { seed: seed + done, tally, importEveryMs: 2000, points: true }, async bed => {
       const fromMs = Date.now()
       for (let kill = 0; kill < Math.min(killsPerExperiment, cycles - done); kill++) {
         await sleep(300 + bed.random.below(3000))
@@ -49,7 +50,7 @@ const outageMs = 40_000
 
 export async function outageOfQuestdb(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   for (let cycle = 0; cycle < cycles; cycle++) {
-    await experiment(harness, { seed: seed + cycle, tally, perSecond: 1500, devices: 80 }, async bed => {
+    await experiment(harness, { seed: seed + cycle, tally, perSecond: 1500, devices: 80, points: true }, async bed => {
       const { service, proxy } = bed
       await sleep(1000)
       const fromMs = Date.now()
@@ -78,14 +79,22 @@ function untilLow({ service }: TestBed, readings: number): Promise<void> {
   return waitFor('the backlog is drained', async () => (await service.status()).lag.readings <= readings)
 }
 
-/** Readings were acknowledged all the time. */
+/** Readings were acknowledged all the time, and so were points. */
 export async function complainOfSilence(bed: TestBed, fromMs: number): Promise<void> {
   const toMs = Date.now()
   await sleep(100)
-  const ends = bed
-    .ledger()
-    .attempts.filter(({ status, endMs }) => status === 200 && endMs !== undefined)
-    .map(({ endMs }) => endMs ?? 0)
+  for (const { attempts } of bed.ledgers()) {
+    const longestMs = longestSilence(attempts, fromMs, toMs)
+    const silence = `longest time without an acknowledgement ${longestMs} of ${toMs - fromMs} ms`
+    bed.tally.notes.push(silence)
+    if (longestMs > silenceShareMax * (toMs - fromMs)) bed.tally.problems.push(silence)
+  }
+}
+
+function longestSilence(attempts: readonly Attempt[], fromMs: number, toMs: number): number {
+  const ends = attempts
+    .filter(isAcknowledged)
+    .map(({ endMs = 0 }) => endMs)
     .filter(endMs => endMs >= fromMs && endMs <= toMs)
     .sort((a, b) => a - b)
   let longestMs = 0
@@ -94,7 +103,5 @@ export async function complainOfSilence(bed: TestBed, fromMs: number): Promise<v
     longestMs = Math.max(longestMs, endMs - lastMs)
     lastMs = endMs
   }
-  const silence = `longest time without an acknowledgement ${longestMs} of ${toMs - fromMs} ms`
-  bed.tally.notes.push(silence)
-  if (longestMs > silenceShareMax * (toMs - fromMs)) bed.tally.problems.push(silence)
+  return longestMs
 }

@@ -1,0 +1,139 @@
+/** The end of an experiment: what is stored, read by two routes when all is quiet, and judged. */
+
+import { openDataDirectory } from '../../store/data-directory.ts'
+import { openStore } from '../../store/store.ts'
+import { storeOptions } from '../support/databases.ts'
+import { until } from '../support/processes.ts'
+import { shownLater } from './clock-periods.ts'
+import { type Databases, urlOf } from './databases.ts'
+import type { ExperimentOptions, TestBed } from './experiment.ts'
+import { pointIdentity } from './identity.ts'
+import type { Ledger } from './ledger.ts'
+import { firstOf } from './loads.ts'
+import { type JudgeOptions, judge, type StoredRow, type Verdict, violationCount, violationNames } from './oracle.ts'
+import { readPublic } from './public-route.ts'
+import {
+  openQuestdbSql,
+  type QuestdbSql,
+  readHours,
+  readStored,
+  readStoredPoints,
+  untilApplied,
+} from './questdb-sql.ts'
+import type { ServiceProcess } from './service-process.ts'
+import { readPublicPoints, readSeriesNames } from './station-route.ts'
+import { addVerdict, addViolations, type Tally } from './tally.ts'
+
+/** Two processes, one clock. */
+const stampToleranceMs = 5
+
+/** Waits until all that was taken can be read, reads it twice, and judges. */
+export async function conclude(
+  bed: TestBed,
+  options: ExperimentOptions,
+  crashedAt: readonly number[],
+  say: (line: string) => void,
+): Promise<Verdict> {
+  const { service, tally } = bed
+  const ledgers = bed.ledgers()
+  const [ledger, pointsLedger] = [firstOf(ledgers), ledgers[1]]
+  await until('the backlog is drained', async () => {
+    const { lag, points } = await service.status()
+    return lag.readings === 0 && points.lag.points === 0
+  })
+  const erased = new Set(bed.erased.values())
+  const names = await symbolsOf(service, ledger, bed.erased)
+  const visible = await readPublic(service.port, ledger, erased, options.judging?.clock)
+  const visiblePoints = await readPublicPoints(service.port, bed.stations)
+  const databases = await openDatabases(bed, options)
+  await untilApplied(databases.sql)
+  const judging: JudgeOptions = { stampToleranceMs, exempt: bed.exempt, erased, ...options.judging }
+  const verdict = judge(ledger, await readBoth(databases.sql, names, bed.erased), judging)
+  const later = shownLater(ledger.attempts, judging.clock ?? [])
+  const seen = judge(ledger, visible, { ...judging, exempt: bed.exempt.union(later) })
+  const verdicts = [{ stored: verdict, seen, rows: 'readings' }]
+  if (pointsLedger !== undefined) {
+    const series = await readSeriesNames(databases.postgresUrl, bed.stations)
+    const ofPoints: JudgeOptions = { identity: pointIdentity }
+    const stored = judge(pointsLedger, await readStoredPoints(databases.sql, series), ofPoints)
+    tally.notes.push(`${stored.acknowledged} points were acknowledged`)
+    if (stored.acknowledged === 0) tally.problems.push('no point was acknowledged')
+    verdicts.push({ stored, seen: judge(pointsLedger, visiblePoints, ofPoints), rows: 'points' })
+  }
+  noteRecoveries(tally, crashedAt, ledger)
+  let worst = verdict
+  for (const { stored, seen, rows } of verdicts) {
+    addVerdict(tally, stored)
+    addViolations(tally, seen)
+    if (violationCount(stored) + violationCount(seen) === 0) continue
+    reportViolations(bed, options, rows, [stored, seen], say)
+    if (violationCount(worst) === 0) worst = violationCount(stored) > 0 ? stored : seen
+  }
+  return worst
+}
+
+async function symbolsOf(
+  service: ServiceProcess,
+  { attempts }: Ledger,
+  erased: ReadonlyMap<string, string>,
+): Promise<Map<string, string>> {
+  const names = new Map(erased)
+  const known = new Set(erased.values())
+  for (const device of new Set(attempts.map(attempt => attempt.device)).difference(known)) {
+    const { body } = await service.admin('GET', `/devices/${device}`)
+    names.set((body as { symbol: string }).symbol, device)
+  }
+  return names
+}
+
+/** Past the service, which ends where the databases are its own. */
+async function openDatabases(
+  { service, databases, hooks }: TestBed,
+  options: ExperimentOptions,
+): Promise<Pick<Databases, 'sql' | 'postgresUrl'>> {
+  if (options.ownDatabases !== true) return databases
+  await service.end('SIGTERM')
+  const directory = openDataDirectory(service.dataDirectory)
+  hooks.teardown(() => directory.close())
+  const store = await openStore(storeOptions(directory))
+  hooks.teardown(() => store.close())
+  await store.questdb.ready
+  return { sql: openQuestdbSql(store.questdb.address), postgresUrl: urlOf(store.postgres) }
+}
+
+/** The readings, and what the hourly view has of erased ones. */
+async function readBoth(
+  sql: QuestdbSql,
+  names: ReadonlyMap<string, string>,
+  erased: ReadonlyMap<string, string>,
+): Promise<StoredRow[]> {
+  return [...(await readStored(sql, names)), ...(await readHours(sql, erased))]
+}
+
+/** From each crash to the first attempt after it that got its 200. */
+function noteRecoveries(tally: Tally, crashTimes: readonly number[], { attempts }: Ledger): void {
+  for (const crashedAt of crashTimes) {
+    let firstMs = Number.POSITIVE_INFINITY
+    for (const { startMs, endMs, status } of attempts) {
+      if (status === 200 && startMs > crashedAt && endMs !== undefined && endMs < firstMs) firstMs = endMs
+    }
+    if (firstMs < Number.POSITIVE_INFINITY) tally.recoveriesMs.push(firstMs - crashedAt)
+  }
+}
+
+function reportViolations(
+  bed: TestBed,
+  { seed }: ExperimentOptions,
+  rows: string,
+  verdicts: Verdict[],
+  say: (line: string) => void,
+): void {
+  say(`row ${bed.tally.row}, seed ${seed}: NOT CLEAN; ledger and data are kept in ${bed.folder}`)
+  for (const [index, { violations }] of verdicts.entries()) {
+    for (const name of violationNames) {
+      const route = index === 0 ? 'by SQL' : 'by the API'
+      for (const text of violations[name].slice(0, 3))
+        say(`  ${rows}: ${name} (${route}, ${violations[name].length}): ${text}`)
+    }
+  }
+}

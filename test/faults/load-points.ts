@@ -1,0 +1,93 @@
+/** Points of stations, several in a request: fresh ones, late ones, keys that are sent again, and bad ones among good ones. */
+
+import { type Parameter, parameters } from '../../auth/stations/station.ts'
+import { pointValuesOf } from './identity.ts'
+import type { Beginning, Kind } from './ledger.ts'
+import type { CreateTraffic, Outgoing, Sender, Traffic } from './load-traffic.ts'
+import { badPoints, pointFieldsOf, pointsRequest } from './requests.ts'
+
+/** Next times of the series of a station, and those that were used last. */
+interface Series {
+  device: string
+  parameter: Parameter
+  nextMs: { timed: number; late: number }
+  recent: number[]
+}
+
+const dayMs = 86_400_000
+/** A time is a whole second, and a series sends several in one. */
+const stepMs = 1000
+const pointsMax = 12
+const recentMax = 6
+const wrongKey = 'not-the-key'
+
+export const createPoints: CreateTraffic = (_order, takeSequences): Traffic => {
+  const todayMs = Math.floor(Date.now() / dayMs) * dayMs
+  const seriesOf = new WeakMap<Sender, Series[]>()
+
+  function seriesIn(sender: Sender): Series[] {
+    const known = seriesOf.get(sender)
+    if (known !== undefined) return known
+    const series = parameters.map(parameter => ({
+      ...{ parameter, device: `${sender.name} ${parameter}`, recent: [] },
+      nextMs: { timed: todayMs - dayMs, late: todayMs - 30 * dayMs },
+    }))
+    seriesOf.set(sender, series)
+    return series
+  }
+
+  function timeOf({ nextMs, recent }: Series, kind: 'timed' | 'late', { random }: Sender): number {
+    const [first, ...others] = recent
+    if (first !== undefined && random.chance(0.2)) return random.pick([first, ...others])
+    const timeMs = nextMs[kind]
+    nextMs[kind] += stepMs
+    recent.push(timeMs)
+    if (recent.length > recentMax) recent.shift()
+    return timeMs
+  }
+
+  /** One point as it is sent, good or bad. */
+  function onePoint(sender: Sender, kindOfRequest: Kind | undefined): { attempt: Beginning; fields: object } {
+    const { random } = sender
+    const series = random.pick(seriesIn(sender) as [Series, ...Series[]])
+    const kind = kindOfRequest ?? (random.chance(0.01) ? 'bad' : random.chance(0.1) ? 'late' : 'timed')
+    const timeMs = timeOf(series, kind === 'late' ? 'late' : 'timed', sender)
+    const sequence = takeSequences(1)
+    const fields = pointFieldsOf(series.parameter, pointValuesOf(sequence), timeMs)
+    return {
+      attempt: { sequence, device: series.device, kind, timeMs },
+      fields: kind === 'bad' ? random.pick(badPoints(fields)) : fields,
+    }
+  }
+
+  function next(sender: Sender, mayBeRefused: boolean): Outgoing {
+    const { name, password, random } = sender
+    const isWrong = mayBeRefused && random.chance(0.01)
+    const count = 1 + random.below(pointsMax)
+    const made = Array.from({ length: count }, () => onePoint(sender, isWrong ? 'wrong' : undefined))
+    return {
+      attempts: made.map(({ attempt }) => attempt),
+      request: pointsRequest(
+        name,
+        isWrong ? wrongKey : password,
+        made.map(({ fields }) => fields),
+      ),
+      statusesOf: ({ status, body }) => {
+        const statuses = made.map((): number | undefined => status)
+        if (status !== 201) return statuses
+        const { stored, rejected, errors } = JSON.parse(body) as Stored
+        for (const { index } of errors) statuses[index] = 400
+        // Counts that do not add up tell nothing of a point.
+        return stored + rejected === count && errors.length === rejected ? statuses : made.map(() => undefined)
+      },
+    }
+  }
+
+  return { next }
+}
+
+interface Stored {
+  stored: number
+  rejected: number
+  errors: { index: number }[]
+}

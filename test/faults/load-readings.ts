@@ -1,0 +1,109 @@
+/** Readings of devices: live ones, late ones, times that are sent again, bad ones, and bulk imports. */
+
+import { valuesOf } from './identity.ts'
+import type { Kind } from './ledger.ts'
+import type { CreateTraffic, Outgoing, Sender, Traffic } from './load-traffic.ts'
+import { badBodies, fieldsOf, importRequest, putRequest } from './requests.ts'
+import type { Random } from './seeded-random.ts'
+
+/** Times of its own that a device has used, and may use again. */
+interface Times {
+  recent: number[]
+  late: number[]
+}
+
+const dayMs = 86_400_000
+/** A device sends a time again only while it is fresh: then both are on their way at once. */
+const recentMax = 12
+
+/** What the next reading of a device is; the shares are those of a fleet that has some trouble. */
+function chooseKind(random: Random): { kind: Kind; again: boolean } {
+  const draw = random.next()
+  if (draw < 0.01) return { kind: 'bad', again: false }
+  if (draw < 0.02) return { kind: 'wrong', again: false }
+  if (draw < 0.1) return { kind: 'timed', again: false }
+  if (draw < 0.16) return { kind: 'timed', again: true }
+  if (draw < 0.19) return { kind: 'late', again: false }
+  if (draw < 0.21) return { kind: 'late', again: true }
+  return { kind: 'live', again: false }
+}
+
+/** Each late time is used once, but for those that are sent again on purpose. */
+function lateTime(dayStartMs: number, used: number[]): number {
+  return dayStartMs + Math.max(0, ...used.map(timeMs => timeMs % dayMs)) + 250
+}
+
+/** The last one or any: two that are on their way at once, or a while apart. */
+function usedTime(used: number[], random: Random): number | undefined {
+  return random.chance(0.5) ? used.at(-1) : used[random.below(used.length)]
+}
+
+function freshTime(used: number[]): number {
+  return Math.max(Date.now(), (used.at(-1) ?? 0) + 1)
+}
+
+function bodyOf({ name, random }: Sender, kind: Kind, sequence: number, timeMs: number | undefined): string {
+  if (kind === 'bad') return random.pick(badBodies(name, sequence))
+  return JSON.stringify(fieldsOf(name, valuesOf(sequence), timeMs))
+}
+
+function passwordOf({ password, revokedPassword }: Sender, kind: Kind): string {
+  if (kind === 'wrong') return 'not-the-password'
+  return kind === 'revoked' ? (revokedPassword ?? '') : password
+}
+
+export const createReadings: CreateTraffic = ({ importReadings }, takeSequences): Traffic => {
+  const lateFromMs = Math.floor(Date.now() / dayMs) * dayMs - dayMs
+  const timesOf = new WeakMap<Sender, Times>()
+  let imported = 0
+
+  function timeOf(sender: Sender, kind: Kind, again: boolean): number | undefined {
+    if (kind !== 'timed' && kind !== 'late') return undefined
+    const times = timesOf.get(sender) ?? { recent: [], late: [] }
+    timesOf.set(sender, times)
+    const used = kind === 'timed' ? times.recent : times.late
+    if (again && used.length > 0) return usedTime(used, sender.random)
+    const timeMs = kind === 'timed' ? freshTime(used) : lateTime(lateFromMs - sender.random.below(2) * 2 * dayMs, used)
+    used.push(timeMs)
+    if (used.length > recentMax) used.shift()
+    return timeMs
+  }
+
+  function next(sender: Sender, mayBeRefused: boolean): Outgoing {
+    const chosen = chooseKind(sender.random)
+    const isGood = chosen.kind !== 'bad' && chosen.kind !== 'wrong'
+    const isRevoked = mayBeRefused && sender.revokedTurns > 0
+    if (isRevoked) sender.revokedTurns--
+    const kind = isRevoked ? 'revoked' : isGood || mayBeRefused ? chosen.kind : 'live'
+    const timeMs = timeOf(sender, kind, chosen.again)
+    const sequence = takeSequences(1)
+    return {
+      attempts: [{ sequence, device: sender.name, kind, timeMs }],
+      request: putRequest(sender.name, passwordOf(sender, kind), bodyOf(sender, kind, sequence, timeMs)),
+      statusesOf: ({ status }) => [status],
+    }
+  }
+
+  function nextImport({ name: device }: Sender, adminToken: string): Outgoing {
+    // Every second one replaces half of the one before it.
+    const from = imported % 2 === 0 ? imported * importReadings : (imported - 0.5) * importReadings
+    imported++
+    const firstSequence = takeSequences(importReadings)
+    const attempts = Array.from({ length: importReadings }, (_, index) => ({
+      ...{ sequence: firstSequence + index, device, kind: 'import' as const },
+      timeMs: lateFromMs + 36_000_000 + (Math.floor(from) + index) * 10,
+    }))
+    const lines = attempts.map(({ sequence, timeMs }) => JSON.stringify(fieldsOf(device, valuesOf(sequence), timeMs)))
+    return {
+      attempts,
+      request: importRequest(adminToken, lines.join('\n')),
+      statusesOf: ({ status, body }) => {
+        // Any other answer may speak of a part of them.
+        const isWhole = status === 200 && JSON.parse(body).accepted === importReadings
+        return attempts.map(() => (isWhole ? 200 : undefined))
+      },
+    }
+  }
+
+  return { next, nextImport }
+}

@@ -1,0 +1,80 @@
+/** The loads of an experiment: readings, and points of stations where they are wanted. */
+
+import { join } from 'node:path'
+import type { TestHooks } from '../support/databases.ts'
+import { addStations, makeStationKey } from '../support/station-keys.ts'
+import { type LoadProcess, startLoadProcess } from './load-process.ts'
+import type { ServiceProcess } from './service-process.ts'
+import type { StationUnderTest } from './station-route.ts'
+
+const stationCount = 4
+/** Requests of several points each. */
+const pointRequestsPerSecond = 40
+
+export interface LoadsOptions {
+  port: number
+  adminToken: string
+  /** Where the ledgers go. */
+  folder: string
+  devices: { name: string; password: string }[]
+  stations: StationUnderTest[]
+  options: LoadOptions
+}
+
+export interface LoadOptions {
+  seed: number
+  devices?: number
+  busyDevices?: number
+  perSecond?: number
+  importEveryMs?: number
+  importReadings?: number
+  importsMax?: number
+  /** Points of a few stations, besides the readings. */
+  points?: boolean
+}
+
+/** A process and a ledger for each kind of traffic, the readings first. */
+export async function startLoads(
+  hooks: TestHooks,
+  { port, adminToken, folder, devices, stations, options }: LoadsOptions,
+): Promise<{ load: LoadProcess; ledgerPaths: string[] }> {
+  const { seed } = options
+  const ledgerPaths = [join(folder, 'ledger')]
+  const common = { port, seed, firstSequence: 1, importReadings: options.importReadings ?? 500 }
+  const ofReadings = await startLoadProcess(hooks, {
+    ...{ ...common, traffic: 'readings', ledgerPath: firstOf(ledgerPaths), devices },
+    busyDevices: options.busyDevices ?? 1,
+    perSecond: options.perSecond ?? 400,
+    adminToken: options.importEveryMs === undefined ? undefined : adminToken,
+    importEveryMs: options.importEveryMs ?? 0,
+    importsMax: options.importsMax ?? Number.MAX_SAFE_INTEGER,
+  })
+  if (stations.length === 0) return { load: ofReadings, ledgerPaths }
+  const ledgerPath = join(folder, 'ledger-of-points')
+  ledgerPaths.push(ledgerPath)
+  const ofPoints = await startLoadProcess(hooks, {
+    ...{ ...common, traffic: 'points', ledgerPath, devices: stations },
+    ...{ busyDevices: 1, perSecond: pointRequestsPerSecond },
+    ...{ adminToken: undefined, importEveryMs: 0, importsMax: 0 },
+  })
+  const stop: LoadProcess['stop'] = async () => {
+    const [one, other] = await Promise.all([ofReadings.stop(), ofPoints.stop()])
+    return { ...one, halfAnswers: one.halfAnswers + other.halfAnswers }
+  }
+  return { load: { revoked: ofReadings.revoked, stop }, ledgerPaths }
+}
+
+export async function addStationsFor(service: ServiceProcess, prefix: string): Promise<StationUnderTest[]> {
+  const password = await makeStationKey(`http://127.0.0.1:${service.port}`, service.admin)
+  const stations = Array.from({ length: stationCount }, (_, index) => ({ name: `${prefix}${index}`, password }))
+  await addStations(
+    service.admin,
+    stations.map(({ name }) => name),
+  )
+  return stations
+}
+
+export function firstOf<Value>([first]: readonly Value[]): Value {
+  if (first === undefined) throw new Error('there are readings')
+  return first
+}

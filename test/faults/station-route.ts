@@ -1,0 +1,48 @@
+/** The stored points as anybody with a key sees them, and the numbers of their series. */
+
+import pg from 'pg'
+import { readShownPoints, type ShownPoint } from '../support/station-keys.ts'
+import { waitFor } from '../support/wait-for.ts'
+import type { StoredRow } from './oracle.ts'
+
+export interface StationUnderTest {
+  /** Its serial number. */
+  name: string
+  /** An API key. */
+  password: string
+}
+
+/** In the order of time for each station. */
+export async function readPublicPoints(port: number, stations: readonly StationUnderTest[]): Promise<StoredRow[]> {
+  const rows: StoredRow[] = []
+  for (const { name, password } of stations) {
+    let points: ShownPoint[] | undefined
+    await waitFor(`the points of ${name} are shown`, async () => {
+      points = await readShownPoints(`http://127.0.0.1:${port}`, password, name)
+      return points !== undefined
+    })
+    rows.push(...(points ?? []).map(rowOf))
+  }
+  return rows
+}
+
+function rowOf({ sn, parameter, unit, timestamp, value_1min: value }: ShownPoint): StoredRow {
+  return { device: `${sn} ${parameter}`, timeUs: Date.parse(`${timestamp}Z`) * 1000, values: { value, unit } }
+}
+
+/** The station with the parameter, by the number of the series. */
+export async function readSeriesNames(
+  connectionString: string,
+  stations: readonly StationUnderTest[],
+): Promise<Map<number, string>> {
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  try {
+    const text = `SELECT number, sn || ' ' || parameter AS name FROM station_series JOIN stations ON id = station_id
+      WHERE sn = ANY($1)`
+    const { rows } = await client.query<{ number: number; name: string }>(text, [stations.map(({ name }) => name)])
+    return new Map(rows.map(({ number, name }) => [number, name]))
+  } finally {
+    await client.end()
+  }
+}
