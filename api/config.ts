@@ -4,6 +4,8 @@ import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { parseEmailAddress } from '../auth/accounts/email-address.ts'
+import type { LineNames } from '../ingest/formats/line-protocol-names.ts'
+import { metrics } from '../store/tables.ts'
 import { cacheDirectoryOf } from './cache-directory.ts'
 
 const gibibyte = 1024 ** 3
@@ -31,6 +33,12 @@ const wholeNumber = (min: number, max: number) =>
     .refine(value => value >= min && value <= max, `must be from ${min} to ${max}`)
 
 const list = z.string().transform(text => text.split(',').map(part => part.trim()))
+
+const lineFields = z
+  .string()
+  .transform(text => text.split(',').map(readLineField))
+  .refine(fields => !fields.includes(undefined), 'must be fields with their metrics such as temp=temperature')
+  .transform(fields => fields.filter(field => field !== undefined))
 
 const databaseUrl = (protocol: RegExp, example: string) =>
   z.string().refine(text => isDatabaseUrl(text, protocol), `must be an address such as ${example}`)
@@ -122,6 +130,22 @@ export const Settings = z.object({
   FAILED_ATTEMPTS: wholeNumber(1, 1_000_000)
     .default(60)
     .describe('Failed authentications per minute and address; further ones get 429.'),
+  LINE_PROTOCOL_BODY_MAX: bytes
+    .refine(value => value >= 1024 && value <= gibibyte, 'must be from 1KiB to 1GiB')
+    .default(32 * 1024 ** 2)
+    .describe('Maximum size of a body in line protocol, decompressed; four times as much is held at a time.'),
+  LINE_PROTOCOL_DEVICE_TAGS: list
+    .default(['device'])
+    .describe('Tags of line protocol that name the device, comma-separated; the first that a line has counts.'),
+  LINE_PROTOCOL_FIELDS: lineFields
+    .optional()
+    .describe(
+      'Fields of line protocol beside those named as the metrics: temp=temperature, or measurement:field=metric.',
+    ),
+  LINE_PROTOCOL_UNKNOWN_FIELDS: z
+    .enum(['reject', 'ignore'], { error: 'must be reject or ignore' })
+    .default('reject')
+    .describe('What to do with lines that have other fields: reject them, or ignore those fields.'),
   AUTH_HOST: z
     .enum(['on', 'off'], { error: 'must be on or off' })
     .default('on')
@@ -259,6 +283,16 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     cacheDirectory: cacheDirectoryOf(environment),
     environment: Object.fromEntries(others),
   }
+}
+
+/** `[measurement:]field=metric`. */
+function readLineField(text: string): LineNames['fields'][number] | undefined {
+  const [names = '', metricName, ...more] = text.trim().split('=')
+  const metric = metrics.find(name => name === metricName)
+  const parts = names.split(':')
+  const [field, measurement] = parts.toReversed()
+  if (metric === undefined || more.length > 0 || parts.length > 2 || !field || measurement === '') return undefined
+  return measurement === undefined ? { field, metric } : { measurement, field, metric }
 }
 
 /** With names, passwords and a path that can be decoded. */

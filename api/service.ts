@@ -27,6 +27,7 @@ import { createMetrics } from './http/metrics.ts'
 import { createNetworks } from './http/networks.ts'
 import type { RouteFamily } from './http/route-family.ts'
 import { createServer } from './http/server.ts'
+import { lineProtocolFamilies } from './line-protocol/line-protocol.ts'
 import { checkListenAddress, listenError } from './listen-address.ts'
 import { createIntake } from './logger/intake.ts'
 import { loggerFamily } from './logger/logger.ts'
@@ -190,8 +191,18 @@ function createServiceServer(config: Config, log: Log, parts: Parts, isStopping:
   const isTrusted = createNetworks(config.TRUST_PROXY ?? [])
   const connections = openConnections(config, log, isTrusted)
   const metrics = createMetrics({ isAdmin: accounts.isAdministrator, isTrusted })
+  const readiness = () =>
+    readinessOf({
+      ingest: ingest.status,
+      points: pointsIngest.status,
+      questdb: () => store.questdb.state(),
+      postgres: () => store.postgresFault(),
+      connections: connections.fault,
+      isStopping,
+    })
   const families = createFamilies(config, log, parts, {
     ...{ isTrusted, meter: createReadingMeter(metrics.registry) },
+    isReady: () => readiness().status !== 'unavailable',
   })
   addServiceMetrics(metrics.registry, {
     ingest: ingest.status,
@@ -203,37 +214,30 @@ function createServiceServer(config: Config, log: Log, parts: Parts, isStopping:
     disk: () => readDisk(config.DATA_DIR),
     version: packageVersion(),
   })
-  const readiness = () =>
-    readinessOf({
-      ingest: ingest.status,
-      points: pointsIngest.status,
-      questdb: () => store.questdb.state(),
-      postgres: () => store.postgresFault(),
-      connections: connections.fault,
-      isStopping,
-    })
   return createServer({ config, connections, readiness, metrics, families, log })
 }
 
 interface FamilyOptions {
   isTrusted: (address: string) => boolean
   meter: ReadingMeter
+  /** Whether readings can be taken. */
+  isReady: () => boolean
 }
 
 /** All route families; a new one is one line here. */
 function createFamilies(config: Config, log: Log, parts: Parts, options: FamilyOptions): RouteFamily[] {
-  const { isTrusted, meter } = options
+  const { isTrusted, meter, isReady } = options
   const { clockMs, store, ingest, pointsIngest, devices, stations, query, points, accounts, signIn } = parts
   const ranges = rangesOf(config)
   const aheadMsMax = config.TIMESTAMP_AHEAD_SECONDS * 1000
+  const writers = createWriters(devices)
+  // One for all ways in: who guesses does not get as many attempts for each.
+  const authRateLimit = createAuthRateLimit(config.FAILED_ATTEMPTS, clockMs)
   const intake = createIntake({
     ...{ devices, ingest, meter, nowMs: clockMs, check: createReadingCheck({ ranges, aheadMsMax }) },
     deviceRate: { perSecond: config.DEVICE_RATE, burst: config.DEVICE_BURST },
   })
-  const logOptions = {
-    ...{ intake, meter, writers: createWriters(devices) },
-    authRateLimit: createAuthRateLimit(config.FAILED_ATTEMPTS, clockMs),
-  }
+  const logOptions = { intake, meter, writers, authRateLimit }
   const adminOptions = {
     ...{ findPrincipal: accounts.findPrincipal, origins: accounts.origins },
     ...{ accounts: accounts.accounts, keys: accounts.keys, tenants: accounts.tenants, publicUrl: accounts.publicUrl },
@@ -248,6 +252,16 @@ function createFamilies(config: Config, log: Log, parts: Parts, options: FamilyO
       ...{ publicUrl: config.PUBLIC_URL, failedAttemptsPerMinute: config.FAILED_ATTEMPTS },
       ...{ pointsIngest, pointCheck: createPointCheck(aheadMsMax) },
       requireHttps: config.AIR_QUALITY_HTTP === 'local',
+    }),
+    ...lineProtocolFamilies({
+      ...{ ingest, devices, writers, keys: accounts.keys, ranges, aheadMsMax, isReady, nowMs: clockMs, log },
+      names: {
+        deviceTags: config.LINE_PROTOCOL_DEVICE_TAGS,
+        fields: config.LINE_PROTOCOL_FIELDS ?? [],
+        unknownFields: config.LINE_PROTOCOL_UNKNOWN_FIELDS,
+      },
+      bodyBytesMax: config.LINE_PROTOCOL_BODY_MAX,
+      authRateLimit,
     }),
     accounts.family,
     ...signIn.families,

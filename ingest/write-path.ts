@@ -55,6 +55,8 @@ export interface WritePath<Series, Values extends Timed> {
   accept(series: Series, values: Values): Promise<Outcome>
   /** Takes whole records of any length; resolves when all are on disk, or with the first refusal. */
   append(records: Uint8Array): Promise<Outcome>
+  /** A time of receipt for records that have none of their own, epoch microseconds; no other record gets the same. */
+  stampUs(): number
   /** Raised whenever rows of the series became visible. Two series may share one. */
   revision(seriesNumber: number): number
   /**
@@ -147,6 +149,7 @@ export function openWritePath<Series, Values extends Timed>(
   return {
     accept: (series, values) => new Promise(resolve => journal.append(series, values, resolve)),
     append,
+    stampUs: () => journal.stampUs(),
     revision: seriesNumber => revisions[seriesNumber % revisionSlots] ?? 0,
     oldestSentSince: sent.oldestSince,
     startForwarding(questdb, isSynced) {

@@ -13,8 +13,8 @@ export class BodyError extends Error {
   }
 }
 
-/** Streamed imports have no such limit. */
-const bodyMsMax = 5_000
+/** Of JSON. Streamed imports have no such limit. */
+const jsonMsMax = 5_000
 
 export interface BodyDeadlines {
   /** The head of a request with a body is there. */
@@ -24,7 +24,7 @@ export interface BodyDeadlines {
 }
 
 /** A body of this scope that takes too long is an error with the status 408. */
-export function createBodyDeadlines(scope: FastifyInstance): BodyDeadlines {
+export function createBodyDeadlines(scope: FastifyInstance, bodyMsMax = jsonMsMax): BodyDeadlines {
   const deadlines = createDeadlines<IncomingMessage>(bodyMsMax, giveUp)
   scope.addHook('onClose', (_scope, done) => {
     deadlines.close()

@@ -34,6 +34,8 @@ export interface LineProtocolResult {
   rows: Rows
   /** The distinct devices of the rows. */
   names: string[]
+  /** How many lines of each device are in the rows. */
+  lineCounts: number[]
   rejects: Reject[]
   rejected: number
   /** There were more than `rowsMax` rows: what follows them was not read. */
@@ -75,6 +77,7 @@ class BodyReader {
   readonly #rejects: RejectList
   readonly #rows: MergedRows
   readonly #known: KnownField[] = []
+  readonly #lineCounts: number[] = []
   /** The metrics of the line at hand. */
   readonly #values = new Float64Array(valuesPerRow)
   #hasMetric = false
@@ -98,6 +101,7 @@ class BodyReader {
       points: this.#points,
       rows: this.#rows.take(),
       names: this.#series.deviceNames,
+      lineCounts: this.#lineCounts,
       rejects: this.#rejects.listed,
       rejected: this.#rejects.count,
       isTooLong: this.#isTooLong(),
@@ -131,7 +135,12 @@ class BodyReader {
     const isLong = this.#at - start > lineBytesMax
     if (isLong) this.#rejects.add(line, undefined, 'LINE_TOO_LONG', `is longer than ${lineBytesMax} bytes`)
     else if (typeof device !== 'number') this.#rejects.add(line, undefined, device.code, device.reason)
-    else if (this.#hasMetric) this.#rows.put(line, device, this.#timeMs, this.#values)
+    else if (this.#hasMetric) this.#put(line, device)
+  }
+
+  #put(line: number, device: number): void {
+    this.#rows.put(line, device, this.#timeMs, this.#values)
+    this.#lineCounts[device] = (this.#lineCounts[device] ?? 0) + 1
   }
 
   /** Of a line with a problem. */

@@ -255,6 +255,14 @@ export class Journal<Series, Values extends Timed> {
     if (outcome !== 'stored') throw new Error(`the journal takes nothing at present: ${this.#issue() ?? outcome}`)
   }
 
+  /**
+   * A time of receipt for records that are appended as bulk data, epoch microseconds. It is unlike all others; the group
+   * that has the records, or an earlier one, makes it durable.
+   */
+  stampUs(): number {
+    return this.#stamper.next()
+  }
+
   /** The forwarder has removed everything before this position. */
   trimmed(start: number): void {
     this.#start = start

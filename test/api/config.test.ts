@@ -27,6 +27,26 @@ test('sizes, ranges and lists are read', async t => {
   t.strictSame(config.TRUST_PROXY, ['10.0.0.0/8', '127.0.0.1', '::1', 'fd00::/8'])
 })
 
+test('fields of line protocol are read with their metrics', async t => {
+  const read = (text: string) => readConfig({ LINE_PROTOCOL_FIELDS: text }).LINE_PROTOCOL_FIELDS
+  t.strictSame(read('temp=temperature, %:value=humidity'), [
+    { field: 'temp', metric: 'temperature' },
+    { measurement: '%', field: 'value', metric: 'humidity' },
+  ])
+  for (const text of [
+    'temp',
+    'temp=warmth',
+    'a:b:c=humidity',
+    '=humidity',
+    ':x=humidity',
+    'a=b=humidity',
+    'x=humidity,',
+  ]) {
+    t.throws(() => read(text), /LINE_PROTOCOL_FIELDS must be fields with their metrics/, text)
+  }
+  t.strictSame(readConfig({}).LINE_PROTOCOL_DEVICE_TAGS, ['device'])
+})
+
 test('a wrong setting is named with what it should be', async t => {
   const wrong: [Record<string, string>, RegExp][] = [
     [{ PORT: '65536' }, /PORT must be from 0 to 65535/],

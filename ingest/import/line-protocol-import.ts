@@ -1,0 +1,159 @@
+/** Bodies of line protocol: read and encoded by a thread, and on disk as a whole when the promise resolves. */
+
+import { Piscina } from 'piscina'
+import { threadLimits } from '../../store/thread-limits.ts'
+import type { LineNames } from '../formats/line-protocol-names.ts'
+import type { Precision } from '../formats/line-protocol-time.ts'
+import type { Reject, RejectCode } from '../formats/reject.ts'
+import { buffersOf } from '../formats/rows.ts'
+import type { Ingest } from '../ingest.ts'
+import type { Ranges } from '../reading.ts'
+import type { DeviceRef } from '../readings-table.ts'
+import type { EncodedLines, EncodeLinesTask, ReadLines, ReadLinesTask } from './line-protocol-worker.ts'
+
+export interface LineImporterOptions {
+  ingest: Pick<Ingest, 'append' | 'stampUs' | 'clockUs' | 'status'>
+  names: LineNames
+  ranges: Ranges
+  aheadMsMax: number
+  bodyBytesMax: number
+}
+
+/** Why the lines of a device are not taken. */
+interface Unresolved {
+  code: RejectCode
+  reason: string
+}
+
+export interface LineBody {
+  /** Handed over: it is empty afterwards. */
+  bytes: Uint8Array<ArrayBuffer>
+  isGzip: boolean
+  precision: Precision
+  /** Whose readings are in lines that name no device. */
+  deviceDefault: string | undefined
+  /** The device of each name, or why its lines are not taken; `later` where that cannot be told at present. */
+  resolve: (names: readonly string[]) => Promise<(DeviceRef | Unresolved)[] | 'later'>
+}
+
+export type LineImport =
+  | {
+      kind: 'stored'
+      /** Lines with a point. */
+      points: number
+      /** Lines that were not taken; the first of them are listed. */
+      rejected: number
+      rejects: Reject[]
+      /** Of the readings that were. */
+      devices: DeviceRef[]
+    }
+  | { kind: 'too long' | 'broken' | 'later' | 'full' | 'closing' | 'unknown' }
+
+export interface LineImporter {
+  run(body: LineBody): Promise<LineImport>
+  /** Finishes what runs. May be called twice. */
+  close(): Promise<void>
+}
+
+/** As many as fit a message that people read. */
+const rejectsMax = 10
+/** One thread reads more than a million lines a second. */
+const threadsMax = 1
+const idleMsMax = 10_000
+
+export function createLineImporter(options: LineImporterOptions): LineImporter {
+  const { ingest, names, ranges, aheadMsMax, bodyBytesMax } = options
+  // These go to the thread, and what a caller has besides them may not be able to.
+  const readOptions = { names, ranges, aheadMsMax, bodyBytesMax }
+  const pool = new Piscina({
+    filename: new URL('./line-protocol-worker.ts', import.meta.url).href,
+    minThreads: 0,
+    maxThreads: threadsMax,
+    idleTimeout: idleMsMax,
+    // Whoever hands over bodies bounds their bytes.
+    maxQueue: Number.POSITIVE_INFINITY,
+    resourceLimits: threadLimits.readingsImport,
+  })
+  const running = new Set<Promise<LineImport>>()
+  let closing: Promise<void> | undefined
+
+  async function read(task: ReadLinesTask): Promise<ReadLines> {
+    return await pool.run(task, { name: 'read', transferList: [task.body.buffer] })
+  }
+
+  async function encode(task: EncodeLinesTask): Promise<EncodedLines> {
+    return await pool.run(task, { name: 'encode', transferList: buffersOf(task.rows) })
+  }
+
+  async function importBody({ bytes, resolve, ...body }: LineBody): Promise<LineImport> {
+    const nowMs = Math.floor(ingest.clockUs() / 1000)
+    const result = await read({ ...readOptions, ...body, body: bytes, nowMs, rejectsMax })
+    if (result.kind !== 'read') return result
+    const { rows, points } = result
+    const resolved = await resolve(result.names)
+    if (resolved === 'later') return { kind: 'later' }
+    const refused = refusedLines(result, resolved)
+    const devices = resolved.map(each => ('reason' in each ? undefined : { number: each.number, symbol: each.symbol }))
+    const outcome = await store({ rows, devices, receiptUs: ingest.stampUs() })
+    if (outcome !== 'stored') return { kind: outcome }
+    const rejects = [...result.rejects, ...refused.rejects].toSorted((a, b) => a.line - b.line).slice(0, rejectsMax)
+    const rejected = result.rejected + refused.count
+    return { kind: 'stored', points, rejected, rejects, devices: devices.filter(device => device !== undefined) }
+  }
+
+  async function store(task: EncodeLinesTask): ReturnType<Ingest['append']> {
+    if (task.rows.count === 0) return 'stored'
+    const { records, count } = await encode(task)
+    if (count === 0) return 'stored'
+    // Before any of it is stored, for a client sends all of it again.
+    const { bytes, bytesMax } = ingest.status().journal
+    return bytes + records.length > bytesMax ? 'full' : await ingest.append(records)
+  }
+
+  async function run(body: LineBody): Promise<LineImport> {
+    if (closing !== undefined) return { kind: 'closing' }
+    const work = importBody(body)
+    running.add(work)
+    try {
+      return await work
+    } finally {
+      running.delete(work)
+    }
+  }
+
+  async function finish(): Promise<void> {
+    await Promise.allSettled(running)
+    await pool.destroy()
+  }
+
+  function close(): Promise<void> {
+    closing ??= finish()
+    return closing
+  }
+
+  return { run, close }
+}
+
+/** The lines of devices that are not there, each device with its first line. */
+function refusedLines(
+  { rows, names, lineCounts }: Extract<ReadLines, { kind: 'read' }>,
+  resolved: readonly (DeviceRef | Unresolved)[],
+): { count: number; rejects: Reject[] } {
+  const rejects: Reject[] = []
+  let count = 0
+  const missing = new Map<number, Unresolved>()
+  for (const [index, each] of resolved.entries()) {
+    if (!('reason' in each)) continue
+    count += lineCounts[index] ?? 0
+    missing.set(index, each)
+  }
+  for (let row = 0; row < rows.count && missing.size > 0 && rejects.length < rejectsMax; row++) {
+    const index = rows.devices[row] as number
+    const unresolved = missing.get(index)
+    if (unresolved === undefined) continue
+    missing.delete(index)
+    const device = names[index] as string
+    rejects.push({ line: rows.lines[row] as number, device, ...unresolved })
+  }
+  return { count, rejects }
+}
