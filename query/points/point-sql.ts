@@ -38,8 +38,11 @@ const compared: Record<Exclude<Operator, 'in' | 'like'>, string> = {
   le: '<=',
   ge: '>=',
 }
-/** QuestDB takes doubles that differ by less than 1e-10 for equal, wherever it compares or sorts them. */
-const beyondTolerance = '1e100'
+/**
+ * QuestDB takes doubles that differ by less than 1e-10 for equal, wherever it compares or sorts them. 2^332: the product with a power
+ * of two is not rounded, so neighbouring doubles stay apart.
+ */
+const beyondTolerance = String(2 ** 332).replace('+', '')
 /** Chains of alternatives are parsed by recursion. */
 const alternativesMax = 100
 

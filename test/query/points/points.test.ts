@@ -100,7 +100,7 @@ function shown({ timeUs: _, storedUs: __, ...fields }: Point) {
   return fields
 }
 
-/** Minutes of readings with holes, some between the minutes, in two units, and values that hardly differ. */
+/** Minutes of readings with holes, some between the minutes or twice, in two units, and values that hardly differ. */
 function testRows(): TestPoint[] {
   let state = 20_261_122
   const random = () => {
@@ -116,7 +116,10 @@ function testRows(): TestPoint[] {
   }
   const minutes = [0, 1435, 4000].flatMap(first => Array.from({ length: 150 }, (_, index) => first + index))
   const numbers = [...station.series, ...other.series].map(({ number }) => number)
-  return minutes.flatMap(minute => numbers.filter(() => !chance(0.12)).map(series => pointAt(minute, series)))
+  const once = minutes.flatMap(minute => numbers.filter(() => !chance(0.12)).map(series => pointAt(minute, series)))
+  // Some minutes have two points of a series.
+  const again = once.filter(({ timeUs }) => timeUs % minuteUs === 0 && chance(0.1))
+  return [...once, ...again.map(point => ({ ...point, timeUs: point.timeUs + minuteUs / 2, value: point.value + 1 }))]
 }
 
 const rows = testRows()
@@ -222,7 +225,8 @@ const meanList: fc.Arbitrary<PointPage> = fc.record({
 })
 
 const questdb = await startPointsQuestdb(tap)
-await questdb.write(rows)
+// The series of one time in another order than that of their numbers.
+await questdb.write(rows.toReversed())
 const points = openPoints(tap, questdb)
 
 async function pageOf(asked: PointPage) {
