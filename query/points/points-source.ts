@@ -100,12 +100,20 @@ export function createPointsSource(
 
     async count(asked, signal) {
       const { text, values } = whereSql(asked)
-      const sql = `SELECT count(), cast(max(ts) AS LONG) FROM ${pointsTable} WHERE ${text}`
-      let counted: PointsCount = { rows: 0, newestUs: Number.NEGATIVE_INFINITY }
-      await connection.read(named(bound({ text: sql, values })), signal, ([rows, newest]) => {
-        if (Number(rows) > 0) counted = { rows: Number(rows), newestUs: Number(newest) }
+      // The newest time by itself: with it, to count takes twice as long.
+      const newest = `SELECT cast(ts AS LONG) FROM ${pointsTable} WHERE ${text} ORDER BY ts DESC LIMIT 1`
+      let newestUs = Number.NEGATIVE_INFINITY
+      await connection.read(named(bound({ text: newest, values })), signal, ([timeUs]) => {
+        newestUs = Number(timeUs)
       })
-      return counted
+      if (newestUs === Number.NEGATIVE_INFINITY) return { rows: 0, newestUs }
+      const upToIt = whereSql({ ...asked, toUs: newestUs + 1 })
+      const sql = `SELECT count() FROM ${pointsTable} WHERE ${upToIt.text}`
+      let rows = 0
+      await connection.read(named(bound({ text: sql, values: upToIt.values })), signal, ([count]) => {
+        rows = Number(count)
+      })
+      return { rows, newestUs }
     },
 
     async hours(asked, signal) {
