@@ -44,7 +44,7 @@ interface Totals {
   ignoredFields: Set<string>
 }
 
-const batchShape = { linesMax, chunkBytes, lineBytesMax, format: 'ndjson' } as const
+const batchShape = { linesMax, chunkBytes, lineBytesMax, content: 'ndjson' } as const
 const rejectsKeptMax = 1_000
 const rejectsShownMax = 10
 

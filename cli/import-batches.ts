@@ -1,4 +1,4 @@
-/** Reads files of readings, plain or compressed, and cuts them into batches that fit into one request each. */
+/** Reads files of rows, plain or compressed, and cuts them into batches that fit into one request each. */
 
 import { createReadStream } from 'node:fs'
 import { type Duplex, pipeline, Readable } from 'node:stream'
@@ -7,6 +7,7 @@ import { foreignContent, looksLikeNdjson, withoutByteOrderMark } from '../ingest
 import { readCsvHeader } from '../ingest/formats/csv.ts'
 import type { Format } from '../ingest/formats/line-reader.ts'
 import { type Chunk, type LineLimits, wholeLines } from '../ingest/formats/lines.ts'
+import { type RowKindName, rowKinds } from '../ingest/formats/row-kinds.ts'
 import { CommandError } from './command-error.ts'
 import { printable } from './output.ts'
 
@@ -24,23 +25,27 @@ export interface Batch {
 }
 
 /** As many rejects as the server lists, so a batch of nothing but faults is told line by line. */
-const readings: BatchShape = { linesMax: 20_000, chunkBytes: 1 << 20, lineBytesMax: 1 << 16 }
+const rowsShape = { linesMax: 20_000, chunkBytes: 1 << 20, lineBytesMax: 1 << 16 }
+
+export function shapeOf(kind: RowKindName): BatchShape {
+  return { ...rowsShape, content: kind }
+}
 
 interface BatchShape extends LineLimits {
   linesMax: number
-  /** Undefined where the first bytes tell. */
-  format?: 'ndjson'
+  /** Of rows, the first bytes tell the format, and a CSV header is checked. */
+  content: 'ndjson' | RowKindName
 }
 
-/** `-` is the standard input. Rejects with a sentence for a file that is none of readings. */
-export async function* readBatches(file: string, stdin: Readable, shape = readings): AsyncGenerator<Batch> {
+/** `-` is the standard input. Rejects with a sentence for a file that has another content. */
+export async function* readBatches(file: string, stdin: Readable, shape: BatchShape): AsyncGenerator<Batch> {
   const counter = { bytes: 0 }
   const pieces = counted(file === '-' ? stdin : createReadStream(file), counter)
   let opening: Opening | undefined
   let line = 1
   try {
     for await (const chunk of wholeLines(await decompressed(pieces), shape)) {
-      const opened = opening === undefined ? open(file, chunk, shape.format) : { ...opening, lines: chunk }
+      const opened = opening === undefined ? open(file, chunk, shape.content) : { ...opening, lines: chunk }
       if (opening === undefined && opened.format === 'csv') line++
       opening = opened
       for (const { part, lineCount } of partsOf(opened.lines, shape.linesMax)) {
@@ -64,19 +69,19 @@ interface Opening {
 const lineFeed = 0x0a
 
 /** The first bytes tell the format: a header does not begin with a brace. */
-function open(file: string, chunk: Chunk, format?: Format): Opening & { lines: Uint8Array } {
+function open(file: string, chunk: Chunk, content: BatchShape['content']): Opening & { lines: Uint8Array } {
   const lines = withoutByteOrderMark(chunk)
-  if (format === 'ndjson' || looksLikeNdjson(lines)) return { format: 'ndjson', header: new Uint8Array(), lines }
+  if (content === 'ndjson' || looksLikeNdjson(lines)) return { format: 'ndjson', header: new Uint8Array(), lines }
   const headerEnd = lines.includes(lineFeed) ? lines.indexOf(lineFeed) + 1 : lines.length
   const header = lines.subarray(0, headerEnd)
-  const problem = foreignContent(lines) ?? headerProblem(header)
+  const problem = foreignContent(lines) ?? headerProblem(header, content)
   if (problem !== undefined) throw new CommandError(`${nameOf(file)} cannot be imported: ${printable(problem)}`)
   return { format: 'csv', header, lines: lines.subarray(headerEnd) }
 }
 
 /** The server would say the same, but is sent nothing of a file that is a header alone. */
-function headerProblem(header: Uint8Array): string | undefined {
-  const read = readCsvHeader(Buffer.from(header).toString().trimEnd())
+function headerProblem(header: Uint8Array, kind: RowKindName): string | undefined {
+  const read = readCsvHeader(Buffer.from(header).toString().trimEnd(), rowKinds[kind].columns)
   return read.ok ? undefined : read.reason
 }
 

@@ -2,14 +2,16 @@
 
 import type { Readable } from 'node:stream'
 import { ImportAnswer } from '../api/admin/import-answer.ts'
+import type { RowKindName } from '../ingest/formats/row-kinds.ts'
 import type { AdminClient } from './admin-client.ts'
-import { type Batch, readBatches } from './import-batches.ts'
+import { type Batch, readBatches, shapeOf } from './import-batches.ts'
 import type { DeviceMaker } from './import-devices.ts'
 import type { Progress } from './import-progress.ts'
 import { lineInFile, type RejectsFile } from './import-rejects.ts'
 import { uploadBatch } from './import-upload.ts'
 
 export interface ImportFilesOptions {
+  kind: RowKindName
   client: AdminClient
   stdin: Readable
   progress: Progress
@@ -25,7 +27,7 @@ interface FileTotals {
   ignored_columns: string[]
 }
 
-export function isWithoutReadings({ accepted, rejected }: Pick<FileTotals, 'accepted' | 'rejected'>): boolean {
+export function isWithoutRows({ accepted, rejected }: Pick<FileTotals, 'accepted' | 'rejected'>): boolean {
   return accepted + rejected === 0
 }
 
@@ -53,7 +55,7 @@ export async function importFiles(
     const ofFile: FileTotals = { file, accepted: 0, rejected: 0, ignored_columns: [] }
     totals.files.push(ofFile)
     let fileBytes = 0
-    for await (const batch of readBatches(file, options.stdin)) {
+    for await (const batch of readBatches(file, options.stdin, shapeOf(options.kind))) {
       if (options.signal.aborted) return
       settle(totals, ofFile, batch, await importBatch(batch, options), options.rejectsFile)
       fileBytes = batch.fileBytesRead
@@ -63,11 +65,16 @@ export async function importFiles(
   }
 }
 
-async function importBatch(batch: Batch, { client, devices, progress }: ImportFilesOptions): Promise<ImportAnswer> {
+const paths: Record<RowKindName, string> = { readings: '/import', points: '/import-points' }
+
+async function importBatch(
+  batch: Batch,
+  { kind, client, devices, progress }: ImportFilesOptions,
+): Promise<ImportAnswer> {
   const upload = () =>
     uploadBatch(batch, {
       client,
-      path: '/import',
+      path: paths[kind],
       shape: ImportAnswer,
       onRetry: (reason, delayMs) => progress.note(`${reason}; again in ${delayMs / 1000} s`),
     })

@@ -1,10 +1,12 @@
 /** The summary that an import prints: text or JSON. */
 
 import type { IssuedPassword } from '../auth/devices/device.ts'
-import { type ImportTotals, isWithoutReadings } from './import-files.ts'
+import type { RowKindName } from '../ingest/formats/row-kinds.ts'
+import { type ImportTotals, isWithoutRows } from './import-files.ts'
 import { printable } from './output.ts'
 
 export interface ImportSummary {
+  kind: RowKindName
   totals: ImportTotals
   /** All files were read to their end. */
   complete: boolean
@@ -16,11 +18,12 @@ export interface ImportSummary {
 
 const rejectsShownMax = 10
 
-export function jsonSummary({ totals, complete, seconds, made, passwordsPath }: ImportSummary): string {
+export function jsonSummary({ kind, totals, complete, seconds, made, passwordsPath }: ImportSummary): string {
   const { files, accepted, rejected, rejects } = totals
   const created = passwordsPath === undefined ? made : made.map(({ device }) => ({ device }))
   const rejects_truncated = rejects.length < rejected
-  return `${JSON.stringify({ complete, accepted, rejected, files, rejects, rejects_truncated, created, seconds })}\n`
+  const summary = { complete, accepted, rejected, files, rejects, rejects_truncated }
+  return `${JSON.stringify({ ...summary, ...(kind === 'readings' ? { created } : {}), seconds })}\n`
 }
 
 export function textSummary(summary: ImportSummary): string {
@@ -28,8 +31,8 @@ export function textSummary(summary: ImportSummary): string {
   const rows = totals.accepted + totals.rejected
   const rate = Math.round(rows / Math.max(0.001, seconds))
   const lines = [
-    `stored ${totals.accepted} readings, rejected ${totals.rejected}, in ${seconds.toFixed(1)} s (${rate} rows/s)`,
-    ...filesWithoutReadings(summary),
+    `stored ${totals.accepted} ${summary.kind}, rejected ${totals.rejected}, in ${seconds.toFixed(1)} s (${rate} rows/s)`,
+    ...filesWithoutRows(summary),
     ...ignoredColumns(totals),
     ...rejectLines(summary),
     ...passwordLines(summary),
@@ -38,9 +41,9 @@ export function textSummary(summary: ImportSummary): string {
 }
 
 /** Of an import that was stopped, the last file may hold some. */
-function filesWithoutReadings({ totals, complete }: ImportSummary): string[] {
+function filesWithoutRows({ kind, totals, complete }: ImportSummary): string[] {
   const files = complete ? totals.files : totals.files.slice(0, -1)
-  return files.filter(isWithoutReadings).map(({ file }) => `${file}: contains no readings`)
+  return files.filter(isWithoutRows).map(({ file }) => `${file}: contains no ${kind}`)
 }
 
 function ignoredColumns({ files }: ImportTotals): string[] {
@@ -51,8 +54,9 @@ function ignoredColumns({ files }: ImportTotals): string[] {
 
 function rejectLines({ totals, rejectsPath, made }: ImportSummary): string[] {
   if (totals.rejected === 0) return []
-  const shown = totals.rejects.slice(0, rejectsShownMax).map(({ file, line, device, reason }) => {
-    return `  ${file}:${line}: ${device === undefined ? '' : `${device}: `}${reason}`
+  const shown = totals.rejects.slice(0, rejectsShownMax).map(({ file, line, device, sn, reason }) => {
+    const name = device ?? sn
+    return `  ${file}:${line}: ${name === undefined ? '' : `${name}: `}${reason}`
   })
   const more = totals.rejected - shown.length
   const where = rejectsPath === undefined ? 'use --rejects <file> to get all of them' : `all are in ${rejectsPath}`

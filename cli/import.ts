@@ -1,11 +1,12 @@
-/** `barograph import FILE…`: imports imports readings from files into a running server. */
+/** `barograph import FILE…` and `import-points FILE…`: import files into a running server. */
 
 import type { Readable } from 'node:stream'
 import type { Command } from 'commander'
+import type { RowKindName } from '../ingest/formats/row-kinds.ts'
 import type { AdminClient } from './admin-client.ts'
 import { CommandError, exitInterrupted, exitRejected } from './command-error.ts'
 import { createDeviceMaker, createPasswordsFile } from './import-devices.ts'
-import { type ImportTotals, importFiles, isWithoutReadings } from './import-files.ts'
+import { type ImportTotals, importFiles, isWithoutRows } from './import-files.ts'
 import { createProgress, noProgress } from './import-progress.ts'
 import { createRejectsFile } from './import-rejects.ts'
 import { jsonSummary, textSummary } from './import-summary.ts'
@@ -13,6 +14,7 @@ import { createInterrupt } from './interrupt.ts'
 import { printText } from './output.ts'
 
 interface ImportCommandOptions {
+  /** Of readings only. */
   createDevices?: boolean
   passwords?: string
   rejects?: string
@@ -26,32 +28,50 @@ export interface ImportStreams {
   stderr: NodeJS.WriteStream
 }
 
-const help = `
+const idempotent = 'Imports are idempotent: an interrupted\nimport can be run again.'
+
+const readingsHelp = `
 The header of a CSV file names its columns, in any order:
   timestamp,device,temperature,humidity,pressure[,battery_voltage,battery_percentage]
 Cells are separated by commas, semicolons or tabs; with the latter two, numbers may have a decimal comma. Times are
-ISO 8601 with a time zone, or epoch milliseconds. An empty cell is a missing value. Imports are idempotent: an interrupted
-import can be run again.
+ISO 8601 with a time zone, or epoch milliseconds. An empty cell is a missing value. ${idempotent}
+${exitStatus('readings')}`
 
+const pointsHelp = `
+The header of a CSV file names its columns, in any order; a line of NDJSON has the same fields:
+  timestamp,sn,parameter,unit,value
+Stations must exist (barograph stations add). Times are ISO 8601, whole seconds, in UTC unless they have a time zone. A point
+replaces an earlier one of the same station, parameter and time. ${idempotent}
+${exitStatus('points')}`
+
+function exitStatus(kind: RowKindName): string {
+  return `
 Exit status: 0 all lines were stored, ${exitRejected} some were rejected, 1 the import failed, or the files
-contain no readings.`
+contain no ${kind}.`
+}
 
-export function addImportCommand(program: Command, client: AdminClient, streams: ImportStreams): void {
-  program
-    .command('import')
-    .description('import readings from CSV or NDJSON files, plain, gzip or zstd')
-    .argument('<file...>', 'files to import, or - for standard input')
+export function addImportCommands(program: Command, client: AdminClient, streams: ImportStreams): void {
+  addCommand('import', 'readings')
     .option('--create-devices', 'add unknown devices and print their passwords (shown only once)')
     .option('--passwords <file>', 'write those passwords to a new file with mode 0600 instead')
-    .option('--rejects <file>', 'write each rejected line to this CSV file, with its line number and the reason')
-    .option('--json', 'print the result as JSON, without progress')
-    .addHelpText('after', help)
-    .action(async (files: string[], options: ImportCommandOptions) => {
-      await runImport(files, options, client, streams)
-    })
+    .addHelpText('after', readingsHelp)
+  addCommand('import-points', 'points').addHelpText('after', pointsHelp)
+
+  function addCommand(name: string, kind: RowKindName): Command {
+    return program
+      .command(name)
+      .description(`import ${kind} from CSV or NDJSON files, plain, gzip or zstd`)
+      .argument('<file...>', 'files to import, or - for standard input')
+      .option('--rejects <file>', 'write each rejected line to this CSV file, with its line number and the reason')
+      .option('--json', 'print the result as JSON, without progress')
+      .action(async (files: string[], options: ImportCommandOptions) => {
+        await runImport(kind, files, options, client, streams)
+      })
+  }
 }
 
 async function runImport(
+  kind: RowKindName,
   files: readonly string[],
   options: ImportCommandOptions,
   client: AdminClient,
@@ -68,6 +88,7 @@ async function runImport(
   try {
     const created = options.createDevices === true ? devices : undefined
     await importFiles(files, totals, {
+      kind,
       client,
       stdin,
       progress,
@@ -84,6 +105,7 @@ async function runImport(
   rejectsFile?.close()
   passwordsFile?.close()
   const summary = {
+    kind,
     totals,
     complete: fault === undefined && !interrupt.signal.aborted,
     seconds: (Date.now() - startedMs) / 1000,
@@ -95,6 +117,6 @@ async function runImport(
   if (fault !== undefined) throw fault
   if (interrupt.signal.aborted)
     throw new CommandError('interrupted; run the same command again to complete it', exitInterrupted)
-  if (isWithoutReadings(totals)) throw new CommandError('the files contain no readings')
+  if (isWithoutRows(totals)) throw new CommandError(`the files contain no ${kind}`)
   if (totals.rejected > 0) throw new CommandError(`rejected lines: ${totals.rejected}`, exitRejected)
 }

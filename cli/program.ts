@@ -12,7 +12,7 @@ import { addDeadLettersCommand } from './dead-letters.ts'
 import { addDevicesCommand } from './devices.ts'
 import { addDoctorCommand } from './doctor.ts'
 import { findServer, type ServerOptions } from './find-server.ts'
-import { addImportCommand } from './import.ts'
+import { addImportCommands } from './import.ts'
 import { addKeysCommand } from './keys.ts'
 import { printText } from './output.ts'
 import { addStationsCommand } from './stations.ts'
@@ -35,6 +35,7 @@ Examples:
   barograph devices list --search kit
   barograph accounts add ada@example.com --role administrator
   barograph import history.csv.gz --create-devices
+  barograph import-points october.csv.gz
   barograph content-files import files.ndjson.gz
   barograph status --json
 
@@ -68,7 +69,7 @@ export function createProgram({ stdin, stdout, stderr, environment, version }: P
   addAccountsCommand(program, client, streams)
   addTenantsCommand(program, client, streams)
   addAuditCommand(program, client, streams)
-  addImportCommand(program, client, streams)
+  addImportCommands(program, client, streams)
   addContentFilesCommand(program, client, streams)
   addDeadLettersCommand(program, client, streams)
   addKeysCommand(program, client, streams)

@@ -2,6 +2,7 @@
 
 import { pointUnits } from '../store/tables.ts'
 import type { Fields } from './field-names.ts'
+import { ReadTime } from './formats/iso-time.ts'
 import { readTimeText } from './formats/time-text.ts'
 
 type Unit = (typeof pointUnits)[number]
@@ -48,7 +49,7 @@ export function createPointCheck(aheadMsMax: number): PointCheck {
 }
 
 function readTimestamp(value: unknown, latestMs: number, errors: Errors): number {
-  const timeMs = typeof value === 'string' ? readTimeMs(value) : undefined
+  const timeMs = readTimeMs(value)
   if (timeMs === undefined) {
     errors['timestamp'] = value === undefined ? 'is required' : 'must be an ISO 8601 time, as 2026-01-31T12:00:00'
   } else if (timeMs % 1000 !== 0) {
@@ -63,8 +64,9 @@ function readTimestamp(value: unknown, latestMs: number, errors: Errors): number
   return 0
 }
 
-function readTimeMs(text: string): number | undefined {
-  const timeUs = readTimeText(text)
+function readTimeMs(value: unknown): number | undefined {
+  if (value instanceof ReadTime) return value.ms
+  const timeUs = typeof value === 'string' ? readTimeText(value) : undefined
   return timeUs === undefined ? undefined : timeUs / 1000
 }
 

@@ -24,14 +24,15 @@ import { readLineProtocol } from '../ingest/formats/line-protocol.ts'
 import { defaultLineNames } from '../ingest/formats/line-protocol-names.ts'
 import { createNdjsonReader } from '../ingest/formats/ndjson.ts'
 import { readNumber } from '../ingest/formats/number.ts'
+import { readingRows } from '../ingest/formats/reading-rows.ts'
 import { createReadingCheck, defaultRanges } from '../ingest/reading.ts'
 import { growthMax, growthOf } from './support/growth.ts'
 
 const path = '/api/v1/contentfiles/'
 const check = createReadingCheck()
 const columns = ['timestamp', 'device', 'temperature', 'humidity', 'pressure'] as const
-const readCsv = createCsvReader({ columns, separator: ',' })
-const readSemicolons = createCsvReader({ columns, separator: ';' })
+const readCsv = createCsvReader({ columns, separator: ',' }, readingRows.columns)
+const readSemicolons = createCsvReader({ columns, separator: ';' }, readingRows.columns)
 const readNdjson = createNdjsonReader()
 
 /** Some of one character, some of many parts, each with an end that fits nothing. */
@@ -109,7 +110,7 @@ const readers: Record<string, (text: string) => void> = {
   'the fields of a reading': text => check({ timestamp: text, temperature: text, [text]: 1 }, true, 0),
   'a timestamp with many digits': text => check({ timestamp: `2026-01-01T00:00:00.${text}` }, true, 0),
   'a number of a file': text => readNumber(Buffer.from(text), 0, text.length),
-  'the header of a file': text => readCsvHeader(text),
+  'the header of a file': text => readCsvHeader(text, readingRows.columns),
   'the kind of a file': text => foreignContent(Buffer.from(text)),
   'a line of CSV': text => readCsv(Buffer.from(`1,d,${text},2,3`), 0, text.length + 8),
   'a line with semicolons': text => readSemicolons(Buffer.from(`1;d;${text};2;3`), 0, text.length + 8),

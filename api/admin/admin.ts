@@ -22,6 +22,7 @@ import { createEraseJobs } from './erase-jobs.ts'
 import { answerErrors } from './failures.ts'
 import { createPathRefusal, type GuardOptions, guard } from './guard.ts'
 import { registerImport } from './import.ts'
+import { registerImportPoints } from './import-points.ts'
 import { registerKeys } from './keys.ts'
 import { createLateAudit } from './late-audit.ts'
 import { sendProblem } from './problem.ts'
@@ -100,6 +101,10 @@ export function adminFamily(options: AdminOptions): RouteFamily {
     })
     scope.register((streams, _options, done) => {
       registerImport(streams, { ingest, devices, ranges, aheadMsMax, audit })
+      done()
+    })
+    scope.register((streams, _options, done) => {
+      registerImportPoints(streams, { pointsIngest, stations, ranges, aheadMsMax, audit })
       done()
     })
     scope.register((batches, _options, done) => {

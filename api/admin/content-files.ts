@@ -9,7 +9,7 @@ import { chunkBytes } from '../../content/import/answer.ts'
 import { createContentFileImporter, type ImporterOptions, type Refused } from '../../content/import/importer.ts'
 import { nameActions } from '../../content/import/named-files.ts'
 import { actorIn } from './guard.ts'
-import { mediaTypeOf } from './import.ts'
+import { mediaTypeOf } from './import-route.ts'
 import { addPath } from './paths.ts'
 import { sendProblem } from './problem.ts'
 

@@ -42,6 +42,7 @@ export const adminErrors = {
   CONTENT_UNKNOWN: { status: 400, text: 'unknown content' },
   HEADER_INVALID: { status: 400, text: 'invalid header' },
   NO_READINGS: { status: 400, text: 'no readings' },
+  NO_POINTS: { status: 400, text: 'no points' },
   BODY_BROKEN: { status: 400, text: 'broken body' },
   BUSY: { status: 503, text: 'too many imports', retryAfterSeconds },
   JOURNAL_FULL: { status: 503, text: 'storage full', retryAfterSeconds },

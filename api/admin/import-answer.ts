@@ -1,4 +1,4 @@
-/** What `POST /api/admin/import` answers: for the route that writes it and the command line that reads it. */
+/** What `POST /api/admin/import` and `/import-points` answer: for the route that writes it and the command line that reads it. */
 
 import { z } from 'zod'
 import { rejectCodes } from '../../ingest/formats/reject.ts'
@@ -7,6 +7,7 @@ const Reject = z.object({
   /** Counted from 1 over all lines of the body, the header included. */
   line: z.int(),
   device: z.string().optional(),
+  sn: z.string().optional(),
   code: z.enum(rejectCodes),
   reason: z.string(),
 })

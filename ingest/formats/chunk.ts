@@ -1,15 +1,16 @@
 /** Reads a chunk of whole lines: rows that passed the check, and a reject for each line that did not. */
 
 import type { Fields } from '../field-names.ts'
-import type { ReadingCheck } from '../reading.ts'
-import { deviceNameProblem } from './device-name.ts'
 import type { LineReader } from './line-reader.ts'
+import { NameIndex } from './name-index.ts'
 import { type Reject, RejectList } from './reject.ts'
-import { addRow, createRows, type Rows } from './rows.ts'
+import type { RowCheck, RowKind } from './row-kind.ts'
+import { createRows, type Rows } from './rows.ts'
 
 export interface ChunkOptions {
+  kind: RowKind<never>
   readLine: LineReader
-  check: ReadingCheck
+  check: RowCheck<never>
   /** Number of the chunk's first line in the body. */
   firstLine: number
   nowMs: number
@@ -22,8 +23,8 @@ export interface ChunkResult {
   /** Lines in the chunk, empty ones too. */
   lines: number
   rows: Rows
-  /** The distinct devices of the rows. */
-  names: string[]
+  /** The distinct names of the rows, each in its parts. */
+  names: (readonly string[])[]
   rejects: Reject[]
   rejected: number
 }
@@ -31,12 +32,9 @@ export interface ChunkResult {
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
 
-/** No line with a reading is shorter, so this bounds the rows of a chunk before it is read. */
-const rowBytesMin = '946684800000,a,1,,'.length
-
 export function readChunk(chunk: Buffer, options: ChunkOptions): ChunkResult {
-  const { readLine, lineBytesMax } = options
-  const sink = new RowSink(Math.ceil(chunk.length / rowBytesMin), options)
+  const { kind, readLine, lineBytesMax } = options
+  const sink = new RowSink(Math.ceil(chunk.length / kind.lineBytesMin), options)
   let line = options.firstLine
   for (let start = 0; start < chunk.length; line++) {
     const found = chunk.indexOf(lineFeed, start)
@@ -54,7 +52,7 @@ export function readChunk(chunk: Buffer, options: ChunkOptions): ChunkResult {
   return {
     lines: line - options.firstLine,
     rows: sink.rows,
-    names: sink.names,
+    names: sink.names.list,
     rejects: sink.rejects.listed,
     rejected: sink.rejects.count,
   }
@@ -62,52 +60,31 @@ export function readChunk(chunk: Buffer, options: ChunkOptions): ChunkResult {
 
 class RowSink {
   readonly rows: Rows
-  readonly names: string[] = []
+  readonly names = new NameIndex()
   readonly rejects: RejectList
-  readonly #check: ReadingCheck
+  readonly #kind: RowKind<never>
+  readonly #check: RowCheck<never>
   readonly #nowMs: number
-  readonly #indexes = new Map<string, number>()
 
-  constructor(rowsMax: number, { check, nowMs, rejectsMax }: ChunkOptions) {
-    this.rows = createRows(rowsMax)
-    this.rejects = new RejectList(rejectsMax)
+  constructor(rowsMax: number, { kind, check, nowMs, rejectsMax }: ChunkOptions) {
+    this.rows = createRows(rowsMax, kind.valuesPerRow)
+    this.rejects = new RejectList(kind.subject, rejectsMax)
+    this.#kind = kind
     this.#check = check
     this.#nowMs = nowMs
   }
 
   take(line: number, fields: Fields): void {
-    const device = fields['device']
-    const nameProblem = deviceNameProblem(device)
-    if (nameProblem !== undefined) {
-      this.rejects.add(line, undefined, 'READING_INVALID', `device ${nameProblem}`)
-      return
-    }
-    const name = String(device)
-    const checked = this.#check(fields, false, this.#nowMs)
+    const checked = this.#check(fields, this.#nowMs)
     if (!checked.ok) {
-      this.rejects.add(line, name, 'READING_INVALID', sentenceOf(checked.errors))
+      this.rejects.add(line, checked.name, this.#kind.invalidCode, checked.reason)
       return
     }
-    const { timestampMs } = checked.reading
-    if (timestampMs === undefined) {
-      this.rejects.add(line, name, 'READING_INVALID', 'timestamp is required')
-      return
-    }
-    addRow(this.rows, line, this.#indexOf(name), timestampMs, checked.reading)
+    const { rows } = this
+    const row = rows.count++
+    rows.lines[row] = line
+    rows.names[row] = this.names.indexOf(checked.names)
+    rows.timesMs[row] = checked.timestampMs
+    this.#kind.put(rows.values, row * this.#kind.valuesPerRow, checked.values)
   }
-
-  #indexOf(name: string): number {
-    let index = this.#indexes.get(name)
-    if (index === undefined) {
-      index = this.names.push(name) - 1
-      this.#indexes.set(name, index)
-    }
-    return index
-  }
-}
-
-function sentenceOf(errors: Record<string, string>): string {
-  return Object.entries(errors)
-    .map(([field, reason]) => `${field} ${reason}`)
-    .join('; ')
 }

@@ -1,22 +1,19 @@
 /**
- * CSV: a header that names the columns, in any order, and one reading a line. Cells are separated by commas, semicolons
+ * CSV: a header that names the columns, in any order, and one row a line. Cells are separated by commas, semicolons
  * or tabs, as the header has it. Where that is no comma, a number may have a comma for its point: spreadsheets write
  * so in many countries.
  */
 
 import { parse } from 'csv-parse/sync'
-import { metrics } from '../../store/tables.ts'
 import type { Fields } from '../field-names.ts'
-import { readIsoTime } from './iso-time.ts'
+import { ReadTime, readIsoTime } from './iso-time.ts'
 import type { LineReader } from './line-reader.ts'
 import { readNumber } from './number.ts'
-
-const fieldNames = ['timestamp', 'device', ...metrics] as const
-type FieldName = (typeof fieldNames)[number]
-const requiredColumns: readonly FieldName[] = ['timestamp', 'device', 'temperature', 'humidity', 'pressure']
+import type { Column } from './row-kind.ts'
+import { TextCache } from './text-cache.ts'
 
 /** The field of each column, in the order of the file; undefined for a column that is not ours. */
-type CsvColumns = readonly (FieldName | undefined)[]
+type CsvColumns = readonly (string | undefined)[]
 
 const separators = [',', ';', '\t'] as const
 type Separator = (typeof separators)[number]
@@ -30,33 +27,33 @@ export interface CsvLayout {
 export type CsvHeader = { ok: true; layout: CsvLayout; ignored: string[] } | { ok: false; reason: string }
 
 /** A header is read once, so it always takes the slow and thorough way. */
-export function readCsvHeader(line: string): CsvHeader {
-  const readings = separators.map(separator => readNames(line, separator)).filter(reading => reading !== undefined)
+export function readCsvHeader(line: string, known: readonly Column[]): CsvHeader {
+  const attempts = separators.map(separator => readNames(line, separator, known)).filter(read => read !== undefined)
   // The separator by which most columns are ours.
-  const [best] = readings.toSorted((a, b) => b.known - a.known)
+  const [best] = attempts.toSorted((a, b) => b.known - a.known)
   if (best === undefined) return { ok: false, reason: 'the header is not a line of CSV' }
   const { names, columns, separator } = best
   const doubled = columns.find((field, column) => field !== undefined && columns.indexOf(field) < column)
   if (doubled !== undefined) return { ok: false, reason: `the header names the column ${doubled} twice` }
-  const absent = requiredColumns.filter(field => !columns.includes(field))
+  const absent = known.flatMap(({ name, isRequired }) => (isRequired && !columns.includes(name) ? [name] : []))
   if (absent.length > 0) {
     const reason = `the header lacks ${absent.join(', ')}; it begins with: ${line.slice(0, 100)}`
-    return { ok: false, reason: `${reason}; it should name ${fieldNames.join(',')}` }
+    return { ok: false, reason: `${reason}; it should name ${known.map(({ name }) => name).join(',')}` }
   }
   const ignored = names.filter((_, column) => columns[column] === undefined)
   return { ok: true, layout: { columns, separator }, ignored }
 }
 
-function readNames(line: string, separator: Separator) {
+function readNames(line: string, separator: Separator, known: readonly Column[]) {
   const names = splitQuoted(line, separator)
   if (names === undefined) return undefined
-  const columns = names.map(name => fieldOf(name))
+  const columns = names.map(name => fieldOf(name, known))
   return { separator, names, columns, known: columns.filter(field => field !== undefined).length }
 }
 
-function fieldOf(name: string): FieldName | undefined {
+function fieldOf(name: string, known: readonly Column[]): string | undefined {
   const key = name.trim().toLowerCase().replace(' ', '_')
-  return fieldNames.find(field => field === key)
+  return known.find(column => column.name === key)?.name
 }
 
 const quote = 0x22
@@ -65,19 +62,14 @@ const quote = 0x22
  * A line without quotes is read from its bytes where they lie. That takes a third of the time of csv-parse, which
  * reads 0.4 million lines a second of a core and leaves the numbers and times still to be read.
  */
-export function createCsvReader({ columns, separator }: CsvLayout): LineReader {
+export function createCsvReader({ columns, separator }: CsvLayout, known: readonly Column[]): LineReader {
   const cells = new Cells(columns.length, separator)
   const hasDecimalComma = separator !== ','
-  const deviceNames = new RepeatedText()
-  const fields: Fields = {
-    timestamp: undefined,
-    device: undefined,
-    temperature: null,
-    humidity: null,
-    pressure: null,
-    battery_voltage: null,
-    battery_percentage: null,
-  }
+  const texts = new TextCache()
+  const utcTime = new ReadTime()
+  const kinds = columns.map(field => known.find(({ name }) => name === field)?.cell)
+  // A number without a column is a missing one.
+  const fields: Fields = Object.fromEntries(known.map(({ name, cell }) => [name, cell === 'number' ? null : undefined]))
 
   return (chunk, start, end) => {
     const problem = cells.split(chunk, start, end)
@@ -86,15 +78,22 @@ export function createCsvReader({ columns, separator }: CsvLayout): LineReader {
     for (let column = 0; column < columns.length; column++) {
       const field = columns[column]
       if (field === undefined) continue
-      fields[field] = readCell(field, cells.source, cells.starts[column] ?? 0, cells.ends[column] ?? 0)
+      fields[field] = readCell(kinds[column], cells.source, cells.starts[column] ?? 0, cells.ends[column] ?? 0)
     }
     return fields
   }
 
-  function readCell(field: FieldName, source: Buffer, start: number, end: number): unknown {
-    if (field === 'timestamp') return readTime(source, start, end)
-    if (field === 'device') return deviceNames.read(source, start, end)
-    return readMetric(source, start, end, hasDecimalComma)
+  function readCell(kind: Column['cell'] | undefined, source: Buffer, start: number, end: number): unknown {
+    switch (kind) {
+      case 'time':
+        return readTime(source, start, end)
+      case 'utc time':
+        return readUtcTime(source, start, end, utcTime)
+      case 'text':
+        return texts.read(source, start, end)
+      default:
+        return readMetric(source, start, end, hasDecimalComma)
+    }
   }
 }
 
@@ -105,6 +104,13 @@ function readTime(source: Buffer, start: number, end: number): number | string |
   if (!Number.isNaN(timeMs)) return timeMs
   const epochMs = readNumber(source, start, end)
   return Number.isNaN(epochMs) ? source.toString('utf8', start, end) : epochMs
+}
+
+/** `time` where the text can be read quickly; otherwise the text itself. */
+function readUtcTime(source: Buffer, start: number, end: number, time: ReadTime): ReadTime | string | undefined {
+  if (start === end) return undefined
+  time.ms = readIsoTime(source, start, end, 'or without zone')
+  return Number.isNaN(time.ms) ? source.toString('utf8', start, end) : time
 }
 
 /** The text itself where it is no number: the check refuses it with its own words. */
@@ -186,19 +192,5 @@ function splitQuoted(line: string, separator: Separator): string[] | undefined {
     return records.length === 1 ? records[0] : undefined
   } catch {
     return undefined
-  }
-}
-
-/** Most lines name the device of the line before: equal bytes give the string that is already there. */
-class RepeatedText {
-  #bytes: Buffer = Buffer.alloc(0)
-  #text = ''
-
-  read(source: Buffer, start: number, end: number): string {
-    if (end - start !== this.#bytes.length || source.compare(this.#bytes, 0, this.#bytes.length, start, end) !== 0) {
-      this.#bytes = source.subarray(start, end)
-      this.#text = this.#bytes.toString()
-    }
-    return this.#text
   }
 }

@@ -14,5 +14,6 @@ export function deviceNameProblem(name: unknown): string | undefined {
 
 /** Some characters are two units long, so only a text with many units has to be counted. */
 function isTooLong(name: string): boolean {
+  if (name.length > 2 * deviceNameCharactersMax) return true
   return name.length > deviceNameCharactersMax && [...name].length > deviceNameCharactersMax
 }

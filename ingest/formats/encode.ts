@@ -1,14 +1,21 @@
-/** Turns checked rows into records for the journal, now that their devices are known. */
+/** Turns checked rows into records for the journal, now that their series are known. */
 
-import type { Reading } from '../reading.ts'
-import { type DeviceRef, readingLengthMax, writeReading } from '../readings-table.ts'
-import { type Reject, RejectList } from './reject.ts'
-import { type Rows, readRow } from './rows.ts'
+import assert from 'node:assert/strict'
+import { type Reject, type RejectCode, RejectList } from './reject.ts'
+import type { RowKind, Series } from './row-kind.ts'
+import type { Rows } from './rows.ts'
+
+/** Why the rows of a name are not taken. */
+export interface Unresolved {
+  code: RejectCode
+  reason: string
+}
 
 export interface EncodeOptions {
-  names: readonly string[]
-  /** The device of each name; undefined for one that the registry does not have. */
-  devices: readonly (DeviceRef | undefined)[]
+  names: readonly (readonly string[])[]
+  /** What each of the names stands for. */
+  resolved: readonly (Series | Unresolved)[]
+  nowMs: number
   rejectsMax: number
 }
 
@@ -19,39 +26,30 @@ export interface EncodedRows {
   rejected: number
 }
 
-export function encodeRows(rows: Rows, options: EncodeOptions): EncodedRows {
-  const { names, devices } = options
-  const rejects = new RejectList(options.rejectsMax)
-  const buffer = new ArrayBuffer(rows.count * readingLengthMax)
+export function encodeRows(kind: RowKind<never>, rows: Rows, options: EncodeOptions): EncodedRows {
+  const { names, resolved } = options
+  const { writer, valuesPerRow } = kind
+  const rejects = new RejectList(kind.subject, options.rejectsMax)
+  const buffer = new ArrayBuffer(rows.count * kind.recordBytesMax)
   const view = new DataView(buffer)
-  const reading = emptyReading()
+  const values = kind.createValues(options.nowMs)
   let offset = 0
   let count = 0
   for (let row = 0; row < rows.count; row++) {
-    const index = rows.devices[row] ?? 0
-    const device = devices[index]
-    if (device === undefined) {
-      rejects.add(rows.lines[row] ?? 0, names[index], 'DEVICE_UNKNOWN', 'there is no device of this name')
+    const index = rows.names[row] ?? 0
+    const series = resolved[index]
+    assert(series !== undefined, 'every name is resolved')
+    if ('reason' in series) {
+      const { code, reason } = series
+      rejects.add(rows.lines[row] ?? 0, names[index]?.[0], code, reason)
       continue
     }
-    readRow(rows, row, reading)
     const timeMs = rows.timesMs[row] ?? 0
+    kind.take(rows.values, row * valuesPerRow, timeMs, values)
     // The journal chooses the lane.
-    offset = writeReading(view, offset, device, timeMs * 1000, false, reading)
+    offset = writer.write(view, offset, series, timeMs * 1000, false, values)
     count++
   }
   const records = new Uint8Array(buffer, 0, offset)
   return { records, count, rejects: rejects.listed, rejected: rejects.count }
-}
-
-function emptyReading(): Reading {
-  const missing = Number.NaN
-  return {
-    timestampMs: undefined,
-    temperature: missing,
-    humidity: missing,
-    pressure: missing,
-    battery_voltage: missing,
-    battery_percentage: missing,
-  }
 }

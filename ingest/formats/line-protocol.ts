@@ -12,8 +12,9 @@ import { byteOf, lineEnd, nameEnd, seriesEnd, stringEnd, unescapeText } from './
 import { type Precision, readTimestamp } from './line-protocol-time.ts'
 import { MergedRows } from './merged-rows.ts'
 import { exactDigits, powersOfTen, readNumber } from './number.ts'
+import { readingRows } from './reading-rows.ts'
 import { type Reject, RejectList } from './reject.ts'
-import { type Rows, valuesPerRow } from './rows.ts'
+import type { Rows } from './rows.ts'
 
 export interface LineProtocolOptions {
   names: LineNames
@@ -79,7 +80,7 @@ class BodyReader {
   readonly #known: KnownField[] = []
   readonly #lineCounts: number[] = []
   /** The metrics of the line at hand. */
-  readonly #values = new Float64Array(valuesPerRow)
+  readonly #values = new Float64Array(readingRows.valuesPerRow)
   #hasMetric = false
   #timeMs = receiptTimeMs
   #at = 0
@@ -93,7 +94,7 @@ class BodyReader {
     const linesExpected = linesExpectedIn(body)
     this.#series = new SeriesReader(body, linesExpected, options)
     this.#rows = new MergedRows(linesExpected)
-    this.#rejects = new RejectList(options.rejectsMax)
+    this.#rejects = new RejectList(readingRows.subject, options.rejectsMax)
   }
 
   result(): LineProtocolResult {

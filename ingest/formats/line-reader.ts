@@ -1,4 +1,4 @@
-/** What each line format provides: one line of bytes becomes the fields of a reading. */
+/** What each line format provides: one line of bytes becomes the fields of a row. */
 
 import type { Fields } from '../field-names.ts'
 

@@ -1,7 +1,10 @@
 /** Rows of which there is one for each device and time: what comes later for the same two is written into the same row. */
 
 import { randomInt } from 'node:crypto'
-import { createRows, type Rows, valuesPerRow } from './rows.ts'
+import { readingRows } from './reading-rows.ts'
+import { createRows, type Rows } from './rows.ts'
+
+const { valuesPerRow } = readingRows
 
 export class MergedRows {
   #rows: Rows
@@ -21,8 +24,8 @@ export class MergedRows {
   constructor(rowsExpected: number) {
     this.#capacity = rowsExpected
     this.#slots = new Int32Array(2 * rowsExpected)
-    this.#rows = createRows(rowsExpected)
-    this.#devices = this.#rows.devices
+    this.#rows = createRows(rowsExpected, valuesPerRow)
+    this.#devices = this.#rows.names
     this.#timesMs = this.#rows.timesMs
     this.#values = this.#rows.values
   }
@@ -80,12 +83,12 @@ export class MergedRows {
   #grow(): void {
     const old = this.#rows
     this.#capacity *= 2
-    this.#rows = createRows(this.#capacity)
-    this.#devices = this.#rows.devices
+    this.#rows = createRows(this.#capacity, valuesPerRow)
+    this.#devices = this.#rows.names
     this.#timesMs = this.#rows.timesMs
     this.#values = this.#rows.values
     this.#rows.lines.set(old.lines)
-    this.#devices.set(old.devices)
+    this.#devices.set(old.names)
     this.#timesMs.set(old.timesMs)
     this.#values.set(old.values)
     this.#slots = new Int32Array(2 * this.#capacity)

@@ -1,4 +1,4 @@
-/** NDJSON: one JSON object a line, with the field names of the logger API or of the CSV header. */
+/** NDJSON: one JSON object a line, with the field names of the API or of the CSV header. */
 
 import type { Fields } from '../field-names.ts'
 import type { LineReader } from './line-reader.ts'

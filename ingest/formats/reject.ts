@@ -1,30 +1,45 @@
 /** Why a line of a bulk body was not taken: a code for programs and a reason for people. */
 
-export const rejectCodes = ['LINE_TOO_LONG', 'LINE_MALFORMED', 'READING_INVALID', 'DEVICE_UNKNOWN'] as const
+export const rejectCodes = [
+  'LINE_TOO_LONG',
+  'LINE_MALFORMED',
+  'READING_INVALID',
+  'DEVICE_UNKNOWN',
+  'POINT_INVALID',
+  'STATION_UNKNOWN',
+  'PARAMETER_UNKNOWN',
+] as const
 export type RejectCode = (typeof rejectCodes)[number]
+
+/** What the name in a reject is called. */
+export type Subject = 'device' | 'sn'
 
 export interface Reject {
   /** Counted from 1, over all lines of the body, the header and empty ones included. */
   line: number
   /** The device that the line names, if the line could be read that far. */
   device?: string
+  /** The station, of a point. */
+  sn?: string
   code: RejectCode
   reason: string
 }
 
 /** Rejects are counted without end but listed up to a limit, so a body of nothing but errors fits in memory too. */
 export class RejectList {
+  readonly #subject: Subject
   readonly #max: number
   readonly listed: Reject[] = []
   count = 0
 
-  constructor(max: number) {
+  constructor(subject: Subject, max: number) {
+    this.#subject = subject
     this.#max = max
   }
 
-  add(line: number, device: string | undefined, code: RejectCode, reason: string): void {
+  add(line: number, name: string | undefined, code: RejectCode, reason: string): void {
     this.count++
     if (this.listed.length >= this.#max) return
-    this.listed.push(device === undefined ? { line, code, reason } : { line, device, code, reason })
+    this.listed.push(name === undefined ? { line, code, reason } : { line, [this.#subject]: name, code, reason })
   }
 }

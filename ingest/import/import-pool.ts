@@ -4,33 +4,37 @@ import { Piscina } from 'piscina'
 import { threadLimits } from '../../store/thread-limits.ts'
 import type { ChunkResult } from '../formats/chunk.ts'
 import type { CsvLayout } from '../formats/csv.ts'
-import type { EncodedRows } from '../formats/encode.ts'
+import type { EncodedRows, Unresolved } from '../formats/encode.ts'
 import type { Chunk } from '../formats/lines.ts'
 import type { Reject } from '../formats/reject.ts'
+import type { RowCheckOptions, Series } from '../formats/row-kind.ts'
+import type { RowKindName } from '../formats/row-kinds.ts'
 import { buffersOf } from '../formats/rows.ts'
-import type { Ranges } from '../reading.ts'
-import type { DeviceRef } from '../readings-table.ts'
 import type { EncodeTask, ReadTask } from './import-worker.ts'
 
-export interface ImportPoolOptions {
+export interface ImportPoolOptions extends RowCheckOptions {
+  kind: RowKindName
   now: () => number
-  ranges: Ranges
-  aheadMsMax: number
   lineBytesMax: number
   queueMax: number
 }
+
+/** The series of each name, or why there is none. Rejects when that cannot be told at present. */
+export type ResolveNames = (names: readonly (readonly string[])[]) => Promise<(Series | Unresolved)[]>
 
 interface ChunkSource {
   chunk: Chunk
   layout: CsvLayout | undefined
   firstLine: number
   rejectsMax: number
-  find: (deviceName: string) => DeviceRef | undefined
+  resolve: ResolveNames
 }
 
 /** Records for the journal, and the rejects of the chunk. */
 export interface ReadyChunk {
   lines: number
+  /** Of the records, as they were resolved. */
+  series: readonly Series[]
   records: Uint8Array
   count: number
   rejects: Reject[]
@@ -48,6 +52,7 @@ const idleMsMax = 10_000
 
 export function createImportPool(options: ImportPoolOptions): ImportPool {
   const { now, queueMax, ...readOptions } = options
+  const { kind } = options
   const pool = new Piscina({
     filename: new URL('./import-worker.ts', import.meta.url).href,
     minThreads: 0,
@@ -65,15 +70,16 @@ export function createImportPool(options: ImportPoolOptions): ImportPool {
     return await pool.run(task, { name: 'encode', transferList: buffersOf(task.rows) })
   }
 
-  /** Two calls to the thread, because only main knows which devices there are. */
-  async function prepare({ chunk, layout, firstLine, rejectsMax, find }: ChunkSource): Promise<ReadyChunk> {
+  /** Two calls to the thread, because only main knows which devices and stations there are. */
+  async function prepare({ chunk, layout, firstLine, rejectsMax, resolve }: ChunkSource): Promise<ReadyChunk> {
     const nowMs = now()
     const result = await read({ ...readOptions, chunk, layout, firstLine, rejectsMax, nowMs })
     const { lines, rows, names } = result
-    const devices = names.map(name => deviceRef(find(name)))
-    const encoded = await encode({ rows, names, devices, rejectsMax })
+    const resolved = await resolve(names)
+    const encoded = await encode({ kind, rows, names, resolved: resolved.map(plain), nowMs, rejectsMax })
     return {
       lines,
+      series: resolved.filter(each => 'number' in each),
       records: encoded.records,
       count: encoded.count,
       rejects: [...result.rejects, ...encoded.rejects].sort((a, b) => a.line - b.line),
@@ -85,6 +91,7 @@ export function createImportPool(options: ImportPoolOptions): ImportPool {
 }
 
 /** A device of the registry carries more than the thread needs, and perhaps more than can be sent there. */
-function deviceRef(device: DeviceRef | undefined): DeviceRef | undefined {
-  return device === undefined ? undefined : { number: device.number, symbol: device.symbol }
+function plain(resolved: Series | Unresolved): Series | Unresolved {
+  if ('reason' in resolved) return { code: resolved.code, reason: resolved.reason }
+  return { number: resolved.number, symbol: resolved.symbol }
 }

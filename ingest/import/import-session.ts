@@ -11,8 +11,8 @@ import { type CsvLayout, readCsvHeader } from '../formats/csv.ts'
 import type { Format } from '../formats/line-reader.ts'
 import { type Chunk, type LineLimits, wholeLines } from '../formats/lines.ts'
 import type { Reject } from '../formats/reject.ts'
-import type { DeviceRef } from '../readings-table.ts'
-import type { ImportPool, ReadyChunk } from './import-pool.ts'
+import type { RowKind, Series } from '../formats/row-kind.ts'
+import type { ImportPool, ReadyChunk, ResolveNames } from './import-pool.ts'
 
 /** The journal: resolves when whole records, however many, are on disk. */
 export type Append = (records: Uint8Array) => Promise<'stored' | 'full' | 'closing' | 'unknown'>
@@ -21,8 +21,13 @@ export interface ImportSource {
   /** Destroyed when the import ends before it does. */
   body: Readable
   format: Format
-  find: (deviceName: string) => DeviceRef | undefined
+  resolve: ResolveNames
+  /** Rows of these series are on disk. */
+  onStored?: (series: readonly Series[]) => void
 }
+
+/** What `resolve` rejects with when the names cannot be told at present. */
+export class NamesUnavailable extends Error {}
 
 export interface SessionLimits extends LineLimits {
   /** Rejects that are listed; more are only counted. */
@@ -44,11 +49,12 @@ type ImportFailure =
   | 'BUSY'
   | 'CONTENT_UNKNOWN'
   | 'HEADER_INVALID'
-  | 'NO_READINGS'
+  | 'NO_ROWS'
+  | 'DATABASE_AWAY'
   | 'BODY_BROKEN'
   | 'JOURNAL_FULL'
   | 'CLOSING'
-  | 'UNKNOWN'
+  | 'STORAGE_FAILED'
 
 export interface ImportResult {
   report: ImportReport
@@ -59,38 +65,45 @@ export interface ImportResult {
 type Step = { kind: 'ready'; ready: ReadyChunk } | { kind: 'end' } | { kind: 'failure'; failure: Failure }
 type Failure = NonNullable<ImportResult['failure']>
 
-/** Else a sender would not notice that none of its lines has a reading. */
-const noReadings: Failure = { code: 'NO_READINGS', reason: 'there is no line with a reading' }
-
 export const shuttingDown: Failure = { code: 'CLOSING', reason: 'the server is shutting down' }
 
 const appendFailures = {
   full: { code: 'JOURNAL_FULL', reason: 'the journal is full' },
   closing: shuttingDown,
-  unknown: { code: 'UNKNOWN', reason: 'the disk failed; it is not known whether the last lines are stored' },
+  unknown: { code: 'STORAGE_FAILED', reason: 'the disk failed; it is not known whether the last lines are stored' },
 } as const satisfies Record<string, Failure>
 
 export function emptyReport(): ImportReport {
   return { accepted: 0, rejected: 0, rejects: [], rejectsTruncated: false, linesDone: 0, ignoredColumns: [] }
 }
 
+interface SessionOptions {
+  kind: RowKind<never>
+  limits: SessionLimits
+  pool: ImportPool
+  append: Append
+}
+
 export async function runImportSession(
   source: ImportSource,
-  { limits, pool, append }: { limits: SessionLimits; pool: ImportPool; append: Append },
+  { kind, limits, pool, append }: SessionOptions,
 ): Promise<ImportResult> {
   const report = emptyReport()
-  const steps = createSteps(source, { limits, pool, report })
+  const steps = createSteps(source, { kind, limits, pool, report })
   try {
     let step = await steps.next()
     while (step.kind === 'ready') {
       const { ready } = step
       const [outcome, following] = await Promise.all([store(ready, append), steps.next()])
       if (outcome !== 'stored') return { report, failure: appendFailures[outcome] }
+      if (ready.count > 0) source.onStored?.(ready.series)
       settle(report, ready, limits.rejectsMax)
       step = following
     }
     if (step.kind === 'failure') return { report, failure: step.failure }
-    return report.accepted + report.rejected === 0 ? { report, failure: noReadings } : { report }
+    if (report.accepted + report.rejected > 0) return { report }
+    // Else a sender would not notice that none of its lines has a row.
+    return { report, failure: { code: 'NO_ROWS', reason: `there is no line with a ${kind.noun}` } }
   } finally {
     await steps.stop()
   }
@@ -111,14 +124,12 @@ function settle(report: ImportReport, ready: ReadyChunk, rejectsMax: number): vo
   report.rejectsTruncated = report.rejects.length < report.rejected
 }
 
-interface StepsOptions {
-  limits: SessionLimits
-  pool: ImportPool
+interface StepsOptions extends Omit<SessionOptions, 'append'> {
   report: ImportReport
 }
 
 /** Reads the body: each step is a chunk that is ready to be stored, the end, or what was wrong with the body. */
-function createSteps({ body, format, find }: ImportSource, { limits, pool, report }: StepsOptions) {
+function createSteps({ body, format, resolve }: ImportSource, { kind, limits, pool, report }: StepsOptions) {
   const chunks = wholeLines(body, limits)
   let started = false
   let linesRead = 0
@@ -145,7 +156,7 @@ function createSteps({ body, format, find }: ImportSource, { limits, pool, repor
     if (looksLikeNdjson(chunk)) return failure('CONTENT_UNKNOWN', 'it is NDJSON; send it as application/x-ndjson')
     const headerEnd = chunk.includes(lineFeed) ? chunk.indexOf(lineFeed) : chunk.length
     if (headerEnd > limits.lineBytesMax) return failure('HEADER_INVALID', 'the header is too long')
-    const header = readCsvHeader(Buffer.from(chunk.subarray(0, headerEnd)).toString().replace(/\r$/, ''))
+    const header = readCsvHeader(Buffer.from(chunk.subarray(0, headerEnd)).toString().replace(/\r$/, ''), kind.columns)
     if (!header.ok) return failure('HEADER_INVALID', header.reason)
     layout = header.layout
     report.ignoredColumns = header.ignored
@@ -156,7 +167,14 @@ function createSteps({ body, format, find }: ImportSource, { limits, pool, repor
 
   async function prepare(chunk: Chunk): Promise<Step> {
     const rejectsMax = limits.rejectsMax - rejectsListed
-    const ready = await pool.prepare({ chunk, layout, firstLine: linesRead + 1, rejectsMax, find })
+    const source = { chunk, layout, firstLine: linesRead + 1, rejectsMax, resolve }
+    let ready: ReadyChunk
+    try {
+      ready = await pool.prepare(source)
+    } catch (error) {
+      if (error instanceof NamesUnavailable) return failure('DATABASE_AWAY', error.message)
+      throw error
+    }
     linesRead += ready.lines
     rejectsListed = Math.min(limits.rejectsMax, rejectsListed + ready.rejects.length)
     return { kind: 'ready', ready }

@@ -7,15 +7,15 @@ import { type EncodedRows, type EncodeOptions, encodeRows } from '../formats/enc
 import type { LineReader } from '../formats/line-reader.ts'
 import type { Chunk } from '../formats/lines.ts'
 import { createNdjsonReader } from '../formats/ndjson.ts'
+import type { RowCheckOptions } from '../formats/row-kind.ts'
+import { type RowKindName, rowKindOf } from '../formats/row-kinds.ts'
 import { buffersOf, type Rows } from '../formats/rows.ts'
-import { createReadingCheck, type Ranges } from '../reading.ts'
 
-export interface ReadTask {
+export interface ReadTask extends RowCheckOptions {
+  kind: RowKindName
   chunk: Chunk
   /** Of a CSV body; without it the body is NDJSON. */
   layout: CsvLayout | undefined
-  ranges: Ranges
-  aheadMsMax: number
   nowMs: number
   firstLine: number
   lineBytesMax: number
@@ -23,19 +23,22 @@ export interface ReadTask {
 }
 
 export interface EncodeTask extends EncodeOptions {
+  kind: RowKindName
   rows: Rows
 }
 
 export function read(task: ReadTask): ChunkResult {
-  const { chunk, layout, ranges, aheadMsMax } = task
-  const readLine: LineReader = layout === undefined ? createNdjsonReader() : createCsvReader(layout)
-  const check = createReadingCheck({ ranges, aheadMsMax })
-  const result = readChunk(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length), { ...task, readLine, check })
+  const { chunk, layout } = task
+  const kind = rowKindOf(task.kind)
+  const readLine: LineReader = layout === undefined ? createNdjsonReader() : createCsvReader(layout, kind.columns)
+  const check = kind.createCheck(task)
+  const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
+  const result = readChunk(bytes, { ...task, kind, readLine, check })
   return handOver(result, buffersOf(result.rows))
 }
 
 export function encode(task: EncodeTask): EncodedRows {
-  const result = encodeRows(task.rows, task)
+  const result = encodeRows(rowKindOf(task.kind), task.rows, task)
   return handOver(result, [result.records.buffer])
 }
 

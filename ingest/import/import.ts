@@ -1,5 +1,6 @@
-/** Bulk readings in: bodies of CSV or NDJSON with times of their own, on disk when the import resolves. */
+/** Bulk rows in: bodies of CSV or NDJSON with times of their own, on disk when the import resolves. */
 
+import { type RowKindName, rowKindOf } from '../formats/row-kinds.ts'
 import { defaultRanges, type Ranges } from '../reading.ts'
 import { createImportPool } from './import-pool.ts'
 import {
@@ -25,6 +26,7 @@ const defaultLimits: ImportLimits = {
 }
 
 export interface ImporterOptions {
+  kind: RowKindName
   append: Append
   /** The clock of receipt, in milliseconds. */
   now: () => number
@@ -44,7 +46,8 @@ export function createImporter(options: ImporterOptions): Importer {
   const { append, now, ranges = defaultRanges, aheadMsMax = 5 * 60_000 } = options
   const limits = { ...defaultLimits, ...options.limits }
   const { lineBytesMax, sessionsMax } = limits
-  const pool = createImportPool({ now, ranges, aheadMsMax, lineBytesMax, queueMax: sessionsMax })
+  const pool = createImportPool({ kind: options.kind, now, ranges, aheadMsMax, lineBytesMax, queueMax: sessionsMax })
+  const kind = rowKindOf(options.kind)
   const sessions = new Map<ImportSource, Promise<ImportResult>>()
   let closing = false
 
@@ -53,7 +56,7 @@ export function createImporter(options: ImporterOptions): Importer {
     if (sessions.size >= sessionsMax) {
       return { report: emptyReport(), failure: { code: 'BUSY', reason: `${sessionsMax} imports are running already` } }
     }
-    const session = runImportSession(source, { limits, pool, append })
+    const session = runImportSession(source, { kind, limits, pool, append })
     sessions.set(source, session)
     try {
       const { report, failure } = await session

@@ -148,7 +148,7 @@ function refusedLines(
     missing.set(index, each)
   }
   for (let row = 0; row < rows.count && missing.size > 0 && rejects.length < rejectsMax; row++) {
-    const index = rows.devices[row] as number
+    const index = rows.names[row] as number
     const unresolved = missing.get(index)
     if (unresolved === undefined) continue
     missing.delete(index)

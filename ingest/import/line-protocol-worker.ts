@@ -8,8 +8,8 @@ import {
   readLineProtocol,
   receiptTimeMs,
 } from '../formats/line-protocol.ts'
-import { buffersOf, type Rows, valuesPerRow } from '../formats/rows.ts'
-import type { Reading } from '../reading.ts'
+import { readingRows } from '../formats/reading-rows.ts'
+import { buffersOf, type Rows } from '../formats/rows.ts'
 import { type DeviceRef, readingLength, writeReading } from '../readings-table.ts'
 
 export interface ReadLinesTask extends LineProtocolOptions {
@@ -54,14 +54,14 @@ function plainBody({ body, isGzip, bodyBytesMax }: ReadLinesTask): Buffer | 'too
 export function encode({ rows, devices, receiptUs }: EncodeLinesTask): EncodedLines {
   const records = new Uint8Array(recordsLength(rows, devices))
   const view = new DataView(records.buffer)
-  const reading = {} as Reading
+  const reading = readingRows.createValues(0)
   let offset = 0
   let count = 0
   for (let row = 0; row < rows.count; row++) {
-    const device = devices[rows.devices[row] as number]
+    const device = devices[rows.names[row] as number]
     if (device === undefined) continue
     const timeMs = rows.timesMs[row] as number
-    readValues(rows, row, reading)
+    readingRows.take(rows.values, row * readingRows.valuesPerRow, timeMs, reading)
     // The journal chooses the lane.
     offset = writeReading(view, offset, device, timeMs === receiptTimeMs ? receiptUs : timeMs * 1000, false, reading)
     count++
@@ -69,19 +69,10 @@ export function encode({ rows, devices, receiptUs }: EncodeLinesTask): EncodedLi
   return handOver({ records, count }, [records.buffer])
 }
 
-function readValues({ values }: Rows, row: number, reading: Reading): void {
-  const first = row * valuesPerRow
-  reading.temperature = values[first] as number
-  reading.humidity = values[first + 1] as number
-  reading.pressure = values[first + 2] as number
-  reading.battery_voltage = values[first + 3] as number
-  reading.battery_percentage = values[first + 4] as number
-}
-
 function recordsLength(rows: Rows, devices: EncodeLinesTask['devices']): number {
   let length = 0
   for (let row = 0; row < rows.count; row++) {
-    const device = devices[rows.devices[row] as number]
+    const device = devices[rows.names[row] as number]
     if (device !== undefined) length += readingLength(device)
   }
   return length

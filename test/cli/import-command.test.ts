@@ -10,7 +10,7 @@ import { Command } from 'commander'
 import t, { type Test } from 'tap'
 import { createAdminClient } from '../../cli/admin-client.ts'
 import { CommandError } from '../../cli/command-error.ts'
-import { addImportCommand } from '../../cli/import.ts'
+import { addImportCommands } from '../../cli/import.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { until } from '../support/processes.ts'
 import { startService } from '../support/service.ts'
@@ -28,7 +28,7 @@ async function runImport(url: string, token: string, args: string[], input = '')
     return true
   }
   const stderr = new PassThrough() as unknown as NodeJS.WriteStream
-  addImportCommand(program, client, { stdin: Readable.from([Buffer.from(input)]), stdout: { write }, stderr })
+  addImportCommands(program, client, { stdin: Readable.from([Buffer.from(input)]), stdout: { write }, stderr })
   try {
     await program.parseAsync(['node', 'barograph', 'import', ...args])
     return { stdout, exitStatus: 0, message: '' }

@@ -35,7 +35,7 @@ function read(body: string | Buffer, options: Partial<LineProtocolOptions> = {})
     })
     return {
       line: rows.lines[row],
-      device: names[rows.devices[row] ?? -1],
+      device: names[rows.names[row] ?? -1],
       timeMs: rows.timesMs[row],
       ...Object.fromEntries(values),
     }

@@ -9,27 +9,39 @@ import { encodeRows } from '../../ingest/formats/encode.ts'
 import type { LineReader } from '../../ingest/formats/line-reader.ts'
 import { wholeLines } from '../../ingest/formats/lines.ts'
 import { createNdjsonReader } from '../../ingest/formats/ndjson.ts'
-import { readRow } from '../../ingest/formats/rows.ts'
-import { createReadingCheck, type Reading } from '../../ingest/reading.ts'
+import { readingRows } from '../../ingest/formats/reading-rows.ts'
+import { rowKindOf } from '../../ingest/formats/row-kinds.ts'
+import type { Rows } from '../../ingest/formats/rows.ts'
+import { defaultRanges, type Reading } from '../../ingest/reading.ts'
 
 const nowMs = Date.UTC(2026, 5, 1)
 const header = 'timestamp,device,temperature,humidity,pressure,battery_voltage,battery_percentage'
-const check = createReadingCheck()
+const kind = rowKindOf('readings')
+const check = kind.createCheck({ ranges: defaultRanges, aheadMsMax: 300_000 })
+const readHeader = (line: string) => readCsvHeader(line, kind.columns)
 
 function csvReader(headerLine: string): LineReader {
-  const read = readCsvHeader(headerLine)
+  const read = readHeader(headerLine)
   if (!read.ok) throw new Error(read.reason)
-  return createCsvReader(read.layout)
+  return createCsvReader(read.layout, kind.columns)
 }
 
 function readLines(bytes: Buffer, readLine: LineReader, rejectsMax = 1000) {
-  const result = readChunk(bytes, { readLine, check, firstLine: 1, nowMs, lineBytesMax: 200, rejectsMax })
+  const result = readChunk(bytes, { kind, readLine, check, firstLine: 1, nowMs, lineBytesMax: 200, rejectsMax })
   const readings = Array.from({ length: result.rows.count }, (_, row) => {
-    const reading = {} as Reading
-    readRow(result.rows, row, reading)
-    return { line: result.rows.lines[row], device: result.names[result.rows.devices[row] ?? -1], ...reading }
+    return { line: result.rows.lines[row], device: nameOf(result, row), ...readRow(result.rows, row) }
   })
   return { ...result, readings }
+}
+
+function readRow(rows: Rows, row: number): Reading {
+  const reading = readingRows.createValues(nowMs)
+  readingRows.take(rows.values, row * readingRows.valuesPerRow, rows.timesMs[row] ?? 0, reading)
+  return reading
+}
+
+function nameOf({ rows, names }: { rows: Rows; names: (readonly string[])[] }, row: number): string | undefined {
+  return names[rows.names[row] ?? -1]?.[0]
 }
 
 const csv = (text: string, headerLine = header) => readLines(Buffer.from(text), csvReader(headerLine))
@@ -58,7 +70,7 @@ t.test('CSV: columns may stand in any order, and foreign ones are ignored by nam
     ...kitchen,
     battery_voltage: 3.7,
   })
-  t.strictSame(readCsvHeader(`note,${short}`), {
+  t.strictSame(readHeader(`note,${short}`), {
     ok: true,
     layout: { columns: [undefined, 'timestamp', 'device', 'temperature', 'humidity', 'pressure'], separator: ',' },
     ignored: ['note'],
@@ -104,7 +116,7 @@ t.test('what is neither CSV nor NDJSON is told, with what would work', async t =
 })
 
 t.test('CSV: a header that cannot be right is refused with the reason', async t => {
-  const refuses = (line: string, reason: RegExp) => t.match(readCsvHeader(line), { ok: false, reason }, line)
+  const refuses = (line: string, reason: RegExp) => t.match(readHeader(line), { ok: false, reason }, line)
   refuses('', /not a line of CSV|lacks/)
   refuses('timestamp,device,temprature,humidity,pressure', /lacks temperature/)
   refuses('2026-01-01T00:00:00Z,kitchen,21.5,40,1013.2', /lacks timestamp, device/)
@@ -217,8 +229,9 @@ t.test('rows of an unknown device are refused when the records are made', async 
     '2026-01-01T00:00:00Z',
   )
   const { rows, names } = csv(text)
-  const devices = names.map(name => (name === 'kitchen' ? { number: 7, symbol: 'kitchen-7' } : undefined))
-  const encoded = encodeRows(rows, { names, devices, rejectsMax: 10 })
+  const unknown = { code: 'DEVICE_UNKNOWN', reason: 'there is no device of this name' } as const
+  const resolved = names.map(([name]) => (name === 'kitchen' ? { number: 7, symbol: 'kitchen-7' } : unknown))
+  const encoded = encodeRows(kind, rows, { names, resolved, nowMs, rejectsMax: 10 })
   t.match(encoded, {
     count: 2,
     rejected: 1,
@@ -301,12 +314,10 @@ async function inChunks(pieces: Uint8Array[], format: 'csv' | 'ndjson') {
   const verdicts: unknown[] = []
   let firstLine = 1
   for await (const chunk of wholeLines(toBody(pieces), { chunkBytes: 256, lineBytesMax: 200 })) {
-    const options = { readLine, check, firstLine, nowMs, lineBytesMax: 200, rejectsMax: 1000 }
+    const options = { kind, readLine, check, firstLine, nowMs, lineBytesMax: 200, rejectsMax: 1000 }
     const { rows, names, rejects, lines } = readChunk(Buffer.from(chunk), options)
     for (let row = 0; row < rows.count; row++) {
-      const reading = {} as Reading
-      readRow(rows, row, reading)
-      verdicts.push([rows.lines[row], names[rows.devices[row] ?? -1], reading])
+      verdicts.push([rows.lines[row], nameOf({ rows, names }, row), readRow(rows, row)])
     }
     verdicts.push(...rejects)
     firstLine += lines

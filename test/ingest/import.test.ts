@@ -30,16 +30,18 @@ function createJournal() {
 }
 
 function startImporter(t: Test, options: Pick<ImporterOptions, 'append'> & Partial<ImporterOptions>) {
-  const importer = createImporter({ now: () => nowMs, ...options })
+  const importer = createImporter({ kind: 'readings', now: () => nowMs, ...options })
   t.teardown(() => importer.close())
   return importer
 }
 
 const smallChunks = { chunkBytes: 512, lineBytesMax: 200 }
-const known = (name: string) => (name.startsWith('unknown') ? undefined : { number: 7, symbol: `${name}-7` })
+const unknown = { code: 'DEVICE_UNKNOWN', reason: 'there is no device of this name' } as const
+const resolve = async (names: readonly (readonly string[])[]) =>
+  names.map(([name = '']) => (name.startsWith('unknown') ? unknown : { number: 7, symbol: `${name}-7` }))
 
 function source(body: string | AsyncIterable<Uint8Array>, format: Format = 'csv') {
-  return { body: Readable.from(typeof body === 'string' ? pieces(body) : body), format, find: known }
+  return { body: Readable.from(typeof body === 'string' ? pieces(body) : body), format, resolve }
 }
 
 async function* pieces(text: string): AsyncGenerator<Uint8Array> {
@@ -149,10 +151,7 @@ t.test('a body that breaks off keeps what was stored, and never the line that it
 
 t.test('a body is read no further while the journal is busy', async t => {
   const journal = createJournal()
-  let release = () => {}
-  const held = new Promise<void>(resolve => {
-    release = resolve
-  })
+  const { promise: held, resolve: release } = Promise.withResolvers<void>()
   const append = async (records: Uint8Array) => {
     await held
     return await journal.append(records)

@@ -1,0 +1,67 @@
+/** `POST /api/admin/import-points`: points of the stations of an air-quality network. */
+
+import type { FastifyInstance } from 'fastify'
+import { ChangeInDoubt } from '../../auth/record-cache.ts'
+import type { Station } from '../../auth/stations/station.ts'
+import type { Stations } from '../../auth/stations/stations.ts'
+import type { Unresolved } from '../../ingest/formats/encode.ts'
+import type { Series } from '../../ingest/formats/row-kind.ts'
+import { NamesUnavailable } from '../../ingest/import/import-session.ts'
+import type { PointsIngest } from '../../ingest/ingest.ts'
+import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
+import { type ImportRoute, type ImportRouteOptions, registerImportRoute } from './import-route.ts'
+
+export interface ImportPointsOptions extends ImportRouteOptions {
+  pointsIngest: Pick<PointsIngest, 'append' | 'clockUs'>
+  stations: Pick<Stations, 'registry' | 'noteData'>
+}
+
+const unknownStation = { code: 'STATION_UNKNOWN', reason: 'there is no station with this sn' } as const
+
+export function registerImportPoints(scope: FastifyInstance, options: ImportPointsOptions): void {
+  const { pointsIngest, stations } = options
+
+  /** Looks all stations up anew: one may have been removed since the last chunk. */
+  async function resolve(names: readonly (readonly string[])[]): Promise<(PointSeries | Unresolved)[]> {
+    const { bySn } = await registry(stations)
+    return names.map(([sn = '', parameter = '', unit = '']) => {
+      const station = bySn.get(sn)
+      return station === undefined ? unknownStation : seriesOf(station, parameter, unit)
+    })
+  }
+
+  function onStored(stored: readonly Series[]): void {
+    const nowMs = Math.floor(pointsIngest.clockUs() / 1000)
+    for (const { station } of stored as readonly PointSeries[]) stations.noteData(station, nowMs)
+  }
+
+  const route: ImportRoute = {
+    path: '/import-points',
+    kind: 'points',
+    ingest: pointsIngest,
+    resolve,
+    onStored,
+    noRowsCode: 'NO_POINTS',
+  }
+  registerImportRoute(scope, route, options)
+}
+
+interface PointSeries extends Series {
+  station: Station
+}
+
+function seriesOf(station: Station, parameter: string, unit: string): PointSeries | Unresolved {
+  const numbers: ReadonlyMap<string, number> = station.series
+  const number = numbers.get(parameter)
+  if (number !== undefined) return { number, symbol: unit, station }
+  return { code: 'PARAMETER_UNKNOWN', reason: `parameter must be one of ${[...numbers.keys()].join(', ')}` }
+}
+
+async function registry(stations: ImportPointsOptions['stations']): ReturnType<Stations['registry']> {
+  try {
+    return await stations.registry()
+  } catch (error) {
+    const isAway = isUnavailable(error) || error instanceof ChangeInDoubt
+    throw isAway ? new NamesUnavailable('the stations cannot be read: PostgreSQL does not answer') : error
+  }
+}

@@ -1,0 +1,120 @@
+/** A route of the admin API that takes bulk rows, as CSV or NDJSON, and streams them into a journal. */
+
+import type { IncomingMessage } from 'node:http'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { AuditEntry } from '../../auth/audit.ts'
+import type { Format } from '../../ingest/formats/line-reader.ts'
+import type { RowKindName } from '../../ingest/formats/row-kinds.ts'
+import { createImporter } from '../../ingest/import/import.ts'
+import type { ResolveNames } from '../../ingest/import/import-pool.ts'
+import type { ImportResult, ImportSource } from '../../ingest/import/import-session.ts'
+import type { Ingest } from '../../ingest/ingest.ts'
+import type { Ranges } from '../../ingest/reading.ts'
+import type { AdminErrorCode } from './errors.ts'
+import { actorIn } from './guard.ts'
+import type { ImportAnswer } from './import-answer.ts'
+import { decoderOf, feed, knownCodings } from './import-body.ts'
+import type { WriteLateAudit } from './late-audit.ts'
+import { addPath } from './paths.ts'
+import { sendProblem } from './problem.ts'
+
+/** What all of these routes need. */
+export interface ImportRouteOptions {
+  /** The same as for single readings. */
+  ranges: Ranges
+  aheadMsMax: number
+  audit: WriteLateAudit
+}
+
+export interface ImportRoute {
+  path: string
+  kind: RowKindName
+  ingest: Pick<Ingest, 'append' | 'clockUs'>
+  resolve: ResolveNames
+  onStored?: ImportSource['onStored']
+  /** What the lines hold nothing of when there are none. */
+  noRowsCode: AdminErrorCode
+}
+
+const formats = new Map<string, Format>([
+  ['text/csv', 'csv'],
+  ['application/x-ndjson', 'ndjson'],
+])
+
+/**
+ * Registers the route in a scope that has checked who asks. It must not be one whose bodies are parsed or measured
+ * otherwise: this scope hands the stream on as it is.
+ */
+export function registerImportRoute(
+  scope: FastifyInstance,
+  route: ImportRoute,
+  { ranges, aheadMsMax, audit }: ImportRouteOptions,
+): void {
+  const { kind, ingest, resolve, onStored } = route
+  const now = () => Math.floor(ingest.clockUs() / 1000)
+  const importer = createImporter({ kind, append: ingest.append, now, ranges, aheadMsMax })
+  // Before the server waits for its requests: one of them may be an import that lasts.
+  scope.addHook('preClose', () => importer.close())
+  scope.removeAllContentTypeParsers()
+  // Of every type, so that the route itself can say which ones it takes.
+  scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
+
+  async function take(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const format = formats.get(mediaTypeOf(request))
+    if (format === undefined) return refuseMediaType(reply)
+    const decoder = decoderOf(request.headers['content-encoding'])
+    if (decoder === undefined) return refuseCoding(reply)
+    feed(decoder, request.raw)
+    const source = { body: decoder, format, resolve }
+    const result = await importer.run(onStored === undefined ? source : { ...source, onStored })
+    decoder.destroy()
+    if (result.report.accepted > 0) await audit(entryOf(actorIn(request), kind, format, result))
+    return answer(reply, route, result, request.raw)
+  }
+
+  addPath(scope, route.path, { POST: take })
+}
+
+/** Also of an import that stopped half way. */
+function entryOf(actor: string, kind: RowKindName, format: Format, { report, failure }: ImportResult): AuditEntry {
+  const { accepted, rejected } = report
+  const details = { format, accepted, rejected, end: failure?.code ?? 'COMPLETE' }
+  return { actor, action: `${kind}.import`, subject: kind, details }
+}
+
+export function mediaTypeOf(request: FastifyRequest): string {
+  const [mediaType = ''] = (request.headers['content-type'] ?? '').split(';')
+  return mediaType.trim().toLowerCase()
+}
+
+function refuseMediaType(reply: FastifyReply): FastifyReply {
+  const detail = `send ${[...formats.keys()].join(' or ')}`
+  return sendProblem(reply.header('connection', 'close'), 'MEDIA_TYPE_UNSUPPORTED', { detail })
+}
+
+function refuseCoding(reply: FastifyReply): FastifyReply {
+  reply.header('connection', 'close').header('accept-encoding', knownCodings)
+  const detail = `the content codings are ${knownCodings}`
+  return sendProblem(reply, 'CODING_UNSUPPORTED', { detail })
+}
+
+function answer(
+  reply: FastifyReply,
+  { kind, noRowsCode }: ImportRoute,
+  { report, failure }: ImportResult,
+  request: IncomingMessage,
+): FastifyReply {
+  const members: ImportAnswer = {
+    accepted: report.accepted,
+    rejected: report.rejected,
+    rejects: report.rejects,
+    rejects_truncated: report.rejectsTruncated,
+    ignored_columns: report.ignoredColumns,
+  }
+  if (failure === undefined) return reply.send(members)
+  // A long body that nobody wants any more is not worth the connection.
+  if (!request.complete) reply.header('connection', 'close')
+  const detail = `${failure.reason}; stored are ${report.accepted} ${kind}, of the lines up to ${report.linesDone}`
+  const code = failure.code === 'NO_ROWS' ? noRowsCode : failure.code
+  return sendProblem(reply, code, { detail, members: { ...members, lines_done: report.linesDone } })
+}

@@ -1,0 +1,75 @@
+/** `barograph import-points` against the whole service. */
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import t from 'tap'
+import { barograph } from '../support/command-line.ts'
+import { temporaryFolder } from '../support/databases.ts'
+import { until } from '../support/processes.ts'
+import { startService } from '../support/service.ts'
+
+const header = 'timestamp,sn,parameter,unit,value\n'
+const service = await startService(t)
+const tokenFile = join(service.dataDirectory, 'secrets', 'admin-token')
+const folder = temporaryFolder(t)
+
+const run = (words: string[], stdin = '') =>
+  barograph(['--url', service.url, '--token-file', tokenFile, 'import-points', ...words], { stdin })
+
+async function post(body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string>) {
+  const authorization = `Bearer ${readFileSync(tokenFile, 'utf8').trim()}`
+  const init = { method: 'POST', body, headers: { authorization, ...headers } }
+  const response = await fetch(`${service.url}/api/admin/import-points`, init)
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+}
+
+/** What QuestDB holds, by the status of this moment. */
+async function untilVisible(): Promise<void> {
+  await until('all is visible', async () => {
+    const { body } = await service.admin('GET', '/status')
+    return (body as { points: { lag: { points: number } } }).points.lag.points === 0
+  })
+}
+
+for (const sn of ['IN-1', 'IN-2']) await service.admin('POST', '/stations', { sn, model: 'M1' })
+
+t.test('a file is stored, and each line that is not has its reason', async t => {
+  const file = join(folder, 'points.csv.gz')
+  const rejects = join(folder, 'rejects.csv')
+  const lines = [
+    '2026-05-30T02:20:00,IN-1,pm25,ugm3,12.5',
+    '2026-05-30T02:20:00,XX-1,pm25,ugm3,12.5',
+    '2026-05-30T02:20:00,IN-1,noise,ugm3,12.5',
+    '2026-05-30T02:21:00,IN-1,o3,furlong,12.5',
+    '2026-05-30 02:21,IN-2,o3,ppb,30',
+  ]
+  writeFileSync(file, gzipSync(`${header}${lines.join('\n')}\n`))
+  const { status, stdout } = await run([file, '--rejects', rejects])
+  t.equal(status, 3)
+  t.match(stdout, /^stored 2 points, rejected 3,/)
+  t.match(stdout, /points\.csv\.gz:3: XX-1: there is no station with this sn\n/)
+  t.notMatch(stdout, /create-devices/)
+  t.strictSame(readFileSync(rejects, 'utf8').split('\n'), [
+    'file,line,code,reason,text',
+    `${file},3,STATION_UNKNOWN,there is no station with this sn,"${lines[1]}"`,
+    `${file},4,PARAMETER_UNKNOWN,"parameter must be one of so2, o3, no2, no, co, pm1, pm25, pm10","${lines[2]}"`,
+    `${file},5,POINT_INVALID,"unit must be one of ppm, ppb, ugm3","${lines[3]}"`,
+    '',
+  ])
+  await untilVisible()
+  const { body } = await service.admin('GET', '/stations/IN-1')
+  t.match(body, { last_data_at: /^20/ }, 'the station has got data')
+})
+
+t.test('what is no file of points is told, and nothing is stored', async t => {
+  const refuses = async (input: string, message: RegExp) =>
+    t.match(await run(['-'], input), { status: 1, stderr: message }, input.slice(0, 30))
+  await refuses('timestamp,device,temperature,humidity,pressure\n', /lacks sn, parameter, unit, value/)
+  await refuses(header, /the files contain no points/)
+  await refuses('[{"sn":"IN-1"}]', /JSON array/)
+  const csv = { 'content-type': 'text/csv' }
+  t.match(await post(header, csv), { status: 400, body: { title: 'no points', detail: /no line with a point;/ } })
+  t.match(await post('[]', { 'content-type': 'application/json' }), { status: 415 })
+  t.match(await post(header, { ...csv, 'content-encoding': 'br' }), { status: 415 })
+})

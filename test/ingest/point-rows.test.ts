@@ -1,0 +1,125 @@
+/** Points of stations as lines of CSV and NDJSON. */
+
+import fc from 'fast-check'
+import t from 'tap'
+import { readChunk } from '../../ingest/formats/chunk.ts'
+import { createCsvReader, readCsvHeader } from '../../ingest/formats/csv.ts'
+import { encodeRows } from '../../ingest/formats/encode.ts'
+import type { LineReader } from '../../ingest/formats/line-reader.ts'
+import { createNdjsonReader } from '../../ingest/formats/ndjson.ts'
+import { rowKindOf } from '../../ingest/formats/row-kinds.ts'
+import { readRecord } from '../../ingest/journal/record.ts'
+import { points } from '../../ingest/points-table.ts'
+import { defaultRanges } from '../../ingest/reading.ts'
+
+const nowMs = Date.UTC(2026, 5, 1)
+const header = 'timestamp,sn,parameter,unit,value'
+const kind = rowKindOf('points')
+const check = kind.createCheck({ ranges: defaultRanges, aheadMsMax: 300_000 })
+
+function csvReader(headerLine = header): LineReader {
+  const read = readCsvHeader(headerLine, kind.columns)
+  if (!read.ok) throw new Error(read.reason)
+  return createCsvReader(read.layout, kind.columns)
+}
+
+function readLines(bytes: Buffer, readLine: LineReader) {
+  return readChunk(bytes, { kind, readLine, check, firstLine: 1, nowMs, lineBytesMax: 200, rejectsMax: 1000 })
+}
+
+/** What the records of the lines hold; each name is a series of its own. */
+function recordsOf(text: string, readLine = csvReader()) {
+  const { rows, names, rejects } = readLines(Buffer.from(text), readLine)
+  const resolved = names.map(([, , unit = ''], index) => ({ number: index + 1, symbol: unit }))
+  const { records, count } = encodeRows(kind, rows, { names, resolved, nowMs, rejectsMax: 10 })
+  const view = new DataView(records.buffer, 0, records.length)
+  const found: object[] = []
+  for (let offset = 0; offset < records.length; offset += view.getUint16(offset, true)) {
+    const { series, timeUs, values, symbols } = readRecord(points, view, offset)
+    found.push({ names: names[series - 1], timeUs, value: values['value'], storedAt: values['stored_at'], symbols })
+  }
+  t.equal(found.length, count)
+  return { found, rejects }
+}
+
+const ndjsonOf = (fields: object) => recordsOf(JSON.stringify(fields), createNdjsonReader())
+
+t.test('the same point in every form gives the same record', async t => {
+  const timestamp = '2026-05-30T02:20:00'
+  const timeUs = Date.parse(`${timestamp}Z`) * 1000
+  const expected = [{ names: ['IN-1', 'pm25', 'ugm3'], timeUs, value: 12.5, storedAt: nowMs * 1000, symbols: ['ugm3'] }]
+  const fields = { timestamp, sn: 'IN-1', parameter: 'pm25', unit: 'ugm3', value: 12.5 }
+  t.strictSame(ndjsonOf(fields), { found: expected, rejects: [] })
+  t.strictSame(ndjsonOf({ ...fields, id: 7, value_15min: null }).found, expected)
+  for (const time of [
+    ...[timestamp, `${timestamp}Z`, `${timestamp}.000Z`, `${timestamp}.000`, '2026-05-30 02:20', '2026-05-30T02:20Z'],
+    ...['2026-05-30T07:50:00+05:30', '2026-05-30 07:50+0530', '2026-05-30t02:20:00z', `"${timestamp}"`],
+  ]) {
+    t.strictSame(recordsOf(`${time},IN-1,pm25,ugm3,12.5`), { found: expected, rejects: [] }, time)
+  }
+  t.strictSame(
+    recordsOf('12.5,x,IN-1,pm25,2026-05-30T02:20:00,ugm3', csvReader('value,note,sn,parameter,timestamp,unit')),
+    {
+      found: expected,
+      rejects: [],
+    },
+  )
+  const semicolons = csvReader(header.replaceAll(',', ';'))
+  t.strictSame(recordsOf(`${timestamp};IN-1;pm25;ugm3;12,5`, semicolons).found, expected)
+})
+
+t.test('a line that is refused says why, and names its station when it got that far', async t => {
+  const time = '2026-05-30T02:20:00'
+  const refuses = (line: string, reason: string | RegExp, sn?: string, code = 'POINT_INVALID') => {
+    const { found, rejects } = recordsOf(line, line.startsWith('{') ? createNdjsonReader() : csvReader())
+    t.strictSame([found, rejects.length], [[], 1], line)
+    t.match(rejects[0], { line: 1, code, reason }, line)
+    t.equal(rejects[0]?.sn, sn, line)
+  }
+  refuses(`${time},IN-1,pm25,ugm3`, 'has 4 cells, but the header has 5', undefined, 'LINE_MALFORMED')
+  refuses(`${time},,pm25,ugm3,1`, 'sn is required')
+  refuses(`${time},${'s'.repeat(65)},pm25,ugm3,1`, 'sn must be a text of at most 64 characters')
+  refuses(`,IN-1,pm25,ugm3,1`, 'timestamp is required', 'IN-1')
+  const iso = 'timestamp must be an ISO 8601 time, as 2026-01-31T12:00:00'
+  refuses(`1767225600000,IN-1,pm25,ugm3,1`, iso, 'IN-1')
+  refuses(`2026-02-30T02:20:00,IN-1,pm25,ugm3,1`, iso, 'IN-1')
+  refuses(`{"timestamp":1767225600000,"sn":"IN-1","parameter":"no","unit":"ppb","value":1}`, iso, 'IN-1')
+  refuses(`{"timestamp":{"ms":1767225600000},"sn":"IN-1","parameter":"no","unit":"ppb","value":1}`, iso, 'IN-1')
+  refuses(`${time}.500,IN-1,pm25,ugm3,1`, 'timestamp must be a whole second', 'IN-1')
+  refuses(`1999-12-31T23:59:59,IN-1,pm25,ugm3,1`, 'timestamp must not be before 2000-01-01', 'IN-1')
+  refuses(`2026-06-01T00:06:00,IN-1,pm25,ugm3,1`, 'timestamp must not be in the future', 'IN-1')
+  refuses(`${time},IN-1,pm25,furlong,x`, /^unit must be one of ppm, ppb, ugm3; value must be a number$/, 'IN-1')
+  refuses(`${time},IN-1,,ugm3,`, /^parameter must be a text of 1 to 16 characters; value must be a number$/, 'IN-1')
+  refuses(`{"sn":7}`, 'sn must be a text of at most 64 characters')
+})
+
+t.test('a header lacks what a point needs', async t => {
+  t.match(readCsvHeader('timestamp,device,temperature,humidity,pressure', kind.columns), {
+    ok: false,
+    reason: /^the header lacks sn, parameter, unit, value;.* it should name timestamp,sn,parameter,unit,value$/,
+  })
+})
+
+t.test('any bytes at all are read without a throw, and each line is taken or refused', async () => {
+  const cell = fc.oneof(
+    fc.constantFrom('', '2026-01-01T00:00:00', '2026-01-01', 'IN-1', 'pm25', 'ugm3', 'ppb', '1.5', '"', '\r', '\0'),
+    fc.string({ maxLength: 6 }),
+  )
+  const line = fc.array(cell, { minLength: 4, maxLength: 6 }).map(cells => cells.join(','))
+  const lines = fc.array(line, { maxLength: 12 }).map(all => Buffer.from(all.join('\n')))
+  const bytes = fc.oneof(
+    lines,
+    fc.uint8Array({ maxLength: 300 }).map(array => Buffer.from(array)),
+  )
+  fc.assert(
+    fc.property(bytes, fc.boolean(), (body, isCsv) => {
+      const { rows, rejected } = readLines(body, isCsv ? csvReader() : createNdjsonReader())
+      const filled = body
+        .toString('latin1')
+        .split('\n')
+        .filter(text => text.replace(/\r$/, '') !== '')
+      return rows.count + rejected === filled.length
+    }),
+    { numRuns: 500 },
+  )
+})
