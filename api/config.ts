@@ -94,6 +94,23 @@ export const Settings = z.object({
     .enum(['local', 'allow'], { error: 'must be local or allow' })
     .default('local')
     .describe('Who may use /api/v1.0 without HTTPS: local (requests from the machine itself) or allow (everybody).'),
+  MQTT_PORT: wholeNumber(0, 65_535)
+    .optional()
+    .describe('Port of MQTT 3.1.1 on HOST, with TLS where TLS_CERT is set; 0 picks a free one, default is none.'),
+  MQTT_BROKER_URL: z
+    .string()
+    .refine(isBrokerUrl, 'must be an address such as mqtts://user:password@host:8883')
+    .optional()
+    .describe('Outside MQTT broker whose messages to readings/+ are stored; its access lists are trusted.'),
+  MQTT_BROKER_VERSION: z
+    .enum(['3.1.1', '5'], { error: 'must be 3.1.1 or 5' })
+    .default('3.1.1')
+    .describe('Protocol version spoken with that broker: 3.1.1 or 5.'),
+  MQTT_BROKER_CLIENT_ID: z
+    .string()
+    .regex(/^[0-9A-Za-z_-]{1,64}$/, 'must be 1 to 64 letters, digits, hyphens and underscores')
+    .default('barograph')
+    .describe('Client identifier of the session at that broker; each service needs one of its own.'),
   PARENT_PID: wholeNumber(1, 4_194_304)
     .optional()
     .describe('Process id of the parent; the service stops when it exits. Set by npm start.'),
@@ -333,6 +350,16 @@ function listed(names: readonly string[]): string {
 function isSmtpUrl(text: string): boolean {
   const url = URL.parse(text)
   if (url === null || !/^smtps?:$/.test(url.protocol) || url.hostname === '') return false
+  try {
+    return decodeURIComponent(`${url.username}${url.password}`) !== undefined
+  } catch {
+    return false
+  }
+}
+
+function isBrokerUrl(text: string): boolean {
+  const url = URL.parse(text)
+  if (url === null || !/^mqtts?:$/.test(url.protocol) || url.hostname === '') return false
   try {
     return decodeURIComponent(`${url.username}${url.password}`) !== undefined
   } catch {

@@ -11,6 +11,8 @@ export interface ReadinessOptions {
   postgres: () => string | undefined
   /** Why clients may not get a connection. */
   connections: () => string | undefined
+  /** Why no readings come from an outside broker. */
+  broker: () => string | undefined
   isStopping: () => boolean
 }
 
@@ -32,6 +34,7 @@ export function readinessOf(options: ReadinessOptions): Readiness {
     readings.forwarder.fileIssue ?? points.forwarder.fileIssue,
     postgres(),
     connections(),
+    options.broker(),
   ]
   reasons.push(...issues.filter(issue => issue !== undefined))
   return reasons.length === 0 ? { status: 'ok' } : { status: 'degraded', reasons }

@@ -3,10 +3,8 @@
 import type { FastifyInstance } from 'fastify'
 import { type Devices, openDevices } from '../auth/devices/devices.ts'
 import { openStations, type Stations } from '../auth/stations/stations.ts'
-import { createWriters } from '../auth/writers.ts'
 import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
 import { createPointCheck } from '../ingest/point.ts'
-import { createReadingCheck, defaultRanges, type Ranges } from '../ingest/reading.ts'
 import { createPoints, type Points } from '../query/points/points.ts'
 import { createQuery, type Query } from '../query/query.ts'
 import { openDataDirectory } from '../store/data-directory.ts'
@@ -21,19 +19,15 @@ import { type Clock, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { contentFilesFamily } from './content-files/content-files.ts'
 import { readDisk } from './disk-space.ts'
-import { createAuthRateLimit } from './http/auth-rate-limit.ts'
+import { checkOptionsOf, createEdge, type Edge } from './edge.ts'
 import { readCertificate } from './http/certificate.ts'
-import { createMetrics } from './http/metrics.ts'
-import { createNetworks } from './http/networks.ts'
 import type { RouteFamily } from './http/route-family.ts'
 import { createServer } from './http/server.ts'
 import { lineProtocolFamilies } from './line-protocol/line-protocol.ts'
 import { checkListenAddress, listenError } from './listen-address.ts'
-import { createIntake } from './logger/intake.ts'
 import { loggerFamily } from './logger/logger.ts'
-import { createReadingMeter, type ReadingMeter } from './logger/reading-meter.ts'
+import { type Mqtt, openMqtt } from './mqtt/mqtt.ts'
 import { openServiceAccounts, type ServiceAccounts } from './open-accounts.ts'
-import { openConnections } from './open-connections.ts'
 import { openServiceIngest, type ServiceIngest } from './open-ingest.ts'
 import { openSignIn, type SignIn } from './open-sign-in.ts'
 import { readinessOf } from './readiness.ts'
@@ -97,6 +91,9 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   // Fail fast: check these settings before the databases start.
   readCertificate(config)
   await checkListenAddress(config)
+  if (config.MQTT_PORT !== undefined) {
+    await checkListenAddress({ HOST: config.HOST, PORT: config.MQTT_PORT }, 'MQTT_PORT')
+  }
   const giveUp = new AbortController()
   const opening = openStore({
     directory,
@@ -174,23 +171,42 @@ async function listen(
   onOpen: (close: () => unknown) => void,
 ): Promise<string> {
   let isStopping = false
-  const app = createServiceServer(config, log, parts, () => isStopping)
+  let mqtt: Mqtt | undefined
+  const edge = createEdge(config, log, parts)
+  const app = createServiceServer(config, log, parts, edge, {
+    isStopping: () => isStopping,
+    broker: () => mqtt?.brokerFault(),
+  })
   onOpen(async () => {
     isStopping = true
-    await app.close()
+    await Promise.all([mqtt?.close(), app.close()])
   })
   try {
-    return await app.listen({ host: config.HOST, port: config.PORT })
+    const url = await app.listen({ host: config.HOST, port: config.PORT })
+    mqtt = await openServiceMqtt(config, log, parts, edge)
+    return url
   } catch (error) {
     throw listenError(config, error)
   }
 }
 
-function createServiceServer(config: Config, log: Log, parts: Parts, isStopping: () => boolean): FastifyInstance {
-  const { store, ingest, pointsIngest, devices, query, accounts } = parts
-  const isTrusted = createNetworks(config.TRUST_PROXY ?? [])
-  const connections = openConnections(config, log, isTrusted)
-  const metrics = createMetrics({ isAdmin: accounts.isAdministrator, isTrusted })
+async function openServiceMqtt(config: Config, log: Log, { devices, accounts }: Parts, edge: Edge): Promise<Mqtt> {
+  const { writers, intake, meter, authRateLimit, connections, metrics } = edge
+  return await openMqtt({
+    ...{ config, log, devices, writers, intake, meter, authRateLimit, connections },
+    ...{ keys: accounts.keys, registry: metrics.registry },
+  })
+}
+
+function createServiceServer(
+  config: Config,
+  log: Log,
+  parts: Parts,
+  edge: Edge,
+  state: { isStopping: () => boolean; broker: () => string | undefined },
+): FastifyInstance {
+  const { store, ingest, pointsIngest, devices, query } = parts
+  const { connections, metrics } = edge
   const readiness = () =>
     readinessOf({
       ingest: ingest.status,
@@ -198,12 +214,9 @@ function createServiceServer(config: Config, log: Log, parts: Parts, isStopping:
       questdb: () => store.questdb.state(),
       postgres: () => store.postgresFault(),
       connections: connections.fault,
-      isStopping,
+      ...state,
     })
-  const families = createFamilies(config, log, parts, {
-    ...{ isTrusted, meter: createReadingMeter(metrics.registry) },
-    isReady: () => readiness().status !== 'unavailable',
-  })
+  const families = createFamilies(config, log, parts, edge, () => readiness().status !== 'unavailable')
   addServiceMetrics(metrics.registry, {
     ingest: ingest.status,
     points: pointsIngest.status,
@@ -217,27 +230,11 @@ function createServiceServer(config: Config, log: Log, parts: Parts, isStopping:
   return createServer({ config, connections, readiness, metrics, families, log })
 }
 
-interface FamilyOptions {
-  isTrusted: (address: string) => boolean
-  meter: ReadingMeter
-  /** Whether readings can be taken. */
-  isReady: () => boolean
-}
-
 /** All route families; a new one is one line here. */
-function createFamilies(config: Config, log: Log, parts: Parts, options: FamilyOptions): RouteFamily[] {
-  const { isTrusted, meter, isReady } = options
+function createFamilies(config: Config, log: Log, parts: Parts, edge: Edge, isReady: () => boolean): RouteFamily[] {
+  const { isTrusted, intake, meter, writers, authRateLimit } = edge
   const { clockMs, store, ingest, pointsIngest, devices, stations, query, points, accounts, signIn } = parts
-  const ranges = rangesOf(config)
-  const aheadMsMax = config.TIMESTAMP_AHEAD_SECONDS * 1000
-  const writers = createWriters(devices)
-  // One for all ways in: who guesses does not get as many attempts for each.
-  const authRateLimit = createAuthRateLimit(config.FAILED_ATTEMPTS, clockMs)
-  const intake = createIntake({
-    ...{ devices, ingest, meter, nowMs: clockMs, check: createReadingCheck({ ranges, aheadMsMax }) },
-    deviceRate: { perSecond: config.DEVICE_RATE, burst: config.DEVICE_BURST },
-  })
-  const logOptions = { intake, meter, writers, authRateLimit }
+  const { ranges, aheadMsMax } = checkOptionsOf(config)
   const adminOptions = {
     ...{ findPrincipal: accounts.findPrincipal, origins: accounts.origins },
     ...{ accounts: accounts.accounts, keys: accounts.keys, tenants: accounts.tenants, publicUrl: accounts.publicUrl },
@@ -245,7 +242,7 @@ function createFamilies(config: Config, log: Log, parts: Parts, options: FamilyO
     ...{ dataDirectory: config.DATA_DIR, isPostgresManaged: config.DATABASE_URL === undefined },
   }
   return [
-    loggerFamily({ log, ingest: logOptions, reads: { query, devices } }),
+    loggerFamily({ log, ingest: { intake, meter, writers, authRateLimit }, reads: { query, devices } }),
     adminFamily(adminOptions),
     airQualityFamily({
       ...{ stations, points, accounts: accounts.accounts, keys: accounts.keys, nowMs: clockMs, log, isTrusted },
@@ -320,15 +317,4 @@ function openPoints({ config, log }: ServiceOptions, { questdb }: Store, { revis
     limits: { timeoutMs: config.QUERY_TIMEOUT_SECONDS * 1000 },
     log,
   })
-}
-
-function rangesOf(config: Config): Ranges {
-  const { humidity, battery_percentage } = defaultRanges
-  return {
-    temperature: config.RANGE_TEMPERATURE,
-    humidity: { ...humidity, ...config.RANGE_HUMIDITY },
-    pressure: config.RANGE_PRESSURE,
-    battery_voltage: config.RANGE_BATTERY_VOLTAGE,
-    battery_percentage: { ...battery_percentage, ...config.RANGE_BATTERY_PERCENTAGE },
-  }
 }

@@ -36,6 +36,8 @@ export interface Writers {
   /** Undefined for nobody. */
   ofDevice(name: string, password: string): Writer | undefined
   ofPrincipal(principal: Principal | undefined): Writer | 'UNAUTHENTICATED' | 'FORBIDDEN'
+  /** A broker that says by its access lists who may write what. */
+  ofTrustedBroker(): Writer
 }
 
 export type WriterDevices = Pick<Devices, 'authenticate' | 'get' | 'add' | 'ownedBy'>
@@ -55,6 +57,13 @@ export function createWriters(devices: WriterDevices, ownedMax = devicesPerOwner
       if (judgement !== 'allowed') return judgement
       return principal?.kind === 'key' ? createKeyWriter(principal, devices, ownedMax) : 'UNAUTHENTICATED'
     },
+    ofTrustedBroker: () => ({
+      ...{ device: undefined, id: 'broker', mayCreateDevices: false, createDevices: async () => false },
+      find(deviceName) {
+        const device = devices.get(deviceName)
+        return device === undefined ? 'DEVICE_UNKNOWN' : writable(device)
+      },
+    }),
   }
 }
 

@@ -1,7 +1,7 @@
 /** Which connections are kept: so many in all, so many of one address, and none that would hold up a stop. */
 
-import type { Server } from 'node:http'
-import type { Socket } from 'node:net'
+import type { Server as HttpServer } from 'node:http'
+import type { Server, Socket } from 'node:net'
 import type { Log } from '../../store/log.ts'
 import { networkOf } from './networks.ts'
 import { areFilesExhausted, isOutOfFiles } from './open-files.ts'
@@ -16,7 +16,7 @@ export interface ConnectionsOptions {
 
 export interface Connections {
   /** Applies the limits to a server that does not listen yet. */
-  bound(server: Server): void
+  bound(server: Server | HttpServer): void
   /** Why connections are refused, or were a short while ago; for the readiness. */
   fault(): string | undefined
   /** Closes what is idle or becomes so, and in the end the rest. Resolves at once. */
@@ -30,7 +30,7 @@ const finishMsMax = 2000
 const recentMs = 60_000
 
 export function createConnections({ max, perAddress, isTrusted, log }: ConnectionsOptions): Connections {
-  const servers = new Set<Server>()
+  const servers = new Set<Server | HttpServer>()
   const sockets = new Set<Socket>()
   /** Connections by address. */
   const counts = new Map<string, number>()
@@ -86,7 +86,7 @@ export function createConnections({ max, perAddress, isTrusted, log }: Connectio
     closeAll() {
       // A connection that was busy when the stop began turns idle afterwards and would wait out its keep-alive time.
       const sweep = setInterval(() => {
-        for (const server of servers) server.closeIdleConnections()
+        for (const server of servers) if ('closeIdleConnections' in server) server.closeIdleConnections()
       }, idleSweepMs)
       // A client that sends nothing, or half a request, or does not read its answer; Node itself looks at no time limit
       // any more once it closes.

@@ -51,7 +51,8 @@ function isUtf8Type(contentType: string | undefined): boolean {
 
 const byteOrderMark = Buffer.from('\ufeff')
 
-function parseJson(body: Buffer): unknown {
+/** Throws a `BodyError`. */
+export function parseJson(body: Buffer): unknown {
   // Many clients name JSON as the type of every request, also of one that has no body.
   if (body.length === 0) return undefined
   if (!isUtf8(body)) throw new BodyError(400, 'invalid json')

@@ -1,13 +1,14 @@
-/** Metrics of `PUT /api/log`: what is taken, how fast it is acknowledged, and why readings are refused. */
+/** Metrics of single readings, of PUT /api/log and MQTT: what is taken, how fast it is acknowledged, and why readings are refused. */
 
 import { Counter, Histogram, type Registry } from 'prom-client'
 import { counter } from '../http/metric-kinds.ts'
 
-/** Why `PUT /api/log` does not take a reading. */
+/** Why a reading is not taken. */
 export const rejectionReasons = [
   'unauthorized',
   'throttled',
   'mismatch',
+  'unknown_device',
   'suspended',
   'disabled',
   'invalid',
@@ -37,7 +38,12 @@ export function createReadingMeter(registry: Registry): ReadingMeter {
   })
   const rejects = createRejects(registry)
   let accepted = 0
-  counter(registry, 'barograph_readings_accepted_total', 'Readings acknowledged by PUT /api/log.', () => accepted)
+  counter(
+    registry,
+    'barograph_readings_accepted_total',
+    'Readings acknowledged by PUT /api/log and MQTT.',
+    () => accepted,
+  )
   return {
     stored(elapsedMs) {
       accepted++
@@ -51,7 +57,7 @@ export function createReadingMeter(registry: Registry): ReadingMeter {
 function createRejects(registry: Registry): Counter<'reason'> {
   const rejects = new Counter({
     name: 'barograph_readings_rejected_total',
-    help: 'Readings that PUT /api/log refused, by reason.',
+    help: 'Readings that PUT /api/log and MQTT refused, by reason.',
     labelNames: ['reason'],
     registers: [registry],
   })

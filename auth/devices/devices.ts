@@ -22,6 +22,8 @@ export interface Devices extends DeviceChanges {
   get(name: string): Device | undefined
   /** From memory, with the same amount of work for an unknown name. */
   authenticate(name: string, password: string): Device | undefined
+  /** For a connection that lasts: tells later, by a comparison, whether this password of the device is still good. */
+  credentialCheck(device: Pick<Device, 'number'>, password: string): () => boolean
   /** Updates the last-seen time in memory; PostgreSQL is updated later in a batch. */
   seen(device: Pick<Device, 'number'>, timeMs: number): void
   /** Devices with `log_switch`, ordered by name; the same array until a device changes. */
@@ -99,6 +101,10 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
     ...changes,
     get: name => memory.get(name),
     authenticate,
+    credentialCheck: ({ number }, password) => {
+      const digest = digestOf(password)
+      return () => memory.byNumber(number)?.accepts(digest, now()) ?? false
+    },
     seen: ({ number }, timeMs) => {
       const record = memory.byNumber(number)
       if (record !== undefined) lastSeen.seen(record, timeMs)

@@ -6,6 +6,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
+import { connectAsync } from 'mqtt'
 import { test } from 'tap'
 import { temporaryFolder } from '../support/databases.ts'
 import { isRunning, serverPid, until } from '../support/processes.ts'
@@ -158,7 +159,7 @@ test('nothing is logged for a reading', async t => {
   t.equal(service.output().length, before)
 })
 
-test('with a certificate the service speaks HTTPS', async t => {
+test('with a certificate the service speaks HTTPS, and MQTT over TLS', async t => {
   const folder = temporaryFolder(t)
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1']
@@ -182,8 +183,12 @@ test('with a certificate the service speaks HTTPS', async t => {
     ],
     { stdio: 'ignore' },
   )
-  const service = await startService(t, { environment: { ...withoutQuestdb, TLS_CERT: cert, TLS_KEY: key } })
+  const environment = { ...withoutQuestdb, TLS_CERT: cert, TLS_KEY: key, MQTT_PORT: '0' }
+  const service = await startService(t, { environment })
   t.match(service.url, /^https:/)
+  const mqttPort = Number(/"port":(\d+)[^\n]*"msg":"MQTT listening"/.exec(service.output())?.[1])
+  const broker = connectAsync(`mqtts://127.0.0.1:${mqttPort}`, { ca: readFileSync(cert), reconnectPeriod: 0 })
+  await t.rejects(broker, /Bad username or password/, 'MQTT has the same certificate')
   const sent = request(`${service.url}/health/live`, { ca: readFileSync(cert) }).end()
   const [response] = await once(sent, 'response')
   t.equal(response.statusCode, 200)

@@ -1,0 +1,65 @@
+/** What all ways in of readings share: limits, metrics, and the check that every reading passes. */
+
+import type { Devices } from '../auth/devices/devices.ts'
+import { createWriters, type Writers } from '../auth/writers.ts'
+import type { Ingest } from '../ingest/ingest.ts'
+import { createReadingCheck, defaultRanges, type Ranges } from '../ingest/reading.ts'
+import type { Log } from '../store/log.ts'
+import type { Clock } from './clock.ts'
+import type { Config } from './config.ts'
+import { type AuthRateLimit, createAuthRateLimit } from './http/auth-rate-limit.ts'
+import type { Connections } from './http/connections.ts'
+import { createMetrics, type Metrics } from './http/metrics.ts'
+import { createNetworks } from './http/networks.ts'
+import { createIntake, type Intake } from './logger/intake.ts'
+import { createReadingMeter, type ReadingMeter } from './logger/reading-meter.ts'
+import type { ServiceAccounts } from './open-accounts.ts'
+import { openConnections } from './open-connections.ts'
+
+export interface Edge {
+  isTrusted: (address: string) => boolean
+  connections: Connections
+  metrics: Metrics
+  meter: ReadingMeter
+  writers: Writers
+  intake: Intake
+  /** One for all ways in: who guesses does not get as many attempts for each. */
+  authRateLimit: AuthRateLimit
+}
+
+export interface EdgeParts {
+  clockMs: Clock
+  ingest: Ingest
+  devices: Devices
+  accounts: Pick<ServiceAccounts, 'isAdministrator'>
+}
+
+export function createEdge(config: Config, log: Log, { clockMs, ingest, devices, accounts }: EdgeParts): Edge {
+  const isTrusted = createNetworks(config.TRUST_PROXY ?? [])
+  const metrics = createMetrics({ isAdmin: accounts.isAdministrator, isTrusted })
+  const meter = createReadingMeter(metrics.registry)
+  return {
+    ...{ isTrusted, metrics, meter, writers: createWriters(devices) },
+    connections: openConnections(config, log, isTrusted),
+    intake: createIntake({
+      ...{ devices, ingest, meter, nowMs: clockMs, check: createReadingCheck(checkOptionsOf(config)) },
+      deviceRate: { perSecond: config.DEVICE_RATE, burst: config.DEVICE_BURST },
+    }),
+    authRateLimit: createAuthRateLimit(config.FAILED_ATTEMPTS, clockMs),
+  }
+}
+
+export function checkOptionsOf(config: Config): { ranges: Ranges; aheadMsMax: number } {
+  return { ranges: rangesOf(config), aheadMsMax: config.TIMESTAMP_AHEAD_SECONDS * 1000 }
+}
+
+function rangesOf(config: Config): Ranges {
+  const { humidity, battery_percentage } = defaultRanges
+  return {
+    temperature: config.RANGE_TEMPERATURE,
+    humidity: { ...humidity, ...config.RANGE_HUMIDITY },
+    pressure: config.RANGE_PRESSURE,
+    battery_voltage: config.RANGE_BATTERY_VOLTAGE,
+    battery_percentage: { ...battery_percentage, ...config.RANGE_BATTERY_PERCENTAGE },
+  }
+}

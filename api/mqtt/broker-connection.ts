@@ -1,0 +1,173 @@
+/** One connection to an outside broker: subscribes to the readings in a session that the broker keeps. */
+
+import { connect, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import type { IConnackPacket } from 'mqtt-packet'
+import type { Writer } from '../../auth/writers.ts'
+import type { Intake } from '../logger/intake.ts'
+import type { ReadingMeter } from '../logger/reading-meter.ts'
+import { Deliveries } from './deliveries.ts'
+import { PacketChannel } from './packet-channel.ts'
+import { ByteBudget, type PacketLimit } from './packet-reader.ts'
+import { PacketDecoder, type ProtocolVersion, type Received } from './packets.ts'
+import { payloadBytesMax, topicPrefix } from './reading-message.ts'
+
+interface BrokerAddress {
+  /** `mqtt:` or `mqtts:`, with user name and password where the broker asks for them. */
+  url: string
+  protocolVersion: ProtocolVersion
+  /** Names the session; of two connections with the same the broker closes one. */
+  clientId: string
+}
+
+export interface BrokerConnectionOptions extends BrokerAddress {
+  intake: Intake
+  meter: Pick<ReadingMeter, 'rejected'>
+  writer: Writer
+  /** The broker has granted the subscription. */
+  onSubscribed: () => void
+  /** A message was acknowledged. */
+  onAcknowledged: () => void
+  /** Called once, with the reason. */
+  onClosed: (reason: string) => void
+}
+
+export interface BrokerConnection {
+  /** Finishes what was taken, and takes leave of the broker. */
+  stop(): void
+  destroy(): void
+}
+
+const defaultPorts = { 'mqtt:': 1883, 'mqtts:': 8883 } as const
+const openMsMax = 10_000
+const keepAliveSeconds = 30
+/** In flight, as far as the broker asks: MQTT 5 only. */
+const receiveMaximum = 100
+const neverExpires = 0xffff_ffff
+const subscriptionId = 1
+/** From here on a code of a SUBACK is a refusal. */
+const refusedMin = 0x80
+
+const publishLimit: PacketLimit = { bytesMax: payloadBytesMax + 1024, beyond: 'truncate' }
+const otherLimit: PacketLimit = { bytesMax: 8 * 1024, beyond: 'refuse' }
+/** CONNACK, PUBLISH, PUBREL, SUBACK, PINGRESP and DISCONNECT. */
+const limits = new Map([
+  [2, otherLimit],
+  [3, publishLimit],
+  [6, otherLimit],
+  [9, otherLimit],
+  [13, otherLimit],
+  [14, otherLimit],
+])
+
+export function openBrokerConnection(options: BrokerConnectionOptions): BrokerConnection {
+  const { protocolVersion, intake, meter, writer } = options
+  const url = new URL(options.url)
+  const socket = openSocket(url, () => channel.send(connectPacket(url, options)))
+  let isSubscribed = false
+  let isStopping = false
+  let reason: string | undefined
+
+  const deliveries = new Deliveries({
+    ...{ intake, meter, writer: () => writer, closesOnTopic: false },
+    send(answer) {
+      channel.send(answer)
+      options.onAcknowledged()
+    },
+    onSettled: settled,
+    onRefused: () => end('a reading could not be stored'),
+  })
+  const channel = new PacketChannel({
+    ...{ socket, protocolVersion, decoder: new PacketDecoder(protocolVersion) },
+    budget: new ByteBudget(publishLimit.bytesMax),
+    limitOf: type => limits.get(type),
+    canTake: () => !isStopping && deliveries.canTake(),
+    onPacket: take,
+    onMalformed: error => end(error.message),
+  })
+
+  function take(packet: Received): void {
+    if (packet.cmd === 'connack') welcomed(codeOf(packet))
+    else if (packet.cmd === 'suback') subscribed(packet.granted.some(code => Number(code) >= refusedMin))
+    else if (packet.cmd === 'publish') deliveries.take(packet)
+    else if (packet.cmd === 'pubrel') channel.send({ cmd: 'pubcomp', messageId: packet.messageId ?? 0 })
+    else if (packet.cmd === 'disconnect') end('the broker has closed the connection')
+  }
+
+  function welcomed(code: number): void {
+    const subscriptions = [{ topic: `${topicPrefix}+`, qos: 1 as const }]
+    if (code === 0) channel.send({ cmd: 'subscribe', messageId: subscriptionId, subscriptions })
+    else end(`the broker refuses the connection with code ${code}`)
+  }
+
+  function subscribed(isRefused: boolean): void {
+    isSubscribed = !isRefused
+    if (isSubscribed) options.onSubscribed()
+    else end('the broker refuses the subscription')
+  }
+
+  function settled(): void {
+    if (isStopping && deliveries.size === 0) {
+      channel.send({ cmd: 'disconnect' })
+      end('stopping')
+    } else {
+      channel.resume()
+    }
+  }
+
+  function end(because: string): void {
+    if (reason !== undefined) return
+    reason = because
+    deliveries.close()
+    channel.end()
+  }
+
+  const opening = setTimeout(() => {
+    if (!isSubscribed) end('no answer')
+  }, openMsMax)
+  const pings = setInterval(() => {
+    const silentMs = performance.now() - channel.packetAtMs
+    if (deliveries.canTake() && silentMs > 2 * keepAliveSeconds * 1000) end('no answer')
+    else if (isSubscribed) channel.send({ cmd: 'pingreq' })
+  }, keepAliveSeconds * 1000)
+  socket.on('error', error => end(error.message))
+  socket.once('close', () => {
+    clearTimeout(opening)
+    clearInterval(pings)
+    end('the broker has closed the connection')
+    options.onClosed(reason ?? '')
+  })
+  return {
+    stop() {
+      isStopping = true
+      settled()
+    },
+    destroy: () => socket.destroy(),
+  }
+}
+
+function openSocket({ protocol, hostname, port }: URL, onConnect: () => void): Socket {
+  const host = hostname.replace(/^\[|\]$/g, '')
+  const isTls = protocol === 'mqtts:'
+  const address = { host, port: port === '' ? defaultPorts[isTls ? 'mqtts:' : 'mqtt:'] : Number(port) }
+  const socket = isTls ? connectTls({ ...address, servername: host }, onConnect) : connect(address, onConnect)
+  return socket.setNoDelay(true)
+}
+
+function connectPacket({ username, password }: URL, { protocolVersion, clientId }: BrokerAddress) {
+  return {
+    cmd: 'connect' as const,
+    ...{ protocolVersion, clientId, clean: false, keepalive: keepAliveSeconds },
+    ...(username !== '' && { username: decodeURIComponent(username) }),
+    ...(password !== '' && { password: Buffer.from(decodeURIComponent(password)) }),
+    ...(protocolVersion === 5 && {
+      properties: {
+        ...{ receiveMaximum, sessionExpiryInterval: neverExpires, maximumPacketSize: publishLimit.bytesMax },
+      },
+    }),
+  }
+}
+
+function codeOf({ returnCode, reasonCode }: IConnackPacket): number {
+  return reasonCode ?? returnCode ?? 0
+}

@@ -1,0 +1,84 @@
+/** Decodes single packets by mqtt-packet, with the checks that it leaves to its users. */
+
+import { isUtf8 } from 'node:buffer'
+import { parser as createParser, type Packet, type Parser } from 'mqtt-packet'
+import { PacketError, packetType, type RawPacket } from './packet-reader.ts'
+
+export type ProtocolVersion = 4 | 5
+
+/** A message as it came; of one that is too large without its payload. */
+export interface Publish {
+  cmd: 'publish'
+  topic: string
+  payload: Buffer | 'too large'
+  qos: 0 | 1 | 2
+  /** Undefined at QoS 0. */
+  messageId: number | undefined
+}
+
+export type Received = Publish | Exclude<Packet, { cmd: 'publish' }>
+
+/** One parser decodes the packets of many connections, since it gets whole packets only. */
+export class PacketDecoder {
+  readonly #protocolVersion: ProtocolVersion
+  #parser: Parser | undefined
+  #packet: Packet | undefined
+  #error: Error | undefined
+
+  constructor(protocolVersion: ProtocolVersion) {
+    this.#protocolVersion = protocolVersion
+  }
+
+  /** Throws a `PacketError` for what is not a valid packet. */
+  decode(raw: RawPacket): Received {
+    const type = (raw.bytes[0] ?? 0) >> 4
+    if (type !== packetType.publish) return this.#parse(raw.bytes, type) as Received
+    const { topic, messageId, qos } = readHead(raw)
+    if (!raw.isWhole) return { cmd: 'publish', topic, payload: 'too large', qos, messageId }
+    const packet = this.#parse(raw.bytes, type)
+    if (packet.cmd !== 'publish' || !Buffer.isBuffer(packet.payload)) throw new PacketError('malformed packet')
+    return { cmd: 'publish', topic, payload: packet.payload, qos, messageId }
+  }
+
+  #parse(bytes: Buffer, type: number): Packet {
+    const parser = this.#parser ?? this.#create()
+    this.#packet = undefined
+    this.#error = undefined
+    let left: number
+    try {
+      left = parser.parse(bytes)
+    } catch (error) {
+      this.#parser = undefined
+      throw new PacketError('malformed packet', { cause: error })
+    }
+    const packet = this.#packet as Packet | undefined
+    // It keeps the CONNECT with its password as its settings, and bytes of a broken packet.
+    if (type === packetType.connect || this.#error !== undefined || left > 0) this.#parser = undefined
+    if (packet === undefined || this.#error !== undefined || left > 0) throw new PacketError('malformed packet')
+    return packet
+  }
+
+  #create(): Parser {
+    const parser = createParser({ protocolVersion: this.#protocolVersion })
+    parser.on('packet', (packet: Packet) => {
+      this.#packet = packet
+    })
+    parser.on('error', (error: Error) => {
+      this.#error = error
+    })
+    this.#parser = parser
+    return parser
+  }
+}
+
+/** Topic, QoS and id of a PUBLISH: also of a truncated one, and strictly. */
+function readHead({ bytes, start }: RawPacket): { topic: string; qos: Publish['qos']; messageId: number | undefined } {
+  const qos = ((bytes[0] ?? 0) >> 1) & 3
+  if (qos === 3 || bytes.length < start + 2) throw new PacketError('malformed packet')
+  const topicEnd = start + 2 + bytes.readUInt16BE(start)
+  const topic = bytes.subarray(start + 2, topicEnd)
+  if (bytes.length < topicEnd + (qos > 0 ? 2 : 0) || !isUtf8(topic)) throw new PacketError('malformed packet')
+  const messageId = qos > 0 ? bytes.readUInt16BE(topicEnd) : undefined
+  if (messageId === 0) throw new PacketError('malformed packet')
+  return { topic: topic.toString(), qos: qos as Publish['qos'], messageId }
+}

@@ -1,0 +1,33 @@
+/** A message to `readings/<device>` as the logger API takes it: the JSON of `PUT /api/log`. */
+
+import { parseJson } from '../http/json-body.ts'
+import type { RejectionReason } from '../logger/reading-meter.ts'
+import type { Publish } from './packets.ts'
+
+export const topicPrefix = 'readings/'
+export const payloadBytesMax = 64 * 1024
+
+/** The device that a topic names; undefined for another topic. */
+export function deviceOfTopic(topic: string): string | undefined {
+  return topic.startsWith(topicPrefix) && topic.length > topicPrefix.length
+    ? topic.slice(topicPrefix.length)
+    : undefined
+}
+
+export type Body = { body: unknown } | { reason: RejectionReason }
+
+/** The parsed payload; one that does not name a device is of that of the topic. */
+export function readBody(payload: Publish['payload'], deviceName: string): Body {
+  if (payload === 'too large' || payload.length > payloadBytesMax) return { reason: 'too_large' }
+  let body: unknown
+  try {
+    body = parseJson(payload)
+  } catch {
+    return { reason: 'invalid' }
+  }
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return { reason: 'invalid' }
+  const { device = deviceName } = body as { device?: unknown }
+  if (typeof device !== 'string') return { reason: 'invalid' }
+  if (device !== deviceName && device.normalize('NFC') !== deviceName.normalize('NFC')) return { reason: 'mismatch' }
+  return { body: { ...body, device: deviceName } }
+}

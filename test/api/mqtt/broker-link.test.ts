@@ -1,0 +1,148 @@
+/** Readings from an outside broker, which runs in a process of its own. The journal does what the test says. */
+
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { generate, type Packet, parser } from 'mqtt-packet'
+import { type Test, test } from 'tap'
+import { openBrokerLink } from '../../../api/mqtt/broker-link.ts'
+import { createWriters } from '../../../auth/writers.ts'
+import { silentLog } from '../../support/databases.ts'
+import { connectClient, createIntakeParts, type IntakeParts, reading } from '../../support/mqtt.ts'
+import { until } from '../../support/processes.ts'
+
+async function startBroker(t: Test): Promise<string> {
+  const child = fork(join(import.meta.dirname, '..', '..', 'support', 'mqtt-broker.ts'), { stdio: 'inherit' })
+  t.teardown(() => child.kill())
+  const [port] = await once(child, 'message')
+  return `mqtt://127.0.0.1:${port}`
+}
+
+function link(t: Test, url: string, parts: IntakeParts, protocolVersion: 4 | 5 = 4) {
+  const writer = createWriters({ get: (name: string) => parts.devices.get(name) } as never).ofTrustedBroker()
+  const opened = openBrokerLink({ ...parts, url, protocolVersion, clientId: 'barograph', writer, log: silentLog })
+  t.teardown(() => opened.close())
+  return opened
+}
+
+test('readings that the broker has while nobody takes them come later, each once', async t => {
+  const url = await startBroker(t)
+  const parts = createIntakeParts()
+  const first = link(t, url, parts)
+  await until('it is connected', () => first.fault() === undefined)
+  const sender = await connectClient(t, url)
+  await sender.publishAsync('readings/porch', reading(1), { qos: 1 })
+  await until('it is stored', () => parts.journal.stored.length === 1)
+  await first.close()
+  for (let temperature = 2; temperature <= 40; temperature++) {
+    await sender.publishAsync('readings/barn', reading(temperature), { qos: 1 })
+  }
+  await sender.publishAsync('other/porch', reading(99), { qos: 1 })
+  await sender.publishAsync('readings/nobody', reading(99), { qos: 1 })
+  await sender.publishAsync('readings/porch', 'no JSON', { qos: 2 })
+  link(t, url, parts)
+  await until('all are taken', () => parts.journal.stored.length === 40 && parts.rejections.length === 2)
+  t.strictSame(
+    parts.journal.stored,
+    Array.from({ length: 40 }, (_, index) => index + 1),
+  )
+  t.strictSame(parts.rejections, ['unknown_device', 'invalid'])
+})
+
+test('a reading that is not stored is not acknowledged, and comes again', async t => {
+  const url = await startBroker(t)
+  const parts = createIntakeParts()
+  const opened = link(t, url, parts)
+  await until('it is connected', () => opened.fault() === undefined)
+  const sender = await connectClient(t, url)
+  parts.journal.settle('full')
+  await sender.publishAsync('readings/porch', reading(1), { qos: 1 })
+  await until('it was refused twice', () => parts.rejections.length >= 2)
+  t.strictSame(new Set(parts.rejections), new Set(['full']))
+  parts.journal.hold()
+  await until('it comes again', () => parts.journal.waiting.length === 1)
+  await opened.close()
+  const again = link(t, url, parts)
+  await until('it comes to the next service', () => parts.journal.waiting.length === 2)
+  parts.journal.settle('stored')
+  await until('it is stored', () => parts.journal.stored.length > 0)
+  t.equal(again.fault(), undefined)
+})
+
+test('a broker that is away is told, and found again', async t => {
+  const reserved = createServer().listen(0, '127.0.0.1')
+  await once(reserved, 'listening')
+  const { port } = reserved.address() as AddressInfo
+  reserved.close()
+  await once(reserved, 'close')
+  const parts = createIntakeParts()
+  const opened = link(t, `mqtt://127.0.0.1:${port}`, parts)
+  await until('the fault is told', () => opened.fault()?.includes('ECONNREFUSED') === true)
+  const child = fork(join(import.meta.dirname, '..', '..', 'support', 'mqtt-broker.ts'), [String(port)])
+  t.teardown(() => child.kill())
+  await until('it is connected', () => opened.fault() === undefined)
+})
+
+/** A broker of MQTT 5 of which the test says every packet. */
+async function startScript(t: Test, onPacket: (packet: Packet, send: (packet: Packet) => void) => void) {
+  const sockets = new Set<Socket>()
+  const server = createServer(socket => {
+    sockets.add(socket)
+    const packets = parser({ protocolVersion: 5 })
+    socket.on('data', bytes => packets.parse(bytes as Buffer))
+    socket.on('error', () => undefined)
+    const send = (packet: Packet) => void socket.write(generate(packet, { protocolVersion: 5 }))
+    packets.on('packet', (packet: Packet) => onPacket(packet, send))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return `mqtt://us%40er:pass@127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+test('MQTT 5: the session is kept, what is in flight has a bound, and an acknowledgement follows the sync', async t => {
+  const received: Packet[] = []
+  const url = await startScript(t, (packet, send) => {
+    received.push(packet)
+    if (packet.cmd === 'connect') send({ cmd: 'connack', reasonCode: 0, sessionPresent: true })
+    if (packet.cmd !== 'subscribe') return
+    send({ cmd: 'suback', messageId: packet.messageId ?? 0, granted: [1] })
+    const properties = { userProperties: { source: 'test' }, contentType: 'application/json' }
+    const common = { cmd: 'publish' as const, topic: 'readings/porch', qos: 1 as const, dup: false, retain: false }
+    send({ ...common, messageId: 11, payload: Buffer.from(reading(1)), properties })
+    send({ ...common, messageId: 12, payload: Buffer.alloc(200_000) })
+    send({ ...common, messageId: 13, topic: 'readings/', payload: Buffer.from(reading(1)) })
+  })
+  const parts = createIntakeParts()
+  parts.journal.hold()
+  link(t, url, parts, 5)
+  await until('all are taken', () => parts.journal.waiting.length === 1 && parts.rejections.length === 2)
+  t.strictSame(parts.rejections, ['too_large', 'unknown_device'])
+  const [connect, subscribe] = received
+  t.match(connect, { protocolVersion: 5, clean: false, username: 'us@er', password: Buffer.from('pass') })
+  t.match(connect, { properties: { receiveMaximum: 100, sessionExpiryInterval: 0xffff_ffff } })
+  t.match(subscribe, { subscriptions: [{ topic: 'readings/+', qos: 1 }] })
+  t.equal(received.length, 2)
+  parts.journal.settle('stored')
+  await until('all are acknowledged', () => received.length === 5)
+  t.strictSame(
+    received.slice(2).map(({ cmd, messageId }) => [cmd, messageId]),
+    [
+      ['puback', 11],
+      ['puback', 12],
+      ['puback', 13],
+    ],
+  )
+})
+
+test('a broker that refuses is told with its code', async t => {
+  const url = await startScript(t, (packet, send) => {
+    if (packet.cmd === 'connect') send({ cmd: 'connack', reasonCode: 0x87, sessionPresent: false })
+  })
+  const opened = link(t, url, createIntakeParts(), 5)
+  await until('it is told', () => opened.fault() === 'the broker refuses the connection with code 135')
+  t.pass()
+})

@@ -1,0 +1,164 @@
+/** An MQTT listener on a free port, whose journal does what the test says, and clients for it. */
+
+import type { Socket } from 'node:net'
+import { connectAsync, type IClientOptions, type MqttClient } from 'mqtt'
+import { createAuthRateLimit } from '../../api/http/auth-rate-limit.ts'
+import { createConnections } from '../../api/http/connections.ts'
+import type { Rate } from '../../api/http/token-bucket.ts'
+import { createIntake, type Intake } from '../../api/logger/intake.ts'
+import type { ReadingMeter, RejectionReason } from '../../api/logger/reading-meter.ts'
+import { createCredentials } from '../../api/mqtt/credentials.ts'
+import { type Listener, openListener } from '../../api/mqtt/listener.ts'
+import type { CloseReason } from '../../api/mqtt/session.ts'
+import type { Device } from '../../auth/devices/device.ts'
+import type { Principal } from '../../auth/policy.ts'
+import { createWriters } from '../../auth/writers.ts'
+import type { Outcome } from '../../ingest/journal/journal.ts'
+import { createReadingCheck } from '../../ingest/reading.ts'
+import { silentLog } from './databases.ts'
+import { openRaw, type RawConnection } from './raw-connection.ts'
+
+interface TestHooks {
+  teardown(work: () => unknown): void
+}
+
+/** Of every device of these tests. */
+export const devicePassword = 'secret'
+
+/** A journal whose readings wait until the test gives the outcome. */
+interface HeldJournal {
+  /** Temperatures of the readings that wait for their outcome. */
+  waiting: number[]
+  /** Temperatures of those that were stored. */
+  stored: number[]
+  /** Gives the outcome to all that wait, and to whatever comes until `hold` is called. */
+  settle(outcome: Outcome): void
+  hold(): void
+}
+
+export interface IntakeParts {
+  intake: Intake
+  meter: ReadingMeter
+  journal: HeldJournal
+  rejections: RejectionReason[]
+  devices: Map<string, Device>
+}
+
+export function createIntakeParts(deviceRate: Rate = { perSecond: 1e6, burst: 1e6 }): IntakeParts {
+  const rejections: RejectionReason[] = []
+  const meter: ReadingMeter = { stored() {}, rejected: reason => void rejections.push(reason) }
+  let waiting: { temperature: number; resolve: (outcome: Outcome) => void }[] = []
+  let outcomeNow: Outcome | undefined = 'stored'
+  const stored: number[] = []
+  function settleOne(temperature: number, outcome: Outcome, resolve: (outcome: Outcome) => void): void {
+    if (outcome === 'stored') stored.push(temperature)
+    resolve(outcome)
+  }
+  const accept = (_device: object, { temperature }: { temperature: number }) =>
+    new Promise<Outcome>(resolve => {
+      if (outcomeNow === undefined) waiting.push({ temperature, resolve })
+      else setImmediate(settleOne, temperature, outcomeNow, resolve)
+    })
+  const devices = new Map(
+    ['porch', 'barn', 'silent'].map((name, number) => [
+      name,
+      { number, name, log_switch: name !== 'silent' } as Device,
+    ]),
+  )
+  const intake = createIntake({
+    devices: { seen() {} },
+    ingest: { accept } as never,
+    ...{ check: createReadingCheck(), meter, nowMs: Date.now, deviceRate },
+  })
+  const journal: HeldJournal = {
+    get waiting() {
+      return waiting.map(({ temperature }) => temperature)
+    },
+    stored,
+    settle(outcome) {
+      outcomeNow = outcome
+      for (const { temperature, resolve } of waiting.splice(0)) settleOne(temperature, outcome, resolve)
+      waiting = []
+    },
+    hold() {
+      outcomeNow = undefined
+    },
+  }
+  return { intake, meter, journal, rejections, devices }
+}
+
+export interface TestListener extends IntakeParts {
+  listener: Listener
+  url: string
+  /** Why connections ended. */
+  closed: CloseReason[]
+  /** Ends the password of a device. */
+  revoke(device: string): void
+  /** API keys by their text. */
+  keys: Map<string, Principal>
+}
+
+export async function startListener(t: TestHooks, deviceRate?: Rate): Promise<TestListener> {
+  const parts = createIntakeParts(deviceRate)
+  const { devices } = parts
+  const revoked = new Set<string>()
+  const keys = new Map<string, Principal>()
+  const closed: CloseReason[] = []
+  const registry = {
+    authenticate: (name: string, password: string) =>
+      password === devicePassword && !revoked.has(name) ? devices.get(name) : undefined,
+    get: (name: string) => devices.get(name),
+    credentialCheck: ({ number }: Pick<Device, 'number'>) => {
+      const name = [...devices.values()].find(device => device.number === number)?.name ?? ''
+      return () => !revoked.has(name)
+    },
+  }
+  const writers = createWriters(registry as never)
+  const listener = await openListener({
+    ...{ host: '127.0.0.1', port: 0, tls: undefined, onClosed: reason => void closed.push(reason) },
+    connections: createConnections({ max: 1000, perAddress: 1000, isTrusted: () => false, log: silentLog }),
+    ...{ intake: parts.intake, meter: parts.meter, authRateLimit: createAuthRateLimit(3, Date.now) },
+    findCredential: createCredentials({
+      ...{ devices: registry, writers },
+      keys: { find: async text => keys.get(text) as never },
+    }),
+  })
+  t.teardown(() => {
+    parts.journal.settle('closing')
+    return listener.close()
+  })
+  const url = `mqtt://127.0.0.1:${listener.port}`
+  return { ...parts, listener, url, closed, revoke: name => void revoked.add(name), keys }
+}
+
+/** A client of the device `porch` that does not come back by itself. */
+export async function connectClient(t: TestHooks, url: string, options: IClientOptions = {}): Promise<MqttClient> {
+  const client = await connectAsync(url, {
+    ...{ username: 'porch', password: devicePassword, reconnectPeriod: 0, ...options },
+  })
+  // The tests look at what becomes of the messages.
+  client.on('error', () => undefined)
+  t.teardown(() => void client.end(true))
+  return client
+}
+
+export function eventOf(client: MqttClient, event: 'close' | 'reconnect'): Promise<void> {
+  return new Promise(resolve => client.once(event, () => resolve()))
+}
+
+export const reading = (temperature: number, more: object = {}) =>
+  JSON.stringify({ temperature, humidity: 50, pressure: 1000, ...more })
+
+/** What a test says byte by byte, and what comes back in hexadecimal digits. */
+export interface RawMqtt {
+  socket: Socket
+  received(): string
+  closed: Promise<string>
+}
+
+export async function openRawMqtt(t: TestHooks, url: string, first?: Buffer): Promise<RawMqtt> {
+  const { socket, received, closed }: RawConnection = await openRaw(t, url)
+  if (first !== undefined) socket.write(first)
+  const inHex = (bytes: string) => Buffer.from(bytes, 'latin1').toString('hex')
+  return { socket, received: () => inHex(received()), closed: closed.then(inHex) }
+}
