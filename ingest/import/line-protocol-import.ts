@@ -59,7 +59,8 @@ export interface LineImporter {
 const rejectsMax = 10
 /** One thread reads more than a million lines a second. */
 const threadsMax = 1
-const idleMsMax = 10_000
+/** Senders come every few seconds or minutes, and a new thread takes longer than most bodies. */
+const idleMsMax = 5 * 60_000
 
 export function createLineImporter(options: LineImporterOptions): LineImporter {
   const { ingest, names, ranges, aheadMsMax, bodyBytesMax } = options
