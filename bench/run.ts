@@ -15,7 +15,18 @@ import { hardware } from './measure.ts'
 import { type BenchResult, tableOf } from './report.ts'
 
 /** The quick ones first. `stats` needs Python with the packages of bench/reference/requirements.txt. */
-const names = ['put', 'latest', 'latency', 'forward', 'outage', 'memory', 'analytics', 'content-files', 'properties']
+const names = [
+  'put',
+  'latest',
+  'latency',
+  'ingest',
+  'forward',
+  'outage',
+  'memory',
+  'analytics',
+  'content-files',
+  'properties',
+]
 const slowNames = ['auth', 'air-quality']
 const root = resolve(import.meta.dirname, '..')
 
