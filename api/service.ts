@@ -14,6 +14,7 @@ import { openStore, type Store } from '../store/store.ts'
 import { docsFamily } from './accounts/docs.ts'
 import { adminFamily } from './admin/admin.ts'
 import { createTokenCheck } from './admin/admin-token.ts'
+import { createEraseJobs } from './admin/erase-jobs.ts'
 import { airQualityFamily } from './air-quality/air-quality.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
@@ -235,10 +236,17 @@ function createFamilies(config: Config, log: Log, parts: Parts, edge: Edge, isRe
   const { isTrusted, intake, meter, writers, authRateLimit } = edge
   const { clockMs, store, ingest, pointsIngest, devices, stations, query, points, accounts, signIn } = parts
   const { ranges, aheadMsMax } = checkOptionsOf(config)
+  const eraseJobs = createEraseJobs({
+    devices,
+    stations,
+    ingest: { readings: ingest, points: pointsIngest },
+    store,
+    log,
+  })
   const adminOptions = {
     ...{ findPrincipal: accounts.findPrincipal, origins: accounts.origins },
     ...{ accounts: accounts.accounts, keys: accounts.keys, tenants: accounts.tenants, publicUrl: accounts.publicUrl },
-    ...{ devices, stations, ingest, pointsIngest, store, log, ranges, aheadMsMax },
+    ...{ devices, stations, eraseJobs, ingest, pointsIngest, store, log, ranges, aheadMsMax },
     ...{ dataDirectory: config.DATA_DIR, isPostgresManaged: config.DATABASE_URL === undefined },
   }
   return [
@@ -247,7 +255,7 @@ function createFamilies(config: Config, log: Log, parts: Parts, edge: Edge, isRe
     airQualityFamily({
       ...{ stations, points, accounts: accounts.accounts, keys: accounts.keys, nowMs: clockMs, log, isTrusted },
       ...{ publicUrl: config.PUBLIC_URL, failedAttemptsPerMinute: config.FAILED_ATTEMPTS },
-      ...{ pointsIngest, pointCheck: createPointCheck(aheadMsMax) },
+      ...{ pointsIngest, pointCheck: createPointCheck(aheadMsMax), removeStation: eraseJobs.removeStation },
       requireHttps: config.AIR_QUALITY_HTTP === 'local',
     }),
     ...lineProtocolFamilies({

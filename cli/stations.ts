@@ -2,6 +2,7 @@
 
 import { type Command, InvalidArgumentError } from 'commander'
 import { z } from 'zod'
+import { StationEraseReport } from '../api/admin/erase-records.ts'
 import { StationDetails, StationPage } from '../auth/stations/station-details.ts'
 import type { AdminClient } from './admin-client.ts'
 import { CommandError, exitUsage } from './command-error.ts'
@@ -112,17 +113,31 @@ function addSet(stations: Command, client: AdminClient, streams: Streams): void 
     })
 }
 
+const removeHelp = `
+The station is removed at once. Its points are erased in the background; --report shows the progress, also afterwards.
+
+Examples:
+  barograph stations remove IN-1001
+  barograph stations remove IN-1001 --report`
+
 function addRemove(stations: Command, client: AdminClient, streams: Streams): void {
   stations
     .command('remove')
-    .description('remove a station; its points can no longer be reached')
+    .description('remove a station and delete its points permanently')
     .argument('<sn>')
+    .option('--report', 'only print how far the points of the station that was removed are erased')
     .option('--json', 'print the result as JSON')
-    .addHelpText('after', '\nExample:\n  barograph stations remove IN-1001')
-    .action(async (sn: string, { json }: Json) => {
+    .addHelpText('after', removeHelp)
+    .action(async (sn: string, { report, json }: Json & { report?: boolean }) => {
+      if (report === true) {
+        const found = await client.json(StationEraseReport, 'GET', `${pathOf(sn)}/erase`)
+        if (json === true) printJson(streams, found)
+        else printFields(streams, found)
+        return
+      }
       await client.json(z.undefined(), 'DELETE', pathOf(sn))
       if (json === true) printJson(streams, { removed: sn })
-      else printText(streams.stdout, `removed ${sn}\n`)
+      else printText(streams.stdout, `removed ${sn}; its points are being erased, see --report\n`)
     })
 }
 

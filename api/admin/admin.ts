@@ -18,7 +18,7 @@ import { registerContentFiles } from './content-files.ts'
 import { registerDeadLetters } from './dead-letters.ts'
 import { registerDevices } from './devices.ts'
 import { registerErase } from './erase.ts'
-import { createEraseJobs } from './erase-jobs.ts'
+import type { EraseJobs } from './erase-jobs.ts'
 import { answerErrors } from './failures.ts'
 import { createPathRefusal, type GuardOptions, guard } from './guard.ts'
 import { registerImport } from './import.ts'
@@ -38,6 +38,7 @@ export interface AdminOptions extends GuardOptions {
   pointsIngest: PointsIngest
   tenants: Tenants
   stations: Stations
+  eraseJobs: EraseJobs
   publicUrl: () => string
   store: Store
   dataDirectory: string
@@ -57,6 +58,7 @@ export function adminFamily(options: AdminOptions): RouteFamily {
     pointsIngest,
     tenants,
     stations,
+    eraseJobs,
     publicUrl,
     store,
     log,
@@ -66,7 +68,6 @@ export function adminFamily(options: AdminOptions): RouteFamily {
     aheadMsMax,
   } = options
   const audit = createLateAudit(store.postgres, log)
-  const eraseJobs = createEraseJobs({ devices, ingest, store, log })
 
   /** The routes with JSON bodies; imports are streams and have a scope of their own. */
   function registerJson(scope: FastifyInstance): void {
@@ -81,7 +82,7 @@ export function adminFamily(options: AdminOptions): RouteFamily {
     })
     registerAccounts(scope, { accounts, publicUrl })
     registerTenants(scope, tenants)
-    registerStations(scope, { stations, findAccounts: accounts.idsByEmail })
+    registerStations(scope, { stations, findAccounts: accounts.idsByEmail, eraseJobs })
     registerAudit(scope, store.postgres)
     registerStatus(scope, { devices, ingest, pointsIngest, store, dataDirectory, isPostgresManaged })
   }

@@ -3,22 +3,27 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Changed } from '../../auth/devices/commits.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
-import type { Ingest } from '../../ingest/ingest.ts'
+import type { Station } from '../../auth/stations/station.ts'
+import type { StationChanged, Stations } from '../../auth/stations/stations.ts'
 import type { Log } from '../../store/log.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import type { Store } from '../../store/store.ts'
 import {
+  type ErasedRows,
   type EraseEnd,
   type EraseJob,
   type EraseReport,
   endJob,
   insertJob,
+  insertStationJob,
   noteDelay,
-  readErasedSymbols,
+  readErased,
   readReport,
+  readStationReport,
+  type StationEraseReport,
   takeJob,
 } from './erase-records.ts'
-import { createEraseSteps, EraseFailure, type EraseSteps } from './erase-steps.ts'
+import { createEraseSteps, EraseFailure, type EraseSteps, type ErasingIngest } from './erase-steps.ts'
 
 export interface EraseJobs {
   /**
@@ -30,6 +35,10 @@ export interface EraseJobs {
   reconcile(): Promise<boolean>
   /** Of the newest job for this name. */
   report(name: string): Promise<EraseReport | undefined>
+  /** Removes a station, and has its points erased. Rejects as `Stations.remove` does. */
+  removeStation(station: Station, by: string): Promise<StationChanged<undefined>>
+  /** Of the newest job for a station of this `sn`. */
+  stationReport(sn: string): Promise<StationEraseReport | undefined>
   /** Takes up what the last process left. */
   resume(): void
   /** What is under way goes on after the next start. */
@@ -38,7 +47,8 @@ export interface EraseJobs {
 
 export interface EraseJobsOptions {
   devices: Pick<Devices, 'removeNamed' | 'reconcile'>
-  ingest: Pick<Ingest, 'status' | 'deadLetters' | 'erase' | 'onLost'>
+  stations: Pick<Stations, 'registry' | 'remove'>
+  ingest: Record<ErasedRows, ErasingIngest>
   store: Pick<Store, 'postgres' | 'questdb'>
   log: Log
 }
@@ -93,7 +103,9 @@ export function createEraseJobs(options: EraseJobsOptions): EraseJobs {
   async function eraseAgain(): Promise<void> {
     await steps.untilQuestdbIsUp()
     const doubtsBefore = doubts
-    await steps.eraseAgain(await readErasedSymbols(postgres))
+    for (const rowsOf of ['readings', 'points'] as const) {
+      await steps.eraseAgain(rowsOf, await readErased(postgres, rowsOf))
+    }
     doubtsSettled = doubtsBefore
   }
 
@@ -102,6 +114,28 @@ export function createEraseJobs(options: EraseJobsOptions): EraseJobs {
     resume()
   }
 
+  ingest.readings.onLost(doubt)
+  ingest.points.onLost(doubt)
+  atStart(store, doubt)
+  return {
+    ...createRemovals(options, resume),
+    reconcile: devices.reconcile,
+    report: name => readReport(postgres, name),
+    stationReport: sn => readStationReport(postgres, sn),
+    resume,
+    close: async () => {
+      closing.abort()
+      questdb.close()
+      await running
+    },
+  }
+}
+
+/** What removes devices and stations, and writes their jobs in the same transaction. */
+function createRemovals(
+  { devices, stations }: EraseJobsOptions,
+  resume: () => void,
+): Pick<EraseJobs, 'request' | 'removeStation'> {
   async function request(name: string, by: string): Promise<Changed<EraseReport>> {
     const requested = await devices.removeNamed(
       name,
@@ -113,19 +147,17 @@ export function createEraseJobs(options: EraseJobsOptions): EraseJobs {
     return requested
   }
 
-  ingest.onLost(doubt)
-  atStart(store, doubt)
-  return {
-    request,
-    reconcile: devices.reconcile,
-    report: name => readReport(postgres, name),
-    resume,
-    close: async () => {
-      closing.abort()
-      questdb.close()
-      await running
-    },
+  async function removeStation(station: Station, by: string): Promise<StationChanged<undefined>> {
+    const numbers = [...station.series.values()]
+    try {
+      return await stations.remove(station, by, transaction => insertStationJob(transaction, station.sn, numbers))
+    } finally {
+      // There may be a job where the outcome is unknown, too.
+      resume()
+    }
   }
+
+  return { request, removeStation }
 }
 
 /** A crash while we were not there is seen by nobody. */
@@ -145,20 +177,22 @@ async function runWaiting(options: EraseJobsOptions, steps: EraseSteps, signal: 
     if (job === undefined) return
     const end = await runJob(job, options, steps, signal)
     await endJob(postgres, job.id, end)
-    options.log.info({ symbols: job.symbols, ...end }, 'erase job finished')
+    const { rowsOf, symbols, numbers } = job
+    options.log.info({ rowsOf, ...(rowsOf === 'readings' ? { symbols } : { numbers }), ...end }, 'erase job finished')
   }
 }
 
 /** How it ended, well or badly; rejects for what may pass, which is noted in the report. */
 async function runJob(
   job: EraseJob,
-  { devices, store }: EraseJobsOptions,
+  { devices, stations, store }: EraseJobsOptions,
   steps: EraseSteps,
   signal: AbortSignal,
 ): Promise<EraseEnd> {
   try {
     // The job was written together with the removal; where that was not confirmed, memory has to learn of it first.
-    if (!(await devices.reconcile())) throw new Error('it is not known yet whether the device is removed')
+    if (job.rowsOf === 'points') await stations.registry()
+    else if (!(await devices.reconcile())) throw new Error('it is not known yet whether the device is removed')
     return { rows: await steps.erase(job) }
   } catch (error) {
     if (error instanceof EraseFailure) return { error: error.message }

@@ -6,14 +6,13 @@ import { z } from 'zod'
 
 type Database = Pick<pg.Pool, 'query'>
 
-/** The report of a job, as it is answered. */
-export const EraseReport = z.object({
-  device: z.string(),
-  /** Under which its readings lie; more than one when devices of this name were removed before. */
-  symbols: z.array(z.string()),
+/** The readings of a device, or the points of a station. */
+export type ErasedRows = 'readings' | 'points'
+
+const progress = {
   state: z.enum(['waiting', 'running', 'done', 'failed']),
   /**
-   * How many readings of these symbols are erased, by this job or one before; null until it is done. What had not come to
+   * How many rows of these series are erased, by this job or one before; null until it is done. What had not come to
    * QuestDB does not count.
    */
   rows: z.int().nullable(),
@@ -22,26 +21,41 @@ export const EraseReport = z.object({
   finished_at: z.iso.datetime().nullable(),
   /** Why it failed, or, while it runs, what it waits for. */
   error: z.string().nullable(),
+}
+
+/** The report of a job, as it is answered. */
+export const EraseReport = z.object({
+  device: z.string(),
+  /** Under which its readings lie; more than one when devices of this name were removed before. */
+  symbols: z.array(z.string()),
+  ...progress,
 })
 export type EraseReport = z.infer<typeof EraseReport>
 
+export const StationEraseReport = z.object({ sn: z.string(), ...progress })
+export type StationEraseReport = z.infer<typeof StationEraseReport>
+
 export interface EraseJob {
   id: number
-  /** Of the devices, none of which exists any more. */
+  rowsOf: ErasedRows
+  /** Of the devices, or of the series of the station, none of which exists any more. */
   numbers: number[]
+  /** Of the devices. */
   symbols: string[]
 }
 
-const reportColumns = 'device, symbols, state, rows::float8, requested_at, started_at, finished_at, error'
+const reportColumns = 'name, symbols, state, rows::float8, requested_at, started_at, finished_at, error'
 
-interface ReportRow extends Omit<EraseReport, 'requested_at' | 'started_at' | 'finished_at'> {
+interface ReportRow extends Omit<EraseReport, 'device' | 'requested_at' | 'started_at' | 'finished_at'> {
+  name: string
   requested_at: Date
   started_at: Date | null
   finished_at: Date | null
 }
 
-function reportOf({ requested_at, started_at, finished_at, ...rest }: ReportRow): EraseReport {
+function reportOf({ name, requested_at, started_at, finished_at, ...rest }: ReportRow): EraseReport {
   return {
+    device: name,
     ...rest,
     requested_at: requested_at.toISOString(),
     started_at: started_at?.toISOString() ?? null,
@@ -49,6 +63,7 @@ function reportOf({ requested_at, started_at, finished_at, ...rest }: ReportRow)
   }
 }
 
+/** For the readings of a device. */
 export async function insertJob(
   database: Database,
   device: string,
@@ -57,10 +72,10 @@ export async function insertJob(
 ): Promise<EraseReport> {
   const text = `
     WITH added AS (
-      INSERT INTO erase_jobs (device, numbers, symbols) VALUES ($1, $2, $3) RETURNING *
+      INSERT INTO erase_jobs (rows_of, name, numbers, symbols) VALUES ('readings', $1, $2, $3) RETURNING *
     ), audited AS (
       INSERT INTO audit (actor, action, subject, details)
-      SELECT $4, 'device.erase', device, jsonb_build_object('symbols', symbols) FROM added
+      SELECT $4, 'device.erase', name, jsonb_build_object('symbols', symbols) FROM added
     )
     SELECT ${reportColumns} FROM added`
   const numbers = records.map(record => record.number)
@@ -71,19 +86,37 @@ export async function insertJob(
   return reportOf(row)
 }
 
+/** For the points of a station that is being removed, which is what the audit tells. */
+export async function insertStationJob(database: Database, sn: string, numbers: readonly number[]): Promise<void> {
+  const text = "INSERT INTO erase_jobs (rows_of, name, numbers, symbols) VALUES ('points', $1, $2, '{}')"
+  await database.query(text, [sn, [...numbers]])
+}
+
 /** The newest job of a device, whatever its state. */
 export async function readReport(database: Database, device: string): Promise<EraseReport | undefined> {
-  const text = `SELECT ${reportColumns} FROM erase_jobs WHERE device = $1 ORDER BY id DESC LIMIT 1`
-  const { rows } = await database.query<ReportRow>(text, [device])
-  const [row] = rows
-  return row === undefined ? undefined : reportOf(row)
+  const row = await readNewest(database, 'readings', device)
+  return row && reportOf(row)
+}
+
+/** The newest job of a station. */
+export async function readStationReport(database: Database, sn: string): Promise<StationEraseReport | undefined> {
+  const row = await readNewest(database, 'points', sn)
+  if (row === undefined) return undefined
+  const { device: _, symbols: __, ...rest } = reportOf(row)
+  return { sn, ...rest }
+}
+
+async function readNewest(database: Database, rowsOf: ErasedRows, name: string): Promise<ReportRow | undefined> {
+  const text = `SELECT ${reportColumns} FROM erase_jobs WHERE rows_of = $1 AND name = $2 ORDER BY id DESC LIMIT 1`
+  const { rows } = await database.query<ReportRow>(text, [rowsOf, name])
+  return rows[0]
 }
 
 /** The oldest job that has not ended, marked as running; undefined when there is none. */
 export async function takeJob(database: Database): Promise<EraseJob | undefined> {
   const text = `UPDATE erase_jobs SET state = 'running', started_at = coalesce(started_at, now()) WHERE id = (
       SELECT min(id) FROM erase_jobs WHERE state IN ('waiting', 'running')
-    ) RETURNING id::float8, numbers, symbols`
+    ) RETURNING id::float8, rows_of AS "rowsOf", numbers, symbols`
   const { rows } = await database.query<EraseJob>(text)
   return rows[0]
 }
@@ -100,9 +133,14 @@ export async function endJob(database: Database, id: number, end: EraseEnd): Pro
   await database.query(text, [id, ...values])
 }
 
-/** Under which there must be no readings any more. */
-export async function readErasedSymbols(database: Database): Promise<string[]> {
-  const text = "SELECT DISTINCT unnest(symbols) AS symbol FROM erase_jobs WHERE state = 'done' ORDER BY symbol"
-  const { rows } = await database.query<{ symbol: string }>(text)
-  return rows.map(row => row.symbol)
+/** The series of all jobs that are done: there must be no rows of theirs any more. */
+export async function readErased(
+  database: Database,
+  rowsOf: ErasedRows,
+): Promise<Pick<EraseJob, 'numbers' | 'symbols'>> {
+  const column = (name: 'numbers' | 'symbols') =>
+    `ARRAY(SELECT DISTINCT unnest(${name}) AS item FROM erase_jobs WHERE rows_of = $1 AND state = 'done' ORDER BY item)`
+  const text = `SELECT ${column('numbers')} AS numbers, ${column('symbols')} AS symbols`
+  const { rows } = await database.query<Pick<EraseJob, 'numbers' | 'symbols'>>(text, [rowsOf])
+  return rows[0] ?? { numbers: [], symbols: [] }
 }

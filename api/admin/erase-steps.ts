@@ -1,18 +1,21 @@
 /**
- * The steps of an erase, in an order in which it may stop anywhere and begin again: first nothing of the device can come to
- * QuestDB any more, then what is there goes, then the journal lets its bytes go.
+ * The steps of an erase, in an order in which it may stop anywhere and begin again: first nothing of the series can come
+ * to QuestDB any more, then what is there goes, then the journal lets its bytes go.
  */
 
 import { deadLettersMax } from '../../ingest/forwarder/dead-letters.ts'
-import type { Ingest } from '../../ingest/ingest.ts'
+import type { DeadLetters, Ingest, PointsIngest } from '../../ingest/ingest.ts'
 import type { Log } from '../../store/log.ts'
 import { refreshHourlyView } from '../../store/questdb/hourly-view.ts'
 import type { Store } from '../../store/store.ts'
-import { countReadings, type Exec, eraseReadings } from './erase-readings.ts'
-import type { EraseJob } from './erase-records.ts'
+import type { ErasedRows, EraseJob } from './erase-records.ts'
+import { countRows, type Exec, erasedTables, eraseRows } from './erase-rows.ts'
+
+/** What an erase needs of the write path of its table. */
+export type ErasingIngest = Pick<Ingest | PointsIngest, 'status' | 'deadLetters' | 'erase' | 'onLost'>
 
 export interface EraseStepsOptions {
-  ingest: Pick<Ingest, 'status' | 'deadLetters' | 'erase'>
+  ingest: Record<ErasedRows, ErasingIngest>
   store: Pick<Store, 'questdb'>
   log: Log
   exec: Exec
@@ -22,15 +25,15 @@ export interface EraseStepsOptions {
 }
 
 export interface EraseSteps {
-  /** For devices that are removed. Gives the number of readings that are erased. */
+  /** For devices or a station that are removed. Gives the number of rows that are erased. */
   erase(job: EraseJob): Promise<number>
   /** Erases what has come back after all. */
-  eraseAgain(symbols: readonly string[]): Promise<void>
+  eraseAgain(rowsOf: ErasedRows, series: Pick<EraseJob, 'numbers' | 'symbols'>): Promise<void>
   untilQuestdbIsUp(): Promise<void>
 }
 
 const pauseMs = 100
-const symbolsPerStatement = 100
+const keysPerStatement = 100
 /** Whoever still writes after so many rounds will not stop by himself. */
 const roundsMax = 10
 
@@ -40,31 +43,33 @@ export class EraseFailure extends Error {}
 export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
   const { ingest, store, log, exec, pause, signal } = options
 
-  async function erase({ numbers, symbols }: EraseJob): Promise<number> {
-    const end = await unlessAborted(ingest.erase(numbers), signal)
-    await discardLetters(ingest.deadLetters, new Set(symbols))
+  async function erase(job: EraseJob): Promise<number> {
+    const { rowsOf, numbers } = job
+    const end = await unlessAborted(ingest[rowsOf].erase(numbers), signal)
+    await discardLetters(ingest[rowsOf].deadLetters, new Set(numbers))
     await untilQuestdbIsUp()
-    const rows = await eraseRows(symbols)
-    await untilJournalIsBehind(end)
+    const rows = await eraseKeys(rowsOf, erasedTables[rowsOf].keysOf(job))
+    await untilJournalIsBehind(rowsOf, end)
     return rows
   }
 
-  async function eraseRows(symbols: readonly string[]): Promise<number> {
+  async function eraseKeys(rowsOf: ErasedRows, keys: readonly string[]): Promise<number> {
+    const table = erasedTables[rowsOf]
     for (let round = 0; round < roundsMax; round++) {
-      const txn = await eraseReadings(exec, symbols, () => pause(pauseMs))
-      const { present, erased } = await countReadings(exec, symbols)
+      const txn = await eraseRows(exec, table, keys, () => pause(pauseMs))
+      const { present, erased } = await countRows(exec, table, keys)
       if (present > 0) continue
       // It holds what the readings are no more.
-      await refreshHourlyView(exec, txn, () => pause(pauseMs))
+      if (rowsOf === 'readings') await refreshHourlyView(exec, txn, () => pause(pauseMs))
       return erased
     }
-    throw new EraseFailure('new readings of the device kept coming in')
+    throw new EraseFailure(`new ${rowsOf} kept coming in`)
   }
 
-  /** For a QuestDB that does not sync the journal keeps its bytes for hours, and the devices' readings are passed over. */
-  async function untilJournalIsBehind(end: number): Promise<void> {
+  /** For a QuestDB that does not sync the journal keeps its bytes for hours, and the erased rows are passed over. */
+  async function untilJournalIsBehind(rowsOf: ErasedRows, end: number): Promise<void> {
     const holds = () => {
-      const { start, isSynced } = ingest.status().forwarder
+      const { start, isSynced } = ingest[rowsOf].status().forwarder
       return isSynced && start < end
     }
     while (holds()) await pause(pauseMs)
@@ -77,22 +82,24 @@ export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
   return {
     erase,
     untilQuestdbIsUp,
-    async eraseAgain(symbols) {
-      for (let from = 0; from < symbols.length; from += symbolsPerStatement) {
-        const some = symbols.slice(from, from + symbolsPerStatement)
-        const { present } = await countReadings(exec, some)
+    async eraseAgain(rowsOf, series) {
+      const table = erasedTables[rowsOf]
+      const keys = table.keysOf(series)
+      for (let from = 0; from < keys.length; from += keysPerStatement) {
+        const some = keys.slice(from, from + keysPerStatement)
+        const { present } = await countRows(exec, table, some)
         if (present === 0) continue
-        await eraseRows(some)
-        log.warn({ readings: present }, 'erased readings reappeared in QuestDB, deleting them again')
+        await eraseKeys(rowsOf, some)
+        log.warn({ [rowsOf]: present }, `erased ${rowsOf} reappeared in QuestDB, deleting them again`)
       }
     },
   }
 }
 
-/** A dead letter holds a reading too, and a replay would bring it back. */
-async function discardLetters(deadLetters: Ingest['deadLetters'], symbols: ReadonlySet<string>): Promise<void> {
+/** A dead letter holds a row too, and a replay would bring it back. */
+async function discardLetters(deadLetters: DeadLetters, numbers: ReadonlySet<number>): Promise<void> {
   const letters = await deadLetters.list(-1, deadLettersMax)
-  await deadLetters.discard(letters.filter(letter => symbols.has(letter.symbol)).map(letter => letter.id))
+  await deadLetters.discard(letters.filter(({ series }) => numbers.has(series)).map(({ id }) => id))
 }
 
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -10,6 +10,7 @@ import {
   stationPage,
 } from '../../auth/stations/station-details.ts'
 import type { StationRefusal, Stations } from '../../auth/stations/stations.ts'
+import type { EraseJobs } from './erase-jobs.ts'
 import type { AdminErrorCode } from './errors.ts'
 import { actorIn } from './guard.ts'
 import { type FindAccounts, ownerIdsOf } from './owners.ts'
@@ -20,11 +21,13 @@ import { pageNumber, searchText } from './query-fields.ts'
 export interface AdminStationsOptions {
   stations: Stations
   findAccounts: FindAccounts
+  eraseJobs: Pick<EraseJobs, 'removeStation' | 'stationReport'>
 }
 
 const ListQuery = z.strictObject({ search: searchText, page: pageNumber })
 
-export function registerStations(scope: FastifyInstance, { stations, findAccounts }: AdminStationsOptions): void {
+export function registerStations(scope: FastifyInstance, options: AdminStationsOptions): void {
+  const { stations, findAccounts, eraseJobs } = options
   const details = (station: Station) => stationDetails(station, stations.lastDataMs)
 
   function stationIn(request: FastifyRequest): Promise<Station | undefined> {
@@ -70,12 +73,19 @@ export function registerStations(scope: FastifyInstance, { stations, findAccount
   async function remove(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const station = await stationIn(request)
     if (station === undefined) return sendProblem(reply, 'STATION_UNKNOWN')
-    const removed = await stations.remove(station, actorIn(request))
+    const removed = await eraseJobs.removeStation(station, actorIn(request))
     return removed.ok ? reply.code(204).send() : sendRefusal(reply, removed.code)
+  }
+
+  async function eraseReport(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { sn } = request.params as { sn: string }
+    const found = await eraseJobs.stationReport(sn)
+    return found === undefined ? sendProblem(reply, 'STATION_UNKNOWN') : reply.send(found)
   }
 
   addPath(scope, '/stations', { GET: list, POST: add })
   addPath(scope, '/stations/:sn', { GET: get, PATCH: change, DELETE: remove })
+  addPath(scope, '/stations/:sn/erase', { GET: eraseReport })
 }
 
 /** The station and the parameter of each series. */

@@ -14,7 +14,7 @@ import { createPublicAddress } from '../http/public-address.ts'
 import type { RouteFamily } from '../http/route-family.ts'
 import { addAccount } from './account.ts'
 import { createAuthenticate } from './authenticate.ts'
-import { addDevices } from './devices.ts'
+import { addDevices, type RemoveStation } from './devices.ts'
 import { addEmptyLists } from './empty-lists.ts'
 import { sendError } from './errors.ts'
 import { answerErrors } from './failures.ts'
@@ -23,6 +23,7 @@ import { addPoints } from './points.ts'
 
 export interface AirQualityOptions {
   stations: Stations
+  removeStation: RemoveStation
   points: Points
   pointsIngest: Pick<PointsIngest, 'append' | 'clockUs'>
   pointCheck: PointCheck

@@ -5,7 +5,7 @@ import type { Accounts } from '../../auth/accounts/accounts.ts'
 import { actorOf } from '../../auth/actor.ts'
 import { mayUse } from '../../auth/stations/permissions.ts'
 import type { Station, StationChange } from '../../auth/stations/station.ts'
-import type { StationRefusal, Stations } from '../../auth/stations/stations.ts'
+import type { StationChanged, StationRefusal, Stations } from '../../auth/stations/stations.ts'
 import { selectRows } from '../../query/conditions/select-rows.ts'
 import { readDeviceChange, readNewDevice } from './device-body.ts'
 import { type DeviceView, deviceColumns, deviceObject, deviceUrl } from './device-object.ts'
@@ -19,9 +19,13 @@ import { cutPage } from './query/paging.ts'
 export interface DevicesOptions {
   stations: Stations
   accounts: Pick<Accounts, 'findByEmail'>
+  removeStation: RemoveStation
 }
 
-export function addDevices(addPath: AddPath, { stations, accounts }: DevicesOptions): void {
+/** Its points go with it. */
+export type RemoveStation = (station: Station, by: string) => Promise<StationChanged<undefined>>
+
+export function addDevices(addPath: AddPath, { stations, accounts, removeStation }: DevicesOptions): void {
   const viewOf = ({ base }: Asked): DeviceView => ({ base, lastDataMs: stations.lastDataMs })
 
   async function list(asked: Asked, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -75,7 +79,7 @@ export function addDevices(addPath: AddPath, { stations, accounts }: DevicesOpti
   }
 
   async function remove(asked: Asked, _request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const removed = await stations.remove(stationIn(asked), actorOf(asked.key))
+    const removed = await removeStation(stationIn(asked), actorOf(asked.key))
     return removed.ok ? sendJson(reply, 202, { 'device dropped': 'success' }) : sendRefusal(reply, removed)
   }
 

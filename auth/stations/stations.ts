@@ -43,8 +43,15 @@ export interface Stations {
   add(station: NewStation, by: string): Promise<StationChanged<Station>>
   /** By id, so that a repeated call never meets a newer station of the same `sn`. */
   change(id: number, change: StationChange, by: string): Promise<StationChanged<Station>>
-  /** Its points cannot be reached any more, also not by a new station of the same `sn`. */
-  remove(station: Pick<Station, 'id' | 'sn'>, by: string): Promise<StationChanged<undefined>>
+  /**
+   * Its points cannot be reached any more, also not by a new station of the same `sn`. `write` is done together with it:
+   * both or neither.
+   */
+  remove(
+    station: Pick<Station, 'id' | 'sn'>,
+    by: string,
+    write?: (transaction: Transaction) => Promise<void>,
+  ): Promise<StationChanged<undefined>>
   /** Updates the time in memory; PostgreSQL is updated later in a batch. */
   noteData(station: Pick<Station, 'id'>, timeMs: number): void
   /** When its newest data came. */
@@ -135,10 +142,11 @@ export function openStations(options: StationsOptions): Stations {
       return changed.catch(refusalOf)
     },
 
-    async remove({ id, sn }, by) {
+    async remove({ id, sn }, by, write) {
       const removed = await transact(async transaction => {
         if (!(await markStationRemoved(transaction, id, nowMs()))) return false
         await writeAudit(transaction, { actor: by, action: 'station.remove', subject: subjectOfStation(sn) })
+        await write?.(transaction)
         return true
       })
       if (!removed) return unknownStation

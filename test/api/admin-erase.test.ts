@@ -5,6 +5,11 @@ import { join } from 'node:path'
 import t from 'tap'
 import { createEraseJobs, type EraseJobs } from '../../api/admin/erase-jobs.ts'
 import { NewDevice } from '../../auth/devices/device.ts'
+import type { Station } from '../../auth/stations/station.ts'
+import { openStations } from '../../auth/stations/stations.ts'
+import { writeDeadLetter } from '../../ingest/forwarder/dead-letters.ts'
+import { openDisk } from '../../ingest/journal/disk.ts'
+import { encodePoints, points } from '../../ingest/points-table.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import { openParts } from '../support/admin.ts'
 import { silentLog, startDatabases } from '../support/databases.ts'
@@ -13,11 +18,14 @@ import { until } from '../support/processes.ts'
 
 const { store } = await startDatabases(t)
 await store.questdb.ready
-const { ingest, devices, journal } = await openParts(t, store)
-ingest.startForwarding(store.questdb.address.http, true)
+const { ingest, pointsIngest, devices, journal, pointsJournal } = await openParts(t, store)
+const stations = openStations({ pool: store.postgres, nowMs: Date.now, log: silentLog })
+t.teardown(() => stations.close())
+for (const path of [ingest, pointsIngest]) path.startForwarding(store.questdb.address.http, true)
 const questdb = createQuestdbClient(store.questdb.address.http)
 t.teardown(() => questdb.close())
-const options = { devices, ingest, store, log: silentLog }
+const ingests = { readings: ingest, points: pointsIngest }
+const options = { devices, stations, ingest: ingests, store, log: silentLog }
 
 const dayMs = 86_400_000
 
@@ -187,7 +195,7 @@ t.test('where QuestDB has lost that readings were erased, they are erased again'
   const onLost = (listener: typeof tellLost) => {
     tellLost = listener
   }
-  const jobs = createEraseJobs({ ...options, ingest: { ...ingest, onLost } })
+  const jobs = createEraseJobs({ ...options, ingest: { ...ingests, readings: { ...ingest, onLost } } })
   t.teardown(() => jobs.close())
   const device = await addDevice('barn')
   await log(device, 3)
@@ -216,4 +224,108 @@ t.test('bulk data of an erased device is not taken any more', async t => {
   await until('the other is there', async () => (await rows(other.symbol))[0] === 2)
   t.strictSame(await rows(device.symbol), [1, 0, 0])
   t.strictSame(filesWith(device.symbol), [])
+})
+
+async function addStation(sn: string): Promise<Station> {
+  const added = await stations.add({ sn, model: 'M1', owner: null }, 'test')
+  if (!added.ok) throw new Error(added.code)
+  return added.value
+}
+
+/** One point of each series of the station on each of some days. */
+function pointsOf({ series }: Station, days: number): Uint8Array {
+  const list = Array.from({ length: days }, (_, day) =>
+    [...series.values()].map(number => {
+      const timestampMs = Math.floor(Date.now() / 1000) * 1000 - day * dayMs
+      return { series: { number, symbol: 'ppb' }, values: { timestampMs, value: day, storedAtUs: Date.now() * 1000 } }
+    }),
+  )
+  return encodePoints(list.flat())
+}
+
+/** How many rows there are, and how many of them have a value. */
+async function pointRows({ series }: Station): Promise<number[]> {
+  const sql = `SELECT count(), count(value), count(stored_at) FROM points WHERE series IN (${[...series.values()]})`
+  const [row] = await questdb.exec(sql, 10_000)
+  return (row ?? []).map(Number)
+}
+
+async function addPoints(station: Station, days: number): Promise<void> {
+  t.equal(await pointsIngest.append(pointsOf(station, days)), 'stored')
+  await until('they are there', async () => (await pointRows(station))[1] === days * station.series.size)
+}
+
+function stationDone(jobs: EraseJobs, sn: string): Promise<void> {
+  return until(`the points of ${sn} are erased`, async () => (await jobs.stationReport(sn))?.state === 'done')
+}
+
+t.test('the points of a removed station are erased, and no others', async t => {
+  const jobs = createEraseJobs(options)
+  t.teardown(() => jobs.close())
+  const [old, other] = [await addStation('IN-1'), await addStation('IN-2')]
+  await addPoints(old, 3)
+  await addPoints(other, 2)
+  const bytes = Buffer.from(pointsOf(old, 1))
+  const record = bytes.subarray(0, bytes.readUInt16LE(0))
+  writeDeadLetter(points, openDisk(pointsJournal), 1, record, 'too dirty', Date.now())
+  t.equal((await pointsIngest.deadLetters.list(-1, 10)).length, 1)
+  t.match(await jobs.removeStation(old, 'test'), { ok: true })
+  t.match(await jobs.removeStation(old, 'test'), { ok: false, code: 'STATION_UNKNOWN' })
+  const fresh = await addStation('IN-1')
+  t.equal(await pointsIngest.append(Buffer.concat([pointsOf(old, 4), pointsOf(fresh, 1)])), 'stored', 'on its way')
+  await stationDone(jobs, 'IN-1')
+  t.match(await jobs.stationReport('IN-1'), { sn: 'IN-1', state: 'done', error: null, finished_at: /Z$/ })
+  await until('the new station has its points', async () => (await pointRows(fresh))[1] === 8)
+  t.equal((await pointRows(old))[1], 0)
+  t.equal((await pointRows(old))[2], 0)
+  t.strictSame(await pointRows(other), [16, 16, 16])
+  t.strictSame(await pointsIngest.deadLetters.list(-1, 10), [])
+  t.equal(await pointsIngest.append(pointsOf(old, 5)), 'stored')
+  t.equal(await pointsIngest.append(pointsOf(fresh, 2)), 'stored')
+  await until('what came behind it is there', async () => (await pointRows(fresh))[1] === 24)
+  t.equal((await pointRows(old))[1], 0, 'nothing of it is taken any more')
+  const { rows } = await store.postgres.query("SELECT action FROM audit WHERE subject = 'station IN-1' ORDER BY id")
+  t.strictSame(
+    rows.map(({ action }) => action),
+    ['station.add', 'station.remove', 'station.add'],
+  )
+})
+
+t.test('erasing points is ended by the next process, and done again where QuestDB has lost it', async t => {
+  const station = await addStation('IN-3')
+  await addPoints(station, 2)
+  const away = { ...store.questdb, state: () => ({ state: 'away' as const }) }
+  const first = createEraseJobs({ ...options, store: { ...store, questdb: away } })
+  t.match(await first.removeStation(station, 'test'), { ok: true })
+  await until('it runs', async () => (await first.stationReport('IN-3'))?.state === 'running')
+  await first.close()
+  let tellLost: (reason: string) => void = () => undefined
+  const onLost = (listener: typeof tellLost) => {
+    tellLost = listener
+  }
+  const second = createEraseJobs({ ...options, ingest: { ...ingests, points: { ...pointsIngest, onLost } } })
+  t.teardown(() => second.close())
+  second.resume()
+  await stationDone(second, 'IN-3')
+  t.match(await second.stationReport('IN-3'), { rows: 16 })
+  t.strictSame(await pointRows(station), [16, 0, 0])
+  const keys = `series IN (${[...station.series.values()]})`
+  await questdb.exec(`INSERT INTO points (ts, series, value) SELECT ts, series, 5 FROM points WHERE ${keys}`, 10_000)
+  await until('they are back', async () => (await pointRows(station))[1] === 16)
+  tellLost('of a test')
+  await until('they are erased', async () => (await pointRows(station))[1] === 0)
+  t.pass('again')
+})
+
+t.test('a removal is undone when what is written with it fails', async t => {
+  const station = await addStation('IN-4')
+  await addPoints(station, 1)
+  const failing = createEraseJobs({
+    ...options,
+    stations: { ...stations, remove: (each, by) => stations.remove(each, by, () => Promise.reject(new Error('away'))) },
+  })
+  t.teardown(() => failing.close())
+  await t.rejects(failing.removeStation(station, 'test'), { message: 'away' })
+  t.ok(await stations.find('IN-4'))
+  t.equal(await failing.stationReport('IN-4'), undefined)
 })

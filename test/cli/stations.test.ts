@@ -27,7 +27,11 @@ t.test('stations are added, listed, changed and removed', async t => {
   t.match(found, [{ sn: 'IN-1', latitude: 28.6257, longitude: -77, outdoors: true, private: true }])
   const set = ['--city', '', '--no-private', '--no-outdoors', '--model', 'M5']
   t.match(await json('stations', 'set', 'IN-1', ...set), { model: 'M5', city: null, private: false, outdoors: false })
-  t.match(await run('stations', 'remove', 'IN-1'), { status: 0, stdout: 'removed IN-1\n' })
+  t.match(await run('stations', 'remove', 'IN-1'), { status: 0, stdout: /^removed IN-1; its points/ })
+  t.match(JSON.parse((await run('stations', 'remove', 'IN-1', '--report', '--json')).stdout), {
+    sn: 'IN-1',
+    error: null,
+  })
   t.match(await json('stations', 'remove', 'IN-2'), { removed: 'IN-2' })
   t.match(await run('stations', 'list'), { stdout: 'no stations\n' })
 })

@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type FastifyInstance, fastify, type InjectOptions } from 'fastify'
 import { adminFamily } from '../../api/admin/admin.ts'
+import { createEraseJobs } from '../../api/admin/erase-jobs.ts'
 import { type Devices, openDevices } from '../../auth/devices/devices.ts'
 import { type Ingest, openIngest, openPointsIngest, type PointsIngest } from '../../ingest/ingest.ts'
 import { createWallClock } from '../../ingest/journal/wall-clock.ts'
@@ -67,7 +68,9 @@ export async function startAdmin(t: TestHooks): Promise<Admin> {
   const app = fastify({ routerOptions: { maxParamLength: 256 } })
   const people = await openVariant(t, store, { devices })
   const { findPrincipal, origins, accounts, keys, tenants, stations } = people
+  const erasing = { devices, stations, ingest: { readings: ingest, points: pointsIngest }, store, log: silentLog }
   const { prefix, register } = adminFamily({
+    eraseJobs: createEraseJobs(erasing),
     ...{
       findPrincipal,
       origins,

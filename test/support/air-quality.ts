@@ -65,7 +65,7 @@ export async function startAirQuality(
   const app = createApp(
     airQualityFamily({
       ...{ stations, points, accounts, keys, nowMs: () => clock.ms, log: accounts.log, failedAttemptsPerMinute },
-      ...{ pointsIngest, pointCheck: createPointCheck(300_000) },
+      ...{ pointsIngest, pointCheck: createPointCheck(300_000), removeStation: stations.remove },
       ...{ publicUrl: 'https://air.example', requireHttps: true, isTrusted: address => address === trustedProxy },
     }),
   )
