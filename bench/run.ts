@@ -17,6 +17,7 @@ import { type BenchResult, tableOf } from './report.ts'
 /** The quick ones first. `stats` needs Python with the packages of bench/reference/requirements.txt. */
 const names = [
   'put',
+  'mqtt',
   'latest',
   'latency',
   'ingest',

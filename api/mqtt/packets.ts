@@ -33,11 +33,16 @@ export class PacketDecoder {
   decode(raw: RawPacket): Received {
     const type = (raw.bytes[0] ?? 0) >> 4
     if (type !== packetType.publish) return this.#parse(raw.bytes, type) as Received
-    const { topic, messageId, qos } = readHead(raw)
-    if (!raw.isWhole) return { cmd: 'publish', topic, payload: 'too large', qos, messageId }
-    const packet = this.#parse(raw.bytes, type)
+    const { payloadStart, ...head } = readHead(raw)
+    return { cmd: 'publish', ...head, payload: raw.isWhole ? this.#payloadOf(raw.bytes, payloadStart) : 'too large' }
+  }
+
+  /** Only in MQTT 5 there is something between the head and the payload. */
+  #payloadOf(bytes: Buffer, payloadStart: number): Buffer {
+    if (this.#protocolVersion === 4) return bytes.subarray(payloadStart)
+    const packet = this.#parse(bytes, packetType.publish)
     if (packet.cmd !== 'publish' || !Buffer.isBuffer(packet.payload)) throw new PacketError('malformed packet')
-    return { cmd: 'publish', topic, payload: packet.payload, qos, messageId }
+    return packet.payload
   }
 
   #parse(bytes: Buffer, type: number): Packet {
@@ -71,14 +76,15 @@ export class PacketDecoder {
   }
 }
 
-/** Topic, QoS and id of a PUBLISH: also of a truncated one, and strictly. */
-function readHead({ bytes, start }: RawPacket): { topic: string; qos: Publish['qos']; messageId: number | undefined } {
+/** Topic, QoS and id of a PUBLISH, also of a truncated one. They stand there in the same way in all versions. */
+function readHead({ bytes, start }: RawPacket): Omit<Publish, 'cmd' | 'payload'> & { payloadStart: number } {
   const qos = ((bytes[0] ?? 0) >> 1) & 3
   if (qos === 3 || bytes.length < start + 2) throw new PacketError('malformed packet')
   const topicEnd = start + 2 + bytes.readUInt16BE(start)
   const topic = bytes.subarray(start + 2, topicEnd)
-  if (bytes.length < topicEnd + (qos > 0 ? 2 : 0) || !isUtf8(topic)) throw new PacketError('malformed packet')
+  const payloadStart = topicEnd + (qos > 0 ? 2 : 0)
+  if (bytes.length < payloadStart || !isUtf8(topic)) throw new PacketError('malformed packet')
   const messageId = qos > 0 ? bytes.readUInt16BE(topicEnd) : undefined
   if (messageId === 0) throw new PacketError('malformed packet')
-  return { topic: topic.toString(), qos: qos as Publish['qos'], messageId }
+  return { topic: topic.toString(), qos: qos as Publish['qos'], messageId, payloadStart }
 }

@@ -26,8 +26,12 @@ export function readBody(payload: Publish['payload'], deviceName: string): Body 
     return { reason: 'invalid' }
   }
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return { reason: 'invalid' }
-  const { device = deviceName } = body as { device?: unknown }
-  if (typeof device !== 'string') return { reason: 'invalid' }
-  if (device !== deviceName && device.normalize('NFC') !== deviceName.normalize('NFC')) return { reason: 'mismatch' }
-  return { body: { ...body, device: deviceName } }
+  const fields: { device?: unknown } = body
+  if (fields.device === undefined) fields.device = deviceName
+  if (typeof fields.device !== 'string') return { reason: 'invalid' }
+  return isSameName(fields.device, deviceName) ? { body } : { reason: 'mismatch' }
+}
+
+function isSameName(one: string, other: string): boolean {
+  return one === other || one.normalize('NFC') === other.normalize('NFC')
 }
