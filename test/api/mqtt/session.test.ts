@@ -1,0 +1,103 @@
+/** What only time ends in a session. The clock is the test's: it says what time it is when the session is looked at. */
+
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { generate } from 'mqtt-packet'
+import { type Test, test } from 'tap'
+import { ByteBudget } from '../../../api/mqtt/packet-reader.ts'
+import { PacketDecoder } from '../../../api/mqtt/packets.ts'
+import { type CloseReason, Session } from '../../../api/mqtt/session.ts'
+import { createWriters } from '../../../auth/writers.ts'
+import { createIntakeParts, openRawMqtt, reading } from '../../support/mqtt.ts'
+import { until } from '../../support/processes.ts'
+
+async function startSession(t: Test) {
+  const parts = createIntakeParts()
+  const closed: CloseReason[] = []
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const accepted = once(server, 'connection')
+  const client = await openRawMqtt(t, `mqtt://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const [socket] = (await accepted) as [Socket]
+  const writer = createWriters({ get: (name: string) => parts.devices.get(name) } as never).ofTrustedBroker()
+  const session = new Session(socket, {
+    ...{ ...parts, authRateLimit: { isExceeded: () => false }, decoder: new PacketDecoder(4) },
+    findCredential: async () => ({ id: 'any', writer: () => writer }),
+    budget: new ByteBudget(1_000_000),
+    onOpen() {},
+    onClosed: (_session, reason) => void closed.push(reason),
+  })
+  /** Looks at it as it will be then. */
+  const checkIn = (seconds: number) => {
+    session.check(performance.now() + seconds * 1000)
+    return closed
+  }
+  async function connect(keepalive: number): Promise<void> {
+    const names = { cmd: 'connect', protocolId: 'MQTT', protocolVersion: 4, clean: true, clientId: 'x' } as const
+    client.socket.write(generate({ ...names, keepalive }))
+    await until('it is let in', () => client.received() === '20020000')
+  }
+  return { ...client, journal: parts.journal, closed, checkIn, connect }
+}
+
+test('who does not connect is not waited for', async t => {
+  const { checkIn } = await startSession(t)
+  t.strictSame(checkIn(9), [])
+  t.strictSame(checkIn(10.1), ['timeout'])
+})
+
+test('a silent client is kept for one and a half times its keep-alive', async t => {
+  const { checkIn, connect } = await startSession(t)
+  await connect(100)
+  t.strictSame(checkIn(149), [])
+  t.strictSame(checkIn(150.1), ['timeout'])
+})
+
+test('one without a keep-alive is kept for an hour', async t => {
+  const { checkIn, connect } = await startSession(t)
+  await connect(0)
+  t.strictSame(checkIn(3599), [])
+  t.strictSame(checkIn(3601), ['timeout'])
+})
+
+test('a packet that has begun has to end', async t => {
+  const { checkIn, connect, socket, received } = await startSession(t)
+  await connect(0)
+  socket.write(Buffer.concat([generate({ cmd: 'pingreq' }), Buffer.from([0x30, 0xff, 0x7f, 0])]))
+  await until('the ping before it is answered', () => received().endsWith('d000'))
+  t.strictSame(checkIn(29), [])
+  t.strictSame(checkIn(31), ['timeout'])
+})
+
+test('nobody is blamed for a silence while it is the journal that takes its time', async t => {
+  const { checkIn, connect, socket, journal } = await startSession(t)
+  await connect(10)
+  journal.hold()
+  const message = { cmd: 'publish', topic: 'readings/porch', qos: 0, dup: false, retain: false } as const
+  socket.write(Buffer.concat(Array.from({ length: 100 }, () => generate({ ...message, payload: reading(1) }))))
+  await until('no more can be taken', () => journal.waiting.length === 100)
+  t.strictSame(checkIn(60), [])
+  journal.settle('stored')
+  await until('all are stored', () => journal.stored.length === 100)
+  t.strictSame(checkIn(60), ['timeout'])
+})
+
+test('packets that are no readings may not be large, and none may come before CONNECT', async t => {
+  const large = Buffer.from([0x00, 0xff, 0xff, 0x7f])
+  for (const type of [0x10, 0x30, 0x82, 0xc0]) {
+    const { socket, closed } = await startSession(t)
+    large[0] = type
+    socket.write(large)
+    await until('it is closed', () => closed.length === 1)
+    t.strictSame(closed, ['malformed'], `type ${type}, not connected`)
+  }
+  for (const type of [0x62, 0x82, 0xa2, 0xc0, 0xe0, 0x20, 0x10]) {
+    const { socket, closed, connect } = await startSession(t)
+    await connect(0)
+    large[0] = type
+    socket.write(large)
+    await until('it is closed', () => closed.length === 1)
+    t.strictSame(closed, ['malformed'], `type ${type}, connected`)
+  }
+})
