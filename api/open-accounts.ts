@@ -19,8 +19,8 @@ import type { Log } from '../store/log.ts'
 import { isUnavailable } from '../store/postgres/postgres-errors.ts'
 import type { AccountService } from './accounts/account-service.ts'
 import { accountOperations, accountsFamily, accountsPrefix } from './accounts/accounts.ts'
+import { accountsContract, type PublishedOperations } from './accounts/kit/contract.ts'
 import { createFindPrincipal, type FindPrincipal } from './accounts/kit/credentials.ts'
-import type { PublishedOperations } from './accounts/kit/openapi.ts'
 import { createOrigins, type Origins } from './accounts/kit/origins.ts'
 import type { TokenCheck } from './admin/admin-token.ts'
 import type { Clock } from './clock.ts'
@@ -29,6 +29,7 @@ import {
   type DeviceAuthorizationService,
   deviceAuthorizationOperations,
 } from './device-authorization/device-authorization.ts'
+import type { Contract } from './docs/contract.ts'
 import { type Drive, type DriveService, driveOperations } from './drive/drive.ts'
 import type { DriveClient } from './drive/drive-client.ts'
 import { createDriveStates } from './drive/drive-state.ts'
@@ -47,8 +48,7 @@ export interface ServiceAccounts {
   findPrincipal: FindPrincipal
   /** Whether an administrator asks; nobody is one while that cannot be looked up. */
   isAdministrator: (request: IncomingMessage) => Promise<boolean>
-  /** For the contract. */
-  published: readonly PublishedOperations[]
+  contract: Contract
   family: RouteFamily
   close(): Promise<void>
 }
@@ -126,7 +126,7 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
   return {
     ...{ service, accounts, sessions, keys, codec, tenants, publicUrl, origins, findPrincipal },
     isAdministrator: createAdministratorCheck(findPrincipal),
-    published,
+    contract: accountsContract(published),
     family: accountsFamily(
       published.flatMap(({ operations }) => operations),
       { findPrincipal, origins, log },

@@ -11,7 +11,6 @@ import { openDataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
 import { StartError } from '../store/start-error.ts'
 import { openStore, type Store } from '../store/store.ts'
-import { docsFamily } from './accounts/docs.ts'
 import { adminFamily } from './admin/admin.ts'
 import { createTokenCheck } from './admin/admin-token.ts'
 import { createEraseJobs } from './admin/erase-jobs.ts'
@@ -20,6 +19,7 @@ import { type Clock, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { contentFilesFamily } from './content-files/content-files.ts'
 import { readDisk } from './disk-space.ts'
+import { docsFamily } from './docs/docs.ts'
 import { checkOptionsOf, createEdge, type Edge } from './edge.ts'
 import { readCertificate } from './http/certificate.ts'
 import type { RouteFamily } from './http/route-family.ts'
@@ -249,15 +249,17 @@ function createFamilies(config: Config, log: Log, parts: Parts, edge: Edge, isRe
     ...{ devices, stations, eraseJobs, ingest, pointsIngest, store, log, ranges, aheadMsMax },
     ...{ dataDirectory: config.DATA_DIR, isPostgresManaged: config.DATABASE_URL === undefined },
   }
+  const airQuality = airQualityFamily({
+    ...{ stations, points, accounts: accounts.accounts, keys: accounts.keys, nowMs: clockMs, log, isTrusted },
+    ...{ publicUrl: config.PUBLIC_URL, failedAttemptsPerMinute: config.FAILED_ATTEMPTS },
+    ...{ pointsIngest, pointCheck: createPointCheck(aheadMsMax), removeStation: eraseJobs.removeStation },
+    requireHttps: config.AIR_QUALITY_HTTP === 'local',
+  })
+  const contracts = [accounts.contract, airQuality.contract]
   return [
     loggerFamily({ log, ingest: { intake, meter, writers, authRateLimit }, reads: { query, devices } }),
     adminFamily(adminOptions),
-    airQualityFamily({
-      ...{ stations, points, accounts: accounts.accounts, keys: accounts.keys, nowMs: clockMs, log, isTrusted },
-      ...{ publicUrl: config.PUBLIC_URL, failedAttemptsPerMinute: config.FAILED_ATTEMPTS },
-      ...{ pointsIngest, pointCheck: createPointCheck(aheadMsMax), removeStation: eraseJobs.removeStation },
-      requireHttps: config.AIR_QUALITY_HTTP === 'local',
-    }),
+    airQuality,
     ...lineProtocolFamilies({
       ...{ ingest, devices, writers, keys: accounts.keys, ranges, aheadMsMax, isReady, nowMs: clockMs, log },
       names: {
@@ -270,7 +272,7 @@ function createFamilies(config: Config, log: Log, parts: Parts, edge: Edge, isRe
     }),
     accounts.family,
     ...signIn.families,
-    docsFamily({ published: accounts.published, isAdmin: accounts.isAdministrator, isTrusted }),
+    docsFamily({ contracts, isAdmin: accounts.isAdministrator, isTrusted }),
     contentFilesFamily({ postgres: store.postgres, publicUrl: config.PUBLIC_URL, log }),
   ]
 }

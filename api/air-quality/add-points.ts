@@ -7,8 +7,10 @@ import type { PointsIngest } from '../../ingest/ingest.ts'
 import type { Outcome } from '../../ingest/journal/journal.ts'
 import type { PointCheck } from '../../ingest/point.ts'
 import { encodePoints, type SeriesPoint } from '../../ingest/points-table.ts'
+import { operations } from './contract/operations.ts'
 import { type AirQualityErrorCode, sendError } from './errors.ts'
 import { type Asked, type Operation, stationIn } from './paths.ts'
+import { pointsMax } from './point-body.ts'
 
 export interface AddPointsOptions {
   stations: Pick<Stations, 'noteData'>
@@ -21,7 +23,6 @@ interface Rejected {
   message: string
 }
 
-const pointsMax = 10_000
 /** 400 bytes for each point. */
 const bodyBytesMax = 4_000_000
 
@@ -52,7 +53,7 @@ export function addPointsOperation({ stations, pointsIngest, pointCheck }: AddPo
       .send(Buffer.from(JSON.stringify(answer)))
   }
 
-  return { permission: 'points.add', bodyBytesMax, handle }
+  return { permission: 'points.add', published: operations.addPoints, bodyBytesMax, handle }
 }
 
 /** In the order of the request: of two points with one key the later one stays. */

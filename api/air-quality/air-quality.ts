@@ -8,18 +8,20 @@ import type { PointsIngest } from '../../ingest/ingest.ts'
 import type { PointCheck } from '../../ingest/point.ts'
 import type { Points } from '../../query/points/points.ts'
 import type { Log } from '../../store/log.ts'
+import type { Contract } from '../docs/contract.ts'
 import { addJsonBody } from '../http/json-body.ts'
 import { isLocalRequest } from '../http/local-request.ts'
 import { createPublicAddress } from '../http/public-address.ts'
 import type { RouteFamily } from '../http/route-family.ts'
-import { addAccount } from './account.ts'
+import { accountPaths } from './account.ts'
 import { createAuthenticate } from './authenticate.ts'
-import { addDevices, type RemoveStation } from './devices.ts'
-import { addEmptyLists } from './empty-lists.ts'
+import { airQualityContract } from './contract/contract.ts'
+import { devicePaths, type RemoveStation } from './devices.ts'
+import { emptyListPaths } from './empty-lists.ts'
 import { sendError } from './errors.ts'
 import { answerErrors } from './failures.ts'
-import { createPaths, prefix } from './paths.ts'
-import { addPoints } from './points.ts'
+import { prefix, registerPaths } from './paths.ts'
+import { pointPaths } from './points.ts'
 
 export interface AirQualityOptions {
   stations: Stations
@@ -40,26 +42,30 @@ export interface AirQualityOptions {
   isTrusted: (address: string) => boolean
 }
 
-export function airQualityFamily(options: AirQualityOptions): RouteFamily {
+export function airQualityFamily(options: AirQualityOptions): RouteFamily & { contract: Contract } {
   const { stations, log, requireHttps, isTrusted } = options
   const addressOf = createPublicAddress(options.publicUrl)
   const isSecure = (request: FastifyRequest) =>
     !requireHttps || request.protocol === 'https' || isLocalRequest(request.raw, isTrusted)
 
+  const paths = [
+    ...accountPaths(options.nowMs),
+    ...devicePaths(options),
+    ...pointPaths(options),
+    ...emptyListPaths(stations),
+  ]
+
   function register(scope: FastifyInstance): void {
     addJsonBody(scope)
     answerErrors(scope, log)
-    const addPath = createPaths(scope, { stations, authenticate: createAuthenticate(options), isSecure, addressOf })
-    addAccount(addPath, options.nowMs)
-    addDevices(addPath, options)
-    addPoints(addPath, options)
-    addEmptyLists(addPath, stations)
+    registerPaths(scope, paths, { stations, authenticate: createAuthenticate(options), isSecure, addressOf })
   }
 
   return {
     prefix,
     register,
     routedUrl,
+    contract: airQualityContract(paths),
     refusePath: (_request, reply, code) => void sendError(reply, code === 414 ? 'URI_TOO_LONG' : 'NOT_FOUND'),
   }
 }

@@ -16,6 +16,18 @@ const aliases = {
 const NewDevice = NewStationFields.extend({ owner: z.string().max(320).nullish() })
 const DeviceChange = StationChangeFields.extend({ sn: z.string().optional() })
 
+/** For the contract, with the other names of fields. */
+export const NewDeviceBody = withAliases(NewDevice).meta({ id: 'NewAirQualityDevice' })
+export const DeviceChangeBody = withAliases(DeviceChange).meta({ id: 'AirQualityDeviceChange' })
+
+function withAliases(schema: z.ZodObject): z.ZodObject {
+  const fields = Object.entries(aliases).map(([alias, name]) => {
+    const field = schema.shape[name] as z.ZodType
+    return [alias, field.optional().meta({ description: `Another name of ${name}` })]
+  })
+  return schema.extend(Object.fromEntries(fields))
+}
+
 export type ReadBody<Value> = { ok: true; value: Value } | { ok: false; message: string }
 
 export function readNewDevice(body: unknown): ReadBody<z.infer<typeof NewDevice>> {

@@ -1,22 +1,26 @@
 /** A station as this API shows it, and the columns by which lists of stations are filtered and sorted. */
 
+import { z } from 'zod'
 import { localText } from '../../analytics/time/iso-text.ts'
 import type { Station } from '../../auth/stations/station.ts'
 import type { Columns } from '../../query/conditions/condition.ts'
 
-export interface DeviceObject {
-  city: string | null
-  country: string | null
-  last_updated: string
-  latitude: string | null
-  location: string | null
-  longitude: string | null
-  model: string
-  outdoors: boolean | null
-  sn: string
-  timezone: string
-  url: string
-}
+export const DeviceObject = z
+  .object({
+    city: z.string().nullable(),
+    country: z.string().nullable().meta({ description: 'Two letters' }),
+    last_updated: z.iso.datetime({ offset: true }).meta({ description: 'In the time zone of the device' }),
+    latitude: z.string().nullable(),
+    location: z.string().nullable(),
+    longitude: z.string().nullable(),
+    model: z.string(),
+    outdoors: z.boolean().nullable(),
+    sn: z.string(),
+    timezone: z.string(),
+    url: z.url(),
+  })
+  .meta({ id: 'AirQualityDevice' })
+type DeviceObject = z.infer<typeof DeviceObject>
 
 export interface DeviceView {
   /** The public address of the API. */

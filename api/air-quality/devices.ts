@@ -7,11 +7,12 @@ import { mayUse } from '../../auth/stations/permissions.ts'
 import type { Station, StationChange } from '../../auth/stations/station.ts'
 import type { StationChanged, StationRefusal, Stations } from '../../auth/stations/stations.ts'
 import { selectRows } from '../../query/conditions/select-rows.ts'
+import { operations } from './contract/operations.ts'
 import { readDeviceChange, readNewDevice } from './device-body.ts'
 import { type DeviceView, deviceColumns, deviceObject, deviceUrl } from './device-object.ts'
 import { type AirQualityErrorCode, sendError } from './errors.ts'
 import { sendResource } from './etag.ts'
-import { type AddPath, type Asked, stationIn } from './paths.ts'
+import { type Asked, type Path, readOperation, stationIn } from './paths.ts'
 import { metaOf } from './query/envelope.ts'
 import { readListQuery } from './query/list-query.ts'
 import { cutPage } from './query/paging.ts'
@@ -25,7 +26,7 @@ export interface DevicesOptions {
 /** Its points go with it. */
 export type RemoveStation = (station: Station, by: string) => Promise<StationChanged<undefined>>
 
-export function addDevices(addPath: AddPath, { stations, accounts, removeStation }: DevicesOptions): void {
+export function devicePaths({ stations, accounts, removeStation }: DevicesOptions): Path[] {
   const viewOf = ({ base }: Asked): DeviceView => ({ base, lastDataMs: stations.lastDataMs })
 
   async function list(asked: Asked, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -83,20 +84,23 @@ export function addDevices(addPath: AddPath, { stations, accounts, removeStation
     return removed.ok ? sendJson(reply, 202, { 'device dropped': 'success' }) : sendRefusal(reply, removed)
   }
 
-  addPath({
-    url: '/device',
-    slash: 'required',
-    methods: { GET: { permission: 'read', handle: list }, POST: { permission: 'add', handle: add } },
-  })
-  addPath({
-    url: '/device/:sn',
-    slash: 'none',
-    methods: {
-      GET: { permission: 'read', handle: get },
-      PUT: { permission: 'change', handle: change },
-      DELETE: { permission: 'remove', handle: remove },
+  return [
+    {
+      ...{ url: '/device', slash: 'required' },
+      methods: {
+        GET: readOperation(operations.listDevices, list),
+        POST: { permission: 'add', published: operations.addDevice, handle: add },
+      },
     },
-  })
+    {
+      ...{ url: '/device/:sn', slash: 'none' },
+      methods: {
+        GET: readOperation(operations.getDevice, get),
+        PUT: { permission: 'change', published: operations.changeDevice, handle: change },
+        DELETE: { permission: 'remove', published: operations.removeDevice, handle: remove },
+      },
+    },
+  ]
 }
 
 function highestId(stations: readonly Station[]): number {

@@ -3,13 +3,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { mayUse } from '../../auth/stations/permissions.ts'
 import type { Stations } from '../../auth/stations/stations.ts'
+import { operations } from './contract/operations.ts'
 import { sendError } from './errors.ts'
 import { sendResource } from './etag.ts'
-import type { AddPath, Asked, Operation, Path } from './paths.ts'
+import { type Asked, type Operation, type Path, readOperation } from './paths.ts'
 import { metaOf } from './query/envelope.ts'
 import { cutPage, readPaging } from './query/paging.ts'
 
-export function addEmptyLists(addPath: AddPath, stations: Pick<Stations, 'find'>): void {
+export function emptyListPaths(stations: Pick<Stations, 'find'>): Path[] {
   /** Of the log there may be asked a list by `sn`, or one entry by its number. */
   async function log(asked: Asked, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { which } = request.params as { which: string }
@@ -20,13 +21,22 @@ export function addEmptyLists(addPath: AddPath, stations: Pick<Stations, 'find'>
     return /^\d+$/.test(which) ? sendResource(request, reply, {}) : sendError(reply, 'STATION_UNKNOWN')
   }
 
-  const add = (url: string, slash: Path['slash'], handle: Operation['handle'] = empty) =>
-    addPath({ url, slash, methods: { GET: { permission: 'read', handle } } })
-  add('/log', 'required')
-  add('/log/:which', 'either', log)
-  add('/connection_event/:sn', 'either')
-  add('/researcher/device/:sn/data', 'required')
-  add('/device/:sn/data/raw', 'required')
+  return [
+    listPath('/log', 'required', operations.listLog),
+    listPath('/log/:which', 'either', operations.getLog, log),
+    listPath('/connection_event/:sn', 'either', operations.listConnectionEvents),
+    listPath('/researcher/device/:sn/data', 'required', operations.listResearcherPoints),
+    listPath('/device/:sn/data/raw', 'required', operations.listRawPoints),
+  ]
+}
+
+function listPath(
+  url: string,
+  slash: Path['slash'],
+  published: Operation['published'],
+  handle: Operation['handle'] = empty,
+): Path {
+  return { url, slash, methods: { GET: readOperation(published, handle) } }
 }
 
 function empty(asked: Asked, request: FastifyRequest, reply: FastifyReply): FastifyReply {

@@ -9,6 +9,7 @@ import type { Stations } from '../../auth/stations/stations.ts'
 import { hasBody } from '../http/body-deadlines.ts'
 import { argumentsMax, hasTooManyArguments } from '../http/query-limits.ts'
 import type { Authenticated } from './authenticate.ts'
+import type { PublishedAs } from './contract/operations.ts'
 import { type AirQualityErrorCode, sendError } from './errors.ts'
 
 export interface Asked {
@@ -25,8 +26,14 @@ export interface Asked {
 export interface Operation {
   /** What the API key needs to be allowed. */
   permission: StationOperation
+  /** What the contract says of it. */
+  published: PublishedAs
   bodyBytesMax?: number
   handle(asked: Asked, request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply>
+}
+
+export function readOperation(published: PublishedAs, handle: Operation['handle']): Operation {
+  return { permission: 'read', published, handle }
 }
 
 /** GET stands for HEAD too. */
@@ -53,10 +60,8 @@ export const prefix = '/api/v1.0'
 const bodyBytesMaxUsual = 64 * 1024
 const asked = new WeakMap<IncomingMessage, Asked>()
 
-export type AddPath = (path: Path) => void
-
-export function createPaths(scope: FastifyInstance, options: PathsOptions): AddPath {
-  return path => {
+export function registerPaths(scope: FastifyInstance, paths: readonly Path[], options: PathsOptions): void {
+  for (const path of paths) {
     const { url, methods } = path
     scope.route({
       method: [...scope.supportedMethods],

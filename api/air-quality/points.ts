@@ -12,9 +12,10 @@ import type { Station as PointStation } from '../../query/points/station.ts'
 import type { Log } from '../../store/log.ts'
 import { leavingOf } from '../http/leaving.ts'
 import { type AddPointsOptions, addPointsOperation } from './add-points.ts'
+import { operations } from './contract/operations.ts'
 import { type AirQualityErrorCode, sendError } from './errors.ts'
 import { sendJsonBytes } from './etag.ts'
-import { type AddPath, type Asked, stationIn } from './paths.ts'
+import { type Asked, type Path, readOperation, stationIn } from './paths.ts'
 import { type PointLines, pointFormat, typeOf } from './point-format.ts'
 import { metaOf } from './query/envelope.ts'
 import { type ListQuery, readListQuery } from './query/list-query.ts'
@@ -24,7 +25,7 @@ export interface PointsOptions extends AddPointsOptions {
   log: Log
 }
 
-export function addPoints(addPath: AddPath, options: PointsOptions): void {
+export function pointPaths(options: PointsOptions): Path[] {
   const { points, log } = options
 
   async function list(asked: Asked, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -33,12 +34,7 @@ export function addPoints(addPath: AddPath, options: PointsOptions): void {
     const format = pointFormat(request.headers.accept, asked.query.get('format'))
     if (format === undefined) return sendError(reply, 'FORMAT_INVALID')
     const bound = readBound(asked.query.get('until'))
-    const { conditions, order, limit } = parsed.value
-    const pointList = {
-      station: pointStation(stationIn(asked)),
-      conditions: bound === undefined ? conditions : [...conditions, below(bound)],
-      ...{ order, limit },
-    }
+    const pointList = pointListOf(stationIn(asked), parsed.value, bound)
     reply.header('vary', 'Accept')
     if (format === 'json') return await sendPage(asked, parsed.value, pointList, bound, request, reply)
     return await sendLines(pointList, format, request, reply)
@@ -93,13 +89,29 @@ export function addPoints(addPath: AddPath, options: PointsOptions): void {
     return sendJsonBytes(request, reply, Buffer.from(answer.point.length === 0 ? '{}' : answer.point))
   }
 
-  addPath({
-    url: '/device/:sn/data',
-    slash: 'required',
-    methods: { GET: { permission: 'read', handle: list }, POST: addPointsOperation(options) },
-  })
-  addPath({ url: '/device/:sn/data/:id', slash: 'either', methods: { GET: { permission: 'read', handle: get } } })
-  addPath({ url: '/device/:sn/latest', slash: 'none', methods: { GET: { permission: 'read', handle: latest } } })
+  return [
+    {
+      ...{ url: '/device/:sn/data', slash: 'required' },
+      methods: {
+        GET: readOperation(operations.listPoints, list),
+        POST: addPointsOperation(options),
+      },
+    },
+    {
+      ...{ url: '/device/:sn/data/:id', slash: 'either' },
+      methods: { GET: readOperation(operations.getPoint, get) },
+    },
+    {
+      ...{ url: '/device/:sn/latest', slash: 'none' },
+      methods: { GET: readOperation(operations.getLatestPoint, latest) },
+    },
+  ]
+}
+
+/** `bound` is the largest id that a walk sees. */
+function pointListOf(station: Station, { conditions, order, limit }: ListQuery, bound: number | undefined): PointList {
+  const bounded = bound === undefined ? conditions : [...conditions, below(bound)]
+  return { station: pointStation(station), conditions: bounded, order, limit }
 }
 
 /** As the queries know it. */

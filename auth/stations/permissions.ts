@@ -22,6 +22,11 @@ const rules = {
 
 export type StationOperation = keyof typeof rules
 
+/** Which scope of an API key it takes, and whose key. */
+export function requirementOf(operation: StationOperation): Rule {
+  return rules[operation]
+}
+
 type Owned = Pick<Station, 'owner' | 'private'>
 
 /** Without a station, whether somebody may do it with any. */

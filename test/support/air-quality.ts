@@ -34,6 +34,7 @@ interface Answer {
 
 export interface AirQualityUnderTest {
   app: FastifyInstance
+  family: ReturnType<typeof airQualityFamily>
   people: AccountsUnderTest
   /** Forwards nothing until it is told to. */
   pointsIngest: PointsIngest
@@ -62,13 +63,12 @@ export async function startAirQuality(
     },
   })
   t.teardown(() => pointsIngest.close())
-  const app = createApp(
-    airQualityFamily({
-      ...{ stations, points, accounts, keys, nowMs: () => clock.ms, log: accounts.log, failedAttemptsPerMinute },
-      ...{ pointsIngest, pointCheck: createPointCheck(300_000), removeStation: stations.remove },
-      ...{ publicUrl: 'https://air.example', requireHttps: true, isTrusted: address => address === trustedProxy },
-    }),
-  )
+  const family = airQualityFamily({
+    ...{ stations, points, accounts, keys, nowMs: () => clock.ms, log: accounts.log, failedAttemptsPerMinute },
+    ...{ pointsIngest, pointCheck: createPointCheck(300_000), removeStation: stations.remove },
+    ...{ publicUrl: 'https://air.example', requireHttps: true, isTrusted: address => address === trustedProxy },
+  })
+  const app = createApp(family)
   t.teardown(() => app.close())
   await app.ready()
 
@@ -109,7 +109,7 @@ export async function startAirQuality(
     return added.value
   }
 
-  return { app, people, pointsIngest, ask, person, keyOf, addStation }
+  return { app, family, people, pointsIngest, ask, person, keyOf, addStation }
 }
 
 /** Clients differ in what they send as the password. */

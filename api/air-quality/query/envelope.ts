@@ -1,17 +1,21 @@
 /** The frame of a list: `{meta, data}`, with links to the other pages. */
 
+import { z } from 'zod'
 import type { Paging } from './paging.ts'
 
-export interface Meta {
-  readonly first_url: string
-  readonly last_url: string
-  readonly next_url: string | null
-  readonly page: number
-  readonly pages: number
-  readonly per_page: number
-  readonly prev_page: string | null
-  readonly total: number
-}
+export const Meta = z
+  .object({
+    first_url: z.url(),
+    last_url: z.url(),
+    next_url: z.url().nullable().meta({ description: 'null on the last page' }),
+    page: z.int(),
+    pages: z.int(),
+    per_page: z.int(),
+    prev_page: z.url().nullable().meta({ description: 'The address of the page before; null on the first one' }),
+    total: z.int().meta({ description: 'Rows on all pages' }),
+  })
+  .meta({ id: 'AirQualityMeta' })
+type Meta = z.infer<typeof Meta>
 
 export interface Listed extends Paging {
   /** Of the list itself: absolute and without a query. */

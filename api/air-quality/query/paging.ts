@@ -6,8 +6,8 @@ export interface Paging {
   readonly perPage: number
 }
 
-const perPageMax = 10_000
-const perPageDefault = 50
+export const perPageMax = 10_000
+export const perPageDefault = 50
 
 /** What is no integer counts as not given. */
 export function readPaging(query: URLSearchParams): Paging {

@@ -3,12 +3,13 @@
 import { fastify } from 'fastify'
 import { parse } from 'parse5'
 import t from 'tap'
-import { docsFamily } from '../../../api/accounts/docs.ts'
+import { accountsContract } from '../../../api/accounts/kit/contract.ts'
+import { docsFamily } from '../../../api/docs/docs.ts'
 import { publishedOperations } from '../../../api/open-accounts.ts'
 
 const app = fastify()
 const family = docsFamily({
-  published: publishedOperations({ settings: {}, drive: { name: 'google-drive' } } as never),
+  contracts: [accountsContract(publishedOperations({ settings: {}, drive: { name: 'google-drive' } } as never))],
   isAdmin: async ({ headers }) => headers.authorization === 'Bearer admin',
   isTrusted: () => false,
 })
@@ -56,6 +57,9 @@ t.test('its schemas are those that validate', async t => {
     ...{ type: 'object', required: ['email', 'password'] },
     properties: { email: { type: 'string', format: 'email' }, password: { minLength: 8, maxLength: 128 } },
   })
+  t.match(document.paths['/v1/auth/users/{user_id}'].get.parameters, [
+    { name: 'user_id', in: 'path', required: true, schema: { type: 'integer' } },
+  ])
   t.match(schemas.PasswordResetComplete, { required: ['token', 'new_password'] })
   t.match(document.paths['/v1/auth/register'].post, {
     requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/UserCreate' } } } },

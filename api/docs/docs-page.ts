@@ -1,8 +1,8 @@
 /** The published contract as a page that a person can read, without script. */
 
 import { createHash } from 'node:crypto'
-import { type Html, html } from '../../http/html.ts'
-import type { OpenApiDocument, PublishedOperation } from './openapi.ts'
+import { type Html, html } from '../http/html.ts'
+import type { Content, OpenApiDocument, Parameter, PublishedOperation } from './contract.ts'
 
 const style = `
 :root { color-scheme: light dark; }
@@ -22,8 +22,7 @@ export function renderDocs(document: OpenApiDocument): string {
   const sections = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => section(path, method, operation)),
   )
-  const { components } = document as { components?: { schemas?: Record<string, unknown> } }
-  const schemas = Object.entries(components?.schemas ?? {}).map(
+  const schemas = Object.entries(document.components.schemas).map(
     ([name, schema]) => html`<h2 id="${name}">${name}</h2><pre tabindex="0">${JSON.stringify(schema, null, 2)}</pre>\n`,
   )
   return html`<!doctype html>
@@ -41,24 +40,30 @@ ${schemas}</main></body>
 }
 
 function section(path: string, method: string, operation: PublishedOperation): Html {
-  const {
-    requestBody,
-    parameters = [],
-    security = [],
-  } = operation as {
-    requestBody?: { content: Record<string, { schema: { $ref?: string } }> }
-    parameters?: { name: string; in: string; schema: { type?: string } }[]
-    security?: Record<string, unknown>[]
-  }
-  const body = requestBody?.content['application/json']?.schema.$ref?.split('/').at(-1)
-  const responses = Object.entries(operation.responses).map(
-    ([status, { description }]) => html`<dt>${status}</dt><dd>${description}</dd>`,
+  const { summary, description, operationId, requestBody, parameters = [], security = [], responses } = operation
+  const answers = Object.entries(responses).map(
+    ([status, { description, content = {} }]) =>
+      html`<dt>${status}</dt><dd>${description}${linksIn(content).map(link => html`: ${link}`)}</dd>`,
   )
-  return html`<h2 id="${operation.operationId}"><code>${method.toUpperCase()} ${path}</code></h2>
-<p>${operation.summary}</p>
+  return html`<h2 id="${operationId}"><code>${method.toUpperCase()} ${path}</code></h2>
+<p>${summary}</p>
+${description === undefined ? html`` : html`<p>${description}</p>`}
 ${security.length === 0 ? html`` : html`<p>Credentials: ${security.flatMap(Object.keys).join(', ')}</p>`}
-${parameters.map(({ name, in: place, schema }) => html`<p>${place}: <code>${name}</code> (${schema.type})</p>`)}
-${body === undefined ? html`` : html`<p>Body: <a href="#${body}">${body}</a></p>`}
-<dl>${responses}</dl>
+${parameters.map(parameterLine)}
+${linksIn(requestBody?.content ?? {}).map(link => html`<p>Body: ${link}</p>`)}
+<dl>${answers}</dl>
 `
+}
+
+function parameterLine({ name, in: place, schema, description }: Parameter): Html {
+  const more = description === undefined ? html`` : html`: ${description}`
+  return html`<p>${place}: <code>${name}</code> (${String(schema['type'] ?? 'text')})${more}</p>`
+}
+
+/** To the schemas that are shown below. */
+function linksIn(content: Content): Html[] {
+  return Object.values(content).flatMap(({ schema }) => {
+    const name = typeof schema['$ref'] === 'string' ? schema['$ref'].split('/').at(-1) : undefined
+    return name === undefined ? [] : [html`<a href="#${name}">${name}</a>`]
+  })
 }

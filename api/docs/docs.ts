@@ -2,14 +2,15 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { sendError } from '../accounts/kit/errors.ts'
 import { isLocalRequest } from '../http/local-request.ts'
 import type { RouteFamily } from '../http/route-family.ts'
-import { docsPolicy, renderDocs } from './kit/docs-page.ts'
-import { sendError } from './kit/errors.ts'
-import { createOpenApi, type PublishedOperations } from './kit/openapi.ts'
+import { type Contract, createOpenApi } from './contract.ts'
+import { docsPolicy, renderDocs } from './docs-page.ts'
 
 export interface DocsOptions {
-  published: readonly PublishedOperations[]
+  /** Of the families that are published. */
+  contracts: readonly Contract[]
   isAdmin: (request: IncomingMessage) => Promise<boolean>
   /** Whether an address is that of a proxy of ours. */
   isTrusted: (address: string) => boolean
@@ -19,8 +20,8 @@ export function docsFamily(options: DocsOptions): RouteFamily {
   return { prefix: '', register: scope => registerDocs(scope, options) }
 }
 
-function registerDocs(app: FastifyInstance, { published, isAdmin, isTrusted }: DocsOptions): void {
-  const document = createOpenApi(published)
+function registerDocs(app: FastifyInstance, { contracts, isAdmin, isTrusted }: DocsOptions): void {
+  const document = createOpenApi(contracts)
   const json = JSON.stringify(document)
   const page = renderDocs(document)
   const mayRead = async ({ raw }: FastifyRequest) => isLocalRequest(raw, isTrusted) || (await isAdmin(raw))

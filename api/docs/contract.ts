@@ -1,0 +1,86 @@
+/** The published contract (OpenAPI 3.1.0): each family of routes contributes its part. */
+
+export type Json = Record<string, unknown>
+
+/** What a family of routes contributes. */
+export interface Contract {
+  tags?: readonly { name: string; description: string }[]
+  /** By path, then by method in lower case. */
+  paths: Record<string, Record<string, PublishedOperation>>
+  schemas: Json
+  securitySchemes: Json
+}
+
+export interface PublishedOperation extends Json {
+  tags: string[]
+  summary: string
+  description?: string
+  operationId: string
+  parameters?: Parameter[]
+  requestBody?: { required: boolean; content: Content }
+  responses: Record<string, PublishedResponse>
+  security?: Record<string, string[]>[]
+}
+
+export interface Parameter extends Json {
+  name: string
+  in: 'path' | 'query' | 'header'
+  required: boolean
+  description?: string
+  schema: Json
+}
+
+export interface PublishedResponse extends Json {
+  description: string
+  headers?: Json
+  content?: Content
+}
+
+/** By media type. */
+export type Content = Record<string, { schema: Json }>
+
+export interface OpenApiDocument extends Json {
+  openapi: '3.1.0'
+  info: { title: string; version: string }
+  paths: Contract['paths']
+  components: { schemas: Json; securitySchemes: Json }
+}
+
+const contractVersion = '0.1.0'
+
+/** Throws when two of them publish the same path, or different things by the same name. */
+export function createOpenApi(contracts: readonly Contract[]): OpenApiDocument {
+  const schemas: Json = {}
+  const securitySchemes: Json = {}
+  const paths: OpenApiDocument['paths'] = {}
+  for (const contract of contracts) {
+    for (const [name, schema] of Object.entries(contract.schemas)) addOnce(schemas, name, schema)
+    for (const [name, scheme] of Object.entries(contract.securitySchemes)) addOnce(securitySchemes, name, scheme)
+    for (const [path, methods] of Object.entries(contract.paths)) addOnce(paths, path, methods)
+  }
+  const info = { title: 'Barograph', version: contractVersion }
+  const tags = contracts.flatMap(contract => contract.tags ?? [])
+  return { openapi: '3.1.0', info, tags, paths, components: { schemas, securitySchemes } }
+}
+
+/** The same again is no second one. */
+export function addOnce(named: Json, name: string, value: unknown): void {
+  if (Object.hasOwn(named, name) && JSON.stringify(named[name]) !== JSON.stringify(value)) {
+    throw new Error(`the contract has two different ones of the name ${name}`)
+  }
+  named[name] = value
+}
+
+interface Refusal {
+  status: number
+  text: string
+}
+
+/** One response for each status, which says all that it may mean. */
+export function refusalResponses(refusals: readonly Refusal[], content: Content): Record<string, PublishedResponse> {
+  const byStatus = Map.groupBy(refusals, ({ status }) => status)
+  const responses = [...byStatus].map(([status, same]): [string, PublishedResponse] => {
+    return [String(status), { description: same.map(({ text }) => text).join('; '), content }]
+  })
+  return Object.fromEntries(responses)
+}
