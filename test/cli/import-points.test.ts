@@ -54,7 +54,7 @@ t.test('a file is stored, and each line that is not has its reason', async t => 
     'file,line,code,reason,text',
     `${file},3,STATION_UNKNOWN,there is no station with this sn,"${lines[1]}"`,
     `${file},4,PARAMETER_UNKNOWN,"parameter must be one of so2, o3, no2, no, co, pm1, pm25, pm10","${lines[2]}"`,
-    `${file},5,POINT_INVALID,"unit must be one of ppm, ppb, ugm3","${lines[3]}"`,
+    `${file},5,POINT_INVALID,"unit must be one of ppb, ppm, ugm3","${lines[3]}"`,
     '',
   ])
   await untilVisible()

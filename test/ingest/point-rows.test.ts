@@ -88,7 +88,7 @@ t.test('a line that is refused says why, and names its station when it got that 
   refuses(`${time}.500,IN-1,pm25,ugm3,1`, 'timestamp must be a whole second', 'IN-1')
   refuses(`1999-12-31T23:59:59,IN-1,pm25,ugm3,1`, 'timestamp must not be before 2000-01-01', 'IN-1')
   refuses(`2026-06-01T00:06:00,IN-1,pm25,ugm3,1`, 'timestamp must not be in the future', 'IN-1')
-  refuses(`${time},IN-1,pm25,furlong,x`, /^unit must be one of ppm, ppb, ugm3; value must be a number$/, 'IN-1')
+  refuses(`${time},IN-1,pm25,furlong,x`, /^unit must be one of ppb, ppm, ugm3; value must be a number$/, 'IN-1')
   refuses(`${time},IN-1,,ugm3,`, /^parameter must be a text of 1 to 16 characters; value must be a number$/, 'IN-1')
   refuses(`{"sn":7}`, 'sn must be a text of at most 64 characters')
 })
