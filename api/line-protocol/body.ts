@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import { createBodyDeadlines } from '../http/body-deadlines.ts'
+import { BodyError, createBodyDeadlines } from '../http/body-deadlines.ts'
 
 interface HeldBody {
   kind: 'body'
@@ -34,33 +34,55 @@ export function createBodies(scope: FastifyInstance, bodyBytesMax: number, held:
 
   async function read(request: IncomingMessage): Promise<Body> {
     if (Number(request.headers['content-length'] ?? 0) > bodyBytesMax) return { kind: 'too large' }
-    deadlines.start(request)
     const pieces: Buffer[] = []
     let length = 0
     const release = () => {
       held.bytes -= length
       length = 0
     }
+    /** False for a piece that there is no room for. */
+    const take = (piece: Buffer) => {
+      length += piece.length
+      held.bytes += piece.length
+      pieces.push(piece)
+      return length <= bodyBytesMax && held.bytes <= heldBytesMax
+    }
+    deadlines.start(request)
     try {
-      for await (const piece of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-        length += piece.length
-        held.bytes += piece.length
-        if (length > bodyBytesMax || held.bytes > heldBytesMax) {
-          const kind = length > bodyBytesMax ? 'too large' : 'too many'
-          release()
-          return { kind }
-        }
-        pieces.push(piece)
-      }
+      if (await takeAll(request, take)) return { kind: 'body', bytes: joined(pieces, length), release }
     } catch (error) {
       release()
       throw error
+    } finally {
+      deadlines.finish(request)
     }
-    deadlines.finish(request)
-    return { kind: 'body', bytes: joined(pieces, length), release }
+    const kind = length > bodyBytesMax ? 'too large' : 'too many'
+    release()
+    return { kind }
   }
 
   return { read }
+}
+
+/** True when all has been taken. An iterator of the stream would close the connection before the answer. */
+function takeAll(request: IncomingMessage, take: (piece: Buffer) => boolean): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const onData = (piece: Buffer) => {
+      if (!take(piece)) settle(() => resolve(false))
+    }
+    const onEnd = () => settle(() => resolve(true))
+    const onError = (error: Error) => settle(() => reject(error instanceof BodyError ? error : brokenOff()))
+    const onClose = () => settle(() => reject(brokenOff()))
+    const settle = (work: () => void) => {
+      request.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose)
+      work()
+    }
+    request.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose)
+  })
+}
+
+function brokenOff(): BodyError {
+  return new BodyError(400, 'the body broke off')
 }
 
 function joined(pieces: readonly Buffer[], length: number): Uint8Array<ArrayBuffer> {

@@ -17,12 +17,14 @@ import { createWallClock } from '../../ingest/journal/wall-clock.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
 import { readings } from '../../ingest/readings-table.ts'
 import { createApp, startAccounts } from '../support/accounts.ts'
-import { silentLog, temporaryFolder } from '../support/databases.ts'
+import { recordingLog, silentLog, temporaryFolder } from '../support/databases.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 const { accounts, keys, person, store } = await startAccounts(t)
 const devices = await openDevices({ pool: store.postgres, now: Date.now, log: silentLog, graceMs: 3_600_000 })
 t.teardown(() => devices.close())
 const bodyBytesMax = 100_000
+const { log, texts: errors } = recordingLog('error')
 
 interface Started {
   url: string
@@ -53,7 +55,7 @@ async function start(t: Test, { journalBytesMax = 1024 ** 3, unknownFields = 're
   }
   const ingest = { ...journal, append }
   const families = lineProtocolFamilies({
-    ...{ ingest, devices, writers: createWriters(devices), keys, log: silentLog, nowMs: Date.now },
+    ...{ ingest, devices, writers: createWriters(devices), keys, log, nowMs: Date.now },
     ...{ names: { ...defaultLineNames, unknownFields }, ranges: defaultRanges, aheadMsMax: 300_000 },
     ...{ bodyBytesMax, authRateLimit: createAuthRateLimit(5, Date.now), isReady: () => true },
   })
@@ -248,6 +250,33 @@ t.test('a body that is too large is refused as a whole, plain, swelling or in ch
   })
   t.equal(status, 413)
   t.equal(stored().length, 0)
+})
+
+/** A request whose body comes in pieces, as the test sends them. */
+function open(url: string, length: number) {
+  const headers = { ...token(key), 'content-length': length }
+  const sent = httpRequest(`${url}/api/v2/write`, { method: 'POST', headers, agent: new Agent() })
+  const status = new Promise<number | undefined>(resolve => {
+    sent.on('response', response => resolve(response.resume().statusCode)).on('error', () => resolve(undefined))
+  })
+  return { sent, status }
+}
+
+t.test('all bodies together have a bound, and what is over leaves its room', async t => {
+  const { url, post, stored } = await start(t)
+  const body = `${line('porch', 'temperature=1')}#`.padEnd(bodyBytesMax - 1, 'x')
+  const held = Array.from({ length: 4 }, () => open(url, bodyBytesMax))
+  for (const { sent } of held) sent.write(body)
+  await waitFor('the bodies are held', async () => (await post('/write', '#'.repeat(100), token(key))).status === 503)
+  t.match(await post('/api/v2/write', '#'.repeat(100), token(key)), {
+    ...{ status: 503, body: { code: 'unavailable', message: 'too many points at once' } },
+  })
+  const [first, ...others] = held
+  first?.sent.destroy()
+  for (const { sent } of others) sent.end('x')
+  t.strictSame(await Promise.all(others.map(({ status }) => status)), [204, 204, 204])
+  t.match(await post('/write', line('attic', 'temperature=1'), token(key)), { status: 204 })
+  t.strictSame([stored().length, errors], [4, []], 'and nothing is logged of the one that broke off')
 })
 
 t.test('a full journal is a 503 with the time to wait, and nothing is stored', async t => {
