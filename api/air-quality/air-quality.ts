@@ -1,4 +1,4 @@
-/** The API of the air-quality network below `/api/v1.0`: how its routes hang together. */
+/** The API of the air-quality network below `/api/v1.0`: registers its routes. */
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Accounts } from '../../auth/accounts/accounts.ts'

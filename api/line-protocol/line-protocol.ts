@@ -1,4 +1,4 @@
-/** Paths of InfluxDB, by which its clients write readings: how they hang together. */
+/** Paths of InfluxDB, by which its clients write readings: registers their routes. */
 
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Devices } from '../../auth/devices/devices.ts'

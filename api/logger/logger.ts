@@ -1,4 +1,4 @@
-/** The logger API: how its routes hang together, and its one way to write an error. */
+/** The logger API: registers its routes, and writes all errors in one shape. */
 
 import type { FastifyError, FastifyInstance } from 'fastify'
 import type { Log } from '../../store/log.ts'
