@@ -12,7 +12,7 @@ import { CommandError } from './command-error.ts'
 import { printable } from './output.ts'
 
 export interface Batch {
-  format: Format
+  format: Exclude<Format, 'json'>
   /** What is sent: the header of the file if it has one, and then the lines. */
   body: Buffer<ArrayBuffer>
   /** Where in the body the lines begin. */
@@ -61,7 +61,7 @@ export async function* readBatches(file: string, stdin: Readable, shape: BatchSh
 }
 
 interface Opening {
-  format: Format
+  format: Exclude<Format, 'json'>
   /** Empty for NDJSON. */
   header: Uint8Array
 }

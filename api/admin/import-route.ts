@@ -10,10 +10,11 @@ import type { ResolveNames } from '../../ingest/import/import-pool.ts'
 import type { ImportResult, ImportSource } from '../../ingest/import/import-session.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import type { Ranges } from '../../ingest/reading.ts'
+import { decoderOf, feed, knownCodings } from '../http/coded-body.ts'
+import { mediaTypeOf } from '../http/media-type.ts'
 import type { AdminErrorCode } from './errors.ts'
 import { actorIn } from './guard.ts'
 import type { ImportAnswer } from './import-answer.ts'
-import { decoderOf, feed, knownCodings } from './import-body.ts'
 import type { WriteLateAudit } from './late-audit.ts'
 import { addPath } from './paths.ts'
 import { sendProblem } from './problem.ts'
@@ -80,11 +81,6 @@ function entryOf(actor: string, kind: RowKindName, format: Format, { report, fai
   const { accepted, rejected } = report
   const details = { format, accepted, rejected, end: failure?.code ?? 'COMPLETE' }
   return { actor, action: `${kind}.import`, subject: kind, details }
-}
-
-export function mediaTypeOf(request: FastifyRequest): string {
-  const [mediaType = ''] = (request.headers['content-type'] ?? '').split(';')
-  return mediaType.trim().toLowerCase()
 }
 
 function refuseMediaType(reply: FastifyReply): FastifyReply {

@@ -2,7 +2,8 @@
 
 import type { Fields } from '../field-names.ts'
 
-export type Format = 'csv' | 'ndjson'
+/** `json`: an array of what the lines of NDJSON hold. */
+export type Format = 'csv' | 'ndjson' | 'json'
 
 /**
  * Reads the bytes from `start` to `end`: the fields with the names of the CSV header, or a sentence that says why the

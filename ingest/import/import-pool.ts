@@ -12,7 +12,7 @@ import type { RowKindName } from '../formats/row-kinds.ts'
 import { buffersOf } from '../formats/rows.ts'
 import type { EncodeTask, ReadTask } from './import-worker.ts'
 
-export interface ImportPoolOptions extends RowCheckOptions {
+export interface ImportPoolOptions extends Omit<RowCheckOptions, 'defaultDevice'> {
   kind: RowKindName
   now: () => number
   lineBytesMax: number
@@ -28,6 +28,7 @@ interface ChunkSource {
   firstLine: number
   rejectsMax: number
   resolve: ResolveNames
+  defaultDevice: string | undefined
 }
 
 /** Records for the journal, and the rejects of the chunk. */
@@ -71,9 +72,16 @@ export function createImportPool(options: ImportPoolOptions): ImportPool {
   }
 
   /** Two calls to the thread, because only main knows which devices and stations there are. */
-  async function prepare({ chunk, layout, firstLine, rejectsMax, resolve }: ChunkSource): Promise<ReadyChunk> {
+  async function prepare({
+    chunk,
+    layout,
+    firstLine,
+    rejectsMax,
+    resolve,
+    defaultDevice,
+  }: ChunkSource): Promise<ReadyChunk> {
     const nowMs = now()
-    const result = await read({ ...readOptions, chunk, layout, firstLine, rejectsMax, nowMs })
+    const result = await read({ ...readOptions, chunk, layout, firstLine, rejectsMax, defaultDevice, nowMs })
     const { lines, rows, names } = result
     const resolved = await resolve(names)
     const encoded = await encode({ kind, rows, names, resolved: resolved.map(plain), nowMs, rejectsMax })

@@ -12,10 +12,13 @@ import type { Format } from '../formats/line-reader.ts'
 import { type Chunk, type LineLimits, wholeLines } from '../formats/lines.ts'
 import type { Reject } from '../formats/reject.ts'
 import type { RowKind, Series } from '../formats/row-kind.ts'
+import { arrayBody } from './array-body.ts'
+import { BodyFault, type BodyFaultCode } from './body-fault.ts'
 import type { ImportPool, ReadyChunk, ResolveNames } from './import-pool.ts'
+import { type BodyLimits, limitedBody } from './limited-body.ts'
 
-/** The journal: resolves when whole records, however many, are on disk. */
-export type Append = (records: Uint8Array) => Promise<'stored' | 'full' | 'closing' | 'unknown'>
+/** The journal, or what stands before it: resolves when whole records, however many, are stored there. */
+export type Append = (records: Uint8Array) => Promise<'stored' | 'full' | 'closing' | 'unknown' | 'too large'>
 
 export interface ImportSource {
   /** Destroyed when the import ends before it does. */
@@ -24,12 +27,16 @@ export interface ImportSource {
   resolve: ResolveNames
   /** Rows of these series are on disk. */
   onStored?: (series: readonly Series[]) => void
+  /** Where the records go instead of the journal. */
+  append?: Append
+  /** The device of readings that name none. */
+  defaultDevice?: string | undefined
 }
 
 /** What `resolve` rejects with when the names cannot be told at present. */
 export class NamesUnavailable extends Error {}
 
-export interface SessionLimits extends LineLimits {
+export interface SessionLimits extends LineLimits, BodyLimits {
   /** Rejects that are listed; more are only counted. */
   rejectsMax: number
 }
@@ -51,7 +58,7 @@ type ImportFailure =
   | 'HEADER_INVALID'
   | 'NO_ROWS'
   | 'DATABASE_AWAY'
-  | 'BODY_BROKEN'
+  | BodyFaultCode
   | 'JOURNAL_FULL'
   | 'CLOSING'
   | 'STORAGE_FAILED'
@@ -67,9 +74,10 @@ type Failure = NonNullable<ImportResult['failure']>
 
 export const shuttingDown: Failure = { code: 'CLOSING', reason: 'the server is shutting down' }
 
-const appendFailures = {
+export const outcomeFailures = {
   full: { code: 'JOURNAL_FULL', reason: 'the journal is full' },
   closing: shuttingDown,
+  'too large': { code: 'PAYLOAD_TOO_LARGE', reason: 'the body is too large to be stored as a whole' },
   unknown: { code: 'STORAGE_FAILED', reason: 'the disk failed; it is not known whether the last lines are stored' },
 } as const satisfies Record<string, Failure>
 
@@ -94,8 +102,8 @@ export async function runImportSession(
     let step = await steps.next()
     while (step.kind === 'ready') {
       const { ready } = step
-      const [outcome, following] = await Promise.all([store(ready, append), steps.next()])
-      if (outcome !== 'stored') return { report, failure: appendFailures[outcome] }
+      const [outcome, following] = await Promise.all([store(ready, source.append ?? append), steps.next()])
+      if (outcome !== 'stored') return { report, failure: outcomeFailures[outcome] }
       if (ready.count > 0) source.onStored?.(ready.series)
       settle(report, ready, limits.rejectsMax)
       step = following
@@ -129,8 +137,10 @@ interface StepsOptions extends Omit<SessionOptions, 'append'> {
 }
 
 /** Reads the body: each step is a chunk that is ready to be stored, the end, or what was wrong with the body. */
-function createSteps({ body, format, resolve }: ImportSource, { kind, limits, pool, report }: StepsOptions) {
-  const chunks = wholeLines(body, limits)
+function createSteps(source: ImportSource, { kind, limits, pool, report }: StepsOptions) {
+  const { format, resolve, defaultDevice } = source
+  const body = limitedBody(source.body, limits)
+  const chunks = wholeLines(format === 'json' ? arrayBody(body) : body, limits)
   let started = false
   let linesRead = 0
   let rejectsListed = 0
@@ -141,9 +151,10 @@ function createSteps({ body, format, resolve }: ImportSource, { kind, limits, po
     try {
       result = await chunks.next()
     } catch (error) {
-      return failure('BODY_BROKEN', error instanceof Error ? error.message : String(error))
+      return brokenBody(error)
     }
-    if (!started) return await begin(result.done === true ? new Uint8Array() : result.value)
+    // The lines of an array were made here.
+    if (!started && format !== 'json') return await begin(result.done === true ? new Uint8Array() : result.value)
     return result.done === true ? { kind: 'end' } : await prepare(result.value)
   }
 
@@ -167,10 +178,9 @@ function createSteps({ body, format, resolve }: ImportSource, { kind, limits, po
 
   async function prepare(chunk: Chunk): Promise<Step> {
     const rejectsMax = limits.rejectsMax - rejectsListed
-    const source = { chunk, layout, firstLine: linesRead + 1, rejectsMax, resolve }
     let ready: ReadyChunk
     try {
-      ready = await pool.prepare(source)
+      ready = await pool.prepare({ chunk, layout, firstLine: linesRead + 1, rejectsMax, resolve, defaultDevice })
     } catch (error) {
       if (error instanceof NamesUnavailable) return failure('DATABASE_AWAY', error.message)
       throw error
@@ -185,6 +195,11 @@ function createSteps({ body, format, resolve }: ImportSource, { kind, limits, po
   }
 
   return { next, stop }
+}
+
+function brokenBody(error: unknown): Step {
+  const code = error instanceof BodyFault ? error.code : 'BODY_BROKEN'
+  return failure(code, error instanceof Error ? error.message : String(error))
 }
 
 function failure(code: ImportFailure, reason: string): Step {

@@ -1,4 +1,4 @@
-/** The body of an import as a stream of plain bytes, whatever its coding, that can be given up without losing the answer. */
+/** A body as a stream of plain bytes, whatever its coding, that can be given up without losing the answer. */
 
 import type { IncomingMessage } from 'node:http'
 import { type Duplex, finished, PassThrough } from 'node:stream'
