@@ -142,6 +142,10 @@ export const Settings = z.object({
     .describe(
       'Maximum number of connections per IPv4 address or IPv6 /64; default is a quarter. Not applied to TRUST_PROXY.',
     ),
+  BATCH_BYTES_MAX: bytes
+    .refine(value => value >= 1024, 'must be at least 1KiB')
+    .default(gibibyte / 4)
+    .describe('Maximum size of a body of POST /api/log/batch, without its compression.'),
   DEVICE_RATE: wholeNumber(1, 1_000_000).default(500).describe('Sustained rate limit per device, readings per second.'),
   DEVICE_BURST: wholeNumber(1, 10_000_000).default(20_000).describe('Burst limit per device, readings.'),
   FAILED_ATTEMPTS: wholeNumber(1, 1_000_000)

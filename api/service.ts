@@ -243,6 +243,10 @@ function createFamilies(config: Config, log: Log, parts: Parts, edge: Edge, isRe
     store,
     log,
   })
+  const batchOptions = {
+    ...{ devices, ingest, writers, findPrincipal: accounts.findPrincipal, ranges, aheadMsMax, authRateLimit },
+    ...{ bodyBytesMax: config.BATCH_BYTES_MAX, spoolDirectory: config.DATA_DIR },
+  }
   const adminOptions = {
     ...{ findPrincipal: accounts.findPrincipal, origins: accounts.origins },
     ...{ accounts: accounts.accounts, keys: accounts.keys, tenants: accounts.tenants, publicUrl: accounts.publicUrl },
@@ -257,7 +261,10 @@ function createFamilies(config: Config, log: Log, parts: Parts, edge: Edge, isRe
   })
   const contracts = [accounts.contract, airQuality.contract]
   return [
-    loggerFamily({ log, ingest: { intake, meter, writers, authRateLimit }, reads: { query, devices } }),
+    loggerFamily({
+      ...{ log, ingest: { intake, meter, writers, authRateLimit } },
+      ...{ batch: batchOptions, reads: { query, devices } },
+    }),
     adminFamily(adminOptions),
     airQuality,
     ...lineProtocolFamilies({

@@ -1,5 +1,6 @@
 /** Which devices a credential may write readings of: the one answer for every way in. */
 
+import { setImmediate as turn } from 'node:timers/promises'
 import { actorOf } from './actor.ts'
 import { type Device, DeviceName, NewDevice } from './devices/device.ts'
 import type { Devices } from './devices/devices.ts'
@@ -27,9 +28,10 @@ export interface Writer {
   readonly mayCreateDevices: boolean
   /**
    * Adds devices of these names to those of the key's owner, as far as there is room; what is no name, or one of a
-   * device already, is left out. Their passwords are thrown away: the owner rotates them. True if devices were added.
+   * device already, is left out. Their passwords are thrown away: the owner rotates them. `later` when nothing can be
+   * added at present.
    */
-  createDevices(deviceNames: readonly string[]): Promise<boolean>
+  createDevices(deviceNames: readonly string[]): Promise<'done' | 'later'>
 }
 
 export interface Writers {
@@ -45,6 +47,9 @@ type KeyPrincipal = Extract<Principal, { kind: 'key' }>
 
 /** API keys do not add more to the devices of their owner. */
 const devicesPerOwnerMax = 10_000
+const namesPerChange = 500
+/** Why devices cannot be added now, but may be later. */
+const passing: ReadonlySet<string> = new Set(['DATABASE_AWAY', 'OUTCOME_UNKNOWN', 'TOO_MANY_CHANGES'])
 
 export function createWriters(devices: WriterDevices, ownedMax = devicesPerOwnerMax): Writers {
   return {
@@ -58,7 +63,7 @@ export function createWriters(devices: WriterDevices, ownedMax = devicesPerOwner
       return principal?.kind === 'key' ? createKeyWriter(principal, devices, ownedMax) : 'UNAUTHENTICATED'
     },
     ofTrustedBroker: () => ({
-      ...{ device: undefined, id: 'broker', mayCreateDevices: false, createDevices: async () => false },
+      ...{ device: undefined, id: 'broker', mayCreateDevices: false, createDevices: async () => 'done' as const },
       find(deviceName) {
         const device = devices.get(deviceName)
         return device === undefined ? 'DEVICE_UNKNOWN' : writable(device)
@@ -90,8 +95,8 @@ class DeviceWriter implements Writer {
     return isSame ? writable(device) : 'DEVICE_MISMATCH'
   }
 
-  async createDevices(): Promise<boolean> {
-    return false
+  async createDevices(): Promise<'done'> {
+    return 'done'
   }
 }
 
@@ -105,16 +110,29 @@ function createKeyWriter(key: KeyPrincipal, devices: WriterDevices, ownedMax: nu
     return mayWriteAll || device.owner === account.id ? writable(device) : 'DEVICE_FORBIDDEN'
   }
 
-  async function createDevices(deviceNames: readonly string[]): Promise<boolean> {
-    if (!key.createDevices) return false
+  async function createDevices(deviceNames: readonly string[]): Promise<'done' | 'later'> {
+    if (!key.createDevices) return 'done'
+    for (let from = 0; from < deviceNames.length; from += namesPerChange) {
+      const room = ownedMax - devices.ownedBy(account.id)
+      const wanted = newNames(deviceNames.slice(from, from + namesPerChange)).slice(0, Math.max(0, room))
+      if ((await add(wanted)) === 'later') return 'later'
+    }
+    return 'done'
+  }
+
+  function newNames(deviceNames: readonly string[]): string[] {
     const names = new Set(deviceNames.flatMap(name => DeviceName.safeParse(name).data ?? []))
-    const unknown = [...names].filter(name => devices.get(name) === undefined)
-    const wanted = unknown.slice(0, Math.max(0, ownedMax - devices.ownedBy(account.id)))
-    if (wanted.length === 0) return false
-    const additions = wanted.map(name => NewDevice.parse({ name, owner: account.id }))
-    // A request beside this one may have taken the room or a name: all or none are added.
+    return [...names].filter(name => devices.get(name) === undefined)
+  }
+
+  async function add(names: readonly string[]): Promise<'done' | 'later'> {
+    // The names may be many, and none of them good.
+    await turn()
+    if (names.length === 0) return 'done'
+    const additions = names.map(name => NewDevice.parse({ name, owner: account.id }))
     const added = await devices.add(additions, actorOf(key), ownedMax)
-    return added.ok
+    // A request beside this one may have taken the room or a name: then none of these are added.
+    return added.ok || !passing.has(added.code) ? 'done' : 'later'
   }
 
   return { device: undefined, id: `key ${key.keyId}`, find, mayCreateDevices: key.createDevices, createDevices }

@@ -2,9 +2,10 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Devices } from '../../auth/devices/devices.ts'
-import { type Writer, writeRefusals } from '../../auth/writers.ts'
+import type { Writer } from '../../auth/writers.ts'
 import type { Precision } from '../../ingest/formats/line-protocol-time.ts'
 import type { LineBody, LineImport, LineImporter } from '../../ingest/import/line-protocol-import.ts'
+import { resolveDevices } from '../logger/resolve-devices.ts'
 import type { Bodies } from './body.ts'
 import { type LineProtocolErrorCode, sendError, type Version } from './errors.ts'
 
@@ -74,7 +75,7 @@ export function createWrite(
     const body = await bodies.read(request.raw)
     if (body.kind !== 'body') return refuseUnread(reply, version, refusals[body.kind])
     try {
-      const resolve: LineBody['resolve'] = names => resolveNames(names, writer)
+      const resolve: LineBody['resolve'] = names => resolveDevices(names, writer)
       const { bytes } = body
       const result = await importer.run({ ...coding, bytes, precision, deviceDefault: writer.device?.name, resolve })
       if (result.kind !== 'stored') return sendError(reply, version, failures[result.kind])
@@ -106,18 +107,4 @@ function refuseUnread(
   message?: string,
 ): FastifyReply {
   return sendError(reply.header('connection', 'close'), version, code, message)
-}
-
-/** Devices that are not there yet are made, where the API key may do that. */
-async function resolveNames(names: readonly string[], writer: Writer): ReturnType<LineBody['resolve']> {
-  if (writer.mayCreateDevices) {
-    const unknown = names.filter(name => writer.find(name) === 'DEVICE_UNKNOWN')
-    if (unknown.length > 0) await writer.createDevices(unknown)
-  }
-  const found = names.map(name => writer.find(name))
-  // A client drops for good what gets a 400, and sends again what gets a 503.
-  if (found.includes('DEVICE_SUSPENDED')) return 'later'
-  return found.map(each => {
-    return typeof each === 'string' ? { code: 'DEVICE_UNKNOWN' as const, reason: writeRefusals[each] } : each
-  })
 }

@@ -19,6 +19,14 @@ export const loggerErrors = {
   // 401 would say for good what may not be so: a client sends again what got a 503.
   DEVICE_SUSPENDED: { status: 503, text: 'device is being changed', retryAfterSeconds: 5 },
   STORAGE_FULL: { status: 503, text: 'storage full', retryAfterSeconds: 5 },
+  // POST /api/log/batch
+  BODY_BROKEN: { status: 400, text: 'broken body' },
+  NO_READINGS: { status: 400, text: 'no readings' },
+  READINGS_REJECTED: { status: 400, text: 'readings rejected' },
+  FORBIDDEN: { status: 403, text: 'forbidden' },
+  TOO_MANY_BATCHES_OF_ONE: { status: 429, text: 'too many batches', retryAfterSeconds: 5 },
+  TOO_MANY_BATCHES: { status: 503, text: 'too many batches', retryAfterSeconds: 5 },
+  LATER: { status: 503, text: 'try again later', retryAfterSeconds: 5 },
   // Reads
   PARAMETER_INVALID: { status: 400, text: 'a parameter is invalid' },
   TOO_MANY_PARAMETERS: { status: 400, text: `at most ${argumentsMax} parameters` },

@@ -36,7 +36,7 @@ export interface Intake {
   take(writer: Writer, body: unknown): Refusal | Promise<Refusal | undefined>
 }
 
-const batchDetail = 'one reading a request; batches go to POST /api/admin/import, or through barograph import'
+const batchDetail = 'one reading a request; batches go to POST /api/log/batch'
 
 const writeRefusals: Record<WriteRefusal, Refusal> = {
   // It was removed while the body came in.

@@ -5,6 +5,7 @@ import type { Log } from '../../store/log.ts'
 import { errorCodeOf, leavesBodyUnread } from '../http/errors.ts'
 import type { RouteFamily } from '../http/route-family.ts'
 import { type AnalysesOptions, registerAnalyses } from './analyses.ts'
+import { type BatchOptions, registerBatch } from './batch.ts'
 import { sendError } from './errors.ts'
 import { type LogOptions, registerLog } from './log.ts'
 import { type ReadsOptions, registerReads } from './reads.ts'
@@ -12,15 +13,17 @@ import { type ReadsOptions, registerReads } from './reads.ts'
 export interface LoggerOptions {
   log: Log
   ingest: LogOptions
+  batch: BatchOptions
   reads: ReadsOptions & AnalysesOptions
 }
 
 const mediaTypeDetail = 'send Content-Type: application/json, and no Content-Encoding'
 
-export function loggerFamily({ log, ingest, reads }: LoggerOptions): RouteFamily {
+export function loggerFamily({ log, ingest, batch, reads }: LoggerOptions): RouteFamily {
   // Each in a scope of its own, for they differ in what they take and in whom they let read.
   const groups = [
     (scope: FastifyInstance) => registerLog(scope, ingest),
+    (scope: FastifyInstance) => registerBatch(scope, batch),
     (scope: FastifyInstance) => registerReads(scope, reads),
     (scope: FastifyInstance) => registerAnalyses(scope, reads),
   ]

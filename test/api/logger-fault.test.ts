@@ -16,6 +16,7 @@ test('the log tells what went wrong, and where', async t => {
   const { prefix, register } = loggerFamily({
     log,
     ingest: {} as LoggerOptions['ingest'],
+    batch: { ingest: {} } as LoggerOptions['batch'],
     reads: { query: { latestAll: fail }, devices: { active: () => [] } } as never,
   })
   app.register(async scope => register(scope), { prefix })
@@ -33,6 +34,7 @@ test('an answer that has no room to be sent is told without a word in the log', 
   const { prefix, register } = loggerFamily({
     log: pino({}, { write: (line: string) => (logged += line) }),
     ingest: {} as LoggerOptions['ingest'],
+    batch: { ingest: {} } as LoggerOptions['batch'],
     reads: {
       query: {
         latestAll() {

@@ -203,7 +203,7 @@ tap.test('bodies that are none', async t => {
   }
   await answers(t, 'a batch', await put([good, good]), 400, {
     ...invalid,
-    detail: 'one reading a request; batches go to POST /api/admin/import, or through barograph import',
+    detail: 'one reading a request; batches go to POST /api/log/batch',
   })
   const unsupported = {
     status: 'unsupported media type',

@@ -1,0 +1,99 @@
+/** Takes the bodies of `POST /api/log/batch`: some at a time, and a few of each credential. */
+
+import type { Devices } from '../../auth/devices/devices.ts'
+import type { Writer } from '../../auth/writers.ts'
+import { importAllOrNothing } from '../../ingest/import/all-or-nothing.ts'
+import { createImporter } from '../../ingest/import/import.ts'
+import { type ImportResult, type ImportSource, NamesUnavailable } from '../../ingest/import/import-session.ts'
+import type { Ingest } from '../../ingest/ingest.ts'
+import type { Ranges } from '../../ingest/reading.ts'
+import { resolveDevices } from './resolve-devices.ts'
+
+export interface BatchImportOptions {
+  devices: Pick<Devices, 'seen'>
+  ingest: Pick<Ingest, 'append' | 'clockUs' | 'status'>
+  ranges: Ranges
+  aheadMsMax: number
+  /** Of a body without its compression, and of the records of a strict one. */
+  bodyBytesMax: number
+  /** For the records of large strict bodies. */
+  spoolDirectory: string
+  limits?: Partial<typeof defaultLimits>
+}
+
+const defaultLimits = {
+  /** Of all senders: each body takes some 2 MiB of memory. */
+  sessionsMax: 32,
+  /** Of one credential. */
+  sessionsPerWriterMax: 2,
+  silenceMsMax: 15_000,
+  /** Rejects that are listed; more are only counted. */
+  rejectsMax: 1_000,
+  /** Of the records of a strict body; beyond it they are in a file. */
+  spoolMemoryBytesMax: 4 << 20,
+}
+
+const chunkBytes = 1 << 18
+
+type BatchBody = Pick<ImportSource, 'body' | 'format'> & { isStrict: boolean }
+
+export interface BatchImporter {
+  /** Says `busy` at once when the writer has as many bodies under way as it may. */
+  run(writer: Writer, body: BatchBody): Promise<ImportResult> | 'busy'
+  close(): Promise<void>
+}
+
+export function createBatchImporter(options: BatchImportOptions): BatchImporter {
+  const { devices, ingest, ranges, aheadMsMax, bodyBytesMax, spoolDirectory } = options
+  const limits = { ...defaultLimits, ...options.limits }
+  const { sessionsMax, silenceMsMax, rejectsMax, spoolMemoryBytesMax } = limits
+  const nowMs = () => Math.floor(ingest.clockUs() / 1000)
+  const importer = createImporter({
+    ...{ kind: 'readings', append: ingest.append, now: nowMs, ranges, aheadMsMax },
+    limits: { chunkBytes, rejectsMax, sessionsMax, bodyBytesMax, silenceMsMax },
+  })
+  const spool = { directory: spoolDirectory, memoryBytesMax: spoolMemoryBytesMax, bytesMax: bodyBytesMax }
+  const running = new Map<string, number>()
+
+  function run(writer: Writer, { isStrict, ...body }: BatchBody): Promise<ImportResult> | 'busy' {
+    const count = running.get(writer.id) ?? 0
+    if (count >= limits.sessionsPerWriterMax) return 'busy'
+    running.set(writer.id, count + 1)
+    return importBody({ ...sourceOf(writer), ...body }, isStrict).finally(() => release(writer.id))
+  }
+
+  function importBody(source: ImportSource, isStrict: boolean): Promise<ImportResult> {
+    if (!isStrict) return importer.run(source)
+    return importAllOrNothing(source, { importer, append: ingest.append, hasRoom, spool })
+  }
+
+  function sourceOf(writer: Writer): Pick<ImportSource, 'resolve' | 'onStored' | 'defaultDevice'> {
+    return {
+      resolve: names => resolve(names, writer),
+      onStored(series) {
+        for (const { number } of series) devices.seen({ number }, nowMs())
+      },
+      defaultDevice: writer.device?.name,
+    }
+  }
+
+  function hasRoom(bytes: number): boolean {
+    const { journal } = ingest.status()
+    return journal.issue === undefined && journal.bytes + bytes <= journal.bytesMax
+  }
+
+  function release(id: string): void {
+    const count = (running.get(id) ?? 1) - 1
+    if (count > 0) running.set(id, count)
+    else running.delete(id)
+  }
+
+  return { run, close: importer.close }
+}
+
+async function resolve(names: readonly (readonly string[])[], writer: Writer) {
+  const deviceNames = names.map(([name = '']) => name)
+  const resolved = await resolveDevices(deviceNames, writer)
+  if (resolved === 'later') throw new NamesUnavailable('a device is being changed, or PostgreSQL does not answer')
+  return resolved
+}

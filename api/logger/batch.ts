@@ -1,0 +1,101 @@
+/**
+ * `POST /api/log/batch`: readings with times of their own, as a JSON array, NDJSON or CSV. The body is streamed through a
+ * thread into the journal; the answer says that what it counts as stored is on disk.
+ */
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { ChangeInDoubt } from '../../auth/record-cache.ts'
+import type { Writer } from '../../auth/writers.ts'
+import type { Format } from '../../ingest/formats/line-reader.ts'
+import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
+import type { AuthRateLimit } from '../http/auth-rate-limit.ts'
+import { decoderOf, feed, knownCodings } from '../http/coded-body.ts'
+import { mediaTypeOf } from '../http/media-type.ts'
+import { addMethodNotAllowed } from '../http/method-not-allowed.ts'
+import { answerBatch } from './batch-answer.ts'
+import { type BatchImportOptions, createBatchImporter } from './batch-import.ts'
+import { type LoggerErrorCode, sendError } from './errors.ts'
+import { createFindWriter, type FindWriterOptions } from './find-writer.ts'
+
+export interface BatchOptions extends FindWriterOptions, BatchImportOptions {
+  authRateLimit: AuthRateLimit
+}
+
+const formats = new Map<string, Format>([
+  ['application/json', 'json'],
+  ['application/x-ndjson', 'ndjson'],
+  ['text/csv', 'csv'],
+])
+
+/** Registers the route in a scope of its own, whose bodies are handed on as streams. */
+export function registerBatch(scope: FastifyInstance, options: BatchOptions): void {
+  const { authRateLimit, bodyBytesMax } = options
+  const importer = createBatchImporter(options)
+  const findWriter = createFindWriter(options)
+  const writers = new WeakMap<FastifyRequest, Writer>()
+  // Before the server waits for its requests: one of them may be a body that lasts.
+  scope.addHook('preClose', () => importer.close())
+  scope.removeAllContentTypeParsers()
+  // Of every type, so that the route itself can say which ones it takes.
+  scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
+
+  /** Before the body is read, so that nobody without credentials can make us read one. */
+  async function authenticate(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
+    let writer: Writer | 'UNAUTHENTICATED' | 'FORBIDDEN'
+    try {
+      writer = await findWriter(request.raw)
+    } catch (error) {
+      if (isUnavailable(error) || error instanceof ChangeInDoubt) return refuseUnread(reply, 'DATABASE_AWAY')
+      throw error
+    }
+    if (writer === 'FORBIDDEN')
+      return refuseUnread(reply, 'FORBIDDEN', { detail: 'the API key lacks the scope ingest' })
+    if (writer !== 'UNAUTHENTICATED') {
+      writers.set(request, writer)
+      return undefined
+    }
+    if (authRateLimit.isExceeded(request.ip)) return refuseUnread(reply, 'TOO_MANY_ATTEMPTS')
+    reply.header('www-authenticate', 'Basic realm="logger", charset="UTF-8"')
+    return refuseUnread(reply, 'UNAUTHORIZED')
+  }
+
+  async function take(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const format = formats.get(mediaTypeOf(request))
+    if (format === undefined) return refuseMediaType(reply, `send ${[...formats.keys()].join(', ')}`)
+    const coding = request.headers['content-encoding']
+    const decoder = decoderOf(coding)
+    if (decoder === undefined) {
+      return refuseMediaType(reply.header('accept-encoding', knownCodings), `the content codings are ${knownCodings}`)
+    }
+    if (coding === undefined && Number(request.headers['content-length'] ?? 0) > bodyBytesMax) {
+      return refuseUnread(reply, 'PAYLOAD_TOO_LARGE')
+    }
+    const isStrict = isSet((request.query as Record<string, unknown>)['strict'])
+    const running = importer.run(writers.get(request) as Writer, { body: decoder, format, isStrict })
+    if (running === 'busy') return refuseUnread(reply, 'TOO_MANY_BATCHES_OF_ONE')
+    feed(decoder, request.raw)
+    try {
+      const result = await running
+      if (!request.raw.complete) reply.header('connection', 'close')
+      return answerBatch(reply, result, { format, isStrict })
+    } finally {
+      decoder.destroy()
+    }
+  }
+
+  scope.route({ method: 'POST', url: '/log/batch', onRequest: authenticate, handler: take })
+  addMethodNotAllowed(scope, '/log/batch', ['POST'])
+}
+
+function isSet(argument: unknown): boolean {
+  return argument === '1' || argument === 'true'
+}
+
+function refuseMediaType(reply: FastifyReply, detail: string): FastifyReply {
+  return refuseUnread(reply, 'MEDIA_TYPE_UNSUPPORTED', { detail })
+}
+
+/** The body stays unread, so the connection cannot be used again. */
+function refuseUnread(reply: FastifyReply, code: LoggerErrorCode, members: object = {}): FastifyReply {
+  return sendError(reply.header('connection', 'close'), code, members)
+}

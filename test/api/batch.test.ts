@@ -1,0 +1,380 @@
+/** `POST /api/log/batch` on a real registry and a real journal: who may, every format, bounds, strict bodies. */
+
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
+import { fastify } from 'fastify'
+import t, { type Test } from 'tap'
+import { createAuthRateLimit } from '../../api/http/auth-rate-limit.ts'
+import { type BatchOptions, registerBatch } from '../../api/logger/batch.ts'
+import { NewDevice } from '../../auth/devices/device.ts'
+import type { Scope } from '../../auth/keys/key.ts'
+import { createWriters } from '../../auth/writers.ts'
+import { defaultRanges } from '../../ingest/reading.ts'
+import { openVariant } from '../support/accounts.ts'
+import { openParts } from '../support/admin.ts'
+import { startDatabases, temporaryFolder } from '../support/databases.ts'
+import { readReading } from '../support/journal-parts.ts'
+import { basic } from '../support/service.ts'
+
+const nowhere = { questdbHttp: 'http://127.0.0.1:9', questdbPg: 'postgresql://127.0.0.1:9/qdb' }
+const { store } = await startDatabases(t, nowhere)
+const { ingest, devices } = await openParts(t, store)
+const people = await openVariant(t, store, { devices })
+const folder = temporaryFolder(t)
+
+const owner = await people.person('owner@example.com')
+const other = await people.person('other@example.com')
+
+async function addDevice(name: string, fields: object = {}): Promise<string> {
+  const added = await devices.add([NewDevice.parse({ name, ...fields })], 'test')
+  if (!added.ok) throw new Error(added.code)
+  return added.value[0]?.password ?? ''
+}
+
+async function keyOf(id: number, scopes: Scope[] = ['ingest'], createDevices = false): Promise<string> {
+  const account = await people.accounts.find(id)
+  if (account === undefined) throw new Error('no such account')
+  const made = await people.keys.create(account, { name: 'test', scopes, createDevices, expiresInDays: undefined })
+  if (!made.ok) throw new Error(made.code)
+  return made.value.text
+}
+
+const passwords = {
+  kitchen: await addDevice('kitchen', { owner }),
+  porch: await addDevice('porch', { owner }),
+  foreign: await addDevice('foreign', { owner: other }),
+  silent: await addDevice('silent', { owner, log_switch: false }),
+}
+const key = await keyOf(owner)
+
+interface Stored {
+  device: number
+  timeUs: number
+  temperature: number
+}
+
+/** A server of its own, and what came into the journal by it. */
+async function startRoute(t: Test, more: Partial<BatchOptions> = {}) {
+  const stored: Stored[] = []
+  const spoolDirectory = mkdtempSync(join(folder, 'spool-'))
+  let outcome: Awaited<ReturnType<typeof ingest.append>> = 'stored'
+  async function append(records: Uint8Array) {
+    if (outcome !== 'stored') return outcome
+    const view = new DataView(records.buffer, records.byteOffset, records.byteLength)
+    for (let offset = 0; offset < view.byteLength; offset += view.getUint16(offset, true)) {
+      const { deviceNumber, timeUs, reading } = readReading(view, offset)
+      stored.push({ device: deviceNumber, timeUs, temperature: reading.temperature })
+    }
+    return await ingest.append(records)
+  }
+  const app = fastify()
+  app.register(
+    (scope, _options, done) => {
+      registerBatch(scope, {
+        ...{ devices, ingest: { ...ingest, append }, ranges: defaultRanges, aheadMsMax: 300_000, spoolDirectory },
+        ...{ writers: createWriters(devices), findPrincipal: people.findPrincipal, bodyBytesMax: 1 << 20 },
+        ...{ authRateLimit: createAuthRateLimit(60, Date.now), ...more },
+      })
+      done()
+    },
+    { prefix: '/api' },
+  )
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  t.teardown(() => app.close())
+  async function send(
+    body: string | Uint8Array<ArrayBuffer>,
+    headers: Record<string, string> = {},
+    query = '',
+  ): Promise<{ status: number; headers: Headers; body: Record<string, unknown> }> {
+    const all = { 'content-type': 'text/csv', 'x-api-key': key, ...headers }
+    const init = { method: 'POST', body, headers: all, duplex: 'half' } as RequestInit
+    const response = await fetch(`${url}/api/log/batch${query}`, init)
+    const answer = (await response.json()) as Record<string, unknown>
+    return { status: response.status, headers: response.headers, body: answer }
+  }
+  return { app, url, send, stored, spoolDirectory, setOutcome: (next: typeof outcome) => (outcome = next) }
+}
+
+const header = 'timestamp,device,temperature,humidity,pressure\n'
+const startMs = Date.UTC(2026, 0, 1)
+
+function fieldsOf(index: number, device: string | undefined) {
+  const timestamp = new Date(startMs + index * 1000).toISOString()
+  return { timestamp, device, temperature: (index % 800) / 10, humidity: 50, pressure: 1000 }
+}
+
+const csvOf = (count: number, device: string) =>
+  header + Array.from({ length: count }, (_, index) => `${Object.values(fieldsOf(index, device)).join(',')}\n`).join('')
+const objectsOf = (count: number, device?: string) =>
+  Array.from({ length: count }, (_, index) => fieldsOf(index, device))
+
+t.test('every format and coding stores the same readings', async t => {
+  const { send, stored } = await startRoute(t)
+  const objects = objectsOf(300, 'kitchen')
+  const ways: [string, string][] = [
+    ['text/csv', csvOf(300, 'kitchen')],
+    ['text/csv; charset=utf-8', csvOf(300, 'kitchen').replaceAll('\n', '\r\n')],
+    ['application/x-ndjson', objects.map(each => JSON.stringify(each)).join('\n')],
+    ['application/json', JSON.stringify(objects)],
+    ['application/json', `\ufeff ${JSON.stringify(objects, null, 2)}\n`],
+  ]
+  const expected = objects.map(({ timestamp, temperature }) => {
+    return { device: devices.get('kitchen')?.number, timeUs: Date.parse(timestamp) * 1000, temperature }
+  })
+  for (const [type, text] of ways) {
+    for (const [coding, encode] of [
+      ['identity', (body: string) => Buffer.from(body)],
+      ['gzip', gzipSync],
+      ['zstd', zstdCompressSync],
+    ] as const) {
+      stored.length = 0
+      for (const query of ['', '?strict=1']) {
+        const { status, body } = await send(encode(text), { 'content-type': type, 'content-encoding': coding }, query)
+        t.strictSame(
+          { status, body },
+          { status: 200, body: { status: 'success', stored: 300, rejected: 0, rejects: [] } },
+        )
+      }
+      t.strictSame(stored, [...expected, ...expected], `${type} ${coding}`)
+    }
+  }
+})
+
+t.test('who may write what', async t => {
+  const { send, url } = await startRoute(t)
+  const line = (device: string) => `${header}2026-01-01T00:00:00Z,${device},1,2,1000\n`
+  const nobody = { 'x-api-key': '' }
+  const as = (authorization: string) => ({ 'x-api-key': '', authorization })
+  async function asks(headers: Record<string, string>, device = 'kitchen') {
+    const response = await fetch(`${url}/api/log/batch`, {
+      method: 'POST',
+      headers: Object.fromEntries(
+        Object.entries({ 'content-type': 'text/csv', ...headers }).filter(([, value]) => value !== ''),
+      ),
+      body: line(device),
+    })
+    const body = (await response.json()) as { status: string; stored?: number; rejects?: { code: string }[] }
+    return {
+      status: response.status,
+      text: body.status,
+      stored: body.stored,
+      code: body.rejects?.[0]?.code,
+      headers: response.headers,
+    }
+  }
+  t.match(await asks(nobody), { status: 401, text: 'unauthorized' })
+  t.match((await asks(nobody)).headers.get('www-authenticate'), /^Basic realm="logger"/)
+  t.match(await asks({ 'x-api-key': 'wrong' }), { status: 401 })
+  t.match(await asks(as(basic('kitchen', 'wrong'))), { status: 401 })
+  t.match(await asks({ 'x-api-key': key, authorization: basic('kitchen', passwords.kitchen) }), { status: 401 })
+  t.match(await asks({ cookie: (await people.cookieOf(owner)).cookie }), { status: 401 })
+  t.match(await asks({ 'x-api-key': await keyOf(owner, ['read', 'stations']) }), { status: 403, text: 'forbidden' })
+  t.match(await asks({ 'x-api-key': key }), { status: 200, stored: 1 })
+  t.match(await asks(as(`Bearer ${key}`)), { status: 200, stored: 1 })
+  t.match(await asks({ 'x-api-key': key }, 'foreign'), { status: 200, stored: 0, code: 'DEVICE_FORBIDDEN' })
+  t.match(await asks({ 'x-api-key': key }, 'nothing'), { status: 200, stored: 0, code: 'DEVICE_UNKNOWN' })
+  t.match(await asks({ 'x-api-key': key }, 'silent'), { status: 200, stored: 0, code: 'LOGGING_DISABLED' })
+  const device = as(basic('kitchen', passwords.kitchen))
+  t.match(await asks(device), { status: 200, stored: 1 })
+  t.match(await asks(device, 'porch'), { status: 200, stored: 0, code: 'DEVICE_MISMATCH' })
+  t.match(await asks(as(basic('silent', passwords.silent)), 'silent'), { stored: 0, code: 'LOGGING_DISABLED' })
+  t.match(await (await fetch(`${url}/api/log/batch`)).json(), { status: 'method not allowed' })
+  t.match(await send('x', { 'content-type': 'text/plain' }), {
+    status: 415,
+    body: { detail: /send application\/json/ },
+  })
+  t.match(await send('x', { 'content-encoding': 'br' }), { status: 415, body: { detail: /gzip, zstd/ } })
+})
+
+t.test("a device's own readings need no name; those of a key do", async t => {
+  const { send, stored, url } = await startRoute(t)
+  const body = JSON.stringify(objectsOf(3))
+  const json = { 'content-type': 'application/json' }
+  const headers = { ...json, authorization: basic('porch', passwords.porch) }
+  const response = await fetch(`${url}/api/log/batch`, { method: 'POST', headers, body })
+  t.match(await response.json(), { status: 'success', stored: 3, rejected: 0 })
+  t.strictSame(
+    stored.map(({ device }) => device),
+    Array(3).fill(devices.get('porch')?.number),
+  )
+  t.not(devices.details('porch')?.last_seen, null)
+  stored.length = 0
+  const { body: answer } = await send(body, json)
+  t.match(answer, {
+    stored: 0,
+    rejected: 3,
+    rejects: [{ index: 0, code: 'READING_INVALID', reason: 'device is required' }],
+  })
+  t.strictSame(stored, [])
+})
+
+t.test('a key that may makes the devices that are not there', async t => {
+  const { send, stored } = await startRoute(t)
+  const maker = { 'x-api-key': await keyOf(other, ['ingest'], true) }
+  const body = ['new-1', 'new-2', 'kitchen', 'a/b'].map(name => csvOf(1, name).slice(header.length)).join('')
+  t.match(await send(header + body, maker), {
+    status: 200,
+    body: {
+      stored: 2,
+      rejected: 2,
+      rejects: [
+        { line: 4, code: 'DEVICE_FORBIDDEN' },
+        { line: 5, code: 'DEVICE_UNKNOWN' },
+      ],
+    },
+  })
+  t.equal(devices.get('new-1')?.owner, other)
+  t.strictSame(
+    stored.map(({ device }) => device),
+    [devices.get('new-1')?.number, devices.get('new-2')?.number],
+  )
+})
+
+t.test('each reject has its place and its reason, the first thousand of them', async t => {
+  const { send } = await startRoute(t)
+  const [first, second] = objectsOf(2, 'kitchen')
+  const elements = [first, { ...second, temperature: 'warm' }, 7, { ...second, timestamp: undefined }, second]
+  t.match(await send(JSON.stringify(elements), { 'content-type': 'application/json' }), {
+    status: 200,
+    body: {
+      ...{ status: 'success', stored: 2, rejected: 3 },
+      rejects: [
+        { index: 1, device: 'kitchen', code: 'READING_INVALID', reason: 'temperature must be a number or null' },
+        { index: 2, code: 'LINE_MALFORMED', reason: 'is not a JSON object' },
+        { index: 3, device: 'kitchen', code: 'READING_INVALID', reason: 'timestamp is required' },
+      ],
+    },
+  })
+  const { body } = await send(`${header}${'x\n'.repeat(1500)}`)
+  t.match(body, { stored: 0, rejected: 1500, rejects_truncated: true })
+  t.equal((body['rejects'] as unknown[]).length, 1000)
+  t.match(await send(`note,${header}x,${csvOf(1, 'kitchen').slice(header.length)}`), {
+    body: { stored: 1, ignored: ['note'] },
+  })
+})
+
+t.test('a body that cannot be read is a 400 in the shape of the logger API', async t => {
+  const { send, stored } = await startRoute(t)
+  const json = { 'content-type': 'application/json' }
+  const refuses = async (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string>, answer: object) => {
+    for (const query of ['', '?strict=1']) t.match(await send(body, headers, query), { status: 400, body: answer })
+  }
+  await refuses('{"device":"kitchen"}', json, { status: 'invalid json', detail: 'the body is not a JSON array' })
+  for (const text of ['', '[', '[{}', '[{},', '[{}]x', '[,{}]', '[{},]', 'null', '[{}] []']) {
+    await refuses(text, json, { status: 'invalid json', stored: 0 })
+  }
+  await refuses('[ \n ]', json, { status: 'no readings' })
+  await refuses(header, {}, { status: 'no readings' })
+  await refuses('a,b\n1,2\n', {}, { status: 'invalid payload', detail: /lacks timestamp/ })
+  await refuses(
+    gzipSync(csvOf(9, 'kitchen')).subarray(0, 60),
+    { 'content-encoding': 'gzip' },
+    { status: 'broken body' },
+  )
+  t.strictSame(stored, [])
+  const torn = await send('[{"device":"kitchen\n"},{"a":[1}]},3]', json)
+  t.match(torn, { status: 200, body: { stored: 0, rejected: 3 } }, 'a line feed within a text is no JSON')
+})
+
+t.test('a body beyond the bound is a 413, compressed or not', async t => {
+  const bodyBytesMax = 100_000
+  const { send, stored } = await startRoute(t, { bodyBytesMax })
+  const fits = csvOf(2000, 'kitchen').slice(0, bodyBytesMax)
+  const whole = fits.slice(0, fits.lastIndexOf('\n') + 1).padEnd(bodyBytesMax, '\n')
+  t.match(await send(whole), { status: 200, body: { rejected: 0 } })
+  t.match(await send(`${whole}\n`), { status: 413, body: { status: 'payload too large' } })
+  t.match(await send(gzipSync(whole), { 'content-encoding': 'gzip' }), { status: 200, body: { rejected: 0 } })
+  const before = stored.length
+  const answer = await send(gzipSync(`${whole}\n`), { 'content-encoding': 'gzip' })
+  t.match(answer, { status: 413, body: { status: 'payload too large', stored: 0 } })
+  t.equal(stored.length, before)
+  const bomb = gzipSync(Buffer.alloc(200_000_000, '\n'))
+  t.match(await send(bomb, { 'content-encoding': 'gzip' }), { status: 413 })
+})
+
+t.test('strict: all or nothing, also where the records are spooled to a file', async t => {
+  const { send, stored, spoolDirectory, setOutcome } = await startRoute(t, {
+    bodyBytesMax: 3 << 20,
+    limits: { spoolMemoryBytesMax: 10_000 },
+  })
+  const body = csvOf(20_000, 'kitchen')
+  const strict = '?strict=1'
+  t.match(await send(`${body}2026-01-01T00:00:00Z,nothing,1,2,1000\nx\n`, {}, strict), {
+    status: 400,
+    body: {
+      ...{ status: 'readings rejected', stored: 0, rejected: 2 },
+      rejects: [
+        { line: 20_002, code: 'DEVICE_UNKNOWN' },
+        { line: 20_003, code: 'LINE_MALFORMED' },
+      ],
+    },
+  })
+  t.strictSame(stored, [])
+  t.match(await send(gzipSync(body), { 'content-encoding': 'gzip' }, strict), { body: { stored: 20_000, rejected: 0 } })
+  t.strictSame(
+    stored.map(({ timeUs }) => timeUs),
+    Array.from({ length: 20_000 }, (_, index) => (startMs + index * 1000) * 1000),
+  )
+  stored.length = 0
+  t.match(await send(csvOf(60_000, 'kitchen'), {}, strict), { status: 413, body: { stored: 0 } })
+  setOutcome('closing')
+  t.match(await send(body, {}, strict), { status: 503, body: { status: 'shutting down', stored: 0 } })
+  setOutcome('full')
+  t.match(await send(body, {}, strict), { status: 500, body: { status: 'storage failed', stored: 0 } })
+  t.strictSame(stored, [])
+  t.strictSame(readdirSync(spoolDirectory), [], 'no file is left')
+})
+
+t.test('a full journal stops a body, and the answer says what is stored', async t => {
+  const { send, setOutcome } = await startRoute(t)
+  setOutcome('full')
+  const { status, headers, body } = await send(csvOf(10, 'kitchen'))
+  t.match({ status, body }, { status: 503, body: { status: 'storage full', stored: 0 } })
+  t.equal(headers.get('retry-after'), '5')
+})
+
+/** A body that has begun and does not end. */
+async function beginBody(url: string, text: string) {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  let answer = ''
+  socket.on('data', (piece: Buffer) => (answer += piece.toString()))
+  socket.on('error', () => undefined)
+  const head = [
+    'POST /api/log/batch HTTP/1.1',
+    'host: x',
+    `x-api-key: ${key}`,
+    'content-type: text/csv',
+    'content-length: 100000',
+  ]
+  socket.write(`${head.join('\r\n')}\r\n\r\n${text}`)
+  await once(socket, 'connect')
+  return { socket, answer: () => answer, ended: once(socket, 'close') }
+}
+
+t.test('a credential has a few bodies under way, and one that does not go on is given up', async t => {
+  const { send, url } = await startRoute(t, { limits: { silenceMsMax: 2000, sessionsPerWriterMax: 1 } })
+  const slow = await beginBody(url, csvOf(2, 'kitchen'))
+  let busy = await send(csvOf(1, 'kitchen'))
+  while (busy.status === 200) busy = await send(csvOf(1, 'kitchen'))
+  t.match(busy, { status: 429, body: { status: 'too many batches' } })
+  t.equal(busy.headers.get('retry-after'), '5')
+  await slow.ended
+  t.match(slow.answer(), /^HTTP\/1\.1 408 .*"status":"timeout"/s)
+  t.match(await send(csvOf(1, 'kitchen')), { status: 200, body: { stored: 1 } })
+})
+
+t.test('a client that goes away leaves a free place behind', async t => {
+  const { send, url } = await startRoute(t, { limits: { sessionsPerWriterMax: 1 } })
+  for (let client = 0; client < 3; client++) {
+    const { socket, ended } = await beginBody(url, csvOf(2, 'kitchen'))
+    socket.destroy()
+    await ended
+  }
+  let answer = await send(csvOf(1, 'kitchen'))
+  while (answer.status === 429) answer = await send(csvOf(1, 'kitchen'))
+  t.match(answer, { status: 200, body: { stored: 1 } })
+})
