@@ -11,6 +11,7 @@ import { type AuthRateLimit, createAuthRateLimit } from './http/auth-rate-limit.
 import type { Connections } from './http/connections.ts'
 import { createMetrics, type Metrics } from './http/metrics.ts'
 import { createNetworks } from './http/networks.ts'
+import { type BulkMeter, createBulkMeter } from './logger/bulk-meter.ts'
 import { createIntake, type Intake } from './logger/intake.ts'
 import { createReadingMeter, type ReadingMeter } from './logger/reading-meter.ts'
 import type { ServiceAccounts } from './open-accounts.ts'
@@ -21,6 +22,7 @@ export interface Edge {
   connections: Connections
   metrics: Metrics
   meter: ReadingMeter
+  bulkMeter: BulkMeter
   writers: Writers
   intake: Intake
   /** One for all ways in: who guesses does not get as many attempts for each. */
@@ -40,6 +42,7 @@ export function createEdge(config: Config, log: Log, { clockMs, ingest, devices,
   const meter = createReadingMeter(metrics.registry)
   return {
     ...{ isTrusted, metrics, meter, writers: createWriters(devices) },
+    bulkMeter: createBulkMeter(metrics.registry),
     connections: openConnections(config, log, isTrusted),
     intake: createIntake({
       ...{ devices, ingest, meter, nowMs: clockMs, check: createReadingCheck(checkOptionsOf(config)) },

@@ -233,7 +233,7 @@ function createServiceServer(
 
 /** All route families; a new one is one line here. */
 function createFamilies(config: Config, log: Log, parts: Parts, edge: Edge, isReady: () => boolean): RouteFamily[] {
-  const { isTrusted, intake, meter, writers, authRateLimit } = edge
+  const { isTrusted, intake, meter, bulkMeter, writers, authRateLimit } = edge
   const { clockMs, store, ingest, pointsIngest, devices, stations, query, points, accounts, signIn } = parts
   const { ranges, aheadMsMax } = checkOptionsOf(config)
   const eraseJobs = createEraseJobs({
@@ -245,13 +245,13 @@ function createFamilies(config: Config, log: Log, parts: Parts, edge: Edge, isRe
   })
   const batchOptions = {
     ...{ devices, ingest, writers, findPrincipal: accounts.findPrincipal, ranges, aheadMsMax, authRateLimit },
-    ...{ bodyBytesMax: config.BATCH_BYTES_MAX, spoolDirectory: config.DATA_DIR },
+    ...{ bodyBytesMax: config.BATCH_BYTES_MAX, spoolDirectory: config.DATA_DIR, meter: bulkMeter },
   }
   const adminOptions = {
     ...{ findPrincipal: accounts.findPrincipal, origins: accounts.origins },
     ...{ accounts: accounts.accounts, keys: accounts.keys, tenants: accounts.tenants, publicUrl: accounts.publicUrl },
     ...{ devices, stations, eraseJobs, ingest, pointsIngest, store, log, ranges, aheadMsMax },
-    ...{ dataDirectory: config.DATA_DIR, isPostgresManaged: config.DATABASE_URL === undefined },
+    ...{ dataDirectory: config.DATA_DIR, isPostgresManaged: config.DATABASE_URL === undefined, meter: bulkMeter },
   }
   const airQuality = airQualityFamily({
     ...{ stations, points, accounts: accounts.accounts, keys: accounts.keys, nowMs: clockMs, log, isTrusted },
@@ -275,7 +275,7 @@ function createFamilies(config: Config, log: Log, parts: Parts, edge: Edge, isRe
         unknownFields: config.LINE_PROTOCOL_UNKNOWN_FIELDS,
       },
       bodyBytesMax: config.LINE_PROTOCOL_BODY_MAX,
-      authRateLimit,
+      ...{ authRateLimit, meter: bulkMeter },
     }),
     accounts.family,
     ...signIn.families,

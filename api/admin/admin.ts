@@ -12,6 +12,7 @@ import type { Store } from '../../store/store.ts'
 import { addJsonBody } from '../http/json-body.ts'
 import { argumentsMax, hasTooManyArguments } from '../http/query-limits.ts'
 import type { RouteFamily } from '../http/route-family.ts'
+import type { BulkMeter } from '../logger/bulk-meter.ts'
 import { registerAccounts } from './accounts.ts'
 import { registerAudit } from './audit.ts'
 import { registerContentFiles } from './content-files.ts'
@@ -47,6 +48,8 @@ export interface AdminOptions extends GuardOptions {
   /** What an imported reading may hold, as for single readings. */
   ranges: Ranges
   aheadMsMax: number
+  /** Of imported readings. */
+  meter: BulkMeter
 }
 
 export function adminFamily(options: AdminOptions): RouteFamily {
@@ -66,6 +69,7 @@ export function adminFamily(options: AdminOptions): RouteFamily {
     isPostgresManaged,
     ranges,
     aheadMsMax,
+    meter,
   } = options
   const audit = createLateAudit(store.postgres, log)
 
@@ -101,7 +105,7 @@ export function adminFamily(options: AdminOptions): RouteFamily {
       done()
     })
     scope.register((streams, _options, done) => {
-      registerImport(streams, { ingest, devices, ranges, aheadMsMax, audit })
+      registerImport(streams, { ingest, devices, ranges, aheadMsMax, meter, audit })
       done()
     })
     scope.register((streams, _options, done) => {

@@ -33,6 +33,8 @@ export interface ImportRoute {
   ingest: Pick<Ingest, 'append' | 'clockUs'>
   resolve: ResolveNames
   onStored?: ImportSource['onStored']
+  /** Counts what became of a body. */
+  count?: (report: ImportResult['report']) => void
   /** What the lines hold nothing of when there are none. */
   noRowsCode: AdminErrorCode
 }
@@ -69,6 +71,7 @@ export function registerImportRoute(
     const source = { body: decoder, format, resolve }
     const result = await importer.run(onStored === undefined ? source : { ...source, onStored })
     decoder.destroy()
+    route.count?.(result.report)
     if (result.report.accepted > 0) await audit(entryOf(actorIn(request), kind, format, result))
     return answer(reply, route, result, request.raw)
   }

@@ -15,6 +15,7 @@ import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import type { AuthRateLimit } from '../http/auth-rate-limit.ts'
 import { errorCodeOf, leavesBodyUnread } from '../http/errors.ts'
 import type { RouteFamily } from '../http/route-family.ts'
+import type { BulkMeter } from '../logger/bulk-meter.ts'
 import { type BodyBudget, createBodies } from './body.ts'
 import { createFindWriter, hasCredential } from './credentials.ts'
 import { sendError, type Version } from './errors.ts'
@@ -32,6 +33,7 @@ export interface LineProtocolOptions {
   /** Of a body without its compression. */
   bodyBytesMax: number
   authRateLimit: AuthRateLimit
+  meter: BulkMeter
   /** Whether readings can be taken. */
   isReady: () => boolean
   nowMs: () => number

@@ -5,6 +5,7 @@ import type { Devices } from '../../auth/devices/devices.ts'
 import type { Writer } from '../../auth/writers.ts'
 import type { Precision } from '../../ingest/formats/line-protocol-time.ts'
 import type { LineBody, LineImport, LineImporter } from '../../ingest/import/line-protocol-import.ts'
+import type { BulkMeter } from '../logger/bulk-meter.ts'
 import { resolveDevices } from '../logger/resolve-devices.ts'
 import type { Bodies } from './body.ts'
 import { type LineProtocolErrorCode, sendError, type Version } from './errors.ts'
@@ -12,6 +13,7 @@ import { type LineProtocolErrorCode, sendError, type Version } from './errors.ts
 export interface WriteOptions {
   devices: Pick<Devices, 'seen'>
   nowMs: () => number
+  meter: BulkMeter
 }
 
 /** The names that each version has for the units of timestamps; without one, nanoseconds. */
@@ -63,7 +65,7 @@ export function createWrite(
   version: Version,
   importer: Pick<LineImporter, 'run'>,
   bodies: Bodies,
-  { devices, nowMs }: WriteOptions,
+  { devices, nowMs, meter }: WriteOptions,
 ): (request: FastifyRequest, reply: FastifyReply, writer: Writer) => Promise<FastifyReply> {
   return async (request, reply, writer) => {
     const precision = precisions[version].get((request.query as Record<string, unknown>)['precision'])
@@ -79,6 +81,7 @@ export function createWrite(
       const { bytes } = body
       const result = await importer.run({ ...coding, bytes, precision, deviceDefault: writer.device?.name, resolve })
       if (result.kind !== 'stored') return sendError(reply, version, failures[result.kind])
+      meter.taken('line_protocol', result.readings, result.rejected)
       for (const device of result.devices) devices.seen(device, nowMs())
       return answer(reply, version, result)
     } finally {

@@ -14,11 +14,13 @@ import { mediaTypeOf } from '../http/media-type.ts'
 import { addMethodNotAllowed } from '../http/method-not-allowed.ts'
 import { answerBatch } from './batch-answer.ts'
 import { type BatchImportOptions, createBatchImporter } from './batch-import.ts'
+import type { BulkMeter } from './bulk-meter.ts'
 import { type LoggerErrorCode, sendError } from './errors.ts'
 import { createFindWriter, type FindWriterOptions } from './find-writer.ts'
 
 export interface BatchOptions extends FindWriterOptions, BatchImportOptions {
   authRateLimit: AuthRateLimit
+  meter: BulkMeter
 }
 
 const formats = new Map<string, Format>([
@@ -29,7 +31,7 @@ const formats = new Map<string, Format>([
 
 /** Registers the route in a scope of its own, whose bodies are handed on as streams. */
 export function registerBatch(scope: FastifyInstance, options: BatchOptions): void {
-  const { authRateLimit, bodyBytesMax } = options
+  const { authRateLimit, bodyBytesMax, meter } = options
   const importer = createBatchImporter(options)
   const findWriter = createFindWriter(options)
   const writers = new WeakMap<FastifyRequest, Writer>()
@@ -76,6 +78,7 @@ export function registerBatch(scope: FastifyInstance, options: BatchOptions): vo
     feed(decoder, request.raw)
     try {
       const result = await running
+      meter.taken('batch', result.report.accepted, result.report.rejected)
       if (!request.raw.complete) reply.header('connection', 'close')
       return answerBatch(reply, result, { format, isStrict })
     } finally {

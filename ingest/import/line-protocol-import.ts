@@ -41,6 +41,8 @@ export type LineImport =
       kind: 'stored'
       /** Lines with a point. */
       points: number
+      /** Readings that are stored: lines of one device and time are one. */
+      readings: number
       /** Lines that were not taken; the first of them are listed. */
       rejected: number
       rejects: Reject[]
@@ -95,17 +97,21 @@ export function createLineImporter(options: LineImporterOptions): LineImporter {
     if (resolved === 'later') return { kind: 'later' }
     const refused = refusedLines(result, resolved)
     const devices = resolved.map(each => ('reason' in each ? undefined : { number: each.number, symbol: each.symbol }))
-    const outcome = await store({ rows, devices, receiptUs: ingest.stampUs() })
+    const { records, count } = await encodeRows({ rows, devices, receiptUs: ingest.stampUs() })
+    const outcome = await store(records)
     if (outcome !== 'stored') return { kind: outcome }
     const rejects = [...result.rejects, ...refused.rejects].toSorted((a, b) => a.line - b.line).slice(0, rejectsMax)
     const rejected = result.rejected + refused.count
-    return { kind: 'stored', points, rejected, rejects, devices: devices.filter(device => device !== undefined) }
+    const written = devices.filter(device => device !== undefined)
+    return { kind: 'stored', points, readings: count, rejected, rejects, devices: written }
   }
 
-  async function store(task: EncodeLinesTask): ReturnType<Ingest['append']> {
-    if (task.rows.count === 0) return 'stored'
-    const { records, count } = await encode(task)
-    if (count === 0) return 'stored'
+  async function encodeRows(task: EncodeLinesTask): Promise<EncodedLines> {
+    return task.rows.count === 0 ? { records: new Uint8Array(), count: 0 } : await encode(task)
+  }
+
+  async function store(records: Uint8Array): ReturnType<Ingest['append']> {
+    if (records.length === 0) return 'stored'
     // Before any of it is stored, for a client sends all of it again.
     const { bytes, bytesMax } = ingest.status().journal
     return bytes + records.length > bytesMax ? 'full' : await ingest.append(records)

@@ -59,6 +59,7 @@ interface Stored {
 /** A server of its own, and what came into the journal by it. */
 async function startRoute(t: Test, more: Partial<BatchOptions> = {}) {
   const stored: Stored[] = []
+  const counts: [string, number, number][] = []
   const spoolDirectory = mkdtempSync(join(folder, 'spool-'))
   let outcome: Awaited<ReturnType<typeof ingest.append>> = 'stored'
   async function append(records: Uint8Array) {
@@ -76,7 +77,11 @@ async function startRoute(t: Test, more: Partial<BatchOptions> = {}) {
       registerBatch(scope, {
         ...{ devices, ingest: { ...ingest, append }, ranges: defaultRanges, aheadMsMax: 300_000, spoolDirectory },
         ...{ writers: createWriters(devices), findPrincipal: people.findPrincipal, bodyBytesMax: 1 << 20 },
-        ...{ authRateLimit: createAuthRateLimit(60, Date.now), ...more },
+        ...{
+          authRateLimit: createAuthRateLimit(60, Date.now),
+          meter: { taken: (...count) => void counts.push(count) },
+        },
+        ...more,
       })
       done()
     },
@@ -95,7 +100,7 @@ async function startRoute(t: Test, more: Partial<BatchOptions> = {}) {
     const answer = (await response.json()) as Record<string, unknown>
     return { status: response.status, headers: response.headers, body: answer }
   }
-  return { app, url, send, stored, spoolDirectory, setOutcome: (next: typeof outcome) => (outcome = next) }
+  return { app, url, send, stored, counts, spoolDirectory, setOutcome: (next: typeof outcome) => (outcome = next) }
 }
 
 const header = 'timestamp,device,temperature,humidity,pressure\n'
@@ -234,7 +239,7 @@ t.test('a key that may makes the devices that are not there', async t => {
 })
 
 t.test('each reject has its place and its reason, the first thousand of them', async t => {
-  const { send } = await startRoute(t)
+  const { send, counts } = await startRoute(t)
   const [first, second] = objectsOf(2, 'kitchen')
   const elements = [first, { ...second, temperature: 'warm' }, 7, { ...second, timestamp: undefined }, second]
   t.match(await send(JSON.stringify(elements), { 'content-type': 'application/json' }), {
@@ -254,6 +259,13 @@ t.test('each reject has its place and its reason, the first thousand of them', a
   t.match(await send(`note,${header}x,${csvOf(1, 'kitchen').slice(header.length)}`), {
     body: { stored: 1, ignored: ['note'] },
   })
+  t.match(await send(`${csvOf(2, 'kitchen')}x\n`, {}, '?strict=1'), { body: { stored: 0 } })
+  t.strictSame(counts, [
+    ['batch', 2, 3],
+    ['batch', 0, 1500],
+    ['batch', 1, 0],
+    ['batch', 0, 1],
+  ])
 })
 
 t.test('a body that cannot be read is a 400 in the shape of the logger API', async t => {

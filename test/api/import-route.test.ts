@@ -26,6 +26,7 @@ interface Report {
 async function startRoute(t: Test, append: Append = async () => 'stored') {
   /** The details of the audit's rows. */
   const reports: Report[] = []
+  const counts: [string, number, number][] = []
   const app = fastify()
   app.register((scope, _options, done) => {
     letEverybodyIn(scope)
@@ -34,6 +35,7 @@ async function startRoute(t: Test, append: Append = async () => 'stored') {
       devices: { get: name => (name === 'alamosa' ? ({ number: 1, symbol: 'alamosa-1' } as Device) : undefined) },
       ranges: defaultRanges,
       aheadMsMax: 300_000,
+      meter: { taken: (...count) => void counts.push(count) },
       audit: async ({ details }) => void reports.push(details as unknown as Report),
     })
     done()
@@ -46,7 +48,7 @@ async function startRoute(t: Test, append: Append = async () => 'stored') {
     const response = await fetch(`${url}/import`, init)
     return { response, status: response.status, body: (await response.json()) as Record<string, unknown> }
   }
-  return { app, url, send, reports }
+  return { app, url, send, reports, counts }
 }
 
 t.test('a body may be plain or compressed', async t => {
@@ -72,7 +74,7 @@ t.test('an unknown coding or media type is refused with the known ones', async t
 })
 
 t.test('each rejected line has its verdict', async t => {
-  const { send } = await startRoute(t)
+  const { send, counts } = await startRoute(t)
   const body = `${header}2026-01-01T00:00:00Z,alamosa,1,1,1000\n2026-01-01T00:00:00Z,attic,1,1,1000\nx\n2026-01-01T00:00:00Z,alamosa,999,1,1000\n`
   t.match(await send(body), {
     status: 200,
@@ -86,6 +88,7 @@ t.test('each rejected line has its verdict', async t => {
       ],
     },
   })
+  t.strictSame(counts, [['import', 1, 3]])
 })
 
 t.test('a header or a compressed body that cannot be read is the fault of the caller', async t => {

@@ -26,11 +26,15 @@ t.teardown(() => devices.close())
 const bodyBytesMax = 100_000
 const { log, texts: errors } = recordingLog('error')
 
+type Counts = [way: string, stored: number, rejected: number]
+
 interface Started {
   url: string
   post(path: string, body: string | Uint8Array<ArrayBuffer>, headers?: Record<string, string>): Promise<Answer>
   /** What the journal has taken: device's symbol, milliseconds, values that are there. */
   stored(): object[]
+  /** What the meter was told. */
+  counts(): Counts[]
 }
 interface Answer {
   status: number
@@ -48,6 +52,7 @@ async function start(t: Test, { journalBytesMax = 1024 ** 3, unknownFields = 're
   })
   t.teardown(() => journal.close())
   const taken: object[] = []
+  const counts: Counts[] = []
   const append: typeof journal.append = async records => {
     const outcome = await journal.append(records)
     if (outcome === 'stored') taken.push(...recordsIn(records))
@@ -58,6 +63,7 @@ async function start(t: Test, { journalBytesMax = 1024 ** 3, unknownFields = 're
     ...{ ingest, devices, writers: createWriters(devices), keys, log, nowMs: Date.now },
     ...{ names: { ...defaultLineNames, unknownFields }, ranges: defaultRanges, aheadMsMax: 300_000 },
     ...{ bodyBytesMax, authRateLimit: createAuthRateLimit(5, Date.now), isReady: () => true },
+    meter: { taken: (...count) => void counts.push(count) },
   })
   const app = createApp(...families)
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
@@ -69,7 +75,7 @@ async function start(t: Test, { journalBytesMax = 1024 ** 3, unknownFields = 're
       const text = await response.text()
       return { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) }
     },
-    stored: () => taken,
+    ...{ stored: () => taken, counts: () => counts },
   }
   return { ...started, app }
 }
@@ -116,13 +122,14 @@ const timeMs = Date.now() - 60_000
 const line = (device: string, fields: string, ms = timeMs) => `w,device=${device} ${fields} ${ms}000000\n`
 
 t.test('a body is stored as a whole, its lines of one device and time as one reading', async t => {
-  const { post, stored } = await start(t)
+  const { post, stored, counts } = await start(t)
   const body = line('porch', 'temperature=21.5') + line('attic', 'humidity=40i') + line('porch', 'pressure=1013.2')
   t.match(await post('/api/v2/write?org=o&bucket=b', body, token(key)), { status: 204 })
   t.strictSame(stored(), [
     { device: symbolOf('porch'), timeMs, temperature: 21.5, pressure: 1013.2 },
     { device: symbolOf('attic'), timeMs, humidity: 40 },
   ])
+  t.strictSame(counts(), [['line_protocol', 2, 0]])
 })
 
 t.test('units of timestamps are those of the version, and bodies may be compressed', async t => {
@@ -181,7 +188,7 @@ t.test('without a good credential nothing is taken, in the words of each version
 })
 
 t.test('lines of devices that the credential may not write are rejects, the others are stored', async t => {
-  const { post, stored } = await start(t)
+  const { post, stored, counts } = await start(t)
   const body = line('porch', 'temperature=1') + line('nobody', 'temperature=2') + line('strange', 'temperature=3')
   t.match(await post('/write', body + line('nobody', 'humidity=2'), token(key)), {
     status: 400,
@@ -196,6 +203,10 @@ t.test('lines of devices that the credential may not write are rejects, the othe
     body: { code: 'invalid', message: /^partial write: line 1: device attic: .*another device dropped=1$/ },
   })
   t.strictSame(stored().at(-1), { device: symbolOf('porch'), timeMs, temperature: 4 }, 'its own needs no tag')
+  t.strictSame(counts(), [
+    ['line_protocol', 1, 3],
+    ['line_protocol', 1, 1],
+  ])
 })
 
 t.test('a key that may make devices makes those that are not there', async t => {

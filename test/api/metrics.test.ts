@@ -3,6 +3,7 @@
 import { fastify } from 'fastify'
 import { test } from 'tap'
 import { createMetrics } from '../../api/http/metrics.ts'
+import { createBulkMeter } from '../../api/logger/bulk-meter.ts'
 import { createReadingMeter, rejectionReasons } from '../../api/logger/reading-meter.ts'
 import { addServiceMetrics, type ServiceMetricsOptions } from '../../api/service-metrics.ts'
 
@@ -12,6 +13,7 @@ const zeros = new Proxy({}, { get: () => 0 })
 function startMetrics(t: { teardown(end: () => unknown): void }, more: Partial<ServiceMetricsOptions> = {}) {
   const metrics = createMetrics({ isAdmin: async () => false, isTrusted: () => false })
   const meter = createReadingMeter(metrics.registry)
+  const bulkMeter = createBulkMeter(metrics.registry)
   addServiceMetrics(metrics.registry, {
     ingest: () => ({ journal: zeros, forwarder: zeros, lag: zeros, clock: zeros }) as never,
     points: () => ({ journal: zeros, forwarder: zeros, lag: zeros, clock: zeros }) as never,
@@ -28,7 +30,7 @@ function startMetrics(t: { teardown(end: () => unknown): void }, more: Partial<S
   metrics.register(app)
   app.get('/api/device/:name', async () => 'x')
   app.put('/api/log', async (_request, reply) => reply.code(401).send('x'))
-  return { meter, app, scrape: async () => (await app.inject('/metrics')).body }
+  return { meter, bulkMeter, app, scrape: async () => (await app.inject('/metrics')).body }
 }
 
 interface Family {
@@ -107,6 +109,22 @@ test('every reason of a rejection is there from the start, and is counted', asyn
   for (const reason of rejectionReasons) {
     const count = reason === 'media_type' ? 1 : 0
     t.ok(text.includes(`\nbarograph_readings_rejected_total{reason="${reason}"} ${count}\n`), reason)
+  }
+})
+
+test('what bodies of readings brought is counted by way in, and every way is there from the start', async t => {
+  const { bulkMeter, scrape } = startMetrics(t)
+  bulkMeter.taken('batch', 300, 2)
+  bulkMeter.taken('batch', 40, 0)
+  bulkMeter.taken('line_protocol', 0, 5)
+  const text = await scrape()
+  for (const [way, stored, rejected] of [
+    ['batch', 340, 2],
+    ['line_protocol', 0, 5],
+    ['import', 0, 0],
+  ] as const) {
+    t.ok(text.includes(`\nbarograph_bulk_readings_stored_total{way="${way}"} ${stored}\n`), way)
+    t.ok(text.includes(`\nbarograph_bulk_readings_rejected_total{way="${way}"} ${rejected}\n`), way)
   }
 })
 

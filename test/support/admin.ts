@@ -86,6 +86,7 @@ export async function startAdmin(t: TestHooks): Promise<Admin> {
       log: silentLog,
       ranges: defaultRanges,
       aheadMsMax: 300_000,
+      meter: { taken: () => undefined },
     },
     ...{ dataDirectory: directory.path, isPostgresManaged: true },
   })
