@@ -5,6 +5,7 @@ import { type Ingest, type IngestOptions, openIngest, openPointsIngest, type Poi
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
 import { StartError } from '../store/start-error.ts'
+import type { Store } from '../store/store.ts'
 import type { Config } from './config.ts'
 
 export interface ServiceIngestOptions {
@@ -46,6 +47,25 @@ export async function openServiceIngest(options: ServiceIngestOptions): Promise<
     await close()
     throw error
   }
+}
+
+/** Readings and points are accepted before QuestDB is ready; they wait in their journals. */
+export function forwardWhenReady(
+  { questdb }: Pick<Store, 'questdb'>,
+  { ingest, pointsIngest }: ServiceIngest,
+  onFatal: (error: Error) => void,
+): void {
+  const { ready, address, commitMode, hourlyView } = questdb
+  ingest.onLost(hourlyView.markSuspect)
+  ready.then(
+    () => {
+      for (const path of [ingest, pointsIngest]) path.startForwarding(address.http, commitMode() === 'sync')
+    },
+    (error: Error) => {
+      // It also rejects when the store is closed first; that is not an error.
+      if (error instanceof StartError) onFatal(error)
+    },
+  )
 }
 
 function openJournal<Path>(

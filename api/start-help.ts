@@ -1,6 +1,6 @@
 /** `barograph start --help`: how the service is started and stopped, and its settings, from their schema. */
 
-import { Settings } from './config.ts'
+import { Settings } from './settings.ts'
 
 const intro = `Usage: barograph start
 

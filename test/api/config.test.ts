@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { test } from 'tap'
-import { ConfigError, readConfig, Settings } from '../../api/config.ts'
+import { ConfigError, readConfig } from '../../api/config.ts'
+import { Settings } from '../../api/settings.ts'
 
 test('every setting is in docs/settings.md with its description', async t => {
   const page = readFileSync(new URL('../../docs/settings.md', import.meta.url), 'utf8')
@@ -64,6 +65,7 @@ test('a wrong setting is named with what it should be', async t => {
     [{ DATABASE_URL: 'nowhere' }, /DATABASE_URL must be an address such as/],
     [{ DATABASE_URL: 'http://user:password@127.0.0.1/x' }, /DATABASE_URL must be an address such as postgresql:/],
     [{ DATABASE_URL: 'postgresql://user:100%@127.0.0.1/x' }, /DATABASE_URL must be an address such as/],
+    [{ MQTT_BROKER_URL: 'mqtt://%C3:%A9@127.0.0.1' }, /MQTT_BROKER_URL must be an address such as mqtts:/],
     [{ QUESTDB_HTTP: 'tcp://127.0.0.1:9009' }, /QUESTDB_HTTP must be an address such as http:/],
     [{ TRUST_PROXY: 'nginx' }, /TRUST_PROXY must be comma-separated addresses or networks such as/],
     [{ TRUST_PROXY: '10.0.0.0/0' }, /TRUST_PROXY must be/],

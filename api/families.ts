@@ -1,0 +1,74 @@
+/** The families of routes of the service, with what each of them needs. */
+
+import { createPointCheck } from '../ingest/point.ts'
+import type { Log } from '../store/log.ts'
+import { adminFamily } from './admin/admin.ts'
+import { createEraseJobs } from './admin/erase-jobs.ts'
+import { airQualityFamily } from './air-quality/air-quality.ts'
+import type { Config } from './config.ts'
+import { contentFilesFamily } from './content-files/content-files.ts'
+import { docsFamily } from './docs/docs.ts'
+import { checkOptionsOf, type Edge } from './edge.ts'
+import type { RouteFamily } from './http/route-family.ts'
+import { lineProtocolFamilies } from './line-protocol/line-protocol.ts'
+import { loggerFamily } from './logger/logger.ts'
+import type { ServiceParts } from './service-parts.ts'
+
+/** A new one is one line here. `isReady`: whether readings are taken. */
+export function createFamilies(
+  config: Config,
+  log: Log,
+  parts: ServiceParts,
+  edge: Edge,
+  isReady: () => boolean,
+): RouteFamily[] {
+  const { isTrusted, intake, meter, bulkMeter, writers, authRateLimit } = edge
+  const { clockMs, store, ingest, pointsIngest, devices, stations, query, points, accounts, signIn } = parts
+  const { ranges, aheadMsMax } = checkOptionsOf(config)
+  const eraseJobs = createEraseJobs({
+    devices,
+    stations,
+    ingest: { readings: ingest, points: pointsIngest },
+    store,
+    log,
+  })
+  const batchOptions = {
+    ...{ devices, ingest, writers, findPrincipal: accounts.findPrincipal, ranges, aheadMsMax, authRateLimit },
+    ...{ bodyBytesMax: config.BATCH_BYTES_MAX, spoolDirectory: config.DATA_DIR, meter: bulkMeter },
+  }
+  const adminOptions = {
+    ...{ findPrincipal: accounts.findPrincipal, origins: accounts.origins },
+    ...{ accounts: accounts.accounts, keys: accounts.keys, tenants: accounts.tenants, publicUrl: accounts.publicUrl },
+    ...{ devices, stations, eraseJobs, ingest, pointsIngest, store, log, ranges, aheadMsMax },
+    ...{ dataDirectory: config.DATA_DIR, isPostgresManaged: config.DATABASE_URL === undefined, meter: bulkMeter },
+  }
+  const airQuality = airQualityFamily({
+    ...{ stations, points, accounts: accounts.accounts, keys: accounts.keys, nowMs: clockMs, log, isTrusted },
+    ...{ publicUrl: config.PUBLIC_URL, failedAttemptsPerMinute: config.FAILED_ATTEMPTS },
+    ...{ pointsIngest, pointCheck: createPointCheck(aheadMsMax), removeStation: eraseJobs.removeStation },
+    requireHttps: config.AIR_QUALITY_HTTP === 'local',
+  })
+  const contracts = [accounts.contract, airQuality.contract]
+  return [
+    loggerFamily({
+      ...{ log, ingest: { intake, meter, writers, authRateLimit } },
+      ...{ batch: batchOptions, reads: { query, devices } },
+    }),
+    adminFamily(adminOptions),
+    airQuality,
+    ...lineProtocolFamilies({
+      ...{ ingest, devices, writers, keys: accounts.keys, ranges, aheadMsMax, isReady, nowMs: clockMs, log },
+      names: {
+        deviceTags: config.LINE_PROTOCOL_DEVICE_TAGS,
+        fields: config.LINE_PROTOCOL_FIELDS ?? [],
+        unknownFields: config.LINE_PROTOCOL_UNKNOWN_FIELDS,
+      },
+      bodyBytesMax: config.LINE_PROTOCOL_BODY_MAX,
+      ...{ authRateLimit, meter: bulkMeter },
+    }),
+    accounts.family,
+    ...signIn.families,
+    docsFamily({ contracts, isAdmin: accounts.isAdministrator, isTrusted }),
+    contentFilesFamily({ postgres: store.postgres, publicUrl: config.PUBLIC_URL, log }),
+  ]
+}

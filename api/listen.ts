@@ -1,0 +1,87 @@
+/** Opens what the service listens on: the HTTP server with its routes, and MQTT. */
+
+import type { FastifyInstance } from 'fastify'
+import type { Log } from '../store/log.ts'
+import type { Config } from './config.ts'
+import { readDisk } from './disk-space.ts'
+import { createEdge, type Edge } from './edge.ts'
+import { createFamilies } from './families.ts'
+import { createServer } from './http/server.ts'
+import { listenError } from './listen-address.ts'
+import { type Mqtt, openMqtt } from './mqtt/mqtt.ts'
+import { readinessOf } from './readiness.ts'
+import { addServiceMetrics } from './service-metrics.ts'
+import type { ServiceParts } from './service-parts.ts'
+import { packageVersion } from './version.ts'
+
+/** Resolves to the address that it listens on. `onOpen` gets what closes it. */
+export async function listen(
+  config: Config,
+  log: Log,
+  parts: ServiceParts,
+  onOpen: (close: () => unknown) => void,
+): Promise<string> {
+  let isStopping = false
+  let mqtt: Mqtt | undefined
+  const edge = createEdge(config, log, parts)
+  const app = createServiceServer(config, log, parts, edge, {
+    isStopping: () => isStopping,
+    broker: () => mqtt?.brokerFault(),
+  })
+  onOpen(async () => {
+    isStopping = true
+    await Promise.all([mqtt?.close(), app.close()])
+  })
+  try {
+    const url = await app.listen({ host: config.HOST, port: config.PORT })
+    mqtt = await openServiceMqtt(config, log, parts, edge)
+    return url
+  } catch (error) {
+    throw listenError(config, error)
+  }
+}
+
+async function openServiceMqtt(
+  config: Config,
+  log: Log,
+  { devices, accounts }: ServiceParts,
+  edge: Edge,
+): Promise<Mqtt> {
+  const { writers, intake, meter, authRateLimit, connections, metrics } = edge
+  return await openMqtt({
+    ...{ config, log, devices, writers, intake, meter, authRateLimit, connections },
+    ...{ keys: accounts.keys, registry: metrics.registry },
+  })
+}
+
+function createServiceServer(
+  config: Config,
+  log: Log,
+  parts: ServiceParts,
+  edge: Edge,
+  state: { isStopping: () => boolean; broker: () => string | undefined },
+): FastifyInstance {
+  const { store, ingest, pointsIngest, devices, query } = parts
+  const { connections, metrics } = edge
+  const readiness = () =>
+    readinessOf({
+      ingest: ingest.status,
+      points: pointsIngest.status,
+      questdb: () => store.questdb.state(),
+      postgres: () => store.postgresFault(),
+      connections: connections.fault,
+      ...state,
+    })
+  const families = createFamilies(config, log, parts, edge, () => readiness().status !== 'unavailable')
+  addServiceMetrics(metrics.registry, {
+    ingest: ingest.status,
+    points: pointsIngest.status,
+    devices: () => devices.size(),
+    questdbUp: () => store.questdb.state().state === 'up',
+    queriesQueued: query.queueLengths,
+    cache: query.cacheStatus,
+    disk: () => readDisk(config.DATA_DIR),
+    version: packageVersion(),
+  })
+  return createServer({ config, connections, readiness, metrics, families, log })
+}

@@ -1,0 +1,58 @@
+/** Opens the queries of readings and of points, by the settings. */
+
+import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
+import { createPoints, type Points } from '../query/points/points.ts'
+import { createQuery, type Query } from '../query/query.ts'
+import type { Log } from '../store/log.ts'
+import type { Store } from '../store/store.ts'
+import type { Clock } from './clock.ts'
+import type { Config } from './config.ts'
+
+interface QueryParts {
+  store: Store
+  ingest: Ingest
+  clockMs: Clock
+}
+
+export function openServiceQuery(config: Config, log: Log, { store, ingest, clockMs }: QueryParts): Query {
+  return createQuery({
+    questdb: store.questdb.address,
+    timeZone: config.TIME_ZONE,
+    now: clockMs,
+    revision: ingest.revision,
+    rawFromUs: () => rawFromUs(store, ingest),
+    questdbAnswers: store.questdb.answers,
+    limits: {
+      latestBytesMax: config.LATEST_BYTES_MAX,
+      cacheBytesMax: config.CACHE_BYTES_MAX,
+      timeoutMs: config.QUERY_TIMEOUT_SECONDS * 1000,
+      aheadMs: config.TIMESTAMP_AHEAD_SECONDS * 1000,
+    },
+    log,
+  })
+}
+
+/** From this time on the hourly view may lack readings; without a valid view, all hours do. */
+function rawFromUs({ questdb: { hourlyView } }: Store, ingest: Ingest): number {
+  const txn = hourlyView.validThroughTxn()
+  if (txn === undefined) return Number.NEGATIVE_INFINITY
+  const oldestUs = ingest.oldestSentSince(txn)
+  // The view may have been invalidated in between.
+  return hourlyView.validThroughTxn() === txn ? oldestUs : Number.NEGATIVE_INFINITY
+}
+
+interface PointsParts {
+  store: Store
+  pointsIngest: PointsIngest
+}
+
+export function openServicePoints(config: Config, log: Log, { store, pointsIngest }: PointsParts): Points {
+  const { questdb } = store
+  return createPoints({
+    revision: pointsIngest.revision,
+    questdb: questdb.address,
+    questdbAnswers: questdb.answers,
+    limits: { timeoutMs: config.QUERY_TIMEOUT_SECONDS * 1000 },
+    log,
+  })
+}

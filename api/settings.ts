@@ -1,0 +1,238 @@
+/** The schema of the settings. docs/settings.md lists them. */
+
+import { resolve } from 'node:path'
+import { z } from 'zod'
+import { parseEmailAddress } from '../auth/accounts/email-address.ts'
+import {
+  bytes,
+  databaseUrl,
+  gibibyte,
+  isNetwork,
+  isOrigin,
+  isStrongSecret,
+  isTimeZone,
+  lineFields,
+  list,
+  providerUrl,
+  range,
+  serverUrl,
+  wholeNumber,
+} from './setting-values.ts'
+
+/** One key for each variable; the description is that of docs/settings.md. */
+export const Settings = z.object({
+  HOST: z.string().min(1).default('127.0.0.1').describe('Address to listen on.'),
+  PORT: wholeNumber(0, 65_535).default(8080).describe('Port to listen on; 0 picks a free one.'),
+  DATA_DIR: z
+    .string()
+    .min(1)
+    .default('./data')
+    .transform(path => resolve(path))
+    .describe('Data directory.'),
+  TIME_ZONE: z
+    .string()
+    .default(Intl.DateTimeFormat().resolvedOptions().timeZone)
+    .refine(isTimeZone, 'must be an IANA zone such as Europe/Berlin')
+    .describe('Time zone of local times in responses; default: system time zone.'),
+  PUBLIC_URL: z
+    .url({ protocol: /^https?$/, error: 'must be an address such as https://barograph.example' })
+    .optional()
+    .describe('Base URL for clients, used in links; default is that of the request.'),
+  QUESTDB_HTTP: databaseUrl(/^https?:$/, 'http://user:password@host:9000')
+    .optional()
+    .describe('HTTP address of an external QuestDB, with credentials; default is a managed one.'),
+  QUESTDB_PG: databaseUrl(/^postgres(ql)?:$/, 'postgresql://user:password@host:8812/qdb')
+    .optional()
+    .describe('PostgreSQL-wire address of the same QuestDB.'),
+  QUESTDB_COMMIT_MODE: z
+    .enum(['sync', 'nosync'], { error: 'must be sync or nosync' })
+    .default('sync')
+    .describe('Commit mode of the managed QuestDB; nosync is faster, but a power cut may lose commits.'),
+  DATABASE_URL: databaseUrl(/^postgres(ql)?:$/, 'postgresql://user:password@host:5432/barograph')
+    .optional()
+    .describe(
+      'External PostgreSQL, exclusive to this service and without a connection pooler; default is a managed one.',
+    ),
+  TLS_CERT: z.string().optional().describe('Certificate chain file (PEM); with TLS_KEY it enables HTTPS.'),
+  TLS_KEY: z.string().optional().describe('Private key file (PEM).'),
+  TRUST_PROXY: z
+    .string()
+    .optional()
+    .transform(text => text?.split(',').map(part => part.trim()))
+    .refine(
+      parts => parts?.every(isNetwork) ?? true,
+      'must be comma-separated addresses or networks such as 10.0.0.0/8',
+    )
+    .describe('Proxies whose X-Forwarded-For, -Host and -Proto are trusted: comma-separated addresses or networks.'),
+  AIR_QUALITY_HTTP: z
+    .enum(['local', 'allow'], { error: 'must be local or allow' })
+    .default('local')
+    .describe('Who may use /api/v1.0 without HTTPS: local (requests from the machine itself) or allow (everybody).'),
+  MQTT_PORT: wholeNumber(0, 65_535)
+    .optional()
+    .describe('Port of MQTT 3.1.1 on HOST, with TLS where TLS_CERT is set; 0 picks a free one, default is none.'),
+  MQTT_BROKER_URL: serverUrl(/^mqtts?:$/, 'mqtts://user:password@host:8883')
+    .optional()
+    .describe('Outside MQTT broker whose messages to readings/+ are stored; its access lists are trusted.'),
+  MQTT_BROKER_VERSION: z
+    .enum(['3.1.1', '5'], { error: 'must be 3.1.1 or 5' })
+    .default('3.1.1')
+    .describe('Protocol version spoken with that broker: 3.1.1 or 5.'),
+  MQTT_BROKER_CLIENT_ID: z
+    .string()
+    .regex(/^[0-9A-Za-z_-]{1,64}$/, 'must be 1 to 64 letters, digits, hyphens and underscores')
+    .default('barograph')
+    .describe('Client identifier of the session at that broker; each service needs one of its own.'),
+  PARENT_PID: wholeNumber(1, 4_194_304)
+    .optional()
+    .describe('Process id of the parent; the service stops when it exits. Set by npm start.'),
+  LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent'], {
+      error: 'must be fatal, error, warn, info, debug or silent',
+    })
+    .default('info')
+    .describe('Log level: fatal, error, warn, info, debug or silent.'),
+  LOG_FORMAT: z
+    .enum(['auto', 'json', 'pretty'], { error: 'must be auto, json or pretty' })
+    .default('auto')
+    .describe('Log format: json, pretty, or auto (pretty on a terminal, json elsewhere).'),
+  JOURNAL_MAX: bytes
+    .refine(value => value >= 1024 ** 2, 'must be at least 1MiB')
+    .default(20 * gibibyte)
+    .describe('Maximum size of the journal of readings, and of that of points; beyond it they get 503.'),
+  JOURNAL_RESERVE: bytes.default(gibibyte / 4).describe('Free disk space that the journal leaves unused.'),
+  JOURNAL_KEEP_HOURS: wholeNumber(0, 8760)
+    .default(24)
+    .describe('Retention of the journal in hours when QuestDB does not run in sync mode.'),
+  CONNECTIONS_MAX: wholeNumber(1, 1_000_000)
+    .default(20_000)
+    .describe(
+      'Maximum number of connections; further ones are closed at once. Lowered to fit the limit of open files.',
+    ),
+  CONNECTIONS_PER_ADDRESS: wholeNumber(1, 1_000_000)
+    .optional()
+    .describe(
+      'Maximum number of connections per IPv4 address or IPv6 /64; default is a quarter. Not applied to TRUST_PROXY.',
+    ),
+  BATCH_BYTES_MAX: bytes
+    .refine(value => value >= 1024, 'must be at least 1KiB')
+    .default(gibibyte / 4)
+    .describe('Maximum size of a body of POST /api/log/batch, without its compression.'),
+  DEVICE_RATE: wholeNumber(1, 1_000_000).default(500).describe('Sustained rate limit per device, readings per second.'),
+  DEVICE_BURST: wholeNumber(1, 10_000_000).default(20_000).describe('Burst limit per device, readings.'),
+  FAILED_ATTEMPTS: wholeNumber(1, 1_000_000)
+    .default(60)
+    .describe('Failed authentications per minute and address; further ones get 429.'),
+  LINE_PROTOCOL_BODY_MAX: bytes
+    .refine(value => value >= 1024 && value <= gibibyte, 'must be from 1KiB to 1GiB')
+    .default(32 * 1024 ** 2)
+    .describe('Maximum size of a body in line protocol, decompressed; four times as much is held at a time.'),
+  LINE_PROTOCOL_DEVICE_TAGS: list
+    .default(['device'])
+    .describe('Tags of line protocol that name the device, comma-separated; the first that a line has counts.'),
+  LINE_PROTOCOL_FIELDS: lineFields
+    .optional()
+    .describe(
+      'Fields of line protocol beside those named as the metrics: temp=temperature, or measurement:field=metric.',
+    ),
+  LINE_PROTOCOL_UNKNOWN_FIELDS: z
+    .enum(['reject', 'ignore'], { error: 'must be reject or ignore' })
+    .default('reject')
+    .describe('What to do with lines that have other fields: reject them, or ignore those fields.'),
+  AUTH_HOST: z
+    .enum(['on', 'off'], { error: 'must be on or off' })
+    .default('on')
+    .describe('Whether people sign in here: the pages (/sign-in, /account and others) and the Auth.js host, /auth.'),
+  SESSION_FORMAT: z
+    .enum(['jwe-v5', 'jwe-v4', 'hs256'], { error: 'must be jwe-v5, jwe-v4 or hs256' })
+    .default('jwe-v5')
+    .describe('Format of session cookies: Auth.js 5 (jwe-v5), NextAuth.js 4 (jwe-v4), or signed with HS256.'),
+  SESSION_SECRETS: list
+    .optional()
+    .refine(
+      secrets => secrets?.every(isStrongSecret) ?? true,
+      'must be random, at least 43 characters each, with commas',
+    )
+    .describe(
+      'Secrets of session cookies (AUTH_SECRET of the front end), comma-separated; the first encrypts, the others only decrypt. Default: generated in secrets/.',
+    ),
+  SESSION_UNREVOCABLE: z
+    .enum(['accept', 'refuse'], { error: 'must be accept or refuse' })
+    .default('accept')
+    .describe('How to treat session cookies without sid and auth_time, which a password change cannot revoke.'),
+  SERVICE_SECRET: z
+    .string()
+    .refine(isStrongSecret, 'must be random, at least 43 characters')
+    .optional()
+    .describe('Secret that authenticates the front end (X-Service-Secret); default: generated in secrets/.'),
+  TOKEN_MINUTES: wholeNumber(5, 60).default(30).describe('Lifetime of tokens from POST /v1/auth/token.'),
+  DELETE_WITHIN_MINUTES: wholeNumber(1, 1440)
+    .default(60)
+    .describe('Maximum age of a session that deletes its account.'),
+  ALLOWED_ORIGINS: list
+    .optional()
+    .refine(origins => origins?.every(isOrigin) ?? true, 'must be origins such as https://app.example, with commas')
+    .describe('Comma-separated origins besides that of PUBLIC_URL that may use session cookies.'),
+  OAUTH_PROVIDERS: list
+    .optional()
+    .describe('Comma-separated identity providers that the front end may use for sign-in.'),
+  REGISTRATIONS_PER_HOUR: wholeNumber(1, 1_000_000).default(100).describe('Registrations per hour and address.'),
+  MAIL_REQUESTS_PER_HOUR: wholeNumber(1, 1_000_000)
+    .default(10)
+    .describe('Requests per hour and address for verification mails, and the same number for reset mails.'),
+  SMTP_URL: serverUrl(/^smtps?:$/, 'smtp://user:password@host:587')
+    .optional()
+    .describe('SMTP server; by default mails are written to files in mail/ in the data directory.'),
+  MAIL_FROM: z
+    .string()
+    .refine(text => parseEmailAddress(text).ok, 'must be an e-mail address')
+    .optional()
+    .describe('Sender address of mails; default is barograph at the host of PUBLIC_URL.'),
+  DRIVE_NAME: z
+    .string()
+    .regex(/^[a-z][a-z0-9-]{0,40}$/, 'must be lower-case letters, digits and hyphens')
+    .refine(name => name !== 'device', 'must not be device, which has operations of its own')
+    .default('google-drive')
+    .describe('Name of the external drive in the addresses of its popup.'),
+  DRIVE_CLIENT_ID: z
+    .string()
+    .optional()
+    .describe('Client id at the OAuth provider of the drive; without it, drives cannot be linked.'),
+  DRIVE_CLIENT_SECRET: z.string().optional().describe('Client secret at that provider.'),
+  DRIVE_AUTHORIZATION_URL: providerUrl.optional().describe('Address of its consent page.'),
+  DRIVE_TOKEN_URL: providerUrl.optional().describe('Address where it exchanges a code for tokens.'),
+  DRIVE_SCOPE: z
+    .string()
+    .min(1)
+    .default('https://www.googleapis.com/auth/drive.file')
+    .describe('What the user is asked to allow, space-separated.'),
+  DRIVE_OPENER_ORIGIN: z
+    .string()
+    .refine(isOrigin, 'must be an origin such as https://app.example')
+    .optional()
+    .describe('Origin of the front end that opens the popup and gets the refresh token.'),
+  TIMESTAMP_AHEAD_SECONDS: wholeNumber(0, 86_400)
+    .default(300)
+    .describe('How far a timestamp may lie ahead of the server clock.'),
+  ROTATION_GRACE_HOURS: wholeNumber(0, 8760)
+    .default(24)
+    .describe('How long the old password of a device and the old secret of a tenant stay valid after a rotation.'),
+  LATEST_BYTES_MAX: bytes
+    .refine(value => value >= 1024, 'must be at least 1KiB')
+    .default(32 * 1024 ** 2)
+    .describe('Maximum size of a latest/all response with raw points; beyond it, it holds means.'),
+  CACHE_BYTES_MAX: bytes
+    .refine(value => value >= 1024 ** 2, 'must be at least 1MiB')
+    .default(128 * 1024 ** 2)
+    .describe('Size of the response cache; responses being sent may use as much again.'),
+  QUERY_TIMEOUT_SECONDS: wholeNumber(1, 3600)
+    .default(30)
+    .describe('Timeout of a response that needs QuestDB, including the time in the queue.'),
+  RANGE_TEMPERATURE: range.default({ min: -90, max: 85 }).describe('Accepted temperatures, °C.'),
+  RANGE_HUMIDITY: range.default({ min: 0, max: 103 }).describe('Accepted humidity, %; above 100 is stored as 100.'),
+  RANGE_PRESSURE: range.default({ min: 300, max: 1100 }).describe('Accepted pressure, hPa.'),
+  RANGE_BATTERY_VOLTAGE: range.default({ min: 0, max: 100 }).describe('Accepted battery voltage, V.'),
+  RANGE_BATTERY_PERCENTAGE: range
+    .default({ min: 0, max: 110 })
+    .describe('Accepted battery charge, %; above 100 is stored as 100.'),
+})
