@@ -3,13 +3,8 @@
 import { ByteKeys } from './byte-keys.ts'
 import { deviceNameProblem } from './device-name.ts'
 import { createFieldTables, type FieldTable, type LineNames } from './line-protocol-names.ts'
+import type { Problem } from './line-protocol-problem.ts'
 import { byteOf, measurementEnd, nameEnd, unescapeText } from './line-protocol-text.ts'
-import type { RejectCode } from './reject.ts'
-
-export interface Problem {
-  code: RejectCode
-  reason: string
-}
 
 export interface Series {
   /** Index into the names of the body; -1 where there is a problem. */

@@ -95,3 +95,24 @@ export function unescapeText(bytes: Buffer, start: number, end: number, kind: ke
   }
   return plain
 }
+
+export function isBlank(byte: number | undefined): boolean {
+  return byte === byteOf.space || byte === byteOf.tab || byte === byteOf.carriageReturn
+}
+
+export function commentEnd(bytes: Buffer, start: number): number {
+  const end = bytes.indexOf(byteOf.lineFeed, start)
+  return end === -1 ? bytes.length : end
+}
+
+/** The end of a token before a line feed, without the carriage return that belongs to it. */
+export function withoutReturn(bytes: Buffer, start: number, end: number): number {
+  const isLineEnd = end > start && (end === bytes.length || bytes[end] === byteOf.lineFeed)
+  return isLineEnd && bytes[end - 1] === byteOf.carriageReturn ? end - 1 : end
+}
+
+export function lineFeedsIn(bytes: Buffer, start: number, end: number): number {
+  let count = 0
+  for (let at = start; at < end; at++) if (bytes[at] === byteOf.lineFeed) count++
+  return count
+}
