@@ -1,194 +1,164 @@
 /**
- * Bulk bodies until they are acknowledged and QuestDB shows them, against the same lines posted straight to QuestDB's own
- * `/write`, into a table of the same description, over as many connections; in turns.
+ * Bulk bodies until they are acknowledged and QuestDB shows them, against the same readings as line protocol posted
+ * straight to QuestDB's own `/write`, into a table of the same description, over as many connections; in turns. In the
+ * order `scattered` also against our own rate in the order of time. The devices are known to the service; the first pair
+ * of runs, in which QuestDB sees each for the first time, is printed apart.
  *
- * Usage: node bench/ingest.ts [lines] [connections] [pairs]
+ * Usage: node bench/ingest.ts [--format line-protocol,csv,ndjson] [--devices 1000] [--rows 400000] [--connections 4]
+ *   [--pairs 5] [--order time|scattered|fleet] [--days 60] [--seed 1] [--lines 10000] [--peers]
  */
 
-import { Agent, type RequestOptions, request } from 'node:http'
-import pg from 'pg'
+import { parseArgs } from 'node:util'
 import { median } from 'simple-statistics'
-import { createKeyText, digestOf, prefixOf } from '../auth/keys/key-text.ts'
 import { connectQuestdb } from '../ingest/forwarder/questdb.ts'
 import { readingsTable, readingsTableSql } from '../store/tables.ts'
 import { createBounds } from './bounds.ts'
-import { createHooks, hardware, ratios, sleep, spread } from './measure.ts'
-import { readingOf } from './rows.ts'
-import { type BenchService, deviceName, startBenchService } from './service.ts'
+import { addKeys, type BulkTarget, bodiesOf, postAll } from './bulk-load.ts'
+import { type FleetPlan, type Order, orders } from './fleet.ts'
+import { type BulkFormat, bulkFormats, linesOf, postedTable } from './ingest-formats.ts'
+import { createHooks, hardware, ratios, round, sleep, spread } from './measure.ts'
+import { measurePeers } from './peers.ts'
+import { type BenchService, startBenchService } from './service.ts'
 
-const lineCount = Number(process.argv[2] ?? 400_000)
-const connections = Number(process.argv[3] ?? 4)
-const pairs = Number(process.argv[4] ?? 5)
-const deviceCount = 1000
-const linesPerBody = 10_000
-const postedTable = 'posted'
-/** Each device has one reading in so many milliseconds. */
-const stepMs = 5
-
-/** A way in; another format is another row of this table. */
-interface Way {
-  name: string
-  method: string
-  path: string
-  headers: Record<string, string>
-  status: number
-  /** At least so much of the rate of QuestDB alone. */
-  rateMin: number
-  body(readings: Iterable<BenchReading>): string
-}
-
-interface BenchReading {
-  device: string
-  timeMs: number
-  values: Record<string, number>
-}
-
-const ways: Way[] = [
-  {
-    ...{ name: 'line protocol', method: 'POST', path: '/api/v2/write?bucket=b&org=o', headers: {}, status: 204 },
-    rateMin: 0.5,
-    body: linesOf,
+const { values: options } = parseArgs({
+  options: {
+    format: { type: 'string', default: 'line-protocol,csv,ndjson' },
+    devices: { type: 'string', default: '1000' },
+    rows: { type: 'string', default: '400000' },
+    connections: { type: 'string', default: '4' },
+    pairs: { type: 'string', default: '5' },
+    order: { type: 'string', default: 'time' },
+    days: { type: 'string', default: '60' },
+    seed: { type: 'string', default: '1' },
+    lines: { type: 'string', default: '10000' },
+    peers: { type: 'boolean', default: false },
   },
-]
+})
+const connections = Number(options.connections)
+const pairs = Number(options.pairs)
+const linesPerBody = Number(options.lines)
+const order = known('order', options.order, orders)
+const formats = options.format.split(',').map(name => known('format', name, Object.keys(bulkFormats)))
+const devices = Number(options.devices)
+const rows = Number(options.rows)
+const stepMs = 60_000
+const dayMs = 86_400_000
+const scatteredMin = 0.5
 
-/** What QuestDB reads too: every number is a float. */
-function linesOf(readings: Iterable<BenchReading>): string {
-  let text = ''
-  for (const { device, timeMs, values } of readings) {
-    const fields = Object.entries(values).map(([name, value]) => `${name}=${value.toFixed(2)}`)
-    text += `${postedTable},device=${device.replaceAll(' ', '\\ ')} ${fields.join()} ${timeMs}000000\n`
-  }
-  return text
-}
-
-function* readingsFrom(first: number, count: number, startMs: number): Generator<BenchReading> {
-  for (let index = first; index < first + count; index++) {
-    const timeMs = startMs + Math.floor(index / deviceCount) * stepMs
-    const { timestampMs: _, ...values } = readingOf(index)
-    yield { device: deviceName(index % deviceCount), timeMs, values }
-  }
+function known<Name extends string>(option: string, name: string, names: readonly Name[]): Name {
+  const found = names.find(each => each === name)
+  if (found === undefined) throw new Error(`--${option} takes ${names.join(', ')}`)
+  return found
 }
 
 const { hooks, closeAll } = createHooks()
 const bounds = createBounds()
 
-/** An API key that may write all devices. */
-async function addKey(databaseUrl: string): Promise<string> {
-  const client = new pg.Client({ connectionString: databaseUrl })
-  await client.connect()
-  const { rows } = await client.query(
-    `INSERT INTO accounts (email, name, role, created_at, updated_at)
-     VALUES ('bench@example.com', 'Bench', 'administrator', now(), now()) RETURNING id`,
-  )
-  const text = createKeyText()
-  await client.query(
-    `INSERT INTO api_keys (account_id, name, digest, prefix, scopes, create_devices, created_at)
-     VALUES ($1, 'bench', $2, $3, '{ingest}', false, now())`,
-    [rows[0].id, digestOf(text), prefixOf(text)],
-  )
-  await client.end()
-  return text
-}
-
-/** Posts each body once, over so many connections with one request outstanding. */
-async function postAll(target: RequestOptions, bodies: readonly Buffer[], status: number): Promise<void> {
-  const agent = new Agent({ keepAlive: true, maxSockets: connections })
-  const queue = bodies.values()
-  const drain = async () => {
-    for (const body of queue) await post({ ...target, agent }, body, status)
+/** In the order of time each run is later than the runs before; otherwise all lie in the same days, at other times. */
+function createPlans() {
+  const spanMs = Math.ceil(rows / devices) * stepMs
+  const runs = 2 * formats.length * (pairs + 1)
+  let run = 0
+  return (runOrder: Order): FleetPlan => {
+    const plan = { devices, rows, seed: Number(options.seed), order: runOrder }
+    if (runOrder === 'scattered') {
+      // Readings of another run have other milliseconds.
+      const startMs = Math.floor(Date.now() / dayMs - Number(options.days) - 1) * dayMs + run++
+      return { ...plan, startMs, endMs: startMs + Number(options.days) * dayMs }
+    }
+    const startMs = Math.floor(Date.now() / stepMs) * stepMs - (runs - run++ + 1) * spanMs
+    return { ...plan, startMs, endMs: startMs + spanMs }
   }
-  await Promise.all(Array.from({ length: connections }, drain))
-  agent.destroy()
 }
 
-function post(target: RequestOptions, body: Buffer, status: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const sent = request({ ...target, headers: { ...target.headers, 'content-length': body.length } }, response => {
-      let text = ''
-      response.on('data', (piece: Buffer) => (text += piece.toString()))
-      response.on('end', () => {
-        if (response.statusCode === status) resolve()
-        else reject(new Error(`${response.statusCode} ${text}`))
-      })
-    })
-    sent.on('error', reject)
-    sent.end(body)
-  })
+interface Rate {
+  shown: number
+  acknowledged: number
+}
+
+/** Posts to a table and waits until all that it ever got is there. */
+function createMeter({ query }: BenchService['store'], table: string) {
+  let expected = 0
+  return {
+    async rate(target: BulkTarget, bodies: readonly Buffer[]): Promise<Rate> {
+      expected += rows
+      const startedMs = performance.now()
+      await postAll(target, bodies)
+      const acknowledgedMs = performance.now()
+      while ((await this.count()) < expected) await sleep(20)
+      const perSecond = (ms: number) => (rows / (ms - startedMs)) * 1000
+      return { shown: perSecond(performance.now()), acknowledged: perSecond(acknowledgedMs) }
+    },
+    async count(): Promise<number> {
+      const [row] = await query(`SELECT count() FROM ${table}`)
+      return Number(row?.[0])
+    },
+    expected: () => expected,
+  }
 }
 
 async function bench(): Promise<void> {
-  const { store, port, environment } = await startBenchService(hooks, deviceCount)
-  const key = await addKey(environment['DATABASE_URL'] ?? '')
+  const { store, port, environment } = await startBenchService(hooks, devices)
+  const keys = await addKeys(environment['DATABASE_URL'] ?? '', connections)
   await createPostedTable(store)
-  const counts = { [readingsTable]: 0, [postedTable]: 0 }
-
-  async function untilShown(table: keyof typeof counts): Promise<void> {
-    const expected = counts[table] ?? 0
-    for (;;) {
-      const [row] = await store.query(`SELECT count() FROM ${table}`)
-      if (Number(row?.[0]) >= expected) return
-      await sleep(20)
-    }
-  }
-
-  async function rate(table: keyof typeof counts, target: RequestOptions, bodies: Buffer[], status: number) {
-    counts[table] = (counts[table] ?? 0) + lineCount
-    const startedMs = performance.now()
-    await postAll({ host: '127.0.0.1', ...target }, bodies, status)
-    const acknowledgedMs = performance.now()
-    await untilShown(table)
-    const perSecond = (ms: number) => (lineCount / (ms - startedMs)) * 1000
-    return { shown: perSecond(performance.now()), acknowledged: perSecond(acknowledgedMs) }
-  }
-
   const { http } = store.questdb
-  const questdb: RequestOptions = {
-    ...{ host: http.host, port: http.port, method: 'POST', path: '/write' },
-    headers: { authorization: http.authorization ?? '' },
+  const postedTo = { host: http.host, port: http.port, path: '/write', headers: { authorization: http.authorization } }
+  const questdb: BulkTarget = { connections: Array.from({ length: connections }, () => postedTo), status: 204 }
+  const ours = createMeter(store, readingsTable)
+  const posted = createMeter(store, postedTable)
+  const nextPlan = createPlans()
+
+  const targetOf = ({ path, contentType, status }: BulkFormat): BulkTarget => {
+    const headersOf = (key: string) => ({ authorization: `Bearer ${key}`, 'content-type': contentType })
+    return { connections: keys.map(key => ({ port, path, headers: headersOf(key) })), status }
   }
 
-  /** The newest readings lie a moment back, so those of a run are later than those of all runs before. */
-  function bodiesOf({ body }: Way): Buffer[] {
-    const startMs = Date.now() - Math.ceil(lineCount / deviceCount) * stepMs
-    return Array.from({ length: Math.ceil(lineCount / linesPerBody) }, (_, index) => {
-      const first = index * linesPerBody
-      return Buffer.from(body(readingsFrom(first, Math.min(linesPerBody, lineCount - first), startMs)))
-    })
-  }
-
-  async function measure(way: Way): Promise<void> {
-    const { name, method, path, headers, status, rateMin } = way
-    const target: RequestOptions = { port, method, path, headers: { ...headers, authorization: `Token ${key}` } }
-    const runs: Awaited<ReturnType<typeof rate>>[] = []
+  async function measure(name: string): Promise<void> {
+    const format = bulkFormats[name] as BulkFormat
+    const target = targetOf(format)
+    const runs: Rate[] = []
+    const inOrder: number[] = []
     const yardsticks: number[] = []
-    // The first pair is not measured: QuestDB sees the devices for the first time, and threads start.
     for (let pair = 0; pair <= pairs; pair++) {
-      const bodies = bodiesOf(way)
-      const ours = await rate(readingsTable, target, bodies, status)
-      const lines = way.body === linesOf ? bodies : bodiesOf({ ...way, body: linesOf })
-      const yardstick = await rate(postedTable, questdb, lines, 204)
-      if (pair === 0) continue
-      runs.push(ours)
+      const plan = nextPlan(order)
+      const bodies = bodiesOf(plan, linesPerBody, format.body)
+      const run = await ours.rate(target, bodies)
+      const yardstick = await posted.rate(
+        questdb,
+        format.body === linesOf ? bodies : bodiesOf(plan, linesPerBody, linesOf),
+      )
+      const alike =
+        order === 'scattered' ? await ours.rate(target, bodiesOf(nextPlan('time'), linesPerBody, format.body)) : run
+      if (pair === 0) {
+        firstSight[name] = { perSecond: round(run.shown), questdbPerSecond: round(yardstick.shown) }
+        continue
+      }
+      runs.push(run)
+      inOrder.push(alike.shown)
       yardsticks.push(yardstick.shown)
     }
     const shown = runs.map(run => run.shown)
     const rates = ratios(shown, yardsticks)
-    bounds.atLeast(`${name}, lines a second, times QuestDB alone`, median(rates), rateMin, {
+    bounds.atLeast(`${name}, readings a second, times QuestDB alone`, median(rates), format.rateMin, {
       ...{ ratios: spread(rates), perSecond: spread(shown), questdbPerSecond: spread(yardsticks) },
       acknowledgedPerSecond: spread(runs.map(run => run.acknowledged)),
     })
+    if (order !== 'scattered') return
+    const own = ratios(shown, inOrder)
+    bounds.atLeast(`${name}, scattered, times in the order of time`, median(own), scatteredMin, {
+      ...{ ratios: spread(own), inOrderPerSecond: spread(inOrder) },
+    })
   }
 
-  for (const way of ways) await measure(way)
-  await untilShown(readingsTable)
-  const [[stored] = []] = await store.query(`SELECT count() FROM ${readingsTable}`)
-  bounds.must('all lines that were acknowledged are stored, once', Number(stored) === counts[readingsTable])
+  const firstSight: Record<string, object> = {}
+  for (const name of formats) await measure(name)
+  const stored = await ours.count()
+  bounds.must('all readings that were acknowledged are stored, once', stored === ours.expected())
+  const peers = options.peers
+    ? await measurePeers(hooks, bodiesOf(nextPlan(order), linesPerBody, linesOf), { connections, runs: pairs, rows })
+    : undefined
   bounds.conclude({
-    bench: 'ingest',
-    lines: lineCount,
-    connections,
-    pairs,
-    stored: Number(stored),
+    ...{ bench: 'ingest', devices, rows, order, connections, pairs, stored, firstSight, peers },
     hardware: hardware(),
   })
 }

@@ -51,7 +51,7 @@ function createRedNoise(normal: () => number, stepMs: number, memoryMs: number):
 }
 
 /** Uniform numbers in [0, 1) from a seed (mulberry32). */
-function createUniform(seed: number): () => number {
+export function createUniform(seed: number): () => number {
   let state = seed | 0
   return () => {
     state = (state + 0x6d2b79f5) | 0

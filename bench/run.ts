@@ -28,7 +28,7 @@ const names = [
   'content-files',
   'properties',
 ]
-const slowNames = ['auth', 'air-quality']
+const slowNames = ['backfill', 'large-body', 'auth', 'air-quality']
 const root = resolve(import.meta.dirname, '..')
 
 async function run(name: string, benchArguments: readonly string[]): Promise<BenchResult> {

@@ -1,0 +1,123 @@
+/**
+ * Memory of the service's process while a body of a gigabyte comes in, as CSV, as NDJSON and as a JSON array, after a smaller one that
+ * has started the threads.
+ *
+ * Usage: node bench/large-body.ts [--bytes 1073741824]
+ */
+
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { json } from 'node:stream/consumers'
+import { parseArgs } from 'node:util'
+import { createBounds } from './bounds.ts'
+import { addKeys } from './bulk-load.ts'
+import { type SentReading, sentReadings } from './fleet.ts'
+import { type BulkFormat, bulkFormats } from './ingest-formats.ts'
+import { createHooks, forgetPeak, hardware, residentMegabytes, round } from './measure.ts'
+import { startBenchService } from './service.ts'
+
+const { values: options } = parseArgs({ options: { bytes: { type: 'string', default: String(2 ** 30) } } })
+const bytesMin = Number(options.bytes)
+const deviceCount = 1000
+const readingsPerPiece = 10_000
+/** No format takes fewer. */
+const bytesPerReadingMin = 64
+const stepMs = 60_000
+const megabytesMax = 150
+const warmUpBytes = 50_000_000
+
+const { hooks, closeAll } = createHooks()
+const bounds = createBounds()
+
+/** The readings of a run lie before those of the runs that follow. */
+function* piecesOf(run: number): Generator<SentReading[]> {
+  const rows = Math.ceil(bytesMin / bytesPerReadingMin)
+  const spanMs = Math.ceil(rows / deviceCount) * stepMs
+  const startMs = Date.now() - (Object.keys(bulkFormats).length + 1 - run) * spanMs
+  let piece: SentReading[] = []
+  for (const reading of sentReadings({
+    ...{ devices: deviceCount, rows, seed: 1, order: 'time', startMs, endMs: startMs + spanMs },
+  })) {
+    piece.push(reading)
+    if (piece.length < readingsPerPiece) continue
+    yield piece
+    piece = []
+  }
+}
+
+/** A piece of the body that `written` begins with; the JSON array and the header of CSV belong to the whole. */
+function textOf(name: string, { body }: BulkFormat, readings: SentReading[], isFirst: boolean): string {
+  const text = body(readings)
+  if (name === 'json') return `${isFirst ? '[' : ','}${text.slice(1, -1)}`
+  return name === 'csv' && !isFirst ? text.slice(text.indexOf('\n') + 1) : text
+}
+
+interface Posted {
+  bytes: number
+  readings: number
+  stored: number
+}
+
+interface Target {
+  port: number
+  key: string
+  bytesMin: number
+}
+
+async function post(name: string, run: number, { port, key, bytesMin }: Target): Promise<Posted> {
+  const format = bulkFormats[name] as BulkFormat
+  const headers = { authorization: `Bearer ${key}`, 'content-type': format.contentType }
+  const sent = request({ host: '127.0.0.1', port, path: format.path, method: 'POST', headers })
+  const answered = once(sent, 'response')
+  let bytes = 0
+  let readings = 0
+  for (const piece of piecesOf(run)) {
+    const part = Buffer.from(textOf(name, format, piece, bytes === 0))
+    bytes += part.length
+    readings += piece.length
+    if (!sent.write(part)) await once(sent, 'drain')
+    if (bytes >= bytesMin) break
+  }
+  sent.end(name === 'json' ? ']' : '')
+  const [response] = await answered
+  const answer = (await json(response)) as { stored?: number }
+  if (response.statusCode !== 200) throw new Error(`${response.statusCode} ${JSON.stringify(answer)}`)
+  return { bytes, readings, stored: answer.stored ?? 0 }
+}
+
+async function bench(): Promise<void> {
+  const settings = { BATCH_BYTES_MAX: '2GiB' }
+  const { store, service, port, environment } = await startBenchService(hooks, deviceCount, settings)
+  const [key = ''] = await addKeys(environment['DATABASE_URL'] ?? '', 1)
+  const pid = service.child.pid ?? 0
+  // The threads start, and reach the size that they keep.
+  let expected = (await post('csv', 0, { port, key, bytesMin: Math.min(bytesMin, warmUpBytes) })).readings
+  for (const [run, name] of ['csv', 'ndjson', 'json'].entries()) {
+    forgetPeak(pid)
+    const before = residentMegabytes(pid).now
+    const startedMs = performance.now()
+    const { bytes, readings, stored } = await post(name, run + 1, { port, key, bytesMin })
+    const seconds = (performance.now() - startedMs) / 1000
+    const { peak } = residentMegabytes(pid)
+    expected += readings
+    bounds.must(`${name}: all readings of the body are stored`, stored === readings)
+    bounds.atMost(
+      `${name}: memory beside a body of ${round(bytes / 2 ** 30)} GiB, megabytes`,
+      peak - before,
+      megabytesMax,
+      {
+        ...{ beforeMegabytes: before, peakMegabytes: peak, readings, seconds: round(seconds) },
+        megabytesPerSecond: round(bytes / 1e6 / seconds),
+      },
+    )
+  }
+  const shown = await store.countRows(expected)
+  bounds.must('QuestDB shows each once', shown === expected)
+  bounds.conclude({ bench: 'large-body', shown, hardware: hardware() })
+}
+
+try {
+  await bench()
+} finally {
+  await closeAll()
+}
