@@ -33,7 +33,7 @@ const check = createReadingCheck()
 const columns = ['timestamp', 'device', 'temperature', 'humidity', 'pressure'] as const
 const readCsv = createCsvReader({ columns, separator: ',' }, readingRows.columns)
 const readSemicolons = createCsvReader({ columns, separator: ';' }, readingRows.columns)
-const readNdjson = createNdjsonReader()
+const readNdjson = createNdjsonReader(readingRows.columns)
 
 /** Some of one character, some of many parts, each with an end that fits nothing. */
 const repeated = ['0', '9', 'a', ' ', '%', '%41', '+', ',', ';', '&', '=', '/', '.', '"', '\\', "'", '-', ':', '\t']

@@ -1,10 +1,15 @@
 /** NDJSON: one JSON object a line, with the field names of the API or of the CSV header. */
 
 import type { Fields } from '../field-names.ts'
+import { FlatObjectReader } from './flat-object.ts'
 import type { LineReader } from './line-reader.ts'
+import type { Column } from './row-kind.ts'
 
-export function createNdjsonReader(): LineReader {
-  return (chunk, start, end) => readObject(chunk.toString('utf8', start, end)) ?? 'is not a JSON object'
+export function createNdjsonReader(columns: readonly Column[]): LineReader {
+  const flat = new FlatObjectReader(columns)
+  return (chunk, start, end) => {
+    return flat.read(chunk, start, end) ?? readObject(chunk.toString('utf8', start, end)) ?? 'is not a JSON object'
+  }
 }
 
 function readObject(text: string): Fields | undefined {

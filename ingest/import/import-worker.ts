@@ -30,7 +30,8 @@ export interface EncodeTask extends EncodeOptions {
 export function read(task: ReadTask): ChunkResult {
   const { chunk, layout } = task
   const kind = rowKindOf(task.kind)
-  const readLine: LineReader = layout === undefined ? createNdjsonReader() : createCsvReader(layout, kind.columns)
+  const readLine: LineReader =
+    layout === undefined ? createNdjsonReader(kind.columns) : createCsvReader(layout, kind.columns)
   const check = kind.createCheck(task)
   const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
   const result = readChunk(bytes, { ...task, kind, readLine, check })

@@ -45,7 +45,7 @@ function nameOf({ rows, names }: { rows: Rows; names: (readonly string[])[] }, r
 }
 
 const csv = (text: string, headerLine = header) => readLines(Buffer.from(text), csvReader(headerLine))
-const ndjson = (text: string) => readLines(Buffer.from(text), createNdjsonReader())
+const ndjson = (text: string) => readLines(Buffer.from(text), createNdjsonReader(readingRows.columns))
 
 const noBattery = { battery_voltage: Number.NaN, battery_percentage: Number.NaN }
 const kitchen = {
@@ -281,7 +281,8 @@ const bodies = fc.oneof(
   bodyOf(csvLine).map(text => ({ text, format: 'csv' as const })),
   bodyOf(jsonLine).map(text => ({ text, format: 'ndjson' as const })),
 )
-const readerOf = (format: 'csv' | 'ndjson') => (format === 'csv' ? csvReader(header) : createNdjsonReader())
+const readerOf = (format: 'csv' | 'ndjson') =>
+  format === 'csv' ? csvReader(header) : createNdjsonReader(readingRows.columns)
 
 t.test('nothing throws, and each line that is not empty is either taken or refused', async t => {
   fc.assert(

@@ -42,7 +42,7 @@ function recordsOf(text: string, readLine = csvReader()) {
   return { found, rejects }
 }
 
-const ndjsonOf = (fields: object) => recordsOf(JSON.stringify(fields), createNdjsonReader())
+const ndjsonOf = (fields: object) => recordsOf(JSON.stringify(fields), createNdjsonReader(kind.columns))
 
 t.test('the same point in every form gives the same record', async t => {
   const timestamp = '2026-05-30T02:20:00'
@@ -71,7 +71,7 @@ t.test('the same point in every form gives the same record', async t => {
 t.test('a line that is refused says why, and names its station when it got that far', async t => {
   const time = '2026-05-30T02:20:00'
   const refuses = (line: string, reason: string | RegExp, sn?: string, code = 'POINT_INVALID') => {
-    const { found, rejects } = recordsOf(line, line.startsWith('{') ? createNdjsonReader() : csvReader())
+    const { found, rejects } = recordsOf(line, line.startsWith('{') ? createNdjsonReader(kind.columns) : csvReader())
     t.strictSame([found, rejects.length], [[], 1], line)
     t.match(rejects[0], { line: 1, code, reason }, line)
     t.equal(rejects[0]?.sn, sn, line)
@@ -113,7 +113,7 @@ t.test('any bytes at all are read without a throw, and each line is taken or ref
   )
   fc.assert(
     fc.property(bytes, fc.boolean(), (body, isCsv) => {
-      const { rows, rejected } = readLines(body, isCsv ? csvReader() : createNdjsonReader())
+      const { rows, rejected } = readLines(body, isCsv ? csvReader() : createNdjsonReader(kind.columns))
       const filled = body
         .toString('latin1')
         .split('\n')
