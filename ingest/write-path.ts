@@ -85,8 +85,8 @@ const liveWindowUs = 5 * 60 * 1_000_000
 const replayBatchMax = 1000
 /** A request of this size holds some 70,000 rows. */
 const requestBytes = 12 * 1024 * 1024
-/** Pieces of bulk data; each leaves the journal's slot room for live records. */
-const pieceBytesMax = groupBodyMax / 4
+/** Pieces of bulk data, each of which is stored or refused as a whole, and leaves the journal's slot room for live records. */
+export const pieceBytesMax = groupBodyMax / 4
 
 export function openWritePath<Series, Values extends Timed>(
   options: WritePathOptions<Series, Values>,

@@ -48,7 +48,7 @@ export interface LineProtocolResult {
   lineCounts: number[]
   rejects: Reject[]
   rejected: number
-  /** There were more than `rowsMax` rows: what follows them was not read. */
+  /** There were more rows or devices than there may be: what follows was not read. */
   isTooLong: boolean
 }
 
@@ -57,6 +57,8 @@ export const receiptTimeMs = 0
 
 const lineBytesMax = 1 << 16
 const rowsMax = 1_000_000
+/** The main thread looks all of them up in one turn. */
+const devicesMax = 10_000
 const lineBytesUsual = 64
 
 export function readLineProtocol(body: Buffer, options: LineProtocolOptions): LineProtocolResult {
@@ -102,7 +104,8 @@ class BodyReader {
   }
 
   #isTooLong(): boolean {
-    return this.#rows.count >= rowsMax && this.#at < this.#bytes.length
+    const areRowsLeft = this.#rows.count >= rowsMax && this.#at < this.#bytes.length
+    return areRowsLeft || this.#series.deviceNames.length > devicesMax
   }
 
   /** False when there is none. */

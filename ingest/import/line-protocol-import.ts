@@ -9,6 +9,7 @@ import { buffersOf } from '../formats/rows.ts'
 import type { Ingest } from '../ingest.ts'
 import type { Ranges } from '../reading.ts'
 import type { DeviceRef } from '../readings-table.ts'
+import { pieceBytesMax } from '../write-path.ts'
 import type { EncodedLines, EncodeLinesTask, ReadLines, ReadLinesTask } from './line-protocol-worker.ts'
 
 export interface LineImporterOptions {
@@ -77,6 +78,7 @@ export function createLineImporter(options: LineImporterOptions): LineImporter {
     maxQueue: Number.POSITIVE_INFINITY,
     resourceLimits: threadLimits.readingsImport,
   })
+  const store = createStore(ingest)
   const running = new Set<Promise<LineImport>>()
   let closing: Promise<void> | undefined
 
@@ -110,13 +112,6 @@ export function createLineImporter(options: LineImporterOptions): LineImporter {
     return task.rows.count === 0 ? { records: new Uint8Array(), count: 0 } : await encode(task)
   }
 
-  async function store(records: Uint8Array): ReturnType<Ingest['append']> {
-    if (records.length === 0) return 'stored'
-    // Before any of it is stored, for a client sends all of it again.
-    const { bytes, bytesMax } = ingest.status().journal
-    return bytes + records.length > bytesMax ? 'full' : await ingest.append(records)
-  }
-
   async function run(body: LineBody): Promise<LineImport> {
     if (closing !== undefined) return { kind: 'closing' }
     const work = importBody(body)
@@ -139,6 +134,25 @@ export function createLineImporter(options: LineImporterOptions): LineImporter {
   }
 
   return { run, close }
+}
+
+/** A client sends all of a body again that was refused for want of room, so none of it may have been stored. */
+function createStore({ append, status }: Pick<Ingest, 'append' | 'status'>): Ingest['append'] {
+  /** Of the bodies on their way to the journal. */
+  let bytesPending = 0
+  return async records => {
+    if (records.length === 0) return 'stored'
+    const { bytes, bytesMax } = status().journal
+    if (bytes + bytesPending + records.length > bytesMax) return 'full'
+    bytesPending += records.length
+    try {
+      const outcome = await append(records)
+      // Something else took the room, and a part of the records may be stored.
+      return outcome === 'full' && records.length > pieceBytesMax ? 'unknown' : outcome
+    } finally {
+      bytesPending -= records.length
+    }
+  }
 }
 
 /** The lines of devices that are not there, each device with its first line. */

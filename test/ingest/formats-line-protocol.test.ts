@@ -319,6 +319,15 @@ function differsFromReference(bytes: Buffer, ignoreUnknown: boolean): string | u
   return found === wanted ? undefined : `${JSON.stringify(bytes.toString())}: ${found}, not ${wanted}`
 }
 
+t.test('a body names so many devices and no more', async t => {
+  const linesOf = (count: number) =>
+    Array.from({ length: count }, (_, index) => `w,device=k${index},room=a temperature=1 ${ns}\n`).join('')
+  t.match(read(linesOf(10_000)), { isTooLong: false, points: 10_000 })
+  t.match(read(linesOf(10_001)), { isTooLong: true })
+  const again = linesOf(10_000).replaceAll('room=a', 'room=b')
+  t.match(read(linesOf(10_000) + again), { isTooLong: false }, 'in whatever series')
+})
+
 t.test('any body gives what the plain reader finds, cut at every byte', async t => {
   fc.assert(
     fc.property(body, fc.boolean(), (bytes, ignoreUnknown) => {

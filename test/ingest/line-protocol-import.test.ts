@@ -1,0 +1,55 @@
+/** Bodies of line protocol on their way to a real journal: stored as a whole, or not at all. */
+
+import t, { type Test } from 'tap'
+import { defaultLineNames } from '../../ingest/formats/line-protocol-names.ts'
+import { createLineImporter, type LineImporterOptions } from '../../ingest/import/line-protocol-import.ts'
+import { type Ingest, openIngest } from '../../ingest/ingest.ts'
+import { createWallClock } from '../../ingest/journal/wall-clock.ts'
+import { defaultRanges } from '../../ingest/reading.ts'
+import { silentLog, temporaryFolder } from '../support/databases.ts'
+
+const mebibyte = 1024 ** 2
+const timeMs = Date.now() - 3_600_000
+
+function openJournal(t: Test, journalBytesMax: number): Ingest {
+  const ingest = openIngest({
+    ...{ directory: temporaryFolder(t), journalBytesMax, reserveBytes: 0, keepMs: 0, log: silentLog },
+    clock: createWallClock({ nowMs: Date.now }),
+    onFatal: error => {
+      throw error
+    },
+  })
+  t.teardown(() => ingest.close())
+  return ingest
+}
+
+function startImporter(t: Test, ingest: LineImporterOptions['ingest']) {
+  const options = { names: defaultLineNames, ranges: defaultRanges, aheadMsMax: 300_000, bodyBytesMax: 32 * mebibyte }
+  const importer = createLineImporter({ ingest, ...options })
+  t.teardown(() => importer.close())
+  /** So many readings of a device. */
+  return (device: string, count: number) => {
+    const lines = Array.from({ length: count }, (_, index) => `w,device=${device} temperature=1 ${timeMs + index}\n`)
+    const resolve = async (names: readonly string[]) => names.map(name => ({ number: 7, symbol: `${name}-7` }))
+    const bytes = Uint8Array.from(Buffer.from(lines.join('')))
+    return importer.run({ bytes, isGzip: false, precision: 'ms', deviceDefault: undefined, resolve })
+  }
+}
+
+t.test('of two bodies at a time that have room for one, one is stored and nothing of the other', async t => {
+  const ingest = openJournal(t, 5 * mebibyte)
+  const run = startImporter(t, ingest)
+  const count = 45_000
+  const [first, second] = await Promise.all([run('porch', count), run('attic', count)])
+  t.strictSame([first.kind, second.kind].sort(), ['full', 'stored'])
+  const { bytes, records } = ingest.status().journal
+  t.equal(records, count)
+  t.ok(bytes > 2.5 * mebibyte && bytes < 5 * mebibyte, 'one has room, and two have none')
+})
+
+t.test('when something else takes the room meanwhile, it is not known what is stored of a long body', async t => {
+  const ingest = openJournal(t, 50 * mebibyte)
+  const run = startImporter(t, { ...ingest, append: async () => 'full' })
+  t.strictSame(await run('porch', 10), { kind: 'full' }, 'a short one is stored or refused as a whole')
+  t.strictSame(await run('porch', 45_000), { kind: 'unknown' })
+})
