@@ -66,6 +66,8 @@ export function createBodies(scope: FastifyInstance, bodyBytesMax: number, held:
 
 /** True when all has been taken. An iterator of the stream would close the connection before the answer. */
 function takeAll(request: IncomingMessage, take: (piece: Buffer) => boolean): Promise<boolean> {
+  // It may have gone while its credential was looked up.
+  if (request.destroyed) return Promise.reject(brokenOff())
   return new Promise((resolve, reject) => {
     const onData = (piece: Buffer) => {
       if (!take(piece)) settle(() => resolve(false))
