@@ -1,6 +1,6 @@
 /** One connection to an outside broker: subscribes to the readings in a session that the broker keeps. */
 
-import { connect, type Socket } from 'node:net'
+import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { IConnackPacket } from 'mqtt-packet'
 import type { Writer } from '../../auth/writers.ts'
@@ -81,7 +81,7 @@ export function openBrokerConnection(options: BrokerConnectionOptions): BrokerCo
     ...{ socket, protocolVersion, decoder: new PacketDecoder(protocolVersion) },
     budget: new ByteBudget(publishLimit.bytesMax),
     limitOf: type => limits.get(type),
-    canTake: () => !isStopping && deliveries.canTake(),
+    canTake: () => !isStopping && reason === undefined && deliveries.canTake(),
     onPacket: take,
     onMalformed: error => end(error.message),
   })
@@ -150,7 +150,9 @@ function openSocket({ protocol, hostname, port }: URL, onConnect: () => void): S
   const host = hostname.replace(/^\[|\]$/g, '')
   const isTls = protocol === 'mqtts:'
   const address = { host, port: port === '' ? defaultPorts[isTls ? 'mqtts:' : 'mqtt:'] : Number(port) }
-  const socket = isTls ? connectTls({ ...address, servername: host }, onConnect) : connect(address, onConnect)
+  // RFC 6066 has no addresses there.
+  const servername = isIP(host) === 0 ? host : ''
+  const socket = isTls ? connectTls({ ...address, servername }, onConnect) : connect(address, onConnect)
   return socket.setNoDelay(true)
 }
 

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { generate, type Packet, parser } from 'mqtt-packet'
 import { type Test, test } from 'tap'
 import { openBrokerLink } from '../../../api/mqtt/broker-link.ts'
+import type { Device } from '../../../auth/devices/device.ts'
 import { createWriters } from '../../../auth/writers.ts'
 import { silentLog } from '../../support/databases.ts'
 import { connectClient, createIntakeParts, type IntakeParts, reading } from '../../support/mqtt.ts'
@@ -86,14 +87,16 @@ test('a broker that is away is told, and found again', async t => {
 })
 
 /** A broker of MQTT 5 of which the test says every packet. */
-async function startScript(t: Test, onPacket: (packet: Packet, send: (packet: Packet) => void) => void) {
+async function startScript(t: Test, onPacket: (packet: Packet, send: (...packets: Packet[]) => void) => void) {
   const sockets = new Set<Socket>()
   const server = createServer(socket => {
     sockets.add(socket)
     const packets = parser({ protocolVersion: 5 })
     socket.on('data', bytes => packets.parse(bytes as Buffer))
     socket.on('error', () => undefined)
-    const send = (packet: Packet) => void socket.write(generate(packet, { protocolVersion: 5 }))
+    const send = (...packets: Packet[]) => {
+      socket.write(Buffer.concat(packets.map(packet => generate(packet, { protocolVersion: 5 }))))
+    }
     packets.on('packet', (packet: Packet) => onPacket(packet, send))
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -146,4 +149,47 @@ test('a broker that refuses is told with its code', async t => {
   const opened = link(t, url, createIntakeParts(), 5)
   await until('it is told', () => opened.fault() === 'the broker refuses the connection with code 135')
   t.pass()
+})
+
+test('behind a reading that cannot be stored now nothing more is taken', async t => {
+  let connections = 0
+  const url = await startScript(t, (packet, send) => {
+    if (packet.cmd === 'connect') {
+      connections++
+      send({ cmd: 'connack', reasonCode: 0, sessionPresent: true })
+    }
+    if (packet.cmd !== 'subscribe') return
+    const common = {
+      cmd: 'publish' as const,
+      qos: 1 as const,
+      dup: false,
+      retain: false,
+      payload: Buffer.from(reading(1)),
+    }
+    send(
+      { cmd: 'suback', messageId: packet.messageId ?? 0, granted: [1] },
+      { ...common, messageId: 1, topic: 'readings/barn' },
+      { ...common, messageId: 2, topic: 'readings/porch' },
+    )
+  })
+  const parts = createIntakeParts()
+  const barn = parts.devices.get('barn') as Device
+  parts.devices.set('barn', { ...barn, suspended: true })
+  const opened = link(t, url, parts, 5)
+  await until('it is told', () => opened.fault() === 'a reading could not be stored')
+  await until('it comes again', () => connections === 2)
+  t.strictSame(parts.journal.stored, [])
+})
+
+test('the address of a broker is not sent as its name', async t => {
+  const warnings: string[] = []
+  const listener = ({ message }: Error) => void warnings.push(message)
+  process.on('warning', listener)
+  t.teardown(() => process.off('warning', listener))
+  const server = createServer(socket => socket.once('data', () => socket.destroy())).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const opened = link(t, `mqtts://127.0.0.1:${(server.address() as AddressInfo).port}`, createIntakeParts())
+  await until('it has tried', () => opened.fault() !== 'not connected yet')
+  t.strictSame(warnings, [])
 })
