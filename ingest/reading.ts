@@ -9,7 +9,7 @@ import { type Fields, percentageNames, spellingIn, voltageNames } from './field-
 
 /** One measurement of a device. NaN means that the device did not give the value. */
 export interface Reading {
-  /** Time of measurement in epoch milliseconds, or undefined when it is the moment of receipt. */
+  /** Time of measurement in epoch milliseconds, perhaps with a fraction; undefined when it is the moment of receipt. */
   timestampMs: number | undefined
   /** °C */
   temperature: number
@@ -53,11 +53,13 @@ export interface ReadingCheckOptions {
   ranges?: Ranges
   /** How far ahead of our clock a client's time may be. */
   aheadMsMax?: number
+  /** Whether times that have passed keep their microseconds, as a fraction. Otherwise all are cut to the millisecond. */
+  keepsMicroseconds?: boolean | undefined
 }
 
 /**
  * Checks the fields of one reading. A missing or null optional field is NaN; required are temperature, humidity and
- * pressure (null allowed), and the two battery fields when `batteryRequired`. Times are cut to the millisecond.
+ * pressure (null allowed), and the two battery fields when `batteryRequired`.
  */
 export type ReadingCheck = (fields: Fields, batteryRequired: boolean, nowMs: number) => Checked
 
@@ -70,6 +72,8 @@ const isoWithZone = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?([Zz]|
 export function createReadingCheck(options: ReadingCheckOptions = {}): ReadingCheck {
   const ranges = options.ranges ?? defaultRanges
   const aheadMsMax = options.aheadMsMax ?? 5 * 60_000
+  // Our own stamps have microseconds, so a time to come must not: one of them could meet it.
+  const finerBeforeMs = (nowMs: number) => (options.keepsMicroseconds === true ? nowMs : Number.NEGATIVE_INFINITY)
 
   return (fields, batteryRequired, nowMs) => {
     const errors: Errors = {}
@@ -80,7 +84,7 @@ export function createReadingCheck(options: ReadingCheckOptions = {}): ReadingCh
       timestampMs:
         timestamp === undefined || timestamp === null
           ? undefined
-          : readTimestamp(timestamp, nowMs + aheadMsMax, errors),
+          : readTimestamp(timestamp, finerBeforeMs(nowMs), nowMs + aheadMsMax, errors),
       temperature: readMetric(fields, 'temperature', ranges.temperature, true, errors),
       humidity: readMetric(fields, 'humidity', ranges.humidity, true, errors),
       pressure: readMetric(fields, 'pressure', ranges.pressure, true, errors),
@@ -119,8 +123,9 @@ export function rangeReason({ min, max }: Range): string {
   return `must be between ${min} and ${max}`
 }
 
-function readTimestamp(value: unknown, latestMs: number, errors: Errors): number | undefined {
-  const timeMs = parseTimestampMs(value)
+function readTimestamp(value: unknown, finerBeforeMs: number, latestMs: number, errors: Errors): number | undefined {
+  const exactMs = parseTimestampMs(value)
+  const timeMs = exactMs === undefined || exactMs < finerBeforeMs ? exactMs : Math.floor(exactMs)
   if (timeMs === undefined) {
     errors['timestamp'] = 'must be ISO 8601 with a zone, or epoch milliseconds'
   } else if (typeof value === 'number' && value >= secondsMin && value < secondsMax) {
@@ -139,12 +144,14 @@ export function timeReason(timeMs: number, latestMs: number): string | undefined
   return timeMs > latestMs ? 'must not be in the future' : undefined
 }
 
-/** Epoch milliseconds of an ISO 8601 text with a zone or of a number; finer digits are cut. Undefined when neither. */
+/** Epoch milliseconds of an ISO 8601 text with a zone or of a number, microseconds as a fraction. Undefined when neither. */
 function parseTimestampMs(value: unknown): number | undefined {
-  if (typeof value === 'number') return Number.isFinite(value) ? Math.floor(value) : undefined
+  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
   if (typeof value !== 'string' || !isoWithZone.test(value)) return undefined
   const timeMs = Date.parse(normalizedIso(value))
-  return Number.isNaN(timeMs) || !isCalendarDay(value) ? undefined : timeMs
+  if (Number.isNaN(timeMs) || !isCalendarDay(value)) return undefined
+  const [, microseconds = ''] = /[.,]\d{3}(\d{1,3})/.exec(value) ?? []
+  return timeMs + Number(microseconds.padEnd(3, '0')) / 1000
 }
 
 /** The forms of ISO 8601 that `Date.parse` does not know: a comma, a blank, a zone without colon or minutes. */

@@ -55,7 +55,9 @@ export function registerImportRoute(
 ): void {
   const { kind, ingest, resolve, onStored } = route
   const now = () => Math.floor(ingest.clockUs() / 1000)
-  const importer = createImporter({ kind, append: ingest.append, now, ranges, aheadMsMax })
+  // So that an export of readings that we stamped replaces them instead of standing beside them.
+  const keepsMicroseconds = true
+  const importer = createImporter({ kind, append: ingest.append, now, ranges, aheadMsMax, keepsMicroseconds })
   // Before the server waits for its requests: one of them may be an import that lasts.
   scope.addHook('preClose', () => importer.close())
   scope.removeAllContentTypeParsers()

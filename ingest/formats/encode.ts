@@ -46,8 +46,8 @@ export function encodeRows(kind: RowKind<never>, rows: Rows, options: EncodeOpti
     }
     const timeMs = rows.timesMs[row] ?? 0
     kind.take(rows.values, row * valuesPerRow, timeMs, values)
-    // The journal chooses the lane.
-    offset = writer.write(view, offset, series, timeMs * 1000, false, values)
+    // The journal chooses the lane. A time may have microseconds as a fraction.
+    offset = writer.write(view, offset, series, Math.round(timeMs * 1000), false, values)
     count++
   }
   const records = new Uint8Array(buffer, 0, offset)

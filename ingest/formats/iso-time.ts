@@ -10,6 +10,7 @@ const capitalZ = 0x5a
 const dayMs = 86_400_000
 const lengthToSeconds = 'YYYY-MM-DDTHH:MM:SS'.length
 const lengthToMilliseconds = 'YYYY-MM-DDTHH:MM:SS.sss'.length
+const lengthToMicroseconds = 'YYYY-MM-DDTHH:MM:SS.ssssss'.length
 
 /** A time that was read from its bytes, for a check that takes texts only of others: JSON holds none. */
 export class ReadTime {
@@ -20,8 +21,8 @@ export class ReadTime {
 type Zone = 'Z' | 'or without zone'
 
 /**
- * Epoch milliseconds of `YYYY-MM-DDTHH:MM:SS[.sss]Z`, or the same without the `Z`. NaN for every other text, which may
- * still be a time: the caller asks the slower reader that knows all forms.
+ * Epoch milliseconds of `YYYY-MM-DDTHH:MM:SS[.sss[sss]]Z`, or the same without the `Z`; microseconds are a fraction. NaN for
+ * every other text, which may still be a time: the caller asks the slower reader that knows all forms.
  */
 export function readIsoTime(bytes: Uint8Array, start: number, end: number, zone: Zone = 'Z'): number {
   const clockEnd = bytes[end - 1] === capitalZ ? end - 1 : end
@@ -32,16 +33,20 @@ export function readIsoTime(bytes: Uint8Array, start: number, end: number, zone:
   const hour = readDigits(bytes, start + 11, 2)
   const minute = readDigits(bytes, start + 14, 2)
   const second = readDigits(bytes, start + 17, 2)
-  const millisecond = clockEnd - start === lengthToSeconds ? 0 : readDigits(bytes, start + 20, 3)
+  const length = clockEnd - start
+  const millisecond = length === lengthToSeconds ? 0 : readDigits(bytes, start + 20, 3)
+  const microsecond = length === lengthToMicroseconds ? readDigits(bytes, start + 23, 3) : 0
   // A part that is not all digits is NaN, and fails its comparison.
   if (!(month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month))) return Number.NaN
   if (!(hour <= 23 && minute <= 59 && second <= 59)) return Number.NaN
-  return daysSinceEpoch(year, month, day) * dayMs + ((hour * 60 + minute) * 60 + second) * 1000 + millisecond
+  const clockMs = ((hour * 60 + minute) * 60 + second) * 1000 + millisecond
+  return daysSinceEpoch(year, month, day) * dayMs + clockMs + microsecond / 1000
 }
 
 function hasShape(bytes: Uint8Array, start: number, end: number): boolean {
   const length = end - start
-  if (length !== lengthToSeconds && !(length === lengthToMilliseconds && bytes[start + 19] === point)) return false
+  const hasFraction = length === lengthToMilliseconds || length === lengthToMicroseconds
+  if (length !== lengthToSeconds && !(hasFraction && bytes[start + 19] === point)) return false
   return (
     bytes[start + 4] === dash &&
     bytes[start + 7] === dash &&

@@ -46,8 +46,8 @@ export const readingRows: RowKind<Reading> = {
   recordBytesMax: readingLengthMax,
 }
 
-function createCheck({ ranges, aheadMsMax, defaultDevice }: RowCheckOptions): RowCheck<Reading> {
-  const check = createReadingCheck({ ranges, aheadMsMax })
+function createCheck({ defaultDevice, ...options }: RowCheckOptions): RowCheck<Reading> {
+  const check = createReadingCheck(options)
   const names: [string] = ['']
 
   return (fields: Fields, nowMs: number): CheckedRow<Reading> | RefusedRow => {

@@ -27,6 +27,7 @@ export interface CheckedRow<Values> {
   ok: true
   /** The names that tell its series, the first of them for rejects. Valid until the next check. */
   names: readonly string[]
+  /** Perhaps with microseconds, as a fraction. */
   timestampMs: number
   values: Values
 }
@@ -46,6 +47,8 @@ export interface RowCheckOptions {
   ranges: Ranges
   /** How far a time may lie ahead of `nowMs`. */
   aheadMsMax: number
+  /** Whether times of readings that have passed keep their microseconds. */
+  keepsMicroseconds?: boolean | undefined
   /** The device of readings that name none. */
   defaultDevice?: string | undefined
 }

@@ -33,6 +33,7 @@ export interface ImporterOptions {
   ranges?: Ranges
   /** How far a timestamp may lie ahead of the server's clock. */
   aheadMsMax?: number
+  keepsMicroseconds?: boolean
   limits?: Partial<ImportLimits>
 }
 
@@ -43,10 +44,13 @@ export interface Importer {
 }
 
 export function createImporter(options: ImporterOptions): Importer {
-  const { append, now, ranges = defaultRanges, aheadMsMax = 5 * 60_000 } = options
+  const { append, now, ranges = defaultRanges, aheadMsMax = 5 * 60_000, keepsMicroseconds } = options
   const limits = { ...defaultLimits, ...options.limits }
   const { lineBytesMax, sessionsMax } = limits
-  const pool = createImportPool({ kind: options.kind, now, ranges, aheadMsMax, lineBytesMax, queueMax: sessionsMax })
+  const pool = createImportPool({
+    ...{ kind: options.kind, now, ranges, aheadMsMax, keepsMicroseconds },
+    ...{ lineBytesMax, queueMax: sessionsMax },
+  })
   const kind = rowKindOf(options.kind)
   const sessions = new Map<ImportSource, Promise<ImportResult>>()
   let closing = false

@@ -84,6 +84,17 @@ t.test('every moment between the years 0000 and 9999 is read as Date reads it', 
   )
 })
 
+t.test('microseconds are a fraction of the millisecond, and come back exactly', async () => {
+  const microseconds = fc.integer({ min: Date.UTC(2000, 0) * 1000, max: Date.UTC(2100, 0) * 1000 })
+  fc.assert(
+    fc.property(microseconds, timeUs => {
+      const text = new Date(Math.floor(timeUs / 1000)).toISOString().replace('Z', `${String(timeUs).slice(-3)}Z`)
+      return Math.round(timeOf(text) * 1000) === timeUs
+    }),
+    { numRuns: 2000 },
+  )
+})
+
 t.test('the ends of months and leap years are known', async t => {
   for (const text of [
     '2024-02-29',

@@ -83,6 +83,42 @@ for (const [file, count] of [
   })
 }
 
+const fineTimes = {
+  csv: `${header}2026-01-01T00:00:00.123456Z,kitchen,1,2,1000\n2026-01-01T01:00:00.5+01:00,kitchen,1,2,1000\n2026-01-01T01:00:00.0000019+01:00,kitchen,1,2,1000\n`,
+  ndjson: ['2026-01-01T00:00:00.123456Z', '2026-01-01T01:00:00,5+01:00', '2026-01-01T00:00:00.0000019Z']
+    .map(timestamp => JSON.stringify({ timestamp, device: 'kitchen', temperature: 1, humidity: 2, pressure: 1000 }))
+    .join('\n'),
+}
+const startUs = Date.UTC(2026, 0, 1) * 1000
+
+for (const [format, body] of Object.entries(fineTimes) as [Format, string][]) {
+  t.test(`${format}: times are cut to the millisecond, or keep their microseconds`, async t => {
+    for (const [keepsMicroseconds, expected] of [
+      [false, [123_000, 500_000, 0]],
+      [true, [123_456, 500_000, 1]],
+    ] as const) {
+      const journal = createJournal()
+      const importer = startImporter(t, { ...journal, keepsMicroseconds })
+      t.match(await importer.run(source(body, format)), { report: { accepted: 3, rejected: 0 } })
+      t.strictSame(
+        journal.stored.map(({ timeUs }) => timeUs - startUs),
+        expected,
+      )
+    }
+  })
+}
+
+t.test('a time that has not passed is cut to the millisecond: one of our own stamps could meet it', async t => {
+  const journal = createJournal()
+  const importer = startImporter(t, { ...journal, keepsMicroseconds: true })
+  const times = [nowMs - 1, nowMs, nowMs + 1000].map(ms => new Date(ms).toISOString().replace('Z', '456Z'))
+  await importer.run(source(header + times.map(time => `${time},kitchen,1,2,1000\n`).join('')))
+  t.strictSame(
+    journal.stored.map(({ timeUs }) => timeUs - nowMs * 1000),
+    [-1000 + 456, 0, 1_000_000],
+  )
+})
+
 t.test('verdicts carry the line of the body, over any number of chunks', async t => {
   const journal = createJournal()
   const importer = startImporter(t, { ...journal, limits: smallChunks })
