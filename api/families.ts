@@ -23,7 +23,8 @@ export function createFamilies(
   isReady: () => boolean,
 ): RouteFamily[] {
   const { isTrusted, intake, meter, bulkMeter, writers, authRateLimit } = edge
-  const { clockMs, store, ingest, pointsIngest, devices, stations, query, points, accounts, signIn } = parts
+  const { clockMs, store, ingest, pointsIngest, devices, stations, query, points, readingsExport, accounts, signIn } =
+    parts
   const { ranges, aheadMsMax } = checkOptionsOf(config)
   const eraseJobs = createEraseJobs({
     devices,
@@ -39,7 +40,7 @@ export function createFamilies(
   const adminOptions = {
     ...{ findPrincipal: accounts.findPrincipal, origins: accounts.origins },
     ...{ accounts: accounts.accounts, keys: accounts.keys, tenants: accounts.tenants, publicUrl: accounts.publicUrl },
-    ...{ devices, stations, eraseJobs, ingest, pointsIngest, store, log, ranges, aheadMsMax },
+    ...{ devices, stations, eraseJobs, readingsExport, ingest, pointsIngest, store, log, ranges, aheadMsMax },
     ...{ dataDirectory: config.DATA_DIR, isPostgresManaged: config.DATABASE_URL === undefined, meter: bulkMeter },
   }
   const airQuality = airQualityFamily({

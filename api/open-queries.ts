@@ -1,6 +1,7 @@
-/** Opens the queries of readings and of points, by the settings. */
+/** Opens the queries of readings and of points and the exports, by the settings. */
 
 import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
+import { createReadingsExport, type ReadingsExport } from '../query/export/readings-export.ts'
 import { createPoints, type Points } from '../query/points/points.ts'
 import { createQuery, type Query } from '../query/query.ts'
 import type { Log } from '../store/log.ts'
@@ -14,7 +15,21 @@ interface QueryParts {
   clockMs: Clock
 }
 
-export function openServiceQuery(config: Config, log: Log, { store, ingest, clockMs }: QueryParts): Query {
+export interface ServiceQueries {
+  query: Query
+  points: Points
+  readingsExport: ReadingsExport
+}
+
+export function openServiceQueries(config: Config, log: Log, parts: QueryParts & PointsParts): ServiceQueries {
+  return {
+    query: openServiceQuery(config, log, parts),
+    points: openServicePoints(config, log, parts),
+    readingsExport: openServiceExport(config, log, parts),
+  }
+}
+
+function openServiceQuery(config: Config, log: Log, { store, ingest, clockMs }: QueryParts): Query {
   return createQuery({
     questdb: store.questdb.address,
     timeZone: config.TIME_ZONE,
@@ -46,10 +61,20 @@ interface PointsParts {
   pointsIngest: PointsIngest
 }
 
-export function openServicePoints(config: Config, log: Log, { store, pointsIngest }: PointsParts): Points {
+function openServicePoints(config: Config, log: Log, { store, pointsIngest }: PointsParts): Points {
   const { questdb } = store
   return createPoints({
     revision: pointsIngest.revision,
+    questdb: questdb.address,
+    questdbAnswers: questdb.answers,
+    limits: { timeoutMs: config.QUERY_TIMEOUT_SECONDS * 1000 },
+    log,
+  })
+}
+
+function openServiceExport(config: Config, log: Log, { store }: Pick<QueryParts, 'store'>): ReadingsExport {
+  const { questdb } = store
+  return createReadingsExport({
     questdb: questdb.address,
     questdbAnswers: questdb.answers,
     limits: { timeoutMs: config.QUERY_TIMEOUT_SECONDS * 1000 },

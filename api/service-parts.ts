@@ -3,22 +3,19 @@
 import type { Devices } from '../auth/devices/devices.ts'
 import type { Stations } from '../auth/stations/stations.ts'
 import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
-import type { Points } from '../query/points/points.ts'
-import type { Query } from '../query/query.ts'
 import type { Store } from '../store/store.ts'
 import type { Clock } from './clock.ts'
 import type { ServiceAccounts } from './open-accounts.ts'
+import type { ServiceQueries } from './open-queries.ts'
 import type { SignIn } from './open-sign-in.ts'
 
-export interface ServiceParts {
+export interface ServiceParts extends ServiceQueries {
   clockMs: Clock
   store: Store
   ingest: Ingest
   pointsIngest: PointsIngest
   devices: Devices
   stations: Stations
-  query: Query
-  points: Points
   accounts: ServiceAccounts
   signIn: SignIn
 }

@@ -13,7 +13,7 @@ import { listen } from './listen.ts'
 import { checkListenAddress } from './listen-address.ts'
 import { openServiceAccounts } from './open-accounts.ts'
 import { forwardWhenReady, openServiceIngest, type ServiceIngest } from './open-ingest.ts'
-import { openServicePoints, openServiceQuery } from './open-queries.ts'
+import { openServiceQueries } from './open-queries.ts'
 import { openSignIn } from './open-sign-in.ts'
 
 export interface Service {
@@ -115,10 +115,8 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   onOpen(() => devices.close())
   const stations = openStations({ pool: store.postgres, nowMs: clockMs, log })
   onOpen(() => stations.close())
-  const query = openServiceQuery(config, log, { store, ingest, clockMs })
-  onOpen(() => query.close())
-  const points = openServicePoints(config, log, { store, pointsIngest })
-  onOpen(() => points.close())
+  const queries = openServiceQueries(config, log, { store, ingest, pointsIngest, clockMs })
+  for (const { close } of Object.values(queries)) onOpen(close)
   // Links in mails need an address; without a configured one it is the one that we listen on.
   let ownUrl = 'http://localhost'
   const publicUrl = () => (config.PUBLIC_URL ?? ownUrl).replace(/\/$/, '')
@@ -128,7 +126,7 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   })
   onOpen(() => accounts.close())
   const signIn = await openSignIn({ config, accounts, directory, log })
-  const parts = { clockMs, store, ingest, pointsIngest, devices, stations, query, points, accounts, signIn }
+  const parts = { clockMs, store, ingest, pointsIngest, devices, stations, ...queries, accounts, signIn }
   ownUrl = await listen(config, log, parts, onOpen)
   await signIn.announceSetup()
   return ownUrl

@@ -8,6 +8,7 @@ import type { Stations } from '../../auth/stations/stations.ts'
 import type { Tenants } from '../../auth/tenants/tenants.ts'
 import type { Ingest, PointsIngest } from '../../ingest/ingest.ts'
 import type { Ranges } from '../../ingest/reading.ts'
+import type { ReadingsExport } from '../../query/export/readings-export.ts'
 import type { Store } from '../../store/store.ts'
 import { addJsonBody } from '../http/json-body.ts'
 import { argumentsMax, hasTooManyArguments } from '../http/query-limits.ts'
@@ -20,6 +21,7 @@ import { registerDeadLetters } from './dead-letters.ts'
 import { registerDevices } from './devices.ts'
 import { registerErase } from './erase.ts'
 import type { EraseJobs } from './erase-jobs.ts'
+import { registerExport } from './export.ts'
 import { answerErrors } from './failures.ts'
 import { createPathRefusal, type GuardOptions, guard } from './guard.ts'
 import { registerImport } from './import.ts'
@@ -40,6 +42,7 @@ export interface AdminOptions extends GuardOptions {
   tenants: Tenants
   stations: Stations
   eraseJobs: EraseJobs
+  readingsExport: ReadingsExport
   publicUrl: () => string
   store: Store
   dataDirectory: string
@@ -62,6 +65,7 @@ export function adminFamily(options: AdminOptions): RouteFamily {
     tenants,
     stations,
     eraseJobs,
+    readingsExport,
     publicUrl,
     store,
     log,
@@ -88,6 +92,7 @@ export function adminFamily(options: AdminOptions): RouteFamily {
     registerTenants(scope, tenants)
     registerStations(scope, { stations, findAccounts: accounts.idsByEmail, eraseJobs })
     registerAudit(scope, store.postgres)
+    registerExport(scope, { readingsExport, devices, nowMs: Date.now, aheadMsMax, audit, log })
     registerStatus(scope, { devices, ingest, pointsIngest, store, dataDirectory, isPostgresManaged })
   }
 
@@ -99,6 +104,8 @@ export function adminFamily(options: AdminOptions): RouteFamily {
       eraseJobs.resume()
       done()
     })
+    // Before the server waits for its requests.
+    scope.addHook('preClose', () => readingsExport.close())
     scope.addHook('onClose', () => eraseJobs.close())
     scope.register((json, _options, done) => {
       registerJson(json)

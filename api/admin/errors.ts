@@ -49,5 +49,7 @@ export const adminErrors = {
   REPLAY_JOURNAL_FULL: { status: 503, text: 'journal full', retryAfterSeconds },
   CLOSING: { status: 503, text: 'shutting down', retryAfterSeconds },
   STORAGE_FAILED: { status: 500, text: 'storage failed' },
+  // Exports.
+  HTTP_VERSION: { status: 505, text: 'HTTP/1.1 needed' },
 } as const satisfies ErrorTable
 export type AdminErrorCode = keyof typeof adminErrors

@@ -1,9 +1,9 @@
 /** The errors of the logger API, written as `{"status": text}`: a client may always test `status == "success"`. */
 
 import type { FastifyReply } from 'fastify'
+import { devicesMax } from '../device-names.ts'
 import { type ErrorEntry, type ErrorTable, serverErrors } from '../http/errors.ts'
 import { argumentsMax } from '../http/query-limits.ts'
-import { devicesMax } from './latest-parameters.ts'
 
 const tooLarge = 'too many readings for one answer'
 

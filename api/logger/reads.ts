@@ -5,11 +5,12 @@ import type { Devices } from '../../auth/devices/devices.ts'
 import { bodyOf } from '../../query/cache/body.ts'
 import { encodeBody } from '../../query/cache/encode-body.ts'
 import type { Query } from '../../query/query.ts'
+import { readDevices } from '../device-names.ts'
 import { addCorsHeaders } from '../http/cors.ts'
 import { leavingOf } from '../http/leaving.ts'
 import { sendBody } from '../http/send-body.ts'
 import type { PublicDevice } from './device-shape.ts'
-import { readDevices, readHours } from './latest-parameters.ts'
+import { readHours } from './latest-parameters.ts'
 import { addRead, refuse, type Sent, sendAnswer } from './read-answers.ts'
 
 export interface ReadsOptions {
@@ -35,7 +36,9 @@ export function registerReads(app: FastifyInstance, { query, devices }: ReadsOpt
       return sendAnswer(request, reply, query.latestAll(hours, active), query.coded, 'TOO_MANY_DEVICES')
     const asked = readDevices(names, name => devices.get(name))
     if (!asked.ok) return refuse(reply, asked.code)
-    const answer = query.latestOf(hours, asked.devices, leavingOf(reply))
+    // Those that do not log are known but have no place in the answer.
+    const logging = asked.devices.filter(({ log_switch }) => log_switch)
+    const answer = query.latestOf(hours, logging, leavingOf(reply))
     return sendAnswer(request, reply, answer, query.coded, 'TOO_MANY_DEVICES')
   }
 

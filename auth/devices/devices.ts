@@ -26,6 +26,8 @@ export interface Devices extends DeviceChanges {
   credentialCheck(device: Pick<Device, 'number'>, password: string): () => boolean
   /** Updates the last-seen time in memory; PostgreSQL is updated later in a batch. */
   seen(device: Pick<Device, 'number'>, timeMs: number): void
+  /** All devices, ordered by name; valid until the next change. */
+  all(): readonly Device[]
   /** Devices with `log_switch`, ordered by name; the same array until a device changes. */
   active(): readonly Device[]
   /** Increases with each change. */
@@ -109,6 +111,7 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
       const record = memory.byNumber(number)
       if (record !== undefined) lastSeen.seen(record, timeMs)
     },
+    all: () => memory.all(),
     active: () => memory.active(),
     version: () => memory.version(),
     size: () => memory.size(),

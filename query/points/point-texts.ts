@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { localText, utcText } from '../../analytics/time/iso-text.ts'
 import { pointUnits } from '../../store/tables.ts'
 import { ByteWriter } from '../answers/byte-writer.ts'
+import { lastRemembered } from '../last-remembered.ts'
 import { pointId } from './point-id.ts'
 import type { PointRows } from './point-rows.ts'
 import type { RunningMeans } from './running-means.ts'
@@ -24,17 +25,6 @@ export interface PointTexts {
 export function createPointTexts(timeZone: string): PointTexts {
   const local = lastRemembered(timeUs => localText(timeUs, timeZone))
   return { utc: lastRemembered(utcText), stored: lastRemembered(utcText), local }
-}
-
-/** All parameters of a minute come one behind the other. */
-function lastRemembered(textOf: (timeUs: number) => string): (timeUs: number) => string {
-  let lastUs = Number.NaN
-  let text = ''
-  return timeUs => {
-    if (timeUs !== lastUs) text = textOf(timeUs)
-    lastUs = timeUs
-    return text
-  }
 }
 
 export const csvHeader =

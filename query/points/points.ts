@@ -6,6 +6,7 @@
  * are cached until the station gets new points.
  */
 
+import { BodyInterrupted, begun } from '../pieces.ts'
 import { pieces, totalOf } from './hour-counts.ts'
 import { lastIdOf, placeOfId } from './point-id.ts'
 import { isStored, type Plan, type PointList, planOf, type StoredPlan } from './point-plan.ts'
@@ -125,7 +126,7 @@ export function createPoints(options: PointsOptions): Points {
     if (isStored(plan)) {
       const counted = await reader.hours(plan, client)
       if (!counted.ok) return counted
-      return await begun(header, storedPieces(plan, counted.hours, format, client))
+      return await begun<PointsFailure['code']>(header, storedPieces(plan, counted.hours, format, client))
     }
     const answer = await readFromMemory(reader, plan, { offset: 0, count: asked.limit }, format, client)
     return answer.ok ? ({ ok: true, pieces: iterate([header, answer.text.bytes]) } as const) : answer
@@ -170,19 +171,8 @@ async function countFor(reader: PointsReader, plan: StoredPlan, client: AbortSig
   return { ok: true, ...counted, read } as const
 }
 
-/** A stream of lines cannot be finished. */
-class PointsInterrupted extends Error {
-  override name = 'PointsInterrupted'
-  readonly code: PointsFailure['code']
-
-  constructor(code: PointsFailure['code']) {
-    super(`the points cannot be read on: ${code}`)
-    this.code = code
-  }
-}
-
 function bytesOf(answer: Outcome<{ text: PointsText }>): Uint8Array {
-  if (!answer.ok) throw new PointsInterrupted(answer.code)
+  if (!answer.ok) throw new BodyInterrupted(answer.code)
   return answer.text.bytes
 }
 
@@ -192,27 +182,6 @@ function pageAnswer(points: Uint8Array<ArrayBuffer>, total: number, newestUs: nu
 
 function pointAnswer(answer: Outcome<{ text: PointsText }>): PointAnswer {
   return answer.ok ? { ok: true, point: answer.text.bytes } : answer
-}
-
-/** The first piece is taken before a response begins, so that its failure still has a status. */
-async function begun(header: Uint8Array, rest: AsyncGenerator<Uint8Array>) {
-  try {
-    const first = await rest.next()
-    return { ok: true, pieces: continued(header, first, rest) } as const
-  } catch (error) {
-    if (error instanceof PointsInterrupted) return { ok: false, code: error.code } as const
-    throw error
-  }
-}
-
-async function* continued(
-  header: Uint8Array,
-  first: IteratorResult<Uint8Array>,
-  rest: AsyncGenerator<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  yield header
-  if (first.done !== true) yield first.value
-  yield* rest
 }
 
 async function* iterate(list: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {

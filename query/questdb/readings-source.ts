@@ -6,9 +6,10 @@ import { hourlyColumns, hourlyFigures, type Metric, metrics, readingsTable } fro
 import { failureCode, QueryFailed } from '../query-failed.ts'
 import type { HourlyColumns, HourlySeries, Series } from '../series.ts'
 import type { WorkerSettings } from '../task.ts'
+import { createColumnsReader } from './columns-reader.ts'
 import { type HoursRequest, hourlySql, hoursMax } from './hourly-sql.ts'
-import { type ColumnsRequest, createQuestdbExport } from './questdb-export.ts'
-import { ReadingsColumns } from './readings-columns.ts'
+import type { ColumnsRequest } from './questdb-export.ts'
+import { quoted, whole } from './sql-literals.ts'
 
 interface SeriesRequest {
   readonly symbol: string
@@ -41,12 +42,11 @@ interface TimesAsked {
 type Settings = Pick<WorkerSettings, 'questdb' | 'connectTimeoutMs' | 'statementTimeoutMs'>
 
 export function createReadingsSource(settings: Settings, connection: PgConnection): ReadingsSource {
-  const questdbExport = createQuestdbExport(settings)
+  const reader = createColumnsReader(settings, connection)
 
   /** The first column is a time in microseconds, and comes back in milliseconds. */
   async function read(asked: ColumnsRequest, signal: AbortSignal): Promise<[Float64Array, ...Float64Array[]]> {
-    const columns = (await questdbExport.read(asked, signal)) ?? (await readOverPg(connection, asked, signal))
-    const [times, ...others] = columns as [Float64Array, ...Float64Array[]]
+    const [times, ...others] = await reader.read(asked, signal)
     return [asMilliseconds(times), ...others]
   }
 
@@ -98,7 +98,7 @@ export function createReadingsSource(settings: Settings, connection: PgConnectio
       })
       return Float64Array.from(timesMs).reverse()
     },
-    close: questdbExport.close,
+    close: reader.close,
   }
 }
 
@@ -107,19 +107,6 @@ const newestSql = `SELECT cast(ts AS LONG) FROM ${readingsTable} WHERE device = 
 
 const newestTimesSql = `SELECT cast(ts AS LONG) FROM ${readingsTable}
   WHERE device = $1 AND ts > $2 AND ts <= $3 ORDER BY ts DESC LIMIT $4`
-
-/** The same rows as text, four times as slow; where it cannot give them either, it says why. */
-async function readOverPg(
-  connection: PgConnection,
-  { sql, columnCount, rowsMax }: ColumnsRequest,
-  signal: AbortSignal,
-): Promise<Float64Array[]> {
-  const columns = new ReadingsColumns(columnCount - 1, rowsGuess)
-  await connection.read({ text: sql, values: [] }, signal, row => columns.add(0, Number(row[0]), row, 1))
-  assert(columns.length <= rowsMax, 'a statement gave more rows than it can')
-  return [columns.timesUs, ...Array.from({ length: columnCount - 1 }, (_, index) => columns.values(index))]
-}
-const rowsGuess = 1500
 
 function asMilliseconds(times: Float64Array): Float64Array {
   let previousUs = Number.NEGATIVE_INFINITY
@@ -134,15 +121,4 @@ function asMilliseconds(times: Float64Array): Float64Array {
 
 function byName<Name extends string, T>(names: readonly Name[], of: (name: Name) => T): Record<Name, T> {
   return Object.fromEntries(names.map(name => [name, of(name)])) as Record<Name, T>
-}
-
-/** Only our own symbols stand in SQL, and they need no escape. */
-function quoted(symbol: string): string {
-  assert(/^[a-z0-9-]+$/.test(symbol), 'a symbol is of our own making')
-  return `'${symbol}'`
-}
-
-function whole(number: number): number {
-  assert(Number.isSafeInteger(number), 'a whole number stands in SQL')
-  return number
 }

@@ -9,6 +9,7 @@ import { type Devices, openDevices } from '../../auth/devices/devices.ts'
 import { type Ingest, openIngest, openPointsIngest, type PointsIngest } from '../../ingest/ingest.ts'
 import { createWallClock } from '../../ingest/journal/wall-clock.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
+import { createReadingsExport } from '../../query/export/readings-export.ts'
 import type { Store } from '../../store/store.ts'
 import { type AccountsUnderTest, adminToken, openVariant, publicUrl } from './accounts.ts'
 import { silentLog, startDatabases, type TestHooks, temporaryFolder } from './databases.ts'
@@ -71,6 +72,7 @@ export async function startAdmin(t: TestHooks): Promise<Admin> {
   const erasing = { devices, stations, ingest: { readings: ingest, points: pointsIngest }, store, log: silentLog }
   const { prefix, register } = adminFamily({
     eraseJobs: createEraseJobs(erasing),
+    readingsExport: createReadingsExport({ questdb: store.questdb.address, log: silentLog }),
     ...{
       findPrincipal,
       origins,

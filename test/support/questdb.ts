@@ -5,7 +5,7 @@ import pg from 'pg'
 import { openDataDirectory } from '../../store/data-directory.ts'
 import type { QuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
 import { openQuestdb } from '../../store/questdb/questdb.ts'
-import { type Metric, readingsTable } from '../../store/tables.ts'
+import { type Metric, metrics, readingsTable } from '../../store/tables.ts'
 import { storeOptions, type TestHooks, temporaryFolder } from './databases.ts'
 import { until } from './processes.ts'
 
@@ -42,8 +42,8 @@ export async function startQuestdb(t: TestHooks): Promise<TestQuestdb> {
   return {
     address: questdb.address,
     async write(readings) {
-      const rows = readings.map(({ symbol, time, temperature = null, humidity = null, pressure = null }) => {
-        return `('${time}', '${symbol}', ${temperature}, ${humidity}, ${pressure}, null, null)`
+      const rows = readings.map(({ symbol, time, ...values }) => {
+        return `('${time}', '${symbol}', ${metrics.map(metric => `${values[metric] ?? null}`).join(', ')})`
       })
       for (let i = 0; i < rows.length; i += 1000) {
         await client.query(`INSERT INTO ${readingsTable} VALUES ${rows.slice(i, i + 1000).join(', ')}`)

@@ -1,0 +1,27 @@
+/** Reads the parameter `devices`, by which an answer is narrowed. */
+
+export const devicesMax = 500
+
+export type ReadDevices<T> =
+  | { readonly ok: true; readonly devices: T[] }
+  | { readonly ok: false; readonly code: 'DEVICES_INVALID' | 'DEVICE_UNKNOWN' }
+
+/**
+ * `a,b`, or the parameter given several times. A name may hold a comma itself, so a value that is the name of a device
+ * is taken for that device.
+ */
+export function readDevices<T extends { name: string }>(
+  value: string | string[],
+  get: (name: string) => T | undefined,
+): ReadDevices<T> {
+  const values = typeof value === 'string' ? [value] : value
+  const names = new Set(values.flatMap(value => (get(value) === undefined ? value.split(',') : [value])))
+  if (names.has('') || names.size > devicesMax) return { ok: false, code: 'DEVICES_INVALID' }
+  const found = new Set<T>()
+  for (const name of names) {
+    const device = get(name)
+    if (device === undefined) return { ok: false, code: 'DEVICE_UNKNOWN' }
+    found.add(device)
+  }
+  return { ok: true, devices: [...found].sort((a, b) => (a.name < b.name ? -1 : 1)) }
+}

@@ -1,0 +1,203 @@
+/** Exports of readings: every reading once, however they lie in time, and never a part that looks whole. */
+
+import { once } from 'node:events'
+import { createServer, get } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import fc from 'fast-check'
+import { fastify } from 'fastify'
+import t, { type Test } from 'tap'
+import { registerExport } from '../../api/admin/export.ts'
+import { createReadingsExport, type ReadingsExportOptions } from '../../query/export/readings-export.ts'
+import type { QueryDevice } from '../../query/fleet.ts'
+import type { QuestdbHttp } from '../../store/questdb/client/questdb-address.ts'
+import { letEverybodyIn } from '../support/admin-scope.ts'
+import { silentLog } from '../support/databases.ts'
+import { startQuestdb, type TestReading } from '../support/questdb.ts'
+import { makeDevice, stays } from './query-at.ts'
+
+const questdb = await startQuestdb(t)
+const endUs = Date.UTC(2027, 0) * 1000
+const devices = ['porch', 'attic, left', 'Küche "1"'].map(name => makeDevice(name))
+const unhurried = { timeoutMs: 600_000, connectTimeoutMs: 600_000 }
+
+function exporter(t: Test, { limits, ...options }: Partial<ReadingsExportOptions> = {}) {
+  const readingsExport = createReadingsExport({
+    ...{ questdb: questdb.address, log: silentLog, limits: { ...unhurried, ...limits } },
+    ...options,
+  })
+  t.teardown(() => readingsExport.close())
+  return readingsExport
+}
+
+async function linesOf(
+  readingsExport: ReturnType<typeof exporter>,
+  format: 'csv' | 'ndjson',
+  asked: { fromUs?: number; toUs?: number; devices?: QueryDevice[]; isNarrowed?: boolean } = {},
+): Promise<string[]> {
+  const answer = await readingsExport.lines(
+    { format, fromUs: 0, toUs: endUs, devices, isNarrowed: false, ...asked },
+    stays(),
+  )
+  if (!answer.ok) throw new Error(answer.code)
+  const body = await text(answer.pieces as AsyncIterable<never>)
+  t.ok(body === '' || body.endsWith('\n'))
+  return body.split('\n').slice(0, -1)
+}
+
+const metrics = ['temperature', 'humidity', 'pressure', 'battery_voltage', 'battery_percentage'] as const
+
+function csvCells({ time, symbol, ...values }: TestReading): string {
+  const name = devices.find(device => device.symbol === symbol)?.name ?? ''
+  const cell = /[",]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name
+  return [time.replace('.000000', ''), cell, ...metrics.map(metric => values[metric] ?? '')].join(',')
+}
+
+const reading = fc.record(
+  {
+    // Few times, so that many readings share one.
+    timeUs: fc.oneof(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 86_400_000_000 })),
+    device: fc.constantFrom(0, 1, 2),
+    temperature: fc.double({ min: -90, max: 85, noNaN: true }).map(value => value + 0),
+    humidity: fc.integer({ min: 0, max: 100 }),
+    battery_voltage: fc.double({ min: 0, max: 100, noNaN: true }).map(value => value + 0),
+  },
+  { requiredKeys: ['timeUs', 'device', 'temperature'] },
+)
+
+function readingsOf(made: readonly { timeUs: number; device: number }[]): TestReading[] {
+  const byKey = new Map(made.map(each => [`${each.timeUs}/${each.device}`, each]))
+  return [...byKey.values()]
+    .sort((a, b) => a.timeUs - b.timeUs || a.device - b.device)
+    .map(({ timeUs, device, ...values }) => {
+      const second = new Date(Date.UTC(2026, 4, 1) + Math.floor(timeUs / 1_000_000) * 1000).toISOString()
+      const time = second.replace('.000Z', `.${String(timeUs % 1_000_000).padStart(6, '0')}Z`)
+      return { ...values, time, symbol: devices[device]?.symbol ?? '' }
+    })
+}
+
+t.test(
+  'every reading is in it once, in the order of time and then of devices, whatever the size of a piece',
+  async t => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(reading, { maxLength: 40 }),
+        fc.integer({ min: 1, max: 50 }),
+        async (made, pieceRows) => {
+          await questdb.clear()
+          const readings = readingsOf(made)
+          if (readings.length > 0) await questdb.write(readings)
+          const readingsExport = createReadingsExport({
+            ...{ questdb: questdb.address, log: silentLog, limits: { ...unhurried, pieceRows } },
+          })
+          const [header, ...rows] = await linesOf(readingsExport, 'csv')
+          const objects = (await linesOf(readingsExport, 'ndjson')).map(line => JSON.parse(line))
+          await readingsExport.close()
+          t.equal(header, 'timestamp,device,temperature,humidity,pressure,battery_voltage,battery_percentage')
+          t.strictSame(rows, readings.map(csvCells))
+          t.strictSame(
+            objects,
+            readings.map(({ time, symbol, temperature, humidity = null, battery_voltage }) => ({
+              timestamp: time.replace('.000000', ''),
+              device: devices.find(device => device.symbol === symbol)?.name,
+              ...{ temperature, humidity, pressure: null },
+              ...(battery_voltage === undefined ? {} : { battery_voltage }),
+            })),
+          )
+        },
+      ),
+      { numRuns: 15 },
+    )
+  },
+)
+
+const minutes = Array.from({ length: 300 }, (_, minute) => ({ timeUs: minute * 60_000_000, device: minute % 3 }))
+const ofMinutes = readingsOf(minutes.map(each => ({ ...each, temperature: 1 })))
+
+t.test('a range and some devices; readings of a device without a name are left out', async t => {
+  await questdb.clear()
+  await questdb.write([...ofMinutes, { symbol: 'removed-999999', time: '2026-05-01T00:30:00.000000Z', temperature: 1 }])
+  const readingsExport = exporter(t, { limits: { ...unhurried, pieceRows: 7 } })
+  t.equal((await linesOf(readingsExport, 'csv')).length, 301)
+  const hourUs = 3_600_000_000
+  const fromUs = Date.UTC(2026, 4, 1) * 1000 + hourUs
+  const [, ...rows] = await linesOf(readingsExport, 'csv', {
+    ...{ fromUs, toUs: fromUs + hourUs, devices: devices.slice(0, 1), isNarrowed: true },
+  })
+  t.equal(rows.length, 20)
+  t.equal(rows[0], '2026-05-01T01:00:00Z,porch,1,,,,')
+  t.equal(rows.at(-1), '2026-05-01T01:57:00Z,porch,1,,,,')
+  t.strictSame(await linesOf(readingsExport, 'ndjson', { fromUs: endUs, toUs: endUs }), [])
+})
+
+t.test('more exports at a time than the limit are refused; one that its client leaves makes room', async t => {
+  const readingsExport = exporter(t, { limits: { ...unhurried, exportsMax: 1, pieceRows: 7 } })
+  const asked = { format: 'csv', fromUs: 0, toUs: endUs, devices, isNarrowed: false } as const
+  const first = await readingsExport.lines(asked, stays())
+  t.match(await readingsExport.lines(asked, stays()), { ok: false, code: 'QUEUE_FULL' })
+  if (!first.ok) throw new Error(first.code)
+  for await (const _ of first.pieces) break
+  t.equal((await linesOf(readingsExport, 'csv')).length, 301)
+})
+
+/** Hands requests on to QuestDB with fewer rows asked for: its answers look whole, and are not. */
+async function startShortener(t: Test): Promise<QuestdbHttp> {
+  const { host, port } = questdb.address.http
+  const server = createServer((request, response) => {
+    const path = request.url?.replace('LIMIT%208', 'LIMIT%205')
+    get({ host, port, path, headers: request.headers }, answer => {
+      response.writeHead(answer.statusCode ?? 0, answer.headers)
+      answer.pipe(response)
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  return { ...questdb.address.http, host: '127.0.0.1', port: (server.address() as AddressInfo).port }
+}
+
+t.test('an answer of QuestDB that ends early does not end the export well', async t => {
+  const address = { ...questdb.address, http: await startShortener(t) }
+  const readingsExport = exporter(t, { questdb: address, limits: { ...unhurried, pieceRows: 7 } })
+  await t.rejects(linesOf(readingsExport, 'csv'), { name: 'BodyInterrupted', code: 'INCOMPLETE' })
+})
+
+t.test('an answer that cannot be finished breaks off', async t => {
+  await questdb.clear()
+  await questdb.write(ofMinutes)
+  let queriesLeft = Number.POSITIVE_INFINITY
+  const questdbAnswers = () => queriesLeft-- > 0
+  const readingsExport = exporter(t, { questdbAnswers, limits: { ...unhurried, pieceRows: 7 } })
+  const audited: unknown[] = []
+  const app = fastify()
+  t.teardown(() => app.close())
+  await app.register(async scope => {
+    letEverybodyIn(scope)
+    registerExport(scope, {
+      ...{ readingsExport, nowMs: Date.now, aheadMsMax: 0, log: silentLog },
+      devices: { get: name => devices.find(device => device.name === name) as never, all: () => devices as never },
+      audit: async entry => void audited.push(entry),
+    })
+  })
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const whole = await fetch(`${url}/export?format=ndjson&devices=porch&from=2026-05-01&to=2026-05-02`)
+  t.equal(whole.headers.get('content-type'), 'application/x-ndjson')
+  t.equal((await whole.text()).split('\n').length, 101)
+  t.match(audited, [
+    {
+      action: 'readings.export',
+      details: { format: 'ndjson', devices: 'porch', from: '2026-05-01', to: '2026-05-02' },
+    },
+  ])
+  queriesLeft = 5
+  const broken = await fetch(`${url}/export`)
+  t.equal(broken.status, 200)
+  await t.rejects(broken.text())
+  const away = await fetch(`${url}/export`)
+  t.match([away.status, await away.json()], [503, { title: 'database away' }])
+  t.match(await (await fetch(`${url}/export?from=yesterday&format=xlsx`)).json(), {
+    status: 400,
+    errors: [{ path: 'from' }, { path: 'format' }],
+  })
+  t.match(await (await fetch(`${url}/export?devices=cellar`)).json(), { status: 404, title: 'device unknown' })
+})
