@@ -5,10 +5,10 @@ import type { Command } from 'commander'
 import { ChangedFiles, ImportedFiles } from '../content/import/answer.ts'
 import type { NameAction } from '../content/import/named-files.ts'
 import type { ContentFileName } from '../content/line.ts'
-import type { AdminClient } from './admin-client.ts'
+import { type AdminClient, refusal } from './admin-client.ts'
 import { CommandError, exitRejected, exitUsage } from './command-error.ts'
-import { exportContentFiles } from './content-files-export.ts'
 import { type LinesOptions, sendLines } from './content-files-lines.ts'
+import { download } from './download.ts'
 import type { ImportStreams } from './import.ts'
 
 const exitStatus = `
@@ -69,7 +69,11 @@ export function addContentFilesCommand(program: Command, client: AdminClient, st
     .description('export all content files as NDJSON')
     .option('--output <file>', 'write to this file instead of standard output')
     .addHelpText('after', exportHelp)
-    .action(async ({ output }: { output?: string }) => await exportContentFiles(client, streams.stdout, output))
+    .action(async ({ output }: { output?: string }) => {
+      const response = await client.send('GET', '/content-files/export')
+      if (!response.ok) throw await refusal(response)
+      await download(response, streams.stdout, output)
+    })
   addNameCommand(command, 'unpublish', 'hide content files from the listing without removing them', { client, streams })
   addNameCommand(command, 'remove', 'remove content files permanently', { client, streams })
 }

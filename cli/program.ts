@@ -11,6 +11,7 @@ import { addContentFilesCommand } from './content-files.ts'
 import { addDeadLettersCommand } from './dead-letters.ts'
 import { addDevicesCommand } from './devices.ts'
 import { addDoctorCommand } from './doctor.ts'
+import { addExportCommand } from './export.ts'
 import { findServer, type ServerOptions } from './find-server.ts'
 import { addImportCommands } from './import.ts'
 import { addKeysCommand } from './keys.ts'
@@ -36,6 +37,7 @@ Examples:
   barograph accounts add ada@example.com --role administrator
   barograph import history.csv.gz --create-devices
   barograph import-points october.csv.gz
+  barograph export --output 2026.csv.gz --from 2026-01-01
   barograph content-files import files.ndjson.gz
   barograph status --json
 
@@ -70,6 +72,7 @@ export function createProgram({ stdin, stdout, stderr, environment, version }: P
   addTenantsCommand(program, client, streams)
   addAuditCommand(program, client, streams)
   addImportCommands(program, client, streams)
+  addExportCommand(program, client, stdout)
   addContentFilesCommand(program, client, streams)
   addDeadLettersCommand(program, client, streams)
   addKeysCommand(program, client, streams)

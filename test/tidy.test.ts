@@ -20,7 +20,7 @@ const arrows: Record<string, string[]> = {
   auth: [...postgresLeaves, ...threadLeaves],
   content: [...postgresLeaves, ...threadLeaves],
   api: ['store', 'ingest', 'analytics', 'query', 'auth', 'content'],
-  cli: ['api', 'store', 'ingest', 'auth', 'content'],
+  cli: ['api', 'store', 'ingest', 'query', 'auth', 'content'],
   demo: ['api', 'auth', 'content', 'cli'],
 }
 

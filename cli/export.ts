@@ -1,0 +1,55 @@
+/** `barograph export`: stored readings, in the formats that `barograph import` takes. */
+
+import { type Command, Option } from 'commander'
+import { type ExportFormat, exportFormats } from '../query/export/export-queries.ts'
+import { type AdminClient, refusal } from './admin-client.ts'
+import { download } from './download.ts'
+
+interface ExportCommandOptions {
+  device?: string[]
+  from?: string
+  to?: string
+  format?: ExportFormat
+  output?: string
+}
+
+const help = `
+The formats are those of barograph import, which stores the same readings again: times to the microsecond, all digits of the
+values. The readings are in the order of time. Times are ISO 8601, in UTC unless they have a time zone. A file is complete or
+absent; without --output, an exit status other than 0 means that the output is not complete.
+
+Examples:
+  barograph export --output 2026.csv.gz --from 2026-01-01 --to 2027-01-01
+  barograph export --device porch --device attic --format ndjson | jq .temperature`
+
+export function addExportCommand(program: Command, client: AdminClient, stdout: NodeJS.WritableStream): void {
+  program
+    .command('export')
+    .description('export readings')
+    .option('--device <name...>', 'export these devices only (default: all)')
+    .option('--from <time>', 'export readings from this time on')
+    .option('--to <time>', 'export readings before this time')
+    .addOption(
+      new Option('--format <format>', 'default: by the name of the output file, or csv').choices([...exportFormats]),
+    )
+    .option('--output <file>', 'write to this file instead of standard output; compressed if it ends with .gz or .zst')
+    .addHelpText('after', help)
+    .action(async (options: ExportCommandOptions) => {
+      const response = await client.send('GET', `/export?${argumentsOf(options)}`)
+      if (!response.ok) throw await refusal(response)
+      await download(response, stdout, options.output)
+    })
+}
+
+function argumentsOf({ device = [], from, to, output = '', format = formatOf(output) }: ExportCommandOptions): string {
+  const asked = new URLSearchParams({ format })
+  if (from !== undefined) asked.set('from', from)
+  if (to !== undefined) asked.set('to', to)
+  for (const name of device) asked.append('devices', name)
+  return String(asked)
+}
+
+function formatOf(output: string): ExportFormat {
+  const name = output.replace(/\.(?:gz|zst)$/, '')
+  return exportFormats.find(format => name.endsWith(`.${format}`)) ?? 'csv'
+}
