@@ -1,7 +1,8 @@
-/** Readings of devices: live ones, late ones, times that are sent again, bad ones, and bulk imports. */
+/** Readings of devices: live ones, late ones, times that are sent again, bad ones, bulk bodies and imports. */
 
 import { valuesOf } from './identity.ts'
 import type { Kind } from './ledger.ts'
+import { bulkOf } from './load-bulk.ts'
 import type { CreateTraffic, Outgoing, Sender, Traffic } from './load-traffic.ts'
 import { badBodies, fieldsOf, importRequest, putRequest } from './requests.ts'
 import type { Random } from './seeded-random.ts'
@@ -15,6 +16,10 @@ interface Times {
 const dayMs = 86_400_000
 /** A device sends a time again only while it is fresh: then both are on their way at once. */
 const recentMax = 12
+/** Of the requests of a sender that waits for its answers. */
+const bulkShare = 0.05
+const bulkReadingsMax = 30
+const badShareOfBulk = 0.02
 
 /** What the next reading of a device is; the shares are those of a fleet that has some trouble. */
 function chooseKind(random: Random): { kind: Kind; again: boolean } {
@@ -69,7 +74,18 @@ export const createReadings: CreateTraffic = ({ importReadings }, takeSequences)
     return timeMs
   }
 
+  function nextBulk(sender: Sender): Outgoing {
+    const { name: device, random } = sender
+    const readings = Array.from({ length: 1 + random.below(bulkReadingsMax) }, () => {
+      const kind = random.chance(0.2) ? 'late' : 'timed'
+      const timeMs = timeOf(sender, kind, false) as number
+      return { sequence: takeSequences(1), device, kind: random.chance(badShareOfBulk) ? 'bad' : kind, timeMs } as const
+    })
+    return bulkOf(sender, readings)
+  }
+
   function next(sender: Sender, mayBeRefused: boolean): Outgoing {
+    if (mayBeRefused && sender.revokedTurns === 0 && sender.random.chance(bulkShare)) return nextBulk(sender)
     const chosen = chooseKind(sender.random)
     const isGood = chosen.kind !== 'bad' && chosen.kind !== 'wrong'
     const isRevoked = mayBeRefused && sender.revokedTurns > 0

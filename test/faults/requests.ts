@@ -33,6 +33,26 @@ export function importRequest(token: string, lines: string): string {
   return httpRequest('POST', '/api/admin/import', `Bearer ${token}`, 'application/x-ndjson', lines)
 }
 
+/** Lines of JSON by the device itself. */
+export function batchRequest(device: string, password: string, query: string, lines: string): string {
+  const path = `/api/log/batch${query}`
+  return httpRequest('POST', path, basic(device, password), 'application/x-ndjson', lines)
+}
+
+export function linesRequest(device: string, password: string, lines: string): string {
+  return httpRequest('POST', '/api/v2/write?precision=ms', basic(device, password), 'text/plain', lines)
+}
+
+/** Line protocol. */
+export function lineOf(device: string, values: Values, timeMs: number): string {
+  const tag = device.replaceAll(/[ ,=]/g, character => `\\${character}`)
+  const fields = [
+    ...[`temperature=${values.temperature}`, `humidity=${values.humidity}`, `pressure=${values.pressure}`],
+    ...[`battery_voltage=${values.batteryVoltage}`, `battery_percentage=${values.batteryPercentage}`],
+  ]
+  return `readings,device=${tag} ${fields.join()} ${timeMs}`
+}
+
 /** The fields of a data point. */
 export function pointFieldsOf(parameter: string, values: { value: number; unit: string }, timeMs: number) {
   return { parameter, timestamp: new Date(timeMs).toISOString().slice(0, 19), ...values }
