@@ -36,6 +36,31 @@ export interface BenchResult {
   lines: unknown[]
 }
 
+/** Where and of what the figures are. */
+export interface Surroundings {
+  hardware: string
+  questdb: string | undefined
+  postgres: string | undefined
+  /** Undefined outside of a checkout. */
+  commit: string | undefined
+  /** Whether files differ from the commit. */
+  changed: boolean
+  /** ISO 8601. */
+  date: string
+}
+
+/** The table as a page of documentation. */
+export function pageOf(surroundings: Surroundings, results: readonly BenchResult[]): string {
+  const { hardware, questdb, postgres, commit = 'unknown', changed, date } = surroundings
+  const seconds = results.reduce((sum, result) => sum + result.seconds, 0)
+  return `# Figures
+
+Written by \`npm run bench\` on ${date.slice(0, 10)}: ${hardware}, QuestDB ${questdb}, PostgreSQL ${postgres}, commit
+${commit.slice(0, 10)}${changed ? ' with changes' : ''}, ${Math.round(seconds / 60)} min. [Benchmarks](benches.md) says what each of them measures, and against what.
+
+${tableOf(results)}`
+}
+
 const header = ['benchmark', 'figure', 'ratio', 'from … to', 'limit', '']
 
 /** A Markdown table, padded so that it is readable as text too. */

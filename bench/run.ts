@@ -2,7 +2,7 @@
  * `npm run bench`: runs the benchmarks one after the other, prints a table of their figures and writes all that they
  * printed to a file, with machine, versions and commit. Exit status 1 if a limit was missed or a benchmark failed.
  *
- * Usage: npm run bench -- [--output bench-results.json] [--python path]
+ * Usage: npm run bench -- [--only put,ingest] [--output bench-results.json] [--page figures.md] [--python path]
  *        npm run bench -- NAME [arguments of that benchmark]
  */
 
@@ -12,7 +12,7 @@ import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import { hardware } from './measure.ts'
-import { type BenchResult, tableOf } from './report.ts'
+import { type BenchResult, pageOf, type Surroundings, tableOf } from './report.ts'
 
 /** The quick ones first. `stats` needs Python with the packages of bench/reference/requirements.txt. */
 const names = [
@@ -28,7 +28,8 @@ const names = [
   'content-files',
   'properties',
 ]
-const slowNames = ['backfill', 'large-body', 'auth', 'air-quality']
+const slowNames = ['backfill', 'large-body', 'auth', 'air-quality', 'stats']
+const allNames = [...names, ...slowNames]
 const root = resolve(import.meta.dirname, '..')
 
 async function run(name: string, benchArguments: readonly string[]): Promise<BenchResult> {
@@ -52,15 +53,18 @@ function parseLine(line: string): unknown[] {
   }
 }
 
-async function runAll(python: string | undefined): Promise<BenchResult[]> {
+async function runAll(wanted: readonly string[], python: string | undefined): Promise<BenchResult[]> {
   const results: BenchResult[] = []
-  for (const name of [...names, ...slowNames]) results.push(await run(name, []))
-  if (python !== undefined) return [...results, await run('stats', ['--python', python])]
-  return [...results, { name: 'stats', seconds: 0, exitStatus: undefined, skipped: 'needs --python', lines: [] }]
+  for (const name of wanted) {
+    if (name !== 'stats') results.push(await run(name, []))
+    else if (python !== undefined) results.push(await run(name, ['--python', python]))
+    else results.push({ name, seconds: 0, exitStatus: undefined, skipped: 'needs --python', lines: [] })
+  }
+  return results
 }
 
 /** Where and of what the figures are. */
-function surroundings(): object {
+function surroundings(): Surroundings {
   const pom = readFileSync(join(root, 'store', 'questdb', 'pom.xml'), 'utf8')
   const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   return {
@@ -90,16 +94,24 @@ function fail(reason: string): never {
 const [first = '', ...rest] = process.argv.slice(2)
 const isNamed = first !== '' && !first.startsWith('-')
 if (isNamed && !existsSync(join(import.meta.dirname, `${first}.ts`))) {
-  fail(`there is no benchmark ${first}; there are ${[...names, ...slowNames, 'stats'].join(', ')}`)
+  fail(`there is no benchmark ${first}; there are ${allNames.join(', ')}`)
 }
 const { values: options } = parseArgs({
   args: isNamed ? [] : process.argv.slice(2),
-  options: { output: { type: 'string', default: 'bench-results.json' }, python: { type: 'string' } },
+  options: {
+    ...{ only: { type: 'string' }, output: { type: 'string', default: 'bench-results.json' } },
+    ...{ page: { type: 'string' }, python: { type: 'string' } },
+  },
 })
-const results = isNamed ? [await run(first, rest)] : await runAll(options.python)
+const wanted = options.only?.split(',') ?? allNames
+const unknown = wanted.find(name => !allNames.includes(name))
+if (unknown !== undefined) fail(`there is no benchmark ${unknown}; there are ${allNames.join(', ')}`)
+const results = isNamed ? [await run(first, rest)] : await runAll(wanted, options.python)
 process.stdout.write(tableOf(results))
 if (!isNamed) {
-  writeFileSync(options.output, `${JSON.stringify({ ...surroundings(), results }, undefined, 2)}\n`)
+  const known = surroundings()
+  writeFileSync(options.output, `${JSON.stringify({ ...known, results }, undefined, 2)}\n`)
+  if (options.page !== undefined) writeFileSync(options.page, pageOf(known, results))
   process.stdout.write(`All figures are in ${options.output}.\n`)
 }
 if (results.some(({ exitStatus }) => exitStatus !== undefined && exitStatus !== 0)) process.exitCode = 1

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { test } from 'tap'
-import { tableOf } from '../../bench/report.ts'
+import { pageOf, tableOf } from '../../bench/report.ts'
 import { runToEnd } from '../support/run-program.ts'
 
 const root = resolve(import.meta.dirname, '..', '..')
@@ -53,6 +53,19 @@ test('the table has a row for each figure, and says what was missed or did not r
   )
 })
 
+test('the page says where the figures are from', async t => {
+  const surroundings = { hardware: '2 x Processor', questdb: '9.4.3', postgres: '18.1.0', changed: true }
+  const results = [
+    { name: 'put', seconds: 61, exitStatus: 0, lines: [{ bench: 'put', figures: { p99: { ratio: 3, ok: true } } }] },
+  ]
+  const page = pageOf({ ...surroundings, commit: 'abcdef1234567890', date: '2026-11-22T10:00:00.000Z' }, results)
+  t.match(
+    page,
+    'on 2026-11-22: 2 x Processor, QuestDB 9.4.3, PostgreSQL 18.1.0, commit\nabcdef1234 with changes, 1 min',
+  )
+  t.ok(page.endsWith(tableOf(results)))
+})
+
 test('every benchmark with limits is in the run', async t => {
   const source = readFileSync(join(bench, 'run.ts'), 'utf8')
   const files = readdirSync(bench).filter(file => file.endsWith('.ts') && file !== 'bounds.ts')
@@ -69,6 +82,9 @@ test('one benchmark runs with its own arguments', async t => {
   t.equal(status, 0)
   t.match(stderr, /^properties: \d+ s, exit status 0$/m)
   t.match(stdout, 'printed no result')
+  const absent = await run('--only', 'put,no-such')
+  t.equal(absent.status, 2)
+  t.match(absent.stderr, 'there is no benchmark no-such; there are put, ')
   const unknown = await run('no-such')
   t.equal(unknown.status, 2)
   t.match(unknown.stderr, 'there is no benchmark no-such; there are put, ')
