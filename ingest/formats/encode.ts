@@ -1,6 +1,7 @@
 /** Turns checked rows into records for the journal, now that their series are known. */
 
 import assert from 'node:assert/strict'
+import { markFineTime } from '../journal/record.ts'
 import { type Reject, type RejectCode, RejectList } from './reject.ts'
 import type { RowKind, Series } from './row-kind.ts'
 import type { Rows } from './rows.ts'
@@ -46,8 +47,12 @@ export function encodeRows(kind: RowKind<never>, rows: Rows, options: EncodeOpti
     }
     const timeMs = rows.timesMs[row] ?? 0
     kind.take(rows.values, row * valuesPerRow, timeMs, values)
-    // The journal chooses the lane. A time may have microseconds as a fraction.
-    offset = writer.write(view, offset, series, Math.round(timeMs * 1000), false, values)
+    // A time may have microseconds as a fraction.
+    const timeUs = Math.round(timeMs * 1000)
+    // The journal chooses the lane.
+    const next = writer.write(view, offset, series, timeUs, false, values)
+    if (timeUs % 1000 !== 0) markFineTime(view, offset)
+    offset = next
     count++
   }
   const records = new Uint8Array(buffer, 0, offset)

@@ -2,7 +2,7 @@
 
 import { bug } from '../bug.ts'
 import { groupHeaderLength } from '../journal/group.ts'
-import { isBackfill, offsetOf, type RecordLayout } from '../journal/record.ts'
+import { hasFineTime, isBackfill, offsetOf, type RecordLayout } from '../journal/record.ts'
 import { type Chunk, chunkBytesMax } from '../journal/segment-reader.ts'
 import { type Erased, nothingErased } from '../journal/tombstones.ts'
 import type { Batch, Part } from './batch.ts'
@@ -42,6 +42,8 @@ export class LivePlanner {
   /** Series that an earlier batch had. */
   readonly #knownSeries = new Set<number>()
   #hasClientTimes = false
+  /** Whether a client's time with microseconds is in the batch; then the rows of our own stamps have keys too. */
+  #hasFineTimes = false
   #oldestUs = Number.POSITIVE_INFINITY
   #hasNewSeries = false
 
@@ -95,6 +97,7 @@ export class LivePlanner {
     this.#keys.clear()
     this.#count = 0
     this.#hasClientTimes = false
+    this.#hasFineTimes = false
     this.#oldestUs = Number.POSITIVE_INFINITY
     this.#hasNewSeries = false
   }
@@ -138,9 +141,24 @@ export class LivePlanner {
     if (this.#seriesBySlot[series % revisionSlots] !== series) this.#addSeries(series)
     const timeUs = view.getFloat64(offset + offsetOf.timeUs, true)
     if (timeUs < this.#oldestUs) this.#oldestUs = timeUs
-    // Only clients' times can meet, and those are whole milliseconds.
-    if (timeUs % 1000 !== 0) return
+    // Our own stamps never meet. A reserved one may stand in several rows, all equal.
+    const isFine = timeUs % 1000 !== 0
+    if (isFine && !this.#hasFineTimes && !hasFineTime(view, offset)) return
+    if (isFine && !this.#hasFineTimes) this.#addStampKeys(view, index)
     this.#hasClientTimes = true
+    this.#addKey(view, index)
+  }
+
+  /** A client's time with microseconds is a stamp of ours that comes back, perhaps to a row of this very batch. */
+  #addStampKeys(view: DataView, rowCount: number): void {
+    this.#hasFineTimes = true
+    for (let index = 0; index < rowCount; index++) {
+      const offset = this.#buffers.offsets[index] as number
+      if (offset !== -1 && view.getFloat64(offset + offsetOf.timeUs, true) % 1000 !== 0) this.#addKey(view, index)
+    }
+  }
+
+  #addKey(view: DataView, index: number): void {
     const superseded = this.#keys.put(view, this.#buffers.offsets, index)
     if (superseded !== -1) this.#buffers.offsets[superseded] = -1
   }

@@ -5,7 +5,7 @@
  * | --- | --- | --- |
  * | 0 | 2 | length of the whole record |
  * | 2 | 1 | kind: the table's; 1 is a reading |
- * | 3 | 1 | flags: bit 0 is set for the backfill lane |
+ * | 3 | 1 | flags: bit 0 is set for the backfill lane, bit 1 for a time of a client's with microseconds |
  * | 4 | 4 | number of the series: of the device, for a reading |
  * | 8 | 8 | time in epoch microseconds, an integer in a double |
  * | 16 | 8 each | the values of the table's columns: doubles, NaN for a missing one |
@@ -18,6 +18,7 @@ import { unescapeText } from '../line-protocol.ts'
 import { symbolColumns, type TableDescription } from '../table.ts'
 
 const flagBackfill = 1
+const flagFineTime = 2
 
 export const offsetOf = { length: 0, kind: 2, flags: 3, series: 4, timeUs: 8, values: 16 } as const
 
@@ -78,6 +79,15 @@ export function writeSymbol(view: DataView, offset: number, symbol: Uint8Array):
 
 export function isBackfill(view: DataView, offset: number): boolean {
   return (view.getUint8(offset + offsetOf.flags) & flagBackfill) !== 0
+}
+
+/** Says of a record whose time is no whole millisecond that it is not one of our stamps. */
+export function markFineTime(view: DataView, offset: number): void {
+  view.setUint8(offset + offsetOf.flags, view.getUint8(offset + offsetOf.flags) | flagFineTime)
+}
+
+export function hasFineTime(view: DataView, offset: number): boolean {
+  return (view.getUint8(offset + offsetOf.flags) & flagFineTime) !== 0
 }
 
 /** A record read back, for dead letters and tests; the forwarder reads the fields it needs in place. */

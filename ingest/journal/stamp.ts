@@ -8,7 +8,7 @@
  * and still rise within the class. A class whose stamps lie ahead can be used again as soon as the clock has passed them.
  *
  * Class 0 has the whole milliseconds, which are the clients': their times are kept to the millisecond, so the two never
- * meet in one row. Nine classes are left, so the clock can be set back eight times, each time behind all that was stamped
+ * meet in one row, unless an import brings back what was stamped before (`hasFineTime`). Nine classes are left, so the clock can be set back eight times, each time behind all that was stamped
  * since the last, before stamps have to run ahead of it. Ten microseconds from one stamp to the next are 100,000 a second,
  * several times what one process takes; beyond that stamps run ahead as well. In both cases they stay unique.
  */

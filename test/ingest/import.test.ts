@@ -6,7 +6,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { Format } from '../../ingest/formats/line-reader.ts'
 import { createImporter, type ImporterOptions } from '../../ingest/import/import.ts'
-import { areWholeRecords } from '../../ingest/journal/record.ts'
+import { areWholeRecords, hasFineTime } from '../../ingest/journal/record.ts'
 import { readReading, type StoredReading } from '../support/journal-parts.ts'
 
 const nowMs = Date.UTC(2026, 5, 1)
@@ -22,7 +22,10 @@ function createJournal() {
       const view = new DataView(records.buffer, records.byteOffset, records.byteLength)
       if (!areWholeRecords(view, 0, view.byteLength)) throw new Error('these are not whole records')
       for (let offset = 0; offset < view.byteLength; offset += view.getUint16(offset, true)) {
-        stored.push(readReading(view, offset))
+        const reading = readReading(view, offset)
+        // By this the forwarder tells it from a stamp of ours.
+        if (hasFineTime(view, offset) !== (reading.timeUs % 1000 !== 0)) throw new Error('a time is not marked')
+        stored.push(reading)
       }
       return 'stored' as const
     },

@@ -3,7 +3,7 @@ import { test } from 'tap'
 import type { Part } from '../../ingest/forwarder/batch.ts'
 import { LivePlanner } from '../../ingest/forwarder/live-planner.ts'
 import { openDisk } from '../../ingest/journal/disk.ts'
-import { layoutOf, offsetOf } from '../../ingest/journal/record.ts'
+import { layoutOf, markFineTime, offsetOf } from '../../ingest/journal/record.ts'
 import { type Chunk, SegmentReader } from '../../ingest/journal/segment-reader.ts'
 import { SegmentWriter } from '../../ingest/journal/segment-writer.ts'
 import { readings } from '../../ingest/readings-table.ts'
@@ -14,6 +14,8 @@ interface Row {
   device: number
   timeUs: number
   backfill: boolean
+  /** A client's time with microseconds. */
+  isFine?: boolean
 }
 
 const layout = layoutOf(readings)
@@ -24,13 +26,19 @@ function chunkOf(t: TestHooks, groups: Row[][]): Chunk {
   const writer = new SegmentWriter({ disk, end: { position: 0, ordinal: 0, lastStampUs: 0 }, reserveBytes: 0 })
   let end = 0
   for (const rows of groups) {
-    const body = Buffer.concat(rows.map(row => records(device(row.device), [1], row.timeUs, row.backfill)))
+    const body = Buffer.concat(rows.map(recordOf))
     const backfillCount = rows.filter(row => row.backfill).length
     const group = { recordCount: rows.length, backfillCount, receiptUs: 1, lastStampUs: 1 }
     end = writer.commit(unsealed(body), group).end
   }
   writer.close()
   return new SegmentReader(disk).read(0, end)
+}
+
+function recordOf({ device: number, timeUs, backfill, isFine = false }: Row): Buffer {
+  const bytes = records(device(number), [1], timeUs, backfill)
+  if (isFine) markFineTime(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), 0)
+  return bytes
 }
 
 const ownTimes = (count: number, devices: number): Row[] =>
@@ -90,11 +98,18 @@ test('devices that QuestDB may not know go over one connection, in a short batch
   t.end()
 })
 
-const row = fc.record({
-  device: fc.integer({ min: 1, max: 5 }),
-  timeUs: fc.nat(30).map(half => 1_000_000 + half * 500),
-  backfill: fc.boolean(),
-})
+const rowWith = (isFine: fc.Arbitrary<boolean>) =>
+  fc
+    .record({
+      device: fc.integer({ min: 1, max: 5 }),
+      timeUs: fc.nat(30).map(half => 1_000_000 + half * 500),
+      backfill: fc.boolean(),
+      isFine,
+    })
+    .map(row => ({ ...row, isFine: row.isFine && row.timeUs % 1000 !== 0 }))
+const groupsWith = (isFine: fc.Arbitrary<boolean>) =>
+  fc.array(fc.array(rowWith(isFine), { minLength: 1, maxLength: 20 }), { minLength: 1, maxLength: 5 })
+const anyGroups = fc.oneof(groupsWith(fc.constant(false)), groupsWith(fc.nat(20).map(draw => draw === 0)))
 
 test('each live row stands in a batch once, and of one key only the last', async t => {
   const hooks: (() => unknown)[] = []
@@ -102,12 +117,13 @@ test('each live row stands in a batch once, and of one key only the last', async
   const rig: TestHooks = { teardown: work => void hooks.push(work) }
   const planner = new LivePlanner(layout, 2)
   fc.assert(
-    fc.property(fc.array(fc.array(row, { minLength: 1, maxLength: 20 }), { minLength: 1, maxLength: 5 }), groups => {
+    fc.property(anyGroups, groups => {
       const { batch } = planner.plan(chunkOf(rig, groups))
       const rows = groups.flat().filter(({ backfill }) => !backfill)
       const keyOf = ({ device, timeUs }: Row) => `${device} ${timeUs}`
+      const haveKeys = rows.some(row => row.isFine)
       const isLast = (row: Row, index: number) =>
-        row.timeUs % 1000 !== 0 || !rows.slice(index + 1).some(later => keyOf(later) === keyOf(row))
+        (row.timeUs % 1000 !== 0 && !haveKeys) || !rows.slice(index + 1).some(later => keyOf(later) === keyOf(row))
       const planned = offsetsIn(batch.parts).flatMap(offset => {
         if (offset < 0) return []
         const device = batch.view.getUint32(offset + offsetOf.series, true)
@@ -116,10 +132,10 @@ test('each live row stands in a batch once, and of one key only the last', async
       t.strictSame(planned, rows.filter(isLast).map(keyOf))
       t.equal(
         batch.hasClientTimes,
-        rows.some(({ timeUs }) => timeUs % 1000 === 0),
+        rows.some(({ timeUs, isFine }) => timeUs % 1000 === 0 || isFine),
       )
       t.strictSame(new Set(batch.series), new Set(rows.map(row => row.device)))
     }),
-    { numRuns: 50 },
+    { numRuns: 100 },
   )
 })
