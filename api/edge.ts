@@ -11,6 +11,8 @@ import { type AuthRateLimit, createAuthRateLimit } from './http/auth-rate-limit.
 import type { Connections } from './http/connections.ts'
 import { createMetrics, type Metrics } from './http/metrics.ts'
 import { createNetworks } from './http/networks.ts'
+import type { Claims } from './idempotency/claims.ts'
+import { createAcceptOnce } from './logger/accept-once.ts'
 import { type BulkMeter, createBulkMeter } from './logger/bulk-meter.ts'
 import { createIntake, type Intake } from './logger/intake.ts'
 import { createReadingMeter, type ReadingMeter } from './logger/reading-meter.ts'
@@ -34,9 +36,11 @@ export interface EdgeParts {
   ingest: Ingest
   devices: Devices
   accounts: Pick<ServiceAccounts, 'isAdministrator'>
+  claims: Claims
 }
 
-export function createEdge(config: Config, log: Log, { clockMs, ingest, devices, accounts }: EdgeParts): Edge {
+export function createEdge(config: Config, log: Log, parts: EdgeParts): Edge {
+  const { clockMs, ingest, devices, accounts } = parts
   const isTrusted = createNetworks(config.TRUST_PROXY ?? [])
   const metrics = createMetrics({ isAdmin: accounts.isAdministrator, isTrusted })
   const meter = createReadingMeter(metrics.registry)
@@ -47,6 +51,7 @@ export function createEdge(config: Config, log: Log, { clockMs, ingest, devices,
     intake: createIntake({
       ...{ devices, ingest, meter, nowMs: clockMs, check: createReadingCheck(checkOptionsOf(config)) },
       deviceRate: { perSecond: config.DEVICE_RATE, burst: config.DEVICE_BURST },
+      acceptOnce: createAcceptOnce(parts),
     }),
     authRateLimit: createAuthRateLimit(config.FAILED_ATTEMPTS, clockMs),
   }

@@ -36,6 +36,7 @@ export function createFamilies(
   const batchOptions = {
     ...{ devices, ingest, writers, findPrincipal: accounts.findPrincipal, ranges, aheadMsMax, authRateLimit },
     ...{ bodyBytesMax: config.BATCH_BYTES_MAX, spoolDirectory: config.DATA_DIR, meter: bulkMeter },
+    claims: parts.claims,
   }
   const adminOptions = {
     ...{ findPrincipal: accounts.findPrincipal, origins: accounts.origins },

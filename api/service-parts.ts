@@ -5,6 +5,7 @@ import type { Stations } from '../auth/stations/stations.ts'
 import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
 import type { Store } from '../store/store.ts'
 import type { Clock } from './clock.ts'
+import type { Claims } from './idempotency/claims.ts'
 import type { ServiceAccounts } from './open-accounts.ts'
 import type { ServiceQueries } from './open-queries.ts'
 import type { SignIn } from './open-sign-in.ts'
@@ -18,4 +19,5 @@ export interface ServiceParts extends ServiceQueries {
   stations: Stations
   accounts: ServiceAccounts
   signIn: SignIn
+  claims: Claims
 }

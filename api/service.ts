@@ -9,6 +9,7 @@ import { createTokenCheck } from './admin/admin-token.ts'
 import { systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { readCertificate } from './http/certificate.ts'
+import { createClaims } from './idempotency/claims.ts'
 import { listen } from './listen.ts'
 import { checkListenAddress } from './listen-address.ts'
 import { openServiceAccounts } from './open-accounts.ts'
@@ -126,7 +127,10 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   })
   onOpen(() => accounts.close())
   const signIn = await openSignIn({ config, accounts, directory, log })
-  const parts = { clockMs, store, ingest, pointsIngest, devices, stations, ...queries, accounts, signIn }
+  const rowsPerWriterMax = config.IDEMPOTENCY_KEYS_MAX
+  const claims = createClaims({ pool: store.postgres, ingest, nowMs: clockMs, log, rowsPerWriterMax })
+  onOpen(() => claims.close())
+  const parts = { clockMs, store, ingest, pointsIngest, devices, stations, ...queries, accounts, signIn, claims }
   ownUrl = await listen(config, log, parts, onOpen)
   await signIn.announceSetup()
   return ownUrl

@@ -120,6 +120,9 @@ export const Settings = z.object({
     .describe('Maximum size of a body of POST /api/log/batch, without its compression.'),
   DEVICE_RATE: wholeNumber(1, 1_000_000).default(500).describe('Sustained rate limit per device, readings per second.'),
   DEVICE_BURST: wholeNumber(1, 10_000_000).default(20_000).describe('Burst limit per device, readings.'),
+  IDEMPOTENCY_KEYS_MAX: wholeNumber(1, 1_000_000)
+    .default(10_000)
+    .describe('Idempotency keys that are stored for a credential, each for 24 hours; further ones get 429.'),
   FAILED_ATTEMPTS: wholeNumber(1, 1_000_000)
     .default(60)
     .describe('Failed authentications per minute and address; further ones get 429.'),

@@ -57,6 +57,10 @@ export interface WritePath<Series, Values extends Timed> {
   append(records: Uint8Array): Promise<Outcome>
   /** A time of receipt for records that have none of their own, epoch microseconds; no other record gets the same. */
   stampUs(): number
+  /** Stamps that are on the disk: no other record gets one of them, also after a restart. */
+  reserveStampsUs(count: number): Promise<number[] | Exclude<Outcome, 'stored'>>
+  /** Takes one row with a stamp that was reserved; again with the same one, it replaces itself. */
+  acceptStamped(series: Series, values: Values, stampUs: number): Promise<Outcome>
   /** Raised whenever rows of the series became visible. Two series may share one. */
   revision(seriesNumber: number): number
   /**
@@ -150,6 +154,12 @@ export function openWritePath<Series, Values extends Timed>(
     accept: (series, values) => new Promise(resolve => journal.append(series, values, resolve)),
     append,
     stampUs: () => journal.stampUs(),
+    reserveStampsUs: count => journal.reserveStampsUs(count),
+    acceptStamped(series, values, stampUs) {
+      const record = new Uint8Array(writer.length(series))
+      writer.write(new DataView(record.buffer), 0, series, stampUs, false, values)
+      return append(record)
+    },
     revision: seriesNumber => revisions[seriesNumber % revisionSlots] ?? 0,
     oldestSentSince: sent.oldestSince,
     startForwarding(questdb, isSynced) {

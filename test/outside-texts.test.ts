@@ -16,6 +16,7 @@ import { readDevices } from '../api/device-names.ts'
 import { acceptedForms } from '../api/http/accept-encoding.ts'
 import { readBasicCredentials } from '../api/http/basic-credentials.ts'
 import { hasTooManyArguments } from '../api/http/query-limits.ts'
+import { readIdempotencyKey } from '../api/idempotency/idempotency-key.ts'
 import { DeviceName, slugOf } from '../auth/devices/device.ts'
 import { unknownCodes } from '../content/filters.ts'
 import { foreignContent } from '../ingest/formats/content.ts'
@@ -103,6 +104,8 @@ const readers: Record<string, (text: string) => void> = {
   'Accept and format': text => negotiate(text, undefined),
   'Accept and format of data points': text => pointFormat(text, null) && pointFormat(undefined, text),
   'Accept-Encoding': text => acceptedForms(text),
+  'the idempotency key': text =>
+    readIdempotencyKey({ 'idempotency-key': text }) && readIdempotencyKey({ 'idempotency-key': `"${text}` }),
   'the credentials': text => readBasicCredentials(['Authorization', `Basic ${text}`]),
   'names of devices in a parameter': text => readDevices([text, text], () => undefined),
   'the name of a new device': text => DeviceName.safeParse(text),

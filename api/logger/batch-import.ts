@@ -1,12 +1,22 @@
 /** Takes the bodies of `POST /api/log/batch`: some at a time, and a few of each credential. */
 
+import { createHash } from 'node:crypto'
 import type { Devices } from '../../auth/devices/devices.ts'
 import type { Writer } from '../../auth/writers.ts'
 import { importAllOrNothing } from '../../ingest/import/all-or-nothing.ts'
 import { createImporter } from '../../ingest/import/import.ts'
-import { type ImportResult, type ImportSource, NamesUnavailable } from '../../ingest/import/import-session.ts'
+import {
+  type ImportReport,
+  type ImportResult,
+  type ImportSource,
+  NamesUnavailable,
+} from '../../ingest/import/import-session.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import type { Ranges } from '../../ingest/reading.ts'
+import type { ClaimRefusal } from '../idempotency/claim-group.ts'
+import type { Claims } from '../idempotency/claims.ts'
+import type { LoggerErrorCode } from './errors.ts'
+import { claimRefusals } from './key-errors.ts'
 import { resolveDevices } from './resolve-devices.ts'
 
 export interface BatchImportOptions {
@@ -18,6 +28,7 @@ export interface BatchImportOptions {
   bodyBytesMax: number
   /** For the records of large strict bodies. */
   spoolDirectory: string
+  claims: Pick<Claims, 'claim'>
   limits?: Partial<typeof defaultLimits>
 }
 
@@ -35,16 +46,23 @@ const defaultLimits = {
 
 const chunkBytes = 1 << 18
 
-type BatchBody = Pick<ImportSource, 'body' | 'format'> & { isStrict: boolean }
+interface BatchBody extends Pick<ImportSource, 'body' | 'format'> {
+  isStrict: boolean
+  /** Its idempotency key. */
+  key: string | undefined
+}
+
+/** With a code, nothing is stored. */
+type BatchResult = ImportResult | LoggerErrorCode
 
 export interface BatchImporter {
   /** Says `busy` at once when the writer has as many bodies under way as it may. */
-  run(writer: Writer, body: BatchBody): Promise<ImportResult> | 'busy'
+  run(writer: Writer, body: BatchBody): Promise<BatchResult> | 'busy'
   close(): Promise<void>
 }
 
 export function createBatchImporter(options: BatchImportOptions): BatchImporter {
-  const { devices, ingest, ranges, aheadMsMax, bodyBytesMax, spoolDirectory } = options
+  const { devices, ingest, ranges, aheadMsMax, bodyBytesMax, spoolDirectory, claims } = options
   const limits = { ...defaultLimits, ...options.limits }
   const { sessionsMax, silenceMsMax, rejectsMax, spoolMemoryBytesMax } = limits
   const nowMs = () => Math.floor(ingest.clockUs() / 1000)
@@ -55,16 +73,35 @@ export function createBatchImporter(options: BatchImportOptions): BatchImporter 
   const spool = { directory: spoolDirectory, memoryBytesMax: spoolMemoryBytesMax, bytesMax: bodyBytesMax }
   const running = new Map<string, number>()
 
-  function run(writer: Writer, { isStrict, ...body }: BatchBody): Promise<ImportResult> | 'busy' {
+  function run(writer: Writer, body: BatchBody): Promise<BatchResult> | 'busy' {
     const count = running.get(writer.id) ?? 0
     if (count >= limits.sessionsPerWriterMax) return 'busy'
     running.set(writer.id, count + 1)
-    return importBody({ ...sourceOf(writer), ...body }, isStrict).finally(() => release(writer.id))
+    return importBody(writer, body).finally(() => release(writer.id))
   }
 
-  function importBody(source: ImportSource, isStrict: boolean): Promise<ImportResult> {
-    if (!isStrict) return importer.run(source)
-    return importAllOrNothing(source, { importer, append: ingest.append, hasRoom, spool })
+  async function importBody(writer: Writer, { isStrict, key, ...body }: BatchBody): Promise<BatchResult> {
+    const source = { ...sourceOf(writer), ...body }
+    const storing = { importer, append: ingest.append, hasRoom, spool }
+    const isAccepted = ({ rejected }: ImportReport) => !isStrict || rejected === 0
+    if (key === undefined && !isStrict) return await importer.run(source)
+    if (key === undefined) {
+      return await importAllOrNothing(source, { ...storing, mayStore: async report => isAccepted(report) })
+    }
+    // What the key belongs to is known at the end of the body, so nothing is stored before.
+    const fingerprint = createHash('sha256').update(`POST /api/log/batch ${body.format}\n`)
+    let refusal: ClaimRefusal | undefined
+    const mayStore = async (report: ImportReport) => {
+      if (!isAccepted(report)) return false
+      // Its readings have times of their own.
+      const request = { writer: writer.id, key, fingerprint: fingerprint.digest(), needsStamp: false }
+      const { kind } = await claims.claim(request)
+      if (kind !== 'claimed') refusal = kind
+      return kind === 'claimed'
+    }
+    const onBytes = (bytes: Uint8Array) => void fingerprint.update(bytes)
+    const result = await importAllOrNothing({ ...source, onBytes }, { ...storing, mayStore })
+    return refusal === undefined ? result : claimRefusals[refusal].code
   }
 
   function sourceOf(writer: Writer): Pick<ImportSource, 'resolve' | 'onStored' | 'defaultDevice'> {

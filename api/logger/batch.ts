@@ -6,13 +6,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ChangeInDoubt } from '../../auth/record-cache.ts'
 import type { Writer } from '../../auth/writers.ts'
-import type { Format } from '../../ingest/formats/line-reader.ts'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import type { AuthRateLimit } from '../http/auth-rate-limit.ts'
-import { decoderOf, feed, knownCodings } from '../http/coded-body.ts'
-import { mediaTypeOf } from '../http/media-type.ts'
+import { feed } from '../http/coded-body.ts'
 import { addMethodNotAllowed } from '../http/method-not-allowed.ts'
 import { answerBatch } from './batch-answer.ts'
+import { readBatchHead } from './batch-head.ts'
 import { type BatchImportOptions, createBatchImporter } from './batch-import.ts'
 import type { BulkMeter } from './bulk-meter.ts'
 import { type LoggerErrorCode, sendError } from './errors.ts'
@@ -22,12 +21,6 @@ export interface BatchOptions extends FindWriterOptions, BatchImportOptions {
   authRateLimit: AuthRateLimit
   meter: BulkMeter
 }
-
-const formats = new Map<string, Format>([
-  ['application/json', 'json'],
-  ['application/x-ndjson', 'ndjson'],
-  ['text/csv', 'csv'],
-])
 
 /** Registers the route in a scope of its own, whose bodies are handed on as streams. */
 export function registerBatch(scope: FastifyInstance, options: BatchOptions): void {
@@ -62,24 +55,17 @@ export function registerBatch(scope: FastifyInstance, options: BatchOptions): vo
   }
 
   async function take(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const format = formats.get(mediaTypeOf(request))
-    if (format === undefined) return refuseMediaType(reply, `send ${[...formats.keys()].join(', ')}`)
-    const coding = request.headers['content-encoding']
-    const decoder = decoderOf(coding)
-    if (decoder === undefined) {
-      return refuseMediaType(reply.header('accept-encoding', knownCodings), `the content codings are ${knownCodings}`)
-    }
-    if (coding === undefined && Number(request.headers['content-length'] ?? 0) > bodyBytesMax) {
-      return refuseUnread(reply, 'PAYLOAD_TOO_LARGE')
-    }
-    const isStrict = isSet((request.query as Record<string, unknown>)['strict'])
-    const running = importer.run(writers.get(request) as Writer, { body: decoder, format, isStrict })
+    const head = readBatchHead(request, bodyBytesMax)
+    if ('code' in head) return refuseUnread(reply.headers(head.headers ?? {}), head.code, head.members)
+    const { decoder, format, isStrict, key } = head
+    const running = importer.run(writers.get(request) as Writer, { body: decoder, format, isStrict, key })
     if (running === 'busy') return refuseUnread(reply, 'TOO_MANY_BATCHES_OF_ONE')
     feed(decoder, request.raw)
     try {
       const result = await running
-      meter.taken('batch', result.report.accepted, result.report.rejected)
       if (!request.raw.complete) reply.header('connection', 'close')
+      if (typeof result === 'string') return sendError(reply, result, { stored: 0 })
+      meter.taken('batch', result.report.accepted, result.report.rejected)
       return answerBatch(reply, result, { format, isStrict })
     } finally {
       decoder.destroy()
@@ -88,14 +74,6 @@ export function registerBatch(scope: FastifyInstance, options: BatchOptions): vo
 
   scope.route({ method: 'POST', url: '/log/batch', onRequest: authenticate, handler: take })
   addMethodNotAllowed(scope, '/log/batch', ['POST'])
-}
-
-function isSet(argument: unknown): boolean {
-  return argument === '1' || argument === 'true'
-}
-
-function refuseMediaType(reply: FastifyReply, detail: string): FastifyReply {
-  return refuseUnread(reply, 'MEDIA_TYPE_UNSUPPORTED', { detail })
 }
 
 /** The body stays unread, so the connection cannot be used again. */

@@ -11,13 +11,17 @@ export const loggerErrors = {
   ...serverErrors,
   // PUT /api/log
   PAYLOAD_INVALID: { status: 400, text: 'invalid payload' },
+  KEY_INVALID: { status: 400, text: 'invalid idempotency key' },
   DEVICE_MISMATCH: { status: 403, text: 'device mismatch' },
   LOGGING_DISABLED: { status: 403, text: 'logging disabled' },
+  KEY_REUSED: { status: 422, text: 'idempotency key belongs to another request' },
   TOO_MANY_ATTEMPTS: { status: 429, text: 'too many failed attempts', retryAfterSeconds: 5 },
   TOO_MANY_READINGS: { status: 429, text: 'too many readings', retryAfterSeconds: 5 },
+  TOO_MANY_KEYS_OF_WRITER: { status: 429, text: 'too many idempotency keys', retryAfterSeconds: 600 },
   STORAGE_FAILED: { status: 500, text: 'storage failed' },
   // 401 would say for good what may not be so: a client sends again what got a 503.
   DEVICE_SUSPENDED: { status: 503, text: 'device is being changed', retryAfterSeconds: 5 },
+  TOO_MANY_KEYS: { status: 503, text: 'too many idempotency keys', retryAfterSeconds: 60 },
   STORAGE_FULL: { status: 503, text: 'storage full', retryAfterSeconds: 5 },
   // POST /api/log/batch
   BODY_BROKEN: { status: 400, text: 'broken body' },

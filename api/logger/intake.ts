@@ -6,7 +6,7 @@ import type { WriteRefusal, Writer } from '../../auth/writers.ts'
 import type { Fields } from '../../ingest/field-names.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import type { Outcome } from '../../ingest/journal/journal.ts'
-import type { ReadingCheck } from '../../ingest/reading.ts'
+import type { Reading, ReadingCheck } from '../../ingest/reading.ts'
 import { type Bucket, createBucket, type Rate, takeToken } from '../http/token-bucket.ts'
 import type { LoggerErrorCode } from './errors.ts'
 import type { ReadingMeter, RejectionReason } from './reading-meter.ts'
@@ -18,6 +18,17 @@ export interface IntakeOptions {
   meter: Pick<ReadingMeter, 'stored'>
   nowMs: () => number
   deviceRate: Rate
+  /** Takes a reading that came with an idempotency key. */
+  acceptOnce: (reading: KeyedReading) => Promise<Outcome | Refusal>
+}
+
+export interface KeyedReading {
+  key: string
+  writer: Writer
+  device: Device
+  reading: Reading
+  /** The parsed body. */
+  body: Fields
 }
 
 /** Why a reading was not stored. Whoever answers counts it. */
@@ -31,14 +42,14 @@ export interface Refusal {
 export interface Intake {
   /**
    * Takes the parsed body of a message. A promise means that the reading is in the journal's next group; it resolves to
-   * undefined when the reading is on disk.
+   * undefined when the reading is on disk. With an idempotency key the promise says nothing about the group.
    */
-  take(writer: Writer, body: unknown): Refusal | Promise<Refusal | undefined>
+  take(writer: Writer, body: unknown, key?: string): Refusal | Promise<Refusal | undefined>
 }
 
 const batchDetail = 'one reading a request; batches go to POST /api/log/batch'
 
-const writeRefusals: Record<WriteRefusal, Refusal> = {
+export const writeRefusals: Record<WriteRefusal, Refusal> = {
   // It was removed while the body came in.
   DEVICE_UNKNOWN: { reason: 'unauthorized', code: 'UNAUTHORIZED' },
   DEVICE_MISMATCH: { reason: 'mismatch', code: 'DEVICE_MISMATCH' },
@@ -47,13 +58,14 @@ const writeRefusals: Record<WriteRefusal, Refusal> = {
   LOGGING_DISABLED: { reason: 'disabled', code: 'LOGGING_DISABLED' },
 }
 
-const outcomes: Record<Exclude<Outcome, 'stored'>, Refusal> = {
+export const outcomeRefusals: Record<Exclude<Outcome, 'stored'>, Refusal> = {
   full: { reason: 'full', code: 'STORAGE_FULL' },
   closing: { reason: 'closing', code: 'CLOSING' },
   unknown: { reason: 'unknown', code: 'STORAGE_FAILED' },
 }
 
-export function createIntake({ devices, ingest, check, meter, nowMs, deviceRate }: IntakeOptions): Intake {
+export function createIntake(options: IntakeOptions): Intake {
+  const { devices, ingest, check, meter, nowMs, deviceRate, acceptOnce } = options
   const withinRateLimit = createRateLimit(deviceRate, nowMs)
 
   /** The device that may log this, or why none may. */
@@ -64,22 +76,31 @@ export function createIntake({ devices, ingest, check, meter, nowMs, deviceRate 
     return withinRateLimit(device) ? device : { reason: 'throttled', code: 'TOO_MANY_READINGS' }
   }
 
-  async function settle(device: Device, accepted: Promise<Outcome>, startedMs: number): Promise<Refusal | undefined> {
+  async function settle(
+    device: Device,
+    accepted: Promise<Outcome | Refusal>,
+    startedMs: number,
+  ): Promise<Refusal | undefined> {
     const outcome = await accepted
-    if (outcome !== 'stored') return outcomes[outcome]
+    if (typeof outcome !== 'string') return outcome
+    if (outcome !== 'stored') return outcomeRefusals[outcome]
     devices.seen(device, nowMs())
     meter.stored(performance.now() - startedMs)
     return undefined
   }
 
   return {
-    take(writer, body) {
+    take(writer, body, key) {
       const startedMs = performance.now()
       if (!isFields(body)) return notFields(body)
       const device = deviceOf(writer, body)
       if ('reason' in device) return device
       const checked = check(body, device.battery, nowMs())
-      return checked.ok ? settle(device, ingest.accept(device, checked.reading), startedMs) : invalid(checked.errors)
+      if (!checked.ok) return invalid(checked.errors)
+      const { reading } = checked
+      const accepted =
+        key === undefined ? ingest.accept(device, reading) : acceptOnce({ key, writer, device, reading, body })
+      return settle(device, accepted, startedMs)
     },
   }
 }

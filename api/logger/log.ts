@@ -8,6 +8,7 @@ import { readBasicCredentials } from '../http/basic-credentials.ts'
 import { addJsonBody } from '../http/json-body.ts'
 import { addMethodNotAllowed } from '../http/method-not-allowed.ts'
 import { allowNext } from '../http/request-queue.ts'
+import { readIdempotencyKey } from '../idempotency/idempotency-key.ts'
 import { sendError } from './errors.ts'
 import type { Intake, Refusal } from './intake.ts'
 import type { ReadingMeter, RejectionReason } from './reading-meter.ts'
@@ -64,7 +65,9 @@ export function registerLog(app: FastifyInstance, { writers, intake, meter, auth
   }
 
   async function log(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const taken = intake.take(request.writer as Writer, request.body)
+    const given = readIdempotencyKey(request.headers)
+    if (given?.ok === false) return refuse(reply, invalidKey(given.reason))
+    const taken = intake.take(request.writer as Writer, request.body, given?.key)
     if (!(taken instanceof Promise)) return refuse(reply, taken)
     allowNext(reply.raw)
     const refusal = await taken
@@ -77,6 +80,10 @@ export function registerLog(app: FastifyInstance, { writers, intake, meter, auth
 }
 
 const unauthorized: Refusal = { reason: 'unauthorized', code: 'UNAUTHORIZED' }
+
+function invalidKey(detail: string): Refusal {
+  return { reason: 'invalid', code: 'KEY_INVALID', members: { detail } }
+}
 
 /** Those that the framework and the reader of JSON refuse. */
 function countBrokenBodies(app: FastifyInstance, meter: ReadingMeter): void {

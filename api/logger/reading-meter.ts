@@ -12,6 +12,8 @@ export const rejectionReasons = [
   'suspended',
   'disabled',
   'invalid',
+  'key_reused',
+  'database_away',
   'media_type',
   'too_large',
   'timeout',

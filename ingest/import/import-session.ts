@@ -27,6 +27,8 @@ export interface ImportSource {
   resolve: ResolveNames
   /** Rows of these series are on disk. */
   onStored?: (series: readonly Series[]) => void
+  /** Sees all of the body, without its compression. */
+  onBytes?: (bytes: Uint8Array) => void
   /** Where the records go instead of the journal. */
   append?: Append
   /** The device of readings that name none. */
@@ -138,8 +140,9 @@ interface StepsOptions extends Omit<SessionOptions, 'append'> {
 
 /** Reads the body: each step is a chunk that is ready to be stored, the end, or what was wrong with the body. */
 function createSteps(source: ImportSource, { kind, limits, pool, report }: StepsOptions) {
-  const { format, resolve, defaultDevice } = source
-  const body = limitedBody(source.body, limits)
+  const { format, resolve, defaultDevice, onBytes } = source
+  const limited = limitedBody(source.body, limits)
+  const body = onBytes === undefined ? limited : observed(limited, onBytes)
   const chunks = wholeLines(format === 'json' ? arrayBody(body) : body, limits)
   let started = false
   let linesRead = 0
@@ -195,6 +198,16 @@ function createSteps(source: ImportSource, { kind, limits, pool, report }: Steps
   }
 
   return { next, stop }
+}
+
+async function* observed(
+  body: AsyncIterable<Uint8Array>,
+  onBytes: (bytes: Uint8Array) => void,
+): AsyncGenerator<Uint8Array> {
+  for await (const piece of body) {
+    onBytes(piece)
+    yield piece
+  }
 }
 
 function brokenBody(error: unknown): Step {

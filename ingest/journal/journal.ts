@@ -263,6 +263,16 @@ export class Journal<Series, Values extends Timed> {
     return this.#stamper.next()
   }
 
+  /**
+   * Stamps for records that may be appended at any later time, also after a restart and more than once. They are on the
+   * disk before they are told, so that no other record gets one of them, wherever the clock is then.
+   */
+  async reserveStampsUs(count: number): Promise<number[] | Exclude<Outcome, 'stored'>> {
+    const stampsUs = Array.from({ length: count }, () => this.#stamper.next())
+    const outcome = await this.appendRecords(new Uint8Array(0))
+    return outcome === 'stored' ? stampsUs : outcome
+  }
+
   /** The forwarder has removed everything before this position. */
   trimmed(start: number): void {
     this.#start = start

@@ -8,6 +8,7 @@ import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { fastify } from 'fastify'
 import t, { type Test } from 'tap'
 import { createAuthRateLimit } from '../../api/http/auth-rate-limit.ts'
+import { createClaims } from '../../api/idempotency/claims.ts'
 import { type BatchOptions, registerBatch } from '../../api/logger/batch.ts'
 import { NewDevice } from '../../auth/devices/device.ts'
 import type { Scope } from '../../auth/keys/key.ts'
@@ -15,7 +16,7 @@ import { createWriters } from '../../auth/writers.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
 import { openVariant } from '../support/accounts.ts'
 import { openParts } from '../support/admin.ts'
-import { startDatabases, temporaryFolder } from '../support/databases.ts'
+import { silentLog, startDatabases, temporaryFolder } from '../support/databases.ts'
 import { readReading } from '../support/journal-parts.ts'
 import { basic } from '../support/service.ts'
 
@@ -49,6 +50,10 @@ const passwords = {
   silent: await addDevice('silent', { owner, log_switch: false }),
 }
 const key = await keyOf(owner)
+const claims = createClaims({
+  ...{ pool: store.postgres, ingest, nowMs: Date.now, log: silentLog, rowsPerWriterMax: 10 },
+})
+t.teardown(() => claims.close())
 
 interface Stored {
   device: number
@@ -81,7 +86,7 @@ async function startRoute(t: Test, more: Partial<BatchOptions> = {}) {
           authRateLimit: createAuthRateLimit(60, Date.now),
           meter: { taken: (...count) => void counts.push(count) },
         },
-        ...more,
+        ...{ claims, ...more },
       })
       done()
     },
@@ -340,6 +345,93 @@ t.test('strict: all or nothing, also where the records are spooled to a file', a
   t.strictSame(readdirSync(spoolDirectory), [], 'no file is left')
 })
 
+t.test('a strict body is stored in its order, in memory and in part or all in a file', async t => {
+  const count = 20_000
+  for (const spoolMemoryBytesMax of [1, 600_000, 4 << 20]) {
+    const { send, stored } = await startRoute(t, { bodyBytesMax: 3 << 20, limits: { spoolMemoryBytesMax } })
+    t.match(await send(csvOf(count, 'kitchen'), {}, '?strict=1'), { status: 200, body: { stored: count } })
+    t.strictSame(
+      stored.map(({ timeUs }) => timeUs),
+      Array.from({ length: count }, (_, index) => (startMs + index * 1000) * 1000),
+      `${spoolMemoryBytesMax} bytes in memory`,
+    )
+  }
+})
+
+t.test('a batch with an idempotency key is stored as a whole, and its key is good for no other', async t => {
+  const { send, stored, setOutcome, url } = await startRoute(t)
+  const json = { 'content-type': 'application/json' }
+  const sendKeyed = (
+    body: string | Uint8Array<ArrayBuffer>,
+    idempotencyKey: string,
+    headers: object = {},
+    query = '',
+  ) => send(body, { 'idempotency-key': idempotencyKey, ...headers }, query)
+  const body = csvOf(3, 'kitchen')
+  const good = { status: 200, body: { status: 'success', stored: 3, rejected: 0 } }
+  const reused = { status: 422, body: { status: 'idempotency key belongs to another request', stored: 0 } }
+  t.match(await sendKeyed(body, '"one"'), good)
+  t.match(
+    await sendKeyed(gzipSync(body), 'one', { 'content-encoding': 'gzip' }),
+    good,
+    'coded otherwise it is the same',
+  )
+  t.match(await sendKeyed(body, 'one', {}, '?strict=1'), good)
+  t.equal(stored.length, 9, 'it is appended each time')
+  t.match(await sendKeyed(csvOf(4, 'kitchen'), 'one'), reused)
+  t.match(await sendKeyed(JSON.stringify(objectsOf(3, 'kitchen')), 'one', json), reused)
+  t.match(
+    await sendKeyed(body, 'one', { 'x-api-key': await keyOf(owner) }),
+    good,
+    'another credential has its own keys',
+  )
+  t.equal(stored.length, 12)
+  stored.length = 0
+  const rejected = `${body}x\n`
+  t.match(await sendKeyed(rejected, 'two', {}, '?strict=1'), { status: 400, body: { stored: 0, rejected: 1 } })
+  t.match(
+    await sendKeyed(rejected, 'two'),
+    { status: 200, body: { stored: 3, rejected: 1 } },
+    'a refused body has no key',
+  )
+  t.match(await sendKeyed(rejected, 'two'), { status: 200, body: { stored: 3, rejected: 1, rejects: [{ line: 5 }] } })
+  const { socket, ended } = await beginBody(url, body, ['idempotency-key: three'])
+  socket.destroy()
+  await ended
+  t.match(
+    await sendKeyed(csvOf(1, 'kitchen'), 'three'),
+    { status: 200, body: { stored: 1 } },
+    'nor has one that broke off',
+  )
+  setOutcome('full')
+  t.match(await sendKeyed(csvOf(2, 'kitchen'), 'four'), { status: 500 })
+  setOutcome('stored')
+  t.match(await sendKeyed(csvOf(2, 'kitchen'), 'four'), { status: 200, body: { stored: 2 } })
+  t.equal(stored.length, 9)
+  const both = await Promise.all([sendKeyed(body, 'five'), sendKeyed(csvOf(2, 'kitchen'), 'five')])
+  t.strictSame(both.map(({ status }) => status).sort(), [200, 422])
+})
+
+t.test('a key that cannot be read or claimed is refused in the shape of the logger API', async t => {
+  const { send, stored } = await startRoute(t)
+  const keyed = (idempotencyKey: string) => send(csvOf(1, 'kitchen'), { 'idempotency-key': idempotencyKey })
+  t.match(await keyed('"'), { status: 400, body: { status: 'invalid idempotency key', detail: /^must be one string/ } })
+  t.match(await keyed('a'.repeat(256)), { status: 400, body: { detail: /at most 255/ } })
+  const own = { 'x-api-key': await keyOf(owner) }
+  const few = async (name: string) => await send(csvOf(1, 'kitchen'), { ...own, 'idempotency-key': name })
+  for (let index = 0; index < 10; index++) t.match(await few(String(index)), { status: 200 })
+  const { status, headers, body } = await few('10')
+  t.match({ status, body }, { status: 429, body: { status: 'too many idempotency keys', stored: 0 } })
+  t.equal(headers.get('retry-after'), '600')
+  t.equal(stored.length, 10)
+  const away = await startRoute(t, { claims: { claim: async () => ({ kind: 'database away' }) } })
+  const refused = await away.send(csvOf(1, 'kitchen'), { 'idempotency-key': 'a' })
+  t.match(refused, { status: 503, body: { status: 'database unavailable', stored: 0 } })
+  t.equal(refused.headers.get('retry-after'), '5')
+  t.match(await away.send(csvOf(1, 'kitchen')), { status: 200, body: { stored: 1 } })
+  t.equal(away.stored.length, 1)
+})
+
 t.test('a full journal stops a body, and the answer says what is stored', async t => {
   const { send, setOutcome } = await startRoute(t)
   setOutcome('full')
@@ -349,7 +441,7 @@ t.test('a full journal stops a body, and the answer says what is stored', async 
 })
 
 /** A body that has begun and does not end. */
-async function beginBody(url: string, text: string) {
+async function beginBody(url: string, text: string, more: string[] = []) {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
   let answer = ''
@@ -361,6 +453,7 @@ async function beginBody(url: string, text: string) {
     `x-api-key: ${key}`,
     'content-type: text/csv',
     'content-length: 100000',
+    ...more,
   ]
   socket.write(`${head.join('\r\n')}\r\n\r\n${text}`)
   await once(socket, 'connect')

@@ -56,6 +56,21 @@ function readAll(directory: string, journal: ReadingJournal) {
   return found
 }
 
+test('a reserved stamp is given to no other record, also after a restart with a clock that is behind', async t => {
+  const directory = temporaryFolder(t)
+  const nowUs = 1_800_000_000_000_000
+  const first = openJournal(t, directory, { nowUs: () => nowUs })
+  const reserved = await first.reserveStampsUs(3)
+  await first.close()
+  t.ok(Array.isArray(reserved))
+  const second = openJournal(t, directory, { nowUs: () => nowUs })
+  await append(second, 1)
+  const [{ timeUs } = { timeUs: 0 }] = readAll(directory, second)
+  t.ok(timeUs > Math.max(...(reserved as number[])), `${timeUs} is behind ${reserved}`)
+  await second.close()
+  t.equal(await second.reserveStampsUs(1), 'closing')
+})
+
 test('readings of one turn share a sync, and each is answered', async t => {
   const journal = openJournal(t, temporaryFolder(t))
   const outcomes = await Promise.all(Array.from({ length: 500 }, (_, index) => append(journal, index)))

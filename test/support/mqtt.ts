@@ -69,6 +69,7 @@ export function createIntakeParts(deviceRate: Rate = { perSecond: 1e6, burst: 1e
     devices: { seen() {} },
     ingest: { accept } as never,
     ...{ check: createReadingCheck(), meter, nowMs: Date.now, deviceRate },
+    acceptOnce: () => Promise.reject(new Error('messages have no idempotency key')),
   })
   const journal: HeldJournal = {
     get waiting() {

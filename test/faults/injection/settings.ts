@@ -30,10 +30,12 @@ export const erasePoints = [
   'erase-nulled',
   'erase-done',
 ] as const
+/** Those of a reading with an idempotency key: behind its stamp, and behind its row. Others follow in its group. */
+const keyPoints = ['stamp-reserved', 'key-claimed'] as const
 export type ErasePoint = (typeof erasePoints)[number]
-export type FailPoint = (typeof failPoints)[number] | ErasePoint
+export type FailPoint = (typeof failPoints)[number] | (typeof keyPoints)[number] | ErasePoint
 
-const points: ReadonlySet<string> = new Set([...failPoints, ...erasePoints])
+const points: ReadonlySet<string> = new Set([...failPoints, ...erasePoints, ...keyPoints])
 
 const FaultSettings = z.object({
   /** `after-append:17` dies at the 17th pass. */

@@ -15,6 +15,17 @@ export function openIngest(options: ingest.IngestOptions): ingest.Ingest {
       setImmediate(() => pass('after-ack'))
       return outcome
     },
+    async reserveStampsUs(count) {
+      const stampsUs = await opened.reserveStampsUs(count)
+      pass('stamp-reserved')
+      return stampsUs
+    },
+    async acceptStamped(...given) {
+      pass('key-claimed')
+      const outcome = await opened.acceptStamped(...given)
+      setImmediate(() => pass('after-ack'))
+      return outcome
+    },
     async erase(deviceNumbers) {
       pass('erase-begun')
       const end = await opened.erase(deviceNumbers)
