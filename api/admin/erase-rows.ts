@@ -20,17 +20,19 @@ interface ErasedTable {
   /** With `ts` the key of a row. */
   keyColumn: string
   values: readonly string[]
-  /** Of the series of a job, as they stand in a statement. */
+  /** As it stands in a statement. */
+  keyOf(value: string): string
+  /** Of the series of a job. */
   keysOf(job: Pick<EraseJob, 'numbers' | 'symbols'>): string[]
 }
 
 export const erasedTables: Record<ErasedRows, ErasedTable> = {
   readings: {
-    ...{ name: readingsTable, keyColumn: 'device', values: metrics },
+    ...{ name: readingsTable, keyColumn: 'device', values: metrics, keyOf: quoteSymbol },
     keysOf: ({ symbols }) => symbols.map(quoteSymbol),
   },
   points: {
-    ...{ name: pointsTable, keyColumn: 'series', values: ['value'] },
+    ...{ name: pointsTable, keyColumn: 'series', values: ['value'], keyOf: number => number },
     keysOf: ({ numbers }) => numbers.map(String),
   },
 }
@@ -76,6 +78,15 @@ export async function countRows(
   }
   const absent = table.values.map(column => `${column} IS NULL`).join(' AND ')
   return { present: await count(presentIn(table)), erased: await count(absent) }
+}
+
+/** Those of the keys that have rows with values. */
+export async function keysPresent(exec: Exec, table: ErasedTable, keys: readonly string[]): Promise<string[]> {
+  const { name, keyColumn, keyOf } = table
+  const rows = await exec(
+    `SELECT DISTINCT ${keyColumn} FROM ${name} WHERE ${whereKeys(table, keys)} AND ${presentIn(table)}`,
+  )
+  return rows.map(([key]) => keyOf(String(key)))
 }
 
 /** An answer to a statement means that it is in the table's log; what it says holds when the writer has come past it. */

@@ -9,7 +9,7 @@ import type { Log } from '../../store/log.ts'
 import { refreshHourlyView } from '../../store/questdb/hourly-view.ts'
 import type { Store } from '../../store/store.ts'
 import type { ErasedRows, EraseJob } from './erase-records.ts'
-import { countRows, type Exec, erasedTables, eraseRows } from './erase-rows.ts'
+import { countRows, type Exec, erasedTables, eraseRows, keysPresent } from './erase-rows.ts'
 
 /** What an erase needs of the write path of its table. */
 export type ErasingIngest = Pick<Ingest | PointsIngest, 'status' | 'deadLetters' | 'erase' | 'onLost'>
@@ -33,7 +33,8 @@ export interface EraseSteps {
 }
 
 const pauseMs = 100
-const keysPerStatement = 100
+/** Of the keys in one statement: it stands in a URL, and QuestDB takes headers of 64 KiB. */
+const keysCharactersMax = 16_000
 /** Whoever still writes after so many rounds will not stop by himself. */
 const roundsMax = 10
 
@@ -84,16 +85,29 @@ export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
     untilQuestdbIsUp,
     async eraseAgain(rowsOf, series) {
       const table = erasedTables[rowsOf]
-      const keys = table.keysOf(series)
-      for (let from = 0; from < keys.length; from += keysPerStatement) {
-        const some = keys.slice(from, from + keysPerStatement)
-        const { present } = await countRows(exec, table, some)
-        if (present === 0) continue
-        await eraseKeys(rowsOf, some)
-        log.warn({ [rowsOf]: present }, `erased ${rowsOf} reappeared in QuestDB, deleting them again`)
+      for (const some of inStatements(table.keysOf(series))) {
+        const present = await keysPresent(exec, table, some)
+        if (present.length === 0) continue
+        await eraseKeys(rowsOf, present)
+        log.warn({ series: present.length }, `erased ${rowsOf} reappeared in QuestDB, deleted again`)
       }
     },
   }
+}
+
+function* inStatements(keys: readonly string[]): Generator<string[]> {
+  let some: string[] = []
+  let characters = 0
+  for (const key of keys) {
+    if (characters + key.length > keysCharactersMax) {
+      yield some
+      some = []
+      characters = 0
+    }
+    some.push(key)
+    characters += key.length
+  }
+  if (some.length > 0) yield some
 }
 
 /** A dead letter holds a row too, and a replay would bring it back. */

@@ -2,8 +2,11 @@
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { createEraseJobs, type EraseJobs } from '../../api/admin/erase-jobs.ts'
+import type { Exec } from '../../api/admin/erase-rows.ts'
+import { createEraseSteps } from '../../api/admin/erase-steps.ts'
 import { NewDevice } from '../../auth/devices/device.ts'
 import type { Station } from '../../auth/stations/station.ts'
 import { openStations } from '../../auth/stations/stations.ts'
@@ -232,11 +235,15 @@ async function addStation(sn: string): Promise<Station> {
   return added.value
 }
 
-/** One point of each series of the station on each of some days. */
+const hourAgoMs = Math.floor(Date.now() / 1000) * 1000 - 3_600_000
+let calls = 0
+
+/** One point of each series of the station on each of some days, at times that no other call has. */
 function pointsOf({ series }: Station, days: number): Uint8Array {
+  const nowMs = hourAgoMs + calls++ * 1000
   const list = Array.from({ length: days }, (_, day) =>
     [...series.values()].map(number => {
-      const timestampMs = Math.floor(Date.now() / 1000) * 1000 - day * dayMs
+      const timestampMs = nowMs - day * dayMs
       return { series: { number, symbol: 'ppb' }, values: { timestampMs, value: day, storedAtUs: Date.now() * 1000 } }
     }),
   )
@@ -315,6 +322,31 @@ t.test('erasing points is ended by the next process, and done again where QuestD
   tellLost('of a test')
   await until('they are erased', async () => (await pointRows(station))[1] === 0)
   t.pass('again')
+})
+
+t.test('what has come back is found in few statements, however much was erased', async t => {
+  const asked: string[] = []
+  const exec: Exec = async sql => {
+    asked.push(sql)
+    return await questdb.exec(sql, 10_000)
+  }
+  const steps = createEraseSteps({
+    ...{ ...options, exec, pause: () => setTimeout(10), signal: new AbortController().signal },
+  })
+  const [back, gone] = [await addStation('IN-5'), await addStation('IN-6')]
+  await addPoints(back, 2)
+  await addPoints(gone, 1)
+  const erased = [...back.series.values(), ...Array.from({ length: 20_000 }, (_, number) => 1_000_000 + number)]
+  await steps.eraseAgain('points', { numbers: erased, symbols: [] })
+  t.strictSame(await pointRows(back), [16, 0, 0])
+  t.strictSame(await pointRows(gone), [8, 8, 8])
+  const searches = asked.filter(sql => sql.startsWith('SELECT DISTINCT series'))
+  t.ok(searches.length <= 10, `${searches.length} searches`)
+  t.ok(asked.every(sql => encodeURIComponent(sql).length < 60_000))
+  const device = await addDevice('cabin')
+  await log(device, 2)
+  await steps.eraseAgain('readings', { numbers: [], symbols: ['nobody-1', device.symbol] })
+  t.strictSame(await rows(device.symbol), [2, 0, 0])
 })
 
 t.test('a removal is undone when what is written with it fails', async t => {

@@ -79,6 +79,35 @@ test('migrations', async t => {
   })
 })
 
+test('each station that was removed before its points were erased gets a job', async t => {
+  const { client, folder, write } = await schema(t, await postgres(t))
+  const files = readdirSync(migrationsFolder)
+  const textOf = (name: string) => readFileSync(join(migrationsFolder, name), 'utf8')
+  const upTo = (last: string) => {
+    write(Object.fromEntries(files.filter(name => name <= last).map(name => [name, textOf(name)])))
+  }
+  upTo('010-stations.sql')
+  await migrate(client, folder, silentLog)
+  await client.query(`
+    INSERT INTO stations (sn, model, timezone, private, created_at, updated_at, removed_at)
+      SELECT sn, 'M1', 'UTC', false, now(), now(), removed_at
+      FROM (VALUES ('S-1', now()), ('S-2', NULL), ('S-1', now())) AS added (sn, removed_at);
+    INSERT INTO station_series (station_id, parameter) SELECT id, unnest('{pm25,co}'::text[]) FROM stations;
+    INSERT INTO erase_jobs (device, numbers, symbols) VALUES ('kitchen', '{7}', '{kitchen-7}')`)
+  const { rows: series } = await client.query(
+    'SELECT array_agg(number ORDER BY number) AS numbers FROM station_series GROUP BY station_id ORDER BY station_id',
+  )
+  upTo('011-erase-points.sql')
+  await migrate(client, folder, silentLog)
+  const { rows } = await client.query('SELECT rows_of, name, numbers, symbols, state FROM erase_jobs ORDER BY id')
+  const ofPoints = { rows_of: 'points', name: 'S-1', symbols: [], state: 'waiting' }
+  t.same(rows, [
+    { rows_of: 'readings', name: 'kitchen', numbers: [7], symbols: ['kitchen-7'], state: 'waiting' },
+    { ...ofPoints, numbers: series[0].numbers },
+    { ...ofPoints, numbers: series[2].numbers },
+  ])
+})
+
 test('owners that were any text become accounts, and the audit keeps the others', async t => {
   const { client, folder, write } = await schema(t, await postgres(t))
   const names = readdirSync(migrationsFolder).sort()
