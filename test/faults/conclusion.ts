@@ -21,7 +21,7 @@ import {
   untilApplied,
 } from './questdb-sql.ts'
 import type { ServiceProcess } from './service-process.ts'
-import { readPublicPoints, readSeriesNames } from './station-route.ts'
+import { readPublicPoints, readSeriesNames, stationOf } from './station-route.ts'
 import { addVerdict, addViolations, type Tally } from './tally.ts'
 
 /** Two processes, one clock. */
@@ -44,7 +44,7 @@ export async function conclude(
   const erased = new Set(bed.erased.values())
   const names = await symbolsOf(service, ledger, bed.erased)
   const visible = await readPublic(service.port, ledger, erased, options.judging?.clock)
-  const visiblePoints = await readPublicPoints(service.port, bed.stations)
+  const visiblePoints = await readPublicPoints(service.port, bed.stations, bed.erasedStations)
   const databases = await openDatabases(bed, options)
   await untilApplied(databases.sql)
   const judging: JudgeOptions = { stampToleranceMs, exempt: bed.exempt, erased, ...options.judging }
@@ -54,7 +54,8 @@ export async function conclude(
   const verdicts = [{ stored: verdict, seen, rows: 'readings' }]
   if (pointsLedger !== undefined) {
     const series = await readSeriesNames(databases.postgresUrl, bed.stations)
-    const ofPoints: JudgeOptions = { identity: pointIdentity }
+    const erasedSeries = [...series.values()].filter(name => bed.erasedStations.has(stationOf(name)))
+    const ofPoints: JudgeOptions = { identity: pointIdentity, erased: new Set(erasedSeries) }
     const stored = judge(pointsLedger, await readStoredPoints(databases.sql, series), ofPoints)
     tally.notes.push(`${stored.acknowledged} points were acknowledged`)
     if (stored.acknowledged === 0) tally.problems.push('no point was acknowledged')

@@ -12,12 +12,16 @@ test('a death at each of the dangerous lines, and damage in the journal, lose no
   // Ten deaths in all: the acknowledgement is the line that matters most.
   const deaths = [...failPoints, 'after-ack'] as const
   const points = await harness.run('killed at ten points', deaths.length, (...given) => dieAtPoints(...given, deaths))
+  const deathsOfPoints = ['after-sync', 'after-ack', 'after-taken'] as const
+  const ofPoints = await harness.run('killed at three points, over points', 1, (...given) =>
+    dieAtPoints(...given, deathsOfPoints, ['points']),
+  )
   const damage = await harness.run('journal torn or flipped', 1, (...given) =>
     damageJournal(...given, ['torn tail', 'flip in the middle']),
   )
-  for (const tally of [points, damage]) {
+  for (const tally of [points, ofPoints, damage]) {
     t.ok(isClean(tally), `${tally.row}: ${JSON.stringify(tally)}`)
     t.ok(tally.acknowledged > 0)
   }
-  t.equal(points.crashes, deaths.length)
+  t.strictSame([points.crashes, ofPoints.crashes], [deaths.length, deathsOfPoints.length])
 })

@@ -1,4 +1,4 @@
-/** A device that is erased from a QuestDB to which each start sends all again, the short form of `npm run faults -- --rows 21`. */
+/** A device and a station that are erased from a QuestDB to which each start sends all again, the short form of `npm run faults -- --rows 21`. */
 
 import { test } from 'tap'
 import { eraseUnsynced } from './rows/erase.ts'

@@ -57,6 +57,8 @@ export interface TestBed {
   erased: Map<string, string>
   /** None where no points are sent. */
   stations: StationUnderTest[]
+  /** Those whose erase was reported as done. */
+  erasedStations: Set<string>
   /** Of the readings. */
   ledger(): Ledger
   /** One for each kind of traffic. */
@@ -117,7 +119,7 @@ async function setUp(harness: Harness, hooks: Hooks, options: ExperimentOptions)
   await service.start(options.firstStart)
   const prefix = `f${process.pid}x${Date.now().toString(36)}x`
   const devices = await addDevices(service, prefix, options.devices ?? deviceCount)
-  const stations = options.points === true ? await addStationsFor(service, prefix) : []
+  const stations = await addStationsFor(service, prefix, options)
   const { load, ledgerPaths } = await startLoads(hooks, {
     ...{ port: service.port, adminToken: service.adminToken(), folder, devices, stations, options },
   })
@@ -138,6 +140,7 @@ async function setUp(harness: Harness, hooks: Hooks, options: ExperimentOptions)
       stations,
       exempt: new Set(),
       erased: new Map(),
+      erasedStations: new Set(),
     },
     ledger: () => firstOf(readLedgers()),
     ledgers: readLedgers,

@@ -29,6 +29,7 @@ test('faults are read as they were ordered, and unknown ones refused', async t =
   })
   t.strictSame(readFaultSettings(environment), {
     FAIL_POINT: { name: 'after-sync', pass: 17 },
+    FAIL_ROWS: 'readings',
     FAULT_SYNC_MS: { min: 200, max: 5000 },
     FAULT_CLOCK: [
       { afterMs: 2000, offsetMs: 3_600_000 },

@@ -7,9 +7,8 @@ import { type LoadProcess, startLoadProcess } from './load-process.ts'
 import type { ServiceProcess } from './service-process.ts'
 import type { StationUnderTest } from './station-route.ts'
 
-const stationCount = 4
-/** Requests of several points each. */
-const pointRequestsPerSecond = 40
+const stationCountUsual = 4
+const pointRequestsPerSecondUsual = 40
 
 export interface LoadsOptions {
   port: number
@@ -29,8 +28,11 @@ export interface LoadOptions {
   importEveryMs?: number
   importReadings?: number
   importsMax?: number
-  /** Points of a few stations, besides the readings. */
+  /** Points of stations, besides the readings. */
   points?: boolean
+  stationCount?: number
+  /** Requests of several points each. */
+  pointRequestsPerSecond?: number
 }
 
 /** A process and a ledger for each kind of traffic, the readings first. */
@@ -54,7 +56,7 @@ export async function startLoads(
   ledgerPaths.push(ledgerPath)
   const ofPoints = await startLoadProcess(hooks, {
     ...{ ...common, traffic: 'points', ledgerPath, devices: stations },
-    ...{ busyDevices: 1, perSecond: pointRequestsPerSecond },
+    ...{ busyDevices: 1, perSecond: options.pointRequestsPerSecond ?? pointRequestsPerSecondUsual },
     ...{ adminToken: undefined, importEveryMs: 0, importsMax: 0 },
   })
   const stop: LoadProcess['stop'] = async () => {
@@ -64,7 +66,12 @@ export async function startLoads(
   return { load: { revoked: ofReadings.revoked, stop }, ledgerPaths }
 }
 
-export async function addStationsFor(service: ServiceProcess, prefix: string): Promise<StationUnderTest[]> {
+export async function addStationsFor(
+  service: ServiceProcess,
+  prefix: string,
+  { points, stationCount = stationCountUsual }: LoadOptions,
+): Promise<StationUnderTest[]> {
+  if (points !== true) return []
   const password = await makeStationKey(`http://127.0.0.1:${service.port}`, service.admin)
   const stations = Array.from({ length: stationCount }, (_, index) => ({ name: `${prefix}${index}`, password }))
   await addStations(

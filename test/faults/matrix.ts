@@ -2,7 +2,7 @@
 
 import type { Harness } from './experiment.ts'
 import { dieAtPoints, killInReplay } from './rows/crash-points.ts'
-import { eraseDevices } from './rows/erase.ts'
+import { eraseSeries } from './rows/erase.ts'
 import { changeWhileFrozen } from './rows/frozen-changes.ts'
 import { idleConnections } from './rows/idle-connections.ts'
 import { damageJournal } from './rows/journal-damage.ts'
@@ -41,7 +41,7 @@ export const matrix: MatrixRow[] = [
   { row: '7', what: 'QuestDB away', cycles: 1, minutes: 1, run: outageOfQuestdb },
   { row: '8a', what: 'sick network', cycles: 1, minutes: 1, run: disturbNetwork },
   { row: '8b', what: 'internal errors of QuestDB', cycles: 2, minutes: 0.5, run: internalErrors },
-  { row: '8c', what: 'poison row', cycles: 2, minutes: 0.5, run: poisonRow },
+  { row: '8c', what: 'poison rows', cycles: 2, minutes: 0.5, run: poisonRow },
   { row: '8d', what: 'table suspended, WAL lost', cycles: 4, minutes: 1, run: suspendTable },
   { row: '9a', what: 'PostgreSQL killed', cycles: 20, minutes: 2, run: killPostgres },
   { row: '9b', what: 'PostgreSQL frozen', cycles: 1, minutes: 0.5, run: freezePostgres },
@@ -72,7 +72,7 @@ export const matrix: MatrixRow[] = [
     what: 'erased, then killed or replayed',
     cycles: 4,
     minutes: 6,
-    run: (...given) => eraseDevices(...given),
+    run: (...given) => eraseSeries(...given),
   },
   { row: '27', what: 'parents killed', cycles: 6, minutes: 1.5, run: killParents },
 ]

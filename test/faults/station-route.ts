@@ -12,18 +12,27 @@ export interface StationUnderTest {
   password: string
 }
 
-/** In the order of time for each station. */
-export async function readPublicPoints(port: number, stations: readonly StationUnderTest[]): Promise<StoredRow[]> {
+/** In the order of time for each station. One that is erased may be gone. */
+export async function readPublicPoints(
+  port: number,
+  stations: readonly StationUnderTest[],
+  erased: ReadonlySet<string>,
+): Promise<StoredRow[]> {
   const rows: StoredRow[] = []
   for (const { name, password } of stations) {
-    let points: ShownPoint[] | undefined
-    await waitFor(`the points of ${name} are shown`, async () => {
-      points = await readShownPoints(`http://127.0.0.1:${port}`, password, name)
-      return points !== undefined
+    let shown: Awaited<ReturnType<typeof readShownPoints>>
+    await waitFor(`the points of ${name} are answered`, async () => {
+      shown = await readShownPoints(`http://127.0.0.1:${port}`, password, name)
+      return shown === 'unknown' ? erased.has(name) : shown !== undefined
     })
-    rows.push(...(points ?? []).map(rowOf))
+    if (Array.isArray(shown)) rows.push(...shown.map(rowOf))
   }
   return rows
+}
+
+/** Of a series by its name. */
+export function stationOf(seriesName: string): string {
+  return seriesName.slice(0, seriesName.indexOf(' '))
 }
 
 function rowOf({ sn, parameter, unit, timestamp, value_1min: value }: ShownPoint): StoredRow {

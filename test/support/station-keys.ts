@@ -46,10 +46,14 @@ export interface ShownPoint {
 }
 
 /** All points of a station, the oldest first; undefined while they cannot be read. */
-export async function readShownPoints(url: string, key: string, sn: string): Promise<ShownPoint[] | undefined> {
+export async function readShownPoints(
+  url: string,
+  key: string,
+  sn: string,
+): Promise<ShownPoint[] | 'unknown' | undefined> {
   const authorization = `Basic ${Buffer.from(`${key}:`).toString('base64')}`
   const response = await fetch(`${url}/api/v1.0/device/${sn}/data/?format=ndjson`, { headers: { authorization } })
   const text = await response.text()
-  if (response.status !== 200) return undefined
+  if (response.status !== 200) return response.status === 404 ? 'unknown' : undefined
   return text.split('\n').flatMap(line => (line === '' ? [] : [JSON.parse(line) as ShownPoint]))
 }

@@ -18,7 +18,7 @@ export const replacements: readonly Replacement[] = [
   },
   { importer: 'api/open-ingest.ts', target: 'ingest/ingest.ts', wrapper: 'wrapped-ingest.ts' },
   { importer: 'api/service.ts', target: 'api/clock.ts', wrapper: 'wrapped-clock.ts' },
-  { importer: 'api/admin/erase-steps.ts', target: 'store/questdb/hourly-view.ts', wrapper: 'wrapped-hourly-view.ts' },
+  { importer: 'api/admin/erase-steps.ts', target: 'api/admin/erase-rows.ts', wrapper: 'wrapped-erase-rows.ts' },
   { importer: 'api/admin/erase-jobs.ts', target: 'api/admin/erase-records.ts', wrapper: 'wrapped-erase-records.ts' },
 ]
 

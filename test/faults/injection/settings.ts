@@ -20,7 +20,7 @@ export const failPoints = [
 
 /**
  * Those of an erase, which happen when it is asked for: before anything is noted, while its tombstone is written and put in
- * place, behind that, when the readings have gone from QuestDB, and when the report says that it is done.
+ * place, behind that, when the rows have gone from QuestDB's table, and when the report says that it is done.
  */
 export const erasePoints = [
   'erase-begun',
@@ -35,6 +35,10 @@ const keyPoints = ['stamp-reserved', 'key-claimed'] as const
 export type ErasePoint = (typeof erasePoints)[number]
 export type FailPoint = (typeof failPoints)[number] | (typeof keyPoints)[number] | ErasePoint
 
+/** Each kind of rows has a journal and a forwarder of its own. */
+export const faultRows = ['readings', 'points'] as const
+export type FaultRows = (typeof faultRows)[number]
+
 const points: ReadonlySet<string> = new Set([...failPoints, ...erasePoints, ...keyPoints])
 
 const FaultSettings = z.object({
@@ -47,6 +51,8 @@ const FaultSettings = z.object({
       return { name: name as FailPoint, pass: Number(pass) }
     })
     .optional(),
+  /** Only passes of these rows count. */
+  FAIL_ROWS: z.enum(faultRows).default('readings'),
   /** `200..5000`: each sync of the journal takes so many milliseconds longer, from one to the next another length. */
   FAULT_SYNC_MS: z
     .string()

@@ -3,6 +3,7 @@
 import type * as ingest from '../../../ingest/ingest.ts'
 import { pass } from './fail-point.ts'
 import { realModule } from './replacements.ts'
+import type { FaultRows } from './settings.ts'
 
 const real: typeof ingest = await import(realModule(import.meta.url))
 
@@ -12,26 +13,21 @@ export function openIngest(options: ingest.IngestOptions): ingest.Ingest {
     ...opened,
     async accept(device, reading) {
       const outcome = await opened.accept(device, reading)
-      setImmediate(() => pass('after-ack'))
+      setImmediate(() => pass('after-ack', 'readings'))
       return outcome
     },
     async reserveStampsUs(count) {
       const stampsUs = await opened.reserveStampsUs(count)
-      pass('stamp-reserved')
+      pass('stamp-reserved', 'readings')
       return stampsUs
     },
     async acceptStamped(...given) {
-      pass('key-claimed')
+      pass('key-claimed', 'readings')
       const outcome = await opened.acceptStamped(...given)
-      setImmediate(() => pass('after-ack'))
+      setImmediate(() => pass('after-ack', 'readings'))
       return outcome
     },
-    async erase(deviceNumbers) {
-      pass('erase-begun')
-      const end = await opened.erase(deviceNumbers)
-      pass('erase-skipped')
-      return end
-    },
+    erase: deadly(opened.erase, 'readings'),
   }
 }
 
@@ -41,8 +37,18 @@ export function openPointsIngest(options: ingest.IngestOptions): ingest.PointsIn
     ...opened,
     async append(records) {
       const outcome = await opened.append(records)
-      setImmediate(() => pass('after-ack'))
+      setImmediate(() => pass('after-ack', 'points'))
       return outcome
     },
+    erase: deadly(opened.erase, 'points'),
+  }
+}
+
+function deadly(erase: ingest.Ingest['erase'], rows: FaultRows): ingest.Ingest['erase'] {
+  return async seriesNumbers => {
+    pass('erase-begun', rows)
+    const end = await erase(seriesNumbers)
+    pass('erase-skipped', rows)
+    return end
   }
 }

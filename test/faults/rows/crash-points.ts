@@ -2,7 +2,8 @@
 
 import { until } from '../../support/processes.ts'
 import { experiment, type Harness, type TestBed } from '../experiment.ts'
-import { failPoints, injecting } from '../injection/settings.ts'
+import { type FaultRows, failPoints, faultRows, injecting } from '../injection/settings.ts'
+import type { LoadOptions } from '../loads.ts'
 import type { Tally } from '../tally.ts'
 
 /** Small segments, so that they roll and go while we watch. */
@@ -22,23 +23,29 @@ const passesMax: Record<JournalPoint, number> = {
   'directory-sync': 2,
 }
 
+/** So that the journal of these rows is the one with the work. */
+const loads = {
+  readings: { perSecond: 900, importEveryMs: 400, importReadings: 800 },
+  points: { perSecond: 200, points: true, pointRequestsPerSecond: 300 },
+} satisfies Record<FaultRows, Omit<LoadOptions, 'seed'>>
+
+/** At the points of the journal and the forwarder of these rows, in turns. */
 export async function dieAtPoints(
   harness: Harness,
   tally: Tally,
   seed: number,
   cycles: number,
   points: readonly JournalPoint[] = failPoints,
+  kinds: readonly FaultRows[] = faultRows,
 ): Promise<void> {
   const rounds = Math.max(1, Math.round(cycles / points.length))
   for (let round = 0; round < rounds; round++) {
-    const options = {
-      ...{ seed: seed + round, tally, perSecond: 900, importEveryMs: 400, importReadings: 800 },
-      environment: smallJournal,
-    }
+    const rows = kinds[Math.floor(round / 2) % kinds.length] ?? 'readings'
+    const options = { seed: seed + round, tally, ...loads[rows], environment: smallJournal }
     await experiment(harness, options, async bed => {
       await bed.service.end('SIGTERM')
       // In turns, what was not synced goes too, as it does with the power.
-      for (const point of points) await dieAt(bed, point, round % 2 === 1)
+      for (const point of points) await dieAt(bed, point, rows, round % 2 === 1)
       await bed.service.start()
       await bed.untilAcknowledged(100)
     })
@@ -49,12 +56,13 @@ export async function dieAtPoints(
 async function dieAt(
   { service, random, noteCrash }: TestBed,
   point: JournalPoint,
+  rows: FaultRows,
   losesUnsynced: boolean,
 ): Promise<void> {
   const pass = 1 + random.below(passesMax[point])
   const power = losesUnsynced ? ({ FAULT_LOSE_UNSYNCED: '1' } as const) : {}
-  service.launch(injecting({ FAIL_POINT: `${point}:${pass}`, ...power }))
-  await service.ended(`a death at ${point}:${pass}`)
+  service.launch(injecting({ FAIL_POINT: `${point}:${pass}`, FAIL_ROWS: rows, ...power }))
+  await service.ended(`a death at ${point}:${pass} of ${rows}`)
   noteCrash()
 }
 

@@ -1,10 +1,13 @@
-/** Row 21: a device is erased with all its readings, the service dies meanwhile or is started again, and none comes back. */
+/**
+ * Row 21: a device is erased with all its readings, or a station with its points; the service dies meanwhile or is started
+ * again, and none comes back.
+ */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { EraseReport } from '../../../api/admin/erase-records.ts'
+import type { EraseReport, StationEraseReport } from '../../../api/admin/erase-records.ts'
 import { serverPid, until } from '../../support/processes.ts'
 import { type ExperimentOptions, experiment, type Harness, type TestBed } from '../experiment.ts'
-import { type ErasePoint, erasePoints, injecting } from '../injection/settings.ts'
+import { type ErasePoint, erasePoints, type FaultRows, injecting } from '../injection/settings.ts'
 import type { Tally } from '../tally.ts'
 
 const aftermaths = ['killed at once', 'killed after a rest', 'stopped', 'replayed'] as const
@@ -12,8 +15,20 @@ type Aftermath = (typeof aftermaths)[number]
 
 const restMs = 1500
 
-/** In turns with a QuestDB that syncs and with one that does not, to which each start sends all again that is kept. */
-export async function eraseDevices(
+/** What is erased, one after the other. */
+interface Victims {
+  rows: FaultRows
+  names: string[]
+  request(name: string): Promise<void>
+  /** Resolves when the report says that it is done: from here on nothing of it may be read. */
+  untilErased(name: string): Promise<void>
+}
+
+/**
+ * Devices twice and stations twice, in turns with a QuestDB that syncs and with one that does not, to which each start sends
+ * all again that is kept.
+ */
+export async function eraseSeries(
   harness: Harness,
   tally: Tally,
   seed: number,
@@ -22,40 +37,91 @@ export async function eraseDevices(
 ): Promise<void> {
   for (let cycle = 0; cycle < cycles; cycle++) {
     const isSynced = cycle % 2 === 0
-    const common = { seed: seed + cycle, tally, devices: 20, importEveryMs: 700 }
-    const options: ExperimentOptions = isSynced
-      ? common
-      : { ...common, ownDatabases: true, environment: { QUESTDB_COMMIT_MODE: 'nosync' } }
+    const isOfStations = cycle % 4 >= 2
+    const load = isOfStations ? { devices: 5, points: true, stationCount: 14 } : { devices: 20, importEveryMs: 700 }
+    const options: ExperimentOptions = {
+      ...{ seed: seed + cycle, tally, ...load },
+      ...(isSynced ? {} : { ownDatabases: true, environment: { QUESTDB_COMMIT_MODE: 'nosync' } }),
+    }
     await experiment(harness, options, async bed => {
       await bed.untilAcknowledged(500)
-      // In front of those that are erased stands the one that is busy, and behind them the one of the imports.
-      const victims = bed.devices.slice(1)
-      const next = () => victims.shift()?.name ?? ''
-      for (const point of points) await dieWhileErasing(bed, next(), point)
+      const victims = isOfStations ? stationsOf(bed) : devicesOf(bed)
+      const next = () => victims.names.shift() ?? ''
+      for (const point of points) await dieWhileErasing(bed, victims, next(), point)
       await bed.untilAcknowledged(100)
       await bed.load.stop()
       const isPossible = (aftermath: Aftermath) => aftermath !== 'replayed' || !isSynced
-      for (const aftermath of aftermaths.filter(isPossible)) await eraseThen(bed, next(), aftermath)
-      await eraseThen(bed, victims.at(-1)?.name ?? '', 'stopped')
+      for (const aftermath of aftermaths.filter(isPossible)) await eraseThen(bed, victims, next(), aftermath)
+      await eraseThen(bed, victims, victims.names.at(-1) ?? '', 'stopped')
     })
   }
 }
 
-/** One device, with nothing coming in, from a QuestDB that does not sync. */
+/** One device and one station, with nothing coming in, from a QuestDB that does not sync. */
 export async function eraseUnsynced(harness: Harness, tally: Tally, seed: number): Promise<void> {
   const environment = { QUESTDB_COMMIT_MODE: 'nosync' }
-  await experiment(harness, { seed, tally, devices: 5, ownDatabases: true, environment }, async bed => {
+  await experiment(harness, { seed, tally, devices: 5, points: true, ownDatabases: true, environment }, async bed => {
     await bed.untilAcknowledged(100)
     await bed.load.stop()
-    await eraseThen(bed, bed.devices[2]?.name ?? '', 'stopped')
+    for (const victims of [devicesOf(bed), stationsOf(bed)]) {
+      await eraseThen(bed, victims, victims.names[1] ?? '', 'stopped')
+    }
   })
 }
 
-async function eraseThen(bed: TestBed, device: string, aftermath: Aftermath): Promise<void> {
+/** In front of those that are erased stands the one that is busy, and behind them the one of the imports. */
+function devicesOf({ service, devices, erased }: TestBed): Victims {
+  return {
+    ...{ rows: 'readings', names: devices.slice(1).map(({ name }) => name) },
+    request: name => expectStatus(202, service, 'POST', `/devices/${name}/erase`),
+    async untilErased(name) {
+      const { symbols } = await reportOf<EraseReport>(service, `/devices/${name}/erase`)
+      for (const symbol of symbols) erased.set(symbol, name)
+    },
+  }
+}
+
+function stationsOf({ service, stations, erasedStations }: TestBed): Victims {
+  return {
+    ...{ rows: 'points', names: stations.slice(1).map(({ name }) => name) },
+    request: name => expectStatus(204, service, 'DELETE', `/stations/${name}`),
+    async untilErased(name) {
+      await reportOf<StationEraseReport>(service, `/stations/${name}/erase`)
+      erasedStations.add(name)
+    },
+  }
+}
+
+async function expectStatus(
+  expected: number,
+  { admin }: TestBed['service'],
+  method: string,
+  path: string,
+): Promise<void> {
+  const { status } = await admin(method, path)
+  if (status !== expected) throw new Error(`${method} ${path} is answered ${status}`)
+}
+
+/** The report of a job that is done. */
+async function reportOf<Report extends Pick<EraseReport, 'state'>>(
+  { admin }: TestBed['service'],
+  path: string,
+): Promise<Report> {
+  let report: Report | undefined
+  await until(`${path} says that it is done`, async () => {
+    const { status, body } = await admin('GET', path)
+    if (status === 200) report = body as Report
+    if (report?.state !== 'done') await sleep(50)
+    return report?.state === 'done'
+  })
+  return report as Report
+}
+
+async function eraseThen(bed: TestBed, victims: Victims, name: string, aftermath: Aftermath): Promise<void> {
   const { service } = bed
   await untilShown(bed)
-  await request(bed, device)
-  await untilErased(bed, device)
+  await victims.request(name)
+  await victims.untilErased(name)
   if (aftermath === 'killed after a rest') await sleep(restMs)
   if (aftermath === 'replayed') {
     process.kill(serverPid({ path: service.dataDirectory }, 'questdb'), 'SIGKILL')
@@ -70,38 +136,21 @@ async function eraseThen(bed: TestBed, device: string, aftermath: Aftermath): Pr
 }
 
 /** The service is up before and after it. */
-async function dieWhileErasing(bed: TestBed, device: string, point: ErasePoint): Promise<void> {
+async function dieWhileErasing(bed: TestBed, victims: Victims, name: string, point: ErasePoint): Promise<void> {
   const { service } = bed
   await service.end('SIGTERM')
-  await service.start(injecting({ FAIL_POINT: `${point}:1` }))
+  await service.start(injecting({ FAIL_POINT: `${point}:1`, FAIL_ROWS: victims.rows }))
   await untilShown(bed)
   // It may die before it answers.
-  await request(bed, device).catch(() => undefined)
+  await victims.request(name).catch(() => undefined)
   await service.ended(`a death at ${point}`)
   bed.noteCrash()
   await service.start()
-  await untilErased(bed, device)
+  await victims.untilErased(name)
 }
 
 /** QuestDB is there, and has what it was sent up to now, or what is sent again after a start. */
 async function untilShown({ service }: TestBed): Promise<void> {
   await until('QuestDB is up', async () => (await service.status()).questdb.state === 'up')
   await sleep(restMs)
-}
-
-async function request({ service }: TestBed, device: string): Promise<void> {
-  const { status } = await service.admin('POST', `/devices/${device}/erase`)
-  if (status !== 202) throw new Error(`the erase of ${device} is answered ${status}`)
-}
-
-/** From here on nothing of it may be read. */
-async function untilErased({ service, erased }: TestBed, device: string): Promise<void> {
-  let report: EraseReport | undefined
-  await until(`${device} is erased`, async () => {
-    const { status, body } = await service.admin('GET', `/devices/${device}/erase`)
-    if (status === 200) report = body as EraseReport
-    if (report?.state !== 'done') await sleep(50)
-    return report?.state === 'done'
-  })
-  for (const symbol of report?.symbols ?? []) erased.set(symbol, device)
 }

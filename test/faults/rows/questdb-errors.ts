@@ -5,6 +5,7 @@ import { readingsTable } from '../../../store/tables.ts'
 import { until } from '../../support/processes.ts'
 import { startAnsweringProxy } from '../answering-proxy.ts'
 import { experiment, type Harness, type TestBed } from '../experiment.ts'
+import { readSeriesNames } from '../station-route.ts'
 import type { Tally } from '../tally.ts'
 import type { Trouble } from '../tcp-proxy.ts'
 import { complainOfSilence } from './questdb.ts'
@@ -90,29 +91,51 @@ async function untilForwarded({ service }: TestBed, readings: number): Promise<v
   })
 }
 
-/** One device whose rows are refused: they are put aside, the others go on, and sent again they are all there. */
+/**
+ * A device and a series of a station whose rows are refused: they are put aside, the others go on, and sent again they are
+ * all there.
+ */
 export async function poisonRow(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   for (let cycle = 0; cycle < cycles; cycle++) {
-    await experiment(harness, { seed: seed + cycle, tally, perSecond: 100 }, async bed => {
+    await experiment(harness, { seed: seed + cycle, tally, perSecond: 100, points: true }, async bed => {
       const proxy = await startAnsweringProxy(bed.hooks, bed.proxy.targetPort)
-      const poison = bed.devices[2]?.name ?? ''
-      const key = Buffer.from(`device=${poison}-`)
-      proxy.decide = body => (body.includes(key) ? { status: 400, message: 'error in line 1' } : undefined)
+      const keys = [`device=${bed.devices[2]?.name ?? ''}-`, await seriesKey(bed)].map(text => Buffer.from(text))
+      proxy.decide = body => {
+        const isPoisoned = keys.some(key => body.includes(key))
+        return isPoisoned ? { status: 400, message: 'error in line 1' } : undefined
+      }
       bed.proxy.targetPort = proxy.port
       bed.proxy.cut()
-      await until('a reading is put aside', async () => (await bed.service.status()).dead_letters > 0)
+      await until('a reading and a point are put aside', async () => {
+        const { dead_letters: ofReadings, points } = await bed.service.status()
+        return ofReadings > 0 && points.dead_letters > 0
+      })
       await sleep(1500)
       await bed.load.stop()
-      await until('all others are there', async () => (await bed.service.status()).lag.readings === 0)
+      await until('all others are there', async () => (await lagOf(bed)) === 0)
       proxy.decide = () => undefined
       await replayLetters(bed)
     })
   }
 }
 
-async function replayLetters({ service, tally }: TestBed): Promise<void> {
-  await until('nothing waits', async () => (await service.status()).lag.readings < 500)
-  const { dead_letters: letters } = await service.status()
+/** A series of a station as its rows have it on their way to QuestDB. */
+async function seriesKey({ databases, stations }: TestBed): Promise<string> {
+  const [number = 0] = (await readSeriesNames(databases.postgresUrl, stations.slice(1, 2))).keys()
+  return ` series=${String(number).padStart(8, '0')}i`
+}
+
+/** Readings and points. */
+async function lagOf({ service }: TestBed): Promise<number> {
+  const { lag, points } = await service.status()
+  return lag.readings + points.lag.points
+}
+
+async function replayLetters(bed: TestBed): Promise<void> {
+  const { service, tally } = bed
+  await until('nothing waits', async () => (await lagOf(bed)) < 500)
+  const { dead_letters: ofReadings, points } = await service.status()
+  const letters = ofReadings + points.dead_letters
   if (letters === 0) return
   tally.notes.push(`${letters} dead letters sent again`)
   const { status, body } = await service.admin('POST', '/dead-letters/replay', {})
