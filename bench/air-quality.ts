@@ -6,7 +6,9 @@
  * QuestDB's own export. A list is "new" when points of the station came since it was last asked for, and "known" when it was
  * asked for twice since then.
  *
- * Usage: node bench/air-quality.ts [stations] [days] [samples] [rounds]
+ * Then what the running means add to a page, and how fast points come in against readings by the same way.
+ *
+ * Usage: node bench/air-quality.ts [stations] [days] [samples] [rounds] [rows]
  */
 
 import assert from 'node:assert/strict'
@@ -18,21 +20,26 @@ import { median, quantile } from 'simple-statistics'
 import { createRandom } from '../demo/weather.ts'
 import { pointId } from '../query/points/point-id.ts'
 import { pointsTable } from '../store/tables.ts'
+import { measureIngest } from './air-quality-ingest.ts'
 import { type Kind, kindsOf, minuteUs } from './air-quality-lists.ts'
+import { measureMeans } from './air-quality-means.ts'
 import type { AirQualityServer, BenchStation } from './air-quality-server.ts'
 import { createBounds } from './bounds.ts'
 import { type HttpConnection, openHttpConnection } from './http-connection.ts'
-import { createHooks, hardware, ratios, sleep, spread, startProcess, stopProcess } from './measure.ts'
+import { createHooks, hardware, ratios, round, sleep, spread, startProcess, stopProcess } from './measure.ts'
 
 const stationCount = Number(process.argv[2] ?? 20)
 const days = Number(process.argv[3] ?? 30)
 const samples = Number(process.argv[4] ?? 60)
 const rounds = Number(process.argv[5] ?? 5)
+/** That come in, of each kind and way, in a run. */
+const ingestRows = Number(process.argv[6] ?? 200_000)
 const parameterCount = 8
 const startUs = Date.UTC(2025, 6, 1) * 1000
 const dayUs = 1440 * minuteUs
 const rowsOfStation = days * 1440 * parameterCount
 const pageMax = 1.5
+const lastPageMax = 2
 const csvMin = 0.7
 const warmups = 150
 
@@ -121,7 +128,10 @@ function verify(kind: Kind, body: Buffer, rows: readonly unknown[][]): void {
   if (kind.name !== 'latest') assert.equal(found.length, points.length, kind.name)
 }
 
-async function measure(kind: Kind, bench: Bench): Promise<void> {
+/** Medians of the rounds, in milliseconds. */
+type Medians = Record<'fresh' | 'known', number>
+
+async function measure(kind: Kind, bench: Bench): Promise<Medians> {
   await measureRound(kind, bench, warmups)
   const all: Times[] = []
   for (let turn = 0; turn < rounds; turn++) all.push(await measureRound(kind, bench, samples))
@@ -133,6 +143,24 @@ async function measure(kind: Kind, bench: Bench): Promise<void> {
       const figure = { ratios: spread(list), ms: spread(ours), yardstickMs: spread(plain) }
       const which = name === 'fresh' ? 'new' : 'known'
       bounds.atMost(`${kind.name}, ${which}, p${share * 100}`, median(list), pageMax, figure)
+    }
+  }
+  const medianOf = (name: keyof Medians) => median(all.map(times => quantile(times[name], 0.5)))
+  return { fresh: medianOf('fresh'), known: medianOf('known') }
+}
+
+/** No cost may grow with the offset. */
+function compareLastPages(medians: ReadonlyMap<string, Medians>): void {
+  for (const list of ['filter', 'all']) {
+    const first = medians.get(`${list}, first page`)
+    const last = medians.get(`${list}, last page`)
+    assert(first !== undefined && last !== undefined)
+    for (const [name, which] of [
+      ['fresh', 'new'],
+      ['known', 'known'],
+    ] as const) {
+      const figure = { p50Ms: round(last[name]), yardstickMs: round(first[name]) }
+      bounds.atMost(`${list}, last page, times the first, ${which}, p50`, last[name] / first[name], lastPageMax, figure)
     }
   }
 }
@@ -209,10 +237,22 @@ async function bench(): Promise<void> {
     await once(child, 'message')
   }
   const parts = { server, http, client, pointsCame }
-  for (const kind of kindsOf({ startUs, days, parameterCount })) await measure(kind, parts)
+  const medians = new Map<string, Medians>()
+  for (const kind of kindsOf({ startUs, days, parameterCount })) medians.set(kind.name, await measure(kind, parts))
+  compareLastPages(medians)
   await measureCsv(parts)
-  const rows = stationCount * rowsOfStation
-  bounds.conclude({ bench: 'air-quality', stations: stationCount, days, rows, samples, hardware: hardware() })
+  const range = { fromUs: startUs, toUs: startUs + days * dayUs, rows: rowsOfStation }
+  await measureMeans(hooks, bounds, server, { ...range, samples })
+}
+
+/** On databases of its own. */
+async function benchIngest(): Promise<void> {
+  const { hooks, closeAll } = createHooks()
+  try {
+    await measureIngest(hooks, bounds, { rows: ingestRows, pairs: rounds })
+  } finally {
+    await closeAll()
+  }
 }
 
 try {
@@ -220,3 +260,6 @@ try {
 } finally {
   await closeAll()
 }
+await benchIngest()
+const rows = stationCount * rowsOfStation
+bounds.conclude({ bench: 'air-quality', stations: stationCount, days, rows, samples, ingestRows, hardware: hardware() })
