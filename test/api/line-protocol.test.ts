@@ -46,7 +46,17 @@ interface Answer {
   body: Record<string, unknown>
 }
 
-async function start(t: Test, { journalBytesMax = 1024 ** 3, unknownFields = 'reject' as 'reject' | 'ignore' } = {}) {
+interface StartOptions {
+  journalBytesMax?: number
+  unknownFields?: 'reject' | 'ignore'
+  isReady?: boolean
+  findKey?: typeof keys.find
+}
+
+async function start(
+  t: Test,
+  { journalBytesMax = 1024 ** 3, unknownFields = 'reject', isReady = true, findKey = keys.find }: StartOptions = {},
+) {
   const journal = openIngest({
     ...{ directory: temporaryFolder(t), journalBytesMax, reserveBytes: 0, keepMs: 0, log: silentLog },
     clock: createWallClock({ nowMs: Date.now }),
@@ -64,9 +74,9 @@ async function start(t: Test, { journalBytesMax = 1024 ** 3, unknownFields = 're
   }
   const ingest = { ...journal, append }
   const families = lineProtocolFamilies({
-    ...{ ingest, devices, writers: createWriters(devices), keys, log, nowMs: Date.now },
+    ...{ ingest, devices, writers: createWriters(devices), keys: { find: findKey }, log, nowMs: Date.now },
     ...{ names: { ...defaultLineNames, unknownFields }, ranges: defaultRanges, aheadMsMax: 300_000 },
-    ...{ bodyBytesMax, authRateLimit: createAuthRateLimit(5, Date.now), isReady: () => true },
+    ...{ bodyBytesMax, authRateLimit: createAuthRateLimit(5, Date.now), isReady: () => isReady },
     meter: { taken: (...count) => void counts.push(count) },
   })
   const app = createApp(...families)
@@ -136,6 +146,13 @@ t.test('a body is stored as a whole, its lines of one device and time as one rea
   t.strictSame(counts(), [['line_protocol', 2, 0]])
 })
 
+t.test('a device was seen when its lines came', async t => {
+  const { post } = await start(t)
+  await addDevice('quiet', { owner })
+  t.match(await post('/write', line('quiet', 'temperature=1'), token(key)), { status: 204 })
+  t.match(devices.details('quiet'), { last_seen: /^20/ })
+})
+
 t.test('units of timestamps are those of the version, and bodies may be compressed', async t => {
   const { post, stored } = await start(t)
   const seconds = Math.floor(timeMs / 1000)
@@ -187,6 +204,7 @@ t.test('without a good credential nothing is taken, in the words of each version
   t.match(await post('/api/v2/write', body, token(readingKey)), { status: 403, body: { code: 'forbidden' } })
   for (let attempt = 0; attempt < 5; attempt++) await post('/write', body, basic('porch', 'wrong'))
   t.match(await post('/write', body, basic('porch', 'wrong')), { status: 429, body: { error: /too many/ } })
+  t.match(await post('/write', body), v1, 'who tries no credential is asked for one')
   t.match(await post('/write', body, basic('porch', password)), { status: 204 }, 'who fails silences nobody')
   t.equal(stored().length, 1)
 })
@@ -213,6 +231,17 @@ t.test('lines of devices that the credential may not write are rejects, the othe
   ])
 })
 
+t.test('while keys cannot be looked up nothing is taken, and the body is to be sent again', async t => {
+  const findKey = async () => {
+    throw Object.assign(new Error('away'), { syscall: 'connect' })
+  }
+  const { post, stored } = await start(t, { findKey })
+  const refused = await post('/api/v2/write', line('porch', 'temperature=1'), token(key))
+  t.match(refused, { status: 503, body: { code: 'unavailable', message: /cannot be looked up at present/ } })
+  t.equal(refused.headers.get('retry-after'), '5')
+  t.equal(stored().length, 0)
+})
+
 t.test('a key that may make devices makes those that are not there', async t => {
   const { post, stored } = await start(t)
   t.match(await post('/api/v2/write', line('new\\ one', 'temperature=5'), token(makingKey)), { status: 204 })
@@ -237,6 +266,8 @@ t.test('rejects are listed up to a number and counted', async t => {
   const { status, body } = await post('/write', 'x\n'.repeat(500), token(key))
   t.equal(status, 400)
   t.match(body['error'], /line 10: has no fields; … dropped=500$/)
+  const mixed = await post('/write', `${line('nobody', 'temperature=1')}x\n`, token(key))
+  t.match(mixed.body, { error: /^partial write: line 1: device nobody: .*; line 2: has no fields dropped=2$/ })
 })
 
 t.test('lines without a time get one of receipt, which no other body gets', async t => {
@@ -247,6 +278,7 @@ t.test('lines without a time get one of receipt, which no other body gets', asyn
   }
   const [first, second, ...more] = stored() as Record<string, number>[]
   t.match([first, second, more], [{ temperature: 1, humidity: 2 }, { pressure: 1000 }, []])
+  t.notOk(Number.isInteger(first?.['timeMs']), "a stamp of the journal, which no client's time can be")
   t.ok((first?.['timeMs'] ?? 0) >= beforeMs - 1 && (second?.['timeMs'] ?? 0) > (first?.['timeMs'] ?? 0))
 })
 
@@ -320,7 +352,7 @@ t.test('a full journal is a 503 with the time to wait, and nothing is stored', a
   const many = Array.from({ length: 30 }, (_, index) => line('porch', 'temperature=1', timeMs + index)).join('')
   const refused = await post('/api/v2/write', many, token(key))
   t.match(refused, { status: 503, body: { code: 'unavailable', message: 'storage full' } })
-  t.equal(refused.headers.get('retry-after'), '5')
+  t.strictSame([refused.headers.get('retry-after'), refused.headers.get('x-influxdb-error')], ['5', 'storage full'])
   t.equal(stored().length, 1)
 })
 
@@ -331,6 +363,9 @@ t.test('what clients ask before they write', async t => {
   t.equal((await fetch(`${url}/ping`, { method: 'HEAD' })).status, 204)
   t.match(await (await fetch(`${url}/ping?verbose=true`)).json(), { version: '1.8.10' })
   t.match(await (await fetch(`${url}/health`)).json(), { name: 'influxdb', status: 'pass', version: '1.8.10' })
+  const starting = await start(t, { isReady: false })
+  const health = await fetch(`${starting.url}/health`)
+  t.match([health.status, await health.json()], [503, { status: 'fail' }])
   const form = { 'content-type': 'application/x-www-form-urlencoded', ...basic('x', key) }
   const created = { status: 200, body: { results: [{ statement_id: 0 }] } }
   t.match(await post('/query', 'q=CREATE+DATABASE+%22telegraf%22', form), created)
