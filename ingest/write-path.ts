@@ -78,6 +78,12 @@ export interface WritePath<Series, Values extends Timed> {
    * their rows stand before. Rejects while the journal takes nothing.
    */
   erase(seriesNumbers: readonly number[]): Promise<number>
+  /**
+   * Forwards nothing until `release`, one holder at a time. Resolves when QuestDB has applied all that was sent; then, until
+   * `release`, no file of the journal is removed and the checkpoint stays, while rows are still taken.
+   */
+  hold(): Promise<void>
+  release(): void
   status(): { journal: JournalStatus; forwarder: ForwarderStatus }
   deadLetters: DeadLetters
   /** Syncs what was taken and stops. Rows that are not forwarded stay in the journal. May be called twice. */
@@ -132,6 +138,8 @@ export function openWritePath<Series, Values extends Timed>(
       forwarderStatus = { ...forwarderStatus, fileIssue: message.issue }
     } else if (message.kind === 'erased') {
       erasures.erased(message.id)
+    } else if (message.kind === 'held') {
+      onHeld()
     } else if (message.kind === 'log') {
       log[message.level](message.fields, message.text)
     }
@@ -140,6 +148,7 @@ export function openWritePath<Series, Values extends Timed>(
   const exited = exitOf(forwarder)
   const command = (message: ForwarderCommand) => forwarder.postMessage(message)
 
+  let onHeld: () => void = () => undefined
   const erasures = createErasures(journal, command)
   const append = (records: Uint8Array) => appendInPieces(journal, records)
 
@@ -167,6 +176,14 @@ export function openWritePath<Series, Values extends Timed>(
     },
     onLost: listener => void sent.lostListeners.push(listener),
     erase: erasures.erase,
+    hold() {
+      const held = new Promise<void>(resolve => {
+        onHeld = resolve
+      })
+      command({ kind: 'hold' })
+      return held
+    },
+    release: () => command({ kind: 'release' }),
     status: () => ({ journal: journal.status(), forwarder: forwarderStatus }),
     deadLetters: createDeadLetters(table, directory, append, () => command({ kind: 'recount' })),
     close() {

@@ -101,8 +101,8 @@ export class ApplyPoller {
   /** A file error says nothing about QuestDB: it is logged and tried again. */
   async #trim(): Promise<void> {
     const { applyTracker, retention, issues, sleeper } = this.#options
-    // What was applied is to be sent again.
-    if (this.#options.sent() === undefined) return
+    // What was applied is to be sent again, or is being copied.
+    if (this.#options.sent() === undefined || retention.isHeld) return
     try {
       if (this.#isTrimDue) retention.trim(applyTracker.position)
       else retention.saveCheckpointIfDue(applyTracker.position)

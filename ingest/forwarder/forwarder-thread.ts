@@ -29,16 +29,22 @@ export interface ForwarderThreadData {
   requestIdleMs: number
 }
 
-/** `start` comes once QuestDB is there and we know whether it syncs what it applies. `erase` is answered with `erased`. */
+/**
+ * `start` comes once QuestDB is there and we know whether it syncs what it applies. `erase` is answered with `erased`, and
+ * `hold` with `held`, unless `release` comes first.
+ */
 export type ForwarderCommand =
   | { kind: 'start'; questdb: QuestdbHttp; isSynced: boolean; keepMs: number; keepBytesMax: number }
   | { kind: 'recount' }
   | { kind: 'erase'; id: number; seriesNumbers: number[]; before: number }
+  | { kind: 'hold' }
+  | { kind: 'release' }
   | { kind: 'stop' }
 export type ForwarderMessage =
   | { kind: 'status'; status: ForwarderStatus }
   | { kind: 'fileIssue'; issue: string }
   | { kind: 'erased'; id: number }
+  | { kind: 'held' }
   | { kind: 'log'; level: 'info' | 'warn' | 'error'; fields: object; text: string }
   | { kind: 'stopped' }
 
@@ -47,6 +53,7 @@ const startAgainMs = 1000
 const forwarder = Promise.withResolvers<Forwarder>()
 let started: Forwarder | undefined
 let startTimer: NodeJS.Timeout | undefined
+let isHeld = false
 
 function send(message: ForwarderMessage): void {
   parentPort?.postMessage(message)
@@ -118,6 +125,17 @@ async function erase({ id, seriesNumbers, before }: Extract<ForwarderCommand, { 
   if (await (await forwarder.promise).erase(seriesNumbers, before)) send({ kind: 'erased', id })
 }
 
+async function hold(): Promise<void> {
+  isHeld = true
+  const created = await forwarder.promise
+  if (isHeld && (await created.hold())) send({ kind: 'held' })
+}
+
+function release(): void {
+  isHeld = false
+  started?.release()
+}
+
 async function stop(): Promise<void> {
   clearTimeout(startTimer)
   await started?.close()
@@ -129,5 +147,7 @@ parentPort?.on('message', (message: ForwarderCommand) => {
   if (message.kind === 'start') start(message)
   else if (message.kind === 'recount') void started?.recountDeadLetters()
   else if (message.kind === 'erase') void erase(message)
+  else if (message.kind === 'hold') void hold()
+  else if (message.kind === 'release') release()
   else void stop()
 })

@@ -82,6 +82,7 @@ export class Forwarder {
   readonly #retention: Retention
   readonly #sleeper: Sleeper
   #rewindTo: number | undefined
+  #isHeld = false
   #running: Promise<unknown> | undefined
 
   constructor(options: ForwarderOptions) {
@@ -138,6 +139,33 @@ export class Forwarder {
     // Also requests that this process or the one before has left unanswered.
     await this.#quiesce(this.#options.quiesceMs)
     return !this.#sleeper.stopped
+  }
+
+  /**
+   * Sends nothing more until it is released. Resolves when all that was sent is applied; then the files of the journal are
+   * neither removed nor is the checkpoint saved, so that a copy of both fits what QuestDB has. False when it was released
+   * or closed before.
+   */
+  async hold(): Promise<boolean> {
+    this.#isHeld = true
+    this.#barrier.hold()
+    await this.#barrier.untilIdle()
+    while (this.#isHeld && !this.#sleeper.stopped && !this.#isAllApplied()) await this.#sleeper.sleep(pollMs)
+    const isHeld = this.#isHeld && !this.#sleeper.stopped
+    if (isHeld) this.#retention.hold(true)
+    return isHeld
+  }
+
+  release(): void {
+    this.#isHeld = false
+    this.#retention.hold(false)
+    this.#barrier.release()
+  }
+
+  #isAllApplied(): boolean {
+    const { live, backfill } = this.#sender.sent
+    const { applied } = this.#applyTracker
+    return this.#rewindTo === undefined && applied.live === live && applied.backfill === backfill
   }
 
   /** Stops after the requests in flight and saves how far it came. May be called twice. */

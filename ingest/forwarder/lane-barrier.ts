@@ -13,6 +13,7 @@ export class LaneBarrier {
   readonly #onIdle: () => void
   readonly #work: (() => void)[] = []
   #waitingLanes = 0
+  #isHeld = false
 
   constructor(sleeper: Sleeper, retry: FileRetry, onIdle: () => void) {
     this.#sleeper = sleeper
@@ -25,12 +26,22 @@ export class LaneBarrier {
     this.#work.push(work)
   }
 
+  /** From now on lanes that come here stay, until it is released. */
+  hold(): void {
+    this.#isHeld = true
+  }
+
+  release(): void {
+    this.#isHeld = false
+  }
+
   /** Each lane comes here between two batches, and goes on when no work is left. */
   async pass(): Promise<void> {
     this.#waitingLanes++
-    while (this.#work.length > 0 && !this.#sleeper.stopped) {
-      if (this.#waitingLanes === laneCount) await this.#retry.attempt('rewind', () => this.#run())
-      else await this.#sleeper.sleep(pollMs)
+    while ((this.#work.length > 0 || this.#isHeld) && !this.#sleeper.stopped) {
+      if (this.#work.length > 0 && this.#waitingLanes === laneCount) {
+        await this.#retry.attempt('rewind', () => this.#run())
+      } else await this.#sleeper.sleep(pollMs)
     }
     this.#waitingLanes--
   }

@@ -38,6 +38,7 @@ export class Retention {
   #quarantinedTo = 0
   #checkpoint = -1
   #checkpointAtMs = Number.NEGATIVE_INFINITY
+  #isHeld = false
 
   /** The lanes begin at `from`. */
   constructor(options: RetentionOptions, from: number) {
@@ -55,6 +56,15 @@ export class Retention {
 
   get damagedBytes(): number {
     return this.#damagedBytes
+  }
+
+  /** Whether the files stay as they are, because they are being copied. */
+  get isHeld(): boolean {
+    return this.#isHeld
+  }
+
+  hold(isHeld: boolean): void {
+    this.#isHeld = isHeld
   }
 
   /**

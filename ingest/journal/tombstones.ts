@@ -15,7 +15,7 @@ export interface Erased {
 
 export const nothingErased: Erased = { before: 0, covers: () => false }
 
-const fileName = 'erased'
+export const tombstonesName = 'erased'
 
 export class Tombstones implements Erased {
   readonly #disk: Disk
@@ -51,7 +51,7 @@ export class Tombstones implements Erased {
   }
 
   #save(ends: Map<number, number>): void {
-    this.#disk.replace(fileName, Buffer.from(JSON.stringify([...ends])))
+    this.#disk.replace(tombstonesName, Buffer.from(JSON.stringify([...ends])))
     this.#disk.syncDirectory()
     this.#ends = ends
     this.#before = highest(ends)
@@ -65,8 +65,8 @@ function highest(ends: Map<number, number>): number {
 }
 
 function readTombstones(disk: Disk): Map<number, number> {
-  if (!disk.list().includes(fileName)) return new Map()
-  const file = disk.open(fileName, false)
+  if (!disk.list().includes(tombstonesName)) return new Map()
+  const file = disk.open(tombstonesName, false)
   try {
     const bytes = new Uint8Array(file.size())
     file.read(bytes, 0)
@@ -77,7 +77,9 @@ function readTombstones(disk: Disk): Map<number, number> {
     // A file that cannot be read now may be read later. One that is damaged must not be taken for an empty one.
     if (error instanceof Error && 'syscall' in error) throw error
     const reason = error instanceof Error ? error.message : String(error)
-    throw new Error(`the file ${fileName} in the journal's directory is damaged (${reason}): restore it from a backup`)
+    throw new Error(
+      `the file ${tombstonesName} in the journal's directory is damaged (${reason}): restore it from a backup`,
+    )
   } finally {
     file.close()
   }
