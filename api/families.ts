@@ -42,7 +42,7 @@ export function createFamilies(
     ...{ findPrincipal: accounts.findPrincipal, origins: accounts.origins },
     ...{ accounts: accounts.accounts, keys: accounts.keys, tenants: accounts.tenants, publicUrl: accounts.publicUrl },
     ...{ devices, stations, eraseJobs, readingsExport, ingest, pointsIngest, store, log, ranges, aheadMsMax },
-    ...{ dataDirectory: config.DATA_DIR, isPostgresManaged: config.DATABASE_URL === undefined, meter: bulkMeter },
+    ...{ directory: parts.directory, isPostgresManaged: config.DATABASE_URL === undefined, meter: bulkMeter },
   }
   const airQuality = airQualityFamily({
     ...{ stations, points, accounts: accounts.accounts, keys: accounts.keys, nowMs: clockMs, log, isTrusted },

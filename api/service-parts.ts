@@ -3,6 +3,7 @@
 import type { Devices } from '../auth/devices/devices.ts'
 import type { Stations } from '../auth/stations/stations.ts'
 import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
+import type { DataDirectory } from '../store/data-directory.ts'
 import type { Store } from '../store/store.ts'
 import type { Clock } from './clock.ts'
 import type { Claims } from './idempotency/claims.ts'
@@ -11,6 +12,7 @@ import type { ServiceQueries } from './open-queries.ts'
 import type { SignIn } from './open-sign-in.ts'
 
 export interface ServiceParts extends ServiceQueries {
+  directory: DataDirectory
   clockMs: Clock
   store: Store
   ingest: Ingest

@@ -130,7 +130,8 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   const rowsPerWriterMax = config.IDEMPOTENCY_KEYS_MAX
   const claims = createClaims({ pool: store.postgres, ingest, nowMs: clockMs, log, rowsPerWriterMax })
   onOpen(() => claims.close())
-  const parts = { clockMs, store, ingest, pointsIngest, devices, stations, ...queries, accounts, signIn, claims }
+  const base = { directory, clockMs, store, ingest, pointsIngest, devices, stations }
+  const parts = { ...base, ...queries, accounts, signIn, claims }
   ownUrl = await listen(config, log, parts, onOpen)
   await signIn.announceSetup()
   return ownUrl

@@ -6,6 +6,7 @@ import { ConfigError, readConfig } from '../api/config.ts'
 import { addAccountsCommand } from './accounts.ts'
 import { createAdminClient } from './admin-client.ts'
 import { addAuditCommand } from './audit.ts'
+import { addBackupCommands } from './backup.ts'
 import { CommandError, exitUsage } from './command-error.ts'
 import { addContentFilesCommand } from './content-files.ts'
 import { addDeadLettersCommand } from './dead-letters.ts'
@@ -39,6 +40,7 @@ Examples:
   barograph import-points october.csv.gz
   barograph export --output 2026.csv.gz --from 2026-01-01
   barograph content-files import files.ndjson.gz
+  barograph backup /backups/today
   barograph status --json
 
 The commands find the server by its own settings (HOST, PORT, DATA_DIR, …), or by --url and --token-file.
@@ -76,6 +78,7 @@ export function createProgram({ stdin, stdout, stderr, environment, version }: P
   addContentFilesCommand(program, client, streams)
   addDeadLettersCommand(program, client, streams)
   addKeysCommand(program, client, streams)
+  addBackupCommands(program, client, streams, readSettings)
   return program
 }
 

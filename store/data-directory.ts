@@ -7,9 +7,11 @@ import {
   constants,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   renameSync,
+  rmSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -36,9 +38,64 @@ export interface DataDirectory {
 const passableMode = 0o711
 const privateMode = 0o700
 
+/** There as long as a restore has not put everything in place. */
+const restoreMarker = 'restore-unfinished'
+
+/** For everybody but a restore, which begins by `beginRestore`. */
 export function openDataDirectory(path: string): DataDirectory {
   const root = makeWritable(resolve(path))
   const close = lockDirectory(root)
+  if (!existsSync(join(root, restoreMarker))) return openFolders(root, close)
+  close()
+  throw new StartError(
+    `The data directory ${root} holds a restore that was interrupted: run barograph restore again, ` +
+      'or set DATA_DIR to another directory.',
+  )
+}
+
+export interface RestoreDirectory {
+  directory: DataDirectory
+  /** Removes what an interrupted restore has left. */
+  clear(): void
+  /** From now on a service starts in it. */
+  finish(): void
+}
+
+/** Opens an empty directory, or one with a restore that was interrupted. */
+export function beginRestore(path: string): RestoreDirectory {
+  const root = makeWritable(resolve(path))
+  const close = lockDirectory(root)
+  try {
+    const marker = join(root, restoreMarker)
+    const others = readdirSync(root).filter(name => !name.startsWith('lock.db') && name !== restoreMarker)
+    if (others.length > 0 && !existsSync(marker)) {
+      throw new StartError(`The data directory ${root} is not empty: set DATA_DIR to a new or an empty directory.`)
+    }
+    writeFileSync(marker, '', { flush: true })
+    syncFolder(root)
+    const directory = openFolders(root, close)
+    const { journal, pointsJournal, questdb, postgres, secrets, mail } = directory
+    return {
+      directory,
+      clear() {
+        for (const folder of [journal, pointsJournal, questdb, postgres, secrets, mail]) emptyFolder(folder)
+      },
+      finish() {
+        rmSync(marker)
+        syncFolder(root)
+      },
+    }
+  } catch (error) {
+    close()
+    throw error instanceof StartError ? error : notWritable(root, error)
+  }
+}
+
+function emptyFolder(path: string): void {
+  for (const name of readdirSync(path)) rmSync(join(path, name), { recursive: true, force: true })
+}
+
+function openFolders(root: string, close: () => void): DataDirectory {
   try {
     const folder = (name: string, mode: number): string => makeFolder(join(root, name), mode)
     const folders = {

@@ -20,6 +20,8 @@ export interface StoreOptions {
   /** The variables in which Java and Maven are looked for (PATH, JAVA_HOME) and with which they run. */
   environment: Environment
   migrationsFolder?: string | undefined
+  /** No migration behind this one is applied; without it all are. */
+  lastMigration?: string | undefined
   /**
    * For a service, beside which no other may use the same PostgreSQL: the start fails while one does, and `onLost` is
    * told when one has come in while PostgreSQL was away. A reader that does not need the lock, such as a test, leaves it out.

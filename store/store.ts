@@ -11,6 +11,8 @@ export interface Store {
   /** Why PostgreSQL is unavailable; undefined while it is available. */
   postgresFault(): string | undefined
   questdb: Questdb
+  /** A connection of its own, without time limits, for what takes long; to be ended by who asks for it. */
+  connectPostgres(): Promise<pg.Client>
   versions(): { postgres: string; questdb: string | undefined; java: string | undefined }
   /** Closes the connections and stops the managed databases. Idempotent. */
   close(): Promise<void>
@@ -29,6 +31,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     return {
       postgres: postgres.pool,
       postgresFault: postgres.fault,
+      connectPostgres: postgres.connect,
       questdb,
       versions: () => ({ postgres: postgres.version, questdb: questdb.version(), java: questdb.java }),
       async close() {

@@ -12,6 +12,7 @@ const maxOldGenerationSizeMb = 512
 export const threadLimits = {
   /** It makes next to no garbage. */
   journal: { maxYoungGenerationSizeMb: 4 },
+  copies: { maxYoungGenerationSizeMb: 4 },
   /** Its hashes lie outside the heap. */
   passwords: { maxYoungGenerationSizeMb: 2 },
   forwarder: { maxYoungGenerationSizeMb: 6 },

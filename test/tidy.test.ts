@@ -19,8 +19,9 @@ const arrows: Record<string, string[]> = {
   query: ['analytics', ...questdbLeaves],
   auth: [...postgresLeaves, ...threadLeaves],
   content: [...postgresLeaves, ...threadLeaves],
-  api: ['store', 'ingest', 'analytics', 'query', 'auth', 'content'],
-  cli: ['api', 'store', 'ingest', 'query', 'auth', 'content'],
+  backup: ['store', 'ingest'],
+  api: ['store', 'ingest', 'analytics', 'query', 'auth', 'content', 'backup'],
+  cli: ['api', 'store', 'ingest', 'query', 'auth', 'content', 'backup'],
   demo: ['api', 'auth', 'content', 'cli'],
 }
 

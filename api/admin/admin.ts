@@ -6,6 +6,7 @@ import type { Devices } from '../../auth/devices/devices.ts'
 import type { Keys } from '../../auth/keys/keys.ts'
 import type { Stations } from '../../auth/stations/stations.ts'
 import type { Tenants } from '../../auth/tenants/tenants.ts'
+import type { BackupParts } from '../../backup/backup-parts.ts'
 import type { Ingest, PointsIngest } from '../../ingest/ingest.ts'
 import type { Ranges } from '../../ingest/reading.ts'
 import type { ReadingsExport } from '../../query/export/readings-export.ts'
@@ -14,8 +15,10 @@ import { addJsonBody } from '../http/json-body.ts'
 import { argumentsMax, hasTooManyArguments } from '../http/query-limits.ts'
 import type { RouteFamily } from '../http/route-family.ts'
 import type { BulkMeter } from '../logger/bulk-meter.ts'
+import { packageVersion } from '../version.ts'
 import { registerAccounts } from './accounts.ts'
 import { registerAudit } from './audit.ts'
+import { registerBackup } from './backup.ts'
 import { registerContentFiles } from './content-files.ts'
 import { registerDeadLetters } from './dead-letters.ts'
 import { registerDevices } from './devices.ts'
@@ -45,7 +48,7 @@ export interface AdminOptions extends GuardOptions {
   readingsExport: ReadingsExport
   publicUrl: () => string
   store: Store
-  dataDirectory: string
+  directory: BackupParts['directory']
   /** Whether PostgreSQL was started here. */
   isPostgresManaged: boolean
   /** What an imported reading may hold, as for single readings. */
@@ -69,7 +72,7 @@ export function adminFamily(options: AdminOptions): RouteFamily {
     publicUrl,
     store,
     log,
-    dataDirectory,
+    directory,
     isPostgresManaged,
     ranges,
     aheadMsMax,
@@ -93,7 +96,9 @@ export function adminFamily(options: AdminOptions): RouteFamily {
     registerStations(scope, { stations, findAccounts: accounts.idsByEmail, eraseJobs })
     registerAudit(scope, store.postgres)
     registerExport(scope, { readingsExport, devices, nowMs: Date.now, aheadMsMax, audit, log })
-    registerStatus(scope, { devices, ingest, pointsIngest, store, dataDirectory, isPostgresManaged })
+    const backedUp = { readings: ingest, points: pointsIngest }
+    registerBackup(scope, { parts: { directory, store, ingest: backedUp, version: packageVersion(), log }, audit })
+    registerStatus(scope, { devices, ingest, pointsIngest, store, dataDirectory: directory.path, isPostgresManaged })
   }
 
   function registerAll(scope: FastifyInstance): void {

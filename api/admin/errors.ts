@@ -38,6 +38,8 @@ export const adminErrors = {
   // Stations.
   STATION_UNKNOWN: { status: 404, text: 'station unknown' },
   SN_TAKEN: { status: 409, text: 'sn taken' },
+  // Backups.
+  BACKUP_RUNNING: { status: 409, text: 'backup running' },
   // Imports.
   CONTENT_UNKNOWN: { status: 400, text: 'unknown content' },
   HEADER_INVALID: { status: 400, text: 'invalid header' },

@@ -21,6 +21,12 @@ interface Migration {
   checksum: string
 }
 
+interface MigrateOptions {
+  lockTimeoutMs?: number
+  /** No migration behind this one is applied. */
+  last?: string
+}
+
 /**
  * The lock belongs to the transaction, not to the session: it cannot outlive it, not even behind a pooler that hands
  * one session to several clients. `client` is a connection of its own, for a migration may take long.
@@ -29,9 +35,9 @@ export async function migrate(
   client: pg.ClientBase,
   folder: string,
   log: Log,
-  lockTimeoutMs = lockTimeoutMsUsual,
+  { lockTimeoutMs = lockTimeoutMsUsual, last }: MigrateOptions = {},
 ): Promise<void> {
-  const migrations = readMigrations(folder)
+  const migrations = readMigrations(folder).filter(({ name }) => last === undefined || name <= last)
   await client.query('BEGIN')
   try {
     await takeLock(client, lockTimeoutMs)
@@ -56,6 +62,11 @@ async function takeLock(client: pg.ClientBase, timeoutMs: number): Promise<void>
       `Another process has been migrating the PostgreSQL schema for ${timeoutMs / 1000} s: wait for it, or stop it.`,
     )
   }
+}
+
+/** The names of all migrations, in order. */
+export function migrationNames(folder: string): string[] {
+  return readMigrations(folder).map(({ name }) => name)
 }
 
 function readMigrations(folder: string): Migration[] {

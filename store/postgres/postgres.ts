@@ -17,6 +17,8 @@ export interface OpenPostgres {
   version: string
   /** Why it does not answer; undefined while it does. */
   fault(): string | undefined
+  /** A connection of its own, without time limits. */
+  connect(): Promise<pg.Client>
   close(): Promise<void>
 }
 
@@ -48,7 +50,12 @@ export async function openPostgres(options: StoreOptions, signal: AbortSignal): 
       await lock?.close()
       await server?.close()
     }
-    return { pool, version, fault: monitor.fault, close }
+    const connect = async (): Promise<pg.Client> => {
+      const made = makeClient(config)
+      await made.connect()
+      return made
+    }
+    return { pool, version, fault: monitor.fault, connect, close }
   } catch (error) {
     await lock?.close()
     await server?.close()
@@ -66,8 +73,9 @@ async function lockFor({ exclusive, log }: StoreOptions, config: pg.ClientConfig
   return await lockDatabase({ makeClient: name => makeClient({ ...config, application_name: name }), onLost, log })
 }
 
-async function migrateSchema(client: pg.Client, { migrationsFolder: folder = migrationsFolder, log }: StoreOptions) {
-  await migrate(client, folder, log)
+async function migrateSchema(client: pg.Client, options: StoreOptions) {
+  const { migrationsFolder: folder = migrationsFolder, lastMigration, log } = options
+  await migrate(client, folder, log, lastMigration === undefined ? {} : { last: lastMigration })
   const { rows } = await client.query<{ server_version: string }>('SHOW server_version')
   return rows[0]?.server_version ?? ''
 }

@@ -89,6 +89,11 @@ export function startQuestdb(options: QuestdbServerOptions): QuestdbServer {
   }
 }
 
+/** Where it keeps its tables. */
+export function questdbRoot(directory: Pick<DataDirectory, 'questdb'>): string {
+  return questdbFiles(directory).root
+}
+
 interface QuestdbFiles {
   root: string
   temporary: string
@@ -96,7 +101,7 @@ interface QuestdbFiles {
   log: string
 }
 
-function questdbFiles({ questdb }: DataDirectory): QuestdbFiles {
+function questdbFiles({ questdb }: Pick<DataDirectory, 'questdb'>): QuestdbFiles {
   return {
     root: join(questdb, 'root'),
     temporary: join(questdb, 'tmp'),

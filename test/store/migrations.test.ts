@@ -71,9 +71,9 @@ test('migrations', async t => {
     const other = await connect()
     await other.query('SELECT pg_advisory_lock($1::bigint)', [migrationsLock])
     const message = /Another process has been migrating the PostgreSQL schema for 0\.05 s/
-    await t.rejects(migrate(client, folder, silentLog, 50), { name: 'StartError', message })
+    await t.rejects(migrate(client, folder, silentLog, { lockTimeoutMs: 50 }), { name: 'StartError', message })
     await other.query('SELECT pg_advisory_unlock($1::bigint)', [migrationsLock])
-    await migrate(client, folder, silentLog, 50)
+    await migrate(client, folder, silentLog, { lockTimeoutMs: 50 })
     const { rows } = await client.query("SELECT count(*)::int AS held FROM pg_locks WHERE locktype = 'advisory'")
     t.equal(rows[0].held, 0, 'and hold no lock afterwards')
   })

@@ -90,7 +90,7 @@ export async function startAdmin(t: TestHooks): Promise<Admin> {
       aheadMsMax: 300_000,
       meter: { taken: () => undefined },
     },
-    ...{ dataDirectory: directory.path, isPostgresManaged: true },
+    ...{ directory, isPostgresManaged: true },
   })
   app.register(async scope => register(scope), { prefix })
   t.teardown(() => app.close())

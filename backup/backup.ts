@@ -1,0 +1,111 @@
+/**
+ * Makes a backup of the running service. The order of the parts is what makes them fit (docs/backup.md):
+ *
+ * 1. The forwarders are held, and QuestDB makes a checkpoint: it has all that they have sent.
+ * 2. The journals are copied up to their ends of that moment: what QuestDB has not, and all that was acknowledged before.
+ * 3. The forwarders go on, and QuestDB's files as of the checkpoint are copied.
+ * 4. PostgreSQL is copied, so it has every device and station that the readings and points are of.
+ */
+
+import { join } from 'node:path'
+import type pg from 'pg'
+import { BackupError } from './backup-error.ts'
+import type { BackupParts, BackupRun } from './backup-parts.ts'
+import { digestFile } from './copied-file.ts'
+import { createCopier } from './copier.ts'
+import type { FileEntry } from './copy.ts'
+import { type CopiedRows, copyRows, journalFolders } from './copy-rows.ts'
+import { listDone, listDoneSince, type RowsOf, writeTombstones } from './erased.ts'
+import { formatVersion, type ManifestHead, writeManifest } from './manifest.ts'
+import { beginSnapshot, copyTablesOut, listMigrations, listSequences } from './postgres-tables.ts'
+import { clearTarget, prepareTarget } from './target.ts'
+
+export interface BackupResult {
+  files: number
+  bytes: number
+  /** Of the tables in QuestDB; what is in the journals only comes on top. */
+  rows: Record<string, number>
+}
+
+/** Rejects with a BackupError for what an operator can mend. Nothing is left of a backup that failed. */
+export async function backUp(path: string, parts: BackupParts, run: BackupRun): Promise<BackupResult> {
+  const { questdb } = parts.store
+  if (!questdb.managed) {
+    throw new BackupError('QuestDB is an external one (QUESTDB_HTTP): its files are not here, so back up its server.')
+  }
+  if (questdb.state().state !== 'up') throw new BackupError('QuestDB is not up: see barograph status.')
+  const target = prepareTarget(path, parts.directory.path)
+  try {
+    return await copyAll(target, parts, run)
+  } catch (error) {
+    clearTarget(target)
+    run.signal.throwIfAborted()
+    throw error
+  }
+}
+
+async function copyAll(target: string, parts: BackupParts, run: BackupRun): Promise<BackupResult> {
+  const copier = createCopier(target, run.signal, run.bytes)
+  const postgres = await parts.store.connectPostgres()
+  // A statement under way is given up with its connection.
+  const disconnect = () => void postgres.end().catch(() => undefined)
+  run.signal.addEventListener('abort', disconnect, { once: true })
+  try {
+    const doneBefore = await listDone(postgres)
+    const rows = await copyRows(parts, run, copier)
+    run.onStep('PostgreSQL')
+    const { head, files } = await copyPostgres(target, postgres, doneBefore, rows, run.signal)
+    run.onStep('secrets')
+    const secrets = await copier.copy([{ kind: 'tree', from: parts.directory.secrets, path: 'secrets' }])
+    run.signal.throwIfAborted()
+    return finish(target, parts, rows.days, head, [...rows.files, ...files, ...secrets])
+  } finally {
+    run.signal.removeEventListener('abort', disconnect)
+    disconnect()
+  }
+}
+
+async function copyPostgres(
+  target: string,
+  client: pg.Client,
+  doneBefore: readonly number[],
+  { ends }: CopiedRows,
+  signal: AbortSignal,
+): Promise<{ head: Omit<ManifestHead['postgres'], 'version'>; files: FileEntry[] }> {
+  await client.query(beginSnapshot)
+  const eraseAgain = await listDoneSince(client, doneBefore)
+  const tombstones: FileEntry[] = []
+  for (const rowsOf of ['readings', 'points'] as const satisfies RowsOf[]) {
+    const path = await writeTombstones(client, join(target, journalFolders[rowsOf]), rowsOf, ends[rowsOf])
+    const below = path && `${journalFolders[rowsOf]}/${path}`
+    if (below !== undefined) tombstones.push({ path: below, ...digestFile(join(target, below), () => undefined) })
+  }
+  const { tables, files } = await copyTablesOut(client, target, signal)
+  const migrations = await listMigrations(client)
+  const sequences = await listSequences(client)
+  await client.query('COMMIT')
+  return { head: { migrations, tables, sequences, eraseAgain }, files: [...tombstones, ...files] }
+}
+
+function finish(
+  target: string,
+  { store, version }: BackupParts,
+  days: CopiedRows['days'],
+  postgres: Omit<ManifestHead['postgres'], 'version'>,
+  files: FileEntry[],
+): BackupResult {
+  const versions = store.versions()
+  writeManifest(target, {
+    head: {
+      ...{ format: formatVersion, version, createdAt: new Date().toISOString() },
+      questdb: { version: versions.questdb ?? '', days },
+      postgres: { version: versions.postgres, ...postgres },
+    },
+    files,
+  })
+  const counts = Object.entries(days).map(([table, sums]) => {
+    return [table, sums.reduce((total, [, count]) => total + Number(count), 0)] as const
+  })
+  const bytes = files.reduce((total, file) => total + file.bytes, 0)
+  return { files: files.length, bytes, rows: Object.fromEntries(counts) }
+}

@@ -1,0 +1,55 @@
+/**
+ * QuestDB's checkpoint mode: between CREATE and RELEASE the files of its tables, as of CREATE, stay where they are, while
+ * it goes on to take rows. A QuestDB that ended in it starts without it.
+ */
+
+import type { Log } from '../store/log.ts'
+import { BackupError } from './backup-error.ts'
+import { type DaySums, type Exec, readDaySums, summedTables, untilApplied } from './day-sums.ts'
+
+export interface Checkpoint {
+  /** What the tables hold as of the checkpoint. */
+  days: Record<string, DaySums[]>
+  /** Throws when QuestDB has left the mode by itself since, as after a crash. */
+  assertHeld(): Promise<void>
+}
+
+const attemptsMax = 5
+
+/** While nothing is being sent to the tables; erase jobs may write all the same, and then it is made anew. */
+export async function createCheckpoint(exec: Exec, pause: () => Promise<void>): Promise<Checkpoint> {
+  for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+    const before = await untilApplied(exec, pause)
+    await exec('CHECKPOINT CREATE')
+    const startedAt = await readStart(exec)
+    const days: Record<string, DaySums[]> = {}
+    for (const table of summedTables) days[table] = await readDaySums(exec, table)
+    if (before === (await untilApplied(exec, pause))) return { days, assertHeld: () => assertHeld(exec, startedAt) }
+    await exec('CHECKPOINT RELEASE')
+  }
+  throw new BackupError('The tables in QuestDB kept changing, perhaps by an erase job: try again when it has ended.')
+}
+
+async function assertHeld(exec: Exec, startedAt: string): Promise<void> {
+  if (startedAt !== '' && (await readStart(exec)) === startedAt) return
+  throw new BackupError('QuestDB was restarted while its files were copied: make the backup again.')
+}
+
+/** Until QuestDB is not in the mode, whatever happens to it: it would never remove an old file again. */
+export async function releaseCheckpoint(exec: Exec, log: Log, pause: () => Promise<void>): Promise<void> {
+  for (let isLogged = false; ; await pause()) {
+    try {
+      if ((await readStart(exec)) === '') return
+      await exec('CHECKPOINT RELEASE')
+    } catch (error) {
+      if (!isLogged) log.warn({ err: error }, 'cannot release the checkpoint of QuestDB, retrying')
+      isLogged = true
+    }
+  }
+}
+
+/** When the checkpoint was made; empty when there is none. */
+async function readStart(exec: Exec): Promise<string> {
+  const [row] = await exec('SELECT in_progress, started_at FROM checkpoint_status()')
+  return row?.[0] === true ? String(row[1]) : ''
+}

@@ -1,0 +1,173 @@
+/** Puts a backup into an empty data directory, and starts the databases once to see that all of it is there. */
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { beginRestore, type DataDirectory } from '../store/data-directory.ts'
+import { makeClient } from '../store/postgres/postgres-connect.ts'
+import { stopPostgresLeftBehind } from '../store/postgres/postgres-server.ts'
+import { createQuestdbClient } from '../store/questdb/client/questdb-client.ts'
+import { questdbRoot, stopQuestdbLeftBehind } from '../store/questdb/questdb-server.ts'
+import { openStore, type Store } from '../store/store.ts'
+import type { StoreOptions } from '../store/store-options.ts'
+import { BackupError } from './backup-error.ts'
+import { checkBackup, checkContent } from './check-backup.ts'
+import { Copy } from './copy.ts'
+import { type Exec, readDaySums, summedTables, untilApplied } from './day-sums.ts'
+import { eraseAgain } from './erased.ts'
+import type { Manifest, ManifestHead } from './manifest.ts'
+import { copyTablesIn, setSequences } from './postgres-tables.ts'
+
+export interface RestoreOptions {
+  /** Of the backup. */
+  folder: string
+  dataDirectory: string
+  /** Of this program. */
+  version: string
+  store: Omit<StoreOptions, 'directory' | 'lastMigration' | 'migrationsFolder' | 'exclusive'>
+  onStep: (step: string) => void
+}
+
+export interface Restored {
+  createdAt: string
+  files: number
+  bytes: number
+  rows: Record<string, number>
+}
+
+const execTimeoutMs = 120_000
+const pauseMs = 100
+
+/**
+ * Rejects with a BackupError or a StartError. What it has begun stays marked, so that no service starts in it, and the next
+ * restore begins anew.
+ */
+export async function restore(options: RestoreOptions): Promise<Restored> {
+  const { folder, version, onStep } = options
+  if (options.store.questdbHttp !== undefined) {
+    throw new BackupError('QUESTDB_HTTP is set, and a backup is of a managed QuestDB: unset it for the restore.')
+  }
+  onStep('checking the backup')
+  const manifest = checkBackup(folder, version, () => undefined)
+  await assertEmptyDatabase(options.store.databaseUrl)
+  const { directory, clear, finish } = beginRestore(options.dataDirectory)
+  try {
+    // Those of an interrupted restore.
+    await stopPostgresLeftBehind(directory, options.store.log)
+    await stopQuestdbLeftBehind(directory, options.store.log)
+    clear()
+    onStep('copying')
+    copyFiles(folder, directory, manifest)
+    onStep('starting the databases')
+    await fillAndCheck(options, directory, manifest.head)
+    finish()
+  } finally {
+    directory.close()
+  }
+  const { head, files } = manifest
+  const rows = Object.fromEntries(Object.entries(head.questdb.days).map(([name, days]) => [name, countOf(days)]))
+  return {
+    createdAt: head.createdAt,
+    files: files.length,
+    bytes: files.reduce((total, { bytes }) => total + bytes, 0),
+    rows,
+  }
+}
+
+/** An external one: what is in it is somebody's. */
+async function assertEmptyDatabase(databaseUrl: string | undefined): Promise<void> {
+  if (databaseUrl === undefined) return
+  const client = makeClient({ connectionString: databaseUrl })
+  try {
+    await client.connect()
+    const { rows } = await client.query('SELECT 1 FROM pg_tables WHERE schemaname = current_schema() LIMIT 1')
+    if (rows.length === 0) return
+    throw new BackupError('The database at DATABASE_URL has tables: empty it, or give another one.')
+  } catch (error) {
+    if (error instanceof BackupError) throw error
+    throw new BackupError(`The database at DATABASE_URL cannot be used (${(error as Error).message}).`)
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}
+
+/** All but the rows of PostgreSQL; what is read now is held against the manifest once more. */
+function copyFiles(folder: string, directory: DataDirectory, { files }: Manifest): void {
+  const root = questdbRoot(directory)
+  const copy = new Copy(directory.path, () => undefined)
+  const questdb = new Copy(root, () => undefined)
+  for (const file of files) {
+    if (file.path.startsWith('postgres/')) continue
+    const isQuestdb = file.path.startsWith('questdb/')
+    const target = isQuestdb ? questdb : copy
+    const path = isQuestdb ? file.path.slice('questdb/'.length) : file.path
+    const from = join(folder, file.path)
+    target.run({ kind: 'file', from, path, bytesMax: Number.POSITIVE_INFINITY, isOptional: false })
+    checkContent(folder, file.path, file, target.entries.at(-1) ?? { bytes: 0, sha256: '' })
+  }
+  // QuestDB goes back to its checkpoint when it finds this file, and removes it.
+  writeFileSync(join(root, '_restore'), '', { flush: true })
+  for (const made of [copy, questdb]) made.sync()
+}
+
+async function fillAndCheck(
+  { folder, store: options, onStep }: RestoreOptions,
+  directory: DataDirectory,
+  head: ManifestHead,
+) {
+  const lastMigration = head.postgres.migrations.at(-1)
+  // A service that takes the external database meanwhile would find it changed under its hands.
+  const exclusive = { onLost: () => undefined }
+  const store = await openStore({ ...options, directory, lastMigration, exclusive })
+  try {
+    onStep('PostgreSQL')
+    await fillPostgres(store, folder, head.postgres)
+    onStep('QuestDB')
+    await store.questdb.ready
+    await checkQuestdb(store, head.questdb)
+  } finally {
+    await store.close()
+  }
+}
+
+async function fillPostgres(store: Store, folder: string, postgres: ManifestHead['postgres']): Promise<void> {
+  const client = await store.connectPostgres()
+  try {
+    await client.query('BEGIN')
+    await copyTablesIn(client, folder, postgres.tables)
+    await setSequences(client, postgres.sequences)
+    await eraseAgain(client, postgres.eraseAgain)
+    await client.query('COMMIT')
+    await client.query('ANALYZE')
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}
+
+async function checkQuestdb(store: Store, { days: wanted }: ManifestHead['questdb']): Promise<void> {
+  const questdb = createQuestdbClient(store.questdb.address.http)
+  const exec: Exec = sql => questdb.exec(sql, execTimeoutMs)
+  try {
+    await untilApplied(exec, () => sleep(pauseMs))
+    for (const table of summedTables) {
+      const found = await readDaySums(exec, table)
+      const differing = firstDifference(wanted[table] ?? [], found)
+      if (differing !== undefined) throw new BackupError(`The table ${table} differs from the backup at ${differing}.`)
+    }
+  } finally {
+    questdb.close()
+  }
+}
+
+/** The day, or undefined. */
+function firstDifference(wanted: readonly (readonly unknown[])[], found: readonly (readonly unknown[])[]) {
+  const length = Math.max(wanted.length, found.length)
+  for (let at = 0; at < length; at++) {
+    if (wanted[at]?.join() !== found[at]?.join()) return String(wanted[at]?.[0] ?? found[at]?.[0])
+  }
+  return undefined
+}
+
+function countOf(days: readonly (readonly (string | null)[])[]): number {
+  return days.reduce((total, [, count]) => total + Number(count), 0)
+}
