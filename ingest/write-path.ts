@@ -19,6 +19,7 @@ import { revisionSlots } from './forwarder/dirty-set.ts'
 import { type ForwarderStatus, statusAtStart } from './forwarder/forwarder-status.ts'
 import type { ForwarderCommand, ForwarderMessage, ForwarderThreadData } from './forwarder/forwarder-thread.ts'
 import { openSentPort } from './forwarder/sent-port.ts'
+import { createHolds } from './holds.ts'
 import { openDisk } from './journal/disk.ts'
 import { groupBodyMax } from './journal/group.ts'
 import { Journal, type JournalStatus, type Outcome } from './journal/journal.ts'
@@ -139,7 +140,7 @@ export function openWritePath<Series, Values extends Timed>(
     } else if (message.kind === 'erased') {
       erasures.erased(message.id)
     } else if (message.kind === 'held') {
-      onHeld()
+      holds.held()
     } else if (message.kind === 'log') {
       log[message.level](message.fields, message.text)
     }
@@ -148,7 +149,7 @@ export function openWritePath<Series, Values extends Timed>(
   const exited = exitOf(forwarder)
   const command = (message: ForwarderCommand) => forwarder.postMessage(message)
 
-  let onHeld: () => void = () => undefined
+  const holds = createHolds(command)
   const erasures = createErasures(journal, command)
   const append = (records: Uint8Array) => appendInPieces(journal, records)
 
@@ -176,14 +177,8 @@ export function openWritePath<Series, Values extends Timed>(
     },
     onLost: listener => void sent.lostListeners.push(listener),
     erase: erasures.erase,
-    hold() {
-      const held = new Promise<void>(resolve => {
-        onHeld = resolve
-      })
-      command({ kind: 'hold' })
-      return held
-    },
-    release: () => command({ kind: 'release' }),
+    hold: holds.hold,
+    release: holds.release,
     status: () => ({ journal: journal.status(), forwarder: forwarderStatus }),
     deadLetters: createDeadLetters(table, directory, append, () => command({ kind: 'recount' })),
     close() {
