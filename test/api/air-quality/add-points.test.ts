@@ -1,6 +1,10 @@
 /** Data points come in by `POST /device/{sn}/data/`, and out again by the other calls. */
 
+import { fastify } from 'fastify'
 import t from 'tap'
+import { addPointsOperation } from '../../../api/air-quality/add-points.ts'
+import type { Asked } from '../../../api/air-quality/paths.ts'
+import { createPointCheck } from '../../../ingest/point.ts'
 import { startAirQuality } from '../../support/air-quality.ts'
 import { until } from '../../support/processes.ts'
 import { startQuestdb } from '../../support/questdb.ts'
@@ -141,6 +145,38 @@ t.test('10,000 points in a request; those of a device that was dropped are gone'
   t.equal((await ask('POST', '/device/many/data/', { key, body: point })).status, 404)
   await addStation('many', {}, ownerId)
   t.equal(await total(), 0)
+})
+
+t.test('many points are checked a few at a time, and others have their turn between', async t => {
+  const { series } = await addStation('turns', {}, ownerId)
+  let turns = 0
+  let turnsBefore = 0
+  const operation = addPointsOperation({
+    stations: { noteData() {} },
+    pointCheck: createPointCheck(0),
+    pointsIngest: {
+      clockUs: () => people.clock.ms * 1000,
+      append: async () => {
+        turnsBefore = turns
+        return 'stored'
+      },
+    },
+  })
+  const app = fastify({ bodyLimit: 4_000_000 })
+  t.teardown(() => app.close())
+  let isOver = false
+  const count = () => {
+    turns++
+    if (!isOver) setImmediate(count)
+  }
+  app.post('/', (request, reply) => {
+    setImmediate(count)
+    return operation.handle({ station: { sn: 'turns', series } } as Asked, request, reply)
+  })
+  const response = await app.inject({ method: 'POST', url: '/', payload: Array.from({ length: 10_000 }, () => point) })
+  isOver = true
+  t.match(response.json(), { stored: 10_000, rejected: 0 })
+  t.ok(turnsBefore >= 19, `${turnsBefore} turns`)
 })
 
 t.test('a journal that takes nothing more is a 503', async t => {
