@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { nodeFlags } from '../../api/node-flags.ts'
+import { askQuestdb } from '../support/ask-questdb.ts'
 import { barograph, type CommandRun } from '../support/command-line.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { until } from '../support/processes.ts'
@@ -85,21 +86,9 @@ function succeeded({ status, stdout, stderr }: CommandRun): string {
 const restoreTo = (folder: string, dataDirectory: string): Promise<CommandRun> =>
   barograph(['restore', folder], { environment: { DATA_DIR: dataDirectory, TIME_ZONE: 'UTC' } })
 
-/** Asked of the managed QuestDB itself. */
 async function isInCheckpoint({ dataDirectory }: Service): Promise<boolean> {
-  const text = readFileSync(join(dataDirectory, 'questdb/root/conf/server.conf'), 'utf8')
-  const setting = (name: string) =>
-    text
-      .split('\n')
-      .find(line => line.startsWith(`${name}=`))
-      ?.slice(name.length + 1)
-  const credentials = Buffer.from(`${setting('http.user')}:${setting('http.password')}`).toString('base64')
-  const query = encodeURIComponent('SELECT in_progress FROM checkpoint_status()')
-  const response = await fetch(`http://${setting('http.bind.to')}/exec?query=${query}`, {
-    headers: { authorization: `Basic ${credentials}` },
-  })
-  const { dataset } = (await response.json()) as { dataset: unknown[][] }
-  return dataset[0]?.[0] === true
+  const [row] = await askQuestdb(dataDirectory, 'SELECT in_progress FROM checkpoint_status()')
+  return row?.[0] === true
 }
 
 const folder = temporaryFolder(t)

@@ -1,0 +1,113 @@
+/** An erase that ends while a backup is made: its rows are in the copies of the journal and QuestDB, and stay gone. */
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { createEraseJobs } from '../../api/admin/erase-jobs.ts'
+import { NewDevice } from '../../auth/devices/device.ts'
+import { openStations } from '../../auth/stations/stations.ts'
+import { backUp } from '../../backup/backup.ts'
+import type { BackupParts } from '../../backup/backup-parts.ts'
+import { readManifest } from '../../backup/manifest.ts'
+import { beginSnapshot } from '../../backup/postgres-tables.ts'
+import { restore } from '../../backup/restore.ts'
+import { openParts } from '../support/admin.ts'
+import { askQuestdb } from '../support/ask-questdb.ts'
+import { silentLog, startDatabases, storeOptions, temporaryFolder } from '../support/databases.ts'
+import { until } from '../support/processes.ts'
+import { startService } from '../support/service.ts'
+
+const { directory, store } = await startDatabases(t)
+await store.questdb.ready
+const { ingest, pointsIngest, devices, journal, pointsJournal } = await openParts(t, store)
+const stations = openStations({ pool: store.postgres, nowMs: Date.now, log: silentLog })
+t.teardown(() => stations.close())
+for (const path of [ingest, pointsIngest]) path.startForwarding(store.questdb.address.http, true)
+const ingests = { readings: ingest, points: pointsIngest }
+const jobs = createEraseJobs({ devices, stations, ingest: ingests, store, log: silentLog })
+t.teardown(() => jobs.close())
+
+const none = Number.NaN
+const reading = { temperature: 20, humidity: 50, pressure: 1000, battery_voltage: none, battery_percentage: none }
+const symbols: Record<string, string> = {}
+
+async function addDevice(name: string): Promise<void> {
+  await devices.add([NewDevice.parse({ name })], 'test')
+  symbols[name] = devices.get(name)?.symbol ?? ''
+}
+
+async function log(name: string, count: number): Promise<void> {
+  const device = devices.get(name)
+  if (device === undefined) throw new Error(`no device ${name}`)
+  for (let index = 0; index < count; index++) await ingest.accept(device, { timestampMs: undefined, ...reading })
+}
+
+async function erase(name: string): Promise<void> {
+  await jobs.request(name, 'test')
+  await until(`${name} is erased`, async () => (await jobs.report(name))?.state === 'done')
+}
+
+const present = async (dataDirectory: string, name: string): Promise<unknown> => {
+  const [row] = await askQuestdb(
+    dataDirectory,
+    `SELECT count(temperature) FROM readings WHERE device = '${symbols[name]}'`,
+  )
+  return row?.[0]
+}
+
+/** Runs `work` after the journals and QuestDB were copied, and before PostgreSQL is. */
+function backupParts(work: () => Promise<void>): BackupParts {
+  const connectPostgres: BackupParts['store']['connectPostgres'] = async () => {
+    const client = await store.connectPostgres()
+    const query = client.query.bind(client) as (...words: unknown[]) => unknown
+    const hooked = async (...words: unknown[]) => {
+      await work()
+      return query(...words)
+    }
+    client.query = ((...words: unknown[]) => (words[0] === beginSnapshot ? hooked(...words) : query(...words))) as never
+    return client
+  }
+  return {
+    directory: { ...directory, journal, pointsJournal },
+    ...{ store: { ...store, connectPostgres }, ingest: ingests, version: '0.1.0', log: silentLog },
+  }
+}
+
+t.test('what is erased during a backup is not readable after the restore', async t => {
+  for (const name of ['kept', 'before', 'during']) await addDevice(name)
+  for (const name of ['kept', 'before', 'during']) await log(name, 3)
+  await until('they are there', async () => (await present(directory.path, 'during')) === 3)
+  await erase('before')
+  const target = join(temporaryFolder(t), 'backup')
+  const { signal } = new AbortController()
+  const parts = backupParts(() => erase('during'))
+  // Rows that only the journal has.
+  await log('during', 100)
+  await backUp(target, parts, {
+    signal,
+    closing: signal,
+    onStep: () => undefined,
+    bytes: new BigInt64Array(new SharedArrayBuffer(8)),
+  })
+  const { head } = readManifest(target)
+  t.equal(head.postgres.eraseAgain.length, 1, 'the one that ended during the backup')
+  const segments = readdirSync(join(target, 'journal')).filter(name => name.endsWith('.journal'))
+  const isCopied = segments.some(name => readFileSync(join(target, 'journal', name)).includes(symbols['during'] ?? ''))
+  t.ok(isCopied, 'its records are in the copied journal')
+
+  const dataDirectory = join(temporaryFolder(t), 'data')
+  const { directory: _, ...storeRest } = storeOptions(directory)
+  await restore({ folder: target, dataDirectory, version: '0.1.0', store: storeRest, onStep: () => undefined })
+  const service = await startService(t, { dataDirectory })
+  await until('the job has ended again', async () => {
+    const { body } = await service.admin('GET', '/devices/during/erase')
+    return (body as { state?: string }).state === 'done'
+  })
+  await until('the journal is forwarded', async () => {
+    const { body } = await service.admin('GET', '/status')
+    return (body as { lag: { readings: number } }).lag.readings === 0
+  })
+  t.equal(await present(dataDirectory, 'during'), 0)
+  t.equal(await present(dataDirectory, 'before'), 0)
+  t.equal(await present(dataDirectory, 'kept'), 3)
+})
