@@ -42,7 +42,12 @@ export function createFamilies(
     ...{ findPrincipal: accounts.findPrincipal, origins: accounts.origins },
     ...{ accounts: accounts.accounts, keys: accounts.keys, tenants: accounts.tenants, publicUrl: accounts.publicUrl },
     ...{ devices, stations, eraseJobs, readingsExport, ingest, pointsIngest, store, log, ranges, aheadMsMax },
-    ...{ directory: parts.directory, isPostgresManaged: config.DATABASE_URL === undefined, meter: bulkMeter },
+    ...{
+      directory: parts.directory,
+      diskUse: parts.diskUse,
+      isPostgresManaged: config.DATABASE_URL === undefined,
+      meter: bulkMeter,
+    },
   }
   const airQuality = airQualityFamily({
     ...{ stations, points, accounts: accounts.accounts, keys: accounts.keys, nowMs: clockMs, log, isTrusted },

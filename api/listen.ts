@@ -3,7 +3,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Log } from '../store/log.ts'
 import type { Config } from './config.ts'
-import { readDisk } from './disk-space.ts'
 import { createEdge, type Edge } from './edge.ts'
 import { createFamilies } from './families.ts'
 import { createServer } from './http/server.ts'
@@ -80,7 +79,7 @@ function createServiceServer(
     questdbUp: () => store.questdb.state().state === 'up',
     queriesQueued: query.queueLengths,
     cache: query.cacheStatus,
-    disk: () => readDisk(config.DATA_DIR),
+    disk: parts.diskUse.read,
     version: packageVersion(),
   })
   return createServer({ config, connections, readiness, metrics, families, log })

@@ -2,6 +2,7 @@
 
 import { Gauge, type Registry } from 'prom-client'
 import type { CacheStatus } from '../query/cache/body-cache.ts'
+import type { DiskState, DiskUse } from './disk/disk-use.ts'
 import { counter, gauge } from './http/metric-kinds.ts'
 import { addIngest, type IngestMetricsOptions } from './ingest-metrics.ts'
 
@@ -11,7 +12,7 @@ export interface ServiceMetricsOptions extends IngestMetricsOptions {
   /** Number of queued queries by pool. */
   queriesQueued: () => Readonly<Record<string, number>>
   cache: () => CacheStatus
-  disk: () => Promise<{ freeBytes: number; totalBytes: number }>
+  disk: DiskUse['read']
   version: string
 }
 
@@ -45,11 +46,27 @@ function addCache(registry: Registry, status: ServiceMetricsOptions['cache']): v
 
 function addDisk(registry: Registry, read: ServiceMetricsOptions['disk']): void {
   // What cannot be told must not cost the scrape: this is asked when files run out, too.
-  const disk = () => read().catch(() => ({ freeBytes: Number.NaN, totalBytes: Number.NaN }))
-  gauge(registry, 'barograph_disk_free_bytes', 'Free space on the disk of the data directory.', async () => {
-    return (await disk()).freeBytes
+  const disk = (name: keyof DiskState) => async () => {
+    const state = await read().catch(() => undefined)
+    return state?.[name] ?? Number.NaN
+  }
+  gauge(registry, 'barograph_disk_free_bytes', 'Free space on the disk of the data directory.', disk('freeBytes'))
+  gauge(registry, 'barograph_disk_size_bytes', 'Size of that disk.', disk('totalBytes'))
+  const growth = 'Growth of journals and managed databases per day, by the last two weeks; NaN while unknown.'
+  gauge(registry, 'barograph_disk_growth_bytes_per_day', growth, disk('growthBytesPerDay'))
+  const full = 'Time until the disk is full at that rate; NaN while unknown and when nothing grows.'
+  const days = disk('daysUntilFull')
+  gauge(registry, 'barograph_disk_full_seconds', full, async () => (await days()) * 86_400)
+  const parts = { journal: 'journalBytes', questdb: 'questdbBytes', postgres: 'postgresBytes' } as const
+  new Gauge({
+    name: 'barograph_disk_used_bytes',
+    help: 'Space on that disk, by part; measured once an hour.',
+    labelNames: ['part'],
+    registers: [registry],
+    async collect() {
+      for (const [part, name] of Object.entries(parts)) this.set({ part }, await disk(name)())
+    },
   })
-  gauge(registry, 'barograph_disk_size_bytes', 'Size of that disk.', async () => (await disk()).totalBytes)
 }
 
 function addBuildInfo(registry: Registry, version: string): void {

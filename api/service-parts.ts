@@ -6,6 +6,7 @@ import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Store } from '../store/store.ts'
 import type { Clock } from './clock.ts'
+import type { DiskUse } from './disk/disk-use.ts'
 import type { Claims } from './idempotency/claims.ts'
 import type { ServiceAccounts } from './open-accounts.ts'
 import type { ServiceQueries } from './open-queries.ts'
@@ -21,5 +22,6 @@ export interface ServiceParts extends ServiceQueries {
   stations: Stations
   accounts: ServiceAccounts
   signIn: SignIn
+  diskUse: DiskUse
   claims: Claims
 }

@@ -8,6 +8,7 @@ import { openStore } from '../store/store.ts'
 import { createTokenCheck } from './admin/admin-token.ts'
 import { systemClock } from './clock.ts'
 import type { Config } from './config.ts'
+import { watchDiskUse } from './disk/disk-use.ts'
 import { readCertificate } from './http/certificate.ts'
 import { createClaims } from './idempotency/claims.ts'
 import { listen } from './listen.ts'
@@ -130,7 +131,9 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   const rowsPerWriterMax = config.IDEMPOTENCY_KEYS_MAX
   const claims = createClaims({ pool: store.postgres, ingest, nowMs: clockMs, log, rowsPerWriterMax })
   onOpen(() => claims.close())
-  const base = { directory, clockMs, store, ingest, pointsIngest, devices, stations }
+  const diskUse = watchDiskUse({ directory, config, nowMs: clockMs, log })
+  onOpen(() => diskUse.close())
+  const base = { directory, clockMs, store, ingest, pointsIngest, devices, stations, diskUse }
   const parts = { ...base, ...queries, accounts, signIn, claims }
   ownUrl = await listen(config, log, parts, onOpen)
   await signIn.announceSetup()

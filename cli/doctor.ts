@@ -12,6 +12,7 @@ import { questdbVersion } from '../store/questdb/questdb-jar.ts'
 import { StartError } from '../store/start-error.ts'
 import type { AdminClient } from './admin-client.ts'
 import { CommandError, exitFailure } from './command-error.ts'
+import { diskText, isDiskFillingUp } from './disk-text.ts'
 import { tryPostgres, tryQuestdb } from './doctor-databases.ts'
 import { findUrl, type ServerOptions } from './find-server.ts'
 import { printJson, printTable, type Streams } from './output.ts'
@@ -158,11 +159,21 @@ async function checkStatus(client: AdminClient): Promise<Check[]> {
   const name = 'admin token'
   try {
     const status = await client.json(Status, 'GET', '/status')
-    return [{ name, ok: true, finding: 'accepted by the server' }, ...writePathsOf(status).map(checkWritePath)]
+    return [
+      { name, ok: true, finding: 'accepted by the server' },
+      ...writePathsOf(status).map(checkWritePath),
+      checkDisk(status),
+    ]
   } catch (error) {
     if (!(error instanceof CommandError)) throw error
     return [{ name, ok: false, finding: error.message }]
   }
+}
+
+function checkDisk({ disk }: Status): Check {
+  const isFillingUp = isDiskFillingUp(disk)
+  const remedy = isFillingUp ? ': move DATA_DIR to a larger disk' : ''
+  return { name: 'disk', ok: !isFillingUp, finding: diskText(disk) + remedy }
 }
 
 function checkWritePath(path: WritePath): Check {

@@ -3,6 +3,7 @@
 import type { Command } from 'commander'
 import { Status } from '../api/admin/status.ts'
 import type { AdminClient } from './admin-client.ts'
+import { diskText } from './disk-text.ts'
 import { bytesText, printJson, printTable, type Streams } from './output.ts'
 import { problemsOf, type WritePath, waitingText, writePathsOf } from './write-paths.ts'
 
@@ -28,7 +29,7 @@ function rowsOf(status: Status, url: string): string[][] {
     ['QuestDB', databaseText(questdb)],
     ['PostgreSQL', databaseText(postgres)],
     ...writePaths.flatMap(writePathRows),
-    ['disk', `${bytesText(disk.free_bytes)} free of ${bytesText(disk.total_bytes)} at ${disk.path}`],
+    ['disk', diskText(disk)],
     ...writePaths.flatMap(problemsOf).map(problem => ['problem', problem]),
   ]
 }

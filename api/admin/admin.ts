@@ -11,6 +11,7 @@ import type { Ingest, PointsIngest } from '../../ingest/ingest.ts'
 import type { Ranges } from '../../ingest/reading.ts'
 import type { ReadingsExport } from '../../query/export/readings-export.ts'
 import type { Store } from '../../store/store.ts'
+import type { DiskUse } from '../disk/disk-use.ts'
 import { addJsonBody } from '../http/json-body.ts'
 import { argumentsMax, hasTooManyArguments } from '../http/query-limits.ts'
 import type { RouteFamily } from '../http/route-family.ts'
@@ -49,6 +50,7 @@ export interface AdminOptions extends GuardOptions {
   publicUrl: () => string
   store: Store
   directory: BackupParts['directory']
+  diskUse: Pick<DiskUse, 'read'>
   /** Whether PostgreSQL was started here. */
   isPostgresManaged: boolean
   /** What an imported reading may hold, as for single readings. */
@@ -73,7 +75,6 @@ export function adminFamily(options: AdminOptions): RouteFamily {
     store,
     log,
     directory,
-    isPostgresManaged,
     ranges,
     aheadMsMax,
     meter,
@@ -98,7 +99,7 @@ export function adminFamily(options: AdminOptions): RouteFamily {
     registerExport(scope, { readingsExport, devices, nowMs: Date.now, aheadMsMax, audit, log })
     const backedUp = { readings: ingest, points: pointsIngest }
     registerBackup(scope, { parts: { directory, store, ingest: backedUp, version: packageVersion(), log }, audit })
-    registerStatus(scope, { devices, ingest, pointsIngest, store, dataDirectory: directory.path, isPostgresManaged })
+    registerStatus(scope, { ...options, dataDirectory: directory.path })
   }
 
   function registerAll(scope: FastifyInstance): void {

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import type { Devices } from '../../auth/devices/devices.ts'
 import type { Ingest, IngestStatus, PointsIngest } from '../../ingest/ingest.ts'
 import type { Store } from '../../store/store.ts'
-import { readDisk } from '../disk-space.ts'
+import type { DiskUse } from '../disk/disk-use.ts'
 import { addPath } from './paths.ts'
 
 const Database = z.object({
@@ -57,7 +57,17 @@ export const Status = z.object({
     suspended: z.boolean(),
     fault: z.string().nullable(),
   }),
-  disk: z.object({ path: z.string(), free_bytes: z.number(), total_bytes: z.number() }),
+  disk: z.object({
+    ...{ path: z.string(), free_bytes: z.number(), total_bytes: z.number() },
+    /** What is on this disk of ours, measured once an hour: null until then, and for an external database. */
+    journal_bytes: z.number().nullable(),
+    questdb_bytes: z.number().nullable(),
+    postgres_bytes: z.number().nullable(),
+    /** By the last two weeks; null while there are fewer than four days to tell by. */
+    growth_bytes_per_day: z.number().nullable(),
+    /** Null when it is not known, and when nothing grows. */
+    days_until_full: z.number().nullable(),
+  }),
 })
 export type Status = z.infer<typeof Status>
 
@@ -67,6 +77,7 @@ export interface StatusOptions {
   pointsIngest: Pick<PointsIngest, 'status'>
   store: Store
   dataDirectory: string
+  diskUse: Pick<DiskUse, 'read'>
   isPostgresManaged: boolean
 }
 
@@ -80,12 +91,13 @@ async function readStatus({
   pointsIngest,
   store,
   dataDirectory,
+  diskUse,
   isPostgresManaged,
 }: StatusOptions): Promise<Status> {
   const readings = ingest.status()
   const points = pointsIngest.status()
   const versions = store.versions()
-  const [postgresFault, disk] = await Promise.all([askPostgres(store.postgres), readDisk(dataDirectory)])
+  const [postgresFault, disk] = await Promise.all([askPostgres(store.postgres), diskUse.read()])
   const { questdb } = store
   return {
     versions: { node: process.versions.node, java: versions.java ?? null },
@@ -110,7 +122,14 @@ async function readStatus({
       dead_letters: points.forwarder.deadLetters,
       ...forwarderOf(points),
     },
-    disk: { path: dataDirectory, free_bytes: disk.freeBytes, total_bytes: disk.totalBytes },
+    disk: {
+      ...{ path: dataDirectory, free_bytes: disk.freeBytes, total_bytes: disk.totalBytes },
+      journal_bytes: disk.journalBytes ?? null,
+      questdb_bytes: disk.questdbBytes ?? null,
+      postgres_bytes: disk.postgresBytes ?? null,
+      growth_bytes_per_day: disk.growthBytesPerDay ?? null,
+      days_until_full: disk.daysUntilFull ?? null,
+    },
   }
 }
 

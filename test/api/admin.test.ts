@@ -314,7 +314,13 @@ t.test('the status tells how the parts are', async t => {
       lag: { readings: 0, seconds: 0 },
       dead_letters: 0,
       points: { journal: { bytes_max: 1024 ** 3, points: 0 }, lag: { points: 0 }, dead_letters: 0, suspended: false },
-      disk: { free_bytes: Number, total_bytes: Number },
+      disk: {
+        free_bytes: Number,
+        total_bytes: Number,
+        journal_bytes: 5,
+        growth_bytes_per_day: 7,
+        days_until_full: null,
+      },
     },
   })
   t.match(await ask('HEAD', '/status'), { status: 200, body: undefined })

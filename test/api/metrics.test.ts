@@ -21,7 +21,14 @@ function startMetrics(t: { teardown(end: () => unknown): void }, more: Partial<S
     questdbUp: () => true,
     queriesQueued: () => ({ light: 0, analysis: 0 }),
     cache: () => ({ hits: 5, misses: 2, bytes: 1024 }),
-    disk: async () => ({ freeBytes: 1, totalBytes: 2 }),
+    disk: async () => ({
+      ...unknownUse,
+      freeBytes: 1,
+      totalBytes: 2,
+      questdbBytes: 3,
+      growthBytesPerDay: 4,
+      daysUntilFull: 2,
+    }),
     version: '1.2.3',
     ...more,
   })
@@ -31,6 +38,11 @@ function startMetrics(t: { teardown(end: () => unknown): void }, more: Partial<S
   app.get('/api/device/:name', async () => 'x')
   app.put('/api/log', async (_request, reply) => reply.code(401).send('x'))
   return { meter, bulkMeter, app, scrape: async () => (await app.inject('/metrics')).body }
+}
+
+const unknownUse = {
+  ...{ journalBytes: undefined, questdbBytes: undefined, postgresBytes: undefined },
+  ...{ growthBytesPerDay: undefined, daysUntilFull: undefined },
 }
 
 interface Family {
@@ -133,6 +145,10 @@ test('cache, disk and build are shown, and a disk that cannot be asked costs not
   for (const line of ['cache_hits_total 5', 'cache_misses_total 2', 'cache_bytes 1024', 'disk_free_bytes 1']) {
     t.ok(text.includes(`\nbarograph_${line}\n`), line)
   }
+  t.match(text, '\nbarograph_disk_used_bytes{part="questdb"} 3\n')
+  t.match(text, '\nbarograph_disk_used_bytes{part="postgres"} Nan\n')
+  t.match(text, '\nbarograph_disk_growth_bytes_per_day 4\n')
+  t.match(text, '\nbarograph_disk_full_seconds 172800\n')
   t.match(text, `barograph_build_info{version="1.2.3",node_version="${process.versions.node}"} 1`)
   const away = await startMetrics(t, { disk: () => Promise.reject(new Error('EMFILE')) }).scrape()
   t.match(away, /\nbarograph_disk_free_bytes Nan\n.*\nbarograph_build_info/is)

@@ -32,6 +32,11 @@ export interface Admin {
   ask(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
 }
 
+const diskState = {
+  ...{ freeBytes: 1, totalBytes: 2, journalBytes: 5, questdbBytes: undefined, postgresBytes: undefined },
+  ...{ growthBytesPerDay: 7, daysUntilFull: undefined },
+}
+
 interface Answer {
   status: number
   headers: Record<string, unknown>
@@ -90,7 +95,7 @@ export async function startAdmin(t: TestHooks): Promise<Admin> {
       aheadMsMax: 300_000,
       meter: { taken: () => undefined },
     },
-    ...{ directory, isPostgresManaged: true },
+    ...{ directory, diskUse: { read: async () => diskState }, isPostgresManaged: true },
   })
   app.register(async scope => register(scope), { prefix })
   t.teardown(() => app.close())
