@@ -44,6 +44,7 @@ export function createFamilies(
     ...{ devices, stations, eraseJobs, readingsExport, ingest, pointsIngest, store, log, ranges, aheadMsMax },
     ...{
       directory: parts.directory,
+      reserveBytes: config.JOURNAL_RESERVE,
       diskUse: parts.diskUse,
       isPostgresManaged: config.DATABASE_URL === undefined,
       meter: bulkMeter,

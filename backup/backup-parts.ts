@@ -10,6 +10,8 @@ export interface BackupParts {
   directory: Pick<DataDirectory, 'path' | 'journal' | 'pointsJournal' | 'questdb' | 'secrets'>
   store: Pick<Store, 'questdb' | 'connectPostgres' | 'versions'>
   ingest: Record<RowsOf, Pick<Ingest | PointsIngest, 'hold' | 'release' | 'status'>>
+  /** The journal takes nothing with less free space, so a backup ends with twice as much. */
+  reserveBytes: number
   /** Of the service. */
   version: string
   log: Log

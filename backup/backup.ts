@@ -45,7 +45,7 @@ export async function backUp(path: string, parts: BackupParts, run: BackupRun): 
 }
 
 async function copyAll(target: string, parts: BackupParts, run: BackupRun): Promise<BackupResult> {
-  const copier = createCopier(target, run.signal, run.bytes)
+  const copier = createCopier({ target, leaveBytes: 2 * parts.reserveBytes, signal: run.signal, bytes: run.bytes })
   const postgres = await parts.store.connectPostgres()
   // A statement under way is given up with its connection.
   const disconnect = () => void postgres.end().catch(() => undefined)

@@ -1,6 +1,6 @@
 /** Copies files and trees into a folder, and keeps account of what it has copied. */
 
-import { mkdirSync, readdirSync } from 'node:fs'
+import { mkdirSync, readdirSync, statfsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { syncFolder } from '../store/sync-folder.ts'
 import { BackupError } from './backup-error.ts'
@@ -16,15 +16,25 @@ export interface FileEntry extends Content {
   path: string
 }
 
+/** Between two looks at the free space. */
+const bytesPerLook = 16 * 1024 ** 2
+
 export class Copy {
   readonly #target: string
+  readonly #leaveBytes: number
+  #bytesSinceLook = Number.POSITIVE_INFINITY
   readonly #onBytes: (count: number) => void
   readonly #folders = new Set<string>()
   readonly entries: FileEntry[] = []
 
-  constructor(target: string, onBytes: (count: number) => void) {
+  /** Ends with a BackupError rather than leave less than `leaveBytes` free on the target's disk. */
+  constructor(target: string, onBytes: (count: number) => void, leaveBytes = 0) {
     this.#target = target
-    this.#onBytes = onBytes
+    this.#leaveBytes = leaveBytes
+    this.#onBytes = count => {
+      onBytes(count)
+      this.#bytesSinceLook += count
+    }
   }
 
   run(step: CopyStep): void {
@@ -50,8 +60,18 @@ export class Copy {
   #copyFile(from: string, path: string, bytesMax: number, isOptional: boolean): void {
     const to = join(this.#target, path)
     this.#makeFolder(dirname(to))
+    this.#assertSpace()
     const content = unlessMissing(from, isOptional, () => copyFile(from, to, bytesMax, this.#onBytes))
     if (content !== undefined) this.entries.push({ path, ...content })
+  }
+
+  /** Before each file: none is much larger than a column of a day. */
+  #assertSpace(): void {
+    if (this.#bytesSinceLook < bytesPerLook) return
+    this.#bytesSinceLook = 0
+    const { bavail, bsize } = statfsSync(this.#target)
+    if (bavail * bsize >= this.#leaveBytes) return
+    throw new BackupError(`The disk of ${this.#target} has less than ${this.#leaveBytes} bytes left: use another one.`)
   }
 
   #makeFolder(path: string): void {

@@ -51,6 +51,8 @@ export interface AdminOptions extends GuardOptions {
   store: Store
   directory: BackupParts['directory']
   diskUse: Pick<DiskUse, 'read'>
+  /** That the journals leave. */
+  reserveBytes: number
   /** Whether PostgreSQL was started here. */
   isPostgresManaged: boolean
   /** What an imported reading may hold, as for single readings. */
@@ -98,7 +100,7 @@ export function adminFamily(options: AdminOptions): RouteFamily {
     registerAudit(scope, store.postgres)
     registerExport(scope, { readingsExport, devices, nowMs: Date.now, aheadMsMax, audit, log })
     const backedUp = { readings: ingest, points: pointsIngest }
-    registerBackup(scope, { parts: { directory, store, ingest: backedUp, version: packageVersion(), log }, audit })
+    registerBackup(scope, { parts: { ...options, ingest: backedUp, version: packageVersion() }, audit })
     registerStatus(scope, { ...options, dataDirectory: directory.path })
   }
 

@@ -185,3 +185,11 @@ t.test('a copy is the first bytes of a file, with its zeros', async t => {
   t.equal(copy.entries.length, 3, 'one that is gone is left out')
   t.throws(() => copy.run({ kind: 'file', from: join(folder, 'none'), path: 'none', bytesMax: 1, isOptional: false }))
 })
+
+t.test('a copy leaves room on the disk', async t => {
+  const folder = temporaryFolder(t)
+  writeFileSync(join(folder, 'source'), 'x')
+  const step = { kind: 'file', from: join(folder, 'source'), path: 'x', bytesMax: 10, isOptional: false } as const
+  t.throws(() => new Copy(join(folder, 'copy'), nothing, Number.MAX_SAFE_INTEGER).run(step), { name: 'BackupError' })
+  t.doesNotThrow(() => new Copy(join(folder, 'copy'), nothing, 1).run(step))
+})

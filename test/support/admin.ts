@@ -95,7 +95,7 @@ export async function startAdmin(t: TestHooks): Promise<Admin> {
       aheadMsMax: 300_000,
       meter: { taken: () => undefined },
     },
-    ...{ directory, diskUse: { read: async () => diskState }, isPostgresManaged: true },
+    ...{ directory, reserveBytes: 0, diskUse: { read: async () => diskState }, isPostgresManaged: true },
   })
   app.register(async scope => register(scope), { prefix })
   t.teardown(() => app.close())
