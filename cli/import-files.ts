@@ -4,14 +4,17 @@ import type { Readable } from 'node:stream'
 import { ImportAnswer } from '../api/admin/import-answer.ts'
 import type { RowKindName } from '../ingest/formats/row-kinds.ts'
 import type { AdminClient } from './admin-client.ts'
-import { type Batch, readBatches, shapeOf } from './import-batches.ts'
+import type { Batch } from './import-batch.ts'
+import { readBatches, shapeOf } from './import-batches.ts'
 import type { DeviceMaker } from './import-devices.ts'
 import type { Progress } from './import-progress.ts'
 import { lineInFile, type RejectsFile } from './import-rejects.ts'
 import { uploadBatch } from './import-upload.ts'
+import type { MappingOptions } from './mapping/mapping-options.ts'
 
 export interface ImportFilesOptions {
   kind: RowKindName
+  mapping: MappingOptions
   client: AdminClient
   stdin: Readable
   progress: Progress
@@ -55,7 +58,7 @@ export async function importFiles(
     const ofFile: FileTotals = { file, accepted: 0, rejected: 0, ignored_columns: [] }
     totals.files.push(ofFile)
     let fileBytes = 0
-    for await (const batch of readBatches(file, options.stdin, shapeOf(options.kind))) {
+    for await (const batch of readBatches(file, options.stdin, shapeOf(options.kind, options.mapping))) {
       if (options.signal.aborted) return
       settle(totals, ofFile, batch, await importBatch(batch, options), options.rejectsFile)
       fileBytes = batch.fileBytesRead
@@ -64,6 +67,9 @@ export async function importFiles(
     earlierBytes += fileBytes
   }
 }
+
+/** Of a batch of lines that cannot be read. */
+const nothing: ImportAnswer = { accepted: 0, rejected: 0, rejects: [], rejects_truncated: false, ignored_columns: [] }
 
 const paths: Record<RowKindName, string> = { readings: '/import', points: '/import-points' }
 
@@ -78,6 +84,7 @@ async function importBatch(
       shape: ImportAnswer,
       onRetry: (reason, delayMs) => progress.note(`${reason}; again in ${delayMs / 1000} s`),
     })
+  if (batch.lineCount === 0) return nothing
   let answer = await upload()
   // Once is enough, unless the server lists fewer rejects than there are.
   while (devices !== undefined && (await devices.make(unknownDevices(answer))) > 0) answer = await upload()
@@ -98,14 +105,17 @@ function settle(
   rejectsFile: RejectsFile | undefined,
 ): void {
   const { file } = ofFile
+  const unread = batch.mapped?.rejects ?? []
+  const rejected = answer.rejected + unread.length
   totals.accepted += answer.accepted
-  totals.rejected += answer.rejected
+  totals.rejected += rejected
   ofFile.accepted += answer.accepted
-  ofFile.rejected += answer.rejected
-  ofFile.ignored_columns = answer.ignored_columns
+  ofFile.rejected += rejected
+  ofFile.ignored_columns = [...(batch.mapped?.ignoredColumns ?? answer.ignored_columns)]
   rejectsFile?.add(file, batch, answer.rejects)
-  const room = shownRejectsMax - totals.rejects.length
-  for (const reject of answer.rejects.slice(0, room)) {
-    totals.rejects.push({ ...reject, file, line: lineInFile(batch, reject.line) })
-  }
+  const rejects = [
+    ...answer.rejects.map(reject => ({ ...reject, file, line: lineInFile(batch, reject.line) })),
+    ...unread.map(({ line, code, reason }) => ({ line, code, reason, file })),
+  ]
+  totals.rejects.push(...rejects.slice(0, shownRejectsMax - totals.rejects.length))
 }

@@ -3,7 +3,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import type { ImportAnswer } from '../api/admin/import-answer.ts'
 import { CommandError } from './command-error.ts'
-import type { Batch } from './import-batches.ts'
+import type { Batch } from './import-batch.ts'
 
 /** What every kind of reject has. */
 type Reject = Pick<ImportAnswer['rejects'][number], 'line' | 'reason'> & { code: string }
@@ -28,10 +28,12 @@ export function createRejectsFile(path: string): RejectsFile {
   return {
     add(file, batch, rejects) {
       const texts = linesOf(batch, rejects)
-      const rows = rejects.map(({ line, code, reason }, index) =>
-        [file, String(lineInFile(batch, line)), code, reason, texts[index] ?? ''].map(cell).join(','),
-      )
-      writeSync(descriptor, rows.map(row => `${row}\n`).join(''))
+      const rows = rejects.map(({ line, code, reason }, index) => {
+        return [file, String(lineInFile(batch, line)), code, reason, texts[index] ?? '']
+      })
+      const unread = batch.mapped?.rejects ?? []
+      for (const { line, code, reason, text } of unread) rows.push([file, String(line), code, reason, text])
+      writeSync(descriptor, rows.map(row => `${row.map(cell).join(',')}\n`).join(''))
     },
     close: () => closeSync(descriptor),
   }
@@ -39,6 +41,7 @@ export function createRejectsFile(path: string): RejectsFile {
 
 /** The server counts the lines of the body that it got. */
 export function lineInFile(batch: Batch, lineInBody: number): number {
+  if (batch.mapped !== undefined) return batch.mapped.sourceLines[lineInBody - 1] ?? batch.firstLine
   const headerLines = batch.linesAt > 0 ? 1 : 0
   return batch.firstLine + lineInBody - headerLines - 1
 }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { z } from 'zod'
 import { type AdminClient, refusal } from './admin-client.ts'
 import { CommandError } from './command-error.ts'
-import type { Batch } from './import-batches.ts'
+import type { Batch } from './import-batch.ts'
 
 const contentTypes = { csv: 'text/csv', ndjson: 'application/x-ndjson' }
 

@@ -1,7 +1,7 @@
 /** `barograph import FILE…` and `import-points FILE…`: import files into a running server. */
 
 import type { Readable } from 'node:stream'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { RowKindName } from '../ingest/formats/row-kinds.ts'
 import type { AdminClient } from './admin-client.ts'
 import { CommandError, exitInterrupted, exitRejected } from './command-error.ts'
@@ -11,6 +11,8 @@ import { createProgress, noProgress } from './import-progress.ts'
 import { createRejectsFile } from './import-rejects.ts'
 import { jsonSummary, textSummary } from './import-summary.ts'
 import { createInterrupt } from './interrupt.ts'
+import { type MappingWords, mappingOptions } from './mapping/mapping-options.ts'
+import { presetNames } from './mapping/presets.ts'
 import { printText } from './output.ts'
 
 interface ImportCommandOptions {
@@ -20,6 +22,8 @@ interface ImportCommandOptions {
   rejects?: string
   json?: boolean
 }
+
+type ReadingsOptions = ImportCommandOptions & MappingWords
 
 /** The streams of the process; a test hands in its own. */
 export interface ImportStreams {
@@ -34,7 +38,13 @@ const readingsHelp = `
 The header of a CSV file names its columns, in any order:
   timestamp,device,temperature,humidity,pressure[,battery_voltage,battery_percentage]
 Cells are separated by commas, semicolons or tabs; with the latter two, numbers may have a decimal comma. Times are
-ISO 8601 with a time zone, or epoch milliseconds. An empty cell is a missing value. ${idempotent}
+ISO 8601 with a time zone, or epoch milliseconds. An empty cell is a missing value. JSON arrays and line protocol are read
+too. ${idempotent}
+
+Files with other columns: --preset for those of another program, --map for any, --zone for times without a time zone:
+  --map 'temperature="Outdoor Temp(°F)":F,humidity=RH,timestamp=Time:mdy,device==porch'
+Two equals signs stand before a constant, a colon before a unit (C F K, % ratio, hPa Pa kPa mbar bar inHg mmHg psi, V mV) or
+a format of times (mdy, dmy, s, ms, us, ns). docs/import.md has more.
 ${exitStatus('readings')}`
 
 const pointsHelp = `
@@ -43,6 +53,12 @@ The header of a CSV file names its columns, in any order; a line of NDJSON has t
 Stations must exist (barograph stations add). Times are ISO 8601, whole seconds, in UTC unless they have a time zone. A point
 replaces an earlier one of the same station, parameter and time. ${idempotent}
 ${exitStatus('points')}`
+
+const precisions = ['ns', 'us', 'ms', 's']
+
+function collected(text: string, texts: string[] = []): string[] {
+  return [...texts, text]
+}
 
 function exitStatus(kind: RowKindName): string {
   return `
@@ -54,17 +70,21 @@ export function addImportCommands(program: Command, client: AdminClient, streams
   addCommand('import', 'readings')
     .option('--create-devices', 'add unknown devices and print their passwords (shown only once)')
     .option('--passwords <file>', 'write those passwords to a new file with mode 0600 instead')
+    .addOption(new Option('--preset <name>', 'read the files of another program').choices(presetNames))
+    .option('--map <fields>', 'from which columns the fields come, as described below', collected)
+    .option('--zone <name>', 'time zone of times that name none, such as Europe/Zurich')
+    .addOption(new Option('--precision <unit>', 'unit of the times in line protocol').choices(precisions).default('ns'))
     .addHelpText('after', readingsHelp)
   addCommand('import-points', 'points').addHelpText('after', pointsHelp)
 
   function addCommand(name: string, kind: RowKindName): Command {
     return program
       .command(name)
-      .description(`import ${kind} from CSV or NDJSON files, plain, gzip or zstd`)
+      .description(`import ${kind} from CSV, NDJSON or JSON files, plain, gzip or zstd`)
       .argument('<file...>', 'files to import, or - for standard input')
       .option('--rejects <file>', 'write each rejected line to this CSV file, with its line number and the reason')
       .option('--json', 'print the result as JSON, without progress')
-      .action(async (files: string[], options: ImportCommandOptions) => {
+      .action(async (files: string[], options: ReadingsOptions) => {
         await runImport(kind, files, options, client, streams)
       })
   }
@@ -73,11 +93,12 @@ export function addImportCommands(program: Command, client: AdminClient, streams
 async function runImport(
   kind: RowKindName,
   files: readonly string[],
-  options: ImportCommandOptions,
+  options: ReadingsOptions,
   client: AdminClient,
   { stdin, stdout, stderr }: ImportStreams,
 ): Promise<void> {
   const startedMs = Date.now()
+  const mapping = mappingOptions(options)
   const totals: ImportTotals = { files: [], accepted: 0, rejected: 0, rejects: [] }
   const passwordsFile = options.passwords === undefined ? undefined : createPasswordsFile(options.passwords)
   const rejectsFile = options.rejects === undefined ? undefined : createRejectsFile(options.rejects)
@@ -89,6 +110,7 @@ async function runImport(
     const created = options.createDevices === true ? devices : undefined
     await importFiles(files, totals, {
       kind,
+      mapping,
       client,
       stdin,
       progress,

@@ -18,6 +18,10 @@ import { readBasicCredentials } from '../api/http/basic-credentials.ts'
 import { hasTooManyArguments } from '../api/http/query-limits.ts'
 import { readIdempotencyKey } from '../api/idempotency/idempotency-key.ts'
 import { DeviceName, slugOf } from '../auth/devices/device.ts'
+import { readMapping } from '../cli/mapping/mapping.ts'
+import { presets } from '../cli/mapping/presets.ts'
+import { createTableReader } from '../cli/mapping/table-reader.ts'
+import { createTimeReader } from '../cli/mapping/times.ts'
 import { unknownCodes } from '../content/filters.ts'
 import { foreignContent } from '../ingest/formats/content.ts'
 import { createCsvReader, readCsvHeader } from '../ingest/formats/csv.ts'
@@ -88,6 +92,22 @@ function readLines(text: string): void {
   }
 }
 
+/** The text as a header, as a line and as a cell. */
+function readTable(text: string): void {
+  const reader = createTableReader(presets.davis, readMapping(['device==x']), 'UTC')
+  for (const line of [text, '"Date & Time","Temp - °F"', text, `${text},1`, `1/1/2024,${text}`]) reader.read(line)
+}
+
+function readMap(text: string): void {
+  for (const map of [text, `device=${text}`, `device="${text}`, `temperature=a:${text}`]) {
+    try {
+      readMapping([map])
+    } catch {
+      // Most texts are no mapping.
+    }
+  }
+}
+
 const codes = { units: new Set(['ocw']), platforms: new Set(['ocw']) }
 
 const readers: Record<string, (text: string) => void> = {
@@ -118,6 +138,9 @@ const readers: Record<string, (text: string) => void> = {
   'a line of CSV': text => readCsv(Buffer.from(`1,d,${text},2,3`), 0, text.length + 8),
   'a line with semicolons': text => readSemicolons(Buffer.from(`1;d;${text};2;3`), 0, text.length + 8),
   'a body of line protocol': readLines,
+  'a line of a foreign file': readTable,
+  'a time of a foreign file': text => createTimeReader('mdy', 'UTC')(text),
+  'a mapping of columns': readMap,
   'a line of NDJSON': text => readNdjson(Buffer.from(text), 0, text.length),
 }
 

@@ -21,7 +21,7 @@ const arrows: Record<string, string[]> = {
   content: [...postgresLeaves, ...threadLeaves],
   backup: ['store', 'ingest'],
   api: ['store', 'ingest', 'analytics', 'query', 'auth', 'content', 'backup'],
-  cli: ['api', 'store', 'ingest', 'query', 'auth', 'content', 'backup'],
+  cli: ['api', 'store', 'ingest', 'analytics', 'query', 'auth', 'content', 'backup'],
   demo: ['api', 'auth', 'content', 'cli'],
 }
 

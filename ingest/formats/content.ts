@@ -28,8 +28,13 @@ export function foreignContent(start: Uint8Array): string | undefined {
     case opening.element:
       return 'it is XML or HTML; send CSV or NDJSON'
     default:
-      return isLineProtocol(firstLine(start)) ? 'it is line protocol; send CSV or NDJSON' : undefined
+      return looksLikeLineProtocol(start) ? 'it is line protocol; send CSV or NDJSON' : undefined
   }
+}
+
+/** By its first line. */
+export function looksLikeLineProtocol(start: Uint8Array): boolean {
+  return isLineProtocol(firstLine(start))
 }
 
 export function looksLikeNdjson(start: Uint8Array): boolean {

@@ -15,8 +15,8 @@ import { TextCache } from './text-cache.ts'
 /** The field of each column, in the order of the file; undefined for a column that is not ours. */
 type CsvColumns = readonly (string | undefined)[]
 
-const separators = [',', ';', '\t'] as const
-type Separator = (typeof separators)[number]
+export const separators = [',', ';', '\t'] as const
+export type Separator = (typeof separators)[number]
 
 /** How the lines of a file are to be read. */
 export interface CsvLayout {
@@ -184,6 +184,11 @@ class Cells {
     this.ends[this.count] = end
     this.count++
   }
+}
+
+/** The cells of a line; undefined where its quotes do not match. */
+export function splitCells(line: string, separator: Separator): string[] | undefined {
+  return line.includes('"') ? splitQuoted(line, separator) : line.split(separator)
 }
 
 function splitQuoted(line: string, separator: Separator): string[] | undefined {

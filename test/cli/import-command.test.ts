@@ -72,6 +72,33 @@ t.test('a line of a device that is not there is rejected, and can be found again
   ])
 })
 
+t.test('a foreign file is mapped, stored and told of by its own lines', async t => {
+  const rejects = join(folder, 'foreign-rejects.csv')
+  const file = join(folder, 'ecowitt.csv')
+  const lines = ['2026-01-01 00:00,50.0,40,29.53', '2026-01-01 00:05,5e9,40,29.53', '2026-01-01 00:10,x,40,29.53']
+  writeFileSync(file, `Time,Outdoor Temperature(℉),Outdoor Humidity(%),ABS Pressure(inHg)\n${lines.join('\n')}\n`)
+  const words = ['--preset', 'ecowitt', '--map', 'device==mapped', '--zone', 'Europe/Zurich', '--create-devices']
+  const { stdout, exitStatus } = await run([file, ...words, '--rejects', rejects])
+  t.equal(exitStatus, 3)
+  t.match(stdout, /stored 1 readings, rejected 2/)
+  t.match(stdout, /ecowitt\.csv:3: mapped: temperature must be between -90 and 85/)
+  t.match(stdout, /ecowitt\.csv:4: temperature is no number: x/)
+  t.match(
+    readFileSync(rejects, 'utf8').split('\n'),
+    [
+      'file,line,code,reason,text',
+      `${file},3,READING_INVALID,temperature must be between -90 and 85,`,
+      `${file},4,LINE_MALFORMED,temperature is no number: x,"${lines[2]}"`,
+    ].map(line => new RegExp(`^${line.replaceAll(/[.\\]/g, '.')}`)),
+  )
+  await until('all is visible', isVisible)
+  t.strictSame(await day('mapped', '2025-12-31'), {
+    temperature: [{ d: '2025-12-31 23:00', v: 10 }],
+    humidity: [{ d: '2025-12-31 23:00', v: 40 }],
+    pressure: [{ d: '2025-12-31 23:00', v: 1000.000573 }],
+  })
+})
+
 t.test('--create-devices makes the devices of the real files, and all readings can be read', async t => {
   const packed = join(folder, 'greensboro.csv.gz')
   writeFileSync(packed, gzipSync(readFileSync(join(dataFolder, 'greensboro-hours.csv'))))
@@ -151,8 +178,8 @@ t.test('an import in which nothing was stored does not look like success', async
   const device = '{"timestamp":"2026-01-01T00:00:00Z","device":"alamosa","temperature":1,"humidity":2,"pressure":3}'
   const refuses = async (input: string, message: RegExp) =>
     t.match(await run(['-'], input), { exitStatus: 1, message }, input.slice(0, 40))
-  await refuses(`[${device}]`, /the standard input cannot be imported: it is a JSON array; send one object a line/)
-  await refuses('weather,room=k temperature=21.5 1700000000000000000', /it is line protocol; send CSV or NDJSON/)
+  await refuses(`[${device}`, /the standard input cannot be read: the body ends before its JSON array does/)
+  await refuses('a;b\n1;2\n', /the standard input cannot be imported: the header lacks timestamp/)
   await refuses('time,device,temperature,humidity,pressure\n', /lacks timestamp;.* it should name timestamp,device,/)
   await refuses('', /the files contain no readings/)
   await refuses('\n\n', /cannot be imported: it is empty/)

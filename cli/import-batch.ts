@@ -1,0 +1,28 @@
+/** A part of a file that fits into one request. */
+
+import type { Format } from '../ingest/formats/line-reader.ts'
+import type { RejectCode } from '../ingest/formats/reject.ts'
+
+export interface Batch {
+  format: Exclude<Format, 'json'>
+  /** What is sent: the header of the file if it has one, and then the lines. */
+  body: Buffer<ArrayBuffer>
+  /** Where in the body the lines begin. */
+  linesAt: number
+  /** Number of the first of the lines in the file. */
+  firstLine: number
+  lineCount: number
+  /** Bytes of the file, as it is stored, that were read so far. */
+  fileBytesRead: number
+  /** Where the lines were made from others: the number in the file of each, the lines that are none, and what is not read. */
+  mapped?: { sourceLines: readonly number[]; rejects: readonly LineReject[]; ignoredColumns: readonly string[] }
+}
+
+/** A line of the file that was not sent. */
+export interface LineReject {
+  line: number
+  code: RejectCode
+  reason: string
+  /** Of the line, or the beginning of it. */
+  text: string
+}

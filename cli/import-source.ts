@@ -1,0 +1,93 @@
+/** The bytes of a file that is imported: whatever it is compressed with, and a JSON array as lines. */
+
+import { createReadStream } from 'node:fs'
+import { type Duplex, pipeline, Readable } from 'node:stream'
+import { createGunzip, createZstdDecompress } from 'node:zlib'
+import { arrayBody } from '../ingest/import/array-body.ts'
+import { CommandError } from './command-error.ts'
+import { printable } from './output.ts'
+
+export interface ImportSource {
+  lines: AsyncIterable<Uint8Array>
+  /** Of the file as it is stored, so far. */
+  bytesRead(): number
+}
+
+/** `-` is the standard input. */
+export async function openSource(file: string, stdin: Readable): Promise<ImportSource> {
+  const counter = { bytes: 0 }
+  const pieces = counted(file === '-' ? stdin : createReadStream(file), counter)
+  return { lines: await asLines(await decompressed(pieces)), bytesRead: () => counter.bytes }
+}
+
+export function nameOf(file: string): string {
+  return file === '-' ? 'the standard input' : printable(file)
+}
+
+/** The sentence for what reading a file has thrown. */
+export function unreadable(file: string, error: unknown): CommandError {
+  const name = nameOf(file)
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (code === 'ENOENT') return new CommandError(`file not found: ${name}`)
+  if (code === 'EISDIR') return new CommandError(`${name} is a directory; name the files in it`)
+  if (code === 'Z_BUF_ERROR') return new CommandError(`${name} is truncated`)
+  return new CommandError(`${name} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+}
+
+async function* counted(stream: Readable, counter: { bytes: number }): AsyncGenerator<Buffer> {
+  for await (const piece of stream) {
+    const bytes: Buffer = piece
+    counter.bytes += bytes.length
+    yield bytes
+  }
+}
+
+const magicLength = 4
+
+/** By the first bytes and not by the name, so that a pipe needs no option and a wrong name does no harm. */
+async function decompressed(pieces: AsyncGenerator<Buffer>): Promise<AsyncIterable<Uint8Array>> {
+  const { start, all } = await startOf(pieces, bytes => bytes.length >= magicLength)
+  const decoder = decoderFor(start)
+  if (decoder === undefined) return all
+  // A fault of the file destroys the decoder, and so reaches whoever reads it.
+  pipeline(Readable.from(all), decoder, () => undefined)
+  return decoder
+}
+
+function decoderFor(start: Buffer): Duplex | undefined {
+  if (start.length < magicLength) return undefined
+  if (start.readUInt16BE() === 0x1f8b) return createGunzip()
+  return start.readUInt32LE() === 0xfd2fb528 ? createZstdDecompress() : undefined
+}
+
+const bracket = 0x5b
+const isMark = (byte: number) => byte > 0x20 && !byteOrderMark.includes(byte)
+const byteOrderMark = [0xef, 0xbb, 0xbf]
+
+async function asLines(pieces: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
+  const { start, all } = await startOf(pieces, bytes => bytes.some(isMark))
+  return start.find(isMark) === bracket ? arrayBody(all) : all
+}
+
+/** The first pieces, as many as are needed to tell, and all of them together. */
+async function startOf(
+  pieces: AsyncIterable<Uint8Array>,
+  tells: (start: Buffer) => boolean,
+): Promise<{ start: Buffer; all: AsyncGenerator<Buffer> }> {
+  const iterator = pieces[Symbol.asyncIterator]()
+  let start = Buffer.alloc(0)
+  while (!tells(start) && start.length < startBytesMax) {
+    const next = await iterator.next()
+    if (next.done === true) break
+    start = Buffer.concat([start, next.value])
+  }
+  async function* all(): AsyncGenerator<Buffer> {
+    yield start
+    for (let next = await iterator.next(); next.done !== true; next = await iterator.next())
+      yield Buffer.from(next.value)
+  }
+  return { start, all: all() }
+}
+
+/** A file of blanks. */
+const startBytesMax = 64 * 1024

@@ -1,0 +1,125 @@
+/** Readings from chunks of whole lines: of a foreign table, or of line protocol. */
+
+import { isUtf8 } from 'node:buffer'
+import { readLineProtocol, receiptTimeMs } from '../../ingest/formats/line-protocol.ts'
+import type { LineNames } from '../../ingest/formats/line-protocol-names.ts'
+import { readingRows } from '../../ingest/formats/reading-rows.ts'
+import type { Range } from '../../ingest/reading.ts'
+import { CommandError } from '../command-error.ts'
+import type { LineReject } from '../import-batch.ts'
+import { isMetric } from './mapping.ts'
+import { layoutOf, type MappingOptions } from './mapping-options.ts'
+import type { HeldReading } from './reading-merger.ts'
+import { createTableReader } from './table-reader.ts'
+
+interface TakenLines {
+  lines: number
+  readings: HeldReading[]
+  rejects: LineReject[]
+}
+
+export interface LinesSource {
+  /** Throws a CommandError for the file as a whole. */
+  take(chunk: Buffer, firstLine: number): TakenLines
+  /** Throws a CommandError when there was no header. */
+  end(): void
+  /** Whether a reading may be parted over several lines, so far. */
+  isLong(): boolean
+  ignoredColumns(): readonly string[]
+}
+
+const lineBytesMax = 1 << 16
+const textLengthMax = 1_000
+
+export function createTableSource(options: MappingOptions): LinesSource {
+  const reader = createTableReader(layoutOf(options), options.mapping, options.zone)
+  let encoding: 'utf8' | 'latin1' | undefined
+
+  function take(chunk: Buffer, firstLine: number): TakenLines {
+    // Programs for Windows write their degree signs in its own code page.
+    encoding ??= isUtf8(chunk) ? 'utf8' : 'latin1'
+    const taken: TakenLines = { lines: 0, readings: [], rejects: [] }
+    for (const text of linesOf(chunk, encoding)) {
+      const line = firstLine + taken.lines++
+      const read = text.length > lineBytesMax ? `is longer than ${lineBytesMax} bytes` : reader.read(text)
+      if (typeof read === 'string')
+        taken.rejects.push({ line, code: 'LINE_MALFORMED', reason: read, text: shown(text) })
+      else if (read !== undefined) taken.readings.push({ ...read, line })
+    }
+    return taken
+  }
+
+  return { take, end: reader.end, isLong: reader.isLong, ignoredColumns: reader.ignoredColumns }
+}
+
+function* linesOf(chunk: Buffer, encoding: 'utf8' | 'latin1'): Generator<string> {
+  for (let start = 0; start < chunk.length; ) {
+    const found = chunk.indexOf(0x0a, start)
+    const end = found === -1 ? chunk.length : found
+    const text = chunk.toString(encoding, start, end)
+    yield text.endsWith('\r') ? text.slice(0, -1) : text
+    start = end + 1
+  }
+}
+
+function shown(text: string): string {
+  return text.slice(0, textLengthMax)
+}
+
+/** What is out of range the service says. */
+const anyNumber: Range = { min: Number.NEGATIVE_INFINITY, max: Number.POSITIVE_INFINITY }
+const ranges = {
+  ...{ temperature: anyNumber, humidity: anyNumber, pressure: anyNumber },
+  ...{ battery_voltage: anyNumber, battery_percentage: anyNumber },
+}
+
+export function createLineProtocolSource(options: MappingOptions): LinesSource {
+  const { precision, mapping } = options
+  const device = mapping.get('device')
+  const names = lineNames(options)
+  const deviceDefault = device?.kind === 'constant' ? device.text : undefined
+
+  function take(chunk: Buffer, firstLine: number): TakenLines {
+    const result = readLineProtocol(chunk, {
+      ...{ names, precision, ranges, deviceDefault },
+      ...{ nowMs: Date.now(), aheadMsMax: Number.POSITIVE_INFINITY, rejectsMax: Number.POSITIVE_INFINITY },
+    })
+    if (result.isTooLong) throw new CommandError('a piece of the line protocol names too many devices')
+    const { rows } = result
+    const taken: TakenLines = { lines: lineFeedsIn(chunk), readings: [], rejects: [] }
+    for (const { line, code, reason } of result.rejects) {
+      taken.rejects.push({ line: firstLine + line - 1, code, reason, text: '' })
+    }
+    for (let row = 0; row < rows.count; row++) {
+      const line = firstLine + (rows.lines[row] as number) - 1
+      const timeMs = rows.timesMs[row] as number
+      const at = row * readingRows.valuesPerRow
+      const values = rows.values.slice(at, at + readingRows.valuesPerRow)
+      const name = result.names[rows.names[row] as number] as string
+      if (timeMs !== receiptTimeMs) taken.readings.push({ device: name, timeUs: timeMs * 1000, values, line })
+      else taken.rejects.push({ line, code: 'READING_INVALID', reason: 'timestamp is required', text: '' })
+    }
+    return taken
+  }
+
+  return { take, end: () => undefined, isLong: () => true, ignoredColumns: () => [] }
+}
+
+/** Without `--map` a field that is no metric is a reject, as by HTTP; with it, it was left out on purpose. */
+function lineNames({ mapping }: MappingOptions): LineNames {
+  const device = mapping.get('device')
+  const fields = [...mapping].flatMap(([target, source]) =>
+    isMetric(target) && source.kind === 'column' ? [{ field: source.name, metric: target }] : [],
+  )
+  return {
+    deviceTags: [device?.kind === 'column' ? device.name : 'device'],
+    fields,
+    unknownFields: mapping.size > 0 ? 'ignore' : 'reject',
+  }
+}
+
+function lineFeedsIn(chunk: Buffer): number {
+  let count = 0
+  for (let at = chunk.indexOf(0x0a); at !== -1; at = chunk.indexOf(0x0a, at + 1)) count++
+  return chunk.at(-1) === 0x0a ? count : count + 1
+}

@@ -1,0 +1,108 @@
+/** What `--map` says: from which column, series or constant each field of a reading comes, and in which unit. */
+
+import { type Metric, metrics } from '../../store/tables.ts'
+import { CommandError, exitUsage } from '../command-error.ts'
+import { isTimeFormat, timeFormats } from './times.ts'
+import { conversionOf, unitsOf } from './units.ts'
+
+const targets = ['timestamp', 'device', ...metrics] as const
+export type Target = (typeof targets)[number]
+
+type Source =
+  | { readonly kind: 'column'; readonly name: string; readonly unit: string | undefined }
+  | { readonly kind: 'constant'; readonly text: string }
+
+export type Mapping = ReadonlyMap<Target, Source>
+
+/**
+ * `temperature="Outdoor Temp(°F)":F,device==porch,timestamp=Time:mdy`: parts that are separated by commas. A name that has
+ * a comma, a colon, a quote or spaces at its ends stands in quotes, a quote in it is written twice. Throws a CommandError.
+ */
+export function readMapping(texts: readonly string[]): Mapping {
+  const mapping = new Map<Target, Source>()
+  for (const text of texts) {
+    const reader = new MapReader(text)
+    do {
+      const [target, source] = reader.part()
+      if (mapping.has(target)) throw reader.error(`${target} is mapped twice`)
+      mapping.set(target, source)
+    } while (reader.takes(','))
+    reader.end()
+  }
+  return mapping
+}
+
+export function isMetric(target: string): target is Metric {
+  return metrics.some(metric => metric === target)
+}
+
+class MapReader {
+  readonly #text: string
+  #at = 0
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  part(): [Target, Source] {
+    const name = this.#until('=').trim()
+    const target = targets.find(known => known === name)
+    if (target === undefined) throw this.error(`"${name}" is none of ${targets.join(', ')}`)
+    if (!this.takes('=')) throw this.error(`= is missing behind ${name}`)
+    if (this.takes('=')) return [target, { kind: 'constant', text: this.#name() }]
+    return [target, this.#column(target)]
+  }
+
+  takes(character: string): boolean {
+    const isThere = this.#text[this.#at] === character
+    if (isThere) this.#at++
+    return isThere
+  }
+
+  end(): void {
+    if (this.#at < this.#text.length) throw this.error(`"${this.#text.slice(this.#at)}" is too much`)
+  }
+
+  error(reason: string): CommandError {
+    return new CommandError(`--map ${this.#text}: ${reason}`, exitUsage)
+  }
+
+  #column(target: Target): Source {
+    const name = this.#name()
+    const unit = this.takes(':') ? this.#until(',').trim() : undefined
+    if (unit !== undefined) this.#checkUnit(target, unit)
+    return { kind: 'column', name, unit }
+  }
+
+  #checkUnit(target: Target, unit: string): void {
+    if (target === 'timestamp' && !isTimeFormat(unit)) {
+      throw this.error(`the format of timestamp is one of ${timeFormats.join(', ')}`)
+    }
+    if (target === 'device') throw this.error('device has no unit')
+    if (isMetric(target) && conversionOf(target, unit) === undefined) {
+      throw this.error(`the unit of ${target} is one of ${unitsOf(target).join(', ')}`)
+    }
+  }
+
+  #name(): string {
+    const name = this.takes('"') ? this.#quoted() : this.#until(':', ',').trim()
+    if (name === '') throw this.error('a name is missing')
+    return name
+  }
+
+  #quoted(): string {
+    let name = ''
+    for (;;) {
+      name += this.#until('"')
+      if (!this.takes('"')) throw this.error('a quote is not closed')
+      if (!this.takes('"')) return name
+      name += '"'
+    }
+  }
+
+  #until(...ends: string[]): string {
+    const start = this.#at
+    while (this.#at < this.#text.length && !ends.includes(this.#text[this.#at] as string)) this.#at++
+    return this.#text.slice(start, this.#at)
+  }
+}

@@ -1,0 +1,375 @@
+/** Files of other programs become readings: each preset by a file in the published format, and `--map` by itself. */
+
+import { Readable } from 'node:stream'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import { readBatches, shapeOf } from '../../cli/import-batches.ts'
+import { readMapping } from '../../cli/mapping/mapping.ts'
+import { type MappingWords, mappingOptions } from '../../cli/mapping/mapping-options.ts'
+import { ReadingMerger } from '../../cli/mapping/reading-merger.ts'
+import { createTimeReader, type TimeFormat } from '../../cli/mapping/times.ts'
+import { conversionOf, readColumnName } from '../../cli/mapping/units.ts'
+
+interface Read {
+  /** `[line, time, device, temperature, humidity, pressure, voltage, percentage]`, those that are missing left out at the end. */
+  readings: unknown[][]
+  rejects: [line: number, reason: string][]
+  ignored: readonly string[]
+}
+
+/** In pieces that end where the cuts are. */
+async function read(file: Uint8Array | string, words: MappingWords, cuts: readonly number[] = []): Promise<Read> {
+  const bytes = Buffer.from(file)
+  const places = [0, ...cuts.map(cut => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length]
+  const pieces = places.slice(1).map((end, index) => bytes.subarray(places[index], end))
+  const result: Read = { readings: [], rejects: [], ignored: [] }
+  const shape = shapeOf('readings', mappingOptions(words))
+  for await (const { body, mapped } of readBatches('-', Readable.from(pieces), shape)) {
+    const lines = body.toString().split('\n').slice(0, -1)
+    for (const [index, line] of lines.entries()) {
+      const { timestamp, device, temperature, humidity, pressure, battery_voltage, battery_percentage } =
+        JSON.parse(line)
+      const time = new Date(timestamp).toISOString().replace('.000Z', 'Z')
+      const values = [temperature, humidity, pressure, battery_voltage, battery_percentage]
+      while (values.at(-1) === undefined) values.pop()
+      result.readings.push([mapped?.sourceLines[index] ?? index + 1, time, device, ...values])
+    }
+    for (const { line, reason } of mapped?.rejects ?? []) result.rejects.push([line, reason])
+    result.ignored = mapped?.ignoredColumns ?? []
+  }
+  return result
+}
+
+/** The same wherever the pieces of the file are cut, and however it is compressed. */
+async function gives(t: Test, file: string, words: MappingWords, expected: Partial<Read>): Promise<void> {
+  t.match(await read(file, words), { rejects: [], ...expected })
+  for (const packed of [gzipSync(file), zstdCompressSync(file)]) t.match(await read(packed, words), expected)
+  const whole = await read(file, words)
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.nat(), { maxLength: 5 }), async cuts => {
+      t.strictSame(await read(file, words, cuts), whole)
+    }),
+    { numRuns: 20 },
+  )
+}
+
+// History, "Download data": https://www.home-assistant.io/integrations/history/
+const homeAssistantHistory = `entity_id,state,last_changed
+sensor.porch_temperature,21.5,2024-01-01T00:00:00.000Z
+sensor.porch_humidity,unavailable,2024-01-01T00:00:00.000Z
+sensor.porch_humidity,48,2024-01-01T00:00:05.123Z
+light.porch,on,2024-01-01T00:00:06.000Z
+sensor.porch_battery,97,2024-01-01T00:00:05.123Z
+sensor.porch_temperature,warm,2024-01-01T00:00:07.000Z
+`
+
+// Tables statistics and statistics_meta: https://data.home-assistant.io/docs/statistics/
+const homeAssistantStatistics = `statistic_id,unit_of_measurement,start_ts,mean,min,max
+sensor.roof_temperature,°F,1704067200.0,68.0,50,70
+sensor.roof_temperature,°F,1704070800.0,69.8,50,70
+sensor.roof_pressure,inHg,1704067200.0,29.92,29,30
+sensor.roof_humidity,%,1704070800.0,,,
+sensor.roof_humidity,%,1704070800.0,51.5,50,52
+`
+
+t.test('Home Assistant: the history of entities and long-term statistics', async t => {
+  await gives(
+    t,
+    homeAssistantHistory,
+    { preset: 'home-assistant' },
+    {
+      readings: [
+        [2, '2024-01-01T00:00:00Z', 'porch', 21.5, null, null],
+        [4, '2024-01-01T00:00:05.123Z', 'porch', null, 48, null, undefined, 97],
+      ],
+      rejects: [[7, 'temperature is no number: warm']],
+    },
+  )
+  await gives(
+    t,
+    homeAssistantStatistics,
+    { preset: 'home-assistant' },
+    {
+      readings: [
+        [2, '2024-01-01T00:00:00Z', 'roof', 20, null, 1013.207489],
+        [3, '2024-01-01T01:00:00Z', 'roof', 21, 51.5, null],
+      ],
+      ignored: ['min', 'max'],
+    },
+  )
+  const map = ['temperature=sensor.roof_temperature:F,device==attic']
+  t.match(await read(homeAssistantStatistics, { preset: 'home-assistant', map }), {
+    readings: [
+      [2, '2024-01-01T00:00:00Z', 'attic', 20, null, null],
+      [3, '2024-01-01T01:00:00Z', 'attic', 21, null, null],
+    ],
+  })
+})
+
+// The files of a console's memory card, as CumulusMX reads them: https://www.cumuluswiki.org/a/Ecowitt
+const ecowitt = `\ufeffTime,Indoor Temperature(℃),Indoor Humidity(%),Outdoor Temperature(℃),Outdoor Humidity(%),Dew Point(℃),Feels Like(℃),Wind(mph),Gust(mph),Wind Direction(deg),ABS Pressure(hPa),REL Pressure(hPa),Solar Rad(w/m2),UV-Index
+2024-03-31 01:55,21.0,40,8.5,91,7.1,8.5,0.0,1.1,270,980.1,1013.0,0,0
+2024-03-31 03:00,21.0,40,8.4,--,7.1,8.4,0.0,1.1,270,980.0,1013.0,0,0
+2024-03-31 02:30,21.0,40,8.4,92,7.1,8.4,0.0,1.1,270,980.0,1013.0,0,0
+`
+
+t.test('Ecowitt: outdoor values, local times', async t => {
+  await gives(
+    t,
+    ecowitt,
+    { preset: 'ecowitt', map: ['device==garden'], zone: 'Europe/Zurich' },
+    {
+      readings: [
+        [2, '2024-03-31T00:55:00Z', 'garden', 8.5, 91, 980.1],
+        [3, '2024-03-31T01:00:00Z', 'garden', 8.4, null, 980],
+      ],
+      rejects: [[4, 'timestamp: there is no such time in Europe/Zurich: 2024-03-31 02:30']],
+    },
+  )
+  const fahrenheit = ecowitt.replaceAll('℃', '℉').replace('hPa', 'inHg')
+  t.match(
+    await read(fahrenheit.split('\n').slice(0, 2).join('\n'), { preset: 'ecowitt', map: ['device==g'], zone: 'UTC' }),
+    {
+      readings: [[2, '2024-03-31T01:55:00Z', 'g', -13.055556, 91, 33_189.995322]],
+    },
+  )
+  await t.rejects(read(ecowitt, { preset: 'ecowitt', map: ['device==garden'] }), /name no time zone/)
+  await t.rejects(read(ecowitt, { preset: 'ecowitt', zone: 'UTC' }), /no column for device; name it/)
+})
+
+// https://support.davisinstruments.com/article/b3zp8eqr2u-exporting-data-from-weatherlink-com
+const davis = `"Maple Farm"
+"Vantage Pro2"
+""
+"Date & Time","Barometer - in Hg","Inside Temp - °F","Temp - °F","High Temp - °F","Hum - %","Wind Speed - mph"
+"11/3/24 12:45 AM","30.000","70.1","50.0","50.3","88","1.0"
+"11/3/24 1:30 AM","30.000","70.1","--","50.3","88","1.0"
+"11/3/24 1:30 AM","30.000","70.1","41.0","50.3","89","1.0"
+"11/3/24 12:30 PM","30.000","70.1","abc","50.3","89","1.0"
+`
+
+t.test(
+  'Davis WeatherLink: lines before the header, inches and degrees Fahrenheit, an hour that comes twice',
+  async t => {
+    const words: MappingWords = { preset: 'davis', map: ['device==farm'], zone: 'America/New_York' }
+    const expected: Partial<Read> = {
+      readings: [
+        [5, '2024-11-03T04:45:00Z', 'farm', 10, 88, 1015.9166],
+        [6, '2024-11-03T05:30:00Z', 'farm', null, 88, 1015.9166],
+        [7, '2024-11-03T05:30:00Z', 'farm', 5, 89, 1015.9166],
+      ],
+      rejects: [[8, 'temperature is no number: abc']],
+    }
+    await gives(t, davis, words, expected)
+    t.match(await read(Buffer.from(davis, 'latin1'), words), expected)
+  },
+)
+
+// https://docs.openaq.org/aws/about, "File structure"
+const openaq = `location_id,sensors_id,location,datetime,lat,lon,parameter,units,value
+2178,5077881,"Del Norte",2024-05-03T01:00:00-06:00,35.1353,-106.584702,temperature,c,12.5
+2178,3917,"Del Norte",2024-05-03T01:00:00-06:00,35.1353,-106.584702,o3,ppm,0.045
+2178,5077882,"Del Norte",2024-05-03T01:00:00-06:00,35.1353,-106.584702,relativehumidity,%,22
+2178,5077881,"Del Norte",2024-05-03T02:00:00-06:00,35.1353,-106.584702,temperature,f,50
+2178,5077883,"Del Norte",2024-05-03T01:00:00-06:00,35.1353,-106.584702,pressure,mb,838
+2178,5077883,"Del Norte",2024-05-03T02:00:00-06:00,35.1353,-106.584702,pressure,ft,838
+`
+
+t.test('OpenAQ: the values of one time are one reading', async t => {
+  await gives(
+    t,
+    openaq,
+    { preset: 'openaq' },
+    {
+      readings: [
+        [2, '2024-05-03T07:00:00Z', 'Del Norte', 12.5, 22, 838],
+        [5, '2024-05-03T08:00:00Z', 'Del Norte', 10, null, null],
+      ],
+      rejects: [[7, 'pressure cannot be in ft']],
+    },
+  )
+  t.match((await read(openaq, { preset: 'openaq', map: ['device=location_id'] })).readings[0]?.[2], '2178')
+})
+
+// https://docs.influxdata.com/influxdb/v2/reference/syntax/annotated-csv/
+const influxdb = `#group,false,false,true,true,false,false,true,true,true
+#datatype,string,long,dateTime:RFC3339,dateTime:RFC3339,dateTime:RFC3339,double,string,string,string
+#default,mean,,,,,,,,
+,result,table,_start,_stop,_time,_value,_field,_measurement,device
+,,0,2023-01-01T00:00:00Z,2023-01-02T00:00:00Z,2023-01-01T00:52:00Z,15.43,temperature,weather,porch
+,,0,2023-01-01T00:00:00Z,2023-01-02T00:00:00Z,2023-01-01T00:53:00.5Z,15.5,temperature,weather,porch
+,,1,2023-01-01T00:00:00Z,2023-01-02T00:00:00Z,2023-01-01T00:52:00Z,59.25,humidity,weather,porch
+
+#group,false,false,true,true,false,true,true,false,true
+#datatype,string,long,dateTime:RFC3339,dateTime:RFC3339,dateTime:RFC3339,string,string,long,string
+#default,mean,,,,,,,,
+,result,table,_start,_stop,_time,_field,_measurement,_value,device
+,,2,2023-01-01T00:00:00Z,2023-01-02T00:00:00Z,2023-01-01T00:52:00Z,pressure,weather,1003,porch
+,,2,2023-01-01T00:00:00Z,2023-01-02T00:00:00Z,2023-01-01T00:52:00Z,co2,weather,415,porch
+`
+
+t.test('InfluxDB: annotated CSV, over several tables, and pivoted', async t => {
+  await gives(
+    t,
+    influxdb,
+    { preset: 'influxdb' },
+    {
+      readings: [
+        [5, '2023-01-01T00:52:00Z', 'porch', 15.43, 59.25, 1003],
+        [6, '2023-01-01T00:53:00.500Z', 'porch', 15.5, null, null],
+      ],
+    },
+  )
+  const pivoted = ',result,table,_time,host,temp\n,,0,2023-01-01T00:52:00Z,porch,59\n'
+  t.match(await read(pivoted, { preset: 'influxdb', map: ['device=host,temperature=temp:F'] }), {
+    readings: [[2, '2023-01-01T00:52:00Z', 'porch', 15]],
+  })
+})
+
+t.test('line protocol and JSON arrays become readings too', async t => {
+  const lines =
+    'weather,host=porch temp=21.5,co2=400i 1704067200\nweather,host=porch hum=48 1704067200\nweather,host=porch hum=48\n'
+  await gives(
+    t,
+    lines,
+    { map: ['device=host,temperature=temp,humidity=hum'], precision: 's' },
+    {
+      readings: [[1, '2024-01-01T00:00:00Z', 'porch', 21.5, 48, null]],
+      rejects: [[3, 'timestamp is required']],
+    },
+  )
+  const array = [1, 2].map(temperature => ({
+    timestamp: 1_704_067_200_000,
+    device: 'porch',
+    temperature,
+    humidity: 1,
+    pressure: 1000,
+  }))
+  await gives(
+    t,
+    JSON.stringify(array, null, 2),
+    {},
+    {
+      readings: [1, 2].map(line => [line, '2024-01-01T00:00:00Z', 'porch', line, 1, 1000]),
+    },
+  )
+  await t.rejects(read('[{"a":1}', {}), /ends before its JSON array does/)
+})
+
+t.test('--map: columns, units, constants and quotes', async t => {
+  const file = 'When;"Temp, out (°F)";RH;P\n2024-01-01T00:00:00Z;68,0;0,5;101325\n1704067201;x;;\n'
+  const map = ['timestamp=When,temperature="Temp, out (°F)"', 'humidity=RH:ratio,pressure=P:Pa,device==the porch']
+  await gives(
+    t,
+    file,
+    { map },
+    {
+      readings: [[2, '2024-01-01T00:00:00Z', 'the porch', 20, 50, 1013.25]],
+      rejects: [[3, 'temperature is no number: x']],
+    },
+  )
+  t.strictSame(
+    [...readMapping(['device=="a ""b"" , c",pressure=p:kPa'])],
+    [
+      ['device', { kind: 'constant', text: 'a "b" , c' }],
+      ['pressure', { kind: 'column', name: 'p', unit: 'kPa' }],
+    ],
+  )
+  for (const [text, reason] of [
+    ['co2=x', /"co2" is none of timestamp, device/],
+    ['device', /= is missing/],
+    ['device=', /a name is missing/],
+    ['device="x', /a quote is not closed/],
+    ['device=a:C', /device has no unit/],
+    ['temperature=a:hPa', /the unit of temperature is one of c, f, k/],
+    ['timestamp=a:noon', /the format of timestamp is one of auto, mdy/],
+    ['device=a,device=b', /device is mapped twice/],
+    ['device="a"b', /"b" is too much/],
+  ] as const) {
+    t.throws(() => readMapping([text]), reason, text)
+  }
+  await t.rejects(read(file, { map: ['device==x,temperature=Temp'] }), /no column for timestamp/)
+  await t.rejects(read(file, { map: ['device==x,timestamp=When,humidity=hygro'] }), /no column for humidity/)
+})
+
+t.test('any text is read without a fault of ours', async () => {
+  const cell = fc.oneof(
+    fc.string(),
+    fc.constantFrom('2024-01-01', '1', '-', '"', '"a', ';', '\t', 'temperature', 'time', '#'),
+  )
+  const file = fc.array(fc.array(cell).map(cells => cells.join(','))).map(lines => lines.join('\n'))
+  const preset = fc.constantFrom('home-assistant', 'ecowitt', 'davis', 'openaq', 'influxdb', undefined)
+  await fc.assert(
+    fc.asyncProperty(file, preset, async (text, name) => {
+      const words: MappingWords = { map: ['device==x'], zone: 'UTC' }
+      if (name !== undefined) words.preset = name
+      const ends = ['timestamp,temperature\n', 'Time,Outdoor Temperature(F)\n', 'datetime,parameter,value\n', '']
+      for (const start of ends) {
+        await read(start + text, words).catch((error: Error) => {
+          if (error.name !== 'CommandError') throw error
+        })
+      }
+    }),
+  )
+})
+
+t.test('times in all their forms', async t => {
+  const is = (text: string, format: TimeFormat, expected: string, zone?: string) => {
+    const timeUs = createTimeReader(format, zone)(text)
+    t.equal(typeof timeUs === 'string' ? timeUs : new Date(timeUs / 1000).toISOString(), expected, text)
+  }
+  is('1704067200', 'auto', '2024-01-01T00:00:00.000Z')
+  is('1704067200.5', 'auto', '2024-01-01T00:00:00.500Z')
+  is('1704067200123', 'auto', '2024-01-01T00:00:00.123Z')
+  is('1704067200123456', 'auto', '2024-01-01T00:00:00.123Z')
+  is('1704067200123456789', 'auto', '2024-01-01T00:00:00.123Z')
+  is('1704067200', 's', '2024-01-01T00:00:00.000Z')
+  is('2024-01-01T01:00:00+01:00', 'auto', '2024-01-01T00:00:00.000Z')
+  is('2024-01-01 00:00', 'auto', '2024-01-01T00:00:00.000Z', 'UTC')
+  is('2024/1/1 0:05', 'auto', '2024-01-01T00:05:00.000Z', 'UTC')
+  is('1/2/24 12:00 am', 'mdy', '2024-01-02T00:00:00.000Z', 'UTC')
+  is('1/2/2024 12:05 PM', 'mdy', '2024-01-02T12:05:00.000Z', 'UTC')
+  is('1.2.2024 23:59:59.25', 'dmy', '2024-02-01T23:59:59.250Z', 'UTC')
+  for (const wrong of ['2/30/2024', '1/2/2024 13:00 PM', '1/2/2024 24:00', '0/1/2024', 'x', '', '1/2']) {
+    is(wrong, 'mdy', 'timestamp cannot be read', 'UTC')
+  }
+  t.throws(() => createTimeReader('auto', 'Europe/Nowhere'), /there is no time zone/)
+  t.equal(createTimeReader('auto', undefined)('1704067200123456'), 1_704_067_200_123_456)
+})
+
+t.test('units: what a column is called, and the same value in another unit', async t => {
+  t.strictSame(readColumnName('Outdoor Temperature(℉)'), { name: 'outdoor temperature', unit: 'f' })
+  t.strictSame(readColumnName('Barometer - in Hg'), { name: 'barometer', unit: 'inhg' })
+  t.strictSame(readColumnName('Temp [°C]'), { name: 'temp', unit: 'c' })
+  t.strictSame(readColumnName('Wind (mph)'), { name: 'wind (mph)', unit: undefined })
+  t.equal(conversionOf('temperature', 'K')?.(300), 26.85)
+  t.equal(conversionOf('pressure', 'kPa')?.(101.325), 1013.25)
+  t.equal(conversionOf('pressure', 'mmHg')?.(760), 1013.250144)
+  t.equal(conversionOf('pressure', 'psi')?.(14.7), 1013.529322)
+  t.equal(conversionOf('battery_voltage', 'mV')?.(3300), 3.3)
+  t.equal(conversionOf('humidity', 'hPa'), undefined)
+  t.equal(conversionOf('humidity', 'constructor'), undefined)
+})
+
+t.test('beyond what is held, the oldest readings are let go, and what belongs to them comes too late', async t => {
+  const merger = new ReadingMerger(4)
+  const reading = (timeUs: number, values: number[]) => ({
+    line: 1,
+    device: 'a',
+    timeUs,
+    values: Float64Array.from(values),
+  })
+  for (const timeUs of [4, 1, 3, 2]) t.ok(merger.add(reading(timeUs, [timeUs, Number.NaN])))
+  t.ok(merger.isFull())
+  t.strictSame(
+    merger.takeOldest().map(({ timeUs }) => timeUs),
+    [1, 2, 3],
+  )
+  t.notOk(merger.add(reading(3, [Number.NaN, 1])))
+  t.ok(merger.add(reading(4, [Number.NaN, 7])))
+  t.strictSame(
+    merger.takeAll().map(({ values }) => [...values]),
+    [[4, 7]],
+  )
+})
