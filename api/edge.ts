@@ -14,6 +14,7 @@ import { createNetworks } from './http/networks.ts'
 import type { Claims } from './idempotency/claims.ts'
 import { createAcceptOnce } from './logger/accept-once.ts'
 import { type BulkMeter, createBulkMeter } from './logger/bulk-meter.ts'
+import { createFairShare, type FairShare } from './logger/fair-share.ts'
 import { createIntake, type Intake } from './logger/intake.ts'
 import { createReadingMeter, type ReadingMeter } from './logger/reading-meter.ts'
 import type { ServiceAccounts } from './open-accounts.ts'
@@ -25,6 +26,8 @@ export interface Edge {
   metrics: Metrics
   meter: ReadingMeter
   bulkMeter: BulkMeter
+  /** Of bodies of many readings, in whichever format. */
+  fairShare: FairShare
   writers: Writers
   intake: Intake
   /** One for all ways in: who guesses does not get as many attempts for each. */
@@ -47,6 +50,7 @@ export function createEdge(config: Config, log: Log, parts: EdgeParts): Edge {
   return {
     ...{ isTrusted, metrics, meter, writers: createWriters(devices) },
     bulkMeter: createBulkMeter(metrics.registry),
+    fairShare: createFairShare({ perSecond: config.BULK_RATE, burst: config.BULK_BURST }, clockMs),
     connections: openConnections(config, log, isTrusted),
     intake: createIntake({
       ...{ devices, ingest, meter, nowMs: clockMs, check: createReadingCheck(checkOptionsOf(config)) },

@@ -22,7 +22,7 @@ export function createFamilies(
   edge: Edge,
   isReady: () => boolean,
 ): RouteFamily[] {
-  const { isTrusted, intake, meter, bulkMeter, writers, authRateLimit } = edge
+  const { isTrusted, intake, meter, bulkMeter, fairShare, writers, authRateLimit } = edge
   const { clockMs, store, ingest, pointsIngest, devices, stations, query, points, readingsExport, accounts, signIn } =
     parts
   const { ranges, aheadMsMax } = checkOptionsOf(config)
@@ -36,7 +36,7 @@ export function createFamilies(
   const batchOptions = {
     ...{ devices, ingest, writers, findPrincipal: accounts.findPrincipal, ranges, aheadMsMax, authRateLimit },
     ...{ bodyBytesMax: config.BATCH_BYTES_MAX, spoolDirectory: config.DATA_DIR, meter: bulkMeter },
-    claims: parts.claims,
+    ...{ fairShare, claims: parts.claims },
   }
   const adminOptions = {
     ...{ findPrincipal: accounts.findPrincipal, origins: accounts.origins },
@@ -72,7 +72,7 @@ export function createFamilies(
         unknownFields: config.LINE_PROTOCOL_UNKNOWN_FIELDS,
       },
       bodyBytesMax: config.LINE_PROTOCOL_BODY_MAX,
-      ...{ authRateLimit, meter: bulkMeter },
+      ...{ authRateLimit, meter: bulkMeter, fairShare },
     }),
     accounts.family,
     ...signIn.families,

@@ -120,6 +120,12 @@ export const Settings = z.object({
     .describe('Maximum size of a body of POST /api/log/batch, without its compression.'),
   DEVICE_RATE: wholeNumber(1, 1_000_000).default(500).describe('Sustained rate limit per device, readings per second.'),
   DEVICE_BURST: wholeNumber(1, 10_000_000).default(20_000).describe('Burst limit per device, readings.'),
+  BULK_RATE: wholeNumber(1, 10_000_000)
+    .default(100_000)
+    .describe('Sustained rate limit per credential of batches and line protocol, readings per second.'),
+  BULK_BURST: wholeNumber(1, 1_000_000_000)
+    .default(10_000_000)
+    .describe('Burst limit of the same, readings; the backlog of an outage fits in.'),
   IDEMPOTENCY_KEYS_MAX: wholeNumber(1, 1_000_000)
     .default(10_000)
     .describe('Idempotency keys that are stored for a credential, each for 24 hours; further ones get 429.'),

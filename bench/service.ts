@@ -23,7 +23,8 @@ export async function startBenchService(
   settings: Record<string, string> = {},
 ): Promise<BenchService> {
   const store = await startBenchStore(hooks, silentLog)
-  const environment = { ...store.environment, DEVICE_RATE: '1000000', DEVICE_BURST: '10000000', ...settings }
+  const limits = { DEVICE_RATE: '1000000', DEVICE_BURST: '10000000', BULK_RATE: '10000000', BULK_BURST: '1000000000' }
+  const environment = { ...store.environment, ...limits, ...settings }
   const service = await startService(hooks, { environment })
   const requests = await addDevices(service, deviceCount)
   return { store, service, port: Number(new URL(service.url).port), environment, requests }

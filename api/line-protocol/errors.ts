@@ -15,6 +15,7 @@ const lineProtocolErrors = {
   FORBIDDEN: { status: 403, text: 'the API key lacks the scope ingest' },
   BODY_TOO_LARGE: { status: 413, text: 'request entity too large: points batch is too large' },
   TOO_MANY_ATTEMPTS: { status: 429, text: 'too many failed attempts', retryAfterSeconds: 5 },
+  TOO_MANY_POINTS: { status: 429, text: 'too many points', retryAfterSeconds: 5 },
   STORAGE_FAILED: { status: 500, text: 'storage failed; it is not known whether the points are stored' },
   TOO_MANY_BODIES: { status: 503, text: 'too many points at once', retryAfterSeconds: 2 },
   DATABASE_AWAY: { status: 503, text: 'the devices cannot be looked up at present', retryAfterSeconds: 5 },
@@ -38,7 +39,7 @@ const codes: Record<number, string> = {
   503: 'unavailable',
 }
 
-/** Instead of the text of the code, `message` may say more. */
+/** Instead of the text of the code, `message` may say more. A `Retry-After` that is set stays. */
 export function sendError(
   reply: FastifyReply,
   version: Version,
@@ -46,7 +47,8 @@ export function sendError(
   message?: string,
 ): FastifyReply {
   const { status, text, retryAfterSeconds }: ErrorEntry = lineProtocolErrors[code]
-  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
+  if (retryAfterSeconds !== undefined && !reply.hasHeader('retry-after'))
+    reply.header('retry-after', String(retryAfterSeconds))
   if (status === 401) reply.header('www-authenticate', 'Basic realm="InfluxDB", charset="UTF-8"')
   const told = message ?? text
   reply.code(status).header('x-influxdb-error', headerText(told))

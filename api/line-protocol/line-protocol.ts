@@ -16,6 +16,7 @@ import type { AuthRateLimit } from '../http/auth-rate-limit.ts'
 import { errorCodeOf, leavesBodyUnread } from '../http/errors.ts'
 import type { RouteFamily } from '../http/route-family.ts'
 import type { BulkMeter } from '../logger/bulk-meter.ts'
+import type { FairShare } from '../logger/fair-share.ts'
 import { type BodyBudget, createBodies } from './body.ts'
 import { createFindWriter, hasCredential } from './credentials.ts'
 import { sendError, type Version } from './errors.ts'
@@ -34,6 +35,7 @@ export interface LineProtocolOptions {
   bodyBytesMax: number
   authRateLimit: AuthRateLimit
   meter: BulkMeter
+  fairShare: FairShare
   /** Whether readings can be taken. */
   isReady: () => boolean
   nowMs: () => number

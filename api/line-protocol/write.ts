@@ -6,6 +6,7 @@ import type { Writer } from '../../auth/writers.ts'
 import type { Precision } from '../../ingest/formats/line-protocol-time.ts'
 import type { LineBody, LineImport, LineImporter } from '../../ingest/import/line-protocol-import.ts'
 import type { BulkMeter } from '../logger/bulk-meter.ts'
+import type { FairShare } from '../logger/fair-share.ts'
 import { resolveDevices } from '../logger/resolve-devices.ts'
 import type { Bodies } from './body.ts'
 import { type LineProtocolErrorCode, sendError, type Version } from './errors.ts'
@@ -14,6 +15,7 @@ export interface WriteOptions {
   devices: Pick<Devices, 'seen'>
   nowMs: () => number
   meter: BulkMeter
+  fairShare: FairShare
 }
 
 /** The names that each version has for the units of timestamps; without one, nanoseconds. */
@@ -65,7 +67,7 @@ export function createWrite(
   version: Version,
   importer: Pick<LineImporter, 'run'>,
   bodies: Bodies,
-  { devices, nowMs, meter }: WriteOptions,
+  { devices, nowMs, meter, fairShare }: WriteOptions,
 ): (request: FastifyRequest, reply: FastifyReply, writer: Writer) => Promise<FastifyReply> {
   return async (request, reply, writer) => {
     const precision = precisions[version].get((request.query as Record<string, unknown>)['precision'])
@@ -73,6 +75,10 @@ export function createWrite(
     const coding = codings.get((request.headers['content-encoding'] ?? 'identity').trim().toLowerCase())
     if (coding === undefined) {
       return refuseUnread(reply, version, 'MEDIA_TYPE_UNSUPPORTED', 'the content coding must be gzip or identity')
+    }
+    const waitSeconds = fairShare.waitSeconds(writer.id)
+    if (waitSeconds !== undefined) {
+      return refuseUnread(reply.header('retry-after', String(waitSeconds)), version, 'TOO_MANY_POINTS')
     }
     const body = await bodies.read(request.raw)
     if (body.kind !== 'body') return refuseUnread(reply, version, refusals[body.kind])
@@ -82,6 +88,7 @@ export function createWrite(
       const result = await importer.run({ ...coding, bytes, precision, deviceDefault: writer.device?.name, resolve })
       if (result.kind !== 'stored') return sendError(reply, version, failures[result.kind])
       meter.taken('line_protocol', result.readings, result.rejected)
+      fairShare.charge(writer.id, result.points)
       for (const device of result.devices) devices.seen(device, nowMs())
       return answer(reply, version, result)
     } finally {

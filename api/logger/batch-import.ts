@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import type { Devices } from '../../auth/devices/devices.ts'
 import type { Writer } from '../../auth/writers.ts'
 import { importAllOrNothing } from '../../ingest/import/all-or-nothing.ts'
+import { createBulkJournal } from '../../ingest/import/bulk-journal.ts'
 import { createImporter } from '../../ingest/import/import.ts'
 import {
   type ImportReport,
@@ -52,8 +53,10 @@ interface BatchBody extends Pick<ImportSource, 'body' | 'format'> {
   key: string | undefined
 }
 
-/** With a code, nothing is stored. */
-type BatchResult = ImportResult | LoggerErrorCode
+interface BatchResult extends ImportResult {
+  /** Why the body was not stored though it could be read. */
+  refusal?: LoggerErrorCode
+}
 
 export interface BatchImporter {
   /** Says `busy` at once when the writer has as many bodies under way as it may. */
@@ -66,8 +69,9 @@ export function createBatchImporter(options: BatchImportOptions): BatchImporter 
   const limits = { ...defaultLimits, ...options.limits }
   const { sessionsMax, silenceMsMax, rejectsMax, spoolMemoryBytesMax } = limits
   const nowMs = () => Math.floor(ingest.clockUs() / 1000)
+  const { append, hasRoom } = createBulkJournal(ingest)
   const importer = createImporter({
-    ...{ kind: 'readings', append: ingest.append, now: nowMs, ranges, aheadMsMax },
+    ...{ kind: 'readings', append, now: nowMs, ranges, aheadMsMax },
     limits: { chunkBytes, rejectsMax, sessionsMax, bodyBytesMax, silenceMsMax },
   })
   const spool = { directory: spoolDirectory, memoryBytesMax: spoolMemoryBytesMax, bytesMax: bodyBytesMax }
@@ -82,7 +86,7 @@ export function createBatchImporter(options: BatchImportOptions): BatchImporter 
 
   async function importBody(writer: Writer, { isStrict, key, ...body }: BatchBody): Promise<BatchResult> {
     const source = { ...sourceOf(writer), ...body }
-    const storing = { importer, append: ingest.append, hasRoom, spool }
+    const storing = { importer, append, hasRoom, spool }
     const isAccepted = ({ rejected }: ImportReport) => !isStrict || rejected === 0
     if (key === undefined && !isStrict) return await importer.run(source)
     if (key === undefined) {
@@ -101,7 +105,7 @@ export function createBatchImporter(options: BatchImportOptions): BatchImporter 
     }
     const onBytes = (bytes: Uint8Array) => void fingerprint.update(bytes)
     const result = await importAllOrNothing({ ...source, onBytes }, { ...storing, mayStore })
-    return refusal === undefined ? result : claimRefusals[refusal].code
+    return refusal === undefined ? result : { ...result, refusal: claimRefusals[refusal].code }
   }
 
   function sourceOf(writer: Writer): Pick<ImportSource, 'resolve' | 'onStored' | 'defaultDevice'> {
@@ -112,11 +116,6 @@ export function createBatchImporter(options: BatchImportOptions): BatchImporter 
       },
       defaultDevice: writer.device?.name,
     }
-  }
-
-  function hasRoom(bytes: number): boolean {
-    const { journal } = ingest.status()
-    return journal.issue === undefined && journal.bytes + bytes <= journal.bytesMax
   }
 
   function release(id: string): void {

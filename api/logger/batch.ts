@@ -15,16 +15,18 @@ import { readBatchHead } from './batch-head.ts'
 import { type BatchImportOptions, createBatchImporter } from './batch-import.ts'
 import type { BulkMeter } from './bulk-meter.ts'
 import { type LoggerErrorCode, sendError } from './errors.ts'
+import type { FairShare } from './fair-share.ts'
 import { createFindWriter, type FindWriterOptions } from './find-writer.ts'
 
 export interface BatchOptions extends FindWriterOptions, BatchImportOptions {
   authRateLimit: AuthRateLimit
   meter: BulkMeter
+  fairShare: FairShare
 }
 
 /** Registers the route in a scope of its own, whose bodies are handed on as streams. */
 export function registerBatch(scope: FastifyInstance, options: BatchOptions): void {
-  const { authRateLimit, bodyBytesMax, meter } = options
+  const { authRateLimit, bodyBytesMax, meter, fairShare } = options
   const importer = createBatchImporter(options)
   const findWriter = createFindWriter(options)
   const writers = new WeakMap<FastifyRequest, Writer>()
@@ -55,16 +57,22 @@ export function registerBatch(scope: FastifyInstance, options: BatchOptions): vo
   }
 
   async function take(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const writer = writers.get(request) as Writer
+    const waitSeconds = fairShare.waitSeconds(writer.id)
+    if (waitSeconds !== undefined) {
+      return refuseUnread(reply.header('retry-after', String(waitSeconds)), 'TOO_MANY_READINGS')
+    }
     const head = readBatchHead(request, bodyBytesMax)
     if ('code' in head) return refuseUnread(reply.headers(head.headers ?? {}), head.code, head.members)
     const { decoder, format, isStrict, key } = head
-    const running = importer.run(writers.get(request) as Writer, { body: decoder, format, isStrict, key })
+    const running = importer.run(writer, { body: decoder, format, isStrict, key })
     if (running === 'busy') return refuseUnread(reply, 'TOO_MANY_BATCHES_OF_ONE')
     feed(decoder, request.raw)
     try {
       const result = await running
       if (!request.raw.complete) reply.header('connection', 'close')
-      if (typeof result === 'string') return sendError(reply, result, { stored: 0 })
+      fairShare.charge(writer.id, result.report.linesDone)
+      if (result.refusal !== undefined) return sendError(reply, result.refusal, { stored: 0 })
       meter.taken('batch', result.report.accepted, result.report.rejected)
       return answerBatch(reply, result, { format, isStrict })
     } finally {

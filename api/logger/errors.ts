@@ -49,9 +49,10 @@ export const loggerErrors = {
 } as const satisfies ErrorTable
 export type LoggerErrorCode = keyof typeof loggerErrors
 
-/** `members` say more of this occurrence; a `status` among them stands in place of the text. */
+/** `members` say more of this occurrence; a `status` among them stands in place of the text. A `Retry-After` that is set stays. */
 export function sendError(reply: FastifyReply, code: LoggerErrorCode, members: object = {}): FastifyReply {
   const { status, text, retryAfterSeconds }: ErrorEntry = loggerErrors[code]
-  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
+  if (retryAfterSeconds !== undefined && !reply.hasHeader('retry-after'))
+    reply.header('retry-after', String(retryAfterSeconds))
   return reply.code(status).send({ status: text, ...members })
 }

@@ -9,7 +9,7 @@ import { buffersOf } from '../formats/rows.ts'
 import type { Ingest } from '../ingest.ts'
 import type { Ranges } from '../reading.ts'
 import type { DeviceRef } from '../readings-table.ts'
-import { pieceBytesMax } from '../write-path.ts'
+import { createBulkJournal } from './bulk-journal.ts'
 import type { EncodedLines, EncodeLinesTask, ReadLines, ReadLinesTask } from './line-protocol-worker.ts'
 
 export interface LineImporterOptions {
@@ -78,7 +78,7 @@ export function createLineImporter(options: LineImporterOptions): LineImporter {
     maxQueue: Number.POSITIVE_INFINITY,
     resourceLimits: threadLimits.readingsImport,
   })
-  const store = createStore(ingest)
+  const journal = createBulkJournal(ingest)
   const running = new Set<Promise<LineImport>>()
   let closing: Promise<void> | undefined
 
@@ -100,7 +100,7 @@ export function createLineImporter(options: LineImporterOptions): LineImporter {
     const refused = refusedLines(result, resolved)
     const devices = resolved.map(each => ('reason' in each ? undefined : { number: each.number, symbol: each.symbol }))
     const { records, count } = await encodeRows({ rows, devices, receiptUs: ingest.stampUs() })
-    const outcome = await store(records)
+    const outcome = await journal.append(records)
     if (outcome !== 'stored') return { kind: outcome }
     const rejects = [...result.rejects, ...refused.rejects].toSorted((a, b) => a.line - b.line).slice(0, rejectsMax)
     const rejected = result.rejected + refused.count
@@ -134,25 +134,6 @@ export function createLineImporter(options: LineImporterOptions): LineImporter {
   }
 
   return { run, close }
-}
-
-/** A client sends all of a body again that was refused for want of room, so none of it may have been stored. */
-function createStore({ append, status }: Pick<Ingest, 'append' | 'status'>): Ingest['append'] {
-  /** Of the bodies on their way to the journal. */
-  let bytesPending = 0
-  return async records => {
-    if (records.length === 0) return 'stored'
-    const { bytes, bytesMax } = status().journal
-    if (bytes + bytesPending + records.length > bytesMax) return 'full'
-    bytesPending += records.length
-    try {
-      const outcome = await append(records)
-      // Something else took the room, and a part of the records may be stored.
-      return outcome === 'full' && records.length > pieceBytesMax ? 'unknown' : outcome
-    } finally {
-      bytesPending -= records.length
-    }
-  }
 }
 
 /** The lines of devices that are not there, each device with its first line. */

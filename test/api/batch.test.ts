@@ -10,6 +10,7 @@ import t, { type Test } from 'tap'
 import { createAuthRateLimit } from '../../api/http/auth-rate-limit.ts'
 import { createClaims } from '../../api/idempotency/claims.ts'
 import { type BatchOptions, registerBatch } from '../../api/logger/batch.ts'
+import { createFairShare } from '../../api/logger/fair-share.ts'
 import { NewDevice } from '../../auth/devices/device.ts'
 import type { Scope } from '../../auth/keys/key.ts'
 import { createWriters } from '../../auth/writers.ts'
@@ -86,7 +87,7 @@ async function startRoute(t: Test, more: Partial<BatchOptions> = {}) {
           authRateLimit: createAuthRateLimit(60, Date.now),
           meter: { taken: (...count) => void counts.push(count) },
         },
-        ...{ claims, ...more },
+        ...{ claims, fairShare: createFairShare({ perSecond: 1e6, burst: 1e9 }, Date.now), ...more },
       })
       done()
     },
@@ -297,8 +298,8 @@ t.test('a body that cannot be read is a 400 in the shape of the logger API', asy
 })
 
 t.test('a body beyond the bound is a 413, compressed or not', async t => {
-  const bodyBytesMax = 100_000
-  const { send, stored } = await startRoute(t, { bodyBytesMax })
+  const bodyBytesMax = 99_999
+  const { url, send, stored } = await startRoute(t, { bodyBytesMax })
   const fits = csvOf(2000, 'kitchen').slice(0, bodyBytesMax)
   const whole = fits.slice(0, fits.lastIndexOf('\n') + 1).padEnd(bodyBytesMax, '\n')
   t.match(await send(whole), { status: 200, body: { rejected: 0 } })
@@ -308,6 +309,9 @@ t.test('a body beyond the bound is a 413, compressed or not', async t => {
   const answer = await send(gzipSync(`${whole}\n`), { 'content-encoding': 'gzip' })
   t.match(answer, { status: 413, body: { status: 'payload too large', stored: 0 } })
   t.equal(stored.length, before)
+  const announced = await beginBody(url, 'x')
+  await announced.ended
+  t.match(announced.answer(), /^HTTP\/1\.1 413 /, 'one that says so is not read')
   const bomb = gzipSync(Buffer.alloc(200_000_000, '\n'))
   t.match(await send(bomb, { 'content-encoding': 'gzip' }), { status: 413 })
 })
@@ -430,6 +434,30 @@ t.test('a key that cannot be read or claimed is refused in the shape of the logg
   t.equal(refused.headers.get('retry-after'), '5')
   t.match(await away.send(csvOf(1, 'kitchen')), { status: 200, body: { stored: 1 } })
   t.equal(away.stored.length, 1)
+})
+
+t.test('a credential that sends more than its share waits, and others do not', async t => {
+  let nowMs = 0
+  const fairShare = createFairShare({ perSecond: 10, burst: 50 }, () => nowMs)
+  const { send, stored } = await startRoute(t, { fairShare })
+  t.match(await send(csvOf(100, 'kitchen')), { status: 200, body: { stored: 100 } }, 'one that has begun is taken')
+  const { status, headers, body } = await send(csvOf(1, 'kitchen'))
+  t.match({ status, body }, { status: 429, body: { status: 'too many readings' } })
+  t.equal(headers.get('retry-after'), '6', 'the header of the file is a line, too')
+  t.match(await send(csvOf(1, 'kitchen'), { 'x-api-key': await keyOf(owner) }), { status: 200 })
+  nowMs += 6000
+  t.match(await send(`${header}${'x\n'.repeat(100)}`, {}, '?strict=1'), { status: 400 })
+  t.match(await send(csvOf(1, 'kitchen')), { status: 429 }, 'what is rejected counts')
+  t.equal(stored.length, 101)
+})
+
+t.test('batches leave a part of the journal to single readings', async t => {
+  const full = { ...ingest.status(), journal: { ...ingest.status().journal, bytes: 740, bytesMax: 1000 } }
+  const { send, stored } = await startRoute(t, { ingest: { ...ingest, status: () => full } })
+  for (const query of ['', '?strict=1']) {
+    t.match(await send(csvOf(1, 'kitchen'), {}, query), { status: 503, body: { status: 'storage full', stored: 0 } })
+  }
+  t.strictSame(stored, [])
 })
 
 t.test('a full journal stops a body, and the answer says what is stored', async t => {

@@ -8,8 +8,10 @@ import { HttpError, InfluxDB, Point } from '@influxdata/influxdb-client'
 import { fastify } from 'fastify'
 import t, { type Test } from 'tap'
 import { createAuthRateLimit } from '../../api/http/auth-rate-limit.ts'
+import type { Rate } from '../../api/http/token-bucket.ts'
 import { createBodies } from '../../api/line-protocol/body.ts'
 import { lineProtocolFamilies } from '../../api/line-protocol/line-protocol.ts'
+import { createFairShare } from '../../api/logger/fair-share.ts'
 import { NewDevice } from '../../auth/devices/device.ts'
 import { openDevices } from '../../auth/devices/devices.ts'
 import type { Scope } from '../../auth/keys/key.ts'
@@ -51,11 +53,18 @@ interface StartOptions {
   unknownFields?: 'reject' | 'ignore'
   isReady?: boolean
   findKey?: typeof keys.find
+  bulkRate?: Rate
 }
 
 async function start(
   t: Test,
-  { journalBytesMax = 1024 ** 3, unknownFields = 'reject', isReady = true, findKey = keys.find }: StartOptions = {},
+  {
+    journalBytesMax = 1024 ** 3,
+    unknownFields = 'reject',
+    isReady = true,
+    findKey = keys.find,
+    bulkRate = { perSecond: 1e6, burst: 1e9 },
+  }: StartOptions = {},
 ) {
   const journal = openIngest({
     ...{ directory: temporaryFolder(t), journalBytesMax, reserveBytes: 0, keepMs: 0, log: silentLog },
@@ -78,6 +87,7 @@ async function start(
     ...{ names: { ...defaultLineNames, unknownFields }, ranges: defaultRanges, aheadMsMax: 300_000 },
     ...{ bodyBytesMax, authRateLimit: createAuthRateLimit(5, Date.now), isReady: () => isReady },
     meter: { taken: (...count) => void counts.push(count) },
+    fairShare: createFairShare(bulkRate, Date.now),
   })
   const app = createApp(...families)
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
@@ -344,6 +354,17 @@ t.test('a body whose sender has gone is given up at once', async t => {
   sent.destroy()
   await closed
   await t.rejects(bodies.read(request), { message: 'the body broke off' })
+})
+
+t.test('a credential that sends more than its share gets a 429 with the time to wait', async t => {
+  const { post, stored } = await start(t, { bulkRate: { perSecond: 0.01, burst: 1 } })
+  const many = Array.from({ length: 30 }, (_, index) => line('porch', 'temperature=1', timeMs + index)).join('')
+  t.match(await post('/write', many, token(key)), { status: 204 })
+  const refused = await post('/api/v2/write', many, token(key))
+  t.match(refused, { status: 429, body: { code: 'too many requests', message: 'too many points' } })
+  t.equal(refused.headers.get('retry-after'), '3000')
+  t.match(await post('/write', line('porch', 'temperature=1'), basic('porch', password)), { status: 204 })
+  t.equal(stored().length, 31)
 })
 
 t.test('a full journal is a 503 with the time to wait, and nothing is stored', async t => {

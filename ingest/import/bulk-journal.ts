@@ -1,0 +1,40 @@
+/** The journal as bulk bodies have it: a part of it is left to single readings, which no backlog may keep out. */
+
+import type { Ingest } from '../ingest.ts'
+import { pieceBytesMax } from '../write-path.ts'
+
+export interface BulkJournal {
+  /** With `full` nothing is stored, for whoever sent the records sends all of them again. */
+  append: Ingest['append']
+  /** Whether the journal takes so many bytes of bulk data now. */
+  hasRoom(bytes: number): boolean
+}
+
+/** Of the journal's limit. Half of it may hold what is kept for a QuestDB that does not sync. */
+const bulkShare = 0.75
+
+export function createBulkJournal({ append, status }: Pick<Ingest, 'append' | 'status'>): BulkJournal {
+  /** On their way to the journal. */
+  let bytesPending = 0
+
+  function hasRoom(bytes: number): boolean {
+    const { journal } = status()
+    return journal.issue === undefined && journal.bytes + bytesPending + bytes <= bulkShare * journal.bytesMax
+  }
+
+  return {
+    hasRoom,
+    async append(records) {
+      if (records.length === 0) return 'stored'
+      if (!hasRoom(records.length)) return 'full'
+      bytesPending += records.length
+      try {
+        const outcome = await append(records)
+        // Something else took the room, and a part of the records may be stored.
+        return outcome === 'full' && records.length > pieceBytesMax ? 'unknown' : outcome
+      } finally {
+        bytesPending -= records.length
+      }
+    },
+  }
+}
