@@ -11,6 +11,8 @@ import type { BackupParts } from '../../backup/backup-parts.ts'
 import { readManifest } from '../../backup/manifest.ts'
 import { beginSnapshot } from '../../backup/postgres-tables.ts'
 import { restore } from '../../backup/restore.ts'
+import { openDisk } from '../../ingest/journal/disk.ts'
+import { Tombstones } from '../../ingest/journal/tombstones.ts'
 import { openParts } from '../support/admin.ts'
 import { askQuestdb } from '../support/ask-questdb.ts'
 import { silentLog, startDatabases, storeOptions, temporaryFolder } from '../support/databases.ts'
@@ -30,10 +32,12 @@ t.teardown(() => jobs.close())
 const none = Number.NaN
 const reading = { temperature: 20, humidity: 50, pressure: 1000, battery_voltage: none, battery_percentage: none }
 const symbols: Record<string, string> = {}
+const numbers: Record<string, number> = {}
 
 async function addDevice(name: string): Promise<void> {
   await devices.add([NewDevice.parse({ name })], 'test')
   symbols[name] = devices.get(name)?.symbol ?? ''
+  numbers[name] = devices.get(name)?.number ?? 0
 }
 
 async function log(name: string, count: number): Promise<void> {
@@ -89,11 +93,18 @@ t.test('what is erased during a backup is not readable after the restore', async
     onStep: () => undefined,
     bytes: new BigInt64Array(new SharedArrayBuffer(8)),
   })
-  const { head } = readManifest(target)
+  const { head, files } = readManifest(target)
   t.equal(head.postgres.eraseAgain.length, 1, 'the one that ended during the backup')
   const segments = readdirSync(join(target, 'journal')).filter(name => name.endsWith('.journal'))
   const isCopied = segments.some(name => readFileSync(join(target, 'journal', name)).includes(symbols['during'] ?? ''))
   t.ok(isCopied, 'its records are in the copied journal')
+  t.ok(files.some(({ path }) => path === 'journal/erased'))
+  const tombstones = new Tombstones(openDisk(join(target, 'journal')))
+  const lastPosition = ingest.status().journal.end - 1
+  t.notOk(tombstones.covers(numbers['kept'] ?? 0, 0))
+  t.ok(tombstones.covers(numbers['before'] ?? 0, 0))
+  t.ok(tombstones.covers(numbers['during'] ?? 0, tombstones.before - 1))
+  t.ok(tombstones.before > 0 && tombstones.before <= lastPosition + 1)
 
   const dataDirectory = join(temporaryFolder(t), 'data')
   const { directory: _, ...storeRest } = storeOptions(directory)
