@@ -8,9 +8,10 @@ import type { Intake } from '../logger/intake.ts'
 import type { ReadingMeter } from '../logger/reading-meter.ts'
 import { Deliveries } from './deliveries.ts'
 import { PacketChannel } from './packet-channel.ts'
-import { ByteBudget, type PacketLimit } from './packet-reader.ts'
+import { limitsOf, publishLimit } from './packet-limits.ts'
+import { ByteBudget } from './packet-reader.ts'
 import { PacketDecoder, type ProtocolVersion, type Received } from './packets.ts'
-import { payloadBytesMax, topicPrefix } from './reading-message.ts'
+import { topicPrefix } from './reading-message.ts'
 
 interface BrokerAddress {
   /** `mqtt:` or `mqtts:`, with user name and password where the broker asks for them. */
@@ -48,17 +49,7 @@ const subscriptionId = 1
 /** From here on a code of a SUBACK is a refusal. */
 const refusedMin = 0x80
 
-const publishLimit: PacketLimit = { bytesMax: payloadBytesMax + 1024, beyond: 'truncate' }
-const otherLimit: PacketLimit = { bytesMax: 8 * 1024, beyond: 'refuse' }
-/** CONNACK, PUBLISH, PUBREL, SUBACK, PINGRESP and DISCONNECT. */
-const limits = new Map([
-  [2, otherLimit],
-  [3, publishLimit],
-  [6, otherLimit],
-  [9, otherLimit],
-  [13, otherLimit],
-  [14, otherLimit],
-])
+const limitOf = limitsOf('connack', 'publish', 'pubrel', 'suback', 'pingresp', 'disconnect')
 
 export function openBrokerConnection(options: BrokerConnectionOptions): BrokerConnection {
   const { protocolVersion, intake, meter, writer } = options
@@ -80,21 +71,21 @@ export function openBrokerConnection(options: BrokerConnectionOptions): BrokerCo
   const channel = new PacketChannel({
     ...{ socket, protocolVersion, decoder: new PacketDecoder(protocolVersion) },
     budget: new ByteBudget(publishLimit.bytesMax),
-    limitOf: type => limits.get(type),
+    limitOf,
     canTake: () => !isStopping && reason === undefined && deliveries.canTake(),
     onPacket: take,
     onMalformed: error => end(error.message),
   })
 
   function take(packet: Received): void {
-    if (packet.cmd === 'connack') welcomed(codeOf(packet))
+    if (packet.cmd === 'connack') connected(codeOf(packet))
     else if (packet.cmd === 'suback') subscribed(packet.granted.some(code => Number(code) >= refusedMin))
     else if (packet.cmd === 'publish') deliveries.take(packet)
     else if (packet.cmd === 'pubrel') channel.send({ cmd: 'pubcomp', messageId: packet.messageId ?? 0 })
     else if (packet.cmd === 'disconnect') end('the broker has closed the connection')
   }
 
-  function welcomed(code: number): void {
+  function connected(code: number): void {
     const subscriptions = [{ topic: `${topicPrefix}+`, qos: 1 as const }]
     if (code === 0) channel.send({ cmd: 'subscribe', messageId: subscriptionId, subscriptions })
     else end(`the broker refuses the connection with code ${code}`)

@@ -38,8 +38,8 @@ const inFlightMax = 100
 /** How soon a device that has used up its rate is asked again. */
 const throttledMs = 50
 
-/** Sending the message again may help. Nothing is stored by these. */
-const passing: ReadonlySet<RejectionReason> = new Set(['suspended', 'full', 'closing', 'unknown'])
+/** Sending the message again may help. */
+const retryable: ReadonlySet<RejectionReason> = new Set(['suspended', 'full', 'closing', 'unknown'])
 
 export class Deliveries {
   readonly #options: DeliveriesOptions
@@ -106,7 +106,7 @@ export class Deliveries {
 
   #settle({ qos, acknowledge }: Message, rejection: RejectionReason | undefined): void {
     // At QoS 0 nobody would send it again.
-    if (rejection !== undefined && qos > 0 && passing.has(rejection)) {
+    if (rejection !== undefined && qos > 0 && retryable.has(rejection)) {
       this.#refuse('not_stored', rejection)
       return
     }

@@ -28,7 +28,7 @@ export interface Listener {
 const checkMs = 50
 const checksPerRound = 10
 const handshakeMsMax = 10_000
-const dozedMs = 60_000
+const keepAliveDelayMs = 60_000
 const finishMsMax = 2000
 const partialBytesMax = 64 * 1024 * 1024
 
@@ -59,7 +59,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   }
   function begin(socket: Socket): void {
     socket.setNoDelay(true)
-    socket.setKeepAlive(true, dozedMs)
+    socket.setKeepAlive(true, keepAliveDelayMs)
     sessions.add(new Session(socket, sessionOptions))
   }
   const server =

@@ -1,7 +1,18 @@
 /** Cuts the bytes of a connection into MQTT packets. What it holds is bounded by the limits of the packet types. */
 
-/** The type of a packet, from the upper half of its first byte. */
-export const packetType = { connect: 1, publish: 3 } as const
+/** From the upper half of a packet's first byte. */
+export const packetTypes = {
+  connect: 1,
+  connack: 2,
+  publish: 3,
+  pubrel: 6,
+  subscribe: 8,
+  suback: 9,
+  unsubscribe: 10,
+  pingreq: 12,
+  pingresp: 13,
+  disconnect: 14,
+} as const
 
 export interface RawPacket {
   /** From the first byte on. */

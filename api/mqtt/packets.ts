@@ -2,7 +2,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import { parser as createParser, type Packet, type Parser } from 'mqtt-packet'
-import { PacketError, packetType, type RawPacket } from './packet-reader.ts'
+import { PacketError, packetTypes, type RawPacket } from './packet-reader.ts'
 
 export type ProtocolVersion = 4 | 5
 
@@ -32,7 +32,7 @@ export class PacketDecoder {
   /** Throws a `PacketError` for what is not a valid packet. */
   decode(raw: RawPacket): Received {
     const type = (raw.bytes[0] ?? 0) >> 4
-    if (type !== packetType.publish) return this.#parse(raw.bytes, type) as Received
+    if (type !== packetTypes.publish) return this.#parse(raw.bytes, type) as Received
     const { payloadStart, ...head } = readHead(raw)
     return { cmd: 'publish', ...head, payload: raw.isWhole ? this.#payloadOf(raw.bytes, payloadStart) : 'too large' }
   }
@@ -40,7 +40,7 @@ export class PacketDecoder {
   /** Only in MQTT 5 there is something between the head and the payload. */
   #payloadOf(bytes: Buffer, payloadStart: number): Buffer {
     if (this.#protocolVersion === 4) return bytes.subarray(payloadStart)
-    const packet = this.#parse(bytes, packetType.publish)
+    const packet = this.#parse(bytes, packetTypes.publish)
     if (packet.cmd !== 'publish' || !Buffer.isBuffer(packet.payload)) throw new PacketError('malformed packet')
     return packet.payload
   }
@@ -58,7 +58,7 @@ export class PacketDecoder {
     }
     const packet = this.#packet as Packet | undefined
     // It keeps the CONNECT with its password as its settings, and bytes of a broken packet.
-    if (type === packetType.connect || this.#error !== undefined || left > 0) this.#parser = undefined
+    if (type === packetTypes.connect || this.#error !== undefined || left > 0) this.#parser = undefined
     if (packet === undefined || this.#error !== undefined || left > 0) throw new PacketError('malformed packet')
     return packet
   }

@@ -8,9 +8,9 @@ import type { ReadingMeter } from '../logger/reading-meter.ts'
 import type { Credential, FindCredential } from './credentials.ts'
 import { Deliveries, type Fault } from './deliveries.ts'
 import { PacketChannel } from './packet-channel.ts'
-import type { ByteBudget, PacketLimit } from './packet-reader.ts'
+import { limitsOf } from './packet-limits.ts'
+import type { ByteBudget } from './packet-reader.ts'
 import type { PacketDecoder, Received } from './packets.ts'
-import { payloadBytesMax } from './reading-message.ts'
 
 /** Why a connection was closed. */
 export const closeReasons = [
@@ -50,19 +50,8 @@ const protocolVersion = 4
 const returnCodes = { accepted: 0, version: 1, identifier: 2, unavailable: 3, credentials: 4 } as const
 const qosRefused = 0x80
 
-/** A topic that may be one is shorter than the room above the payload. */
-const publishLimit: PacketLimit = { bytesMax: payloadBytesMax + 1024, beyond: 'truncate' }
-const otherLimit: PacketLimit = { bytesMax: 8 * 1024, beyond: 'refuse' }
-const connectOnly = new Map([[1, otherLimit]])
-/** PUBLISH, PUBREL, SUBSCRIBE, UNSUBSCRIBE, PINGREQ and DISCONNECT. */
-const whenOpen = new Map([
-  [3, publishLimit],
-  [6, otherLimit],
-  [8, otherLimit],
-  [10, otherLimit],
-  [12, otherLimit],
-  [14, otherLimit],
-])
+const beforeConnect = limitsOf('connect')
+const whenOpen = limitsOf('publish', 'pubrel', 'subscribe', 'unsubscribe', 'pingreq', 'disconnect')
 
 export class Session {
   readonly #options: SessionOptions
@@ -87,7 +76,7 @@ export class Session {
     })
     this.#channel = new PacketChannel({
       ...{ socket, protocolVersion, decoder, budget },
-      limitOf: type => (this.#state === 'open' ? whenOpen : connectOnly).get(type),
+      limitOf: type => (this.#state === 'open' ? whenOpen : beforeConnect)(type),
       canTake: () => this.#canTake(),
       onPacket: packet => this.#take(packet),
       onMalformed: () => this.close('malformed'),
