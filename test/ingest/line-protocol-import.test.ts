@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { defaultLineNames } from '../../ingest/formats/line-protocol-names.ts'
 import { createLineImporter, type LineImporterOptions } from '../../ingest/import/line-protocol-import.ts'
 import { type Ingest, openIngest } from '../../ingest/ingest.ts'
+import { offsetOf } from '../../ingest/journal/record.ts'
 import { createWallClock } from '../../ingest/journal/wall-clock.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
 import { silentLog, temporaryFolder } from '../support/databases.ts'
@@ -27,20 +28,23 @@ function startImporter(t: Test, ingest: LineImporterOptions['ingest']) {
   const options = { names: defaultLineNames, ranges: defaultRanges, aheadMsMax: 300_000, bodyBytesMax: 32 * mebibyte }
   const importer = createLineImporter({ ingest, ...options })
   t.teardown(() => importer.close())
-  /** So many readings of a device. */
-  return (device: string, count: number) => {
-    const lines = Array.from({ length: count }, (_, index) => `w,device=${device} temperature=1 ${timeMs + index}\n`)
+  return (lines: string) => {
     const resolve = async (names: readonly string[]) => names.map(name => ({ number: 7, symbol: `${name}-7` }))
-    const bytes = Uint8Array.from(Buffer.from(lines.join('')))
+    const bytes = Uint8Array.from(Buffer.from(lines))
     return importer.run({ bytes, isGzip: false, precision: 'ms', deviceDefault: undefined, resolve })
   }
+}
+
+/** So many readings of a device. */
+function linesOf(device: string, count: number): string {
+  return Array.from({ length: count }, (_, index) => `w,device=${device} temperature=1 ${timeMs + index}\n`).join('')
 }
 
 t.test('of two bodies at a time that have room for one, one is stored and nothing of the other', async t => {
   const ingest = openJournal(t, 5 * mebibyte)
   const run = startImporter(t, ingest)
   const count = 45_000
-  const [first, second] = await Promise.all([run('porch', count), run('attic', count)])
+  const [first, second] = await Promise.all([run(linesOf('porch', count)), run(linesOf('attic', count))])
   t.strictSame([first.kind, second.kind].sort(), ['full', 'stored'])
   const { bytes, records } = ingest.status().journal
   t.equal(records, count)
@@ -50,6 +54,19 @@ t.test('of two bodies at a time that have room for one, one is stored and nothin
 t.test('when something else takes the room meanwhile, it is not known what is stored of a long body', async t => {
   const ingest = openJournal(t, 50 * mebibyte)
   const run = startImporter(t, { ...ingest, append: async () => 'full' })
-  t.strictSame(await run('porch', 10), { kind: 'full' }, 'a short one is stored or refused as a whole')
-  t.strictSame(await run('porch', 45_000), { kind: 'unknown' })
+  t.strictSame(await run(linesOf('porch', 10)), { kind: 'full' }, 'a short one is stored or refused as a whole')
+  t.strictSame(await run(linesOf('porch', 45_000)), { kind: 'unknown' })
+})
+
+t.test('bodies of one moment get times of receipt of their own', async t => {
+  const ingest = openJournal(t, 50 * mebibyte)
+  const timesUs: number[] = []
+  const append: Ingest['append'] = async records => {
+    const view = new DataView(records.buffer, records.byteOffset, records.byteLength)
+    timesUs.push(view.getFloat64(offsetOf.timeUs, true))
+    return await ingest.append(records)
+  }
+  const run = startImporter(t, { ...ingest, append, clockUs: () => Date.UTC(2026, 0, 1) * 1000 })
+  for (let body = 0; body < 3; body++) t.match(await run('w,device=porch temperature=1\n'), { kind: 'stored' })
+  t.equal(new Set(timesUs).size, 3)
 })
