@@ -143,6 +143,8 @@ const basic = (name: string, text: string) => ({
 })
 
 const timeMs = Date.now() - 60_000
+/** Of InfluxDB's client, which has ten seconds by itself; only for hangs. */
+const clientMsMax = 300_000
 const line = (device: string, fields: string, ms = timeMs) => `w,device=${device} ${fields} ${ms}000000\n`
 
 t.test('a body is stored as a whole, its lines of one device and time as one reading', async t => {
@@ -239,6 +241,18 @@ t.test('lines of devices that the credential may not write are rejects, the othe
     ['line_protocol', 1, 3],
     ['line_protocol', 1, 1],
   ])
+})
+
+t.test('of a body with a device that is being changed nothing is taken, and it is to be sent again', async t => {
+  const { post, stored } = await start(t)
+  const attic = devices.get('attic') as { suspended: boolean }
+  const body = line('porch', 'temperature=1') + line('attic', 'temperature=1')
+  attic.suspended = true
+  t.match(await post('/write', body, token(key)), { status: 503, body: { error: /cannot be looked up at present/ } })
+  attic.suspended = false
+  t.equal(stored().length, 0)
+  t.match(await post('/write', body, token(key)), { status: 204 })
+  t.equal(stored().length, 2)
 })
 
 t.test('while keys cannot be looked up nothing is taken, and the body is to be sent again', async t => {
@@ -406,7 +420,7 @@ t.test('what clients ask before they write', async t => {
 t.test("InfluxDB's own client writes points and understands the refusals", async t => {
   const { url, stored } = await start(t)
   const options = { maxRetries: 0, flushInterval: 0, gzipThreshold: 1 }
-  const api = new InfluxDB({ url, token: key }).getWriteApi('org', 'bucket', 'ms', options)
+  const api = new InfluxDB({ url, token: key, timeout: clientMsMax }).getWriteApi('org', 'bucket', 'ms', options)
   for (let index = 0; index < 50; index++) {
     const point = new Point('weather')
       .tag('device', 'porch')
@@ -430,7 +444,10 @@ t.test("InfluxDB's own client writes points and understands the refusals", async
   })
   const failures: unknown[] = []
   const writeFailed = (error: Error) => void failures.push(error)
-  const wrong = new InfluxDB({ url, token: key }).getWriteApi('org', 'bucket', 'ns', { ...options, writeFailed })
+  const wrong = new InfluxDB({ url, token: key, timeout: clientMsMax }).getWriteApi('org', 'bucket', 'ns', {
+    ...options,
+    writeFailed,
+  })
   wrong.writePoint(
     new Point('weather').tag('device', 'porch').stringField('temperature', 'warm\nw,device=porch humidity=1'),
   )

@@ -23,7 +23,7 @@ async function latest(): Promise<Series | undefined> {
 }
 
 function write(points: Point[]): Promise<void> {
-  const influxdb = new InfluxDB({ url: service.url, token: `porch:${password}` })
+  const influxdb = new InfluxDB({ url: service.url, token: `porch:${password}`, timeout: 300_000 })
   const api = influxdb.getWriteApi('any', 'any', 'ns', { maxRetries: 0, flushInterval: 0 })
   api.writePoints(points)
   return api.close()
