@@ -9,6 +9,7 @@ import { readBatches, shapeOf } from './import-batches.ts'
 import type { DeviceMaker } from './import-devices.ts'
 import type { Progress } from './import-progress.ts'
 import { lineInFile, type RejectsFile } from './import-rejects.ts'
+import type { ImportState } from './import-state.ts'
 import { uploadBatch } from './import-upload.ts'
 import type { MappingOptions } from './mapping/mapping-options.ts'
 
@@ -20,6 +21,7 @@ export interface ImportFilesOptions {
   progress: Progress
   devices: DeviceMaker | undefined
   rejectsFile: RejectsFile | undefined
+  state: ImportState
   signal: AbortSignal
 }
 
@@ -55,12 +57,20 @@ export async function importFiles(
 ): Promise<void> {
   let earlierBytes = 0
   for (const file of files) {
-    const ofFile: FileTotals = { file, accepted: 0, rejected: 0, ignored_columns: [] }
+    const { batchesSent, ...before } = options.state.of(file)
+    const ofFile: FileTotals = { file, ...before, ignored_columns: [] }
     totals.files.push(ofFile)
+    totals.accepted += before.accepted
+    totals.rejected += before.rejected
     let fileBytes = 0
+    let batchCount = 0
     for await (const batch of readBatches(file, options.stdin, shapeOf(options.kind, options.mapping))) {
       if (options.signal.aborted) return
-      settle(totals, ofFile, batch, await importBatch(batch, options), options.rejectsFile)
+      batchCount++
+      if (batchCount > batchesSent) {
+        settle(totals, ofFile, batch, await importBatch(batch, options), options.rejectsFile)
+        options.state.save(file, { batchesSent: batchCount, accepted: ofFile.accepted, rejected: ofFile.rejected })
+      }
       fileBytes = batch.fileBytesRead
       options.progress.update(earlierBytes + fileBytes, totals.accepted + totals.rejected)
     }

@@ -1,6 +1,6 @@
 /** The rejects file: each rejected line with its file, line number and reason, as CSV. */
 
-import { closeSync, openSync, writeSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, writeSync } from 'node:fs'
 import type { ImportAnswer } from '../api/admin/import-answer.ts'
 import { CommandError } from './command-error.ts'
 import type { Batch } from './import-batch.ts'
@@ -15,16 +15,17 @@ export interface RejectsFile {
 
 const header = 'file,line,code,reason,text\n'
 
-export function createRejectsFile(path: string): RejectsFile {
+/** `isContinued`: those of before stay in it. */
+export function createRejectsFile(path: string, isContinued = false): RejectsFile {
   let descriptor: number
   try {
-    descriptor = openSync(path, 'w')
+    descriptor = openSync(path, isContinued ? 'a' : 'w')
   } catch (error) {
     throw new CommandError(
       `the rejects file cannot be written: ${error instanceof Error ? error.message : String(error)}`,
     )
   }
-  writeSync(descriptor, header)
+  if (fstatSync(descriptor).size === 0) writeSync(descriptor, header)
   return {
     add(file, batch, rejects) {
       const texts = linesOf(batch, rejects)

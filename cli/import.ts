@@ -4,11 +4,13 @@ import type { Readable } from 'node:stream'
 import { type Command, Option } from 'commander'
 import type { RowKindName } from '../ingest/formats/row-kinds.ts'
 import type { AdminClient } from './admin-client.ts'
-import { CommandError, exitInterrupted, exitRejected } from './command-error.ts'
+import { CommandError, exitInterrupted, exitRejected, exitUsage } from './command-error.ts'
+import { shapeOf } from './import-batches.ts'
 import { createDeviceMaker, createPasswordsFile } from './import-devices.ts'
 import { type ImportTotals, importFiles, isWithoutRows } from './import-files.ts'
 import { createProgress, noProgress } from './import-progress.ts'
 import { createRejectsFile } from './import-rejects.ts'
+import { type ImportState, openImportState } from './import-state.ts'
 import { jsonSummary, textSummary } from './import-summary.ts'
 import { createInterrupt } from './interrupt.ts'
 import { type MappingWords, mappingOptions } from './mapping/mapping-options.ts'
@@ -20,6 +22,7 @@ interface ImportCommandOptions {
   createDevices?: boolean
   passwords?: string
   rejects?: string
+  state?: string
   json?: boolean
 }
 
@@ -83,6 +86,7 @@ export function addImportCommands(program: Command, client: AdminClient, streams
       .description(`import ${kind} from CSV, NDJSON or JSON files, plain, gzip or zstd`)
       .argument('<file...>', 'files to import, or - for standard input')
       .option('--rejects <file>', 'write each rejected line to this CSV file, with its line number and the reason')
+      .option('--state <file>', 'keep in this file how far the import is; the same command goes on from there')
       .option('--json', 'print the result as JSON, without progress')
       .action(async (files: string[], options: ReadingsOptions) => {
         await runImport(kind, files, options, client, streams)
@@ -101,7 +105,8 @@ async function runImport(
   const mapping = mappingOptions(options)
   const totals: ImportTotals = { files: [], accepted: 0, rejected: 0, rejects: [] }
   const passwordsFile = options.passwords === undefined ? undefined : createPasswordsFile(options.passwords)
-  const rejectsFile = options.rejects === undefined ? undefined : createRejectsFile(options.rejects)
+  const state = openState(kind, files, options)
+  const rejectsFile = options.rejects === undefined ? undefined : createRejectsFile(options.rejects, state.isContinued)
   const devices = createDeviceMaker(client, made => passwordsFile?.add(made))
   const progress = stderr.isTTY && options.json !== true ? createProgress(files, stderr, Date.now) : noProgress
   const interrupt = createInterrupt()
@@ -116,12 +121,14 @@ async function runImport(
       progress,
       devices: created,
       rejectsFile,
+      state,
       signal: interrupt.signal,
     })
   } catch (error) {
     // Told behind the summary, which holds passwords that nobody can ask for again.
     fault = error
   }
+  if (fault === undefined && !interrupt.signal.aborted) state.remove()
   interrupt.stop()
   progress.stop()
   rejectsFile?.close()
@@ -141,4 +148,15 @@ async function runImport(
     throw new CommandError('interrupted; run the same command again to complete it', exitInterrupted)
   if (isWithoutRows(totals)) throw new CommandError(`the files contain no ${kind}`)
   if (totals.rejected > 0) throw new CommandError(`rejected lines: ${totals.rejected}`, exitRejected)
+}
+
+/** What the batches of a file depend on stands in the state, so that another command begins anew. */
+function openState(kind: RowKindName, files: readonly string[], options: ReadingsOptions): ImportState {
+  if (options.state !== undefined && files.includes('-')) {
+    throw new CommandError('an import from standard input cannot be continued; leave out --state', exitUsage)
+  }
+  const { preset, map, zone, precision } = options
+  const { linesMax, chunkBytes } = shapeOf(kind)
+  const asked = { kind, preset, map, zone, precision, linesMax, chunkBytes }
+  return openImportState(options.state, JSON.stringify(asked))
 }

@@ -1,0 +1,102 @@
+/**
+ * The state file of an import: how far each file was sent, so that the same command goes on there after it was killed. It is
+ * written anew after each batch that was acknowledged; what was sent after the last write is sent again, and stored once.
+ */
+
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { z } from 'zod'
+import { CommandError } from './command-error.ts'
+
+const FileState = z.object({
+  /** Of the file when it was read; another one is read from its beginning. */
+  size: z.number(),
+  modifiedMs: z.number(),
+  /** How many were sent, of those that the file is cut into. */
+  batchesSent: z.int(),
+  accepted: z.int(),
+  rejected: z.int(),
+})
+type Sent = Pick<z.infer<typeof FileState>, 'batchesSent' | 'accepted' | 'rejected'>
+
+const nothing: Sent = { batchesSent: 0, accepted: 0, rejected: 0 }
+
+const State = z.object({
+  /** What else the lines depend on. */
+  options: z.string(),
+  files: z.record(z.string(), FileState),
+})
+
+export interface ImportState {
+  /** Whether there is one of this command. */
+  readonly isContinued: boolean
+  /** How far the file was sent. */
+  of(file: string): Sent
+  /** On disk when it returns. */
+  save(file: string, sent: Sent): void
+  /** When all is done. */
+  remove(): void
+}
+
+/** Without a path nothing is kept. Throws a CommandError. */
+export function openImportState(path: string | undefined, options: string): ImportState {
+  if (path === undefined)
+    return { isContinued: false, of: () => nothing, save: () => undefined, remove: () => undefined }
+  const read = readState(path)
+  const files = read?.options === options ? read.files : {}
+  const found = new Map<string, { size: number; modifiedMs: number }>()
+
+  /** A file that is not there is told of when it is read. */
+  function identityOf(file: string): { size: number; modifiedMs: number } {
+    const stats = statSync(file, { throwIfNoEntry: false })
+    return { size: stats?.size ?? 0, modifiedMs: stats?.mtimeMs ?? 0 }
+  }
+
+  return {
+    isContinued: read?.options === options,
+    of(file) {
+      const identity = identityOf(file)
+      found.set(file, identity)
+      const state = files[resolve(file)]
+      if (state?.size !== identity.size || state.modifiedMs !== identity.modifiedMs) return nothing
+      const { batchesSent, accepted, rejected } = state
+      return { batchesSent, accepted, rejected }
+    },
+    save(file, sent) {
+      files[resolve(file)] = { ...(found.get(file) ?? identityOf(file)), ...sent }
+      writeState(path, JSON.stringify({ options, files }))
+    },
+    remove: () => rmSync(path, { force: true }),
+  }
+}
+
+function readState(path: string): z.infer<typeof State> | undefined {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw new CommandError(`the state file cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  try {
+    return State.parse(JSON.parse(text))
+  } catch {
+    throw new CommandError(`${path} is no state file of an import; name another one`)
+  }
+}
+
+/** Complete or as it was, also after a power cut. */
+function writeState(path: string, text: string): void {
+  const unfinished = `${path}.part`
+  try {
+    const descriptor = openSync(unfinished, 'w')
+    writeSync(descriptor, text)
+    fsyncSync(descriptor)
+    closeSync(descriptor)
+    renameSync(unfinished, path)
+  } catch (error) {
+    throw new CommandError(
+      `the state file cannot be written: ${error instanceof Error ? error.message : String(error)}`,
+    )
+  }
+}

@@ -1,0 +1,131 @@
+/** `barograph import --state`: an import that was killed goes on where it was. */
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import t, { type Test } from 'tap'
+import { nodeFlags } from '../../api/node-flags.ts'
+import { temporaryFolder } from '../support/databases.ts'
+import { until } from '../support/processes.ts'
+
+const header = 'timestamp,device,temperature,humidity,pressure\n'
+const linesOfFile = 27_000
+const folder = temporaryFolder(t)
+const tokenFile = join(folder, 'token')
+writeFileSync(tokenFile, 'token')
+
+/** Stands in for a service that takes its time: it says which lines came, and answers so many requests. */
+async function startServer(t: Test) {
+  const received: string[] = []
+  const open = { answers: 0 }
+  const server = createServer(async (request, response) => {
+    const [, first = '', ...others] = (await text(request)).trimEnd().split('\n')
+    received.push(`${first.slice(0, 20)} ${others.length + 1}`)
+    if (open.answers-- <= 0) return
+    const answer = {
+      accepted: others.length + 1,
+      rejected: 0,
+      rejects: [],
+      rejects_truncated: false,
+      ignored_columns: [],
+    }
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(answer))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { received, open, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
+
+function startImport(url: string, ...words: string[]) {
+  const command = [
+    ...nodeFlags,
+    'cli/barograph.ts',
+    '--url',
+    url,
+    '--token-file',
+    tokenFile,
+    'import',
+    '--json',
+    ...words,
+  ]
+  const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'pipe'] })
+  return { child, ended: once(child, 'exit'), stdout: text(child.stdout), stderr: text(child.stderr) }
+}
+
+function fileOf(name: string): string {
+  const path = join(folder, name)
+  const lines = Array.from({ length: linesOfFile }, (_, index) => {
+    return `${new Date(Date.UTC(2026, 0) + index * 1000).toISOString()},porch,1,2,1000\n`
+  })
+  writeFileSync(path, header + lines.join(''))
+  return path
+}
+
+t.test('after a kill, what was acknowledged is not sent again, and the totals count all', async t => {
+  const { received, open, url } = await startServer(t)
+  const files = [fileOf('first.csv'), fileOf('second.csv')]
+  const state = join(folder, 'state.json')
+  open.answers = 100
+  await startImport(url, ...files).ended
+  const all = received.splice(0)
+  t.ok(all.length >= 4, 'several batches a file')
+  for (const killedAt of [1, all.length - 1]) {
+    open.answers = killedAt - 1
+    const killed = startImport(url, ...files, '--state', state)
+    await until('a batch is not answered', () => received.length === killedAt)
+    killed.child.kill('SIGKILL')
+    await killed.ended
+    received.length = 0
+    open.answers = 100
+    const again = startImport(url, ...files, '--state', state)
+    await again.ended
+    t.equal(again.child.exitCode, 0, await again.stderr)
+    t.strictSame(received.splice(0), all.slice(killedAt - 1))
+    t.match(JSON.parse(await again.stdout), {
+      ...{ complete: true, accepted: 2 * linesOfFile, rejected: 0 },
+      files: files.map(() => ({ accepted: linesOfFile })),
+    })
+    t.notOk(existsSync(state), 'nothing is left to be continued')
+  }
+})
+
+t.test('another mapping and another time of the file begin anew', async t => {
+  const { received, open, url } = await startServer(t)
+  const file = fileOf('changed.csv')
+  const state = join(folder, 'changed.json')
+  const killAt = async (count: number, ...words: string[]) => {
+    received.length = 0
+    open.answers = count - 1
+    const { child, ended } = startImport(url, file, '--state', state, ...words)
+    await until('it is sent', () => received.length === count)
+    child.kill('SIGKILL')
+    await ended
+    return received.map(line => line.slice(0, 20))
+  }
+  const [one, two] = ['2026-01-01T00:00:00.', '2026-01-01T05:33:20.']
+  t.strictSame(await killAt(2), [one, two])
+  t.strictSame(await killAt(1), [two])
+  await killAt(2, '--map', 'temperature=humidity')
+  t.strictSame(await killAt(2), [one, two])
+  writeFileSync(file, readFileSync(file, 'utf8').replace(',1,', ',3,'))
+  t.strictSame(await killAt(1), [one])
+})
+
+t.test('standard input and a file that is no state are refused', async t => {
+  const { url } = await startServer(t)
+  const stdin = startImport(url, '-', '--state', join(folder, 'x.json'))
+  await stdin.ended
+  t.match([stdin.child.exitCode, await stdin.stderr], [2, /cannot be continued/])
+  const wrong = startImport(url, fileOf('y.csv'), '--state', tokenFile)
+  await wrong.ended
+  t.match([wrong.child.exitCode, await wrong.stderr], [1, /is no state file of an import/])
+  t.equal(readFileSync(tokenFile, 'utf8'), 'token')
+})
