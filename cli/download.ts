@@ -18,7 +18,7 @@ export async function download(
   else await copy(isTerminal(stdout) ? shown(body) : body, new PassThrough(), stdout, { end: false })
 }
 
-function isTerminal(stream: NodeJS.WritableStream): boolean {
+export function isTerminal(stream: NodeJS.WritableStream): boolean {
   return 'isTTY' in stream && stream.isTTY === true
 }
 

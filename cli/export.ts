@@ -1,9 +1,10 @@
-/** `barograph export`: stored readings, in the formats that `barograph import` takes. */
+/** `barograph export`: stored readings, in the formats that `barograph import` takes, or as Parquet. */
 
 import { type Command, Option } from 'commander'
 import { type ExportFormat, exportFormats } from '../query/export/export-queries.ts'
 import { type AdminClient, refusal } from './admin-client.ts'
-import { download } from './download.ts'
+import { CommandError, exitUsage } from './command-error.ts'
+import { download, isTerminal } from './download.ts'
 
 interface ExportCommandOptions {
   device?: string[]
@@ -14,12 +15,13 @@ interface ExportCommandOptions {
 }
 
 const help = `
-The formats are those of barograph import, which stores the same readings again: times to the microsecond, all digits of the
-values. The readings are in the order of time. Times are ISO 8601, in UTC unless they have a time zone. A file is complete or
+CSV and NDJSON are as barograph import takes them, which stores the same readings again: times to the microsecond, all digits
+of the values. Parquet is for other programs. The readings are in the order of time. Times are ISO 8601, in UTC unless they have a time zone. A file is complete or
 absent; without --output, an exit status other than 0 means that the output is not complete.
 
 Examples:
   barograph export --output 2026.csv.gz --from 2026-01-01 --to 2027-01-01
+  barograph export --output 2026.parquet
   barograph export --device porch --device attic --format ndjson | jq .temperature`
 
 export function addExportCommand(program: Command, client: AdminClient, stdout: NodeJS.WritableStream): void {
@@ -35,6 +37,9 @@ export function addExportCommand(program: Command, client: AdminClient, stdout: 
     .option('--output <file>', 'write to this file instead of standard output; compressed if it ends with .gz or .zst')
     .addHelpText('after', help)
     .action(async (options: ExportCommandOptions) => {
+      if (options.output === undefined && options.format === 'parquet' && isTerminal(stdout)) {
+        throw new CommandError('a Parquet file is nothing for a terminal; use --output', exitUsage)
+      }
       const response = await client.send('GET', `/export?${argumentsOf(options)}`)
       if (!response.ok) throw await refusal(response)
       await download(response, stdout, options.output)

@@ -43,6 +43,7 @@ type ExportQuery = z.infer<typeof ExportQuery>
 const mediaTypes: Record<ExportFormat, string> = {
   csv: 'text/csv; charset=utf-8',
   ndjson: 'application/x-ndjson',
+  parquet: 'application/vnd.apache.parquet',
 }
 
 export function registerExport(scope: FastifyInstance, options: ExportOptions): void {
@@ -62,7 +63,7 @@ export function registerExport(scope: FastifyInstance, options: ExportOptions): 
     reply.header('content-type', mediaTypes[format])
     reply.header('content-disposition', `attachment; filename="readings.${format}"`)
     if (request.method === 'HEAD') return reply.send(Readable.from([]))
-    const answer = await readingsExport.lines(asked, leavingOf(reply))
+    const answer = await readingsExport.pieces(asked, leavingOf(reply))
     if (!answer.ok) return refuse(reply, answer.code)
     await audit({
       actor: actorIn(request),

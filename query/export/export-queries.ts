@@ -1,6 +1,6 @@
 /** What crosses between the main thread and the thread of the exports. */
 
-export const exportFormats = ['csv', 'ndjson'] as const
+export const exportFormats = ['csv', 'ndjson', 'parquet'] as const
 export type ExportFormat = (typeof exportFormats)[number]
 
 export interface ExportRange {
@@ -21,10 +21,27 @@ interface PieceQuery extends ExportRange {
 export interface ExportQueries {
   readonly piece: PieceQuery
   readonly count: ExportRange
+  /** The end of a Parquet file of these groups. */
+  readonly footer: { readonly groups: readonly RowGroup[] }
+}
+
+/** What the footer of a Parquet file tells of a group of rows. */
+export interface RowGroup {
+  readonly rows: number
+  readonly columns: readonly ColumnPlace[]
+}
+
+interface ColumnPlace {
+  /** From the beginning of the group. */
+  readonly offset: number
+  readonly bytes: number
+  readonly bytesPlain: number
 }
 
 export interface Piece {
   readonly bytes: Uint8Array<ArrayBuffer>
+  /** Of a Parquet file. */
+  readonly rowGroup?: RowGroup
   /** How many readings were read, those that were left out among them. */
   readonly rowsRead: number
   /** Where the next piece begins; undefined behind the last one. */
@@ -35,7 +52,11 @@ export interface Count {
   readonly rows: number
 }
 
-export type ExportResult = Piece | Count
+export interface Footer {
+  readonly bytes: Uint8Array<ArrayBuffer>
+}
+
+export type ExportResult = Piece | Count | Footer
 
 export interface NamedDevice {
   readonly number: number

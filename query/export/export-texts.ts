@@ -8,11 +8,13 @@ import { lastRemembered } from '../last-remembered.ts'
 import type { ExportFormat } from './export-queries.ts'
 import type { ExportRows } from './export-rows.ts'
 
+type LineFormat = Exclude<ExportFormat, 'parquet'>
+
 export const csvHeader = `timestamp,device,${metrics.join(',')}\n`
 
 /** Text is gathered in pieces of this length, which fit into the processor's cache. */
 const pieceLength = 16_384
-const bytesExpected: Record<ExportFormat, number> = { csv: 90, ndjson: 150 }
+const bytesExpected: Record<LineFormat, number> = { csv: 90, ndjson: 150 }
 
 /** How the parts of a line are written. */
 interface LineFormatter {
@@ -45,7 +47,7 @@ const ndjson: LineFormatter = {
 
 /** Those rows whose device has a name. */
 export function writeLines(
-  format: ExportFormat,
+  format: LineFormat,
   { timesUs, devices, values, order }: ExportRows,
   names: ReadonlyMap<number, string>,
 ): Uint8Array<ArrayBuffer> {

@@ -6,9 +6,10 @@ import { lowerThreadPriority } from '../../store/thread-priority.ts'
 import { createColumnsReader } from '../questdb/columns-reader.ts'
 import { runTask } from '../run-task.ts'
 import type { Task, TaskResult, WorkerSettings } from '../task.ts'
-import { type Count, createNamesReader, type ExportQueries, type Piece } from './export-queries.ts'
+import { type Count, createNamesReader, type ExportQueries, type Footer, type Piece } from './export-queries.ts'
 import { countRows, readPiece } from './export-rows.ts'
 import { writeLines } from './export-texts.ts'
+import { parquetFooter, writeRowGroup } from './parquet-file.ts'
 
 // An export lasts, and nobody waits for its next line.
 lowerThreadPriority()
@@ -21,10 +22,16 @@ export function piece(task: Task<ExportQueries['piece']>): Promise<TaskResult<Pi
   const { format, names, rowsMax } = task
   return runTask(task, async signal => {
     const { rows, nextUs } = await readPiece(reader, task, rowsMax, signal)
-    return { bytes: writeLines(format, rows, readNames(names)), rowsRead: rows.order.length, nextUs }
+    const place = { rowsRead: rows.order.length, nextUs }
+    if (format === 'parquet') return { ...writeRowGroup(rows, readNames(names)), ...place }
+    return { bytes: writeLines(format, rows, readNames(names)), ...place }
   })
 }
 
 export function count(task: Task<ExportQueries['count']>): Promise<TaskResult<Count>> {
   return runTask(task, async signal => ({ rows: await countRows(connection, task, signal) }))
+}
+
+export function footer(task: Task<ExportQueries['footer']>): Promise<TaskResult<Footer>> {
+  return runTask(task, async () => ({ bytes: new Uint8Array(parquetFooter(task.groups)) }))
 }

@@ -1,5 +1,5 @@
 /**
- * Entry point of this folder: stored readings as a stream of lines that an import takes.
+ * Entry point of this folder: stored readings as a stream of lines that an import takes, or as a Parquet file.
  *
  * Each piece is one statement, which begins behind the last time of the one before it: QuestDB holds no snapshot open for a
  * slow client, and readings that come in meanwhile are in the export if their times are still ahead of it.
@@ -12,7 +12,7 @@ import { createAvailabilityLog } from '../availability-log.ts'
 import type { AnswerCode } from '../cache/body.ts'
 import { defaultLimits, type QueryLimits } from '../limits.ts'
 import { BodyInterrupted, begun, type Pieces } from '../pieces.ts'
-import { createPool } from '../pool.ts'
+import { createPool, type Pool } from '../pool.ts'
 import {
   type Count,
   type ExportFormat,
@@ -20,10 +20,13 @@ import {
   type ExportRange,
   type ExportResult,
   encodeNames,
+  type Footer,
   type NamedDevice,
   type Piece,
+  type RowGroup,
 } from './export-queries.ts'
 import { csvHeader } from './export-texts.ts'
+import { parquetMagic } from './parquet-file.ts'
 
 export interface ReadingsExportOptions {
   readonly questdb: QuestdbAddress
@@ -56,34 +59,25 @@ export type ExportFailure = AnswerCode | 'INCOMPLETE'
 
 export interface ReadingsExport {
   /**
-   * Whole lines, piece by piece, the next one made while this one is taken. A failure after the first one is thrown, and
+   * Whole lines or groups of rows, piece by piece, the next one made while this one is taken. A failure after the first one is thrown, and
    * what came before it must not look complete.
    */
-  lines(asked: ExportRequest, client: AbortSignal): Promise<Pieces<ExportFailure>>
+  pieces(asked: ExportRequest, client: AbortSignal): Promise<Pieces<ExportFailure>>
   /** Exports that are under way fail. May be called twice. */
   close(): Promise<void>
+}
+
+const headers: Record<ExportFormat, Uint8Array> = {
+  csv: Buffer.from(csvHeader),
+  ndjson: Buffer.alloc(0),
+  parquet: parquetMagic,
 }
 
 const exportLimits: ExportLimits = { exportsMax: 2, pieceRows: 60_000 }
 
 export function createReadingsExport({ questdb, log, ...options }: ReadingsExportOptions): ReadingsExport {
   const limits = { ...defaultLimits, ...exportLimits, ...options.limits }
-  const pool = createPool<ExportQueries, ExportResult>({
-    worker: new URL('./export-worker.ts', import.meta.url),
-    settings: {
-      questdb,
-      timeZone: 'UTC',
-      connectTimeoutMs: limits.connectTimeoutMs,
-      statementTimeoutMs: limits.timeoutMs,
-      bodyBytesMax: limits.latestBytesMax,
-      rowsMax: limits.pieceRows,
-    },
-    threadsMax: 1,
-    resourceLimits: threadLimits.analyses,
-    queueMax: 2 * limits.exportsMax,
-    deadlineMs: limits.timeoutMs,
-    log,
-  })
+  const pool = createExportPool(questdb, limits, log)
   const logAvailability = createAvailabilityLog(log)
   const questdbAnswers = options.questdbAnswers ?? (() => true)
   let exportCount = 0
@@ -104,31 +98,43 @@ export function createReadingsExport({ questdb, log, ...options }: ReadingsExpor
     return ((await run('count', range, client)) as Count).rows
   }
 
-  async function* pieces(asked: ExportRequest, client: AbortSignal): AsyncGenerator<Uint8Array> {
-    const { format, fromUs, toUs, devices, isNarrowed } = asked
-    const symbols = isNarrowed ? devices.map(({ symbol }) => symbol) : undefined
-    const range = { fromUs, toUs, symbols }
-    const names = encodeNames(devices)
-    const read = (startUs: number) => {
-      const query = { ...range, fromUs: startUs, format, names, rowsMax: limits.pieceRows }
-      const piece = run('piece', query, client) as Promise<Piece>
+  /** Each is read while the one before it is taken. */
+  async function* read(
+    query: Omit<ExportQueries['piece'], 'rowsMax'>,
+    client: AbortSignal,
+  ): AsyncGenerator<Piece, undefined> {
+    const readFrom = (fromUs: number) => {
+      const piece = run('piece', { ...query, fromUs, rowsMax: limits.pieceRows }, client) as Promise<Piece>
       // It is awaited below, but not if the client leaves first.
       piece.catch(() => undefined)
       return piece
     }
-    const countBefore = await count(range, client)
-    let rowsRead = 0
-    let next: Promise<Piece> | undefined = read(fromUs)
+    let next: Promise<Piece> | undefined = readFrom(query.fromUs)
     while (next !== undefined) {
       const piece: Piece = await next
+      next = piece.nextUs === undefined ? undefined : readFrom(piece.nextUs)
+      yield piece
+    }
+  }
+
+  async function* pieces(asked: ExportRequest, client: AbortSignal): AsyncGenerator<Uint8Array> {
+    const { format, fromUs, toUs, devices, isNarrowed } = asked
+    const symbols = isNarrowed ? devices.map(({ symbol }) => symbol) : undefined
+    const range = { fromUs, toUs, symbols }
+    const countBefore = await count(range, client)
+    const groups: RowGroup[] = []
+    let rowsRead = 0
+    for await (const piece of read({ ...range, format, names: encodeNames(devices) }, client)) {
       rowsRead += piece.rowsRead
-      next = piece.nextUs === undefined ? undefined : read(piece.nextUs)
-      if (piece.bytes.length > 0) yield piece.bytes
+      if (piece.bytes.length === 0) continue
+      if (piece.rowGroup !== undefined) groups.push(piece.rowGroup)
+      yield piece.bytes
     }
     // What was there before and still is has been read; more may have come, and some may have been erased.
     if (rowsRead < countBefore && rowsRead < (await count(range, client))) {
       throw new BodyInterrupted<ExportFailure>('INCOMPLETE')
     }
+    if (format === 'parquet') yield ((await run('footer', { groups }, client)) as Footer).bytes
   }
 
   async function* counted(asked: ExportRequest, client: AbortSignal): AsyncGenerator<Uint8Array> {
@@ -141,11 +147,33 @@ export function createReadingsExport({ questdb, log, ...options }: ReadingsExpor
   }
 
   return {
-    async lines(asked, client) {
+    async pieces(asked, client) {
       if (exportCount >= limits.exportsMax) return { ok: false, code: 'QUEUE_FULL' }
-      const header = new TextEncoder().encode(asked.format === 'csv' ? csvHeader : '')
-      return await begun<ExportFailure>(header, counted(asked, client))
+      return await begun<ExportFailure>(headers[asked.format], counted(asked, client))
     },
     close: pool.close,
   }
+}
+
+function createExportPool(
+  questdb: QuestdbAddress,
+  limits: QueryLimits & ExportLimits,
+  log: Log,
+): Pool<ExportQueries, ExportResult> {
+  return createPool<ExportQueries, ExportResult>({
+    worker: new URL('./export-worker.ts', import.meta.url),
+    settings: {
+      questdb,
+      timeZone: 'UTC',
+      connectTimeoutMs: limits.connectTimeoutMs,
+      statementTimeoutMs: limits.timeoutMs,
+      bodyBytesMax: limits.latestBytesMax,
+      rowsMax: limits.pieceRows,
+    },
+    threadsMax: 1,
+    resourceLimits: threadLimits.analyses,
+    queueMax: 2 * limits.exportsMax,
+    deadlineMs: limits.timeoutMs,
+    log,
+  })
 }

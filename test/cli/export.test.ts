@@ -48,6 +48,10 @@ t.test('readings are written with all their digits, by range and device, plain a
   const packed = join(folder, 'all.csv.gz')
   await succeed(origin, 'export', '--output', packed)
   t.equal(gunzipSync(readFileSync(packed)).toString(), shown)
+  const parquet = join(folder, 'all.parquet')
+  await succeed(origin, 'export', '--output', parquet)
+  const file = readFileSync(parquet)
+  t.strictSame([file.toString('latin1', 0, 4), file.toString('latin1', file.length - 4)], ['PAR1', 'PAR1'])
   const lines = join(folder, 'porch.ndjson.zst')
   const range = ['--from', '2026-01-01T00:00:00.000001Z', '--to', '2026-01-01T01:00:00.123456+01:00']
   await succeed(origin, 'export', '--device', 'porch', ...range, '--output', lines)

@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { createServer, get } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { text } from 'node:stream/consumers'
+import { buffer, text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { fastify } from 'fastify'
 import t, { type Test } from 'tap'
@@ -35,7 +35,7 @@ async function linesOf(
   format: 'csv' | 'ndjson',
   asked: { fromUs?: number; toUs?: number; devices?: QueryDevice[]; isNarrowed?: boolean } = {},
 ): Promise<string[]> {
-  const answer = await readingsExport.lines(
+  const answer = await readingsExport.pieces(
     { format, fromUs: 0, toUs: endUs, devices, isNarrowed: false, ...asked },
     stays(),
   )
@@ -133,8 +133,8 @@ t.test('a range and some devices; readings of a device without a name are left o
 t.test('more exports at a time than the limit are refused; one that its client leaves makes room', async t => {
   const readingsExport = exporter(t, { limits: { ...unhurried, exportsMax: 1, pieceRows: 7 } })
   const asked = { format: 'csv', fromUs: 0, toUs: endUs, devices, isNarrowed: false } as const
-  const first = await readingsExport.lines(asked, stays())
-  t.match(await readingsExport.lines(asked, stays()), { ok: false, code: 'QUEUE_FULL' })
+  const first = await readingsExport.pieces(asked, stays())
+  t.match(await readingsExport.pieces(asked, stays()), { ok: false, code: 'QUEUE_FULL' })
   if (!first.ok) throw new Error(first.code)
   for await (const _ of first.pieces) break
   t.equal((await linesOf(readingsExport, 'csv')).length, 301)
@@ -160,6 +160,45 @@ t.test('an answer of QuestDB that ends early does not end the export well', asyn
   const address = { ...questdb.address, http: await startShortener(t) }
   const readingsExport = exporter(t, { questdb: address, limits: { ...unhurried, pieceRows: 7 } })
   await t.rejects(linesOf(readingsExport, 'csv'), { name: 'BodyInterrupted', code: 'INCOMPLETE' })
+})
+
+/** By the type that QuestDB reads it as. */
+const parquetColumns = `cast(timestamp AS LONG), device, ${metrics.join(', ')}`
+
+t.test('a Parquet file is read by QuestDB as the same readings, in any number of groups', async t => {
+  await questdb.clear()
+  const made = minutes.slice(0, 40).map((each, index) => ({
+    ...each,
+    temperature: index / 3,
+    ...(index % 4 === 0 ? {} : { humidity: index }),
+    ...(index % 7 === 0 ? { battery_voltage: 1e-7 } : {}),
+  }))
+  const readings = readingsOf(made)
+  await questdb.write([...readings, { symbol: 'removed-999999', time: '2026-05-01T00:30:00.000000Z', temperature: 1 }])
+  for (const pieceRows of [1, 7, 1000]) {
+    const readingsExport = exporter(t, { limits: { ...unhurried, pieceRows } })
+    const asked = { format: 'parquet', fromUs: 0, toUs: endUs, devices, isNarrowed: false } as const
+    const answer = await readingsExport.pieces(asked, stays())
+    if (!answer.ok) throw new Error(answer.code)
+    const rows = await questdb.readParquet(await buffer(answer.pieces as AsyncIterable<never>), parquetColumns)
+    t.strictSame(
+      rows.map(([timeUs, device, ...values]) => [Number(timeUs), device, ...values]),
+      readings.map(({ time, symbol, ...values }) => [
+        Date.parse(time) * 1000,
+        devices.find(device => device.symbol === symbol)?.name,
+        ...metrics.map(metric => values[metric] ?? null),
+      ]),
+      `${pieceRows} rows a group`,
+    )
+  }
+})
+
+t.test('a Parquet file without readings is one too', async t => {
+  const readingsExport = exporter(t)
+  const asked = { format: 'parquet', fromUs: endUs, toUs: endUs, devices, isNarrowed: false } as const
+  const answer = await readingsExport.pieces(asked, stays())
+  if (!answer.ok) throw new Error(answer.code)
+  t.strictSame(await questdb.readParquet(await buffer(answer.pieces as AsyncIterable<never>), parquetColumns), [])
 })
 
 t.test('an answer that cannot be finished breaks off', async t => {

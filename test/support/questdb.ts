@@ -1,10 +1,12 @@
 /** A real QuestDB for a test of the reads, and readings put into it past the ingest. */
 
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { openDataDirectory } from '../../store/data-directory.ts'
 import type { QuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
 import { openQuestdb } from '../../store/questdb/questdb.ts'
+import { questdbRoot } from '../../store/questdb/questdb-server.ts'
 import { type Metric, metrics, readingsTable } from '../../store/tables.ts'
 import { storeOptions, type TestHooks, temporaryFolder } from './databases.ts'
 import { until } from './processes.ts'
@@ -21,6 +23,8 @@ export interface TestQuestdb {
   write(readings: readonly TestReading[]): Promise<void>
   /** Removes all readings. */
   clear(): Promise<void>
+  /** The rows of a Parquet file, as QuestDB reads it. */
+  readParquet(file: Uint8Array, columns: string): Promise<unknown[][]>
 }
 
 /** One without PostgreSQL beside it, with its tables in place. */
@@ -49,6 +53,14 @@ export async function startQuestdb(t: TestHooks): Promise<TestQuestdb> {
         await client.query(`INSERT INTO ${readingsTable} VALUES ${rows.slice(i, i + 1000).join(', ')}`)
       }
       await applied()
+    },
+    async readParquet(file, columns) {
+      // The one folder from which it reads files.
+      const folder = join(questdbRoot(directory), 'import')
+      mkdirSync(folder, { recursive: true })
+      writeFileSync(join(folder, 'test.parquet'), file)
+      const text = `SELECT ${columns} FROM read_parquet('test.parquet')`
+      return (await client.query({ text, rowMode: 'array' })).rows
     },
     async clear() {
       await client.query(`TRUNCATE TABLE ${readingsTable}`)
