@@ -145,9 +145,11 @@ t.test('without the journal no key is claimed', async t => {
 
 t.test('while PostgreSQL is away nobody waits for long, and counts are read anew', async t => {
   let isAway = false
+  let asked = 0
   const pool = {
     query(config: pg.QueryConfig) {
       if (!isAway) return postgres.query(config)
+      asked++
       return sleep(10).then(() => Promise.reject(new Error('Connection terminated unexpectedly')))
     },
   } as Pick<pg.Pool, 'query'>
@@ -156,6 +158,7 @@ t.test('while PostgreSQL is away nobody waits for long, and counts are read anew
   isAway = true
   const kinds = await Promise.all(['a', 'b', 'c', 'd', 'e'].map(async key => (await claim(key)).kind))
   t.strictSame(kinds, Array(5).fill('database away'))
+  t.equal(asked, 1, 'those behind do not ask again')
   isAway = false
   // As if one of them had come through.
   await postgres.query(
