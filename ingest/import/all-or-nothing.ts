@@ -41,8 +41,6 @@ export async function importAllOrNothing(
     if (!(await mayStore(report))) return { report: nothing }
     if (!hasRoom(spool.bytes())) return { report: nothing, failure: outcomeFailures.full }
     const outcome = await spool.moveTo(append)
-    // Some of it may be stored, whatever the reason is.
-    if (outcome === 'full' || outcome === 'unknown') return { report: nothing, failure: outcomeFailures.unknown }
     if (outcome !== 'stored') return { report: nothing, failure: outcomeFailures[outcome] }
     source.onStored?.([...stored.values()])
     return { report }

@@ -4,7 +4,7 @@ import type { Ingest } from '../ingest.ts'
 import { pieceBytesMax } from '../write-path.ts'
 
 export interface BulkJournal {
-  /** With `full` nothing is stored, for whoever sent the records sends all of them again. */
+  /** With `full` and `closing` nothing is stored, for whoever sent the records sends all of them again. */
   append: Ingest['append']
   /** Whether the journal takes so many bytes of bulk data now. */
   hasRoom(bytes: number): boolean
@@ -30,8 +30,8 @@ export function createBulkJournal({ append, status }: Pick<Ingest, 'append' | 's
       bytesPending += records.length
       try {
         const outcome = await append(records)
-        // Something else took the room, and a part of the records may be stored.
-        return outcome === 'full' && records.length > pieceBytesMax ? 'unknown' : outcome
+        // Something else took the room, or the service began to stop, and a part of the records may be stored.
+        return outcome !== 'stored' && records.length > pieceBytesMax ? 'unknown' : outcome
       } finally {
         bytesPending -= records.length
       }

@@ -17,7 +17,7 @@ export interface Spool {
   /** Takes whole records. */
   add: Append
   bytes(): number
-  /** Hands all records on, in their order, until one part is refused. */
+  /** Hands all records on, in their order, until one part is refused: `unknown` when parts before it were taken. */
   moveTo(append: Append): ReturnType<Append>
   close(): Promise<void>
 }
@@ -57,7 +57,7 @@ export function createSpool({ directory, memoryBytesMax, bytesMax }: SpoolOption
     let position = 0
     for (const length of lengths) {
       const outcome = await append(await readPart(file as FileHandle, position, length))
-      if (outcome !== 'stored') return outcome
+      if (outcome !== 'stored') return position === 0 && parts.length === 0 ? outcome : 'unknown'
       position += length
     }
     return 'stored'

@@ -1,0 +1,73 @@
+/** Bodies that are stored as a whole: what becomes of their records, and what a refusal by the journal says. */
+
+import { readdirSync } from 'node:fs'
+import { Readable } from 'node:stream'
+import { type Test, test } from 'tap'
+import { importAllOrNothing } from '../../ingest/import/all-or-nothing.ts'
+import { createBulkJournal } from '../../ingest/import/bulk-journal.ts'
+import type { Append, ImportResult, ImportSource } from '../../ingest/import/import-session.ts'
+import { pieceBytesMax } from '../../ingest/write-path.ts'
+import { temporaryFolder } from '../support/databases.ts'
+
+type Outcome = Awaited<ReturnType<Append>>
+
+const parts = [1, 2, 3, 4].map(byte => new Uint8Array(10).fill(byte))
+const all = Buffer.concat(parts).toString('hex')
+const report = { accepted: 4, rejected: 0 } as ImportResult['report']
+
+/** The first two parts wait in memory, the others in a file; the journal answers with these outcomes. */
+async function runWith(t: Test, outcomes: Outcome[], memoryBytesMax = 20) {
+  const directory = temporaryFolder(t)
+  const appended: string[] = []
+  const importer = {
+    async run({ append }: ImportSource): Promise<ImportResult> {
+      for (const part of parts) await append?.(part)
+      return { report }
+    },
+  }
+  const source: ImportSource = { body: Readable.from([]), format: 'csv', resolve: async () => [] }
+  const result = await importAllOrNothing(source, {
+    importer,
+    append: async records => {
+      const outcome = records.length === 0 ? 'stored' : (outcomes.shift() ?? 'stored')
+      if (outcome === 'stored' && records.length > 0) appended.push(Buffer.from(records).toString('hex'))
+      return outcome
+    },
+    hasRoom: () => true,
+    mayStore: async () => true,
+    spool: { directory, memoryBytesMax, bytesMax: 1000 },
+  })
+  t.strictSame(readdirSync(directory), [])
+  return { result, appended }
+}
+
+for (const memoryBytesMax of [0, 20, 100]) {
+  test(`all records are handed on in their order, with ${memoryBytesMax} bytes of memory`, async t => {
+    const { result, appended } = await runWith(t, [], memoryBytesMax)
+    t.equal(appended.join(''), all)
+    t.strictSame(result, { report })
+  })
+}
+
+for (const memoryBytesMax of [0, 20]) {
+  for (const outcome of ['full', 'closing'] as const) {
+    test(`${outcome}, ${memoryBytesMax} bytes of memory: it says so of the first records only`, async t => {
+      const first = await runWith(t, [outcome], memoryBytesMax)
+      t.equal(first.result.failure?.code, outcome === 'full' ? 'JOURNAL_FULL' : 'CLOSING')
+      t.strictSame(first.appended, [])
+      const second = await runWith(t, ['stored', outcome], memoryBytesMax)
+      t.equal(second.result.failure?.code, 'STORAGE_FAILED', 'a part of it is stored')
+      t.equal(second.appended.length, 1)
+      t.equal(second.result.report.accepted, 0)
+    })
+  }
+}
+
+test('records of several pieces of which the journal takes a part are neither refused nor stored', async t => {
+  const journal = { issue: undefined, bytes: 0, bytesMax: 1e9 }
+  for (const outcome of ['full', 'closing'] as const) {
+    const { append } = createBulkJournal({ append: async () => outcome, status: () => ({ journal }) as never })
+    t.equal(await append(new Uint8Array(pieceBytesMax)), outcome)
+    t.equal(await append(new Uint8Array(pieceBytesMax + 1)), 'unknown')
+  }
+})
