@@ -42,11 +42,11 @@ function defaultOf({ _zod: { def } }: Schema): unknown {
 const mebibyte = 1024 ** 2
 const gibibyte = 1024 ** 3
 
-/** No setting but a size reaches a MiB. */
+/** No default but a size is whole MiB. */
 function textOf(value: unknown): string {
   if (value === undefined) return ''
   if (isRange(value)) return `${value.min}..${value.max}`
-  if (typeof value !== 'number' || value < mebibyte) return String(value)
+  if (typeof value !== 'number' || value === 0 || value % mebibyte !== 0) return String(value)
   return value % gibibyte === 0 ? `${value / gibibyte}GiB` : `${value / mebibyte}MiB`
 }
 
