@@ -344,7 +344,7 @@ t.test('strict: all or nothing, also where the records are spooled to a file', a
   setOutcome('closing')
   t.match(await send(body, {}, strict), { status: 503, body: { status: 'shutting down', stored: 0 } })
   setOutcome('full')
-  t.match(await send(body, {}, strict), { status: 500, body: { status: 'storage failed', stored: 0 } })
+  t.match(await send(body, {}, strict), { status: 503, body: { status: 'storage full', stored: 0 } })
   t.strictSame(stored, [])
   t.strictSame(readdirSync(spoolDirectory), [], 'no file is left')
 })
@@ -408,7 +408,7 @@ t.test('a batch with an idempotency key is stored as a whole, and its key is goo
     'nor has one that broke off',
   )
   setOutcome('full')
-  t.match(await sendKeyed(csvOf(2, 'kitchen'), 'four'), { status: 500 })
+  t.match(await sendKeyed(csvOf(2, 'kitchen'), 'four'), { status: 503 })
   setOutcome('stored')
   t.match(await sendKeyed(csvOf(2, 'kitchen'), 'four'), { status: 200, body: { stored: 2 } })
   t.equal(stored.length, 9)

@@ -62,12 +62,17 @@ t.test('a file is stored, and each line that is not has its reason', async t => 
   t.match(body, { last_data_at: /^20/ }, 'the station has got data')
 })
 
+t.test('a JSON array of points is read like its elements on lines', async t => {
+  const point = { timestamp: '2026-05-30T03:00:00', sn: 'IN-2', parameter: 'o3', unit: 'ppb', value: 31 }
+  t.match(await run(['-'], JSON.stringify([point])), { status: 0 })
+  t.match(await run(['-'], JSON.stringify([point, { sn: 'IN-2' }])), { status: 3, stderr: /rejected lines: 1/ })
+})
+
 t.test('what is no file of points is told, and nothing is stored', async t => {
   const refuses = async (input: string, message: RegExp) =>
     t.match(await run(['-'], input), { status: 1, stderr: message }, input.slice(0, 30))
   await refuses('timestamp,device,temperature,humidity,pressure\n', /lacks sn, parameter, unit, value/)
   await refuses(header, /the files contain no points/)
-  await refuses('[{"sn":"IN-1"}]', /JSON array/)
   const csv = { 'content-type': 'text/csv' }
   t.match(await post(header, csv), { status: 400, body: { title: 'no points', detail: /no line with a point;/ } })
   t.match(await post('[]', { 'content-type': 'application/json' }), { status: 415 })
