@@ -3,7 +3,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { DeadLetters } from '../../ingest/ingest.ts'
-import type { Outcome } from '../../ingest/journal/journal.ts'
+import type { Outcome } from '../../ingest/journal/outcome.ts'
 import type { AdminErrorCode } from './errors.ts'
 import { actorIn } from './guard.ts'
 import type { WriteLateAudit } from './late-audit.ts'

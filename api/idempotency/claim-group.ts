@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto'
 import type { Ingest } from '../../ingest/ingest.ts'
-import type { Outcome } from '../../ingest/journal/journal.ts'
+import type { Outcome } from '../../ingest/journal/outcome.ts'
 import type { Counts } from './counts.ts'
 import type { KeyRow, KeyRows } from './key-rows.ts'
 

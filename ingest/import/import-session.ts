@@ -12,13 +12,14 @@ import type { Format } from '../formats/line-reader.ts'
 import { type Chunk, type LineLimits, wholeLines } from '../formats/lines.ts'
 import type { Reject } from '../formats/reject.ts'
 import type { RowKind, Series } from '../formats/row-kind.ts'
+import type { Outcome } from '../journal/outcome.ts'
 import { arrayBody } from './array-body.ts'
 import { BodyFault, type BodyFaultCode } from './body-fault.ts'
 import type { ImportPool, ReadyChunk, ResolveNames } from './import-pool.ts'
 import { type BodyLimits, limitedBody } from './limited-body.ts'
 
 /** The journal, or what stands before it: resolves when whole records, however many, are stored there. */
-export type Append = (records: Uint8Array) => Promise<'stored' | 'full' | 'closing' | 'unknown' | 'too large'>
+export type Append = (records: Uint8Array) => Promise<Outcome | 'too large'>
 
 export interface ImportSource {
   /** Destroyed when the import ends before it does. */

@@ -22,18 +22,14 @@ import {
   timesAt,
 } from './journal-shared.ts'
 import { type JournalThread, startJournalThread } from './journal-worker.ts'
+import type { Outcome, Settle } from './outcome.ts'
 import { chooseLanes, type RecordWriter, type Timed, withoutSeries } from './record.ts'
 import { recoverJournal } from './recovery.ts'
 import { segmentBytesMax } from './segments.ts'
+import { createSlot, emptySlot, type Slot } from './slot.ts'
 import type { Stamper } from './stamp.ts'
 import { openStamper } from './stamp-file.ts'
 import { clockStepUs } from './wall-clock.ts'
-
-/**
- * What became of a record. `stored`: on the disk. `full`: nothing was stored, for want of room. `closing`: nothing was
- * stored, the service stops. `unknown`: the disk failed in a way that leaves it open.
- */
-export type Outcome = 'stored' | 'full' | 'closing' | 'unknown'
 
 export interface JournalOptions<Series, Values extends Timed> {
   /** Of the table whose records are in the journal. */
@@ -72,8 +68,6 @@ export interface JournalStatus {
   issue: string | undefined
 }
 
-type Settle = (outcome: Outcome) => void
-
 const probeMs = 1000
 /** A piece of bulk data that was checked before its series was erased does not wait for as many later ones. */
 const erasedMax = 10_000
@@ -81,17 +75,6 @@ const segmentsMin = 8
 
 /** Bulk data leaves half of a slot to live readings, so that an import never makes a sender wait for a second group. */
 const bulkBytesMax = (slotBytes - groupHeaderLength) >> 1
-
-interface Slot {
-  bytes: Uint8Array
-  view: DataView
-  used: number
-  recordCount: number
-  backfillCount: number
-  /** Receipt clock at the first record. */
-  receiptUs: number
-  waiting: Settle[]
-}
 
 export class Journal<Series, Values extends Timed> {
   readonly shared: JournalShared
@@ -354,11 +337,7 @@ export class Journal<Series, Values extends Timed> {
       if (recordCount > 0) this.#groups++
       this.#records += recordCount
     }
-    const emptied = this.#syncing
-    emptied.used = groupHeaderLength
-    emptied.recordCount = 0
-    emptied.backfillCount = 0
-    emptied.waiting = []
+    emptySlot(this.#syncing)
     this.#inFlight = false
     if (this.#filling.waiting.length > 0) this.#schedule()
     else if (outcome !== 'stored') this.#probeLater()
@@ -388,17 +367,5 @@ export class Journal<Series, Values extends Timed> {
     const waiting = this.#waitingForRoom
     this.#waitingForRoom = []
     for (const wake of waiting) wake()
-  }
-}
-
-function createSlot(bytes: Uint8Array): Slot {
-  return {
-    bytes,
-    view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength),
-    used: groupHeaderLength,
-    recordCount: 0,
-    backfillCount: 0,
-    receiptUs: 0,
-    waiting: [],
   }
 }

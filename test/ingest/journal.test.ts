@@ -1,6 +1,7 @@
 import { test } from 'tap'
 import { openDisk } from '../../ingest/journal/disk.ts'
-import { Journal, type JournalOptions, type Outcome } from '../../ingest/journal/journal.ts'
+import { Journal, type JournalOptions } from '../../ingest/journal/journal.ts'
+import type { Outcome } from '../../ingest/journal/outcome.ts'
 import { SegmentReader } from '../../ingest/journal/segment-reader.ts'
 import type { Reading } from '../../ingest/reading.ts'
 import { type DeviceRef, readingWriter } from '../../ingest/readings-table.ts'

@@ -4,7 +4,7 @@
  * follows the clock. Such a reading has its value for a key, and must stand in one row.
  */
 
-import type { Outcome } from '../../ingest/journal/journal.ts'
+import type { Outcome } from '../../ingest/journal/outcome.ts'
 
 /** A reading; its value is its number in the history. */
 export interface Handed {

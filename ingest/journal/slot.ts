@@ -1,0 +1,27 @@
+/** The group that is being collected, in one of the two buffers that the journal's thread shares. */
+
+import { groupHeaderLength } from './group.ts'
+import type { Settle } from './outcome.ts'
+
+export interface Slot {
+  bytes: Uint8Array
+  view: DataView
+  used: number
+  recordCount: number
+  backfillCount: number
+  /** Receipt clock at the first record. */
+  receiptUs: number
+  waiting: Settle[]
+}
+
+export function createSlot(bytes: Uint8Array): Slot {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  return { bytes, view, used: groupHeaderLength, recordCount: 0, backfillCount: 0, receiptUs: 0, waiting: [] }
+}
+
+export function emptySlot(slot: Slot): void {
+  slot.used = groupHeaderLength
+  slot.recordCount = 0
+  slot.backfillCount = 0
+  slot.waiting = []
+}
