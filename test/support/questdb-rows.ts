@@ -1,10 +1,15 @@
-/** What QuestDB answers to a statement, as arrays. */
+/** What QuestDB answers to a statement, as arrays; none for one that is no query. */
 
-import type { Store } from '../../store/store.ts'
+import type { QuestdbHttp } from '../../store/questdb/client/questdb-address.ts'
 
-export async function questdbRows({ questdb }: Store, sql: string): Promise<unknown[][]> {
+export async function questdbRows(
+  { questdb }: { questdb: { address: { http: Pick<QuestdbHttp, 'host' | 'port' | 'authorization'> } } },
+  sql: string,
+): Promise<unknown[][]> {
   const { host, port, authorization = '' } = questdb.address.http
   const url = `http://${host}:${port}/exec?query=${encodeURIComponent(sql)}`
   const response = await fetch(url, { headers: { authorization } })
-  return ((await response.json()) as { dataset: unknown[][] }).dataset
+  const answer = (await response.json()) as { dataset?: unknown[][]; error?: string }
+  if (answer.error !== undefined) throw new Error(`${sql}: ${answer.error}`)
+  return answer.dataset ?? []
 }
