@@ -1,8 +1,8 @@
-/** Finds a port on the loopback that nobody listens on. */
+/** Finds a port on the loopback that nobody listens on, and keeps it from other processes of this project. */
 
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { createServer, type Server } from 'node:net'
 
 // Below the range that the kernel deals out to outgoing connections, so none of those can take a port between our
 // look and the moment when the server binds it, nor while a server that died is started again.
@@ -10,23 +10,33 @@ const portMin = 20_000
 const portsEnd = 32_000
 const attemptsMax = 100
 
+/**
+ * Reserved as long as this process runs: a server binds its port seconds later, and again whenever it is restarted, and
+ * until then a look at the port shows nothing to the next who asks, here or in another process.
+ */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
     const port = randomInt(portMin, portsEnd)
-    if (await isFree(port)) return port
+    // An abstract socket: exclusive in the same network namespace as the port, and gone with the process.
+    const reservation = await listening({ path: `\0barograph-port-${port}` })
+    if (reservation === undefined) continue
+    const probe = await listening({ host: '127.0.0.1', port })
+    probe?.close()
+    if (probe !== undefined) return port
+    reservation.close()
   }
   throw new Error(`no free port on 127.0.0.1 among ${attemptsMax} between ${portMin} and ${portsEnd}`)
 }
 
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer()
+/** Does not keep the process from ending; undefined when it is taken. */
+async function listening(address: { path: string } | { host: string; port: number }): Promise<Server | undefined> {
+  const server = createServer(socket => socket.destroy()).unref()
   try {
-    server.listen(port, '127.0.0.1')
+    server.listen(address)
     await once(server, 'listening')
-    return true
+    return server
   } catch {
-    return false
-  } finally {
     server.close()
+    return undefined
   }
 }

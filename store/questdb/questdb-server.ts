@@ -47,7 +47,7 @@ export async function planQuestdb(directory: DataDirectory, commitMode: CommitMo
   const user = 'barograph'
   const httpPassword = directory.secret('questdb-http')
   const pgPassword = directory.secret('questdb-pg')
-  const [httpPort, pgPort, minHttpPort] = await freePorts(3)
+  const [httpPort, pgPort, minHttpPort] = await Promise.all([freePort(), freePort(), freePort()])
   const host = '127.0.0.1'
   return {
     address: {
@@ -171,13 +171,4 @@ function lastLogLines({ log }: QuestdbFiles, from: number): string {
     .slice(-2)
     .join(' | ')
   return last || 'it wrote nothing'
-}
-
-async function freePorts(count: 3): Promise<[number, number, number]> {
-  for (;;) {
-    const ports = await Promise.all(Array.from({ length: count }, freePort))
-    const [first, second, third] = ports
-    if (first === undefined || second === undefined || third === undefined) continue
-    if (new Set(ports).size === count) return [first, second, third]
-  }
 }

@@ -1,9 +1,9 @@
 /** The load generator as the harness sees it. */
 
 import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import type { TestHooks } from '../support/databases.ts'
+import { messageOf } from '../support/processes.ts'
 import type { LoadCommand, LoadMessage, LoadOrder, LoadResult } from './load-order.ts'
 
 export interface LoadProcess {
@@ -26,7 +26,7 @@ export async function startLoadProcess(t: TestHooks, order: LoadOrder): Promise<
   result.catch(() => undefined)
   let stopped = false
   send({ kind: 'start', order })
-  await once(child, 'message')
+  await messageOf(child)
   return {
     revoked: (device, password, atMs) => send({ kind: 'revoked', device, password, atMs }),
     stop() {

@@ -1,28 +1,18 @@
 /** Readings by MQTT through the whole service: published to it, and to an outside broker. */
 
 import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { connectAsync, type IClientOptions, type MqttClient } from 'mqtt'
 import tap, { type Test } from 'tap'
+import { freePort } from '../../store/process/free-port.ts'
 import { eventOf, reading } from '../support/mqtt.ts'
-import { until } from '../support/processes.ts'
+import { messageOf, until } from '../support/processes.ts'
 import { type Service, startService, withoutQuestdb } from '../support/service.ts'
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 async function startBroker(t: Test): Promise<string> {
   const child = fork(join(import.meta.dirname, '..', 'support', 'mqtt-broker.ts'), { stdio: 'inherit' })
   t.teardown(() => child.kill())
-  const [port] = await once(child, 'message')
+  const port = await messageOf<number>(child)
   return `mqtt://127.0.0.1:${port}`
 }
 

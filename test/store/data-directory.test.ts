@@ -8,6 +8,7 @@ import { test } from 'tap'
 import { openDataDirectory } from '../../store/data-directory.ts'
 import { StartError } from '../../store/start-error.ts'
 import { temporaryFolder } from '../support/databases.ts'
+import { messageOf } from '../support/processes.ts'
 import { recordSyncs } from '../support/synced-paths.ts'
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8)
@@ -104,7 +105,7 @@ test('another process that has it is named, and its kill frees it', async t => {
   const path = join(temporaryFolder(t), 'data')
   const holder = fork(new URL('../support/hold-directory.ts', import.meta.url), [path])
   t.teardown(() => holder.kill('SIGKILL'))
-  await once(holder, 'message')
+  await messageOf(holder)
   t.throws(() => openDataDirectory(path), { message: new RegExp(`locked by the process ${holder.pid},`) })
   holder.kill('SIGKILL')
   await once(holder, 'exit')
@@ -140,6 +141,6 @@ test('whoever has the lock is named, and nobody who had it before', async t => {
   openDataDirectory(path).close()
   const holder = fork(new URL('../support/hold-lock.ts', import.meta.url), [join(path, 'lock.db')])
   t.teardown(() => holder.kill('SIGKILL'))
-  await once(holder, 'message')
+  await messageOf(holder)
   t.throws(() => openDataDirectory(path), { message: new RegExp(`locked by the process ${holder.pid},`) })
 })

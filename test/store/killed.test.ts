@@ -12,7 +12,7 @@ import { openQuestdb } from '../../store/questdb/questdb.ts'
 import { openStore } from '../../store/store.ts'
 import { readingsTable } from '../../store/tables.ts'
 import { storeOptions, type TestHooks, temporaryFolder } from '../support/databases.ts'
-import { familyOf, isRunning, serverPid, until } from '../support/processes.ts'
+import { familyOf, isRunning, messageOf, serverPid, until } from '../support/processes.ts'
 
 /** Only for hangs. */
 const timeoutMs = 600_000
@@ -26,7 +26,7 @@ async function startThenKill(
 ): Promise<number[]> {
   const holder = fork(new URL('../support/hold-store.ts', import.meta.url), [path, when])
   t.teardown(() => holder.kill('SIGKILL'))
-  await once(holder, 'message')
+  await messageOf(holder)
   const pids = [serverPid({ path }, 'questdb'), serverPid({ path }, 'postgres')].flatMap(familyOf)
   // Should the test fail, nothing of ours may stay.
   t.teardown(() => {
@@ -43,7 +43,8 @@ test('the databases of a server that is killed end with it, and come up again', 
   const pids = await startThenKill(t, path, 'ready')
   t.ok(pids.length > 2, 'the watchdogs and the processes of PostgreSQL are among them')
   await until('nothing of it is left', () => !pids.some(isRunning))
-  t.notOk(existsSync(join(path, 'postgres', 'data', 'postmaster.pid')), 'PostgreSQL was shut down in an orderly way')
+  const postgresLog = readFileSync(join(path, 'postgres', 'postgres.log'), 'utf8')
+  t.match(postgresLog, 'received fast shutdown request', 'PostgreSQL was asked to shut down in an orderly way first')
   await comesUp(t, path)
 })
 
@@ -51,7 +52,7 @@ test('after a kill in the middle of the start both come up at once, and the old 
   const path = join(temporaryFolder(t), 'data')
   const old = await startThenKill(t, path, 'starting')
   await comesUp(t, path)
-  t.strictSame(old.filter(isRunning), [])
+  await until('the old processes and their watchdogs are gone', () => !old.some(isRunning))
 })
 
 async function comesUp(t: Test, path: string): Promise<void> {
@@ -85,7 +86,7 @@ test('a server that ends by a fault of its own takes its databases with it', asy
   const path = join(temporaryFolder(t), 'data')
   const holder = fork(new URL('../support/hold-store.ts', import.meta.url), [path, 'fault'])
   t.teardown(() => holder.kill('SIGKILL'))
-  await once(holder, 'message')
+  await messageOf(holder)
   const pids = [serverPid({ path }, 'questdb'), serverPid({ path }, 'postgres')]
   t.ok(pids.every(isRunning))
   await once(holder, 'exit')

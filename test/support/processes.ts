@@ -1,5 +1,7 @@
 /** Looks at the servers that a store has started, by their records. */
 
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DataDirectory } from '../../store/data-directory.ts'
@@ -63,3 +65,19 @@ function statOf(pid: number): { pid: number; parent: number; group: number } | u
 }
 
 export const until = waitFor
+
+/** The first message of a child process; fails when the child ends without one. */
+export async function messageOf<Message>(child: ChildProcess): Promise<Message> {
+  const gaveUp = new AbortController()
+  const { signal } = gaveUp
+  const message = once(child, 'message', { signal })
+  const exit = once(child, 'exit', { signal }).then(([code, killedBy]) => {
+    throw new Error(`process ${child.pid} has ended without a message: ${code ?? killedBy}`)
+  })
+  try {
+    return (await Promise.race([message, exit]))[0]
+  } finally {
+    gaveUp.abort()
+    await Promise.allSettled([message, exit])
+  }
+}

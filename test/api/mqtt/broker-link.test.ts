@@ -11,12 +11,12 @@ import type { Device } from '../../../auth/devices/device.ts'
 import { createWriters } from '../../../auth/writers.ts'
 import { silentLog } from '../../support/databases.ts'
 import { connectClient, createIntakeParts, type IntakeParts, reading } from '../../support/mqtt.ts'
-import { until } from '../../support/processes.ts'
+import { messageOf, until } from '../../support/processes.ts'
 
 async function startBroker(t: Test): Promise<string> {
   const child = fork(join(import.meta.dirname, '..', '..', 'support', 'mqtt-broker.ts'), { stdio: 'inherit' })
   t.teardown(() => child.kill())
-  const [port] = await once(child, 'message')
+  const port = await messageOf<number>(child)
   return `mqtt://127.0.0.1:${port}`
 }
 

@@ -1,0 +1,7 @@
+/** A process for tests: takes as many ports as it is told, says which, and keeps them until it is killed. */
+
+import { freePort } from '../../store/process/free-port.ts'
+
+const count = Number(process.argv[2])
+process.send?.(await Promise.all(Array.from({ length: count }, freePort)))
+setInterval(() => undefined, 60_000)
