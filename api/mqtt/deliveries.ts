@@ -39,11 +39,13 @@ const inFlightMax = 100
 const throttledMs = 50
 
 /** Sending the message again may help. */
-const retryable: ReadonlySet<RejectionReason> = new Set(['suspended', 'full', 'closing', 'unknown'])
+const retryable: ReadonlySet<RejectionReason> = new Set(['suspended', 'full', 'closing', 'unknown', 'database_away'])
 
 export class Deliveries {
   readonly #options: DeliveriesOptions
   readonly #acknowledgements: Acknowledgements
+  /** A message waits for its device; those behind it stay unread, so that they keep their order. */
+  #isHeld = false
   #throttled: NodeJS.Timeout | undefined
   #isClosed = false
 
@@ -57,7 +59,7 @@ export class Deliveries {
   }
 
   canTake(): boolean {
-    return this.#throttled === undefined && this.size < inFlightMax
+    return !this.#isHeld && this.size < inFlightMax
   }
 
   take(publish: Publish): void {
@@ -70,15 +72,19 @@ export class Deliveries {
     const { topic, payload, qos } = publish
     const deviceName = deviceOfTopic(topic)
     const device = deviceName === undefined ? 'DEVICE_MISMATCH' : writer.find(deviceName)
-    const isForeign = device === 'DEVICE_MISMATCH' || device === 'DEVICE_FORBIDDEN'
-    if (isForeign && this.#options.closesOnTopic) {
+    if (device === 'DEVICE_MISMATCH' && this.#options.closesOnTopic) {
       this.#refuse('topic', 'mismatch')
       return
     }
     const message: Message = { qos, acknowledge: this.#acknowledgements.add(publish) }
-    const isKnown = deviceName !== undefined && !isForeign && device !== 'DEVICE_UNKNOWN'
-    const read: Body = isKnown ? readBody(payload, deviceName) : { reason: 'unknown_device' }
+    if (deviceName === undefined || device === 'DEVICE_MISMATCH') {
+      this.#settle(message, 'unknown_device')
+      return
+    }
+    const refusal = refusalOf(device, writer)
+    const read: Body = refusal === undefined ? readBody(payload, deviceName) : { reason: refusal }
     if ('reason' in read) this.#settle(message, read.reason)
+    else if (device === 'DEVICE_UNKNOWN') void this.#create(writer, deviceName, read.body, message)
     else this.#store(writer, read.body, message)
   }
 
@@ -88,14 +94,28 @@ export class Deliveries {
     clearTimeout(this.#throttled)
   }
 
+  /** Makes the device, as far as the writer may, and then takes its reading. */
+  async #create(writer: Writer, deviceName: string, body: unknown, message: Message): Promise<void> {
+    this.#isHeld = true
+    const created = await writer.createDevices([deviceName])
+    this.#isHeld = false
+    if (this.#isClosed) return
+    const device = writer.find(deviceName)
+    const refusal = created === 'later' ? 'database_away' : refusalOf(device)
+    if (refusal === undefined) this.#store(writer, body, message)
+    else this.#settle(message, refusal)
+    this.#options.onSettled()
+  }
+
   #store(writer: Writer, body: unknown, message: Message): void {
     const taken = this.#options.intake.take(writer, body)
     if (taken instanceof Promise) {
       void taken.then(refusal => this.#settle(message, refusal?.reason))
     } else if (taken.reason === 'throttled') {
       // The connection is not read meanwhile: the back-pressure is the answer.
+      this.#isHeld = true
       this.#throttled = setTimeout(() => {
-        this.#throttled = undefined
+        this.#isHeld = false
         this.#store(writer, body, message)
         this.#options.onSettled()
       }, throttledMs)
@@ -119,4 +139,10 @@ export class Deliveries {
     this.#options.meter.rejected(rejection)
     if (!this.#isClosed) this.#options.onRefused(fault)
   }
+}
+
+/** Why no reading of the device will be stored; what else stands against it, the intake says. */
+function refusalOf(device: ReturnType<Writer['find']>, maker?: Pick<Writer, 'mayCreateDevices'>) {
+  if (device === 'DEVICE_FORBIDDEN') return 'mismatch'
+  return device === 'DEVICE_UNKNOWN' && maker?.mayCreateDevices !== true ? 'unknown_device' : undefined
 }

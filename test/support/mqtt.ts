@@ -11,6 +11,8 @@ import { createCredentials } from '../../api/mqtt/credentials.ts'
 import { type Listener, openListener } from '../../api/mqtt/listener.ts'
 import type { CloseReason } from '../../api/mqtt/session.ts'
 import type { Device } from '../../auth/devices/device.ts'
+import type { Devices } from '../../auth/devices/devices.ts'
+import type { Keys } from '../../auth/keys/keys.ts'
 import type { Principal } from '../../auth/policy.ts'
 import { createWriters } from '../../auth/writers.ts'
 import type { Outcome } from '../../ingest/journal/outcome.ts'
@@ -99,13 +101,21 @@ export interface TestListener extends IntakeParts {
   keys: Map<string, Principal>
 }
 
-export async function startListener(t: TestHooks, deviceRate?: Rate): Promise<TestListener> {
-  const parts = createIntakeParts(deviceRate)
+export interface ListenerVariant {
+  deviceRate?: Rate
+  /** A real one, instead of the devices in memory. */
+  registry?: Devices
+  /** With real keys. */
+  findKey?: Keys['find']
+}
+
+export async function startListener(t: TestHooks, variant: ListenerVariant = {}): Promise<TestListener> {
+  const parts = createIntakeParts(variant.deviceRate)
   const { devices } = parts
   const revoked = new Set<string>()
   const keys = new Map<string, Principal>()
   const closed: CloseReason[] = []
-  const registry = {
+  const inMemory = {
     authenticate: (name: string, password: string) =>
       password === devicePassword && !revoked.has(name) ? devices.get(name) : undefined,
     get: (name: string) => devices.get(name),
@@ -114,6 +124,7 @@ export async function startListener(t: TestHooks, deviceRate?: Rate): Promise<Te
       return () => !revoked.has(name)
     },
   }
+  const registry = variant.registry ?? inMemory
   const writers = createWriters(registry as never)
   const listener = await openListener({
     ...{ host: '127.0.0.1', port: 0, tls: undefined, onClosed: reason => void closed.push(reason) },
@@ -121,7 +132,7 @@ export async function startListener(t: TestHooks, deviceRate?: Rate): Promise<Te
     ...{ intake: parts.intake, meter: parts.meter, authRateLimit: createAuthRateLimit(3, Date.now) },
     findCredential: createCredentials({
       ...{ devices: registry, writers },
-      keys: { find: async text => keys.get(text) as never },
+      keys: { find: variant.findKey ?? (async text => keys.get(text) as never) },
     }),
   })
   t.teardown(() => {

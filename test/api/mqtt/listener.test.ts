@@ -186,7 +186,7 @@ test('of two clients of one name the later one stays, and a credential takes ove
 })
 
 test('a device beyond its rate is not read until it may send again', async t => {
-  const { url, journal, rejections } = await startListener(t, { perSecond: 100, burst: 5 })
+  const { url, journal, rejections } = await startListener(t, { deviceRate: { perSecond: 100, burst: 5 } })
   const client = await connectClient(t, url)
   await Promise.all(
     Array.from({ length: 30 }, (_, index) => client.publishAsync('readings/porch', reading(index), { qos: 1 })),
