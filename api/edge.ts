@@ -3,7 +3,7 @@
 import type { Devices } from '../auth/devices/devices.ts'
 import { createWriters, type Writers } from '../auth/writers.ts'
 import type { Ingest } from '../ingest/ingest.ts'
-import { createReadingCheck, defaultRanges, type Ranges } from '../ingest/reading.ts'
+import { createReadingCheck, defaultRanges, type Ranges, type TimeLimits } from '../ingest/reading.ts'
 import type { Log } from '../store/log.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
@@ -19,6 +19,7 @@ import { createIntake, type Intake } from './logger/intake.ts'
 import { createReadingMeter, type ReadingMeter } from './logger/reading-meter.ts'
 import type { ServiceAccounts } from './open-accounts.ts'
 import { openConnections } from './open-connections.ts'
+import type { AcceptedFrom } from './retention/accepted-from.ts'
 
 export interface Edge {
   isTrusted: (address: string) => boolean
@@ -40,6 +41,7 @@ export interface EdgeParts {
   devices: Devices
   accounts: Pick<ServiceAccounts, 'isAdministrator'>
   claims: Claims
+  acceptedFrom: AcceptedFrom
 }
 
 export function createEdge(config: Config, log: Log, parts: EdgeParts): Edge {
@@ -53,7 +55,7 @@ export function createEdge(config: Config, log: Log, parts: EdgeParts): Edge {
     fairShare: createFairShare({ perSecond: config.BULK_RATE, burst: config.BULK_BURST }, clockMs),
     connections: openConnections(config, log, isTrusted),
     intake: createIntake({
-      ...{ devices, ingest, meter, nowMs: clockMs, check: createReadingCheck(checkOptionsOf(config)) },
+      ...{ devices, ingest, meter, nowMs: clockMs, check: createReadingCheck(checkOptionsOf(config, parts)) },
       deviceRate: { perSecond: config.DEVICE_RATE, burst: config.DEVICE_BURST },
       acceptOnce: createAcceptOnce(parts),
     }),
@@ -61,8 +63,12 @@ export function createEdge(config: Config, log: Log, parts: EdgeParts): Edge {
   }
 }
 
-export function checkOptionsOf(config: Config): { ranges: Ranges; aheadMsMax: number } {
-  return { ranges: rangesOf(config), aheadMsMax: config.TIMESTAMP_AHEAD_SECONDS * 1000 }
+export function checkOptionsOf(
+  config: Config,
+  { acceptedFrom }: Pick<EdgeParts, 'acceptedFrom'>,
+): TimeLimits & { ranges: Ranges } {
+  const aheadMsMax = config.TIMESTAMP_AHEAD_SECONDS * 1000
+  return { ranges: rangesOf(config), aheadMsMax, earliestMs: acceptedFrom.ms }
 }
 
 function rangesOf(config: Config): Ranges {

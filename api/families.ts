@@ -25,7 +25,7 @@ export function createFamilies(
   const { isTrusted, intake, meter, bulkMeter, fairShare, writers, authRateLimit } = edge
   const { clockMs, store, ingest, pointsIngest, devices, stations, query, points, readingsExport, accounts, signIn } =
     parts
-  const { ranges, aheadMsMax } = checkOptionsOf(config)
+  const { ranges, ...timeLimits } = checkOptionsOf(config, parts)
   const eraseJobs = createEraseJobs({
     devices,
     stations,
@@ -34,14 +34,14 @@ export function createFamilies(
     log,
   })
   const batchOptions = {
-    ...{ devices, ingest, writers, findPrincipal: accounts.findPrincipal, ranges, aheadMsMax, authRateLimit },
+    ...{ devices, ingest, writers, findPrincipal: accounts.findPrincipal, ranges, ...timeLimits, authRateLimit },
     ...{ bodyBytesMax: config.BATCH_BYTES_MAX, spoolDirectory: config.DATA_DIR, meter: bulkMeter },
     ...{ fairShare, claims: parts.claims },
   }
   const adminOptions = {
     ...{ findPrincipal: accounts.findPrincipal, origins: accounts.origins },
     ...{ accounts: accounts.accounts, keys: accounts.keys, tenants: accounts.tenants, publicUrl: accounts.publicUrl },
-    ...{ devices, stations, eraseJobs, readingsExport, ingest, pointsIngest, store, log, ranges, aheadMsMax },
+    ...{ devices, stations, eraseJobs, readingsExport, ingest, pointsIngest, store, log, ranges, ...timeLimits },
     ...{
       directory: parts.directory,
       reserveBytes: config.JOURNAL_RESERVE,
@@ -53,7 +53,7 @@ export function createFamilies(
   const airQuality = airQualityFamily({
     ...{ stations, points, accounts: accounts.accounts, keys: accounts.keys, nowMs: clockMs, log, isTrusted },
     ...{ publicUrl: config.PUBLIC_URL, failedAttemptsPerMinute: config.FAILED_ATTEMPTS },
-    ...{ pointsIngest, pointCheck: createPointCheck(aheadMsMax), removeStation: eraseJobs.removeStation },
+    ...{ pointsIngest, pointCheck: createPointCheck(timeLimits.aheadMsMax), removeStation: eraseJobs.removeStation },
     requireHttps: config.AIR_QUALITY_HTTP === 'local',
   })
   const contracts = [accounts.contract, airQuality.contract]
@@ -65,7 +65,7 @@ export function createFamilies(
     adminFamily(adminOptions),
     airQuality,
     ...lineProtocolFamilies({
-      ...{ ingest, devices, writers, keys: accounts.keys, ranges, aheadMsMax, isReady, nowMs: clockMs, log },
+      ...{ ingest, devices, writers, keys: accounts.keys, ranges, ...timeLimits, isReady, nowMs: clockMs, log },
       names: {
         deviceTags: config.LINE_PROTOCOL_DEVICE_TAGS,
         fields: config.LINE_PROTOCOL_FIELDS ?? [],

@@ -11,6 +11,7 @@ import type { Claims } from './idempotency/claims.ts'
 import type { ServiceAccounts } from './open-accounts.ts'
 import type { ServiceQueries } from './open-queries.ts'
 import type { SignIn } from './open-sign-in.ts'
+import type { AcceptedFrom } from './retention/accepted-from.ts'
 
 export interface ServiceParts extends ServiceQueries {
   directory: DataDirectory
@@ -24,4 +25,5 @@ export interface ServiceParts extends ServiceQueries {
   signIn: SignIn
   diskUse: DiskUse
   claims: Claims
+  acceptedFrom: AcceptedFrom
 }

@@ -17,6 +17,7 @@ import { openServiceAccounts } from './open-accounts.ts'
 import { forwardWhenReady, openServiceIngest, type ServiceIngest } from './open-ingest.ts'
 import { openServiceQueries } from './open-queries.ts'
 import { openSignIn } from './open-sign-in.ts'
+import { openAcceptedFrom } from './retention/accepted-from.ts'
 
 export interface Service {
   /** Address that it listens on. */
@@ -108,6 +109,8 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   onOpen(() => serviceIngest.close())
   const { ingest, pointsIngest } = serviceIngest
   forwardWhenReady(store, serviceIngest, options.onFatal)
+  const days = config.RETENTION_DAYS
+  const acceptedFrom = await openAcceptedFrom({ pool: store.postgres, days, nowMs: clockMs })
   const devices = await openDevices({
     pool: store.postgres,
     now: clockMs,
@@ -133,7 +136,7 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   onOpen(() => claims.close())
   const diskUse = watchDiskUse({ directory, config, nowMs: clockMs, log })
   onOpen(() => diskUse.close())
-  const base = { directory, clockMs, store, ingest, pointsIngest, devices, stations, diskUse }
+  const base = { directory, clockMs, store, ingest, pointsIngest, devices, stations, diskUse, acceptedFrom }
   const parts = { ...base, ...queries, accounts, signIn, claims }
   ownUrl = await listen(config, log, parts, onOpen)
   await signIn.announceSetup()

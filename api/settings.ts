@@ -223,6 +223,11 @@ export const Settings = z.object({
   TIMESTAMP_AHEAD_SECONDS: wholeNumber(0, 86_400)
     .default(300)
     .describe('How far a timestamp may lie ahead of the server clock.'),
+  RETENTION_DAYS: wholeNumber(1, 36_500)
+    .optional()
+    .describe(
+      'Whole days (UTC) that readings are kept, besides today; then only their hours are, and older ones are refused. Default: for ever.',
+    ),
   ROTATION_GRACE_HOURS: wholeNumber(0, 8760)
     .default(24)
     .describe('How long the old password of a device and the old secret of a tenant stay valid after a rotation.'),

@@ -49,10 +49,16 @@ export const defaultRanges: Ranges = {
 type Errors = Record<string, string>
 type Checked = { ok: true; reading: Reading } | { ok: false; errors: Errors }
 
-export interface ReadingCheckOptions {
+/** Which times a client may give. */
+export interface TimeLimits {
+  /** How far ahead of our clock. */
+  aheadMsMax: number
+  /** No earlier ones, since readings before this moment have expired; without it the year 2000. Epoch milliseconds. */
+  earliestMs?: (() => number) | undefined
+}
+
+export interface ReadingCheckOptions extends Partial<TimeLimits> {
   ranges?: Ranges
-  /** How far ahead of our clock a client's time may be. */
-  aheadMsMax?: number
   /** Whether times that have passed keep their microseconds, as a fraction. Otherwise all are cut to the millisecond. */
   keepsMicroseconds?: boolean | undefined
 }
@@ -63,15 +69,16 @@ export interface ReadingCheckOptions {
  */
 export type ReadingCheck = (fields: Fields, batteryRequired: boolean, nowMs: number) => Checked
 
-const earliestMs = Date.UTC(2000, 0, 1)
+/** No reading is older: a device whose clock was never set says 1970. */
+export const earliestTimeMs = Date.UTC(2000, 0, 1)
 /** A number from here on that is too early in milliseconds is meant as seconds, up to the year 2100. */
-const secondsMin = earliestMs / 1000
+const secondsMin = earliestTimeMs / 1000
 const secondsMax = Date.UTC(2100, 0, 1) / 1000
 const isoWithZone = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?([Zz]|[+-]\d{2}(:?\d{2})?)$/
 
 export function createReadingCheck(options: ReadingCheckOptions = {}): ReadingCheck {
   const ranges = options.ranges ?? defaultRanges
-  const aheadMsMax = options.aheadMsMax ?? 5 * 60_000
+  const { aheadMsMax = 5 * 60_000, earliestMs = () => earliestTimeMs } = options
   // Our own stamps have microseconds, so a time to come must not: one of them could meet it.
   const finerBeforeMs = (nowMs: number) => (options.keepsMicroseconds === true ? nowMs : Number.NEGATIVE_INFINITY)
 
@@ -84,7 +91,7 @@ export function createReadingCheck(options: ReadingCheckOptions = {}): ReadingCh
       timestampMs:
         timestamp === undefined || timestamp === null
           ? undefined
-          : readTimestamp(timestamp, finerBeforeMs(nowMs), nowMs + aheadMsMax, errors),
+          : readTimestamp(timestamp, finerBeforeMs(nowMs), [earliestMs(), nowMs + aheadMsMax], errors),
       temperature: readMetric(fields, 'temperature', ranges.temperature, true, errors),
       humidity: readMetric(fields, 'humidity', ranges.humidity, true, errors),
       pressure: readMetric(fields, 'pressure', ranges.pressure, true, errors),
@@ -123,7 +130,12 @@ export function rangeReason({ min, max }: Range): string {
   return `must be between ${min} and ${max}`
 }
 
-function readTimestamp(value: unknown, finerBeforeMs: number, latestMs: number, errors: Errors): number | undefined {
+function readTimestamp(
+  value: unknown,
+  finerBeforeMs: number,
+  [earliestMs, latestMs]: readonly [number, number],
+  errors: Errors,
+): number | undefined {
   const exactMs = parseTimestampMs(value)
   const timeMs = exactMs === undefined || exactMs < finerBeforeMs ? exactMs : Math.floor(exactMs)
   if (timeMs === undefined) {
@@ -131,7 +143,7 @@ function readTimestamp(value: unknown, finerBeforeMs: number, latestMs: number, 
   } else if (typeof value === 'number' && value >= secondsMin && value < secondsMax) {
     errors['timestamp'] = 'looks like seconds; send milliseconds'
   } else {
-    const reason = timeReason(timeMs, latestMs)
+    const reason = timeReason(timeMs, earliestMs, latestMs)
     if (reason === undefined) return timeMs
     errors['timestamp'] = reason
   }
@@ -139,9 +151,14 @@ function readTimestamp(value: unknown, finerBeforeMs: number, latestMs: number, 
 }
 
 /** Why a client's time is not taken; undefined for one that is. */
-export function timeReason(timeMs: number, latestMs: number): string | undefined {
-  if (timeMs < earliestMs) return 'must not be before 2000-01-01'
+export function timeReason(timeMs: number, earliestMs: number, latestMs: number): string | undefined {
+  if (timeMs < earliestTimeMs) return 'must not be before 2000-01-01'
+  if (timeMs < earliestMs) return `must not be before ${dayOf(earliestMs)}: older readings have expired`
   return timeMs > latestMs ? 'must not be in the future' : undefined
+}
+
+function dayOf(timeMs: number): string {
+  return new Date(timeMs).toISOString().slice(0, 10)
 }
 
 /** Epoch milliseconds of an ISO 8601 text with a zone or of a number, microseconds as a fraction. Undefined when neither. */

@@ -8,7 +8,7 @@ import type { Stations } from '../../auth/stations/stations.ts'
 import type { Tenants } from '../../auth/tenants/tenants.ts'
 import type { BackupParts } from '../../backup/backup-parts.ts'
 import type { Ingest, PointsIngest } from '../../ingest/ingest.ts'
-import type { Ranges } from '../../ingest/reading.ts'
+import type { Ranges, TimeLimits } from '../../ingest/reading.ts'
 import type { ReadingsExport } from '../../query/export/readings-export.ts'
 import type { Store } from '../../store/store.ts'
 import type { DiskUse } from '../disk/disk-use.ts'
@@ -37,7 +37,7 @@ import { registerStations, stationSeriesNames } from './stations.ts'
 import { registerStatus } from './status.ts'
 import { registerTenants } from './tenants.ts'
 
-export interface AdminOptions extends GuardOptions {
+export interface AdminOptions extends GuardOptions, TimeLimits {
   accounts: Accounts
   keys: Keys
   devices: Devices
@@ -57,7 +57,6 @@ export interface AdminOptions extends GuardOptions {
   isPostgresManaged: boolean
   /** What an imported reading may hold, as for single readings. */
   ranges: Ranges
-  aheadMsMax: number
   /** Of imported readings. */
   meter: BulkMeter
 }
@@ -79,6 +78,7 @@ export function adminFamily(options: AdminOptions): RouteFamily {
     directory,
     ranges,
     aheadMsMax,
+    earliestMs,
     meter,
   } = options
   const audit = createLateAudit(store.postgres, log)
@@ -120,7 +120,7 @@ export function adminFamily(options: AdminOptions): RouteFamily {
       done()
     })
     scope.register((streams, _options, done) => {
-      registerImport(streams, { ingest, devices, ranges, aheadMsMax, meter, audit })
+      registerImport(streams, { ingest, devices, ranges, aheadMsMax, earliestMs, meter, audit })
       done()
     })
     scope.register((streams, _options, done) => {

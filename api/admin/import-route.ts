@@ -9,7 +9,7 @@ import { createImporter } from '../../ingest/import/import.ts'
 import type { ResolveNames } from '../../ingest/import/import-pool.ts'
 import type { ImportResult, ImportSource } from '../../ingest/import/import-session.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
-import type { Ranges } from '../../ingest/reading.ts'
+import type { Ranges, TimeLimits } from '../../ingest/reading.ts'
 import { decoderOf, feed, knownCodings } from '../http/coded-body.ts'
 import { mediaTypeOf } from '../http/media-type.ts'
 import type { AdminErrorCode } from './errors.ts'
@@ -20,10 +20,9 @@ import { addPath } from './paths.ts'
 import { sendProblem } from './problem.ts'
 
 /** What all of these routes need. */
-export interface ImportRouteOptions {
+export interface ImportRouteOptions extends TimeLimits {
   /** The same as for single readings. */
   ranges: Ranges
-  aheadMsMax: number
   audit: WriteLateAudit
 }
 
@@ -51,13 +50,14 @@ const formats = new Map<string, Format>([
 export function registerImportRoute(
   scope: FastifyInstance,
   route: ImportRoute,
-  { ranges, aheadMsMax, audit }: ImportRouteOptions,
+  { ranges, aheadMsMax, earliestMs, audit }: ImportRouteOptions,
 ): void {
   const { kind, ingest, resolve, onStored } = route
   const now = () => Math.floor(ingest.clockUs() / 1000)
   // So that an export of readings that we stamped replaces them instead of standing beside them.
   const keepsMicroseconds = true
-  const importer = createImporter({ kind, append: ingest.append, now, ranges, aheadMsMax, keepsMicroseconds })
+  const checks = { ranges, aheadMsMax, earliestMs, keepsMicroseconds }
+  const importer = createImporter({ kind, append: ingest.append, now, ...checks })
   // Before the server waits for its requests: one of them may be an import that lasts.
   scope.addHook('preClose', () => importer.close())
   scope.removeAllContentTypeParsers()

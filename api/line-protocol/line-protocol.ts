@@ -9,7 +9,7 @@ import type { Writer, Writers } from '../../auth/writers.ts'
 import type { LineNames } from '../../ingest/formats/line-protocol-names.ts'
 import { createLineImporter } from '../../ingest/import/line-protocol-import.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
-import type { Ranges } from '../../ingest/reading.ts'
+import type { Ranges, TimeLimits } from '../../ingest/reading.ts'
 import type { Log } from '../../store/log.ts'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import type { AuthRateLimit } from '../http/auth-rate-limit.ts'
@@ -23,14 +23,13 @@ import { sendError, type Version } from './errors.ts'
 import { answerBuckets, answerHealth, answerPing, answerQuery, readForm } from './start-up.ts'
 import { createWrite } from './write.ts'
 
-export interface LineProtocolOptions {
+export interface LineProtocolOptions extends TimeLimits {
   ingest: Pick<Ingest, 'append' | 'stampUs' | 'clockUs' | 'status'>
   devices: Pick<Devices, 'seen'>
   writers: Writers
   keys: Pick<Keys, 'find'>
   names: LineNames
   ranges: Ranges
-  aheadMsMax: number
   /** Of a body without its compression. */
   bodyBytesMax: number
   authRateLimit: AuthRateLimit

@@ -13,18 +13,17 @@ import {
   NamesUnavailable,
 } from '../../ingest/import/import-session.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
-import type { Ranges } from '../../ingest/reading.ts'
+import type { Ranges, TimeLimits } from '../../ingest/reading.ts'
 import type { ClaimRefusal } from '../idempotency/claim-group.ts'
 import type { Claims } from '../idempotency/claims.ts'
 import type { LoggerErrorCode } from './errors.ts'
 import { claimRefusals } from './key-errors.ts'
 import { resolveDevices } from './resolve-devices.ts'
 
-export interface BatchImportOptions {
+export interface BatchImportOptions extends TimeLimits {
   devices: Pick<Devices, 'seen'>
   ingest: Pick<Ingest, 'append' | 'clockUs' | 'status'>
   ranges: Ranges
-  aheadMsMax: number
   /** Of a body without its compression, and of the records of a strict one. */
   bodyBytesMax: number
   /** For the records of large strict bodies. */
@@ -65,13 +64,13 @@ export interface BatchImporter {
 }
 
 export function createBatchImporter(options: BatchImportOptions): BatchImporter {
-  const { devices, ingest, ranges, aheadMsMax, bodyBytesMax, spoolDirectory, claims } = options
+  const { devices, ingest, ranges, aheadMsMax, earliestMs, bodyBytesMax, spoolDirectory, claims } = options
   const limits = { ...defaultLimits, ...options.limits }
   const { sessionsMax, silenceMsMax, rejectsMax, spoolMemoryBytesMax } = limits
   const nowMs = () => Math.floor(ingest.clockUs() / 1000)
   const { append, hasRoom } = createBulkJournal(ingest)
   const importer = createImporter({
-    ...{ kind: 'readings', append, now: nowMs, ranges, aheadMsMax },
+    ...{ kind: 'readings', append, now: nowMs, ranges, aheadMsMax, earliestMs },
     limits: { chunkBytes, rejectsMax, sessionsMax, bodyBytesMax, silenceMsMax },
   })
   const spool = { directory: spoolDirectory, memoryBytesMax: spoolMemoryBytesMax, bytesMax: bodyBytesMax }

@@ -4,7 +4,7 @@
  * Lines with the same device and time become one row, field by field, because many senders write one field a line.
  */
 
-import { type Ranges, timeReason } from '../reading.ts'
+import { earliestTimeMs, type Ranges, timeReason } from '../reading.ts'
 import { FieldsReader } from './line-protocol-fields.ts'
 import type { LineNames } from './line-protocol-names.ts'
 import { invalid, malformed, type Problem } from './line-protocol-problem.ts'
@@ -32,6 +32,8 @@ export interface LineProtocolOptions {
   nowMs: number
   /** How far a timestamp may lie ahead of the server's clock. */
   aheadMsMax: number
+  /** No timestamp is earlier; without it the year 2000. */
+  earliestMs?: number | undefined
   /** Whose readings are in lines that name no device. */
   deviceDefault: string | undefined
   /** How many rejects to list; the others are only counted. */
@@ -170,12 +172,12 @@ class BodyReader {
     if (this.#isAtEnd()) return undefined
     const start = this.#at
     this.#at = nameEnd(bytes, start, bytes.length)
-    const { precision, nowMs, aheadMsMax } = this.#options
+    const { precision, nowMs, aheadMsMax, earliestMs = earliestTimeMs } = this.#options
     const timeMs = readTimestamp(bytes, start, withoutReturn(bytes, start, this.#at), precision)
     if (Number.isNaN(timeMs)) return malformed('has a timestamp that is no integer of 64 bits')
     this.#skipSpaces()
     if (!this.#isAtEnd()) return malformed('has characters behind the timestamp')
-    const reason = timeReason(timeMs, nowMs + aheadMsMax)
+    const reason = timeReason(timeMs, earliestMs, nowMs + aheadMsMax)
     if (reason !== undefined) return invalid(`timestamp ${reason}; its unit is ${precision}`)
     this.#timeMs = timeMs
     return undefined

@@ -1,7 +1,7 @@
 /** Readings of devices as rows of bulk bodies. */
 
 import type { Fields } from '../field-names.ts'
-import { createReadingCheck, type Reading } from '../reading.ts'
+import { createReadingCheck, earliestTimeMs, type Reading } from '../reading.ts'
 import { readingLengthMax, readingWriter } from '../readings-table.ts'
 import { deviceNameProblem } from './device-name.ts'
 import type { CheckedRow, RefusedRow, RowCheck, RowCheckOptions, RowKind } from './row-kind.ts'
@@ -46,8 +46,8 @@ export const readingRows: RowKind<Reading> = {
   recordBytesMax: readingLengthMax,
 }
 
-function createCheck({ defaultDevice, ...options }: RowCheckOptions): RowCheck<Reading> {
-  const check = createReadingCheck(options)
+function createCheck({ defaultDevice, earliestMs = earliestTimeMs, ...options }: RowCheckOptions): RowCheck<Reading> {
+  const check = createReadingCheck({ ...options, earliestMs: () => earliestMs })
   const names: [string] = ['']
 
   return (fields: Fields, nowMs: number): CheckedRow<Reading> | RefusedRow => {

@@ -47,6 +47,8 @@ export interface RowCheckOptions {
   ranges: Ranges
   /** How far a time may lie ahead of `nowMs`. */
   aheadMsMax: number
+  /** No time of a reading is earlier; without it the year 2000. */
+  earliestMs?: number | undefined
   /** Whether times of readings that have passed keep their microseconds. */
   keepsMicroseconds?: boolean | undefined
   /** The device of readings that name none. */

@@ -10,11 +10,14 @@ import type { Reject } from '../formats/reject.ts'
 import type { RowCheckOptions, Series } from '../formats/row-kind.ts'
 import type { RowKindName } from '../formats/row-kinds.ts'
 import { buffersOf } from '../formats/rows.ts'
+import type { TimeLimits } from '../reading.ts'
 import type { EncodeTask, ReadTask } from './import-worker.ts'
 
-export interface ImportPoolOptions extends Omit<RowCheckOptions, 'defaultDevice'> {
+export interface ImportPoolOptions extends Omit<RowCheckOptions, 'defaultDevice' | 'earliestMs'> {
   kind: RowKindName
   now: () => number
+  /** Asked for each chunk, as the clock is. */
+  earliestMs?: TimeLimits['earliestMs']
   lineBytesMax: number
   queueMax: number
 }
@@ -52,7 +55,7 @@ const threadsMax = 1
 const idleMsMax = 10_000
 
 export function createImportPool(options: ImportPoolOptions): ImportPool {
-  const { now, queueMax, ...readOptions } = options
+  const { now, earliestMs, queueMax, ...readOptions } = options
   const { kind } = options
   const pool = new Piscina({
     filename: new URL('./import-worker.ts', import.meta.url).href,
@@ -81,7 +84,8 @@ export function createImportPool(options: ImportPoolOptions): ImportPool {
     defaultDevice,
   }: ChunkSource): Promise<ReadyChunk> {
     const nowMs = now()
-    const result = await read({ ...readOptions, chunk, layout, firstLine, rejectsMax, defaultDevice, nowMs })
+    const times = { nowMs, earliestMs: earliestMs?.() }
+    const result = await read({ ...readOptions, ...times, chunk, layout, firstLine, rejectsMax, defaultDevice })
     const { lines, rows, names } = result
     const resolved = await resolve(names)
     const encoded = await encode({ kind, rows, names, resolved: resolved.map(plain), nowMs, rejectsMax })

@@ -1,7 +1,7 @@
 /** Bulk rows in: bodies of CSV or NDJSON with times of their own, on disk when the import resolves. */
 
 import { type RowKindName, rowKindOf } from '../formats/row-kinds.ts'
-import { defaultRanges, type Ranges } from '../reading.ts'
+import { defaultRanges, type Ranges, type TimeLimits } from '../reading.ts'
 import { createImportPool } from './import-pool.ts'
 import {
   type Append,
@@ -25,14 +25,12 @@ const defaultLimits: ImportLimits = {
   sessionsMax: 4,
 }
 
-export interface ImporterOptions {
+export interface ImporterOptions extends Partial<TimeLimits> {
   kind: RowKindName
   append: Append
   /** The clock of receipt, in milliseconds. */
   now: () => number
   ranges?: Ranges
-  /** How far a timestamp may lie ahead of the server's clock. */
-  aheadMsMax?: number
   keepsMicroseconds?: boolean
   limits?: Partial<ImportLimits>
 }
@@ -44,11 +42,11 @@ export interface Importer {
 }
 
 export function createImporter(options: ImporterOptions): Importer {
-  const { append, now, ranges = defaultRanges, aheadMsMax = 5 * 60_000, keepsMicroseconds } = options
+  const { append, now, ranges = defaultRanges, aheadMsMax = 5 * 60_000, earliestMs, keepsMicroseconds } = options
   const limits = { ...defaultLimits, ...options.limits }
   const { lineBytesMax, sessionsMax } = limits
   const pool = createImportPool({
-    ...{ kind: options.kind, now, ranges, aheadMsMax, keepsMicroseconds },
+    ...{ kind: options.kind, now, ranges, aheadMsMax, earliestMs, keepsMicroseconds },
     ...{ lineBytesMax, queueMax: sessionsMax },
   })
   const kind = rowKindOf(options.kind)

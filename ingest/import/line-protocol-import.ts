@@ -7,16 +7,15 @@ import type { Precision } from '../formats/line-protocol-time.ts'
 import type { Reject, RejectCode } from '../formats/reject.ts'
 import { buffersOf } from '../formats/rows.ts'
 import type { Ingest } from '../ingest.ts'
-import type { Ranges } from '../reading.ts'
+import type { Ranges, TimeLimits } from '../reading.ts'
 import type { DeviceRef } from '../readings-table.ts'
 import { createBulkJournal } from './bulk-journal.ts'
 import type { EncodedLines, EncodeLinesTask, ReadLines, ReadLinesTask } from './line-protocol-worker.ts'
 
-export interface LineImporterOptions {
+export interface LineImporterOptions extends TimeLimits {
   ingest: Pick<Ingest, 'append' | 'stampUs' | 'clockUs' | 'status'>
   names: LineNames
   ranges: Ranges
-  aheadMsMax: number
   bodyBytesMax: number
 }
 
@@ -66,7 +65,7 @@ const threadsMax = 1
 const idleMsMax = 5 * 60_000
 
 export function createLineImporter(options: LineImporterOptions): LineImporter {
-  const { ingest, names, ranges, aheadMsMax, bodyBytesMax } = options
+  const { ingest, names, ranges, aheadMsMax, earliestMs, bodyBytesMax } = options
   // These go to the thread, and what a caller has besides them may not be able to.
   const readOptions = { names, ranges, aheadMsMax, bodyBytesMax }
   const pool = new Piscina({
@@ -92,7 +91,8 @@ export function createLineImporter(options: LineImporterOptions): LineImporter {
 
   async function importBody({ bytes, resolve, ...body }: LineBody): Promise<LineImport> {
     const nowMs = Math.floor(ingest.clockUs() / 1000)
-    const result = await read({ ...readOptions, ...body, body: bytes, nowMs, rejectsMax })
+    const times = { nowMs, earliestMs: earliestMs?.() }
+    const result = await read({ ...readOptions, ...times, ...body, body: bytes, rejectsMax })
     if (result.kind !== 'read') return result
     const { rows, points } = result
     const resolved = await resolve(result.names)
