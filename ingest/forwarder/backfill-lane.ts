@@ -1,13 +1,16 @@
 /**
  * The backfill lane: late rows, sorted by time before they go to QuestDB. It never passes the live lane: of two records with
  * one key the later must be sent later, in whichever lane it is.
+ *
+ * QuestDB applies transactions in their order, so live rows show only after the late ones that were sent before them. That
+ * is at most one batch: the next is prepared meanwhile, and sent when it is applied.
  */
 
 import type { Disk } from '../journal/disk.ts'
 import { oldestReceiptUs } from '../journal/group.ts'
 import { SegmentReader } from '../journal/segment-reader.ts'
 import type { BackfillPlanner } from './backfill-planner.ts'
-import { bytesWorthSending } from './batch.ts'
+import { type Batch, bytesWorthSending } from './batch.ts'
 import type { FileRetry } from './file-retry.ts'
 import type { LaneBarrier } from './lane-barrier.ts'
 import type { LaneRange, LaneSender } from './lane-sender.ts'
@@ -22,6 +25,13 @@ export interface BackfillLaneOptions {
   barrier: LaneBarrier
   retry: FileRetry
   sleeper: Sleeper
+  /** Late rows before this position are in the table. */
+  applied: () => number
+}
+
+interface Prepared {
+  batch: Batch
+  range: LaneRange
 }
 
 const idleMs = 40
@@ -31,6 +41,9 @@ const scanBytesMax = 64 * 1024 * 1024
 export class BackfillLane {
   readonly #options: BackfillLaneOptions
   readonly #reader: SegmentReader
+  #prepared: Prepared | undefined
+  /** Where the last batch that had rows ended. */
+  #sentTo = 0
 
   constructor(options: BackfillLaneOptions) {
     this.#options = options
@@ -39,27 +52,48 @@ export class BackfillLane {
 
   /** Until the forwarder stops. */
   async run(): Promise<void> {
-    const { planner, paceMs, sender, barrier, retry, sleeper } = this.#options
+    const { applied, barrier, retry, sleeper } = this.#options
     while (!sleeper.stopped) {
       await barrier.pass()
-      const { backfill } = sender.sent
-      const collected = await retry.attempt('backfill', () => this.#collect())
-      if (collected === undefined) {
-        // Whatever was collected before an error is collected again.
-        planner.clear()
+      // Whatever was collected before an error is collected again.
+      this.#prepared ??= await retry.attempt('backfill', () => this.#prepare())
+      if (this.#prepared === undefined || (hasRows(this.#prepared) && applied() < this.#sentTo)) {
         await sleeper.sleep(idleMs)
-        continue
+      } else {
+        await this.#send(this.#prepared)
       }
-      const batch = planner.plan()
-      if (await sender.send('backfill', batch, oldestReceiptUs(collected.groups))) sender.advance('backfill', collected)
-      planner.clear()
-      const isSmall = batch.parts.length > 0 && collected.next - backfill < bytesWorthSending
-      if (isSmall) await sleeper.sleep(paceMs)
     }
+  }
+
+  /** Both lanes may stand elsewhere now, and the rows may have been erased. */
+  dropPrepared(): void {
+    this.#options.planner.clear()
+    this.#prepared = undefined
+    this.#sentTo = 0
   }
 
   close(): void {
     this.#reader.close()
+  }
+
+  async #send(prepared: Prepared): Promise<void> {
+    const { paceMs, planner, sender, sleeper } = this.#options
+    const { batch, range } = prepared
+    const { backfill } = sender.sent
+    if (await sender.send('backfill', batch, oldestReceiptUs(range.groups))) {
+      sender.advance('backfill', range)
+      if (hasRows(prepared)) this.#sentTo = range.next
+    }
+    planner.clear()
+    this.#prepared = undefined
+    if (hasRows(prepared) && range.next - backfill < bytesWorthSending) await sleeper.sleep(paceMs)
+  }
+
+  #prepare(): Prepared | undefined {
+    const { planner } = this.#options
+    planner.clear()
+    const range = this.#collect()
+    return range === undefined ? undefined : { batch: planner.plan(), range }
   }
 
   /** Collects late records up to the live lane's position; undefined when there is nothing to scan. */
@@ -78,4 +112,8 @@ export class BackfillLane {
     }
     return position === backfill ? undefined : range
   }
+}
+
+function hasRows({ batch }: Prepared): boolean {
+  return batch.parts.length > 0
 }

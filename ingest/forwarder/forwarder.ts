@@ -108,7 +108,10 @@ export class Forwarder {
       ...{ delivery: this.#delivery, applyTracker: this.#applyTracker, sleeper: this.#sleeper, from: progress },
       awaitPredecessor: mayHavePredecessor ? () => this.#quiesce(options.quiesceMs / 3) : undefined,
     })
-    this.#barrier = new LaneBarrier(this.#sleeper, this.#retry, () => this.#liveLane.dropPrepared())
+    this.#barrier = new LaneBarrier(this.#sleeper, this.#retry, () => {
+      this.#liveLane.dropPrepared()
+      this.#backfillLane.dropPrepared()
+    })
     const connectionCount = connections.length - 2
     const lane = { sender: this.#sender, barrier: this.#barrier, retry: this.#retry, sleeper: this.#sleeper }
     this.#liveLane = new LiveLane({
@@ -116,7 +119,8 @@ export class Forwarder {
       ...{ erased: this.#tombstones, retention: this.#retention },
     })
     const planner = new BackfillPlanner(format.layout.kind, connectionCount, this.#tombstones)
-    this.#backfillLane = new BackfillLane({ ...options, ...lane, planner })
+    const applied = () => this.#applyTracker.applied.backfill
+    this.#backfillLane = new BackfillLane({ ...options, ...lane, planner, applied })
   }
 
   run(): void {

@@ -266,6 +266,39 @@ test('late readings are sent sorted by time, behind the live ones', async t => {
   t.equal(rig.questdb.taken[0]?.[0]?.timeUs, 1_000_000 + 1e9, 'the live readings went first')
 })
 
+test('late readings wait until those before them are applied, and live ones do not', async t => {
+  const rig = createRig(t)
+  const entryOf = (number: number, backfill: boolean) => [
+    { device: 1, timeUs: number * 1_000_000, temperature: number, backfill },
+  ]
+  const taken = () => rig.questdb.taken.flat().map(row => row.values['temperature'])
+  rig.questdb.holdsApply = true
+  rig.add(entryOf(1, true))
+  const forwarder = rig.start()
+  await rig.until(() => taken().length === 1)
+  rig.add([...entryOf(2, true), ...entryOf(100, false)])
+  await rig.until(() => taken().length === 2)
+  rig.add(entryOf(101, false))
+  await rig.until(() => taken().length === 3)
+  t.strictSame(taken(), [1, 100, 101])
+  // Who needs both lanes idle does not wait for it.
+  await forwarder.erase([2], rig.end())
+  rig.questdb.holdsApply = false
+  await rig.until(rig.allApplied)
+  t.strictSame(taken(), [1, 100, 101, 2])
+  // A table that has lost what was sent: nothing of it is waited for.
+  rig.questdb.holdsApply = true
+  rig.add(entryOf(3, true))
+  await rig.until(() => taken().length === 5)
+  rig.add(entryOf(4, true))
+  const asked = rig.questdb.asked
+  await rig.until(() => rig.questdb.asked > asked + 2)
+  rig.questdb.lose(2)
+  rig.questdb.holdsApply = false
+  await rig.until(rig.allApplied)
+  t.strictSame(sorted(shown(rig.questdb)).length, 6)
+})
+
 test('a suspended table is reported, and resumed when the cause goes away by itself', async t => {
   const rig = createRig(t)
   rig.questdb.suspended = { message: '[28] No space left on device' }
