@@ -17,7 +17,7 @@ export interface CopyThreadData {
 export type CopyThreadMessage = { entries: FileEntry[] } | { refusal: string }
 
 const { target, steps, leaveBytes, bytes }: CopyThreadData = workerData
-lowerThreadPriority()
+lowerThreadPriority('low')
 const onBytes = (count: number) => void Atomics.add(bytes, 0, BigInt(count))
 const copy = new Copy(target, onBytes, leaveBytes)
 try {

@@ -11,7 +11,7 @@ import { createReadingsSource } from './questdb/readings-source.ts'
 import { runTask } from './run-task.ts'
 import type { AnalysisQueries, Task, TaskResult, WorkerSettings } from './task.ts'
 
-lowerThreadPriority()
+lowerThreadPriority('low')
 const settings: WorkerSettings = workerData
 const { bodyBytesMax, rowsMax } = settings
 const source = createReadingsSource(settings, createPgConnection(settings.questdb.pg, settings))

@@ -3,7 +3,7 @@
 import { hashSync, type Options, verifySync } from '@node-rs/argon2'
 import { lowerThreadPriority } from '../../store/thread-priority.ts'
 
-lowerThreadPriority()
+lowerThreadPriority('low')
 
 export interface HashTask {
   password: string

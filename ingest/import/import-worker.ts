@@ -1,6 +1,7 @@
 /** The thread that reads bulk bodies. It keeps nothing between two calls, so any thread can take any chunk. */
 
 import { move, transferableSymbol, valueSymbol } from 'piscina'
+import { lowerThreadPriority } from '../../store/thread-priority.ts'
 import { type ChunkResult, readChunk } from '../formats/chunk.ts'
 import { type CsvLayout, createCsvReader } from '../formats/csv.ts'
 import { type EncodedRows, type EncodeOptions, encodeRows } from '../formats/encode.ts'
@@ -10,6 +11,9 @@ import { createNdjsonReader } from '../formats/ndjson.ts'
 import type { RowCheckOptions } from '../formats/row-kind.ts'
 import { type RowKindName, rowKindOf } from '../formats/row-kinds.ts'
 import { buffersOf, type Rows } from '../formats/rows.ts'
+
+// On a machine with few processors a bulk body gives way to single readings.
+lowerThreadPriority('below normal')
 
 export interface ReadTask extends RowCheckOptions {
   kind: RowKindName

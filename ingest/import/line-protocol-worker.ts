@@ -2,6 +2,7 @@
 
 import { gunzipSync } from 'node:zlib'
 import { move, transferableSymbol, valueSymbol } from 'piscina'
+import { lowerThreadPriority } from '../../store/thread-priority.ts'
 import {
   type LineProtocolOptions,
   type LineProtocolResult,
@@ -11,6 +12,9 @@ import {
 import { readingRows } from '../formats/reading-rows.ts'
 import { buffersOf, type Rows } from '../formats/rows.ts'
 import { type DeviceRef, readingLength, writeReading } from '../readings-table.ts'
+
+// On a machine with few processors a bulk body gives way to single readings.
+lowerThreadPriority('below normal')
 
 export interface ReadLinesTask extends LineProtocolOptions {
   body: Uint8Array<ArrayBuffer>

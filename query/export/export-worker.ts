@@ -12,7 +12,7 @@ import { writeLines } from './export-texts.ts'
 import { parquetFooter, writeRowGroup } from './parquet-file.ts'
 
 // An export lasts, and nobody waits for its next line.
-lowerThreadPriority()
+lowerThreadPriority('low')
 const settings: WorkerSettings = workerData
 const connection = createPgConnection(settings.questdb.pg, settings)
 const reader = createColumnsReader(settings, connection)

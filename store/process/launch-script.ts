@@ -8,7 +8,7 @@ export interface StopStep {
 const pollMs = 100
 
 /**
- * Arguments: the steps of a stop, then the command. Descriptor 3 takes the record, and 4 is a pipe whose other end only
+ * Arguments: the steps of a stop, how nice it is (nice(1)), then the command. Descriptor 3 takes the record, and 4 is a pipe whose other end only
  * we have: it closes when we end, however we end, and the watchdog then goes through the steps. Being in the server's
  * process group, the watchdog keeps that number from being given to another process.
  *
@@ -16,7 +16,7 @@ const pollMs = 100
  * which PostgreSQL would not expect. What PostgreSQL forks has groups of its own and is killed by its parent's number.
  */
 export const launchScript = `
-steps=$1; shift
+steps=$1; niceness=$2; shift 2
 is_running() { kill -0 "$$"; }
 send() {
   if [ "$1" = KILL ]; then
@@ -39,6 +39,7 @@ watchdog() {
 read -r stat < "/proc/$$/stat"
 echo "$stat" >&3
 (watchdog <&4 3>&- 4<&- >/dev/null 2>&1 &)
+[ "$niceness" = 0 ] || set -- nice -n "$niceness" "$@"
 exec "$@" 3>&- 4<&-
 `
 

@@ -34,6 +34,8 @@ export interface LaunchOptions {
   /** How it is stopped, by us or, when we end without that, by its watchdog; the last step should be a SIGKILL. */
   stopSteps: readonly StopStep[]
   user?: { uid: number; gid: number } | undefined
+  /** Added to our own; a nicer process gives way to others. */
+  niceness?: number
 }
 
 /**
@@ -42,13 +44,13 @@ export interface LaunchOptions {
  * (launch-script.ts).
  */
 export function launch(options: LaunchOptions): ServerProcess {
-  const { command, args, recordPath, logPath, environment, stopSteps, user } = options
+  const { command, args, recordPath, logPath, environment, stopSteps, user, niceness = 0 } = options
   const log = openSync(logPath, 'a', 0o600)
   const unboundLog = boundLog(log)
   let record: number | undefined
   try {
     record = openSync(recordPath, 'w', 0o600)
-    const child = spawn('/bin/sh', ['-c', launchScript, 'sh', stepsText(stopSteps), command, ...args], {
+    const child = spawn('/bin/sh', ['-c', launchScript, 'sh', stepsText(stopSteps), `${niceness}`, command, ...args], {
       cwd: '/',
       detached: true,
       env: environment,

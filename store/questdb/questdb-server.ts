@@ -42,6 +42,9 @@ const stopSteps = [
   { signal: 'SIGKILL', waitMs: 700 },
 ] as const
 
+/** Its threads are many. What they apply can wait a moment, and a sender waits for the service. */
+const niceness = 5
+
 /** The ports and passwords, fixed for the life of this process, so that those who use them keep them over a restart. */
 export async function planQuestdb(directory: DataDirectory, commitMode: CommitMode): Promise<ManagedQuestdb> {
   const user = 'barograph'
@@ -132,6 +135,7 @@ function launchQuestdb(files: QuestdbFiles, { environment, java, jar, managed }:
     logPath: files.log,
     environment: javaEnvironment(environment),
     stopSteps,
+    niceness,
   })
 }
 
