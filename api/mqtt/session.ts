@@ -142,10 +142,12 @@ export class Session {
         this.#channel.send({ cmd: 'pubcomp', messageId: idOf(packet) })
         return
       case 'subscribe':
-        this.#channel.send({
-          ...{ cmd: 'suback', messageId: idOf(packet) },
-          granted: packet.subscriptions.map(() => qosRefused),
-        })
+        // It names at least one topic filter (MQTT-3.8.3-3), and an answer without return codes is no packet.
+        if (packet.subscriptions.length === 0) this.close('malformed')
+        else {
+          const granted = packet.subscriptions.map(() => qosRefused)
+          this.#channel.send({ cmd: 'suback', messageId: idOf(packet), granted })
+        }
         return
       case 'unsubscribe':
         this.#channel.send({ cmd: 'unsuback', messageId: idOf(packet), granted: [] })

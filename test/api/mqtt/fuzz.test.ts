@@ -26,8 +26,16 @@ const packets: Packet[] = [
   { cmd: 'disconnect' },
 ]
 
+/** SUBSCRIBE and UNSUBSCRIBE that name no topic filter, which no generator writes. */
+const subscribeToNothing = Buffer.from([0x82, 2, 0, 9])
+const unsubscribeFromNothing = Buffer.from([0xa2, 2, 0, 9])
+
 const anyBytes = fc.uint8Array({ maxLength: 300 }).map(bytes => Buffer.from(bytes))
-const goodPacket = fc.constantFrom(...packets).map(packet => generate(packet))
+const goodPacket = fc.constantFrom(
+  ...packets.map(packet => generate(packet)),
+  subscribeToNothing,
+  unsubscribeFromNothing,
+)
 /** A packet of which some bytes are others. */
 const mutatedPacket = fc
   .tuple(goodPacket, fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), { minLength: 1, maxLength: 4 }))
@@ -58,6 +66,16 @@ test('whatever bytes come, the listener serves the next client', async t => {
   await client.publishAsync('readings/porch', reading(5), { qos: 1 })
   t.equal(journal.stored.length, before + 1)
   t.equal(listener.sessions(), 1, 'no session is left over')
+})
+
+test('a subscription to nothing ends its own connection only', async t => {
+  const { url, listener } = await startListener(t)
+  const client = await connectClient(t, url)
+  const { socket, closed } = await openRawMqtt(t, url)
+  socket.write(Buffer.concat([generate(connectPacket), subscribeToNothing]))
+  await closed
+  await client.publishAsync('readings/porch', reading(5), { qos: 1 })
+  t.equal(listener.sessions(), 1)
 })
 
 const limitOf = () => ({ bytesMax: 200, beyond: 'truncate' as const })
