@@ -86,12 +86,23 @@ export interface Issue {
   digest: Buffer
 }
 
-export function insertDevices(
+const rowsPerStatement = 1000
+
+/** In several statements, so that the time limit of each is for so many rows, however many devices there are. */
+export async function insertDevices(
   database: Transaction,
   issues: readonly Issue[],
   by: string,
   nowMs: number,
 ): Promise<DeviceRow[]> {
+  const rows: DeviceRow[] = []
+  for (let from = 0; from < issues.length; from += rowsPerStatement) {
+    rows.push(...(await insertSome(database, issues.slice(from, from + rowsPerStatement), by, nowMs)))
+  }
+  return rows
+}
+
+function insertSome(database: Transaction, issues: readonly Issue[], by: string, nowMs: number): Promise<DeviceRow[]> {
   const column = <Value>(pick: (device: NewDevice) => Value): Value[] => issues.map(({ device }) => pick(device))
   const text = `
     WITH added AS (
