@@ -16,36 +16,26 @@ interface PieceQuery extends ExportRange {
   /** The names of devices by their numbers, as `encodeNames` wrote them. Readings of other devices are left out. */
   readonly names: string
   readonly rowsMax: number
+  /** Bytes of the file so far. */
+  readonly fileOffset: number
 }
 
 export interface ExportQueries {
   readonly piece: PieceQuery
   readonly count: ExportRange
-  /** The end of a Parquet file of these groups. */
-  readonly footer: { readonly groups: readonly RowGroup[] }
-}
-
-/** What the footer of a Parquet file tells of a group of rows. */
-export interface RowGroup {
-  readonly rows: number
-  readonly columns: readonly ColumnPlace[]
-}
-
-interface ColumnPlace {
-  /** From the beginning of the group. */
-  readonly offset: number
-  readonly bytes: number
-  readonly bytesPlain: number
+  /** The end of a Parquet file. */
+  readonly footer: { readonly rowGroups: readonly Uint8Array[]; readonly fileOffset: number }
 }
 
 export interface Piece {
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** Of a Parquet file. */
-  readonly rowGroup?: RowGroup
+  /** What the footer of a Parquet file tells of its groups of rows; serialized, for main only collects it. */
+  readonly rowGroups?: Uint8Array<ArrayBuffer>
   /** How many readings were read, those that were left out among them. */
   readonly rowsRead: number
   /** Where the next piece begins; undefined behind the last one. */
   readonly nextUs: number | undefined
+  readonly nextOffset: number
 }
 
 export interface Count {

@@ -9,7 +9,7 @@ import type { Task, TaskResult, WorkerSettings } from '../task.ts'
 import { type Count, createNamesReader, type ExportQueries, type Footer, type Piece } from './export-queries.ts'
 import { countRows, readPiece } from './export-rows.ts'
 import { writeLines } from './export-texts.ts'
-import { parquetFooter, writeRowGroup } from './parquet-file.ts'
+import { parquetFooter, writeRowGroups } from './parquet-file.ts'
 
 // An export lasts, and nobody waits for its next line.
 lowerThreadPriority('low')
@@ -19,12 +19,14 @@ const reader = createColumnsReader(settings, connection)
 const readNames = createNamesReader()
 
 export function piece(task: Task<ExportQueries['piece']>): Promise<TaskResult<Piece>> {
-  const { format, names, rowsMax } = task
+  const { format, names, rowsMax, fileOffset } = task
   return runTask(task, async signal => {
     const { rows, nextUs } = await readPiece(reader, task, rowsMax, signal)
-    const place = { rowsRead: rows.order.length, nextUs }
-    if (format === 'parquet') return { ...writeRowGroup(rows, readNames(names)), ...place }
-    return { bytes: writeLines(format, rows, readNames(names)), ...place }
+    const written =
+      format === 'parquet'
+        ? await writeRowGroups(rows, readNames(names), fileOffset)
+        : { bytes: writeLines(format, rows, readNames(names)) }
+    return { ...written, rowsRead: rows.order.length, nextUs, nextOffset: fileOffset + written.bytes.length }
   })
 }
 
@@ -33,5 +35,5 @@ export function count(task: Task<ExportQueries['count']>): Promise<TaskResult<Co
 }
 
 export function footer(task: Task<ExportQueries['footer']>): Promise<TaskResult<Footer>> {
-  return runTask(task, async () => ({ bytes: new Uint8Array(parquetFooter(task.groups)) }))
+  return runTask(task, async () => ({ bytes: await parquetFooter(task.rowGroups, task.fileOffset) }))
 }

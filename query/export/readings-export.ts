@@ -23,7 +23,6 @@ import {
   type Footer,
   type NamedDevice,
   type Piece,
-  type RowGroup,
 } from './export-queries.ts'
 import { csvHeader } from './export-texts.ts'
 import { parquetMagic } from './parquet-file.ts'
@@ -103,16 +102,17 @@ export function createReadingsExport({ questdb, log, ...options }: ReadingsExpor
     query: Omit<ExportQueries['piece'], 'rowsMax'>,
     client: AbortSignal,
   ): AsyncGenerator<Piece, undefined> {
-    const readFrom = (fromUs: number) => {
-      const piece = run('piece', { ...query, fromUs, rowsMax: limits.pieceRows }, client) as Promise<Piece>
+    const readFrom = (fromUs: number, fileOffset: number) => {
+      const asked = { ...query, fromUs, fileOffset, rowsMax: limits.pieceRows }
+      const piece = run('piece', asked, client) as Promise<Piece>
       // It is awaited below, but not if the client leaves first.
       piece.catch(() => undefined)
       return piece
     }
-    let next: Promise<Piece> | undefined = readFrom(query.fromUs)
+    let next: Promise<Piece> | undefined = readFrom(query.fromUs, query.fileOffset)
     while (next !== undefined) {
       const piece: Piece = await next
-      next = piece.nextUs === undefined ? undefined : readFrom(piece.nextUs)
+      next = piece.nextUs === undefined ? undefined : readFrom(piece.nextUs, piece.nextOffset)
       yield piece
     }
   }
@@ -122,19 +122,21 @@ export function createReadingsExport({ questdb, log, ...options }: ReadingsExpor
     const symbols = isNarrowed ? devices.map(({ symbol }) => symbol) : undefined
     const range = { fromUs, toUs, symbols }
     const countBefore = await count(range, client)
-    const groups: RowGroup[] = []
+    const rowGroups: Uint8Array[] = []
+    let fileOffset = headers[format].length
     let rowsRead = 0
-    for await (const piece of read({ ...range, format, names: encodeNames(devices) }, client)) {
+    for await (const piece of read({ ...range, format, fileOffset, names: encodeNames(devices) }, client)) {
+      fileOffset = piece.nextOffset
       rowsRead += piece.rowsRead
       if (piece.bytes.length === 0) continue
-      if (piece.rowGroup !== undefined) groups.push(piece.rowGroup)
+      if (piece.rowGroups !== undefined) rowGroups.push(piece.rowGroups)
       yield piece.bytes
     }
     // What was there before and still is has been read; more may have come, and some may have been erased.
     if (rowsRead < countBefore && rowsRead < (await count(range, client))) {
       throw new BodyInterrupted<ExportFailure>('INCOMPLETE')
     }
-    if (format === 'parquet') yield ((await run('footer', { groups }, client)) as Footer).bytes
+    if (format === 'parquet') yield ((await run('footer', { rowGroups, fileOffset }, client)) as Footer).bytes
   }
 
   async function* counted(asked: ExportRequest, client: AbortSignal): AsyncGenerator<Uint8Array> {
