@@ -2,6 +2,7 @@
 
 import type { Devices } from '../auth/devices/devices.ts'
 import { createWriters, type Writers } from '../auth/writers.ts'
+import { createBulkJournal } from '../ingest/import/bulk-journal.ts'
 import type { Ingest } from '../ingest/ingest.ts'
 import { createReadingCheck, defaultRanges, type Ranges, type TimeLimits } from '../ingest/reading.ts'
 import type { Log } from '../store/log.ts'
@@ -14,9 +15,11 @@ import { createNetworks } from './http/networks.ts'
 import type { Claims } from './idempotency/claims.ts'
 import { createAcceptOnce } from './logger/accept-once.ts'
 import { type BulkMeter, createBulkMeter } from './logger/bulk-meter.ts'
+import { createDeviceRate } from './logger/device-rate.ts'
 import { createFairShare, type FairShare } from './logger/fair-share.ts'
-import { createIntake, type Intake } from './logger/intake.ts'
+import { createIntake, type Intake, type IntakeOptions } from './logger/intake.ts'
 import { createReadingMeter, type ReadingMeter } from './logger/reading-meter.ts'
+import { createBrokerRate } from './mqtt/broker-rate.ts'
 import type { ServiceAccounts } from './open-accounts.ts'
 import { openConnections } from './open-connections.ts'
 import type { AcceptedFrom } from './retention/accepted-from.ts'
@@ -31,6 +34,8 @@ export interface Edge {
   fairShare: FairShare
   writers: Writers
   intake: Intake
+  /** Of readings from the outside MQTT broker. */
+  brokerIntake: Intake
   /** One for all ways in: who guesses does not get as many attempts for each. */
   authRateLimit: AuthRateLimit
 }
@@ -49,16 +54,21 @@ export function createEdge(config: Config, log: Log, parts: EdgeParts): Edge {
   const isTrusted = createNetworks(config.TRUST_PROXY ?? [])
   const metrics = createMetrics({ isAdmin: accounts.isAdministrator, isTrusted })
   const meter = createReadingMeter(metrics.registry)
+  const writers = createWriters(devices)
+  const fairShare = createFairShare({ perSecond: config.BULK_RATE, burst: config.BULK_BURST }, clockMs)
+  const isWithinRate = createDeviceRate({ perSecond: config.DEVICE_RATE, burst: config.DEVICE_BURST }, clockMs)
+  const intakeOptions: IntakeOptions = {
+    ...{ devices, ingest, meter, nowMs: clockMs, check: createReadingCheck(checkOptionsOf(config, parts)) },
+    ...{ isWithinRate, acceptOnce: createAcceptOnce(parts) },
+  }
+  const { hasRoom } = createBulkJournal(ingest)
+  const brokerRate = createBrokerRate({ isWithinRate, fairShare, hasRoom, writerId: writers.ofTrustedBroker().id })
   return {
-    ...{ isTrusted, metrics, meter, writers: createWriters(devices) },
+    ...{ isTrusted, metrics, meter, writers, fairShare },
     bulkMeter: createBulkMeter(metrics.registry),
-    fairShare: createFairShare({ perSecond: config.BULK_RATE, burst: config.BULK_BURST }, clockMs),
     connections: openConnections(config, log, isTrusted),
-    intake: createIntake({
-      ...{ devices, ingest, meter, nowMs: clockMs, check: createReadingCheck(checkOptionsOf(config, parts)) },
-      deviceRate: { perSecond: config.DEVICE_RATE, burst: config.DEVICE_BURST },
-      acceptOnce: createAcceptOnce(parts),
-    }),
+    intake: createIntake(intakeOptions),
+    brokerIntake: createIntake({ ...intakeOptions, isWithinRate: brokerRate }),
     authRateLimit: createAuthRateLimit(config.FAILED_ATTEMPTS, clockMs),
   }
 }

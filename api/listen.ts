@@ -46,9 +46,9 @@ async function openServiceMqtt(
   { devices, accounts }: ServiceParts,
   edge: Edge,
 ): Promise<Mqtt> {
-  const { writers, intake, meter, authRateLimit, connections, metrics } = edge
+  const { writers, intake, brokerIntake, meter, authRateLimit, connections, metrics } = edge
   return await openMqtt({
-    ...{ config, log, devices, writers, intake, meter, authRateLimit, connections },
+    ...{ config, log, devices, writers, intake, brokerIntake, meter, authRateLimit, connections },
     ...{ keys: accounts.keys, registry: metrics.registry },
   })
 }

@@ -7,7 +7,6 @@ import type { Fields } from '../../ingest/field-names.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import type { Outcome } from '../../ingest/journal/outcome.ts'
 import type { Reading, ReadingCheck } from '../../ingest/reading.ts'
-import { type Bucket, createBucket, type Rate, takeToken } from '../http/token-bucket.ts'
 import type { LoggerErrorCode } from './errors.ts'
 import type { ReadingMeter, RejectionReason } from './reading-meter.ts'
 
@@ -17,7 +16,8 @@ export interface IntakeOptions {
   check: ReadingCheck
   meter: Pick<ReadingMeter, 'stored'>
   nowMs: () => number
-  deviceRate: Rate
+  /** Whether the device may have one more reading now; counts it. */
+  isWithinRate: (device: Device) => boolean
   /** Takes a reading that came with an idempotency key. */
   acceptOnce: (reading: KeyedReading) => Promise<Outcome | Refusal>
 }
@@ -65,15 +65,14 @@ export const outcomeRefusals: Record<Exclude<Outcome, 'stored'>, Refusal> = {
 }
 
 export function createIntake(options: IntakeOptions): Intake {
-  const { devices, ingest, check, meter, nowMs, deviceRate, acceptOnce } = options
-  const withinRateLimit = createRateLimit(deviceRate, nowMs)
+  const { devices, ingest, check, meter, nowMs, isWithinRate, acceptOnce } = options
 
   /** The device that may log this, or why none may. */
   function deviceOf(writer: Writer, { device: name }: Fields): Device | Refusal {
     if (typeof name !== 'string') return invalid({ device: name === undefined ? 'is required' : 'must be a string' })
     const device = writer.find(name)
     if (typeof device === 'string') return writeRefusals[device]
-    return withinRateLimit(device) ? device : { reason: 'throttled', code: 'TOO_MANY_READINGS' }
+    return isWithinRate(device) ? device : { reason: 'throttled', code: 'TOO_MANY_READINGS' }
   }
 
   async function settle(
@@ -102,19 +101,6 @@ export function createIntake(options: IntakeOptions): Intake {
         key === undefined ? ingest.accept(device, reading) : acceptOnce({ key, writer, device, reading, body })
       return settle(device, accepted, startedMs)
     },
-  }
-}
-
-/** Whether a device may have one more reading. */
-function createRateLimit(rate: Rate, nowMs: () => number): (device: Device) => boolean {
-  const buckets = new WeakMap<Device, Bucket>()
-  return device => {
-    let bucket = buckets.get(device)
-    if (bucket === undefined) {
-      bucket = createBucket(rate, nowMs())
-      buckets.set(device, bucket)
-    }
-    return takeToken(bucket, rate, nowMs())
   }
 }
 

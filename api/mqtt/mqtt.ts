@@ -6,7 +6,7 @@ import type { Log } from '../../store/log.ts'
 import type { Config } from '../config.ts'
 import { readCertificate } from '../http/certificate.ts'
 import { listenError } from '../listen-address.ts'
-import { type BrokerLink, openBrokerLink } from './broker-link.ts'
+import { type BrokerLink, type BrokerLinkOptions, openBrokerLink } from './broker-link.ts'
 import { type CredentialsOptions, createCredentials } from './credentials.ts'
 import { type Listener, type ListenerOptions, openListener } from './listener.ts'
 import { addMqttMetrics } from './mqtt-metrics.ts'
@@ -15,6 +15,7 @@ export interface MqttOptions
   extends Omit<CredentialsOptions, 'writers'>,
     Pick<ListenerOptions, 'intake' | 'meter' | 'authRateLimit' | 'connections'> {
   config: Config
+  brokerIntake: BrokerLinkOptions['intake']
   writers: Writers
   registry: Registry
   log: Log
@@ -28,7 +29,7 @@ export interface Mqtt {
 }
 
 export async function openMqtt(options: MqttOptions): Promise<Mqtt> {
-  const { config, writers, intake, meter, registry, log } = options
+  const { config, writers, brokerIntake, meter, registry, log } = options
   if (config.MQTT_PORT === undefined && config.MQTT_BROKER_URL === undefined) {
     return { brokerFault: () => undefined, close: async () => undefined }
   }
@@ -44,7 +45,8 @@ export async function openMqtt(options: MqttOptions): Promise<Mqtt> {
   }
   if (config.MQTT_BROKER_URL !== undefined) {
     link = openBrokerLink({
-      ...{ url: config.MQTT_BROKER_URL, clientId: config.MQTT_BROKER_CLIENT_ID, intake, meter, log },
+      ...{ url: config.MQTT_BROKER_URL, clientId: config.MQTT_BROKER_CLIENT_ID, meter, log },
+      intake: brokerIntake,
       protocolVersion: config.MQTT_BROKER_VERSION === '5' ? 5 : 4,
       writer: writers.ofTrustedBroker(),
     })

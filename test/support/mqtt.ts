@@ -5,6 +5,7 @@ import { connectAsync, type IClientOptions, type MqttClient } from 'mqtt'
 import { createAuthRateLimit } from '../../api/http/auth-rate-limit.ts'
 import { createConnections } from '../../api/http/connections.ts'
 import type { Rate } from '../../api/http/token-bucket.ts'
+import { createDeviceRate } from '../../api/logger/device-rate.ts'
 import { createIntake, type Intake } from '../../api/logger/intake.ts'
 import type { ReadingMeter, RejectionReason } from '../../api/logger/reading-meter.ts'
 import { createCredentials } from '../../api/mqtt/credentials.ts'
@@ -70,7 +71,8 @@ export function createIntakeParts(deviceRate: Rate = { perSecond: 1e6, burst: 1e
   const intake = createIntake({
     devices: { seen() {} },
     ingest: { accept } as never,
-    ...{ check: createReadingCheck(), meter, nowMs: Date.now, deviceRate },
+    ...{ check: createReadingCheck(), meter, nowMs: Date.now },
+    isWithinRate: createDeviceRate(deviceRate, Date.now),
     acceptOnce: () => Promise.reject(new Error('messages have no idempotency key')),
   })
   const journal: HeldJournal = {

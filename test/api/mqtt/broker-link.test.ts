@@ -6,7 +6,10 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { generate, type Packet, parser } from 'mqtt-packet'
 import { type Test, test } from 'tap'
+import { createDeviceRate } from '../../../api/logger/device-rate.ts'
+import { createFairShare } from '../../../api/logger/fair-share.ts'
 import { openBrokerLink } from '../../../api/mqtt/broker-link.ts'
+import { createBrokerRate } from '../../../api/mqtt/broker-rate.ts'
 import type { Device } from '../../../auth/devices/device.ts'
 import { createWriters } from '../../../auth/writers.ts'
 import { silentLog } from '../../support/databases.ts'
@@ -179,6 +182,49 @@ test('behind a reading that cannot be stored now nothing more is taken', async t
   await until('it is told', () => opened.fault() === 'a reading could not be stored')
   await until('it comes again', () => connections === 2)
   t.strictSame(parts.journal.stored, [])
+})
+
+test('a device beyond its rate holds up no other: what is too much of it is acknowledged and counted', async t => {
+  const url = await startBroker(t)
+  const parts = createIntakeParts({ perSecond: 1e-6, burst: 5 })
+  const opened = link(t, url, parts)
+  await until('it is connected', () => opened.fault() === undefined)
+  const sender = await connectClient(t, url)
+  for (let temperature = 0; temperature < 30; temperature++) {
+    await sender.publishAsync('readings/porch', reading(temperature), { qos: 1 })
+  }
+  await sender.publishAsync('readings/barn', reading(50), { qos: 1 })
+  await until('the other is stored, or waits', () => parts.journal.stored.length === 6)
+  t.strictSame(parts.journal.stored, [0, 1, 2, 3, 4, 50])
+  t.strictSame(parts.rejections, Array(25).fill('throttled'))
+  await opened.close()
+  const again = link(t, url, parts)
+  await until('it is connected again', () => again.fault() === undefined)
+  await sender.publishAsync('readings/barn', reading(51), { qos: 1 })
+  await until('it is stored', () => parts.journal.stored.includes(51))
+  t.equal(parts.rejections.length, 25, 'the broker holds none of them')
+})
+
+test('what is beyond the rate of a device counts towards the share of the broker', async t => {
+  let nowMs = 0
+  let hasRoom = true
+  const isWithinRate = createBrokerRate({
+    isWithinRate: createDeviceRate({ perSecond: 1, burst: 2 }, () => nowMs),
+    fairShare: createFairShare({ perSecond: 10, burst: 3 }, () => nowMs),
+    ...{ hasRoom: () => hasRoom, writerId: 'broker' },
+  })
+  const porch = { number: 1 } as Device
+  const take = (count: number, device = porch) => Array.from({ length: count }, () => isWithinRate(device)).join()
+  t.equal(take(6), 'true,true,true,true,true,false', 'two of its own, three of the broker')
+  t.equal(take(3, { number: 2 } as Device), 'true,true,false', 'another has its own rate all the same')
+  nowMs = 300
+  hasRoom = false
+  t.equal(take(1), 'false', 'the last part of the journal is for others')
+  hasRoom = true
+  t.equal(take(4), 'true,true,true,false')
+  nowMs = 1300
+  hasRoom = false
+  t.equal(take(2), 'true,false')
 })
 
 test('the address of a broker is not sent as its name', async t => {
