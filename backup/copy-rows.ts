@@ -10,7 +10,7 @@ import { BackupError } from './backup-error.ts'
 import type { BackupParts, BackupRun } from './backup-parts.ts'
 import type { Copier } from './copier.ts'
 import type { CopyStep, FileEntry } from './copy.ts'
-import type { DaySums, Exec } from './day-sums.ts'
+import { type DaySums, type Exec, openDaySums } from './day-sums.ts'
 import type { RowsOf } from './erased.ts'
 import { type Checkpoint, createCheckpoint, releaseCheckpoint } from './questdb-checkpoint.ts'
 
@@ -35,11 +35,17 @@ const pauseMs = 100
 const holdMsMax = 60_000
 
 export async function copyRows(parts: BackupParts, run: BackupRun, copier: Copier): Promise<CopiedRows> {
-  const questdb = createQuestdbClient(parts.store.questdb.address.http)
+  const { address } = parts.store.questdb
+  const questdb = createQuestdbClient(address.http)
   const exec: Exec = sql => questdb.exec(sql, execTimeoutMs)
   const pause = (signal: AbortSignal) => () => sleep(pauseMs, undefined, { signal, ref: false })
+  const ended = new AbortController()
+  const openSums = (table: string) => openDaySums(address.pg, table, AbortSignal.any([run.signal, ended.signal]))
+  const makeCheckpoint = () => createCheckpoint(exec, openSums, pause(run.signal))
   try {
-    const { checkpoint, journals } = await copyHeld(parts, run, copier, () => createCheckpoint(exec, pause(run.signal)))
+    const { checkpoint, journals } = await copyHeld(parts, run, copier, makeCheckpoint)
+    run.onStep('sums')
+    const days = await checkpoint.readDays()
     run.onStep('QuestDB')
     const root = questdbRoot(parts.directory)
     const trees = ['db', '.checkpoint'].map(
@@ -47,8 +53,9 @@ export async function copyRows(parts: BackupParts, run: BackupRun, copier: Copie
     )
     const files = await copier.copy(trees)
     await checkpoint.assertHeld()
-    return { files: [...journals.files, ...files], days: checkpoint.days, ends: journals.ends }
+    return { files: [...journals.files, ...files], days, ends: journals.ends }
   } finally {
+    ended.abort()
     await releaseCheckpoint(exec, parts.log, pause(run.closing)).catch(() => undefined)
     questdb.close()
   }

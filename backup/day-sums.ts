@@ -3,6 +3,9 @@
  * the same in whatever order they are added up.
  */
 
+import pg from 'pg'
+import Cursor from 'pg-cursor'
+import type { QuestdbPg } from '../store/questdb/client/questdb-address.ts'
 import { metrics, pointsTable, readingsTable } from '../store/tables.ts'
 import { BackupError } from './backup-error.ts'
 
@@ -22,37 +25,64 @@ const summed: Record<string, readonly string[]> = {
 }
 export const summedTables = Object.keys(summed)
 
-/** So many at a time, to stay within the time limit of a statement. */
-const rowsPerStatement = 20_000_000
+/** QuestDB ends our other statements after 30 seconds, which is not enough for a table of a billion rows. */
+const statementTimeoutMs = 3_600_000
+const openMsMax = 60_000
+const daysPerRead = 1000
 
-export async function readDaySums(exec: Exec, table: string): Promise<DaySums[]> {
-  const sums = (summed[table] ?? []).map(term => `cast(sum(${term}) AS VARCHAR)`)
-  const days: DaySums[] = []
-  for (const { from, to } of await readRanges(exec, table)) {
-    const rows = await exec(
-      `SELECT timestamp_floor('d', ts) AS day, count(), ${sums.join(', ')} FROM ${table}
-       WHERE ts >= '${from}' AND ts < dateadd('d', 1, '${to}'::TIMESTAMP) ORDER BY day`,
-    )
-    days.push(...rows.map(row => row.map(value => (value === null ? null : String(value)))))
-  }
-  return days
+/** The sums of a table as of the moment when they were opened, whatever is written to it until they are read. */
+export interface OpenDaySums {
+  /** Once; computes them. */
+  read(): Promise<DaySums[]>
+  /** May be called at any time, and twice. */
+  close(): Promise<void>
 }
 
-/** Neighbouring partitions, each of which is a day. */
-async function readRanges(exec: Exec, table: string): Promise<{ from: string; to: string }[]> {
-  const partitions = await exec(`SELECT name, numRows FROM table_partitions('${table}') ORDER BY name`)
-  const ranges: { from: string; to: string }[] = []
-  let rows = Number.POSITIVE_INFINITY
-  for (const [name, count] of partitions) {
-    const day = String(name).slice(0, 10)
-    const last = ranges.at(-1)
-    if (last === undefined || rows + Number(count) > rowsPerStatement) {
-      ranges.push({ from: day, to: day })
-      rows = 0
-    } else last.to = day
-    rows += Number(count)
+/** Resolves at once, whatever the size of the table. The connection ends with the signal. */
+export async function openDaySums(address: QuestdbPg, table: string, signal?: AbortSignal): Promise<OpenDaySums> {
+  signal?.throwIfAborted()
+  const { host, port, user, password, database } = address
+  const options = `-c statement_timeout=${statementTimeoutMs}`
+  const client = new pg.Client({ host, port, user, password, database, ssl: false, options })
+  const close = () => client.end().catch(() => undefined)
+  // What is under way rejects with it.
+  client.on('error', () => undefined)
+  signal?.addEventListener('abort', () => void close(), { once: true })
+  const timer = setTimeout(close, openMsMax)
+  try {
+    await client.connect()
+    const cursor = client.query(new Cursor<DaySums>(daySumsSql(table), [], { rowMode: 'array' }))
+    await cursor.read(1)
+    return { read: () => readDays(cursor).finally(close), close }
+  } catch (error) {
+    await close()
+    throw error
+  } finally {
+    clearTimeout(timer)
   }
-  return ranges
+}
+
+/**
+ * A statement reads its tables as they were when it began, and it has begun when its first row is there. That one costs
+ * nothing; the days, which are computed when they are asked for, come behind it.
+ */
+function daySumsSql(table: string): string {
+  const terms = ['count()', ...(summed[table] ?? []).map(term => `sum(${term})`)]
+  const columns = (textOf: (term: string, name: string) => string) =>
+    terms.map((term, index) => `${textOf(term, `term${index}`)} AS term${index}`).join(', ')
+  return `SELECT cast(NULL AS VARCHAR) AS day, ${columns(() => 'cast(NULL AS VARCHAR)')} FROM long_sequence(1)
+    UNION ALL SELECT cast(day AS VARCHAR) AS day, ${columns((_, name) => `cast(${name} AS VARCHAR)`)}
+    FROM (SELECT timestamp_floor('d', ts) AS day, ${columns(term => term)} FROM ${table})`
+}
+
+async function readDays(cursor: Cursor<DaySums>): Promise<DaySums[]> {
+  const days: DaySums[] = []
+  for (;;) {
+    const read = await cursor.read(daysPerRead)
+    if (read.length === 0) break
+    days.push(...read)
+  }
+  return days.sort(([one], [other]) => (String(one) < String(other) ? -1 : 1))
 }
 
 /** Resolves when everything that the tables have taken is applied, with their transactions; asks every `pause`. */

@@ -5,29 +5,44 @@
 
 import type { Log } from '../store/log.ts'
 import { BackupError } from './backup-error.ts'
-import { type DaySums, type Exec, readDaySums, summedTables, untilApplied } from './day-sums.ts'
+import { type DaySums, type Exec, type OpenDaySums, summedTables, untilApplied } from './day-sums.ts'
 
 export interface Checkpoint {
-  /** What the tables hold as of the checkpoint. */
-  days: Record<string, DaySums[]>
+  /** What the tables hold as of the checkpoint; computed while they take rows again. */
+  readDays(): Promise<Record<string, DaySums[]>>
   /** Throws when QuestDB has left the mode by itself since, as after a crash. */
   assertHeld(): Promise<void>
 }
 
 const attemptsMax = 5
 
+type OpenSums = (table: string) => Promise<OpenDaySums>
+
 /** While nothing is being sent to the tables; erase jobs may write all the same, and then it is made anew. */
-export async function createCheckpoint(exec: Exec, pause: () => Promise<void>): Promise<Checkpoint> {
+export async function createCheckpoint(
+  exec: Exec,
+  openSums: OpenSums,
+  pause: () => Promise<void>,
+): Promise<Checkpoint> {
   for (let attempt = 1; attempt <= attemptsMax; attempt++) {
     const before = await untilApplied(exec, pause)
     await exec('CHECKPOINT CREATE')
     const startedAt = await readStart(exec)
-    const days: Record<string, DaySums[]> = {}
-    for (const table of summedTables) days[table] = await readDaySums(exec, table)
-    if (before === (await untilApplied(exec, pause))) return { days, assertHeld: () => assertHeld(exec, startedAt) }
+    const sums = new Map<string, OpenDaySums>()
+    for (const table of summedTables) sums.set(table, await openSums(table))
+    if (before === (await untilApplied(exec, pause))) {
+      return { readDays: () => readDays(sums), assertHeld: () => assertHeld(exec, startedAt) }
+    }
+    for (const { close } of sums.values()) await close()
     await exec('CHECKPOINT RELEASE')
   }
   throw new BackupError('The tables in QuestDB kept changing, perhaps by an erase job: try again when it has ended.')
+}
+
+async function readDays(sums: ReadonlyMap<string, OpenDaySums>): Promise<Record<string, DaySums[]>> {
+  const days: Record<string, DaySums[]> = {}
+  for (const [table, { read }] of sums) days[table] = await read()
+  return days
 }
 
 async function assertHeld(exec: Exec, startedAt: string): Promise<void> {

@@ -13,7 +13,7 @@ import type { StoreOptions } from '../store/store-options.ts'
 import { BackupError } from './backup-error.ts'
 import { checkBackup, checkContent } from './check-backup.ts'
 import { Copy } from './copy.ts'
-import { type Exec, readDaySums, summedTables, untilApplied } from './day-sums.ts'
+import { type Exec, openDaySums, summedTables, untilApplied } from './day-sums.ts'
 import { eraseAgain } from './erased.ts'
 import type { Manifest, ManifestHead } from './manifest.ts'
 import { copyTablesIn, setSequences } from './postgres-tables.ts'
@@ -150,7 +150,7 @@ async function checkQuestdb(store: Store, { days: wanted }: ManifestHead['questd
   try {
     await untilApplied(exec, () => sleep(pauseMs))
     for (const table of summedTables) {
-      const found = await readDaySums(exec, table)
+      const found = await (await openDaySums(store.questdb.address.pg, table)).read()
       const differing = firstDifference(wanted[table] ?? [], found)
       if (differing !== undefined) throw new BackupError(`The table ${table} differs from the backup at ${differing}.`)
     }
