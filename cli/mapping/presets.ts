@@ -90,7 +90,8 @@ export const presets = {
   ecowitt: {
     timeFormat: 'auto',
     columns: {
-      timestamp: ['time'],
+      // Newer consoles write the moment too, in seconds of UTC.
+      timestamp: ['timestamp', 'time'],
       temperature: ['outdoor temperature', 'outdoor temp'],
       humidity: ['outdoor humidity'],
       pressure: ['abs pressure', 'absolute pressure', 'rel pressure', 'relative pressure'],

@@ -114,6 +114,18 @@ const ecowitt = `\ufeffTime,Indoor Temperature(℃),Indoor Humidity(%),Outdoor T
 2024-03-31 02:30,21.0,40,8.4,92,7.1,8.4,0.0,1.1,270,980.0,1013.0,0,0
 `
 
+// Of a newer gateway, with a column of seconds.
+const ecowittSeconds = `Time,Timestamp,Indoor Temperature(°C),Indoor Humidity(%),Outdoor Temperature(°C),Outdoor Humidity(%),Dew Point(°C),Feels Like(°C),VPD(kPa),Wind(mph),Gust(mph),Wind Direction(deg),ABS Pressure(hPa),REL Pressure(hPa)
+2025-06-12 13:34,1749731693,20.1,60,22.4,57,13.5,22.4,1.16,2.01,5.14,224,1000.2,1008.5
+`
+
+t.test('Ecowitt: seconds count more than local times, and need no zone', async t => {
+  t.match(await read(ecowittSeconds, { preset: 'ecowitt', map: ['device==g'] }), {
+    readings: [[2, '2025-06-12T12:34:53Z', 'g', 22.4, 57, 1000.2]],
+    rejects: [],
+  })
+})
+
 t.test('Ecowitt: outdoor values, local times', async t => {
   await gives(
     t,
@@ -346,6 +358,12 @@ t.test('units: what a column is called, and the same value in another unit', asy
   t.strictSame(readColumnName('Temp [°C]'), { name: 'temp', unit: 'c' })
   t.strictSame(readColumnName('Wind (mph)'), { name: 'wind (mph)', unit: undefined })
   t.equal(conversionOf('temperature', 'K')?.(300), 26.85)
+  t.equal(conversionOf('temperature', '°F')?.(212), 100)
+  t.equal(conversionOf('temperature', '℃')?.(21.5), 21.5)
+  for (const unit of ['hPa', 'mbar', 'mb']) t.equal(conversionOf('pressure', unit)?.(1013.25), 1013.25, unit)
+  t.equal(conversionOf('pressure', 'inHg')?.(29.92), 1013.207489)
+  t.equal(conversionOf('pressure', 'bar')?.(1.01325), 1013.25)
+  t.equal(conversionOf('pressure', 'Pa')?.(101_325), 1013.25)
   t.equal(conversionOf('pressure', 'kPa')?.(101.325), 1013.25)
   t.equal(conversionOf('pressure', 'mmHg')?.(760), 1013.250144)
   t.equal(conversionOf('pressure', 'psi')?.(14.7), 1013.529322)
