@@ -1,8 +1,9 @@
-/** Bodies in memory: each of them up to a size, and all of them together up to another. */
+/** Bodies in memory: each of them up to a size, and all of them together within a budget. */
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { BodyError, createBodyDeadlines } from '../http/body-deadlines.ts'
+import type { BodyBudget } from './body-budget.ts'
 
 interface HeldBody {
   kind: 'body'
@@ -16,36 +17,34 @@ type Body = HeldBody | { kind: 'too large' | 'too many' }
 
 export interface Bodies {
   /** Rejects when the request breaks off or takes too long. */
-  read(request: IncomingMessage): Promise<Body>
+  read(request: IncomingMessage, credential: string): Promise<Body>
 }
 
-/** The bytes of all bodies that are held at present. */
-export interface BodyBudget {
-  bytes: number
-}
-
-const bodiesOfMaximumSize = 4
 /** Links of some sensors are slow. */
 const bodyMsMax = 60_000
 
-export function createBodies(scope: FastifyInstance, bodyBytesMax: number, held: BodyBudget): Bodies {
+export function createBodies(scope: FastifyInstance, bodyBytesMax: number, budget: BodyBudget): Bodies {
   const deadlines = createBodyDeadlines(scope, bodyMsMax)
-  const heldBytesMax = bodiesOfMaximumSize * bodyBytesMax
 
-  async function read(request: IncomingMessage): Promise<Body> {
+  async function read(request: IncomingMessage, credential: string): Promise<Body> {
     if (Number(request.headers['content-length'] ?? 0) > bodyBytesMax) return { kind: 'too large' }
     const pieces: Buffer[] = []
     let length = 0
+    let kind: 'too large' | 'too many' = 'too many'
     const release = () => {
-      held.bytes -= length
+      budget.give(credential, length)
       length = 0
     }
     /** False for a piece that there is no room for. */
     const take = (piece: Buffer) => {
+      if (length + piece.length > bodyBytesMax) {
+        kind = 'too large'
+        return false
+      }
+      if (!budget.take(credential, piece.length)) return false
       length += piece.length
-      held.bytes += piece.length
       pieces.push(piece)
-      return length <= bodyBytesMax && held.bytes <= heldBytesMax
+      return true
     }
     deadlines.start(request)
     try {
@@ -56,7 +55,6 @@ export function createBodies(scope: FastifyInstance, bodyBytesMax: number, held:
     } finally {
       deadlines.finish(request)
     }
-    const kind = length > bodyBytesMax ? 'too large' : 'too many'
     release()
     return { kind }
   }

@@ -17,7 +17,8 @@ import { errorCodeOf, leavesBodyUnread } from '../http/errors.ts'
 import type { RouteFamily } from '../http/route-family.ts'
 import type { BulkMeter } from '../logger/bulk-meter.ts'
 import type { FairShare } from '../logger/fair-share.ts'
-import { type BodyBudget, createBodies } from './body.ts'
+import { createBodies } from './body.ts'
+import { BodyBudget } from './body-budget.ts'
 import { createFindWriter, hasCredential } from './credentials.ts'
 import { sendError, type Version } from './errors.ts'
 import { answerBuckets, answerHealth, answerPing, answerQuery, readForm } from './start-up.ts'
@@ -44,6 +45,8 @@ export interface LineProtocolOptions extends TimeLimits {
 type Handler = (request: FastifyRequest, reply: FastifyReply, writer: Writer) => Promise<FastifyReply> | FastifyReply
 
 /** The framework answers the second by the handler of the first. */
+/** So much memory all bodies together may take. */
+const bodiesOfMaximumSize = 4
 const readMethods = ['GET', 'HEAD']
 
 const writerOf = new WeakMap<FastifyRequest, Writer>()
@@ -51,7 +54,7 @@ const writerOf = new WeakMap<FastifyRequest, Writer>()
 /** One for each prefix, since the paths of InfluxDB have none in common. */
 export function lineProtocolFamilies(options: LineProtocolOptions): RouteFamily[] {
   const importer = createLineImporter(options)
-  const held: BodyBudget = { bytes: 0 }
+  const budget = new BodyBudget(bodiesOfMaximumSize * options.bodyBytesMax)
   const authenticate = createAuthenticate(options)
 
   function family(prefix: string, version: Version, register: (scope: FastifyInstance) => void): RouteFamily {
@@ -82,7 +85,7 @@ export function lineProtocolFamilies(options: LineProtocolOptions): RouteFamily[
   }
 
   function addWrite(scope: FastifyInstance, version: Version, url: string): void {
-    const bodies = createBodies(scope, options.bodyBytesMax, held)
+    const bodies = createBodies(scope, options.bodyBytesMax, budget)
     // Before the server waits for its requests.
     scope.addHook('preClose', () => importer.close())
     guarded(scope, version, 'POST', url, createWrite(version, importer, bodies, options))

@@ -80,7 +80,7 @@ export function createWrite(
     if (waitSeconds !== undefined) {
       return refuseUnread(reply.header('retry-after', String(waitSeconds)), version, 'TOO_MANY_POINTS')
     }
-    const body = await bodies.read(request.raw)
+    const body = await bodies.read(request.raw, writer.id)
     if (body.kind !== 'body') return refuseUnread(reply, version, refusals[body.kind])
     try {
       const resolve: LineBody['resolve'] = names => resolveDevices(names, writer)
