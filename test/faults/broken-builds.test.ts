@@ -1,4 +1,4 @@
-/** The broken builds can still be made: what each of them changes is still there. `npm run faults -- --broken` runs them. */
+/** The broken builds can still be made: what each of them changes is still there, and what it imports. `npm run faults -- --broken` runs them. */
 
 import { join, resolve } from 'node:path'
 import { test } from 'tap'
@@ -11,6 +11,7 @@ test('every broken build finds the place that it breaks', async t => {
   for (const [index, { name, changes }] of brokenBuilds.entries()) {
     t.doesNotThrow(() => copySource(source, join(folder, String(index)), changes), name)
   }
+  await t.resolves(import(join(folder, '0', 'api', 'service.ts')), 'the copy is whole')
   const gone = [{ file: 'ingest/journal/disk.ts', from: 'this is not there', to: '' }]
   t.throws(() => copySource(source, join(folder, 'gone'), gone), /does not have this once/)
 })

@@ -30,7 +30,7 @@ interface BrokenBuild {
 }
 
 const cyclesMax = 10
-const folders = ['analytics', 'api', 'auth', 'cli', 'content', 'ingest', 'query', 'store', 'package.json']
+const folders = ['analytics', 'api', 'auth', 'backup', 'cli', 'content', 'ingest', 'query', 'store', 'package.json']
 const readTime = 'view.getFloat64(offset + offsetOf.timeUs, true)'
 
 export const brokenBuilds: BrokenBuild[] = [
@@ -53,6 +53,17 @@ export const brokenBuilds: BrokenBuild[] = [
     ],
     // The second death of two takes what was not synced with it: a kill alone leaves the system's memory intact.
     cycle: (harness, tally, seed) => dieAtPoints(harness, tally, seed, 2, ['after-ack']),
+  },
+  {
+    name: 'a PUBACK before the sync',
+    changes: [
+      {
+        file: 'api/mqtt/deliveries.ts',
+        from: '      void taken.then(refusal => this.#settle(message, refusal?.reason))\n',
+        to: '      message.acknowledge()\n      void taken.then(refusal => this.#settle(message, refusal?.reason))\n',
+      },
+    ],
+    cycle: (harness, tally, seed) => dieAtPoints(harness, tally, seed, 2, ['after-append']),
   },
   {
     name: 'no check sum',

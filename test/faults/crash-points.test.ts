@@ -9,9 +9,11 @@ import { startTestHarness } from './test-harness.ts'
 
 test('a death at each of the dangerous lines, and damage in the journal, lose nothing', async t => {
   const harness = await startTestHarness(t)
-  // Ten deaths in all: the acknowledgement is the line that matters most.
+  // Twelve deaths in all: the acknowledgement is the line that matters most.
   const deaths = [...failPoints, 'after-ack'] as const
-  const points = await harness.run('killed at ten points', deaths.length, (...given) => dieAtPoints(...given, deaths))
+  const points = await harness.run('killed at twelve points', deaths.length, (...given) =>
+    dieAtPoints(...given, deaths),
+  )
   const deathsOfPoints = ['after-sync', 'after-ack', 'after-taken'] as const
   const ofPoints = await harness.run('killed at three points, over points', 1, (...given) =>
     dieAtPoints(...given, deathsOfPoints, ['points']),

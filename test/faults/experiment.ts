@@ -106,12 +106,14 @@ async function setUp(harness: Harness, hooks: Hooks, options: ExperimentOptions)
   mkdirSync(folder, { recursive: true, mode: 0o711 })
   const random = createRandom(seed)
   const proxy = await startTcpProxy(hooks, databases.questdb.http.port, random)
+  const mqttPort = await freePort()
   const service = createServiceProcess(hooks, {
     source: harness.source,
     port: await freePort(),
     dataDirectory: join(folder, 'data'),
     environment: {
       ...(options.ownDatabases === true ? {} : settingsFor(databases, proxy.port)),
+      ...(options.mqttDevices === undefined ? {} : { MQTT_PORT: String(mqttPort) }),
       ...options.environment,
     },
     filesMax: options.filesMax,
@@ -121,7 +123,7 @@ async function setUp(harness: Harness, hooks: Hooks, options: ExperimentOptions)
   const devices = await addDevices(service, prefix, options.devices ?? deviceCount)
   const stations = await addStationsFor(service, prefix, options)
   const { load, ledgerPaths } = await startLoads(hooks, {
-    ...{ port: service.port, adminToken: service.adminToken(), folder, devices, stations, options },
+    ...{ port: service.port, mqttPort, adminToken: service.adminToken(), folder, devices, stations, options },
   })
   const readLedgers = () => ledgerPaths.map(readLedger)
   const crashedAt: number[] = []

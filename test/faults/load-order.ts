@@ -11,6 +11,10 @@ export interface LoadOrder {
   firstSequence: number
   /** Or stations, whose password is an API key. */
   devices: { name: string; password: string }[]
+  /** How many of them, from the second on, publish over MQTT at this port. */
+  mqtt: { port: number; devices: number } | undefined
+  /** Whether some requests have idempotency keys. */
+  keyed: boolean
   /** How many of them, from the first on, send without waiting for answers. */
   busyDevices: number
   /** Requests a second over all devices, about. */

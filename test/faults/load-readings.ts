@@ -1,7 +1,10 @@
-/** Readings of devices: live ones, late ones, times that are sent again, bad ones, bulk bodies and imports. */
+/**
+ * Readings of devices, by HTTP and MQTT: live ones, late ones, times that are sent again, bad ones, some with idempotency
+ * keys, bulk bodies and imports.
+ */
 
 import { valuesOf } from './identity.ts'
-import type { Kind } from './ledger.ts'
+import type { Beginning, Kind } from './ledger.ts'
 import { bulkOf } from './load-bulk.ts'
 import type { CreateTraffic, Outgoing, Sender, Traffic } from './load-traffic.ts'
 import { badBodies, fieldsOf, importRequest, putRequest } from './requests.ts'
@@ -20,6 +23,8 @@ const recentMax = 12
 const bulkShare = 0.05
 const bulkReadingsMax = 30
 const badShareOfBulk = 0.02
+/** Of the single readings of such a sender, where there are any. */
+const keyedShare = 0.1
 
 /** What the next reading of a device is; the shares are those of a fleet that has some trouble. */
 function chooseKind(random: Random): { kind: Kind; again: boolean } {
@@ -57,7 +62,41 @@ function passwordOf({ password, revokedPassword }: Sender, kind: Kind): string {
   return kind === 'revoked' ? (revokedPassword ?? '') : password
 }
 
-export const createReadings: CreateTraffic = ({ importReadings }, takeSequences): Traffic => {
+function kindOf(sender: Sender, chosen: Kind, mayBeRefused: boolean): Kind {
+  const { mqtt } = sender
+  if (mqtt !== undefined) {
+    // A connection goes on with the password that it began with.
+    if (mqtt.password !== sender.password) return 'revoked'
+    return chosen === 'wrong' || (chosen === 'bad' && !mayBeRefused) ? 'live' : chosen
+  }
+  if (!mayBeRefused) return chosen === 'bad' || chosen === 'wrong' ? 'live' : chosen
+  if (sender.revokedTurns === 0) return chosen
+  sender.revokedTurns--
+  return 'revoked'
+}
+
+function putOf(sender: Sender, attempt: Beginning, isKeyed: boolean): Outgoing {
+  const { sequence, device, kind, timeMs } = attempt
+  const key = isKeyed ? `key-${sequence}` : undefined
+  return {
+    attempts: [attempt],
+    request: putRequest(device, passwordOf(sender, kind), bodyOf(sender, kind, sequence, timeMs), key),
+    isRepeated: isKeyed,
+    statusesOf: ({ status }) => [status],
+  }
+}
+
+function publishOf(sender: Sender, attempt: Beginning): Outgoing {
+  const { sequence, kind, timeMs } = attempt
+  return {
+    attempts: [attempt],
+    request: bodyOf(sender, kind, sequence, timeMs),
+    // What never will be stored is acknowledged, too.
+    statusesOf: ({ status }) => [kind === 'bad' ? 400 : status],
+  }
+}
+
+export const createReadings: CreateTraffic = ({ importReadings, keyed }, takeSequences): Traffic => {
   const lateFromMs = Math.floor(Date.now() / dayMs) * dayMs - dayMs
   const timesOf = new WeakMap<Sender, Times>()
   let imported = 0
@@ -85,19 +124,15 @@ export const createReadings: CreateTraffic = ({ importReadings }, takeSequences)
   }
 
   function next(sender: Sender, mayBeRefused: boolean): Outgoing {
-    if (mayBeRefused && sender.revokedTurns === 0 && sender.random.chance(bulkShare)) return nextBulk(sender)
-    const chosen = chooseKind(sender.random)
-    const isGood = chosen.kind !== 'bad' && chosen.kind !== 'wrong'
-    const isRevoked = mayBeRefused && sender.revokedTurns > 0
-    if (isRevoked) sender.revokedTurns--
-    const kind = isRevoked ? 'revoked' : isGood || mayBeRefused ? chosen.kind : 'live'
-    const timeMs = timeOf(sender, kind, chosen.again)
-    const sequence = takeSequences(1)
-    return {
-      attempts: [{ sequence, device: sender.name, kind, timeMs }],
-      request: putRequest(sender.name, passwordOf(sender, kind), bodyOf(sender, kind, sequence, timeMs)),
-      statusesOf: ({ status }) => [status],
-    }
+    const { name: device, mqtt, random } = sender
+    const mayBeBulk = mayBeRefused && mqtt === undefined && sender.revokedTurns === 0
+    if (mayBeBulk && random.chance(bulkShare)) return nextBulk(sender)
+    const { kind: chosen, again } = chooseKind(random)
+    const kind = kindOf(sender, chosen, mayBeRefused)
+    const timeMs = timeOf(sender, kind, again)
+    const attempt = { sequence: takeSequences(1), device, kind, timeMs }
+    if (mqtt !== undefined) return publishOf(sender, attempt)
+    return putOf(sender, attempt, keyed && mayBeRefused && kind === 'live' && random.chance(keyedShare))
   }
 
   function nextImport({ name: device }: Sender, adminToken: string): Outgoing {

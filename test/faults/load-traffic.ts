@@ -2,6 +2,7 @@
 
 import type { Beginning } from './ledger.ts'
 import type { LoadOrder } from './load-order.ts'
+import type { MqttPipe } from './mqtt-pipe.ts'
 import type { Answer, Pipe } from './pipe.ts'
 import type { Random } from './seeded-random.ts'
 
@@ -13,11 +14,15 @@ export interface Sender {
   /** So many of the next attempts are made with it. */
   revokedTurns: number
   pipe: Pipe
+  /** The same, where the device publishes over MQTT. */
+  mqtt: MqttPipe | undefined
   random: Random
 }
 
 export interface Outgoing {
   request: string
+  /** Sent again until it is answered: it has an idempotency key. */
+  isRepeated?: boolean
   attempts: Beginning[]
   /** What the answer says of each; undefined for what it does not tell. */
   statusesOf(answer: Answer): (number | undefined)[]

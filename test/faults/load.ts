@@ -9,7 +9,8 @@ import type { LoadCommand, LoadMessage, LoadOrder, TrafficName } from './load-or
 import { createPoints } from './load-points.ts'
 import { createReadings } from './load-readings.ts'
 import type { CreateTraffic, Outgoing, Sender, Traffic } from './load-traffic.ts'
-import { Pipe, type PipeCounts } from './pipe.ts'
+import { MqttPipe } from './mqtt-pipe.ts'
+import { type Answer, HttpPipe, type Pipe, type PipeCounts } from './pipe.ts'
 import { createRandom } from './seeded-random.ts'
 
 interface Load {
@@ -31,11 +32,7 @@ const traffics: Record<TrafficName, CreateTraffic> = { readings: createReadings,
 
 function createLoad(order: LoadOrder): Load {
   const counts = { halfAnswers: 0 }
-  const senders = order.devices.map(({ name, password }, index) => ({
-    ...{ name, password, revokedPassword: undefined, revokedTurns: 0 },
-    pipe: new Pipe(order.port, counts),
-    random: createRandom(order.seed * 1009 + index),
-  }))
+  const senders = order.devices.map((_, index) => createSender(order, index, counts))
   const traffic = traffics[order.traffic](order, count => {
     const first = load.nextSequence
     load.nextSequence += count
@@ -46,17 +43,48 @@ function createLoad(order: LoadOrder): Load {
   return load
 }
 
-/** False when there was no answer. */
-function send({ ledger }: Load, pipe: Pipe, { attempts, request, statusesOf }: Outgoing): Promise<boolean> {
-  ledger.attempt(...attempts)
+function createSender(order: LoadOrder, index: number, counts: PipeCounts): Sender {
+  const { name = '', password = '' } = order.devices[index] ?? {}
+  const isByMqtt = order.mqtt !== undefined && index > 0 && index <= order.mqtt.devices
+  const mqtt = isByMqtt
+    ? new MqttPipe({ port: order.mqtt?.port ?? 0, device: name, password: () => sender.password })
+    : undefined
+  const sender: Sender = {
+    ...{ name, password, revokedPassword: undefined, revokedTurns: 0, mqtt },
+    pipe: mqtt ?? new HttpPipe(order.port, counts),
+    random: createRandom(order.seed * 1009 + index),
+  }
+  return sender
+}
+
+async function send(load: Load, pipe: Pipe, outgoing: Outgoing): Promise<void> {
+  const { attempts, isRepeated } = outgoing
+  load.ledger.attempt(...attempts)
+  const statuses = isRepeated ? await repeat(load, pipe, outgoing) : await ask(pipe, outgoing)
+  for (const [index, { sequence }] of attempts.entries()) load.ledger.result(sequence, statuses[index])
+}
+
+/** Empty when there was no answer. */
+function ask(pipe: Pipe, { request, statusesOf }: Outgoing): Promise<(number | undefined)[]> {
   return new Promise(resolve => {
-    pipe.send(request, answer => {
-      const statuses = answer === undefined ? [] : statusesOf(answer)
-      for (const [index, { sequence }] of attempts.entries()) ledger.result(sequence, statuses[index])
+    pipe.send(request, (answer: Answer | undefined) => {
+      resolve(answer === undefined ? [] : statusesOf(answer))
       if (answer?.status === 401 || answer?.status === 429) pipe.close()
-      resolve(answer !== undefined)
     })
   })
+}
+
+/** Until it is stored, refused at once, or the load ends. A refusal says nothing of a try before it that had no answer. */
+async function repeat(load: Load, pipe: Pipe, outgoing: Outgoing): Promise<(number | undefined)[]> {
+  let isUnknown = false
+  for (;;) {
+    const statuses = (await pipe.open()) ? await ask(pipe, outgoing) : []
+    const [status] = statuses
+    if (status === 200 || (status !== undefined && !isUnknown)) return statuses
+    if (load.stopping || (status !== undefined && status < 500)) return []
+    isUnknown = true
+    await sleep(reconnectMs)
+  }
 }
 
 /** Sends, waits for the answer, waits a while, and so on. */
@@ -91,7 +119,7 @@ async function runBusy(load: Load, sender: Sender): Promise<void> {
 
 async function runImports(load: Load, adminToken: string): Promise<void> {
   const { order, traffic } = load
-  const pipe = new Pipe(order.port, load.counts)
+  const pipe = new HttpPipe(order.port, load.counts)
   const sender = load.senders.at(-1)
   for (let imported = 0; !load.stopping && sender !== undefined && imported < order.importsMax; ) {
     if ((await pipe.open()) && traffic.nextImport !== undefined) {

@@ -12,6 +12,7 @@ const pointRequestsPerSecondUsual = 40
 
 export interface LoadsOptions {
   port: number
+  mqttPort: number
   adminToken: string
   /** Where the ledgers go. */
   folder: string
@@ -28,6 +29,10 @@ export interface LoadOptions {
   importEveryMs?: number
   importReadings?: number
   importsMax?: number
+  /** So many of the devices publish over MQTT. */
+  mqttDevices?: number
+  /** Some requests have idempotency keys, and are sent again until they are answered. */
+  keyed?: boolean
   /** Points of stations, besides the readings. */
   points?: boolean
   stationCount?: number
@@ -38,13 +43,15 @@ export interface LoadOptions {
 /** A process and a ledger for each kind of traffic, the readings first. */
 export async function startLoads(
   hooks: TestHooks,
-  { port, adminToken, folder, devices, stations, options }: LoadsOptions,
+  { port, mqttPort, adminToken, folder, devices, stations, options }: LoadsOptions,
 ): Promise<{ load: LoadProcess; ledgerPaths: string[] }> {
   const { seed } = options
   const ledgerPaths = [join(folder, 'ledger')]
   const common = { port, seed, firstSequence: 1, importReadings: options.importReadings ?? 500 }
   const ofReadings = await startLoadProcess(hooks, {
     ...{ ...common, traffic: 'readings', ledgerPath: firstOf(ledgerPaths), devices },
+    mqtt: { port: mqttPort, devices: options.mqttDevices ?? 0 },
+    keyed: options.keyed ?? false,
     busyDevices: options.busyDevices ?? 1,
     perSecond: options.perSecond ?? 400,
     adminToken: options.importEveryMs === undefined ? undefined : adminToken,
@@ -57,7 +64,7 @@ export async function startLoads(
   const ofPoints = await startLoadProcess(hooks, {
     ...{ ...common, traffic: 'points', ledgerPath, devices: stations },
     ...{ busyDevices: 1, perSecond: options.pointRequestsPerSecond ?? pointRequestsPerSecondUsual },
-    ...{ adminToken: undefined, importEveryMs: 0, importsMax: 0 },
+    ...{ adminToken: undefined, importEveryMs: 0, importsMax: 0, mqtt: undefined, keyed: false },
   })
   const stop: LoadProcess['stop'] = async () => {
     const [one, other] = await Promise.all([ofReadings.stop(), ofPoints.stop()])

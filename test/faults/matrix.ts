@@ -32,7 +32,7 @@ export interface MatrixRow {
 export const matrix: MatrixRow[] = [
   { row: '1a', what: 'service killed', cycles: 110, minutes: 6, run: killService },
   { row: '1b', what: 'service and databases killed', cycles: 20, minutes: 4, run: killEverything },
-  { row: '2', what: 'killed at nine points', cycles: 90, minutes: 8, run: (...given) => dieAtPoints(...given) },
+  { row: '2', what: 'killed at eleven points', cycles: 110, minutes: 8, run: (...given) => dieAtPoints(...given) },
   { row: '3', what: 'stopped by SIGTERM', cycles: 20, minutes: 1.5, run: stopService },
   { row: '4', what: 'journal torn or flipped', cycles: 15, minutes: 2, run: (...given) => damageJournal(...given) },
   { row: '5', what: 'simulated power cuts', cycles: 2000, minutes: 2, run: cutPower },

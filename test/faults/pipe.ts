@@ -13,15 +13,25 @@ export interface Answer {
 /** Undefined: there was no answer. */
 export type OnAnswer = (answer: Answer | undefined) => void
 
+export interface Pipe {
+  /** Requests without an answer. */
+  readonly outstanding: number
+  /** True when there is a connection to send over, after a try to make one. */
+  open(): Promise<boolean>
+  /** The connection must be open. */
+  send(request: string, onAnswer: OnAnswer): void
+  close(): void
+}
+
 export interface PipeCounts {
   /** Connections that ended in the middle of an answer. */
   halfAnswers: number
 }
 
 const headerEnd = Buffer.from('\r\n\r\n')
-const answerMsMax = 20_000
+export const answerMsMax = 20_000
 
-export class Pipe {
+export class HttpPipe implements Pipe {
   readonly #port: number
   readonly #counts: PipeCounts
   #socket: Socket | undefined
@@ -38,7 +48,6 @@ export class Pipe {
     return this.#waiting.length
   }
 
-  /** True when there is a connection to send over, after a try to make one. */
   open(): Promise<boolean> {
     if (this.#socket !== undefined) return Promise.resolve(true)
     return new Promise(resolve => {
@@ -55,7 +64,6 @@ export class Pipe {
     })
   }
 
-  /** The connection must be open. */
   send(request: string, onAnswer: OnAnswer): void {
     this.#waiting.push(onAnswer)
     this.#socket?.write(request)

@@ -25,8 +25,9 @@ export function badBodies(device: string, sequence: number): [string, ...string[
   ]
 }
 
-export function putRequest(device: string, password: string, body: string): string {
-  return httpRequest('PUT', '/api/log', basic(device, password), 'application/json', body)
+export function putRequest(device: string, password: string, body: string, key?: string): string {
+  const headers = key === undefined ? '' : `Idempotency-Key: "${key}"\r\n`
+  return httpRequest('PUT', '/api/log', basic(device, password), 'application/json', body, headers)
 }
 
 export function importRequest(token: string, lines: string): string {
@@ -80,10 +81,17 @@ function basic(name: string, password: string): string {
   return `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`
 }
 
-function httpRequest(method: string, path: string, authorization: string, type: string, body: string): string {
+function httpRequest(
+  method: string,
+  path: string,
+  authorization: string,
+  type: string,
+  body: string,
+  more = '',
+): string {
   const length = Buffer.byteLength(body)
   return (
     `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${authorization}\r\n` +
-    `Content-Type: ${type}\r\nContent-Length: ${length}\r\n\r\n${body}`
+    `Content-Type: ${type}\r\n${more}Content-Length: ${length}\r\n\r\n${body}`
   )
 }

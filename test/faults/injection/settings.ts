@@ -6,7 +6,7 @@ import { z } from 'zod'
  * The dangerous moments. `after-append` to `after-ack` are those of a group, `after-forward` is before QuestDB's 204 and
  * `after-taken` behind it; the others are those of the journal's files.
  */
-export const failPoints = [
+export const journalPoints = [
   'after-append',
   'after-sync',
   'after-ack',
@@ -32,14 +32,15 @@ export const erasePoints = [
 ] as const
 /** Those of a reading with an idempotency key: behind its stamp, and behind its row. Others follow in its group. */
 const keyPoints = ['stamp-reserved', 'key-claimed'] as const
+export const failPoints = [...journalPoints, ...keyPoints] as const
 export type ErasePoint = (typeof erasePoints)[number]
-export type FailPoint = (typeof failPoints)[number] | (typeof keyPoints)[number] | ErasePoint
+export type FailPoint = (typeof failPoints)[number] | ErasePoint
 
 /** Each kind of rows has a journal and a forwarder of its own. */
 export const faultRows = ['readings', 'points'] as const
 export type FaultRows = (typeof faultRows)[number]
 
-const points: ReadonlySet<string> = new Set([...failPoints, ...erasePoints, ...keyPoints])
+const points: ReadonlySet<string> = new Set([...failPoints, ...erasePoints])
 
 const FaultSettings = z.object({
   /** `after-append:17` dies at the 17th pass. */

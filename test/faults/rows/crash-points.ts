@@ -2,16 +2,16 @@
 
 import { until } from '../../support/processes.ts'
 import { experiment, type Harness, type TestBed } from '../experiment.ts'
-import { type FaultRows, failPoints, faultRows, injecting } from '../injection/settings.ts'
+import { type FaultRows, failPoints, faultRows, injecting, journalPoints } from '../injection/settings.ts'
 import type { LoadOptions } from '../loads.ts'
 import type { Tally } from '../tally.ts'
 
 /** Small segments, so that they roll and go while we watch. */
 const smallJournal = { JOURNAL_MAX: '2MiB' }
 
-type JournalPoint = (typeof failPoints)[number]
+type DeadlyPoint = (typeof failPoints)[number]
 /** How many passes there may be before the deadly one: those of a group are many a second, those of a file few. */
-const passesMax: Record<JournalPoint, number> = {
+const passesMax: Record<DeadlyPoint, number> = {
   'after-append': 150,
   'after-sync': 150,
   'after-ack': 600,
@@ -21,21 +21,27 @@ const passesMax: Record<JournalPoint, number> = {
   'segment-delete': 2,
   'checkpoint-rename': 3,
   'directory-sync': 2,
+  'stamp-reserved': 20,
+  'key-claimed': 20,
 }
 
 /** So that the journal of these rows is the one with the work. */
 const loads = {
-  readings: { perSecond: 900, importEveryMs: 400, importReadings: 800 },
+  readings: {
+    ...{ perSecond: 900, importEveryMs: 400, importReadings: 800, keyed: true },
+    // Of those that publish one does not wait for its answers.
+    ...{ busyDevices: 2, mqttDevices: 12 },
+  },
   points: { perSecond: 200, points: true, pointRequestsPerSecond: 300 },
 } satisfies Record<FaultRows, Omit<LoadOptions, 'seed'>>
 
-/** At the points of the journal and the forwarder of these rows, in turns. */
+/** At the points of the journal, of the forwarder and of idempotency keys, in turns. Points of stations have no keys. */
 export async function dieAtPoints(
   harness: Harness,
   tally: Tally,
   seed: number,
   cycles: number,
-  points: readonly JournalPoint[] = failPoints,
+  points: readonly DeadlyPoint[] = failPoints,
   kinds: readonly FaultRows[] = faultRows,
 ): Promise<void> {
   const rounds = Math.max(1, Math.round(cycles / points.length))
@@ -45,7 +51,8 @@ export async function dieAtPoints(
     await experiment(harness, options, async bed => {
       await bed.service.end('SIGTERM')
       // In turns, what was not synced goes too, as it does with the power.
-      for (const point of points) await dieAt(bed, point, rows, round % 2 === 1)
+      const possible = rows === 'points' ? points.filter(point => journalPoints.some(other => other === point)) : points
+      for (const point of possible) await dieAt(bed, point, rows, round % 2 === 1)
       await bed.service.start()
       await bed.untilAcknowledged(100)
     })
@@ -55,7 +62,7 @@ export async function dieAtPoints(
 /** The start for it recovers from the death before. */
 async function dieAt(
   { service, random, noteCrash }: TestBed,
-  point: JournalPoint,
+  point: DeadlyPoint,
   rows: FaultRows,
   losesUnsynced: boolean,
 ): Promise<void> {

@@ -6,11 +6,13 @@ import type { Tally } from '../tally.ts'
 
 /** Kills of one experiment, behind which everything is judged. */
 const killsPerExperiment = 10
+/** Besides single readings by HTTP, of which a part has idempotency keys. */
+const ways = { mqttDevices: 10, keyed: true }
 
 export async function killService(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   for (let done = 0; done < cycles; done += killsPerExperiment) {
     const kills = Math.min(killsPerExperiment, cycles - done)
-    await experiment(harness, { seed: seed + done, tally, importEveryMs: 1500, points: true }, async bed => {
+    await experiment(harness, { seed: seed + done, tally, importEveryMs: 1500, points: true, ...ways }, async bed => {
       for (let kill = 0; kill < kills; kill++) {
         await underLoad(bed)
         if (kill % 3 === 1) await revokeSome(bed)
@@ -26,7 +28,7 @@ export async function killService(harness: Harness, tally: Tally, seed: number, 
 export async function killEverything(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   for (let done = 0; done < cycles; done += killsPerExperiment) {
     const kills = Math.min(killsPerExperiment, cycles - done)
-    const options = { seed: seed + done, tally, importEveryMs: 1500, ownDatabases: true, points: true }
+    const options = { seed: seed + done, tally, importEveryMs: 1500, ownDatabases: true, points: true, ...ways }
     await experiment(harness, options, async bed => {
       for (let kill = 0; kill < kills; kill++) {
         await underLoad(bed)
@@ -48,7 +50,7 @@ export async function stopService(harness: Harness, tally: Tally, seed: number, 
   let longestMs = 0
   for (let done = 0; done < cycles; done += killsPerExperiment) {
     const stops = Math.min(killsPerExperiment, cycles - done)
-    await experiment(harness, { seed: seed + done, tally, importEveryMs: 1000, points: true }, async bed => {
+    await experiment(harness, { seed: seed + done, tally, importEveryMs: 1000, points: true, ...ways }, async bed => {
       for (let stop = 0; stop < stops; stop++) {
         await underLoad(bed)
         const startedMs = performance.now()
