@@ -18,13 +18,18 @@ const root = resolve(import.meta.dirname, '..', '..')
 const temperatures = 8000
 const marker = 'restore-unfinished'
 
-/** Sends readings of one device, each with a time and a temperature of its own, and keeps those that were acknowledged. */
+/**
+ * Sends readings of one device, each with a time and a temperature of its own, and keeps those that were acknowledged. Behind
+ * the last it sends the first again, for a backup may take any time.
+ */
 class Sender {
   readonly acknowledged = new Set<number>()
+  acknowledgements = 0
   readonly name: string
   readonly #password: string
   #service: Service
   #next = 0
+  #isStopped = false
   #running: Promise<void> | undefined
 
   constructor(service: Service, name: string, password: string) {
@@ -35,9 +40,8 @@ class Sender {
 
   start(service = this.#service): void {
     this.#service = service
-    let isSending = true
     const run = async () => {
-      while (isSending && this.#next < temperatures) isSending = await this.put(this.#next++)
+      while (!this.#isStopped && (await this.put(this.#next))) this.#next = (this.#next + 1) % temperatures
     }
     this.#running = run()
   }
@@ -48,7 +52,10 @@ class Sender {
     const body = { device: this.name, temperature: number / 100, humidity: 50, pressure: 1000, timestamp }
     try {
       const { status } = await this.#service.put(this.name, this.#password, body)
-      if (status === 200) this.acknowledged.add(number)
+      if (status === 200) {
+        this.acknowledged.add(number)
+        this.acknowledgements++
+      }
       return true
     } catch {
       return false
@@ -56,7 +63,7 @@ class Sender {
   }
 
   async stop(): Promise<void> {
-    this.#next = temperatures
+    this.#isStopped = true
     await this.#running
   }
 }
@@ -123,7 +130,7 @@ async function untilQuestdbIsUp({ url }: Service): Promise<void> {
   await until('QuestDB is up', isReady)
 }
 
-const acknowledgedCount = () => senders.reduce((count, { acknowledged }) => count + acknowledged.size, 0)
+const acknowledgedCount = () => senders.reduce((count, { acknowledgements }) => count + acknowledgements, 0)
 
 async function untilMore(count: number): Promise<void> {
   const before = acknowledgedCount()

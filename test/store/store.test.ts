@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { test } from 'tap'
 import { openDataDirectory } from '../../store/data-directory.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
+import { openQuestdb } from '../../store/questdb/questdb.ts'
 import { openStore } from '../../store/store.ts'
 import { readingsTable } from '../../store/tables.ts'
 import { startDatabases, storeOptions, temporaryFolder } from '../support/databases.ts'
@@ -61,13 +62,16 @@ test('both databases come up by themselves, safe by their settings, and leave no
 })
 
 test('a close while QuestDB is still starting leaves no process', async t => {
-  const { directory, store } = await startDatabases(t)
-  t.equal(store.questdb.state().state, 'starting')
+  const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
+  t.teardown(() => directory.close())
+  // Without PostgreSQL, which takes some time to start.
+  const questdb = await openQuestdb(storeOptions(directory), new AbortController().signal)
+  t.equal(questdb.state().state, 'starting')
   await until('QuestDB is launched', () => recordedPid(directory, 'questdb') !== undefined)
   const pid = serverPid(directory, 'questdb')
-  await store.close()
+  await questdb.close()
   t.notOk(isRunning(pid))
-  await t.rejects(store.questdb.ready, { message: /closed before QuestDB was ready/ })
+  await t.rejects(questdb.ready, { message: /closed before QuestDB was ready/ })
 })
 
 test('a start that is given up leaves no process and can be made again', async t => {
