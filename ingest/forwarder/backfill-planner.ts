@@ -10,6 +10,7 @@ import { isBackfill, offsetOf } from '../journal/record.ts'
 import type { Chunk } from '../journal/segment-reader.ts'
 import { type Erased, nothingErased } from '../journal/tombstones.ts'
 import type { Batch, Part } from './batch.ts'
+import { timeOrder } from './time-order.ts'
 
 /** How much is sorted at once: some 650,000 records of 75 bytes. */
 const sortedBytesMax = 48 * 1024 * 1024
@@ -104,11 +105,8 @@ export class BackfillPlanner {
   #sorted(): Uint32Array {
     const offsets = this.#offsets
     const times = Float64Array.from(offsets, offset => this.#view.getFloat64(offset + offsetOf.timeUs, true))
-    const numbers = Uint32Array.from(offsets, offset => this.#view.getUint32(offset + offsetOf.series, true))
-    const order = Uint32Array.from(offsets, (_, index) => index)
-    return order.sort(
-      (a, b) => (times[a] as number) - (times[b] as number) || (numbers[a] as number) - (numbers[b] as number) || a - b,
-    )
+    const numbers = Float64Array.from(offsets, offset => this.#view.getUint32(offset + offsetOf.series, true))
+    return timeOrder(times, numbers)
   }
 
   #sameKey(row: number, other: number): boolean {
