@@ -28,7 +28,6 @@ export const points: TableDescription = {
 }
 
 const layout = layoutOf(points)
-export const pointLengthMax = layout.lengthMax
 
 export const pointWriter: RecordWriter<SeriesRef, PointValues> = {
   length: ({ symbol }) => layout.lengthMin + symbol.length,

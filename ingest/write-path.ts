@@ -98,7 +98,7 @@ const replayBatchMax = 1000
 /** A request of this size holds some 70,000 rows. */
 const requestBytes = 12 * 1024 * 1024
 /** Pieces of bulk data, each of which is stored or refused as a whole, and leaves the journal's slot room for live records. */
-export const pieceBytesMax = groupBodyMax / 4
+const pieceBytesMax = groupBodyMax / 4
 
 export function openWritePath<Series, Values extends Timed>(
   options: WritePathOptions<Series, Values>,
@@ -195,14 +195,21 @@ function exitOf(thread: Worker): Promise<unknown> {
 }
 
 async function appendInPieces(journal: Journal<never, never>, records: Uint8Array): Promise<Outcome> {
+  for (const piece of piecesOf(records)) {
+    const outcome = await journal.appendRecords(piece)
+    if (outcome !== 'stored') return outcome
+  }
+  return 'stored'
+}
+
+/** Whole records, as many to a piece as are stored or refused as a whole. */
+export function* piecesOf(records: Uint8Array): Generator<Uint8Array> {
   const view = new DataView(records.buffer, records.byteOffset, records.byteLength)
   for (let from = 0; from < records.length; ) {
     const to = pieceEnd(view, from)
-    const outcome = await journal.appendRecords(records.subarray(from, to))
-    if (outcome !== 'stored') return outcome
+    yield records.subarray(from, to)
     from = to
   }
-  return 'stored'
 }
 
 /** As many whole records from `from` on as make one piece end here. */

@@ -33,7 +33,7 @@ export interface BatchImportOptions extends TimeLimits {
 }
 
 const defaultLimits = {
-  /** Of all senders: each body takes some 2 MiB of memory. */
+  /** Of all senders: each body takes some 2 MiB of memory, and four of them up to 8. */
   sessionsMax: 32,
   /** Of one credential. */
   sessionsPerWriterMax: 2,
@@ -45,6 +45,7 @@ const defaultLimits = {
 }
 
 const chunkBytes = 1 << 18
+const largeChunkBytes = 1 << 20
 
 interface BatchBody extends Pick<ImportSource, 'body' | 'format'> {
   isStrict: boolean
@@ -71,7 +72,7 @@ export function createBatchImporter(options: BatchImportOptions): BatchImporter 
   const { append, hasRoom } = createBulkJournal(ingest)
   const importer = createImporter({
     ...{ kind: 'readings', append, now: nowMs, ranges, aheadMsMax, earliestMs },
-    limits: { chunkBytes, rejectsMax, sessionsMax, bodyBytesMax, silenceMsMax },
+    limits: { chunkBytes, largeChunkBytes, rejectsMax, sessionsMax, bodyBytesMax, silenceMsMax },
   })
   const spool = { directory: spoolDirectory, memoryBytesMax: spoolMemoryBytesMax, bytesMax: bodyBytesMax }
   const running = new Map<string, number>()

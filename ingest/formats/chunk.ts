@@ -5,7 +5,7 @@ import type { LineReader } from './line-reader.ts'
 import { NameIndex } from './name-index.ts'
 import { type Reject, RejectList } from './reject.ts'
 import type { RowCheck, RowKind } from './row-kind.ts'
-import { createRows, type Rows } from './rows.ts'
+import { createRows, type Rows, withoutRoom } from './rows.ts'
 
 export interface ChunkOptions {
   kind: RowKind<never>
@@ -51,7 +51,7 @@ export function readChunk(chunk: Buffer, options: ChunkOptions): ChunkResult {
   }
   return {
     lines: line - options.firstLine,
-    rows: sink.rows,
+    rows: withoutRoom(sink.rows),
     names: sink.names.list,
     rejects: sink.rejects.listed,
     rejected: sink.rejects.count,

@@ -31,8 +31,8 @@ export function encodeRows(kind: RowKind<never>, rows: Rows, options: EncodeOpti
   const { names, resolved } = options
   const { writer, valuesPerRow } = kind
   const rejects = new RejectList(kind.subject, options.rejectsMax)
-  const buffer = new ArrayBuffer(rows.count * kind.recordBytesMax)
-  const view = new DataView(buffer)
+  const records = new Uint8Array(recordsLength(kind, rows, resolved))
+  const view = new DataView(records.buffer)
   const values = kind.createValues(options.nowMs)
   let offset = 0
   let count = 0
@@ -55,6 +55,12 @@ export function encodeRows(kind: RowKind<never>, rows: Rows, options: EncodeOpti
     offset = next
     count++
   }
-  const records = new Uint8Array(buffer, 0, offset)
   return { records, count, rejects: rejects.listed, rejected: rejects.count }
+}
+
+function recordsLength({ writer }: RowKind<never>, rows: Rows, resolved: EncodeOptions['resolved']): number {
+  const lengths = resolved.map(series => ('reason' in series ? 0 : writer.length(series)))
+  let length = 0
+  for (let row = 0; row < rows.count; row++) length += lengths[rows.names[row] ?? 0] ?? 0
+  return length
 }

@@ -2,7 +2,7 @@
 
 import type { Fields } from '../field-names.ts'
 import { createPointCheck, type PointValues } from '../point.ts'
-import { pointLengthMax, pointWriter } from '../points-table.ts'
+import { pointWriter } from '../points-table.ts'
 import type { CheckedRow, RefusedRow, RowCheck, RowCheckOptions, RowKind } from './row-kind.ts'
 import { sentenceOf } from './sentence.ts'
 
@@ -29,7 +29,6 @@ export const pointRows: RowKind<PointValues> = {
     values.value = doubles[at] ?? Number.NaN
   },
   writer: pointWriter,
-  recordBytesMax: pointLengthMax,
 }
 
 const serialNumberCharactersMax = 64

@@ -2,7 +2,7 @@
 
 import type { Fields } from '../field-names.ts'
 import { createReadingCheck, earliestTimeMs, type Reading } from '../reading.ts'
-import { readingLengthMax, readingWriter } from '../readings-table.ts'
+import { readingWriter } from '../readings-table.ts'
 import { deviceNameProblem } from './device-name.ts'
 import type { CheckedRow, RefusedRow, RowCheck, RowCheckOptions, RowKind } from './row-kind.ts'
 import { sentenceOf } from './sentence.ts'
@@ -43,7 +43,6 @@ export const readingRows: RowKind<Reading> = {
     reading.battery_percentage = doubles[at + 4] ?? Number.NaN
   },
   writer: readingWriter,
-  recordBytesMax: readingLengthMax,
 }
 
 function createCheck({ defaultDevice, earliestMs = earliestTimeMs, ...options }: RowCheckOptions): RowCheck<Reading> {

@@ -75,5 +75,4 @@ export interface RowKind<Values extends Timed> {
   /** Reads back into `values` what `put` has written. */
   take(doubles: Float64Array, at: number, timestampMs: number, values: Values): void
   readonly writer: RecordWriter<Series, Values>
-  readonly recordBytesMax: number
 }

@@ -20,6 +20,22 @@ export function createRows(rowsMax: number, valuesPerRow: number): Rows {
   }
 }
 
+/**
+ * The same rows without the room that was left: memory that changes hands counts in the thread that gets it, and a line may
+ * be many times as long as the shortest.
+ */
+export function withoutRoom(rows: Rows): Rows {
+  const { count, lines, names, timesMs, values } = rows
+  const valuesPerRow = values.length / timesMs.length
+  return {
+    count,
+    lines: new Uint32Array(lines.buffer.transfer(count * lines.BYTES_PER_ELEMENT)),
+    names: new Uint32Array(names.buffer.transfer(count * names.BYTES_PER_ELEMENT)),
+    timesMs: new Float64Array(timesMs.buffer.transfer(count * timesMs.BYTES_PER_ELEMENT)),
+    values: new Float64Array(values.buffer.transfer(count * valuesPerRow * values.BYTES_PER_ELEMENT)),
+  }
+}
+
 /** The memory behind the columns, for the list of what changes hands. */
 export function buffersOf(rows: Rows): ArrayBuffer[] {
   return [rows.lines.buffer, rows.names.buffer, rows.timesMs.buffer, rows.values.buffer]

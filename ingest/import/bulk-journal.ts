@@ -1,10 +1,10 @@
 /** The journal as bulk bodies have it: a part of it is left to single readings, which no backlog may keep out. */
 
 import type { Ingest } from '../ingest.ts'
-import { pieceBytesMax } from '../write-path.ts'
+import { piecesOf } from '../write-path.ts'
 
 export interface BulkJournal {
-  /** With `full` and `closing` nothing is stored, for whoever sent the records sends all of them again. */
+  /** With `full` and `closing` nothing is stored, so that whoever sent the records sends all of them again. */
   append: Ingest['append']
   /** Whether the journal takes so many bytes of bulk data now. */
   hasRoom(bytes: number): boolean
@@ -22,6 +22,17 @@ export function createBulkJournal({ append, status }: Pick<Ingest, 'append' | 's
     return journal.issue === undefined && journal.bytes + bytesPending + bytes <= bulkShare * journal.bytesMax
   }
 
+  async function appendPieces(records: Uint8Array): ReturnType<BulkJournal['append']> {
+    let isPartStored = false
+    for (const piece of piecesOf(records)) {
+      const outcome = await append(piece)
+      // Something else took the room, or the service began to stop.
+      if (outcome !== 'stored') return isPartStored ? 'unknown' : outcome
+      isPartStored = true
+    }
+    return 'stored'
+  }
+
   return {
     hasRoom,
     async append(records) {
@@ -29,9 +40,7 @@ export function createBulkJournal({ append, status }: Pick<Ingest, 'append' | 's
       if (!hasRoom(records.length)) return 'full'
       bytesPending += records.length
       try {
-        const outcome = await append(records)
-        // Something else took the room, or the service began to stop, and a part of the records may be stored.
-        return outcome !== 'stored' && records.length > pieceBytesMax ? 'unknown' : outcome
+        return await appendPieces(records)
       } finally {
         bytesPending -= records.length
       }

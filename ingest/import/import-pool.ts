@@ -1,8 +1,8 @@
 /** Where bulk bodies are read: a thread beside the main one, started by the first import and gone when none is left. */
 
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Piscina } from 'piscina'
 import { threadLimits } from '../../store/thread-limits.ts'
-import type { ChunkResult } from '../formats/chunk.ts'
 import type { CsvLayout } from '../formats/csv.ts'
 import type { EncodedRows, Unresolved } from '../formats/encode.ts'
 import type { Chunk } from '../formats/lines.ts'
@@ -11,7 +11,9 @@ import type { RowCheckOptions, Series } from '../formats/row-kind.ts'
 import type { RowKindName } from '../formats/row-kinds.ts'
 import { buffersOf } from '../formats/rows.ts'
 import type { TimeLimits } from '../reading.ts'
-import type { EncodeTask, ReadTask } from './import-worker.ts'
+import type { EncodeTask, ReadRows, ReadTask } from './import-worker.ts'
+import { unpackNames } from './packed-names.ts'
+import { type PackedSeries, SeriesPacker } from './packed-series.ts'
 
 export interface ImportPoolOptions extends Omit<RowCheckOptions, 'defaultDevice' | 'earliestMs'> {
   kind: RowKindName
@@ -53,6 +55,7 @@ export interface ImportPool {
 /** One thread reads about a million lines of CSV a second, which is more than the journal's disk and QuestDB take. */
 const threadsMax = 1
 const idleMsMax = 10_000
+const namesPerTurn = 2000
 
 export function createImportPool(options: ImportPoolOptions): ImportPool {
   const { now, earliestMs, queueMax, ...readOptions } = options
@@ -66,7 +69,7 @@ export function createImportPool(options: ImportPoolOptions): ImportPool {
     resourceLimits: threadLimits.readingsImport,
   })
 
-  async function read(task: ReadTask): Promise<ChunkResult> {
+  async function read(task: ReadTask): Promise<ReadRows> {
     return await pool.run(task, { name: 'read', transferList: [task.chunk.buffer] })
   }
 
@@ -87,11 +90,11 @@ export function createImportPool(options: ImportPoolOptions): ImportPool {
     const times = { nowMs, earliestMs: earliestMs?.() }
     const result = await read({ ...readOptions, ...times, chunk, layout, firstLine, rejectsMax, defaultDevice })
     const { lines, rows, names } = result
-    const resolved = await resolve(names)
-    const encoded = await encode({ kind, rows, names, resolved: resolved.map(plain), nowMs, rejectsMax })
+    const { known, series } = await resolveAll(names, resolve)
+    const encoded = await encode({ kind, rows, names, series, nowMs, rejectsMax })
     return {
       lines,
-      series: resolved.filter(each => 'number' in each),
+      series: known,
       records: encoded.records,
       count: encoded.count,
       rejects: [...result.rejects, ...encoded.rejects].sort((a, b) => a.line - b.line),
@@ -102,8 +105,18 @@ export function createImportPool(options: ImportPoolOptions): ImportPool {
   return { prepare, close: () => pool.destroy() }
 }
 
-/** A device of the registry carries more than the thread needs, and perhaps more than can be sent there. */
-function plain(resolved: Series | Unresolved): Series | Unresolved {
-  if ('reason' in resolved) return { code: resolved.code, reason: resolved.reason }
-  return { number: resolved.number, symbol: resolved.symbol }
+/** In slices, between which main has its turn for others. */
+async function resolveAll(
+  names: ReadRows['names'],
+  resolve: ResolveNames,
+): Promise<{ known: Series[]; series: PackedSeries }> {
+  const known: Series[] = []
+  const packer = new SeriesPacker()
+  for (let from = 0; from < names.count; from += namesPerTurn) {
+    if (from > 0) await nextTurn()
+    const resolved = await resolve(unpackNames(names, from, from + namesPerTurn))
+    packer.add(resolved)
+    for (const each of resolved) if ('number' in each) known.push(each)
+  }
+  return { known, series: packer.pack() }
 }

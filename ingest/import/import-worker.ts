@@ -11,6 +11,8 @@ import { createNdjsonReader } from '../formats/ndjson.ts'
 import type { RowCheckOptions } from '../formats/row-kind.ts'
 import { type RowKindName, rowKindOf } from '../formats/row-kinds.ts'
 import { buffersOf, type Rows } from '../formats/rows.ts'
+import { type PackedNames, packNames, unpackNames } from './packed-names.ts'
+import { type PackedSeries, unpackSeries } from './packed-series.ts'
 
 // On a machine with few processors a bulk body gives way to single readings.
 lowerThreadPriority('below normal')
@@ -26,12 +28,19 @@ export interface ReadTask extends RowCheckOptions {
   rejectsMax: number
 }
 
-export interface EncodeTask extends EncodeOptions {
-  kind: RowKindName
-  rows: Rows
+/** As it travels between the threads. */
+export interface ReadRows extends Omit<ChunkResult, 'names'> {
+  names: PackedNames
 }
 
-export function read(task: ReadTask): ChunkResult {
+export interface EncodeTask extends Pick<EncodeOptions, 'nowMs' | 'rejectsMax'> {
+  kind: RowKindName
+  rows: Rows
+  names: PackedNames
+  series: PackedSeries
+}
+
+export function read(task: ReadTask): ReadRows {
   const { chunk, layout } = task
   const kind = rowKindOf(task.kind)
   const readLine: LineReader =
@@ -39,11 +48,12 @@ export function read(task: ReadTask): ChunkResult {
   const check = kind.createCheck(task)
   const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
   const result = readChunk(bytes, { ...task, kind, readLine, check })
-  return handOver(result, buffersOf(result.rows))
+  return handOver({ ...result, names: packNames(result.names) }, buffersOf(result.rows))
 }
 
-export function encode(task: EncodeTask): EncodedRows {
-  const result = encodeRows(rowKindOf(task.kind), task.rows, task)
+export function encode({ kind, rows, names, series, nowMs, rejectsMax }: EncodeTask): EncodedRows {
+  const resolved = unpackSeries(series)
+  const result = encodeRows(rowKindOf(kind), rows, { names: unpackNames(names), resolved, nowMs, rejectsMax })
   return handOver(result, [result.records.buffer])
 }
 

@@ -16,7 +16,12 @@ import {
 interface ImportLimits extends SessionLimits {
   /** Imports at a time: each holds a few chunks in memory. */
   sessionsMax: number
+  /** Size of the chunks of an import that begins while few others run: the larger, the less a row costs. */
+  largeChunkBytes?: number
 }
+
+/** So many imports at a time have large chunks. */
+const largeSessionsMax = 4
 
 const defaultLimits: ImportLimits = {
   chunkBytes: 1 << 20,
@@ -53,12 +58,17 @@ export function createImporter(options: ImporterOptions): Importer {
   const sessions = new Map<ImportSource, Promise<ImportResult>>()
   let closing = false
 
+  function limitsNow(): SessionLimits {
+    const { chunkBytes, largeChunkBytes = chunkBytes } = limits
+    return { ...limits, chunkBytes: sessions.size < largeSessionsMax ? largeChunkBytes : chunkBytes }
+  }
+
   async function run(source: ImportSource): Promise<ImportResult> {
     if (closing) return { report: emptyReport(), failure: shuttingDown }
     if (sessions.size >= sessionsMax) {
       return { report: emptyReport(), failure: { code: 'BUSY', reason: `${sessionsMax} imports are running already` } }
     }
-    const session = runImportSession(source, { kind, limits, pool, append })
+    const session = runImportSession(source, { kind, limits: limitsNow(), pool, append })
     sessions.set(source, session)
     try {
       const { report, failure } = await session

@@ -6,8 +6,8 @@ import { type Test, test } from 'tap'
 import { importAllOrNothing } from '../../ingest/import/all-or-nothing.ts'
 import { createBulkJournal } from '../../ingest/import/bulk-journal.ts'
 import type { Append, ImportResult, ImportSource } from '../../ingest/import/import-session.ts'
-import { pieceBytesMax } from '../../ingest/write-path.ts'
 import { temporaryFolder } from '../support/databases.ts'
+import { device, records } from '../support/journal-parts.ts'
 
 type Outcome = Awaited<ReturnType<Append>>
 
@@ -65,9 +65,27 @@ for (const memoryBytesMax of [0, 20]) {
 
 test('records of several pieces of which the journal takes a part are neither refused nor stored', async t => {
   const journal = { issue: undefined, bytes: 0, bytesMax: 1e9 }
+  const temperatures = Array.from({ length: 20_000 }, (_, index) => index / 1000)
+  const several = records(device(1), temperatures, 0)
   for (const outcome of ['full', 'closing'] as const) {
-    const { append } = createBulkJournal({ append: async () => outcome, status: () => ({ journal }) as never })
-    t.equal(await append(new Uint8Array(pieceBytesMax)), outcome)
-    t.equal(await append(new Uint8Array(pieceBytesMax + 1)), 'unknown')
+    const outcomes: Outcome[] = []
+    const appended: number[] = []
+    const { append } = createBulkJournal({
+      append: async piece => {
+        appended.push(piece.length)
+        return outcomes.shift() as 'stored'
+      },
+      status: () => ({ journal }) as never,
+    })
+    outcomes.push(outcome)
+    t.equal(await append(several), outcome, 'nothing is stored')
+    outcomes.push('stored', outcome)
+    t.equal(await append(several), 'unknown')
+    t.equal(appended.length, 3, 'nothing is tried behind what was refused')
+    outcomes.push(...Array.from({ length: 100 }, () => 'stored' as const))
+    t.equal(await append(several), 'stored')
+    const sum = appended.slice(3).reduce((bytes, length) => bytes + length, 0)
+    t.equal(sum, several.length)
+    t.ok(appended.length > 4)
   }
 })
