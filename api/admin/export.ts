@@ -10,6 +10,7 @@ import type { ExportFailure, ExportRequest, ReadingsExport } from '../../query/e
 import type { Log } from '../../store/log.ts'
 import { devicesMax, readDevices } from '../device-names.ts'
 import { leavingOf } from '../http/leaving.ts'
+import { untilStalled } from '../http/stalled-response.ts'
 import type { AdminErrorCode } from './errors.ts'
 import { actorIn } from './guard.ts'
 import type { WriteLateAudit } from './late-audit.ts'
@@ -24,6 +25,8 @@ export interface ExportOptions {
   aheadMsMax: number
   audit: WriteLateAudit
   log: Log
+  /** How long a client may take nothing of a response. */
+  stalledMsMax?: number
 }
 
 const time = z.string().transform((text, context) => {
@@ -47,7 +50,7 @@ const mediaTypes: Record<ExportFormat, string> = {
 }
 
 export function registerExport(scope: FastifyInstance, options: ExportOptions): void {
-  const { readingsExport, devices, nowMs, aheadMsMax, audit, log } = options
+  const { readingsExport, devices, nowMs, aheadMsMax, audit, log, stalledMsMax } = options
 
   async function send(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const query = ExportQuery.safeParse(request.query)
@@ -71,7 +74,8 @@ export function registerExport(scope: FastifyInstance, options: ExportOptions): 
       subject: 'readings',
       details: detailsOf(request),
     })
-    const lines = Readable.from(answer.pieces, { objectMode: false })
+    const pieces = untilStalled(answer.pieces, reply.raw, stalledMsMax)
+    const lines = Readable.from(pieces, { objectMode: false })
     // The response has begun, so its connection is cut, which tells the client.
     lines.on('error', error => log.warn({ err: error }, 'readings export failed, response cut off'))
     return reply.send(lines)
