@@ -16,13 +16,13 @@ const all = Buffer.concat(parts).toString('hex')
 const report = { accepted: 4, rejected: 0 } as ImportResult['report']
 
 /** The first two parts wait in memory, the others in a file; the journal answers with these outcomes. */
-async function runWith(t: Test, outcomes: Outcome[], memoryBytesMax = 20) {
+async function runWith(t: Test, outcomes: Outcome[], memoryBytesMax = 20, body: Partial<ImportResult> = {}) {
   const directory = temporaryFolder(t)
   const appended: string[] = []
   const importer = {
     async run({ append }: ImportSource): Promise<ImportResult> {
       for (const part of parts) await append?.(part)
-      return { report }
+      return { report, ...body }
     },
   }
   const source: ImportSource = { body: Readable.from([]), format: 'csv', resolve: async () => [] }
@@ -62,6 +62,15 @@ for (const memoryBytesMax of [0, 20]) {
     })
   }
 }
+
+test('of a body that does not come to its end nothing is stored, whatever ends it', async t => {
+  for (const code of ['CLOSING', 'BODY_BROKEN', 'TIMEOUT', 'DATABASE_AWAY', 'PAYLOAD_TOO_LARGE'] as const) {
+    const failure = { code, reason: 'a test' }
+    const { result, appended } = await runWith(t, [], 20, { failure })
+    t.strictSame(appended, [], code)
+    t.strictSame(result, { report: { ...report, accepted: 0 }, failure })
+  }
+})
 
 test('records of several pieces of which the journal takes a part are neither refused nor stored', async t => {
   const journal = { issue: undefined, bytes: 0, bytesMax: 1e9 }
