@@ -4,6 +4,7 @@ import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
 import { createReadingsExport, type ReadingsExport } from '../query/export/readings-export.ts'
 import { createPoints, type Points } from '../query/points/points.ts'
 import { createQuery, type Query } from '../query/query.ts'
+import { allFromReadings } from '../query/questdb/hourly-sql.ts'
 import type { Log } from '../store/log.ts'
 import type { Store } from '../store/store.ts'
 import type { Clock } from './clock.ts'
@@ -35,7 +36,7 @@ function openServiceQuery(config: Config, log: Log, { store, ingest, clockMs }: 
     timeZone: config.TIME_ZONE,
     now: clockMs,
     revision: ingest.revision,
-    rawFromUs: () => rawFromUs(store, ingest),
+    hourSources: () => ({ ...allFromReadings, rawFromUs: rawFromUs(store, ingest) }),
     questdbAnswers: store.questdb.answers,
     limits: {
       latestBytesMax: config.LATEST_BYTES_MAX,

@@ -5,6 +5,7 @@ import type { ComparePreset } from './answers/compare-answer.ts'
 import type { Answer } from './cache/body.ts'
 import type { Built, Serve } from './cache/response-cache.ts'
 import type { QueryLimits } from './limits.ts'
+import type { HourSources } from './questdb/hourly-sql.ts'
 import type { RunQuery } from './run-query.ts'
 import type { AnalysisQueries, LightQueries } from './task.ts'
 
@@ -50,7 +51,7 @@ export interface AnalysesOptions {
   readonly serve: Serve
   readonly now: () => number
   readonly revision: (deviceNumber: number) => number
-  readonly rawFromUs: () => number
+  readonly hourSources: () => HourSources
   readonly limits: QueryLimits
 }
 
@@ -73,7 +74,7 @@ const usualMaxAgeSeconds = 5
 const lightDaysMax = 31
 
 export function createAnalyses(options: AnalysesOptions): Analyses {
-  const { runQuery, runAnalysis, serve, now, revision, rawFromUs, limits } = options
+  const { runQuery, runAnalysis, serve, now, revision, hourSources, limits } = options
   /** Readings may be that far ahead of our clock. */
   const newestUs = () => (now() + limits.aheadMs) * 1000
 
@@ -96,14 +97,14 @@ export function createAnalyses(options: AnalysesOptions): Analyses {
     compare(one, other, how, client) {
       const [a, b] = [analysedDevice(one), analysedDevice(other)]
       const build = (nowMs: number, signal: AbortSignal) =>
-        runQuery('compare', { a, b, ...how, nowMs, newestUs: newestUs(), rawFromUs: rawFromUs() }, signal)
+        runQuery('compare', { a, b, ...how, nowMs, newestUs: newestUs(), hourSources: hourSources() }, signal)
       // It ends at the last reading; when there is none, at the hour.
       return analyse({ name: 'compare', devices: [a, b], how, untilMs: hourMs, build, client })
     },
     detail(one, how, client) {
       const device = analysedDevice(one)
       const build = (nowMs: number, signal: AbortSignal) =>
-        runQuery('detail', { device, ...how, nowMs, rawFromUs: rawFromUs() }, signal)
+        runQuery('detail', { device, ...how, nowMs, hourSources: hourSources() }, signal)
       return analyse({ name: 'detail', devices: [device], how, build, client })
     },
     stats(one, how, client) {

@@ -15,6 +15,8 @@ export interface DayOptions {
   readonly local: LocalTime
   readonly now: () => number
   readonly revision: (deviceNumber: number) => number
+  /** Readings before this moment have expired. */
+  readonly expiredBeforeUs: () => number
   readonly limits: Pick<QueryLimits, 'aheadMs'>
 }
 
@@ -26,23 +28,24 @@ const pastMaxAgeSeconds = 60
 
 const emptyDay: Body = bodyOf(encodeBody(new TextEncoder().encode('{"temperature":[],"humidity":[],"pressure":[]}')))
 
-export function createDay({ runQuery, serve, local, now, revision, limits }: DayOptions): Day {
+export function createDay({ runQuery, serve, local, now, revision, expiredBeforeUs, limits }: DayOptions): Day {
   return (device, date, client) => {
     const range = local.day(date)
     if (range === undefined) return { ok: false, code: 'DATE_INVALID' }
     const nowUs = now() * 1000
     const maxAgeSeconds = range.endUs > nowUs ? todayMaxAgeSeconds : pastMaxAgeSeconds
     // No reading is that far ahead, none is from before 1970, and a zone may have left out a day.
-    const isEmpty = range.startUs > nowUs + limits.aheadMs * 1000 || range.endUs <= 0 || range.startUs === range.endUs
+    const startUs = Math.max(range.startUs, expiredBeforeUs())
+    const isEmpty = startUs > nowUs + limits.aheadMs * 1000 || range.endUs <= 0 || startUs >= range.endUs
     if (isEmpty) return { ok: true, body: emptyDay, maxAgeSeconds }
     return serve({
       key: `day/${device.number}/${date}`,
-      version: String(revision(device.number)),
+      version: `${revision(device.number)}@${startUs}`,
       // A day of an older version is served only when QuestDB does not answer.
       freshMs: 0,
       staleMs: 0,
       maxAgeSeconds: () => maxAgeSeconds,
-      build: (_askedAtMs, signal) => runQuery('day', { symbol: device.symbol, ...range }, signal),
+      build: (_askedAtMs, signal) => runQuery('day', { symbol: device.symbol, startUs, endUs: range.endUs }, signal),
       client,
     })
   }

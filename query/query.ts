@@ -14,6 +14,7 @@ import type { QueryDevice } from './fleet.ts'
 import { createLatest } from './latest.ts'
 import { defaultLimits, type QueryLimits } from './limits.ts'
 import { createPool } from './pool.ts'
+import { allFromReadings, type HourSources } from './questdb/hourly-sql.ts'
 import { createRunQuery } from './run-query.ts'
 import type { AnalysisQueries, LightQueries } from './task.ts'
 
@@ -24,11 +25,8 @@ export interface QueryOptions {
   readonly now: () => number
   /** Increases whenever new rows of the device become visible to queries. */
   readonly revision: (deviceNumber: number) => number
-  /**
-   * Hours from this time on are computed from raw readings, earlier ones may come from the hourly view; epoch
-   * microseconds. Without it all hours are computed from raw readings.
-   */
-  readonly rawFromUs?: () => number
+  /** Without it all hours are computed from raw readings. */
+  readonly hourSources?: () => HourSources
   /** Whether QuestDB answered the last probe; checked before each query. Without it every query is sent. */
   readonly questdbAnswers?: () => boolean | Promise<boolean>
   readonly limits?: Partial<QueryLimits>
@@ -50,7 +48,7 @@ export interface Query extends Analyses {
   close(): Promise<void>
 }
 
-export function createQuery({ questdb, timeZone, now, revision, rawFromUs, log, ...options }: QueryOptions): Query {
+export function createQuery({ questdb, timeZone, now, revision, log, ...options }: QueryOptions): Query {
   const limits = { ...defaultLimits, ...options.limits }
   const { light, analysis } = createPools(questdb, timeZone, limits, log)
   const cache = createBodyCache(limits.cacheBytesMax)
@@ -60,15 +58,17 @@ export function createQuery({ questdb, timeZone, now, revision, rawFromUs, log, 
   const questdbAnswers = options.questdbAnswers ?? (() => true)
   const runQuery = createRunQuery({ pool: light, logAvailability, local, questdbAnswers })
   const runAnalysis = createRunQuery({ pool: analysis, logAvailability, local, questdbAnswers })
+  const hourSources = options.hourSources ?? (() => allFromReadings)
   const latest = createLatest({ runQuery, serve, limits })
-  const day = createDay({ runQuery, serve, local, now, revision, limits })
+  const expiredBeforeUs = () => hourSources().expiredBeforeUs
+  const day = createDay({ runQuery, serve, local, now, revision, expiredBeforeUs, limits })
   const analyses = createAnalyses({
     runQuery,
     runAnalysis,
     serve,
     now,
     revision,
-    rawFromUs: rawFromUs ?? (() => Number.NEGATIVE_INFINITY),
+    hourSources,
     limits,
   })
   return {

@@ -7,6 +7,7 @@ import type { ComparePreset } from './answers/compare-answer.ts'
 import type { EncodedBody } from './cache/encode-body.ts'
 import type { ResponseTemplate } from './cache/response-template.ts'
 import type { FailureCode } from './query-failed.ts'
+import type { HourSources } from './questdb/hourly-sql.ts'
 import type { StatsLive } from './stats/live.ts'
 
 /** Given to a worker once, when it starts. */
@@ -48,8 +49,7 @@ export interface CompareQuery {
   readonly nowMs: number
   /** No reading is later: some are a little ahead of our clock. */
   readonly newestUs: number
-  /** Hours from this moment on come from the readings, earlier ones may come from their view. */
-  readonly rawFromUs: number
+  readonly hourSources: HourSources
 }
 
 export interface DetailQuery {
@@ -58,8 +58,7 @@ export interface DetailQuery {
   readonly points: number | undefined
   readonly withTimes: boolean
   readonly nowMs: number
-  /** As above. */
-  readonly rawFromUs: number
+  readonly hourSources: HourSources
 }
 
 export interface StatsQuery {

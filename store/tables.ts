@@ -51,6 +51,25 @@ export const hourlyColumns = metrics.flatMap(metric =>
   }),
 )
 
+/**
+ * The hours of days whose raw readings have expired, which no view of the readings could be made of again. Counts are null
+ * where a device was erased.
+ */
+export const expiredHoursTable = 'readings_hours'
+export const expiredHoursTableSql = `CREATE TABLE IF NOT EXISTS ${expiredHoursTable} (
+  ts TIMESTAMP,
+  device SYMBOL CAPACITY 131072 CACHE,
+  ${hourlyColumns.map(({ name, figure }) => `${name} ${figure === 'count' ? 'LONG' : 'DOUBLE'}`).join(',\n  ')}
+) TIMESTAMP(ts) PARTITION BY MONTH WAL DEDUP UPSERT KEYS(ts, device)`
+
+/** The days that have expired, each with its raw readings and its hours: from then on those hours are the ones that count. */
+export const expiredDaysTable = 'readings_expired'
+export const expiredDaysTableSql = `CREATE TABLE IF NOT EXISTS ${expiredDaysTable} (
+  ts TIMESTAMP,
+  readings LONG,
+  hours LONG
+) TIMESTAMP(ts) PARTITION BY YEAR WAL DEDUP UPSERT KEYS(ts)`
+
 /** Every hour (in UTC) of every device, kept by QuestDB as a materialized view. */
 export const hourlyView = 'readings_1h'
 export const hourlyViewQuery = `SELECT ts, device, ${hourlyColumns.map(({ sql }) => sql).join(', ')} FROM ${readingsTable} SAMPLE BY 1h`

@@ -6,7 +6,7 @@ import { buildDetail, detailWindows } from './detail-answer.ts'
 import { earlierTimes } from './device-cadence.ts'
 
 export async function answerDetail(
-  { device, points, withTimes, nowMs, rawFromUs }: DetailQuery,
+  { device, points, withTimes, nowMs, hourSources }: DetailQuery,
   context: TaskContext,
 ): Promise<string> {
   const { source, local, signal, rowsMax } = context
@@ -14,7 +14,7 @@ export async function answerDetail(
   const { afterMs, throughMs, fromMs, toMs } = detailWindows(nowMs)
   const [series, hourly, earlierMs] = await Promise.all([
     source.series({ symbol, afterUs: afterMs * 1000, throughUs: throughMs * 1000, rowsMax }, signal),
-    source.hourly({ symbol, fromUs: fromMs * 1000, toUs: toMs * 1000, rawFromUs }, signal),
+    source.hourly({ symbol, fromUs: fromMs * 1000, toUs: toMs * 1000, ...hourSources }, signal),
     earlierTimes(device, afterMs * 1000, context),
   ])
   return buildDetail({ device, series, earlierMs, hourly, nowMs, local, points, withTimes })

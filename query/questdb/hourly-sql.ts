@@ -1,14 +1,28 @@
-/** The SQL behind a device's hours: which of them come from the materialized view, and which from the readings. */
+/** The SQL behind a device's hours: which of them come from those that were kept of expired readings, from the materialized view, and from the readings. */
 
-import { hourlyColumns, hourlyView, readingsTable } from '../../store/tables.ts'
+import { expiredHoursTable, hourlyColumns, hourlyView, readingsTable } from '../../store/tables.ts'
 
-export interface HoursRequest {
-  readonly symbol: string
-  readonly fromUs: number
-  /** Not included. Hours that are cut by the range have the figures of what is in it. */
-  readonly toUs: number
+/** Where the hours are, by their time in epoch microseconds. */
+export interface HourSources {
   /** The hour of this moment and those behind it come from the readings themselves; -Infinity for all of them. */
   readonly rawFromUs: number
+  /** The start of a day: the readings before it have expired, and only their hours are there; -Infinity when none have. */
+  readonly expiredBeforeUs: number
+}
+
+export const allFromReadings: HourSources = {
+  rawFromUs: Number.NEGATIVE_INFINITY,
+  expiredBeforeUs: Number.NEGATIVE_INFINITY,
+}
+
+export interface HoursRequest extends HourSources {
+  readonly symbol: string
+  readonly fromUs: number
+  /**
+   * Not included. Hours that are cut by the range have the figures of what is in it; of expired readings, the hours that
+   * begin in it have all.
+   */
+  readonly toUs: number
 }
 
 const hourUs = 3_600_000_000
@@ -17,18 +31,25 @@ const hourUs = 3_600_000_000
  * Rows of an hour's start in microseconds and its figures, all as doubles, ascending. The parts meet at whole hours, so
  * that no hour has to be put together. `symbol` is in quotes.
  */
-export function hourlySql({ symbol, fromUs, toUs, rawFromUs }: HoursRequest): string {
+export function hourlySql({ symbol, fromUs, toUs, rawFromUs, expiredBeforeUs }: HoursRequest): string {
+  if (fromUs >= expiredBeforeUs) return keptSql({ symbol, fromUs, toUs, rawFromUs })
+  const expired = hoursSql(expiredHoursTable, symbol, fromUs, Math.min(toUs, expiredBeforeUs))
+  if (toUs <= expiredBeforeUs) return expired
+  return `${expired} UNION ALL ${keptSql({ symbol, fromUs: expiredBeforeUs, toUs, rawFromUs })}`
+}
+
+function keptSql({ symbol, fromUs, toUs, rawFromUs }: Omit<HoursRequest, 'expiredBeforeUs'>): string {
   const viewFromUs = Math.ceil(fromUs / hourUs) * hourUs
   const viewToUs = Math.floor(Math.min(rawFromUs, toUs) / hourUs) * hourUs
   if (viewFromUs >= viewToUs) return rawSql(symbol, fromUs, toUs)
-  const parts = [viewSql(symbol, viewFromUs, viewToUs)]
+  const parts = [hoursSql(hourlyView, symbol, viewFromUs, viewToUs)]
   if (fromUs < viewFromUs) parts.unshift(rawSql(symbol, fromUs, viewFromUs))
   if (viewToUs < toUs) parts.push(rawSql(symbol, viewToUs, toUs))
   return parts.join(' UNION ALL ')
 }
 
 /** As many hours as the range can have. */
-export function hoursMax({ fromUs, toUs }: HoursRequest): number {
+export function hoursMax({ fromUs, toUs }: Pick<HoursRequest, 'fromUs' | 'toUs'>): number {
   return Math.max(0, Math.ceil(toUs / hourUs) - Math.floor(fromUs / hourUs))
 }
 
@@ -42,8 +63,8 @@ function rawSql(symbol: string, fromUs: number, toUs: number): string {
   return `SELECT ${columnsSql} FROM (${hours} ALIGN TO CALENDAR)`
 }
 
-function viewSql(symbol: string, fromUs: number, toUs: number): string {
-  return `SELECT ${columnsSql} FROM ${hourlyView} ${whereSql(symbol, fromUs, toUs)}`
+function hoursSql(table: string, symbol: string, fromUs: number, toUs: number): string {
+  return `SELECT ${columnsSql} FROM ${table} ${whereSql(symbol, fromUs, toUs)}`
 }
 
 function whereSql(symbol: string, fromUs: number, toUs: number): string {

@@ -1,8 +1,15 @@
 /** A device's readings for an analysis, fetched in a worker: every one of them, or by the hour, as columns of numbers. */
 
 import assert from 'node:assert/strict'
-import type { PgConnection } from '../../store/questdb/client/questdb-pg.ts'
-import { hourlyColumns, hourlyFigures, type Metric, metrics, readingsTable } from '../../store/tables.ts'
+import type { PgConnection, Statement } from '../../store/questdb/client/questdb-pg.ts'
+import {
+  expiredHoursTable,
+  hourlyColumns,
+  hourlyFigures,
+  type Metric,
+  metrics,
+  readingsTable,
+} from '../../store/tables.ts'
 import { failureCode, QueryFailed } from '../query-failed.ts'
 import type { HourlyColumns, HourlySeries, Series } from '../series.ts'
 import type { WorkerSettings } from '../task.ts'
@@ -27,6 +34,8 @@ export interface ReadingsSource {
   hourly(asked: HoursRequest, signal: AbortSignal): Promise<HourlySeries>
   /** The time of the newest reading at or before the moment; undefined when there is none. */
   newestUs(symbol: string, throughUs: number, signal: AbortSignal): Promise<number | undefined>
+  /** The start of the newest hour before the moment that is left of expired readings; undefined when there is none. */
+  newestExpiredHourUs(symbol: string, beforeUs: number, signal: AbortSignal): Promise<number | undefined>
   /** The times of the newest readings in (afterUs, throughUs], at most so many; milliseconds, ascending. */
   newestTimes(asked: TimesAsked, signal: AbortSignal): Promise<Float64Array>
   close(): void
@@ -62,6 +71,14 @@ export function createReadingsSource(settings: Settings, connection: PgConnectio
     return { startsMs, metrics: byName(metrics, figuresOf) }
   }
 
+  async function firstTimeUs(statement: Statement, signal: AbortSignal): Promise<number | undefined> {
+    let firstUs: number | undefined
+    await connection.read(statement, signal, ([timeUs]) => {
+      firstUs ??= Number(timeUs)
+    })
+    return firstUs
+  }
+
   return {
     async series({ symbol, afterUs, throughUs, rowsMax }, signal) {
       const where = `device = ${quoted(symbol)} AND ts > ${whole(afterUs)} AND ts <= ${whole(throughUs)}`
@@ -82,14 +99,10 @@ export function createReadingsSource(settings: Settings, connection: PgConnectio
         return await readHours({ ...asked, rawFromUs: Number.NEGATIVE_INFINITY }, signal)
       }
     },
-    async newestUs(symbol, throughUs, signal) {
-      const values = [symbol, whole(throughUs)]
-      let newestUs: number | undefined
-      await connection.read({ name: 'newest', text: newestSql, values }, signal, ([timeUs]) => {
-        newestUs = Number(timeUs)
-      })
-      return newestUs
-    },
+    newestUs: (symbol, throughUs, signal) =>
+      firstTimeUs({ name: 'newest', text: newestSql, values: [symbol, whole(throughUs)] }, signal),
+    newestExpiredHourUs: (symbol, beforeUs, signal) =>
+      firstTimeUs({ text: newestExpiredSql, values: [symbol, whole(beforeUs)] }, signal),
     async newestTimes({ symbol, afterUs, throughUs, countMax }, signal) {
       const values = [symbol, whole(afterUs), whole(throughUs), whole(countMax)]
       const timesMs: number[] = []
@@ -104,6 +117,8 @@ export function createReadingsSource(settings: Settings, connection: PgConnectio
 
 /** A device that has been silent for long costs some 0.2 ms for each million rows that others have sent since. */
 const newestSql = `SELECT cast(ts AS LONG) FROM ${readingsTable} WHERE device = $1 AND ts <= $2 ORDER BY ts DESC LIMIT 1`
+
+const newestExpiredSql = `SELECT cast(ts AS LONG) FROM ${expiredHoursTable} WHERE device = $1 AND ts < $2 ORDER BY ts DESC LIMIT 1`
 
 const newestTimesSql = `SELECT cast(ts AS LONG) FROM ${readingsTable}
   WHERE device = $1 AND ts > $2 AND ts <= $3 ORDER BY ts DESC LIMIT $4`

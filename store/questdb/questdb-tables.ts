@@ -1,6 +1,17 @@
 /** Makes our tables in QuestDB and looks whether those that are there can hold what we promise. */
 
-import { metrics, pointsTable, pointsTableSql, readingsTable, readingsTableSql } from '../tables.ts'
+import {
+  expiredDaysTable,
+  expiredDaysTableSql,
+  expiredHoursTable,
+  expiredHoursTableSql,
+  hourlyColumns,
+  metrics,
+  pointsTable,
+  pointsTableSql,
+  readingsTable,
+  readingsTableSql,
+} from '../tables.ts'
 import type { QuestdbClient } from './client/questdb-client.ts'
 
 const timeoutMs = 10_000
@@ -22,13 +33,38 @@ const pointsColumns: Columns = {
   stored_at: 'TIMESTAMP false false',
 }
 
+const expiredHoursColumns: Columns = {
+  ts: 'TIMESTAMP true true',
+  device: 'SYMBOL false true',
+  ...Object.fromEntries(
+    hourlyColumns.map(({ name, figure }) => [name, `${figure === 'count' ? 'LONG' : 'DOUBLE'} false false`]),
+  ),
+}
+
+const expiredDaysColumns: Columns = {
+  ts: 'TIMESTAMP true true',
+  readings: 'LONG false false',
+  hours: 'LONG false false',
+}
+
 /** Throws a sentence when a table of our name is not ours. */
 export async function ensureTables(client: QuestdbClient): Promise<void> {
   await ensureTable(client, readingsTable, readingsTableSql, readingsColumns)
   await ensureTable(client, pointsTable, pointsTableSql, pointsColumns)
 }
 
-async function ensureTable(client: QuestdbClient, table: string, createSql: string, columns: Columns): Promise<void> {
+/** The tables that there are where readings expire. */
+export async function ensureExpiryTables(client: Pick<QuestdbClient, 'exec'>): Promise<void> {
+  await ensureTable(client, expiredHoursTable, expiredHoursTableSql, expiredHoursColumns)
+  await ensureTable(client, expiredDaysTable, expiredDaysTableSql, expiredDaysColumns)
+}
+
+async function ensureTable(
+  client: Pick<QuestdbClient, 'exec'>,
+  table: string,
+  createSql: string,
+  columns: Columns,
+): Promise<void> {
   await client.exec(createSql, timeoutMs)
   const sql = `SELECT "column", type, designated, upsertKey FROM table_columns('${table}')`
   const found = new Map((await client.exec(sql, timeoutMs)).map(([name, ...rest]) => [String(name), rest.join(' ')]))

@@ -59,7 +59,7 @@ function rawFromUs(): number {
 }
 
 function hoursOf({ symbol }: DeviceRef, from = Number.NEGATIVE_INFINITY): Promise<HourlySeries> {
-  return source.hourly({ symbol, fromUs, toUs, rawFromUs: from }, never)
+  return source.hourly({ symbol, fromUs, toUs, rawFromUs: from, expiredBeforeUs: Number.NEGATIVE_INFINITY }, never)
 }
 
 function valuesAt(seed: number): Omit<Reading, 'timestampMs'> {
