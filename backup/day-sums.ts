@@ -6,7 +6,14 @@
 import pg from 'pg'
 import Cursor from 'pg-cursor'
 import type { QuestdbPg } from '../store/questdb/client/questdb-address.ts'
-import { metrics, pointsTable, readingsTable } from '../store/tables.ts'
+import {
+  expiredDaysTable,
+  expiredHoursTable,
+  hourlyColumns,
+  metrics,
+  pointsTable,
+  readingsTable,
+} from '../store/tables.ts'
 import { BackupError } from './backup-error.ts'
 
 /** Runs one statement of ours. */
@@ -21,9 +28,19 @@ const scaled = (column: string) => `cast(${column} * 10000 AS LONG)`
 
 const summed: Record<string, readonly string[]> = {
   [readingsTable]: [timeOfDay('ts'), ...metrics.map(scaled)],
+  [expiredHoursTable]: [
+    timeOfDay('ts'),
+    ...hourlyColumns.map(({ name, figure }) => (figure === 'count' ? name : scaled(name))),
+  ],
+  [expiredDaysTable]: ['readings', 'hours'],
   [pointsTable]: [timeOfDay('ts'), 'cast(series AS LONG)', scaled('value'), timeOfDay('stored_at')],
 }
-export const summedTables = Object.keys(summed)
+
+/** The tables that there are: those of expired readings only where some have expired. */
+export async function listSummedTables(exec: Exec): Promise<string[]> {
+  const found = new Set((await exec('SELECT table_name FROM tables()')).map(([name]) => name))
+  return Object.keys(summed).filter(name => found.has(name))
+}
 
 /** QuestDB ends our other statements after 30 seconds, which is not enough for a table of a billion rows. */
 const statementTimeoutMs = 3_600_000
@@ -87,7 +104,9 @@ async function readDays(cursor: Cursor<DaySums>): Promise<DaySums[]> {
 
 /** Resolves when everything that the tables have taken is applied, with their transactions; asks every `pause`. */
 export async function untilApplied(exec: Exec, pause: () => Promise<void>): Promise<string> {
-  const names = summedTables.map(name => `'${name}'`).join(', ')
+  const names = Object.keys(summed)
+    .map(name => `'${name}'`)
+    .join(', ')
   for (;;) {
     const columns = 'name, sequencerTxn, writerTxn, suspended'
     const rows = await exec(`SELECT ${columns} FROM wal_tables() WHERE name IN (${names}) ORDER BY name`)

@@ -5,7 +5,7 @@
 
 import type { Log } from '../store/log.ts'
 import { BackupError } from './backup-error.ts'
-import { type DaySums, type Exec, type OpenDaySums, summedTables, untilApplied } from './day-sums.ts'
+import { type DaySums, type Exec, listSummedTables, type OpenDaySums, untilApplied } from './day-sums.ts'
 
 export interface Checkpoint {
   /** What the tables hold as of the checkpoint; computed while they take rows again. */
@@ -29,7 +29,7 @@ export async function createCheckpoint(
     await exec('CHECKPOINT CREATE')
     const startedAt = await readStart(exec)
     const sums = new Map<string, OpenDaySums>()
-    for (const table of summedTables) sums.set(table, await openSums(table))
+    for (const table of await listSummedTables(exec)) sums.set(table, await openSums(table))
     if (before === (await untilApplied(exec, pause))) {
       return { readDays: () => readDays(sums), assertHeld: () => assertHeld(exec, startedAt) }
     }

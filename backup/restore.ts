@@ -13,7 +13,7 @@ import type { StoreOptions } from '../store/store-options.ts'
 import { BackupError } from './backup-error.ts'
 import { checkBackup, checkContent } from './check-backup.ts'
 import { Copy } from './copy.ts'
-import { type Exec, openDaySums, summedTables, untilApplied } from './day-sums.ts'
+import { type Exec, listSummedTables, openDaySums, untilApplied } from './day-sums.ts'
 import { eraseAgain } from './erased.ts'
 import type { Manifest, ManifestHead } from './manifest.ts'
 import { copyTablesIn, setSequences } from './postgres-tables.ts'
@@ -149,8 +149,9 @@ async function checkQuestdb(store: Store, { days: wanted }: ManifestHead['questd
   const exec: Exec = sql => questdb.exec(sql, execTimeoutMs)
   try {
     await untilApplied(exec, () => sleep(pauseMs))
-    for (const table of summedTables) {
-      const found = await (await openDaySums(store.questdb.address.pg, table)).read()
+    const tables = await listSummedTables(exec)
+    for (const table of new Set([...Object.keys(wanted), ...tables])) {
+      const found = tables.includes(table) ? await (await openDaySums(store.questdb.address.pg, table)).read() : []
       const differing = firstDifference(wanted[table] ?? [], found)
       if (differing !== undefined) throw new BackupError(`The table ${table} differs from the backup at ${differing}.`)
     }

@@ -8,6 +8,7 @@ import type { StationChanged, Stations } from '../../auth/stations/stations.ts'
 import type { Log } from '../../store/log.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import type { Store } from '../../store/store.ts'
+import type { SharedLock } from '../retention/shared-lock.ts'
 import {
   type ErasedRows,
   type EraseEnd,
@@ -50,6 +51,8 @@ export interface EraseJobsOptions {
   stations: Pick<Stations, 'registry' | 'remove'>
   ingest: Record<ErasedRows, ErasingIngest>
   store: Pick<Store, 'postgres' | 'questdb'>
+  /** Where readings expire. */
+  whileNoDayExpires?: SharedLock['shared']
   log: Log
 }
 

@@ -7,39 +7,53 @@
  */
 
 import assert from 'node:assert'
-import { metrics, pointsTable, readingsTable } from '../../store/tables.ts'
+import { type Exec, untilTableApplied } from '../../store/questdb/until-applied.ts'
+import { expiredHoursTable, hourlyColumns, metrics, pointsTable, readingsTable } from '../../store/tables.ts'
 import type { ErasedRows, EraseJob } from './erase-records.ts'
 
-/** Runs one statement of ours. */
-export type Exec = (sql: string) => Promise<readonly (readonly (string | number | boolean | null)[])[]>
 type Pause = () => Promise<void>
 
 /** A table as its rows are erased. */
-interface ErasedTable {
+export interface ErasedTable {
   name: string
   /** With `ts` the key of a row. */
   keyColumn: string
   values: readonly string[]
+  /** What is written again at a time: its partitions. */
+  unit: 'd' | 'M'
   /** As it stands in a statement. */
   keyOf(value: string): string
   /** Of the series of a job. */
   keysOf(job: Pick<EraseJob, 'numbers' | 'symbols'>): string[]
 }
 
-export const erasedTables: Record<ErasedRows, ErasedTable> = {
+const tables: Record<ErasedRows | 'expiredHours', ErasedTable> = {
   readings: {
-    ...{ name: readingsTable, keyColumn: 'device', values: metrics, keyOf: quoteSymbol },
+    ...{ name: readingsTable, keyColumn: 'device', values: metrics, unit: 'd', keyOf: quoteSymbol },
+    keysOf: ({ symbols }) => symbols.map(quoteSymbol),
+  },
+  expiredHours: {
+    ...{ name: expiredHoursTable, keyColumn: 'device', unit: 'M', keyOf: quoteSymbol },
+    // Every hour that is kept has all counts.
+    values: hourlyColumns.filter(({ figure }) => figure === 'count').map(({ name }) => name),
     keysOf: ({ symbols }) => symbols.map(quoteSymbol),
   },
   points: {
-    ...{ name: pointsTable, keyColumn: 'series', values: ['value'], keyOf: number => number },
+    ...{ name: pointsTable, keyColumn: 'series', values: ['value'], unit: 'd', keyOf: number => number },
     keysOf: ({ numbers }) => numbers.map(String),
   },
 }
 
+/** The table of the rows first. That of the hours of expired readings is there only where some have expired. */
+export async function erasedTables(exec: Exec, rowsOf: ErasedRows): Promise<[ErasedTable, ...ErasedTable[]]> {
+  if (rowsOf === 'points') return [tables.points]
+  const [found] = await exec(`SELECT count() FROM tables() WHERE table_name = '${expiredHoursTable}'`)
+  return Number(found?.[0]) === 0 ? [tables.readings] : [tables.readings, tables.expiredHours]
+}
+
 /**
- * Goes through the days once, newest first. Day by day, because QuestDB merges each day that it touches anew, and what
- * comes in meanwhile becomes visible between two days instead of after all of them. Gives the table's transaction up to
+ * Goes through the partitions once, newest first. One by one, because QuestDB merges each one that it touches anew, and what
+ * comes in meanwhile becomes visible between two of them instead of after all. Gives the table's transaction up to
  * which all of it is applied.
  */
 export async function eraseRows(
@@ -48,20 +62,20 @@ export async function eraseRows(
   keys: readonly string[],
   pause: Pause,
 ): Promise<number> {
-  const { name, keyColumn } = table
+  const { name, keyColumn, unit } = table
   const theirs = `${whereKeys(table, keys)} AND ${presentIn(table)}`
   // What was sent before may be in the table's log only.
-  let txn = await untilApplied(exec, table, pause)
-  const days = await exec(
-    `SELECT DISTINCT timestamp_floor('d', ts) AS day FROM ${name} WHERE ${theirs} ORDER BY day DESC`,
+  let txn = await untilTableApplied(exec, name, pause)
+  const starts = await exec(
+    `SELECT DISTINCT timestamp_floor('${unit}', ts) AS start FROM ${name} WHERE ${theirs} ORDER BY start DESC`,
   )
-  for (const [day] of days) {
-    const from = quoteTime(day)
-    const ofDay = `ts >= ${from} AND ts < dateadd('d', 1, ${from})`
+  for (const [start] of starts) {
+    const from = quoteTime(start)
+    const ofPartition = `ts >= ${from} AND ts < dateadd('${unit}', 1, ${from})`
     await exec(
-      `INSERT INTO ${name} (ts, ${keyColumn}) SELECT ts, ${keyColumn} FROM ${name} WHERE ${theirs} AND ${ofDay}`,
+      `INSERT INTO ${name} (ts, ${keyColumn}) SELECT ts, ${keyColumn} FROM ${name} WHERE ${theirs} AND ${ofPartition}`,
     )
-    txn = await untilApplied(exec, table, pause)
+    txn = await untilTableApplied(exec, name, pause)
   }
   return txn
 }
@@ -87,17 +101,6 @@ export async function keysPresent(exec: Exec, table: ErasedTable, keys: readonly
     `SELECT DISTINCT ${keyColumn} FROM ${name} WHERE ${whereKeys(table, keys)} AND ${presentIn(table)}`,
   )
   return rows.map(([key]) => keyOf(String(key)))
-}
-
-/** An answer to a statement means that it is in the table's log; what it says holds when the writer has come past it. */
-async function untilApplied(exec: Exec, { name }: ErasedTable, pause: Pause): Promise<number> {
-  let target: number | undefined
-  for (;;) {
-    const [row] = await exec(`SELECT sequencerTxn, writerTxn FROM wal_tables() WHERE name = '${name}'`)
-    target ??= Number(row?.[0])
-    if (Number(row?.[1]) >= target) return target
-    await pause()
-  }
 }
 
 function presentIn({ values }: ErasedTable): string {

@@ -7,9 +7,12 @@ import { deadLettersMax } from '../../ingest/forwarder/dead-letters.ts'
 import type { DeadLetters, Ingest, PointsIngest } from '../../ingest/ingest.ts'
 import type { Log } from '../../store/log.ts'
 import { refreshHourlyView } from '../../store/questdb/hourly-view.ts'
+import type { Exec } from '../../store/questdb/until-applied.ts'
 import type { Store } from '../../store/store.ts'
+import { readingsTable } from '../../store/tables.ts'
+import type { SharedLock } from '../retention/shared-lock.ts'
 import type { ErasedRows, EraseJob } from './erase-records.ts'
-import { countRows, type Exec, erasedTables, eraseRows, keysPresent } from './erase-rows.ts'
+import { countRows, type ErasedTable, erasedTables, eraseRows, keysPresent } from './erase-rows.ts'
 
 /** What an erase needs of the write path of its table. */
 export type ErasingIngest = Pick<Ingest | PointsIngest, 'status' | 'deadLetters' | 'erase' | 'onLost'>
@@ -22,6 +25,11 @@ export interface EraseStepsOptions {
   /** Rejects when the signal is raised. */
   pause: (ms: number) => Promise<void>
   signal: AbortSignal
+  /**
+   * Runs work during which the hours of no day are kept: they would have those of a device that is just being erased. Without it
+   * no readings expire.
+   */
+  whileNoDayExpires?: SharedLock['shared'] | undefined
 }
 
 export interface EraseSteps {
@@ -42,29 +50,46 @@ const roundsMax = 10
 export class EraseFailure extends Error {}
 
 export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
-  const { ingest, store, log, exec, pause, signal } = options
+  const { ingest, store, log, exec, pause, signal, whileNoDayExpires = work => work() } = options
 
   async function erase(job: EraseJob): Promise<number> {
     const { rowsOf, numbers } = job
     const end = await unlessAborted(ingest[rowsOf].erase(numbers), signal)
     await discardLetters(ingest[rowsOf].deadLetters, new Set(numbers))
     await untilQuestdbIsUp()
-    const rows = await eraseKeys(rowsOf, erasedTables[rowsOf].keysOf(job))
+    const rows = await whileNoDayExpires(async () => {
+      const [table, ...others] = await erasedTables(exec, rowsOf)
+      const erased = await eraseKeys(table, table.keysOf(job))
+      for (const other of others) await eraseKeys(other, other.keysOf(job))
+      return erased
+    })
     await untilJournalIsBehind(rowsOf, end)
     return rows
   }
 
-  async function eraseKeys(rowsOf: ErasedRows, keys: readonly string[]): Promise<number> {
-    const table = erasedTables[rowsOf]
+  async function eraseKeys(table: ErasedTable, keys: readonly string[]): Promise<number> {
     for (let round = 0; round < roundsMax; round++) {
       const txn = await eraseRows(exec, table, keys, () => pause(pauseMs))
       const { present, erased } = await countRows(exec, table, keys)
       if (present > 0) continue
       // It holds what the readings are no more.
-      if (rowsOf === 'readings') await refreshHourlyView(exec, txn, () => pause(pauseMs))
+      if (table.name === readingsTable) await refreshHourlyView(exec, txn, () => pause(pauseMs))
       return erased
     }
-    throw new EraseFailure(`new ${rowsOf} kept coming in`)
+    throw new EraseFailure(`new ${table.name} kept coming in`)
+  }
+
+  async function eraseReappeared(
+    table: ErasedTable,
+    rowsOf: ErasedRows,
+    series: Pick<EraseJob, 'numbers' | 'symbols'>,
+  ): Promise<void> {
+    for (const some of inStatements(table.keysOf(series))) {
+      const present = await keysPresent(exec, table, some)
+      if (present.length === 0) continue
+      await eraseKeys(table, present)
+      log.warn({ series: present.length }, `erased ${rowsOf} reappeared in QuestDB, deleted again`)
+    }
   }
 
   /** For a QuestDB that does not sync the journal keeps its bytes for hours, and the erased rows are passed over. */
@@ -83,15 +108,10 @@ export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
   return {
     erase,
     untilQuestdbIsUp,
-    async eraseAgain(rowsOf, series) {
-      const table = erasedTables[rowsOf]
-      for (const some of inStatements(table.keysOf(series))) {
-        const present = await keysPresent(exec, table, some)
-        if (present.length === 0) continue
-        await eraseKeys(rowsOf, present)
-        log.warn({ series: present.length }, `erased ${rowsOf} reappeared in QuestDB, deleted again`)
-      }
-    },
+    eraseAgain: (rowsOf, series) =>
+      whileNoDayExpires(async () => {
+        for (const table of await erasedTables(exec, rowsOf)) await eraseReappeared(table, rowsOf, series)
+      }),
   }
 }
 
