@@ -31,6 +31,7 @@ export function createFamilies(
     stations,
     ingest: { readings: ingest, points: pointsIngest },
     store,
+    whileNoDayExpires: parts.retention.whileNoDayExpires,
     log,
   })
   const batchOptions = {
@@ -46,6 +47,7 @@ export function createFamilies(
       directory: parts.directory,
       reserveBytes: config.JOURNAL_RESERVE,
       diskUse: parts.diskUse,
+      retention: parts.retention,
       isPostgresManaged: config.DATABASE_URL === undefined,
       meter: bulkMeter,
     },

@@ -80,6 +80,7 @@ function createServiceServer(
     queriesQueued: query.queueLengths,
     cache: query.cacheStatus,
     disk: parts.diskUse.read,
+    retention: parts.retention.state,
     version: packageVersion(),
   })
   return createServer({ config, connections, readiness, metrics, families, log })

@@ -4,15 +4,16 @@ import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
 import { createReadingsExport, type ReadingsExport } from '../query/export/readings-export.ts'
 import { createPoints, type Points } from '../query/points/points.ts'
 import { createQuery, type Query } from '../query/query.ts'
-import { allFromReadings } from '../query/questdb/hourly-sql.ts'
 import type { Log } from '../store/log.ts'
 import type { Store } from '../store/store.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
+import type { Retention } from './retention/retention.ts'
 
 interface QueryParts {
   store: Store
   ingest: Ingest
+  retention: Pick<Retention, 'expiredBeforeUs' | 'isKnown'>
   clockMs: Clock
 }
 
@@ -30,14 +31,15 @@ export function openServiceQueries(config: Config, log: Log, parts: QueryParts &
   }
 }
 
-function openServiceQuery(config: Config, log: Log, { store, ingest, clockMs }: QueryParts): Query {
+function openServiceQuery(config: Config, log: Log, { store, ingest, retention, clockMs }: QueryParts): Query {
   return createQuery({
     questdb: store.questdb.address,
     timeZone: config.TIME_ZONE,
     now: clockMs,
     revision: ingest.revision,
-    hourSources: () => ({ ...allFromReadings, rawFromUs: rawFromUs(store, ingest) }),
-    questdbAnswers: store.questdb.answers,
+    hourSources: () => ({ rawFromUs: rawFromUs(store, ingest), expiredBeforeUs: retention.expiredBeforeUs() }),
+    // As long as it is not known which days have expired, their hours would be missing.
+    questdbAnswers: () => retention.isKnown() && store.questdb.answers(),
     limits: {
       latestBytesMax: config.LATEST_BYTES_MAX,
       cacheBytesMax: config.CACHE_BYTES_MAX,

@@ -5,6 +5,7 @@ import type { CacheStatus } from '../query/cache/body-cache.ts'
 import type { DiskState, DiskUse } from './disk/disk-use.ts'
 import { counter, gauge } from './http/metric-kinds.ts'
 import { addIngest, type IngestMetricsOptions } from './ingest-metrics.ts'
+import type { Retention } from './retention/retention.ts'
 
 export interface ServiceMetricsOptions extends IngestMetricsOptions {
   devices: () => number
@@ -13,6 +14,7 @@ export interface ServiceMetricsOptions extends IngestMetricsOptions {
   queriesQueued: () => Readonly<Record<string, number>>
   cache: () => CacheStatus
   disk: DiskUse['read']
+  retention: Retention['state']
   version: string
 }
 
@@ -23,6 +25,7 @@ export function addServiceMetrics(registry: Registry, options: ServiceMetricsOpt
   addQueries(registry, options.queriesQueued)
   addCache(registry, options.cache)
   addDisk(registry, options.disk)
+  addRetention(registry, options.retention)
   addBuildInfo(registry, options.version)
 }
 
@@ -67,6 +70,19 @@ function addDisk(registry: Registry, read: ServiceMetricsOptions['disk']): void 
       for (const [part, name] of Object.entries(parts)) this.set({ part }, await disk(name)())
     },
   })
+}
+
+function addRetention(registry: Registry, state: Retention['state']): void {
+  const seconds = (ms: number | undefined) => (ms === undefined ? Number.NaN : ms / 1000)
+  gauge(registry, 'barograph_retention_days', 'RETENTION_DAYS; NaN when raw readings never expire.', () => {
+    return state().days ?? Number.NaN
+  })
+  const oldest = 'Start of the oldest day with raw readings; NaN while unknown and when they never expire.'
+  gauge(registry, 'barograph_oldest_reading_day_seconds', oldest, () => seconds(state().oldestDayMs))
+  counter(registry, 'barograph_expired_days_total', 'Days whose raw readings were removed.', () => state().expiredDays)
+  const run = 'When it was last looked which days have to expire; NaN before, and when they never do.'
+  gauge(registry, 'barograph_retention_run_seconds', run, () => seconds(state().lastRunMs))
+  gauge(registry, 'barograph_retention_failed', '1 when that failed.', () => (state().fault === undefined ? 0 : 1))
 }
 
 function addBuildInfo(registry: Registry, version: string): void {

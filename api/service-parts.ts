@@ -12,6 +12,7 @@ import type { ServiceAccounts } from './open-accounts.ts'
 import type { ServiceQueries } from './open-queries.ts'
 import type { SignIn } from './open-sign-in.ts'
 import type { AcceptedFrom } from './retention/accepted-from.ts'
+import type { Retention } from './retention/retention.ts'
 
 export interface ServiceParts extends ServiceQueries {
   directory: DataDirectory
@@ -26,4 +27,5 @@ export interface ServiceParts extends ServiceQueries {
   diskUse: DiskUse
   claims: Claims
   acceptedFrom: AcceptedFrom
+  retention: Retention
 }

@@ -16,6 +16,7 @@ import { checkListenAddress } from './listen-address.ts'
 import { openServiceAccounts } from './open-accounts.ts'
 import { forwardWhenReady, openServiceIngest, type ServiceIngest } from './open-ingest.ts'
 import { openServiceQueries } from './open-queries.ts'
+import { openServiceRetention } from './open-retention.ts'
 import { openSignIn } from './open-sign-in.ts'
 import { openAcceptedFrom } from './retention/accepted-from.ts'
 
@@ -120,7 +121,9 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   onOpen(() => devices.close())
   const stations = openStations({ pool: store.postgres, nowMs: clockMs, log })
   onOpen(() => stations.close())
-  const queries = openServiceQueries(config, log, { store, ingest, pointsIngest, clockMs })
+  const retention = openServiceRetention(config, log, { store, ingest, acceptedFrom, clockMs })
+  onOpen(() => retention.close())
+  const queries = openServiceQueries(config, log, { store, ingest, pointsIngest, retention, clockMs })
   for (const { close } of Object.values(queries)) onOpen(close)
   // Links in mails need an address; without a configured one it is the one that we listen on.
   let ownUrl = 'http://localhost'
@@ -134,9 +137,9 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   const rowsPerWriterMax = config.IDEMPOTENCY_KEYS_MAX
   const claims = createClaims({ pool: store.postgres, ingest, nowMs: clockMs, log, rowsPerWriterMax })
   onOpen(() => claims.close())
-  const diskUse = watchDiskUse({ directory, config, nowMs: clockMs, log })
+  const diskUse = watchDiskUse({ directory, config, retention, nowMs: clockMs, log })
   onOpen(() => diskUse.close())
-  const base = { directory, clockMs, store, ingest, pointsIngest, devices, stations, diskUse, acceptedFrom }
+  const base = { directory, clockMs, store, ingest, pointsIngest, devices, stations, diskUse, acceptedFrom, retention }
   const parts = { ...base, ...queries, accounts, signIn, claims }
   ownUrl = await listen(config, log, parts, onOpen)
   await signIn.announceSetup()

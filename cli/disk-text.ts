@@ -25,6 +25,6 @@ export function isDiskFillingUp({ days_until_full }: Disk): boolean {
 
 function forecastText({ growth_bytes_per_day: growth, days_until_full: days }: Disk): string {
   if (growth === null) return 'growth unknown (needs four days)'
-  if (days === null) return 'not growing'
+  if (days === null) return growth > 0 ? `${bytesText(growth)} more per day until readings expire` : 'not growing'
   return `${bytesText(growth)} more per day, full in ${days < 1 ? 'less than a day' : `${Math.floor(days)} days`}`
 }

@@ -16,6 +16,7 @@ import { diskText, isDiskFillingUp } from './disk-text.ts'
 import { tryPostgres, tryQuestdb } from './doctor-databases.ts'
 import { findUrl, type ServerOptions } from './find-server.ts'
 import { printJson, printTable, type Streams } from './output.ts'
+import { retentionText } from './retention-text.ts'
 import { problemsOf, type WritePath, waitingText, writePathsOf } from './write-paths.ts'
 
 interface Check {
@@ -162,12 +163,19 @@ async function checkStatus(client: AdminClient): Promise<Check[]> {
     return [
       { name, ok: true, finding: 'accepted by the server' },
       ...writePathsOf(status).map(checkWritePath),
+      ...checkRetention(status),
       checkDisk(status),
     ]
   } catch (error) {
     if (!(error instanceof CommandError)) throw error
     return [{ name, ok: false, finding: error.message }]
   }
+}
+
+function checkRetention({ retention }: Status): Check[] {
+  if (retention.days === null) return []
+  const problem = retention.fault === null ? '' : `: days cannot expire (${retention.fault}); it is tried again`
+  return [{ name: 'retention', ok: retention.fault === null, finding: retentionText(retention) + problem }]
 }
 
 function checkDisk({ disk }: Status): Check {

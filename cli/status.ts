@@ -5,6 +5,7 @@ import { Status } from '../api/admin/status.ts'
 import type { AdminClient } from './admin-client.ts'
 import { diskText } from './disk-text.ts'
 import { bytesText, printJson, printTable, type Streams } from './output.ts'
+import { retentionText } from './retention-text.ts'
 import { problemsOf, type WritePath, waitingText, writePathsOf } from './write-paths.ts'
 
 export function addStatusCommand(program: Command, client: AdminClient, streams: Streams): void {
@@ -21,7 +22,7 @@ export function addStatusCommand(program: Command, client: AdminClient, streams:
 }
 
 function rowsOf(status: Status, url: string): string[][] {
-  const { versions, questdb, postgres, disk } = status
+  const { versions, questdb, postgres, disk, retention } = status
   const writePaths = writePathsOf(status)
   return [
     ['server', `${url}, up for ${durationText(status.uptime_s)}, Node ${versions.node}`],
@@ -29,6 +30,7 @@ function rowsOf(status: Status, url: string): string[][] {
     ['QuestDB', databaseText(questdb)],
     ['PostgreSQL', databaseText(postgres)],
     ...writePaths.flatMap(writePathRows),
+    ...(retention.days === null ? [] : [['retention', retentionText(retention)]]),
     ['disk', diskText(disk)],
     ...writePaths.flatMap(problemsOf).map(problem => ['problem', problem]),
   ]

@@ -16,6 +16,7 @@ import { addJsonBody } from '../http/json-body.ts'
 import { argumentsMax, hasTooManyArguments } from '../http/query-limits.ts'
 import type { RouteFamily } from '../http/route-family.ts'
 import type { BulkMeter } from '../logger/bulk-meter.ts'
+import type { Retention } from '../retention/retention.ts'
 import { packageVersion } from '../version.ts'
 import { registerAccounts } from './accounts.ts'
 import { registerAudit } from './audit.ts'
@@ -51,6 +52,7 @@ export interface AdminOptions extends GuardOptions, TimeLimits {
   store: Store
   directory: BackupParts['directory']
   diskUse: Pick<DiskUse, 'read'>
+  retention: Pick<Retention, 'state' | 'whileNoDayExpires'>
   /** That the journals leave. */
   reserveBytes: number
   /** Whether PostgreSQL was started here. */
@@ -100,7 +102,8 @@ export function adminFamily(options: AdminOptions): RouteFamily {
     registerAudit(scope, store.postgres)
     registerExport(scope, { readingsExport, devices, nowMs: Date.now, aheadMsMax, audit, log })
     const backedUp = { readings: ingest, points: pointsIngest }
-    registerBackup(scope, { parts: { ...options, ingest: backedUp, version: packageVersion() }, audit })
+    const parts = { ...options, ingest: backedUp, version: packageVersion() }
+    registerBackup(scope, { parts, whileNoDayExpires: options.retention.whileNoDayExpires, audit })
     registerStatus(scope, { ...options, dataDirectory: directory.path })
   }
 

@@ -10,6 +10,7 @@ import { z } from 'zod'
 import { backUp } from '../../backup/backup.ts'
 import { BackupError } from '../../backup/backup-error.ts'
 import type { BackupParts } from '../../backup/backup-parts.ts'
+import type { Retention } from '../retention/retention.ts'
 import { actorIn, requesterOf } from './guard.ts'
 import type { WriteLateAudit } from './late-audit.ts'
 import { addPath } from './paths.ts'
@@ -29,6 +30,8 @@ const progressMs = 500
 
 export interface BackupOptions {
   parts: BackupParts
+  /** A day that expires between the copies of its parts would be in none of them, or be dropped while it is copied. */
+  whileNoDayExpires: Retention['whileNoDayExpires']
   audit: WriteLateAudit
 }
 
@@ -39,7 +42,7 @@ interface Started {
   ended: Promise<void>
 }
 
-export function registerBackup(scope: FastifyInstance, { parts, audit }: BackupOptions): void {
+export function registerBackup(scope: FastifyInstance, { parts, whileNoDayExpires, audit }: BackupOptions): void {
   const closing = new AbortController()
   let running: Promise<unknown> | undefined
   scope.addHook('preClose', async () => {
@@ -52,7 +55,7 @@ export function registerBackup(scope: FastifyInstance, { parts, audit }: BackupO
     const started: Started = { step: 'start', bytes, end: undefined, ended: Promise.resolve() }
     const signal = AbortSignal.any([closing.signal, cancelled])
     const onStep = (step: string) => void Object.assign(started, { step })
-    started.ended = backUp(folder, parts, { signal, closing: closing.signal, onStep, bytes })
+    started.ended = whileNoDayExpires(() => backUp(folder, parts, { signal, closing: closing.signal, onStep, bytes }))
       .then(
         done => ({ done }),
         (error: unknown) => failureOf(error, parts),

@@ -7,6 +7,7 @@ import type { Devices } from '../../auth/devices/devices.ts'
 import type { Ingest, IngestStatus, PointsIngest } from '../../ingest/ingest.ts'
 import type { Store } from '../../store/store.ts'
 import type { DiskUse } from '../disk/disk-use.ts'
+import type { Retention, RetentionState } from '../retention/retention.ts'
 import { addPath } from './paths.ts'
 
 const Database = z.object({
@@ -57,6 +58,17 @@ export const Status = z.object({
     suspended: z.boolean(),
     fault: z.string().nullable(),
   }),
+  /** Of the raw readings. */
+  retention: z.object({
+    /** RETENTION_DAYS; null when they never expire, and then nothing is looked at. */
+    days: z.int().nullable(),
+    oldest_day: z.iso.date().nullable(),
+    /** Days that were removed since the start. */
+    expired_days: z.int(),
+    last_run: z.iso.datetime().nullable(),
+    /** Why that run failed. */
+    fault: z.string().nullable(),
+  }),
   disk: z.object({
     ...{ path: z.string(), free_bytes: z.number(), total_bytes: z.number() },
     /** What is on this disk of ours, measured once an hour: null until then, and for an external database. */
@@ -65,7 +77,7 @@ export const Status = z.object({
     postgres_bytes: z.number().nullable(),
     /** By the last two weeks; null while there are fewer than four days to tell by. */
     growth_bytes_per_day: z.number().nullable(),
-    /** Null when it is not known, and when nothing grows. */
+    /** Null when it is not known, when nothing grows, and when the oldest readings expire before. */
     days_until_full: z.number().nullable(),
   }),
 })
@@ -78,6 +90,7 @@ export interface StatusOptions {
   store: Store
   dataDirectory: string
   diskUse: Pick<DiskUse, 'read'>
+  retention: Pick<Retention, 'state'>
   isPostgresManaged: boolean
 }
 
@@ -92,6 +105,7 @@ async function readStatus({
   store,
   dataDirectory,
   diskUse,
+  retention,
   isPostgresManaged,
 }: StatusOptions): Promise<Status> {
   const readings = ingest.status()
@@ -122,6 +136,7 @@ async function readStatus({
       dead_letters: points.forwarder.deadLetters,
       ...forwarderOf(points),
     },
+    retention: retentionOf(retention.state()),
     disk: {
       ...{ path: dataDirectory, free_bytes: disk.freeBytes, total_bytes: disk.totalBytes },
       journal_bytes: disk.journalBytes ?? null,
@@ -130,6 +145,16 @@ async function readStatus({
       growth_bytes_per_day: disk.growthBytesPerDay ?? null,
       days_until_full: disk.daysUntilFull ?? null,
     },
+  }
+}
+
+function retentionOf({ days, oldestDayMs, expiredDays, lastRunMs, fault }: RetentionState): Status['retention'] {
+  return {
+    days: days ?? null,
+    oldest_day: oldestDayMs === undefined ? null : new Date(oldestDayMs).toISOString().slice(0, 10),
+    expired_days: expiredDays,
+    last_run: lastRunMs === undefined ? null : new Date(lastRunMs).toISOString(),
+    fault: fault ?? null,
   }
 }
 

@@ -7,6 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { DataDirectory } from '../../store/data-directory.ts'
 import type { Log } from '../../store/log.ts'
 import type { Config } from '../config.ts'
+import { dayMs, horizonMs } from '../retention/horizon.ts'
+import type { Retention, RetentionState } from '../retention/retention.ts'
 import { readDisk } from './disk-space.ts'
 import { type Forecast, forecast } from './forecast.ts'
 import { addSample, type DiskSample, readSamples, writeSamples } from './samples.ts'
@@ -31,13 +33,14 @@ export interface DiskUseOptions {
   directory: Pick<DataDirectory, 'path' | 'journal' | 'pointsJournal' | 'questdb' | 'postgres'>
   /** An external database is not on this disk. */
   config: Pick<Config, 'QUESTDB_HTTP' | 'DATABASE_URL'>
+  retention: Pick<Retention, 'state'>
   nowMs: () => number
   log: Log
 }
 
 const everyMs = 3_600_000
 
-export function watchDiskUse({ directory, config, nowMs, log }: DiskUseOptions): DiskUse {
+export function watchDiskUse({ directory, config, retention, nowMs, log }: DiskUseOptions): DiskUse {
   const isQuestdbManaged = config.QUESTDB_HTTP === undefined
   const isPostgresManaged = config.DATABASE_URL === undefined
   const file = join(directory.path, 'disk-samples')
@@ -83,7 +86,7 @@ export function watchDiskUse({ directory, config, nowMs, log }: DiskUseOptions):
         journalBytes: last?.journal,
         questdbBytes: isQuestdbManaged ? last?.questdb : undefined,
         postgresBytes: isPostgresManaged ? last?.postgres : undefined,
-        ...forecast(samples, disk.freeBytes),
+        ...forecast(samples, disk.freeBytes, daysUntilExpiry(retention.state(), nowMs())),
       }
     },
     async close() {
@@ -91,6 +94,13 @@ export function watchDiskUse({ directory, config, nowMs, log }: DiskUseOptions):
       await running
     },
   }
+}
+
+/** Until the oldest readings expire; undefined where they do already, or never will. */
+function daysUntilExpiry({ days, oldestDayMs }: RetentionState, nowMs: number): number | undefined {
+  if (days === undefined || oldestDayMs === undefined) return undefined
+  const left = (oldestDayMs - horizonMs(nowMs, days)) / dayMs
+  return left > 0 ? left : undefined
 }
 
 const blockBytes = 512

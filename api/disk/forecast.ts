@@ -16,14 +16,24 @@ const dayMs = 86_400_000
 /** With fewer days one of them decides. */
 const daysMin = 4
 
-export function forecast(samples: readonly DiskSample[], freeBytes: number): Forecast {
+/**
+ * `daysUntilExpiry`: from then on as much goes as comes, so a disk that lasts until then does not get full by this growth.
+ * Undefined when nothing expires, or does already and so is part of the growth.
+ */
+export function forecast(
+  samples: readonly DiskSample[],
+  freeBytes: number,
+  daysUntilExpiry = Number.POSITIVE_INFINITY,
+): Forecast {
   const days = dailyMedians(samples)
   if (days.length < daysMin) return { growthBytesPerDay: undefined, daysUntilFull: undefined }
   const slopes = days.flatMap((later, at) => {
     return days.slice(0, at).map(earlier => (later.bytes - earlier.bytes) / (later.day - earlier.day))
   })
   const growthBytesPerDay = median(slopes)
-  return { growthBytesPerDay, daysUntilFull: growthBytesPerDay > 0 ? freeBytes / growthBytesPerDay : undefined }
+  const daysUntilFull = growthBytesPerDay > 0 ? freeBytes / growthBytesPerDay : undefined
+  const lasts = daysUntilFull === undefined || daysUntilFull >= daysUntilExpiry
+  return { growthBytesPerDay, daysUntilFull: lasts ? undefined : daysUntilFull }
 }
 
 /** Of all parts together, by day in UTC. */

@@ -313,6 +313,13 @@ t.test('the status tells how the parts are', async t => {
       journal: { bytes: Number, bytes_max: 1024 ** 3, readings: 0, damaged_bytes: 0, fault: null },
       lag: { readings: 0, seconds: 0 },
       dead_letters: 0,
+      retention: {
+        days: 30,
+        oldest_day: '2026-01-01',
+        expired_days: 2,
+        last_run: '2026-01-31T00:00:00.000Z',
+        fault: null,
+      },
       points: { journal: { bytes_max: 1024 ** 3, points: 0 }, lag: { points: 0 }, dead_letters: 0, suspended: false },
       disk: {
         free_bytes: Number,

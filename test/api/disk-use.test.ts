@@ -13,6 +13,9 @@ const hourMs = 3_600_000
 const managed = { QUESTDB_HTTP: undefined, DATABASE_URL: undefined }
 const external = { QUESTDB_HTTP: 'http://127.0.0.1:9', DATABASE_URL: 'postgresql://127.0.0.1:9/x' }
 const dayMs = 24 * hourMs
+/** Readings never expire. */
+const unlimited = { days: undefined, oldestDayMs: undefined, expiredDays: 0, lastRunMs: undefined, fault: undefined }
+const never = { state: () => unlimited }
 const startMs = Date.UTC(2026, 10, 1)
 
 /** One each hour, in bytes of QuestDB. */
@@ -105,6 +108,36 @@ t.test('a file that is missing, damaged or too large counts for nothing', async 
   }
 })
 
+t.test('a disk that lasts until the oldest readings expire does not get full', async t => {
+  const samples = hours(96, hour => hour)
+  const growthBytesPerDay = 24
+  t.strictSame(forecast(samples, 48, 3), { growthBytesPerDay, daysUntilFull: 2 }, 'it is full before')
+  t.strictSame(forecast(samples, 48, 2), { growthBytesPerDay, daysUntilFull: undefined })
+  t.strictSame(forecast(samples, 48, undefined), { growthBytesPerDay, daysUntilFull: 2 })
+  const path = temporaryFolder(t)
+  const directory = { path, journal: join(path, 'j'), pointsJournal: join(path, 'p'), questdb: path, postgres: path }
+  const nowMs = startMs + 96 * hourMs
+  writeSamples(
+    join(path, 'disk-samples'),
+    hours(96, hour => hour * 1000),
+  )
+  for (const [days, oldestDay, isFull] of [
+    [undefined, 4, true],
+    [30, 4, false],
+    [30, undefined, true],
+    // Everything before has expired, so this growth is of something else.
+    [4, 4, true],
+  ] as const) {
+    const oldestDayMs = oldestDay === undefined ? undefined : nowMs - oldestDay * dayMs
+    const retention = { state: () => ({ ...unlimited, days, oldestDayMs }) }
+    const use = watchDiskUse({ directory, config: managed, retention, nowMs: () => nowMs, log: silentLog })
+    const { daysUntilFull } = await use.read()
+    t.equal(daysUntilFull !== undefined, isFull, `${days} days, the oldest ${oldestDay} days ago`)
+    await use.measured
+    await use.close()
+  }
+})
+
 t.test('the folders are measured, and the samples outlive a restart', async t => {
   const path = temporaryFolder(t)
   const folder = (name: string) => join(path, name)
@@ -125,7 +158,7 @@ t.test('the folders are measured, and the samples outlive a restart', async t =>
   rmSync(join(path, 'postgres'), { recursive: true })
   let nowMs = startMs
   for (let day = 0; day < 4; day++) {
-    const use = watchDiskUse({ directory, config: managed, nowMs: () => nowMs, log: silentLog })
+    const use = watchDiskUse({ directory, config: managed, retention: never, nowMs: () => nowMs, log: silentLog })
     await use.measured
     const state = await use.read()
     t.ok((state.journalBytes ?? 0) >= 200_000)
@@ -138,7 +171,7 @@ t.test('the folders are measured, and the samples outlive a restart', async t =>
   }
   t.equal(JSON.parse(readFileSync(join(path, 'disk-samples'), 'utf8')).length, 4)
   t.notOk(readdirSync(path).includes('disk-samples.new'))
-  const elsewhere = watchDiskUse({ directory, config: external, nowMs: () => nowMs, log: silentLog })
+  const elsewhere = watchDiskUse({ directory, config: external, retention: never, nowMs: () => nowMs, log: silentLog })
   await elsewhere.measured
   t.match(await elsewhere.read(), { questdbBytes: undefined, postgresBytes: undefined })
   await elsewhere.close()

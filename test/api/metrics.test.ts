@@ -29,6 +29,7 @@ function startMetrics(t: { teardown(end: () => unknown): void }, more: Partial<S
       growthBytesPerDay: 4,
       daysUntilFull: 2,
     }),
+    retention: () => ({ days: 30, oldestDayMs: 86_400_000, expiredDays: 2, lastRunMs: 90_000_000, fault: undefined }),
     version: '1.2.3',
     ...more,
   })
@@ -149,6 +150,11 @@ test('cache, disk and build are shown, and a disk that cannot be asked costs not
   t.match(text, '\nbarograph_disk_used_bytes{part="postgres"} Nan\n')
   t.match(text, '\nbarograph_disk_growth_bytes_per_day 4\n')
   t.match(text, '\nbarograph_disk_full_seconds 172800\n')
+  t.match(text, '\nbarograph_retention_days 30\n')
+  t.match(text, '\nbarograph_oldest_reading_day_seconds 86400\n')
+  t.match(text, '\nbarograph_expired_days_total 2\n')
+  t.match(text, '\nbarograph_retention_run_seconds 90000\n')
+  t.match(text, '\nbarograph_retention_failed 0\n')
   t.match(text, `barograph_build_info{version="1.2.3",node_version="${process.versions.node}"} 1`)
   const away = await startMetrics(t, { disk: () => Promise.reject(new Error('EMFILE')) }).scrape()
   t.match(away, /\nbarograph_disk_free_bytes Nan\n.*\nbarograph_build_info/is)

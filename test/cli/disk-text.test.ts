@@ -15,6 +15,7 @@ t.test('what is not known is said to be unknown', async t => {
   t.equal(diskText(unknown), '10.0 GiB free of 20.0 GiB at /data, growth unknown (needs four days)')
   t.notOk(isDiskFillingUp(unknown))
   t.match(diskText({ ...known, growth_bytes_per_day: -5 }), /, not growing$/)
+  t.match(diskText(known), /, 512.0 MiB more per day until readings expire$/)
 })
 
 t.test('parts, growth and the days that are left', async t => {

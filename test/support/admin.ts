@@ -37,6 +37,16 @@ const diskState = {
   ...{ growthBytesPerDay: 7, daysUntilFull: undefined },
 }
 
+const retentionState = {
+  ...{
+    days: 30,
+    oldestDayMs: Date.UTC(2026, 0, 1),
+    expiredDays: 2,
+    lastRunMs: Date.UTC(2026, 0, 31),
+    fault: undefined,
+  },
+}
+
 interface Answer {
   status: number
   headers: Record<string, unknown>
@@ -96,6 +106,7 @@ export async function startAdmin(t: TestHooks): Promise<Admin> {
       meter: { taken: () => undefined },
     },
     ...{ directory, reserveBytes: 0, diskUse: { read: async () => diskState }, isPostgresManaged: true },
+    retention: { state: () => retentionState, whileNoDayExpires: work => work() },
   })
   app.register(async scope => register(scope), { prefix })
   t.teardown(() => app.close())

@@ -1,0 +1,96 @@
+/**
+ * Makes raw readings expire by whole days, while their hours stay. In this order, in which it may stop anywhere and begin again:
+ *
+ * 1. Readings of the day are refused, durably, and all that was accepted before is applied in QuestDB.
+ * 2. The hours of the day are kept in a table of their own and compared with the readings.
+ * 3. The day is marked: from then on queries take its hours from that table, whatever the table of readings has of it.
+ * 4. When no query is left that was planned before, its partition goes; so does what a replay of the journal brings back later.
+ */
+
+import type { Ingest } from '../../ingest/ingest.ts'
+import { ensureExpiryTables } from '../../store/questdb/questdb-tables.ts'
+import type { Exec } from '../../store/questdb/until-applied.ts'
+import type { AcceptedFrom } from './accepted-from.ts'
+import { dropDays, expireDay, hasAllHours, listRawDays, type RawDay, readExpiredBeforeMs } from './expired-days.ts'
+import type { SharedLock } from './shared-lock.ts'
+
+export interface ExpiryOptions {
+  acceptedFrom: Pick<AcceptedFrom, 'raise'>
+  exec: Exec
+  ingest: Pick<Ingest, 'status' | 'onLost'>
+  /** Held while a day is marked or removed. */
+  lock: Pick<SharedLock, 'tryExclusive'>
+  monotonicMs: () => number
+  /** Queries that were planned before a day was marked have ended so long after. */
+  graceMs: number
+}
+
+type Pause = () => Promise<void>
+
+export class Expiry {
+  readonly #options: ExpiryOptions
+  #expiredBeforeMs = Number.NEGATIVE_INFINITY
+  #markedAtMs = Number.NEGATIVE_INFINITY
+  /** How often QuestDB may have lost what it had applied. */
+  #losses = 0
+  /** What has to be applied before the days before a moment can expire. */
+  #needed: { beforeMs: number; position: number; losses: number } | undefined
+
+  constructor(options: ExpiryOptions) {
+    this.#options = options
+    options.ingest.onLost(() => this.#losses++)
+  }
+
+  /** The days before this have expired; -Infinity when none have. Epoch milliseconds. */
+  get expiredBeforeMs(): number {
+    return this.#expiredBeforeMs
+  }
+
+  /** Asks QuestDB which days have expired. Gives those that have raw readings. */
+  async look(): Promise<RawDay[]> {
+    const { exec } = this.#options
+    await ensureExpiryTables({ exec })
+    this.#expiredBeforeMs = await readExpiredBeforeMs(exec)
+    return await listRawDays(exec)
+  }
+
+  /** Marks the days before this moment, as far as that can be done now. */
+  async expire(beforeMs: number, pause: Pause): Promise<void> {
+    const { exec, lock, monotonicMs } = this.#options
+    if (beforeMs <= this.#expiredBeforeMs || !(await this.#isComplete(beforeMs))) return
+    for (const day of await listRawDays(exec)) {
+      if (day.startMs < this.#expiredBeforeMs || day.startMs >= beforeMs) continue
+      // The next day is another turn: an erase or a backup comes in between, and the rest has time until the next run.
+      const isDone = await lock.tryExclusive(async () => {
+        await expireDay(exec, day, pause)
+        this.#expiredBeforeMs = await readExpiredBeforeMs(exec)
+        this.#markedAtMs = monotonicMs()
+      })
+      if (!isDone || this.#needed?.losses !== this.#losses) return
+    }
+  }
+
+  /** Removes the raw readings of days that were marked a while ago; gives these days. */
+  async remove(pause: Pause): Promise<RawDay[]> {
+    const { exec, lock, monotonicMs, graceMs } = this.#options
+    if (monotonicMs() - this.#markedAtMs < graceMs) return []
+    const expired = (await listRawDays(exec)).filter(({ startMs }) => startMs < this.#expiredBeforeMs)
+    if (expired.length === 0) return []
+    const isDone = await lock.tryExclusive(async () => {
+      for (const day of expired) if (!(await hasAllHours(exec, day))) await expireDay(exec, day, pause)
+      await dropDays(exec, this.#expiredBeforeMs, pause)
+    })
+    return isDone ? expired : []
+  }
+
+  /** Whether all readings from before the moment are applied that were ever accepted. */
+  async #isComplete(beforeMs: number): Promise<boolean> {
+    const { acceptedFrom, ingest } = this.#options
+    await acceptedFrom.raise(beforeMs)
+    const { journal, forwarder } = ingest.status()
+    if (this.#needed?.beforeMs !== beforeMs || this.#needed.losses !== this.#losses) {
+      this.#needed = { beforeMs, position: journal.end, losses: this.#losses }
+    }
+    return forwarder.applied >= this.#needed.position
+  }
+}

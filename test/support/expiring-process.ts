@@ -1,0 +1,46 @@
+/** A process that makes days expire in a QuestDB, and is killed at one of its writing statements. */
+
+import { Expiry } from '../../api/retention/expiry.ts'
+import { createSharedLock } from '../../api/retention/shared-lock.ts'
+import type { Ingest } from '../../ingest/ingest.ts'
+import type { QuestdbHttp } from '../../store/questdb/client/questdb-address.ts'
+import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
+
+export interface Kill {
+  http: QuestdbHttp
+  beforeMs: number
+  /** Of the statements that write, counted from 0. */
+  statement: number
+  /** Whether QuestDB has not got it, has just got it, or has answered. */
+  when: 'before' | 'sent' | 'after'
+}
+
+const text = process.argv[2]
+if (text !== undefined) await run(JSON.parse(text))
+
+async function run({ http, beforeMs, statement, when }: Kill): Promise<void> {
+  const client = createQuestdbClient(http)
+  let writing = 0
+  const die = () => process.kill(process.pid, 'SIGKILL')
+  const exec = async (sql: string) => {
+    const isIt = /^(INSERT|ALTER)/.test(sql) && writing++ === statement
+    if (isIt && when === 'before') die()
+    const answer = client.exec(sql, 30_000)
+    if (isIt && when === 'sent') setImmediate(() => setImmediate(die))
+    const rows = await answer
+    if (isIt) die()
+    return rows
+  }
+  const expiry = new Expiry({
+    ...{ exec, lock: createSharedLock(), monotonicMs: () => performance.now(), graceMs: 0 },
+    acceptedFrom: { raise: async () => undefined },
+    ingest: {
+      status: () => ({ journal: { end: 0 }, forwarder: { applied: 0 } }) as ReturnType<Ingest['status']>,
+      onLost: () => undefined,
+    },
+  })
+  const pause = () => new Promise<void>(resolve => setTimeout(resolve, 10))
+  await expiry.look()
+  await expiry.expire(beforeMs, pause)
+  await expiry.remove(pause)
+}
