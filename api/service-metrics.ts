@@ -74,12 +74,17 @@ function addDisk(registry: Registry, read: ServiceMetricsOptions['disk']): void 
 
 function addRetention(registry: Registry, state: Retention['state']): void {
   const seconds = (ms: number | undefined) => (ms === undefined ? Number.NaN : ms / 1000)
-  gauge(registry, 'barograph_retention_days', 'RETENTION_DAYS; NaN when raw readings never expire.', () => {
-    return state().days ?? Number.NaN
+  gauge(registry, 'barograph_retention_seconds', 'RETENTION_DAYS; NaN when raw readings never expire.', () => {
+    return (state().days ?? Number.NaN) * 86_400
   })
   const oldest = 'Start of the oldest day with raw readings; NaN while unknown and when they never expire.'
   gauge(registry, 'barograph_oldest_reading_day_seconds', oldest, () => seconds(state().oldestDayMs))
-  counter(registry, 'barograph_expired_days_total', 'Days whose raw readings were removed.', () => state().expiredDays)
+  counter(
+    registry,
+    'barograph_expired_partitions_total',
+    'Days whose raw readings were removed.',
+    () => state().expiredDays,
+  )
   const run = 'When it was last looked which days have to expire; NaN before, and when they never do.'
   gauge(registry, 'barograph_retention_run_seconds', run, () => seconds(state().lastRunMs))
   gauge(registry, 'barograph_retention_failed', '1 when that failed.', () => (state().fault === undefined ? 0 : 1))
