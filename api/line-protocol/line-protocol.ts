@@ -44,9 +44,9 @@ export interface LineProtocolOptions extends TimeLimits {
 
 type Handler = (request: FastifyRequest, reply: FastifyReply, writer: Writer) => Promise<FastifyReply> | FastifyReply
 
-/** The framework answers the second by the handler of the first. */
 /** So much memory all bodies together may take. */
 const bodiesOfMaximumSize = 4
+/** The framework answers the second by the handler of the first. */
 const readMethods = ['GET', 'HEAD']
 
 const writerOf = new WeakMap<FastifyRequest, Writer>()
