@@ -60,7 +60,7 @@ export function openBrokerConnection(options: BrokerConnectionOptions): BrokerCo
   let reason: string | undefined
 
   const deliveries = new Deliveries({
-    ...{ intake, meter, writer: () => writer, closesOnTopic: false, waitsForRate: false },
+    ...{ intake, meter, writer: () => writer, closesOnTopic: false },
     send(answer) {
       channel.send(answer)
       options.onAcknowledged()

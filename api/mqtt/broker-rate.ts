@@ -1,7 +1,8 @@
 /**
  * The rate limit of readings from the outside broker. It delivers what it held during an outage at once, and its queue has
  * one order for all devices. So what is beyond the rate of a device is not delayed: it counts towards the share of a
- * sender of batches, and like batches it leaves the last part of the journal to other readings.
+ * sender of batches, and like batches it leaves the last part of the journal to other readings. Beyond that the whole link
+ * waits: the broker keeps what it has, and an acknowledged reading would be gone.
  */
 
 import type { BulkJournal } from '../../ingest/import/bulk-journal.ts'

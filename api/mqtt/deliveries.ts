@@ -18,8 +18,6 @@ export interface DeliveriesOptions {
   writer: () => Writer | undefined
   /** Whether a message to a topic that is not the writer's ends the connection; else it is acknowledged. */
   closesOnTopic: boolean
-  /** Whether a message beyond a rate waits, with all behind it; else it is acknowledged and not stored. */
-  waitsForRate: boolean
   send: (answer: Acknowledgement) => void
   /** Called after each outcome: more may be taken again. */
   onSettled: () => void
@@ -113,7 +111,7 @@ export class Deliveries {
     const taken = this.#options.intake.take(writer, body)
     if (taken instanceof Promise) {
       void taken.then(refusal => this.#settle(message, refusal?.reason))
-    } else if (taken.reason === 'throttled' && this.#options.waitsForRate) {
+    } else if (taken.reason === 'throttled') {
       // The connection is not read meanwhile: the back-pressure is the answer.
       this.#isHeld = true
       this.#throttled = setTimeout(() => {

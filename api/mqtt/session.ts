@@ -69,7 +69,7 @@ export class Session {
     this.#address = socket.remoteAddress ?? ''
     const { intake, meter, decoder, budget } = options
     this.#deliveries = new Deliveries({
-      ...{ intake, meter, writer: () => this.#credential?.writer(), closesOnTopic: true, waitsForRate: true },
+      ...{ intake, meter, writer: () => this.#credential?.writer(), closesOnTopic: true },
       send: answer => this.#channel.send(answer),
       onSettled: () => this.#settled(),
       onRefused: fault => this.close(fault),
