@@ -79,7 +79,11 @@ export const brokenBuilds: BrokenBuild[] = [
   {
     name: 'a table without DEDUP',
     changes: [
-      { file: 'store/tables.ts', from: ' DEDUP UPSERT KEYS(ts, device)', to: '' },
+      {
+        file: 'store/tables.ts',
+        from: 'PARTITION BY DAY WAL DEDUP UPSERT KEYS(ts, device)',
+        to: 'PARTITION BY DAY WAL',
+      },
       { file: 'store/questdb/questdb-tables.ts', from: 'if (is !== wanted) {', to: "if (is === 'missing') {" },
     ],
     cycle: (harness, tally, seed) => dieAtPoints(harness, tally, seed, 1, ['after-taken']),
