@@ -226,7 +226,7 @@ export const Settings = z.object({
   RETENTION_DAYS: wholeNumber(1, 36_500)
     .optional()
     .describe(
-      'Whole days (UTC) that readings are kept, besides today; then only their hours are, and older ones are refused. Default: for ever.',
+      'Whole days (UTC) that readings are kept, besides today; then only their hours are, and older ones are refused. Points of stations do not expire. Default: for ever.',
     ),
   ROTATION_GRACE_HOURS: wholeNumber(0, 8760)
     .default(24)
