@@ -34,7 +34,8 @@ async function listening(address: { path: string } | { host: string; port: numbe
   try {
     server.listen(address)
     await once(server, 'listening')
-    return server
+    // A connection that cannot be accepted, for want of descriptors, is none of ours.
+    return server.on('error', () => undefined)
   } catch {
     server.close()
     return undefined

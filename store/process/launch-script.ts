@@ -8,9 +8,9 @@ export interface StopStep {
 const pollMs = 100
 
 /**
- * Arguments: the steps of a stop, how nice it is (nice(1)), then the command. Descriptor 3 takes the record, and 4 is a pipe whose other end only
- * we have: it closes when we end, however we end, and the watchdog then goes through the steps. Being in the server's
- * process group, the watchdog keeps that number from being given to another process.
+ * Arguments: the steps of a stop, the niceness (nice(1)), then the command. Descriptor 3 takes the record, and 4 is a pipe
+ * whose other end only we have: it closes when we end, however we end, and the watchdog then goes through the steps. Being
+ * in the server's process group, the watchdog keeps that number from being given to another process.
  *
  * It is forked before the server runs, so no server is ever without one, and twice, so that it is no child of the server,
  * which PostgreSQL would not expect. What PostgreSQL forks has groups of its own and is killed by its parent's number.

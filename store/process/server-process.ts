@@ -34,7 +34,7 @@ export interface LaunchOptions {
   /** How it is stopped, by us or, when we end without that, by its watchdog; the last step should be a SIGKILL. */
   stopSteps: readonly StopStep[]
   user?: { uid: number; gid: number } | undefined
-  /** Added to our own; a nicer process gives way to others. */
+  /** Added to our own (nice(1)); 0 without it. */
   niceness?: number
 }
 

@@ -2,6 +2,7 @@
 
 import { readFileSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
+import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'tap'
 import { openDataDirectory } from '../../store/data-directory.ts'
@@ -38,6 +39,8 @@ test('both databases come up by themselves, safe by their settings, and leave no
   await questdb.ready
   t.strictSame(questdb.state(), { state: 'up' })
   t.equal(questdb.managed, true)
+  t.equal(getPriority(serverPid(directory, 'questdb')), Math.min(getPriority() + 5, 19), 'it gives way to the service')
+  t.equal(getPriority(serverPid(directory, 'postgres')), getPriority())
   t.equal(questdb.commitMode(), 'sync', 'a variable of the environment does not weaken it')
   t.equal(questdb.version(), '9.3.4')
   t.match(store.versions(), { postgres: /^18\./, questdb: '9.3.4', java: /^\d+/ })
