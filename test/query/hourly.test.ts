@@ -5,15 +5,15 @@ import { openIngest } from '../../ingest/ingest.ts'
 import { createWallClock } from '../../ingest/journal/wall-clock.ts'
 import type { Reading } from '../../ingest/reading.ts'
 import { type DeviceRef, readingLength, writeReading } from '../../ingest/readings-table.ts'
-import { createReadingsSource } from '../../query/questdb/readings-source.ts'
 import type { HourlySeries } from '../../query/series.ts'
-import { createPgConnection } from '../../store/questdb/client/questdb-pg.ts'
 import { watchHourlyView } from '../../store/questdb/hourly-view.ts'
 import { hourlyFigures, metrics } from '../../store/tables.ts'
 import { silentLog, temporaryFolder } from '../support/databases.ts'
 import { device } from '../support/journal-parts.ts'
 import { until } from '../support/processes.ts'
 import { startQuestdb } from '../support/questdb.ts'
+import { questdbRows } from '../support/questdb-rows.ts'
+import { openReadingsSource } from '../support/readings-source.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const { address } = await startQuestdb(t)
@@ -40,11 +40,7 @@ const view = watchHourlyView({
   log: silentLog,
 })
 t.teardown(() => view.close())
-const settings = { questdb: address, connectTimeoutMs: 3000, statementTimeoutMs: 20_000 }
-const connection = createPgConnection(address.pg, settings)
-const source = createReadingsSource(settings, connection)
-t.teardown(() => connection.close())
-t.teardown(() => source.close())
+const source = openReadingsSource(t, address)
 
 const never = new AbortController().signal
 const hourUs = 3_600_000_000
@@ -185,6 +181,6 @@ test('a view that is gone is done without', async t => {
   const of = device(1)
   const fromReadings = await hoursOf(of)
   await view.close()
-  await connection.read({ text: 'DROP MATERIALIZED VIEW readings_1h', values: [] }, never, () => undefined)
+  await questdbRows({ questdb: { address } }, 'DROP MATERIALIZED VIEW readings_1h')
   t.strictSame(differences(await hoursOf(of, Number.POSITIVE_INFINITY), fromReadings), [])
 })

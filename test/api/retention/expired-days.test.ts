@@ -12,14 +12,13 @@ import {
   readExpiredBeforeMs,
 } from '../../../api/retention/expired-days.ts'
 import { answerCompare } from '../../../query/answers/compare-task.ts'
-import { createReadingsSource } from '../../../query/questdb/readings-source.ts'
 import type { HourlySeries } from '../../../query/series.ts'
 import { createQuestdbClient } from '../../../store/questdb/client/questdb-client.ts'
-import { createPgConnection } from '../../../store/questdb/client/questdb-pg.ts'
 import { ensureExpiryTables } from '../../../store/questdb/questdb-tables.ts'
 import { hourlyFigures, hourlyView, hourlyViewSql, metrics } from '../../../store/tables.ts'
 import { until } from '../../support/processes.ts'
 import { startQuestdb, type TestReading } from '../../support/questdb.ts'
+import { openReadingsSource } from '../../support/readings-source.ts'
 
 const questdb = await startQuestdb(t)
 const { address } = questdb
@@ -27,11 +26,7 @@ const client = createQuestdbClient(address.http)
 t.teardown(() => client.close())
 const exec = (sql: string) => client.exec(sql, 30_000)
 const pause = () => new Promise<void>(resolve => setTimeout(resolve, 10))
-const settings = { questdb: address, connectTimeoutMs: 3000, statementTimeoutMs: 20_000 }
-const connection = createPgConnection(address.pg, settings)
-const source = createReadingsSource(settings, connection)
-t.teardown(() => connection.close())
-t.teardown(() => source.close())
+const source = openReadingsSource(t, address)
 
 const never = new AbortController().signal
 const dayMs = 86_400_000

@@ -13,15 +13,14 @@ import { openRetention, type Retention, type RetentionOptions } from '../../../a
 import { createSharedLock } from '../../../api/retention/shared-lock.ts'
 import { NewDevice } from '../../../auth/devices/device.ts'
 import { openStations } from '../../../auth/stations/stations.ts'
-import { createReadingsSource } from '../../../query/questdb/readings-source.ts'
 import { createQuestdbClient } from '../../../store/questdb/client/questdb-client.ts'
-import { createPgConnection } from '../../../store/questdb/client/questdb-pg.ts'
 import { metrics } from '../../../store/tables.ts'
 import { openParts } from '../../support/admin.ts'
 import { recordingLog, silentLog, startDatabases } from '../../support/databases.ts'
 import type { Kill } from '../../support/expiring-process.ts'
 import { records } from '../../support/journal-parts.ts'
 import { until } from '../../support/processes.ts'
+import { openReadingsSource } from '../../support/readings-source.ts'
 
 const { store } = await startDatabases(t)
 await store.questdb.ready
@@ -32,11 +31,7 @@ const client = createQuestdbClient(address.http)
 t.teardown(() => client.close())
 const exec = (sql: string) => client.exec(sql, 30_000)
 const pause = () => new Promise<void>(resolve => setTimeout(resolve, 10))
-const settings = { questdb: address, connectTimeoutMs: 3000, statementTimeoutMs: 20_000 }
-const connection = createPgConnection(address.pg, settings)
-const source = createReadingsSource(settings, connection)
-t.teardown(() => connection.close())
-t.teardown(() => source.close())
+const source = openReadingsSource(t, address)
 
 const today = Math.floor(Date.now() / dayMs) * dayMs
 const days = 3
