@@ -36,7 +36,7 @@ interface TableIngest<Series, Values extends Timed> extends Omit<WritePath<Serie
 /** The write path of the readings, whose series are the devices. */
 export type Ingest = TableIngest<DeviceRef, Reading>
 /** The write path of the points, whose series are the parameters of the stations. */
-export type PointsIngest = TableIngest<SeriesRef, PointValues>
+export type PointsIngest = Omit<TableIngest<SeriesRef, PointValues>, 'onStored'>
 
 export function openIngest(options: IngestOptions): Ingest {
   return withStatus(openWritePath({ ...options, table: readings, writer: readingWriter }), options.clock)

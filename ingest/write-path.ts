@@ -25,6 +25,7 @@ import { groupBodyMax } from './journal/group.ts'
 import { Journal, type JournalStatus } from './journal/journal.ts'
 import type { Outcome } from './journal/outcome.ts'
 import { offsetOf, type RecordWriter, type Timed } from './journal/record.ts'
+import type { StoredListener } from './journal/stored-records.ts'
 import type { WallClock } from './journal/wall-clock.ts'
 import type { TableDescription } from './table.ts'
 
@@ -63,6 +64,11 @@ export interface WritePath<Series, Values extends Timed> {
   reserveStampsUs(count: number): Promise<number[] | Exclude<Outcome, 'stored'>>
   /** Takes one row with a stamp that was reserved; again with the same one, it replaces itself. */
   acceptStamped(series: Series, values: Values, stampUs: number): Promise<Outcome>
+  /**
+   * Calls the listener with all records that become durable, by whichever way they came, in the order of the journal; what
+   * was in the journal at the start is not told.
+   */
+  onStored(listener: StoredListener): void
   /** Raised whenever rows of the series became visible. Two series may share one. */
   revision(seriesNumber: number): number
   /**
@@ -153,7 +159,6 @@ export function openWritePath<Series, Values extends Timed>(
   const holds = createHolds(command)
   const erasures = createErasures(journal, command)
   const append = (records: Uint8Array) => appendInPieces(journal, records)
-
   async function close(): Promise<void> {
     await journal.close()
     command({ kind: 'stop' })
@@ -171,6 +176,7 @@ export function openWritePath<Series, Values extends Timed>(
       writer.write(new DataView(record.buffer), 0, series, stampUs, false, values)
       return append(record)
     },
+    onStored: listener => journal.onStored(listener),
     revision: seriesNumber => revisions[seriesNumber % revisionSlots] ?? 0,
     oldestSentSince: sent.oldestSince,
     startForwarding(questdb, isSynced) {

@@ -29,6 +29,7 @@ import { segmentBytesMax } from './segments.ts'
 import { createSlot, emptySlot, type Slot } from './slot.ts'
 import type { Stamper } from './stamp.ts'
 import { openStamper } from './stamp-file.ts'
+import { createStoredListeners, type StoredListener, type StoredListeners } from './stored-records.ts'
 import { clockStepUs } from './wall-clock.ts'
 
 export interface JournalOptions<Series, Values extends Timed> {
@@ -68,6 +69,13 @@ export interface JournalStatus {
   issue: string | undefined
 }
 
+/** Records that are on the disk, up to `end` in the slot. */
+interface StoredGroup {
+  readonly slot: Slot
+  readonly end: number
+  readonly count: number
+}
+
 const probeMs = 1000
 /** A piece of bulk data that was checked before its series was erased does not wait for as many later ones. */
 const erasedMax = 10_000
@@ -97,6 +105,9 @@ export class Journal<Series, Values extends Timed> {
   #waitingForRoom: (() => void)[] = []
   /** Numbers of series whose records are not taken any more; the oldest first. */
   readonly #erased = new Set<number>()
+  readonly #stored: StoredListeners
+  /** A group on the disk that the listeners have not been told of; its bytes stay until its slot is filled anew. */
+  #untold: StoredGroup | undefined
   #rollsNext = false
   #start: number
   #end: number
@@ -116,6 +127,7 @@ export class Journal<Series, Values extends Timed> {
     }
     this.#options = options
     this.#writer = options.writer
+    this.#stored = createStoredListeners(options.log)
     this.#tornBytes = recovered.tornBytes
     this.#start = recovered.start
     this.#end = position
@@ -256,6 +268,14 @@ export class Journal<Series, Values extends Timed> {
     return outcome === 'stored' ? stampsUs : outcome
   }
 
+  /**
+   * Calls the listener with the records of each group that is on the disk, in the order of the journal and soon after their
+   * requests are settled; never with records whose outcome is another one or unknown.
+   */
+  onStored(listener: StoredListener): void {
+    this.#stored.add(listener)
+  }
+
   /** The forwarder has removed everything before this position. */
   trimmed(start: number): void {
     this.#start = start
@@ -322,12 +342,25 @@ export class Journal<Series, Values extends Timed> {
     control[controlAt.backfillCount] = slot.backfillCount
     control[controlAt.roll] = this.#rollsNext ? 1 : 0
     this.#rollsNext = false
+    const untold = this.#takeUntold()
     this.#thread.commit()
+    // Behind the commit, so that listeners do not delay a sync; nothing is appended to the slot before.
+    this.#tell(untold)
     this.#wakeBulk()
   }
 
+  #takeUntold(): StoredGroup | undefined {
+    const untold = this.#untold
+    this.#untold = undefined
+    return untold
+  }
+
+  #tell(untold: StoredGroup | undefined): void {
+    if (untold !== undefined) this.#stored.tell(untold.slot.view, groupHeaderLength, untold.end, untold.count)
+  }
+
   #committed({ outcome, end, reason }: Extract<JournalThreadMessage, { kind: 'committed' }>): void {
-    const { waiting, recordCount } = this.#syncing
+    const { waiting, recordCount, used } = this.#syncing
     if (!this.#inFlight) throw bug(`a group that ends at ${end} is committed, and none was handed over`)
     if (end < this.#end) throw bug(`the journal ended at ${this.#end}, and ends at ${end} now`)
     this.#report(outcome, reason)
@@ -336,12 +369,14 @@ export class Journal<Series, Values extends Timed> {
       this.#ordinal += recordCount
       if (recordCount > 0) this.#groups++
       this.#records += recordCount
+      if (recordCount > 0) this.#untold = { slot: this.#syncing, end: used, count: recordCount }
     }
     emptySlot(this.#syncing)
     this.#inFlight = false
     if (this.#filling.waiting.length > 0) this.#schedule()
     else if (outcome !== 'stored') this.#probeLater()
     for (const settle of waiting) settle(outcome)
+    if (!this.#scheduled) setImmediate(() => this.#tell(this.#takeUntold()))
   }
 
   /** While the disk fails, an empty group is tried from time to time, so that the journal recovers without traffic. */

@@ -1,0 +1,79 @@
+/** Tells listeners which records have become durable. */
+
+import type { Log } from '../../store/log.ts'
+import { offsetOf } from './record.ts'
+
+/**
+ * The records of one group, in the order of the journal, read where they stand: nothing is made for a record. Valid only
+ * while the listener runs, since the bytes are used again.
+ */
+class StoredRecords {
+  readonly count: number
+  readonly #view: DataView
+  readonly #end: number
+  #at: number
+  #next: number
+
+  /** `view` has whole records from `start` to `end`. */
+  constructor(view: DataView, start: number, end: number, count: number) {
+    this.count = count
+    this.#view = view
+    this.#at = start
+    this.#next = start
+    this.#end = end
+  }
+
+  /** Moves to the next record, the first one at first; false behind the last. */
+  next(): boolean {
+    if (this.#next >= this.#end) return false
+    this.#at = this.#next
+    this.#next += this.#view.getUint16(this.#at + offsetOf.length, true)
+    return true
+  }
+
+  /** The number of its series: of the device, for a reading. */
+  get series(): number {
+    return this.#view.getUint32(this.#at + offsetOf.series, true)
+  }
+
+  /** Epoch microseconds. */
+  get timeUs(): number {
+    return this.#view.getFloat64(this.#at + offsetOf.timeUs, true)
+  }
+
+  /** Of the column of this index, as the table has them; NaN for a missing one. */
+  value(column: number): number {
+    return this.#view.getFloat64(this.#at + offsetOf.values + 8 * column, true)
+  }
+}
+
+/**
+ * Called within one turn of the event loop, so it must be quick: some 50,000 records are the most that a group has. It
+ * appends nothing before it returns.
+ */
+export type StoredListener = (records: StoredRecords) => void
+
+export interface StoredListeners {
+  add(listener: StoredListener): void
+  /** Whole records stand in the view from `start` to `end`. */
+  tell(view: DataView, start: number, end: number, count: number): void
+}
+
+/** What a listener throws is logged, once until it has succeeded again, and concerns nobody else. */
+export function createStoredListeners(log: Pick<Log, 'error'>): StoredListeners {
+  const listeners: { readonly call: StoredListener; hasFailed: boolean }[] = []
+  return {
+    add: call => void listeners.push({ call, hasFailed: false }),
+    tell(view, start, end, count) {
+      for (const listener of listeners) {
+        try {
+          listener.call(new StoredRecords(view, start, end, count))
+          listener.hasFailed = false
+        } catch (error) {
+          if (!listener.hasFailed) log.error({ err: error }, 'a listener to stored records failed')
+          listener.hasFailed = true
+        }
+      }
+    },
+  }
+}
