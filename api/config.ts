@@ -36,6 +36,11 @@ export function readConfig(environment: Record<string, string | undefined>): Con
       throw new ConfigError(`Wrong settings: ${listed(names)} must be set together.`)
     }
   }
+  if (config.QUESTDB_PG_PORT !== undefined && config.QUESTDB_PG !== undefined) {
+    throw new ConfigError(
+      'Wrong settings: QUESTDB_PG_PORT is that of the managed QuestDB, and QUESTDB_PG names another.',
+    )
+  }
   const others = Object.entries(environment).filter(([name]) => !(name in Settings.shape))
   return {
     ...config,

@@ -86,6 +86,7 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
     questdbHttp: config.QUESTDB_HTTP,
     questdbPg: config.QUESTDB_PG,
     questdbCommitMode: config.QUESTDB_COMMIT_MODE,
+    questdbPgPort: config.QUESTDB_PG_PORT,
     databaseUrl: config.DATABASE_URL,
     exclusive: { onLost: options.onFatal },
     cacheDirectory: config.cacheDirectory,

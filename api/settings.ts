@@ -48,6 +48,11 @@ export const Settings = z.object({
     .enum(['sync', 'nosync'], { error: 'must be sync or nosync' })
     .default('sync')
     .describe('Commit mode of the managed QuestDB; nosync is faster, but a power cut may lose commits.'),
+  QUESTDB_PG_PORT: wholeNumber(1, 65_535)
+    .optional()
+    .describe(
+      'Port on 127.0.0.1 where the managed QuestDB takes readers, such as Grafana; default is a free one, without them.',
+    ),
   DATABASE_URL: databaseUrl(/^postgres(ql)?:$/, 'postgresql://user:password@host:5432/barograph')
     .optional()
     .describe(

@@ -20,12 +20,19 @@ export async function freePort(): Promise<number> {
     // An abstract socket: exclusive in the same network namespace as the port, and gone with the process.
     const reservation = await listening({ path: `\0barograph-port-${port}` })
     if (reservation === undefined) continue
-    const probe = await listening({ host: '127.0.0.1', port })
-    probe?.close()
-    if (probe !== undefined) return port
+    if (await isPortFree(port)) return port
     reservation.close()
   }
   throw new Error(`no free port on 127.0.0.1 among ${attemptsMax} between ${portMin} and ${portsEnd}`)
+}
+
+/** Whether a server could listen on it at this moment. */
+export async function isPortFree(port: number): Promise<boolean> {
+  const probe = await listening({ host: '127.0.0.1', port })
+  if (probe === undefined) return false
+  probe.close()
+  await once(probe, 'close')
+  return true
 }
 
 /** Does not keep the process from ending; undefined when it is taken. */

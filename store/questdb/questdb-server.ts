@@ -5,10 +5,11 @@ import { join } from 'node:path'
 import type { DataDirectory } from '../data-directory.ts'
 import type { Log } from '../log.ts'
 import type { Environment } from '../process/find-program.ts'
-import { freePort } from '../process/free-port.ts'
+import { freePort, isPortFree } from '../process/free-port.ts'
 import { logSize, logTail } from '../process/server-log.ts'
 import { launch, type ServerProcess, stopLeftBehind } from '../process/server-process.ts'
 import { type Supervised, supervise } from '../process/supervisor.ts'
+import { StartError } from '../start-error.ts'
 import { readingsTable } from '../tables.ts'
 import { basicAuthorization } from './client/questdb-address.ts'
 import { type Java, javaEnvironment } from './java.ts'
@@ -46,11 +47,17 @@ const stopSteps = [
 const niceness = 5
 
 /** The ports and passwords, fixed for the life of this process, so that those who use them keep them over a restart. */
-export async function planQuestdb(directory: DataDirectory, commitMode: CommitMode): Promise<ManagedQuestdb> {
+export async function planQuestdb(
+  directory: DataDirectory,
+  {
+    commitMode = 'sync',
+    pgPort: wantedPort,
+  }: { commitMode?: CommitMode | undefined; pgPort?: number | undefined } = {},
+): Promise<ManagedQuestdb> {
   const user = 'barograph'
   const httpPassword = directory.secret('questdb-http')
   const pgPassword = directory.secret('questdb-pg')
-  const [httpPort, pgPort, minHttpPort] = await Promise.all([freePort(), freePort(), freePort()])
+  const [httpPort, pgPort, minHttpPort] = await Promise.all([freePort(), wantedPort ?? freePort(), freePort()])
   const host = '127.0.0.1'
   return {
     address: {
@@ -61,6 +68,9 @@ export async function planQuestdb(directory: DataDirectory, commitMode: CommitMo
     httpPassword,
     minHttpPort,
     commitMode,
+    // A port that is not known is no use to anybody else.
+    readOnlyUser:
+      wantedPort === undefined ? undefined : { name: 'reader', password: directory.secret('questdb-reader') },
   }
 }
 
@@ -72,6 +82,9 @@ export function startQuestdb(options: QuestdbServerOptions): QuestdbServer {
 
   async function begin(): Promise<void> {
     await stopQuestdbLeftBehind(options.directory, options.log)
+    if (closed) return
+    // Not before: the one left behind has the same port.
+    if (options.managed.readOnlyUser !== undefined) await assertPortIsFree(options.managed.address.pg.port)
     if (closed) return
     let from = logSize(files.log)
     const start = (): ServerProcess => {
@@ -90,6 +103,15 @@ export function startQuestdb(options: QuestdbServerOptions): QuestdbServer {
       await supervised?.stop()
     },
   }
+}
+
+/** QuestDB itself would only be started again and again. */
+async function assertPortIsFree(port: number): Promise<void> {
+  if (await isPortFree(port)) return
+  throw new StartError(
+    `Port ${port} on 127.0.0.1 is in use by another program, or requires privileges that this user lacks: ` +
+      'set QUESTDB_PG_PORT to a free port.',
+  )
 }
 
 /** Where it keeps its tables. */

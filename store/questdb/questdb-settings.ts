@@ -11,6 +11,8 @@ export interface ManagedQuestdb {
   httpPassword: string
   minHttpPort: number
   commitMode: CommitMode
+  /** Of who may only read, over the PostgreSQL protocol. */
+  readOnlyUser?: { name: string; password: string } | undefined
 }
 
 /**
@@ -27,7 +29,8 @@ const idleWorkerSettings = Object.fromEntries(
 )
 
 /** Why each number: small pools are enough for few, large requests; small pages keep a small table small on disk. */
-export function managedSettings({ address, httpUser, httpPassword, minHttpPort, commitMode }: ManagedQuestdb) {
+export function managedSettings(managed: ManagedQuestdb): Record<string, string> {
+  const { address, httpUser, httpPassword, minHttpPort, commitMode, readOnlyUser } = managed
   return {
     // An unknown key stops the start.
     'config.validation.strict': 'true',
@@ -38,6 +41,7 @@ export function managedSettings({ address, httpUser, httpPassword, minHttpPort, 
     'http.password': httpPassword,
     'pg.user': address.pg.user,
     'pg.password': address.pg.password,
+    ...readOnlySettings(readOnlyUser),
     // A folder that does not exist: there is no web console.
     'http.static.public.directory': 'nopublic',
     'line.tcp.enabled': 'false',
@@ -61,6 +65,11 @@ export function managedSettings({ address, httpUser, httpPassword, minHttpPort, 
     'cairo.writer.data.append.page.size': '1M',
     'cairo.o3.column.memory.size': '256K',
   }
+}
+
+function readOnlySettings(user: ManagedQuestdb['readOnlyUser']): Record<string, string> {
+  if (user === undefined) return {}
+  return { 'pg.readonly.user.enabled': 'true', 'pg.readonly.user': user.name, 'pg.readonly.password': user.password }
 }
 
 export function settingsText(settings: Record<string, string>): string {

@@ -53,7 +53,7 @@ async function openManaged(options: StoreOptions, signal: AbortSignal): Promise<
   const java = await findJava(environment, cacheDirectory)
   const maven = mavenEnvironment(environment, java, cacheDirectory)
   const jar = await questdbJar({ cacheDirectory, environment: maven, log, signal })
-  const managed = await planQuestdb(directory, options.questdbCommitMode ?? 'sync')
+  const managed = await planQuestdb(directory, { commitMode: options.questdbCommitMode, pgPort: options.questdbPgPort })
   signal.throwIfAborted()
   const checkSettings = (parameters: ReadonlyMap<string, Parameter>): void => {
     const found = differences(managedSettings(managed), parameters)

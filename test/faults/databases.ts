@@ -37,7 +37,7 @@ export async function startFaultDatabases(t: TestHooks, folder: string): Promise
   const { log, environment, cacheDirectory } = options
   const postgres = await openPostgres(options, new AbortController().signal)
   t.teardown(() => postgres.close())
-  const own = await planQuestdb(directory, 'sync')
+  const own = await planQuestdb(directory)
   const java = await findJava(environment, cacheDirectory)
   const jar = await questdbJar(options)
   const root = join(directory.questdb, 'root')

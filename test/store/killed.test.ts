@@ -6,10 +6,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import { type Test, test } from 'tap'
 import { openDataDirectory } from '../../store/data-directory.ts'
+import { freePort } from '../../store/process/free-port.ts'
 import { recordedServer } from '../../store/process/process-identity.ts'
 import { createQuestdbClient, type QuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import { openQuestdb } from '../../store/questdb/questdb.ts'
 import { openStore } from '../../store/store.ts'
+import type { StoreOptions } from '../../store/store-options.ts'
 import { readingsTable } from '../../store/tables.ts'
 import { storeOptions, type TestHooks, temporaryFolder } from '../support/databases.ts'
 import { familyOf, isRunning, messageOf, serverPid, until } from '../support/processes.ts'
@@ -23,8 +25,9 @@ async function startThenKill(
   path: string,
   when: 'ready' | 'starting',
   before: (pids: readonly number[]) => void = () => undefined,
+  words: readonly string[] = [],
 ): Promise<number[]> {
-  const holder = fork(new URL('../support/hold-store.ts', import.meta.url), [path, when])
+  const holder = fork(new URL('../support/hold-store.ts', import.meta.url), [path, when, ...words])
   t.teardown(() => holder.kill('SIGKILL'))
   await messageOf(holder)
   const pids = [serverPid({ path }, 'questdb'), serverPid({ path }, 'postgres')].flatMap(familyOf)
@@ -50,15 +53,17 @@ test('the databases of a server that is killed end with it, and come up again', 
 
 test('after a kill in the middle of the start both come up at once, and the old processes are gone', async t => {
   const path = join(temporaryFolder(t), 'data')
-  const old = await startThenKill(t, path, 'starting')
-  await comesUp(t, path)
+  const questdbPgPort = await freePort()
+  const old = await startThenKill(t, path, 'starting', undefined, [`${questdbPgPort}`])
+  // The port is that of the QuestDB that was left behind.
+  await comesUp(t, path, { questdbPgPort })
   await until('the old processes and their watchdogs are gone', () => !old.some(isRunning))
 })
 
-async function comesUp(t: Test, path: string): Promise<void> {
+async function comesUp(t: Test, path: string, options: Partial<StoreOptions> = {}): Promise<void> {
   const directory = openDataDirectory(path)
   t.teardown(() => directory.close())
-  const store = await openStore(storeOptions(directory))
+  const store = await openStore({ ...storeOptions(directory), ...options })
   t.teardown(() => store.close())
   t.strictSame((await store.postgres.query('SELECT word FROM kept')).rows, [{ word: 'still here' }])
   await store.questdb.ready

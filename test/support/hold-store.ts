@@ -4,11 +4,13 @@ import { openDataDirectory } from '../../store/data-directory.ts'
 import { openStore } from '../../store/store.ts'
 import { storeOptions } from './databases.ts'
 
-const store = await openStore(storeOptions(openDataDirectory(process.argv[2] ?? '')))
+const [, , path = '', when, pgPort] = process.argv
+const options = storeOptions(openDataDirectory(path))
+const store = await openStore({ ...options, ...(pgPort === undefined ? {} : { questdbPgPort: Number(pgPort) }) })
 await store.postgres.query('CREATE TABLE IF NOT EXISTS kept (word text)')
 await store.postgres.query("INSERT INTO kept VALUES ('still here')")
 // The test decides whether it wants to see QuestDB up or in the middle of its start.
-if (process.argv[3] !== 'starting') await store.questdb.ready
+if (when !== 'starting') await store.questdb.ready
 process.send?.('open')
-if (process.argv[3] === 'fault') setTimeout(() => process.exit(1), 100)
+if (when === 'fault') setTimeout(() => process.exit(1), 100)
 setInterval(() => undefined, 60_000)
