@@ -13,6 +13,7 @@ import type { RouteFamily } from './http/route-family.ts'
 import { lineProtocolFamilies } from './line-protocol/line-protocol.ts'
 import { loggerFamily } from './logger/logger.ts'
 import type { ServiceParts } from './service-parts.ts'
+import { webFamily } from './web/web.ts'
 
 /** A new one is one line here. `isReady`: whether readings are taken. */
 export function createFamilies(
@@ -79,6 +80,7 @@ export function createFamilies(
     accounts.family,
     ...signIn.families,
     docsFamily({ contracts, isAdmin: accounts.isAdministrator, isTrusted }),
+    webFamily(),
     contentFilesFamily({ postgres: store.postgres, publicUrl: config.PUBLIC_URL, log }),
   ]
 }

@@ -6,10 +6,11 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { buildWeb } from '../web/build.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const output = join(root, 'dist')
-const assets = ['store/questdb/pom.xml', 'store/postgres/migrations']
+const assets = ['store/questdb/pom.xml', 'store/postgres/migrations', 'theme', 'web/dist']
 
 /** The compiler rewrites imports, and leaves the addresses of worker threads to us. */
 const workerAddress = /(new URL\('\.\.?\/[\w./-]+\.)ts(', import\.meta\.url\))/g
@@ -30,4 +31,5 @@ function rewriteWorkerAddresses(file: string): void {
 rmSync(output, { recursive: true, force: true })
 execFileSync('tsc', ['--project', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
 emittedFiles().forEach(rewriteWorkerAddresses)
+await buildWeb()
 for (const asset of assets) cpSync(join(root, asset), join(output, asset), { recursive: true })

@@ -44,8 +44,9 @@ process.once('exit', () => {
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
 watchParent(process.ppid, () => process.exit(1))
 
-if (!(await run('npm', 'run', '-s', 'check'))) {
-  process.stdout.write('The checks did not pass, so no test ran.\n0 passed, 1 failed\n')
+// The pages first, for the tests are served what was built last.
+if (!(await run('npm', 'run', '-s', 'build')) || !(await run('npm', 'run', '-s', 'check'))) {
+  process.stdout.write('The build or the checks did not pass, so no test ran.\n0 passed, 1 failed\n')
   process.exitCode = 1
 } else {
   const passed = await runTests(

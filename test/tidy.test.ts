@@ -20,7 +20,10 @@ const arrows: Record<string, string[]> = {
   auth: [...postgresLeaves, ...threadLeaves],
   content: [...postgresLeaves, ...threadLeaves],
   backup: ['store', 'ingest'],
-  api: ['store', 'ingest', 'analytics', 'query', 'auth', 'content', 'backup'],
+  theme: [],
+  web: ['theme'],
+  // Of the pages it serves what was built of them.
+  api: ['store', 'ingest', 'analytics', 'query', 'auth', 'content', 'backup', 'theme', 'web/dist'],
   cli: ['api', 'store', 'ingest', 'analytics', 'query', 'auth', 'content', 'backup'],
   demo: ['api', 'auth', 'content', 'cli'],
 }
@@ -32,7 +35,7 @@ const importPattern = /(?:from|import|new URL)\s*\(?\s*'(\.{1,2}\/[^']+)'/g
 
 function sourceFiles(folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter(name => name.endsWith('.ts'))
+    .filter(name => /\.(?:ts|tsx|css)$/.test(name) && !name.startsWith('dist/'))
     .map(name => join(folder, name))
 }
 
@@ -81,7 +84,7 @@ test('the checker finds a circle, and no file that only leads into one', async t
 })
 
 test('the server kit imports no family, and none of the domains', async t => {
-  const allowed = ['api/http/', 'api/config.ts', 'store/log.ts', 'store/start-error.ts']
+  const allowed = ['api/http/', 'api/config.ts', 'store/log.ts', 'store/start-error.ts', 'theme/']
   const wrong = sourceFiles('api/http').flatMap(file =>
     importsOf(file)
       .filter(target => !allowed.some(place => target.startsWith(place)))
@@ -90,11 +93,12 @@ test('the server kit imports no family, and none of the domains', async t => {
   t.strictSame(wrong, [])
 })
 
-test('the pattern finds static, lazy and worker imports', async t => {
-  const text = "import a from './a.ts'\nexport { b } from '../b.ts'\nawait import('./c.ts')\nnew URL('./d.ts', x)"
+test('the pattern finds static, lazy and worker imports, and those of styles', async t => {
+  const text =
+    "import a from './a.ts'\nexport { b } from '../b.ts'\nawait import('./c.ts')\nnew URL('./d.ts', x)\nimport './e.css'"
   t.strictSame(
     [...text.matchAll(importPattern)].map(match => match[1]),
-    ['./a.ts', '../b.ts', './c.ts', './d.ts'],
+    ['./a.ts', '../b.ts', './c.ts', './d.ts', './e.css'],
   )
 })
 

@@ -8,6 +8,8 @@ const plainOnly: readonly Form[] = ['identity']
 
 export interface SendableBody {
   readonly bytes: Buffer
+  /** The media type; without it, that of JSON. */
+  readonly type?: string
   /** Of the compressed forms that are ready; none where the body is too short to gain by them. */
   readonly coded: { readonly size: number }
   /** The tag of each form. */
@@ -46,7 +48,7 @@ export function sendBody<Body extends SendableBody>(
 
 /** Bytes of a known length go out whole, so that clients of HTTP/1.0 and those that cannot read chunks are served too. */
 function sendForm(reply: FastifyReply, body: SendableBody, form: Form, bytes: Buffer): FastifyReply {
-  reply.header('content-type', jsonType)
+  reply.header('content-type', body.type ?? jsonType)
   reply.header('etag', body.etags[form])
   if (form !== 'identity') reply.header('content-encoding', form)
   return reply.send(bytes)

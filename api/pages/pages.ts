@@ -16,7 +16,6 @@ import { signInPage } from './sign-in.ts'
 import { signOutPage } from './sign-out.ts'
 import { signUpPage } from './sign-up.ts'
 import { verifyPage } from './verify.ts'
-import { homePage } from './visits.ts'
 
 export interface PagesOptions extends Omit<ServeOptions, 'sessions' | 'codec'> {
   service: AccountService
@@ -27,7 +26,6 @@ export function pagesFamily(options: PagesOptions): RouteFamily {
   const { service, setup, publicUrl } = options
   const { sessions, codec } = service
   const pages: Page[] = [
-    { path: '/', show: async () => ({ kind: 'redirect', to: homePage }) },
     signInPage(service, publicUrl),
     signOutPage(service),
     signUpPage(service),

@@ -216,7 +216,8 @@ t.test('script/demo and script/test bring what is missing, then begin', async t 
   const machine = makeMachine(t, { programs: { ...all, npm: 'echo npm "$@"' }, modules: true })
   mkdirSync(join(machine.checkout, 'bin'))
   writeFileSync(join(machine.checkout, 'bin', 'barograph'), '#!/bin/sh\necho barograph "$@"\n', { mode: 0o755 })
-  t.match(await machine.run('script/demo'), { status: 0, stdout: 'barograph demo\n', stderr: '' })
+  const demo = await machine.run('script/demo')
+  t.match(demo, { status: 0, stdout: 'npm run --silent build\nbarograph demo\n', stderr: '' })
   t.match(await machine.run('script/test', 'test/tidy.test.ts'), {
     status: 0,
     stdout: 'npm test -- test/tidy.test.ts\n',

@@ -99,7 +99,7 @@ const focused = `(() => {
 })()`
 
 async function signUp(page: Page, email: string): Promise<void> {
-  await page.goto('/')
+  await page.goto('/account')
   await inspect(page, 'sign-in')
   await page.getByRole('link', { name: 'Sign up' }).click()
   await inspect(page, 'sign-up')

@@ -301,8 +301,11 @@ t.test('text is at least 4.5 times as bright as its ground, or the other way rou
     ['ink', 'page'],
     ['soft', 'page'],
     ['link', 'page'],
-    ...['ink', 'soft', 'accent', 'literal', 'link', 'good', 'bad'].map(name => [name, 'card']),
+    ...['ink', 'soft', 'accent', 'literal', 'link', 'good', 'warn', 'bad'].map(name => [name, 'card']),
     ['accent', 'accent-wash'],
+    ...['good', 'warn', 'bad'].map(name => [name, `${name}-wash`]),
+    ...['good', 'warn', 'bad'].map(name => [name, 'page']),
+    ...['good', 'warn', 'bad'].map(name => ['ink', `${name}-wash`]),
     ['on-accent', 'accent'],
   ]
   for (const palette of palettes) {

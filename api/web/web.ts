@@ -1,0 +1,85 @@
+/** The web pages: one document for all of their addresses, and the scripts and styles that the build has made for it. */
+
+import { fileURLToPath } from 'node:url'
+import fastifyStatic from '@fastify/static'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { addMethodNotAllowed } from '../http/method-not-allowed.ts'
+import type { RouteFamily } from '../http/route-family.ts'
+import { sendBody } from '../http/send-body.ts'
+import { type BuiltPage, encodePage, readBuiltPages } from './built-pages.ts'
+
+/** Where `web/build.ts` leaves what it has made. */
+const builtFolder = fileURLToPath(new URL('../../web/dist/', import.meta.url))
+
+/** What the router of `web/` shows; a path that is none of these is answered as before. */
+const addresses = ['/', '/compare', '/admin', '/admin/*', '/device/:name']
+
+/**
+ * Scripts and styles come from here alone, and none stands in the document: a text of a device that came through as
+ * markup could run nothing.
+ */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+const notBuilt = 'The web pages are not built: run "npm run build" and start the service again.\n'
+const immutableMs = 365 * 24 * 3_600_000
+
+/** `folder`: where the build is; another one is for tests. */
+export function webFamily(folder = builtFolder): RouteFamily {
+  return {
+    prefix: '',
+    register(scope) {
+      scope.addHook('onRequest', setHeaders)
+      const pages = readBuiltPages(folder)
+      const show = pages === undefined ? sendNotBuilt : pageSender(pages)
+      for (const url of addresses) {
+        scope.get(url, show)
+        addMethodNotAllowed(scope, url, ['GET', 'HEAD'])
+      }
+      if (pages !== undefined) serveAssets(scope, folder)
+    },
+  }
+}
+
+type Show = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply>
+
+function pageSender(pages: readonly BuiltPage[]): Show {
+  return (request, reply) => {
+    const [path = '/'] = request.originalUrl.split('?', 1)
+    const page = pages[path.split('/').length - 2]
+    if (page !== undefined) return sendBody(request, reply, page, 0, encodePage)
+    reply.callNotFound()
+    return reply
+  }
+}
+
+function sendNotBuilt(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return reply.code(503).header('content-type', 'text/plain; charset=utf-8').send(notBuilt)
+}
+
+/** Each name holds the hash of its content. The compressed forms lie beside the files. */
+function serveAssets(scope: FastifyInstance, folder: string): void {
+  scope.register(fastifyStatic, {
+    ...{ root: `${folder}assets/`, prefix: '/assets/', index: false, decorateReply: false },
+    ...{ preCompressed: true, immutable: true, maxAge: immutableMs },
+  })
+}
+
+function setHeaders(_request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  reply.headers({
+    'content-security-policy': contentSecurityPolicy,
+    'cross-origin-opener-policy': 'same-origin',
+    'referrer-policy': 'same-origin',
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+  })
+  done()
+}

@@ -1,0 +1,133 @@
+/** What a browser loads of the web pages, and by which headers. */
+
+import { statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
+import t from 'tap'
+import { createConnections } from '../../api/http/connections.ts'
+import { createServer } from '../../api/http/server.ts'
+import { webFamily } from '../../api/web/web.ts'
+import { buildWeb } from '../../web/build.ts'
+import { recordingLog, temporaryFolder } from '../support/databases.ts'
+import { readHtml } from '../support/html-document.ts'
+
+await buildWeb()
+
+async function openServer(folder?: string) {
+  const { log } = recordingLog('error')
+  const connections = createConnections({ max: 10, perAddress: 10, isTrusted: () => false, log })
+  const app = createServer({
+    config: { TLS_CERT: undefined, TLS_KEY: undefined, TRUST_PROXY: undefined, CACHE_BYTES_MAX: 1e8 },
+    ...{ connections, readiness: () => ({ status: 'ok' }) as never, metrics: { register() {} }, log },
+    families: [webFamily(folder)],
+  })
+  t.teardown(() => app.close())
+  await app.ready()
+  return app
+}
+
+const app = await openServer()
+const get = (url: string, headers: Record<string, string> = {}) => app.inject({ url, headers })
+const page = await get('/')
+const elements = readHtml(page.body)
+
+/** Scripts and styles that the document names, as addresses seen from `from`. */
+function loadedBy(body: string, from: string): string[] {
+  return readHtml(body)
+    .filter(({ tag, attributes }) => tag === 'script' || (tag === 'link' && attributes['rel'] !== 'icon'))
+    .map(({ attributes }) => new URL(attributes['src'] ?? attributes['href'] ?? '', `http://x${from}`).pathname)
+}
+
+t.test('the document is revalidated, and the browser may run only what the service sends as files', async t => {
+  t.match(page.headers, {
+    'cache-control': 'no-cache',
+    'content-type': 'text/html; charset=utf-8',
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'same-origin',
+  })
+  const { 'content-security-policy': policy, etag } = page.headers
+  t.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; /)
+  t.notMatch(policy, /unsafe|\*/)
+  t.equal((await get('/', { 'if-none-match': `${etag}` })).statusCode, 304)
+})
+
+t.test('the document has no script, style or handler of its own', async t => {
+  const inside = elements.filter(({ tag, text }) => (tag === 'script' || tag === 'style') && text.trim() !== '')
+  t.strictSame(inside, [])
+  const attributes = elements.flatMap(element => Object.keys(element.attributes))
+  t.strictSame(
+    attributes.filter(name => /^(?:style|on.*)$/.test(name)),
+    [],
+  )
+})
+
+t.test('each page has the document, with the same files, however deep its address is', async t => {
+  const files = loadedBy(page.body, '/')
+  t.ok(files.length >= 2)
+  for (const path of ['/compare', '/admin', '/admin/devices/porch', '/device/porch', '/device/a%2Fb', '/compare/']) {
+    const answer = await get(`${path}?a=1`)
+    t.equal(answer.statusCode, 200, path)
+    t.strictSame(loadedBy(answer.body, path), files, path)
+  }
+})
+
+t.test('other addresses are answered as before', async t => {
+  for (const path of ['/devices', '/device', '/device/a/b', '/compare/a', '/assets/none.js', '/assets/../index.html']) {
+    const { statusCode, body } = await get(path)
+    t.strictSame([statusCode, body], [404, '{"status":"not found"}'], path)
+  }
+  t.equal((await get('/admin/1/2/3/4/5')).statusCode, 404)
+  const posted = await app.inject({ method: 'POST', url: '/compare' })
+  t.match(posted, { statusCode: 405, headers: { allow: 'GET, HEAD' } })
+})
+
+t.test('files are kept for a year, and are sent compressed', async t => {
+  for (const file of loadedBy(page.body, '/')) {
+    const plain = await get(file)
+    t.match(plain.headers, {
+      'cache-control': 'public, max-age=31536000, immutable',
+      'x-content-type-options': 'nosniff',
+      'content-type': file.endsWith('.js') ? /^(?:text|application)\/javascript/ : /^text\/css/,
+    })
+    for (const [coding, decode] of [['gzip', gunzipSync] as const, ['br', brotliDecompressSync] as const]) {
+      const coded = await get(file, { 'accept-encoding': coding })
+      t.match(coded.headers, { 'content-encoding': coding, vary: /accept-encoding/i }, file)
+      t.ok(coded.rawPayload.length < plain.rawPayload.length)
+      t.ok(decode(coded.rawPayload).equals(plain.rawPayload), `${file}, ${coding}`)
+    }
+  }
+})
+
+t.test('the first load of the fleet page is at most 60 KB', async t => {
+  const files = [...loadedBy(page.body, '/'), ...(await lazyFilesOf('fleet-page'))]
+  const sizes = await Promise.all(
+    files.map(async file => (await get(file, { 'accept-encoding': 'gzip' })).rawPayload.length),
+  )
+  const bytes = sizes.reduce((sum, size) => sum + size, gzipSync(page.body).length)
+  t.comment(`${bytes} bytes in ${files.length + 1} files`)
+  t.ok(bytes <= 60 * 1024, `${bytes} bytes`)
+})
+
+/** What the first script loads for a page, with all that this imports in turn. */
+async function lazyFilesOf(name: string): Promise<string[]> {
+  const first = loadedBy(page.body, '/').find(file => file.endsWith('.js')) ?? ''
+  const namesIn = async (file: string) =>
+    [...(await get(file)).body.matchAll(/[\w-]+-[\w-]{8}\.(?:js|css)/g)].map(([found]) => `/assets/${found}`)
+  const shown = (await namesIn(first)).filter(file => file.startsWith(`/assets/${name}-`))
+  t.ok(shown.length > 0, `the first script loads ${name}`)
+  const imported = await Promise.all(shown.filter(file => file.endsWith('.js')).map(namesIn))
+  return [...new Set([...shown, ...imported.flat()])].filter(file => file !== first)
+}
+
+t.test('without a build the pages say so, and what else there is works', async t => {
+  const bare = await openServer(join(temporaryFolder(t), 'none/'))
+  t.match(await bare.inject('/'), { statusCode: 503, body: /not built: run "npm run build"/ })
+  t.equal((await bare.inject('/health/live')).statusCode, 200)
+})
+
+t.test('a build of the same sources is the one that is there', async t => {
+  const folder = resolve('web/dist')
+  const { ino } = statSync(folder)
+  await buildWeb()
+  t.equal(statSync(folder).ino, ino)
+})

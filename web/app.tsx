@@ -1,0 +1,126 @@
+/** The frame of all pages: the header, the navigation, and the page that the address shows. */
+
+import { computed } from '@preact/signals'
+import type { ComponentType } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { addressOf, path } from './client/address.ts'
+import { type Route, routeOf } from './client/routes.ts'
+import { Banner } from './parts/banner.tsx'
+import { Skeleton } from './parts/skeleton.tsx'
+
+/** Each page is loaded when it is first shown. Its module exports what is named here. */
+const pages = {
+  fleet: () => import('./pages/fleet/fleet-page.tsx').then(module => module.FleetPage),
+  device: () => import('./pages/device/device-page.tsx').then(module => module.DevicePage),
+  compare: () => import('./pages/compare/compare-page.tsx').then(module => module.ComparePage),
+  admin: () => import('./pages/admin/admin-page.tsx').then(module => module.AdminPage),
+} satisfies Record<Route['page'], () => Promise<ComponentType<never>>>
+
+const links = [
+  { page: 'fleet', name: 'Fleet', path: '/' },
+  { page: 'compare', name: 'Compare', path: '/compare' },
+  { page: 'admin', name: 'Admin', path: '/admin' },
+  { page: undefined, name: 'Account', path: '/account' },
+  { page: undefined, name: 'Docs', path: '/docs' },
+]
+
+const route = computed(() => routeOf(path.value))
+
+export function App() {
+  const shown = route.value
+  const main = useRef<HTMLElement>(null)
+  const isFirst = useRef(true)
+  const key = shown === undefined ? 'none' : keyOf(shown)
+  // A screen reader goes on at the new page, as after the load of a document.
+  useEffect(() => {
+    if (!isFirst.current) main.current?.focus({ preventScroll: true })
+    isFirst.current = false
+  }, [key])
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <header>
+        <p>
+          <a href={addressOf('/')}>Barograph</a>
+        </p>
+        <Trace />
+      </header>
+      <nav class="pages" aria-label="Pages">
+        {links.map(({ page, name, path }) => (
+          <a
+            key={name}
+            href={addressOf(path)}
+            aria-current={page !== undefined && page === shown?.page ? 'page' : undefined}
+          >
+            {name}
+          </a>
+        ))}
+      </nav>
+      <main id="main" tabIndex={-1} ref={main}>
+        {shown === undefined ? <Unknown /> : <Page key={key} route={shown} />}
+      </main>
+    </>
+  )
+}
+
+/** Two devices are two pages; what follows `/admin/` is for that page to look at. */
+function keyOf(route: Route): string {
+  return route.page === 'device' ? `device ${route.name}` : route.page
+}
+
+type Loaded = { Shown: ComponentType<Route> } | 'failed' | undefined
+
+function Page({ route }: { route: Route }) {
+  const [loaded, setLoaded] = useState<Loaded>()
+  useEffect(() => {
+    let isWanted = true
+    pages[route.page]().then(
+      Shown => isWanted && setLoaded({ Shown: Shown as ComponentType<Route> }),
+      () => isWanted && setLoaded('failed'),
+    )
+    return () => {
+      isWanted = false
+    }
+  }, [route.page])
+  if (loaded === undefined) return <Skeleton name="The page is loading" />
+  if (loaded === 'failed') return <NotLoaded />
+  return <loaded.Shown {...route} />
+}
+
+/** The service is away, or was updated meanwhile and has other files now; either way a new document tells. */
+function NotLoaded() {
+  return (
+    <Banner kind="bad">
+      This page could not be loaded.{' '}
+      <button type="button" class="button" onClick={() => location.reload()}>
+        Try again
+      </button>
+    </Banner>
+  )
+}
+
+function Unknown() {
+  return (
+    <>
+      <h1>Not found</h1>
+      <p>
+        There is no page here. <a href={addressOf('/')}>To the fleet</a>
+      </p>
+    </>
+  )
+}
+
+/** The line that a barograph draws on its paper; the pages that the server renders have the same. */
+function Trace() {
+  return (
+    <svg viewBox="0 0 1000 48" preserveAspectRatio="none" aria-hidden="true">
+      <path
+        d="M0 30C60 26 90 14 150 15S240 34 300 33 380 12 450 13 520 37 590 38 660 40 690 22 770 9 830 12 930 25 1000 20"
+        fill="none"
+        vector-effect="non-scaling-stroke"
+      />
+    </svg>
+  )
+}

@@ -1,0 +1,66 @@
+/**
+ * The address of the page, as signals: where the app stands, the path below that, and the arguments. What a page shows
+ * (a search, a range, an order) is kept in the arguments, so that it can be linked to and the back button undoes it.
+ */
+
+import { computed, signal } from '@preact/signals'
+import { routeOf } from './routes.ts'
+
+/** `/`, or the prefix that a proxy adds. The build puts all scripts into `assets/` below it. */
+const base = new URL(/* @vite-ignore */ '..', import.meta.url).pathname
+
+const current = signal(new URL(location.href))
+
+export const path = computed(() => `/${current.value.pathname.slice(base.length)}`)
+/** To be read only; `setArguments` changes them. */
+export const urlArguments = computed(() => current.value.searchParams)
+
+/** For an `href` or a request: `path` begins with a slash and may have arguments. */
+export function addressOf(path: string): string {
+  return `${base}${path.slice(1)}`
+}
+
+/** Shows another page of the app, as a new entry of the history. */
+function go(path: string): void {
+  history.pushState(null, '', addressOf(path))
+  readAddress()
+  scrollTo(0, 0)
+}
+
+/**
+ * Changes arguments of the page that is shown; undefined or an empty text removes one. `replace`, for what changes with
+ * each key press, makes no new entry of the history.
+ */
+export function setArguments(changes: Record<string, string | undefined>, { replace = false } = {}): void {
+  const url = new URL(location.href)
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined || value === '') url.searchParams.delete(name)
+    else url.searchParams.set(name, value)
+  }
+  if (url.href === location.href) return
+  history[replace ? 'replaceState' : 'pushState'](null, '', url)
+  readAddress()
+}
+
+/** Links to pages of the app are followed without loading a document. Call it once. */
+export function followLinks(): void {
+  addEventListener('popstate', readAddress)
+  document.addEventListener('click', event => {
+    const link = (event.target as Element).closest('a')
+    if (link === null || !isPlainClick(event) || link.target !== '' || link.hasAttribute('download')) return
+    const { origin, pathname, search, hash } = new URL(link.href)
+    if (origin !== location.origin || hash !== '' || !pathname.startsWith(base)) return
+    const target = `/${pathname.slice(base.length)}`
+    if (routeOf(target) === undefined) return
+    event.preventDefault()
+    go(`${target}${search}`)
+  })
+}
+
+function readAddress(): void {
+  current.value = new URL(location.href)
+}
+
+function isPlainClick({ defaultPrevented, button, altKey, ctrlKey, metaKey, shiftKey }: MouseEvent): boolean {
+  return !defaultPrevented && button === 0 && !altKey && !ctrlKey && !metaKey && !shiftKey
+}

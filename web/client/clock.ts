@@ -1,0 +1,32 @@
+/** The service's clock, ticking by the second: ages are told by it, as the browser's own may be wrong. */
+
+import { type ReadonlySignal, signal } from '@preact/signals'
+import { whileVisible } from './visibility.ts'
+
+const tickMs = 1_000
+const now = signal(Date.now())
+/** What the service's clock is ahead of ours. */
+let aheadMs = 0
+
+/** Epoch milliseconds, at most a second old while the page is seen. */
+export const serverNowMs: ReadonlySignal<number> = now
+
+/** `generated_at` of an answer that has just come. */
+export function setServerTime(generatedAtMs: number): void {
+  aheadMs = generatedAtMs - Date.now()
+  now.value = generatedAtMs
+}
+
+/** Call it once. */
+export function startClock(): void {
+  let timer: ReturnType<typeof setInterval> | undefined
+  const tick = () => {
+    now.value = Date.now() + aheadMs
+  }
+  whileVisible(isVisible => {
+    clearInterval(timer)
+    if (!isVisible) return
+    tick()
+    timer = setInterval(tick, tickMs)
+  })
+}

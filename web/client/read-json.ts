@@ -1,0 +1,76 @@
+/** One read of the service: JSON with its tag, or why there is none. */
+
+export type Failure =
+  /** Nobody answered, or not in time: the network or the service is away. */
+  | { kind: 'unreachable' }
+  /** 503: the service runs, and something that it needs does not, as its database while that starts. */
+  | { kind: 'unavailable'; sentence: string; retryAfterMs: number | undefined }
+  /** 401: these readings are not for everybody. */
+  | { kind: 'signed-out' }
+  /** 404 */
+  | { kind: 'missing'; sentence: string }
+  /** Another answer, such as 400 or 500. */
+  | { kind: 'refused'; status: number; sentence: string }
+
+export type Outcome<T> =
+  | { kind: 'answer'; value: T; etag: string | undefined }
+  /** 304: what the tag stands for is still current. */
+  | { kind: 'unchanged' }
+  | { kind: 'failure'; failure: Failure }
+
+export interface ReadOptions {
+  /** Of the answer that the caller still has. */
+  etag?: string | undefined
+  signal?: AbortSignal
+  timeoutMs?: number
+  /** Stands in for the network in tests. */
+  request?: (url: string, init: RequestInit) => Promise<Response>
+}
+
+const timeoutMsUsual = 15_000
+/** Of a `Retry-After` that says more than anybody waits for. */
+const retryAfterSecondsMax = 600
+
+/** Throws only when `signal` is aborted. The shape of the answer is the service's promise; it is not checked here. */
+export async function readJson<T>(url: string, options: ReadOptions = {}): Promise<Outcome<T>> {
+  const { etag, signal, timeoutMs = timeoutMsUsual, request = fetch } = options
+  const timeout = AbortSignal.timeout(timeoutMs)
+  try {
+    const response = await request(url, {
+      // With a cache of its own, the browser would answer 200 where the service says 304.
+      cache: 'no-store',
+      headers: { accept: 'application/json', ...(etag === undefined ? {} : { 'if-none-match': etag }) },
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+    })
+    if (response.status === 304) return { kind: 'unchanged' }
+    if (!response.ok) return { kind: 'failure', failure: await failureOf(response) }
+    return { kind: 'answer', value: (await response.json()) as T, etag: response.headers.get('etag') ?? undefined }
+  } catch (error) {
+    if (signal?.aborted) throw error
+    return { kind: 'failure', failure: { kind: 'unreachable' } }
+  }
+}
+
+async function failureOf(response: Response): Promise<Failure> {
+  const { status } = response
+  const sentence = await sentenceOf(response)
+  if (status === 401) return { kind: 'signed-out' }
+  if (status === 404) return { kind: 'missing', sentence }
+  if (status === 503) return { kind: 'unavailable', sentence, retryAfterMs: retryAfterMsOf(response) }
+  // What a proxy says for a service that is away.
+  if (status === 502 || status === 504) return { kind: 'unreachable' }
+  return { kind: 'refused', status, sentence }
+}
+
+/** The logger API and the server say `status`; the other families `detail`, as problem+json. */
+async function sentenceOf(response: Response): Promise<string> {
+  const body: unknown = await response.json().catch(() => undefined)
+  const { status, detail } = (body ?? {}) as Record<string, unknown>
+  if (typeof detail === 'string') return detail
+  return typeof status === 'string' ? status : `status ${response.status}`
+}
+
+function retryAfterMsOf({ headers }: Response): number | undefined {
+  const seconds = Number.parseInt(headers.get('retry-after') ?? '', 10)
+  return seconds >= 0 ? Math.min(seconds, retryAfterSecondsMax) * 1000 : undefined
+}

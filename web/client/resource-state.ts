@@ -1,0 +1,32 @@
+/** What a page knows of an answer: nothing yet, its value, a value of some time ago, or why there is none. */
+
+import type { Failure, Outcome } from './read-json.ts'
+
+/** `atMs`: when the service last said that the value is current, by the browser's clock. */
+export type ResourceState<T> =
+  | { kind: 'loading' }
+  | { kind: 'ready'; value: T; atMs: number }
+  | { kind: 'stale'; value: T; atMs: number; failure: Failure }
+  | { kind: 'failed'; failure: Failure }
+
+const retryMsMin = 1_000
+const retryMsMax = 30_000
+
+/** What is shown after a read. */
+export function nextState<T>(state: ResourceState<T>, outcome: Outcome<T>, nowMs: number): ResourceState<T> {
+  if (outcome.kind === 'answer') return { kind: 'ready', value: outcome.value, atMs: nowMs }
+  const hasValue = state.kind === 'ready' || state.kind === 'stale'
+  if (outcome.kind === 'unchanged') return hasValue ? { kind: 'ready', value: state.value, atMs: nowMs } : state
+  const { failure } = outcome
+  // What may no longer be seen, or no longer is, does not stay on the screen.
+  if (!hasValue || failure.kind === 'signed-out' || failure.kind === 'missing') return { kind: 'failed', failure }
+  return { kind: 'stale', value: state.value, atMs: state.atMs, failure }
+}
+
+/** Undefined for what waiting does not change. */
+export function retryDelayMs(failure: Failure, failures: number): number | undefined {
+  if (failure.kind === 'signed-out' || failure.kind === 'missing' || failure.kind === 'refused') return undefined
+  const delayMs = Math.min(retryMsMin * 2 ** (failures - 1), retryMsMax)
+  const askedMs = failure.kind === 'unavailable' ? (failure.retryAfterMs ?? 0) : 0
+  return Math.max(delayMs, askedMs)
+}

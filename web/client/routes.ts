@@ -1,0 +1,31 @@
+/** Which page an address shows. */
+
+export type Route =
+  | { page: 'fleet' }
+  | { page: 'device'; name: string }
+  | { page: 'compare' }
+  /** `rest`: what follows `/admin/`, perhaps nothing. */
+  | { page: 'admin'; rest: string }
+
+/** `path` begins with a slash, as seen from where the app stands. Undefined: the server has another answer for it. */
+export function routeOf(path: string): Route | undefined {
+  const [first = '', ...rest] = path.replace(/\/$/, '').slice(1).split('/')
+  if (first === 'admin') return { page: 'admin', rest: rest.join('/') }
+  if (rest.length === 0 && first === '') return { page: 'fleet' }
+  if (rest.length === 0 && first === 'compare') return { page: 'compare' }
+  // `/device` alone is the page on which a program is approved.
+  if (rest.length === 1 && first === 'device') return deviceRoute(rest[0] ?? '')
+  return undefined
+}
+
+function deviceRoute(text: string): Route | undefined {
+  try {
+    return { page: 'device', name: decodeURIComponent(text) }
+  } catch {
+    return undefined
+  }
+}
+
+export function devicePath(name: string): string {
+  return `/device/${encodeURIComponent(name)}`
+}

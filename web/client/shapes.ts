@@ -1,0 +1,33 @@
+/** The answers of the service as the pages read them (`docs/` describes them). */
+
+import type { MetricName } from '../text/numbers.ts'
+
+/** By freshness, worst first; `off`: it does not log, `never`: no reading yet. */
+export const deviceStates = ['silent', 'late', 'never', 'fresh', 'off'] as const
+export type DeviceState = (typeof deviceStates)[number]
+
+type Values = Partial<Record<MetricName, number>>
+
+/** One of `GET /api/fleet`. */
+export interface FleetDevice {
+  device: string
+  location_short: string | null
+  state: DeviceState
+  /** Epoch milliseconds. */
+  last_seen: number | null
+  expected_interval_seconds: number | null
+  /** The last of each metric that is recent. */
+  values: Values
+  /** One letter an hour, oldest first; see `HourStrip`. */
+  hours: string
+}
+
+/** `GET /api/fleet` */
+export interface FleetAnswer {
+  /** Epoch milliseconds, by the clock of the service. */
+  generated_at: number
+  time_zone: string
+  /** Of the whole fleet, also where `devices` are one page of it. */
+  counts: Record<DeviceState, number>
+  devices: FleetDevice[]
+}

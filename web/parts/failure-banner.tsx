@@ -1,0 +1,54 @@
+/** Why a page has no data, or only that of some time ago. */
+
+import { addressOf } from '../client/address.ts'
+import type { Failure } from '../client/read-json.ts'
+import type { ResourceState } from '../client/resource-state.ts'
+import { Banner } from './banner.tsx'
+
+export interface FailureBannerProps {
+  state: ResourceState<unknown>
+  /** `12:04`, of a time by the browser's clock, in the zone of the service. */
+  timeText: (ms: number) => string
+}
+
+/** Nothing while the data are current. */
+export function FailureBanner({ state, timeText }: FailureBannerProps) {
+  if (state.kind === 'loading' || state.kind === 'ready') return null
+  const { failure } = state
+  const since = state.kind === 'stale' ? ` Data of ${timeText(state.atMs)}.` : ''
+  return (
+    <Banner kind={failure.kind === 'unavailable' ? 'warn' : 'bad'}>
+      <FailureSentence failure={failure} />
+      {since}
+    </Banner>
+  )
+}
+
+function FailureSentence({ failure }: { failure: Failure }) {
+  switch (failure.kind) {
+    case 'unreachable':
+      return <>The service does not answer. The page goes on asking.</>
+    case 'unavailable':
+      return <>The service cannot read its data at the moment ({failure.sentence}). The page goes on asking.</>
+    case 'signed-out':
+      return (
+        <>
+          Only accounts may read here: <a href={signInAddress()}>Sign in</a>
+        </>
+      )
+    case 'missing':
+      return <>{failure.sentence}</>
+    case 'refused':
+      return (
+        <>
+          The service refused this ({failure.status}): {failure.sentence}
+        </>
+      )
+  }
+}
+
+/** Comes back to where the page stands. */
+function signInAddress(): string {
+  const here = `${location.pathname}${location.search}`
+  return addressOf(`/sign-in?callbackUrl=${encodeURIComponent(here)}`)
+}
