@@ -12,6 +12,8 @@ const postgresLeaves = ['store/log.ts', 'store/postgres/postgres-errors.ts', 'st
 const threadLeaves = ['store/thread-limits.ts', 'store/thread-priority.ts']
 const questdbLeaves = ['store/log.ts', 'store/tables.ts', ...threadLeaves, 'store/questdb/client']
 
+const domains = ['store', 'ingest', 'analytics', 'query', 'auth', 'content', 'backup']
+
 const arrows: Record<string, string[]> = {
   store: [],
   ingest: questdbLeaves,
@@ -22,9 +24,9 @@ const arrows: Record<string, string[]> = {
   backup: ['store', 'ingest'],
   theme: [],
   web: ['theme'],
-  // Of the pages it serves what was built of them.
-  api: ['store', 'ingest', 'analytics', 'query', 'auth', 'content', 'backup', 'theme', 'web/dist'],
-  cli: ['api', 'store', 'ingest', 'analytics', 'query', 'auth', 'content', 'backup'],
+  // Of the pages it serves what was built of them, and the page of statistics.
+  api: [...domains, 'theme', 'web/dist', 'docs/statistics.md'],
+  cli: ['api', ...domains],
   demo: ['api', 'auth', 'content', 'cli'],
 }
 

@@ -11,7 +11,7 @@ export interface Components {
   schemas: Json
   reference(schema: z.ZodType, direction: Direction): Json
   /** One for each member of the object. */
-  parameters(schema: z.ZodType | undefined, place: 'path' | 'query'): Parameter[]
+  parameters(schema: z.ZodType | undefined, place: Parameter['in']): Parameter[]
 }
 
 export function createComponents(): Components {
@@ -26,7 +26,7 @@ export function createComponents(): Components {
     return { $ref: `#/components/schemas/${id}` }
   }
 
-  function parameters(schema: z.ZodType | undefined, place: 'path' | 'query'): Parameter[] {
+  function parameters(schema: z.ZodType | undefined, place: Parameter['in']): Parameter[] {
     if (schema === undefined) return []
     const { definitions, own } = jsonSchemaOf(schema, 'input')
     // One with an id stands among the definitions.

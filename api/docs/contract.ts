@@ -42,6 +42,7 @@ export type Content = Record<string, { schema: Json }>
 export interface OpenApiDocument extends Json {
   openapi: '3.1.0'
   info: { title: string; version: string }
+  tags: { name: string; description: string }[]
   paths: Contract['paths']
   components: { schemas: Json; securitySchemes: Json }
 }

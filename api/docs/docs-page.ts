@@ -1,69 +1,98 @@
-/** The published contract as a page that a person can read, without script. */
+/** The published contract as a page that a person can read, without script: by family, with an anchor for each operation. */
 
-import { createHash } from 'node:crypto'
 import { type Html, html } from '../http/html.ts'
 import type { Content, OpenApiDocument, Parameter, PublishedOperation } from './contract.ts'
+import { type ContentsEntry, renderDocsPage } from './docs-layout.ts'
+import { fieldTable, referenceIn, schemaView, typeOf } from './schema-table.ts'
 
-const style = `
-:root { color-scheme: light dark; }
-body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 60rem; padding: 1rem; overflow-wrap: anywhere; }
-h2 { border-top: 1px solid; margin-top: 2rem; padding-top: 1rem; font-size: 1.1rem; }
-code, pre { font: 14px/1.4 ui-monospace, monospace; }
-pre { overflow-x: auto; border: 1px solid; padding: .5rem; }
-dt { font-weight: 600; }
-`
-export const docsPolicy = [
-  "default-src 'none'",
-  `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
-  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-].join('; ')
-
-export function renderDocs(document: OpenApiDocument): string {
-  const sections = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => section(path, method, operation)),
-  )
-  const schemas = Object.entries(document.components.schemas).map(
-    ([name, schema]) => html`<h2 id="${name}">${name}</h2><pre tabindex="0">${JSON.stringify(schema, null, 2)}</pre>\n`,
-  )
-  return html`<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${document.info.title}: operations</title>${{ markup: `<style>${style}</style>` }}</head>
-<body><main>
-<h1>${document.info.title}: operations</h1>
-<p>The same as a document for programs: <a href="/openapi.json">/openapi.json</a></p>
-${sections}
-<h1>Schemas</h1>
-${schemas}</main></body>
-</html>
-`.markup
+interface Family {
+  id: string
+  name: string
+  description: string | undefined
+  operations: { method: string; path: string; operation: PublishedOperation }[]
 }
 
-function section(path: string, method: string, operation: PublishedOperation): Html {
+export function renderDocs(document: OpenApiDocument): string {
+  const families = familiesOf(document)
+  const schemas = Object.entries(document.components.schemas as Record<string, Record<string, unknown>>)
+  const main = html`<h1>Operations</h1>
+<p>For programs: <a href="/openapi.json">/openapi.json</a> (OpenAPI ${document.openapi}).</p>
+${families.map(familySection)}
+<h2 id="schemas">Schemas</h2>
+${schemas.map(([name, schema]) => html`<h3 id="${name}">${name}</h3>\n${schemaView(schema)}`)}`
+  const contents: ContentsEntry[] = [
+    ...families.map(({ id, name, operations }) => ({
+      ...{ id, title: titleOf(name) },
+      entries: operations.map(({ operation }) => ({ id: operation.operationId, title: operation.summary })),
+    })),
+    { id: 'schemas', title: 'Schemas', entries: schemas.map(([name]) => ({ id: name, title: name })) },
+  ]
+  return renderDocsPage({ path: '/docs', title: 'Operations', contents, main })
+}
+
+/** In the order of their first operations. */
+function familiesOf({ paths, tags }: OpenApiDocument): Family[] {
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  )
+  const byTag = Map.groupBy(operations, ({ operation }) => operation.tags[0] ?? 'others')
+  return [...byTag].map(([name, operations]) => ({
+    ...{ id: `family-${name.replaceAll(' ', '-')}`, name, operations },
+    description: tags.find(tag => tag.name === name)?.description,
+  }))
+}
+
+function titleOf(name: string): string {
+  return `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`
+}
+
+function familySection({ id, name, description, operations }: Family): Html {
+  return html`<h2 id="${id}">${titleOf(name)}</h2>
+${description === undefined ? undefined : html`<p>${description}</p>\n`}${operations.map(operationSection)}`
+}
+
+function operationSection({ method, path, operation }: Family['operations'][number]): Html {
   const { summary, description, operationId, requestBody, parameters = [], security = [], responses } = operation
   const answers = Object.entries(responses).map(
     ([status, { description, content = {} }]) =>
-      html`<dt>${status}</dt><dd>${description}${linksIn(content).map(link => html`: ${link}`)}</dd>`,
+      html`<tr><td>${status}</td><td>${description}</td><td>${contentTypes(content)}</td></tr>\n`,
   )
-  return html`<h2 id="${operationId}"><code>${method.toUpperCase()} ${path}</code></h2>
-<p>${summary}</p>
-${description === undefined ? html`` : html`<p>${description}</p>`}
-${security.length === 0 ? html`` : html`<p>Credentials: ${security.flatMap(Object.keys).join(', ')}</p>`}
-${parameters.map(parameterLine)}
-${linksIn(requestBody?.content ?? {}).map(link => html`<p>Body: ${link}</p>`)}
-<dl>${answers}</dl>
+  return html`<h3 id="${operationId}">${summary}</h3>
+<p><code class="method">${method}</code> <code>${path}</code></p>
+${description === undefined ? undefined : html`<p>${description}</p>\n`}
+${security.length === 0 ? undefined : html`<p class="soft">Credentials: ${credentialsOf(security)}</p>\n`}
+${parameters.length === 0 ? undefined : html`<h4>Parameters</h4>\n${parameterTable(parameters)}`}
+${requestBody === undefined ? undefined : html`<h4>Body</h4>\n<p>${contentTypes(requestBody.content)}</p>\n`}
+<h4>Answers</h4>
+<div class="table" tabindex="0"><table>
+<thead><tr><th>Status</th><th>Meaning</th><th>Body</th></tr></thead>
+<tbody>${answers}</tbody>
+</table></div>
 `
 }
 
-function parameterLine({ name, in: place, schema, description }: Parameter): Html {
-  const more = description === undefined ? html`` : html`: ${description}`
-  return html`<p>${place}: <code>${name}</code> (${String(schema['type'] ?? 'text')})${more}</p>`
+function credentialsOf(security: readonly Record<string, string[]>[]): string {
+  return security
+    .map(scheme => Object.entries(scheme).map(([name, scopes]) => [name, ...scopes].join(' ')))
+    .join(' or ')
 }
 
-/** To the schemas that are shown below. */
-function linksIn(content: Content): Html[] {
-  return Object.values(content).flatMap(({ schema }) => {
-    const name = typeof schema['$ref'] === 'string' ? schema['$ref'].split('/').at(-1) : undefined
-    return name === undefined ? [] : [html`<a href="#${name}">${name}</a>`]
+function parameterTable(parameters: readonly Parameter[]): Html {
+  return fieldTable(
+    parameters.map(({ name, in: place, required, schema, description }) => ({
+      path: place === 'query' ? `?${name}=` : place === 'header' ? `${name}:` : `{${name}}`,
+      schema: { ...schema, description },
+      isRequired: required,
+    })),
+    'Parameter',
+  )
+}
+
+/** Schemas by their names; text, and what is no JSON, by its media type. */
+function contentTypes(content: Content): Html {
+  const types = Object.entries(content).map(([mediaType, { schema }]) => {
+    const isText = referenceIn(schema) === undefined && schema['type'] === 'string'
+    return isText ? html`${mediaType}` : typeOf(schema)
   })
+  return html`${types.map((type, index) => (index === 0 ? type : html`, ${type}`))}`
 }

@@ -1,4 +1,4 @@
-/** `/openapi.json` and `/docs`: for whoever is on this machine, and for administrators. */
+/** `/openapi.json` and `/docs`: for whoever is on this machine, and for administrators. `/docs/statistics`: for everybody. */
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -6,7 +6,9 @@ import { sendError } from '../accounts/kit/errors.ts'
 import { isLocalRequest } from '../http/local-request.ts'
 import type { RouteFamily } from '../http/route-family.ts'
 import { type Contract, createOpenApi } from './contract.ts'
-import { docsPolicy, renderDocs } from './docs-page.ts'
+import { renderDocs } from './docs-page.ts'
+import { contentSecurityPolicy } from './docs-style.ts'
+import { renderStatistics } from './statistics-page.ts'
 
 export interface DocsOptions {
   /** Of the families that are published. */
@@ -23,20 +25,25 @@ export function docsFamily(options: DocsOptions): RouteFamily {
 function registerDocs(app: FastifyInstance, { contracts, isAdmin, isTrusted }: DocsOptions): void {
   const document = createOpenApi(contracts)
   const json = JSON.stringify(document)
-  const page = renderDocs(document)
+  const operations = renderDocs(document)
+  const statistics = renderStatistics()
   const mayRead = async ({ raw }: FastifyRequest) => isLocalRequest(raw, isTrusted) || (await isAdmin(raw))
 
-  const route = (url: string, send: (reply: FastifyReply) => FastifyReply) =>
+  const guarded = (url: string, send: (reply: FastifyReply) => FastifyReply) =>
     app.get(url, { exposeHeadRoute: false }, async (request, reply) =>
       (await mayRead(request)) ? send(reply) : sendError(reply, 'UNAUTHENTICATED'),
     )
-  route('/openapi.json', reply => reply.header('content-type', 'application/json').send(json))
-  route('/docs', reply =>
-    reply
-      .header('content-type', 'text/html; charset=utf-8')
-      .header('content-security-policy', docsPolicy)
-      .header('x-content-type-options', 'nosniff')
-      .header('referrer-policy', 'no-referrer')
-      .send(page),
-  )
+  guarded('/openapi.json', reply => reply.header('content-type', 'application/json').send(json))
+  guarded('/docs', reply => sendPage(reply, operations))
+  // The same for every installation, and linked from its pages.
+  app.get('/docs/statistics', { exposeHeadRoute: false }, (_request, reply) => sendPage(reply, statistics))
+}
+
+function sendPage(reply: FastifyReply, page: string): FastifyReply {
+  return reply
+    .header('content-type', 'text/html; charset=utf-8')
+    .header('content-security-policy', contentSecurityPolicy)
+    .header('x-content-type-options', 'nosniff')
+    .header('referrer-policy', 'no-referrer')
+    .send(page)
 }

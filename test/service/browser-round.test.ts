@@ -1,10 +1,9 @@
 /** All that people do in a browser, in a real one and on the whole service: at a desk, on a phone, by keyboard alone. */
 
-import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import t from 'tap'
 import { openBrowser } from '../support/browser.ts'
+import { inspectPage } from '../support/inspect-page.ts'
 import { mailedToken } from '../support/mail-folder.ts'
 import { startService, withoutQuestdb } from '../support/service.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -14,7 +13,6 @@ const service = await startService(t, { environment: withoutQuestdb })
 const { url } = service
 const browser = await openBrowser()
 t.teardown(() => browser.close())
-const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
 const desk = { viewport: { width: 1280, height: 800 } }
 const phone = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true }
@@ -38,24 +36,7 @@ async function inBrowser(options: BrowserContextOptions, work: (page: Page) => P
   }
 }
 
-/** Nothing for axe to find, by day and by night, and nothing wider than the screen. */
-async function inspect(page: Page, name: string): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme })
-    await page.evaluate(axe)
-    const { violations } = (await page.evaluate('axe.run()')) as {
-      violations: { id: string; nodes: { html: string }[] }[]
-    }
-    t.strictSame(
-      violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]),
-      [],
-      `${name}, ${colorScheme}`,
-    )
-  }
-  await page.emulateMedia({ colorScheme: 'light' })
-  const excess = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
-  t.equal(excess, 0, `${name} fits the screen`)
-}
+const inspect = (page: Page, name: string) => inspectPage(t, page, name)
 
 /** The link in the newest mail to this address. */
 async function linkFor(to: string, page: string): Promise<string> {

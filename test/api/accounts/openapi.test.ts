@@ -81,7 +81,7 @@ t.test('a person reads it without script', async t => {
   const errors: unknown[] = []
   parse(body, { onParseError: error => errors.push(error) })
   t.strictSame(errors, [])
-  t.match(body, 'POST /v1/auth/register')
+  t.match(body, '<code class="method">POST</code> <code>/v1/auth/register</code>')
 })
 
 t.test('it is for this machine, and for the admin token', async t => {
