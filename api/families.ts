@@ -59,11 +59,17 @@ export function createFamilies(
     ...{ pointsIngest, pointCheck: createPointCheck(timeLimits.aheadMsMax), removeStation: eraseJobs.removeStation },
     requireHttps: config.AIR_QUALITY_HTTP === 'local',
   })
+  const readings = {
+    ...{ rangeReads: parts.rangeReads, devices, nowMs: clockMs, expiredBeforeUs: parts.retention.expiredBeforeUs, log },
+  }
   const contracts = [accounts.contract, airQuality.contract]
   return [
     loggerFamily({
       ...{ log, ingest: { intake, meter, writers, authRateLimit } },
-      ...{ batch: batchOptions, reads: { query, devices } },
+      ...{
+        batch: batchOptions,
+        reads: { query, devices, readings },
+      },
     }),
     adminFamily(adminOptions),
     airQuality,

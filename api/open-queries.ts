@@ -1,4 +1,4 @@
-/** Opens the queries of readings and of points and the exports, by the settings. */
+/** Opens the queries of readings and of points, the exports and the reads of ranges, by the settings. */
 
 import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
 import { createReadingsExport, type ReadingsExport } from '../query/export/readings-export.ts'
@@ -21,6 +21,8 @@ export interface ServiceQueries {
   query: Query
   points: Points
   readingsExport: ReadingsExport
+  /** Reads of ranges, for which somebody waits. */
+  rangeReads: ReadingsExport
 }
 
 export function openServiceQueries(config: Config, log: Log, parts: QueryParts & PointsParts): ServiceQueries {
@@ -28,6 +30,7 @@ export function openServiceQueries(config: Config, log: Log, parts: QueryParts &
     query: openServiceQuery(config, log, parts),
     points: openServicePoints(config, log, parts),
     readingsExport: openServiceExport(config, log, parts),
+    rangeReads: openServiceRanges(config, log, parts),
   }
 }
 
@@ -81,6 +84,20 @@ function openServiceExport(config: Config, log: Log, { store }: Pick<QueryParts,
     questdb: questdb.address,
     questdbAnswers: questdb.answers,
     limits: { timeoutMs: config.QUERY_TIMEOUT_SECONDS * 1000 },
+    log,
+  })
+}
+
+/** The door bounds how many there are at the same time; one that it has cut off may still be ending. */
+const rangeLimits = { exportsMax: 32, pieceRows: 20_000, exportThreadsMax: 2 }
+
+function openServiceRanges(config: Config, log: Log, { store, retention }: QueryParts): ReadingsExport {
+  const { questdb } = store
+  return createReadingsExport({
+    questdb: questdb.address,
+    questdbAnswers: () => retention.isKnown() && questdb.answers(),
+    priority: 'below normal',
+    limits: { ...rangeLimits, timeoutMs: config.QUERY_TIMEOUT_SECONDS * 1000 },
     log,
   })
 }

@@ -17,6 +17,7 @@ import { acceptedForms } from '../api/http/accept-encoding.ts'
 import { readBasicCredentials } from '../api/http/basic-credentials.ts'
 import { hasTooManyArguments } from '../api/http/query-limits.ts'
 import { readIdempotencyKey } from '../api/idempotency/idempotency-key.ts'
+import { readReadingsParameters } from '../api/logger/readings-parameters.ts'
 import { DeviceName, slugOf } from '../auth/devices/device.ts'
 import { readMapping } from '../cli/mapping/mapping.ts'
 import { presets } from '../cli/mapping/presets.ts'
@@ -124,6 +125,11 @@ const readers: Record<string, (text: string) => void> = {
   'Accept and format': text => negotiate(text, undefined),
   'Accept and format of data points': text => pointFormat(text, null) && pointFormat(undefined, text),
   'Accept-Encoding': text => acceptedForms(text),
+  'the parameters of a range': text =>
+    readReadingsParameters({ start: text, end: text }, text, 0) &&
+    readReadingsParameters({ start: '0', end: '1', step: text }, text, 0) &&
+    readReadingsParameters({ start: '0', end: '1' }, text, 0) &&
+    readReadingsParameters({ [text]: text }, text, 0),
   'the idempotency key': text =>
     readIdempotencyKey({ 'idempotency-key': text }) && readIdempotencyKey({ 'idempotency-key': `"${text}` }),
   'the credentials': text => readBasicCredentials(['Authorization', `Basic ${text}`]),

@@ -10,7 +10,7 @@ import type { ExportFailure, ExportRequest, ReadingsExport } from '../../query/e
 import type { Log } from '../../store/log.ts'
 import { devicesMax, readDevices } from '../device-names.ts'
 import { leavingOf } from '../http/leaving.ts'
-import { untilStalled } from '../http/stalled-response.ts'
+import { sendPieces } from '../http/stalled-response.ts'
 import type { AdminErrorCode } from './errors.ts'
 import { actorIn } from './guard.ts'
 import type { WriteLateAudit } from './late-audit.ts'
@@ -74,16 +74,15 @@ export function registerExport(scope: FastifyInstance, options: ExportOptions): 
       subject: 'readings',
       details: detailsOf(request),
     })
-    const pieces = untilStalled(answer.pieces, reply.raw, stalledMsMax)
-    const lines = Readable.from(pieces, { objectMode: false })
-    // The response has begun, so its connection is cut, which tells the client.
-    lines.on('error', error => log.warn({ err: error }, 'readings export failed, response cut off'))
-    return reply.send(lines)
+    return sendPieces(reply, answer.pieces, {
+      ...(stalledMsMax === undefined ? {} : { stalledMsMax }),
+      onFailed: error => log.warn({ err: error }, 'readings export failed, response cut off'),
+    })
   }
 
   function requestOf(query: ExportQuery): ExportRequest | 'DEVICES_INVALID' | 'DEVICE_UNKNOWN' {
     const { format, from: fromUs = 0, to: toUs = (nowMs() + aheadMsMax) * 1000 + 1 } = query
-    const range = { format, fromUs, toUs: Math.max(fromUs, toUs) }
+    const range = { layout: format, fromUs, toUs: Math.max(fromUs, toUs) }
     if (query.devices === undefined) return { ...range, devices: devices.all(), isNarrowed: false }
     const read = readDevices(query.devices, name => devices.get(name))
     return read.ok ? { ...range, devices: read.devices, isNarrowed: true } : read.code

@@ -1,25 +1,72 @@
 /** A response that is sent in pieces, within a bound on the time in which its client takes nothing of it. */
 
 import type { ServerResponse } from 'node:http'
+import { pipeline, Readable } from 'node:stream'
+import { createGzip, createZstdCompress } from 'node:zlib'
+import type { FastifyReply } from 'fastify'
+import type { Form } from './accept-encoding.ts'
 
 /** A piece may be large; by smaller ones a slow client is told from one that has stopped reading. */
 const sliceBytes = 64 * 1024
 const stalledMsUsual = 60_000
 
+/** Made in threads of Node's own. Numbers as text lose little by the quick levels. */
+const coders = {
+  gzip: () => createGzip({ level: 3 }),
+  zstd: () => createZstdCompress(),
+}
+type StreamForm = keyof typeof coders | 'identity'
+
+/** The first form that a client likes and that can be made on the way. */
+export function streamFormOf(accepted: readonly Form[]): StreamForm {
+  return accepted.find(form => form !== 'br') ?? 'identity'
+}
+
+export interface PiecesOptions extends StallOptions {
+  form?: StreamForm
+  onFailed: (error: Error) => void
+}
+
+/** For clients of HTTP/1.1 and newer: before, the end of a connection ended a response, so one that breaks off looked complete. */
+export function sendPieces(
+  reply: FastifyReply,
+  pieces: AsyncIterable<Uint8Array>,
+  { form = 'identity', onFailed, ...options }: PiecesOptions,
+): FastifyReply {
+  const bytes = Readable.from(untilStalled(pieces, reply.raw, options), { objectMode: false })
+  bytes.on('error', error => {
+    // The response has begun, so its connection is cut, which tells the client.
+    reply.raw.destroy()
+    onFailed(error)
+  })
+  if (form === 'identity') return reply.send(bytes)
+  reply.header('content-encoding', form)
+  return reply.send(pipeline(bytes, coders[form](), () => undefined))
+}
+
+export interface StallOptions {
+  /** How long a client may take nothing of a response. */
+  stalledMsMax?: number
+  /** Told whenever the client is waited for, and when it has taken what it was waited for. */
+  onWait?: (isWaiting: boolean) => void
+}
+
 /** The same bytes. The connection of a client that takes none of them for so long is cut. */
 export async function* untilStalled(
   pieces: AsyncIterable<Uint8Array>,
   response: ServerResponse,
-  stalledMsMax = stalledMsUsual,
+  { stalledMsMax = stalledMsUsual, onWait = () => undefined }: StallOptions = {},
 ): AsyncGenerator<Uint8Array> {
   for await (const piece of pieces) {
     for (let from = 0; from < piece.length; from += sliceBytes) {
       // The time is measured only while the client is waited for, not while the next piece is made.
       const timer = setTimeout(() => response.destroy(), stalledMsMax)
+      onWait(true)
       try {
         yield piece.subarray(from, from + sliceBytes)
       } finally {
         clearTimeout(timer)
+        onWait(false)
       }
     }
   }

@@ -38,6 +38,7 @@ export const loggerErrors = {
   DEVICES_INVALID: { status: 400, text: `devices must name 1 to ${devicesMax} devices` },
   DATE_INVALID: { status: 400, text: 'date must be a day of the calendar, as 2026-01-31' },
   DEVICE_UNKNOWN: { status: 404, text: 'device unknown' },
+  HTTP_VERSION: { status: 505, text: 'HTTP/1.1 needed' },
   TOO_LARGE: { status: 413, text: tooLarge },
   TOO_MANY_DAYS: { status: 413, text: `${tooLarge}: ask for fewer days with ?days=` },
   TOO_MANY_DEVICES: { status: 413, text: `${tooLarge}: name up to ${devicesMax} devices with ?devices=a,b` },

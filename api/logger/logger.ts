@@ -8,13 +8,14 @@ import { type AnalysesOptions, registerAnalyses } from './analyses.ts'
 import { type BatchOptions, registerBatch } from './batch.ts'
 import { sendError } from './errors.ts'
 import { type LogOptions, registerLog } from './log.ts'
+import { type ReadingsOptions, registerReadings } from './readings.ts'
 import { type ReadsOptions, registerReads } from './reads.ts'
 
 export interface LoggerOptions {
   log: Log
   ingest: LogOptions
   batch: BatchOptions
-  reads: ReadsOptions & AnalysesOptions
+  reads: ReadsOptions & AnalysesOptions & { readings: ReadingsOptions }
 }
 
 const mediaTypeDetail = 'send Content-Type: application/json, and no Content-Encoding'
@@ -26,6 +27,7 @@ export function loggerFamily({ log, ingest, batch, reads }: LoggerOptions): Rout
     (scope: FastifyInstance) => registerBatch(scope, batch),
     (scope: FastifyInstance) => registerReads(scope, reads),
     (scope: FastifyInstance) => registerAnalyses(scope, reads),
+    (scope: FastifyInstance) => registerReadings(scope, reads.readings),
   ]
   return {
     prefix: '/api',

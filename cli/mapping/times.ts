@@ -2,7 +2,7 @@
 
 import { ZoneOffsets } from '../../analytics/time/zone-offsets.ts'
 import { daysInMonth, daysSinceEpoch } from '../../ingest/formats/iso-time.ts'
-import { readTimeText } from '../../ingest/formats/time-text.ts'
+import { readZonedTimeText } from '../../ingest/formats/time-text.ts'
 import { CommandError, exitUsage } from '../command-error.ts'
 
 /** `auto` knows ISO 8601, dates that begin with the year, and counts by their digits. */
@@ -21,7 +21,7 @@ export function createTimeReader(format: TimeFormat, zone: string | undefined): 
   const toUtc = zone === undefined ? noZone : createLocalReader(zone)
   switch (format) {
     case 'auto':
-      return text => readCount(text, undefined) ?? readZoned(text) ?? toUtc(readDate(text, 'ymd'))
+      return text => readCount(text, undefined) ?? readZonedTimeText(text) ?? toUtc(readDate(text, 'ymd'))
     case 'mdy':
     case 'dmy':
       return text => toUtc(readDate(text, format))
@@ -67,14 +67,6 @@ function zoneOffsets(zone: string): ZoneOffsets {
   } catch {
     throw new CommandError(`there is no time zone ${zone}; use a name such as Europe/Zurich`, exitUsage)
   }
-}
-
-const zoneAtEnd = /\d(?:Z|[+-]\d{2}(?::?\d{2})?)$/i
-
-/** ISO 8601 with a zone. */
-function readZoned(text: string): number | undefined {
-  // The day of a date alone looks like a zone.
-  return text.length > 'YYYY-MM-DD'.length && zoneAtEnd.test(text) ? readTimeText(text) : undefined
 }
 
 const count = /^(\d{9,19})(?:\.(\d{1,9}))?$/

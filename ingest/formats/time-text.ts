@@ -27,6 +27,14 @@ export function readTimeText(text: string): number | undefined {
   return days * dayUs + minutes * minuteUs + Number(second) * 1_000_000 + Number(fraction.slice(0, 6).padEnd(6, '0'))
 }
 
+const zoneAtEnd = /\d(?:Z|[+-]\d{2}(?::?\d{2})?)$/i
+
+/** The same of a text that has a zone; undefined for one without. */
+export function readZonedTimeText(text: string): number | undefined {
+  // The day of a date alone looks like a zone.
+  return text.length > 'YYYY-MM-DD'.length && zoneAtEnd.test(text) ? readTimeText(text) : undefined
+}
+
 function isDayOf(year: number, month: number, day: number): boolean {
   return day >= 1 && day <= daysInMonth(year, month)
 }

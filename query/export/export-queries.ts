@@ -1,7 +1,20 @@
-/** What crosses between the main thread and the thread of the exports. */
+/** What crosses between the main thread and a thread of the exports. */
+
+import type { LowerPriority } from '../../store/thread-priority.ts'
+import type { WorkerSettings } from '../task.ts'
+
+export interface ExportSettings extends WorkerSettings {
+  readonly priority: LowerPriority
+}
 
 export const exportFormats = ['csv', 'ndjson', 'parquet'] as const
 export type ExportFormat = (typeof exportFormats)[number]
+
+/**
+ * How a body is laid out: as an import takes it, as a Parquet file, as CSV with the line ends of RFC 4180, or as objects with
+ * a time in milliseconds and without the device, as `lines` or as one JSON `array`.
+ */
+export type Layout = ExportFormat | 'rfc4180' | 'lines' | 'array'
 
 export interface ExportRange {
   /** Microseconds; `toUs` is not included. */
@@ -12,7 +25,9 @@ export interface ExportRange {
 }
 
 interface PieceQuery extends ExportRange {
-  readonly format: ExportFormat
+  readonly layout: Layout
+  /** Undefined for the readings themselves; else their figures by buckets of this length, of one device. */
+  readonly stepUs: number | undefined
   /** The names of devices by their numbers, as `encodeNames` wrote them. Readings of other devices are left out. */
   readonly names: string
   readonly rowsMax: number
@@ -24,7 +39,11 @@ export interface ExportQueries {
   readonly piece: PieceQuery
   readonly count: ExportRange
   /** The end of a Parquet file. */
-  readonly footer: { readonly rowGroups: readonly Uint8Array[]; readonly fileOffset: number }
+  readonly footer: {
+    readonly rowGroups: readonly Uint8Array[]
+    readonly fileOffset: number
+    readonly stepUs: number | undefined
+  }
 }
 
 export interface Piece {
@@ -32,7 +51,7 @@ export interface Piece {
   /** What the footer of a Parquet file tells of its groups of rows; serialized, for main only collects it. */
   readonly rowGroups?: Uint8Array<ArrayBuffer>
   /** How many readings were read, those that were left out among them. */
-  readonly rowsRead: number
+  readonly readingsRead: number
   /** Where the next piece begins; undefined behind the last one. */
   readonly nextUs: number | undefined
   readonly nextOffset: number

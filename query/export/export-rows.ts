@@ -1,4 +1,4 @@
-/** Reads stored readings for an export, inside its thread: some at a time, in the order of time and then of devices. */
+/** Reads stored readings, or their figures by buckets of time, inside a thread: some at a time, in the order of time and then of devices. */
 
 import assert from 'node:assert/strict'
 import type { PgConnection } from '../../store/questdb/client/questdb-pg.ts'
@@ -6,6 +6,7 @@ import { metrics, readingsTable } from '../../store/tables.ts'
 import { QueryFailed } from '../query-failed.ts'
 import type { ColumnsReader } from '../questdb/columns-reader.ts'
 import { quoted, whole } from '../questdb/sql-literals.ts'
+import { bucketColumns } from './export-columns.ts'
 import type { ExportRange } from './export-queries.ts'
 
 /** Columns of the same length. */
@@ -13,7 +14,7 @@ export interface ExportRows {
   readonly timesUs: Float64Array
   /** The registry's number of the device. */
   readonly devices: Float64Array
-  /** By metric, in the order of the table's columns; NaN for a missing value. */
+  /** By column, in the order of `columnsOf`; NaN for a missing value. */
   readonly values: readonly Float64Array[]
   /** The positions of the rows in their order. */
   readonly order: Uint32Array
@@ -21,6 +22,7 @@ export interface ExportRows {
 
 export interface ReadPiece {
   readonly rows: ExportRows
+  readonly readingsRead: number
   /** Where the next rows begin; undefined when there are none. */
   readonly nextUs: number | undefined
 }
@@ -31,11 +33,22 @@ const rowsOfOneTimeMax = 1_000_000
 const columnsSql = `cast(ts AS DOUBLE) time, cast(split_part(cast(device AS STRING), '-', -1) AS DOUBLE) number, ${metrics.join(', ')}`
 const columnCount = 2 + metrics.length
 
+export function readPiece(
+  reader: Pick<ColumnsReader, 'read'>,
+  range: ExportRange,
+  stepUs: number | undefined,
+  rowsMax: number,
+  signal: AbortSignal,
+): Promise<ReadPiece> {
+  if (stepUs === undefined) return readReadings(reader, range, rowsMax, signal)
+  return readBuckets(reader, range, stepUs, rowsMax, signal)
+}
+
 /**
  * The first rows of the range, not many more than `rowsMax`: those of one time are never parted, so that the next piece
  * begins behind a time, whatever has come in meanwhile.
  */
-export async function readPiece(
+async function readReadings(
   reader: Pick<ColumnsReader, 'read'>,
   range: ExportRange,
   rowsMax: number,
@@ -43,10 +56,10 @@ export async function readPiece(
 ): Promise<ReadPiece> {
   const columns = await readColumns(reader, range, rowsMax + 1, signal)
   const [timesUs] = columns
-  if (timesUs.length <= rowsMax) return { rows: ordered(columns, timesUs.length), nextUs: undefined }
+  if (timesUs.length <= rowsMax) return readOf(ordered(columns, timesUs.length), undefined)
   const lastUs = timesUs[rowsMax] as number
   const end = timesUs.indexOf(lastUs)
-  if (end > 0) return { rows: ordered(columns, end), nextUs: lastUs }
+  if (end > 0) return readOf(ordered(columns, end), lastUs)
   const ofOneTime = await readColumns(
     reader,
     { ...range, fromUs: lastUs, toUs: lastUs + 1 },
@@ -56,7 +69,54 @@ export async function readPiece(
   const { length } = ofOneTime[0]
   if (length > rowsOfOneTimeMax)
     throw new QueryFailed('TOO_LARGE', `more than ${rowsOfOneTimeMax} readings of one time`)
-  return { rows: ordered(ofOneTime, length), nextUs: lastUs + 1 }
+  return readOf(ordered(ofOneTime, length), lastUs + 1)
+}
+
+function readOf(rows: ExportRows, nextUs: number | undefined): ReadPiece {
+  return { rows, readingsRead: rows.order.length, nextUs }
+}
+
+const figuresSql = bucketColumns.map(({ sql }) => sql).join(', ')
+const bucketSql = ['bucket', 'readings', ...bucketColumns.map(({ name }) => name)]
+  .map(name => `cast(${name} AS DOUBLE) ${name}`)
+  .join(', ')
+
+/**
+ * As many buckets as a piece may have rows, whether there are readings in them or not, so that no reading is aggregated for
+ * two pieces. They are aligned to 1970; the first and the last one have the figures of what is in the range.
+ */
+async function readBuckets(
+  reader: Pick<ColumnsReader, 'read'>,
+  range: ExportRange,
+  stepUs: number,
+  rowsMax: number,
+  signal: AbortSignal,
+): Promise<ReadPiece> {
+  const step = whole(stepUs)
+  const toUs = Math.min(range.toUs, (Math.floor(range.fromUs / step) + rowsMax) * step)
+  const buckets = `SELECT cast(ts AS LONG) / ${step} * ${step} bucket, count() readings, ${figuresSql}
+    FROM ${readingsTable} ${whereSql({ ...range, toUs })} GROUP BY bucket`
+  const sql = `SELECT ${bucketSql} FROM (${buckets}) ORDER BY bucket`
+  const columnCount = 2 + bucketColumns.length
+  const [timesUs, readings, ...values] = (await reader.read({ sql, columnCount, rowsMax }, signal)) as Float64Array[]
+  assert(timesUs !== undefined && readings !== undefined)
+  for (const [index, { isCount }] of bucketColumns.entries()) if (isCount) withoutZeros(values[index])
+  const rows = {
+    ...{ timesUs, values, devices: new Float64Array(timesUs.length).fill(onlyDevice(range)) },
+    order: Uint32Array.from(timesUs.keys()),
+  }
+  const readingsRead = readings.reduce((sum, count) => sum + count, 0)
+  return { rows, readingsRead, nextUs: toUs < range.toUs ? toUs : undefined }
+}
+
+/** A metric without values in a bucket has no figures there, and so no count either. */
+function withoutZeros(counts: Float64Array | undefined): void {
+  for (const [row, count] of counts?.entries() ?? []) if (count === 0) counts?.fill(Number.NaN, row, row + 1)
+}
+
+function onlyDevice({ symbols }: ExportRange): number {
+  assert(symbols?.length === 1, 'buckets are of one device')
+  return Number(symbols[0]?.split('-').at(-1))
 }
 
 export async function countRows(connection: PgConnection, range: ExportRange, signal: AbortSignal): Promise<number> {

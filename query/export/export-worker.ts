@@ -1,32 +1,40 @@
-/** The thread of the exports: it reads over its own connections and hands back finished pieces. */
+/** A thread of the exports: it reads over its own connections and hands back finished pieces. */
 
 import { workerData } from 'piscina'
 import { createPgConnection } from '../../store/questdb/client/questdb-pg.ts'
 import { lowerThreadPriority } from '../../store/thread-priority.ts'
 import { createColumnsReader } from '../questdb/columns-reader.ts'
 import { runTask } from '../run-task.ts'
-import type { Task, TaskResult, WorkerSettings } from '../task.ts'
-import { type Count, createNamesReader, type ExportQueries, type Footer, type Piece } from './export-queries.ts'
+import type { Task, TaskResult } from '../task.ts'
+import { columnsOf } from './export-columns.ts'
+import {
+  type Count,
+  createNamesReader,
+  type ExportQueries,
+  type ExportSettings,
+  type Footer,
+  type Piece,
+} from './export-queries.ts'
 import { countRows, readPiece } from './export-rows.ts'
-import { writeLines } from './export-texts.ts'
+import { writeTexts } from './export-texts.ts'
 import { parquetFooter, writeRowGroups } from './parquet-file.ts'
 
-// An export lasts, and nobody waits for its next line.
-lowerThreadPriority('low')
-const settings: WorkerSettings = workerData
+const settings: ExportSettings = workerData
+lowerThreadPriority(settings.priority)
 const connection = createPgConnection(settings.questdb.pg, settings)
 const reader = createColumnsReader(settings, connection)
 const readNames = createNamesReader()
 
 export function piece(task: Task<ExportQueries['piece']>): Promise<TaskResult<Piece>> {
-  const { format, names, rowsMax, fileOffset } = task
+  const { layout, stepUs, names, rowsMax, fileOffset } = task
   return runTask(task, async signal => {
-    const { rows, nextUs } = await readPiece(reader, task, rowsMax, signal)
+    const { rows, readingsRead, nextUs } = await readPiece(reader, task, stepUs, rowsMax, signal)
+    const columns = columnsOf(stepUs)
     const written =
-      format === 'parquet'
-        ? await writeRowGroups(rows, readNames(names), fileOffset)
-        : { bytes: writeLines(format, rows, readNames(names)) }
-    return { ...written, rowsRead: rows.order.length, nextUs, nextOffset: fileOffset + written.bytes.length }
+      layout === 'parquet'
+        ? await writeRowGroups(columns, rows, readNames(names), fileOffset)
+        : { bytes: writeTexts(layout, columns, rows, readNames(names)) }
+    return { ...written, readingsRead, nextUs, nextOffset: fileOffset + written.bytes.length }
   })
 }
 
@@ -35,5 +43,6 @@ export function count(task: Task<ExportQueries['count']>): Promise<TaskResult<Co
 }
 
 export function footer(task: Task<ExportQueries['footer']>): Promise<TaskResult<Footer>> {
-  return runTask(task, async () => ({ bytes: await parquetFooter(task.rowGroups, task.fileOffset) }))
+  const { stepUs, rowGroups, fileOffset } = task
+  return runTask(task, async () => ({ bytes: await parquetFooter(columnsOf(stepUs), rowGroups, fileOffset) }))
 }

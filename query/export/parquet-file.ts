@@ -6,7 +6,7 @@
 import { deserialize, serialize } from 'node:v8'
 import { zstdCompressSync } from 'node:zlib'
 import { ByteWriter, type ColumnSource, ParquetWriter, type SchemaElement } from 'hyparquet-writer'
-import { metrics } from '../../store/tables.ts'
+import type { ExportColumn } from './export-columns.ts'
 import type { ExportRows } from './export-rows.ts'
 
 export const parquetMagic = Buffer.from('PAR1')
@@ -14,29 +14,34 @@ export const parquetMagic = Buffer.from('PAR1')
 /** Of a group: its columns are in memory once more while it is written. */
 const groupRowsMax = 60_000
 
-const schema: SchemaElement[] = [
-  { name: 'readings', num_children: 2 + metrics.length },
-  {
-    ...{ name: 'timestamp', type: 'INT64', repetition_type: 'REQUIRED', converted_type: 'TIMESTAMP_MICROS' },
-    logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MICROS' },
-  },
-  {
-    ...{ name: 'device', type: 'BYTE_ARRAY', repetition_type: 'REQUIRED', converted_type: 'UTF8' },
-    logical_type: { type: 'STRING' },
-  },
-  ...metrics.map((name): SchemaElement => ({ name, type: 'DOUBLE', repetition_type: 'OPTIONAL' })),
-]
+function schemaOf(columns: readonly ExportColumn[]): SchemaElement[] {
+  return [
+    { name: 'readings', num_children: 2 + columns.length },
+    {
+      ...{ name: 'timestamp', type: 'INT64', repetition_type: 'REQUIRED', converted_type: 'TIMESTAMP_MICROS' },
+      logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MICROS' },
+    },
+    {
+      ...{ name: 'device', type: 'BYTE_ARRAY', repetition_type: 'REQUIRED', converted_type: 'UTF8' },
+      logical_type: { type: 'STRING' },
+    },
+    ...columns.map(({ name, isCount }): SchemaElement => {
+      return { name, type: isCount ? 'INT64' : 'DOUBLE', repetition_type: 'OPTIONAL' }
+    }),
+  ]
+}
 
 /** Those rows whose device has a name, for a file that has `fileOffset` bytes so far. */
 export async function writeRowGroups(
+  columns: readonly ExportColumn[],
   rows: ExportRows,
   names: ReadonlyMap<number, string>,
   fileOffset: number,
 ): Promise<{ bytes: Uint8Array<ArrayBuffer>; rowGroups: Uint8Array<ArrayBuffer> }> {
   const kept = rows.order.filter(row => names.has(rows.devices[row] as number))
-  const { writer, written } = continueFile(fileOffset)
+  const { writer, written } = continueFile(columns, fileOffset)
   for (let start = 0; start < kept.length; start += groupRowsMax) {
-    const columnData = columnsOf(rows, kept.subarray(start, start + groupRowsMax), names)
+    const columnData = sourcesOf(columns, rows, kept.subarray(start, start + groupRowsMax), names)
     await writer.write({ columnData, rowGroupSize: groupRowsMax })
   }
   return { bytes: written(), rowGroups: new Uint8Array(serialize(writer.row_groups)) }
@@ -44,10 +49,11 @@ export async function writeRowGroups(
 
 /** The end of a file of these groups, which `writeRowGroups` described. A file without it is unreadable. */
 export async function parquetFooter(
+  columns: readonly ExportColumn[],
   rowGroups: readonly Uint8Array[],
   fileOffset: number,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const { writer, written } = continueFile(fileOffset)
+  const { writer, written } = continueFile(columns, fileOffset)
   writer.row_groups = rowGroups.flatMap(described => deserialize(described) as ParquetWriter['row_groups'])
   writer.num_rows = writer.row_groups.reduce((sum, group) => sum + group.num_rows, 0n)
   await writer.finish()
@@ -55,7 +61,11 @@ export async function parquetFooter(
 }
 
 /** A writer begins each file with the magic, which this one has already. */
-function continueFile(fileOffset: number): { writer: ParquetWriter; written: () => Uint8Array<ArrayBuffer> } {
+function continueFile(
+  columns: readonly ExportColumn[],
+  fileOffset: number,
+): { writer: ParquetWriter; written: () => Uint8Array<ArrayBuffer> } {
+  const schema = schemaOf(columns)
   const bytes = new ByteWriter()
   bytes.offset = fileOffset - parquetMagic.length
   const compressors = { ZSTD: (page: Uint8Array) => zstdCompressSync(page) }
@@ -63,7 +73,8 @@ function continueFile(fileOffset: number): { writer: ParquetWriter; written: () 
   return { writer, written: () => new Uint8Array(bytes.buffer.slice(parquetMagic.length, bytes.index)) }
 }
 
-function columnsOf(
+function sourcesOf(
+  columns: readonly ExportColumn[],
   { timesUs, devices, values }: ExportRows,
   kept: Uint32Array,
   names: ReadonlyMap<number, string>,
@@ -73,12 +84,14 @@ function columnsOf(
     { name: 'timestamp', data: times, encoding: 'DELTA_BINARY_PACKED' },
     { name: 'device', data: Array.from(kept, row => names.get(devices[row] as number)) },
     ...values.map((column, index): ColumnSource => {
+      const { name, isCount } = columns[index] as ExportColumn
       const data = Array.from(kept, row => {
         const value = column[row] as number
-        return Number.isNaN(value) ? null : value
+        if (Number.isNaN(value)) return null
+        return isCount ? BigInt(value) : value
       })
       // A dictionary would make one of 0 and -0.
-      return { name: metrics[index] as string, data, encoding: 'PLAIN' }
+      return { name, data, encoding: 'PLAIN' }
     }),
   ]
 }

@@ -1,5 +1,5 @@
 /**
- * Entry point of this folder: stored readings as a stream of lines that an import takes, or as a Parquet file.
+ * Entry point of this folder: stored readings, or their figures by buckets of time, as a stream of text or as a Parquet file.
  *
  * Each piece is one statement, which begins behind the last time of the one before it: QuestDB holds no snapshot open for a
  * slow client, and readings that come in meanwhile are in the export if their times are still ahead of it.
@@ -8,29 +8,34 @@
 import type { Log } from '../../store/log.ts'
 import type { QuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
 import { threadLimits } from '../../store/thread-limits.ts'
+import type { LowerPriority } from '../../store/thread-priority.ts'
 import { createAvailabilityLog } from '../availability-log.ts'
 import type { AnswerCode } from '../cache/body.ts'
 import { defaultLimits, type QueryLimits } from '../limits.ts'
 import { BodyInterrupted, begun, type Pieces } from '../pieces.ts'
 import { createPool, type Pool } from '../pool.ts'
+import { columnsOf } from './export-columns.ts'
 import {
   type Count,
-  type ExportFormat,
   type ExportQueries,
   type ExportRange,
   type ExportResult,
+  type ExportSettings,
   encodeNames,
   type Footer,
+  type Layout,
   type NamedDevice,
   type Piece,
 } from './export-queries.ts'
-import { csvHeader } from './export-texts.ts'
+import { frameOf as textFrameOf } from './export-texts.ts'
 import { parquetMagic } from './parquet-file.ts'
 
 export interface ReadingsExportOptions {
   readonly questdb: QuestdbAddress
   /** Whether QuestDB answered the last probe. Without it every query is sent. */
   readonly questdbAnswers?: () => boolean | Promise<boolean>
+  /** `low`, of an export, for whose next line nobody waits; `below normal` where somebody does. */
+  readonly priority?: LowerPriority
   readonly limits?: Partial<QueryLimits & ExportLimits>
   readonly log: Log
 }
@@ -38,12 +43,15 @@ export interface ReadingsExportOptions {
 interface ExportLimits {
   /** Exports at a time: each holds two pieces in memory. */
   readonly exportsMax: number
-  /** Readings of a piece: some 5 MB of text. */
+  /** Readings of a piece: of 60,000 some 5 MB of text. */
   readonly pieceRows: number
+  readonly exportThreadsMax: number
 }
 
 export interface ExportRequest {
-  readonly format: ExportFormat
+  readonly layout: Layout
+  /** For the figures of buckets of this length instead of the readings; there is one device then. */
+  readonly stepUs?: number | undefined
   /** Microseconds; `toUs` is not included. */
   readonly fromUs: number
   readonly toUs: number
@@ -66,17 +74,22 @@ export interface ReadingsExport {
   close(): Promise<void>
 }
 
-const headers: Record<ExportFormat, Uint8Array> = {
-  csv: Buffer.from(csvHeader),
-  ndjson: Buffer.alloc(0),
-  parquet: parquetMagic,
+const exportLimits: ExportLimits = { exportsMax: 2, pieceRows: 60_000, exportThreadsMax: 1 }
+
+function symbolsOf({ devices, isNarrowed }: ExportRequest): string[] | undefined {
+  return isNarrowed ? devices.map(({ symbol }) => symbol) : undefined
 }
 
-const exportLimits: ExportLimits = { exportsMax: 2, pieceRows: 60_000 }
+/** What stands around the rows; a Parquet file ends with what is told of its groups of rows. */
+function frameOf({ layout, stepUs }: ExportRequest) {
+  if (layout === 'parquet') return { header: parquetMagic, separator: '', footer: undefined }
+  const { header, separator, footer } = textFrameOf(layout, columnsOf(stepUs))
+  return { header: Buffer.from(header), separator, footer: Buffer.from(footer) }
+}
 
 export function createReadingsExport({ questdb, log, ...options }: ReadingsExportOptions): ReadingsExport {
   const limits = { ...defaultLimits, ...exportLimits, ...options.limits }
-  const pool = createExportPool(questdb, limits, log)
+  const pool = createExportPool(questdb, options.priority ?? 'low', limits, log)
   const logAvailability = createAvailabilityLog(log)
   const questdbAnswers = options.questdbAnswers ?? (() => true)
   let exportCount = 0
@@ -118,25 +131,27 @@ export function createReadingsExport({ questdb, log, ...options }: ReadingsExpor
   }
 
   async function* pieces(asked: ExportRequest, client: AbortSignal): AsyncGenerator<Uint8Array> {
-    const { format, fromUs, toUs, devices, isNarrowed } = asked
-    const symbols = isNarrowed ? devices.map(({ symbol }) => symbol) : undefined
-    const range = { fromUs, toUs, symbols }
+    const { layout, stepUs, fromUs, toUs, devices } = asked
+    const range = { fromUs, toUs, symbols: symbolsOf(asked) }
     const countBefore = await count(range, client)
     const rowGroups: Uint8Array[] = []
-    let fileOffset = headers[format].length
-    let rowsRead = 0
-    for await (const piece of read({ ...range, format, fileOffset, names: encodeNames(devices) }, client)) {
+    const { header, separator, footer } = frameOf(asked)
+    let fileOffset = header.length
+    let skipped = separator.length
+    let readingsRead = 0
+    for await (const piece of read({ ...range, layout, stepUs, fileOffset, names: encodeNames(devices) }, client)) {
       fileOffset = piece.nextOffset
-      rowsRead += piece.rowsRead
+      readingsRead += piece.readingsRead
       if (piece.bytes.length === 0) continue
       if (piece.rowGroups !== undefined) rowGroups.push(piece.rowGroups)
-      yield piece.bytes
+      yield piece.bytes.subarray(skipped)
+      skipped = 0
     }
     // What was there before and still is has been read; more may have come, and some may have been erased.
-    if (rowsRead < countBefore && rowsRead < (await count(range, client))) {
+    if (readingsRead < countBefore && readingsRead < (await count(range, client))) {
       throw new BodyInterrupted<ExportFailure>('INCOMPLETE')
     }
-    if (format === 'parquet') yield ((await run('footer', { rowGroups, fileOffset }, client)) as Footer).bytes
+    yield footer ?? ((await run('footer', { rowGroups, fileOffset, stepUs }, client)) as Footer).bytes
   }
 
   async function* counted(asked: ExportRequest, client: AbortSignal): AsyncGenerator<Uint8Array> {
@@ -151,7 +166,7 @@ export function createReadingsExport({ questdb, log, ...options }: ReadingsExpor
   return {
     async pieces(asked, client) {
       if (exportCount >= limits.exportsMax) return { ok: false, code: 'QUEUE_FULL' }
-      return await begun<ExportFailure>(headers[asked.format], counted(asked, client))
+      return await begun<ExportFailure>(frameOf(asked).header, counted(asked, client))
     },
     close: pool.close,
   }
@@ -159,20 +174,23 @@ export function createReadingsExport({ questdb, log, ...options }: ReadingsExpor
 
 function createExportPool(
   questdb: QuestdbAddress,
+  priority: LowerPriority,
   limits: QueryLimits & ExportLimits,
   log: Log,
 ): Pool<ExportQueries, ExportResult> {
+  const settings: ExportSettings = {
+    priority,
+    questdb,
+    timeZone: 'UTC',
+    connectTimeoutMs: limits.connectTimeoutMs,
+    statementTimeoutMs: limits.timeoutMs,
+    bodyBytesMax: limits.latestBytesMax,
+    rowsMax: limits.pieceRows,
+  }
   return createPool<ExportQueries, ExportResult>({
     worker: new URL('./export-worker.ts', import.meta.url),
-    settings: {
-      questdb,
-      timeZone: 'UTC',
-      connectTimeoutMs: limits.connectTimeoutMs,
-      statementTimeoutMs: limits.timeoutMs,
-      bodyBytesMax: limits.latestBytesMax,
-      rowsMax: limits.pieceRows,
-    },
-    threadsMax: 1,
+    settings,
+    threadsMax: limits.exportThreadsMax,
     resourceLimits: threadLimits.analyses,
     queueMax: 2 * limits.exportsMax,
     deadlineMs: limits.timeoutMs,

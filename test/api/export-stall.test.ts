@@ -69,7 +69,7 @@ test('a piece goes out in slices of the same bytes, and no timer is left of one 
   const before = timers()
   const slices: Uint8Array[] = []
   const response = { destroy: () => t.fail('it was read') } as never
-  for await (const slice of untilStalled(pieces(), response, 30_000)) slices.push(slice)
+  for await (const slice of untilStalled(pieces(), response, { stalledMsMax: 30_000 })) slices.push(slice)
   t.equal(timers(), before)
   t.ok(slices.every(({ length }) => length <= 65_536))
   t.ok(Buffer.concat(slices).equals(Buffer.concat(sent)))

@@ -17,7 +17,7 @@ test('the log tells what went wrong, and where', async t => {
     log,
     ingest: {} as LoggerOptions['ingest'],
     batch: { ingest: {} } as LoggerOptions['batch'],
-    reads: { query: { latestAll: fail }, devices: { active: () => [] } } as never,
+    reads: { query: { latestAll: fail }, devices: { active: () => [] }, readings: {} } as never,
   })
   app.register(async scope => register(scope), { prefix })
   t.teardown(() => app.close())
@@ -42,6 +42,7 @@ test('an answer that has no room to be sent is told without a word in the log', 
         },
       },
       devices: { active: () => [] },
+      readings: {},
     } as never,
   })
   app.register(async scope => register(scope), { prefix })

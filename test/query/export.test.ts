@@ -32,11 +32,11 @@ function exporter(t: Test, { limits, ...options }: Partial<ReadingsExportOptions
 
 async function linesOf(
   readingsExport: ReturnType<typeof exporter>,
-  format: 'csv' | 'ndjson',
+  layout: 'csv' | 'ndjson',
   asked: { fromUs?: number; toUs?: number; devices?: QueryDevice[]; isNarrowed?: boolean } = {},
 ): Promise<string[]> {
   const answer = await readingsExport.pieces(
-    { format, fromUs: 0, toUs: endUs, devices, isNarrowed: false, ...asked },
+    { layout, fromUs: 0, toUs: endUs, devices, isNarrowed: false, ...asked },
     stays(),
   )
   if (!answer.ok) throw new Error(answer.code)
@@ -132,7 +132,7 @@ t.test('a range and some devices; readings of a device without a name are left o
 
 t.test('more exports at a time than the limit are refused; one that its client leaves makes room', async t => {
   const readingsExport = exporter(t, { limits: { ...unhurried, exportsMax: 1, pieceRows: 7 } })
-  const asked = { format: 'csv', fromUs: 0, toUs: endUs, devices, isNarrowed: false } as const
+  const asked = { layout: 'csv', fromUs: 0, toUs: endUs, devices, isNarrowed: false } as const
   const first = await readingsExport.pieces(asked, stays())
   t.match(await readingsExport.pieces(asked, stays()), { ok: false, code: 'QUEUE_FULL' })
   if (!first.ok) throw new Error(first.code)
@@ -177,7 +177,7 @@ t.test('a Parquet file is read by QuestDB as the same readings, in any number of
   await questdb.write([...readings, { symbol: 'removed-999999', time: '2026-05-01T00:30:00.000000Z', temperature: 1 }])
   for (const pieceRows of [1, 7, 1000]) {
     const readingsExport = exporter(t, { limits: { ...unhurried, pieceRows } })
-    const asked = { format: 'parquet', fromUs: 0, toUs: endUs, devices, isNarrowed: false } as const
+    const asked = { layout: 'parquet', fromUs: 0, toUs: endUs, devices, isNarrowed: false } as const
     const answer = await readingsExport.pieces(asked, stays())
     if (!answer.ok) throw new Error(answer.code)
     const rows = await questdb.readParquet(await buffer(answer.pieces as AsyncIterable<never>), parquetColumns)
@@ -195,7 +195,7 @@ t.test('a Parquet file is read by QuestDB as the same readings, in any number of
 
 t.test('a Parquet file without readings is one too', async t => {
   const readingsExport = exporter(t)
-  const asked = { format: 'parquet', fromUs: endUs, toUs: endUs, devices, isNarrowed: false } as const
+  const asked = { layout: 'parquet', fromUs: endUs, toUs: endUs, devices, isNarrowed: false } as const
   const answer = await readingsExport.pieces(asked, stays())
   if (!answer.ok) throw new Error(answer.code)
   t.strictSame(await questdb.readParquet(await buffer(answer.pieces as AsyncIterable<never>), parquetColumns), [])

@@ -4,10 +4,12 @@ import { zstdDecompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import { parquetMetadata, parquetReadObjects } from 'hyparquet'
 import t, { type Test } from 'tap'
+import { columnsOf } from '../../query/export/export-columns.ts'
 import type { ExportRows } from '../../query/export/export-rows.ts'
 import { parquetFooter, parquetMagic, writeRowGroups } from '../../query/export/parquet-file.ts'
 import { metrics } from '../../store/tables.ts'
 
+const columns = columnsOf(undefined)
 const names = new Map([
   [1, 'porch'],
   [2, 'Küche "1", 💧'],
@@ -18,12 +20,12 @@ async function fileOf(pieces: readonly ExportRows[]): Promise<ArrayBuffer> {
   const rowGroups: Uint8Array[] = []
   let offset = parquetMagic.length
   for (const piece of pieces) {
-    const written = await writeRowGroups(piece, names, offset)
+    const written = await writeRowGroups(columns, piece, names, offset)
     parts.push(written.bytes)
     rowGroups.push(written.rowGroups)
     offset += written.bytes.length
   }
-  parts.push(await parquetFooter(rowGroups, offset))
+  parts.push(await parquetFooter(columns, rowGroups, offset))
   return new Uint8Array(Buffer.concat(parts)).buffer
 }
 

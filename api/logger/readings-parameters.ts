@@ -1,0 +1,103 @@
+/** What `GET /api/readings/<device>` may be asked: a range, a step and a format. */
+
+import Negotiator from 'negotiator'
+import { readZonedTimeText } from '../../ingest/formats/time-text.ts'
+import type { Layout } from '../../query/export/export-queries.ts'
+import { unknownParameter } from '../http/unknown-parameters.ts'
+
+interface ReadingsParameters {
+  /** Microseconds; `toUs` is not included. */
+  readonly fromUs: number
+  readonly toUs: number
+  readonly stepUs: number | undefined
+  readonly format: RangeFormat
+}
+
+interface RangeFormat {
+  readonly layout: Layout
+  readonly mediaType: string
+  /** For what is saved rather than read. */
+  readonly fileName?: string
+}
+
+const formats: Record<string, RangeFormat> = {
+  json: { layout: 'array', mediaType: 'application/json; charset=utf-8' },
+  ndjson: { layout: 'lines', mediaType: 'application/x-ndjson' },
+  csv: { layout: 'rfc4180', mediaType: 'text/csv; charset=utf-8', fileName: 'readings.csv' },
+  parquet: { layout: 'parquet', mediaType: 'application/vnd.apache.parquet', fileName: 'readings.parquet' },
+}
+const json = formats['json'] as RangeFormat
+/** As clients name them; of several that a client likes the same, the first. */
+const formatsByMediaType = new Map([
+  ['application/json', json],
+  ['application/x-ndjson', formats['ndjson']],
+  ['application/ndjson', formats['ndjson']],
+  ['text/csv', formats['csv']],
+  ['application/vnd.apache.parquet', formats['parquet']],
+])
+
+const names = ['start', 'end', 'step', 'format']
+const dayUs = 86_400_000_000
+/** A year and a leap day. */
+const daysMax = 366
+const [stepMin, stepMax] = [60, 86_400]
+/** Times beyond are none of a reading, and their microseconds not exact in a double. */
+const timeUsMax = Date.UTC(2200, 0) * 1000
+
+export type ReadParameters =
+  | { readonly ok: true; readonly asked: ReadingsParameters }
+  | { readonly ok: false; readonly status: string }
+
+export function readReadingsParameters(
+  query: Readonly<Record<string, unknown>>,
+  accept: string | undefined,
+  nowUs: number,
+): ReadParameters {
+  const unknown = unknownParameter(query, names)
+  if (unknown !== undefined) return { ok: false, status: unknown }
+  const { start, end, step, format } = query
+  if (start === undefined) return { ok: false, status: 'start is required' }
+  const fromUs = readMoment(start)
+  if (fromUs === undefined) return timeInvalid('start')
+  const toUs = end === undefined ? Math.max(fromUs, nowUs) : readMoment(end)
+  if (toUs === undefined) return timeInvalid('end')
+  if (toUs < fromUs) return { ok: false, status: 'end must not be before start' }
+  if (toUs - fromUs > daysMax * dayUs) return { ok: false, status: `a range has at most ${daysMax} days` }
+  const stepUs = readStep(step)
+  if (stepUs === 'invalid') {
+    return { ok: false, status: `step must be a whole number of seconds from ${stepMin} to ${stepMax}` }
+  }
+  const asked = format === undefined ? acceptedFormat(accept) : readFormat(format)
+  if (asked === undefined) return { ok: false, status: `format must be one of ${Object.keys(formats).join(', ')}` }
+  return { ok: true, asked: { fromUs, toUs, stepUs, format: asked } }
+}
+
+function timeInvalid(name: string): ReadParameters {
+  return { ok: false, status: `${name} must be ISO 8601 with a zone, or epoch milliseconds` }
+}
+
+/** Epoch microseconds. */
+function readMoment(text: unknown): number | undefined {
+  if (typeof text !== 'string') return undefined
+  // A plus sign that was not percent-encoded arrives as a space.
+  const isoText = text.charAt(10).toUpperCase() === 'T' ? text.replace(' ', '+') : text
+  const timeUs = /^\d{1,15}$/.test(text) ? Number(text) * 1000 : readZonedTimeText(isoText)
+  return timeUs === undefined || timeUs < 0 || timeUs > timeUsMax ? undefined : timeUs
+}
+
+function readStep(text: unknown): number | undefined | 'invalid' {
+  if (text === undefined) return undefined
+  const seconds = typeof text === 'string' && /^[1-9]\d{1,4}$/.test(text) ? Number(text) : 0
+  return seconds >= stepMin && seconds <= stepMax ? seconds * 1_000_000 : 'invalid'
+}
+
+function readFormat(text: unknown): RangeFormat | undefined {
+  return typeof text === 'string' && Object.hasOwn(formats, text) ? formats[text] : undefined
+}
+
+/** JSON for a client that takes none of them, as RFC 9110 lets a server do. */
+function acceptedFormat(accept: string | undefined): RangeFormat {
+  if (accept === undefined) return json
+  const [best = ''] = new Negotiator({ headers: { accept } }).mediaTypes([...formatsByMediaType.keys()])
+  return formatsByMediaType.get(best) ?? json
+}
