@@ -64,5 +64,8 @@ t.test('the service starts, and every kind of thread finds its program', async t
   t.match(await json('/api/latest/all/24'), { data: [{ device: 'kitchen' }] })
   t.equal((await fetch(`${service.url}/api/stats_data/kitchen`)).status, 200)
   t.match(await json('/api/v1/contentfiles/'), { count: 1 })
+  const page = await (await fetch(`${service.url}/`)).text()
+  const script = /src="\.(\/assets\/[^"]+)"/.exec(page)?.[1]
+  t.equal((await fetch(`${service.url}${script}`)).status, 200, 'the web pages are there')
   t.equal(await service.end('SIGTERM'), 0)
 })

@@ -6,7 +6,7 @@ import type { MetricName } from '../text/numbers.ts'
 export const deviceStates = ['silent', 'late', 'never', 'fresh', 'off'] as const
 export type DeviceState = (typeof deviceStates)[number]
 
-type Values = Partial<Record<MetricName, number>>
+export type Values = Partial<Record<MetricName, number>>
 
 /** One of `GET /api/fleet`. */
 export interface FleetDevice {
@@ -30,4 +30,6 @@ export interface FleetAnswer {
   /** Of the whole fleet, also where `devices` are one page of it. */
   counts: Record<DeviceState, number>
   devices: FleetDevice[]
+  /** Where the next page begins (`after`); null on the last one. */
+  next: string | null
 }

@@ -1,73 +1,96 @@
-/** All devices, worst first: their states, and what they said last. */
+/** All devices, worst first: their states, what they said last, and their last 24 hours. */
 
-import { useEffect } from 'preact/hooks'
-import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
-import { serverNowMs, setServerTime } from '../../client/clock.ts'
-import { devicePath } from '../../client/routes.ts'
-import { deviceStates, type FleetAnswer, type FleetDevice } from '../../client/shapes.ts'
-import { useResource } from '../../client/use-resource.ts'
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { setArguments, urlArguments } from '../../client/address.ts'
 import { useTitle } from '../../client/use-title.ts'
 import { FailureBanner } from '../../parts/failure-banner.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
-import { StateBadge } from '../../parts/state-badge.tsx'
-import { countText, type MetricName, valueText } from '../../text/numbers.ts'
-import { ageText, createTimes } from '../../text/times.ts'
-
-const everyMs = 5_000
-const shownMetrics: MetricName[] = ['temperature', 'humidity', 'pressure']
+import { countOf, countText } from '../../text/numbers.ts'
+import { createTimes, type Times } from '../../text/times.ts'
+import { ChangesNotice } from './changes-notice.tsx'
+import { EmptyFleet } from './empty-fleet.tsx'
+import { totalOf } from './fleet-list.ts'
+import { FleetTable } from './fleet-table.tsx'
+import { type FleetView, readView, shownDevices, viewArguments } from './fleet-view.ts'
+import { showIcon } from './icon.ts'
+import { type Fleet, openFleet } from './open-fleet.ts'
+import { StateFilter } from './state-filter.tsx'
+import { Toolbar } from './toolbar.tsx'
+import './fleet.css'
 
 export function FleetPage() {
-  useTitle('Fleet')
-  const search = urlArguments.value.get('q') ?? ''
-  const question = search === '' ? '' : `?q=${encodeURIComponent(search)}`
-  const state = useResource<FleetAnswer>(addressOf(`/api/fleet${question}`), { everyMs })
-  const answer = state.kind === 'ready' || state.kind === 'stale' ? state.value : undefined
+  const [fleet, setFleet] = useState<Fleet>()
   useEffect(() => {
-    if (answer !== undefined) setServerTime(answer.generated_at)
-  }, [answer])
+    const opened = openFleet()
+    setFleet(opened)
+    return () => opened.close()
+  }, [])
   return (
     <>
       <h1>Fleet</h1>
-      <FailureBanner state={state} timeText={createTimes(answer?.time_zone ?? 'UTC').time} />
-      <label>
-        Search{' '}
-        <input
-          type="search"
-          value={search}
-          onInput={({ currentTarget }) => setArguments({ q: currentTarget.value }, { replace: true })}
-        />
-      </label>
-      {state.kind === 'loading' ? <Skeleton name="The fleet is loading" /> : null}
-      {answer === undefined ? null : <Devices answer={answer} />}
+      {fleet === undefined ? <Skeleton name="The fleet is loading" rows={10} /> : <FleetBody fleet={fleet} />}
     </>
   )
 }
 
-function Devices({ answer: { counts, devices } }: { answer: FleetAnswer }) {
+function FleetBody({ fleet }: { fleet: Fleet }) {
+  const state = fleet.first.value
+  const counts = fleet.counts.value
+  const silent = counts?.silent ?? 0
+  const answer = state.kind === 'ready' || state.kind === 'stale' ? state.value : undefined
+  const times = useMemo(() => createTimes(answer?.time_zone ?? 'UTC'), [answer?.time_zone])
+  useTitle('Fleet', noticeOf(state, silent))
+  useEffect(() => showIcon(state.kind === 'ready' ? silent : undefined), [state.kind, silent])
+  useEffect(() => () => showIcon(0), [])
   return (
     <>
-      <ul>
-        {deviceStates.map(state => (
-          <li key={state}>
-            <StateBadge state={state} /> {countText(counts[state])}
-          </li>
-        ))}
-      </ul>
-      <ul>
-        {devices.map(device => (
-          <Device key={device.device} device={device} />
-        ))}
-      </ul>
+      <FailureBanner state={state} timeText={times.time} />
+      {state.kind === 'loading' ? <Skeleton name="The fleet is loading" rows={10} /> : null}
+      {answer === undefined || counts === undefined ? null : totalOf(counts) === 0 ? (
+        <EmptyFleet />
+      ) : (
+        <div class={state.kind === 'stale' ? 'stale' : undefined}>
+          <ChangesNotice fleet={fleet} times={times} />
+          <Devices fleet={fleet} times={times} />
+        </div>
+      )}
     </>
   )
 }
 
-function Device({ device: { device, location_short, state, last_seen, values } }: { device: FleetDevice }) {
-  const age = last_seen === null ? 'no reading yet' : ageText(serverNowMs.value - last_seen)
+function Devices({ fleet, times }: { fleet: Fleet; times: Times }) {
+  const address = urlArguments.value
+  const view = useMemo(() => readView(address), [address])
+  const devices = fleet.devices.value
+  const rows = useMemo(() => shownDevices(devices, view), [devices, view])
+  const counts = fleet.counts.value
+  const change = (changes: Partial<FleetView>, options = {}) => setArguments(viewArguments(changes, view), options)
+  if (counts === undefined) return null
   return (
-    <li>
-      <StateBadge state={state} /> <a href={addressOf(devicePath(device))}>{device}</a> {location_short} {age}{' '}
-      {shownMetrics.map(name => valueText(name, values[name])).join(' ')}
-    </li>
+    <>
+      <StateFilter counts={counts} chosen={view.states} onChange={states => change({ states })} />
+      <Toolbar view={view} onChange={change} />
+      <p class="summary" role="status">
+        {summaryOf(rows.length, totalOf(counts), fleet)}
+        <span> {fleet.isLive.value ? 'Live.' : 'Read again every 10 s.'}</span>{' '}
+        <span>Times are those of {times.zone}.</span>
+      </p>
+      {rows.length === 0 ? (
+        <p class="none">No device is like that.</p>
+      ) : (
+        <FleetTable {...{ rows, view, times }} onSort={(sort, isDescending) => change({ sort, isDescending })} />
+      )}
+    </>
   )
+}
+
+function summaryOf(shown: number, total: number, { devices, isComplete }: Fleet): string {
+  if (!isComplete.value) return `${countText(devices.value.length)} of ${countOf(total, 'device')} loaded.`
+  return shown === total ? `${countOf(total, 'device')}.` : `${countText(shown)} of ${countOf(total, 'device')}.`
+}
+
+/** What somebody who works in another tab should know. */
+function noticeOf(state: Fleet['first']['value'], silent: number): string {
+  if (state.kind !== 'stale' && state.kind !== 'failed') return silent === 0 ? '' : `${countText(silent)} silent`
+  return state.failure.kind === 'unreachable' ? 'No connection' : 'No data'
 }

@@ -1,0 +1,51 @@
+/** A page of the app in a browser, and what every page has to pass: no complaint, nothing for axe, nothing too wide. */
+
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Test } from 'tap'
+
+export const desk = { viewport: { width: 1280, height: 800 } }
+export const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
+
+const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
+
+/** A browser of its own, without memory of others. What it complains of fails the test, its security policy included. */
+export async function inBrowser(
+  t: Test,
+  browser: Browser,
+  options: BrowserContextOptions,
+  work: (page: Page) => Promise<void>,
+): Promise<void> {
+  // axe is put into the page by the test, which the policy forbids.
+  const context = await browser.newContext({ timezoneId: 'America/New_York', ...options })
+  try {
+    const page = await context.newPage()
+    const complaints: string[] = []
+    page.on('pageerror', error => complaints.push(String(error.stack)))
+    page.on('console', message => {
+      // Chromium tells of every answer that is an error, and of a service that is gone.
+      if (!/^Failed to load resource/.test(message.text())) complaints.push(message.text())
+    })
+    await work(page)
+    t.strictSame(complaints, [], 'the browser complains of nothing')
+  } finally {
+    await context.close()
+  }
+}
+
+/** By day and by night. */
+export async function inspect(t: Test, page: Page, name: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    await page.evaluate(axe)
+    const { violations } = (await page.evaluate('axe.run()')) as {
+      violations: { id: string; nodes: { html: string }[] }[]
+    }
+    const found = violations.map(({ id, nodes }) => [id, nodes.slice(0, 5).map(({ html }) => html)])
+    t.strictSame(found, [], `${name}, ${colorScheme}`)
+  }
+  await page.emulateMedia({ colorScheme: 'light' })
+  const excess = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+  t.equal(excess, 0, `${name} fits the screen`)
+}

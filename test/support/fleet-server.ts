@@ -1,0 +1,116 @@
+/** The web pages beside a made answer for the fleet, of any size: what a page does with it, without databases. */
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { webFamily } from '../../api/web/web.ts'
+import { buildWeb } from '../../web/build.ts'
+import { createApp } from './accounts.ts'
+import type { TestHooks } from './databases.ts'
+
+export interface MadeDevice {
+  device: string
+  location_short: string
+  state: 'silent' | 'late' | 'never' | 'fresh' | 'off'
+  last_seen: number | null
+  expected_interval_seconds: number | null
+  values: Record<string, number>
+  hours: string
+}
+
+export interface FleetServer {
+  url: string
+  /** Changed by a test; the answers are of them. */
+  devices: MadeDevice[]
+  /** When set, `/api/fleet` is answered by it. */
+  refusal: { status: number; body: object } | undefined
+  /** Sends an event to each page that listens. */
+  send(event: string, data: object): void
+  requests: string[]
+}
+
+const states = ['silent', 'late', 'never', 'fresh', 'off'] as const
+
+/** The service's answer as `docs/` describes it; `events`: whether it has any. */
+export async function openFleetServer(
+  t: TestHooks,
+  devices: MadeDevice[],
+  { events = true } = {},
+): Promise<FleetServer> {
+  await buildWeb()
+  const app = createApp(webFamily())
+  const listeners = new Set<FastifyReply['raw']>()
+  const server: FleetServer = { url: '', devices, refusal: undefined, requests: [], send }
+  app.get('/api/fleet', (request: FastifyRequest<{ Querystring: Record<string, string> }>, reply) => {
+    server.requests.push(request.url)
+    if (server.refusal !== undefined) return reply.code(server.refusal.status).send(server.refusal.body)
+    return reply.send(pageOf(server.devices, request.query))
+  })
+  if (events) {
+    app.get('/api/events', (_request, reply) => {
+      reply.hijack()
+      reply.raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' }).write(':\n\n')
+      listeners.add(reply.raw)
+      reply.raw.once('close', () => listeners.delete(reply.raw))
+    })
+  }
+  function send(event: string, data: object): void {
+    for (const listener of listeners) listener.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
+  }
+  server.url = await app.listen({ host: '127.0.0.1', port: 0 })
+  t.teardown(async () => {
+    for (const listener of listeners) listener.destroy()
+    await app.close()
+  })
+  return server
+}
+
+function pageOf(devices: readonly MadeDevice[], { limit = '1000', after, order = 'state' }: Record<string, string>) {
+  const rankOf = ({ state, device }: MadeDevice) => `${order === 'state' ? states.indexOf(state) : ''}:${device}`
+  const sorted = devices.toSorted((a, b) => (rankOf(a) < rankOf(b) ? -1 : 1))
+  const from = after === undefined ? 0 : sorted.findIndex(device => rankOf(device) > after)
+  const page = sorted.slice(from, from + Number(limit))
+  const last = page.at(-1)
+  const counts = Object.fromEntries(states.map(state => [state, devices.filter(one => one.state === state).length]))
+  return {
+    ...{ generated_at: Date.now(), time_zone: 'Europe/Berlin', counts, devices: page },
+    next: last === undefined || last === sorted.at(-1) ? null : rankOf(last),
+  }
+}
+
+/** So many devices in all states. */
+export function madeDevices(count: number): MadeDevice[] {
+  return Array.from({ length: count }, (_, index) => madeDevice(index))
+}
+
+const places = ['Porch', 'Greenhouse', 'Cold store 2', 'Roof, north side', 'Cellar', 'Server room', 'Orchard']
+
+function madeDevice(index: number): MadeDevice {
+  const chance = (index * 7919) % 100
+  const state = chance < 3 ? 'silent' : chance < 8 ? 'late' : chance < 10 ? 'never' : chance < 96 ? 'fresh' : 'off'
+  const ageMs = { silent: 9_000_000, late: 400_000, never: 0, fresh: 8_000, off: 90_000_000 }[state]
+  const values = {
+    temperature: 12 + (chance % 17) + 0.4,
+    humidity: 40 + (chance % 50),
+    pressure: 990 + (chance % 30) + 0.2,
+  }
+  return {
+    device: `sensor-${String(index).padStart(5, '0')}`,
+    location_short: places[index % places.length] ?? '',
+    state,
+    last_seen: state === 'never' ? null : Date.now() - ageMs * (1 + (chance % 9)),
+    expected_interval_seconds: state === 'never' ? null : 10,
+    values: state === 'fresh' || state === 'late' ? { ...values, ...batteryOf(index) } : {},
+    hours: Array.from({ length: 24 }, (_, hour) => letterOf(state, index, hour)).join(''),
+  }
+}
+
+function batteryOf(index: number): Record<string, number> {
+  if (index % 3 === 0) return { battery_percentage: (index * 31) % 101 }
+  return index % 3 === 1 ? { battery_voltage: 3.2 + (index % 10) / 10 } : {}
+}
+
+function letterOf(state: MadeDevice['state'], index: number, hour: number): string {
+  if (state === 'never') return '-'
+  if (state === 'off' || (state === 'silent' && hour > 18)) return 'A'
+  if (hour < ((index * 13) % 40) - 30) return '-'
+  return 'DDDDDDDDDCDDDDBDDDDD'[(index * 3 + hour * 7) % 20] ?? 'D'
+}

@@ -1,0 +1,214 @@
+/** The fleet page in a browser, beside a made answer of the service: any number of devices, and any fault. */
+
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import { openBrowser } from '../support/browser.ts'
+import { desk, inBrowser, inspect, phone } from '../support/browser-page.ts'
+import { madeDevices, openFleetServer } from '../support/fleet-server.ts'
+import { waitFor } from '../support/wait-for.ts'
+
+const browser = await openBrowser()
+t.teardown(() => browser.close())
+
+const server = await openFleetServer(t, madeDevices(60))
+const rows = (page: Page) => page.locator('table tbody tr')
+const names = (page: Page) => page.locator('table tbody tr td.device a').allInnerTexts()
+const showsAddress = (page: Page, search: string) => page.waitForURL(url => url.search === search)
+
+t.afterEach(() => {
+  server.refusal = undefined
+  server.devices = madeDevices(60)
+})
+
+for (const [name, options] of Object.entries({ desk, phone })) {
+  t.test(`${name}: the worst is first, and axe finds nothing`, async t => {
+    await inBrowser(t, browser, options, async page => {
+      await page.goto(server.url)
+      await rows(page).first().waitFor()
+      t.match(await rows(page).first().innerText(), /silent/)
+      t.equal(await page.title(), '2 silent – Fleet – Barograph')
+      t.equal(await page.locator('table').getAttribute('aria-rowcount'), '61')
+      t.match(await page.locator('#icon').getAttribute('href'), encodeURIComponent('>2</text>'))
+      t.match(await rows(page).first().locator('svg.strip').getAttribute('aria-label'), /^24 hours: /)
+      await inspect(t, page, `fleet, ${name}`)
+    })
+  })
+}
+
+t.test('a search, a filter and an order stand in the address, and the back button undoes them', async t => {
+  await inBrowser(t, browser, desk, async page => {
+    await page.goto(server.url)
+    await rows(page).first().waitFor()
+    await page.getByRole('button', { name: /fresh/ }).click()
+    await showsAddress(page, '?state=fresh')
+    await page.getByRole('button', { name: 'Temperature' }).click()
+    await page.getByRole('button', { name: 'Temperature' }).click()
+    await showsAddress(page, '?state=fresh&sort=-temperature')
+    t.equal(await page.getByRole('columnheader', { name: 'Temperature' }).getAttribute('aria-sort'), 'descending')
+    const sorted = await names(page)
+    await page.getByLabel('Search').fill('porch')
+    await showsAddress(page, '?state=fresh&sort=-temperature&q=porch')
+    await waitFor('fewer rows', async () => (await rows(page).count()) < 12)
+    await page.reload()
+    await rows(page).first().waitFor()
+    t.equal(await page.getByLabel('Search').inputValue(), 'porch')
+    for (const wanted of ['?state=fresh&sort=temperature', '?state=fresh', '']) {
+      await page.goBack()
+      await showsAddress(page, wanted)
+    }
+    await page.goForward()
+    await showsAddress(page, '?state=fresh')
+    t.notSame(await names(page), sorted)
+    await page.getByLabel('Search').fill('nowhere')
+    await page.getByText('No device is like that.').waitFor()
+    await inspect(t, page, 'nothing found')
+  })
+})
+
+t.test('an event changes a value, a state and the counts without a reload', async t => {
+  await inBrowser(t, browser, desk, async page => {
+    await page.goto(server.url)
+    await page.getByText('Live.').waitFor()
+    const row = page.locator('tr', { has: page.getByRole('link', { name: 'sensor-00001', exact: true }) })
+    server.send('reading', { device: 'sensor-00001', ts: Date.now(), values: { temperature: -7.5 } })
+    await row.getByText('-7.5').waitFor()
+    server.send('state', { device: 'sensor-00001', state: 'silent' })
+    await row.getByText('silent').waitFor()
+    await page.getByRole('button', { name: /^3 silent/ }).waitFor()
+  })
+})
+
+t.test('without events the list is read again', async t => {
+  const polled = await openFleetServer(t, madeDevices(5), { events: false })
+  await inBrowser(t, browser, desk, async page => {
+    await page.goto(polled.url)
+    await page.getByText('Read again every 10 s.').waitFor()
+    const [first] = polled.devices
+    if (first !== undefined) first.location_short = 'Moved'
+    await page.getByText('Moved').waitFor({ timeout: 60_000 })
+  })
+})
+
+t.test('a name of markup is a text', async t => {
+  const [first] = server.devices
+  Object.assign(first ?? {}, { device: '<img src=x onerror=alert(1)>', location_short: '<b>bold</b>', state: 'silent' })
+  await inBrowser(t, browser, desk, async page => {
+    await page.goto(server.url)
+    const link = page.getByRole('link', { name: '<img src=x onerror=alert(1)>', exact: true })
+    t.equal(await link.getAttribute('href'), '/device/%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E')
+    await page.getByText('<b>bold</b>', { exact: true }).waitFor()
+    t.equal(await page.locator('main img').count(), 0)
+    await link.click()
+    await page.waitForURL('**/device/**')
+  })
+})
+
+t.test('an empty fleet says how the first reading is sent', async t => {
+  server.devices = []
+  await inBrowser(t, browser, phone, async page => {
+    await page.goto(server.url)
+    await page.getByText(`${server.url}/api/log`).waitFor()
+    await inspect(t, page, 'empty')
+    server.devices = madeDevices(1)
+    await rows(page).first().waitFor({ timeout: 60_000 })
+  })
+})
+
+t.test('while the service cannot read, the last picture stays, marked as old', async t => {
+  await inBrowser(t, browser, desk, async page => {
+    await page.goto(server.url)
+    await rows(page).first().waitFor()
+    server.refusal = { status: 503, body: { status: 'database unavailable' } }
+    await page.getByText('The service cannot read its data at the moment').waitFor({ timeout: 60_000 })
+    t.match(await page.locator('.banner').innerText(), /Data of \d\d:\d\d\./)
+    t.equal(await page.locator('.stale table').count(), 1)
+    t.equal(await page.title(), 'No data – Fleet – Barograph')
+    await inspect(t, page, 'stale')
+    server.refusal = undefined
+    await page.locator('.banner').waitFor({ state: 'detached', timeout: 60_000 })
+    t.equal(await page.locator('.stale').count(), 0)
+  })
+})
+
+t.test('readings that are not for everybody lead to the sign-in, and back', async t => {
+  server.refusal = { status: 401, body: { status: 'unauthorized' } }
+  await inBrowser(t, browser, phone, async page => {
+    await page.goto(`${server.url}/?state=silent`)
+    const link = page.getByRole('link', { name: 'Sign in' })
+    t.equal(await link.getAttribute('href'), '/sign-in?callbackUrl=%2F%3Fstate%3Dsilent')
+    await inspect(t, page, 'signed out')
+  })
+})
+
+t.test('what changed since the last visit is told once', async t => {
+  await inBrowser(t, browser, desk, async page => {
+    await page.goto(server.url)
+    await rows(page).first().waitFor()
+    t.equal(await page.getByText('Since your last visit').count(), 0)
+    server.devices = server.devices.map(one => ({
+      ...one,
+      state: one.device === 'sensor-00001' ? 'silent' : one.state,
+    }))
+    await page.reload()
+    await page.getByText('Since your last visit').waitFor()
+    t.match(await page.locator('.banner').innerText(), '1 device became silent (sensor-00001)')
+    await inspect(t, page, 'changes')
+    await page.getByRole('button', { name: 'Dismiss' }).click()
+    await page.reload()
+    await rows(page).first().waitFor()
+    t.equal(await page.getByText('Since your last visit').count(), 0)
+  })
+})
+
+t.test('10,000 devices: few rows are in the document, and each is reached by scroll and by keys', async t => {
+  server.devices = madeDevices(10_000)
+  await inBrowser(t, browser, { ...desk, reducedMotion: 'reduce' }, async page => {
+    await page.goto(server.url)
+    await page.getByText('10,000 devices.').waitFor({ timeout: 60_000 })
+    t.equal(await page.locator('table').getAttribute('aria-rowcount'), '10001')
+    t.ok((await rows(page).count()) < 60)
+    await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)')
+    await page.locator('[aria-rowindex="10001"]').waitFor()
+    t.ok((await rows(page).count()) < 60)
+    await page.evaluate('scrollTo(0, 0)')
+    await page.locator('[aria-rowindex="2"] a').focus()
+    const focused = () =>
+      page.evaluate("document.activeElement.closest('tr')?.ariaRowIndex ?? document.activeElement.tagName")
+    await page.keyboard.press('ArrowDown')
+    await waitFor('the next row has the focus', async () => (await focused()) === '3')
+    await page.keyboard.press('End')
+    await waitFor('the last row has the focus', async () => (await focused()) === '10001')
+    await page.keyboard.press('PageUp')
+    await waitFor('a row before it has the focus', async () => Number(await focused()) < 10_001)
+    await page.keyboard.press('Home')
+    await waitFor('the first row has the focus', async () => (await focused()) === '2')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/device/**')
+    await page.goBack()
+    await rows(page).first().waitFor()
+  })
+})
+
+t.test('the keyboard reaches everything, in the order of the page', async t => {
+  await inBrowser(t, browser, desk, async page => {
+    await page.goto(server.url)
+    await rows(page).first().waitFor()
+    const reached: string[] = []
+    for (let press = 0; press < 25; press++) {
+      await page.keyboard.press('Tab')
+      reached.push(
+        (await page.evaluate(
+          'document.activeElement.labels?.[0]?.innerText ?? document.activeElement.innerText',
+        )) as string,
+      )
+    }
+    const order = ['Skip to the content', 'Fleet', 'Docs', 'Search', 'Device', 'sensor-00000']
+    const places = order.map(name => reached.findIndex(text => text.trim() === name))
+    t.strictSame(
+      places,
+      places.toSorted((a, b) => a - b),
+      reached.join(', '),
+    )
+    t.notOk(places.includes(-1), reached.join(', '))
+  })
+})

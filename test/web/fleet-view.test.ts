@@ -1,0 +1,120 @@
+/** What the fleet page makes of its data: the order, the search, events that meet lists, and what changed since a visit. */
+
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import t from 'tap'
+import type { FleetDevice } from '../../web/client/shapes.ts'
+import { firstReading } from '../../web/pages/fleet/first-reading.ts'
+import { FleetDevices } from '../../web/pages/fleet/fleet-devices.ts'
+import { readView, shownDevices, viewArguments } from '../../web/pages/fleet/fleet-view.ts'
+import { changesSince, readVisit, visitOf, writeVisit } from '../../web/pages/fleet/visit.ts'
+import { rowAfterKey, windowOf } from '../../web/parts/virtual-rows.ts'
+import { hoursText } from '../../web/text/hours.ts'
+
+function device(name: string, more: Partial<FleetDevice> = {}): FleetDevice {
+  return {
+    ...{ device: name, location_short: null, state: 'fresh', last_seen: 100, expected_interval_seconds: 10 },
+    ...{ values: {}, hours: 'D'.repeat(24), ...more },
+  }
+}
+
+const fleet = [
+  device('b', { state: 'fresh', values: { temperature: 3 }, location_short: 'Porch' }),
+  device('a', { state: 'silent', last_seen: 50 }),
+  device('d', { state: 'never', last_seen: null }),
+  device('c', { state: 'late', values: { temperature: -3, battery_percentage: 5 }, last_seen: 90 }),
+]
+const shown = (query: string) => shownDevices(fleet, readView(new URLSearchParams(query))).map(one => one.device)
+
+t.test('the worst is first, and the address says another order, a search and states', async t => {
+  t.strictSame(shown(''), ['a', 'c', 'd', 'b'])
+  t.strictSame(shown('sort=-state'), ['b', 'd', 'c', 'a'])
+  t.strictSame(shown('sort=device'), ['a', 'b', 'c', 'd'])
+  t.strictSame(shown('sort=temperature'), ['c', 'b', 'a', 'd'], 'without a value last')
+  t.strictSame(shown('sort=-temperature'), ['b', 'c', 'a', 'd'], 'in either direction')
+  t.strictSame(shown('sort=age'), ['b', 'c', 'a', 'd'])
+  t.strictSame(shown('sort=battery'), ['c', 'a', 'b', 'd'])
+  t.strictSame(shown('q=PORCH'), ['b'])
+  t.strictSame(shown('state=late,silent,nonsense'), ['a', 'c'])
+  t.strictSame(shown('sort=nonsense'), ['a', 'c', 'd', 'b'])
+})
+
+t.test('a view comes back from its arguments, and the usual one has none', async t => {
+  for (const query of ['', 'q=x+y&state=silent,late&sort=-age', 'sort=-state']) {
+    const view = readView(new URLSearchParams(query))
+    t.strictSame(readView(new URLSearchParams(viewArguments({}, view))), view)
+  }
+  t.strictSame(viewArguments({}, readView(new URLSearchParams())), { q: '', state: '', sort: '' })
+})
+
+t.test('the newest word of a device stays, in whichever order lists and events come', async t => {
+  const devices = new FleetDevices()
+  t.notOk(devices.takeReading({ device: 'a', ts: 10, values: {} }), 'not known yet')
+  devices.take([device('a', { last_seen: 100, values: { temperature: 1, humidity: 40 } })])
+  t.ok(devices.takeReading({ device: 'a', ts: 200, values: { temperature: 2 } }))
+  devices.takeState('a', 'late')
+  t.match(devices.get('a'), { last_seen: 200, values: { temperature: 2, humidity: 40 }, state: 'late' })
+  devices.take([device('a', { last_seen: 100, values: { temperature: 1 }, hours: 'C'.repeat(24) })])
+  t.match(devices.get('a'), { last_seen: 200, values: { temperature: 2 }, state: 'late', hours: 'C'.repeat(24) })
+  devices.takeReading({ device: 'a', ts: 150, values: { temperature: 9 } })
+  t.match(devices.get('a'), { last_seen: 200, values: { temperature: 2 } })
+  devices.take([device('a', { last_seen: 200, state: 'silent' })])
+  t.equal(devices.get('a')?.state, 'silent', 'the list has the same reading and is newer')
+  devices.replace([device('b')])
+  t.equal(devices.get('a'), undefined)
+  t.strictSame(devices.counts(), { silent: 0, late: 0, never: 0, fresh: 1, off: 0 })
+})
+
+t.test('what changed since the last visit is told', async t => {
+  const visit = visitOf(fleet, 1000)
+  t.strictSame(visit, { atMs: 1000, silent: ['a'] })
+  t.equal(changesSince(visit, fleet), undefined)
+  const now = [device('a'), device('b', { state: 'silent' }), device('c', { state: 'off' })]
+  const changes = changesSince({ atMs: 1000, silent: ['a', 'c', 'removed'] }, now)
+  t.strictSame(changes, { sinceMs: 1000, becameSilent: ['b'], cameBack: ['a'] })
+})
+
+t.test('a visit is remembered where the browser allows it', async t => {
+  const stored = new Map<string, string>()
+  const storage = {
+    getItem: (key: string) => stored.get(key) ?? null,
+    setItem: (k: string, v: string) => void stored.set(k, v),
+  }
+  t.equal(readVisit(storage), undefined)
+  writeVisit(storage, { atMs: 1, silent: ['a'] })
+  t.strictSame(readVisit(storage), { atMs: 1, silent: ['a'] })
+  for (const text of ['', '{', '[]', '{"atMs":1}', '{"atMs":"1","silent":[]}']) {
+    t.equal(readVisit({ ...storage, getItem: () => text }), undefined, text)
+  }
+  const refuse = () => {
+    throw new Error('no storage')
+  }
+  writeVisit({ getItem: refuse, setItem: refuse }, { atMs: 1, silent: [] })
+  t.equal(readVisit({ getItem: refuse, setItem: refuse }), undefined)
+})
+
+t.test('the document has the rows on the screen, and keys lead to any row', async t => {
+  t.strictSame(windowOf(100, 800, 50, 10_000), { from: 0, to: 26 })
+  t.strictSame(windowOf(-5_000, 800, 50, 10_000), { from: 88, to: 128 })
+  t.strictSame(windowOf(-500_000, 800, 50, 10_000), { from: 9_988, to: 10_000 })
+  t.strictSame(windowOf(0, 800, 50, 0), { from: 0, to: 0 })
+  t.equal(rowAfterKey('ArrowDown', 9, 10, 5), 9)
+  t.equal(rowAfterKey('ArrowUp', 0, 10, 5), 0)
+  t.equal(rowAfterKey('PageDown', 1, 10, 5), 6)
+  t.equal(rowAfterKey('End', 1, 10, 5), 9)
+  t.equal(rowAfterKey('a', 1, 10, 5), undefined)
+})
+
+t.test('the hours are told in words', async t => {
+  t.equal(
+    hoursText('--AABCCDDDDDDDDDDDDDDDDD'),
+    '24 hours: 17 complete, 2 nearly complete, 1 less than half, 2 without readings',
+  )
+  t.equal(hoursText('-'.repeat(24)), 'no readings in 24 hours')
+})
+
+t.test('the commands of an empty fleet are those of the README', async t => {
+  const readme = readFileSync(resolve('README.md'), 'utf8')
+  t.ok(readme.includes(`\n${firstReading.add}\n`))
+  t.ok(readme.includes(`\n${firstReading.send('http://127.0.0.1:8080')}\n`))
+})

@@ -1,0 +1,61 @@
+/**
+ * Server-sent events of the service. The browser's EventSource connects again by itself after a break, and says where it
+ * was (`Last-Event-ID`); it gives up when it is refused, and then we try again. A hidden tab holds no connection.
+ */
+
+import { whileVisible } from './visibility.ts'
+
+export interface EventsOptions {
+  /** By the name of the event; the data are JSON. */
+  on: Record<string, (data: unknown) => void>
+  /** True from the first answer to the next break. */
+  onLive: (isLive: boolean) => void
+  /** The connection was away for so long that something may be missing, as after the tab was hidden. */
+  onGap: () => void
+}
+
+/** After a refusal, as of one connection too many. */
+const refusedMs = 30_000
+
+export function openEvents(url: string, { on, onLive, onGap }: EventsOptions): () => void {
+  let source: EventSource | undefined
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let hasBeenAway = false
+
+  function open(): void {
+    source = new EventSource(url)
+    source.addEventListener('open', () => {
+      onLive(true)
+      // A new EventSource does not know where the last one was.
+      if (hasBeenAway) onGap()
+      hasBeenAway = false
+    })
+    source.addEventListener('error', () => {
+      onLive(false)
+      if (source?.readyState !== EventSource.CLOSED) return
+      close()
+      timer = setTimeout(open, refusedMs)
+    })
+    source.addEventListener('reset', onGap)
+    for (const [name, take] of Object.entries(on)) {
+      source.addEventListener(name, ({ data }: MessageEvent<string>) => take(JSON.parse(data)))
+    }
+  }
+
+  function close(): void {
+    clearTimeout(timer)
+    hasBeenAway ||= source !== undefined
+    source?.close()
+    source = undefined
+  }
+
+  const stopWatching = whileVisible(isVisible => {
+    close()
+    if (isVisible) open()
+    else onLive(false)
+  })
+  return () => {
+    stopWatching()
+    close()
+  }
+}

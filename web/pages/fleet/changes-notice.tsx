@@ -1,0 +1,58 @@
+/** What has changed since somebody last looked from this browser, until it is dismissed. */
+
+import { useEffect, useState } from 'preact/hooks'
+import { addressOf } from '../../client/address.ts'
+import { serverNowMs } from '../../client/clock.ts'
+import { devicePath } from '../../client/routes.ts'
+import { Banner } from '../../parts/banner.tsx'
+import { countOf } from '../../text/numbers.ts'
+import type { Times } from '../../text/times.ts'
+import type { Fleet } from './open-fleet.ts'
+import { type Changes, changesSince, readVisit, visitOf, writeVisit } from './visit.ts'
+
+const namesShown = 5
+
+export function ChangesNotice({ fleet, times }: { fleet: Fleet; times: Times }) {
+  const [changes, setChanges] = useState<Changes>()
+  const isComplete = fleet.isComplete.value
+  useEffect(() => {
+    if (!isComplete) return undefined
+    const before = readVisit(localStorage)
+    if (before !== undefined) setChanges(changesSince(before, fleet.devices.peek()))
+    const note = () => writeVisit(localStorage, visitOf(fleet.devices.peek(), serverNowMs.peek()))
+    // A phone may never tell that the page is closed, only that it is hidden.
+    addEventListener('pagehide', note)
+    document.addEventListener('visibilitychange', note)
+    return () => {
+      note()
+      removeEventListener('pagehide', note)
+      document.removeEventListener('visibilitychange', note)
+    }
+  }, [fleet, isComplete])
+  if (changes === undefined) return null
+  return (
+    <Banner kind="note" onDismiss={() => setChanges(undefined)}>
+      Since your last visit ({times.dateTime(changes.sinceMs)}):{' '}
+      <Group names={changes.becameSilent} what="became silent" />
+      {changes.becameSilent.length > 0 && changes.cameBack.length > 0 ? '; ' : null}
+      <Group names={changes.cameBack} what="came back" />.
+    </Banner>
+  )
+}
+
+function Group({ names, what }: { names: readonly string[]; what: string }) {
+  if (names.length === 0) return null
+  const more = names.length - namesShown
+  return (
+    <>
+      {countOf(names.length, 'device')} {what} (
+      {names.slice(0, namesShown).map((name, index) => (
+        <span key={name}>
+          {index === 0 ? '' : ', '}
+          <a href={addressOf(devicePath(name))}>{name}</a>
+        </span>
+      ))}
+      {more > 0 ? ` and ${more} more` : ''})
+    </>
+  )
+}

@@ -1,0 +1,16 @@
+/** What to do when there is no device yet: the commands of the README. */
+
+import { firstReading } from './first-reading.ts'
+
+export function EmptyFleet() {
+  return (
+    <section class="card" aria-labelledby="empty-title">
+      <h2 id="empty-title">No device yet</h2>
+      <p>Add one where the service runs; this prints its password, which is shown only once:</p>
+      <pre>{firstReading.add}</pre>
+      <p>Use the password to send a reading:</p>
+      <pre>{firstReading.send(location.origin)}</pre>
+      <p>It appears here by itself.</p>
+    </section>
+  )
+}

@@ -1,0 +1,72 @@
+/** The devices of the fleet in memory: pages of the list and events come in, in any order, and the newest word stays. */
+
+import { type DeviceState, deviceStates, type FleetDevice, type Values } from '../../client/shapes.ts'
+
+export interface ReadingEvent {
+  device: string
+  /** Epoch milliseconds. */
+  ts: number
+  values: Values
+}
+
+export type Counts = Record<DeviceState, number>
+
+export class FleetDevices {
+  #byName = new Map<string, FleetDevice>()
+
+  get size(): number {
+    return this.#byName.size
+  }
+
+  list(): FleetDevice[] {
+    return [...this.#byName.values()]
+  }
+
+  get(name: string): FleetDevice | undefined {
+    return this.#byName.get(name)
+  }
+
+  /** A page of the list; what an event said meanwhile of a later reading is kept. */
+  take(devices: readonly FleetDevice[]): void {
+    for (const device of devices) this.#byName.set(device.device, newer(this.#byName.get(device.device), device))
+  }
+
+  /** The whole list: who is not on it is gone. */
+  replace(devices: readonly FleetDevice[]): void {
+    const before = this.#byName
+    this.#byName = new Map(devices.map(device => [device.device, newer(before.get(device.device), device)]))
+  }
+
+  /** False for a device that is not known, as one that is new. */
+  takeReading({ device: name, ts, values }: ReadingEvent): boolean {
+    const device = this.#byName.get(name)
+    if (device === undefined) return false
+    if (device.last_seen !== null && ts < device.last_seen) return true
+    this.#byName.set(name, { ...device, last_seen: ts, values: { ...device.values, ...given(values) } })
+    return true
+  }
+
+  takeState(name: string, state: DeviceState): boolean {
+    const device = this.#byName.get(name)
+    if (device === undefined) return false
+    if (device.state !== state) this.#byName.set(name, { ...device, state })
+    return true
+  }
+
+  counts(): Counts {
+    const counts = Object.fromEntries(deviceStates.map(state => [state, 0])) as Counts
+    for (const { state } of this.#byName.values()) counts[state]++
+    return counts
+  }
+}
+
+/** A list may have been made before the event that came while it was on its way. */
+function newer(known: FleetDevice | undefined, listed: FleetDevice): FleetDevice {
+  if (known?.last_seen == null || known.last_seen <= (listed.last_seen ?? 0)) return listed
+  return { ...listed, state: known.state, last_seen: known.last_seen, values: { ...listed.values, ...known.values } }
+}
+
+/** A metric that a reading does not give keeps its last value. */
+function given(values: Values): Values {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null && value !== undefined))
+}

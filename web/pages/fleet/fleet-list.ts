@@ -1,0 +1,123 @@
+/** The list of devices as signals: the first page is shown at once, the rest is loaded behind it and anew when it is old. */
+
+import { signal } from '@preact/signals'
+import { addressOf } from '../../client/address.ts'
+import { serverNowMs, setServerTime } from '../../client/clock.ts'
+import { readJson } from '../../client/read-json.ts'
+import { type DeviceState, deviceStates, type FleetAnswer, type FleetDevice } from '../../client/shapes.ts'
+import { type Counts, FleetDevices, type ReadingEvent } from './fleet-devices.ts'
+
+const pageLimit = 1_000
+/** How old the list may become without events, and with them: the hours of all devices move on by the hour. */
+const listMsMax = { polled: 60_000, live: 3_600_000 }
+/** Many readings a second change the page once. */
+const showEveryMs = 500
+
+export class FleetList {
+  readonly devices = signal<readonly FleetDevice[]>([])
+  /** Of the whole fleet, from the first page on. */
+  readonly counts = signal<Counts>()
+  /** Whether all devices have come. */
+  readonly isComplete = signal(false)
+  readonly #known = new FleetDevices()
+  readonly #closing = new AbortController()
+  /** States that came while the list was on its way; it may have been made before. */
+  readonly #statesMeanwhile = new Map<string, DeviceState>()
+  #loading: Promise<void> | undefined
+  #completeAtMs = Number.NEGATIVE_INFINITY
+  #showTimer: ReturnType<typeof setTimeout> | undefined
+
+  /** The first page; `isNew`: false when the service said that nothing in it has changed. */
+  takeFirst(first: FleetAnswer, { isNew, isLive }: { isNew: boolean; isLive: boolean }): void {
+    if (isNew) setServerTime(first.generated_at)
+    if (isNew && first.next === null) {
+      this.#known.replace(first.devices)
+      this.#finish()
+    } else if (isNew) {
+      this.#known.take(first.devices)
+      this.counts.value = first.counts
+      this.#show()
+    }
+    if (first.next === null || (this.isComplete.value && !this.#isOld(first.counts, isLive))) return
+    this.#loading ??= this.#load().finally(() => {
+      this.#loading = undefined
+    })
+  }
+
+  takeReading(event: ReadingEvent): void {
+    this.#changed(this.#known.takeReading(event))
+  }
+
+  takeState(name: string, state: DeviceState): void {
+    if (this.#loading !== undefined) this.#statesMeanwhile.set(name, state)
+    this.#changed(this.#known.takeState(name, state))
+  }
+
+  /** Something may be missing: all is loaded anew behind the next first page. */
+  invalidate(): void {
+    this.#completeAtMs = Number.NEGATIVE_INFINITY
+  }
+
+  close(): void {
+    this.#closing.abort()
+    clearTimeout(this.#showTimer)
+  }
+
+  /** A device that is not known, as a new one, comes with the list. */
+  #changed(isKnown: boolean): void {
+    if (isKnown) this.#showSoon()
+    else if (this.isComplete.value) this.invalidate()
+  }
+
+  #isOld(counts: Counts, isLive: boolean): boolean {
+    const nowMs = serverNowMs.peek()
+    const isHourOver = Math.floor(nowMs / listMsMax.live) !== Math.floor(this.#completeAtMs / listMsMax.live)
+    const isOverdue = !isLive && nowMs - this.#completeAtMs > listMsMax.polled
+    return isHourOver || isOverdue || totalOf(counts) !== this.#known.size
+  }
+
+  /** By name, so that none is left out whose state changes meanwhile. A failure is tried again with the next first page. */
+  async #load(): Promise<void> {
+    const all: FleetDevice[] = []
+    this.#statesMeanwhile.clear()
+    for (let after: string | null = ''; after !== null; ) {
+      const page: FleetAnswer | undefined = await this.#readPage(after)
+      if (page === undefined) return
+      all.push(...page.devices)
+      after = page.next
+      this.#known.take(page.devices)
+      this.#showSoon()
+    }
+    this.#known.replace(all)
+    for (const [name, state] of this.#statesMeanwhile) this.#known.takeState(name, state)
+    this.#finish()
+  }
+
+  async #readPage(after: string): Promise<FleetAnswer | undefined> {
+    const from = after === '' ? '' : `&after=${encodeURIComponent(after)}`
+    const url = addressOf(`/api/fleet?order=name&limit=${pageLimit}${from}`)
+    const outcome = await readJson<FleetAnswer>(url, { signal: this.#closing.signal }).catch(() => undefined)
+    return outcome?.kind === 'answer' ? outcome.value : undefined
+  }
+
+  #finish(): void {
+    this.#completeAtMs = serverNowMs.peek()
+    this.isComplete.value = true
+    this.#show()
+  }
+
+  #showSoon(): void {
+    this.#showTimer ??= setTimeout(() => this.#show(), showEveryMs)
+  }
+
+  #show(): void {
+    clearTimeout(this.#showTimer)
+    this.#showTimer = undefined
+    this.devices.value = this.#known.list()
+    if (this.isComplete.value) this.counts.value = this.#known.counts()
+  }
+}
+
+export function totalOf(counts: Counts): number {
+  return deviceStates.reduce((sum, state) => sum + counts[state], 0)
+}

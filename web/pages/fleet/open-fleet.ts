@@ -1,0 +1,60 @@
+/** The fleet kept current: events keep it live, and the first page is read again for what no event tells. */
+
+import { type ReadonlySignal, signal } from '@preact/signals'
+import { addressOf } from '../../client/address.ts'
+import { openEvents } from '../../client/events.ts'
+import { openResource } from '../../client/resource.ts'
+import type { ResourceState } from '../../client/resource-state.ts'
+import type { DeviceState, FleetAnswer } from '../../client/shapes.ts'
+import type { ReadingEvent } from './fleet-devices.ts'
+import { FleetList } from './fleet-list.ts'
+
+export interface Fleet extends Pick<FleetList, 'devices' | 'counts' | 'isComplete'> {
+  /** The first page, which tells how the service is. */
+  first: ReadonlySignal<ResourceState<FleetAnswer>>
+  /** Whether events come. */
+  isLive: ReadonlySignal<boolean>
+  close(): void
+}
+
+/** Enough to fill a screen with the worst. */
+const firstLimit = 200
+const everyMs = 10_000
+
+export function openFleet(): Fleet {
+  const list = new FleetList()
+  const isLive = signal(false)
+  const first = openResource<FleetAnswer>(addressOf(`/api/fleet?limit=${firstLimit}`), { everyMs })
+  let taken: FleetAnswer | undefined
+  const stop = first.state.subscribe(state => {
+    if (state.kind !== 'ready') return
+    const isNew = state.value !== taken
+    taken = state.value
+    list.takeFirst(state.value, { isNew, isLive: isLive.peek() })
+  })
+  const closeEvents = openEvents(addressOf('/api/events'), {
+    on: {
+      reading: data => list.takeReading(data as ReadingEvent),
+      state: data => {
+        const { device, state } = data as { device: string; state: DeviceState }
+        list.takeState(device, state)
+      },
+    },
+    onLive: live => {
+      isLive.value = live
+    },
+    onGap() {
+      list.invalidate()
+      void first.refresh()
+    },
+  })
+  return {
+    ...{ devices: list.devices, counts: list.counts, isComplete: list.isComplete, first: first.state, isLive },
+    close() {
+      stop()
+      closeEvents()
+      first.close()
+      list.close()
+    },
+  }
+}

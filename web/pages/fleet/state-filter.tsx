@@ -1,0 +1,28 @@
+/** How many devices are in each state, each a button that shows only these. */
+
+import { type DeviceState, deviceStates } from '../../client/shapes.ts'
+import { StateBadge } from '../../parts/state-badge.tsx'
+import { countText } from '../../text/numbers.ts'
+import type { Counts } from './fleet-devices.ts'
+
+export interface StateFilterProps {
+  counts: Counts
+  chosen: readonly DeviceState[]
+  onChange: (states: DeviceState[]) => void
+}
+
+export function StateFilter({ counts, chosen, onChange }: StateFilterProps) {
+  const toggled = (state: DeviceState) =>
+    deviceStates.filter(other => (other === state ? !chosen.includes(other) : chosen.includes(other)))
+  return (
+    <ul class="counts" aria-label="Devices by state">
+      {deviceStates.map(state => (
+        <li key={state}>
+          <button type="button" aria-pressed={chosen.includes(state)} onClick={() => onChange(toggled(state))}>
+            <b>{countText(counts[state])}</b> <StateBadge state={state} />
+          </button>
+        </li>
+      ))}
+    </ul>
+  )
+}

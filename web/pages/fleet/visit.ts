@@ -1,0 +1,57 @@
+/** What has changed since the last visit: which devices became silent, and which came back. */
+
+import type { FleetDevice } from '../../client/shapes.ts'
+
+export interface Visit {
+  /** Epoch milliseconds, of the service. */
+  atMs: number
+  /** Names. */
+  silent: string[]
+}
+
+export interface Changes {
+  sinceMs: number
+  becameSilent: string[]
+  cameBack: string[]
+}
+
+const storageKey = 'barograph.fleet.visit'
+/** Of the memory that a browser gives to all of our pages, which is some megabytes. */
+const namesMax = 10_000
+
+/** Undefined when there is nothing to tell. A device that was removed, or does not log now, did not come back. */
+export function changesSince(before: Visit, devices: readonly FleetDevice[]): Changes | undefined {
+  const wasSilent = new Set(before.silent)
+  const named = (wanted: (device: FleetDevice) => boolean) => devices.filter(wanted).map(({ device }) => device)
+  const becameSilent = named(({ device, state }) => state === 'silent' && !wasSilent.has(device))
+  const cameBack = named(({ device, state }) => (state === 'fresh' || state === 'late') && wasSilent.has(device))
+  if (becameSilent.length === 0 && cameBack.length === 0) return undefined
+  return { sinceMs: before.atMs, becameSilent, cameBack }
+}
+
+export function visitOf(devices: readonly FleetDevice[], atMs: number): Visit {
+  const silent = devices.filter(({ state }) => state === 'silent').map(({ device }) => device)
+  return { atMs, silent: silent.slice(0, namesMax) }
+}
+
+type VisitStorage = Pick<Storage, 'getItem' | 'setItem'>
+
+/** Undefined on the first visit, and where the browser stores nothing. */
+export function readVisit(storage: VisitStorage): Visit | undefined {
+  try {
+    const stored: unknown = JSON.parse(storage.getItem(storageKey) ?? 'null')
+    const { atMs, silent } = (stored ?? {}) as Partial<Visit>
+    if (typeof atMs !== 'number' || !Array.isArray(silent)) return undefined
+    return { atMs, silent: silent.map(String) }
+  } catch {
+    return undefined
+  }
+}
+
+export function writeVisit(storage: VisitStorage, visit: Visit): void {
+  try {
+    storage.setItem(storageKey, JSON.stringify(visit))
+  } catch {
+    // Full, or forbidden: the next visit is a first one.
+  }
+}

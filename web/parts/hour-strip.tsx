@@ -1,0 +1,34 @@
+/** How complete each of the last 24 hours is, as a row of bars. */
+
+import { hoursText } from '../text/hours.ts'
+
+/** By letter: how high the bar is, of 14. What is missing has no height, only a mark on the ground. */
+const heights: Record<string, number> = { A: 2, B: 6, C: 10, D: 14 }
+const [barWidth, step, height] = [4, 5, 14]
+
+/** `hours`: a letter an hour, oldest first, as in the answer of the fleet. */
+export function HourStrip({ hours }: { hours: string }) {
+  return (
+    <svg
+      class="strip"
+      role="img"
+      aria-label={hoursText(hours)}
+      viewBox={`0 0 ${hours.length * step - 1} ${height}`}
+      width={hours.length * step - 1}
+      height={height}
+    >
+      {Object.keys(heights).map(letter => (
+        <path key={letter} class={`hours-${letter}`} d={barsOf(hours, letter)} />
+      ))}
+    </svg>
+  )
+}
+
+function barsOf(hours: string, letter: string): string {
+  const bar = heights[letter] ?? 0
+  let path = ''
+  for (let hour = 0; hour < hours.length; hour++) {
+    if (hours[hour] === letter) path += `M${hour * step} ${height - bar}h${barWidth}v${bar}h-${barWidth}z`
+  }
+  return path
+}
