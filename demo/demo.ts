@@ -3,7 +3,6 @@
 import { readConfig } from '../api/config.ts'
 import { watchParent } from '../api/parent.ts'
 import { createAdminClient } from '../cli/admin-client.ts'
-import { addressesOf, airQualityAddressesOf } from './addresses.ts'
 import { runFeed } from './air-quality/feed.ts'
 import { addAirStations } from './air-quality/prepare.ts'
 import { airStations } from './air-quality/stations.ts'
@@ -60,12 +59,16 @@ function feedsOf(state: DemoState, options: Omit<SensorOptions, 'intervalMs'>): 
   })
 }
 
-function showAddresses(url: string, dataDirectory: string, timeZone: string, { account }: DemoState): void {
-  const lines = addressesOf(url, timeZone, Date.now())
+/** One address; what else there is, the README shows. */
+function showAddress(url: string, dataDirectory: string, { account }: DemoState): void {
+  const lines = ['', `Open in a browser: ${url}/`, '']
   if (account !== undefined) {
-    lines.push('', ...airQualityAddressesOf(url, account, apiKeyPath(dataDirectory), Date.now()))
+    lines.push(
+      `Sign in as ${account.email} with the password ${account.password}.`,
+      `The README has requests to try; the API key of the air-quality stations is in ${apiKeyPath(dataDirectory)}.`,
+    )
   }
-  for (const line of ['', ...lines, '']) say(line)
+  for (const line of lines) say(line)
   say(`Eight sensors send a reading every ${intervalMs / 1000} s, two stations a point of each parameter every minute.`)
   say('Ctrl-C stops all.')
 }
@@ -103,7 +106,7 @@ async function prepare({ url, token }: Started, dataDirectory: string): Promise<
 }
 
 async function run(): Promise<void> {
-  const { DATA_DIR: dataDirectory, TIME_ZONE: timeZone, PARENT_PID: parentPid } = readConfig(process.env)
+  const { DATA_DIR: dataDirectory, PARENT_PID: parentPid } = readConfig(process.env)
   watchParent(parentPid, () => stop.abort())
   say('The service starts; the first time it also fetches QuestDB.')
   const onLine = (sentence: string) => say(`  ${sentence}`)
@@ -118,7 +121,7 @@ async function run(): Promise<void> {
   try {
     const started = await service.started
     const state = await prepare(started, dataDirectory)
-    showAddresses(started.url, dataDirectory, timeZone, state)
+    showAddress(started.url, dataDirectory, state)
     await live(started.url, dataDirectory, state)
   } finally {
     isStopping = true
