@@ -29,7 +29,7 @@ const names = [
   'content-files',
   'properties',
 ]
-const slowNames = ['backfill', 'large-body', 'auth', 'air-quality', 'stats']
+const slowNames = ['dashboard', 'backfill', 'large-body', 'auth', 'air-quality', 'stats']
 const allNames = [...names, ...slowNames]
 const root = resolve(import.meta.dirname, '..')
 
