@@ -33,6 +33,7 @@ export function createFamilies(
     ingest: { readings: ingest, points: pointsIngest },
     store,
     whileNoDayExpires: parts.retention.whileNoDayExpires,
+    bringNames: parts.deviceNames.bring,
     log,
   })
   const batchOptions = {

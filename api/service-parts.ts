@@ -6,6 +6,7 @@ import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Store } from '../store/store.ts'
 import type { Clock } from './clock.ts'
+import type { DeviceNames } from './device-names/device-names.ts'
 import type { DiskUse } from './disk/disk-use.ts'
 import type { Claims } from './idempotency/claims.ts'
 import type { ServiceAccounts } from './open-accounts.ts'
@@ -21,6 +22,7 @@ export interface ServiceParts extends ServiceQueries {
   ingest: Ingest
   pointsIngest: PointsIngest
   devices: Devices
+  deviceNames: DeviceNames
   stations: Stations
   accounts: ServiceAccounts
   signIn: SignIn

@@ -2,12 +2,13 @@
 
 import { openDevices } from '../auth/devices/devices.ts'
 import { openStations } from '../auth/stations/stations.ts'
-import { openDataDirectory } from '../store/data-directory.ts'
+import { type DataDirectory, openDataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
 import { openStore } from '../store/store.ts'
 import { createTokenCheck } from './admin/admin-token.ts'
 import { systemClock } from './clock.ts'
 import type { Config } from './config.ts'
+import { openDeviceNames } from './device-names/device-names.ts'
 import { watchDiskUse } from './disk/disk-use.ts'
 import { readCertificate } from './http/certificate.ts'
 import { createClaims } from './idempotency/claims.ts'
@@ -81,19 +82,7 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
     await checkListenAddress({ HOST: config.HOST, PORT: config.MQTT_PORT }, 'MQTT_PORT')
   }
   const giveUp = new AbortController()
-  const opening = openStore({
-    directory,
-    questdbHttp: config.QUESTDB_HTTP,
-    questdbPg: config.QUESTDB_PG,
-    questdbCommitMode: config.QUESTDB_COMMIT_MODE,
-    questdbPgPort: config.QUESTDB_PG_PORT,
-    databaseUrl: config.DATABASE_URL,
-    exclusive: { onLost: options.onFatal },
-    cacheDirectory: config.cacheDirectory,
-    environment: config.environment,
-    signal: AbortSignal.any([signal, giveUp.signal]),
-    log,
-  })
+  const opening = openServiceStore(options, directory, AbortSignal.any([signal, giveUp.signal]))
   // The databases take a second to start; meanwhile the journal recovers and starts its threads.
   let serviceIngest: ServiceIngest
   try {
@@ -120,6 +109,8 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
     graceMs: config.ROTATION_GRACE_HOURS * hourMs,
   })
   onOpen(() => devices.close())
+  const deviceNames = openDeviceNames({ devices, questdb: store.questdb, log })
+  onOpen(() => deviceNames.close())
   const stations = openStations({ pool: store.postgres, nowMs: clockMs, log })
   onOpen(() => stations.close())
   const retention = openServiceRetention(config, log, { store, ingest, acceptedFrom, clockMs })
@@ -140,9 +131,25 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   onOpen(() => claims.close())
   const diskUse = watchDiskUse({ directory, config, retention, nowMs: clockMs, log })
   onOpen(() => diskUse.close())
-  const base = { directory, clockMs, store, ingest, pointsIngest, devices, stations, diskUse, acceptedFrom, retention }
-  const parts = { ...base, ...queries, accounts, signIn, claims }
+  const base = { directory, clockMs, store, ingest, pointsIngest, devices, deviceNames, stations, diskUse, retention }
+  const parts = { ...base, acceptedFrom, ...queries, accounts, signIn, claims }
   ownUrl = await listen(config, log, parts, onOpen)
   await signIn.announceSetup()
   return ownUrl
+}
+
+function openServiceStore({ config, log, onFatal }: ServiceOptions, directory: DataDirectory, signal: AbortSignal) {
+  return openStore({
+    directory,
+    questdbHttp: config.QUESTDB_HTTP,
+    questdbPg: config.QUESTDB_PG,
+    questdbCommitMode: config.QUESTDB_COMMIT_MODE,
+    questdbPgPort: config.QUESTDB_PG_PORT,
+    databaseUrl: config.DATABASE_URL,
+    exclusive: { onLost: onFatal },
+    cacheDirectory: config.cacheDirectory,
+    environment: config.environment,
+    signal,
+    log,
+  })
 }

@@ -75,3 +75,21 @@ export const hourlyView = 'readings_1h'
 export const hourlyViewQuery = `SELECT ts, device, ${hourlyColumns.map(({ sql }) => sql).join(', ')} FROM ${readingsTable} SAMPLE BY 1h`
 /** QuestDB's own timers for views have been seen to stop, so this one is refreshed when we say so. */
 export const hourlyViewSql = `CREATE MATERIALIZED VIEW ${hourlyView} WITH BASE ${readingsTable} REFRESH MANUAL AS (${hourlyViewQuery}) PARTITION BY MONTH`
+
+/**
+ * The names of the devices, for who reads QuestDB itself. The time of a row stands for the number of its device, so that a
+ * change of one rewrites a small partition and not all names. `seq` is that of the change in PostgreSQL's registry.
+ */
+export const deviceNamesTable = 'device_names'
+export const deviceNamesTableSql = `CREATE TABLE IF NOT EXISTS ${deviceNamesTable} (
+  ts TIMESTAMP,
+  device SYMBOL CAPACITY 131072 CACHE,
+  name VARCHAR,
+  location_short VARCHAR,
+  seq LONG
+) TIMESTAMP(ts) PARTITION BY DAY WAL DEDUP UPSERT KEYS(ts, device)`
+export const usPerDeviceNumber = 10_000_000
+
+/** QuestDB puts conditions on time and device before the join; a condition on the name comes behind it. */
+export const namedReadingsView = 'readings_named'
+export const namedReadingsViewQuery = `SELECT r.ts, r.device, n.name, n.location_short, ${metrics.map(metric => `r.${metric}`).join(', ')} FROM ${readingsTable} r LEFT JOIN ${deviceNamesTable} n ON r.device = n.device`

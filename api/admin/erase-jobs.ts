@@ -53,6 +53,8 @@ export interface EraseJobsOptions {
   store: Pick<Store, 'postgres' | 'questdb'>
   /** Where readings expire. */
   whileNoDayExpires?: SharedLock['shared']
+  /** Where names are copied to QuestDB; see `EraseStepsOptions`. */
+  bringNames?: () => Promise<void>
   log: Log
 }
 

@@ -8,7 +8,14 @@
 
 import assert from 'node:assert'
 import { type Exec, untilTableApplied } from '../../store/questdb/until-applied.ts'
-import { expiredHoursTable, hourlyColumns, metrics, pointsTable, readingsTable } from '../../store/tables.ts'
+import {
+  deviceNamesTable,
+  expiredHoursTable,
+  hourlyColumns,
+  metrics,
+  pointsTable,
+  readingsTable,
+} from '../../store/tables.ts'
 import type { ErasedRows, EraseJob } from './erase-records.ts'
 
 type Pause = () => Promise<void>
@@ -27,7 +34,7 @@ export interface ErasedTable {
   keysOf(job: Pick<EraseJob, 'numbers' | 'symbols'>): string[]
 }
 
-const tables: Record<ErasedRows | 'expiredHours', ErasedTable> = {
+const tables: Record<ErasedRows | 'expiredHours' | 'names', ErasedTable> = {
   readings: {
     ...{ name: readingsTable, keyColumn: 'device', values: metrics, unit: 'd', keyOf: quoteSymbol },
     keysOf: ({ symbols }) => symbols.map(quoteSymbol),
@@ -38,17 +45,27 @@ const tables: Record<ErasedRows | 'expiredHours', ErasedTable> = {
     values: hourlyColumns.filter(({ figure }) => figure === 'count').map(({ name }) => name),
     keysOf: ({ symbols }) => symbols.map(quoteSymbol),
   },
+  names: {
+    ...{
+      name: deviceNamesTable,
+      keyColumn: 'device',
+      values: ['name', 'location_short'],
+      unit: 'd',
+      keyOf: quoteSymbol,
+    },
+    keysOf: ({ symbols }) => symbols.map(quoteSymbol),
+  },
   points: {
     ...{ name: pointsTable, keyColumn: 'series', values: ['value'], unit: 'd', keyOf: number => number },
     keysOf: ({ numbers }) => numbers.map(String),
   },
 }
 
-/** The table of the rows first. That of the hours of expired readings is there only where some have expired. */
+/** The table of the rows first. The others are there only where readings have expired, and where names are copied. */
 export async function erasedTables(exec: Exec, rowsOf: ErasedRows): Promise<[ErasedTable, ...ErasedTable[]]> {
   if (rowsOf === 'points') return [tables.points]
-  const [found] = await exec(`SELECT count() FROM tables() WHERE table_name = '${expiredHoursTable}'`)
-  return Number(found?.[0]) === 0 ? [tables.readings] : [tables.readings, tables.expiredHours]
+  const found = new Set((await exec('SELECT table_name FROM tables()')).map(([name]) => name))
+  return [tables.readings, ...[tables.expiredHours, tables.names].filter(({ name }) => found.has(name))]
 }
 
 /**

@@ -5,7 +5,7 @@
 
 import type pg from 'pg'
 import type { Transaction } from '../../store/postgres/transaction.ts'
-import { type DeviceChange, type NewDevice, type QualityLimits, slugOf } from './device.ts'
+import { type DeviceChange, type NamedDevice, type NewDevice, type QualityLimits, slugOf } from './device.ts'
 import type { DeviceRow } from './device-record.ts'
 
 type Database = Pick<pg.Pool, 'query'>
@@ -74,6 +74,13 @@ export function readAfter(database: Database, number: number, rowsMax: number): 
 /** Every record that has changed after a sequence number, removed ones included. */
 export function readChangedSince(database: Database, sequence: number): Promise<DeviceRow[]> {
   return ask(database, `SELECT ${columns} FROM devices WHERE auth_seq > $1 ORDER BY auth_seq`, [sequence])
+}
+
+/** The first devices that have changed after a sequence number, in the order of the changes. After 0 without removed ones. */
+export async function readNamesSince(database: Database, sequence: number, rowsMax: number): Promise<NamedDevice[]> {
+  const text = `SELECT number, symbol, name, location_short, removed_at IS NOT NULL AS removed, auth_seq::float8 AS sequence
+    FROM devices WHERE auth_seq > $1 AND ($1 > 0 OR removed_at IS NULL) ORDER BY auth_seq LIMIT $2`
+  return (await database.query<NamedDevice>(text, [sequence, rowsMax])).rows
 }
 
 export function readNamed(database: Database, names: readonly string[]): Promise<DeviceRow[]> {

@@ -139,6 +139,17 @@ export type Device = Readonly<z.infer<typeof Device>> & {
   readonly suspended?: boolean
 }
 
+/** What a device is called, or was when it was removed. */
+export interface NamedDevice {
+  number: number
+  symbol: string
+  name: string
+  location_short: string
+  removed: boolean
+  /** Of its last change. */
+  sequence: number
+}
+
 /** The whole record for an administrator; secrets are not in it. */
 export const DeviceDetails = Device.extend({
   created_at: z.iso.datetime(),

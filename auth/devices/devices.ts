@@ -7,7 +7,7 @@ import type pg from 'pg'
 import type { Log } from '../../store/log.ts'
 import { hasEnded } from '../../store/postgres/transaction.ts'
 import { createLastSeen } from '../last-seen.ts'
-import type { Device, DeviceDetails } from './device.ts'
+import type { Device, DeviceDetails, NamedDevice } from './device.ts'
 import { createDeviceChanges, type DeviceChanges } from './device-changes.ts'
 import { type DevicePage, devicePage } from './device-list.ts'
 import { DeviceMemory } from './device-memory.ts'
@@ -32,6 +32,10 @@ export interface Devices extends DeviceChanges {
   active(): readonly Device[]
   /** Increases with each change. */
   version(): number
+  /** The highest sequence number of a change. */
+  sequence(): number
+  /** From PostgreSQL; see `readNamesSince`. */
+  namesSince(sequence: number, rowsMax: number): Promise<NamedDevice[]>
   size(): number
   /** How many devices the account has. */
   ownedBy(account: number): number
@@ -114,6 +118,8 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
     all: () => memory.all(),
     active: () => memory.active(),
     version: () => memory.version(),
+    sequence: () => memory.sequence(),
+    namesSince: (sequence, rowsMax) => sql.readNamesSince(pool, sequence, rowsMax),
     size: () => memory.size(),
     ownedBy: account => memory.ownedBy(account),
     details: name => memory.get(name)?.details(now()),

@@ -1,18 +1,23 @@
 /** Makes our tables in QuestDB and looks whether those that are there can hold what we promise. */
 
 import {
+  deviceNamesTable,
+  deviceNamesTableSql,
   expiredDaysTable,
   expiredDaysTableSql,
   expiredHoursTable,
   expiredHoursTableSql,
   hourlyColumns,
   metrics,
+  namedReadingsView,
+  namedReadingsViewQuery,
   pointsTable,
   pointsTableSql,
   readingsTable,
   readingsTableSql,
 } from '../tables.ts'
 import type { QuestdbClient } from './client/questdb-client.ts'
+import { QuestdbError } from './client/questdb-error.ts'
 
 const timeoutMs = 10_000
 
@@ -47,6 +52,14 @@ const expiredDaysColumns: Columns = {
   hours: 'LONG false false',
 }
 
+const deviceNamesColumns: Columns = {
+  ts: 'TIMESTAMP true true',
+  device: 'SYMBOL false true',
+  name: 'VARCHAR false false',
+  location_short: 'VARCHAR false false',
+  seq: 'LONG false false',
+}
+
 /** Throws a sentence when a table of our name is not ours. */
 export async function ensureTables(client: QuestdbClient): Promise<void> {
   await ensureTable(client, readingsTable, readingsTableSql, readingsColumns)
@@ -57,6 +70,19 @@ export async function ensureTables(client: QuestdbClient): Promise<void> {
 export async function ensureExpiryTables(client: Pick<QuestdbClient, 'exec'>): Promise<void> {
   await ensureTable(client, expiredHoursTable, expiredHoursTableSql, expiredHoursColumns)
   await ensureTable(client, expiredDaysTable, expiredDaysTableSql, expiredDaysColumns)
+}
+
+/** With the view that has them beside the readings. */
+export async function ensureDeviceNames(client: Pick<QuestdbClient, 'exec'>): Promise<void> {
+  await ensureTable(client, deviceNamesTable, deviceNamesTableSql, deviceNamesColumns)
+  try {
+    const [view] = await client.exec(`SELECT view_sql FROM views() WHERE view_name = '${namedReadingsView}'`, timeoutMs)
+    if (view?.[0] === namedReadingsViewQuery) return
+    await client.exec(`CREATE OR REPLACE VIEW ${namedReadingsView} AS (${namedReadingsViewQuery})`, timeoutMs)
+  } catch (error) {
+    // An older QuestDB has no views.
+    if (!(error instanceof QuestdbError && error.code === 'REFUSED')) throw error
+  }
 }
 
 async function ensureTable(

@@ -1,4 +1,4 @@
-/** QuestDB over HTTP: our own statements by `/exec`, never with a caller's text in them, and other answers as streams. */
+/** QuestDB over HTTP: our own statements by `/exec`, never with a caller's text in them, a few rows, and other answers as streams. */
 
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
@@ -10,6 +10,8 @@ export type SqlRow = readonly (string | number | boolean | null)[]
 export interface QuestdbClient {
   /** Rejects with a QuestdbError, as does the next. */
   exec(sql: string, timeoutMs: number): Promise<readonly SqlRow[]>
+  /** Rows in line protocol, with times in microseconds: resolves when QuestDB has taken them, and may not show them yet. */
+  write(rows: string, timeoutMs: number): Promise<void>
   /** Resolves with the answer when its head is there, whatever its status; who asks reads it. */
   get(path: string, options: GetOptions): Promise<IncomingMessage>
   /** What is under way has no answer any more. */
@@ -50,7 +52,26 @@ export function createQuestdbClient(address: QuestdbHttp, connectionsMax = 2): Q
     }
   }
 
-  return { exec, get, close: () => agent.destroy() }
+  async function write(rows: string, timeoutMs: number): Promise<void> {
+    const signal = AbortSignal.timeout(timeoutMs)
+    const { host, port } = address
+    const path = '/write?precision=u'
+    try {
+      const response = await new Promise<IncomingMessage>((resolve, reject) => {
+        const request = module.request({ host, port, path, method: 'POST', agent, signal, headers: authorization })
+        request.on('error', reject)
+        request.on('response', resolve)
+        request.end(rows)
+      })
+      const text = await textOf(response)
+      const code = codeOfStatus(response.statusCode ?? 0)
+      if (code !== undefined) throw new QuestdbError(code, text.slice(0, 500))
+    } catch (error) {
+      throw signal.aborted ? new QuestdbError('NO_ANSWER', `no answer within ${timeoutMs} ms`) : questdbError(error)
+    }
+  }
+
+  return { exec, write, get, close: () => agent.destroy() }
 }
 
 function limitConnecting(request: http.ClientRequest, timeoutMs: number): void {
