@@ -12,6 +12,7 @@ import { checkOptionsOf, type Edge } from './edge.ts'
 import type { RouteFamily } from './http/route-family.ts'
 import { lineProtocolFamilies } from './line-protocol/line-protocol.ts'
 import { loggerFamily } from './logger/logger.ts'
+import { createGuardReads } from './logger/read-access.ts'
 import type { ServiceParts } from './service-parts.ts'
 import { webFamily } from './web/web.ts'
 
@@ -67,6 +68,7 @@ export function createFamilies(
   return [
     loggerFamily({
       ...{ log, ingest: { intake, meter, writers, authRateLimit } },
+      guardReads: config.READS === 'private' ? createGuardReads({ ...accounts, devices, authRateLimit }) : undefined,
       ...{
         batch: batchOptions,
         reads: { query, devices, readings },

@@ -157,6 +157,12 @@ export const Settings = z.object({
     .enum(['on', 'off'], { error: 'must be on or off' })
     .default('on')
     .describe('Whether people sign in here: the pages (/sign-in, /account and others) and the Auth.js host, /auth.'),
+  READS: z
+    .enum(['open', 'private'], { error: 'must be open or private' })
+    .default('open')
+    .describe(
+      'Who may read loggers: open (everybody) or private (a session, an API key, or a device what is its own).',
+    ),
   SESSION_FORMAT: z
     .enum(['jwe-v5', 'jwe-v4', 'hs256'], { error: 'must be jwe-v5, jwe-v4 or hs256' })
     .default('jwe-v5')

@@ -15,9 +15,9 @@ export type Principal =
 
 /**
  * `own`: of one's own record. `administrator`: for an administrator, of an API key also its scope `admin`. `ingest`: for an
- * API key with this scope. `no`: as if no credential had been sent. `forbidden`: recognised, but not enough.
+ * API key with this scope; `read` likewise. `no`: as if no credential had been sent. `forbidden`: recognised, but not enough.
  */
-type Verdict = 'yes' | 'own' | 'administrator' | 'ingest' | 'no' | 'forbidden'
+type Verdict = 'yes' | 'own' | 'administrator' | 'ingest' | 'read' | 'no' | 'forbidden'
 
 export const policy = {
   'profile.read': { session: 'yes', bearer: 'yes', key: 'yes', service: 'no', 'admin-token': 'no' },
@@ -34,6 +34,8 @@ export const policy = {
   'identity.sign-in': { session: 'no', bearer: 'no', key: 'no', service: 'yes', 'admin-token': 'no' },
   // Of which devices, writers.ts says; devices have credentials of their own.
   'readings.write': { session: 'no', bearer: 'no', key: 'ingest', service: 'no', 'admin-token': 'no' },
+  // Where reads are not open to everybody; devices have credentials of their own here too.
+  'readings.read': { session: 'yes', bearer: 'yes', key: 'read', service: 'no', 'admin-token': 'yes' },
   // Everything below /api/admin.
   admin: { session: 'administrator', bearer: 'no', key: 'administrator', service: 'no', 'admin-token': 'yes' },
 } as const satisfies Record<string, Record<Principal['kind'], Verdict>>
@@ -47,7 +49,7 @@ export function judge(permission: Permission, principal: Principal | undefined):
   const verdict: Verdict = principal === undefined ? 'no' : policy[permission][principal.kind]
   if (principal === undefined || verdict === 'no') return 'UNAUTHENTICATED'
   if (verdict === 'forbidden') return 'FORBIDDEN'
-  if (verdict === 'ingest') return hasScope(principal, 'ingest') ? 'allowed' : 'FORBIDDEN'
+  if (verdict === 'ingest' || verdict === 'read') return hasScope(principal, verdict) ? 'allowed' : 'FORBIDDEN'
   return verdict !== 'administrator' || isAdministrator(principal) ? 'allowed' : 'FORBIDDEN'
 }
 

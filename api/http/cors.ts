@@ -1,6 +1,6 @@
-/** Lets pages of any origin read (CORS): what is read here is for everybody, and no credential plays a part. */
+/** Lets pages of any origin read (CORS): what is read here is for everybody, or asks for a credential that a page has to know. */
 
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 
 /** How long a browser remembers that it may ask. */
 const preflightMaxAgeSeconds = '86400'
@@ -8,10 +8,15 @@ const preflightMaxAgeSeconds = '86400'
 /** Marks every answer of this scope. */
 export function addCorsHeaders(app: FastifyInstance): void {
   app.addHook('onRequest', (_request, reply, done) => {
-    reply.header('access-control-allow-origin', '*')
-    reply.header('access-control-expose-headers', 'etag, retry-after')
+    letAnyOriginRead(reply)
     done()
   })
+}
+
+/** Browsers send no cookies along with requests that are answered so. */
+export function letAnyOriginRead(reply: FastifyReply): void {
+  reply.header('access-control-allow-origin', '*')
+  reply.header('access-control-expose-headers', 'etag, retry-after')
 }
 
 /** A browser asks beforehand (OPTIONS) when a page sends headers of its own. */

@@ -8,11 +8,14 @@ import { type AnalysesOptions, registerAnalyses } from './analyses.ts'
 import { type BatchOptions, registerBatch } from './batch.ts'
 import { sendError } from './errors.ts'
 import { type LogOptions, registerLog } from './log.ts'
+import type { GuardReads } from './read-access.ts'
 import { type ReadingsOptions, registerReadings } from './readings.ts'
 import { type ReadsOptions, registerReads } from './reads.ts'
 
 export interface LoggerOptions {
   log: Log
+  /** Without it everybody may read. */
+  guardReads?: GuardReads | undefined
   ingest: LogOptions
   batch: BatchOptions
   reads: ReadsOptions & AnalysesOptions & { readings: ReadingsOptions }
@@ -20,7 +23,7 @@ export interface LoggerOptions {
 
 const mediaTypeDetail = 'send Content-Type: application/json, and no Content-Encoding'
 
-export function loggerFamily({ log, ingest, batch, reads }: LoggerOptions): RouteFamily {
+export function loggerFamily({ log, guardReads, ingest, batch, reads }: LoggerOptions): RouteFamily {
   // Each in a scope of its own, for they differ in what they take and in whom they let read.
   const groups = [
     (scope: FastifyInstance) => registerLog(scope, ingest),
@@ -33,6 +36,7 @@ export function loggerFamily({ log, ingest, batch, reads }: LoggerOptions): Rout
     prefix: '/api',
     register(app) {
       answerErrors(app, log)
+      guardReads?.(app)
       for (const register of groups) {
         app.register((scope, _options, done) => {
           register(scope)

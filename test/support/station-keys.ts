@@ -9,16 +9,25 @@ const password = 'correct horse battery'
 
 /** May read, send points, and add stations. `admin` asks the admin API. */
 export async function makeStationKey(url: string, admin: Send): Promise<string> {
+  return await makeKey(url, await signInSomebody(url, admin, 'administrator'), ['read', 'ingest', 'stations'])
+}
+
+/** The cookies of a person who was made for it. */
+export async function signInSomebody(url: string, admin: Send, role: string): Promise<string> {
   const email = `${randomUUID()}@example.com`
-  await expectStatus(201, admin('POST', '/accounts', { email, password, role: 'administrator' }))
+  await expectStatus(201, admin('POST', '/accounts', { email, password, role }))
   const form = new URLSearchParams({ email, password })
   const signIn = { method: 'POST', headers: { origin: url }, body: form, redirect: 'manual' as const }
   const signedIn = await fetch(`${url}/sign-in`, signIn)
-  const cookie = signedIn.headers.getSetCookie().map(text => text.slice(0, text.indexOf(';')))
+  const cookies = signedIn.headers.getSetCookie().map(text => text.slice(0, text.indexOf(';')))
+  return cookies.join('; ')
+}
+
+export async function makeKey(url: string, cookie: string, scopes: readonly string[]): Promise<string> {
   const response = await fetch(`${url}/v1/auth/api-keys`, {
     method: 'POST',
-    headers: { origin: url, cookie: cookie.join('; '), 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'points', scopes: ['read', 'ingest', 'stations'] }),
+    headers: { origin: url, cookie, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'points', scopes }),
   })
   const made = { status: response.status, body: await response.json() }
   const { key } = await expectStatus(201, Promise.resolve(made))
