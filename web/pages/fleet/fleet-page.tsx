@@ -69,12 +69,10 @@ function Devices({ fleet, times }: { fleet: Fleet; times: Times }) {
   return (
     <>
       <StateFilter counts={counts} chosen={view.states} onChange={states => change({ states })} />
-      <Toolbar view={view} onChange={change} />
-      <p class="summary" role="status">
-        {summaryOf(rows.length, totalOf(counts), fleet)}
-        <span> {fleet.isLive.value ? 'Live.' : 'Read again every 10 s.'}</span>{' '}
-        <span>Times are those of {times.zone}.</span>
-      </p>
+      <Toolbar view={view} onChange={change}>
+        <span role="status">{summaryOf(rows.length, totalOf(counts), fleet)}</span>{' '}
+        {fleet.isLive.value ? 'Live.' : 'Read again every 10 s.'} Times: {times.zone}.
+      </Toolbar>
       {rows.length === 0 ? (
         <p class="none">No device is like that.</p>
       ) : (

@@ -15,7 +15,7 @@ import type { FleetView, SortKey } from './fleet-view.ts'
 
 /** As in `fleet.css`, where a row has three lines on a narrow screen. */
 const narrow = '(max-width: 860px)'
-const rowHeights = { wide: 52, narrow: 100 }
+const rowHeights = { wide: 52, narrow: 92 }
 
 function columnsOf(times: Times): Column<FleetDevice>[] {
   return [

@@ -1,5 +1,6 @@
-/** The search, and the order of the list where the table has no header to press. */
+/** The search, the order of the list where the table has no header to press, and a line on the list. */
 
+import type { ComponentChildren } from 'preact'
 import { type FleetView, type SortKey, sortKeys } from './fleet-view.ts'
 
 const names: Record<SortKey, string> = {
@@ -16,9 +17,10 @@ const names: Record<SortKey, string> = {
 export interface ToolbarProps {
   view: FleetView
   onChange: (change: Partial<FleetView>, options?: { replace?: boolean }) => void
+  children: ComponentChildren
 }
 
-export function Toolbar({ view, onChange }: ToolbarProps) {
+export function Toolbar({ view, onChange, children }: ToolbarProps) {
   return (
     <div class="toolbar">
       <label>
@@ -43,6 +45,7 @@ export function Toolbar({ view, onChange }: ToolbarProps) {
           ))}
         </select>
       </label>
+      <p>{children}</p>
     </div>
   )
 }
