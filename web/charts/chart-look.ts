@@ -1,0 +1,126 @@
+/** What a chart looks like: its axes, its lines and the rules across it, as uPlot is told. */
+
+import type uPlot from 'uplot'
+import type { Zone } from '../text/zone.ts'
+import { lonePlaces } from './line-data.ts'
+import type { ChartContent } from './panel.ts'
+import type { TimeWindow } from './range.ts'
+import { timeTicks } from './time-ticks.ts'
+
+/** What is shown now; read at each drawing. */
+export interface ChartView {
+  content: ChartContent
+  window: TimeWindow
+  readonly zone: Zone
+  readonly hasTimes: boolean
+  /** The value of a custom property, which follows the colour scheme. */
+  readonly colour: (name: string) => string
+}
+
+const font = '12px system-ui, sans-serif'
+/** All charts of a page begin at the same place, so that their times are below each other. */
+const valuesWidth = 52
+const timesHeight = 28
+/** So much room a written time needs. */
+const timeWidth = 72
+
+/** The only vertical lines are the beginnings of days. */
+export function timeAxis(view: ChartView): uPlot.Axis {
+  const { hasTimes, zone, colour } = view
+  const ticks = ({ bbox }: uPlot) => {
+    const { fromMs, toMs } = view.window
+    return timeTicks(zone, fromMs, toMs, Math.max(2, bbox.width / devicePixelRatio / timeWidth))
+  }
+  return {
+    size: hasTimes ? timesHeight : 0,
+    font,
+    gap: 4,
+    stroke: () => colour('--soft'),
+    splits: plot => ticks(plot).map(({ atMs }) => atMs),
+    values: plot => (hasTimes ? ticks(plot).map(({ text }) => text) : []),
+    grid: {
+      width: 1,
+      stroke: () => colour('--line'),
+      filter: plot => ticks(plot).map(({ atMs, isDay }) => (isDay ? atMs : null)),
+    },
+    ticks: { show: hasTimes, size: 4, width: 1, stroke: () => colour('--edge') },
+  }
+}
+
+export function valueAxis(view: ChartView): uPlot.Axis {
+  return {
+    ...{ size: valuesWidth, font, space: 34, gap: 6 },
+    stroke: () => view.colour('--soft'),
+    values: (_plot, splits) => splits.map(value => axisText(value, splits, view.content.decimals)),
+    grid: { show: false },
+    ticks: { show: false },
+  }
+}
+
+/** With as many decimals as it takes to tell the values on the axis apart. */
+function axisText(value: number, splits: readonly number[], decimals: number): string {
+  const step = splits.length > 1 ? Math.abs((splits[1] as number) - (splits[0] as number)) : 1
+  const needed = Math.min(Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)), decimals + 1)
+  return value.toFixed(needed).replace('-', '−')
+}
+
+/** Of the values in sight. What hardly varies is not blown up to the height of the chart; rules are always in sight. */
+export function valueRange(
+  min: number | null,
+  max: number | null,
+  { rules = [], decimals }: ChartContent,
+): [number, number] {
+  const values = [min, max, ...rules.map(({ value }) => value)].filter(
+    value => value !== null && Number.isFinite(value),
+  )
+  if (values.length === 0) return [0, 1]
+  const [low, high] = [Math.min(...(values as number[])), Math.max(...(values as number[]))]
+  const least = 10 * 10 ** -decimals
+  const margin = Math.max((high - low) * 0.06, (least - (high - low)) / 2)
+  return [low - margin, high + margin]
+}
+
+export function seriesOf({ content: { lines, band }, colour }: ChartView): uPlot.Series[] {
+  const drawn = lines.map((line, place) => ({
+    width: line.width,
+    stroke: () => (line.width === 0 ? 'transparent' : colour(line.colour)),
+    // A value between two gaps would not be seen as a line.
+    points: {
+      show: !(band?.includes(place) ?? false),
+      size: 4,
+      fill: () => colour(line.colour),
+      filter: (plot: uPlot, series: number) => lonePlaces(plot.data[series] ?? []),
+    },
+  }))
+  return [{}, ...drawn]
+}
+
+export function bandsOf({ content: { band }, colour }: ChartView): uPlot.Band[] {
+  return band === undefined ? [] : [{ series: [band[0] + 1, band[1] + 1], fill: () => colour('--accent-wash') }]
+}
+
+export function drawRules({ ctx, bbox, valToPos }: uPlot, { content: { rules = [] }, colour }: ChartView): void {
+  const ratio = devicePixelRatio
+  const right = bbox.left + bbox.width
+  ctx.save()
+  ctx.fillStyle = colour('--soft')
+  ctx.font = `${12 * ratio}px system-ui, sans-serif`
+  ctx.textAlign = 'right'
+  for (const { value, text, isDashed } of rules) {
+    const y = Math.round(valToPos(value, 'y', true))
+    ctx.lineWidth = ratio
+    ctx.strokeStyle = colour('--edge')
+    ctx.setLineDash(isDashed ? [4 * ratio, 4 * ratio] : [])
+    ctx.beginPath()
+    ctx.moveTo(bbox.left, y)
+    ctx.lineTo(right, y)
+    ctx.stroke()
+    // What is drawn below the words must not make them hard to read.
+    ctx.lineWidth = 4 * ratio
+    ctx.strokeStyle = colour('--card')
+    ctx.setLineDash([])
+    ctx.strokeText(text, right, y - 4 * ratio)
+    ctx.fillText(text, right, y - 4 * ratio)
+  }
+  ctx.restore()
+}

@@ -1,0 +1,230 @@
+/** Charts below each other that share their time: one cursor, one range, moved by mouse, touch and keys. */
+
+import './charts.css'
+import { type Signal, useSignal } from '@preact/signals'
+import type { RefObject } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { figure } from '../text/phrases.ts'
+import type { Times } from '../text/times.ts'
+import type { Zone } from '../text/zone.ts'
+import { keyAction, moveCursor } from './chart-keys.ts'
+import { listenToGestures } from './gestures.ts'
+import { createLineChart, type LineChart } from './line-chart.ts'
+import { nearestPlace } from './line-data.ts'
+import type { Panel, Readout } from './panel.ts'
+import { pan, select, type TimeWindow, zoom } from './range.ts'
+
+export interface ChartStackProps {
+  /** What the charts show, for those who do not see them. */
+  readonly label: string
+  readonly panels: readonly Panel[]
+  readonly window: TimeWindow
+  readonly nowMs: number
+  readonly zone: Zone
+  readonly times: Times
+  readonly onWindow: (window: TimeWindow) => void
+  readonly onReset: () => void
+}
+
+export function ChartStack(props: ChartStackProps) {
+  const { label, panels, window, nowMs, times, onWindow, onReset } = props
+  const host = useRef<HTMLDivElement>(null)
+  const cursor = useSignal<number | undefined>(undefined)
+  const spoken = useSignal('')
+  // What listeners see is what was rendered last.
+  const latest = useRef(props)
+  latest.current = props
+
+  useGestures(host, latest)
+
+  function onKeyDown(event: KeyboardEvent): void {
+    const action = keyAction(event)
+    if (action === undefined) return
+    event.preventDefault()
+    if (action.kind === 'pan') onWindow(pan(window, action.share, nowMs))
+    else if (action.kind === 'zoom') onWindow(zoom(window, action.factor, cursor.value ?? middleOf(window), nowMs))
+    else if (action.kind === 'reset') onReset()
+    else {
+      cursor.value = moveCursor(action, cursor.value, timesIn(panels, window))
+      spoken.value = cursor.value === undefined ? 'No values here.' : spokenAt(panels, cursor.value, times)
+    }
+  }
+
+  return (
+    <div class="charts">
+      <div
+        ref={host}
+        class="chart-stack"
+        role="application"
+        aria-roledescription="charts"
+        aria-label={`${label}. Arrow keys move the cursor, with Shift the range; plus and minus zoom, 0 resets.`}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: its keys move the cursor
+        tabIndex={0}
+        onKeyDown={onKeyDown}
+        onDblClick={onReset}
+      >
+        <CursorTime cursor={cursor} window={window} times={times} />
+        {panels.map((panel, place) => (
+          <PanelView key={panel.key} panel={panel} isLast={place === panels.length - 1} cursor={cursor} {...props} />
+        ))}
+      </div>
+      <p class="unseen" aria-live="polite">
+        {spoken}
+      </p>
+    </div>
+  )
+}
+
+const middleOf = ({ fromMs, toMs }: TimeWindow) => (fromMs + toMs) / 2
+
+function useGestures(host: RefObject<HTMLDivElement>, latest: RefObject<ChartStackProps>): void {
+  useEffect(() => {
+    const element = host.current
+    if (element === null) return undefined
+    const moment = (clientX: number) => {
+      const { window } = latest.current as ChartStackProps
+      const { left, width } = element.getBoundingClientRect()
+      return window.fromMs + ((clientX - left) / width) * (window.toMs - window.fromMs)
+    }
+    return listenToGestures(element, {
+      zoom(factor, clientX) {
+        const { window, nowMs, onWindow } = latest.current as ChartStackProps
+        onWindow(zoom(window, factor, moment(clientX), nowMs))
+      },
+      pan(share) {
+        const { window, nowMs, onWindow } = latest.current as ChartStackProps
+        onWindow(pan(window, share, nowMs))
+      },
+    })
+  }, [host, latest])
+}
+
+/** The moments that the cursor stops at: those of the line with the most. */
+function timesIn(panels: readonly Panel[], { fromMs, toMs }: TimeWindow): number[] {
+  const all = panels.flatMap(({ readouts }) => readouts.map(({ timesMs }) => timesMs))
+  const longest = all.reduce<readonly number[]>((best, times) => (times.length > best.length ? times : best), [])
+  return longest.filter(atMs => atMs >= fromMs && atMs <= toMs)
+}
+
+function valueAt({ timesMs, values }: Readout, atMs: number, reachMs: number): number | null {
+  const place = nearestPlace(timesMs, atMs)
+  if (place === undefined || Math.abs((timesMs[place] as number) - atMs) > reachMs) return null
+  return values[place] ?? null
+}
+
+function spokenAt(panels: readonly Panel[], atMs: number, times: Times): string {
+  const texts = panels.flatMap(panel =>
+    panel.readouts.map(
+      readout => `${[panel.title, readout.label].filter(Boolean).join(' ')} ${readoutText(panel, readout, atMs)}`,
+    ),
+  )
+  return `${times.dateTime(atMs)}: ${texts.join(', ')}`
+}
+
+function readoutText({ decimals, unit, reachMs }: Panel, readout: Readout, atMs: number): string {
+  const value = valueAt(readout, atMs, reachMs)
+  return value === null ? 'no value' : `${figure(value, decimals)}\u202f${unit}`
+}
+
+interface CursorTimeProps {
+  cursor: Signal<number | undefined>
+  window: TimeWindow
+  times: Times
+}
+
+/** The moment at the cursor, or the range while there is none. */
+function CursorTime({ cursor, window: { fromMs, toMs }, times }: CursorTimeProps) {
+  const atMs = cursor.value
+  return (
+    <p class="cursor-time">
+      {atMs === undefined ? (
+        `${times.dateTime(fromMs)} – ${times.dateTime(toMs)}`
+      ) : (
+        <strong>{times.dateTime(atMs)}</strong>
+      )}
+    </p>
+  )
+}
+
+interface PanelViewProps extends ChartStackProps {
+  panel: Panel
+  isLast: boolean
+  cursor: Signal<number | undefined>
+}
+
+const timesHeight = 28
+
+function PanelView({ panel, isLast, cursor, window, zone, nowMs, onWindow }: PanelViewProps) {
+  const host = useRef<HTMLDivElement>(null)
+  const chart = useRef<LineChart | undefined>(undefined)
+  const now = useRef({ panel, window, nowMs, onWindow })
+  now.current = { panel, window, nowMs, onWindow }
+  const height = panel.height + (isLast ? timesHeight : 0)
+  const shape = JSON.stringify([panel.content.lines, panel.content.band])
+
+  // `shape` says when another chart is needed; what else a chart shows is set below.
+  useEffect(() => {
+    const element = host.current as HTMLDivElement
+    const made = createLineChart(element, {
+      ...{ height, hasTimes: isLast, zone, content: now.current.panel.content, window: now.current.window },
+      onPoint: atMs => {
+        cursor.value = atMs
+      },
+      onSelect: (fromMs, toMs) => now.current.onWindow(select(fromMs, toMs, now.current.nowMs)),
+    })
+    chart.current = made
+    const stopWatching = watchAppearance(element, made.refresh)
+    const stopFollowing = cursor.subscribe(made.setCursor)
+    return () => {
+      chart.current = undefined
+      stopFollowing()
+      stopWatching()
+      made.close()
+    }
+  }, [shape, height, isLast, zone])
+  useEffect(() => chart.current?.setContent(panel.content), [panel.content])
+  useEffect(() => {
+    chart.current?.setWindow(window)
+    chart.current?.setCursor(cursor.peek())
+  }, [window.fromMs, window.toMs])
+
+  return (
+    <div class="panel">
+      <div class="panel-head">
+        <h3>
+          {panel.title} <span class="unit">{panel.unit}</span>
+        </h3>
+        <PanelValues panel={panel} cursor={cursor} />
+      </div>
+      <div class="panel-chart" ref={host} aria-hidden="true" />
+    </div>
+  )
+}
+
+/** Calls back when the element's width or the colours of the page have changed. Returns what ends it. */
+function watchAppearance(element: HTMLElement, onChange: () => void): () => void {
+  const resizes = new ResizeObserver(onChange)
+  resizes.observe(element)
+  const dark = matchMedia('(prefers-color-scheme: dark)')
+  dark.addEventListener('change', onChange)
+  return () => {
+    resizes.disconnect()
+    dark.removeEventListener('change', onChange)
+  }
+}
+
+/** At the cursor; without one, what the lines are. */
+function PanelValues({ panel, cursor }: { panel: Panel; cursor: Signal<number | undefined> }) {
+  const atMs = cursor.value
+  if (atMs === undefined && panel.readouts.length < 2) return null
+  return (
+    <p class="panel-values">
+      {panel.readouts.map((readout, place) => (
+        <span key={place} class={readout.colour === undefined ? '' : `key ${readout.colour}`}>
+          {readout.label}
+          {atMs === undefined ? null : <b>{readoutText(panel, readout, atMs)}</b>}
+        </span>
+      ))}
+    </p>
+  )
+}

@@ -1,0 +1,100 @@
+/**
+ * One chart of lines over time, drawn by uPlot. Its times are UTC; uPlot's own shift to a zone is not used, as it is wrong
+ * around clock changes.
+ */
+
+import 'uplot/dist/uPlot.min.css'
+import uPlot from 'uplot'
+import type { Zone } from '../text/zone.ts'
+import { bandsOf, type ChartView, drawRules, seriesOf, timeAxis, valueAxis, valueRange } from './chart-look.ts'
+import type { ChartContent } from './panel.ts'
+import type { TimeWindow } from './range.ts'
+
+interface ChartOptions {
+  readonly height: number
+  /** Whether times are written below; charts above others only have the lines of days. */
+  readonly hasTimes: boolean
+  readonly content: ChartContent
+  readonly window: TimeWindow
+  readonly zone: Zone
+  /** The pointer is at this moment, or has left. */
+  readonly onPoint: (atMs: number | undefined) => void
+  /** A stretch of time was selected with the mouse. */
+  readonly onSelect: (fromMs: number, toMs: number) => void
+}
+
+export interface LineChart {
+  setContent(content: ChartContent): void
+  setWindow(window: TimeWindow): void
+  setCursor(atMs: number | undefined): void
+  /** Takes its width and its colours from the page again. */
+  refresh(): void
+  close(): void
+}
+
+const dragDistanceMin = 6
+
+export function createLineChart(element: HTMLElement, options: ChartOptions): LineChart {
+  const { height, hasTimes, zone, content, window, onPoint, onSelect } = options
+  const colour = (name: string) => getComputedStyle(element).getPropertyValue(name)
+  const view: ChartView = { content, window, zone, hasTimes, colour }
+  const chart = new uPlot(optionsOf(view, element.clientWidth, height, onSelect), alignedData(content), element)
+  const { over } = chart
+  const onMove = ({ pointerType, clientX }: PointerEvent) => {
+    if (pointerType === 'mouse') onPoint(chart.posToVal(clientX - over.getBoundingClientRect().left, 'x'))
+  }
+  over.addEventListener('pointermove', onMove)
+  over.addEventListener('pointerleave', () => onPoint(undefined))
+  return {
+    setContent(next) {
+      view.content = next
+      chart.setData(alignedData(next), true)
+    },
+    setWindow(next) {
+      view.window = next
+      chart.setScale('x', { min: next.fromMs, max: next.toMs })
+    },
+    setCursor(atMs) {
+      const isShown = atMs !== undefined && atMs >= view.window.fromMs && atMs <= view.window.toMs
+      chart.setCursor(isShown ? { left: chart.valToPos(atMs, 'x'), top: 1 } : { left: -10, top: -10 }, false)
+    },
+    refresh() {
+      chart.setSize({ width: element.clientWidth, height })
+      chart.redraw(false, true)
+    },
+    close: () => chart.destroy(),
+  }
+}
+
+type Select = ChartOptions['onSelect']
+
+function optionsOf(view: ChartView, width: number, height: number, onSelect: Select): uPlot.Options {
+  return {
+    ...{ ms: 1, width, height, padding: [8, 12, view.hasTimes ? 0 : 4, 0], legend: { show: false } },
+    cursor: {
+      y: false,
+      drag: { x: true, y: false, setScale: false, dist: dragDistanceMin },
+      points: { size: 7, width: 1.5, fill: () => view.colour('--card') },
+    },
+    scales: {
+      // What is shown follows from the range of the page, not from the data.
+      x: { time: true, auto: false, range: () => [view.window.fromMs, view.window.toMs] },
+      y: { range: (_plot, min, max) => valueRange(min, max, view.content) },
+    },
+    axes: [timeAxis(view), valueAxis(view)],
+    series: seriesOf(view),
+    bands: bandsOf(view),
+    hooks: { draw: [plot => drawRules(plot, view)], setSelect: [plot => tellSelection(plot, onSelect)] },
+  }
+}
+
+function tellSelection(plot: uPlot, onSelect: Select): void {
+  const { left, width } = plot.select
+  if (width < dragDistanceMin) return
+  plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
+  onSelect(plot.posToVal(left, 'x'), plot.posToVal(left + width, 'x'))
+}
+
+function alignedData({ columns: { timesMs, lines } }: ChartContent): uPlot.AlignedData {
+  return [timesMs, ...lines] as uPlot.AlignedData
+}

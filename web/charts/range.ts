@@ -1,0 +1,91 @@
+/** Which time a chart shows, how it is zoomed and moved, and how it stands in the address of the page. */
+
+export interface TimeWindow {
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+/** A length of time up to now, or two moments. */
+export type Range = { readonly preset: Preset } | TimeWindow
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
+
+const presetsMs = { '24h': dayMs, '7d': 7 * dayMs, '30d': 30 * dayMs, '365d': 365 * dayMs } as const
+export type Preset = keyof typeof presetsMs
+
+export const spanMsMin = 10 * minuteMs
+/** As many days as one request for readings may ask for. */
+export const spanMsMax = 366 * dayMs
+
+export function isPreset(range: Range): range is { readonly preset: Preset } {
+  return 'preset' in range
+}
+
+/** From the query string of an address; what makes no sense there is the last day. */
+export function readRange(search: string): Range {
+  const fields = new URLSearchParams(search)
+  const preset = fields.get('range') ?? '24h'
+  const [fromMs, toMs] = [readMoment(fields.get('from')), readMoment(fields.get('to'))]
+  if (fromMs !== undefined && toMs !== undefined && toMs - fromMs >= spanMsMin && toMs - fromMs <= spanMsMax) {
+    return { fromMs, toMs }
+  }
+  return { preset: Object.hasOwn(presetsMs, preset) ? (preset as Preset) : '24h' }
+}
+
+/** The query string without its question mark; that of the last day is empty. */
+export function writeRange(range: Range): string {
+  if (isPreset(range)) return range.preset === '24h' ? '' : `range=${range.preset}`
+  return `from=${writeMoment(range.fromMs)}&to=${writeMoment(range.toMs)}`
+}
+
+/** `2026-11-24T10:00Z`, a full minute. */
+const momentPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\dZ$/
+
+function readMoment(text: string | null): number | undefined {
+  const atMs = text !== null && momentPattern.test(text) ? Date.parse(text) : Number.NaN
+  return Number.isNaN(atMs) ? undefined : atMs
+}
+
+function writeMoment(atMs: number): string {
+  return `${new Date(atMs).toISOString().slice(0, 16)}Z`
+}
+
+export function windowOf(range: Range, nowMs: number): TimeWindow {
+  return isPreset(range) ? { fromMs: nowMs - presetsMs[range.preset], toMs: nowMs } : range
+}
+
+/** Around a moment that keeps its place; a factor below 1 shows less. */
+export function zoom(window: TimeWindow, factor: number, centreMs: number, nowMs: number): TimeWindow {
+  const spanMs = window.toMs - window.fromMs
+  const newSpanMs = Math.min(spanMsMax, Math.max(spanMsMin, spanMs * factor))
+  const share = (centreMs - window.fromMs) / spanMs
+  return fit(centreMs - share * newSpanMs, newSpanMs, nowMs)
+}
+
+/** By a share of what is shown; a negative one goes back in time. */
+export function pan({ fromMs, toMs }: TimeWindow, share: number, nowMs: number): TimeWindow {
+  return fit(fromMs + share * (toMs - fromMs), toMs - fromMs, nowMs)
+}
+
+/** Two moments in any order, no closer than may be shown. */
+export function select(oneMs: number, otherMs: number, nowMs: number): TimeWindow {
+  const spanMs = Math.min(spanMsMax, Math.max(spanMsMin, Math.abs(otherMs - oneMs)))
+  return fit((oneMs + otherMs - spanMs) / 2, spanMs, nowMs)
+}
+
+/** Full minutes, since the address has them, and nothing that is still to come. */
+function fit(fromMs: number, spanMs: number, nowMs: number): TimeWindow {
+  const spanOfMinutesMs = Math.round(spanMs / minuteMs) * minuteMs
+  const startMs = Math.round(Math.min(fromMs, nowMs - spanOfMinutesMs) / minuteMs) * minuteMs
+  return { fromMs: startMs, toMs: startMs + spanOfMinutesMs }
+}
+
+const stepsSeconds = [60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400]
+
+/** The finest step, in seconds, that cuts the window into at most so many pieces. */
+export function stepOf({ fromMs, toMs }: TimeWindow, piecesMax: number): number {
+  const spanSeconds = (toMs - fromMs) / 1000
+  return stepsSeconds.find(seconds => spanSeconds / seconds <= piecesMax) ?? 86_400
+}

@@ -1,0 +1,28 @@
+/** Series of a chart as the rows of a table: one for each moment at which any of them has a value. */
+
+export interface TableSeries {
+  /** Ascending, in milliseconds since 1970. */
+  readonly timesMs: readonly number[]
+  readonly values: readonly (number | null)[]
+}
+
+export interface TableRow {
+  readonly atMs: number
+  /** One for each series; null where it has none. */
+  readonly values: (number | null)[]
+}
+
+/** The newest first, as readers of a table look for the last value. */
+export function tableRows(series: readonly TableSeries[], fromMs: number, toMs: number): TableRow[] {
+  const rows = new Map<number, TableRow>()
+  for (const [column, { timesMs, values }] of series.entries()) {
+    for (const [place, atMs] of timesMs.entries()) {
+      const value = values[place] ?? null
+      if (value === null || atMs < fromMs || atMs > toMs) continue
+      const row = rows.get(atMs) ?? { atMs, values: series.map(() => null) }
+      row.values[column] = value
+      rows.set(atMs, row)
+    }
+  }
+  return [...rows.values()].sort((a, b) => b.atMs - a.atMs)
+}

@@ -1,0 +1,89 @@
+/** The numbers of charts as tables, for those who read rather than look. Shown by a button. */
+
+import { useState } from 'preact/hooks'
+import { countOf } from '../text/numbers.ts'
+import { figure } from '../text/phrases.ts'
+
+export interface TwinTable {
+  readonly caption: string
+  /** Above the heads of the rows. */
+  readonly headName: string
+  readonly columns: readonly { readonly name: string; readonly decimals: number }[]
+  readonly rows: readonly TwinRow[]
+}
+
+interface TwinRow {
+  readonly key: string | number
+  /** What the row is about: a time, a day, an hour. */
+  readonly head: string
+  /** A text stays as it is. */
+  readonly cells: readonly (number | string | null)[]
+}
+
+export interface TableTwinProps {
+  /** What the tables are of, behind “Show as table”. */
+  readonly name: string
+  /** Called only when they are shown. */
+  readonly tables: () => readonly TwinTable[]
+}
+
+export function TableTwin({ name, tables }: TableTwinProps) {
+  const [isOpen, setIsOpen] = useState(false)
+  return (
+    <div class="twin">
+      <button type="button" class="button quiet" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
+        {isOpen ? 'Hide table' : 'Show as table'}
+        <span class="unseen">: {name}</span>
+      </button>
+      {isOpen ? tables().map(table => <Table key={table.caption} {...table} />) : null}
+    </div>
+  )
+}
+
+const rowsAtOnce = 48
+
+function Table({ caption, headName, columns, rows }: TwinTable) {
+  const [shownMax, setShownMax] = useState(rowsAtOnce)
+  const rest = rows.length - shownMax
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keyboard */}
+      <section class="twin-scroll" tabIndex={0} aria-label={caption}>
+        <table>
+          <caption>{caption}</caption>
+          <thead>
+            <tr>
+              <th scope="col">{headName}</th>
+              {columns.map(({ name }) => (
+                <th key={name} scope="col">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.slice(0, shownMax).map(({ key, head, cells }) => (
+              <tr key={key}>
+                <th scope="row">{head}</th>
+                {columns.map(({ name, decimals }, place) => (
+                  <td key={name}>{cellText(cells[place] ?? null, decimals)}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+      {rest > 0 ? (
+        <button type="button" class="button" onClick={() => setShownMax(shownMax + 10 * rowsAtOnce)}>
+          Show more ({countOf(rest, 'row')})
+        </button>
+      ) : null}
+    </>
+  )
+}
+
+/** A number is rounded for reading; `data` has it as the service gave it. */
+function cellText(cell: number | string | null, decimals: number) {
+  if (cell === null) return <span class="none">–</span>
+  return typeof cell === 'string' ? cell : <data value={String(cell)}>{figure(cell, decimals)}</data>
+}

@@ -1,0 +1,20 @@
+/** A correlation in words. */
+
+/** Cohen's 0.1, 0.3 and 0.5 are for people; two sensors of one thing agree far better than that. */
+export function closeness(r: number): 'very closely' | 'closely' | 'loosely' | 'hardly' {
+  const size = Math.abs(r)
+  if (size >= 0.95) return 'very closely'
+  if (size >= 0.7) return 'closely'
+  return size >= 0.3 ? 'loosely' : 'hardly'
+}
+
+const sentenceOfReason: Record<string, string> = {
+  no_data: 'There is no hour in which both have a value.',
+  insufficient_data: 'There are fewer than ten hours in which both have a value.',
+  constant: 'One of the two does not vary.',
+}
+
+/** Why there is no correlation. */
+export function pairReasonSentence(reason: string | null): string {
+  return sentenceOfReason[reason ?? ''] ?? 'Not computed.'
+}

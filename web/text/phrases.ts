@@ -1,0 +1,83 @@
+/** What sentences are put together from: quantities, shares, spans and lists in words. */
+
+import { countOf, metricOf } from './numbers.ts'
+
+export interface Quantity {
+  /** As a sentence begins with it. */
+  readonly name: string
+  readonly unit: string
+  readonly decimals: number
+}
+
+/** What a sentence says where the label of the metric is too short for it, and what is only derived. */
+const ownQuantities: Record<string, Quantity> = {
+  battery_voltage: { ...metricOf('battery_voltage'), name: 'Battery voltage' },
+  battery_percentage: { ...metricOf('battery_percentage'), name: 'Battery charge' },
+  dew_point: { ...metricOf('temperature'), name: 'Dew point' },
+}
+
+export function quantityOf(key: string): Quantity {
+  const { label, unit, decimals } = metricOf(key)
+  return ownQuantities[key] ?? { name: label, unit, decimals }
+}
+
+/** `−1.5`: with the sign that screen readers say, and never `−0.0`. */
+export function figure(value: number, decimals: number): string {
+  const text = Math.abs(value).toFixed(decimals)
+  return value < 0 && Number(text) !== 0 ? `−${text}` : text
+}
+
+/** `−1.5 °C`, with a space that does not break. */
+export function measure(value: number, { decimals, unit }: Pick<Quantity, 'decimals' | 'unit'>): string {
+  return `${figure(value, decimals)}\u202f${unit}`
+}
+
+/** Two digits that say something, however small the value is, down to a hundred-thousandth. */
+export function twoDigits(value: number): string {
+  const decimals = value === 0 ? 0 : 1 - Math.floor(Math.log10(Math.abs(value)))
+  return figure(value, Math.min(5, Math.max(0, decimals)))
+}
+
+/** `62 %`, and `99.4 %` or `0.4 %`: what is not all or nothing does not read as if it were. */
+export function percent(share: number): string {
+  const value = share * 100
+  if (value < 100 && value >= 99.95) return 'more than 99.9\u202f%'
+  if (value > 0 && value < 0.05) return 'less than 0.1\u202f%'
+  return `${figure(value, (value >= 99 && value < 100) || (value > 0 && value < 1) ? 1 : 0)}\u202f%`
+}
+
+const unitsSeconds = [
+  [86_400, 'day'],
+  [3600, 'hour'],
+  [60, 'minute'],
+  [1, 'second'],
+] as const
+
+/** `1 day 3 hours`, rounded to the smaller of two units; of ten or more of a unit to that unit. */
+export function duration(seconds: number): string {
+  const place = unitsSeconds.findIndex(([length]) => Math.round(seconds) >= length)
+  const [length, noun] = unitsSeconds[place] ?? [1, 'second']
+  const [restLength, restNoun] = unitsSeconds[place + 1] ?? [1, undefined]
+  if (restNoun === undefined || seconds >= 10 * length) return countOf(Math.round(seconds / length), noun)
+  const rounded = Math.round(seconds / restLength) * restLength
+  const rest = Math.round((rounded % length) / restLength)
+  const whole = countOf(Math.floor(rounded / length), noun)
+  return rest === 0 ? whole : `${whole} ${countOf(rest, restNoun)}`
+}
+
+/** `30 hours`, `12.4 hours`: in the largest unit of which there are two, to a hundredth where `isExact`, else rounded. */
+export function inOneUnit(seconds: number, isExact = false): string {
+  const [length, noun] = unitsSeconds.find(([length]) => seconds >= 1.995 * length) ?? [1, 'second']
+  const number = seconds / length
+  const isWhole = Math.abs(number - Math.round(number)) < number / 100
+  return isExact && !isWhole ? `${number.toFixed(1)} ${noun}s` : countOf(Math.round(number), noun)
+}
+
+/** `a, b and c` */
+export function listed(texts: readonly string[]): string {
+  return texts.length < 2 ? texts.join('') : `${texts.slice(0, -1).join(', ')} and ${texts.at(-1)}`
+}
+
+export function capitalised(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1)
+}
