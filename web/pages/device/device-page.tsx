@@ -1,8 +1,115 @@
-/** The device page. */
+/** One device: what it measures now, what it has measured, and what its readings say. */
 
+import './device.css'
+import { addressOf } from '../../client/address.ts'
+import type { ResourceState } from '../../client/resource-state.ts'
+import { useResource } from '../../client/use-resource.ts'
 import { useTitle } from '../../client/use-title.ts'
+import { FailureBanner } from '../../parts/failure-banner.tsx'
+import { Skeleton } from '../../parts/skeleton.tsx'
+import { StateBadge } from '../../parts/state-badge.tsx'
+import { createTimes } from '../../text/times.ts'
+import type { Detail, Latest, PastDays as Past, Stats } from './answers.ts'
+import { pointsMax } from './chart-series.ts'
+import { Completeness } from './completeness.tsx'
+import { LiveReadings } from './live-readings.tsx'
+import { Pairs } from './pairs.tsx'
+import { PastDays } from './past-days.tsx'
+import { Rhythm } from './rhythm.tsx'
 
-export function DevicePage() {
-  useTitle('Device')
-  return <h1>Device</h1>
+const minuteMs = 60_000
+const everyMinute = { everyMs: minuteMs }
+const everyTwoMinutes = { everyMs: 2 * minuteMs }
+
+export function DevicePage({ name }: { name: string }) {
+  useTitle(name)
+  const read = <T,>(path: string, rest: string, options = {}) =>
+    useResource<T>(addressOf(`/api/${path}/${encodeURIComponent(name)}${rest}`), options)
+  const about = read<{ location_desc: string | null }>('device', '')
+  const latest = read<Latest>('latest', '', everyMinute)
+  const detail = read<Detail>('detail_data', `?points=${pointsMax}&t=1`, everyMinute)
+  const stats = read<Stats>('stats_data', '', everyTwoMinutes)
+  const past = read<Past>('past_window_data', '', everyTwoMinutes)
+  const all = [about, latest, detail, stats, past]
+  if (all.some(isUnknown)) return <UnknownDevice name={name} />
+  const statsValue = lastValue(stats)
+  const pastValue = lastValue(past)
+  const timeZone = lastValue(detail)?.time_zone ?? statsValue?.time_zone ?? pastValue?.time_zone
+  return (
+    <>
+      <Head name={name} latest={lastValue(latest)} description={lastValue(about)?.location_desc ?? ''} />
+      <FailureBanner state={worst(all)} timeText={createTimes(timeZone ?? 'UTC').time} />
+      {timeZone === undefined ? (
+        <Loading all={all} />
+      ) : (
+        <LiveReadings
+          device={name}
+          timeZone={timeZone}
+          latest={lastValue(latest)}
+          detail={lastValue(detail)}
+          expectedSeconds={statsValue?.freshness.expected_interval_seconds ?? null}
+        />
+      )}
+      {pastValue === undefined ? null : <PastDays past={pastValue} />}
+      {statsValue === undefined ? null : (
+        <>
+          <Completeness stats={statsValue} />
+          <Rhythm stats={statsValue} />
+          <Pairs stats={statsValue} />
+        </>
+      )}
+    </>
+  )
+}
+
+interface HeadProps {
+  name: string
+  latest: Latest | undefined
+  description: string
+}
+
+function Head({ name, latest, description }: HeadProps) {
+  const place = [latest?.location_short ?? '', description].filter(text => text !== '' && text !== name)
+  return (
+    <div class="device-head">
+      <h1>{name}</h1>
+      {latest === undefined ? null : <StateBadge state={latest.state} />}
+      {place.length === 0 ? null : <p class="place">{place.join(': ')}</p>}
+    </div>
+  )
+}
+
+/** Bars only while something may still come. */
+function Loading({ all }: { all: readonly ResourceState<unknown>[] }) {
+  return all.some(({ kind }) => kind === 'loading') ? <Skeleton name="The readings are loading" rows={8} /> : null
+}
+
+function UnknownDevice({ name }: { name: string }) {
+  return (
+    <>
+      <h1>No such device</h1>
+      <p>
+        There is no device named <strong>{name}</strong> here, or it has been removed.{' '}
+        <a href={addressOf('/')}>All devices</a>
+      </p>
+    </>
+  )
+}
+
+/** Another 404 is that of a path. */
+function isUnknown(state: ResourceState<unknown>): boolean {
+  return state.kind === 'failed' && state.failure.kind === 'missing' && state.failure.sentence === 'device unknown'
+}
+
+function lastValue<T>(state: ResourceState<T>): T | undefined {
+  return state.kind === 'ready' || state.kind === 'stale' ? state.value : undefined
+}
+
+/** What there is nothing of before what is only old. */
+function worst(states: readonly ResourceState<unknown>[]): ResourceState<unknown> {
+  return (
+    states.find(({ kind }) => kind === 'failed') ??
+    states.find(({ kind }) => kind === 'stale') ??
+    ({ kind: 'loading' } as const)
+  )
 }

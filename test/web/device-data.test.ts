@@ -1,0 +1,166 @@
+/** What the device and compare pages make of answers: series with their gaps, calendars, tables, and what keys do. */
+
+import t from 'tap'
+import { keyAction, moveCursor } from '../../web/charts/chart-keys.ts'
+import { tableRows } from '../../web/charts/table-rows.ts'
+import type { ComparedMetric } from '../../web/pages/compare/answers.ts'
+import { comparedWindow, metricPanels } from '../../web/pages/compare/comparison-panels.ts'
+import { isOld } from '../../web/pages/device/age.ts'
+import type { Detail } from '../../web/pages/device/answers.ts'
+import { calendarWeeks } from '../../web/pages/device/calendar-weeks.ts'
+import { daySeries, monthSeries, readingsQuery, readingsSeries, sourceOf } from '../../web/pages/device/chart-series.ts'
+import { quantityOf } from '../../web/text/phrases.ts'
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+const none = { humidity: [], pressure: [], battery_voltage: [], battery_percentage: [] }
+const hour = { t: 0, mean: 2, min: 1, max: 3, count: 60 }
+const detail: Detail = {
+  time_zone: 'UTC',
+  last_24h: {
+    ...none,
+    temperature: [
+      { t: 1000, v: 1 },
+      { t: 2000, v: 2 },
+    ],
+    gap_seconds: 150,
+  },
+  last_30d_hourly: { ...none, temperature: [hour, { ...hour, t: 3 * hourMs }] },
+}
+
+t.test('the last day goes on with the readings that come, each once', async t => {
+  const live = [
+    { ts: 2000, values: { temperature: 2 } },
+    { ts: 3000, values: { temperature: 3, humidity: 50 } },
+  ]
+  t.strictSame(daySeries(detail, live), {
+    gapMs: 150_000,
+    series: [
+      { metric: 'temperature', timesMs: [1000, 2000, 3000], values: [1, 2, 3] },
+      { metric: 'humidity', timesMs: [3000], values: [50] },
+    ],
+  })
+  t.equal(daySeries({ ...detail, last_24h: { ...detail.last_24h, gap_seconds: null } }, []).gapMs, null)
+})
+
+t.test('means have extremes, and a gap where one is missing', async t => {
+  const { series, gapMs, stepMs } = monthSeries(detail)
+  t.strictSame([gapMs, stepMs], [1.5 * hourMs, hourMs])
+  t.strictSame(series, [
+    { metric: 'temperature', timesMs: [0, 3 * hourMs], values: [2, 2], extremes: { lows: [1, 1], highs: [3, 3] } },
+  ])
+  const rows = [
+    { ts: 0, temperature_mean: 2, temperature_min: 1, temperature_max: 3, temperature_count: 4, humidity_mean: null },
+    { ts: 60_000, temperature_count: 0 },
+  ]
+  t.strictSame(readingsSeries(rows, 60, 7200), {
+    gapMs: 7_200_000,
+    stepMs: 60_000,
+    series: [{ metric: 'temperature', timesMs: [0], values: [2], extremes: { lows: [1], highs: [3] } }],
+  })
+  t.strictSame(readingsSeries([{ ts: 5, pressure: 1000, temperature: null }], undefined, null), {
+    gapMs: null,
+    series: [{ metric: 'pressure', timesMs: [5], values: [1000] }],
+  })
+})
+
+t.test('a range is read as finely as it is drawn, and at full steps', async t => {
+  const nowMs = 20_000 * dayMs + 12_345
+  t.strictSame(sourceOf({ preset: '24h' }, { fromMs: nowMs - dayMs, toMs: nowMs }, 60), { kind: 'day' })
+  t.strictSame(sourceOf({ preset: '30d' }, { fromMs: nowMs - 30 * dayMs, toMs: nowMs }, 60), { kind: 'month' })
+  const week = { fromMs: nowMs - 7 * dayMs, toMs: nowMs }
+  t.match(sourceOf({ preset: '7d' }, week, 60), {
+    stepSeconds: 900,
+    window: { fromMs: 19_993 * dayMs, toMs: 20_000 * dayMs + 900_000 },
+  })
+  t.match(
+    sourceOf({ preset: '7d' }, week, 3600),
+    { kind: 'readings', stepSeconds: undefined },
+    'an hourly device as it came',
+  )
+  t.equal(readingsQuery({ fromMs: 1, toMs: 2 }, 60, 'json'), 'start=1&end=2&step=60&format=json')
+  t.equal(readingsQuery({ fromMs: 1, toMs: 2 }, undefined, 'csv'), 'start=1&end=2&format=csv')
+})
+
+t.test('a value is old when the next ones should have come', async t => {
+  t.strictSame(
+    [119_000, 121_000].map(ageMs => isOld(ageMs, 60)),
+    [false, true],
+  )
+  t.strictSame(
+    [70_000, 71_000].map(ageMs => isOld(ageMs, 10)),
+    [false, true],
+  )
+  t.strictSame(
+    [1_800_000, 1_801_000].map(ageMs => isOld(ageMs, null)),
+    [false, true],
+  )
+})
+
+t.test('weeks begin on Monday', async t => {
+  const days = ['2026-11-21', '2026-11-22', '2026-11-23'].map(date => ({ date }))
+  const [saturday, sunday, monday] = days
+  const six = new Array(6).fill(undefined)
+  t.strictSame(calendarWeeks(days), [
+    [...new Array(5).fill(undefined), saturday, sunday],
+    [monday, ...six],
+  ])
+  t.strictSame(calendarWeeks([]), [])
+})
+
+t.test('a table has a row for each moment, the newest first', async t => {
+  const series = [
+    { timesMs: [1, 2, 3], values: [10, null, 30] },
+    { timesMs: [2, 3, 9], values: [20, 21, 22] },
+  ]
+  t.strictSame(tableRows(series, 1, 5), [
+    { atMs: 3, values: [30, 21] },
+    { atMs: 2, values: [null, 20] },
+    { atMs: 1, values: [10, null] },
+  ])
+})
+
+t.test('keys move the cursor from value to value', async t => {
+  const key = (key: string, more = {}) =>
+    keyAction({ key, shiftKey: false, ctrlKey: false, altKey: false, metaKey: false, ...more })
+  t.strictSame(key('ArrowLeft'), { kind: 'step', points: -1 })
+  t.strictSame(key('ArrowLeft', { shiftKey: true }), { kind: 'pan', share: -0.25 })
+  t.strictSame(key('+', { shiftKey: true }), { kind: 'zoom', factor: 0.5 })
+  t.equal(key('ArrowLeft', { ctrlKey: true }), undefined, 'of the browser')
+  t.equal(key('Tab'), undefined)
+  const times = [10, 20, 30, 40]
+  const step = (points: number, atMs?: number) => moveCursor({ kind: 'step', points }, atMs, times)
+  t.strictSame([step(-1), step(-1, 40), step(-1, 25), step(1, 25), step(1, 40), step(-1, 10)], [40, 30, 20, 30, 40, 10])
+  t.equal(moveCursor({ kind: 'leap', share: -0.1 }, 40, times), 30, 'at least one value')
+  t.equal(moveCursor({ kind: 'end', isLast: false }, 40, times), 10)
+  t.equal(moveCursor({ kind: 'end', isLast: true }, undefined, []), undefined)
+})
+
+t.test('two devices are drawn over the same hours, with their limits as lines', async t => {
+  const points = (...hours: number[]) => hours.map(at => ({ t: at * hourMs, v: at }))
+  const stats = {
+    n: 2,
+    bias: 0.5,
+    pearson: 1,
+    p_value: 0,
+    limits_of_agreement: [-1, 2] as const,
+    lag_seconds: 0,
+    reason: null,
+  }
+  const metric: ComparedMetric = { unit: '°C', a: points(0, 1, 2, 9), b: points(0, 2), diff: points(0, 2), stats }
+  t.strictSame(comparedWindow([metric], '24h'), { fromMs: -14 * hourMs, toMs: 10 * hourMs })
+  t.equal(comparedWindow([{ ...metric, a: [], b: [] }], '7d'), undefined)
+  const [both, difference] = metricPanels({ quantity: quantityOf('temperature'), a: 'roof', b: 'porch' }, metric)
+  t.strictSame(both?.content.columns.lines, [
+    [0, 1, 2, null, 9],
+    [0, undefined, 2, undefined, undefined],
+  ])
+  t.strictSame(
+    difference?.content.rules?.map(({ value, isDashed }) => [value, isDashed]),
+    [
+      [0.5, false],
+      [-1, true],
+      [2, true],
+    ],
+  )
+})

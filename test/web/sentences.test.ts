@@ -1,0 +1,187 @@
+/** What the pages say of figures: each status and reason has its sentence, and numbers read as people write them. */
+
+import t from 'tap'
+import { pairReasons, reasonTexts } from '../../analytics/reasons.ts'
+import { agreementSentences } from '../../web/pages/compare/agreement-sentences.ts'
+import type { Agreement } from '../../web/pages/compare/answers.ts'
+import type { Autocorrelation, Pair, Peak, Seasonality } from '../../web/pages/device/answers.ts'
+import { pairSentence, shownPairs } from '../../web/pages/device/pair-sentences.ts'
+import { reliabilitySentences } from '../../web/pages/device/reliability-sentences.ts'
+import {
+  cycleSentences,
+  qualitySentence,
+  reasonSentence,
+  rhythmSentences,
+  trendSentences,
+} from '../../web/pages/device/rhythm-sentences.ts'
+import { pairReasonSentence } from '../../web/text/correlation-words.ts'
+import { duration, figure, inOneUnit, listed, measure, percent, quantityOf, twoDigits } from '../../web/text/phrases.ts'
+
+/** As a person reads it: thin spaces are spaces. */
+const plain = (texts: readonly string[]) => texts.join(' ').replaceAll('\u202f', ' ')
+const temperature = quantityOf('temperature')
+
+t.test('numbers, shares and spans', async t => {
+  t.equal(figure(-0.04, 1), '0.0', 'no minus before nothing')
+  t.equal(figure(-1.25, 1), '−1.3')
+  t.equal(measure(-3, temperature), '−3.0\u202f°C')
+  t.strictSame([0, 0.0123, -0.12, 3.456, 123].map(twoDigits), ['0', '0.012', '−0.12', '3.5', '123'])
+  t.strictSame(
+    [0, 0.0001, 0.004, 0.62, 0.994, 0.99999, 1].map(share => plain([percent(share)])),
+    ['0 %', 'less than 0.1 %', '0.4 %', '62 %', '99.4 %', 'more than 99.9 %', '100 %'],
+  )
+  t.strictSame([0, 10, 60, 90, 119.8, 3600, 5400, 35_990, 36_000, 86_399, 100_000, 3_000_000].map(duration), [
+    '0 seconds',
+    '10 seconds',
+    '1 minute',
+    '1 minute 30 seconds',
+    '2 minutes',
+    '1 hour',
+    '1 hour 30 minutes',
+    '10 hours',
+    '10 hours',
+    '24 hours',
+    '1 day 4 hours',
+    '35 days',
+  ])
+  t.strictSame(
+    [86_580, 106_800, 44_640, 1200, 90, 600_000].map(seconds => inOneUnit(seconds, true)),
+    ['24 hours', '29.7 hours', '12.4 hours', '20 minutes', '90 seconds', '7 days'],
+  )
+  t.equal(inOneUnit(106_800), '30 hours')
+  t.equal(listed(['a', 'b', 'c']), 'a, b and c')
+  t.equal(quantityOf('wind').name, 'wind', 'a metric that is not known keeps its name')
+})
+
+t.test('every reason that the service gives has a sentence of its own', async t => {
+  for (const reason of Object.values(reasonTexts)) t.not(reasonSentence(reason).slice(1), `${reason.slice(1)}.`, reason)
+  t.equal(reasonSentence('a new reason'), 'A new reason.')
+  t.equal(reasonSentence(null), 'Not computed.')
+  for (const reason of pairReasons.filter(reason => reason !== 'lag_not_significant')) {
+    t.not(pairReasonSentence(reason), 'Not computed.', reason)
+  }
+})
+
+const peak: Peak = {
+  period_hours: 24.05,
+  power: 0.62,
+  amplitude: 6.12,
+  phase_time: '15:10',
+  significant: true,
+  harmonic_of: null,
+}
+const cycles: Seasonality = {
+  ...{ status: 'ok', reason: null, slope_per_day: 0.123, slope_ci95: [0.05, 0.19], label: 'strong', periodogram: null },
+  ...{ trend: { direction: 'rising', reason: null }, daily_profile: [], peak_hour: 15, trough_hour: 5.5 },
+  peaks: [peak, { ...peak, period_hours: 12.01, harmonic_of: 24.05 }, { ...peak, period_hours: 0.34, power: 0.004 }],
+}
+const memory: Autocorrelation = {
+  ...{ status: 'ok', reason: null, max_lag_hours: 168, lags_hours: [], acf: [], band95: [] },
+  ...{ decorrelation_hours: 5.2, peak: { lag_hours: 24, r: 0.756 } },
+}
+
+t.test('a rhythm is told without the words of statistics', async t => {
+  t.equal(
+    plain(rhythmSentences('temperature', cycles, memory)),
+    'Temperature repeats every 24 hours: the cycle explains 62 % of how it varies, and swings by 6.1 °C either way. ' +
+      'A usual day is highest about 15:00 and lowest about 05:30. Smaller cycles come every 20.4 minutes (0.4 %). ' +
+      'A value says something about the next 5 hours. It is most like itself again after 24 hours (correlation 0.76). ' +
+      'It is rising by 0.12 °C a day (95 % interval 0.050 to 0.19).',
+  )
+  t.match(
+    plain(cycleSentences(temperature, { ...cycles, peaks: [{ ...peak, significant: false }] })),
+    /no cycle that stands out/,
+  )
+  t.match(
+    plain(trendSentences(temperature, { ...cycles, trend: { direction: 'none', reason: null } })),
+    /no trend beyond chance/,
+  )
+  const none = { ...cycles, status: 'constant' as const, reason: 'the values do not vary' }
+  t.equal(
+    plain(rhythmSentences('temperature', none, { ...memory, status: 'constant', reason: 'the values do not vary' })),
+    'All values are the same, so there is nothing to find.',
+    'what holds for all of it is said once',
+  )
+})
+
+t.test('suspect readings', async t => {
+  const tests = { range: 0, spike: 12, rate: 0, flat: 1005 }
+  t.equal(
+    qualitySentence({ good: 9000, suspect: 1017, tests }),
+    '1,017 of 10,017 readings are suspect (spike 12, flat line 1,005).',
+  )
+  t.equal(qualitySentence({ good: 0, suspect: 0, tests }), '')
+  t.equal(qualitySentence({ good: 5, suspect: 0, tests }), 'No reading looks wrong.')
+})
+
+const pair: Pair = {
+  ...{ a: 'temperature', b: 'humidity', n: 700, pearson: -0.86, ci95: [-0.9, -0.8], significant: true },
+  ...{ r_deseasonalised: -0.31, lag_seconds: 7200, reason: null },
+}
+
+t.test('what goes together', async t => {
+  t.equal(
+    pairSentence(pair).replaceAll('\u202f', ' '),
+    'As temperature rises, humidity falls, closely; mostly because both follow the day (−0.31 without it); humidity follows temperature by 2 hours.',
+  )
+  t.match(pairSentence({ ...pair, lag_seconds: -3600 }), /temperature follows humidity by 1 hour/)
+  t.match(pairSentence({ ...pair, significant: false }), /no more than chance/)
+  const weak = { ...pair, b: 'pressure' as const, pearson: 0.2 }
+  t.strictSame(shownPairs([weak, { ...pair, pearson: null }, pair]), [pair, weak])
+})
+
+t.test('how reliably a device reports', async t => {
+  const window = {
+    uptime: 1,
+    completeness: 0.9921,
+    hours_with_data: null,
+    gap_count: 3,
+    longest_gap_seconds: 7800,
+    truncated: false,
+  }
+  const freshness = { state: 'fresh', expected_interval_seconds: 60, cadence: 'regular' } as const
+  const told = (changes: object, pace = freshness as object) =>
+    plain(
+      reliabilitySentences({
+        freshness: { ...freshness, ...pace },
+        reliability: { days: [], windows: { '24h': window, '7d': window, '30d': { ...window, ...changes } } },
+      }),
+    )
+  t.equal(
+    told({}),
+    'It reports every minute. Of the readings expected in the last 30 days, 99.2 % have come. There were 3 gaps, the longest of 2 hours 10 minutes.',
+  )
+  t.equal(
+    told(
+      { completeness: null, hours_with_data: 0.8, gap_count: 0, truncated: true },
+      { cadence: 'irregular', expected_interval_seconds: 90 },
+    ),
+    'It reports about every 1 minute 30 seconds. There are readings in 80 % of the hours since its first reading. There was no gap.',
+  )
+  t.match(told({}, { expected_interval_seconds: null, cadence: 'unknown' }), /too seldom/)
+})
+
+t.test('how two devices agree', async t => {
+  const stats: Agreement = {
+    n: 100,
+    bias: 0.44,
+    pearson: 0.97,
+    p_value: 0.001,
+    limits_of_agreement: [-1.2, 2.04],
+    lag_seconds: 3600,
+    reason: null,
+  }
+  const compared = { quantity: temperature, a: 'roof', b: 'porch' }
+  const told = (changes: Partial<Agreement>) => plain(agreementSentences(compared, { ...stats, ...changes }))
+  t.equal(
+    told({}),
+    'roof reads 0.4 °C more than porch on average. About 95 % of the hourly differences lie between −1.2 and 2.0 °C. ' +
+      'The two rise and fall together very closely (correlation 0.97). porch follows roof by 1 hour.',
+  )
+  t.match(told({ bias: -0.04 }), /^roof and porch read the same on average/)
+  t.match(told({ bias: -0.5, lag_seconds: -7200 }), /0.5 °C less than porch.*roof follows porch by 2 hours/)
+  t.match(told({ pearson: -0.8 }), /move against each other, closely/)
+  t.match(told({ p_value: 0.3 }), /no more than chance/)
+  t.match(told({ pearson: null, reason: 'constant' }), /One of the two does not vary/)
+  t.equal(told({ bias: null }), 'There is no hour in which both have a value.')
+})

@@ -1,0 +1,76 @@
+/** Which days are complete: a calendar of 30 days, and what that comes to. */
+
+import { TableTwin } from '../../charts/table-twin.tsx'
+import { addressOf } from '../../client/address.ts'
+import { percent } from '../../text/phrases.ts'
+import type { CompleteDay, Stats } from './answers.ts'
+import { calendarWeeks } from './calendar-weeks.ts'
+import { reliabilitySentences } from './reliability-sentences.ts'
+
+const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
+const nameOfState = { ok: 'complete', partial: 'partial', missing: 'nothing' }
+
+export function Completeness({ stats }: { stats: Stats }) {
+  const { days } = stats.reliability
+  return (
+    <section class="card" aria-labelledby="completeness">
+      <h2 id="completeness">Completeness</h2>
+      <p class="lead">
+        {reliabilitySentences(stats).join(' ')} (
+        <a href={addressOf('/docs/statistics#reliability')}>how it is computed</a>)
+      </p>
+      <div class="calendar" aria-hidden="true">
+        {weekdays.map(name => (
+          <span key={name} class="weekday">
+            {name}
+          </span>
+        ))}
+        {calendarWeeks(days).flatMap((week, row) =>
+          week.map((day, column) => <Day key={`${row} ${column}`} day={day} />),
+        )}
+      </div>
+      <TableTwin
+        name="completeness of 30 days"
+        tables={() => [
+          {
+            caption: 'Readings that came, of those expected',
+            headName: 'Day',
+            columns: [
+              { name: 'Share', decimals: 3 },
+              { name: 'State', decimals: 0 },
+            ],
+            rows: days
+              .map(({ date, completeness, state }) => ({
+                key: date,
+                head: date,
+                cells: [completeness, state === null ? 'before the first reading' : nameOfState[state]],
+              }))
+              .reverse(),
+          },
+        ]}
+      />
+    </section>
+  )
+}
+
+/** The bar is as wide as the day is complete. An irregular device has no share, only a state. */
+function Day({ day }: { day: CompleteDay | undefined }) {
+  if (day === undefined) return <span />
+  const { date, completeness, state } = day
+  const share = completeness ?? (state === 'ok' ? 1 : state === 'partial' ? 0.5 : 0)
+  const number = Number(date.slice(8))
+  const title = `${date}: ${state === null ? 'before the first reading' : completeness === null ? nameOfState[state] : percent(completeness)}`
+  return (
+    <span class={`day ${state ?? 'before'}`} title={title}>
+      {number === 1 ? `1 ${monthOf(date)}` : number}
+      <svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
+        <rect class="whole" width="100" height="6" />
+        <rect class="part" width={100 * share} height="6" />
+      </svg>
+    </span>
+  )
+}
+
+function monthOf(date: string): string {
+  return new Intl.DateTimeFormat('en-GB', { month: 'short', timeZone: 'UTC' }).format(Date.parse(date))
+}

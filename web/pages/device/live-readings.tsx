@@ -1,0 +1,46 @@
+/** The current values and the charts, which go on by themselves as readings come. */
+
+import { useMemo } from 'preact/hooks'
+import { createTimes } from '../../text/times.ts'
+import { createZone } from '../../text/zone.ts'
+import type { Detail, LastValues, Latest, Metric } from './answers.ts'
+import type { LiveReading } from './chart-series.ts'
+import { Now } from './now.tsx'
+import { Readings } from './readings.tsx'
+import { useLiveReadings } from './use-live-readings.ts'
+import { useRange } from './use-range.ts'
+import { useRangeSeries } from './use-range-series.ts'
+
+export interface LiveReadingsProps {
+  readonly device: string
+  readonly timeZone: string
+  readonly latest: Latest | undefined
+  readonly detail: Detail | undefined
+  readonly expectedSeconds: number | null
+}
+
+export function LiveReadings({ device, timeZone, latest, detail, expectedSeconds }: LiveReadingsProps) {
+  const zone = useMemo(() => createZone(timeZone), [timeZone])
+  const times = useMemo(() => createTimes(timeZone), [timeZone])
+  const live = useLiveReadings(device)
+  const shown = useRange()
+  const data = useRangeSeries({ device, shown, detail, live, expectedSeconds })
+  const values = useMemo(() => lastValues(latest?.values ?? {}, live), [latest, live])
+  return (
+    <>
+      {latest === undefined ? null : <Now values={values} expectedSeconds={expectedSeconds} exact={times.exact} />}
+      <Readings device={device} shown={shown} data={data} zone={zone} times={times} />
+    </>
+  )
+}
+
+/** A reading has only some of the metrics, and may be older than what is known. */
+function lastValues(known: LastValues, live: readonly LiveReading[]): LastValues {
+  const values: Partial<Record<Metric, { v: number; ts: number }>> = { ...known }
+  for (const { ts, values: coming } of live) {
+    for (const [metric, v] of Object.entries(coming) as [Metric, number | null][]) {
+      if (v !== null && ts >= (values[metric]?.ts ?? 0)) values[metric] = { v, ts }
+    }
+  }
+  return values
+}

@@ -1,0 +1,59 @@
+/** The last value of each metric, large, with its age. */
+
+import { serverNowMs } from '../../client/clock.ts'
+import { valueText } from '../../text/numbers.ts'
+import { quantityOf } from '../../text/phrases.ts'
+import { ageText } from '../../text/times.ts'
+import { isOld } from './age.ts'
+import { type LastValues, type Metric, metrics } from './answers.ts'
+
+export interface NowProps {
+  readonly values: LastValues
+  readonly expectedSeconds: number | null
+  /** In the zone of the service, for a tooltip. */
+  readonly exact: (ms: number) => string
+}
+
+export function Now({ values, expectedSeconds, exact }: NowProps) {
+  const shown = metrics.filter(metric => values[metric] !== undefined)
+  if (shown.length === 0) return <p class="now-none">There is no reading yet. The first one appears here by itself.</p>
+  return (
+    <dl class="now">
+      {shown.map(metric => (
+        <Value
+          key={metric}
+          metric={metric}
+          expectedSeconds={expectedSeconds}
+          exact={exact}
+          {...(values[metric] as { v: number; ts: number })}
+        />
+      ))}
+    </dl>
+  )
+}
+
+interface ValueProps extends Omit<NowProps, 'values'> {
+  metric: Metric
+  v: number
+  ts: number
+}
+
+function Value({ metric, v, ts, expectedSeconds, exact }: ValueProps) {
+  const ageMs = serverNowMs.value - ts
+  const { name, unit } = quantityOf(metric)
+  const [number = ''] = valueText(metric, v).split('\u202f')
+  const isStale = isOld(ageMs, expectedSeconds)
+  return (
+    <div class={isStale ? 'old' : ''}>
+      <dt>{name}</dt>
+      <dd>
+        <span class="number">
+          {number.replace('-', '−')} <span class="unit">{unit}</span>
+        </span>
+        <span class="age" title={exact(ts)}>
+          {ageText(ageMs)}
+        </span>
+      </dd>
+    </div>
+  )
+}

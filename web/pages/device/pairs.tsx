@@ -1,0 +1,64 @@
+/** What goes together: each pair of quantities with its correlation, as a sentence and on a line from −1 to 1. */
+
+import { TableTwin, type TwinTable } from '../../charts/table-twin.tsx'
+import { addressOf } from '../../client/address.ts'
+import { figure, quantityOf } from '../../text/phrases.ts'
+import type { Pair, Stats } from './answers.ts'
+import { pairSentence, shownPairs } from './pair-sentences.ts'
+
+export function Pairs({ stats }: { stats: Stats }) {
+  const pairs = shownPairs(stats.correlations.pairs)
+  return (
+    <section class="card" aria-labelledby="pairs">
+      <h2 id="pairs">What goes together</h2>
+      <p class="lead">
+        The correlation of hourly means, with the interval that holds the true one in 95 of 100 cases (
+        <a href={addressOf('/docs/statistics#correlations')}>how it is computed</a>).
+      </p>
+      {pairs.length === 0 ? <p>No two quantities have ten hours of varying values in common yet.</p> : null}
+      <ul class="pairs">
+        {pairs.map(pair => (
+          <li key={`${pair.a} ${pair.b}`}>
+            <PairLine pair={pair} />
+            <span>{pairSentence(pair)}</span>
+          </li>
+        ))}
+      </ul>
+      {pairs.length === 0 ? null : <TableTwin name="what goes together" tables={() => [pairTable(pairs)]} />}
+    </section>
+  )
+}
+
+const width = 160
+const x = (r: number) => 8 + ((Math.max(-1, Math.min(1, r)) + 1) / 2) * (width - 16)
+
+function PairLine({ pair: { pearson, ci95, significant } }: { pair: Pair }) {
+  if (pearson === null) return null
+  return (
+    <span class={`pair-line ${significant ? '' : 'chance'}`}>
+      <svg viewBox={`0 0 ${width} 24`} width={width} height="24" aria-hidden="true">
+        <path class="scale" d={`M${x(-1)} 12H${x(1)}M${x(-1)} 9v6M${x(0)} 7v10M${x(1)} 9v6`} />
+        {ci95 === null ? null : <path class="interval" d={`M${x(ci95[0])} 12H${x(ci95[1])}`} />}
+        <circle cx={x(pearson)} cy="12" r="4.5" />
+      </svg>
+      <b>{figure(pearson, 2)}</b>
+    </span>
+  )
+}
+
+function pairTable(pairs: readonly Pair[]): TwinTable {
+  const name = (key: string) => quantityOf(key).name
+  return {
+    caption: 'Correlations',
+    headName: 'Pair',
+    columns: ['Correlation', 'From', 'To', 'Without the day', 'Hours'].map(column => ({
+      name: column,
+      decimals: column === 'Hours' ? 0 : 2,
+    })),
+    rows: pairs.map(({ a, b, pearson, ci95, r_deseasonalised, n }) => ({
+      key: `${a} ${b}`,
+      head: `${name(a)}, ${name(b).toLowerCase()}`,
+      cells: [pearson, ci95?.[0] ?? null, ci95?.[1] ?? null, r_deseasonalised, n],
+    })),
+  }
+}

@@ -1,0 +1,138 @@
+/** The charts of a device's readings over a range, and the ways to change it. */
+
+import { useMemo } from 'preact/hooks'
+import { ChartStack } from '../../charts/chart-stack.tsx'
+import { breakAtGaps } from '../../charts/line-data.ts'
+import type { Panel } from '../../charts/panel.ts'
+import { Presets } from '../../charts/presets.tsx'
+import { isPreset, type Preset, pan, type TimeWindow, zoom } from '../../charts/range.ts'
+import { tableRows } from '../../charts/table-rows.ts'
+import { TableTwin, type TwinTable } from '../../charts/table-twin.tsx'
+import { addressOf } from '../../client/address.ts'
+import { quantityOf } from '../../text/phrases.ts'
+import type { Times } from '../../text/times.ts'
+import type { Zone } from '../../text/zone.ts'
+import { type MetricSeries, type RangeSeries, readingsQuery } from './chart-series.ts'
+import type { ShownRange } from './use-range.ts'
+
+export interface ReadingsProps {
+  readonly device: string
+  readonly shown: ShownRange
+  /** Undefined while the first answer is on its way. */
+  readonly data: RangeSeries | undefined
+  readonly zone: Zone
+  readonly times: Times
+}
+
+const nameOfPreset: Record<Preset, string> = { '24h': '24 hours', '7d': '7 days', '30d': '30 days', '365d': '1 year' }
+const panelHeight = 132
+const hourMs = 3_600_000
+
+export function Readings({ device, shown, data, zone, times }: ReadingsProps) {
+  const { range, window, nowMs, show } = shown
+  const panels = useMemo(() => (data?.series ?? []).map(series => panelOf(series, data as RangeSeries)), [data])
+  const download = `/api/readings/${encodeURIComponent(device)}?${readingsQuery(window, undefined, 'csv')}`
+  const move = (next: TimeWindow) => show(next, true)
+  return (
+    <section class="card" aria-labelledby="readings">
+      <div class="section-head">
+        <h2 id="readings">Readings</h2>
+        <Presets
+          names={nameOfPreset}
+          chosen={isPreset(range) ? range.preset : undefined}
+          onChoose={preset => show({ preset })}
+        />
+        <Steps window={window} nowMs={nowMs} onWindow={move} />
+      </div>
+      {data === undefined ? <div class="charts-place" /> : null}
+      {data !== undefined && panels.length === 0 ? <p class="none-here">There are no readings in this range.</p> : null}
+      {panels.length === 0 ? null : (
+        <ChartStack
+          {...{ panels, window, nowMs, zone, times }}
+          label={`Readings of ${device}`}
+          onWindow={move}
+          onReset={() => show({ preset: '24h' })}
+        />
+      )}
+      <div class="below">
+        {data === undefined || panels.length === 0 ? null : (
+          <TableTwin name="readings" tables={() => [readingsTable(data, window, times)]} />
+        )}
+        <a class="button quiet" href={addressOf(download)} download={`${device}.csv`}>
+          Download as CSV
+        </a>
+        <a class="button quiet" href={addressOf(`/compare?a=${encodeURIComponent(device)}`)}>
+          Compare
+        </a>
+      </div>
+    </section>
+  )
+}
+
+interface StepsProps {
+  window: TimeWindow
+  nowMs: number
+  onWindow: (window: TimeWindow) => void
+}
+
+function Steps({ window, nowMs, onWindow }: StepsProps) {
+  const middleMs = (window.fromMs + window.toMs) / 2
+  const steps = [
+    { name: 'Earlier', sign: '←', to: () => pan(window, -0.5, nowMs) },
+    { name: 'Later', sign: '→', to: () => pan(window, 0.5, nowMs) },
+    { name: 'Zoom out', sign: '−', to: () => zoom(window, 2, middleMs, nowMs) },
+    { name: 'Zoom in', sign: '+', to: () => zoom(window, 0.5, middleMs, nowMs) },
+  ]
+  return (
+    <div class="steps">
+      {steps.map(({ name, sign, to }) => (
+        <button key={name} type="button" class="button" aria-label={name} title={name} onClick={() => onWindow(to())}>
+          {sign}
+        </button>
+      ))}
+    </div>
+  )
+}
+
+function panelOf(series: MetricSeries, { gapMs, stepMs }: RangeSeries): Panel {
+  const { metric, timesMs, values, extremes } = series
+  const { name, unit, decimals } = quantityOf(metric)
+  const bounds = extremes === undefined ? [] : [extremes.highs, extremes.lows]
+  const edge = { colour: '--accent-wash', width: 0 }
+  return {
+    ...{ key: metric, title: name, unit, decimals, height: panelHeight },
+    content: {
+      columns: breakAtGaps(timesMs, [values, ...bounds], gapMs),
+      lines: [{ colour: '--accent', width: 1.25 }, ...bounds.map(() => edge)],
+      band: extremes === undefined ? undefined : [1, 2],
+      decimals,
+    },
+    readouts: [{ timesMs, values }],
+    reachMs: Math.max(gapMs ?? hourMs, stepMs ?? 0),
+  }
+}
+
+function readingsTable({ series, stepMs }: RangeSeries, { fromMs, toMs }: TimeWindow, times: Times): TwinTable {
+  const columns = series.flatMap(({ metric, timesMs, values, extremes }) => {
+    const { name, unit, decimals } = quantityOf(metric)
+    const column = (what: string, of: readonly number[]) => ({
+      name: `${name}${what}, ${unit}`,
+      decimals,
+      timesMs,
+      values: of,
+    })
+    return extremes === undefined
+      ? [column('', values)]
+      : [column(': mean', values), column(': min', extremes.lows), column(': max', extremes.highs)]
+  })
+  return {
+    caption: stepMs === undefined ? 'Readings, the newest first' : 'Means, minima and maxima, the newest first',
+    headName: stepMs === undefined ? 'Time' : 'From',
+    columns,
+    rows: tableRows(columns, fromMs, toMs).map(({ atMs, values }) => ({
+      key: atMs,
+      head: times.exact(atMs),
+      cells: values,
+    })),
+  }
+}

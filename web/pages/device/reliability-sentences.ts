@@ -1,0 +1,29 @@
+/** How reliably a device reports, in sentences. */
+
+import { countOf } from '../../text/numbers.ts'
+import { duration, percent } from '../../text/phrases.ts'
+import type { ReliabilityWindow, Stats } from './answers.ts'
+
+export function reliabilitySentences({ freshness, reliability }: Pick<Stats, 'freshness' | 'reliability'>): string[] {
+  const { cadence, expected_interval_seconds } = freshness
+  if (cadence === 'unknown' || expected_interval_seconds === null) {
+    return ['It has reported too seldom to tell how often it should.']
+  }
+  const month = reliability.windows['30d']
+  const since = month.truncated ? 'since its first reading' : 'in the last 30\u202fdays'
+  const interval = duration(expected_interval_seconds)
+  const pace = `It reports ${cadence === 'regular' ? 'every' : 'about every'} ${interval.replace(/^1 (\w+)$/, '$1')}.`
+  return [pace, shareSentence(month, since), gapSentence(month)].filter(sentence => sentence !== '')
+}
+
+function shareSentence({ completeness, hours_with_data }: ReliabilityWindow, since: string): string {
+  if (completeness !== null) return `Of the readings expected ${since}, ${percent(completeness)} have come.`
+  return hours_with_data === null ? '' : `There are readings in ${percent(hours_with_data)} of the hours ${since}.`
+}
+
+function gapSentence({ gap_count, longest_gap_seconds }: ReliabilityWindow): string {
+  if (gap_count === 0) return 'There was no gap.'
+  const longest = duration(longest_gap_seconds)
+  if (gap_count === 1) return `There was one gap, of ${longest}.`
+  return `There were ${countOf(gap_count, 'gap')}, the longest of ${longest}.`
+}

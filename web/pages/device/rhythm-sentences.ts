@@ -1,0 +1,117 @@
+/** What the cycles, the memory and the trend of a metric are, in sentences for somebody who is no statistician. */
+
+import { countText } from '../../text/numbers.ts'
+import {
+  capitalised,
+  figure,
+  inOneUnit,
+  listed,
+  measure,
+  percent,
+  type Quantity,
+  quantityOf,
+  twoDigits,
+} from '../../text/phrases.ts'
+import type { Autocorrelation, Metric, Peak, Quality, Seasonality } from './answers.ts'
+
+const sentenceOfReason: Record<string, string> = {
+  'no value in the window': 'There is no value in these days.',
+  'the values do not vary': 'All values are the same, so there is nothing to find.',
+  'values in fewer than 30 cells': 'There are too few values yet.',
+  'less than 3 days': 'To find cycles takes three days of values; there are fewer.',
+  'values in less than 50 % of the cells':
+    'Values are missing for more than half of the time: too many to find cycles.',
+  'values in less than 60 % of the hours': 'Values are missing in too many hours for that.',
+  'values on fewer than 10 days, or the same on all of them': 'A trend takes ten days of values; there are fewer.',
+  'the values hang together too long to tell a trend':
+    'The values change too slowly to tell a trend from a slow swing.',
+  'the values vary by less than half a step of the sensor': 'The values vary by less than the sensor can tell.',
+}
+
+/** A reason that is not known here is said as it came. */
+export function reasonSentence(reason: string | null): string {
+  if (reason === null) return 'Not computed.'
+  return sentenceOfReason[reason] ?? `${capitalised(reason)}.`
+}
+
+/** Both are twice the same when nothing can be said at all. */
+export function rhythmSentences(metric: Metric, cycles: Seasonality, memory: Autocorrelation): string[] {
+  const quantity = quantityOf(metric)
+  const sentences = [
+    ...cycleSentences(quantity, cycles),
+    ...memorySentences(memory),
+    ...trendSentences(quantity, cycles),
+  ]
+  return [...new Set(sentences)]
+}
+
+export function cycleSentences(
+  quantity: Quantity,
+  { status, reason, peaks, peak_hour, trough_hour }: Seasonality,
+): string[] {
+  if (status !== 'ok') return [reasonSentence(reason)]
+  const found = peaks.filter(({ significant, harmonic_of }) => significant && harmonic_of === null)
+  const [first, ...others] = found
+  if (first === undefined) return [`${quantity.name} shows no cycle that stands out of its ups and downs.`]
+  const explains = `the cycle explains ${percent(first.power)} of how it varies`
+  const sentences = [
+    `${quantity.name} repeats every ${period(first)}: ${explains}, and swings by ${measure(first.amplitude, quantity)} either way.`,
+  ]
+  if (isDaily(first) && peak_hour !== null && trough_hour !== null) {
+    sentences.push(`A usual day is highest about ${clock(peak_hour)} and lowest about ${clock(trough_hour)}.`)
+  }
+  if (others.length > 0) {
+    const texts = others.map(peak => `every ${period(peak)} (${percent(peak.power)})`)
+    sentences.push(`Smaller cycles come ${listed(texts)}.`)
+  }
+  return sentences
+}
+
+const period = ({ period_hours }: Peak) => inOneUnit(period_hours * 3600, true)
+const isDaily = ({ period_hours }: Peak) => Math.abs(period_hours - 24) < 0.5
+
+function clock(hour: number): string {
+  const minutes = Math.round(hour * 60) % 1440
+  return `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`
+}
+
+function memorySentences({ status, reason, decorrelation_hours, max_lag_hours, peak }: Autocorrelation): string[] {
+  if (status !== 'ok') return [reasonSentence(reason)]
+  const sentences: string[] = []
+  if (decorrelation_hours !== null) {
+    sentences.push(`A value says something about the next ${inOneUnit(decorrelation_hours * 3600)}.`)
+  } else if (max_lag_hours !== null) {
+    sentences.push(`A value still says something ${inOneUnit(max_lag_hours * 3600)} later.`)
+  }
+  if (peak !== null) {
+    sentences.push(
+      `It is most like itself again after ${inOneUnit(peak.lag_hours * 3600, true)} (correlation ${figure(peak.r, 2)}).`,
+    )
+  }
+  return sentences
+}
+
+export function trendSentences(
+  { unit }: Quantity,
+  { status, slope_per_day, slope_ci95, trend }: Seasonality,
+): string[] {
+  if (status !== 'ok' || trend === null) return []
+  if (trend.direction === null) return [reasonSentence(trend.reason)]
+  if (slope_per_day === null || slope_ci95 === null) return []
+  const rate = `${twoDigits(Math.abs(slope_per_day))}\u202f${unit} a day`
+  const interval = `95\u202f% interval ${twoDigits(slope_ci95[0])} to ${twoDigits(slope_ci95[1])}`
+  if (trend.direction === 'none')
+    return [`There is no trend beyond chance (${twoDigits(slope_per_day)}\u202f${unit} a day, ${interval}).`]
+  return [`It is ${trend.direction} by ${rate} (${interval}).`]
+}
+
+const nameOfTest = { range: 'out of range', spike: 'spike', rate: 'sudden step', flat: 'flat line' }
+
+export function qualitySentence({ good, suspect, tests }: Quality): string {
+  if (good + suspect === 0) return ''
+  if (suspect === 0) return 'No reading looks wrong.'
+  const kinds = (Object.keys(nameOfTest) as (keyof typeof nameOfTest)[]).filter(test => tests[test] > 0)
+  const texts = kinds.map(test => `${nameOfTest[test]} ${countText(tests[test])}`)
+  const total = countText(good + suspect)
+  return `${countText(suspect)} of ${total} readings are suspect (${texts.join(', ')}).`
+}

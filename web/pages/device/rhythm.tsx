@@ -1,0 +1,96 @@
+/** What each metric does of itself, told and drawn. */
+
+import { TableTwin, type TwinTable } from '../../charts/table-twin.tsx'
+import { addressOf } from '../../client/address.ts'
+import { quantityOf } from '../../text/phrases.ts'
+import { type Metric, metrics, type Stats } from './answers.ts'
+import { AutocorrelationChart, CyclesChart, ProfileChart } from './rhythm-charts.tsx'
+import { qualitySentence, rhythmSentences } from './rhythm-sentences.ts'
+
+/** Of fewer hours, nobody sees what a day is like. */
+const hoursMin = 12
+
+export function Rhythm({ stats }: { stats: Stats }) {
+  const shown = metrics.filter(metric => stats.seasonality[metric].status !== 'no_data')
+  return (
+    <section class="card" aria-labelledby="rhythm">
+      <h2 id="rhythm">Rhythm</h2>
+      <p class="lead">
+        What {stats.window.truncated ? 'the readings so far' : `the last ${stats.window.days} days`} say of each metric
+        (<a href={addressOf('/docs/statistics#seasonality')}>how it is computed</a>).
+      </p>
+      {shown.length === 0 ? (
+        <p>There are no readings yet.</p>
+      ) : (
+        shown.map(metric => <MetricRhythm key={metric} metric={metric} stats={stats} />)
+      )}
+    </section>
+  )
+}
+
+function MetricRhythm({ metric, stats }: { metric: Metric; stats: Stats }) {
+  const quantity = quantityOf(metric)
+  const cycles = stats.seasonality[metric]
+  const memory = stats.autocorrelation[metric]
+  const sentences = [...rhythmSentences(metric, cycles, memory), qualitySentence(stats.quality[metric])]
+  const hasDay =
+    cycles.daily_profile.filter(({ mean }) => mean !== null).length >= hoursMin && cycles.status !== 'constant'
+  return (
+    <div class="rhythm">
+      <h3>{quantity.name}</h3>
+      <p class="told">{sentences.join(' ')}</p>
+      <div class="small-charts">
+        {hasDay ? <ProfileChart quantity={quantity} profile={cycles.daily_profile} /> : null}
+        <AutocorrelationChart memory={memory} />
+        <CyclesChart cycles={cycles} />
+      </div>
+      {hasDay ? (
+        <TableTwin name={`rhythm of ${quantity.name.toLowerCase()}`} tables={() => rhythmTables(metric, stats)} />
+      ) : null}
+    </div>
+  )
+}
+
+function rhythmTables(metric: Metric, stats: Stats): TwinTable[] {
+  const { name, unit, decimals } = quantityOf(metric)
+  const { daily_profile, peaks } = stats.seasonality[metric]
+  const { lags_hours, acf, band95 } = stats.autocorrelation[metric]
+  const value = (column: string) => ({ name: `${column}, ${unit}`, decimals })
+  return [
+    {
+      caption: `${name}: a usual day`,
+      headName: 'Hour',
+      columns: [value('Mean'), value('One in ten below'), value('One in ten above')],
+      rows: daily_profile.map(({ hour, mean, p10, p90 }) => ({
+        key: hour,
+        head: `${hour}:00`,
+        cells: [mean, p10, p90],
+      })),
+    },
+    {
+      caption: `${name}: autocorrelation`,
+      headName: 'After, hours',
+      columns: ['Correlation', 'Chance, up to'].map(column => ({ name: column, decimals: 2 })),
+      rows: (lags_hours ?? []).map((lag, place) => ({
+        key: lag,
+        head: String(Math.round(lag * 100) / 100),
+        cells: [acf?.[place] ?? null, band95?.[place] ?? null],
+      })),
+    },
+    {
+      caption: `${name}: cycles`,
+      headName: 'Every, hours',
+      columns: [
+        { name: 'Explains, share', decimals: 3 },
+        value('Either way'),
+        { name: 'Highest at', decimals: 0 },
+        { name: 'Beyond noise', decimals: 0 },
+      ],
+      rows: peaks.map(({ period_hours, power, amplitude, phase_time, significant }) => ({
+        key: period_hours,
+        head: period_hours.toFixed(2),
+        cells: [power, amplitude, phase_time, significant ? 'yes' : 'no'],
+      })),
+    },
+  ]
+}

@@ -1,0 +1,26 @@
+/** The readings of a device as they are acknowledged, for as long as somebody sees the page. */
+
+import { useEffect, useState } from 'preact/hooks'
+import { addressOf } from '../../client/address.ts'
+import { openEvents } from '../../client/events.ts'
+import type { LiveReading } from './chart-series.ts'
+
+/** Of readings every second, an hour and more; older ones come with the next answer. */
+const readingsMax = 5_000
+
+/**
+ * What was missed while nobody looked, or while the connection was away for long, comes with the answers that the page
+ * reads anew each minute.
+ */
+export function useLiveReadings(device: string): readonly LiveReading[] {
+  const [readings, setReadings] = useState<readonly LiveReading[]>([])
+  useEffect(() => {
+    const take = (data: unknown) => setReadings(before => [...before.slice(1 - readingsMax), data as LiveReading])
+    return openEvents(addressOf(`/api/events?device=${encodeURIComponent(device)}`), {
+      on: { reading: take },
+      onLive: () => {},
+      onGap: () => {},
+    })
+  }, [device])
+  return readings
+}
