@@ -1,8 +1,91 @@
-/** The compare page. */
+/** Two devices side by side: how they differ, and whether they go together. */
 
+import './compare.css'
+import { useMemo, useState } from 'preact/hooks'
+import { Presets } from '../../charts/presets.tsx'
+import type { TimeWindow } from '../../charts/range.ts'
+import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
+import type { ResourceState } from '../../client/resource-state.ts'
+import { useResource } from '../../client/use-resource.ts'
 import { useTitle } from '../../client/use-title.ts'
+import { FailureBanner } from '../../parts/failure-banner.tsx'
+import { Skeleton } from '../../parts/skeleton.tsx'
+import { createTimes } from '../../text/times.ts'
+import { createZone } from '../../text/zone.ts'
+import { type ComparePreset, type Comparison, comparedMetrics, presets } from './answers.ts'
+import { ComparedMetric } from './compared-metric.tsx'
+import { comparedWindow } from './comparison-panels.ts'
+import { DeviceField } from './device-field.tsx'
+
+const everyMs = 120_000
+const nameOfPreset: Record<ComparePreset, string> = {
+  '24h': '24 hours',
+  '3d': '3 days',
+  '7d': '7 days',
+  '30d': '30 days',
+  '90d': '90 days',
+  '365d': '1 year',
+}
 
 export function ComparePage() {
-  useTitle('Compare')
-  return <h1>Compare</h1>
+  const fields = urlArguments.value
+  const [a, b] = [fields.get('a') ?? '', fields.get('b') ?? '']
+  const asked = fields.get('preset') ?? '7d'
+  const preset = presets.find(name => name === asked) ?? '7d'
+  useTitle(a === '' || b === '' ? 'Compare' : `${a} and ${b}`)
+  const query = new URLSearchParams({ a, b, preset, t: '1' })
+  const hasBoth = a !== '' && b !== ''
+  const state = useResource<Comparison>(hasBoth ? addressOf(`/api/compare_data?${query}`) : undefined, { everyMs })
+  return (
+    <>
+      <h1>Compare</h1>
+      <form class="choice" onSubmit={event => event.preventDefault()}>
+        <DeviceField label="First device" value={a} onChoose={name => setArguments({ a: name })} />
+        <DeviceField label="Second device" value={b} onChoose={name => setArguments({ b: name })} />
+        <Presets names={nameOfPreset} chosen={preset} onChoose={name => setArguments({ preset: name })} />
+      </form>
+      {hasBoth ? <Outcome state={state} preset={preset} /> : <p class="none-here">Choose two devices.</p>}
+    </>
+  )
+}
+
+function Outcome({ state, preset }: { state: ResourceState<Comparison>; preset: ComparePreset }) {
+  if (state.kind === 'loading') return <Skeleton name="The comparison is loading" />
+  if (state.kind === 'failed') {
+    const { failure } = state
+    if (failure.kind === 'missing')
+      return <p class="none-here">One of these devices does not exist, or it has been removed.</p>
+    return <FailureBanner state={state} timeText={createTimes('UTC').time} />
+  }
+  return (
+    <>
+      <FailureBanner state={state} timeText={createTimes(state.value.time_zone).time} />
+      <Compared key={preset} comparison={state.value} preset={preset} />
+    </>
+  )
+}
+
+function Compared({ comparison, preset }: { comparison: Comparison; preset: ComparePreset }) {
+  const zone = useMemo(() => createZone(comparison.time_zone), [comparison.time_zone])
+  const times = useMemo(() => createTimes(comparison.time_zone), [comparison.time_zone])
+  const [zoomed, setZoomed] = useState<TimeWindow | undefined>()
+  const metrics = comparedMetrics.map(name => comparison[name])
+  const whole = comparedWindow(metrics, preset)
+  if (whole === undefined) return <p class="none-here">Neither has readings in this range.</p>
+  const { a, b } = comparison
+  return (
+    <>
+      <p class="lead">
+        Hourly means. <a href={addressOf('/docs/statistics#correlations')}>How it is computed</a>
+      </p>
+      {comparedMetrics.map(name => (
+        <ComparedMetric
+          key={name}
+          {...{ name, zone, times, metric: comparison[name], a: a.device, b: b.device, window: zoomed ?? whole }}
+          onWindow={setZoomed}
+          onReset={() => setZoomed(undefined)}
+        />
+      ))}
+    </>
+  )
 }
