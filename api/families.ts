@@ -3,14 +3,19 @@
 import { createPointCheck } from '../ingest/point.ts'
 import type { Log } from '../store/log.ts'
 import { adminFamily } from './admin/admin.ts'
+import { adminContract } from './admin/contract.ts'
 import { createEraseJobs } from './admin/erase-jobs.ts'
 import { airQualityFamily } from './air-quality/air-quality.ts'
 import type { Config } from './config.ts'
 import { contentFilesFamily } from './content-files/content-files.ts'
+import { contentFilesContract } from './content-files/contract.ts'
 import { docsFamily } from './docs/docs.ts'
+import { serverContract } from './docs/server-contract.ts'
 import { checkOptionsOf, type Edge } from './edge.ts'
 import type { RouteFamily } from './http/route-family.ts'
+import { lineProtocolContract } from './line-protocol/contract.ts'
 import { lineProtocolFamilies } from './line-protocol/line-protocol.ts'
+import { loggerContract } from './logger/contract.ts'
 import { loggerFamily } from './logger/logger.ts'
 import { createGuardReads } from './logger/read-access.ts'
 import type { ServiceParts } from './service-parts.ts'
@@ -64,7 +69,10 @@ export function createFamilies(
   const readings = {
     ...{ rangeReads: parts.rangeReads, devices, nowMs: clockMs, expiredBeforeUs: parts.retention.expiredBeforeUs, log },
   }
-  const contracts = [accounts.contract, airQuality.contract]
+  const contracts = [
+    ...[loggerContract(ranges), accounts.contract, airQuality.contract, lineProtocolContract()],
+    ...[contentFilesContract(), adminContract(), serverContract()],
+  ]
   return [
     loggerFamily({
       ...{ log, ingest: { intake, meter, writers, authRateLimit } },

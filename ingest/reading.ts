@@ -74,7 +74,7 @@ export const earliestTimeMs = Date.UTC(2000, 0, 1)
 /** A number from here on that is too early in milliseconds is meant as seconds, up to the year 2100. */
 const secondsMin = earliestTimeMs / 1000
 const secondsMax = Date.UTC(2100, 0, 1) / 1000
-const isoWithZone = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?([Zz]|[+-]\d{2}(:?\d{2})?)$/
+export const isoWithZone = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?([Zz]|[+-]\d{2}(:?\d{2})?)$/
 
 export function createReadingCheck(options: ReadingCheckOptions = {}): ReadingCheck {
   const ranges = options.ranges ?? defaultRanges

@@ -43,14 +43,14 @@ const Password = z
   .refine(hasGoodLength, `must have ${passwordLength.min} to ${passwordLength.max} characters`)
   .refine(password => !isCommonPassword(password), 'is one of the most common passwords')
 
-const NewAccount = z.strictObject({
+export const NewAccount = z.strictObject({
   email: Email,
   name: Name.nullable().default(null),
   role: z.enum(roles).default('user'),
   /** Without one, the answer has a link that sets it. */
   password: Password.nullable().default(null),
 })
-const AccountChange = z
+export const AccountChange = z
   .strictObject({ role: z.enum(roles), is_active: z.boolean() })
   .partial()
   .refine(change => Object.keys(change).length > 0, 'must name at least one field to change')

@@ -59,8 +59,8 @@ const ListQuery = z.strictObject({
 })
 const ids = z.array(letterId).min(1, 'must hold at least one id').max(idsMax, `must hold at most ${idsMax} ids`)
 /** Ids are those of the table, `readings` unless it is named. Without a table and ids, all of both; without ids, all of it. */
-const Replay = z.strictObject({ table: table.optional(), ids: ids.optional() })
-const Discard = z.strictObject({ table: table.default('readings'), ids })
+export const Replay = z.strictObject({ table: table.optional(), ids: ids.optional() })
+export const Discard = z.strictObject({ table: table.default('readings'), ids })
 
 const errorCodes = {
   full: 'REPLAY_JOURNAL_FULL',

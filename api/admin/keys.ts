@@ -9,6 +9,7 @@ import type { Keys } from '../../auth/keys/keys.ts'
 import { actorIn } from './guard.ts'
 import { addPath } from './paths.ts'
 import { sendInvalid, sendProblem } from './problem.ts'
+import { pageNumber } from './query-fields.ts'
 
 const time = () => z.iso.datetime()
 
@@ -41,11 +42,7 @@ const idMax = 2_147_483_647
 
 const ListQuery = z.strictObject({
   account: z.string().max(254, 'must have at most 254 characters').optional(),
-  page: z
-    .string()
-    .regex(/^[1-9]\d{0,8}$/, 'must be a whole number from 1')
-    .default('1')
-    .transform(Number),
+  page: pageNumber,
 })
 
 export interface AdminKeysOptions {

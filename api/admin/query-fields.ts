@@ -8,6 +8,7 @@ export const pageNumber = z
   .regex(/^[1-9]\d{0,8}$/, 'must be a whole number from 1')
   .default('1')
   .transform(Number)
+  .meta({ type: 'integer', minimum: 1, pattern: undefined, default: 1, description: 'Of 100 rows.' })
 
 const controlCharacters = /\p{Cc}/u
 
@@ -16,9 +17,11 @@ export const searchText = z
   .max(256, 'must have at most 256 characters')
   .refine(text => text.isWellFormed() && !controlCharacters.test(text), 'must not contain control characters')
   .default('')
+  .meta({ description: 'A text in one of the names, whatever the case.' })
 
 /** Of a rotation: whether the old secret ends at once. */
 export const rotateNow = z
   .enum(['0', '1'], 'must be 0 or 1')
   .default('0')
   .transform(now => now === '1')
+  .meta({ description: '1 ends the old secret at once.' })

@@ -8,7 +8,7 @@ import { type ErrorEntry, type ErrorTable, serverErrors } from '../http/errors.t
 
 export type Version = 1 | 2
 
-const lineProtocolErrors = {
+export const lineProtocolErrors = {
   ...serverErrors,
   INVALID: { status: 400, text: 'invalid request' },
   BODY_BROKEN: { status: 400, text: 'the body cannot be decompressed' },

@@ -19,7 +19,7 @@ export interface WriteOptions {
 }
 
 /** The names that each version has for the units of timestamps; without one, nanoseconds. */
-const precisions: Record<Version, ReadonlyMap<unknown, Precision>> = {
+export const precisions: Record<Version, ReadonlyMap<unknown, Precision>> = {
   1: new Map([
     [undefined, 'ns'],
     ['', 'ns'],

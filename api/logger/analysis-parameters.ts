@@ -20,6 +20,12 @@ function wholeNumber(name: string, min: number, max: number) {
     .regex(/^[1-9]\d{0,8}$/, error)
     .transform(Number)
     .refine(value => value >= min && value <= max, error)
+    .meta(published({ type: 'integer', minimum: min, maximum: max }))
+}
+
+/** What the contract says of a parameter, in place of the pattern of its text. */
+function published(schema: { type: 'integer' | 'string'; [keyword: string]: unknown }) {
+  return { pattern: undefined, ...schema }
 }
 
 const deviceName = parameter('a and b must each name a device').min(1, 'a and b must each name a device')
@@ -37,11 +43,13 @@ const preset = parameter(presetInvalid)
     if (known === undefined) context.addIssue(presetInvalid)
     return known ?? z.NEVER
   })
+  .meta(published({ type: 'string', enum: comparePresets, default: '7d' }))
 
 const stepInvalid = `step must be one of ${gridStepsSeconds.join(', ')} seconds`
 const step = parameter(stepInvalid)
   .refine(text => gridStepsSeconds.some(seconds => String(seconds) === text), stepInvalid)
   .transform(Number)
+  .meta(published({ type: 'integer', enum: gridStepsSeconds }))
 
 export const CompareParameters = z.object({ a: deviceName, b: deviceName, preset, t: withTimes })
 

@@ -1,6 +1,6 @@
 /** Reads how many hours of the latest readings are asked for. */
 
-const hoursMax = 72
+export const hoursMax = 72
 
 /** A whole number from 1 to 72, in plain digits. */
 export function readHours(text: string): number | undefined {

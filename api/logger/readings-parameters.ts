@@ -36,11 +36,13 @@ const formatsByMediaType = new Map([
   ['application/vnd.apache.parquet', formats['parquet']],
 ])
 
+export const rangeFormats = Object.keys(formats)
+
 const names = ['start', 'end', 'step', 'format']
 const dayUs = 86_400_000_000
 /** A year and a leap day. */
 const daysMax = 366
-const [stepMin, stepMax] = [60, 86_400]
+export const [stepMin, stepMax] = [60, 86_400]
 /** Times beyond are none of a reading, and their microseconds not exact in a double. */
 const timeUsMax = Date.UTC(2200, 0) * 1000
 
@@ -68,7 +70,7 @@ export function readReadingsParameters(
     return { ok: false, status: `step must be a whole number of seconds from ${stepMin} to ${stepMax}` }
   }
   const asked = format === undefined ? acceptedFormat(accept) : readFormat(format)
-  if (asked === undefined) return { ok: false, status: `format must be one of ${Object.keys(formats).join(', ')}` }
+  if (asked === undefined) return { ok: false, status: `format must be one of ${rangeFormats.join(', ')}` }
   return { ok: true, asked: { fromUs, toUs, stepUs, format: asked } }
 }
 

@@ -5,18 +5,27 @@ import { fastify } from 'fastify'
 import { parse } from 'parse5'
 import t from 'tap'
 import { accountsContract } from '../../api/accounts/kit/contract.ts'
+import { adminContract } from '../../api/admin/contract.ts'
 import { airQualityFamily } from '../../api/air-quality/air-quality.ts'
 import { perPageDefault, perPageMax } from '../../api/air-quality/query/paging.ts'
+import { contentFilesContract } from '../../api/content-files/contract.ts'
 import { type Contract, createOpenApi } from '../../api/docs/contract.ts'
 import { docsFamily } from '../../api/docs/docs.ts'
+import { serverContract } from '../../api/docs/server-contract.ts'
+import { lineProtocolContract } from '../../api/line-protocol/contract.ts'
+import { loggerContract } from '../../api/logger/contract.ts'
 import { publishedOperations } from '../../api/open-accounts.ts'
+import { defaultRanges } from '../../ingest/reading.ts'
 import { openBrowser } from '../support/browser.ts'
-import { inspectPage } from '../support/inspect-page.ts'
+import { inspect } from '../support/browser-page.ts'
 
 // Nothing of them is called, so they need no parts.
 const accounts = accountsContract(publishedOperations({ settings: {}, drive: { name: 'google-drive' } } as never))
 const { contract: airQuality } = airQualityFamily({ publicUrl: undefined } as never)
-const contracts = [accounts, airQuality]
+const contracts = [
+  ...[loggerContract(defaultRanges), accounts, airQuality, lineProtocolContract(), contentFilesContract()],
+  ...[adminContract(), serverContract()],
+]
 const app = fastify()
 docsFamily({ contracts, isAdmin: async () => false, isTrusted: () => false }).register(app)
 t.teardown(() => app.close())
@@ -52,7 +61,10 @@ t.test('it has the parts of all families', async t => {
   for (const { paths } of contracts) {
     for (const path of Object.keys(paths)) t.ok(path in document.paths, path)
   }
-  t.match(document.tags, [{ name: 'air quality' }])
+  t.strictSame(
+    document.tags.map(({ name }: { name: string }) => name),
+    ['logger', 'air quality', 'line protocol', 'content files', 'admin', 'server'],
+  )
   t.match(document.components.securitySchemes, { basicKey: { type: 'http', scheme: 'basic' } })
 })
 
@@ -109,7 +121,7 @@ t.test('the pages are for a keyboard, a phone and the dark', async t => {
   for (const path of ['/docs', '/docs/statistics']) {
     const page = await browser.newPage({ viewport: { width: 390, height: 800 } })
     await page.goto(`${origin}${path}`)
-    await inspectPage(t, page, path)
+    await inspect(t, page, path)
     await page.close()
   }
 })

@@ -3,7 +3,7 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import t from 'tap'
 import { openBrowser } from '../support/browser.ts'
-import { inspectPage } from '../support/inspect-page.ts'
+import { inspect as inspectPage } from '../support/browser-page.ts'
 import { mailedToken } from '../support/mail-folder.ts'
 import { startService, withoutQuestdb } from '../support/service.ts'
 import { waitFor } from '../support/wait-for.ts'

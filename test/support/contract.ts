@@ -1,8 +1,8 @@
 /** Holds answers to the published contract, by its JSON Schemas. */
 
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
-import type { Content, OpenApiDocument, PublishedOperation } from '../../api/docs/contract.ts'
+import type { Content, Json, OpenApiDocument, PublishedOperation } from '../../api/docs/contract.ts'
 
 export interface ContractChecker {
   operation(method: string, path: string): PublishedOperation
@@ -13,6 +13,15 @@ export interface ContractChecker {
 export function createContractChecker({ paths, components }: OpenApiDocument): ContractChecker {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   ajvFormats.default(ajv)
+  // Each is compiled with all components, so once.
+  const compiled = new WeakMap<Json, ValidateFunction>()
+
+  function compile(schema: Json): ValidateFunction {
+    const validate = compiled.get(schema) ?? ajv.compile({ ...schema, components })
+    compiled.set(schema, validate)
+    return validate
+  }
+
   return {
     operation(method, path) {
       const found = paths[path]?.[method.toLowerCase()]
@@ -22,8 +31,8 @@ export function createContractChecker({ paths, components }: OpenApiDocument): C
     fault(content, mediaType, value) {
       const schema = content?.[mediaType]?.schema
       if (schema === undefined) return `there is no ${mediaType}`
-      const isValid = ajv.validate({ ...schema, components }, value)
-      return isValid ? undefined : ajv.errorsText()
+      const validate = compile(schema)
+      return validate(value) ? undefined : ajv.errorsText(validate.errors)
     },
   }
 }

@@ -1,0 +1,103 @@
+/** A family's part of the contract, made of a list of its routes and of the schemas that check and answer them. */
+
+import type { z } from 'zod'
+import type { ErrorEntry } from '../http/errors.ts'
+import { type Components, createComponents } from './components.ts'
+import {
+  type Content,
+  type Contract,
+  type Json,
+  type PublishedOperation,
+  type PublishedResponse,
+  refusalResponses,
+} from './contract.ts'
+
+export interface PublishedRoute {
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete'
+  /** With parameters in braces: `/api/device/{device}`. */
+  path: string
+  /** Of the function in clients that are made of the contract. */
+  name: string
+  summary: string
+  description?: string
+  /** Names of security schemes, each of which is enough; without it, everybody may. */
+  credentials?: readonly string[]
+  /** Objects of parameters. */
+  parameters?: Partial<Record<'path' | 'query' | 'header', z.ZodType>>
+  body?: Representation
+  success: { status: number; description: string } & Partial<Representation>
+  /** Further responses that are no refusals. */
+  others?: Record<number, PublishedResponse>
+  refusals: readonly ErrorEntry[]
+  /** Where it is another one than that of the family. */
+  error?: z.ZodType
+}
+
+/** JSON of a schema, text of some media types, or either. */
+interface Representation {
+  json?: z.ZodType
+  text?: readonly string[]
+}
+
+export interface PublishedFamily {
+  tag: { name: string; description: string }
+  routes: readonly PublishedRoute[]
+  /** The shape of its errors. */
+  error: { schema: z.ZodType; mediaType?: string }
+  securitySchemes?: Json
+}
+
+export function publishRoutes({ tag, routes, error, securitySchemes = {} }: PublishedFamily): Contract {
+  const components = createComponents()
+  const paths: Contract['paths'] = {}
+  const refusalOf = ({ error: own = error.schema }: PublishedRoute): Content => ({
+    [error.mediaType ?? jsonType]: { schema: components.reference(own, 'output') },
+  })
+  for (const route of routes) {
+    paths[route.path] = { ...paths[route.path], [route.method]: publish(route, tag.name, refusalOf(route), components) }
+  }
+  return { tags: [tag], paths, schemas: components.schemas, securitySchemes }
+}
+
+const jsonType = 'application/json'
+
+function publish(
+  { name, summary, description, credentials = [], body, success, others = {}, refusals, ...route }: PublishedRoute,
+  tag: string,
+  refusal: Content,
+  components: Components,
+): PublishedOperation {
+  const places = ['path', 'query', 'header'] as const
+  const parameters = places.flatMap(place => components.parameters(route.parameters?.[place], place))
+  const content = contentOf(success, 'output', components)
+  return {
+    ...{ tags: [tag], summary, operationId: name },
+    ...(description === undefined ? {} : { description }),
+    ...(credentials.length === 0 ? {} : { security: credentials.map(scheme => ({ [scheme]: [] })) }),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined ? {} : { requestBody: { required: true, content: contentOf(body, 'input', components) } }),
+    responses: {
+      [success.status]: {
+        description: success.description,
+        ...(Object.keys(content).length === 0 ? {} : { content }),
+      },
+      ...others,
+      ...refusalResponses(refusals.toSorted(byStatus), refusal),
+    },
+  }
+}
+
+function contentOf(
+  { json, text = [] }: Representation,
+  direction: 'input' | 'output',
+  components: Components,
+): Content {
+  return {
+    ...(json === undefined ? {} : { [jsonType]: { schema: components.reference(json, direction) } }),
+    ...Object.fromEntries(text.map(type => [type, { schema: { type: 'string' } }])),
+  }
+}
+
+function byStatus(a: ErrorEntry, b: ErrorEntry): number {
+  return a.status - b.status
+}

@@ -1,0 +1,57 @@
+/** What the server itself answers, as a part of the published contract: its health and its metrics. */
+
+import { z } from 'zod'
+import { serverErrors } from '../http/errors.ts'
+import type { Contract } from './contract.ts'
+import { publishRoutes } from './published-routes.ts'
+
+const ServerError = z.object({ status: z.string() }).meta({ id: 'ServerError' })
+
+const Readiness = z
+  .union([
+    z.object({ status: z.literal('ok') }),
+    z.object({ status: z.enum(['degraded', 'unavailable']), reasons: z.array(z.string()) }),
+  ])
+  .meta({ id: 'Readiness', description: 'degraded: readings are taken, and something else is not right.' })
+
+export function serverContract(): Contract {
+  const unavailable = {
+    description: 'No readings can be taken',
+    content: json({ $ref: '#/components/schemas/Readiness' }),
+  }
+  return publishRoutes({
+    tag: { name: 'server', description: 'For probes and for Prometheus.' },
+    routes: [
+      {
+        ...{ method: 'get', path: '/health/live', name: 'is_live', summary: 'Whether the process answers' },
+        success: { status: 200, description: 'It does', json: z.object({ status: z.literal('ok') }) },
+        refusals: [],
+      },
+      {
+        ...{ method: 'get', path: '/health/ready', name: 'is_ready', summary: 'Whether readings are taken' },
+        success: { status: 200, description: 'They are', json: Readiness },
+        others: { 503: unavailable },
+        refusals: [],
+      },
+      {
+        ...{ method: 'get', path: '/metrics', name: 'read_metrics', summary: 'The metrics, for Prometheus' },
+        description: 'From the machine itself without a credential, else for administrators.',
+        credentials: ['adminToken', 'bearerKey', 'apiKey', 'session'],
+        success: { status: 200, description: 'The metrics', text: ['text/plain'] },
+        refusals: [serverErrors.UNAUTHORIZED],
+      },
+    ],
+    error: { schema: ServerError },
+    securitySchemes,
+  })
+}
+
+function json(schema: Record<string, unknown>) {
+  return { 'application/json': { schema } }
+}
+
+/** Of several families; those of accounts stand in their contract. */
+const securitySchemes = {
+  adminToken: { type: 'http', scheme: 'bearer', description: 'The local admin token, of secrets/admin-token.' },
+  bearerKey: { type: 'http', scheme: 'bearer', description: 'An API key.' },
+}

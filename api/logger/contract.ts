@@ -1,0 +1,252 @@
+/** The logger API's part of the published contract. */
+
+import { z } from 'zod'
+import { rejectCodes } from '../../ingest/formats/reject.ts'
+import type { Ranges } from '../../ingest/reading.ts'
+import { Comparison } from '../../query/shapes/compare.ts'
+import { DailySummary } from '../../query/shapes/daily.ts'
+import { DayReadings } from '../../query/shapes/day.ts'
+import { DeviceDetail } from '../../query/shapes/detail.ts'
+import { LatestReadings } from '../../query/shapes/latest.ts'
+import { PastDays } from '../../query/shapes/past.ts'
+import { Stats } from '../../query/shapes/stats.ts'
+import { devicesMax } from '../device-names.ts'
+import type { Contract, PublishedResponse } from '../docs/contract.ts'
+import { type PublishedRoute, publishRoutes } from '../docs/published-routes.ts'
+import { CompareParameters, DailyParameters, DetailParameters, StatsParameters } from './analysis-parameters.ts'
+import { PublicDevice } from './device-shape.ts'
+import { type LoggerErrorCode, loggerErrors } from './errors.ts'
+import { hoursMax } from './latest-parameters.ts'
+import { readingBody } from './reading-body.ts'
+import { rangeFormats, stepMax, stepMin } from './readings-parameters.ts'
+
+const tag = {
+  name: 'logger',
+  description:
+    'Readings of devices, in and out. Every answer that is no success has a `status` other than `success`.' +
+    ' `d` is local time on the clock of the service. Reads are open to everybody, or with READS=private to sessions, API keys and the device itself.',
+}
+
+export function loggerContract(ranges: Ranges): Contract {
+  return publishRoutes({
+    tag,
+    routes: [...ingestRoutes(ranges), ...reads, rangeRead],
+    error: { schema: LoggerError },
+    securitySchemes: {
+      device: { type: 'http', scheme: 'basic', description: 'The name and the password of a device.' },
+    },
+  })
+}
+
+const LoggerError = z
+  .looseObject({
+    status: z.string().meta({ description: 'What is wrong.' }),
+    detail: z.string().optional(),
+    errors: z.record(z.string(), z.string()).optional().meta({ description: 'What is wrong with each field.' }),
+  })
+  .meta({ id: 'LoggerError' })
+
+const Stored = z
+  .object({
+    status: z.literal('success'),
+    ignored: z.array(z.string()).optional().meta({ description: 'Names of fields that are not stored.' }),
+  })
+  .meta({ id: 'Stored' })
+
+const BatchAnswer = z
+  .object({
+    status: z.literal('success'),
+    stored: z.int(),
+    rejected: z.int(),
+    rejects: z.array(
+      z.object({
+        line: z.int().optional().meta({ description: 'From 1, the header included.' }),
+        index: z.int().optional().meta({ description: 'In the array, from 0.' }),
+        device: z.string().optional(),
+        code: z.enum(rejectCodes),
+        reason: z.string(),
+      }),
+    ),
+    rejects_truncated: z.literal(true).optional().meta({ description: 'More were rejected than are listed.' }),
+    ignored: z.array(z.string()).optional(),
+  })
+  .meta({ id: 'BatchAnswer' })
+
+const IdempotencyKey = z.object({
+  'Idempotency-Key': z
+    .string()
+    .max(255)
+    .optional()
+    .meta({ description: 'A request that is sent again with its key is stored once.' }),
+})
+
+/** Of everything that takes readings. */
+const ofIngest: readonly LoggerErrorCode[] = [
+  ...(['JSON_INVALID', 'PAYLOAD_INVALID', 'KEY_INVALID', 'UNAUTHORIZED', 'TIMEOUT', 'PAYLOAD_TOO_LARGE'] as const),
+  ...(['MEDIA_TYPE_UNSUPPORTED', 'KEY_REUSED', 'TOO_MANY_ATTEMPTS', 'TOO_MANY_READINGS'] as const),
+  ...(['TOO_MANY_KEYS_OF_WRITER', 'STORAGE_FAILED', 'STORAGE_FULL', 'TOO_MANY_KEYS', 'CLOSING'] as const),
+  'DATABASE_AWAY',
+]
+
+function ingestRoutes(ranges: Ranges): PublishedRoute[] {
+  const NewReading = readingBody(ranges)
+  return [
+    {
+      ...{ method: 'put', path: '/api/log', name: 'log_reading', summary: 'Store a reading' },
+      description: 'The answer is sent when the reading is on disk.',
+      credentials: ['device'],
+      parameters: { header: IdempotencyKey },
+      body: { json: NewReading },
+      success: { status: 200, description: 'The reading is on disk', json: Stored },
+      refusals: errorsOf(...ofIngest, 'DEVICE_MISMATCH', 'LOGGING_DISABLED', 'DEVICE_SUSPENDED'),
+    },
+    {
+      ...{ method: 'post', path: '/api/log/batch', name: 'log_batch', summary: 'Store readings that have times' },
+      description:
+        'Of a device, or by an API key with the scope ingest. As CSV, NDJSON or a JSON array, also compressed with gzip or zstd.' +
+        ' Each reading has a timestamp.',
+      credentials: ['device', 'apiKey', 'bearerKey'],
+      parameters: { header: IdempotencyKey, query: BatchParameters },
+      body: { json: z.array(NewReading), text: ['application/x-ndjson', 'text/csv'] },
+      success: { status: 200, description: 'What it counts as stored is on disk', json: BatchAnswer },
+      refusals: errorsOf(
+        ...ofIngest,
+        ...(['BODY_BROKEN', 'NO_READINGS', 'READINGS_REJECTED', 'FORBIDDEN'] as const),
+        ...(['TOO_MANY_BATCHES_OF_ONE', 'TOO_MANY_BATCHES', 'LATER'] as const),
+      ),
+    },
+  ]
+}
+
+const BatchParameters = z.object({
+  strict: z.enum(['0', '1']).optional().meta({ description: '1 stores all readings or none.' }),
+})
+
+const Device = z.object({ device: z.string().meta({ description: 'The name of a device' }) })
+const etag = { ETag: { description: 'Of this answer', schema: { type: 'string' } } }
+const unchanged: Record<number, PublishedResponse> = {
+  304: { description: 'If-None-Match has the ETag of this answer', headers: etag },
+}
+
+/** Of every read. */
+const ofReads: readonly LoggerErrorCode[] = [
+  ...(['TOO_MANY_PARAMETERS', 'UNAUTHORIZED', 'DATABASE_AWAY', 'QUEUE_FULL', 'CLOSING', 'SENDING_TOO_MUCH'] as const),
+]
+
+type Read = Pick<PublishedRoute, 'path' | 'name' | 'summary' | 'parameters'> & {
+  description?: string
+  answer: z.ZodType
+  refusals?: readonly LoggerErrorCode[]
+}
+
+function read({ answer, refusals = [], ...route }: Read): PublishedRoute {
+  return {
+    ...route,
+    method: 'get',
+    parameters: { ...route.parameters, header: Conditions },
+    success: { status: 200, description: 'The answer', json: answer },
+    others: unchanged,
+    refusals: errorsOf(...ofReads, ...refusals),
+  }
+}
+
+const Conditions = z.object({ 'If-None-Match': z.string().optional().meta({ description: 'ETags, or *' }) })
+
+const LatestPath = z.object({
+  hour: z.int().min(1).max(hoursMax).meta({ description: 'How many hours back' }),
+})
+
+const reads: PublishedRoute[] = [
+  read({
+    ...{ path: '/api/latest/all/{hour}', name: 'read_latest', summary: 'The latest readings of all active devices' },
+    description: 'Means over `bucket_seconds` where the readings would be too many for one answer.',
+    parameters: {
+      path: LatestPath,
+      query: z.object({
+        devices: z
+          .string()
+          .optional()
+          .meta({ description: `Names with commas between them, at most ${devicesMax}` }),
+      }),
+    },
+    answer: LatestReadings.meta({ id: 'LatestReadings' }),
+    refusals: ['HOUR_INVALID', 'DEVICES_INVALID', 'DEVICE_UNKNOWN', 'TOO_MANY_DEVICES'],
+  }),
+  read({
+    ...{ path: '/api/data/day/{device}/{date}', name: 'read_day', summary: 'The readings of a local day' },
+    parameters: { path: Device.extend({ date: z.iso.date() }) },
+    answer: DayReadings.meta({ id: 'DayReadings' }),
+    refusals: ['DATE_INVALID', 'DEVICE_UNKNOWN', 'TOO_LARGE'],
+  }),
+  read({
+    ...{ path: '/api/device/{device}', name: 'read_device', summary: 'What a device is' },
+    parameters: { path: Device },
+    answer: PublicDevice.meta({ id: 'PublicDevice' }),
+    refusals: ['DEVICE_UNKNOWN'],
+  }),
+  read({
+    ...{ path: '/api/compare_data', name: 'compare_devices', summary: 'Two devices, hour by hour' },
+    parameters: { query: CompareParameters },
+    answer: Comparison.meta({ id: 'Comparison' }),
+    refusals: ['PARAMETER_INVALID', 'DEVICE_UNKNOWN', 'TOO_LARGE'],
+  }),
+  read({
+    ...{ path: '/api/detail_data/{device}', name: 'read_detail' },
+    summary: 'The readings of the last 24 hours and the hours of 30 days',
+    parameters: { path: Device, query: DetailParameters },
+    answer: DeviceDetail.meta({ id: 'DeviceDetail' }),
+    refusals: ['PARAMETER_INVALID', 'DEVICE_UNKNOWN', 'TOO_LARGE'],
+  }),
+  read({
+    ...{ path: '/api/stats_data/{device}', name: 'read_statistics', summary: 'The statistics of a device' },
+    description: 'Their definitions are at /docs/statistics.',
+    parameters: { path: Device, query: StatsParameters },
+    answer: Stats.meta({ id: 'Statistics' }),
+    refusals: ['PARAMETER_INVALID', 'DEVICE_UNKNOWN', 'TOO_MANY_DAYS'],
+  }),
+  read({
+    ...{ path: '/api/daily_summary/{device}', name: 'read_daily_summary', summary: 'A device, day by day' },
+    parameters: { path: Device, query: DailyParameters },
+    answer: DailySummary.meta({ id: 'DailySummary' }),
+    refusals: ['PARAMETER_INVALID', 'DEVICE_UNKNOWN', 'TOO_MANY_DAYS'],
+  }),
+  read({
+    ...{ path: '/api/past_window_data/{device}', name: 'read_past_days' },
+    summary: 'Today, yesterday and the days 7, 30 and 365 days ago, hour by hour',
+    parameters: { path: Device },
+    answer: PastDays.meta({ id: 'PastDays' }),
+    refusals: ['DEVICE_UNKNOWN', 'TOO_LARGE'],
+  }),
+]
+
+const moment = (description: string) =>
+  z.string().meta({ description: `${description}: ISO 8601 with a zone, or milliseconds` })
+
+const RangeParameters = z.object({
+  start: moment('The first moment'),
+  end: moment('Before this moment, without it before now').optional(),
+  step: z.int().min(stepMin).max(stepMax).optional().meta({ description: 'Buckets of so many seconds' }),
+  format: z.enum(rangeFormats).optional().meta({ description: 'Counts before Accept.' }),
+})
+
+const RangeReadings = z
+  .array(z.object({ ts: z.int().meta({ description: 'Milliseconds since 1970' }) }).catchall(z.number()))
+  .meta({
+    id: 'RangeReadings',
+    description: 'What a reading lacks is left out. With step, each metric has four figures.',
+  })
+
+const rangeRead: PublishedRoute = {
+  ...{ method: 'get', path: '/api/readings/{device}', name: 'read_range', summary: 'The readings of a range' },
+  description: 'Streamed, oldest first. An error in the middle breaks the connection.',
+  parameters: { path: Device, query: RangeParameters },
+  success: {
+    ...{ status: 200, description: 'The readings, or their figures by buckets', json: RangeReadings },
+    text: ['application/x-ndjson', 'text/csv', 'application/vnd.apache.parquet'],
+  },
+  refusals: errorsOf(...ofReads, 'PARAMETER_INVALID', 'DEVICE_UNKNOWN', 'HTTP_VERSION'),
+}
+
+function errorsOf(...codes: readonly LoggerErrorCode[]) {
+  return codes.map(code => loggerErrors[code])
+}
