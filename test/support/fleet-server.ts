@@ -24,6 +24,8 @@ export interface FleetServer {
   refusal: { status: number; body: object } | undefined
   /** Sends an event to each page that listens. */
   send(event: string, data: object): void
+  /** How many pages listen. */
+  listening(): number
   requests: string[]
 }
 
@@ -38,7 +40,14 @@ export async function openFleetServer(
   await buildWeb()
   const app = createApp(webFamily())
   const listeners = new Set<FastifyReply['raw']>()
-  const server: FleetServer = { url: '', devices, refusal: undefined, requests: [], send }
+  const server: FleetServer = {
+    url: '',
+    devices,
+    refusal: undefined,
+    requests: [],
+    send,
+    listening: () => listeners.size,
+  }
   app.get('/api/fleet', (request: FastifyRequest<{ Querystring: Record<string, string> }>, reply) => {
     server.requests.push(request.url)
     if (server.refusal !== undefined) return reply.code(server.refusal.status).send(server.refusal.body)

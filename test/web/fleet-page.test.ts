@@ -22,6 +22,8 @@ t.afterEach(() => {
 
 for (const [name, options] of Object.entries({ desk, phone })) {
   t.test(`${name}: the worst is first, and axe finds nothing`, async t => {
+    const longest = '0'.repeat(64)
+    Object.assign(server.devices[0] ?? {}, { device: longest })
     await inBrowser(t, browser, options, async page => {
       await page.goto(server.url)
       await rows(page).first().waitFor()
@@ -30,6 +32,7 @@ for (const [name, options] of Object.entries({ desk, phone })) {
       t.equal(await page.locator('table').getAttribute('aria-rowcount'), '61')
       t.match(await page.locator('#icon').getAttribute('href'), encodeURIComponent('>2</text>'))
       t.match(await rows(page).first().locator('svg.strip').getAttribute('aria-label'), /^24 hours: /)
+      t.equal(await page.locator('td.device a').first().innerText(), longest)
       await inspect(t, page, `fleet, ${name}`)
     })
   })
@@ -75,6 +78,24 @@ t.test('an event changes a value, a state and the counts without a reload', asyn
     server.send('state', { device: 'sensor-00001', state: 'silent' })
     await row.getByText('silent').waitFor()
     await page.getByRole('button', { name: /^3 silent/ }).waitFor()
+  })
+})
+
+t.test('a hidden tab asks for nothing, and catches up when it is shown', async t => {
+  const show = (page: Page, state: string) =>
+    page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true })
+      document.dispatchEvent(new Event('visibilitychange'))`)
+  await inBrowser(t, browser, desk, async page => {
+    await page.goto(server.url)
+    await page.getByText('Live.').waitFor()
+    await show(page, 'hidden')
+    await waitFor('nobody listens', () => server.listening() === 0)
+    const asked = server.requests.length
+    server.devices = madeDevices(61)
+    await show(page, 'visible')
+    await page.getByText('61 devices. Live.').waitFor()
+    t.ok(server.requests.length > asked)
+    t.equal(server.listening(), 1)
   })
 })
 
