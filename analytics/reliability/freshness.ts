@@ -3,7 +3,7 @@
 import type { Cadence } from './cadence.ts'
 
 /** What a device without a known interval is measured by. */
-const expectedDefaultSeconds = 900
+export const expectedDefaultSeconds = 900
 const daySeconds = 86_400
 /** A device whose clock is further ahead of the server's than this is told so. */
 const skewSecondsMax = 60
@@ -31,7 +31,7 @@ export function freshnessOf({ lastMs, nowMs, enabled, cadence }: FreshnessInput)
   if (lastMs === null) return { state: 'never', age_seconds: null, next_expected_ms: null, clock_skew: false }
   const ageSeconds = ageSecondsOf(lastMs, nowMs)
   return {
-    state: enabled ? stateOf(ageSeconds, limitsOf(cadence)) : 'paused',
+    state: enabled ? ageStateOf(ageSeconds, ageLimits(cadence)) : 'paused',
     age_seconds: ageSeconds,
     next_expected_ms: cadence.kind === 'regular' && cadence.expectedMs !== null ? lastMs + cadence.expectedMs : null,
     clock_skew: lastMs - nowMs > skewSecondsMax * 1000,
@@ -44,7 +44,7 @@ export function ageSecondsOf(timeMs: number, nowMs: number): number {
 }
 
 /** Ages in seconds up to which a device is in each state. */
-interface Limits {
+export interface AgeLimits {
   readonly fresh: number
   readonly late: number
   readonly stale: number
@@ -54,7 +54,7 @@ interface Limits {
  * Period and grace, as Healthchecks has them; the grace of a quick device is at least a minute. An irregular one is
  * measured by its longest usual silence G: half its readings come later than its median interval.
  */
-function limitsOf({ kind, expectedMs, gapMs }: Cadence): Limits {
+export function ageLimits({ kind, expectedMs, gapMs }: Pick<Cadence, 'kind' | 'expectedMs' | 'gapMs'>): AgeLimits {
   if (kind === 'irregular' && gapMs !== null) {
     const gap = gapMs / 1000
     return { fresh: gap, late: 2 * gap, stale: Math.max(daySeconds, 4 * gap) }
@@ -67,7 +67,8 @@ function limitsOf({ kind, expectedMs, gapMs }: Cadence): Limits {
   }
 }
 
-function stateOf(ageSeconds: number, limits: Limits): 'fresh' | 'late' | 'stale' | 'offline' {
+/** Of an age in whole seconds. */
+export function ageStateOf(ageSeconds: number, limits: AgeLimits): 'fresh' | 'late' | 'stale' | 'offline' {
   if (ageSeconds <= limits.fresh) return 'fresh'
   if (ageSeconds <= limits.late) return 'late'
   return ageSeconds <= limits.stale ? 'stale' : 'offline'

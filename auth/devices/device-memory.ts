@@ -2,6 +2,9 @@
 
 import { DeviceRecord, type DeviceRow } from './device-record.ts'
 
+/** Called after each change of a device; `isRemoved`: it is not in the registry any more. */
+export type DeviceListener = (device: DeviceRecord, isRemoved: boolean) => void
+
 export class DeviceMemory {
   readonly #byName = new Map<string, DeviceRecord>()
   readonly #byNumber = new Map<number, DeviceRecord>()
@@ -10,6 +13,7 @@ export class DeviceMemory {
   #sorted = true
   #active: readonly DeviceRecord[] | undefined
   readonly #countsByOwner = new Map<number, number>()
+  readonly #listeners: DeviceListener[] = []
   #version = 0
   #sequence = 0
 
@@ -61,7 +65,7 @@ export class DeviceMemory {
     this.#countOwned(record, -1)
     record.apply(row)
     this.#countOwned(record, 1)
-    this.#changed()
+    this.#changed(record, false)
   }
 
   remove(number: number): void {
@@ -73,7 +77,7 @@ export class DeviceMemory {
     this.#unlink(record)
     // A new list, because somebody may still be reading the old one.
     this.#list = this.#list.filter(other => other !== record)
-    this.#changed()
+    this.#changed(record, true)
   }
 
   /** In the order of names, by UTF-16 units: the same on every machine. */
@@ -91,13 +95,17 @@ export class DeviceMemory {
     return this.#active
   }
 
+  onChange(listener: DeviceListener): void {
+    this.#listeners.push(listener)
+  }
+
   #add(record: DeviceRecord): void {
     this.#byNumber.set(record.number, record)
     this.#byName.set(record.name, record)
     this.#countOwned(record, 1)
     this.#list.push(record)
     this.#sorted = false
-    this.#changed()
+    this.#changed(record, false)
   }
 
   #rename(record: DeviceRecord, name: string): void {
@@ -117,8 +125,9 @@ export class DeviceMemory {
     if (this.#byName.get(record.name) === record) this.#byName.delete(record.name)
   }
 
-  #changed(): void {
+  #changed(record: DeviceRecord, isRemoved: boolean): void {
     this.#active = undefined
     this.#version += 1
+    for (const listener of this.#listeners) listener(record, isRemoved)
   }
 }

@@ -36,6 +36,8 @@ export interface Devices extends DeviceChanges {
   sequence(): number
   /** From PostgreSQL; see `readNamesSince`. */
   namesSince(sequence: number, rowsMax: number): Promise<NamedDevice[]>
+  /** Calls the listener after each change of a device, in memory and in PostgreSQL; it must not throw. */
+  onChange(listener: (device: Device, isRemoved: boolean) => void): void
   size(): number
   /** How many devices the account has. */
   ownedBy(account: number): number
@@ -120,6 +122,7 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
     version: () => memory.version(),
     sequence: () => memory.sequence(),
     namesSince: (sequence, rowsMax) => sql.readNamesSince(pool, sequence, rowsMax),
+    onChange: listener => memory.onChange(listener),
     size: () => memory.size(),
     ownedBy: account => memory.ownedBy(account),
     details: name => memory.get(name)?.details(now()),
