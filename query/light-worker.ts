@@ -7,6 +7,8 @@ import { answerCompare } from './answers/compare-task.ts'
 import { answerDaily } from './answers/daily-task.ts'
 import { buildDay } from './answers/day-answer.ts'
 import { answerDetail } from './answers/detail-task.ts'
+import { readFleetDevices } from './answers/fleet-devices-task.ts'
+import { readFleetHour, readFleetLast } from './answers/fleet-tasks.ts'
 import { buildLatest } from './answers/latest-answer.ts'
 import { answerPast } from './answers/past-task.ts'
 import { encodeBody, encodeText } from './cache/encode-body.ts'
@@ -31,6 +33,18 @@ export function latest(task: Task<LightQueries['latest']>): Promise<TaskResult> 
 
 export function day(task: Task<LightQueries['day']>): Promise<TaskResult> {
   return runTask(task, async signal => encodeBody(await buildDay(task, { connection, local, signal, bodyBytesMax })))
+}
+
+export function fleetLast(task: Task<LightQueries['fleetLast']>): Promise<TaskResult> {
+  return runTask(task, signal => readFleetLast(task, connection, signal))
+}
+
+export function fleetHour(task: Task<LightQueries['fleetHour']>): Promise<TaskResult> {
+  return runTask(task, signal => readFleetHour(task, connection, signal))
+}
+
+export function fleetDevices(task: Task<LightQueries['fleetDevices']>): Promise<TaskResult> {
+  return runTask(task, signal => readFleetDevices(task, { connection, source, signal }))
 }
 
 export const compare = textTask(answerCompare)

@@ -13,6 +13,7 @@ import { createDay } from './day.ts'
 import type { QueryDevice } from './fleet.ts'
 import { createLatest } from './latest.ts'
 import { defaultLimits, type QueryLimits } from './limits.ts'
+import { type AskFleetRows, createFleetRows } from './live/fleet-rows-query.ts'
 import { createPool } from './pool.ts'
 import { allFromReadings, type HourSources } from './questdb/hourly-sql.ts'
 import { createRunQuery } from './run-query.ts'
@@ -40,6 +41,9 @@ export interface Query extends Analyses {
   latestOf(hours: number, devices: readonly QueryDevice[], client: AbortSignal): Answer | Promise<Answer>
   /** All readings of one local day, `YYYY-MM-DD`. */
   day(device: QueryDevice, date: string, client: AbortSignal): Answer | Promise<Answer>
+  /** For the state of the fleet: the numbers of packed rows, or why there are none. */
+  fleetRows: AskFleetRows
+  hourSources: () => HourSources
   /** The compressed body; undefined when too many compressions are in progress. */
   coded(body: Body, coding: Coding): Buffer | Promise<Buffer> | undefined
   /** Number of queued queries by pool. */
@@ -76,6 +80,8 @@ export function createQuery({ questdb, timeZone, now, revision, log, ...options 
     latestOf: latest.of,
     day,
     ...analyses,
+    hourSources,
+    fleetRows: createFleetRows({ pool: light, logAvailability, questdbAnswers }),
     coded: cache.coded,
     cacheStatus: cache.status,
     queueLengths: () => ({ light: light.queueLength(), analysis: analysis.queueLength() }),

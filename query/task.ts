@@ -82,8 +82,37 @@ export interface PastQuery {
   readonly nowMs: number
 }
 
+export interface FleetLastQuery {
+  readonly fromUs: number
+  /** Not included. */
+  readonly toUs: number
+}
+
+export interface FleetHourQuery {
+  readonly fromUs: number
+  /** Whether the hourly view has all of this hour. */
+  readonly isInView: boolean
+}
+
+export interface FleetDevicesQuery {
+  readonly devices: readonly Pick<AnalysedDevice, 'number' | 'symbol' | 'expected_interval_s'>[]
+  readonly nowUs: number
+  /** As above. */
+  readonly newestUs: number
+  /** Newest readings that are looked at of each. */
+  readonly timesMax: number
+  readonly hourSources: HourSources
+}
+
+/** Parts of what the state of the fleet begins with; each comes back as packed rows. */
+export interface FleetQueries {
+  readonly fleetLast: FleetLastQuery
+  readonly fleetHour: FleetHourQuery
+  readonly fleetDevices: FleetDevicesQuery
+}
+
 /** What each query of the light pool is called and asks for. */
-export interface LightQueries {
+export interface LightQueries extends FleetQueries {
   readonly latest: LatestQuery
   readonly day: DayQuery
   readonly compare: CompareQuery

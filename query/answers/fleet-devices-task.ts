@@ -1,0 +1,112 @@
+/** Looks up single devices for the state of the fleet: the last values, the cadence as the statistics estimate it, the hours. */
+
+import { arrivalsOf, countBetween } from '../../analytics/reliability/coverage.ts'
+import type { PgConnection } from '../../store/questdb/client/questdb-pg.ts'
+import { metrics, readingsTable } from '../../store/tables.ts'
+import type { ReadingsSource } from '../questdb/readings-source.ts'
+import type { FleetDevicesQuery } from '../task.ts'
+import { deviceCadence } from './device-cadence.ts'
+import { deviceHours, deviceRow, lastRow, type PackedRows, RowList } from './fleet-rows.ts'
+
+interface Context {
+  readonly connection: PgConnection
+  readonly source: ReadingsSource
+  readonly signal: AbortSignal
+}
+
+type Device = FleetDevicesQuery['devices'][number]
+
+/** The statistics look back so far for the cadence. */
+const lookbackUs = 30 * 86_400_000_000
+const hourMs = 3_600_000
+const hourUs = hourMs * 1000
+/** Places in `kinds` of the live state. */
+const kindPlaces = { unknown: 0, regular: 1, irregular: 2 } as const
+
+export async function readFleetDevices(query: FleetDevicesQuery, context: Context): Promise<PackedRows> {
+  const rows = new RowList(deviceRow.width)
+  for (const device of query.devices) await readDevice(device, query, context, rows)
+  return rows.packed()
+}
+
+async function readDevice(device: Device, query: FleetDevicesQuery, context: Context, rows: RowList): Promise<void> {
+  const { newestUs, timesMax, hourSources } = query
+  const at = rows.add()
+  const numbers = rows.numbers().subarray(at, at + deviceRow.width)
+  numbers[lastRow.number] = device.number
+  const lastUs = await context.source.newestUs(device.symbol, newestUs, context.signal)
+  if (lastUs === undefined || lastUs < hourSources.expiredBeforeUs) return
+  numbers[lastRow.timeUs] = lastUs
+  const afterUs = Math.max(lastUs - lookbackUs, hourSources.expiredBeforeUs - 1)
+  const timesMs = await readTimes(device, { afterUs, throughUs: lastUs, timesMax }, context, numbers)
+  const cadence = deviceCadence(device, new Float64Array(0), timesMs)
+  numbers[deviceRow.kind] = kindPlaces[cadence.kind]
+  numbers[deviceRow.expectedMs] = cadence.expectedMs ?? Number.NaN
+  numbers[deviceRow.gapMs] = cadence.gapMs ?? Number.NaN
+  const toHour = Math.floor(query.nowUs / hourUs) + 1
+  const fromHour = toHour - deviceHours
+  const firstHour = Math.floor((timesMs[0] ?? 0) / hourMs)
+  // The hour of the oldest one that was looked at may have more.
+  const exactFrom = timesMs.length < timesMax ? fromHour : Math.max(fromHour, firstHour + 1)
+  numbers[deviceRow.firstHour] = firstHour
+  numbers[deviceRow.exactFromHour] = exactFrom
+  const { thinnedMs } = arrivalsOf(timesMs, cadence)
+  for (let hour = exactFrom; hour < toHour; hour++) {
+    numbers[deviceRow.counts + hour - fromHour] = countBetween(thinnedMs, hour * hourMs, (hour + 1) * hourMs)
+  }
+  if (exactFrom > fromHour) await readHours(device, query, context, { fromHour, toHour: exactFrom }, numbers)
+}
+
+interface TimesAsked {
+  readonly afterUs: number
+  readonly throughUs: number
+  readonly timesMax: number
+}
+
+/** Ascending milliseconds; the last value of each metric goes into the row. */
+async function readTimes(
+  { symbol }: Device,
+  { afterUs, throughUs, timesMax }: TimesAsked,
+  { connection, signal }: Context,
+  numbers: Float64Array,
+): Promise<Float64Array> {
+  const timesMs: number[] = []
+  const statement = { name: 'fleet-device', text: deviceSql, values: [symbol, afterUs, throughUs, timesMax] }
+  await connection.read(statement, signal, row => {
+    const timeUs = Number(row[0])
+    timesMs.push(timeUs / 1000)
+    for (let metric = 0; metric < metrics.length; metric++) {
+      const value = row[1 + metric]
+      if (value === null || value === undefined || !Number.isNaN(numbers[lastRow.values + metric])) continue
+      numbers[lastRow.values + metric] = Number(value)
+      numbers[lastRow.valuesUs + metric] = timeUs
+    }
+  })
+  return Float64Array.from(timesMs).reverse()
+}
+
+const deviceSql = `SELECT cast(ts AS LONG), ${metrics.join(', ')} FROM ${readingsTable}
+  WHERE device = $1 AND ts > $2 AND ts <= $3 ORDER BY ts DESC LIMIT $4`
+
+interface Hours {
+  readonly fromHour: number
+  readonly toHour: number
+}
+
+/** Those before the readings that were looked at, with the retries in them. */
+async function readHours(
+  { symbol }: Device,
+  { hourSources }: FleetDevicesQuery,
+  { source, signal }: Context,
+  { fromHour, toHour }: Hours,
+  numbers: Float64Array,
+): Promise<void> {
+  const range = { symbol, fromUs: fromHour * hourUs, toUs: toHour * hourUs }
+  const { startsMs, metrics: byMetric } = await source.hourly({ ...range, ...hourSources }, signal)
+  for (const [row, startMs] of startsMs.entries()) {
+    const hour = Math.floor(startMs / hourMs)
+    const counts = metrics.map(metric => byMetric[metric].count[row] || 0)
+    numbers[deviceRow.counts + hour - fromHour] = Math.max(...counts)
+    numbers[deviceRow.firstHour] = Math.min(hour, numbers[deviceRow.firstHour] as number)
+  }
+}

@@ -1,0 +1,73 @@
+/** Rows of numbers that a worker hands to the main thread for the state of the fleet, in the bytes of one buffer. */
+
+import { metrics } from '../../store/tables.ts'
+
+/** The columns of a device's last reading, in this order; then the values by metric, then their times in microseconds. */
+export const lastRow = { number: 0, timeUs: 1, values: 2, valuesUs: 2 + metrics.length, width: 2 + 2 * metrics.length }
+
+/** The columns of an hour of a device. */
+export const hourRow = { number: 0, count: 1, width: 2 }
+
+/** Hours that are told of a device, the present one last. */
+export const deviceHours = 25
+/**
+ * The columns of a device that was looked up by itself: those of its last reading, its cadence, the first of its hours that is
+ * exact, and the counts of its hours.
+ */
+export const deviceRow = {
+  kind: lastRow.width,
+  expectedMs: lastRow.width + 1,
+  gapMs: lastRow.width + 2,
+  /** Hours since 1970. */
+  firstHour: lastRow.width + 3,
+  exactFromHour: lastRow.width + 4,
+  counts: lastRow.width + 5,
+  width: lastRow.width + 5 + deviceHours,
+}
+
+/** As a body goes: its buffer changes hands. */
+export interface PackedRows {
+  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly gzip: undefined
+  readonly hash: ''
+}
+
+function packRows(numbers: Float64Array<ArrayBuffer>): PackedRows {
+  return { bytes: new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength), gzip: undefined, hash: '' }
+}
+
+export function unpackRows(bytes: Uint8Array): Float64Array {
+  return new Float64Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 8)
+}
+
+/** Rows that are put together one by one. */
+export class RowList {
+  readonly #width: number
+  #numbers: Float64Array<ArrayBuffer>
+  #count = 0
+
+  constructor(width: number) {
+    this.#width = width
+    this.#numbers = new Float64Array(1024 * width)
+  }
+
+  /** The index of a new row's first column; all of it is NaN. */
+  add(): number {
+    const at = this.#count++ * this.#width
+    if (at + this.#width > this.#numbers.length) {
+      const grown = new Float64Array(2 * this.#numbers.length)
+      grown.set(this.#numbers)
+      this.#numbers = grown
+    }
+    this.#numbers.fill(Number.NaN, at, at + this.#width)
+    return at
+  }
+
+  numbers(): Float64Array<ArrayBuffer> {
+    return this.#numbers
+  }
+
+  packed(): PackedRows {
+    return packRows(this.#numbers.slice(0, this.#count * this.#width))
+  }
+}

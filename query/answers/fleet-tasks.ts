@@ -1,0 +1,94 @@
+/** Reads in a worker what the state of the fleet begins with: last readings, hours, and single devices. */
+
+import type { PgConnection, PgRow, Statement } from '../../store/questdb/client/questdb-pg.ts'
+import { hourlyColumns, hourlyView, metrics, readingsTable } from '../../store/tables.ts'
+import { whole } from '../questdb/sql-literals.ts'
+import type { FleetHourQuery, FleetLastQuery } from '../task.ts'
+import { hourRow, lastRow, type PackedRows, RowList } from './fleet-rows.ts'
+
+/** A symbol ends with the device's number; NaN for one that is not ours. */
+function numberOf(symbol: unknown): number {
+  const text = String(symbol)
+  const digits = text.slice(text.lastIndexOf('-') + 1)
+  return digits.length > 0 && digits.length <= 10 ? Number(digits) : Number.NaN
+}
+
+/** The last reading of each device that has one in the range, and the last value of each of its metrics there. */
+export async function readFleetLast(
+  { fromUs, toUs }: FleetLastQuery,
+  connection: PgConnection,
+  signal: AbortSignal,
+): Promise<PackedRows> {
+  const rows = new RowList(lastRow.width)
+  const places = new Map<number, number>()
+  const missing = new Set<number>()
+  const columns = `device, cast(ts AS LONG), ${metrics.join(', ')}`
+  const all = lastSql(columns, '', 'last')
+  await connection.read({ ...all, values: [fromUs, toUs] }, signal, row => {
+    const number = numberOf(row[0])
+    const at = rows.add()
+    places.set(number, at)
+    const numbers = rows.numbers()
+    numbers[at] = number
+    numbers[at + lastRow.timeUs] = Number(row[1])
+    for (let metric = 0; metric < metrics.length; metric++) {
+      const value = row[2 + metric]
+      if (value === null || value === undefined) missing.add(metric)
+      else setValue(numbers, at, metric, Number(value), Number(row[1]))
+    }
+  })
+  for (const metric of missing) {
+    const name = metrics[metric] as string
+    const one = lastSql(`device, cast(ts AS LONG), ${name}`, `AND ${name} IS NOT NULL`, `last-${name}`)
+    await connection.read({ ...one, values: [fromUs, toUs] }, signal, ([device, timeUs, value]: PgRow) => {
+      const at = places.get(numberOf(device))
+      // Readings may have come between the two statements.
+      if (at !== undefined && Number.isNaN(rows.numbers()[at + lastRow.values + metric]))
+        setValue(rows.numbers(), at, metric, Number(value), Number(timeUs))
+    })
+  }
+  return rows.packed()
+}
+
+function setValue(numbers: Float64Array, at: number, metric: number, value: number, timeUs: number): void {
+  numbers[at + lastRow.values + metric] = value
+  numbers[at + lastRow.valuesUs + metric] = timeUs
+}
+
+function lastSql(columns: string, more: string, name: string): Omit<Statement, 'values'> {
+  const where = `WHERE ts >= $1 AND ts < $2 ${more}`
+  return {
+    name: `fleet-${name}`,
+    text: `SELECT ${columns} FROM ${readingsTable} ${where} LATEST ON ts PARTITION BY device`,
+  }
+}
+
+const hourUs = 3_600_000_000
+const viewCounts = hourlyColumns.filter(({ figure }) => figure === 'count').map(({ name }) => name)
+
+/** How many readings each device has in an hour; from the view, those of its most frequent metric. */
+export async function readFleetHour(
+  { fromUs, isInView }: FleetHourQuery,
+  connection: PgConnection,
+  signal: AbortSignal,
+): Promise<PackedRows> {
+  const rows = new RowList(hourRow.width)
+  const statement = isInView
+    ? {
+        name: 'fleet-hour-view',
+        text: `SELECT device, greatest(${viewCounts.join(', ')}) FROM ${hourlyView} WHERE ts = $1`,
+        values: [whole(fromUs)],
+      }
+    : {
+        name: 'fleet-hour-raw',
+        text: `SELECT device, count() FROM ${readingsTable} WHERE ts >= $1 AND ts < $2`,
+        values: [whole(fromUs), whole(fromUs + hourUs)],
+      }
+  await connection.read(statement, signal, ([device, count]: PgRow) => {
+    const at = rows.add()
+    const numbers = rows.numbers()
+    numbers[at] = numberOf(device)
+    numbers[at + hourRow.count] = Number(count)
+  })
+  return rows.packed()
+}

@@ -1,0 +1,127 @@
+/** A page of the fleet: worst state first and then by name, or by name alone; and a search, which goes through all names. */
+
+import { setImmediate as turn } from 'node:timers/promises'
+import type { LiveFleet } from './live-fleet.ts'
+import { type LiveState, liveStates } from './live-state.ts'
+import type { Block } from './name-order.ts'
+
+export interface FleetPlace {
+  /** Undefined in the order of names. */
+  readonly state: LiveState | undefined
+  readonly name: string
+}
+
+export interface FleetPageRequest {
+  /** Only devices in one of these. */
+  readonly states: readonly LiveState[]
+  readonly order: 'state' | 'name'
+  /** The last device of the page before; undefined for the first page. */
+  readonly after: FleetPlace | undefined
+  readonly limit: number
+}
+
+/** Devices that are searched through in one turn, in a fraction of a millisecond. */
+const searchedPerTurn = 4096
+
+/** One slot more than asked for says that there are more. */
+export function pageOf(fleet: LiveFleet, request: FleetPageRequest): number[] {
+  const wanted = wantedStates(request.states)
+  const slots: number[] = []
+  for (const { states, after } of stepsOf(request, wanted)) {
+    for (const { block, from } of fleet.order.blocksAfter(after)) {
+      if (!hasAny(block, states)) continue
+      collect(fleet, block, from, states, request.limit + 1, slots)
+      if (slots.length > request.limit) return slots
+    }
+  }
+  return slots
+}
+
+/** Of each walk over the names: which states it takes, and from where. */
+function* stepsOf({ order, after }: FleetPageRequest, wanted: Uint8Array) {
+  if (order === 'name') {
+    yield { states: wanted, after: after?.name }
+    return
+  }
+  const first = after?.state === undefined ? 0 : liveStates.indexOf(after.state)
+  for (let state = first; state < liveStates.length; state++) {
+    if (wanted[state] === 0) continue
+    const only = new Uint8Array(liveStates.length)
+    only[state] = 1
+    yield { states: only, after: state === first ? after?.name : undefined }
+  }
+}
+
+function wantedStates(states: readonly LiveState[]): Uint8Array {
+  return Uint8Array.from(liveStates, state => (states.includes(state) ? 1 : 0))
+}
+
+function hasAny({ counts }: Block, states: Uint8Array): boolean {
+  for (let state = 0; state < states.length; state++) if (states[state] === 1 && counts[state] !== 0) return true
+  return false
+}
+
+function collect(
+  fleet: LiveFleet,
+  { slots: inBlock }: Block,
+  from: number,
+  wanted: Uint8Array,
+  lengthMax: number,
+  slots: number[],
+): void {
+  const { states } = fleet.columns()
+  for (let place = from; place < inBlock.length && slots.length < lengthMax; place++) {
+    const slot = inBlock[place] as number
+    if (wanted[states[slot] as number] === 1) slots.push(slot)
+  }
+}
+
+/**
+ * The same for the devices whose name or place has the text, whatever the case. It goes through all names once, some
+ * thousands a turn; a device that changes its state meanwhile is where it was when it was passed.
+ */
+export async function searchPage(
+  fleet: LiveFleet,
+  request: FleetPageRequest,
+  search: string,
+  signal: AbortSignal,
+): Promise<number[]> {
+  const text = search.normalize('NFC').toLowerCase()
+  const wanted = wantedStates(request.states)
+  /** By state, or all in the first. */
+  const found: number[][] = liveStates.map(() => [])
+  let after = request.order === 'name' ? request.after?.name : undefined
+  for (let isDone = false; !isDone; ) {
+    let searched = 0
+    isDone = true
+    for (const { block, from } of fleet.order.blocksAfter(after)) {
+      searchBlock(fleet, request, block.slots.slice(from), text, wanted, found)
+      after = fleet.order.nameOf(block.slots.at(-1) as number)
+      searched += block.slots.length
+      if (searched < searchedPerTurn) continue
+      isDone = false
+      break
+    }
+    if (!isDone) await turn(undefined, { signal })
+  }
+  return found.flat().slice(0, request.limit + 1)
+}
+
+function searchBlock(
+  fleet: LiveFleet,
+  { order, after, limit }: FleetPageRequest,
+  slots: readonly number[],
+  text: string,
+  wanted: Uint8Array,
+  found: number[][],
+): void {
+  const { states } = fleet.columns()
+  const afterState = order === 'name' || after?.state === undefined ? -1 : liveStates.indexOf(after.state)
+  for (const slot of slots) {
+    const state = states[slot] as number
+    if (wanted[state] === 0 || state < afterState || !fleet.text(slot).includes(text)) continue
+    if (state === afterState && fleet.order.nameOf(slot) <= (after?.name ?? '')) continue
+    const list = found[order === 'name' ? 0 : state] as number[]
+    if (list.length <= limit) list.push(slot)
+  }
+}

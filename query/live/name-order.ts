@@ -1,0 +1,129 @@
+/**
+ * All slots in the order of their names, in blocks that know how many of each state they hold: a change of state changes two
+ * counts, and a page passes over the blocks that have nothing for it.
+ */
+
+import { liveStates } from './live-state.ts'
+
+export interface Block {
+  readonly slots: number[]
+  /** By state. */
+  readonly counts: Int32Array
+}
+
+const blockMax = 512
+
+export class NameOrder {
+  /** None is empty. */
+  readonly #blocks: Block[] = []
+  /** By slot. */
+  readonly #blockOf: (Block | undefined)[] = []
+  readonly #names: (string | undefined)[] = []
+  readonly counts = new Int32Array(liveStates.length)
+  readonly #stateOf: (slot: number) => number
+
+  /** `stateOf`: of a slot that is in here. */
+  constructor(stateOf: (slot: number) => number) {
+    this.#stateOf = stateOf
+  }
+
+  /** Where nothing is in here yet: all at once. Names ascend. */
+  fill(slots: readonly number[], nameOf: (slot: number) => string): void {
+    for (let from = 0; from < slots.length; from += blockMax / 2) {
+      const block = this.#newBlock(slots.slice(from, from + blockMax / 2))
+      this.#blocks.push(block)
+      for (const slot of block.slots) {
+        this.#names[slot] = nameOf(slot)
+        this.#count(block, this.#stateOf(slot), 1)
+      }
+    }
+  }
+
+  add(slot: number, name: string): void {
+    if (this.#blocks.length === 0) this.#blocks.push(this.#newBlock([]))
+    // Behind all others it goes to the last block.
+    const index = Math.min(this.#blockFrom(name), this.#blocks.length - 1)
+    const block = this.#blocks[index] as Block
+    block.slots.splice(this.#placeIn(block, name), 0, slot)
+    this.#names[slot] = name
+    this.#blockOf[slot] = block
+    this.#count(block, this.#stateOf(slot), 1)
+    if (block.slots.length > blockMax) this.#split(index)
+  }
+
+  remove(slot: number): void {
+    const block = this.#blockOf[slot] as Block
+    block.slots.splice(block.slots.indexOf(slot), 1)
+    this.#count(block, this.#stateOf(slot), -1)
+    this.#blockOf[slot] = undefined
+    this.#names[slot] = undefined
+    if (block.slots.length === 0) this.#blocks.splice(this.#blocks.indexOf(block), 1)
+  }
+
+  changeState(slot: number, from: number, to: number): void {
+    const block = this.#blockOf[slot] as Block
+    this.#count(block, from, -1)
+    this.#count(block, to, 1)
+  }
+
+  /** As it is in the order. */
+  nameOf(slot: number): string {
+    return this.#names[slot] as string
+  }
+
+  /** The blocks that have names behind this one, and where those begin in the first of them; undefined: all. */
+  *blocksAfter(name: string | undefined): Generator<{ readonly block: Block; readonly from: number }> {
+    const first = name === undefined ? 0 : this.#blockFrom(name)
+    for (let index = first; index < this.#blocks.length; index++) {
+      const block = this.#blocks[index] as Block
+      let from = index === first && name !== undefined ? this.#placeIn(block, name) : 0
+      if (from < block.slots.length && name !== undefined && this.nameOf(block.slots[from] as number) === name) from++
+      yield { block, from }
+    }
+  }
+
+  /** The first block whose last name is not before this one. */
+  #blockFrom(name: string): number {
+    let [low, high] = [0, this.#blocks.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      const last = (this.#blocks[middle] as Block).slots.at(-1) as number
+      if (this.nameOf(last) < name) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  /** The first place in the block whose name is not before this one. */
+  #placeIn({ slots }: Block, name: string): number {
+    let [low, high] = [0, slots.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (this.nameOf(slots[middle] as number) < name) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  #newBlock(slots: number[]): Block {
+    const block = { slots, counts: new Int32Array(liveStates.length) }
+    for (const slot of slots) this.#blockOf[slot] = block
+    return block
+  }
+
+  #split(index: number): void {
+    const block = this.#blocks[index] as Block
+    const moved = this.#newBlock(block.slots.splice(block.slots.length >> 1))
+    this.#blocks.splice(index + 1, 0, moved)
+    for (const slot of moved.slots) {
+      const state = this.#stateOf(slot)
+      ;(block.counts[state] as number)--
+      ;(moved.counts[state] as number)++
+    }
+  }
+
+  #count(block: Block, state: number, change: number): void {
+    ;(block.counts[state] as number) += change
+    ;(this.counts[state] as number) += change
+  }
+}
