@@ -81,6 +81,7 @@ export function createFamilies(
         batch: batchOptions,
         reads: { query, devices, readings },
       },
+      live: { live: parts.live, query, devices, timeZone: config.TIME_ZONE, nowMs: clockMs },
     }),
     adminFamily(adminOptions),
     airQuality,

@@ -79,6 +79,7 @@ function createServiceServer(
     questdbUp: () => store.questdb.state().state === 'up',
     queriesQueued: query.queueLengths,
     cache: query.cacheStatus,
+    states: () => (parts.live.isLoaded() ? parts.live.counts() : undefined),
     disk: parts.diskUse.read,
     retention: parts.retention.state,
     version: packageVersion(),

@@ -2,6 +2,8 @@
 
 import { Gauge, type Registry } from 'prom-client'
 import type { CacheStatus } from '../query/cache/body-cache.ts'
+import type { LiveCounts } from '../query/live/live.ts'
+import { liveStates } from '../query/live/live-state.ts'
 import type { DiskState, DiskUse } from './disk/disk-use.ts'
 import { counter, gauge } from './http/metric-kinds.ts'
 import { addIngest, type IngestMetricsOptions } from './ingest-metrics.ts'
@@ -13,6 +15,8 @@ export interface ServiceMetricsOptions extends IngestMetricsOptions {
   /** Number of queued queries by pool. */
   queriesQueued: () => Readonly<Record<string, number>>
   cache: () => CacheStatus
+  /** Devices by state; undefined while it is not known. */
+  states: () => LiveCounts | undefined
   disk: DiskUse['read']
   retention: Retention['state']
   version: string
@@ -24,6 +28,7 @@ export function addServiceMetrics(registry: Registry, options: ServiceMetricsOpt
   gauge(registry, 'barograph_questdb_up', '1 when QuestDB answers.', () => (options.questdbUp() ? 1 : 0))
   addQueries(registry, options.queriesQueued)
   addCache(registry, options.cache)
+  addStates(registry, options.states)
   addDisk(registry, options.disk)
   addRetention(registry, options.retention)
   addBuildInfo(registry, options.version)
@@ -45,6 +50,19 @@ function addCache(registry: Registry, status: ServiceMetricsOptions['cache']): v
   counter(registry, 'barograph_cache_hits_total', 'Answers given from memory.', () => status().hits)
   counter(registry, 'barograph_cache_misses_total', 'Answers that had to be made.', () => status().misses)
   gauge(registry, 'barograph_cache_bytes', 'Memory that kept answers take.', () => status().bytes)
+}
+
+function addStates(registry: Registry, states: ServiceMetricsOptions['states']): void {
+  new Gauge({
+    name: 'barograph_device_states',
+    help: 'Devices by state, as /api/fleet has them; NaN while that is not known.',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      const counts = states()
+      for (const state of liveStates) this.set({ state }, counts?.[state] ?? Number.NaN)
+    },
+  })
 }
 
 function addDisk(registry: Registry, read: ServiceMetricsOptions['disk']): void {

@@ -3,6 +3,7 @@
 import type { Devices } from '../auth/devices/devices.ts'
 import type { Stations } from '../auth/stations/stations.ts'
 import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
+import type { Live } from '../query/live/live.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Store } from '../store/store.ts'
 import type { Clock } from './clock.ts'
@@ -28,6 +29,7 @@ export interface ServiceParts extends ServiceQueries {
   signIn: SignIn
   diskUse: DiskUse
   claims: Claims
+  live: Live
   acceptedFrom: AcceptedFrom
   retention: Retention
 }

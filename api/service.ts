@@ -16,6 +16,7 @@ import { listen } from './listen.ts'
 import { checkListenAddress } from './listen-address.ts'
 import { openServiceAccounts } from './open-accounts.ts'
 import { forwardWhenReady, openServiceIngest, type ServiceIngest } from './open-ingest.ts'
+import { openServiceLive } from './open-live.ts'
 import { openServiceQueries } from './open-queries.ts'
 import { openServiceRetention } from './open-retention.ts'
 import { openSignIn } from './open-sign-in.ts'
@@ -117,6 +118,8 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   onOpen(() => retention.close())
   const queries = openServiceQueries(config, log, { store, ingest, pointsIngest, retention, clockMs })
   for (const { close } of Object.values(queries)) onOpen(close)
+  const live = openServiceLive(config, log, { store, ingest, devices, query: queries.query, clockMs })
+  onOpen(() => live.close())
   // Links in mails need an address; without a configured one it is the one that we listen on.
   let ownUrl = 'http://localhost'
   const publicUrl = () => (config.PUBLIC_URL ?? ownUrl).replace(/\/$/, '')
@@ -132,7 +135,7 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   const diskUse = watchDiskUse({ directory, config, retention, nowMs: clockMs, log })
   onOpen(() => diskUse.close())
   const base = { directory, clockMs, store, ingest, pointsIngest, devices, deviceNames, stations, diskUse, retention }
-  const parts = { ...base, acceptedFrom, ...queries, accounts, signIn, claims }
+  const parts = { ...base, acceptedFrom, ...queries, accounts, signIn, claims, live }
   ownUrl = await listen(config, log, parts, onOpen)
   await signIn.announceSetup()
   return ownUrl

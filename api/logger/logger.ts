@@ -4,6 +4,7 @@ import type { FastifyError, FastifyInstance } from 'fastify'
 import type { Log } from '../../store/log.ts'
 import { errorCodeOf, leavesBodyUnread } from '../http/errors.ts'
 import type { RouteFamily } from '../http/route-family.ts'
+import { type FleetOptions, registerFleet } from '../live/fleet.ts'
 import { type AnalysesOptions, registerAnalyses } from './analyses.ts'
 import { type BatchOptions, registerBatch } from './batch.ts'
 import { sendError } from './errors.ts'
@@ -19,11 +20,12 @@ export interface LoggerOptions {
   ingest: LogOptions
   batch: BatchOptions
   reads: ReadsOptions & AnalysesOptions & { readings: ReadingsOptions }
+  live: FleetOptions
 }
 
 const mediaTypeDetail = 'send Content-Type: application/json, and no Content-Encoding'
 
-export function loggerFamily({ log, guardReads, ingest, batch, reads }: LoggerOptions): RouteFamily {
+export function loggerFamily({ log, guardReads, ingest, batch, reads, live }: LoggerOptions): RouteFamily {
   // Each in a scope of its own, for they differ in what they take and in whom they let read.
   const groups = [
     (scope: FastifyInstance) => registerLog(scope, ingest),
@@ -31,6 +33,7 @@ export function loggerFamily({ log, guardReads, ingest, batch, reads }: LoggerOp
     (scope: FastifyInstance) => registerReads(scope, reads),
     (scope: FastifyInstance) => registerAnalyses(scope, reads),
     (scope: FastifyInstance) => registerReadings(scope, reads.readings),
+    (scope: FastifyInstance) => registerFleet(scope, live),
   ]
   return {
     prefix: '/api',

@@ -18,6 +18,7 @@ test('the log tells what went wrong, and where', async t => {
     ingest: {} as LoggerOptions['ingest'],
     batch: { ingest: {} } as LoggerOptions['batch'],
     reads: { query: { latestAll: fail }, devices: { active: () => [] }, readings: {} } as never,
+    live: {} as LoggerOptions['live'],
   })
   app.register(async scope => register(scope), { prefix })
   t.teardown(() => app.close())
@@ -35,6 +36,7 @@ test('an answer that has no room to be sent is told without a word in the log', 
     log: pino({}, { write: (line: string) => (logged += line) }),
     ingest: {} as LoggerOptions['ingest'],
     batch: { ingest: {} } as LoggerOptions['batch'],
+    live: {} as LoggerOptions['live'],
     reads: {
       query: {
         latestAll() {

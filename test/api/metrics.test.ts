@@ -21,6 +21,7 @@ function startMetrics(t: { teardown(end: () => unknown): void }, more: Partial<S
     questdbUp: () => true,
     queriesQueued: () => ({ light: 0, analysis: 0 }),
     cache: () => ({ hits: 5, misses: 2, bytes: 1024 }),
+    states: () => undefined,
     disk: async () => ({
       ...unknownUse,
       freeBytes: 1,

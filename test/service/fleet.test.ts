@@ -1,0 +1,228 @@
+/** The live state of the fleet in the whole service: it agrees with the statistics, and is the same after a restart and a crash. */
+
+import t from 'tap'
+import { until } from '../support/processes.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+
+interface FleetDevice {
+  device: string
+  location_short: string
+  state: string
+  last_seen: number | null
+  expected_interval_seconds: number | null
+  values: Record<string, number>
+  hours: string
+}
+
+interface Fleet {
+  generated_at: number
+  time_zone: string
+  counts: Record<string, number>
+  devices: FleetDevice[]
+  next: string | null
+  catching_up?: true
+}
+
+const first = await startService(t)
+const { dataDirectory } = first
+
+const get = async (service: Service, path: string, headers: Record<string, string> = {}) => {
+  const response = await fetch(`${service.url}/api${path}`, { headers })
+  return { status: response.status, headers: response.headers, text: await response.text() }
+}
+// biome-ignore lint/suspicious/noExplicitAny: the shapes are compared as they are
+const json = async (service: Service, path: string): Promise<any> => JSON.parse((await get(service, path)).text)
+const fleetOf = async (service: Service): Promise<Fleet> => await json(service, '/fleet')
+const isLoaded = async (service: Service) => {
+  const { status, text } = await get(service, '/fleet')
+  return status === 200 && !('catching_up' in JSON.parse(text))
+}
+const lagOf = async (service: Service) => await (await fetch(`${service.url}/metrics`)).text()
+const isApplied = async (service: Service) => /^barograph_lag_readings 0$/m.test(await lagOf(service))
+
+/** Name, interval, and how long ago the last reading is. */
+const devices: [name: string, everyMs: number, agoMs: number][] = [
+  ['Kitchen', minuteMs, 0],
+  ['Attic', 5 * minuteMs, 0],
+  ['Cellar', 7000, 0],
+  ['Porch', hourMs, 10 * minuteMs],
+  ['Shed', minuteMs, 3 * hourMs],
+  ['Old', 10 * minuteMs, 20 * 24 * hourMs],
+  ['Küche Nord', 2 * minuteMs, 200_000],
+]
+const passwords = new Map<string, string>()
+for (const [name] of devices) passwords.set(name, await first.addDevice(name, { location_short: `${name} 1` }))
+passwords.set('Ghost', await first.addDevice('Ghost'))
+passwords.set('Off', await first.addDevice('Off', { log_switch: false }))
+passwords.set('Set', await first.addDevice('Set', { expected_interval_s: 30 }))
+
+await until('the fleet is known', () => isLoaded(first))
+const startMs = Math.floor(Date.now() / 1000) * 1000
+const rows = devices.flatMap(([name, everyMs, agoMs]) => {
+  const count = Math.min(2000, Math.floor((26 * hourMs) / everyMs))
+  return Array.from({ length: count }, (_, index) => {
+    const time = new Date(startMs - agoMs - (count - 1 - index) * everyMs).toISOString()
+    // Battery comes with every tenth reading only.
+    return `${name},${time},${20 + (index % 10)},50,1000,${index % 10 === 0 ? 3.7 : ''}`
+  })
+})
+await first.import(`device,timestamp,temperature,humidity,pressure,battery_voltage\n${rows.join('\n')}\n`)
+await first.put('Set', passwords.get('Set') as string, { device: 'Set', temperature: 1, humidity: 50, pressure: 1000 })
+
+const states: Record<string, string> = {
+  fresh: 'fresh',
+  late: 'late',
+  stale: 'silent',
+  offline: 'silent',
+  never: 'never',
+}
+
+/** State and interval of each device as its statistics have them. */
+async function agrees(service: Service): Promise<string[]> {
+  const wrong: string[] = []
+  for (const { device, state, expected_interval_seconds: expected } of (await fleetOf(service)).devices) {
+    if (device === 'Off') continue
+    const { freshness } = await json(service, `/stats_data/${encodeURIComponent(device)}`)
+    const other = freshness.expected_interval_seconds
+    const isNear = expected === other || Math.abs((expected ?? 0) - other) < 0.001 * other
+    if (!isNear || states[freshness.state] !== state) wrong.push(JSON.stringify([device, state, expected, freshness]))
+  }
+  return wrong
+}
+
+async function waitUntilAgreed(service: Service): Promise<void> {
+  let wrong: string[] = []
+  await until('fleet and statistics agree', async () => {
+    wrong = await agrees(service)
+    return wrong.length === 0
+  })
+  t.strictSame(wrong, [])
+}
+
+t.test('readings show at once, and agree with the statistics', async t => {
+  await until('readings are applied', () => isApplied(first))
+  await waitUntilAgreed(first)
+  const fleet = await fleetOf(first)
+  t.equal(fleet.devices.length, 10)
+  t.equal(fleet.time_zone, 'UTC')
+  t.equal(fleet.next, null)
+  const of = (name: string) => fleet.devices.find(({ device }) => device === name)
+  t.match(of('Ghost'), { state: 'never', last_seen: null, values: {}, hours: '-'.repeat(24) })
+  t.match(of('Off'), { state: 'off', last_seen: null })
+  t.match(of('Shed'), { state: 'silent', hours: /D{20}[BCD]AAA?$|D{20}[BCD]AA$/ })
+  t.match(of('Old'), { state: 'silent', hours: 'A'.repeat(24), values: {} })
+  t.match(of('Kitchen'), { last_seen: startMs, hours: 'D'.repeat(24), location_short: 'Kitchen 1' })
+  t.match(of('Set'), { state: 'fresh', expected_interval_seconds: 30, values: { temperature: 1 } })
+  t.strictSame(Object.keys(of('Kitchen')?.values ?? {}), ['temperature', 'humidity', 'pressure', 'battery_voltage'])
+  const metrics = await lagOf(first)
+  for (const [state, count] of Object.entries(fleet.counts)) {
+    t.match(metrics, new RegExp(`^barograph_device_states\\{state="${state}"\\} ${count}$`, 'm'))
+  }
+})
+
+t.test('one device', async t => {
+  const latest = await json(first, '/latest/Kitchen')
+  t.match(latest, { device: 'Kitchen', location_short: 'Kitchen 1', last_seen: startMs })
+  t.match(latest.values.humidity, { v: 50, ts: startMs, unit: '%' })
+  t.strictSame(await json(first, '/latest/Ghost'), {
+    ...{ device: 'Ghost', location_short: '', state: 'never', last_seen: null, values: {} },
+  })
+  const unknown = await get(first, '/latest/nobody')
+  t.equal(unknown.status, 404)
+  t.strictSame(JSON.parse(unknown.text), { status: 'device unknown' })
+  t.match(await json(first, '/latest/all/1'), { data: Array })
+})
+
+t.test('what has not changed is not sent again, and what is wrong is said', async t => {
+  const { headers } = await get(first, '/fleet?state=never')
+  t.equal(headers.get('cache-control'), 'public, max-age=1')
+  const etag = headers.get('etag') ?? ''
+  await new Promise(resolve => setTimeout(resolve, 1100))
+  const again = await get(first, '/fleet?state=never', { 'if-none-match': etag })
+  t.equal(again.status, 304)
+  const gzipped = await get(first, '/fleet', { 'accept-encoding': 'gzip' })
+  t.equal(gzipped.headers.get('content-encoding'), 'gzip')
+  t.equal((JSON.parse(gzipped.text) as Fleet).devices.length, 10)
+  for (const [query, text] of [
+    ['stat=late', 'unknown parameter stat; did you mean state?'],
+    ['limit=0', 'limit must be a whole number from 1 to 1000'],
+    ['state=broken', 'state must be one of silent, late, never, fresh, off, or several with commas'],
+    ['after=Kitchen', 'after must be what next was in the answer before'],
+    ['q=', 'q must be a text of 1 to 128 characters'],
+    ['limit=1&limit=2', 'limit must be a whole number from 1 to 1000'],
+  ] as const) {
+    const refused = await get(first, `/fleet?${query}`)
+    t.equal(refused.status, 400, query)
+    t.strictSame(JSON.parse(refused.text), { status: text })
+  }
+  t.equal((await get(first, '/fleet?_=1&state=never,off&limit=1')).status, 200)
+  t.match((await json(first, '/fleet?q=k%C3%9CCHE')).devices, [{ device: 'Küche Nord' }])
+  t.equal((await get(first, '/latest/Kitchen?days=1')).status, 400)
+})
+
+t.test('late readings fill the hours that they belong to', async () => {
+  const lateMs = Math.floor(startMs / hourMs) * hourMs - hourMs
+  const late = Array.from({ length: 60 }, (_, index) => {
+    return `Shed,${new Date(lateMs + index * minuteMs).toISOString()},1,1,1000`
+  })
+  // A newer one than those shows that they came late.
+  await first.import(
+    `device,timestamp,temperature,humidity,pressure\nShed,${new Date(startMs).toISOString()},2,2,1000\n`,
+  )
+  await first.import(`device,timestamp,temperature,humidity,pressure\n${late.join('\n')}\n`)
+  await until('the hour is complete', async () => {
+    const shed = (await fleetOf(first)).devices.find(({ device }) => device === 'Shed')
+    const index = 23 - (Math.floor(Date.now() / hourMs) - 1 - lateMs / hourMs)
+    return shed?.hours[index] === 'D' && shed.values['temperature'] === 2
+  })
+})
+
+t.test('the same after a crash, and after a stop', async t => {
+  await first.put('Set', passwords.get('Set') as string, {
+    device: 'Set',
+    temperature: 3,
+    humidity: 50,
+    pressure: 1000,
+  })
+  await until('readings are applied', () => isApplied(first))
+  await waitUntilAgreed(first)
+  const before = await fleetOf(first)
+  await first.put('Attic', passwords.get('Attic') as string, {
+    device: 'Attic',
+    temperature: 33,
+    humidity: 50,
+    pressure: 1000,
+  })
+  await first.killAll()
+  const second = await startService(t, { dataDirectory })
+  await until('the fleet is known', () => isLoaded(second))
+  await waitUntilAgreed(second)
+  const after = await fleetOf(second)
+  const attic = after.devices.find(({ device }) => device === 'Attic')
+  t.equal(attic?.values['temperature'], 33, 'what was acknowledged just before the crash shows')
+  const still = (fleet: Fleet) =>
+    fleet.devices
+      .filter(({ device }) => ['Kitchen', 'Cellar', 'Porch', 'Shed', 'Old', 'Ghost', 'Off'].includes(device))
+      .map(({ device, last_seen, values, expected_interval_seconds }) => ({
+        device,
+        last_seen,
+        values,
+        expected_interval_seconds,
+      }))
+      .sort((a, b) => (a.device < b.device ? -1 : 1))
+  t.strictSame(still(after), still(before))
+  t.equal((await fleetOf(second)).counts['off'], before.counts['off'])
+  await second.end('SIGTERM')
+  const third = await startService(t, { dataDirectory })
+  await until('the fleet is known', () => isLoaded(third))
+  await waitUntilAgreed(third)
+  t.strictSame(still(await fleetOf(third)), still(before))
+  await third.admin('DELETE', '/devices/Old')
+  t.equal((await get(third, '/latest/Old')).status, 404)
+  t.strictSame((await json(third, '/fleet?q=old')).devices, [])
+  await third.addDevice('Old')
+  t.match(await json(third, '/latest/Old'), { state: 'never', values: {} })
+})
