@@ -1,0 +1,153 @@
+/** The dashboards of docs/grafana, as Grafana would ask for them: each statement by the reader, over readings. */
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { freePort } from '../../store/process/free-port.ts'
+import type { TestHooks } from '../support/databases.ts'
+import { until } from '../support/processes.ts'
+import { startService } from '../support/service.ts'
+
+interface Target {
+  rawSql: string
+  format: string
+  datasource: { uid: string; type: string }
+}
+
+interface Dashboard {
+  uid: string
+  panels: {
+    id: number
+    title: string
+    type: string
+    datasource: { uid: string }
+    interval: string
+    targets: Target[]
+  }[]
+  templating: { list: { name: string; query: string; datasource: { uid: string } }[] }
+}
+
+const folder = resolve(import.meta.dirname, '..', '..', 'docs', 'grafana')
+const dashboards = readdirSync(join(folder, 'dashboards')).map(
+  name => JSON.parse(readFileSync(join(folder, 'dashboards', name), 'utf8')) as Dashboard,
+)
+const source = readFileSync(join(folder, 'provisioning', 'datasources', 'barograph.yaml'), 'utf8')
+const sourceHas = (key: string) => new RegExp(`^\\s+(?:- )?${key}: (\\S+)$`, 'm').exec(source)?.[1]
+
+t.test('every panel and variable is of the data source', async t => {
+  t.equal(dashboards.length, 2)
+  const uid = sourceHas('uid')
+  t.equal(uid, 'barograph')
+  for (const { panels, templating } of dashboards) {
+    t.equal(new Set(panels.map(({ id }) => id)).size, panels.length)
+    for (const panel of panels) {
+      t.equal(panel.datasource.uid, uid, panel.title)
+      t.equal(panel.interval, '1m', 'QuestDB writes milliseconds otherwise')
+      for (const { datasource } of panel.targets)
+        t.strictSame(datasource, { uid, type: sourceHas('type') }, panel.title)
+    }
+    for (const { datasource } of templating.list) t.equal(datasource.uid, uid)
+  }
+})
+
+const expand = (sql: string) =>
+  sql
+    .replaceAll(/\$__timeFilter\((\w+)\)/g, "$1 BETWEEN '2026-03-01T00:00:00Z' AND '2026-03-02T00:00:00Z'")
+    .replaceAll('$__interval', '1h')
+    .replaceAll(/\$\{device:sqlstring\}/g, "'anna-s-kitchen-1'")
+
+type Read = (sql: string) => Promise<unknown[][]>
+
+/** A service with two devices, and its reader. */
+async function startReading(t: TestHooks): Promise<Read> {
+  const port = await freePort()
+  const service = await startService(t, { environment: { QUESTDB_PG_PORT: String(port) } })
+  await service.addDevice("Anna's kitchen", { location_short: 'House 1' })
+  await service.addDevice('attic')
+  const times = ['2026-03-01T10:00:00Z', '2026-03-01T10:30:00Z', '2026-03-01T12:10:00Z']
+  const head = 'timestamp,device,temperature,humidity,pressure,battery_voltage,battery_percentage'
+  const lines = times.map((time, at) => `${time},Anna's kitchen,${20 + at},50,1000,3.1,${90 - at}`)
+  await service.import([head, ...lines, '2026-03-01T10:10:00Z,attic,10,60,990,,', ''].join('\n'))
+  const isReady = async () => (await fetch(`${service.url}/health/ready`)).json()
+  await until('QuestDB is up', async () => ((await isReady()) as { status: string }).status === 'ok')
+  const password = readFileSync(join(service.dataDirectory, 'secrets', 'questdb-reader'), 'utf8').trim()
+  const [user, database] = [sourceHas('user') ?? '', sourceHas('database') ?? '']
+  const reader = new pg.Client({ host: '127.0.0.1', port, user, password, database })
+  await reader.connect()
+  t.teardown(() => reader.end())
+  return async sql => (await reader.query({ text: sql, rowMode: 'array' })).rows
+}
+
+async function readPanels(t: Test, read: Read): Promise<Map<string, unknown[][]>> {
+  const found = new Map<string, unknown[][]>()
+  for (const { uid, panels } of dashboards) {
+    for (const { title, targets } of panels) {
+      for (const { rawSql } of targets) {
+        const text = expand(rawSql)
+        t.notMatch(text, /\$/, `${title}: nothing is left for Grafana to put in`)
+        found.set(`${uid}: ${title}`, await read(text))
+      }
+    }
+  }
+  return found
+}
+
+t.test('every statement gives the rows of the readings', async t => {
+  const read = await startReading(t)
+  const [variable] = dashboards.flatMap(({ templating }) => templating.list)
+  await until('names and readings are there', async () => {
+    const [[readings] = []] = await read('SELECT count() FROM readings')
+    return readings === '4' && (await read(variable?.query ?? '').catch(() => [])).length === 2
+  })
+  t.strictSame(await read(variable?.query ?? ''), [
+    ["Anna's kitchen", 'anna-s-kitchen-1'],
+    ['attic', 'attic-2'],
+  ])
+  const panels = await readPanels(t, read)
+  const isPanel = (name: string, rows: unknown[][], from = 0) =>
+    t.strictSame(
+      panels.get(`barograph-${name}`)?.map(row => row.slice(from)),
+      rows,
+      name,
+    )
+  isPanel('fleet: Devices heard', [['2']])
+  isPanel('fleet: Devices', [['2']])
+  isPanel('fleet: Readings', [['4']])
+  isPanel('fleet: Readings per interval', [['3'], ['1']], 1)
+  const temperatures = [
+    [10, 17, 21],
+    [22, 22, 22],
+  ]
+  isPanel('fleet: Temperature of the fleet', temperatures, 1)
+  isPanel(
+    'fleet: Latest readings',
+    [
+      [10, 60, 990, null, null],
+      [22, 50, 1000, 3.1, 88],
+    ],
+    3,
+  )
+  isPanel('fleet: Lowest batteries', [["Anna's kitchen", 88, 3.1]])
+  isPanel(
+    'device: Temperature',
+    [
+      [20, 20.5, 21],
+      [22, 22, 22],
+    ],
+    1,
+  )
+  isPanel(
+    'device: Battery charge',
+    [
+      [89, 89.5, 90],
+      [88, 88, 88],
+    ],
+    1,
+  )
+  isPanel('device: Readings', [['3']])
+  isPanel('device: Place', [['House 1']])
+  for (const [name, rows] of panels) t.ok(rows.length > 0, `${name} has rows`)
+  const documented = /```\n(SELECT ts, [^`]*)```/.exec(readFileSync(join(folder, '..', 'grafana.md'), 'utf8'))?.[1]
+  t.equal((await read(expand(documented ?? '').replace("'Kitchen'", "'Anna''s kitchen'"))).length, 3)
+})
