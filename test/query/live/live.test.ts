@@ -52,6 +52,9 @@ t.test('an older reading never replaces a newer one, and one at the same time do
   fleet.take([
     { device: 1, timeMs: startMs, temperature: 20, humidity: 50 },
     { device: 1, timeMs: startMs - minuteMs, temperature: 1, pressure: 1000 },
+  ])
+  t.match(fleet.live.latest(1), { last_seen: startMs, values: { temperature: { v: 20 }, pressure: { v: 1000 } } })
+  fleet.take([
     { device: 1, timeMs: startMs + 4 * minuteMs, temperature: 22 },
     { device: 1, timeMs: startMs + 4 * minuteMs, temperature: 23 },
     { device: 2, timeMs: startMs + 4 * minuteMs, temperature: 99 },
@@ -100,6 +103,17 @@ t.test('24 letters say how complete each full hour is', async t => {
   t.equal(only(fleet, 'device-1').hours, `${'-'.repeat(17)}DBCADBA`)
   fleet.clock.nowMs = startMs + 300 * hourMs
   t.equal(only(fleet, 'device-1').hours, 'A'.repeat(24))
+})
+
+t.test('hours in which nothing came are empty, however full they were a day before', async t => {
+  const fleet = await makeFleet(t, [madeDevice(1, { expected_interval_s: 600 })], startMs)
+  const from = (hour: number, hours: number) =>
+    Array.from({ length: 6 * hours }, (_, index) => {
+      return { device: 1, timeMs: startMs + hour * hourMs + index * 10 * minuteMs, temperature: 1 }
+    })
+  fleet.clock.nowMs = startMs + 37 * hourMs
+  fleet.take([...from(0, 30), ...from(36, 1)])
+  t.equal(only(fleet, 'device-1').hours, `${'D'.repeat(17)}${'A'.repeat(6)}D`)
 })
 
 t.test('worst first, then by name; pages go on behind a place that may be gone', async t => {
@@ -183,6 +197,11 @@ t.test('the registry is followed: made, renamed, switched off, configured, remov
       ['device-2', 'never', ''],
       ['zebra', 'fresh', 'zoo'],
     ],
+  )
+  fleet.live.deviceChanged(madeDevice(3, { name: 'the last but one' }))
+  t.strictSame(
+    listed(fleet, { order: 'name' }).map(({ device }) => device),
+    ['device-2', 'the last but one', 'zebra'],
   )
   fleet.live.deviceChanged(madeDevice(1, { name: 'zebra', log_switch: false }))
   t.equal(fleet.live.stateOf(1), 'off')
