@@ -61,6 +61,8 @@ export interface Live {
 const tickMsMin = 20
 /** The clock may be set. */
 const tickMsMax = 1000
+/** A clock that goes back by less is left alone. */
+const stepMsMin = 1000
 const searchesMax = 4
 
 export function createLive(options: LiveOptions): Live {
@@ -148,12 +150,16 @@ interface ClockOptions {
 /** What time alone changes: states, and what has expired. */
 function startClock(fleet: LiveFleet, { nowMs, hourSources, isLoaded, ended, signal }: ClockOptions): { stop(): void } {
   let forgottenBeforeUs = Number.NEGATIVE_INFINITY
+  let lastMs = nowMs()
   let timer = setTimeout(tick, tickMsMax).unref()
 
   function tick(): void {
     const isBehind = fleet.advance()
     const waitMs = isBehind ? 0 : Math.min(tickMsMax, Math.max(tickMsMin, fleet.nextDeadlineMs() - nowMs()))
     timer = setTimeout(tick, waitMs).unref()
+    // As the limits of states count whole seconds, less than that changes little.
+    if (nowMs() < lastMs - stepMsMin) void fleet.updateAll(signal).catch(ended)
+    lastMs = nowMs()
     const { expiredBeforeUs } = hourSources()
     if (!isLoaded() || expiredBeforeUs <= forgottenBeforeUs) return
     forgottenBeforeUs = expiredBeforeUs

@@ -223,6 +223,17 @@ t.test('a reading ahead of the clock is the last one, and its hour counts when i
   t.equal(only(fleet, 'device-1').hours, `${'-'.repeat(23)}B`)
 })
 
+t.test('a clock that is set back takes states back', async t => {
+  const fleet = await makeFleet(t, [madeDevice(1, { expected_interval_s: 60 })], startMs)
+  fleet.take([{ device: 1, timeMs: startMs, temperature: 1 }])
+  fleet.clock.nowMs = startMs + hourMs
+  await until('it is silent by the wrong clock', () => fleet.live.stateOf(1) === 'silent')
+  fleet.clock.nowMs = startMs + 1000
+  await until('it is fresh by the right one', () => fleet.live.stateOf(1) === 'fresh')
+  fleet.clock.nowMs = startMs + 121_000
+  await until('time goes on from there', () => fleet.live.stateOf(1) === 'late')
+})
+
 t.test('what expires is forgotten', async t => {
   let expiredBeforeUs = Number.NEGATIVE_INFINITY
   const hourSources = () => ({ rawFromUs: Number.NEGATIVE_INFINITY, expiredBeforeUs })
