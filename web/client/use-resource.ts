@@ -1,24 +1,37 @@
 /** A resource for as long as a component shows it. */
 
-import { useEffect, useState } from 'preact/hooks'
-import { openResource, type ResourceOptions } from './resource.ts'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { openResource, type Resource, type ResourceOptions } from './resource.ts'
 import type { ResourceState } from './resource-state.ts'
 
 /** `url` undefined: nothing is read. A new `url` begins anew, with `loading`. */
 export function useResource<T>(url: string | undefined, options: ResourceOptions = {}): ResourceState<T> {
+  return useRefreshed<T>(url, options).state
+}
+
+/** The same with a function that reads again, after a change. */
+export function useRefreshed<T>(
+  url: string | undefined,
+  { everyMs, read }: ResourceOptions = {},
+): { state: ResourceState<T>; refresh: () => void } {
   const [state, setState] = useState<{ url: string | undefined; state: ResourceState<T> }>()
-  const { everyMs, read } = options
+  const current = useRef<Resource<T> | undefined>(undefined)
   useEffect(() => {
     if (url === undefined) return undefined
     const resource = openResource<T>(url, {
       ...(everyMs === undefined ? {} : { everyMs }),
       ...(read === undefined ? {} : { read }),
     })
+    current.current = resource
     const stop = resource.state.subscribe(value => setState({ url, state: value }))
     return () => {
       stop()
+      current.current = undefined
       resource.close()
     }
   }, [url, everyMs, read])
-  return state !== undefined && state.url === url ? state.state : { kind: 'loading' }
+  return {
+    state: state !== undefined && state.url === url ? state.state : { kind: 'loading' },
+    refresh: () => void current.current?.refresh(),
+  }
 }

@@ -1,8 +1,47 @@
-/** The admin page. */
+/** The admin page: what administrators manage, a section an address. Each section asks the admin API by the session. */
 
+import type { ComponentType } from 'preact'
+import { addressOf } from '../../client/address.ts'
 import { useTitle } from '../../client/use-title.ts'
+import { AccountsSection } from './accounts-section.tsx'
+import './admin.css'
+import { AuditSection } from './audit-section.tsx'
+import { DeadLettersSection } from './dead-letters-section.tsx'
+import { DevicesSection } from './devices-section.tsx'
+import { KeysSection } from './keys-section.tsx'
+import { StationsSection } from './stations-section.tsx'
+import { StatusSection } from './status-section.tsx'
+import { TenantsSection } from './tenants-section.tsx'
 
-export function AdminPage() {
-  useTitle('Admin')
-  return <h1>Admin</h1>
+const sections: { path: string; name: string; Shown: ComponentType }[] = [
+  { path: '', name: 'Devices', Shown: DevicesSection },
+  { path: 'status', name: 'Status', Shown: StatusSection },
+  { path: 'accounts', name: 'Accounts', Shown: AccountsSection },
+  { path: 'keys', name: 'API keys', Shown: KeysSection },
+  { path: 'stations', name: 'Stations', Shown: StationsSection },
+  { path: 'tenants', name: 'Tenants', Shown: TenantsSection },
+  { path: 'dead-letters', name: 'Dead letters', Shown: DeadLettersSection },
+  { path: 'audit', name: 'Audit', Shown: AuditSection },
+]
+
+export function AdminPage({ rest }: { rest: string }) {
+  const section = sections.find(({ path }) => path === rest)
+  useTitle(section === undefined ? 'Admin' : `${section.name} – Admin`)
+  return (
+    <div class="admin">
+      <nav class="sections" aria-label="Sections">
+        {sections.map(({ path, name }) => (
+          <a
+            key={path}
+            href={addressOf(path === '' ? '/admin' : `/admin/${path}`)}
+            aria-current={path === rest ? 'page' : undefined}
+          >
+            {name}
+          </a>
+        ))}
+      </nav>
+      <h1>{section?.name ?? 'Not found'}</h1>
+      {section === undefined ? <p>There is no such section.</p> : <section.Shown key={section.path} />}
+    </div>
+  )
 }

@@ -1,0 +1,78 @@
+/** The admin page without a browser: lists as CSV, ready programs, refusals and the status in words. */
+
+import t from 'tap'
+import { sendChange } from '../../web/pages/admin/admin-request.ts'
+import { passwordsCsv, readDeviceList } from '../../web/pages/admin/device-list-csv.ts'
+import { curlLine, microPythonProgram, pythonProgram } from '../../web/pages/admin/ready-lines.ts'
+import { bytesText } from '../../web/pages/admin/status-facts.ts'
+
+t.test('a list of devices is read, whatever its quotes and line ends', async t => {
+  const text =
+    '\ufeffname,location_short,battery,altitude_m,owner\r\n"a ""b"", c","two\nlines",yes,12.5,7\r\n\r\nporch,,no,,ada@example.com'
+  t.strictSame(readDeviceList(text), {
+    ok: true,
+    devices: [
+      { name: 'a "b", c', location_short: 'two\nlines', battery: true, altitude_m: 12.5, owner: 7 },
+      { name: 'porch', battery: false, owner: 'ada@example.com' },
+    ],
+  })
+  t.strictSame(readDeviceList('name,location_short\nporch,'), { ok: true, devices: [{ name: 'porch' }] })
+})
+
+t.test('what is wrong with a list is told, and where', async t => {
+  const sentence = (text: string) => {
+    const list = readDeviceList(text)
+    return list.ok ? '' : list.sentence
+  }
+  t.match(sentence(''), 'needs a header')
+  t.match(sentence('name\n'), 'needs a header')
+  t.match(sentence('place\nporch'), 'with the name “name”')
+  t.match(sentence('name,colour\nporch,red'), 'The column “colour” is not known')
+  t.match(sentence('name,battery\na,no\nporch,maybe'), 'Device 2 of the list: battery must be yes or no.')
+  t.match(sentence('name,altitude_m\nporch,high'), 'altitude_m must be a number')
+  t.match(sentence('name,battery\n,yes'), 'it has no name')
+  t.match(sentence('name\na,b'), 'more cells than the header')
+  t.match(sentence(`name\n${'a\n'.repeat(10_001)}`), '10001 devices')
+  t.match(sentence('x'.repeat(9 * 1024 * 1024)), 'longer than')
+  t.equal(passwordsCsv([{ device: 'a,"b"', password: 'f0' }]), 'device,password\n"a,""b""",f0\n')
+})
+
+t.test('ready programs carry any name, and the values of a battery where they are needed', async t => {
+  const sender = { url: 'http://127.0.0.1/api/log', device: `it's "Küche"`, password: 'f0', battery: true }
+  t.match(curlLine(sender), `-u 'it'\\''s "Küche":f0'`)
+  t.match(curlLine(sender), '"battery_voltage":3.9')
+  t.notMatch(curlLine({ ...sender, battery: false }), 'battery')
+  t.match(pythonProgram(sender), `credentials = "it's \\"Küche\\":f0".encode()`)
+  t.match(microPythonProgram(sender), 'requests.put("http://127.0.0.1/api/log"')
+})
+
+t.test('a refusal is told in words, with each place that is wrong', async t => {
+  const refusing = (status: number, body: unknown) =>
+    sendChange('POST', '/x', {}, async () => new Response(JSON.stringify(body), { status }))
+  const errors = [{ path: 'name', message: 'is taken by another device' }]
+  t.strictSame(await refusing(409, { title: 'name taken', errors }), {
+    ok: false,
+    sentence: 'The service refused this: name taken. name is taken by another device.',
+  })
+  const many = Array.from({ length: 9 }, (_, at) => ({ path: `[${at}].name`, message: 'must not be empty' }))
+  t.match(await refusing(422, { title: 'invalid body', errors: many }), {
+    sentence: /\[4\]\.name .*4 more are wrong\.$/,
+  })
+  t.match(await refusing(403, { title: 'forbidden', detail: 'this needs the role' }), {
+    sentence: /: this needs the role\./,
+  })
+  t.match(await refusing(401, {}), { sentence: 'The service refused this: status 401. Sign in again.' })
+  t.strictSame(await sendChange('DELETE', '/x', undefined, async () => new Response(null, { status: 204 })), {
+    ok: true,
+    value: undefined,
+  })
+  const away = await sendChange('POST', '/x', {}, () => Promise.reject(new TypeError('fetch failed')))
+  t.match(away, { ok: false, sentence: /not known whether the change was made/ })
+})
+
+t.test('bytes are told by thousands', async t => {
+  t.strictSame(
+    [0, 999, 1500, 123_456_789, 2e12].map(bytesText),
+    ['0 B', '999 B', '1.5 kB', '123 MB', '2.0 TB'].map(text => text.replace(' ', '\u202f')),
+  )
+})

@@ -1,0 +1,181 @@
+/** The admin page in a browser, on the whole service: what administrators do, and what nobody else sees. */
+
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import { buildWeb } from '../../web/build.ts'
+import { openBrowser } from '../support/browser.ts'
+import { desk, inBrowser, inspect, phone } from '../support/browser-page.ts'
+import { startService, withoutQuestdb } from '../support/service.ts'
+
+const run = promisify(execFile)
+const password = 'correct horse battery'
+const markup = '<img src=x onerror=alert(1)> & "Küche"'
+
+await buildWeb()
+const service = await startService(t, { environment: withoutQuestdb })
+const { url } = service
+const people = { ada: 'administrator', eve: 'user' }
+for (const [name, role] of Object.entries(people)) {
+  await service.admin('POST', '/accounts', { email: `${name}@example.com`, name, role, password })
+}
+await service.addDevice(markup, { location_short: '<b>bold</b>' })
+await service.addDevice('attic')
+const browser = await openBrowser()
+t.teardown(() => browser.close())
+
+async function signIn(page: Page, name: string, path = '/admin'): Promise<void> {
+  page.setDefaultTimeout(60_000)
+  await page.goto(`${url}${path}`)
+  await page.getByRole('link', { name: 'Sign in' }).click()
+  await page.getByLabel('E-mail address', { exact: true }).fill(`${name}@example.com`)
+  await page.getByLabel('Password', { exact: true }).fill(password)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.waitForURL(`${url}${path}`)
+}
+
+const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
+const shownText = (page: Page, name: string) => page.locator(`pre[data-name="${name}"]`).innerText()
+const record = (page: Page, name: string) => page.locator('.records > li').filter({ hasText: name })
+const said = (page: Page, text: string | RegExp) => page.locator('.banner').filter({ hasText: text }).waitFor()
+
+t.test('a device is added, sends by the programs that are shown, and comes into the list', async t => {
+  await inBrowser(t, browser, desk, async page => {
+    await signIn(page, 'ada')
+    await record(page, 'attic').waitFor()
+    t.match(await record(page, 'img src').innerText(), markup, 'markup is text')
+    await inspect(t, page, 'devices')
+    await press(page, 'Add a device')
+    await page.getByLabel('Name', { exact: true }).fill("porch's")
+    await page.getByLabel('Place', { exact: true }).fill('Porch')
+    await page.getByLabel('It has a battery').check()
+    await inspect(t, page, 'devices, a new one')
+    await page.keyboard.press('Enter')
+    await said(page, "porch's is added.")
+    t.equal(await page.evaluate('document.activeElement.textContent'), "Password of porch's", 'a reader goes on there')
+    await inspect(t, page, 'devices, a password')
+    const { stdout } = await run('sh', ['-c', await shownText(page, 'A reading by curl')])
+    t.match(stdout, '{"status":"success"}')
+    const python = await run('python3', ['-c', await shownText(page, 'By Python')])
+    t.match(python.stdout, '{"status":"success"}')
+    t.match(await shownText(page, 'By MicroPython'), await shownText(page, 'Password'))
+    await press(page, 'I have it')
+    t.equal(await page.locator('pre').count(), 0, 'and is not shown again')
+    await page.reload()
+    t.match(await record(page, "porch's").innerText(), /Porch · last reading \d/)
+  })
+})
+
+t.test('a device is changed, suspended, given a new password and removed by its name', async t => {
+  await inBrowser(t, browser, desk, async page => {
+    await signIn(page, 'ada')
+    await press(page, 'Edit attic')
+    await page.getByLabel('Seconds between readings').fill('0.5')
+    await press(page, 'Save')
+    await said(page, /invalid body.*expected_interval_s/)
+    await page.getByLabel('Seconds between readings').fill('60')
+    await page.getByLabel('Place', { exact: true }).fill('Under the roof')
+    await press(page, 'Save')
+    await said(page, 'attic is changed.')
+    await press(page, 'Suspend attic')
+    await said(page, 'attic logs no more.')
+    await record(page, 'Under the roof · suspended').waitFor()
+    await press(page, 'New password attic')
+    await said(page, 'attic has a new password.')
+    const rotated = await shownText(page, 'Password')
+    t.equal((await service.put('attic', rotated, {})).status, 400, 'it is good')
+    await press(page, 'Remove attic')
+    const remove = page.getByRole('dialog').getByRole('button', { name: 'Remove' })
+    t.ok(await remove.isDisabled(), 'until the name is typed')
+    await inspect(t, page, 'devices, a removal')
+    await page.getByLabel('Type attic to confirm').fill('attic')
+    await page.keyboard.press('Enter')
+    await said(page, 'attic is removed.')
+    await record(page, 'attic').waitFor({ state: 'detached' })
+    t.equal((await service.put('attic', rotated, {})).status, 401)
+  })
+})
+
+t.test('a list of devices is added as a whole, and found by a search that stands in the address', async t => {
+  await inBrowser(t, browser, desk, async page => {
+    await signIn(page, 'ada')
+    await press(page, 'Add a list')
+    const list = page.getByLabel('Devices as CSV')
+    await list.fill('name,place\na,b')
+    await press(page, 'Add all')
+    await said(page, 'The column “place” is not known')
+    await list.fill(`name,location_short\n${Array.from({ length: 120 }, (_, i) => `field-${i},Acre ${i}`).join('\n')}`)
+    await press(page, 'Add all')
+    await said(page, '120 devices are added.')
+    const csv = await shownText(page, 'Names and passwords, as CSV')
+    t.equal(csv.trim().split('\n').length, 121)
+    await page.getByRole('button', { name: 'Next page' }).click()
+    await page.waitForURL(`${url}/admin?page=2`)
+    await record(page, "porch's").waitFor()
+    await page.getByLabel('Search devices').fill('acre 77')
+    await page.waitForURL(`${url}/admin?q=acre+77`)
+    await record(page, 'field-77').waitFor()
+    await page.getByText('1 device.').waitFor()
+  })
+})
+
+const sections: [path: string, name: string, text: string | RegExp][] = [
+  ['status', 'Status', 'Journal'],
+  ['accounts', 'Accounts', 'eve@example.com'],
+  ['keys', 'API keys', 'There are no API keys here.'],
+  ['stations', 'Stations', 'There are no stations here.'],
+  ['tenants', 'Tenants', 'There are no tenants here.'],
+  ['dead-letters', 'Dead letters', 'There are no dead letters here.'],
+  ['audit', 'Audit', 'device.add'],
+]
+
+t.test('every section is there, also on a phone', async t => {
+  await inBrowser(t, browser, phone, async page => {
+    await signIn(page, 'ada')
+    await record(page, 'field-1').first().waitFor()
+    for (const [path, name, text] of sections) {
+      await page.getByRole('link', { name, exact: true }).click()
+      await page.waitForURL(`${url}/admin/${path}`)
+      await page.getByRole('main').getByText(text).first().waitFor()
+      await inspect(t, page, `${name}, phone`)
+    }
+  })
+})
+
+t.test('stations, tenants and accounts are added and changed', async t => {
+  await inBrowser(t, browser, desk, async page => {
+    await signIn(page, 'ada', '/admin/stations')
+    await press(page, 'Add a station')
+    await page.getByLabel('Serial number').fill('DEL-9')
+    await page.getByLabel('Model').fill('Mark 1')
+    await press(page, 'Add')
+    await said(page, 'DEL-9 is added.')
+    await press(page, 'Make private DEL-9')
+    await record(page, 'Mark 1 · private').waitFor()
+    await page.getByRole('link', { name: 'Tenants' }).click()
+    await press(page, 'Add a tenant')
+    await page.getByLabel('Short name').fill('acme')
+    await page.getByLabel('Name', { exact: true }).fill('Acme')
+    await press(page, 'Add')
+    await said(page, 'acme is added.')
+    t.ok((await shownText(page, 'Secret')).length > 20)
+    await press(page, 'Switch off acme')
+    await record(page, 'Acme · off').waitFor()
+    await page.getByRole('link', { name: 'Accounts' }).click()
+    await press(page, 'Make an administrator eve@example.com')
+    await said(page, 'The role of eve@example.com is changed.')
+    await press(page, 'Make a user eve@example.com')
+    await record(page, 'eve · user').waitFor()
+  })
+})
+
+t.test('who is no administrator sees why, and no data', async t => {
+  await inBrowser(t, browser, desk, async page => {
+    await signIn(page, 'eve')
+    await page.getByText('this needs the role administrator').waitFor()
+    t.equal(await page.locator('.records').count(), 0)
+    t.equal(await page.getByRole('button', { name: 'Add a device' }).count(), 0)
+    await inspect(t, page, 'no administrator')
+  })
+})

@@ -1,0 +1,112 @@
+/** A form behind a button, whose fields become the body of a request. */
+
+import type { ComponentChildren } from 'preact'
+import { useId, useState } from 'preact/hooks'
+
+export interface FormField {
+  name: string
+  label: string
+  kind?: 'text' | 'email' | 'number' | 'check' | 'long'
+  hint?: string
+  isRequired?: boolean
+  value?: string | number | boolean | null
+}
+
+export type FormValues = Record<string, string | number | boolean | null>
+
+export interface AddFormProps {
+  /** Of the button that opens it. */
+  title: string
+  verb: string
+  fields: readonly FormField[]
+  isBusy: boolean
+  isOpen?: boolean
+  /** Fields that are left empty are null. True: it is done, and the form closes. */
+  onSend: (values: FormValues) => Promise<boolean>
+  onClose?: () => void
+  children?: ComponentChildren
+}
+
+export function AddForm({ title, verb, fields, isBusy, isOpen = false, onSend, onClose, children }: AddFormProps) {
+  const [open, setOpen] = useState(isOpen)
+  const close = () => {
+    setOpen(false)
+    onClose?.()
+  }
+  if (!open) {
+    return (
+      <button type="button" class="button" onClick={() => setOpen(true)}>
+        {title}
+      </button>
+    )
+  }
+  return (
+    <form
+      class="card"
+      aria-label={title}
+      onSubmit={event => {
+        event.preventDefault()
+        const data = new FormData(event.currentTarget)
+        void onSend(Object.fromEntries(fields.map(field => [field.name, fieldValue(field, data)]))).then(
+          isDone => isDone && close(),
+        )
+      }}
+    >
+      <h2>{title}</h2>
+      {children}
+      <div class="fields">
+        {fields.map(field => (
+          <Field key={field.name} {...field} />
+        ))}
+      </div>
+      <div class="actions">
+        <button type="submit" class="button strong" disabled={isBusy}>
+          {verb}
+        </button>
+        <button type="button" class="button" onClick={close}>
+          Cancel
+        </button>
+      </div>
+    </form>
+  )
+}
+
+function fieldValue({ name, kind }: FormField, data: FormData): string | number | boolean | null {
+  const value = data.get(name)
+  if (kind === 'check') return value !== null
+  const text = typeof value === 'string' ? value.trim() : ''
+  if (text === '') return null
+  return kind === 'number' ? Number(text) : text
+}
+
+function Field({ name, label, kind = 'text', hint, isRequired = false, value }: FormField) {
+  const id = useId()
+  if (kind === 'check') {
+    return (
+      <label class="check">
+        <input type="checkbox" name={name} defaultChecked={value === true} />
+        {label}
+      </label>
+    )
+  }
+  const text = value === undefined || value === null ? '' : String(value)
+  const common = {
+    ...{ id, name, required: isRequired, defaultValue: text },
+    'aria-describedby': hint === undefined ? undefined : `${id}-hint`,
+  }
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {hint === undefined ? null : (
+        <span class="soft" id={`${id}-hint`}>
+          {hint}
+        </span>
+      )}
+      {kind === 'long' ? (
+        <textarea {...common} rows={8} spellcheck={false} />
+      ) : (
+        <input {...common} type={kind} step={kind === 'number' ? 'any' : undefined} autocomplete="off" />
+      )}
+    </div>
+  )
+}

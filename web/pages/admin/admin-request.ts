@@ -1,0 +1,55 @@
+/** One change by the admin API, and in words why it was not made. */
+
+export type Sent<T> = { ok: true; value: T } | { ok: false; sentence: string }
+
+const timeoutMs = 60_000
+const unknown =
+  'The service does not answer. It is not known whether the change was made: look at the list before you try again.'
+
+/** An answer without a body is undefined. `request` stands in for the network in tests. */
+export async function sendChange<T>(
+  method: 'POST' | 'PATCH' | 'DELETE',
+  url: string,
+  body?: unknown,
+  request: (url: string, init: RequestInit) => Promise<Response> = fetch,
+): Promise<Sent<T>> {
+  const json = { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+  try {
+    const init = { method, signal: AbortSignal.timeout(timeoutMs), ...(body === undefined ? {} : json) }
+    const response = await request(url, init)
+    const text = await response.text()
+    if (!response.ok) return { ok: false, sentence: sentenceOf(response.status, text) }
+    return { ok: true, value: (text === '' ? undefined : JSON.parse(text)) as T }
+  } catch {
+    return { ok: false, sentence: unknown }
+  }
+}
+
+interface Problem {
+  title?: unknown
+  detail?: unknown
+  errors?: unknown
+}
+
+/** How many of the places in a long list that are wrong. */
+const errorsShown = 5
+
+/** Of a problem document (RFC 9457); of anything else its status. */
+function sentenceOf(status: number, text: string): string {
+  const { title, detail, errors } = problemIn(text)
+  const reason = [detail, title].find(part => typeof part === 'string') ?? `status ${status}`
+  const places = Array.isArray(errors) ? (errors as { path: string; message: string }[]) : []
+  const shown = places.slice(0, errorsShown).map(({ path, message }) => `${path === '' ? 'It' : path} ${message}.`)
+  const more = places.length > errorsShown ? [`${places.length - errorsShown} more are wrong.`] : []
+  const signIn = status === 401 ? ['Sign in again.'] : []
+  return [`The service refused this: ${reason}.`, ...shown, ...more, ...signIn].join(' ')
+}
+
+function problemIn(text: string): Problem {
+  try {
+    const parsed: unknown = JSON.parse(text)
+    return typeof parsed === 'object' && parsed !== null ? parsed : {}
+  } catch {
+    return {}
+  }
+}

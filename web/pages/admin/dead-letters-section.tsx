@@ -1,0 +1,60 @@
+/** Rows that QuestDB refused: why, and whether they are sent again or given up. */
+
+import { setArguments, urlArguments } from '../../client/address.ts'
+import { type Actions, ListSection } from './list-section.tsx'
+import { Record } from './record.tsx'
+import { RowButton } from './row-button.tsx'
+import type { DeadLetter } from './shapes.ts'
+import { timeText } from './utc.ts'
+
+export function DeadLettersSection() {
+  const table = urlArguments.value.get('table') === 'points' ? 'points' : 'readings'
+  return (
+    <>
+      <label class="field search">
+        Of
+        <select
+          value={table}
+          onChange={({ currentTarget }) => setArguments({ table: currentTarget.value, after: undefined })}
+        >
+          <option value="readings">readings of devices</option>
+          <option value="points">points of stations</option>
+        </select>
+      </label>
+      <ListSection<{ dead_letters: DeadLetter[]; next: number | null }, DeadLetter>
+        path="/dead-letters"
+        noun="dead letters"
+        pageArgument="after"
+        more={{ table }}
+        itemsOf={page => page.dead_letters}
+        keyOf={letter => letter.id}
+        row={(letter, actions) => <LetterRow letter={letter} table={table} actions={actions} />}
+      >
+        {({ isBusy, change }) => (
+          <button
+            type="button"
+            class="button"
+            disabled={isBusy}
+            onClick={() => void change('POST', '/dead-letters/replay', { table }, 'All are sent again.')}
+          >
+            Send all again
+          </button>
+        )}
+      </ListSection>
+    </>
+  )
+}
+
+function LetterRow({ letter, table, actions }: { letter: DeadLetter; table: string; actions: Actions }) {
+  const { id, at, reason, symbol, time, values } = letter
+  const name = `${symbol} ${time}`
+  const figures = Object.entries(values).map(([metric, value]) => `${metric} ${value ?? 'none'}`)
+  const send = (action: 'replay' | 'discard', done: string) =>
+    void actions.change('POST', `/dead-letters/${action}`, { table, ids: [id] }, done)
+  return (
+    <Record name={name} facts={[reason, figures.join(', '), `refused ${timeText(at)}`]}>
+      <RowButton name={name} text="Send again" onClick={() => send('replay', `${name} is sent again.`)} />
+      <RowButton name={name} text="Discard" onClick={() => send('discard', `${name} is given up.`)} />
+    </Record>
+  )
+}

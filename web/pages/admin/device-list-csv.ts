@@ -1,0 +1,105 @@
+/** A list of devices as CSV (RFC 4180): names and places, and what else the admin API takes of a new device. */
+
+interface ListedDevice {
+  name: string
+  [field: string]: string | boolean | number
+}
+
+export type DeviceList = { ok: true; devices: ListedDevice[] } | { ok: false; sentence: string }
+
+/** What the service takes at a time. */
+const devicesMax = 10_000
+const listCharactersMax = 8 * 1024 * 1024
+
+const texts = ['name', 'location_short', 'location_desc', 'owner']
+const switches = ['log_switch', 'battery']
+const numbers = ['altitude_m', 'expected_interval_s']
+const columns = [...texts, ...switches, ...numbers]
+
+/** The first line names the columns; an empty cell leaves one unset. */
+export function readDeviceList(text: string): DeviceList {
+  if (text.length > listCharactersMax) return wrong('The list is longer than 8 MiB.')
+  const [header, ...rows] = rowsOf(text).filter(cells => cells.some(cell => cell.trim() !== ''))
+  if (header === undefined || rows.length === 0) return wrong('The list needs a header and at least one device.')
+  const names = header.map(cell => cell.trim().toLowerCase())
+  if (!names.includes('name')) return wrong('The header needs a column with the name “name”.')
+  const unknown = names.find(name => !columns.includes(name))
+  if (unknown !== undefined) return wrong(`The column “${unknown}” is not known. There are ${columns.join(', ')}.`)
+  if (rows.length > devicesMax)
+    return wrong(`The list has ${rows.length} devices; at most ${devicesMax} fit at a time.`)
+  const devices: ListedDevice[] = []
+  for (const [at, cells] of rows.entries()) {
+    const device = deviceOf(names, cells)
+    if (typeof device === 'string') return wrong(`Device ${at + 1} of the list: ${device}`)
+    devices.push(device)
+  }
+  return { ok: true, devices }
+}
+
+/** `device,password`, as the command line writes it. */
+export function passwordsCsv(issued: readonly { device: string; password: string }[]): string {
+  const cell = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+  return ['device,password', ...issued.map(({ device, password }) => `${cell(device)},${password}`), ''].join('\n')
+}
+
+function wrong(sentence: string): DeviceList {
+  return { ok: false, sentence }
+}
+
+/** What is wrong with it, as a sentence. */
+function deviceOf(names: readonly string[], cells: readonly string[]): ListedDevice | string {
+  if (cells.length > names.length) return 'it has more cells than the header.'
+  const device: ListedDevice = { name: '' }
+  for (const [at, name] of names.entries()) {
+    const text = (cells[at] ?? '').trim()
+    if (text === '') continue
+    const value = cellValue(name, text)
+    if (value === undefined) return `${name} must be ${switches.includes(name) ? 'yes or no' : 'a number'}.`
+    device[name] = value
+  }
+  return device.name === '' ? 'it has no name.' : device
+}
+
+const switchValues: Record<string, boolean> = { yes: true, true: true, '1': true, no: false, false: false, '0': false }
+
+function cellValue(name: string, text: string): string | boolean | number | undefined {
+  if (switches.includes(name)) return switchValues[text.toLowerCase()]
+  // An owner may be named by the id of the account.
+  if (name === 'owner') return /^\d{1,10}$/.test(text) ? Number(text) : text
+  if (!numbers.includes(name)) return text
+  const value = Number(text)
+  return Number.isFinite(value) ? value : undefined
+}
+
+/** Rows of cells. A quotation mark that is not closed ends with the text. */
+function rowsOf(text: string): string[][] {
+  const rows: string[][] = []
+  let row: string[] = []
+  for (let at = text.startsWith('\ufeff') ? 1 : 0; at < text.length; ) {
+    const { cell, end } = cellAt(text, at)
+    row.push(cell)
+    if (text.charAt(end) !== ',') {
+      rows.push(row)
+      row = []
+    } else if (end + 1 === text.length) rows.push([...row, ''])
+    at = end + 1
+  }
+  return rows
+}
+
+/** The cell that begins here, and where its comma or the end of its line is. */
+function cellAt(text: string, from: number): { cell: string; end: number } {
+  let cell = ''
+  let isQuoted = false
+  let at = from
+  for (; at < text.length; at++) {
+    const character = text.charAt(at)
+    if (character === '"') {
+      // Within quotation marks, two are one.
+      if (isQuoted && text.charAt(at + 1) === '"') cell += text.charAt(++at)
+      else isQuoted = !isQuoted
+    } else if (isQuoted || !/[,\r\n]/.test(character)) cell += character
+    else if (character !== '\r') break
+  }
+  return { cell, end: at }
+}

@@ -1,0 +1,182 @@
+/** The registry of devices: add, change, switch, new passwords, removal, and a list of many. */
+
+import { useState } from 'preact/hooks'
+import { addressOf } from '../../client/address.ts'
+import { devicePath } from '../../client/routes.ts'
+import { AddForm, type FormField, type FormValues } from './add-form.tsx'
+import { ConfirmDialog } from './confirm-dialog.tsx'
+import { passwordsCsv, readDeviceList } from './device-list-csv.ts'
+import { type Actions, ListSection } from './list-section.tsx'
+import { curlLine, microPythonProgram, pythonProgram } from './ready-lines.ts'
+import { Record } from './record.tsx'
+import { RowButton } from './row-button.tsx'
+import { SecretOnce } from './secret-once.tsx'
+import type { AdminDevice, Issued } from './shapes.ts'
+import { timeText } from './utc.ts'
+
+type Shown = { kind: 'one'; issued: Issued; battery: boolean } | { kind: 'many'; issued: Issued[] }
+
+export function DevicesSection() {
+  const [secret, setSecret] = useState<Shown>()
+  return (
+    <ListSection<{ devices: AdminDevice[]; next: number | null; total: number }, AdminDevice>
+      path="/devices"
+      noun="devices"
+      hasSearch={true}
+      itemsOf={page => page.devices}
+      keyOf={device => device.name}
+      row={(device, actions) => (
+        <DeviceRow
+          device={device}
+          actions={actions}
+          onIssued={issued => setSecret({ kind: 'one', issued, battery: device.battery })}
+        />
+      )}
+    >
+      {actions => (
+        <>
+          {secret === undefined ? null : <Passwords shown={secret} onDone={() => setSecret(undefined)} />}
+          <div class="actions">
+            <NewDevice actions={actions} onIssued={setSecret} />
+            <DeviceList actions={actions} onIssued={setSecret} />
+          </div>
+        </>
+      )}
+    </ListSection>
+  )
+}
+
+const settings: FormField[] = [
+  { name: 'location_short', label: 'Place' },
+  { name: 'location_desc', label: 'Description' },
+  { name: 'expected_interval_s', label: 'Seconds between readings', kind: 'number', hint: 'Estimated if empty' },
+  { name: 'altitude_m', label: 'Altitude in metres', kind: 'number' },
+  { name: 'battery', label: 'It has a battery and sends its values', kind: 'check' },
+]
+
+/** A text that is left empty is one, and no null. */
+function settingsOf({ location_short, location_desc, ...rest }: FormValues): FormValues {
+  return { ...rest, location_short: location_short ?? '', location_desc: location_desc ?? '' }
+}
+
+interface Issuing {
+  actions: Actions
+  onIssued: (shown: Shown) => void
+}
+
+function NewDevice({ actions, onIssued }: Issuing) {
+  const add = async (values: FormValues) => {
+    const issued = await actions.change<Issued>('POST', '/devices', settingsOf(values), `${values['name']} is added.`)
+    if (issued !== undefined) onIssued({ kind: 'one', issued, battery: values['battery'] === true })
+    return issued !== undefined
+  }
+  const fields = [{ name: 'name', label: 'Name', isRequired: true }, ...settings]
+  return <AddForm title="Add a device" verb="Add" fields={fields} isBusy={actions.isBusy} onSend={add} />
+}
+
+function DeviceList({ actions, onIssued }: Issuing) {
+  const add = async (values: FormValues) => {
+    const list = readDeviceList(String(values['list'] ?? ''))
+    if (!list.ok) {
+      actions.refuse(list.sentence)
+      return false
+    }
+    const done = `${list.devices.length} devices are added.`
+    const issued = await actions.change<Issued[]>('POST', '/devices', list.devices, done)
+    if (issued !== undefined) onIssued({ kind: 'many', issued })
+    return issued !== undefined
+  }
+  const field: FormField = {
+    ...{ name: 'list', label: 'Devices as CSV', kind: 'long', isRequired: true },
+    hint: 'A header and a line for each: name,location_short,location_desc,battery,expected_interval_s',
+  }
+  return <AddForm title="Add a list" verb="Add all" fields={[field]} isBusy={actions.isBusy} onSend={add} />
+}
+
+function Passwords({ shown, onDone }: { shown: Shown; onDone: () => void }) {
+  if (shown.kind === 'many') {
+    const parts = [{ name: 'Names and passwords, as CSV', text: passwordsCsv(shown.issued) }]
+    const text = 'They are shown this once.'
+    return <SecretOnce title="Passwords of the new devices" text={text} parts={parts} onDone={onDone} />
+  }
+  const { issued, battery } = shown
+  const sender = { url: new URL(addressOf('/api/log'), location.href).href, ...issued, battery }
+  const until = issued.old_password_until
+  const old = until === undefined || until === null ? '' : ` The old password is good until ${timeText(until)}.`
+  return (
+    <SecretOnce
+      title={`Password of ${issued.device}`}
+      text={`It is shown this once.${old}`}
+      parts={[
+        { name: 'Password', text: issued.password },
+        { name: 'A reading by curl', text: curlLine(sender) },
+        { name: 'By Python', text: pythonProgram(sender) },
+        { name: 'By MicroPython', text: microPythonProgram(sender) },
+      ]}
+      onDone={onDone}
+    />
+  )
+}
+
+interface DeviceRowProps {
+  device: AdminDevice
+  actions: Actions
+  onIssued: (issued: Issued) => void
+}
+
+function DeviceRow({ device, actions, onIssued }: DeviceRowProps) {
+  const [open, setOpen] = useState<'edit' | 'rotate' | 'remove'>()
+  const { name, log_switch } = device
+  const path = `/devices/${encodeURIComponent(name)}`
+  const close = () => setOpen(undefined)
+  const rotate = async () => {
+    const issued = await actions.change<Issued>('POST', `${path}/rotate`, undefined, `${name} has a new password.`)
+    if (issued !== undefined) onIssued(issued)
+  }
+  const change = async (values: FormValues) =>
+    (await actions.change('PATCH', path, settingsOf(values), `${name} is changed.`)) !== undefined
+  const turn = () =>
+    actions.change('PATCH', path, { log_switch: !log_switch }, `${name} ${log_switch ? 'logs no more' : 'logs again'}.`)
+  return (
+    <>
+      <Record name={name} href={addressOf(devicePath(name))} facts={factsOf(device)}>
+        <RowButton name={name} text="Edit" onClick={() => setOpen('edit')} />
+        <RowButton name={name} text={log_switch ? 'Suspend' : 'Resume'} onClick={() => void turn()} />
+        <RowButton name={name} text="New password" onClick={() => void rotate()} />
+        <RowButton name={name} text="Remove" onClick={() => setOpen('remove')} />
+      </Record>
+      {open === 'edit' ? (
+        <AddForm
+          title={`Edit ${name}`}
+          verb="Save"
+          fields={settings.map(field => ({ ...field, value: device[field.name as keyof AdminDevice] }))}
+          isBusy={actions.isBusy}
+          isOpen={true}
+          onSend={change}
+          onClose={close}
+        />
+      ) : null}
+      {open === 'remove' ? (
+        <ConfirmDialog
+          title={`Remove ${name}?`}
+          text="Its password ends at once. Its readings stay, and belong to no device any more."
+          name={name}
+          verb="Remove"
+          onConfirm={() => void actions.change('DELETE', path, undefined, `${name} is removed.`)}
+          onClose={close}
+        />
+      ) : null}
+    </>
+  )
+}
+
+function factsOf(device: AdminDevice): (string | undefined)[] {
+  const { location_short, log_switch, last_seen, owner, credential } = device
+  return [
+    location_short,
+    log_switch ? undefined : 'suspended',
+    last_seen === null ? 'no reading yet' : `last reading ${timeText(last_seen)}`,
+    owner === null ? undefined : `owner ${owner}`,
+    credential === 'rotating' ? `old password until ${timeText(device.old_password_until)}` : undefined,
+  ]
+}

@@ -1,0 +1,143 @@
+/** A section that is a list by page: a search, the rows, what can be done with each, and what came of it. */
+
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
+import { useRefreshed } from '../../client/use-resource.ts'
+import { Banner } from '../../parts/banner.tsx'
+import { FailureBanner } from '../../parts/failure-banner.tsx'
+import { Skeleton } from '../../parts/skeleton.tsx'
+import { countText } from '../../text/numbers.ts'
+import { sendChange } from './admin-request.ts'
+import { times } from './utc.ts'
+
+export interface Actions {
+  isBusy: boolean
+  /** Makes a change and reads the list again. Undefined: it was refused, which the section says. */
+  change<T>(method: 'POST' | 'PATCH' | 'DELETE', path: string, body: unknown, done: string): Promise<T | undefined>
+  /** What is wrong before anything was sent. */
+  refuse(sentence: string): void
+}
+
+interface ListPage {
+  next: number | null
+  total?: number
+}
+
+export interface ListSectionProps<Page extends ListPage, Item> {
+  /** Below `/api/admin`. */
+  path: string
+  /** `devices`, for the count and the reader of a screen. */
+  noun: string
+  hasSearch?: boolean
+  /** The argument that leads to the next page. */
+  pageArgument?: 'page' | 'after'
+  /** Further arguments of the list, beside those of the address. */
+  more?: Record<string, string>
+  itemsOf: (page: Page) => readonly Item[]
+  keyOf: (item: Item) => string | number
+  row: (item: Item, actions: Actions) => ComponentChildren
+  /** Above the list: forms, and what was shown once. */
+  children?: (actions: Actions) => ComponentChildren
+}
+
+export function ListSection<Page extends ListPage, Item>(props: ListSectionProps<Page, Item>) {
+  const { path, noun, hasSearch = false, pageArgument = 'page', more = {}, children } = props
+  const search = hasSearch ? (urlArguments.value.get('q') ?? '') : ''
+  const page = urlArguments.value.get(pageArgument) ?? ''
+  const given = Object.entries({ ...more, search, [pageArgument]: page }).filter(([, text]) => text !== '')
+  const { state, refresh } = useRefreshed<Page>(addressOf(`/api/admin${path}?${new URLSearchParams(given)}`))
+  const { actions, notice } = useActions(refresh)
+  const shown = state.kind === 'ready' || state.kind === 'stale' ? state.value : undefined
+  // The field of a search stays while its answer is awaited, with what is being typed.
+  const [isOpen, setOpen] = useState(false)
+  if (shown !== undefined && !isOpen) setOpen(true)
+  return (
+    <>
+      <FailureBanner state={state} timeText={times.time} />
+      {notice}
+      {isOpen && state.kind !== 'failed' ? children?.(actions) : null}
+      {isOpen && hasSearch ? <Search noun={noun} text={search} /> : null}
+      {state.kind === 'loading' ? <Skeleton name={`The ${noun} are loading`} /> : null}
+      {shown === undefined ? null : <Rows {...props} shown={shown} page={page} actions={actions} />}
+    </>
+  )
+}
+
+type RowsProps<Page extends ListPage, Item> = ListSectionProps<Page, Item> & {
+  shown: Page
+  page: string
+  actions: Actions
+}
+
+function Rows<Page extends ListPage, Item>(props: RowsProps<Page, Item>) {
+  const { shown, noun, itemsOf, keyOf, row, actions, pageArgument = 'page', page } = props
+  const items = itemsOf(shown)
+  return (
+    <>
+      <p class="soft" role="status">
+        {shown.total === undefined ? '' : `${countText(shown.total)} ${shown.total === 1 ? noun.slice(0, -1) : noun}.`}
+        {items.length === 0 ? ` There are no ${noun} here.` : ''}
+      </p>
+      <ul class="records">
+        {items.map(item => (
+          <li key={keyOf(item)}>{row(item, actions)}</li>
+        ))}
+      </ul>
+      <Pager argument={pageArgument} current={page} next={shown.next} />
+    </>
+  )
+}
+
+function useActions(refresh: () => void): { actions: Actions; notice: ComponentChildren } {
+  const [isBusy, setBusy] = useState(false)
+  const [told, setTold] = useState<{ kind: 'note' | 'bad'; text: string }>()
+  const actions: Actions = {
+    isBusy,
+    refuse: text => setTold({ kind: 'bad', text }),
+    async change<T>(method: 'POST' | 'PATCH' | 'DELETE', path: string, body: unknown, done: string) {
+      setBusy(true)
+      const sent = await sendChange<T>(method, addressOf(`/api/admin${path}`), body)
+      setBusy(false)
+      setTold(sent.ok ? { kind: 'note', text: done } : { kind: 'bad', text: sent.sentence })
+      // A refusal may mean that the list is not what it was.
+      refresh()
+      return sent.ok ? (sent.value ?? ({} as T)) : undefined
+    },
+  }
+  const notice =
+    told === undefined ? null : (
+      <Banner kind={told.kind} onDismiss={() => setTold(undefined)}>
+        {told.text}
+      </Banner>
+    )
+  return { actions, notice }
+}
+
+function Search({ noun, text }: { noun: string; text: string }) {
+  const look = (q: string) => setArguments({ q, page: undefined }, { replace: true })
+  return (
+    <label class="field search">
+      Search {noun}
+      <input type="search" value={text} maxLength={256} onInput={({ currentTarget }) => look(currentTarget.value)} />
+    </label>
+  )
+}
+
+function Pager({ argument, current, next }: { argument: string; current: string; next: number | null }) {
+  if (current === '' && next === null) return null
+  return (
+    <div class="actions">
+      {current === '' ? null : (
+        <button type="button" class="button" onClick={() => setArguments({ [argument]: undefined })}>
+          First page
+        </button>
+      )}
+      {next === null ? null : (
+        <button type="button" class="button" onClick={() => setArguments({ [argument]: String(next) })}>
+          Next page
+        </button>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,60 @@
+/** Ready programs that send a reading of a device: for a shell, for Python, and for MicroPython. */
+
+export interface Sender {
+  /** Of `PUT /api/log`. */
+  url: string
+  device: string
+  password: string
+  /** Whether its readings need the two values of the battery. */
+  battery: boolean
+}
+
+const sample = { temperature: 21.4, humidity: 48, pressure: 1013.2 }
+const sampleOfBattery = { battery_voltage: 3.9, battery_percentage: 80 }
+
+export function curlLine(sender: Sender): string {
+  const { url, device, password } = sender
+  const credentials = shellText(`${device}:${password}`)
+  const body = shellText(JSON.stringify(readingOf(sender)))
+  return `curl -u ${credentials} -X PUT -H 'content-type: application/json' -d ${body} ${shellText(url)}\n`
+}
+
+/** Without packages. */
+export function pythonProgram(sender: Sender): string {
+  return `import base64, json, urllib.request
+
+reading = ${JSON.stringify(readingOf(sender))}
+${credentialLines(sender, 'base64.b64encode(credentials).decode()')}
+request = urllib.request.Request(
+    ${JSON.stringify(sender.url)}, json.dumps(reading).encode(), headers, method="PUT"
+)
+print(urllib.request.urlopen(request, timeout=15).read().decode())
+`
+}
+
+/** `requests` is the package of micropython-lib. */
+export function microPythonProgram(sender: Sender): string {
+  return `import binascii, json, requests
+
+reading = ${JSON.stringify(readingOf(sender))}
+${credentialLines(sender, 'binascii.b2a_base64(credentials).decode().strip()')}
+answer = requests.put(${JSON.stringify(sender.url)}, data=json.dumps(reading), headers=headers)
+print(answer.text)
+answer.close()
+`
+}
+
+function readingOf({ device, battery }: Sender): object {
+  return { device, ...sample, ...(battery ? sampleOfBattery : {}) }
+}
+
+/** A text in JSON is one in Python, too. */
+function credentialLines({ device, password }: Sender, encoded: string): string {
+  return `credentials = ${JSON.stringify(`${device}:${password}`)}.encode()
+headers = {"Content-Type": "application/json", "Authorization": "Basic " + ${encoded}}`
+}
+
+/** In single quotes, in which a shell leaves everything as it is. */
+function shellText(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}

@@ -1,0 +1,22 @@
+/** One row of a list: its name, some facts, and buttons. */
+
+import type { ComponentChildren } from 'preact'
+
+export interface RecordProps {
+  name: string
+  href?: string
+  facts: readonly (string | undefined)[]
+  children?: ComponentChildren
+}
+
+export function Record({ name, href, facts, children }: RecordProps) {
+  return (
+    <div class="record">
+      <div>
+        <h2>{href === undefined ? name : <a href={href}>{name}</a>}</h2>
+        <p class="soft">{facts.filter(fact => fact !== undefined && fact !== '').join(' · ')}</p>
+      </div>
+      {children === undefined ? null : <div class="actions">{children}</div>}
+    </div>
+  )
+}

@@ -1,0 +1,50 @@
+/** What is shown this once: a secret, and programs that have it. */
+
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+
+export interface SecretOnceProps {
+  title: string
+  text: string
+  parts: readonly { name: string; text: string }[]
+  onDone: () => void
+  children?: ComponentChildren
+}
+
+export function SecretOnce({ title, text, parts, onDone, children }: SecretOnceProps) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => heading.current?.focus(), [])
+  return (
+    <section class="card" aria-label={title}>
+      <h2 ref={heading} tabIndex={-1}>
+        {title}
+      </h2>
+      <p>{text}</p>
+      {parts.map(part => (
+        <CopiedText key={part.name} {...part} />
+      ))}
+      {children}
+      <button type="button" class="button done" onClick={onDone}>
+        I have it
+      </button>
+    </section>
+  )
+}
+
+function CopiedText({ name, text }: { name: string; text: string }) {
+  const [isCopied, setCopied] = useState(false)
+  // Browsers give the clipboard to pages over HTTPS and on the machine itself alone.
+  const copy = () => navigator.clipboard?.writeText(text).then(() => setCopied(true))
+  return (
+    <>
+      <h3>{name}</h3>
+      <pre data-name={name}>{text}</pre>
+      {navigator.clipboard === undefined ? null : (
+        <button type="button" class="button" onClick={() => void copy()}>
+          {isCopied ? 'Copied' : 'Copy'}
+          <span class="unseen"> {name}</span>
+        </button>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,108 @@
+/** What the admin API answers, as far as it is shown; `/docs` has all of it. Times are ISO 8601 in UTC. */
+
+export interface AdminDevice {
+  name: string
+  location_short: string
+  location_desc: string
+  log_switch: boolean
+  battery: boolean
+  altitude_m: number | null
+  expected_interval_s: number | null
+  owner: number | null
+  created_at: string
+  last_seen: string | null
+  credential: 'current' | 'rotating'
+  old_password_until: string | null
+}
+
+export interface Issued {
+  device: string
+  password: string
+  /** Of a rotation. */
+  old_password_until?: string | null
+}
+
+export interface AdminAccount {
+  id: number
+  email: string
+  name: string | null
+  role: 'user' | 'administrator' | 'operator'
+  is_active: boolean
+  tenant_slug: string | null
+  created_at: string
+}
+
+export interface AdminKey {
+  id: number
+  email: string
+  name: string
+  prefix: string
+  scopes: string[]
+  state: 'active' | 'expired' | 'revoked'
+  created_at: string
+  last_used_at: string | null
+}
+
+export interface AdminStation {
+  sn: string
+  model: string
+  city: string | null
+  country: string | null
+  private: boolean
+  last_data_at: string | null
+}
+
+export interface AdminTenant {
+  slug: string
+  name: string
+  is_active: boolean
+  created_at: string
+  old_secret_until: string | null
+  /** Of a new one and of a rotation. */
+  secret?: string
+}
+
+export interface DeadLetter {
+  id: number
+  at: string
+  reason: string
+  symbol: string
+  time: string
+  values: Record<string, number | null>
+}
+
+export interface AuditEntry {
+  id: number
+  at: string
+  actor: string
+  action: string
+  subject: string
+  details: Record<string, unknown>
+}
+
+interface Database {
+  kind: 'own' | 'given'
+  state: 'starting' | 'up' | 'away'
+  reason: string | null
+  version: string | null
+}
+
+export interface AdminStatus {
+  versions: { node: string; java: string | null }
+  uptime_s: number
+  devices: number
+  questdb: Database & { suspended: boolean; fault: string | null }
+  postgres: Database
+  journal: { bytes: number; bytes_max: number; damaged_bytes: number; fault: string | null; readings: number }
+  lag: { readings: number; seconds: number }
+  dead_letters: number
+  points: { lag: { points: number; seconds: number }; dead_letters: number; fault: string | null }
+  retention: { days: number | null; oldest_day: string | null; expired_days: number; fault: string | null }
+  disk: {
+    path: string
+    free_bytes: number
+    total_bytes: number
+    growth_bytes_per_day: number | null
+    days_until_full: number | null
+  }
+}

@@ -1,0 +1,77 @@
+/** The stations of the air-quality network: add, private or public, removal. */
+
+import { useState } from 'preact/hooks'
+import { AddForm, type FormField } from './add-form.tsx'
+import { ConfirmDialog } from './confirm-dialog.tsx'
+import { type Actions, ListSection } from './list-section.tsx'
+import { Record } from './record.tsx'
+import { RowButton } from './row-button.tsx'
+import type { AdminStation } from './shapes.ts'
+import { timeText } from './utc.ts'
+
+const fields: FormField[] = [
+  { name: 'sn', label: 'Serial number', isRequired: true },
+  { name: 'model', label: 'Model', isRequired: true },
+  { name: 'city', label: 'City' },
+  { name: 'country', label: 'Country', hint: 'Two letters' },
+  { name: 'latitude', label: 'Latitude', kind: 'number' },
+  { name: 'longitude', label: 'Longitude', kind: 'number' },
+  { name: 'timezone', label: 'Time zone', hint: 'As Europe/Berlin' },
+  { name: 'private', label: 'Private', kind: 'check' },
+]
+
+export function StationsSection() {
+  return (
+    <ListSection<{ stations: AdminStation[]; next: number | null; total: number }, AdminStation>
+      path="/stations"
+      noun="stations"
+      hasSearch={true}
+      itemsOf={page => page.stations}
+      keyOf={station => station.sn}
+      row={(station, actions) => <StationRow station={station} actions={actions} />}
+    >
+      {({ isBusy, change }) => (
+        <AddForm
+          title="Add a station"
+          verb="Add"
+          fields={fields}
+          isBusy={isBusy}
+          onSend={async values =>
+            (await change('POST', '/stations', values, `${values['sn']} is added.`)) !== undefined
+          }
+        />
+      )}
+    </ListSection>
+  )
+}
+
+function StationRow({ station, actions }: { station: AdminStation; actions: Actions }) {
+  const [isAsking, setAsking] = useState(false)
+  const { sn, model, city, country, last_data_at } = station
+  const isPrivate = station.private
+  const path = `/stations/${encodeURIComponent(sn)}`
+  const facts = [model, city ?? undefined, country ?? undefined, isPrivate ? 'private' : 'public']
+  const done = `${sn} is ${isPrivate ? 'public' : 'private'}.`
+  return (
+    <>
+      <Record name={sn} facts={[...facts, `last data ${timeText(last_data_at)}`]}>
+        <RowButton
+          name={sn}
+          text={isPrivate ? 'Make public' : 'Make private'}
+          onClick={() => void actions.change('PATCH', path, { private: !isPrivate }, done)}
+        />
+        <RowButton name={sn} text="Remove" onClick={() => setAsking(true)} />
+      </Record>
+      {isAsking ? (
+        <ConfirmDialog
+          title={`Remove ${sn}?`}
+          text="Its data points are erased, too."
+          name={sn}
+          verb="Remove"
+          onConfirm={() => void actions.change('DELETE', path, undefined, `${sn} is removed.`)}
+          onClose={() => setAsking(false)}
+        />
+      ) : null}
+    </>
+  )
+}

@@ -1,0 +1,103 @@
+/** How the service is, in words, from `GET /api/admin/status`. */
+
+import { countOf, countText } from '../../text/numbers.ts'
+import { spanText } from '../../text/times.ts'
+import type { AdminStatus } from './shapes.ts'
+
+export interface StatusGroup {
+  title: string
+  facts: { name: string; text: string; isBad?: boolean }[]
+}
+
+const units = ['B', 'kB', 'MB', 'GB', 'TB']
+
+/** `1.5 GB`, by thousands. */
+export function bytesText(bytes: number): string {
+  let at = 0
+  let value = bytes
+  while (value >= 1000 && at < units.length - 1) {
+    value /= 1000
+    at++
+  }
+  return `${at === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)}\u202f${units[at]}`
+}
+
+export function statusGroups(status: AdminStatus): StatusGroup[] {
+  const { journal, lag, points, retention, disk, versions } = status
+  return [
+    {
+      title: 'Journal',
+      facts: [
+        { name: 'In use', text: `${bytesText(journal.bytes)} of ${bytesText(journal.bytes_max)}` },
+        { name: 'Stored since the start', text: countOf(journal.readings, 'reading') },
+        { name: 'Not yet in QuestDB', text: `${countOf(lag.readings, 'reading')}, ${spanText(lag.seconds * 1000)}` },
+        {
+          name: 'Points not yet in QuestDB',
+          text: `${countText(points.lag.points)}, ${spanText(points.lag.seconds * 1000)}`,
+        },
+        { name: 'Dead letters', text: deadLetters(status), isBad: status.dead_letters + points.dead_letters > 0 },
+        ...faults([journal.fault, points.fault === status.questdb.fault ? null : points.fault]),
+        ...(journal.damaged_bytes === 0
+          ? []
+          : [{ name: 'Damaged', text: bytesText(journal.damaged_bytes), isBad: true }]),
+      ],
+    },
+    {
+      title: 'Databases',
+      facts: [
+        { name: 'QuestDB', text: databaseText(status.questdb), isBad: status.questdb.state !== 'up' },
+        ...(status.questdb.suspended ? [{ name: 'Table', text: 'suspended: it shows nothing new', isBad: true }] : []),
+        ...faults([status.questdb.fault]),
+        { name: 'PostgreSQL', text: databaseText(status.postgres), isBad: status.postgres.state !== 'up' },
+      ],
+    },
+    {
+      title: 'Disk',
+      facts: [
+        { name: 'Folder', text: disk.path },
+        { name: 'Free', text: `${bytesText(disk.free_bytes)} of ${bytesText(disk.total_bytes)}` },
+        { name: 'Growth', text: growthText(disk.growth_bytes_per_day) },
+        { name: 'Full in', text: daysText(disk.days_until_full), isBad: (disk.days_until_full ?? Infinity) < 30 },
+      ],
+    },
+    {
+      title: 'Retention',
+      facts: [
+        { name: 'Raw readings stay', text: retention.days === null ? 'for ever' : countOf(retention.days, 'day') },
+        ...(retention.oldest_day === null ? [] : [{ name: 'Oldest day', text: retention.oldest_day }]),
+        ...faults([retention.fault]),
+      ],
+    },
+    {
+      title: 'Service',
+      facts: [
+        { name: 'Devices', text: countText(status.devices) },
+        { name: 'Running for', text: spanText(status.uptime_s * 1000) },
+        { name: 'Node', text: versions.node },
+        ...(versions.java === null ? [] : [{ name: 'Java', text: versions.java }]),
+      ],
+    },
+  ]
+}
+
+function faults(texts: readonly (string | null)[]): StatusGroup['facts'] {
+  return texts.flatMap(text => (text === null ? [] : [{ name: 'Fault', text, isBad: true }]))
+}
+
+function deadLetters({ dead_letters, points }: AdminStatus): string {
+  return `${countText(dead_letters)} of readings, ${countText(points.dead_letters)} of points`
+}
+
+function databaseText({ kind, state, version, reason }: AdminStatus['postgres']): string {
+  const parts = [state, version ?? undefined, kind === 'own' ? 'started by the service' : 'given', reason ?? undefined]
+  return parts.filter(part => part !== undefined).join(', ')
+}
+
+function growthText(bytesPerDay: number | null): string {
+  if (bytesPerDay === null) return 'not known before the fourth day'
+  return bytesPerDay <= 0 ? 'none' : `${bytesText(bytesPerDay)} a day`
+}
+
+function daysText(days: number | null): string {
+  return days === null ? 'not foreseen' : countOf(Math.floor(days), 'day')
+}

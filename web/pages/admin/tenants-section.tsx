@@ -1,0 +1,80 @@
+/** Partners whose users come in by tokens that they sign: add, on and off, new secrets. */
+
+import { useState } from 'preact/hooks'
+import { AddForm, type FormField } from './add-form.tsx'
+import { type Actions, ListSection } from './list-section.tsx'
+import { Record } from './record.tsx'
+import { RowButton } from './row-button.tsx'
+import { SecretOnce } from './secret-once.tsx'
+import type { AdminTenant } from './shapes.ts'
+import { timeText } from './utc.ts'
+
+const fields: FormField[] = [
+  { name: 'slug', label: 'Short name', hint: 'Lower-case letters, digits and hyphens', isRequired: true },
+  { name: 'name', label: 'Name', isRequired: true },
+]
+
+export function TenantsSection() {
+  const [issued, setIssued] = useState<AdminTenant>()
+  return (
+    <ListSection<{ tenants: AdminTenant[]; next: number | null; total: number }, AdminTenant>
+      path="/tenants"
+      noun="tenants"
+      itemsOf={page => page.tenants}
+      keyOf={tenant => tenant.slug}
+      row={(tenant, actions) => <TenantRow tenant={tenant} actions={actions} onIssued={setIssued} />}
+    >
+      {({ isBusy, change }) => (
+        <>
+          {issued?.secret === undefined ? null : (
+            <SecretOnce
+              title={`Secret of ${issued.slug}`}
+              text="The server of the partner signs its tokens with it. It is shown this once."
+              parts={[{ name: 'Secret', text: issued.secret }]}
+              onDone={() => setIssued(undefined)}
+            />
+          )}
+          <AddForm
+            title="Add a tenant"
+            verb="Add"
+            fields={fields}
+            isBusy={isBusy}
+            onSend={async values => {
+              const tenant = await change<AdminTenant>('POST', '/tenants', values, `${values['slug']} is added.`)
+              setIssued(tenant)
+              return tenant !== undefined
+            }}
+          />
+        </>
+      )}
+    </ListSection>
+  )
+}
+
+interface TenantRowProps {
+  tenant: AdminTenant
+  actions: Actions
+  onIssued: (tenant: AdminTenant | undefined) => void
+}
+
+function TenantRow({ tenant, actions, onIssued }: TenantRowProps) {
+  const { slug, name, is_active, old_secret_until } = tenant
+  const path = `/tenants/${slug}`
+  const rotate = () => actions.change<AdminTenant>('POST', `${path}/rotate`, undefined, `${slug} has a new secret.`)
+  const facts = [
+    name,
+    is_active ? undefined : 'off',
+    old_secret_until === null ? undefined : `old secret until ${timeText(old_secret_until)}`,
+  ]
+  const done = `${slug} is ${is_active ? 'off' : 'on'}.`
+  return (
+    <Record name={slug} facts={facts}>
+      <RowButton name={slug} text="New secret" onClick={() => void rotate().then(onIssued)} />
+      <RowButton
+        name={slug}
+        text={is_active ? 'Switch off' : 'Switch on'}
+        onClick={() => void actions.change('PATCH', path, { is_active: !is_active }, done)}
+      />
+    </Record>
+  )
+}
