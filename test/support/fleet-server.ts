@@ -20,6 +20,8 @@ export interface FleetServer {
   url: string
   /** Changed by a test; the answers are of them. */
   devices: MadeDevice[]
+  /** What the answer has besides. */
+  more: object
   /** When set, `/api/fleet` is answered by it. */
   refusal: { status: number; body: object } | undefined
   /** Sends an event to each page that listens. */
@@ -43,6 +45,7 @@ export async function openFleetServer(
   const server: FleetServer = {
     url: '',
     devices,
+    more: {},
     refusal: undefined,
     requests: [],
     send,
@@ -51,7 +54,7 @@ export async function openFleetServer(
   app.get('/api/fleet', (request: FastifyRequest<{ Querystring: Record<string, string> }>, reply) => {
     server.requests.push(request.url)
     if (server.refusal !== undefined) return reply.code(server.refusal.status).send(server.refusal.body)
-    return reply.send(pageOf(server.devices, request.query))
+    return reply.send({ ...pageOf(server.devices, request.query), ...server.more })
   })
   if (events) {
     app.get('/api/events', (_request, reply) => {

@@ -17,6 +17,7 @@ const showsAddress = (page: Page, search: string) => page.waitForURL(url => url.
 
 t.afterEach(() => {
   server.refusal = undefined
+  server.more = {}
   server.devices = madeDevices(60)
 })
 
@@ -148,6 +149,17 @@ t.test('while the service cannot read, the last picture stays, marked as old', a
     server.refusal = undefined
     await page.locator('.banner').waitFor({ state: 'detached', timeout: 60_000 })
     t.equal(await page.locator('.stale').count(), 0)
+  })
+})
+
+t.test('a service that has just started says that readings may be missing', async t => {
+  server.more = { catching_up: true }
+  await inBrowser(t, browser, phone, async page => {
+    await page.goto(server.url)
+    await page.getByText('the last readings may be missing still').waitFor()
+    await inspect(t, page, 'catching up')
+    server.more = {}
+    await page.locator('.banner').waitFor({ state: 'detached', timeout: 60_000 })
   })
 })
 

@@ -32,4 +32,6 @@ export interface FleetAnswer {
   devices: FleetDevice[]
   /** Where the next page begins (`after`); null on the last one. */
   next: string | null
+  /** The service has just started, and the last readings of its journal may be missing. */
+  catching_up?: true
 }

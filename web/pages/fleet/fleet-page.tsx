@@ -3,6 +3,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { setArguments, urlArguments } from '../../client/address.ts'
 import { useTitle } from '../../client/use-title.ts'
+import { Banner } from '../../parts/banner.tsx'
 import { FailureBanner } from '../../parts/failure-banner.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { countOf, countText } from '../../text/numbers.ts'
@@ -50,6 +51,9 @@ function FleetBody({ fleet }: { fleet: Fleet }) {
         <EmptyFleet />
       ) : (
         <div class={state.kind === 'stale' ? 'stale' : undefined}>
+          {answer.catching_up === true ? (
+            <Banner kind="warn">The service has just started: the last readings may be missing still.</Banner>
+          ) : null}
           <ChangesNotice fleet={fleet} times={times} />
           <Devices fleet={fleet} times={times} />
         </div>
