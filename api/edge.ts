@@ -8,6 +8,7 @@ import { createReadingCheck, defaultRanges, type Ranges, type TimeLimits } from 
 import type { Log } from '../store/log.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
+import { createIntervalMeter, type IntervalMeter } from './figures/interval-meter.ts'
 import { type AuthRateLimit, createAuthRateLimit } from './http/auth-rate-limit.ts'
 import type { Connections } from './http/connections.ts'
 import { createMetrics, type Metrics } from './http/metrics.ts'
@@ -30,6 +31,8 @@ export interface Edge {
   metrics: Metrics
   meter: ReadingMeter
   bulkMeter: BulkMeter
+  /** Of both meters. */
+  interval: IntervalMeter
   /** Of bodies of many readings, in whichever format. */
   fairShare: FairShare
   writers: Writers
@@ -53,7 +56,8 @@ export function createEdge(config: Config, log: Log, parts: EdgeParts): Edge {
   const { clockMs, ingest, devices, accounts } = parts
   const isTrusted = createNetworks(config.TRUST_PROXY ?? [])
   const metrics = createMetrics({ isAdmin: accounts.isAdministrator, isTrusted })
-  const meter = createReadingMeter(metrics.registry)
+  const interval = createIntervalMeter()
+  const meter = createReadingMeter(metrics.registry, interval)
   const writers = createWriters(devices)
   const fairShare = createFairShare({ perSecond: config.BULK_RATE, burst: config.BULK_BURST }, clockMs)
   const isWithinRate = createDeviceRate({ perSecond: config.DEVICE_RATE, burst: config.DEVICE_BURST }, clockMs)
@@ -64,8 +68,8 @@ export function createEdge(config: Config, log: Log, parts: EdgeParts): Edge {
   const { hasRoom } = createBulkJournal(ingest)
   const brokerRate = createBrokerRate({ isWithinRate, fairShare, hasRoom, writerId: writers.ofTrustedBroker().id })
   return {
-    ...{ isTrusted, metrics, meter, writers, fairShare },
-    bulkMeter: createBulkMeter(metrics.registry),
+    ...{ isTrusted, metrics, interval, meter, writers, fairShare },
+    bulkMeter: createBulkMeter(metrics.registry, interval),
     connections: openConnections(config, log, isTrusted),
     intake: createIntake(intakeOptions),
     brokerIntake: createIntake({ ...intakeOptions, isWithinRate: brokerRate }),

@@ -5,6 +5,7 @@ import type { Log } from '../store/log.ts'
 import type { Config } from './config.ts'
 import { createEdge, type Edge } from './edge.ts'
 import { createFamilies } from './families.ts'
+import { openServiceFigures } from './figures/service-figures.ts'
 import { createServer } from './http/server.ts'
 import { listenError } from './listen-address.ts'
 import { type Mqtt, openMqtt } from './mqtt/mqtt.ts'
@@ -23,6 +24,11 @@ export async function listen(
   let isStopping = false
   let mqtt: Mqtt | undefined
   const edge = createEdge(config, log, parts)
+  const figures = openServiceFigures({
+    ...{ questdb: parts.store.questdb, ingest: parts.ingest.status },
+    ...{ interval: edge.interval, nowMs: parts.clockMs },
+  })
+  onOpen(() => figures.close())
   const app = createServiceServer(config, log, parts, edge, {
     isStopping: () => isStopping,
     broker: () => mqtt?.brokerFault(),

@@ -93,3 +93,22 @@ export const usPerDeviceNumber = 10_000_000
 /** QuestDB puts conditions on time and device before the join; a condition on the name comes behind it. */
 export const namedReadingsView = 'readings_named'
 export const namedReadingsViewQuery = `SELECT r.ts, r.device, n.name, n.location_short, ${metrics.map(metric => `r.${metric}`).join(', ')} FROM ${readingsTable} r LEFT JOIN ${deviceNamesTable} n ON r.device = n.device`
+
+/** What the service tells of itself every ten seconds, and what a step of several rows shows. */
+export const serviceFigures = [
+  { name: 'ack_p50_ms', over: 'max' },
+  { name: 'ack_p99_ms', over: 'max' },
+  { name: 'stored', over: 'sum' },
+  { name: 'rejected', over: 'sum' },
+  { name: 'lag_readings', over: 'max' },
+  { name: 'lag_seconds', over: 'max' },
+  { name: 'journal_bytes', over: 'max' },
+  { name: 'rss_bytes', over: 'max' },
+  { name: 'event_loop_p99_ms', over: 'max' },
+] as const
+export type ServiceFigure = (typeof serviceFigures)[number]['name']
+export const serviceFiguresTable = 'barograph_service'
+export const serviceFiguresTableSql = `CREATE TABLE IF NOT EXISTS ${serviceFiguresTable} (
+  ts TIMESTAMP,
+  ${serviceFigures.map(({ name }) => `${name} DOUBLE`).join(',\n  ')}
+) TIMESTAMP(ts) PARTITION BY DAY TTL 30 DAYS WAL`

@@ -36,6 +36,7 @@ import { createLateAudit } from './late-audit.ts'
 import { sendProblem } from './problem.ts'
 import { registerStations, stationSeriesNames } from './stations.ts'
 import { registerStatus } from './status.ts'
+import { registerStatusHistory } from './status-history.ts'
 import { registerTenants } from './tenants.ts'
 
 export interface AdminOptions extends GuardOptions, TimeLimits {
@@ -104,6 +105,7 @@ export function adminFamily(options: AdminOptions): RouteFamily {
     const backedUp = { readings: ingest, points: pointsIngest }
     const parts = { ...options, ingest: backedUp, version: packageVersion() }
     registerBackup(scope, { parts, whileNoDayExpires: options.retention.whileNoDayExpires, audit })
+    registerStatusHistory(scope, store.questdb)
     registerStatus(scope, { ...options, dataDirectory: directory.path })
   }
 

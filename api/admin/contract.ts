@@ -31,6 +31,7 @@ import { ImportAnswer } from './import-answer.ts'
 import { AdminKeyPage } from './keys.ts'
 import { pageNumber, rotateNow, searchText } from './query-fields.ts'
 import { Status } from './status.ts'
+import { HistoryQuery, StatusHistory } from './status-history.ts'
 
 const prefix = '/api/admin'
 
@@ -391,6 +392,13 @@ const others = [
   route({
     ...{ method: 'get', path: '/status', name: 'admin_read_status', summary: 'How the service is' },
     success: answer(200, 'Its state', named(Status, 'AdminStatus')),
+  }),
+  route({
+    ...{ method: 'get', path: '/status/history', name: 'admin_read_status_history' },
+    summary: 'Its own figures over time',
+    parameters: { query: HistoryQuery },
+    success: answer(200, 'At most 361 points', named(StatusHistory, 'AdminStatusHistory')),
+    refusals: ['DATABASE_AWAY'],
   }),
   route({
     ...{

@@ -1,6 +1,7 @@
 /** Metrics of bodies of readings: how many are stored and rejected, by way in. */
 
 import { Counter, type Registry } from 'prom-client'
+import type { IntervalMeter } from '../figures/interval-meter.ts'
 
 const bulkWays = ['batch', 'line_protocol', 'import'] as const
 type BulkWay = (typeof bulkWays)[number]
@@ -10,7 +11,7 @@ export interface BulkMeter {
   taken(way: BulkWay, stored: number, rejected: number): void
 }
 
-export function createBulkMeter(registry: Registry): BulkMeter {
+export function createBulkMeter(registry: Registry, interval?: Pick<IntervalMeter, 'rejected'>): BulkMeter {
   const ofWays = (name: string, help: string) => {
     const total = new Counter({ name, help, labelNames: ['way'], registers: [registry] })
     for (const way of bulkWays) total.inc({ way }, 0)
@@ -28,6 +29,7 @@ export function createBulkMeter(registry: Registry): BulkMeter {
     taken(way, stored, rejected) {
       storedTotal.inc({ way }, stored)
       rejectedTotal.inc({ way }, rejected)
+      interval?.rejected(rejected)
     },
   }
 }

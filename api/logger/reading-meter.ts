@@ -1,6 +1,7 @@
 /** Metrics of single readings, of PUT /api/log and MQTT: what is taken, how fast it is acknowledged, and why readings are refused. */
 
 import { Counter, Histogram, type Registry } from 'prom-client'
+import type { IntervalMeter } from '../figures/interval-meter.ts'
 import { counter } from '../http/metric-kinds.ts'
 
 /** Why a reading is not taken. */
@@ -31,7 +32,10 @@ export interface ReadingMeter {
 
 const ackSeconds = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5]
 
-export function createReadingMeter(registry: Registry): ReadingMeter {
+export function createReadingMeter(
+  registry: Registry,
+  interval?: Pick<IntervalMeter, 'acknowledged' | 'rejected'>,
+): ReadingMeter {
   const ack = new Histogram({
     name: 'barograph_ack_seconds',
     help: 'From the whole request to the acknowledgement of a reading that is on disk.',
@@ -50,8 +54,12 @@ export function createReadingMeter(registry: Registry): ReadingMeter {
     stored(elapsedMs) {
       accepted++
       ack.observe(elapsedMs / 1000)
+      interval?.acknowledged(elapsedMs)
     },
-    rejected: reason => rejects.inc({ reason }),
+    rejected(reason) {
+      rejects.inc({ reason })
+      interval?.rejected(1)
+    },
   }
 }
 

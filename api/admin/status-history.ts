@@ -1,0 +1,85 @@
+/** `GET /status/history`: the service's own figures over time, as QuestDB has them. */
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
+import { isUnanswered, QuestdbError } from '../../store/questdb/client/questdb-error.ts'
+import type { Questdb } from '../../store/questdb/questdb.ts'
+import { serviceFigures, serviceFiguresTable } from '../../store/tables.ts'
+import { addPath } from './paths.ts'
+import { sendInvalid, sendProblem } from './problem.ts'
+
+const hoursMax = 720
+
+export const HistoryQuery = z.strictObject({
+  hours: z
+    .string()
+    .regex(/^[1-9]\d{0,2}$/, 'must be a whole number from 1')
+    .transform(Number)
+    .refine(hours => hours <= hoursMax, `must be at most ${hoursMax}`)
+    .default(24),
+})
+
+const value = z.number().nullable()
+
+export const StatusHistory = z.object({
+  hours: z.int(),
+  /** Between two points. */
+  step_s: z.int(),
+  /** Oldest first, none where the service did not run. The worst value of each step; of `stored` and `rejected` the sum. */
+  points: z.array(
+    z.object({
+      time: z.iso.datetime(),
+      ...(Object.fromEntries(serviceFigures.map(({ name }) => [name, value])) as Record<
+        (typeof serviceFigures)[number]['name'],
+        typeof value
+      >),
+    }),
+  ),
+})
+export type StatusHistory = z.infer<typeof StatusHistory>
+
+const stepMin = 10
+const pointsMax = 360
+const timeoutMs = 10_000
+
+export function registerStatusHistory(scope: FastifyInstance, questdb: Pick<Questdb, 'address'>): void {
+  async function read(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const query = HistoryQuery.safeParse(request.query)
+    if (!query.success) return sendInvalid(reply, 'QUERY_INVALID', query.error)
+    try {
+      return reply.send(await readHistory(questdb, query.data.hours))
+    } catch (error) {
+      if (isUnanswered(error)) return sendProblem(reply, 'DATABASE_AWAY', { detail: 'QuestDB does not answer' })
+      throw error
+    }
+  }
+
+  addPath(scope, '/status/history', { GET: read })
+}
+
+async function readHistory({ address }: Pick<Questdb, 'address'>, hours: number): Promise<StatusHistory> {
+  const step_s = Math.max(stepMin, Math.ceil((hours * 3600) / pointsMax))
+  const columns = serviceFigures.map(({ name, over }) => `${over}(${name})`).join(', ')
+  const range = `ts >= dateadd('h', -${hours}, now())`
+  const sql = `SELECT ts, ${columns} FROM ${serviceFiguresTable} WHERE ${range} SAMPLE BY ${step_s}s`
+  const client = createQuestdbClient(address.http, 1)
+  try {
+    const rows = await client.exec(sql, timeoutMs)
+    return { hours, step_s, points: rows.map(pointOf) }
+  } catch (error) {
+    // It is made with the first row.
+    if (error instanceof QuestdbError && error.code === 'TABLE_MISSING') return { hours, step_s, points: [] }
+    throw error
+  } finally {
+    client.close()
+  }
+}
+
+function pointOf([time, ...values]: readonly unknown[]): StatusHistory['points'][number] {
+  const figures = serviceFigures.map(({ name }, at) => [name, values[at] ?? null])
+  return {
+    time: new Date(String(time)).toISOString(),
+    ...Object.fromEntries(figures),
+  } as StatusHistory['points'][number]
+}
