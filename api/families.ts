@@ -21,6 +21,9 @@ import { createGuardReads } from './logger/read-access.ts'
 import type { ServiceParts } from './service-parts.ts'
 import { webFamily } from './web/web.ts'
 
+/** Then a client of events connects again, so that a credential that was withdrawn shows. */
+const privateStreamMsMax = 10 * 60_000
+
 /** A new one is one line here. `isReady`: whether readings are taken. */
 export function createFamilies(
   config: Config,
@@ -69,6 +72,13 @@ export function createFamilies(
   const readings = {
     ...{ rangeReads: parts.rangeReads, devices, nowMs: clockMs, expiredBeforeUs: parts.retention.expiredBeforeUs, log },
   }
+  const events = {
+    ...{ ingest, devices, nowMs: () => performance.now(), log, clientsMax: config.EVENTS_CLIENTS_MAX },
+    ...{ windowMs: config.EVENTS_WINDOW_MINUTES * 60_000, windowBytes: config.EVENTS_WINDOW_BYTES },
+    onState: (listener: (device: number, state: string) => void) =>
+      parts.live.onState(({ number }, _before, state) => listener(number, state)),
+    lifetimeMs: config.READS === 'private' ? privateStreamMsMax : undefined,
+  }
   const contracts = [
     ...[loggerContract(ranges), accounts.contract, airQuality.contract, lineProtocolContract()],
     ...[contentFilesContract(), adminContract(), serverContract()],
@@ -77,11 +87,8 @@ export function createFamilies(
     loggerFamily({
       ...{ log, ingest: { intake, meter, writers, authRateLimit } },
       guardReads: config.READS === 'private' ? createGuardReads({ ...accounts, devices, authRateLimit }) : undefined,
-      ...{
-        batch: batchOptions,
-        reads: { query, devices, readings },
-      },
       live: { live: parts.live, query, devices, timeZone: config.TIME_ZONE, nowMs: clockMs },
+      ...{ batch: batchOptions, reads: { query, devices, readings }, events },
     }),
     adminFamily(adminOptions),
     airQuality,

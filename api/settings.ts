@@ -163,6 +163,16 @@ export const Settings = z.object({
     .describe(
       'Who may read loggers: open (everybody) or private (a session, an API key, or a device what is its own).',
     ),
+  EVENTS_CLIENTS_MAX: wholeNumber(1, 100_000)
+    .default(1000)
+    .describe('Maximum number of clients of /api/events; further ones get 503.'),
+  EVENTS_WINDOW_MINUTES: wholeNumber(0, 1440)
+    .default(5)
+    .describe('How far back a client of /api/events may go on after its connection broke.'),
+  EVENTS_WINDOW_BYTES: bytes
+    .refine(value => value >= 1024 ** 2 && value <= gibibyte, 'must be from 1MiB to 1GiB')
+    .default(16 * 1024 ** 2)
+    .describe('Memory for the readings of that window, 60 bytes each; of more readings, only the last ones are kept.'),
   SESSION_FORMAT: z
     .enum(['jwe-v5', 'jwe-v4', 'hs256'], { error: 'must be jwe-v5, jwe-v4 or hs256' })
     .default('jwe-v5')

@@ -45,6 +45,7 @@ export const loggerErrors = {
   DATABASE_AWAY: { status: 503, text: 'database unavailable', retryAfterSeconds: 5 },
   TIMED_OUT: { status: 503, text: 'database unavailable', retryAfterSeconds: 10 },
   QUEUE_FULL: { status: 503, text: 'too many queries at once', retryAfterSeconds: 2 },
+  TOO_MANY_STREAMS: { status: 503, text: 'too many event streams', retryAfterSeconds: 30 },
   CANCELLED: { status: 503, text: 'cancelled', retryAfterSeconds: 1 },
   CLOSING: { status: 503, text: 'shutting down', retryAfterSeconds: 5 },
 } as const satisfies ErrorTable

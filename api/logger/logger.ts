@@ -2,6 +2,7 @@
 
 import type { FastifyError, FastifyInstance } from 'fastify'
 import type { Log } from '../../store/log.ts'
+import { type EventsOptions, registerEvents } from '../events/events.ts'
 import { errorCodeOf, leavesBodyUnread } from '../http/errors.ts'
 import type { RouteFamily } from '../http/route-family.ts'
 import { type FleetOptions, registerFleet } from '../live/fleet.ts'
@@ -21,11 +22,12 @@ export interface LoggerOptions {
   batch: BatchOptions
   reads: ReadsOptions & AnalysesOptions & { readings: ReadingsOptions }
   live: FleetOptions
+  events: EventsOptions
 }
 
 const mediaTypeDetail = 'send Content-Type: application/json, and no Content-Encoding'
 
-export function loggerFamily({ log, guardReads, ingest, batch, reads, live }: LoggerOptions): RouteFamily {
+export function loggerFamily({ log, guardReads, ingest, batch, reads, live, events }: LoggerOptions): RouteFamily {
   // Each in a scope of its own, for they differ in what they take and in whom they let read.
   const groups = [
     (scope: FastifyInstance) => registerLog(scope, ingest),
@@ -34,6 +36,7 @@ export function loggerFamily({ log, guardReads, ingest, batch, reads, live }: Lo
     (scope: FastifyInstance) => registerAnalyses(scope, reads),
     (scope: FastifyInstance) => registerReadings(scope, reads.readings),
     (scope: FastifyInstance) => registerFleet(scope, live),
+    (scope: FastifyInstance) => registerEvents(scope, events),
   ]
   return {
     prefix: '/api',

@@ -20,6 +20,8 @@ import { createReconciler } from './reconciler.ts'
 export interface Devices extends DeviceChanges {
   /** From memory. The returned object is live: it reflects later changes. */
   get(name: string): Device | undefined
+  /** The same by the registry's number. */
+  byNumber(number: number): Device | undefined
   /** From memory, with the same amount of work for an unknown name. */
   authenticate(name: string, password: string): Device | undefined
   /** For a connection that lasts: tells later, by a comparison, whether this password of the device is still good. */
@@ -108,6 +110,7 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
   return {
     ...changes,
     get: name => memory.get(name),
+    byNumber: number => memory.byNumber(number),
     authenticate,
     credentialCheck: ({ number }, password) => {
       const digest = digestOf(password)

@@ -6,6 +6,8 @@ import { test } from 'tap'
 import { BusyError } from '../../api/http/send-budget.ts'
 import { type LoggerOptions, loggerFamily } from '../../api/logger/logger.ts'
 
+const events = { ingest: { onStored: () => undefined } } as never
+
 test('the log tells what went wrong, and where', async t => {
   let logged = ''
   const log = pino({}, { write: (line: string) => (logged += line) })
@@ -19,6 +21,7 @@ test('the log tells what went wrong, and where', async t => {
     batch: { ingest: {} } as LoggerOptions['batch'],
     reads: { query: { latestAll: fail }, devices: { active: () => [] }, readings: {} } as never,
     live: {} as LoggerOptions['live'],
+    events,
   })
   app.register(async scope => register(scope), { prefix })
   t.teardown(() => app.close())
@@ -46,6 +49,7 @@ test('an answer that has no room to be sent is told without a word in the log', 
       devices: { active: () => [] },
       readings: {},
     } as never,
+    events,
   })
   app.register(async scope => register(scope), { prefix })
   t.teardown(() => app.close())

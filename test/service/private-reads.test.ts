@@ -1,6 +1,7 @@
 /** READS=private: every read of the loggers asks for a credential, from the whole service. */
 
 import t from 'tap'
+import { until } from '../support/processes.ts'
 import { basic, startService, withoutQuestdb } from '../support/service.ts'
 import { makeKey, signInSomebody } from '../support/station-keys.ts'
 
@@ -12,8 +13,12 @@ const cookie = await signInSomebody(service.url, service.admin, 'user')
 const key = await makeKey(service.url, cookie, ['read'])
 const writingKey = await makeKey(service.url, cookie, ['ingest'])
 
-const ask = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
-  fetch(`${service.url}/api${path}`, { headers, method })
+async function ask(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Response> {
+  const response = await fetch(`${service.url}/api${path}`, { headers, method })
+  // Events do not end.
+  if (path.startsWith('/events') && response.status === 200) await response.body?.cancel()
+  return response
+}
 const own = { authorization: basic('porch', password) }
 
 /** Of one device, which may ask itself, and of the whole fleet. */
@@ -27,8 +32,18 @@ const ofDevice = [
   '/readings/porch?start=0&end=1',
   '/compare_data?a=porch&b=porch',
   '/latest/all/1?devices=porch',
+  '/latest/porch',
+  '/events?device=porch',
 ]
-const ofFleet = ['/latest/all/1', '/compare_data?a=porch&b=attic', '/latest/all/1?devices=porch,attic', '/device/attic']
+const ofFleet = [
+  '/latest/all/1',
+  '/fleet',
+  '/events',
+  '/events?device=porch&device=attic',
+  '/compare_data?a=porch&b=attic',
+  '/latest/all/1?devices=porch,attic',
+  '/device/attic',
+]
 
 t.test('nobody reads without a credential, or with one that is not good', async t => {
   const bad = [
@@ -55,8 +70,8 @@ t.test('a person, an API key that may read and the admin token read everything',
   for (const headers of [{ cookie }, { 'x-api-key': key }, { authorization: `Bearer ${key}` }]) {
     for (const path of [...ofDevice, ...ofFleet]) {
       const answer = await ask(path, headers)
-      // Without QuestDB only a device is told.
-      t.equal(answer.status, path.startsWith('/device/') ? 200 : 503, path)
+      // Without QuestDB only a device is told, and what comes in.
+      t.equal(answer.status, /^\/(device|events)/.test(path) ? 200 : 503, path)
     }
   }
   t.equal((await ask('/device/porch', { 'x-api-key': writingKey })).status, 403)
@@ -96,3 +111,25 @@ t.test('who guesses is told to wait, and a good credential still passes', async 
   t.equal((await ask('/device/porch')).status, 401, 'without a credential nothing was guessed')
   t.equal((await ask('/device/porch', own)).status, 200)
 })
+
+t.test(
+  'a device is told what it has sent, as soon as that is stored, and the stream ends with the service',
+  async t => {
+    const followed = await fetch(`${service.url}/api/events?device=porch`, { headers: own })
+    const reading = { device: 'porch', temperature: 21.5, humidity: 40, pressure: 1000, timestamp: Date.now() }
+    t.equal((await service.put('porch', password, reading)).status, 200)
+    t.equal((await service.put('attic', otherPassword, { ...reading, device: 'attic', temperature: 3 })).status, 200)
+    let text = ''
+    const pieces = followed.body?.values() as AsyncIterableIterator<Uint8Array>
+    const ended = (async () => {
+      for await (const piece of pieces) text += Buffer.from(piece).toString()
+    })().catch(() => undefined)
+    await until('it is told', () => text.includes('event: reading'))
+    const { timestamp: ts, temperature, humidity, pressure } = reading
+    t.match(text, `data: ${JSON.stringify({ device: 'porch', ts, values: { temperature, humidity, pressure } })}\n\n`)
+    t.match(text, /^retry: 3000\n/)
+    t.notMatch(text, /attic/)
+    t.equal(await service.end('SIGTERM'), 0)
+    await ended
+  },
+)

@@ -1,0 +1,248 @@
+/**
+ * Tells clients the readings that have been stored. What was stored since the last tick is written once and sent to all that
+ * have got everything before it. A client that takes nothing stays behind: the readings are in the ring, not kept for it, and
+ * when it reads again it goes on from its place, or with the last reading of each device. Nothing waits for a client.
+ */
+
+import { setImmediate as turn } from 'node:timers/promises'
+import { EventClient, type EventSink, type Subscription, watchersOf } from './event-client.ts'
+import { beat, readCursor, resetEvent, stateEvent } from './event-text.ts'
+import { ReadingRing, type StoredReadings } from './reading-ring.ts'
+import { createReadingTexts, lastOfEachDevice } from './reading-texts.ts'
+import { StateLog } from './state-log.ts'
+
+export interface HubOptions {
+  /** Of this run of the service, for cursors. */
+  run: string
+  windowMs: number
+  windowBytes: number
+  nameOf: (deviceNumber: number) => string | undefined
+  nowMs: () => number
+  failed: (error: unknown) => void
+  tickMs?: number
+  beatMs?: number
+  slowMsMax?: number
+}
+
+/** Readings that one tick tells a client one by one; of more, the last one of each device. */
+const readingsPerTick = 2_000
+/** Readings that a client gets at a time that has to catch up, and how many are looked at for it. */
+const readingsPerStep = 250
+const lookedAtPerStep = 20_000
+const clientsPerTurn = 100
+
+export class EventHub {
+  readonly #options: HubOptions & Required<Pick<HubOptions, 'tickMs' | 'slowMsMax'>>
+  readonly #ring: ReadingRing
+  readonly #states = new StateLog()
+  readonly #clients = new Set<EventClient>()
+  readonly #beats: NodeJS.Timeout
+  /** Everything before is told to those that have stayed with us. */
+  #told = 0
+  /** When the last client left; nothing is kept for longer than the window after that. */
+  #leftMs = Number.NEGATIVE_INFINITY
+  #isScheduled = false
+  #isRunning = false
+  #runsAgain = false
+  #isClosed = false
+
+  constructor(options: HubOptions) {
+    this.#options = { tickMs: 100, slowMsMax: 30_000, ...options }
+    this.#ring = new ReadingRing({ bytesMax: options.windowBytes, ageMsMax: options.windowMs, nowMs: options.nowMs })
+    this.#beats = setInterval(() => this.#beat(), options.beatMs ?? 15_000).unref()
+  }
+
+  get size(): number {
+    return this.#clients.size
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  store(readings: StoredReadings): void {
+    const { nowMs, windowMs } = this.#options
+    // Nobody listens, and nobody will come back for them.
+    if (this.size === 0 && nowMs() - this.#leftMs > windowMs) this.#ring.skip(readings.count)
+    else this.#ring.append(readings)
+    if (this.size === 0) this.#told = this.#ring.head
+    else this.#wake()
+  }
+
+  stateChanged(device: number, state: string): void {
+    const name = this.#options.nameOf(device)
+    if (name === undefined) return
+    this.#states.add({ atReading: this.#ring.head, device, text: stateEvent(name, state) })
+    if (this.size > 0) this.#wake()
+  }
+
+  /** Returns what ends it. */
+  subscribe(sink: EventSink, subscription: Subscription, lastEventId?: string): () => void {
+    const { run } = this.#options
+    const { head } = this.#ring
+    const from = lastEventId === undefined ? head : readCursor(lastEventId, run)
+    const next = from !== undefined && this.#ring.has(from) ? from : undefined
+    const nextState =
+      next === undefined || lastEventId === undefined ? this.#states.head : this.#states.firstSince(next)
+    const client = new EventClient(sink, subscription, next ?? head, nextState)
+    this.#clients.add(client)
+    sink.onDrained(() => this.#drained(client))
+    this.#send(client, Buffer.from(next === undefined ? resetEvent(run, head) : beat(run, next)))
+    this.#wake()
+    return () => this.#end(client)
+  }
+
+  /** Ends all at once. */
+  close(): void {
+    this.#isClosed = true
+    clearInterval(this.#beats)
+    for (const client of this.#clients) this.#end(client)
+  }
+
+  #wake(delayMs = this.#options.tickMs): void {
+    if (this.#isScheduled || this.#isClosed) return
+    this.#isScheduled = true
+    setTimeout(() => {
+      this.#isScheduled = false
+      if (this.#isRunning) this.#runsAgain = true
+      else void this.#run()
+    }, delayMs).unref()
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true
+    this.#runsAgain = false
+    try {
+      await this.#tell()
+      if (await this.#catchUp()) this.#wake(0)
+      else if (this.#runsAgain || this.#told < this.#ring.head) this.#wake()
+    } catch (error) {
+      // A bug of ours: those that are connected would miss readings.
+      this.#options.failed(error)
+      for (const client of this.#clients) this.#end(client)
+    } finally {
+      this.#isRunning = false
+    }
+  }
+
+  /** What has come since the last tick, to all that are at its beginning. */
+  async #tell(): Promise<void> {
+    const from = Math.max(this.#told, this.#ring.tail)
+    const to = this.#ring.head
+    const ready = [...this.#clients].filter(client => client.next === from && client.blockedSinceMs === undefined)
+    const bytes = await this.#bytesFor(ready, from, to)
+    let sent = 0
+    for (const client of ready) {
+      // What was overwritten meanwhile cannot be told any more: it is behind, and will be reset.
+      if (from < this.#ring.tail) break
+      client.next = to
+      this.#send(client, bytes(client))
+      if (++sent % clientsPerTurn === 0) await turn()
+    }
+    this.#told = to
+    for (const client of this.#clients) this.#sendStates(client)
+  }
+
+  /** One look at each reading for all clients that have asked for some devices. */
+  async #bytesFor(
+    ready: readonly EventClient[],
+    from: number,
+    to: number,
+  ): Promise<(client: EventClient) => Buffer | undefined> {
+    const texts = createReadingTexts(this.#options.run, this.#ring, this.#options.nameOf)
+    const watchers = watchersOf(ready)
+    const all: number[] = []
+    const lists = new Map<EventClient, number[]>()
+    for (let number = from; number < to; number++) {
+      all.push(number)
+      for (const client of watchers.get(this.#ring.device(number)) ?? []) {
+        const list = lists.get(client)
+        if (list === undefined) lists.set(client, [number])
+        else list.push(number)
+      }
+    }
+    const forAll = ready.some(client => client.isForAll) ? await texts.bytesOf(this.#thinned(all)) : undefined
+    const own = new Map<EventClient, Buffer>()
+    for (const [client, list] of lists) own.set(client, await texts.bytesOf(this.#thinned(list)))
+    return client => (client.isForAll ? forAll : own.get(client))
+  }
+
+  #thinned(numbers: readonly number[], max = readingsPerTick): readonly number[] {
+    return numbers.length > max ? lastOfEachDevice(this.#ring, numbers) : numbers
+  }
+
+  /** A step for each client that is behind; whether one still is. */
+  async #catchUp(): Promise<boolean> {
+    const isBehind = (client: EventClient) => client.next < this.#told && client.blockedSinceMs === undefined
+    for (const client of [...this.#clients].filter(isBehind)) {
+      if (client.next < this.#ring.tail) this.#reset(client)
+      else await this.#step(client)
+      await turn()
+    }
+    return [...this.#clients].some(isBehind)
+  }
+
+  async #step(client: EventClient): Promise<void> {
+    const { isSlow } = client
+    const end = isSlow ? this.#told : Math.min(this.#told, client.next + lookedAtPerStep)
+    const numbersMax = isSlow ? Number.POSITIVE_INFINITY : readingsPerStep
+    const numbers: number[] = []
+    let next = client.next
+    for (; next < end && numbers.length < numbersMax; next++) {
+      if (client.wantsReading(this.#ring.device(next))) numbers.push(next)
+    }
+    const texts = createReadingTexts(this.#options.run, this.#ring, this.#options.nameOf)
+    const bytes = await texts.bytesOf(isSlow ? this.#thinned(numbers, readingsPerStep) : numbers)
+    if (client.next < this.#ring.tail) return
+    client.isSlow = false
+    client.next = next
+    this.#send(client, bytes)
+    this.#sendStates(client)
+  }
+
+  #reset(client: EventClient): void {
+    client.next = this.#told
+    client.nextState = this.#states.head
+    this.#send(client, Buffer.from(resetEvent(this.#options.run, this.#told)))
+  }
+
+  /** Behind the readings that came before them. */
+  #sendStates(client: EventClient): void {
+    const isUpToDate = client.nextState === this.#states.head
+    if (isUpToDate || client.blockedSinceMs !== undefined || client.next < this.#told) return
+    if (!this.#states.has(client.nextState)) {
+      this.#reset(client)
+      return
+    }
+    const news = this.#states.from(client.nextState).filter(({ device }) => client.wantsState(device))
+    client.nextState = this.#states.head
+    this.#send(client, Buffer.from(news.map(({ text }) => text).join('')))
+  }
+
+  #send(client: EventClient, bytes: Buffer | undefined): void {
+    if (bytes === undefined || bytes.length === 0 || !this.#clients.has(client)) return
+    if (!client.sink.write(bytes)) client.blockedSinceMs ??= this.#options.nowMs()
+  }
+
+  #drained(client: EventClient): void {
+    client.blockedSinceMs = undefined
+    client.isSlow = this.#told - client.next > readingsPerTick
+    this.#wake(0)
+  }
+
+  #end(client: EventClient): void {
+    if (!this.#clients.delete(client)) return
+    if (this.size === 0) this.#leftMs = this.#options.nowMs()
+    client.sink.destroy()
+  }
+
+  #beat(): void {
+    const { run, nowMs, slowMsMax } = this.#options
+    const cutMs = nowMs() - slowMsMax
+    const bytes = Buffer.from(beat(run, this.#told))
+    for (const client of this.#clients) {
+      if (client.blockedSinceMs !== undefined && client.blockedSinceMs <= cutMs) this.#end(client)
+      else if (client.blockedSinceMs === undefined && client.next === this.#told) this.#send(client, bytes)
+    }
+  }
+}

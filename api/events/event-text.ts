@@ -1,0 +1,43 @@
+/** Events as text, and the cursors that they carry. */
+
+import { metrics } from '../../store/tables.ts'
+import type { ReadingRing } from './reading-ring.ts'
+
+/** Numbers are counted anew after a restart, so a cursor names the run that it is of: 16 hexadecimal digits. */
+const cursorPattern = /^([0-9a-f]{16})-(\d{1,15})$/
+const keys = metrics.map(metric => `"${metric}":`)
+
+function cursorOf(run: string, number: number): string {
+  return `${run}-${number}`
+}
+
+/** The number of the next reading for a client whose last event had this cursor; undefined for none of this run. */
+export function readCursor(text: string, run: string): number | undefined {
+  const [, ofRun, number] = cursorPattern.exec(text) ?? []
+  return ofRun === run ? Number(number) : undefined
+}
+
+/** A cursor names what comes next, so that the place behind the last reading has one too. */
+export function readingEvent(run: string, ring: ReadingRing, number: number, device: string): string {
+  let values = ''
+  for (let column = 0; column < keys.length; column++) {
+    const value = ring.value(number, column)
+    if (!Number.isNaN(value)) values += `${values === '' ? '' : ','}${keys[column]}${value}`
+  }
+  const data = `{"device":${JSON.stringify(device)},"ts":${Math.floor(ring.timeUs(number) / 1000)},"values":{${values}}}`
+  return `id: ${cursorOf(run, number + 1)}\nevent: reading\ndata: ${data}\n\n`
+}
+
+export function stateEvent(device: string, state: string): string {
+  return `event: state\ndata: ${JSON.stringify({ device, state })}\n\n`
+}
+
+/** The client has missed something and reads anew. */
+export function resetEvent(run: string, number: number): string {
+  return `id: ${cursorOf(run, number)}\nevent: reset\ndata: {}\n\n`
+}
+
+/** No event, but a cursor for a client whose devices say little; and a comment, which some proxies wait for. */
+export function beat(run: string, number: number): string {
+  return `:\nid: ${cursorOf(run, number)}\n\n`
+}

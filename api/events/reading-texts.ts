@@ -1,0 +1,47 @@
+/** Readings of the ring as events, each written once for all clients of a tick. */
+
+import { setImmediate as turn } from 'node:timers/promises'
+import { readingEvent } from './event-text.ts'
+import type { ReadingRing } from './reading-ring.ts'
+
+export interface ReadingTexts {
+  /** The events of readings, by their numbers; those of a device that is not there any more are left out. */
+  bytesOf(numbers: readonly number[]): Promise<Buffer>
+}
+
+/** Readings that are written within a turn. */
+const textsPerTurn = 500
+
+export function createReadingTexts(
+  run: string,
+  ring: ReadingRing,
+  nameOf: (device: number) => string | undefined,
+): ReadingTexts {
+  const texts = new Map<number, string>()
+
+  function textOf(number: number): string {
+    // It may be overwritten while others are written.
+    const device = number < ring.tail ? undefined : nameOf(ring.device(number))
+    return device === undefined ? '' : readingEvent(run, ring, number, device)
+  }
+
+  return {
+    async bytesOf(numbers) {
+      const parts: string[] = []
+      for (const number of numbers) {
+        const text = texts.get(number) ?? textOf(number)
+        parts.push(text)
+        texts.set(number, text)
+        if (texts.size % textsPerTurn === 0) await turn()
+      }
+      return Buffer.from(parts.join(''))
+    },
+  }
+}
+
+/** Ascending, as they are given. */
+export function lastOfEachDevice(ring: ReadingRing, numbers: readonly number[]): number[] {
+  const last = new Map<number, number>()
+  for (const number of numbers) last.set(ring.device(number), number)
+  return [...last.values()].sort((a, b) => a - b)
+}

@@ -1,0 +1,38 @@
+/** The latest changes of devices' states, by a number that counts all of them. */
+
+export interface StateChange {
+  /** How many readings had been stored before. */
+  readonly atReading: number
+  readonly device: number
+  readonly text: string
+}
+
+const changesMax = 10_000
+
+export class StateLog {
+  #changes: StateChange[] = []
+  #dropped = 0
+
+  get head(): number {
+    return this.#dropped + this.#changes.length
+  }
+
+  add(change: StateChange): void {
+    this.#changes.push(change)
+    if (this.#changes.length > 2 * changesMax) this.#dropped += this.#changes.splice(0, changesMax).length
+  }
+
+  has(number: number): boolean {
+    return number >= this.#dropped
+  }
+
+  from(number: number): readonly StateChange[] {
+    return this.#changes.slice(number - this.#dropped)
+  }
+
+  /** The first one since so many readings had been stored. */
+  firstSince(reading: number): number {
+    const index = this.#changes.findIndex(({ atReading }) => atReading >= reading)
+    return index === -1 ? this.head : this.#dropped + index
+  }
+}
