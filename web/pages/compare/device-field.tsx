@@ -1,9 +1,10 @@
 /** The name of a device, with those that the fleet has as suggestions. */
 
-import { useId, useState } from 'preact/hooks'
+import { useEffect, useId, useState } from 'preact/hooks'
 import { addressOf } from '../../client/address.ts'
 import type { FleetAnswer } from '../../client/shapes.ts'
 import { useResource } from '../../client/use-resource.ts'
+import { useRested } from '../../client/use-rested.ts'
 
 const suggestionsMax = 50
 
@@ -16,7 +17,10 @@ export interface DeviceFieldProps {
 export function DeviceField({ label, value, onChoose }: DeviceFieldProps) {
   const id = useId()
   const [text, setText] = useState(value)
-  const query = new URLSearchParams({ q: text === value ? '' : text, limit: String(suggestionsMax) })
+  // The back button changes it too.
+  useEffect(() => setText(value), [value])
+  const typed = useRested(text === value ? '' : text.trim())
+  const query = new URLSearchParams({ limit: String(suggestionsMax), ...(typed ? { q: typed } : {}) })
   const fleet = useResource<FleetAnswer>(addressOf(`/api/fleet?${query}`))
   const devices = fleet.kind === 'ready' || fleet.kind === 'stale' ? fleet.value.devices : []
   return (
@@ -25,7 +29,7 @@ export function DeviceField({ label, value, onChoose }: DeviceFieldProps) {
       <input
         id={id}
         list={`${id}-devices`}
-        value={value}
+        value={text}
         maxLength={200}
         autoComplete="off"
         spellcheck={false}

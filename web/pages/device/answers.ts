@@ -13,7 +13,6 @@ export type LastValues = Readonly<Partial<Record<Metric, { readonly v: number; r
 export interface Latest {
   readonly location_short: string | null
   readonly state: DeviceState
-  readonly last_seen: number | null
   readonly values: LastValues
 }
 

@@ -1,8 +1,9 @@
 /** The series of the range that is shown; while those of another one are on their way, the last ones stay. */
 
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useMemo, useRef } from 'preact/hooks'
 import { addressOf } from '../../client/address.ts'
 import { useResource } from '../../client/use-resource.ts'
+import { useRested } from '../../client/use-rested.ts'
 import type { Detail } from './answers.ts'
 import {
   daySeries,
@@ -24,8 +25,6 @@ interface RangeSeriesOptions {
   readonly expectedSeconds: number | null
 }
 
-/** A gesture asks for many ranges in a row; the last of them is read. */
-const restMs = 250
 const everyMs = 60_000
 
 export function useRangeSeries({
@@ -37,14 +36,15 @@ export function useRangeSeries({
 }: RangeSeriesOptions): RangeSeries | undefined {
   const { range, window } = shown
   const source = sourceOf(range, window, expectedSeconds)
-  const stepSeconds = source.kind === 'readings' ? source.stepSeconds : undefined
   const path =
     source.kind === 'readings'
-      ? `/api/readings/${encodeURIComponent(device)}?${readingsQuery(source.window, stepSeconds, 'json')}`
+      ? `/api/readings/${encodeURIComponent(device)}?${readingsQuery(source.window, source.stepSeconds, 'json')}`
       : undefined
-  const state = useResource<readonly ReadingRow[]>(useRested(path === undefined ? undefined : addressOf(path)), {
-    everyMs,
-  })
+  const rested = useRested(path)
+  // Of the rows that there are, which may be those of the last range.
+  const stepSeconds = stepIn(rested)
+  const url = rested === undefined ? undefined : addressOf(rested)
+  const state = useResource<readonly ReadingRow[]>(url, { everyMs })
   const rows = state.kind === 'ready' || state.kind === 'stale' ? state.value : undefined
   const gapSeconds = detail?.last_24h.gap_seconds ?? null
   const isLive = source.kind === 'day'
@@ -59,12 +59,7 @@ export function useRangeSeries({
   return series ?? last.current
 }
 
-/** A text once it has not changed for a moment; undefined at once. */
-function useRested(text: string | undefined): string | undefined {
-  const [rested, setRested] = useState(text)
-  useEffect(() => {
-    const timer = setTimeout(() => setRested(text), restMs)
-    return () => clearTimeout(timer)
-  }, [text])
-  return text === undefined ? undefined : rested
+function stepIn(path: string | undefined): number | undefined {
+  const step = new URLSearchParams(path?.split('?')[1]).get('step')
+  return step === null ? undefined : Number(step)
 }
