@@ -57,7 +57,7 @@ const passwords = new Map<string, string>()
 for (const [name] of devices) passwords.set(name, await first.addDevice(name, { location_short: `${name} 1` }))
 passwords.set('Ghost', await first.addDevice('Ghost'))
 passwords.set('Off', await first.addDevice('Off', { log_switch: false }))
-passwords.set('Set', await first.addDevice('Set', { expected_interval_s: 30 }))
+passwords.set('Set', await first.addDevice('Set', { expected_interval_s: 3600 }))
 
 await until('the fleet is known', () => isLoaded(first))
 const startMs = Math.floor(Date.now() / 1000) * 1000
@@ -115,7 +115,7 @@ t.test('readings show at once, and agree with the statistics', async t => {
   t.match(of('Shed'), { state: 'silent', hours: /D{20}[BCD]AAA?$|D{20}[BCD]AA$/ })
   t.match(of('Old'), { state: 'silent', hours: 'A'.repeat(24), values: {} })
   t.match(of('Kitchen'), { last_seen: startMs, hours: 'D'.repeat(24), location_short: 'Kitchen 1' })
-  t.match(of('Set'), { state: 'fresh', expected_interval_seconds: 30, values: { temperature: 1 } })
+  t.match(of('Set'), { state: 'fresh', expected_interval_seconds: 3600, values: { temperature: 1 } })
   t.strictSame(Object.keys(of('Kitchen')?.values ?? {}), ['temperature', 'humidity', 'pressure', 'battery_voltage'])
   const metrics = await lagOf(first)
   for (const [state, count] of Object.entries(fleet.counts)) {
