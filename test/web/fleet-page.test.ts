@@ -145,6 +145,7 @@ t.test('while the service cannot read, the last picture stays, marked as old', a
     t.match(await page.locator('.banner').innerText(), /Data of \d\d:\d\d\./)
     t.equal(await page.locator('.stale table').count(), 1)
     t.equal(await page.title(), 'No data – Fleet – Barograph')
+    t.match(await page.locator('.toolbar').innerText(), 'Not current.')
     await inspect(t, page, 'stale')
     server.refusal = undefined
     await page.locator('.banner').waitFor({ state: 'detached', timeout: 60_000 })

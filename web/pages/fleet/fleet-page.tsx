@@ -74,8 +74,8 @@ function Devices({ fleet, times }: { fleet: Fleet; times: Times }) {
     <>
       <StateFilter counts={counts} chosen={view.states} onChange={states => change({ states })} />
       <Toolbar view={view} onChange={change}>
-        <span role="status">{summaryOf(rows.length, totalOf(counts), fleet)}</span>{' '}
-        {fleet.isLive.value ? 'Live.' : 'Read again every 10 s.'} Times: {times.zone}.
+        <span role="status">{summaryOf(rows.length, totalOf(counts), fleet)}</span> {currencyOf(fleet)} Times:{' '}
+        {times.zone}.
       </Toolbar>
       {rows.length === 0 ? (
         <p class="none">No device is like that.</p>
@@ -89,6 +89,12 @@ function Devices({ fleet, times }: { fleet: Fleet; times: Times }) {
 function summaryOf(shown: number, total: number, { devices, isComplete }: Fleet): string {
   if (!isComplete.value) return `${countText(devices.value.length)} of ${countOf(total, 'device')} loaded.`
   return shown === total ? `${countOf(total, 'device')}.` : `${countText(shown)} of ${countOf(total, 'device')}.`
+}
+
+/** How current the list is; events may go on while the service cannot read. */
+function currencyOf({ first, isLive }: Fleet): string {
+  if (first.value.kind !== 'ready') return 'Not current.'
+  return isLive.value ? 'Live.' : 'Read again every 10 s.'
 }
 
 /** What somebody who works in another tab should know. */
