@@ -25,8 +25,12 @@ export function openServiceLive(config: Config, log: Log, parts: LiveParts): Liv
   /** What was taken up to here has to be applied before QuestDB has all readings that the listener was not told. */
   let untoldOrdinal = ingest.status().journal.ordinal
   const isCatchingUp = () => ingest.status().forwarder.appliedOrdinal < untoldOrdinal
+  const ordinals = () => {
+    const { journal, forwarder } = ingest.status()
+    return { taken: journal.ordinal, applied: forwarder.appliedOrdinal }
+  }
   const live = createLive({
-    ...{ ask: query.fleetRows, hourSources: query.hourSources, nowMs: clockMs, isCatchingUp, log },
+    ...{ ask: query.fleetRows, hourSources: query.hourSources, nowMs: clockMs, isCatchingUp, ordinals, log },
     aheadMs: config.TIMESTAMP_AHEAD_SECONDS * 1000,
   })
   live.fill(devices.all())

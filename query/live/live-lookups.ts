@@ -16,8 +16,15 @@ export interface LiveLookupsOptions {
   readonly hourSources: () => HourSources
   readonly nowMs: () => number
   readonly aheadMs: number
+  readonly ordinals: () => Ordinals
   /** Before a round; readings are visible to queries a second after their acknowledgement. */
   readonly pauseMs?: number
+}
+
+/** Readings, counted from the beginning of the journal: those that were taken, and those that QuestDB has applied. */
+export interface Ordinals {
+  readonly taken: number
+  readonly applied: number
 }
 
 export interface LiveLookups {
@@ -37,20 +44,24 @@ const smallMax = 5000
 const timesMax = { least: 300, most: 5000, ofFleet: 30_000_000 }
 
 export function createLiveLookups(options: LiveLookupsOptions): LiveLookups {
-  const { fleet, ask, hourSources, nowMs, aheadMs, pauseMs = 2000 } = options
-  let wanted = new Set<number>()
+  const { fleet, ask, hourSources, nowMs, aheadMs, ordinals, pauseMs = 2000 } = options
+  const wanted = new Set<number>()
+  /** With the ordinal that has to be applied, for late readings reach QuestDB behind newer ones. */
+  const waiting = new Map<number, number>()
 
-  /** Those that may be looked at now; the others stay wanted. */
+  /** Those that may be looked at now; the others go on waiting. */
   function takeDue(): number[] {
+    const { taken, applied } = ordinals()
+    for (const number of wanted) waiting.set(number, taken)
+    wanted.clear()
     const seconds = nowMs() / 1000
-    const [due, later]: [number[], Set<number>] = [[], new Set()]
-    for (const number of wanted) {
+    const due: number[] = []
+    for (const [number, ordinal] of waiting) {
       const slot = fleet.slotOf(number)
-      if (slot < 0) continue
-      if ((fleet.columns().notBefore[slot] as number) <= seconds) due.push(number)
-      else later.add(number)
+      const isDue = slot >= 0 && ordinal <= applied && (fleet.columns().notBefore[slot] as number) <= seconds
+      if (isDue) due.push(number)
+      if (isDue || slot < 0) waiting.delete(number)
     }
-    wanted = later
     return due
   }
 
@@ -111,7 +122,7 @@ export function createLiveLookups(options: LiveLookupsOptions): LiveLookups {
     async run(signal) {
       while (!signal.aborted) {
         await sleep(pauseMs, undefined, { signal, ref: false })
-        if (wanted.size > 0) await round(signal)
+        if (wanted.size + waiting.size > 0) await round(signal)
       }
     },
   }

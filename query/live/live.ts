@@ -8,7 +8,7 @@ import { deviceText, type LatestOfDevice, latestOf, stateOf } from './fleet-text
 import { type LiveDevice, LiveFleet, type StateListener, type StoredReadings } from './live-fleet.ts'
 import { loadFleet } from './live-load.ts'
 import { createLiveLoading } from './live-loading.ts'
-import { createLiveLookups } from './live-lookups.ts'
+import { createLiveLookups, type Ordinals } from './live-lookups.ts'
 import { type LiveState, liveStates } from './live-state.ts'
 
 export interface LiveOptions {
@@ -19,6 +19,7 @@ export interface LiveOptions {
   readonly aheadMs: number
   /** QuestDB may lack readings that nothing was told of: those of a journal that was there before. */
   readonly isCatchingUp: () => boolean
+  readonly ordinals: () => Ordinals
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>
   readonly retryMs?: number
   readonly lookUpEveryMs?: number
@@ -66,13 +67,13 @@ const stepMsMin = 1000
 const searchesMax = 4
 
 export function createLive(options: LiveOptions): Live {
-  const { ask, hourSources, aheadMs, nowMs, log, retryMs = 2000, lookUpEveryMs = 2000 } = options
+  const { ask, hourSources, aheadMs, nowMs, ordinals, log, retryMs = 2000, lookUpEveryMs = 2000 } = options
   const closing = new AbortController()
   const { signal } = closing
   const failed = (error: unknown) => log.error({ err: error }, 'a listener to states of devices failed')
   const fleet: LiveFleet = new LiveFleet({ nowMs, wants: number => lookups.want(number), failed })
   const shared = { fleet, ask, hourSources, nowMs, aheadMs }
-  const lookups = createLiveLookups({ ...shared, pauseMs: lookUpEveryMs })
+  const lookups = createLiveLookups({ ...shared, ordinals, pauseMs: lookUpEveryMs })
   const load = () => loadFleet({ ...shared, want: lookups.want }, signal)
   const loading = createLiveLoading({ load, retryMs, signal, log })
   const ended = (error: unknown) => {

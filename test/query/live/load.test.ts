@@ -92,6 +92,23 @@ t.test('the whole fleet', async t => {
   t.strictSame(fleet.live.counts(), { silent: 1, late: 0, never: 1, fresh: 4, off: 0 })
 })
 
+t.test('a device is looked up when QuestDB has applied what it is looked up for', async t => {
+  const ordinals = { taken: 10, applied: 9 }
+  let looks = 0
+  await makeFleet(t, [madeDevice(1)], nowMs, {
+    lookUpEveryMs: 1,
+    ordinals: () => ordinals,
+    ask: async (name, asked, signal) => {
+      if (name === 'fleetDevices') looks++
+      return await query.fleetRows(name, asked, signal)
+    },
+  })
+  await new Promise(resolve => setTimeout(resolve, 100))
+  t.equal(looks, 0)
+  ordinals.applied = 10
+  await until('it is looked up', () => looks === 1)
+})
+
 t.test('what came while it was loaded stays', async t => {
   const taken: (() => void)[] = []
   const fleet = await makeFleet(t, devices, nowMs, {
