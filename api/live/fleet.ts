@@ -31,15 +31,16 @@ export function registerFleet(app: FastifyInstance, { live, query, devices, time
   const bodies = createFleetBodies()
 
   function fleet(request: FleetRequest, reply: FastifyReply): Sent {
+    // By the text of the query, so that a kept body costs no look at its parameters.
+    const key = request.originalUrl
+    const kept = bodies.get(key)
+    if (kept !== undefined) return sendBody(request, reply, kept, maxAgeSeconds, encodeFleetBody)
     const unknown = unknownParameter(request.query, fleetParameterNames)
     if (unknown !== undefined) return refuse(reply, 'PARAMETER_INVALID', unknown)
     const parameters = FleetParameters.safeParse(request.query)
     if (!parameters.success) return refuse(reply, 'PARAMETER_INVALID', parameters.error.issues[0]?.message)
     if (!live.isLoaded()) return refuse(reply, 'DATABASE_AWAY')
     const { request: asked, search } = parameters.data
-    const key = JSON.stringify([asked, search])
-    const kept = bodies.get(key)
-    if (kept !== undefined) return sendBody(request, reply, kept, maxAgeSeconds, encodeFleetBody)
     const send = (page: FleetPage) => {
       const body = bodyWith(page, asked.order)
       bodies.set(key, body)
