@@ -85,7 +85,12 @@ async function agrees(service: Service): Promise<string[]> {
   const wrong: string[] = []
   for (const { device, state, expected_interval_seconds: expected } of (await fleetOf(service)).devices) {
     if (device === 'Off') continue
-    const { freshness } = await json(service, `/stats_data/${encodeURIComponent(device)}`)
+    const { status: reason, freshness } = await json(service, `/stats_data/${encodeURIComponent(device)}`)
+    if (freshness === undefined) {
+      // A slow machine may not answer in time.
+      wrong.push(`${device}: ${reason}`)
+      continue
+    }
     const other = freshness.expected_interval_seconds
     const isNear = expected === other || Math.abs((expected ?? 0) - other) < 0.001 * other
     if (!isNear || states[freshness.state] !== state) wrong.push(JSON.stringify([device, state, expected, freshness]))
