@@ -33,10 +33,12 @@ export interface PublishedRoute {
   error?: z.ZodType
 }
 
-/** JSON of a schema, text of some media types, or either. */
+/** JSON of a schema, text of some media types, or either; or server-sent events. */
 interface Representation {
   json?: z.ZodType
   text?: readonly string[]
+  /** Of one event. */
+  events?: z.ZodType
 }
 
 export interface PublishedFamily {
@@ -60,6 +62,7 @@ export function publishRoutes({ tag, routes, error, securitySchemes = {} }: Publ
 }
 
 const jsonType = 'application/json'
+const eventsType = 'text/event-stream'
 
 function publish(
   { name, summary, description, credentials = [], body, success, others = {}, refusals, ...route }: PublishedRoute,
@@ -88,14 +91,20 @@ function publish(
 }
 
 function contentOf(
-  { json, text = [] }: Representation,
+  { json, text = [], events }: Representation,
   direction: 'input' | 'output',
   components: Components,
 ): Content {
   return {
     ...(json === undefined ? {} : { [jsonType]: { schema: components.reference(json, direction) } }),
     ...Object.fromEntries(text.map(type => [type, { schema: { type: 'string' } }])),
+    ...(events === undefined ? {} : { [eventsType]: { schema: streamOf(components.reference(events, direction)) } }),
   }
+}
+
+/** OpenAPI 3.1 has no schema for the items of a stream, but JSON Schema has one for what a text contains. */
+function streamOf(event: Json): Json {
+  return { type: 'string', contentMediaType: eventsType, contentSchema: { type: 'array', items: event } }
 }
 
 function byStatus(a: ErrorEntry, b: ErrorEntry): number {

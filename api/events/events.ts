@@ -7,10 +7,10 @@ import type { Devices } from '../../auth/devices/devices.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import type { Log } from '../../store/log.ts'
 import { addCorsHeaders } from '../http/cors.ts'
-import { unknownParameter } from '../http/unknown-parameters.ts'
 import { addRead, refuse } from '../logger/read-answers.ts'
 import type { EventSink, Subscription } from './event-client.ts'
 import { EventHub } from './event-hub.ts'
+import { subscriptionIn } from './event-parameters.ts'
 
 export interface EventsOptions {
   ingest: Pick<Ingest, 'onStored'>
@@ -26,8 +26,6 @@ export interface EventsOptions {
   log: Log
 }
 
-const names = ['device', 'state']
-const devicesMax = 500
 /** How long a browser waits before it connects again. */
 const retry = 'retry: 3000\n\n'
 
@@ -48,7 +46,7 @@ export function registerEvents(app: FastifyInstance, options: EventsOptions): vo
   })
 
   async function open(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const subscription = subscriptionIn(request, devices)
+    const subscription = subscriptionIn(request.query as object, devices)
     if (subscription === 'DEVICE_UNKNOWN') return refuse(reply, subscription)
     if (typeof subscription === 'string') return refuse(reply, 'PARAMETER_INVALID', subscription)
     if (hub.isClosed) return refuse(reply, 'CLOSING')
@@ -64,22 +62,6 @@ export function registerEvents(app: FastifyInstance, options: EventsOptions): vo
 
   addCorsHeaders(app)
   addRead(app, '/events', open)
-}
-
-/** A text says what is wrong. */
-function subscriptionIn(
-  { query }: FastifyRequest,
-  devices: EventsOptions['devices'],
-): Subscription | 'DEVICE_UNKNOWN' | string {
-  const unknown = unknownParameter(query as object, names)
-  if (unknown !== undefined) return unknown
-  const { device, state } = query as Record<string, string | string[] | undefined>
-  if (state !== undefined && state !== '0' && state !== '1') return 'state must be 1 for states only, or 0'
-  const asked = device === undefined ? undefined : [device].flat()
-  if (asked !== undefined && asked.length > devicesMax) return `device may be given ${devicesMax} times`
-  const found = asked?.map(name => devices.get(name)?.number)
-  if (found?.includes(undefined) === true) return 'DEVICE_UNKNOWN'
-  return { devices: found && new Set(found as number[]), statesOnly: state === '1' }
 }
 
 /** The end of the connection ends the body: without chunks all clients get the same bytes. */

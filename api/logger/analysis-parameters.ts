@@ -4,29 +4,10 @@ import { z } from 'zod'
 import { gridStepsSeconds } from '../../analytics/time/grid.ts'
 import { comparePreset, comparePresets } from '../../query/answers/compare-answer.ts'
 import { detailPointsMax, detailPointsMin } from '../../query/answers/detail-answer.ts'
+import { parameter, published, wholeNumber } from './parameter-kit.ts'
 
 /** A year and a leap day. */
 const daysMax = 366
-
-/** A parameter is one text; one that is given twice comes as a list, and is refused like any other wrong one. */
-function parameter(error: string) {
-  return z.string({ error })
-}
-
-/** Plain digits. */
-function wholeNumber(name: string, min: number, max: number) {
-  const error = `${name} must be a whole number from ${min} to ${max}`
-  return parameter(error)
-    .regex(/^[1-9]\d{0,8}$/, error)
-    .transform(Number)
-    .refine(value => value >= min && value <= max, error)
-    .meta(published({ type: 'integer', minimum: min, maximum: max }))
-}
-
-/** What the contract says of a parameter, in place of the pattern of its text. */
-function published(schema: { type: 'integer' | 'string'; [keyword: string]: unknown }) {
-  return { pattern: undefined, ...schema }
-}
 
 const deviceName = parameter('a and b must each name a device').min(1, 'a and b must each name a device')
 

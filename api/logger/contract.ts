@@ -11,12 +11,15 @@ import { LatestReadings } from '../../query/shapes/latest.ts'
 import { PastDays } from '../../query/shapes/past.ts'
 import { Stats } from '../../query/shapes/stats.ts'
 import { devicesMax } from '../device-names.ts'
-import type { Contract, PublishedResponse } from '../docs/contract.ts'
+import type { Contract } from '../docs/contract.ts'
 import { type PublishedRoute, publishRoutes } from '../docs/published-routes.ts'
+import { eventsRoute } from '../events/contract.ts'
+import { fleetReads } from '../live/contract.ts'
 import { CompareParameters, DailyParameters, DetailParameters, StatsParameters } from './analysis-parameters.ts'
 import { PublicDevice } from './device-shape.ts'
-import { type LoggerErrorCode, loggerErrors } from './errors.ts'
+import type { LoggerErrorCode } from './errors.ts'
 import { hoursMax } from './latest-parameters.ts'
+import { Device, errorsOf, LoggerError, ofReads, read } from './published-reads.ts'
 import { readingBody } from './reading-body.ts'
 import { rangeFormats, stepMax, stepMin } from './readings-parameters.ts'
 
@@ -30,21 +33,13 @@ const tag = {
 export function loggerContract(ranges: Ranges): Contract {
   return publishRoutes({
     tag,
-    routes: [...ingestRoutes(ranges), ...reads, rangeRead],
+    routes: [...ingestRoutes(ranges), ...fleetReads, ...reads, rangeRead, eventsRoute],
     error: { schema: LoggerError },
     securitySchemes: {
       device: { type: 'http', scheme: 'basic', description: 'The name and the password of a device.' },
     },
   })
 }
-
-const LoggerError = z
-  .looseObject({
-    status: z.string().meta({ description: 'What is wrong.' }),
-    detail: z.string().optional(),
-    errors: z.record(z.string(), z.string()).optional().meta({ description: 'What is wrong with each field.' }),
-  })
-  .meta({ id: 'LoggerError' })
 
 const Stored = z
   .object({
@@ -121,36 +116,6 @@ function ingestRoutes(ranges: Ranges): PublishedRoute[] {
 const BatchParameters = z.object({
   strict: z.enum(['0', '1']).optional().meta({ description: '1 stores all readings or none.' }),
 })
-
-const Device = z.object({ device: z.string().meta({ description: 'The name of a device' }) })
-const etag = { ETag: { description: 'Of this answer', schema: { type: 'string' } } }
-const unchanged: Record<number, PublishedResponse> = {
-  304: { description: 'If-None-Match has the ETag of this answer', headers: etag },
-}
-
-/** Of every read. */
-const ofReads: readonly LoggerErrorCode[] = [
-  ...(['TOO_MANY_PARAMETERS', 'UNAUTHORIZED', 'DATABASE_AWAY', 'QUEUE_FULL', 'CLOSING', 'SENDING_TOO_MUCH'] as const),
-]
-
-type Read = Pick<PublishedRoute, 'path' | 'name' | 'summary' | 'parameters'> & {
-  description?: string
-  answer: z.ZodType
-  refusals?: readonly LoggerErrorCode[]
-}
-
-function read({ answer, refusals = [], ...route }: Read): PublishedRoute {
-  return {
-    ...route,
-    method: 'get',
-    parameters: { ...route.parameters, header: Conditions },
-    success: { status: 200, description: 'The answer', json: answer },
-    others: unchanged,
-    refusals: errorsOf(...ofReads, ...refusals),
-  }
-}
-
-const Conditions = z.object({ 'If-None-Match': z.string().optional().meta({ description: 'ETags, or *' }) })
 
 const LatestPath = z.object({
   hour: z.int().min(1).max(hoursMax).meta({ description: 'How many hours back' }),
@@ -245,8 +210,4 @@ const rangeRead: PublishedRoute = {
     text: ['application/x-ndjson', 'text/csv', 'application/vnd.apache.parquet'],
   },
   refusals: errorsOf(...ofReads, 'PARAMETER_INVALID', 'DEVICE_UNKNOWN', 'HTTP_VERSION'),
-}
-
-function errorsOf(...codes: readonly LoggerErrorCode[]) {
-  return codes.map(code => loggerErrors[code])
 }

@@ -3,6 +3,7 @@
 import { expectedDefaultSeconds } from '../../analytics/reliability/freshness.ts'
 import { type Metric, metrics } from '../../store/tables.ts'
 import { units } from '../answers/units.ts'
+import type { LatestOfDevice } from '../shapes/fleet.ts'
 import { metricCount } from './columns.ts'
 import { hourMs, hoursText } from './hours.ts'
 import type { LiveDevice, LiveFleet } from './live-fleet.ts'
@@ -11,25 +12,9 @@ import { type LiveState, liveStates } from './live-state.ts'
 /** Of a metric that has been silent for longer than this before the last reading, nothing is told: it is not loaded either. */
 const valueAgeUsMax = 24 * hourMs * 1000
 
-interface LiveValue {
-  readonly v: number
-  /** Epoch milliseconds. */
-  readonly ts: number
-  readonly unit: string
-}
-
-export interface LatestOfDevice {
-  readonly device: string
-  readonly location_short: string
-  readonly state: LiveState
-  /** Epoch milliseconds. */
-  readonly last_seen: number | null
-  readonly values: Partial<Record<Metric, LiveValue>>
-}
-
 export function latestOf(fleet: LiveFleet, slot: number): LatestOfDevice {
   const { name, location_short } = fleet.device(slot) as LiveDevice
-  const values: Partial<Record<Metric, LiveValue>> = {}
+  const values: LatestOfDevice['values'] = {}
   eachValue(fleet, slot, Number.NEGATIVE_INFINITY, (metric, v, us) => {
     values[metric] = { v, ts: Math.floor(us / 1000), unit: units[metric] }
   })

@@ -2,9 +2,10 @@
 
 import type { Log } from '../../store/log.ts'
 import type { HourSources } from '../questdb/hourly-sql.ts'
+import type { LatestOfDevice } from '../shapes/fleet.ts'
 import { type FleetPageRequest, pageOf, searchPage } from './fleet-page.ts'
 import type { AskFleetRows } from './fleet-rows-query.ts'
-import { deviceText, type LatestOfDevice, latestOf, stateOf } from './fleet-text.ts'
+import { deviceText, latestOf, stateOf } from './fleet-text.ts'
 import { type LiveDevice, LiveFleet, type StateListener, type StoredReadings } from './live-fleet.ts'
 import { loadFleet } from './live-load.ts'
 import { createLiveLoading } from './live-loading.ts'

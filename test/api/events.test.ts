@@ -5,9 +5,14 @@ import { connect } from 'node:net'
 import fc from 'fast-check'
 import { fastify } from 'fastify'
 import { type Test, test } from 'tap'
+import { createOpenApi, type Json } from '../../api/docs/contract.ts'
+import { publishRoutes } from '../../api/docs/published-routes.ts'
+import { eventsRoute } from '../../api/events/contract.ts'
 import { EventHub, type HubOptions } from '../../api/events/event-hub.ts'
 import { registerEvents } from '../../api/events/events.ts'
 import type { StoredReadings } from '../../api/events/reading-ring.ts'
+import { LoggerError } from '../../api/logger/published-reads.ts'
+import { createContractChecker } from '../support/contract.ts'
 import { silentLog } from '../support/databases.ts'
 import { openRaw } from '../support/raw-connection.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -292,6 +297,28 @@ test('a beat carries a cursor to clients whose devices say nothing', async t => 
   await waitFor('it has the cursor', () => quiet.lastId() === `${run}-1`)
   t.match(quiet.text(), `:\nid: ${run}-1\n\n`)
   t.strictSame(quiet.events(), [])
+})
+
+test('events are what the contract says', async t => {
+  const tag = { name: 'events', description: '' }
+  const { operation, fault } = createContractChecker(
+    createOpenApi([publishRoutes({ tag, routes: [eventsRoute], error: { schema: LoggerError } })]),
+  )
+  const stream = operation('GET', '/api/events').responses['200']?.content?.['text/event-stream']?.schema
+  t.match(stream, { type: 'string', contentMediaType: 'text/event-stream' })
+  const content = { list: { schema: stream?.['contentSchema'] as Json } }
+  const { hub } = open(t)
+  const client = listen(hub, { last: 'fedcba9876543210-3' })
+  hub.store(stored(inTurns(numbers(3))))
+  hub.stateChanged(1, 'late')
+  await waitFor('they are told', () => client.events().length === 5)
+  // As JSON, where nothing is undefined.
+  const events = JSON.parse(JSON.stringify(client.events()))
+  t.equal(fault(content, 'list', events), undefined)
+  t.strictSame(new Set(events.map(({ event }: Told) => event)), new Set(['reset', 'reading', 'state']))
+  const [reset, reading] = events
+  t.ok(fault(content, 'list', [{ ...reading, data: { ...reading.data, values: { co2: 1 } } }]))
+  t.ok(fault(content, 'list', [{ ...reset, event: 'state' }]))
 })
 
 /** The route, on loopback. */

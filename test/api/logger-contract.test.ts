@@ -4,6 +4,8 @@ import fc from 'fast-check'
 import t from 'tap'
 import { parseDate } from '../../analytics/time/calendar.ts'
 import { createOpenApi, type Json, type Parameter } from '../../api/docs/contract.ts'
+import { subscriptionIn } from '../../api/events/event-parameters.ts'
+import { FleetQuery } from '../../api/live/fleet-parameters.ts'
 import {
   CompareParameters,
   DailyParameters,
@@ -103,15 +105,20 @@ const texts = fc.oneof(
     '007',
     '1.0',
     '1e2',
+    ...['late', 'late,never', 'late,', ',late', 'late,,never', 'late never', 'LATE', 'state', 'name', '1000', '1001'],
+    ...[`${'late,'.repeat(19)}late`, `${'late,'.repeat(19)}silent`],
+    // Characters of two units.
+    ...[127, 128, 129, 300, 301].flatMap(length => ['a'.repeat(length), '🌡'.repeat(length)]),
   ),
 )
 
-t.test('the parameters of analyses are those of their checks', t => {
+t.test('the parameters of analyses and of the fleet are those of their checks', t => {
   const analyses = {
     '/api/compare_data': CompareParameters,
     '/api/detail_data/{device}': DetailParameters,
     '/api/stats_data/{device}': StatsParameters,
     '/api/daily_summary/{device}': DailyParameters,
+    '/api/fleet': FleetQuery,
   }
   let compared = 0
   for (const [path, shape] of Object.entries(analyses)) {
@@ -123,7 +130,34 @@ t.test('the parameters of analyses are those of their checks', t => {
       compared++
     }
   }
-  t.equal(compared, 9)
+  t.equal(compared, 14)
+  t.end()
+})
+
+t.test('the parameters of events are those of their check', t => {
+  const { parameters = [] } = operation('GET', '/api/events')
+  const name = fc.constantFrom('porch', 'attic', '', '0')
+  const values: Record<string, fc.Arbitrary<string | string[]>> = {
+    device: fc.oneof(
+      fc.array(name, { minLength: 1, maxLength: 3 }),
+      fc.constantFrom(499, 500, 501).map(length => Array.from({ length }, () => 'porch')),
+    ),
+    state: fc.oneof(fc.constantFrom('0', '1', '2', '', '01'), fc.array(fc.constantFrom('0', '1'), { minLength: 2 })),
+  }
+  const published = parameters.filter(({ in: place }) => place === 'query')
+  t.strictSame(
+    published.map(({ name, required }) => [name, required]),
+    Object.keys(values).map(name => [name, false]),
+  )
+  for (const { name, schema } of published) {
+    const content = { [json]: { schema } }
+    fc.assert(
+      fc.property(values[name] as fc.Arbitrary<string | string[]>, value => {
+        const subscription = subscriptionIn({ [name]: value }, { get: () => ({ number: 0 }) as never })
+        return (typeof subscription === 'object') === (fault(content, json, value) === undefined)
+      }),
+    )
+  }
   t.end()
 })
 

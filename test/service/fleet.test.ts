@@ -1,6 +1,7 @@
 /** The live state of the fleet in the whole service: it agrees with the statistics, and is the same after a restart and a crash. */
 
 import t from 'tap'
+import { createContractChecker } from '../support/contract.ts'
 import { until } from '../support/processes.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -125,6 +126,26 @@ t.test('readings show at once, and agree with the statistics', async t => {
   const metrics = await lagOf(first)
   for (const [state, count] of Object.entries(fleet.counts)) {
     t.match(metrics, new RegExp(`^barograph_device_states\\{state="${state}"\\} ${count}$`, 'm'))
+  }
+})
+
+t.test('answers are what the contract says', async t => {
+  const { operation, fault } = createContractChecker(
+    JSON.parse(await (await fetch(`${first.url}/openapi.json`)).text()),
+  )
+  const faultIn = async (path: string, published: string) => {
+    const { status, headers, text } = await get(first, path)
+    const { content } = operation('GET', `/api${published}`).responses[status] ?? {}
+    return fault(content, headers.get('content-type')?.split(';')[0] ?? '', JSON.parse(text))
+  }
+  const [one] = (await fleetOf(first)).devices
+  const { content } = operation('GET', '/api/fleet').responses['200'] ?? {}
+  t.match(fault(content, 'application/json', { ...(await fleetOf(first)), devices: [{ ...one, hours: 'D' }] }), /hours/)
+  for (const query of ['', '?limit=2', '?state=never,off', '?q=k%C3%9CCHE&order=name', '?limit=0', '?state=broken']) {
+    t.equal(await faultIn(`/fleet${query}`, '/fleet'), undefined, query)
+  }
+  for (const name of [...passwords.keys(), 'nobody']) {
+    t.equal(await faultIn(`/latest/${encodeURIComponent(name)}`, '/latest/{device}'), undefined, name)
   }
 })
 

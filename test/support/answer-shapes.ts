@@ -6,12 +6,14 @@ import { Comparison } from '../../query/shapes/compare.ts'
 import { DailySummary } from '../../query/shapes/daily.ts'
 import { DayReadings } from '../../query/shapes/day.ts'
 import { DeviceDetail } from '../../query/shapes/detail.ts'
+import { Fleet } from '../../query/shapes/fleet.ts'
 import { LatestReadings } from '../../query/shapes/latest.ts'
 import { PastDays } from '../../query/shapes/past.ts'
 import { Stats } from '../../query/shapes/stats.ts'
 
 /** By the first step of the path below `/api/`. */
 export const shapeOfRead = {
+  fleet: Fleet,
   latest: LatestReadings,
   data: DayReadings,
   device: PublicDevice,

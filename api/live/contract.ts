@@ -1,0 +1,21 @@
+/** The live state's part of the published contract. */
+
+import { Fleet, LatestOfDevice } from '../../query/shapes/fleet.ts'
+import type { PublishedRoute } from '../docs/published-routes.ts'
+import { Device, read } from '../logger/published-reads.ts'
+import { FleetQuery } from './fleet-parameters.ts'
+
+export const fleetReads: readonly PublishedRoute[] = [
+  read({
+    ...{ path: '/api/fleet', name: 'read_fleet', summary: 'The devices with their states, in pages' },
+    parameters: { query: FleetQuery },
+    answer: Fleet.meta({ id: 'Fleet' }),
+    refusals: ['PARAMETER_INVALID'],
+  }),
+  read({
+    ...{ path: '/api/latest/{device}', name: 'read_latest_of_device', summary: 'The last values of a device' },
+    parameters: { path: Device },
+    answer: LatestOfDevice.meta({ id: 'LatestOfDevice' }),
+    refusals: ['PARAMETER_INVALID', 'DEVICE_UNKNOWN'],
+  }),
+]
