@@ -51,6 +51,10 @@ async function read<Answer>(path: string): Promise<Answer> {
 
 const detailOf = (device: string) =>
   read<{ last_24h?: { temperature: Point[] } }>(`detail_data/${device}?points=800&t=1`)
+// Before, an answer would be of a part of them, and is kept as long as the devices are expected to send nothing new.
+await waitFor('the readings are applied', async () =>
+  (await (await fetch(`${url}/metrics`)).text()).includes('\nbarograph_lag_readings 0\n'),
+)
 await waitFor(
   'the readings can be queried',
   async () => ((await detailOf('roof')).last_24h?.temperature.length ?? 0) > 100,

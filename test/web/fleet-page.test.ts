@@ -205,9 +205,14 @@ t.test('10,000 devices: few rows are in the document, and each is reached by scr
     await page.locator('[aria-rowindex="10001"]').waitFor()
     t.ok((await rows(page).count()) < 60)
     await page.evaluate('scrollTo(0, 0)')
-    await page.locator('[aria-rowindex="2"] a').focus()
     const focused = () =>
       page.evaluate("document.activeElement.closest('tr')?.ariaRowIndex ?? document.activeElement.tagName")
+    // The rows at the top are drawn in a later frame than the one that scrolls there.
+    await waitFor('the first row has the focus', async () => {
+      await page.locator('[aria-rowindex="2"] a').focus()
+      await page.evaluate('new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
+      return (await focused()) === '2'
+    })
     await page.keyboard.press('ArrowDown')
     await waitFor('the next row has the focus', async () => (await focused()) === '3')
     await page.keyboard.press('End')
