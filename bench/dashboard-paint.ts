@@ -118,7 +118,7 @@ export async function measureFirstPaint(hooks: Hooks, bounds: Bounds): Promise<v
   const browser = await openBrowser()
   hooks.teardown(() => browser.close())
   const subjects: Subject[] = [
-    { name: `the fleet page with ${deviceCount} devices`, url: `${service.url}/`, content: '[role=row] a' },
+    { name: `the fleet page with ${deviceCount} devices`, url: `${service.url}/`, content: 'tr[aria-rowindex="2"] a' },
     { name: 'the device page with a year of minutes', url: `${service.url}/device/${path}`, content: 'canvas' },
   ]
   for (const subject of subjects) await measure(hooks, bounds, browser, subject)
