@@ -1,7 +1,7 @@
 /** The service ends with whoever has started it, and whatever a killed test runner has started ends too. */
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Test, test } from 'tap'
 import { nodeFlags } from '../../api/node-flags.ts'
@@ -25,12 +25,13 @@ function start(
   command: string,
   words: readonly string[],
   settings: Record<string, string>,
-  dataDirectory = temporaryFolder(t),
+  { dataDirectory = temporaryFolder(t), cwd = root } = {},
 ): Started {
-  const { PARENT_PID: _, ...environment } = process.env
+  // A runner in a runner would take over the settings of the outer one, its output file among them.
+  const environment = Object.entries(process.env).filter(([name]) => name !== 'PARENT_PID' && !/^_?TAP/.test(name))
   const child = spawn(command, words, {
-    cwd: root,
-    env: { ...environment, PORT: '0', TIME_ZONE: 'UTC', ...settings, DATA_DIR: dataDirectory },
+    cwd,
+    env: { ...Object.fromEntries(environment), PORT: '0', TIME_ZONE: 'UTC', ...settings, DATA_DIR: dataDirectory },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
@@ -144,16 +145,35 @@ function namespace(): string[] {
 }
 
 test('what a test has started ends when the test runner is killed', async t => {
+  const project = projectOfOneTest(t)
   const [endWithParent, tap] = ['test/support/end-with-parent.ts', 'node_modules/.bin/tap'].map(path =>
     join(root, path),
   )
   const dataDirectory = temporaryFolder(t)
-  // Without a file of its own it would truncate that of the runner which runs this test.
-  const outputFile = join(temporaryFolder(t), 'output.tap')
-  const options = [`--output-file=${outputFile}`, '--disable-coverage', '--timeout=600', `--test-arg=${dataDirectory}`]
-  const words = [`--import=${endWithParent}`, `${tap}`, ...options, 'test/support/hold-store.ts']
-  const started = start(t, process.execPath, words, {}, dataDirectory)
-  await until('the databases run', () => existsSync(join(dataDirectory, 'questdb', 'process')))
-  await until('they run', () => started.pids().length >= 6)
+  const options = ['--disable-coverage', '--timeout=600', `--test-arg=${dataDirectory}`]
+  const words = [`--import=${endWithParent}`, `${tap}`, ...options, 'hold-store.test.ts']
+  const started = start(t, process.execPath, words, {}, { dataDirectory, cwd: project })
+  const { child, output } = started
+  const isUp = () => existsSync(join(dataDirectory, 'questdb', 'process')) && started.pids().length >= 6
+  await until('the databases run', () => isUp() || child.exitCode !== null)
+  if (child.exitCode !== null) throw new Error(`the test runner ended: ${output()}`)
   await endsWith(t, pidOf(started), 'SIGKILL', started)
 })
+
+/**
+ * A project whose only test holds the databases. Two runners in one project do not go together: each empties the
+ * project's `.tap` folder at its start, and fails when a test of the other one writes there at the same time.
+ */
+function projectOfOneTest(t: Test): string {
+  const folder = temporaryFolder(t)
+  const { tap } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { tap: { 'node-arg': string[] } }
+  const settings = {
+    ...tap,
+    include: ['*.test.ts'],
+    'node-arg': tap['node-arg'].map(argument => argument.replace('./', `${root}/`)),
+  }
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', tap: settings }))
+  writeFileSync(join(folder, 'hold-store.test.ts'), `import '${join(root, 'test/support/hold-store.ts')}'\n`)
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  return folder
+}
