@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Devices } from '../../auth/devices/devices.ts'
-import { readTimeText } from '../../ingest/formats/time-text.ts'
+import { readTimeText, timeUsMax } from '../../ingest/formats/time-text.ts'
 import { type ExportFormat, exportFormats } from '../../query/export/export-queries.ts'
 import type { ExportFailure, ExportRequest, ReadingsExport } from '../../query/export/readings-export.ts'
 import type { Log } from '../../store/log.ts'
@@ -29,10 +29,11 @@ export interface ExportOptions {
   stalledMsMax?: number
 }
 
+/** Of a range without end people write the year 9999. */
 const time = z.string().transform((text, context) => {
   const timeUs = readTimeText(text)
   if (timeUs === undefined) context.addIssue('must be an ISO 8601 time, as 2026-01-31 or 2026-01-31T12:00:00Z')
-  return timeUs ?? 0
+  return Math.min(Math.max(timeUs ?? 0, 0), timeUsMax)
 })
 
 const ExportQuery = z.strictObject({

@@ -1,7 +1,7 @@
 /** What `GET /api/readings/<device>` may be asked: a range, a step and a format. */
 
 import Negotiator from 'negotiator'
-import { readZonedTimeText } from '../../ingest/formats/time-text.ts'
+import { readZonedTimeText, timeUsMax } from '../../ingest/formats/time-text.ts'
 import type { Layout } from '../../query/export/export-queries.ts'
 import { unknownParameter } from '../http/unknown-parameters.ts'
 
@@ -43,8 +43,6 @@ const dayUs = 86_400_000_000
 /** A year and a leap day. */
 const daysMax = 366
 export const [stepMin, stepMax] = [60, 86_400]
-/** Times beyond are none of a reading, and their microseconds not exact in a double. */
-const timeUsMax = Date.UTC(2200, 0) * 1000
 
 export type ReadParameters =
   | { readonly ok: true; readonly asked: ReadingsParameters }

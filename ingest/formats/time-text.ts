@@ -6,6 +6,9 @@ import { daysInMonth, daysSinceEpoch } from './iso-time.ts'
 const pattern =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(?:Z|([+ -])(\d{2})(?::?(\d{2}))?)?)?$/i
 
+/** Later times are those of no reading, and beyond 2255 their microseconds are not exact in a double. */
+export const timeUsMax = Date.UTC(2200, 0) * 1000
+
 const dayUs = 86_400_000_000
 const minuteUs = 60_000_000
 

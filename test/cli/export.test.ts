@@ -45,6 +45,8 @@ t.test('readings are written with all their digits, by range and device, plain a
   await allVisible(origin)
   const shown = await succeed(origin, 'export')
   t.equal(shown, `${[header, ...written].join('\n')}\n`)
+  t.equal(await succeed(origin, 'export', '--to', '9999-12-31'), shown)
+  t.equal(await succeed(origin, 'export', '--from', '9999-01-01'), `${header}\n`)
   const packed = join(folder, 'all.csv.gz')
   await succeed(origin, 'export', '--output', packed)
   t.equal(gunzipSync(readFileSync(packed)).toString(), shown)
