@@ -75,7 +75,7 @@ t.test('an event changes a value, a state and the counts without a reload', asyn
     await page.getByText('Live.').waitFor()
     const row = page.locator('tr', { has: page.getByRole('link', { name: 'sensor-00001', exact: true }) })
     server.send('reading', { device: 'sensor-00001', ts: Date.now(), values: { temperature: -7.5 } })
-    await row.getByText('-7.5').waitFor()
+    await row.getByText('−7.5').waitFor()
     server.send('state', { device: 'sensor-00001', state: 'silent' })
     await row.getByText('silent').waitFor()
     await page.getByRole('button', { name: /^3 silent/ }).waitFor()

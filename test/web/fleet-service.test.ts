@@ -25,20 +25,20 @@ t.test('a first reading appears by itself, and the next one in its place', async
     await page.getByRole('link', { name: '<i>porch', exact: true }).waitFor(patience)
     await page.getByText('21.4').waitFor(patience)
     t.equal((await send(-3.5)).status, 200)
-    await page.getByText('-3.5').waitFor(patience)
+    await page.getByText('−3.5').waitFor(patience)
     await inspect(t, page, 'one device')
 
     await service.killAll()
     await page.getByText('The service does not answer').waitFor(patience)
     t.equal(await page.title(), 'No connection – Fleet – Barograph')
     t.equal(await page.locator('.stale').count(), 1)
-    await page.getByText('-3.5').waitFor(patience)
+    await page.getByText('−3.5').waitFor(patience)
     await inspect(t, page, 'service gone')
     const { dataDirectory } = service
     await startService(t, { environment, dataDirectory })
     await page.locator('.banner').waitFor({ state: 'detached', ...patience })
     t.equal(await page.locator('.stale').count(), 0)
-    await page.getByText('-3.5').waitFor(patience)
+    await page.getByText('−3.5').waitFor(patience)
   })
 })
 

@@ -46,7 +46,7 @@ t.test('a value has its unit and the decimals of its sensor', async t => {
   const plain = (name: string, value: number | null | undefined) => valueText(name, value).replaceAll('\u202f', ' ')
   t.equal(plain('temperature', 21.44), '21.4 °C')
   t.equal(plain('temperature', -0.04), '0.0 °C')
-  t.equal(plain('temperature', -0.06), '-0.1 °C')
+  t.equal(plain('temperature', -0.06), '−0.1 °C')
   t.equal(plain('humidity', 48.6), '49 %')
   t.equal(plain('pressure', 1013.25), '1013.3 hPa')
   t.equal(plain('battery_voltage', 3.7), '3.70 V')

@@ -1,6 +1,7 @@
 /** What a chart looks like: its axes, its lines and the rules across it, as uPlot is told. */
 
 import type uPlot from 'uplot'
+import { figure } from '../text/numbers.ts'
 import type { Zone } from '../text/zone.ts'
 import { lonePlaces } from './line-data.ts'
 import type { ChartContent } from './panel.ts'
@@ -61,7 +62,7 @@ export function valueAxis(view: ChartView): uPlot.Axis {
 function axisText(value: number, splits: readonly number[], decimals: number): string {
   const step = splits.length > 1 ? Math.abs((splits[1] as number) - (splits[0] as number)) : 1
   const needed = Math.min(Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)), decimals + 1)
-  return value.toFixed(needed).replace('-', '−')
+  return figure(value, needed)
 }
 
 /** Of the values in sight. What hardly varies is not blown up to the height of the chart; rules are always in sight. */

@@ -1,8 +1,7 @@
 /** The numbers of charts as tables, for those who read rather than look. Shown by a button. */
 
 import { useState } from 'preact/hooks'
-import { countOf } from '../text/numbers.ts'
-import { figure } from '../text/phrases.ts'
+import { countOf, figure } from '../text/numbers.ts'
 
 export interface TwinTable {
   readonly caption: string

@@ -23,15 +23,11 @@ const thin = '\u202f'
 export const noValue = '–'
 
 const counts = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 0 })
-const formatters = new Map<number, Intl.NumberFormat>()
 
-function formatterOf(decimals: number): Intl.NumberFormat {
-  const known = formatters.get(decimals)
-  if (known !== undefined) return known
-  const options = { minimumFractionDigits: decimals, maximumFractionDigits: decimals, useGrouping: false }
-  const made = new Intl.NumberFormat('en-GB', options)
-  formatters.set(decimals, made)
-  return made
+/** `−1.5`: with the sign that screen readers say, and never `−0.0`. */
+export function figure(value: number, decimals: number): string {
+  const text = Math.abs(value).toFixed(decimals)
+  return value < 0 && Number(text) !== 0 ? `−${text}` : text
 }
 
 /** `1,024` */
@@ -43,10 +39,7 @@ export function countText(count: number): string {
 export function valueText(name: string, value: number | null | undefined): string {
   if (value === null || value === undefined || Number.isNaN(value)) return noValue
   const { unit, decimals } = metricOf(name)
-  // -0.04 is 0.0, not -0.0.
-  const rounded = formatterOf(decimals)
-    .format(value)
-    .replace(/^-(?=[0.]*$)/, '')
+  const rounded = figure(value, decimals)
   return unit === '' ? rounded : `${rounded}${thin}${unit}`
 }
 

@@ -1,6 +1,6 @@
 /** What sentences are put together from: quantities, shares, spans and lists in words. */
 
-import { countOf, metricOf } from './numbers.ts'
+import { countOf, figure, metricOf } from './numbers.ts'
 
 export interface Quantity {
   /** As a sentence begins with it. */
@@ -19,12 +19,6 @@ const ownQuantities: Record<string, Quantity> = {
 export function quantityOf(key: string): Quantity {
   const { label, unit, decimals } = metricOf(key)
   return ownQuantities[key] ?? { name: label, unit, decimals }
-}
-
-/** `−1.5`: with the sign that screen readers say, and never `−0.0`. */
-export function figure(value: number, decimals: number): string {
-  const text = Math.abs(value).toFixed(decimals)
-  return value < 0 && Number(text) !== 0 ? `−${text}` : text
 }
 
 /** `−1.5 °C`, with a space that does not break. */

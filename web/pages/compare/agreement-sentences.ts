@@ -1,7 +1,8 @@
 /** How two devices differ and go together, in sentences. */
 
 import { closeness, pairReasonSentence } from '../../text/correlation-words.ts'
-import { duration, figure, measure, type Quantity } from '../../text/phrases.ts'
+import { figure } from '../../text/numbers.ts'
+import { duration, measure, type Quantity } from '../../text/phrases.ts'
 import type { Agreement } from './answers.ts'
 
 export interface Compared {

@@ -48,7 +48,7 @@ function Value({ metric, v, ts, expectedSeconds, exact }: ValueProps) {
       <dt>{name}</dt>
       <dd>
         <span class="number">
-          {number.replace('-', '−')} <span class="unit">{unit}</span>
+          {number} <span class="unit">{unit}</span>
         </span>
         <span class="age" title={exact(ts)}>
           {ageText(ageMs)}

@@ -1,7 +1,8 @@
 /** How two quantities of a device go together, in a sentence. */
 
 import { closeness } from '../../text/correlation-words.ts'
-import { duration, figure, quantityOf } from '../../text/phrases.ts'
+import { figure } from '../../text/numbers.ts'
+import { duration, quantityOf } from '../../text/phrases.ts'
 import type { Pair } from './answers.ts'
 
 /** Those with a correlation, the strongest first. */
