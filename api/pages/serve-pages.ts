@@ -14,6 +14,7 @@ import { addRawBody, contentTypeOf } from '../accounts/kit/raw-body.ts'
 import { clientOf } from '../accounts/kit/register.ts'
 import { html } from '../http/html.ts'
 import { addMethodNotAllowed } from '../http/method-not-allowed.ts'
+import { pageHeaders } from '../http/page-headers.ts'
 import { parseForm } from './form-body.ts'
 import { renderPage } from './html/layout.ts'
 import { contentSecurityPolicy } from './html/style.ts'
@@ -99,18 +100,11 @@ function crossSitePage({ headers }: FastifyRequest, { publicUrl }: ServeOptions)
   return errorPage(403, `${text} Its address is a setting: PUBLIC_URL.`)
 }
 
-/**
- * Addresses hold tokens, and none of them goes to another site. Not `no-referrer`: with it browsers say `Origin: null`
- * with a form, as they do for pages of other sites.
- */
 function setHeaders(_request: FastifyRequest, reply: FastifyReply, done: () => void): void {
   reply.headers({
     'cache-control': 'no-store',
     'content-security-policy': contentSecurityPolicy,
-    'cross-origin-opener-policy': 'same-origin',
-    'referrer-policy': 'same-origin',
-    'x-content-type-options': 'nosniff',
-    'x-frame-options': 'DENY',
+    ...pageHeaders,
   })
   done()
 }

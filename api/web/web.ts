@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { addMethodNotAllowed } from '../http/method-not-allowed.ts'
+import { pageHeaders } from '../http/page-headers.ts'
 import type { RouteFamily } from '../http/route-family.ts'
 import { sendBody } from '../http/send-body.ts'
 import { type BuiltPage, encodePage, readBuiltPages } from './built-pages.ts'
@@ -76,10 +77,7 @@ function serveAssets(scope: FastifyInstance, folder: string): void {
 function setHeaders(_request: FastifyRequest, reply: FastifyReply, done: () => void): void {
   reply.headers({
     'content-security-policy': contentSecurityPolicy,
-    'cross-origin-opener-policy': 'same-origin',
-    'referrer-policy': 'same-origin',
-    'x-content-type-options': 'nosniff',
-    'x-frame-options': 'DENY',
+    ...pageHeaders,
   })
   done()
 }
