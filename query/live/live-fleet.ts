@@ -7,9 +7,9 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { Columns, type LiveColumns, metricCount } from './columns.ts'
 import { Deadlines } from './deadlines.ts'
 import { countReading, hourUs, rescaleCounts } from './hours.ts'
+import { noteInterval } from './interval-watch.ts'
 import { kindAt, type LiveCadence, type LiveState, liveStates, stateAt, stateByAge } from './live-state.ts'
 import { NameOrder } from './name-order.ts'
-import { noteInterval } from './rhythm.ts'
 import { Slots } from './slots.ts'
 
 /** What the registry says of a device. */
