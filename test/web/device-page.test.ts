@@ -74,7 +74,7 @@ const numbers = (page: Page, column: number) =>
 
 async function openDevice(page: Page, name: string, search = ''): Promise<void> {
   await page.goto(`${url}/device/${encodeURIComponent(name)}${search}`)
-  await region(page, 'Rhythm').waitFor({ timeout: 10 * minuteMs })
+  await region(page, 'Seasonality').waitFor({ timeout: 10 * minuteMs })
 }
 
 for (const [name, options] of Object.entries({ desk, phone })) {
@@ -86,15 +86,15 @@ for (const [name, options] of Object.entries({ desk, phone })) {
       t.match(await textOf(page.locator('dl.now')), /Temperature\s+[\d.]+ °C\s+\d/)
       t.match(await textOf(region(page, 'Completeness')), /There was one gap, of 2 hours 10 minutes\./)
       t.match(
-        await textOf(region(page, 'Rhythm')),
+        await textOf(region(page, 'Seasonality')),
         /Temperature repeats every 24 hours: the cycle explains 9\d % of how it varies/,
       )
       t.match(
-        await textOf(region(page, 'Rhythm')),
+        await textOf(region(page, 'Seasonality')),
         /All values are the same, so there is nothing to find\./,
         'pressure',
       )
-      t.match(await textOf(region(page, 'What goes together')), /As temperature rises, humidity falls/)
+      t.match(await textOf(region(page, 'Correlations')), /As temperature rises, humidity falls/)
       t.equal(await page.locator('canvas').count(), 3, 'one chart for each metric')
       await inspect(t, page, `device, ${name}`)
     })
@@ -237,7 +237,7 @@ t.test('while the database is away the page says so, and goes on by itself', asy
     await page.getByText('The service cannot read its data at the moment').waitFor()
     await inspect(t, page, 'away')
     await page.unroute(/\/api\/\w+_data\//)
-    await region(page, 'Rhythm').waitFor({ timeout: 10 * minuteMs })
+    await region(page, 'Seasonality').waitFor({ timeout: 10 * minuteMs })
     await page.locator('.banner').waitFor({ state: 'detached', timeout: 10 * minuteMs })
   })
 })

@@ -11,11 +11,12 @@ import {
   cycleSentences,
   qualitySentence,
   reasonSentence,
-  rhythmSentences,
+  seasonalitySentences,
   trendSentences,
-} from '../../web/pages/device/rhythm-sentences.ts'
+} from '../../web/pages/device/seasonality-sentences.ts'
 import { pairReasonSentence } from '../../web/text/correlation-words.ts'
-import { duration, figure, inOneUnit, listed, measure, percent, quantityOf, twoDigits } from '../../web/text/phrases.ts'
+import { figure } from '../../web/text/numbers.ts'
+import { duration, inOneUnit, listed, measure, percent, quantityOf, twoDigits } from '../../web/text/phrases.ts'
 
 /** As a person reads it: thin spaces are spaces. */
 const plain = (texts: readonly string[]) => texts.join(' ').replaceAll('\u202f', ' ')
@@ -75,14 +76,14 @@ const cycles: Seasonality = {
   ...{ trend: { direction: 'rising', reason: null }, daily_profile: [], peak_hour: 15, trough_hour: 5.5 },
   peaks: [peak, { ...peak, period_hours: 12.01, harmonic_of: 24.05 }, { ...peak, period_hours: 0.34, power: 0.004 }],
 }
-const memory: Autocorrelation = {
+const autocorrelation: Autocorrelation = {
   ...{ status: 'ok', reason: null, max_lag_hours: 168, lags_hours: [], acf: [], band95: [] },
   ...{ decorrelation_hours: 5.2, peak: { lag_hours: 24, r: 0.756 } },
 }
 
-t.test('a rhythm is told without the words of statistics', async t => {
+t.test('a cycle is told without the words of statistics', async t => {
   t.equal(
-    plain(rhythmSentences('temperature', cycles, memory)),
+    plain(seasonalitySentences('temperature', cycles, autocorrelation)),
     'Temperature repeats every 24 hours: the cycle explains 62 % of how it varies, and swings by 6.1 °C either way. ' +
       'A usual day is highest about 15:00 and lowest about 05:30. Smaller cycles come every 20.4 minutes (0.4 %). ' +
       'A value says something about the next 5 hours. It is most like itself again after 24 hours (correlation 0.76). ' +
@@ -98,7 +99,13 @@ t.test('a rhythm is told without the words of statistics', async t => {
   )
   const none = { ...cycles, status: 'constant' as const, reason: 'the values do not vary' }
   t.equal(
-    plain(rhythmSentences('temperature', none, { ...memory, status: 'constant', reason: 'the values do not vary' })),
+    plain(
+      seasonalitySentences('temperature', none, {
+        ...autocorrelation,
+        status: 'constant',
+        reason: 'the values do not vary',
+      }),
+    ),
     'All values are the same, so there is nothing to find.',
     'what holds for all of it is said once',
   )

@@ -15,7 +15,7 @@ import { Completeness } from './completeness.tsx'
 import { LiveReadings } from './live-readings.tsx'
 import { Pairs } from './pairs.tsx'
 import { PastDays } from './past-days.tsx'
-import { Rhythm } from './rhythm.tsx'
+import { SeasonalitySection } from './seasonality.tsx'
 
 const minuteMs = 60_000
 const everyMinute = { everyMs: minuteMs }
@@ -54,7 +54,7 @@ export function DevicePage({ name }: { name: string }) {
       {statsValue === undefined ? null : (
         <>
           <Completeness stats={statsValue} />
-          <Rhythm stats={statsValue} />
+          <SeasonalitySection stats={statsValue} />
           <Pairs stats={statsValue} />
         </>
       )}

@@ -1,8 +1,9 @@
-/** What goes together: each pair of quantities with its correlation, as a sentence and on a line from −1 to 1. */
+/** Correlations: each pair of quantities with its correlation, as a sentence and on a line from −1 to 1. */
 
 import { TableTwin, type TwinTable } from '../../charts/table-twin.tsx'
 import { addressOf } from '../../client/address.ts'
-import { figure, quantityOf } from '../../text/phrases.ts'
+import { figure } from '../../text/numbers.ts'
+import { quantityOf } from '../../text/phrases.ts'
 import type { Pair, Stats } from './answers.ts'
 import { pairSentence, shownPairs } from './pair-sentences.ts'
 
@@ -10,7 +11,7 @@ export function Pairs({ stats }: { stats: Stats }) {
   const pairs = shownPairs(stats.correlations.pairs)
   return (
     <section class="card" aria-labelledby="pairs">
-      <h2 id="pairs">What goes together</h2>
+      <h2 id="pairs">Correlations</h2>
       <p class="lead">
         The correlation of hourly means, with the interval that holds the true one in 95 of 100 cases (
         <a href={addressOf('/docs/statistics#correlations')}>how it is computed</a>).
@@ -24,7 +25,7 @@ export function Pairs({ stats }: { stats: Stats }) {
           </li>
         ))}
       </ul>
-      {pairs.length === 0 ? null : <TableTwin name="what goes together" tables={() => [pairTable(pairs)]} />}
+      {pairs.length === 0 ? null : <TableTwin name="correlations" tables={() => [pairTable(pairs)]} />}
     </section>
   )
 }

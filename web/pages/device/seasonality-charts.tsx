@@ -2,7 +2,8 @@
 
 import { extentOf, linearScale, type Spot } from '../../charts/paths.ts'
 import { Area, Line, Mark, plot, SmallChart, TimeAxis } from '../../charts/small-charts.tsx'
-import { figure, inOneUnit, type Quantity } from '../../text/phrases.ts'
+import { figure } from '../../text/numbers.ts'
+import { inOneUnit, type Quantity } from '../../text/phrases.ts'
 import type { Autocorrelation, Peak, Seasonality } from './answers.ts'
 
 const across = [plot.left, plot.right] as const
@@ -39,8 +40,8 @@ export function ProfileChart({ quantity, profile }: { quantity: Quantity; profil
 
 const mapped = (value: number | null, y: (value: number) => number) => (value === null ? null : y(value))
 
-export function AutocorrelationChart({ memory }: { memory: Autocorrelation }) {
-  const { lags_hours, acf, band95, peak } = memory
+export function AutocorrelationChart({ autocorrelation }: { autocorrelation: Autocorrelation }) {
+  const { lags_hours, acf, band95, peak } = autocorrelation
   if (lags_hours === null || acf === null || band95 === null) return null
   const lagMax = lags_hours.at(-1) ?? 1
   const x = linearScale([0, lagMax], across)

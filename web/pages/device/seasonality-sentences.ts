@@ -1,9 +1,8 @@
-/** What the cycles, the memory and the trend of a metric are, in sentences for somebody who is no statistician. */
+/** What the cycles, the autocorrelation and the trend of a metric are, in sentences for somebody who is no statistician. */
 
-import { countText } from '../../text/numbers.ts'
+import { countText, figure } from '../../text/numbers.ts'
 import {
   capitalised,
-  figure,
   inOneUnit,
   listed,
   measure,
@@ -35,11 +34,11 @@ export function reasonSentence(reason: string | null): string {
 }
 
 /** Both are twice the same when nothing can be said at all. */
-export function rhythmSentences(metric: Metric, cycles: Seasonality, memory: Autocorrelation): string[] {
+export function seasonalitySentences(metric: Metric, cycles: Seasonality, autocorrelation: Autocorrelation): string[] {
   const quantity = quantityOf(metric)
   const sentences = [
     ...cycleSentences(quantity, cycles),
-    ...memorySentences(memory),
+    ...autocorrelationSentences(autocorrelation),
     ...trendSentences(quantity, cycles),
   ]
   return [...new Set(sentences)]
@@ -75,7 +74,13 @@ function clock(hour: number): string {
   return `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`
 }
 
-function memorySentences({ status, reason, decorrelation_hours, max_lag_hours, peak }: Autocorrelation): string[] {
+function autocorrelationSentences({
+  status,
+  reason,
+  decorrelation_hours,
+  max_lag_hours,
+  peak,
+}: Autocorrelation): string[] {
   if (status !== 'ok') return [reasonSentence(reason)]
   const sentences: string[] = []
   if (decorrelation_hours !== null) {

@@ -4,17 +4,17 @@ import { TableTwin, type TwinTable } from '../../charts/table-twin.tsx'
 import { addressOf } from '../../client/address.ts'
 import { quantityOf } from '../../text/phrases.ts'
 import { type Metric, metrics, type Stats } from './answers.ts'
-import { AutocorrelationChart, CyclesChart, ProfileChart } from './rhythm-charts.tsx'
-import { qualitySentence, rhythmSentences } from './rhythm-sentences.ts'
+import { AutocorrelationChart, CyclesChart, ProfileChart } from './seasonality-charts.tsx'
+import { qualitySentence, seasonalitySentences } from './seasonality-sentences.ts'
 
 /** Of fewer hours, nobody sees what a day is like. */
 const hoursMin = 12
 
-export function Rhythm({ stats }: { stats: Stats }) {
+export function SeasonalitySection({ stats }: { stats: Stats }) {
   const shown = metrics.filter(metric => stats.seasonality[metric].status !== 'no_data')
   return (
-    <section class="card" aria-labelledby="rhythm">
-      <h2 id="rhythm">Rhythm</h2>
+    <section class="card" aria-labelledby="seasonality">
+      <h2 id="seasonality">Seasonality</h2>
       <p class="lead">
         What {stats.window.truncated ? 'the readings so far' : `the last ${stats.window.days} days`} say of each metric
         (<a href={addressOf('/docs/statistics#seasonality')}>how it is computed</a>).
@@ -22,36 +22,39 @@ export function Rhythm({ stats }: { stats: Stats }) {
       {shown.length === 0 ? (
         <p>There are no readings yet.</p>
       ) : (
-        shown.map(metric => <MetricRhythm key={metric} metric={metric} stats={stats} />)
+        shown.map(metric => <MetricSeasonality key={metric} metric={metric} stats={stats} />)
       )}
     </section>
   )
 }
 
-function MetricRhythm({ metric, stats }: { metric: Metric; stats: Stats }) {
+function MetricSeasonality({ metric, stats }: { metric: Metric; stats: Stats }) {
   const quantity = quantityOf(metric)
   const cycles = stats.seasonality[metric]
-  const memory = stats.autocorrelation[metric]
-  const sentences = [...rhythmSentences(metric, cycles, memory), qualitySentence(stats.quality[metric])]
+  const autocorrelation = stats.autocorrelation[metric]
+  const sentences = [...seasonalitySentences(metric, cycles, autocorrelation), qualitySentence(stats.quality[metric])]
   const hasDay =
     cycles.daily_profile.filter(({ mean }) => mean !== null).length >= hoursMin && cycles.status !== 'constant'
   return (
-    <div class="rhythm">
+    <div class="seasonality">
       <h3>{quantity.name}</h3>
       <p class="told">{sentences.join(' ')}</p>
       <div class="small-charts">
         {hasDay ? <ProfileChart quantity={quantity} profile={cycles.daily_profile} /> : null}
-        <AutocorrelationChart memory={memory} />
+        <AutocorrelationChart autocorrelation={autocorrelation} />
         <CyclesChart cycles={cycles} />
       </div>
       {hasDay ? (
-        <TableTwin name={`rhythm of ${quantity.name.toLowerCase()}`} tables={() => rhythmTables(metric, stats)} />
+        <TableTwin
+          name={`seasonality of ${quantity.name.toLowerCase()}`}
+          tables={() => seasonalityTables(metric, stats)}
+        />
       ) : null}
     </div>
   )
 }
 
-function rhythmTables(metric: Metric, stats: Stats): TwinTable[] {
+function seasonalityTables(metric: Metric, stats: Stats): TwinTable[] {
   const { name, unit, decimals } = quantityOf(metric)
   const { daily_profile, peaks } = stats.seasonality[metric]
   const { lags_hours, acf, band95 } = stats.autocorrelation[metric]
