@@ -29,18 +29,20 @@ export const Correlations = z.strictObject({
   pairs: z.array(Pair),
 })
 
-export const Autocorrelation = z.strictObject({
-  ...verdict,
-  n: Count,
-  n_observed: Count,
-  max_lag_hours: z.number().nullable(),
-  /** One entry a lag, in this list and the next four. */
-  lags_hours: z.array(z.number()).nullable(),
-  /** Not always within −1 … 1: the lags of a series with gaps have pairs of their own. */
-  acf: z.array(z.number().nullable()).nullable(),
-  band95: z.array(z.number().nullable()).nullable(),
-  band95_white: z.array(z.number().nullable()).nullable(),
-  n_pairs: z.array(Count.nullable()).nullable(),
-  decorrelation_hours: z.number().nullable(),
-  peak: z.strictObject({ lag_hours: z.number(), r: z.number() }).nullable(),
-})
+export const Autocorrelation = z
+  .strictObject({
+    ...verdict,
+    n: Count,
+    n_observed: Count,
+    max_lag_hours: z.number().nullable(),
+    /** One entry a lag, in this list and the next four. */
+    lags_hours: z.array(z.number()).nullable(),
+    /** Not always within −1 … 1: the lags of a series with gaps have pairs of their own. */
+    acf: z.array(z.number().nullable()).nullable(),
+    band95: z.array(z.number().nullable()).nullable(),
+    band95_white: z.array(z.number().nullable()).nullable(),
+    n_pairs: z.array(Count.nullable()).nullable(),
+    decorrelation_hours: z.number().nullable(),
+    peak: z.strictObject({ lag_hours: z.number(), r: z.number() }).nullable(),
+  })
+  .meta({ id: 'Autocorrelation' })

@@ -51,17 +51,19 @@ const ProfileHour = z.strictObject({
   p90: z.number().nullable(),
 })
 
-export const Seasonality = z.strictObject({
-  ...verdict,
-  slope_per_day: z.number().nullable(),
-  slope_ci95: z.tuple([z.number(), z.number()]).nullable(),
-  trend: Trend.nullable(),
-  peaks: z.array(Peak),
-  strength: Strength,
-  label: z.enum(['none', 'weak', 'moderate', 'strong']).nullable(),
-  periodogram: Periodogram.nullable(),
-  daily_profile: z.array(ProfileHour),
-  weekly_profile: z.array(z.array(z.number().nullable())).nullable(),
-  peak_hour: HourOfDay.nullable(),
-  trough_hour: HourOfDay.nullable(),
-})
+export const Seasonality = z
+  .strictObject({
+    ...verdict,
+    slope_per_day: z.number().nullable(),
+    slope_ci95: z.tuple([z.number(), z.number()]).nullable(),
+    trend: Trend.nullable(),
+    peaks: z.array(Peak),
+    strength: Strength,
+    label: z.enum(['none', 'weak', 'moderate', 'strong']).nullable(),
+    periodogram: Periodogram.nullable(),
+    daily_profile: z.array(ProfileHour),
+    weekly_profile: z.array(z.array(z.number().nullable())).nullable(),
+    peak_hour: HourOfDay.nullable(),
+    trough_hour: HourOfDay.nullable(),
+  })
+  .meta({ id: 'Seasonality' })

@@ -15,17 +15,19 @@ const Window = z.strictObject({
   truncated: z.boolean(),
 })
 
-const Aggregate = z.strictObject({
-  count: Count,
-  mean: z.number().nullable(),
-  tw_mean: z.number().nullable(),
-  min: z.number().nullable(),
-  max: z.number().nullable(),
-  std: z.number().nonnegative().nullable(),
-  median: z.number().nullable(),
-  p05: z.number().nullable(),
-  p95: z.number().nullable(),
-})
+const Aggregate = z
+  .strictObject({
+    count: Count,
+    mean: z.number().nullable(),
+    tw_mean: z.number().nullable(),
+    min: z.number().nullable(),
+    max: z.number().nullable(),
+    std: z.number().nonnegative().nullable(),
+    median: z.number().nullable(),
+    p05: z.number().nullable(),
+    p95: z.number().nullable(),
+  })
+  .meta({ id: 'Aggregate' })
 
 const derivedNames = ['dew_point', 'absolute_humidity', 'sea_level_pressure', 'pressure_tendency'] as const
 
@@ -36,15 +38,17 @@ const Derived = z.strictObject({
   tendency: z.string().nullable(),
 })
 
-const Quality = z.strictObject({
-  good: Count,
-  suspect: Count,
-  missing: Count,
-  tests: z.strictObject({ range: Count, spike: Count, rate: Count, flat: Count }),
-  /** The sensor's smallest step. */
-  quantum: z.number().nonnegative().nullable(),
-  flat_hours: z.number().nonnegative().nullable(),
-})
+const Quality = z
+  .strictObject({
+    good: Count,
+    suspect: Count,
+    missing: Count,
+    tests: z.strictObject({ range: Count, spike: Count, rate: Count, flat: Count }),
+    /** The sensor's smallest step. */
+    quantum: z.number().nonnegative().nullable(),
+    flat_hours: z.number().nonnegative().nullable(),
+  })
+  .meta({ id: 'Quality' })
 
 export const Stats = z.strictObject({
   device: z.string(),

@@ -1,0 +1,43 @@
+/** A client that is generated of `/openapi.json`: a program of it type-checks, and makes a round against the service. */
+
+import { copyFileSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { generateSource } from 'oazapfts'
+import t from 'tap'
+import { temporaryFolder } from '../support/databases.ts'
+import { runToEnd } from '../support/run-program.ts'
+import { startService } from '../support/service.ts'
+
+const root = resolve(import.meta.dirname, '..', '..')
+const folder = temporaryFolder(t)
+const programs = join(import.meta.dirname, 'openapi-client')
+const service = await startService(t)
+
+/** Without what tap loads into every Node that its tests start, which the compiler does not take. */
+function run(...words: string[]) {
+  return runToEnd('env', ['-u', 'NODE_OPTIONS', process.execPath, ...words], { folder, environment: process.env })
+}
+
+t.before(async () => {
+  const document = await (await fetch(`${service.url}/openapi.json`)).text()
+  writeFileSync(join(folder, 'openapi.json'), document)
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
+  writeFileSync(join(folder, 'client.ts'), await generateSource(join(folder, 'openapi.json'), { useUnknown: true }))
+  for (const name of ['round.ts', 'mistakes.ts']) copyFileSync(join(programs, name), join(folder, name))
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  // The declarations of the generator's run-time part do not know `exactOptionalPropertyTypes`.
+  const compilerOptions = { exactOptionalPropertyTypes: false }
+  const settings = { extends: join(root, 'tsconfig.json'), compilerOptions, include: ['*.ts'] }
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(settings))
+})
+
+t.test('a program of it type-checks, and none with a mistake', async t => {
+  const checked = await run(join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '--project', folder)
+  t.strictSame(checked, { status: 0, stdout: '', stderr: '' })
+})
+
+t.test('it makes a round: devices, readings, batches, reads, refusals', async t => {
+  const token = readFileSync(join(service.dataDirectory, 'secrets', 'admin-token'), 'utf8').trim()
+  const made = await run(join(folder, 'round.ts'), service.url, token)
+  t.equal(made.status, 0, made.stderr)
+})
