@@ -5,8 +5,10 @@ import { createLocalTime } from '../analytics/time/local-time.ts'
 import { createPgConnection } from '../store/questdb/client/questdb-pg.ts'
 import { lowerThreadPriority } from '../store/thread-priority.ts'
 import { answerDaily } from './answers/daily-task.ts'
+import { answerInsights } from './answers/insights-task.ts'
 import { answerStats } from './answers/stats-task.ts'
 import { encodeText } from './cache/encode-body.ts'
+import { createFleetReader } from './fleet.ts'
 import { createReadingsSource } from './questdb/readings-source.ts'
 import { runTask } from './run-task.ts'
 import type { AnalysisQueries, Task, TaskResult, WorkerSettings } from './task.ts'
@@ -14,8 +16,10 @@ import type { AnalysisQueries, Task, TaskResult, WorkerSettings } from './task.t
 lowerThreadPriority('low')
 const settings: WorkerSettings = workerData
 const { bodyBytesMax, rowsMax } = settings
-const source = createReadingsSource(settings, createPgConnection(settings.questdb.pg, settings))
+const connection = createPgConnection(settings.questdb.pg, settings)
+const source = createReadingsSource(settings, connection)
 const local = createLocalTime(settings.timeZone)
+const readFleet = createFleetReader()
 
 export function stats(task: Task<AnalysisQueries['stats']>): Promise<TaskResult> {
   return runTask(task, signal => answerStats(task, { source, local, signal, rowsMax }))
@@ -24,5 +28,11 @@ export function stats(task: Task<AnalysisQueries['stats']>): Promise<TaskResult>
 export function daily(task: Task<AnalysisQueries['daily']>): Promise<TaskResult> {
   return runTask(task, async signal => {
     return encodeText(await answerDaily(task, { source, local, signal, rowsMax }), bodyBytesMax)
+  })
+}
+
+export function insights(task: Task<AnalysisQueries['insights']>): Promise<TaskResult> {
+  return runTask(task, async signal => {
+    return encodeText(await answerInsights(task, readFleet(task.fleet), { connection, signal }), bodyBytesMax)
   })
 }

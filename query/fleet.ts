@@ -11,12 +11,26 @@ export interface QueryDevice {
 /** One device of the answer: the beginning of its JSON object, up to and without the first series. */
 export interface FleetEntry {
   readonly symbol: string
+  readonly name: string
   readonly head: string
 }
 
 /** Posting a string is a copy of its bytes; posting a hundred thousand objects would hold up the main thread. */
 export function encodeFleet(devices: readonly QueryDevice[]): string {
   return JSON.stringify(devices.map(device => [device.symbol, device.name, device.location_short]))
+}
+
+/** The registry hands out one array until something changes, so its text is written once. */
+export function createFleetText(): (devices: readonly QueryDevice[]) => string {
+  let last: readonly QueryDevice[] | undefined
+  let text = ''
+  return devices => {
+    if (devices !== last) {
+      text = encodeFleet(devices)
+      last = devices
+    }
+    return text
+  }
 }
 
 /** A worker answers for the same fleet again and again, so the last one is cached. */
@@ -28,6 +42,7 @@ export function createFleetReader(): (text: string) => readonly FleetEntry[] {
       const rows: [string, string, string][] = JSON.parse(text)
       last = rows.map(([symbol, name, location]) => ({
         symbol,
+        name,
         head: `{"device":${JSON.stringify(name)},"device_loc":${JSON.stringify(location)}`,
       }))
       lastText = text

@@ -13,6 +13,7 @@ import type { LatestQuery, LightQueries } from './task.ts'
 export interface LatestOptions {
   readonly runQuery: RunQuery<LightQueries>
   readonly serve: Serve
+  readonly fleetText: (devices: readonly QueryDevice[]) => string
   readonly limits: QueryLimits
 }
 
@@ -31,11 +32,9 @@ interface Wanted {
 
 const hourMs = 3_600_000
 
-export function createLatest({ runQuery, serve, limits }: LatestOptions): Latest {
-  const textOf = rememberFleet()
-
+export function createLatest({ runQuery, serve, fleetText, limits }: LatestOptions): Latest {
   function all(hours: number, devices: () => readonly QueryDevice[]): Answer | Promise<Answer> {
-    return latest({ key: `latest/${hours}`, hours, narrowed: false, fleet: () => textOf(devices()) })
+    return latest({ key: `latest/${hours}`, hours, narrowed: false, fleet: () => fleetText(devices()) })
   }
 
   function of(hours: number, devices: readonly QueryDevice[], client: AbortSignal): Answer | Promise<Answer> {
@@ -63,17 +62,4 @@ export function createLatest({ runQuery, serve, limits }: LatestOptions): Latest
   }
 
   return { all, of }
-}
-
-/** The registry hands out one array until something changes, so its text is written once. */
-function rememberFleet(): (devices: readonly QueryDevice[]) => string {
-  let last: readonly QueryDevice[] | undefined
-  let text = ''
-  return devices => {
-    if (devices !== last) {
-      text = encodeFleet(devices)
-      last = devices
-    }
-    return text
-  }
 }

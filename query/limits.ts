@@ -26,6 +26,12 @@ export interface QueryLimits {
   readonly rebuildMs: number
   /** Up to this age such an answer is served while the next one is built; an older one only when that fails. */
   readonly staleMs: number
+  /** What is told of the whole fleet is made at most this often. */
+  readonly insightsMs: number
+  /** As above, of what is told of the whole fleet. */
+  readonly insightsStaleMs: number
+  /** Devices that something is told of together. Their means take 720 bytes each. */
+  readonly insightsDevicesMax: number
   /** After a rebuild failed, the next one waits this long. */
   readonly retryMs: number
   /** How far a timestamp may lie ahead of the server's clock. */
@@ -44,6 +50,9 @@ export const defaultLimits: QueryLimits = {
   analysisRowsMax: 2_700_000,
   rebuildMs: 60_000,
   staleMs: 5 * 60_000,
+  insightsMs: 10 * 60_000,
+  insightsStaleMs: 60 * 60_000,
+  insightsDevicesMax: 100_000,
   retryMs: 2_000,
   aheadMs: 5 * 60_000,
 }

@@ -10,7 +10,8 @@ import type { Answer, Body, Coding } from './cache/body.ts'
 import { type CacheStatus, createBodyCache } from './cache/body-cache.ts'
 import { createResponseCache } from './cache/response-cache.ts'
 import { createDay } from './day.ts'
-import type { QueryDevice } from './fleet.ts'
+import { createFleetText, type QueryDevice } from './fleet.ts'
+import { createInsights } from './insights.ts'
 import { createLatest } from './latest.ts'
 import { defaultLimits, type QueryLimits } from './limits.ts'
 import { type AskFleetRows, createFleetRows } from './live/fleet-rows-query.ts'
@@ -41,6 +42,8 @@ export interface Query extends Analyses {
   latestOf(hours: number, devices: readonly QueryDevice[], client: AbortSignal): Answer | Promise<Answer>
   /** All readings of one local day, `YYYY-MM-DD`. */
   day(device: QueryDevice, date: string, client: AbortSignal): Answer | Promise<Answer>
+  /** What the last 30 days of all these devices tell: batteries that run out, and devices unlike the others. */
+  insights(devices: () => readonly QueryDevice[]): Answer | Promise<Answer>
   /** For the state of the fleet: the numbers of packed rows, or why there are none. */
   fleetRows: AskFleetRows
   hourSources: () => HourSources
@@ -63,7 +66,8 @@ export function createQuery({ questdb, timeZone, now, revision, log, ...options 
   const runQuery = createRunQuery({ pool: light, logAvailability, local, questdbAnswers })
   const runAnalysis = createRunQuery({ pool: analysis, logAvailability, local, questdbAnswers })
   const hourSources = options.hourSources ?? (() => allFromReadings)
-  const latest = createLatest({ runQuery, serve, limits })
+  const fleetText = createFleetText()
+  const latest = createLatest({ runQuery, serve, fleetText, limits })
   const expiredBeforeUs = () => hourSources().expiredBeforeUs
   const day = createDay({ runQuery, serve, local, now, revision, expiredBeforeUs, limits })
   const analyses = createAnalyses({
@@ -79,6 +83,7 @@ export function createQuery({ questdb, timeZone, now, revision, log, ...options 
     latestAll: latest.all,
     latestOf: latest.of,
     day,
+    insights: createInsights({ runAnalysis, serve, fleetText, hourSources, limits }),
     ...analyses,
     hourSources,
     fleetRows: createFleetRows({ pool: light, logAvailability, questdbAnswers }),

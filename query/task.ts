@@ -82,6 +82,14 @@ export interface PastQuery {
   readonly nowMs: number
 }
 
+export interface InsightsQuery {
+  /** The fleet as `encodeFleet` wrote it. */
+  readonly fleet: string
+  readonly nowUs: number
+  /** The start of a day: the hours before it are those that were kept of expired readings. */
+  readonly expiredBeforeUs: number
+}
+
 export interface FleetLastQuery {
   readonly fromUs: number
   /** Not included. */
@@ -125,6 +133,7 @@ export interface LightQueries extends FleetQueries {
 export interface AnalysisQueries {
   readonly stats: StatsQuery
   readonly daily: DailyQuery
+  readonly insights: InsightsQuery
 }
 
 /** What a task comes to: a whole body, or the template of one whose dynamic part is written when it is served. */

@@ -1,22 +1,27 @@
 /**
- * How long a battery lasts, by least squares over its daily means: the days until the line reaches its end, from the last day
- * on, with the interval that the standard error of the slope leaves open.
+ * How long a battery lasts: least squares over its daily means, and when the line reaches the value at which the battery is
+ * empty. The interval is that of inverse regression (Fieller 1954; Draper and Smith, Applied Regression Analysis, 1998, 3.2):
+ * the days at which the 95 % confidence band of the line holds that value. An interval of the slope alone would leave out
+ * that the level is uncertain too, and hold the true day in 82 instead of 95 % of the cases with 30 days.
  */
 
 import { linearRegression } from 'simple-statistics'
+import { studentQuantile975 } from '../correlation/student.ts'
+import { slopeInterval } from '../decomposition/slope-interval.ts'
 
 export interface DailyMean {
-  /** Days since some moment, ascending. */
+  /** Whole days since some moment, ascending. */
   readonly day: number
   readonly mean: number
 }
 
 export interface BatteryDays {
-  /** Until the end is reached; 0 when it has been. */
+  /** From the last day on until the end is reached; 0 when it has been. */
   readonly daysLeft: number
-  /** At the steepest and at the flattest slope of the interval; `high` is undefined when that never gets there. */
+  /** The 95 % interval. */
   readonly low: number
-  readonly high: number | undefined
+  readonly high: number
+  /** Negative. */
   readonly perDay: number
 }
 
@@ -25,34 +30,87 @@ export interface BatteryLimits {
   readonly end: number
   /** A rise from one day to the next by more than this: charged, or another battery. */
   readonly jump: number
+  /** A battery that lasts longer is none to tell of. */
+  readonly daysMax: number
 }
 
 const daysMin = 7
-/** Two-sided 95 % of Student's t for 5 to 30 degrees of freedom, as a fit within 0.1 %. */
-const tQuantile = (freedom: number) => 1.96 + 2.372 / freedom + 2.822 / freedom ** 2 + 3.1 / freedom ** 3
+const roundingMax = 1e-9
 
-/** Undefined where nothing can be said: too few days since the last jump, or no slope that is surely downwards. */
-export function batteryDays(days: readonly DailyMean[], { end, jump }: BatteryLimits): BatteryDays | undefined {
+/** Undefined where nothing is told: fewer than seven days since the last jump, or a slope that may not be downwards. */
+export function batteryDays(
+  days: readonly DailyMean[],
+  { end, jump, daysMax }: BatteryLimits,
+): BatteryDays | undefined {
   const since = sinceJump(days, jump)
   const last = since.at(-1)
   if (last === undefined || since.length < daysMin) return undefined
-  // Centred: the library sums products as they are.
-  const meanDay = meanOf(since.map(({ day }) => day))
-  const meanValue = meanOf(since.map(({ mean }) => mean))
-  const centred = since.map(({ day, mean }) => [day - meanDay, mean - meanValue])
-  const { m: slope } = linearRegression(centred)
-  const squares = (terms: readonly number[]) => terms.reduce((sum, term) => sum + term * term, 0)
-  const residuals = squares(centred.map(([x = 0, y = 0]) => y - slope * x))
-  const freedom = since.length - 2
-  const error = tQuantile(freedom) * Math.sqrt(residuals / freedom / squares(centred.map(([x = 0]) => x)))
-  if (!(slope + error < 0)) return undefined
-  const left = Math.max(0, meanValue + slope * (last.day - meanDay) - end)
-  return { daysLeft: left / -slope, low: left / (error - slope), high: left / -(slope + error), perDay: slope }
+  const line = lineOf(since)
+  const { meanDay, meanValue, slope } = line
+  const above = meanValue - end
+  const left = (fall: number) => Math.max(0, fall / -slope - (last.day - meanDay))
+  // Most batteries are done with here, before what takes long.
+  if (!(slope < 0) || left(above) > daysMax) return undefined
+  const { slopeError, meanError } = errorsOf(line, since)
+  // Otherwise the band may hold the end for ever.
+  if (!(slope + slopeError < 0)) return undefined
+  const share = (slopeError / slope) ** 2
+  const width = Math.sqrt(share * above ** 2 + (1 - share) * meanError ** 2)
+  return {
+    daysLeft: left(above),
+    low: left((above - width) / (1 - share)),
+    high: left((above + width) / (1 - share)),
+    perDay: slope,
+  }
 }
 
+/** The day of the jump is a mean of both, so it begins with the one after. */
 function sinceJump(days: readonly DailyMean[], jump: number): readonly DailyMean[] {
   const at = days.findLastIndex(({ mean }, index) => index > 0 && mean - (days[index - 1]?.mean ?? mean) > jump)
-  return days.slice(Math.max(0, at))
+  return days.slice(at + 1)
+}
+
+interface Line {
+  readonly meanDay: number
+  readonly meanValue: number
+  readonly slope: number
+  /** Days from the mean day, and values from the mean value. */
+  readonly centred: readonly (readonly [number, number])[]
+}
+
+function lineOf(days: readonly DailyMean[]): Line {
+  const meanDay = meanOf(days.map(({ day }) => day))
+  const meanValue = meanOf(days.map(({ mean }) => mean))
+  // The library sums products as they are.
+  const centred = days.map(({ day, mean }): [number, number] => [day - meanDay, mean - meanValue])
+  return { meanDay, meanValue, slope: linearRegression(centred).m, centred }
+}
+
+/**
+ * Half of the 95 % intervals of the slope and of the value on the mean day: those of independent days, by Student's t with
+ * n − 2 degrees of freedom, or wider when a day's distance from the line hangs on that of the day before.
+ */
+function errorsOf({ centred, slope }: Line, days: readonly DailyMean[]): { slopeError: number; meanError: number } {
+  const residuals = centred.map(([day, value]) => value - slope * day)
+  const freedom = days.length - 2
+  const error = studentQuantile975(freedom) * Math.sqrt(sumOfSquares(residuals) / freedom)
+  const slopeError = error / Math.sqrt(sumOfSquares(centred.map(([day]) => day)))
+  // Of a straight line rounding errors are left over.
+  const inflation =
+    slopeError > -slope * roundingMax ? Math.max(1, slopeErrorWithMemory(days, residuals) / slopeError) : 1
+  return { slopeError: slopeError * inflation, meanError: (error / Math.sqrt(days.length)) * inflation }
+}
+
+/** Infinite when fewer than three days count as independent. */
+function slopeErrorWithMemory(days: readonly DailyMean[], residuals: readonly number[]): number {
+  const firstDay = days[0]?.day ?? 0
+  const byDay = new Float64Array((days.at(-1)?.day ?? 0) - firstDay + 1).fill(Number.NaN)
+  for (const [index, { day }] of days.entries()) byDay[day - firstDay] = residuals[index] ?? Number.NaN
+  return slopeInterval(byDay)?.halfWidth ?? Number.POSITIVE_INFINITY
+}
+
+function sumOfSquares(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value * value, 0)
 }
 
 function meanOf(values: readonly number[]): number {

@@ -16,7 +16,7 @@ const scoreMax = 3.5
 /** The 75th percentile of the normal distribution: so much is the MAD of one of unit variance. */
 const normalMad = 0.6745
 
-/** The most unlike first; none among fewer than eight values, or where half of them are the same. */
+/** Of finite values. The most unlike first; none among fewer than eight values, or where half of them are the same. */
 export function oddOnesOut(values: readonly number[]): { median: number; odd: OddOne[] } | undefined {
   if (values.length < valuesMin) return undefined
   const middle = median([...values])

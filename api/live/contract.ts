@@ -1,6 +1,7 @@
 /** The live state's part of the published contract. */
 
 import { Fleet, LatestOfDevice } from '../../query/shapes/fleet.ts'
+import { Insights } from '../../query/shapes/insights.ts'
 import type { PublishedRoute } from '../docs/published-routes.ts'
 import { Device, read } from '../logger/published-reads.ts'
 import { FleetQuery } from './fleet-parameters.ts'
@@ -11,6 +12,12 @@ export const fleetReads: readonly PublishedRoute[] = [
     parameters: { query: FleetQuery },
     answer: Fleet.meta({ id: 'Fleet' }),
     refusals: ['PARAMETER_INVALID'],
+  }),
+  read({
+    ...{ path: '/api/fleet/insights', name: 'read_fleet_insights' },
+    summary: 'Batteries that run out, and devices unlike the others',
+    answer: Insights.meta({ id: 'FleetInsights' }),
+    refusals: ['PARAMETER_INVALID', 'FLEET_TOO_LARGE', 'TIMED_OUT'],
   }),
   read({
     ...{ path: '/api/latest/{device}', name: 'read_latest_of_device', summary: 'The last values of a device' },

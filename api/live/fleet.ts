@@ -1,4 +1,4 @@
-/** `GET /api/fleet` and `GET /api/latest/<device>`: what is known of the devices now, from memory. */
+/** `GET /api/fleet` and `GET /api/latest/<device>`: what is known of the devices now, from memory; `GET /api/fleet/insights`. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Devices } from '../../auth/devices/devices.ts'
@@ -10,14 +10,14 @@ import { addCorsHeaders } from '../http/cors.ts'
 import { leavingOf } from '../http/leaving.ts'
 import { sendBody } from '../http/send-body.ts'
 import { unknownParameter } from '../http/unknown-parameters.ts'
-import { addRead, refuse, type Sent } from '../logger/read-answers.ts'
+import { addRead, refuse, type Sent, sendAnswer } from '../logger/read-answers.ts'
 import { createFleetBodies, encodeFleetBody, fleetBodyOf } from './fleet-body.ts'
 import { FleetParameters, fleetParameterNames, textOfPlace } from './fleet-parameters.ts'
 
 export interface FleetOptions {
   live: Pick<Live, 'isLoaded' | 'isCatchingUp' | 'counts' | 'page' | 'search' | 'latest'>
-  query: Pick<Query, 'coded'>
-  devices: Pick<Devices, 'get'>
+  query: Pick<Query, 'coded' | 'insights'>
+  devices: Pick<Devices, 'get' | 'active'>
   timeZone: string
   nowMs: () => number
 }
@@ -29,6 +29,7 @@ type LatestRequest = FastifyRequest<{ Params: { device: string }; Querystring: R
 
 export function registerFleet(app: FastifyInstance, { live, query, devices, timeZone, nowMs }: FleetOptions): void {
   const bodies = createFleetBodies()
+  const active = () => devices.active()
 
   function fleet(request: FleetRequest, reply: FastifyReply): Sent {
     // By the text of the query, so that a kept body costs no look at its parameters.
@@ -72,7 +73,14 @@ export function registerFleet(app: FastifyInstance, { live, query, devices, time
     return sendBody(request, reply, bodyOf(encodeBody(new TextEncoder().encode(text))), maxAgeSeconds, query.coded)
   }
 
+  function insights(request: FleetRequest, reply: FastifyReply): Sent {
+    const unknown = unknownParameter(request.query, [])
+    if (unknown !== undefined) return refuse(reply, 'PARAMETER_INVALID', unknown)
+    return sendAnswer(request, reply, query.insights(active), query.coded, 'FLEET_TOO_LARGE')
+  }
+
   addCorsHeaders(app)
   addRead(app, '/fleet', fleet)
+  addRead(app, '/fleet/insights', insights)
   addRead(app, '/latest/:device', latest)
 }

@@ -42,6 +42,7 @@ export const loggerErrors = {
   TOO_LARGE: { status: 413, text: tooLarge },
   TOO_MANY_DAYS: { status: 413, text: `${tooLarge}: ask for fewer days with ?days=` },
   TOO_MANY_DEVICES: { status: 413, text: `${tooLarge}: name up to ${devicesMax} devices with ?devices=a,b` },
+  FLEET_TOO_LARGE: { status: 413, text: 'too many devices' },
   DATABASE_AWAY: { status: 503, text: 'database unavailable', retryAfterSeconds: 5 },
   TIMED_OUT: { status: 503, text: 'database unavailable', retryAfterSeconds: 10 },
   QUEUE_FULL: { status: 503, text: 'too many queries at once', retryAfterSeconds: 2 },

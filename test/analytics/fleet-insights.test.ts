@@ -4,8 +4,9 @@ import fc from 'fast-check'
 import { test } from 'tap'
 import { batteryDays, type DailyMean } from '../../analytics/fleet/battery-days.ts'
 import { oddOnesOut } from '../../analytics/fleet/odd-ones-out.ts'
+import { autoregressive } from './series.ts'
 
-const percent = { end: 0, jump: 10 }
+const percent = { end: 0, jump: 10, daysMax: 10_000 }
 const series = (means: readonly number[], from = 0): DailyMean[] => means.map((mean, at) => ({ day: from + at, mean }))
 const near = (value: number | undefined, wanted: number, share = 0.002) => Math.abs((value ?? NaN) / wanted - 1) < share
 
@@ -15,36 +16,106 @@ test('a straight line ends where it ends, without an interval', async t => {
   t.ok(near(found?.perDay, -0.5))
 })
 
-test('the interval is that of the slope', async t => {
-  // The textbook's sums; 2.4469 is the two-sided 95 % quantile of Student's t for 6 degrees of freedom.
-  const means = [80.2, 78.9, 78.1, 76.8, 76.3, 74.7, 74.4, 73.1]
-  const x = [0, 1, 2, 3, 4, 5, 6, 7]
-  const mean = (values: number[]) => values.reduce((sum, value) => sum + value) / values.length
-  const sxx = x.reduce((sum, at) => sum + (at - 3.5) ** 2, 0)
-  const slope = x.reduce((sum, at) => sum + (at - 3.5) * ((means[at] ?? 0) - mean(means)), 0) / sxx
-  const residuals = x.reduce((sum, at) => sum + ((means[at] ?? 0) - mean(means) - slope * (at - 3.5)) ** 2, 0)
-  const error = 2.4469 * Math.sqrt(residuals / 6 / sxx)
-  const left = mean(means) + slope * 3.5
-  const found = batteryDays(series(means, 20_000), percent)
-  t.ok(near(found?.daysLeft, left / -slope))
-  t.ok(near(found?.low, left / (error - slope)))
-  t.ok(near(found?.high, left / -(slope + error)))
+// numpy 2.4.6 and statsmodels 0.15.0: OLS, and where the ends of get_prediction's conf_int (of the mean, alpha 0.05) meet the end.
+const references: Record<string, { days: DailyMean[]; end: number; left: readonly number[]; perDay: number }> = {
+  percent: {
+    days: series([80.2, 78.9, 78.1, 76.8, 76.3, 74.7, 74.4, 73.1], 20_000),
+    ...{ end: 0, left: [74.07840772, 67.00983487, 82.72045119], perDay: -0.9869047619 },
+  },
+  gaps: {
+    days: [0, 1, 2, 5, 6, 9, 13, 14, 15, 20, 29].map((day, at) => {
+      return { day, mean: [62.1, 61, 61.4, 58.9, 57.2, 56.8, 52.9, 53.3, 51.7, 49, 42.2][at] ?? Number.NaN }
+    }),
+    ...{ end: 0, left: [62.7478479136, 57.6087506063, 68.6206081834], perDay: -0.677482309975 },
+  },
+  'volts whose fall is hardly certain': {
+    days: series([3.31, 3.24, 3.3, 3.22, 3.27, 3.21, 3.25, 3.18, 3.26, 3.19]),
+    ...{ end: 3, left: [22.0529801325, 8.65201383642, 5852.2716977], perDay: -0.00915151515152 },
+  },
+  'below the end already': {
+    days: series([2.15, 2.12, 2.08, 2.06, 2.01, 1.99, 1.95]),
+    ...{ end: 2, left: [0, 0, 0], perDay: -0.0332142857143 },
+  },
+}
+
+test('days left and their interval are those of the reference', async t => {
+  for (const [name, { days, end, left, perDay }] of Object.entries(references)) {
+    const found = batteryDays(days, { ...percent, end })
+    const pairs = [found?.daysLeft, found?.low, found?.high].map(
+      (value, at) => [value, left[at] ?? Number.NaN] as const,
+    )
+    for (const [value, wanted] of pairs) t.ok(value === wanted || near(value, wanted, 1e-8), `${name}: ${value}`)
+    t.ok(near(found?.perDay, perDay, 1e-9), name)
+  }
+})
+
+test('the interval is wider when days hang together', async t => {
+  const noise = [0.4, -0.3, 0.1, -0.5, 0.3, -0.1, 0.5, -0.4]
+  const widthOf = (offsets: readonly number[]) => {
+    const found = batteryDays(series(offsets.map((offset, at) => 60 - at + offset)), percent)
+    return (found?.high ?? Number.NaN) - (found?.low ?? Number.NaN)
+  }
+  // The same offsets, first apart and then side by side.
+  const apart = Array.from({ length: 24 }, (_, at) => noise[at % 8] ?? 0)
+  const waves = Array.from(
+    { length: 24 },
+    (_, at) => noise.toSorted((a, b) => a - b)[[0, 2, 4, 6, 7, 5, 3, 1][at % 8] ?? 0] ?? 0,
+  )
+  t.ok(widthOf(waves) > 1.5 * widthOf(apart), `${widthOf(waves)} and ${widthOf(apart)}`)
+  const slow = Array.from({ length: 30 }, (_, at) => 60 - at + 10 * Math.sin(at / 3))
+  t.equal(batteryDays(series(slow), percent), undefined, 'too few count as independent')
+})
+
+test('the interval holds the true day as often as docs/statistics.md says', async t => {
+  const [runs, slope, burnIn] = [1000, -1, 50]
+  for (const [phi, low, high] of [
+    [0, 0.94, 0.98],
+    [0.5, 0.88, 0.94],
+  ] as const) {
+    let [told, held] = [0, 0]
+    for (let seed = 1; seed <= runs; seed++) {
+      const noise = autoregressive(burnIn + 30, phi, seed).map(value => value * Math.sqrt(1 - phi ** 2))
+      const means = Array.from(noise.subarray(burnIn), (value, day) => 60 + slope * day + value)
+      const found = batteryDays(series(means), percent)
+      if (found === undefined) continue
+      told++
+      if (found.low <= 31 && found.high >= 31) held++
+    }
+    t.ok(told > 0.85 * runs, `${told} of ${runs}`)
+    t.ok(held / told > low && held / told < high, `${held} of ${told} for ${phi}`)
+  }
+})
+
+test('a charge in whole percent is a staircase, of which the days are told', async t => {
+  const hours = (day: number) => Array.from({ length: 24 }, (_, hour) => Math.round(10 - 0.1 * (day + hour / 24)))
+  const stairs = Array.from({ length: 30 }, (_, day) => hours(day).reduce((sum, value) => sum + value) / 24)
+  const found = batteryDays(series(stairs), percent)
+  // The truth is 70.5, at which the charge of 10 has fallen for 100 days.
+  t.ok(found !== undefined && found.low < 70.5 && found.high > 70.5, JSON.stringify(found))
 })
 
 test('nothing is said without enough days, a slope that is surely downwards, or a line', async t => {
   t.equal(batteryDays(series([90, 89, 88, 87, 86, 85]), percent), undefined, 'six days')
   t.equal(batteryDays([], percent), undefined)
+  t.equal(batteryDays(series([90, 89, Number.NaN, 88, 87, 86, 85, 84]), percent), undefined, 'no number')
   t.equal(batteryDays(series(Array.from({ length: 30 }, () => 80)), percent), undefined, 'level')
   t.equal(batteryDays(series(Array.from({ length: 30 }, (_, at) => 50 + at / 10)), percent), undefined, 'rising')
   t.equal(batteryDays(series([80, 71, 79, 70, 80, 72, 78, 71, 79, 70]), percent), undefined, 'noise')
+  const straight = series([90, 89, 88, 87, 86, 85, 84])
+  t.equal(batteryDays(straight, { ...percent, daysMax: 83 }), undefined, 'too far away')
+  t.equal(batteryDays(straight, { ...percent, daysMax: 84 })?.daysLeft, 84)
+  const thirds = batteryDays(series(Array.from({ length: 30 }, (_, at) => 20 - at / 3)), percent)
+  t.ok(near(thirds?.high, 31, 1e-6), 'rounding errors are no noise')
 })
 
 test('only the days since the last jump count', async t => {
   const before = Array.from({ length: 12 }, (_, at) => 40 - 3 * at)
   const after = Array.from({ length: 10 }, (_, at) => 100 - at)
   t.ok(near(batteryDays(series([...before, ...after]), percent)?.daysLeft, 91))
-  t.equal(batteryDays(series([...before, ...after.slice(0, 5)]), percent), undefined, 'too few since')
-  const voltage = batteryDays(series([3.1, 3.05, 3, 2.95, 2.9, 2.85, 2.8, 2.75]), { end: 2.4, jump: 0.2 })
+  t.equal(batteryDays(series([...before, ...after.slice(0, 7)]), percent), undefined, 'too few since')
+  // Charged in the course of a day, whose mean lies between.
+  t.ok(near(batteryDays(series([...before, 50, ...after]), percent)?.daysLeft, 91, 1e-9))
+  const voltage = batteryDays(series([3.1, 3.05, 3, 2.95, 2.9, 2.85, 2.8, 2.75]), { ...percent, end: 2.4, jump: 0.2 })
   t.ok(near(voltage?.daysLeft, 7))
   t.equal(batteryDays(series([5, 4, 3, 2, 1, 0, -1, -2]), percent)?.daysLeft, 0, 'it has ended')
 })
@@ -61,7 +132,7 @@ test('the days left do not hang on where the days are counted from', async () =>
 })
 
 test('the odd ones are those beyond 3.5 of the modified z-score', async t => {
-  // The distances from 2.45 have the median 0.15, so 8.3 scores 0.6745 · 5.85 / 0.15.
+  // numpy's median and scipy's median_abs_deviation: 2.45 and 0.15, so 8.3 scores 0.6745 · 5.85 / 0.15.
   const values = [2.1, 2.6, 2.4, 2.5, 2.3, 2.1, 2.3, 2.6, 8.2, 8.3]
   const found = oddOnesOut(values)
   t.equal(found?.median, 2.45)

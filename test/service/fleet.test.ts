@@ -1,6 +1,10 @@
 /** The live state of the fleet in the whole service: it agrees with the statistics, and is the same after a restart and a crash. */
 
 import t from 'tap'
+import { Insights } from '../../query/shapes/insights.ts'
+import { hourlyView } from '../../store/tables.ts'
+import { validated } from '../support/answer-shapes.ts'
+import { askQuestdb } from '../support/ask-questdb.ts'
 import { createContractChecker } from '../support/contract.ts'
 import { until } from '../support/processes.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -144,6 +148,7 @@ t.test('answers are what the contract says', async t => {
   for (const query of ['', '?limit=2', '?state=never,off', '?q=k%C3%9CCHE&order=name', '?limit=0', '?state=broken']) {
     t.equal(await faultIn(`/fleet${query}`, '/fleet'), undefined, query)
   }
+  t.equal(await faultIn('/fleet/insights?day=1', '/fleet/insights'), undefined)
   for (const name of [...passwords.keys(), 'nobody']) {
     t.equal(await faultIn(`/latest/${encodeURIComponent(name)}`, '/latest/{device}'), undefined, name)
   }
@@ -187,6 +192,43 @@ t.test('what has not changed is not sent again, and what is wrong is said', asyn
   t.equal((await get(first, '/fleet?_=1&state=never,off&limit=1')).status, 200)
   t.match((await json(first, '/fleet?q=k%C3%9CCHE')).devices, [{ device: 'Küche Nord' }])
   t.equal((await get(first, '/latest/Kitchen?days=1')).status, 400)
+})
+
+t.test('batteries that run out, and devices unlike the others', async t => {
+  const names = Array.from({ length: 9 }, (_, index) => `Stable ${index}`)
+  for (const name of [...names, 'Barn', 'Gone']) await first.addDevice(name)
+  // One in each quarter of a day, of which the newest is just before this hour.
+  const lines = Array.from({ length: 120 }, (_, index) => {
+    const time = new Date(Math.floor(startMs / hourMs) * hourMs - minuteMs - index * 6 * hourMs).toISOString()
+    const day = 29 - Math.floor(index / 4)
+    const stable = names.map((name, at) => `${name},${time},${20 + at / 10},50,1000,,${80 + (day % 2)}`)
+    // At 30.5 on the last day: 61 days at half a percent each.
+    const ending = ['Barn', 'Gone'].map(name => `${name},${time},31,50,1000,,${45 - day / 2}`)
+    return [...stable, ...ending].join('\n')
+  })
+  await first.import(
+    `device,timestamp,temperature,humidity,pressure,battery_voltage,battery_percentage\n${lines.join('\n')}\n`,
+  )
+  await first.admin('DELETE', '/devices/Gone')
+  await until('readings are applied', () => isApplied(first))
+  await askQuestdb(dataDirectory, `REFRESH MATERIALIZED VIEW ${hourlyView} INCREMENTAL`)
+  await until('the view has them', async () => {
+    const counted = `SELECT count() FROM ${hourlyView} WHERE battery_percentage_count > 0`
+    return Number((await askQuestdb(dataDirectory, counted))[0]?.[0]) === 120 * (names.length + 2)
+  })
+  await until('the view is in use', async () => (await get(first, '/fleet/insights')).status === 200)
+  const { headers, text } = await get(first, '/fleet/insights')
+  const { batteries, outliers, ...totals } = validated(Insights, JSON.parse(text))
+  const barn = { device: 'Barn', metric: 'battery_percentage', days_left: 61, low: 61, high: 61, percent_per_day: -0.5 }
+  t.strictSame(batteries, [barn])
+  t.match(outliers[0], { device: 'Barn', metric: 'temperature', value: 31 })
+  t.match(totals, { batteries_total: 1, outliers_total: outliers.length })
+  t.notOk(outliers.some(({ device }) => ['Gone', 'Off'].includes(device)))
+  t.match(headers.get('cache-control'), /^public, max-age=(600|5\d\d)$/)
+  const again = await get(first, '/fleet/insights', { 'if-none-match': headers.get('etag') ?? '' })
+  t.equal(again.status, 304)
+  const refused = await get(first, '/fleet/insights?days=3')
+  t.strictSame([refused.status, JSON.parse(refused.text)], [400, { status: 'unknown parameter days' }])
 })
 
 t.test('late readings fill the hours that they belong to', async () => {

@@ -38,6 +38,7 @@ const ofDevice = [
 const ofFleet = [
   '/latest/all/1',
   '/fleet',
+  '/fleet/insights',
   '/events',
   '/events?device=porch&device=attic',
   '/compare_data?a=porch&b=attic',

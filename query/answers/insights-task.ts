@@ -1,0 +1,49 @@
+/** Reads the hours of the whole fleet for what they tell of it: 30 stretches of 24 hours that end at the last full hour. */
+
+import type { PgConnection } from '../../store/questdb/client/questdb-pg.ts'
+import type { Metric } from '../../store/tables.ts'
+import type { FleetEntry } from '../fleet.ts'
+import { fleetMeansSql, fleetParts, stretchesUntil } from '../questdb/fleet-hours-sql.ts'
+import type { InsightsQuery } from '../task.ts'
+import { batteryMetrics, buildInsights, comparedMetrics, days, quarters } from './insights-answer.ts'
+import { MeansTable } from './means-table.ts'
+
+interface Context {
+  readonly connection: PgConnection
+  readonly signal: AbortSignal
+}
+
+const hourUs = 3_600_000_000
+const dayUs = 24 * hourUs
+
+export async function answerInsights(
+  { nowUs, expiredBeforeUs }: InsightsQuery,
+  fleet: readonly FleetEntry[],
+  context: Context,
+): Promise<string> {
+  const places = new Map(fleet.map(({ symbol }, place) => [symbol, place]))
+  const endUs = Math.floor(nowUs / hourUs) * hourUs
+
+  /** One statement for each stretch, so that none has to group more than the fleet. */
+  async function readMeans(metrics: readonly Metric[], count: number, lengthUs: number): Promise<MeansTable> {
+    const table = new MeansTable(fleet.length, count, metrics.length)
+    for (const [stretch, range] of stretchesUntil(endUs, lengthUs, count).entries()) {
+      for (const part of fleetParts(range, expiredBeforeUs)) {
+        const statement = { text: fleetMeansSql(metrics, part), values: [] }
+        await context.connection.read(statement, context.signal, row => {
+          const place = places.get(String(row[0]))
+          // Of devices that are off or removed.
+          if (place === undefined) return
+          for (let metric = 0; metric < metrics.length; metric++) {
+            table.add(place, stretch, metric, Number(row[1 + 2 * metric] ?? 0), Number(row[2 + 2 * metric]))
+          }
+        })
+      }
+    }
+    return table
+  }
+
+  const batteries = await readMeans(batteryMetrics, days, dayUs)
+  const lastDay = await readMeans(comparedMetrics, quarters, dayUs / quarters)
+  return JSON.stringify(buildInsights({ fleet, batteries, lastDay, generatedAtMs: nowUs / 1000 }))
+}

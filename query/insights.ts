@@ -1,0 +1,48 @@
+/** What the last days of the whole fleet tell: made at most every ten minutes, and served while the next one is made. */
+
+import type { Answer } from './cache/body.ts'
+import type { Built, Serve } from './cache/response-cache.ts'
+import type { QueryDevice } from './fleet.ts'
+import type { QueryLimits } from './limits.ts'
+import type { HourSources } from './questdb/hourly-sql.ts'
+import type { RunQuery } from './run-query.ts'
+import type { AnalysisQueries } from './task.ts'
+
+export interface InsightsOptions {
+  readonly runAnalysis: RunQuery<AnalysisQueries>
+  readonly serve: Serve
+  readonly fleetText: (devices: readonly QueryDevice[]) => string
+  readonly hourSources: () => HourSources
+  readonly limits: Pick<QueryLimits, 'insightsMs' | 'insightsStaleMs' | 'insightsDevicesMax'>
+}
+
+export type Insights = (devices: () => readonly QueryDevice[]) => Answer | Promise<Answer>
+
+export function createInsights({ runAnalysis, serve, fleetText, hourSources, limits }: InsightsOptions): Insights {
+  const { insightsMs, insightsStaleMs, insightsDevicesMax } = limits
+  let timedOutAtMs = Number.NEGATIVE_INFINITY
+
+  async function build(devices: readonly QueryDevice[], askedAtMs: number, signal: AbortSignal): Promise<Built> {
+    if (devices.length > insightsDevicesMax) return { ok: true, body: 'TOO_LARGE' }
+    const { rawFromUs, expiredBeforeUs } = hourSources()
+    // Without the view it would take the raw readings of 30 days of everybody.
+    if (rawFromUs === Number.NEGATIVE_INFINITY) return { ok: false, code: 'DATABASE_AWAY' }
+    // What took too long takes as long again, and holds up the other analyses meanwhile.
+    if (Math.abs(askedAtMs - timedOutAtMs) < insightsMs) return { ok: false, code: 'TIMED_OUT' }
+    const query = { fleet: fleetText(devices), nowUs: askedAtMs * 1000, expiredBeforeUs }
+    const built = await runAnalysis('insights', query, signal)
+    if (!built.ok && built.code === 'TIMED_OUT') timedOutAtMs = askedAtMs
+    return built
+  }
+
+  return devices =>
+    serve({
+      key: 'insights',
+      // It depends on the moment and on every device.
+      version: undefined,
+      freshMs: insightsMs,
+      staleMs: insightsStaleMs,
+      maxAgeSeconds: ageMs => Math.max(0, Math.floor((insightsMs - ageMs) / 1000)),
+      build: (askedAtMs, signal) => build(devices(), askedAtMs, signal),
+    })
+}

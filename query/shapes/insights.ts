@@ -1,0 +1,45 @@
+/** What `/api/fleet/insights` answers. */
+
+import { z } from 'zod'
+import { Count } from './parts.ts'
+
+/** Of each kind as many are listed. */
+export const insightsMax = 200
+
+const Left = z.number().nonnegative()
+const battery = {
+  device: z.string(),
+  days_left: Left.meta({ description: 'Days from now on until the battery is empty.' }),
+  low: Left.meta({ description: 'The lower end of the 95 % interval of that.' }),
+  high: Left.meta({ description: 'The upper end.' }),
+}
+
+const BatteryInsight = z.discriminatedUnion('metric', [
+  z.strictObject({ ...battery, metric: z.literal('battery_percentage'), percent_per_day: z.number().negative() }),
+  z.strictObject({ ...battery, metric: z.literal('battery_voltage'), volts_per_day: z.number().negative() }),
+])
+export type BatteryInsight = z.infer<typeof BatteryInsight>
+
+const OutlierInsight = z.strictObject({
+  device: z.string(),
+  metric: z.enum(['temperature', 'humidity', 'pressure']),
+  value: z.number().meta({ description: 'The mean of the last 24 hours.' }),
+  median: z.number().meta({ description: 'Of all devices.' }),
+  score: z.number().meta({ description: 'The modified z-score: beyond 3.5 or -3.5.' }),
+})
+export type OutlierInsight = z.infer<typeof OutlierInsight>
+
+export const Insights = z.strictObject({
+  generated_at: z.int().meta({ description: 'Milliseconds since 1970' }),
+  batteries: z
+    .array(BatteryInsight)
+    .max(insightsMax)
+    .meta({ description: 'Soonest first; the first ones of batteries_total.' }),
+  batteries_total: Count,
+  outliers: z
+    .array(OutlierInsight)
+    .max(insightsMax)
+    .meta({ description: 'Most unlike first; the first ones of outliers_total.' }),
+  outliers_total: Count,
+})
+export type Insights = z.infer<typeof Insights>

@@ -1,0 +1,225 @@
+/** What daily means tell of a fleet, without a database: kinds of batteries, bounds, and who is left out. */
+
+import t from 'tap'
+import { batteryMetrics, buildInsights, comparedMetrics, days, quarters } from '../../query/answers/insights-answer.ts'
+import { MeansTable } from '../../query/answers/means-table.ts'
+import { bodyOf } from '../../query/cache/body.ts'
+import { createBodyCache } from '../../query/cache/body-cache.ts'
+import { encodeText } from '../../query/cache/encode-body.ts'
+import { type Built, createResponseCache } from '../../query/cache/response-cache.ts'
+import { encodeFleet } from '../../query/fleet.ts'
+import { createInsights } from '../../query/insights.ts'
+import { defaultLimits, type QueryLimits } from '../../query/limits.ts'
+import { fleetMeansSql, fleetParts, stretchesUntil } from '../../query/questdb/fleet-hours-sql.ts'
+import { allFromReadings, type HourSources } from '../../query/questdb/hourly-sql.ts'
+import { Insights } from '../../query/shapes/insights.ts'
+import { expiredHoursTable, hourlyView } from '../../store/tables.ts'
+import { validated } from '../support/answer-shapes.ts'
+import { silentLog } from '../support/databases.ts'
+
+interface MadeDevice {
+  /** Undefined: no value on that day. */
+  readonly charge?: (day: number) => number | undefined
+  readonly voltage?: (day: number) => number | undefined
+  /** Of the quarters of the last day. */
+  readonly temperature?: number | readonly (number | undefined)[]
+}
+
+function insightsOf(devices: Record<string, MadeDevice>): Insights {
+  const made = Object.values(devices)
+  const batteries = new MeansTable(made.length, days, batteryMetrics.length)
+  const lastDay = new MeansTable(made.length, quarters, comparedMetrics.length)
+  for (const [place, device] of made.entries()) {
+    addBattery(batteries, place, device)
+    addTemperature(lastDay, place, device)
+  }
+  const fleet = Object.keys(devices).map(name => ({ symbol: name, name, head: '' }))
+  return validated(Insights, buildInsights({ fleet, batteries, lastDay, generatedAtMs: 1 }))
+}
+
+function addBattery(table: MeansTable, place: number, { charge, voltage }: MadeDevice): void {
+  for (let day = 0; day < days; day++) {
+    for (const [metric, value] of [charge?.(day), voltage?.(day)].entries()) {
+      // As from two tables, of which each has a part of the day.
+      if (value !== undefined) for (const part of [value - 1, value + 1]) table.add(place, day, metric, part, 1)
+    }
+  }
+}
+
+function addTemperature(table: MeansTable, place: number, { temperature }: MadeDevice): void {
+  for (let quarter = 0; quarter < quarters; quarter++) {
+    const value = typeof temperature === 'number' ? temperature : temperature?.[quarter]
+    if (value !== undefined) table.add(place, quarter, 0, (1 + quarter) * value, 1 + quarter)
+  }
+}
+
+t.test('the soonest battery is first, and the charge goes before the voltage', async t => {
+  const { batteries, batteries_total } = insightsOf({
+    coin: { voltage: day => 3 - day / 50 },
+    lithium: { voltage: day => 4 - day / 40 },
+    both: { charge: day => 60 - day, voltage: day => 4 - day / 40 },
+    twelveVolts: { voltage: day => 12 - day / 10 },
+    level: { charge: () => 50, voltage: day => 4 - day / 40 },
+    far: { charge: day => 90 - day / 2 },
+    silent: { charge: day => (day < 28 ? 60 - day : undefined) },
+    yesterday: { charge: day => (day < 29 ? 60 - day : undefined) },
+    none: {},
+    rising: { charge: day => 20 + day },
+    unknownDays: { charge: day => (day % 5 === 0 ? 60 - day : undefined) },
+    gaps: { charge: day => (day % 3 === 2 ? 70 - day : undefined) },
+  })
+  const told = batteries.map(({ device, metric, days_left }) => [device, metric, days_left])
+  t.strictSame(told, [
+    ['lithium', 'battery_voltage', 11],
+    ['coin', 'battery_voltage', 21],
+    ['both', 'battery_percentage', 31],
+    ['yesterday', 'battery_percentage', 31],
+    ['gaps', 'battery_percentage', 41],
+  ])
+  t.equal(batteries_total, 5)
+  t.match(batteries[0], { volts_per_day: -0.025 })
+  t.match(batteries[2], { percent_per_day: -1, low: 31, high: 31 })
+})
+
+t.test('the most unlike is first, and a difference below that of sensors is none', async t => {
+  const usual = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`n${at}`, { temperature: 20 + at / 100 }]))
+  const { outliers } = insightsOf({
+    ...usual,
+    near: { temperature: 21 },
+    cold: { temperature: -8 },
+    warm: { temperature: 30 },
+  })
+  t.strictSame(
+    outliers.map(({ device, score }) => [device, Math.sign(score)]),
+    [
+      ['cold', -1],
+      ['warm', 1],
+    ],
+  )
+  t.match(outliers[0], { metric: 'temperature', value: -8, median: 20.1 })
+})
+
+t.test('who has no value in a quarter of the day is not compared', async t => {
+  const fleet = (temperatures: readonly (number | undefined)[]) => ({
+    ...Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`n${at}`, { temperature: 20 + at / 10 }])),
+    half: { temperature: temperatures },
+  })
+  t.strictSame(insightsOf(fleet([5, 5, undefined, undefined])).outliers, [])
+  // The quarters count alike, however many hours of them have values.
+  t.match(insightsOf(fleet([5, 5, 6, 8])).outliers, [{ device: 'half', value: 6, median: 20.9 }])
+})
+
+t.test('nothing is told of a fleet of seven, of one that is all the same, and of none', async t => {
+  const seven = Object.fromEntries([1, 2, 3, 4, 5, 6, 90].map(value => [`d${value}`, { temperature: value }]))
+  t.strictSame(insightsOf(seven).outliers, [])
+  const same = Object.fromEntries(
+    [20, 20, 20, 20, 20, 20, 20, 90].map((value, at) => [`d${at}`, { temperature: value }]),
+  )
+  t.strictSame(insightsOf(same).outliers, [])
+  const nothing = { generated_at: 1, batteries: [], batteries_total: 0, outliers: [], outliers_total: 0 }
+  t.strictSame(insightsOf({}), nothing)
+})
+
+t.test('a fall of next to nothing is negative still', async t => {
+  const { batteries } = insightsOf({ last: { charge: day => 0.001 - day / 50_000 } })
+  t.match(batteries, [{ device: 'last', days_left: 21, percent_per_day: -0.00002 }])
+})
+
+t.test('at most 200 are listed, and all are counted', async t => {
+  const many = Object.fromEntries(
+    Array.from({ length: 250 }, (_, at) => [`d${at}`, { charge: (day: number) => 60 - day }]),
+  )
+  const { batteries, batteries_total } = insightsOf(many)
+  t.strictSame([batteries.length, batteries_total], [200, 250])
+})
+
+t.test('stretches end where they should, and have the hours of expired days from those that were kept', async t => {
+  t.strictSame(stretchesUntil(100, 10, 3), [
+    { fromUs: 70, toUs: 80 },
+    { fromUs: 80, toUs: 90 },
+    { fromUs: 90, toUs: 100 },
+  ])
+  const tables = (expiredBeforeUs: number) =>
+    fleetParts({ fromUs: 0, toUs: 100 }, expiredBeforeUs).map(({ table, fromUs, toUs }) => [table, fromUs, toUs])
+  t.strictSame(tables(Number.NEGATIVE_INFINITY), [[hourlyView, 0, 100]])
+  t.strictSame(tables(30), [
+    [expiredHoursTable, 0, 30],
+    [hourlyView, 30, 100],
+  ])
+  t.strictSame(tables(500), [[expiredHoursTable, 0, 100]])
+  const part = { table: hourlyView, fromUs: 30, toUs: 100 }
+  t.match(fleetMeansSql(['humidity'], part), /FROM readings_1h WHERE ts >= 30 AND ts < 100/)
+})
+
+const minuteMs = 60_000
+const device = { number: 1, symbol: 'd-1', name: 'd', location_short: '' }
+
+/** The cached answer with a clock of the test's own; `asked` counts what reaches a thread, which answers with `built`. */
+function cachedInsights(more: Partial<HourSources> = {}, limits: Partial<QueryLimits> = {}) {
+  const made = { nowMs: 1e12, asked: 0, built: { ok: true, body: body('1') } as Built, devices: [device] }
+  const allLimits = { ...defaultLimits, ...limits }
+  const cache = createBodyCache(allLimits.cacheBytesMax)
+  const insights = createInsights({
+    runAnalysis: async () => {
+      made.asked++
+      return made.built
+    },
+    serve: createResponseCache({ cache, now: () => made.nowMs, limits: allLimits, log: silentLog }),
+    fleetText: encodeFleet,
+    hourSources: () => ({ ...allFromReadings, rawFromUs: 0, ...more }),
+    limits: allLimits,
+  })
+  const ask = async () => {
+    const answer = await insights(() => made.devices)
+    return answer.ok ? answer.body.bytes.toString() : answer.code
+  }
+  return { made, ask }
+}
+
+const body = (text: string) => bodyOf(encodeText(text, 100))
+
+t.test('it is made every ten minutes, for all who ask', async t => {
+  const { made, ask } = cachedInsights()
+  t.strictSame(await Promise.all([ask(), ask(), ask()]), ['1', '1', '1'])
+  made.nowMs += 9 * minuteMs
+  t.equal(await ask(), '1')
+  t.equal(made.asked, 1)
+  made.nowMs += minuteMs
+  made.built = { ok: true, body: body('2') }
+  t.equal(await ask(), '1', 'served while the next one is made')
+  t.equal(await ask(), '2')
+  t.equal(made.asked, 2)
+})
+
+t.test('while QuestDB is away the last one is served, and without one it is refused', async t => {
+  const { made, ask } = cachedInsights()
+  t.equal(await ask(), '1')
+  made.built = { ok: false, code: 'DATABASE_AWAY' }
+  made.nowMs += 1000 * minuteMs
+  t.equal(await ask(), '1')
+  const started = cachedInsights()
+  started.made.built = made.built
+  t.equal(await started.ask(), 'DATABASE_AWAY')
+  const rebuilt = cachedInsights({ rawFromUs: Number.NEGATIVE_INFINITY })
+  t.equal(await rebuilt.ask(), 'DATABASE_AWAY')
+  t.equal(rebuilt.made.asked, 0, 'raw readings of the whole fleet are not read')
+})
+
+t.test('what takes too long is tried every ten minutes', async t => {
+  const { made, ask } = cachedInsights()
+  made.built = { ok: false, code: 'TIMED_OUT' }
+  t.equal(await ask(), 'TIMED_OUT')
+  made.nowMs += 9 * minuteMs
+  t.equal(await ask(), 'TIMED_OUT')
+  t.equal(made.asked, 1)
+  made.nowMs += minuteMs
+  made.built = { ok: true, body: body('1') }
+  t.equal(await ask(), '1')
+})
+
+t.test('a fleet that is too large is refused before anything is read', async t => {
+  const { made, ask } = cachedInsights({}, { insightsDevicesMax: 2 })
+  made.devices = [device, device, device]
+  t.equal(await ask(), 'TOO_LARGE')
+  t.equal(made.asked, 0)
+})
