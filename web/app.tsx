@@ -2,19 +2,18 @@
 
 import { computed } from '@preact/signals'
 import type { ComponentType } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { addressOf, path } from './client/address.ts'
 import { type Route, routeOf } from './client/routes.ts'
-import { Banner } from './parts/banner.tsx'
-import { Skeleton } from './parts/skeleton.tsx'
+import { lazy } from './parts/lazy.tsx'
 
-/** Each page is loaded when it is first shown. Its module exports what is named here. */
+/** Each page is loaded when it is first shown. */
 const pages = {
-  fleet: () => import('./pages/fleet/fleet-page.tsx').then(module => module.FleetPage),
-  device: () => import('./pages/device/device-page.tsx').then(module => module.DevicePage),
-  compare: () => import('./pages/compare/compare-page.tsx').then(module => module.ComparePage),
-  admin: () => import('./pages/admin/admin-page.tsx').then(module => module.AdminPage),
-} satisfies Record<Route['page'], () => Promise<ComponentType<never>>>
+  fleet: lazy('page', () => import('./pages/fleet/fleet-page.tsx').then(module => module.FleetPage)),
+  device: lazy('page', () => import('./pages/device/device-page.tsx').then(module => module.DevicePage)),
+  compare: lazy('page', () => import('./pages/compare/compare-page.tsx').then(module => module.ComparePage)),
+  admin: lazy('page', () => import('./pages/admin/admin-page.tsx').then(module => module.AdminPage)),
+} satisfies Record<Route['page'], ComponentType<never>>
 
 const links = [
   { page: 'fleet', name: 'Fleet', path: '/' },
@@ -59,7 +58,7 @@ export function App() {
         ))}
       </nav>
       <main id="main" tabIndex={-1} ref={main}>
-        {shown === undefined ? <Unknown /> : <Page key={key} route={shown} />}
+        {shown === undefined ? <Unknown /> : <Page key={key} {...shown} />}
       </main>
     </>
   )
@@ -70,35 +69,9 @@ function keyOf(route: Route): string {
   return route.page === 'device' ? `device ${route.name}` : route.page
 }
 
-type Loaded = { Shown: ComponentType<Route> } | 'failed' | undefined
-
-function Page({ route }: { route: Route }) {
-  const [loaded, setLoaded] = useState<Loaded>()
-  useEffect(() => {
-    let isWanted = true
-    pages[route.page]().then(
-      Shown => isWanted && setLoaded({ Shown: Shown as ComponentType<Route> }),
-      () => isWanted && setLoaded('failed'),
-    )
-    return () => {
-      isWanted = false
-    }
-  }, [route.page])
-  if (loaded === undefined) return <Skeleton name="The page is loading" />
-  if (loaded === 'failed') return <NotLoaded />
-  return <loaded.Shown {...route} />
-}
-
-/** The service is away, or was updated meanwhile and has other files now; either way a new document tells. */
-function NotLoaded() {
-  return (
-    <Banner kind="bad">
-      This page could not be loaded.{' '}
-      <button type="button" class="button" onClick={() => location.reload()}>
-        Try again
-      </button>
-    </Banner>
-  )
+function Page(route: Route) {
+  const Shown = pages[route.page] as ComponentType<Route>
+  return <Shown {...route} />
 }
 
 function Unknown() {

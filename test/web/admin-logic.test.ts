@@ -4,6 +4,7 @@ import t from 'tap'
 import { sendChange } from '../../web/pages/admin/admin-request.ts'
 import { passwordsCsv, readDeviceList } from '../../web/pages/admin/device-list-csv.ts'
 import { curlLine, microPythonProgram, pythonProgram } from '../../web/pages/admin/ready-lines.ts'
+import { historyPanels, historyTable, hoursOf } from '../../web/pages/admin/service-history.ts'
 import { bytesText } from '../../web/pages/admin/status-facts.ts'
 
 t.test('a list of devices is read, whatever its quotes and line ends', async t => {
@@ -75,4 +76,41 @@ t.test('bytes are told by thousands', async t => {
     [0, 999, 1500, 123_456_789, 2e12].map(bytesText),
     ['0 B', '999 B', '1.5 kB', '123 MB', '2.0 TB'].map(text => text.replace(' ', '\u202f')),
   )
+})
+
+t.test('the figures of the service: a late row breaks no line, a missing time does', async t => {
+  const startMs = Date.parse('2026-11-23T10:00Z')
+  const secondsOf = [0, 10, 30, 40, 100]
+  const points = secondsOf.map((seconds, place) => ({
+    time: new Date(startMs + seconds * 1000).toISOString(),
+    ...{ ack_p50_ms: place === 1 ? null : 0.5, ack_p99_ms: 2, rejected: 0, lag_seconds: 0.25, rss_bytes: 2e8 },
+  }))
+  const panels = historyPanels({ step_s: 10, points })
+  t.strictSame(
+    panels.map(({ title, unit }) => `${title}, ${unit}`),
+    ['Acknowledgement, ms', 'Lag, s', 'Rejected, readings per 10 seconds', 'Memory, MB'],
+  )
+  const [ack, lag] = panels
+  t.strictSame(
+    lag?.content.columns.timesMs.map(timeMs => (timeMs - startMs) / 1000),
+    [0, 10, 30, 40, 70, 100],
+  )
+  t.strictSame(lag?.content.columns.lines, [[0.25, 0.25, 0.25, 0.25, null, 0.25]])
+  t.strictSame(ack?.content.columns.lines[0], [0.5, null, 0.5, 0.5, null, 0.5], 'nor is there a line over a null')
+  const { columns, rows } = historyTable(panels, { fromMs: startMs + 10_000, toMs: startMs + 40_000 })
+  t.strictSame(
+    columns.map(({ name }) => name),
+    ['Acknowledgement p50, ms', 'Acknowledgement p99, ms', 'Lag, s', 'Rejected, readings per 10 seconds', 'Memory, MB'],
+  )
+  t.strictSame(
+    rows.map(({ head, cells }) => [head, ...cells]),
+    [
+      ['23 Nov 2026, 10:00:40 UTC', 0.5, 2, 0.25, 0, 200],
+      ['23 Nov 2026, 10:00:30 UTC', 0.5, 2, 0.25, 0, 200],
+      ['23 Nov 2026, 10:00:10 UTC', null, 2, 0.25, 0, 200],
+    ],
+  )
+  const [hourMs, nowMs] = [3_600_000, startMs]
+  const asked = (hours: number) => hoursOf({ fromMs: nowMs - hours * hourMs, toMs: nowMs }, nowMs)
+  t.strictSame([0.2, 24, 24.1, 5000].map(asked), [1, 24, 25, 720])
 })

@@ -6,7 +6,7 @@ import { breakAtGaps, joinColumns, lonePlaces, nearestPlace } from '../../web/ch
 import { areaPath, extentOf, linearScale, linePath, type Spot, spreadLabels } from '../../web/charts/paths.ts'
 import {
   pan,
-  readRange,
+  readRange as readRangeOf,
   select,
   spanMsMax,
   spanMsMin,
@@ -16,8 +16,11 @@ import {
   zoom,
 } from '../../web/charts/range.ts'
 import { timeTicks } from '../../web/charts/time-ticks.ts'
+import { axisText, valueRange } from '../../web/charts/value-scale.ts'
 import { createZone, dayMs } from '../../web/text/zone.ts'
 
+const presets = ['24h', '7d', '30d', '365d'] as const
+const readRange = (search: string) => readRangeOf(search, presets)
 const minuteMs = 60_000
 const hourMs = 3_600_000
 const berlin = createZone('Europe/Berlin')
@@ -96,6 +99,18 @@ t.test('a line is broken where two points are further apart than the gap, and no
   t.strictSame(joined.lines.map(lonePlaces), [[4], []], 'a value between two of another line is not alone')
 })
 
+t.test('an axis has the decimals of its steps, and begins at 0 for amounts', async t => {
+  const texts = (splits: number[], decimals: number) => splits.map(value => axisText(value, splits, decimals))
+  t.strictSame(texts([0, 2.5, 5], 0), ['0.0', '2.5', '5.0'])
+  t.strictSame(texts([-10, 0, 10], 1), ['−10', '0', '10'])
+  t.strictSame(texts([20.2, 20.4, 20.6], 1), ['20.2', '20.4', '20.6'])
+  t.strictSame(texts([0, 0.1 + 0.2], 1), ['0.0', '0.3'])
+  const content = { columns: { timesMs: [], lines: [] }, lines: [], decimals: 0 }
+  t.ok(valueRange(0, 1, content)[0] < 0)
+  t.strictSame(valueRange(0, 0, { ...content, isFromZero: true }), [0, 5])
+  t.strictSame(valueRange(150, 200, { ...content, isFromZero: true }), [0, 203])
+})
+
 t.test('the nearest point', async t => {
   fc.assert(
     fc.property(
@@ -119,6 +134,7 @@ t.test('the range stands in the address and comes out of it again', async t => {
     t.strictSame(readRange(text), { preset: '24h' }, text)
   }
   t.strictSame(readRange('from=2024-01-01T00:00Z&to=2026-01-01T00:00Z'), { preset: '24h' }, 'longer than may be asked')
+  t.strictSame(readRangeOf('range=1h', ['1h', '24h']), { preset: '1h' }, 'where the page has it')
   const window = { fromMs: at('2026-11-20T06:00Z'), toMs: at('2026-11-21T07:30Z') }
   t.equal(writeRange(window), 'from=2026-11-20T06:00Z&to=2026-11-21T07:30Z')
   t.strictSame(readRange(writeRange(window)), window)

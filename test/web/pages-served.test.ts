@@ -1,6 +1,6 @@
 /** What a browser loads of the web pages, and by which headers. */
 
-import { statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
 import t from 'tap'
@@ -106,6 +106,22 @@ t.test('the first load of the fleet page is at most 60 KB', async t => {
   const bytes = sizes.reduce((sum, size) => sum + size, gzipSync(page.body).length)
   t.comment(`${bytes} bytes in ${files.length + 1} files`)
   t.ok(bytes <= 60 * 1024, `${bytes} bytes`)
+})
+
+t.test('what draws charts over time is loaded with charts alone', async t => {
+  const folder = resolve('web/dist/assets')
+  const files = readdirSync(folder).filter(name => name.endsWith('.js'))
+  const textOf = (name: string) => readFileSync(join(folder, name), 'utf8')
+  const importsOf = (name: string) =>
+    [...textOf(name).matchAll(/(?:from|import)"\.\/([\w.-]+\.js)"/g)].map(([, found]) => found ?? '')
+  function hasCharts(start: string): boolean {
+    const reached = new Set(files.filter(name => name.startsWith(`${start}-`)))
+    t.equal(reached.size, 1, start)
+    for (const name of reached) for (const imported of importsOf(name)) reached.add(imported)
+    return [...reached].some(name => textOf(name).includes('uplot'))
+  }
+  for (const start of ['index', 'fleet-page', 'admin-page']) t.notOk(hasCharts(start), start)
+  for (const start of ['device-page', 'compare-page', 'service-charts']) t.ok(hasCharts(start), start)
 })
 
 /** What the first script loads for a page, with all that this imports in turn. */

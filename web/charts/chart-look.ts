@@ -1,12 +1,12 @@
 /** What a chart looks like: its axes, its lines and the rules across it, as uPlot is told. */
 
 import type uPlot from 'uplot'
-import { figure } from '../text/numbers.ts'
 import type { Zone } from '../text/zone.ts'
 import { lonePlaces } from './line-data.ts'
 import type { ChartContent } from './panel.ts'
 import type { TimeWindow } from './range.ts'
 import { timeTicks } from './time-ticks.ts'
+import { axisText } from './value-scale.ts'
 
 /** What is shown now; read at each drawing. */
 export interface ChartView {
@@ -56,29 +56,6 @@ export function valueAxis(view: ChartView): uPlot.Axis {
     grid: { show: false },
     ticks: { show: false },
   }
-}
-
-/** With as many decimals as it takes to tell the values on the axis apart. */
-function axisText(value: number, splits: readonly number[], decimals: number): string {
-  const step = splits.length > 1 ? Math.abs((splits[1] as number) - (splits[0] as number)) : 1
-  const needed = Math.min(Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)), decimals + 1)
-  return figure(value, needed)
-}
-
-/** Of the values in sight. What hardly varies is not blown up to the height of the chart; rules are always in sight. */
-export function valueRange(
-  min: number | null,
-  max: number | null,
-  { rules = [], decimals }: ChartContent,
-): [number, number] {
-  const values = [min, max, ...rules.map(({ value }) => value)].filter(
-    value => value !== null && Number.isFinite(value),
-  )
-  if (values.length === 0) return [0, 1]
-  const [low, high] = [Math.min(...(values as number[])), Math.max(...(values as number[]))]
-  const least = 10 * 10 ** -decimals
-  const margin = Math.max((high - low) * 0.06, (least - (high - low)) / 2)
-  return [low - margin, high + margin]
 }
 
 export function seriesOf({ content: { lines, band }, colour }: ChartView): uPlot.Series[] {

@@ -6,9 +6,10 @@
 import 'uplot/dist/uPlot.min.css'
 import uPlot from 'uplot'
 import type { Zone } from '../text/zone.ts'
-import { bandsOf, type ChartView, drawRules, seriesOf, timeAxis, valueAxis, valueRange } from './chart-look.ts'
+import { bandsOf, type ChartView, drawRules, seriesOf, timeAxis, valueAxis } from './chart-look.ts'
 import type { ChartContent } from './panel.ts'
 import type { TimeWindow } from './range.ts'
+import { valueRange } from './value-scale.ts'
 
 interface ChartOptions {
   readonly height: number

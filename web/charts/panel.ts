@@ -25,6 +25,8 @@ export interface ChartContent {
   readonly rules?: readonly Rule[] | undefined
   /** Of the values, on the axis. */
   readonly decimals: number
+  /** For amounts: the axis begins at 0. */
+  readonly isFromZero?: boolean
 }
 
 /** A line whose value at the cursor is told. */

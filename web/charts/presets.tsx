@@ -1,5 +1,7 @@
 /** Ranges to choose from. */
 
+import './charts.css'
+
 export interface PresetsProps<Name extends string> {
   /** What each is called. */
   readonly names: Readonly<Record<Name, string>>

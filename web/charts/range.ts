@@ -12,7 +12,7 @@ const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 
-const presetsMs = { '24h': dayMs, '7d': 7 * dayMs, '30d': 30 * dayMs, '365d': 365 * dayMs } as const
+const presetsMs = { '1h': hourMs, '24h': dayMs, '7d': 7 * dayMs, '30d': 30 * dayMs, '365d': 365 * dayMs } as const
 export type Preset = keyof typeof presetsMs
 
 export const spanMsMin = 10 * minuteMs
@@ -23,15 +23,14 @@ export function isPreset(range: Range): range is { readonly preset: Preset } {
   return 'preset' in range
 }
 
-/** From the query string of an address; what makes no sense there is the last day. */
-export function readRange(search: string): Range {
+/** From the query string of an address; what makes no sense there, or is not among the presets of the page, is the last day. */
+export function readRange(search: string, presets: readonly Preset[]): Range {
   const fields = new URLSearchParams(search)
-  const preset = fields.get('range') ?? '24h'
   const [fromMs, toMs] = [readMoment(fields.get('from')), readMoment(fields.get('to'))]
   if (fromMs !== undefined && toMs !== undefined && toMs - fromMs >= spanMsMin && toMs - fromMs <= spanMsMax) {
     return { fromMs, toMs }
   }
-  return { preset: Object.hasOwn(presetsMs, preset) ? (preset as Preset) : '24h' }
+  return { preset: presets.find(preset => preset === fields.get('range')) ?? '24h' }
 }
 
 /** The query string without its question mark; that of the last day is empty. */

@@ -26,3 +26,20 @@ export function tableRows(series: readonly TableSeries[], fromMs: number, toMs: 
   }
   return [...rows.values()].sort((a, b) => b.atMs - a.atMs)
 }
+
+/** What a table shows. */
+export interface TwinTable {
+  readonly caption: string
+  /** Above the heads of the rows. */
+  readonly headName: string
+  readonly columns: readonly { readonly name: string; readonly decimals: number }[]
+  readonly rows: readonly TwinRow[]
+}
+
+interface TwinRow {
+  readonly key: string | number
+  /** What the row is about: a time, a day, an hour. */
+  readonly head: string
+  /** A text stays as it is. */
+  readonly cells: readonly (number | string | null)[]
+}

@@ -2,22 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import { countOf, figure } from '../text/numbers.ts'
-
-export interface TwinTable {
-  readonly caption: string
-  /** Above the heads of the rows. */
-  readonly headName: string
-  readonly columns: readonly { readonly name: string; readonly decimals: number }[]
-  readonly rows: readonly TwinRow[]
-}
-
-interface TwinRow {
-  readonly key: string | number
-  /** What the row is about: a time, a day, an hour. */
-  readonly head: string
-  /** A text stays as it is. */
-  readonly cells: readonly (number | string | null)[]
-}
+import type { TwinTable } from './table-rows.ts'
 
 export interface TableTwinProps {
   /** What the tables are of, behind “Show as table”. */

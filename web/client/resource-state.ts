@@ -30,3 +30,14 @@ export function retryDelayMs(failure: Failure, failures: number): number | undef
   const askedMs = failure.kind === 'unavailable' ? (failure.retryAfterMs ?? 0) : 0
   return Math.max(delayMs, askedMs)
 }
+
+export function lastValue<T>(state: ResourceState<T>): T | undefined {
+  return state.kind === 'ready' || state.kind === 'stale' ? state.value : undefined
+}
+
+/** Of a page with several answers: what there is nothing of before what is only old; `loading` where nothing has failed. */
+export function worstState(states: readonly ResourceState<unknown>[]): ResourceState<unknown> {
+  return (
+    states.find(({ kind }) => kind === 'failed') ?? states.find(({ kind }) => kind === 'stale') ?? { kind: 'loading' }
+  )
+}

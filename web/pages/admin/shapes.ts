@@ -106,3 +106,16 @@ export interface AdminStatus {
     days_until_full: number | null
   }
 }
+
+/** Oldest first, and none where the service did not run. */
+export interface ServiceHistory {
+  step_s: number
+  points: {
+    time: string
+    ack_p50_ms: number | null
+    ack_p99_ms: number | null
+    rejected: number | null
+    lag_seconds: number | null
+    rss_bytes: number | null
+  }[]
+}

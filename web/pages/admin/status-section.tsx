@@ -1,37 +1,55 @@
-/** How the service is: journal, databases, disk, retention. */
+/** How the service is and was: journal, databases, disk and retention in words, its own figures in charts. */
 
+import { useRange } from '../../charts/use-range.ts'
 import { addressOf } from '../../client/address.ts'
+import { lastValue, worstState } from '../../client/resource-state.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { FailureBanner } from '../../parts/failure-banner.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
+import { historyPresets } from './service-history.ts'
+import { ServiceMetrics } from './service-metrics.tsx'
 import type { AdminStatus } from './shapes.ts'
-import { statusGroups } from './status-facts.ts'
+import { type StatusGroup, statusGroups } from './status-facts.ts'
+import { useServiceHistory } from './use-service-history.ts'
 import { times } from './utc.ts'
 
 const everyMs = 5_000
 
 export function StatusSection() {
   const state = useResource<AdminStatus>(addressOf('/api/admin/status'), { everyMs })
-  const groups = state.kind === 'ready' || state.kind === 'stale' ? statusGroups(state.value) : []
+  const shown = useRange(historyPresets)
+  const past = useServiceHistory(shown)
+  const status = lastValue(state)
   return (
     <>
-      <FailureBanner state={state} timeText={times.time} />
+      <FailureBanner state={worstState([state, past.state])} timeText={times.time} />
       {state.kind === 'loading' ? <Skeleton name="The status is loading" /> : null}
-      <div class="groups">
-        {groups.map(({ title, facts }) => (
-          <section class="card" key={title}>
-            <h2>{title}</h2>
-            <dl>
-              {facts.map(({ name, text, isBad = false }) => (
-                <div key={name}>
-                  <dt>{name}</dt>
-                  <dd class={isBad ? 'bad' : undefined}>{text}</dd>
-                </div>
-              ))}
-            </dl>
-          </section>
-        ))}
-      </div>
+      {status === undefined ? null : (
+        <>
+          <Facts groups={statusGroups(status)} />
+          <ServiceMetrics shown={shown} past={past} />
+        </>
+      )}
     </>
+  )
+}
+
+function Facts({ groups }: { groups: readonly StatusGroup[] }) {
+  return (
+    <div class="groups">
+      {groups.map(({ title, facts }) => (
+        <section class="card" key={title}>
+          <h2>{title}</h2>
+          <dl>
+            {facts.map(({ name, text, isBad = false }) => (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd class={isBad ? 'bad' : undefined}>{text}</dd>
+              </div>
+            ))}
+          </dl>
+        </section>
+      ))}
+    </div>
   )
 }

@@ -2,7 +2,7 @@
 
 import './device.css'
 import { addressOf } from '../../client/address.ts'
-import type { ResourceState } from '../../client/resource-state.ts'
+import { lastValue, type ResourceState, worstState } from '../../client/resource-state.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { useTitle } from '../../client/use-title.ts'
 import { FailureBanner } from '../../parts/failure-banner.tsx'
@@ -38,7 +38,7 @@ export function DevicePage({ name }: { name: string }) {
   return (
     <>
       <Head name={name} latest={lastValue(latest)} description={lastValue(about)?.location_desc ?? ''} />
-      <FailureBanner state={worst(all)} timeText={createTimes(timeZone ?? 'UTC').time} />
+      <FailureBanner state={worstState(all)} timeText={createTimes(timeZone ?? 'UTC').time} />
       {timeZone === undefined ? (
         <Loading all={all} />
       ) : (
@@ -99,17 +99,4 @@ function UnknownDevice({ name }: { name: string }) {
 /** Another 404 is that of a path. */
 function isUnknown(state: ResourceState<unknown>): boolean {
   return state.kind === 'failed' && state.failure.kind === 'missing' && state.failure.sentence === 'device unknown'
-}
-
-function lastValue<T>(state: ResourceState<T>): T | undefined {
-  return state.kind === 'ready' || state.kind === 'stale' ? state.value : undefined
-}
-
-/** What there is nothing of before what is only old. */
-function worst(states: readonly ResourceState<unknown>[]): ResourceState<unknown> {
-  return (
-    states.find(({ kind }) => kind === 'failed') ??
-    states.find(({ kind }) => kind === 'stale') ??
-    ({ kind: 'loading' } as const)
-  )
 }

@@ -1,14 +1,14 @@
 /** The current values and the charts, which go on by themselves as readings come. */
 
 import { useMemo } from 'preact/hooks'
+import { useRange } from '../../charts/use-range.ts'
 import { createTimes } from '../../text/times.ts'
 import { createZone } from '../../text/zone.ts'
 import type { Detail, LastValues, Latest, Metric } from './answers.ts'
 import type { LiveReading } from './chart-series.ts'
 import { Now } from './now.tsx'
-import { Readings } from './readings.tsx'
+import { Readings, readingPresets } from './readings.tsx'
 import { useLiveReadings } from './use-live-readings.ts'
-import { useRange } from './use-range.ts'
 import { useRangeSeries } from './use-range-series.ts'
 
 export interface LiveReadingsProps {
@@ -23,7 +23,7 @@ export function LiveReadings({ device, timeZone, latest, detail, expectedSeconds
   const zone = useMemo(() => createZone(timeZone), [timeZone])
   const times = useMemo(() => createTimes(timeZone), [timeZone])
   const live = useLiveReadings(device)
-  const shown = useRange()
+  const shown = useRange(readingPresets)
   const data = useRangeSeries({ device, shown, detail, live, expectedSeconds })
   const values = useMemo(() => lastValues(latest?.values ?? {}, live), [latest, live])
   return (

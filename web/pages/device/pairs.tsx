@@ -1,6 +1,7 @@
 /** Correlations: each pair of quantities with its correlation, as a sentence and on a line from −1 to 1. */
 
-import { TableTwin, type TwinTable } from '../../charts/table-twin.tsx'
+import type { TwinTable } from '../../charts/table-rows.ts'
+import { TableTwin } from '../../charts/table-twin.tsx'
 import { addressOf } from '../../client/address.ts'
 import { figure } from '../../text/numbers.ts'
 import { quantityOf } from '../../text/phrases.ts'

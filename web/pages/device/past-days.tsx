@@ -2,7 +2,8 @@
 
 import { extentOf, linearScale, linePath, type Spot, spreadLabels } from '../../charts/paths.ts'
 import { plot, SmallChart, TimeAxis } from '../../charts/small-charts.tsx'
-import { TableTwin, type TwinTable } from '../../charts/table-twin.tsx'
+import type { TwinTable } from '../../charts/table-rows.ts'
+import { TableTwin } from '../../charts/table-twin.tsx'
 import { quantityOf } from '../../text/phrases.ts'
 import { type AirMetric, type PastDays as Past, type PastKey, pastKeys } from './answers.ts'
 

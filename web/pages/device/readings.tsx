@@ -4,16 +4,16 @@ import { useMemo } from 'preact/hooks'
 import { ChartStack } from '../../charts/chart-stack.tsx'
 import { breakAtGaps } from '../../charts/line-data.ts'
 import type { Panel } from '../../charts/panel.ts'
-import { Presets } from '../../charts/presets.tsx'
-import { isPreset, type Preset, pan, type TimeWindow, zoom } from '../../charts/range.ts'
-import { tableRows } from '../../charts/table-rows.ts'
-import { TableTwin, type TwinTable } from '../../charts/table-twin.tsx'
+import type { Preset, TimeWindow } from '../../charts/range.ts'
+import { RangeControls } from '../../charts/range-controls.tsx'
+import { type TwinTable, tableRows } from '../../charts/table-rows.ts'
+import { TableTwin } from '../../charts/table-twin.tsx'
+import type { ShownRange } from '../../charts/use-range.ts'
 import { addressOf } from '../../client/address.ts'
 import { quantityOf } from '../../text/phrases.ts'
 import type { Times } from '../../text/times.ts'
 import type { Zone } from '../../text/zone.ts'
 import { type MetricSeries, type RangeSeries, readingsQuery } from './chart-series.ts'
-import type { ShownRange } from './use-range.ts'
 
 export interface ReadingsProps {
   readonly device: string
@@ -24,12 +24,12 @@ export interface ReadingsProps {
   readonly times: Times
 }
 
-const nameOfPreset: Record<Preset, string> = { '24h': '24 hours', '7d': '7 days', '30d': '30 days', '365d': '1 year' }
+export const readingPresets: readonly Preset[] = ['24h', '7d', '30d', '365d']
 const panelHeight = 132
 const hourMs = 3_600_000
 
 export function Readings({ device, shown, data, zone, times }: ReadingsProps) {
-  const { range, window, nowMs, show } = shown
+  const { window, nowMs, show } = shown
   const panels = useMemo(() => (data?.series ?? []).map(series => panelOf(series, data as RangeSeries)), [data])
   const download = `/api/readings/${encodeURIComponent(device)}?${readingsQuery(window, undefined, 'csv')}`
   const move = (next: TimeWindow) => show(next, true)
@@ -37,12 +37,7 @@ export function Readings({ device, shown, data, zone, times }: ReadingsProps) {
     <section class="card" aria-labelledby="readings">
       <div class="section-head">
         <h2 id="readings">Readings</h2>
-        <Presets
-          names={nameOfPreset}
-          chosen={isPreset(range) ? range.preset : undefined}
-          onChoose={preset => show({ preset })}
-        />
-        <Steps window={window} nowMs={nowMs} onWindow={move} />
+        <RangeControls presets={readingPresets} shown={shown} />
       </div>
       {data === undefined ? <div class="charts-place" /> : null}
       {data !== undefined && panels.length === 0 ? <p class="none-here">There are no readings in this range.</p> : null}
@@ -66,31 +61,6 @@ export function Readings({ device, shown, data, zone, times }: ReadingsProps) {
         </a>
       </div>
     </section>
-  )
-}
-
-interface StepsProps {
-  window: TimeWindow
-  nowMs: number
-  onWindow: (window: TimeWindow) => void
-}
-
-function Steps({ window, nowMs, onWindow }: StepsProps) {
-  const middleMs = (window.fromMs + window.toMs) / 2
-  const steps = [
-    { name: 'Earlier', sign: '←', to: () => pan(window, -0.5, nowMs) },
-    { name: 'Later', sign: '→', to: () => pan(window, 0.5, nowMs) },
-    { name: 'Zoom out', sign: '−', to: () => zoom(window, 2, middleMs, nowMs) },
-    { name: 'Zoom in', sign: '+', to: () => zoom(window, 0.5, middleMs, nowMs) },
-  ]
-  return (
-    <div class="steps">
-      {steps.map(({ name, sign, to }) => (
-        <button key={name} type="button" class="button" aria-label={name} title={name} onClick={() => onWindow(to())}>
-          {sign}
-        </button>
-      ))}
-    </div>
   )
 }
 

@@ -1,6 +1,7 @@
 /** What each metric does of itself, told and drawn. */
 
-import { TableTwin, type TwinTable } from '../../charts/table-twin.tsx'
+import type { TwinTable } from '../../charts/table-rows.ts'
+import { TableTwin } from '../../charts/table-twin.tsx'
 import { addressOf } from '../../client/address.ts'
 import { quantityOf } from '../../text/phrases.ts'
 import { type Metric, metrics, type Stats } from './answers.ts'

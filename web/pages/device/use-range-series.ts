@@ -1,6 +1,7 @@
 /** The series of the range that is shown; while those of another one are on their way, the last ones stay. */
 
 import { useMemo, useRef } from 'preact/hooks'
+import type { ShownRange } from '../../charts/use-range.ts'
 import { addressOf } from '../../client/address.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { useRested } from '../../client/use-rested.ts'
@@ -15,7 +16,6 @@ import {
   readingsSeries,
   sourceOf,
 } from './chart-series.ts'
-import type { ShownRange } from './use-range.ts'
 
 interface RangeSeriesOptions {
   readonly device: string

@@ -2,9 +2,9 @@
 
 import { computed } from '@preact/signals'
 import { useRef } from 'preact/hooks'
-import { isPreset, type Range, readRange, type TimeWindow, windowOf, writeRange } from '../../charts/range.ts'
-import { setArguments, urlArguments } from '../../client/address.ts'
-import { serverNowMs } from '../../client/clock.ts'
+import { setArguments, urlArguments } from '../client/address.ts'
+import { serverNowMs } from '../client/clock.ts'
+import { isPreset, type Preset, type Range, readRange, type TimeWindow, windowOf, writeRange } from './range.ts'
 
 export interface ShownRange {
   readonly range: Range
@@ -19,8 +19,9 @@ const minuteMs = 60_000
 /** A page that is looked at moves on by the minute: its charts are not drawn anew each second. */
 const minute = computed(() => Math.floor(serverNowMs.value / minuteMs) * minuteMs)
 
-export function useRange(): ShownRange {
-  const range = readRange(urlArguments.value.toString())
+/** `presets`: those that the page offers. */
+export function useRange(presets: readonly Preset[]): ShownRange {
+  const range = readRange(urlArguments.value.toString(), presets)
   const nowMs = minute.value
   const last = useRef<{ key: string; window: TimeWindow }>({ key: '', window: windowOf(range, nowMs) })
   const key = isPreset(range) ? `${range.preset} ${nowMs}` : writeRange(range)

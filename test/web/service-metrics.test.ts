@@ -1,0 +1,174 @@
+/** The charts of the service's own figures on the admin page, beside made answers: each state, and each way to use them. */
+
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import { webFamily } from '../../api/web/web.ts'
+import { buildWeb } from '../../web/build.ts'
+import { createApp } from '../support/accounts.ts'
+import { openBrowser } from '../support/browser.ts'
+import { desk, inBrowser, inspect, phone } from '../support/browser-page.ts'
+import { waitFor } from '../support/wait-for.ts'
+
+const dayMs = 86_400_000
+const patience = { timeout: 60_000 }
+const database = { kind: 'own', state: 'up', reason: null, version: '1.0' }
+const status = {
+  versions: { node: '24.0.0', java: '21' },
+  ...{ uptime_s: 4000, devices: 3, dead_letters: 0 },
+  questdb: { ...database, suspended: false, fault: null },
+  postgres: database,
+  journal: { bytes: 1e6, bytes_max: 1e9, damaged_bytes: 0, fault: null, readings: 12 },
+  lag: { readings: 0, seconds: 0 },
+  points: { lag: { points: 0, seconds: 0 }, dead_letters: 0, fault: null },
+  retention: { days: null, oldest_day: null, expired_days: 0, fault: null },
+  disk: { path: '/', free_bytes: 1e9, total_bytes: 2e9, growth_bytes_per_day: null, days_until_full: null },
+}
+
+/** 24 hours by 4 minutes; two hours of the night nobody ran, and at noon no reading was acknowledged. */
+const endMs = Math.floor(Date.now() / 240_000) * 240_000
+const points = Array.from({ length: 360 }, (_, place) => {
+  const wave = Math.sin(place / 30)
+  const ack = place > 180 && place < 200 ? null : 0.6 + wave / 5
+  return {
+    time: new Date(endMs - dayMs + place * 240_000).toISOString(),
+    ...{ ack_p50_ms: ack, ack_p99_ms: ack === null ? null : 4 * ack + (place % 40) / 10, stored: 2000 },
+    ...{ rejected: place % 90 === 0 ? 3 : 0, lag_readings: 5, lag_seconds: 0.4 + (place % 7) / 10 },
+    ...{ journal_bytes: 1e6, rss_bytes: 2.1e8 + 3e7 * wave, event_loop_p99_ms: 21 },
+  }
+}).filter((_, place) => place < 60 || place > 90)
+
+const made = { points, refusal: undefined as object | undefined, asked: [] as string[] }
+t.beforeEach(() => Object.assign(made, { points, refusal: undefined, asked: [] }))
+
+await buildWeb()
+const app = createApp(webFamily())
+app.get('/api/admin/status', (_request, reply) => reply.send(status))
+app.get('/api/admin/status/history', (request, reply) => {
+  made.asked.push(request.url)
+  const { hours } = request.query as { hours: string }
+  if (made.refusal !== undefined) return reply.code(503).send(made.refusal)
+  return reply.send({ hours: Number(hours), step_s: Math.max(10, Number(hours) * 10), points: made.points })
+})
+const url = await app.listen({ host: '127.0.0.1', port: 0 })
+const browser = await openBrowser()
+t.teardown(async () => {
+  await browser.close()
+  await app.close()
+})
+
+const metrics = (page: Page) => page.getByRole('region', { name: 'Service metrics', exact: true })
+const charts = (page: Page) => page.getByRole('application')
+const open = (page: Page, search = '') => page.goto(`${url}/admin/status${search}`)
+
+for (const [name, options] of Object.entries({ desk, phone })) {
+  t.test(`${name}: a chart for each figure, with its unit, and a table of the same numbers`, async t => {
+    await inBrowser(t, browser, options, async page => {
+      await open(page)
+      await charts(page).waitFor()
+      t.strictSame(
+        (await metrics(page).getByRole('heading', { level: 3 }).allInnerTexts()).map(text => text.replace(/\s+/g, ' ')),
+        ['Acknowledgement ms', 'Lag s', 'Rejected readings per 4 minutes', 'Memory MB'],
+      )
+      t.match(await metrics(page).innerText(), /The worst of each 4 minutes;/)
+      t.equal(await metrics(page).locator('canvas').count(), 4)
+      await inspect(t, page, `service metrics, ${name}`)
+      await page.getByRole('button', { name: /Show as table/ }).click()
+      const cells = (column: number) =>
+        page
+          .locator(`table tr td:nth-of-type(${column}) data`)
+          .evaluateAll(found => found.map(cell => Number((cell as unknown as { value: string }).value)))
+      const newest = points.toReversed().slice(0, 48)
+      t.strictSame(
+        await cells(2),
+        newest.map(({ ack_p99_ms }) => ack_p99_ms),
+      )
+      t.strictSame(
+        await cells(5),
+        newest.map(({ rss_bytes }) => rss_bytes * 1e-6),
+      )
+      await inspect(t, page, `service metrics with a table, ${name}`)
+    })
+  })
+}
+
+t.test('the range stands in the address, and as much is asked for as it needs', async t => {
+  await inBrowser(t, browser, desk, async page => {
+    await open(page)
+    await charts(page).waitFor()
+    await page.getByRole('button', { name: '7 days', exact: true }).click()
+    await page.waitForURL(found => found.search === '?range=7d')
+    await waitFor('a week is asked for', async () => made.asked.some(path => path.endsWith('?hours=168')))
+    await page.goBack()
+    await page.waitForURL(found => found.search === '')
+    await charts(page).focus()
+    await page.keyboard.press('End')
+    await page.keyboard.press('+')
+    await page.waitForURL(/from=.*&to=/)
+    await waitFor('half a day is asked for', async () => made.asked.some(path => /hours=1[23]$/.test(path)))
+    const address = page.url()
+    await page.reload()
+    await charts(page).waitFor()
+    t.equal(page.url(), address, 'a link shows the same')
+    await charts(page).focus()
+    await page.keyboard.press('0')
+    await page.waitForURL(found => found.search === '')
+    await open(page, '?range=365d')
+    await charts(page).waitFor()
+    t.equal(await page.getByRole('button', { name: '24 hours', exact: true }).getAttribute('aria-pressed'), 'true')
+  })
+})
+
+t.test('the keys tell the figures at the cursor; a null is no value', async t => {
+  await inBrowser(t, browser, desk, async page => {
+    await open(page)
+    await charts(page).focus()
+    const spoken = async () => (await page.locator('[aria-live=polite]').innerText()).replaceAll('\u202f', ' ')
+    await page.keyboard.press('End')
+    t.match(
+      await spoken(),
+      /: Acknowledgement p50 [\d.]+ ms, Acknowledgement p99 [\d.]+ ms, Lag [\d.]+ s, Rejected \d+ readings per 4 minutes, Memory \d+ MB$/,
+    )
+    // 360 − 190: the middle of the time without an acknowledged reading.
+    for (let step = 0; step < 170; step++) await page.keyboard.press('ArrowLeft')
+    t.match(await spoken(), /: Acknowledgement p50 no value, Acknowledgement p99 no value, Lag [\d.]+ s,/)
+  })
+})
+
+t.test('right after the start there are no figures, and they come by themselves', async t => {
+  made.points = []
+  await inBrowser(t, browser, phone, async page => {
+    await open(page, '?range=1h')
+    await metrics(page).getByText('There are no figures yet.').waitFor()
+    await inspect(t, page, 'no figures')
+    made.points = points.slice(-2)
+    await charts(page).waitFor(patience)
+  })
+})
+
+t.test('while QuestDB is away the last picture stays, and its time is told', async t => {
+  await inBrowser(t, browser, desk, async page => {
+    await open(page, '?range=1h')
+    await charts(page).waitFor()
+    made.refusal = { status: 503, title: 'database unavailable', detail: 'QuestDB does not answer' }
+    await page.getByText('The service cannot read its data at the moment (QuestDB does not answer)').waitFor(patience)
+    t.match(await page.locator('.banner').innerText(), /Data of \d\d:\d\d\./)
+    t.equal(await metrics(page).locator('canvas').count(), 4)
+    await page.getByRole('button', { name: '7 days', exact: true }).click()
+    await page.getByText('The service cannot read its data at the moment').waitFor(patience)
+    t.equal(await metrics(page).locator('canvas').count(), 4, 'also when another range is chosen')
+    await inspect(t, page, 'QuestDB away')
+    made.refusal = undefined
+    await page.locator('.banner').waitFor({ state: 'detached', ...patience })
+  })
+})
+
+t.test('QuestDB away from the start: what else there is of the status is shown', async t => {
+  made.refusal = { status: 503, detail: 'QuestDB does not answer' }
+  await inBrowser(t, browser, desk, async page => {
+    await open(page)
+    await page.getByText('The service cannot read its data at the moment').waitFor()
+    await page.getByRole('heading', { name: 'Journal' }).waitFor()
+    t.equal(await metrics(page).locator('canvas').count(), 0)
+    await inspect(t, page, 'no figures to be had')
+  })
+})

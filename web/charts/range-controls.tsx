@@ -1,0 +1,53 @@
+/** Buttons that choose, move and zoom the range of charts. */
+
+import { Presets } from './presets.tsx'
+import { isPreset, type Preset, pan, zoom } from './range.ts'
+import type { ShownRange } from './use-range.ts'
+
+export interface RangeControlsProps {
+  /** As they are offered, the shortest first. */
+  readonly presets: readonly Preset[]
+  readonly shown: ShownRange
+}
+
+const nameOfPreset: Record<Preset, string> = {
+  '1h': '1 hour',
+  '24h': '24 hours',
+  '7d': '7 days',
+  '30d': '30 days',
+  '365d': '1 year',
+}
+
+export function RangeControls({ presets, shown }: RangeControlsProps) {
+  const { range, show } = shown
+  const names = Object.fromEntries(presets.map(preset => [preset, nameOfPreset[preset]])) as Record<Preset, string>
+  return (
+    <>
+      <Presets
+        names={names}
+        chosen={isPreset(range) ? range.preset : undefined}
+        onChoose={preset => show({ preset })}
+      />
+      <Steps {...shown} />
+    </>
+  )
+}
+
+function Steps({ window, nowMs, show }: ShownRange) {
+  const middleMs = (window.fromMs + window.toMs) / 2
+  const steps = [
+    { name: 'Earlier', sign: '←', to: () => pan(window, -0.5, nowMs) },
+    { name: 'Later', sign: '→', to: () => pan(window, 0.5, nowMs) },
+    { name: 'Zoom out', sign: '−', to: () => zoom(window, 2, middleMs, nowMs) },
+    { name: 'Zoom in', sign: '+', to: () => zoom(window, 0.5, middleMs, nowMs) },
+  ]
+  return (
+    <div class="steps">
+      {steps.map(({ name, sign, to }) => (
+        <button key={name} type="button" class="button" aria-label={name} title={name} onClick={() => show(to(), true)}>
+          {sign}
+        </button>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,29 @@
+/** The scale of the values of a chart: from where to where, and how its numbers are written. */
+
+import { figure } from '../text/numbers.ts'
+import type { ChartContent } from './panel.ts'
+
+/** With as many decimals as the steps of the axis have: 2.5 between 0 and 5 is not a 3. */
+export function axisText(value: number, splits: readonly number[], decimals: number): string {
+  const step = splits.length > 1 ? Math.abs((splits[1] as number) - (splits[0] as number)) : 1
+  const isWritten = (places: number) => Math.abs(step - Number(step.toFixed(places))) < step / 1e6
+  let needed = 0
+  while (needed <= decimals && !isWritten(needed)) needed++
+  return figure(value, needed)
+}
+
+/** Of the values in sight. What hardly varies is not blown up to the height of the chart; rules are always in sight. */
+export function valueRange(
+  min: number | null,
+  max: number | null,
+  { rules = [], decimals, isFromZero = false }: ChartContent,
+): [number, number] {
+  const values = [min, max, ...rules.map(({ value }) => value)].filter(
+    value => value !== null && Number.isFinite(value),
+  )
+  if (values.length === 0) return [0, 1]
+  const [low, high] = [Math.min(...(values as number[])), Math.max(...(values as number[]))]
+  const least = 10 * 10 ** -decimals
+  const margin = Math.max((high - low) * 0.06, (least - (high - low)) / 2)
+  return [isFromZero ? 0 : low - margin, high + margin]
+}

@@ -1,0 +1,33 @@
+/** The service's own figures over time: charts and their table. Loaded when they are first shown, as uPlot comes along. */
+
+import { useMemo } from 'preact/hooks'
+import { ChartStack } from '../../charts/chart-stack.tsx'
+import { TableTwin } from '../../charts/table-twin.tsx'
+import type { ShownRange } from '../../charts/use-range.ts'
+import { createZone } from '../../text/zone.ts'
+import { historyPanels, historyTable } from './service-history.ts'
+import type { ServiceHistory } from './shapes.ts'
+import { times } from './utc.ts'
+
+export interface ServiceChartsProps {
+  readonly history: ServiceHistory
+  readonly shown: ShownRange
+}
+
+const zone = createZone('UTC')
+
+export function ServiceCharts({ history, shown }: ServiceChartsProps) {
+  const { window, nowMs, show } = shown
+  const panels = useMemo(() => historyPanels(history), [history])
+  return (
+    <>
+      <ChartStack
+        {...{ panels, window, nowMs, zone, times }}
+        label="Service metrics"
+        onWindow={next => show(next, true)}
+        onReset={() => show({ preset: '24h' })}
+      />
+      <TableTwin name="service metrics" tables={() => [historyTable(panels, window)]} />
+    </>
+  )
+}

@@ -1,0 +1,113 @@
+/** The service's own figures over time, from `GET /api/admin/status/history`, as charts and as a table. */
+
+import { breakAtGaps } from '../../charts/line-data.ts'
+import type { Panel } from '../../charts/panel.ts'
+import type { Preset, TimeWindow } from '../../charts/range.ts'
+import { type TwinTable, tableRows } from '../../charts/table-rows.ts'
+import { inOneUnit } from '../../text/phrases.ts'
+import type { ServiceHistory } from './shapes.ts'
+import { times } from './utc.ts'
+
+/** Up to the time for which the service keeps them. */
+export const historyPresets: readonly Preset[] = ['1h', '24h', '7d', '30d']
+const hoursMax = 720
+const hourMs = 3_600_000
+/** Rows come every ten seconds and a little, so that a step of ten seconds has none now and then. */
+const gapMsMin = 25_000
+const panelHeight = 110
+
+/** As far back as the window begins: what is asked for ends now. */
+export function hoursOf({ fromMs }: TimeWindow, nowMs: number): number {
+  return Math.min(hoursMax, Math.max(1, Math.ceil((nowMs - fromMs) / hourMs)))
+}
+
+/** From one read to the next: no more often than there is a new point. */
+export function historyEveryMs(hours: number): number {
+  return hours < 6 ? 10_000 : 60_000
+}
+
+type FigureName = Exclude<keyof ServiceHistory['points'][number], 'time'>
+
+interface Figure {
+  readonly name: FigureName
+  /** What tells it from the other one of its chart. */
+  readonly label?: string
+}
+
+interface Chart {
+  readonly title: string
+  readonly unit: string
+  readonly decimals: number
+  /** From the unit of the answer. */
+  readonly factor?: number
+  readonly figures: readonly Figure[]
+}
+
+const colours = ['--accent', '--literal']
+const keys = ['first', 'second']
+
+export function historyPanels(history: ServiceHistory): Panel[] {
+  const timesMs = history.points.map(({ time }) => Date.parse(time))
+  const gapMs = Math.max(1.5 * history.step_s * 1000, gapMsMin)
+  return chartsOf(history.step_s).map(({ title, unit, decimals, figures, factor = 1 }) => {
+    const lines = figures.map(({ name }) => history.points.map(point => scaled(point[name], factor)))
+    return {
+      ...{ key: title, title, unit, decimals, height: panelHeight, reachMs: gapMs },
+      content: {
+        ...{ columns: breakAtGaps(timesMs, lines, gapMs), decimals, isFromZero: true },
+        lines: figures.map((_, place) => ({ colour: colours[place] ?? '--ink', width: 1.25 })),
+      },
+      readouts: figures.map(({ label }, place) => ({
+        ...(label === undefined ? {} : { label, colour: keys[place] ?? '' }),
+        ...{ timesMs, values: lines[place] ?? [] },
+      })),
+    }
+  })
+}
+
+function chartsOf(stepSeconds: number): readonly Chart[] {
+  return [
+    {
+      ...{ title: 'Acknowledgement', unit: 'ms', decimals: 1 },
+      figures: [
+        { name: 'ack_p50_ms', label: 'p50' },
+        { name: 'ack_p99_ms', label: 'p99' },
+      ],
+    },
+    { title: 'Lag', unit: 's', decimals: 1, figures: [{ name: 'lag_seconds' }] },
+    {
+      ...{ title: 'Rejected', unit: `readings per ${stepText(stepSeconds)}`, decimals: 0 },
+      figures: [{ name: 'rejected' }],
+    },
+    { title: 'Memory', unit: 'MB', decimals: 0, factor: 1e-6, figures: [{ name: 'rss_bytes' }] },
+  ]
+}
+
+/** `10 seconds`, `4 minutes`: of a point. */
+export function stepText(stepSeconds: number): string {
+  return inOneUnit(stepSeconds, true)
+}
+
+function scaled(value: number | null, factor: number): number | null {
+  return value === null ? null : value * factor
+}
+
+export function historyTable(panels: readonly Panel[], { fromMs, toMs }: TimeWindow): TwinTable {
+  const columns = panels.flatMap(({ title, unit, decimals, readouts }) =>
+    readouts.map(readout => ({
+      ...readout,
+      name: `${[title, readout.label].filter(Boolean).join(' ')}, ${unit}`,
+      decimals,
+    })),
+  )
+  return {
+    caption: 'Service metrics, the newest first',
+    headName: 'From',
+    columns,
+    rows: tableRows(columns, fromMs, toMs).map(({ atMs, values }) => ({
+      key: atMs,
+      head: times.exact(atMs),
+      cells: values,
+    })),
+  }
+}

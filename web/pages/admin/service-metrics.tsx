@@ -1,0 +1,43 @@
+/** The card of the service's own figures over time: the range, the charts, and what stands in their place without any. */
+
+import { RangeControls } from '../../charts/range-controls.tsx'
+import type { ShownRange } from '../../charts/use-range.ts'
+import { lazy } from '../../parts/lazy.tsx'
+import { historyPresets, stepText } from './service-history.ts'
+import type { ServiceHistory } from './shapes.ts'
+import type { UsedHistory } from './use-service-history.ts'
+
+export interface ServiceMetricsProps {
+  readonly shown: ShownRange
+  readonly past: UsedHistory
+}
+
+const ServiceCharts = lazy('chart', () => import('./service-charts.tsx').then(module => module.ServiceCharts))
+
+export function ServiceMetrics({ shown, past: { state, history } }: ServiceMetricsProps) {
+  return (
+    <section class="card" aria-labelledby="service-metrics">
+      <div class="section-head">
+        <h2 id="service-metrics">Service metrics</h2>
+        <RangeControls presets={historyPresets} shown={shown} />
+      </div>
+      {state.kind === 'loading' && history === undefined ? <div class="charts-place" /> : null}
+      {history === undefined ? null : <Shown history={history} shown={shown} />}
+    </section>
+  )
+}
+
+function Shown({ history, shown }: { history: ServiceHistory; shown: ShownRange }) {
+  if (history.points.length === 0) {
+    return <p class="none-here">There are no figures yet. The first ones come seconds after QuestDB is up.</p>
+  }
+  return (
+    <>
+      <p class="lead">
+        The worst of each {stepText(history.step_s)}; of rejected readings the sum. Lag is the time until QuestDB has an
+        acknowledged reading. Times are UTC.
+      </p>
+      <ServiceCharts history={history} shown={shown} />
+    </>
+  )
+}
