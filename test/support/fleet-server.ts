@@ -22,6 +22,8 @@ export interface FleetServer {
   devices: MadeDevice[]
   /** What the answer has besides. */
   more: object
+  /** The answer of `/api/fleet/insights`; undefined while QuestDB is away. */
+  insights: object | undefined
   /** When set, `/api/fleet` is answered by it. */
   refusal: { status: number; body: object } | undefined
   /** Sends an event to each page that listens. */
@@ -30,6 +32,8 @@ export interface FleetServer {
   listening(): number
   requests: string[]
 }
+
+export const noInsights = { batteries: [], batteries_total: 0, outliers: [], outliers_total: 0 }
 
 const states = ['silent', 'late', 'never', 'fresh', 'off'] as const
 
@@ -46,6 +50,7 @@ export async function openFleetServer(
     url: '',
     devices,
     more: {},
+    insights: noInsights,
     refusal: undefined,
     requests: [],
     send,
@@ -55,6 +60,10 @@ export async function openFleetServer(
     server.requests.push(request.url)
     if (server.refusal !== undefined) return reply.code(server.refusal.status).send(server.refusal.body)
     return reply.send({ ...pageOf(server.devices, request.query), ...server.more })
+  })
+  app.get('/api/fleet/insights', (_request, reply) => {
+    if (server.insights === undefined) return reply.code(503).send({ status: 'database unavailable' })
+    return reply.send({ generated_at: Date.now(), ...server.insights })
   })
   if (events) {
     app.get('/api/events', (_request, reply) => {

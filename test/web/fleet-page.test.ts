@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import { openBrowser } from '../support/browser.ts'
 import { desk, inBrowser, inspect, phone } from '../support/browser-page.ts'
-import { madeDevices, openFleetServer } from '../support/fleet-server.ts'
+import { madeDevices, noInsights, openFleetServer } from '../support/fleet-server.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const browser = await openBrowser()
@@ -19,6 +19,7 @@ t.afterEach(() => {
   server.refusal = undefined
   server.more = {}
   server.devices = madeDevices(60)
+  server.insights = noInsights
 })
 
 for (const [name, options] of Object.entries({ desk, phone })) {
@@ -171,6 +172,69 @@ t.test('readings that are not for everybody lead to the sign-in, and back', asyn
     const link = page.getByRole('link', { name: 'Sign in' })
     t.equal(await link.getAttribute('href'), '/sign-in?callbackUrl=%2F%3Fstate%3Dsilent')
     await inspect(t, page, 'signed out')
+  })
+})
+
+const longName = '0'.repeat(64)
+const someInsights = {
+  batteries: [longName, ...madeDevices(199).map(({ device }) => device)].map((device, at) => {
+    const interval = { days_left: 12 + at / 4, low: 9.2, high: at === 2 ? 900 : 70.6 }
+    return { device, ...interval, metric: 'battery_percentage', percent_per_day: -1 }
+  }),
+  batteries_total: 1234,
+  outliers: [{ device: 'Attic / 2', metric: 'temperature', value: 31.2, median: 20.5, score: 14 }],
+  outliers_total: 1,
+}
+
+for (const [name, options] of Object.entries({ desk, phone })) {
+  t.test(`${name}: batteries that run out, and devices unlike the others`, async t => {
+    server.insights = someInsights
+    await inBrowser(t, browser, options, async page => {
+      await page.goto(server.url)
+      const batteries = page.getByRole('region', { name: 'Batteries running out 1,234' })
+      const odd = page.getByRole('region', { name: 'Unlike the others 1' })
+      await batteries.waitFor()
+      t.equal(await batteries.getByRole('listitem').first().isVisible(), name === 'desk', 'the devices come first')
+      if (name === 'phone') for (const list of [batteries, odd]) await list.locator('summary').click()
+      t.equal(await batteries.getByRole('listitem').count(), 3)
+      t.match(await batteries.getByRole('listitem').nth(1).innerText(), /^sensor-00000\s+about 12 days \(9 to 71\)$/)
+      t.match((await odd.innerText()).replaceAll('\u202f', ' '), /Attic \/ 2\s+Temperature 31\.2 °C, median 20\.5 °C/)
+      t.equal(await odd.getByRole('listitem').getByRole('link').getAttribute('href'), '/device/Attic%20%2F%202')
+      t.equal(await odd.getByRole('button').count(), 0)
+      t.equal(
+        await odd.getByRole('link', { name: 'How it is computed' }).getAttribute('href'),
+        '/docs/statistics#fleet',
+      )
+      await inspect(t, page, `insights, ${name}`)
+      await batteries.getByRole('button', { name: 'Show the first 200' }).click()
+      await batteries.getByText('And 1,034 more.').waitFor()
+      t.equal(await batteries.getByRole('listitem').count(), 200)
+      await batteries.getByRole('button', { name: 'Show the first 3' }).click()
+      t.equal(await batteries.getByRole('listitem').count(), 3)
+    })
+  })
+}
+
+t.test('nothing is said of a fleet of which there is nothing to say', async t => {
+  await inBrowser(t, browser, desk, async page => {
+    const answered = page.waitForResponse('**/api/fleet/insights')
+    await page.goto(server.url)
+    await answered
+    await rows(page).first().waitFor()
+    t.equal(await page.locator('.insights, .no-insights').count(), 0)
+  })
+})
+
+t.test('while QuestDB is away the page says what it lacks, and shows it as soon as it is back', async t => {
+  server.insights = undefined
+  await inBrowser(t, browser, desk, async page => {
+    await page.goto(server.url)
+    await page.getByText('Battery estimates and comparisons are not available at the moment.').waitFor()
+    t.ok((await rows(page).count()) > 0)
+    await inspect(t, page, 'without insights')
+    server.insights = someInsights
+    await page.getByRole('region', { name: 'Unlike the others 1' }).waitFor()
+    t.equal(await page.locator('.no-insights').count(), 0)
   })
 })
 

@@ -14,6 +14,7 @@ import {
   seasonalitySentences,
   trendSentences,
 } from '../../web/pages/device/seasonality-sentences.ts'
+import { batterySentence, outlierSentence } from '../../web/pages/fleet/insight-sentences.ts'
 import { pairReasonSentence } from '../../web/text/correlation-words.ts'
 import { figure } from '../../web/text/numbers.ts'
 import { duration, inOneUnit, listed, measure, percent, quantityOf, twoDigits } from '../../web/text/phrases.ts'
@@ -191,4 +192,17 @@ t.test('how two devices agree', async t => {
   t.match(told({ p_value: 0.3 }), /no more than chance/)
   t.match(told({ pearson: null, reason: 'constant' }), /One of the two does not vary/)
   t.equal(told({ bias: null }), 'There is no hour in which both have a value.')
+})
+
+t.test('how long a battery lasts, and how a device differs', async t => {
+  const battery = { device: 'Cellar', metric: 'battery_voltage', volts_per_day: -0.01 } as const
+  const told = (days_left: number, low: number, high: number) => batterySentence({ ...battery, days_left, low, high })
+  t.equal(told(12.4, 9.2, 16.6), 'about 12 days (9 to 17)')
+  t.equal(told(1, 0.4, 3), 'about 1 day (0 to 3)')
+  t.equal(told(0.6, 0.2, 2.9), 'less than a day (0 to 3)')
+  t.equal(told(12, 12, 12), 'about 12 days', 'a line without noise')
+  t.equal(told(30, 20.9, 5852.3), 'about 30 days (20 to more than 365)')
+  t.equal(told(0, 0, 0), 'less than a day')
+  const odd = outlierSentence({ device: 'Attic', metric: 'temperature', value: 31.24, median: -0.04, score: 9 })
+  t.equal(plain([odd]), 'Temperature 31.2 °C, median 0.0 °C')
 })

@@ -35,3 +35,35 @@ export interface FleetAnswer {
   /** The service has just started, and the last readings of its journal may be missing. */
   catching_up?: true
 }
+
+interface BatteryLife {
+  device: string
+  /** `low` and `high`: the 95 % interval. */
+  days_left: number
+  low: number
+  high: number
+}
+
+export type BatteryInsight = BatteryLife &
+  ({ metric: 'battery_percentage'; percent_per_day: number } | { metric: 'battery_voltage'; volts_per_day: number })
+
+export interface OutlierInsight {
+  device: string
+  metric: 'temperature' | 'humidity' | 'pressure'
+  value: number
+  /** Of all devices. */
+  median: number
+  score: number
+}
+
+/** `GET /api/fleet/insights` */
+export interface InsightsAnswer {
+  /** Epoch milliseconds. */
+  generated_at: number
+  /** Soonest first; the first 200 of `batteries_total`. */
+  batteries: BatteryInsight[]
+  batteries_total: number
+  /** Most unlike first; the first 200 of `outliers_total`. */
+  outliers: OutlierInsight[]
+  outliers_total: number
+}

@@ -1,7 +1,10 @@
 /** All devices, worst first: their states, what they said last, and their last 24 hours. */
 
+import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import { setArguments, urlArguments } from '../../client/address.ts'
+import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
+import type { InsightsAnswer } from '../../client/shapes.ts'
+import { useResource } from '../../client/use-resource.ts'
 import { useTitle } from '../../client/use-title.ts'
 import { Banner } from '../../parts/banner.tsx'
 import { FailureBanner } from '../../parts/failure-banner.tsx'
@@ -14,10 +17,14 @@ import { totalOf } from './fleet-list.ts'
 import { FleetTable } from './fleet-table.tsx'
 import { type FleetView, readView, shownDevices, viewArguments } from './fleet-view.ts'
 import { showIcon } from './icon.ts'
+import { Insights } from './insights.tsx'
 import { type Fleet, openFleet } from './open-fleet.ts'
 import { StateFilter } from './state-filter.tsx'
 import { Toolbar } from './toolbar.tsx'
 import './fleet.css'
+
+/** As often as the service makes them. */
+const insightsEveryMs = 600_000
 
 export function FleetPage() {
   const [fleet, setFleet] = useState<Fleet>()
@@ -35,6 +42,7 @@ export function FleetPage() {
 }
 
 function FleetBody({ fleet }: { fleet: Fleet }) {
+  const insights = useResource<InsightsAnswer>(addressOf('/api/fleet/insights'), { everyMs: insightsEveryMs })
   const state = fleet.first.value
   const counts = fleet.counts.value
   const silent = counts?.silent ?? 0
@@ -55,14 +63,23 @@ function FleetBody({ fleet }: { fleet: Fleet }) {
             <Banner kind="warn">The service has just started: the last readings may be missing still.</Banner>
           ) : null}
           <ChangesNotice fleet={fleet} times={times} />
-          <Devices fleet={fleet} times={times} />
+          <Devices fleet={fleet} times={times}>
+            <Insights state={insights} times={times} />
+          </Devices>
         </div>
       )}
     </>
   )
 }
 
-function Devices({ fleet, times }: { fleet: Fleet; times: Times }) {
+interface DevicesProps {
+  fleet: Fleet
+  times: Times
+  /** Between the states and the list. */
+  children: ComponentChildren
+}
+
+function Devices({ fleet, times, children }: DevicesProps) {
   const address = urlArguments.value
   const view = useMemo(() => readView(address), [address])
   const devices = fleet.devices.value
@@ -73,6 +90,7 @@ function Devices({ fleet, times }: { fleet: Fleet; times: Times }) {
   return (
     <>
       <StateFilter counts={counts} chosen={view.states} onChange={states => change({ states })} />
+      {children}
       <Toolbar view={view} onChange={change}>
         <span role="status">{summaryOf(rows.length, totalOf(counts), fleet)}</span> {currencyOf(fleet)} Times:{' '}
         {times.zone}.

@@ -1,0 +1,21 @@
+/** What is said of a battery that runs out and of a device unlike the others, beside its name. */
+
+import type { BatteryInsight, OutlierInsight } from '../../client/shapes.ts'
+import { countOf, countText, metricOf, valueText } from '../../text/numbers.ts'
+
+/** Beyond it the upper end says no more than that it is far away. */
+const daysTold = 365
+
+/** `about 12 days (9 to 17)` */
+export function batterySentence({ days_left, low, high }: BatteryInsight): string {
+  const [shortest, longest] = [Math.floor(low), Math.ceil(high)]
+  const about = days_left < 1 ? 'less than a day' : `about ${countOf(Math.round(days_left), 'day')}`
+  // Those of a straight line are the line, and those of an empty battery are nothing.
+  if (high - low < 1) return about
+  return `${about} (${countText(shortest)} to ${longest > daysTold ? `more than ${daysTold}` : countText(longest)})`
+}
+
+/** `Temperature 31.2 °C, median 20.5 °C` */
+export function outlierSentence({ metric, value, median }: OutlierInsight): string {
+  return `${metricOf(metric).label} ${valueText(metric, value)}, median ${valueText(metric, median)}`
+}
