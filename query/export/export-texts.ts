@@ -1,26 +1,24 @@
 /** Writes rows as text: as the lines that an import takes, or as objects with a time in milliseconds. */
 
-import assert from 'node:assert/strict'
-import { utcText } from '../../analytics/time/iso-text.ts'
-import { ByteWriter } from '../answers/byte-writer.ts'
-import { lastRemembered } from '../last-remembered.ts'
 import type { ExportColumn } from './export-columns.ts'
 import type { Layout } from './export-queries.ts'
 import type { ExportRows } from './export-rows.ts'
+import { fieldBytesMax, RowBytes } from './row-bytes.ts'
 
 type TextLayout = Exclude<Layout, 'parquet'>
 type Columns = readonly Pick<ExportColumn, 'name'>[]
 
-/** Text is gathered in pieces of this length, which fit into the processor's cache. */
-const pieceLength = 16_384
 /** Of a row, by column. */
 const bytesExpected: Record<TextLayout, number> = { csv: 20, ndjson: 32, rfc4180: 20, lines: 30, array: 30 }
 
-/** How the parts of a row are written. */
-interface RowFormatter {
-  head(timeUs: number): string
+/** What stands between the times and the values of a row. */
+interface RowFormat {
+  readonly start: string
+  readonly isTimeText: boolean
   device(name: string): string
-  value(index: number, value: number): string
+  /** By column: before a value, and instead of a missing one. */
+  readonly keys: readonly string[]
+  readonly missing: readonly string[]
   readonly end: string
 }
 
@@ -41,39 +39,31 @@ export function frameOf(layout: TextLayout, columns: Columns): TextFrame {
   return { header, separator: '', footer: '' }
 }
 
-function table(end: string): RowFormatter {
+function table(columns: Columns, end: string): RowFormat {
+  const commas = columns.map(() => ',')
   return {
-    head: timeUs => `${utcText(timeUs)}Z`,
-    device: name => `,${cell(name)}`,
-    value: (_index, value) => (Number.isNaN(value) ? ',' : `,${numberText(value)}`),
-    end,
+    ...{ start: '', isTimeText: true, keys: commas, missing: commas, end },
+    device: name => `Z,${cell(name)}`,
   }
 }
 
 /** The import asks for these, if only as null. */
 const requiredMetrics = 3
 
-function importLines(columns: Columns): RowFormatter {
+function importLines(columns: Columns): RowFormat {
   const keys = keysOf(columns)
+  const missing = keys.map((key, index) => (index < requiredMetrics ? `${key}null` : ''))
   return {
-    head: timeUs => `{"timestamp":"${utcText(timeUs)}Z","device":`,
-    device: name => JSON.stringify(name),
-    value(index, value) {
-      if (!Number.isNaN(value)) return `${keys[index]}${numberText(value)}`
-      return index < requiredMetrics ? `${keys[index]}null` : ''
-    },
-    end: '}\n',
+    ...{ start: '{"timestamp":"', isTimeText: true, keys, missing, end: '}\n' },
+    device: name => `Z","device":${JSON.stringify(name)}`,
   }
 }
 
 /** A time in whole milliseconds, as the other reads have it. */
-function objects(columns: Columns, start: string, end: string): RowFormatter {
-  const keys = keysOf(columns)
+function objects(columns: Columns, start: string, end: string): RowFormat {
   return {
-    head: timeUs => `${start}{"ts":${Math.floor(timeUs / 1000)}`,
+    ...{ start: `${start}{"ts":`, isTimeText: false, keys: keysOf(columns), missing: columns.map(() => ''), end },
     device: () => '',
-    value: (index, value) => (Number.isNaN(value) ? '' : `${keys[index]}${numberText(value)}`),
-    end,
   }
 }
 
@@ -81,11 +71,11 @@ function keysOf(columns: Columns): string[] {
   return columns.map(({ name }) => `,"${name}":`)
 }
 
-function formatterOf(layout: TextLayout, columns: Columns): RowFormatter {
+function formatOf(layout: TextLayout, columns: Columns): RowFormat {
   switch (layout) {
     case 'csv':
     case 'rfc4180':
-      return table(lineEnds[layout])
+      return table(columns, lineEnds[layout])
     case 'ndjson':
       return importLines(columns)
     case 'lines':
@@ -102,36 +92,43 @@ export function writeTexts(
   { timesUs, devices, values, order }: ExportRows,
   names: ReadonlyMap<number, string>,
 ): Uint8Array<ArrayBuffer> {
-  const { head, device, value, end } = formatterOf(layout, columns)
-  const headOf = lastRemembered(head)
-  const deviceTexts = new Map<number, string>()
-  const writer = new ByteWriter(Number.POSITIVE_INFINITY, order.length * columns.length * bytesExpected[layout])
-  let text = ''
+  const format = formatOf(layout, columns)
+  const [start, end] = [Buffer.from(format.start), Buffer.from(format.end)]
+  const [keys, missing] = [format.keys, format.missing].map(texts => texts.map(text => Buffer.from(text))) as [
+    Buffer[],
+    Buffer[],
+  ]
+  const around = keys.reduce((sum, key, index) => sum + Math.max(key.length, missing[index]?.length ?? 0), 0)
+  const bytesMax = start.length + around + end.length + (1 + columns.length) * fieldBytesMax
+  const deviceTexts = new Map<number, Buffer>()
+  const bytes = new RowBytes(order.length * columns.length * bytesExpected[layout])
   for (const row of order) {
     const number = devices[row] as number
     const name = names.get(number)
     if (name === undefined) continue
-    let deviceText = deviceTexts.get(number)
-    if (deviceText === undefined) {
-      deviceText = device(name)
-      deviceTexts.set(number, deviceText)
+    let device = deviceTexts.get(number)
+    if (device === undefined) {
+      device = Buffer.from(format.device(name))
+      deviceTexts.set(number, device)
     }
-    text += headOf(timesUs[row] as number) + deviceText
-    for (let index = 0; index < values.length; index++) text += value(index, values[index]?.[row] as number)
-    text += end
-    if (text.length < pieceLength) continue
-    writer.utf8(text)
-    text = ''
+    bytes.reserve(bytesMax + device.length)
+    bytes.bytes(start)
+    const timeUs = timesUs[row] as number
+    if (format.isTimeText) bytes.utc(timeUs)
+    else bytes.number(Math.floor(timeUs / 1000))
+    bytes.bytes(device)
+    for (let index = 0; index < values.length; index++) {
+      const value = values[index]?.[row] as number
+      if (Number.isNaN(value)) {
+        bytes.bytes(missing[index] as Buffer)
+      } else {
+        bytes.bytes(keys[index] as Buffer)
+        bytes.number(value)
+      }
+    }
+    bytes.bytes(end)
   }
-  writer.utf8(text)
-  const bytes = writer.finish()
-  assert(bytes !== undefined, 'there is no bound')
-  return bytes
-}
-
-/** The shortest digits that are read as the same number again. */
-function numberText(value: number): string {
-  return Object.is(value, -0) ? '-0' : String(value)
+  return bytes.finish()
 }
 
 /** A name has no line feed. */

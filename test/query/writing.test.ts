@@ -3,9 +3,11 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
+import { utcText } from '../../analytics/time/iso-text.ts'
 import { createLocalTime } from '../../analytics/time/local-time.ts'
 import { ByteWriter } from '../../query/answers/byte-writer.ts'
 import { createPointHeads, writeSeries } from '../../query/answers/point-text.ts'
+import { fieldBytesMax, RowBytes } from '../../query/export/row-bytes.ts'
 import { ReadingsColumns } from '../../query/questdb/readings-columns.ts'
 
 test('a writer gives back what was added, if it stays under its limit', async () => {
@@ -79,5 +81,62 @@ test('a series is JSON of its points, without the missing ones', async () => {
       const expected = sorted.flatMap(([timeUs, v]) => (v === null ? [] : [{ d: local.text(timeUs), v }]))
       assert.equal(Buffer.from(writer.finish() ?? []).toString(), JSON.stringify(expected))
     }),
+  )
+})
+
+function written(fill: (bytes: RowBytes) => void): string {
+  const bytes = new RowBytes(0)
+  bytes.reserve(fieldBytesMax)
+  fill(bytes)
+  return Buffer.from(bytes.finish()).toString()
+}
+
+test('a number is written in the digits of JavaScript, and -0 with its sign', async t => {
+  const decimals = fc.tuple(fc.maxSafeInteger(), fc.integer({ min: 0, max: 12 })).map(([whole, places]) => {
+    return Number(`${whole}e-${places}`)
+  })
+  const near = fc.constantFrom(
+    0.1 + 0.2,
+    4.35 * 100,
+    1.005,
+    1e9,
+    1e9 - 1,
+    999_999_999.9999,
+    123_456_789.012_345,
+    0.00005,
+  )
+  fc.assert(
+    fc.property(fc.oneof(decimals, near, fc.double({ noNaN: true })), fc.boolean(), (magnitude, isNegative) => {
+      const value = isNegative ? -magnitude : magnitude
+      assert.equal(
+        written(bytes => bytes.number(value)),
+        Object.is(value, -0) ? '-0' : String(value),
+      )
+    }),
+    { numRuns: 20_000 },
+  )
+  t.equal(written(bytes => bytes.number(-Number.MAX_VALUE)).length < fieldBytesMax, true)
+})
+
+test('a time is written as elsewhere, with microseconds if they are not zero', async () => {
+  const timeUs = fc.integer({ min: Date.UTC(0) * 1000, max: Date.UTC(2200, 0) * 1000 })
+  fc.assert(
+    fc.property(
+      fc.array(
+        fc.oneof(
+          timeUs,
+          timeUs.map(us => us - (us % 1_000_000)),
+        ),
+        { maxLength: 5 },
+      ),
+      times => {
+        const bytes = new RowBytes(0)
+        for (const each of times) {
+          bytes.reserve(fieldBytesMax)
+          bytes.utc(each)
+        }
+        assert.equal(Buffer.from(bytes.finish()).toString(), times.map(utcText).join(''))
+      },
+    ),
   )
 })
