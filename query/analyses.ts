@@ -34,6 +34,7 @@ interface DetailHow {
   /** At most so many for each metric; undefined: all. */
   readonly points: number | undefined
   readonly withTimes: boolean
+  readonly withFlags: boolean
 }
 
 interface StatsHow {

@@ -57,6 +57,7 @@ export interface DetailQuery {
   /** At most so many for each metric; undefined: all. */
   readonly points: number | undefined
   readonly withTimes: boolean
+  readonly withFlags: boolean
   readonly nowMs: number
   readonly hourSources: HourSources
 }

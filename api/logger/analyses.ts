@@ -54,8 +54,8 @@ export function registerAnalyses(app: FastifyInstance, { query, devices }: Analy
 
   addCorsHeaders(app)
   addRead(app, '/compare_data', compare)
-  addAnalysis('detail_data', DetailParameters, (device, { points, t }, client) =>
-    query.detail(device, { points, withTimes: t }, client),
+  addAnalysis('detail_data', DetailParameters, (device, { points, t, flags }, client) =>
+    query.detail(device, { points, withTimes: t, withFlags: flags }, client),
   )
   addAnalysis(
     'stats_data',

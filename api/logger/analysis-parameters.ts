@@ -11,10 +11,13 @@ const daysMax = 366
 
 const deviceName = parameter('a and b must each name a device').min(1, 'a and b must each name a device')
 
-const withTimes = z
-  .enum(['0', '1'], { error: 't must be 1 for times in milliseconds, or 0' })
-  .default('0')
-  .transform(text => text === '1')
+const switched = (error: string) =>
+  z
+    .enum(['0', '1'], { error })
+    .default('0')
+    .transform(text => text === '1')
+const withTimes = switched('t must be 1 for times in milliseconds, or 0')
+const withFlags = switched('flags must be 1 for the flags of suspect readings, or 0')
 
 const presetInvalid = `preset must be one of ${comparePresets.join(', ')}`
 const preset = parameter(presetInvalid)
@@ -37,6 +40,7 @@ export const CompareParameters = z.object({ a: deviceName, b: deviceName, preset
 export const DetailParameters = z.object({
   points: wholeNumber('points', detailPointsMin, detailPointsMax).optional(),
   t: withTimes,
+  flags: withFlags,
 })
 
 export const StatsParameters = z.object({ days: wholeNumber('days', 1, daysMax).default(30), step: step.optional() })

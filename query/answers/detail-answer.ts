@@ -32,6 +32,8 @@ export interface DetailInput {
   /** At most so many for each metric; undefined: all. */
   readonly points: number | undefined
   readonly withTimes: boolean
+  /** Whether suspect readings are told from good ones. */
+  readonly withFlags: boolean
 }
 
 /** Both end at the full minute: readings in (afterMs, throughMs], hours in [fromMs, toMs), the running one among them. */
@@ -52,14 +54,17 @@ export function buildDetail(input: DetailInput): string {
 }
 
 function rawText(input: DetailInput): string {
-  const { device, series, earlierMs, points } = input
+  const { device, series, earlierMs, points, withFlags } = input
   const { stretches } = deviceCadence(device, earlierMs, series.timesMs)
   const texts: Record<string, string> = {}
   let stepMaxMs = 0
   let downsampled = false
   for (const metric of metrics) {
-    const kept = points === undefined ? undefined : keep(input, metric, points, stretches)
-    texts[metric] = pointsText(input, series.timesMs, series.values[metric], kept?.places)
+    const values = series.values[metric]
+    const flagged = points === undefined && !withFlags ? undefined : suspects(input, metric, stretches)
+    const kept = points === undefined ? undefined : keep(series.timesMs, values, points, stretches, flagged)
+    const marks = withFlags && flagged !== undefined ? { rows: flagged, flag: flagSuspect } : undefined
+    texts[metric] = pointsText(input, series.timesMs, values, { places: kept?.places, marks })
     stepMaxMs = Math.max(stepMaxMs, kept?.stepMaxMs ?? 0)
     downsampled ||= kept?.downsampled ?? false
   }
@@ -81,14 +86,23 @@ function longestThreshold(stretches: GapThresholds, sinceMs: number): number | n
   return since.length === 0 ? null : Math.max(...since.map(({ gapMs }) => gapMs))
 }
 
+/** By reading, 1 for a suspect one. */
+function suspects({ device, series }: DetailInput, metric: Metric, gaps: GapThresholds): Uint8Array {
+  const { flags } = checkQuality(series.timesMs, series.values[metric], deviceLimits(device, metric), gaps)
+  return flags.map(flag => (flag === flagSuspect ? 1 : 0))
+}
+
 /** Suspect readings stay: a picture without them would hide what is wrong. */
-function keep({ device, series }: DetailInput, metric: Metric, points: number, gaps: GapThresholds): Kept {
-  const { timesMs, values } = series
-  const column = values[metric]
-  const { flags, counts } = checkQuality(timesMs, column, deviceLimits(device, metric), gaps)
-  const flagged = flags.map(flag => (flag === flagSuspect ? 1 : 0))
-  const { indices, stepMaxMs } = downsample({ timesMs, values: column, points, gaps, flagged })
-  return { places: indices, stepMaxMs, downsampled: indices.length < counts.good + counts.suspect }
+function keep(
+  timesMs: Float64Array,
+  values: Float64Array,
+  points: number,
+  gaps: GapThresholds,
+  flagged: Uint8Array | undefined,
+): Kept {
+  const { indices, stepMaxMs } = downsample({ timesMs, values, points, gaps, ...(flagged && { flagged }) })
+  const present = values.reduce((count, value) => (Number.isNaN(value) ? count : count + 1), 0)
+  return { places: indices, stepMaxMs, downsampled: indices.length < present }
 }
 
 function hoursText(style: PointStyle, { startsMs, metrics: columns }: HourlySeries, metric: Metric): string {

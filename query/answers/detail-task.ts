@@ -6,7 +6,7 @@ import { buildDetail, detailWindows } from './detail-answer.ts'
 import { earlierTimes } from './device-cadence.ts'
 
 export async function answerDetail(
-  { device, points, withTimes, nowMs, hourSources }: DetailQuery,
+  { device, nowMs, hourSources, ...how }: DetailQuery,
   context: TaskContext,
 ): Promise<string> {
   const { source, local, signal, rowsMax } = context
@@ -17,5 +17,5 @@ export async function answerDetail(
     source.hourly({ symbol, fromUs: fromMs * 1000, toUs: toMs * 1000, ...hourSources }, signal),
     earlierTimes(device, afterMs * 1000, context),
   ])
-  return buildDetail({ device, series, earlierMs, hourly, nowMs, local, points, withTimes })
+  return buildDetail({ device, series, earlierMs, hourly, nowMs, local, ...how })
 }

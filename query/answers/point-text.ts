@@ -75,13 +75,21 @@ export function pointEnd({ withTimes }: PointStyle, timeMs: number): string {
   return withTimes ? `,"t":${Math.floor(timeMs)}}` : '}'
 }
 
-/** One series, `[…]`, of the rows at `places` or else of all, without those whose value is missing. */
+export interface PointChoice {
+  /** The rows to write; undefined: all. */
+  readonly places?: Uint32Array | undefined
+  /** Where `rows` is not 0, the point has `flag`. */
+  readonly marks?: { readonly rows: Uint8Array; readonly flag: number } | undefined
+}
+
+/** One series, `[…]`, without the rows whose value is missing. */
 export function pointsText(
   style: PointStyle,
   timesMs: Float64Array,
   values: Float64Array,
-  places?: Uint32Array,
+  { places, marks }: PointChoice = {},
 ): string {
+  const flag = `,"flag":${marks?.flag}`
   const count = places?.length ?? values.length
   const parts: string[] = []
   let text = '['
@@ -98,7 +106,8 @@ export function pointsText(
       minute = Math.floor(timeMs / minuteMs)
       start = `${pointStart(style, timeMs)}"v":`
     }
-    text += `${separator}${start}${value}${pointEnd(style, timeMs)}`
+    const mark = marks === undefined || marks.rows[row] === 0 ? '' : flag
+    text += `${separator}${start}${value}${mark}${pointEnd(style, timeMs)}`
     separator = ','
     if (text.length > partLength) {
       parts.push(text)

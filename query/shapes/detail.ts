@@ -1,7 +1,7 @@
 /** What `detail_data/<device>` answers. */
 
 import { z } from 'zod'
-import { answerContext, byMetric, Count, LocalMinute, pointTime, TimedPoints } from './parts.ts'
+import { answerContext, byMetric, Count, LocalMinute, Point, pointTime } from './parts.ts'
 
 const Hour = z.strictObject({
   d: LocalMinute,
@@ -12,12 +12,15 @@ const Hour = z.strictObject({
   ...pointTime,
 })
 
+/** QARTOD's 3, suspect, for who asks for it; a good reading has none. */
+const FlaggedPoints = z.array(Point.extend({ flag: z.literal(3).optional(), ...pointTime }))
+
 const seriesOfMetrics = {
-  temperature: TimedPoints,
-  humidity: TimedPoints,
-  pressure: TimedPoints,
-  battery_voltage: TimedPoints,
-  battery_percentage: TimedPoints,
+  temperature: FlaggedPoints,
+  humidity: FlaggedPoints,
+  pressure: FlaggedPoints,
+  battery_voltage: FlaggedPoints,
+  battery_percentage: FlaggedPoints,
 }
 
 export const DeviceDetail = z.strictObject({

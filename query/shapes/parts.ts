@@ -16,7 +16,7 @@ export const Coefficient = z
   .max(1 + 1e-9)
 
 /** A value at a minute. */
-const Point = z.strictObject({ d: LocalMinute, v: z.number() })
+export const Point = z.strictObject({ d: LocalMinute, v: z.number() })
 export const Points = z.array(Point)
 
 /** When it was, in milliseconds since 1970, for who asks for it: a local text may come twice. */

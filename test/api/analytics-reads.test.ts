@@ -59,6 +59,7 @@ t.test('the last day in full and the last month by the hour', async t => {
   )
   const [{ t: time }] = (await json('/detail_data/Kitchen?t=1')).last_24h.temperature.slice(-1)
   t.equal(time, lastMs)
+  await refuses(t, '/detail_data/Kitchen?flags=yes', 400, /^flags must be 1 for the flags of suspect readings, or 0$/)
   const picture = await json('/detail_data/Kitchen?points=100&t=0')
   t.ok(picture.last_24h.temperature.length <= 100 && picture.last_24h.downsampled)
 })

@@ -130,7 +130,7 @@ t.test('the parameters of analyses and of the fleet are those of their checks', 
       compared++
     }
   }
-  t.equal(compared, 14)
+  t.equal(compared, 15)
   t.end()
 })
 

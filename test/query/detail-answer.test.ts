@@ -39,6 +39,7 @@ function detail(readings: readonly Reading[], more: More = {}): DeviceDetail {
     local: utc,
     points: undefined,
     withTimes: false,
+    withFlags: false,
     ...given,
   })
   return validated(DeviceDetail, JSON.parse(text))
@@ -218,6 +219,21 @@ function pointsOf(readings: readonly Reading[], metric: Metric): Point[] {
     return v === undefined ? [] : [{ d: utc.text(timeMs * 1000), v: v === 0 ? 0 : v, t: timeMs }]
   })
 }
+
+test('suspect readings have a flag for who asks, also in a picture', async t => {
+  const values = Array.from({ length: 1000 }, (_, index) => 20 + (index % 7) / 10)
+  values[400] = 35
+  values[700] = -31
+  const readings = temperatures(60_000, values)
+  const flaggedIn = (more: More) =>
+    detail(readings, { withTimes: true, ...more }).last_24h.temperature.filter(({ flag }) => flag !== undefined)
+  const suspect = (index: number) => ({ ...pointsOf(readings, 'temperature')[index], flag: 3 })
+  const all = flaggedIn({ withFlags: true })
+  t.match(all, [suspect(400), suspect(401), suspect(700), suspect(701)], 'the jump, the way back, and out of range')
+  t.strictSame(flaggedIn({ withFlags: true, points: 50 }), all)
+  t.strictSame(flaggedIn({ points: 50 }), [])
+  t.strictSame(flaggedIn({}), [])
+})
 
 test('raw points are the readings to the last bit', async () => {
   fc.assert(

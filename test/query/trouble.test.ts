@@ -176,7 +176,7 @@ t.test('an answer of several statements has one deadline, its wait included', as
   }
   const analysed = device as unknown as AnalysedDevice
   const yardstick = sleep(1.9 * timeoutMs, 'later')
-  const detail = query.detail(analysed, { points: undefined, withTimes: false }, stays())
+  const detail = query.detail(analysed, { points: undefined, withTimes: false, withFlags: false }, stays())
   const waiting = query.past(analysed, stays())
   const first = await Promise.race([Promise.all([detail, waiting]), yardstick])
   const late = { ok: false, code: 'TIMED_OUT' }

@@ -9,6 +9,7 @@ import { isOld } from '../../web/pages/device/age.ts'
 import type { Detail } from '../../web/pages/device/answers.ts'
 import { calendarWeeks } from '../../web/pages/device/calendar-weeks.ts'
 import { daySeries, monthSeries, readingsQuery, readingsSeries, sourceOf } from '../../web/pages/device/chart-series.ts'
+import { suspectMetrics, suspectsIn } from '../../web/pages/device/suspects.ts'
 import { quantityOf } from '../../web/text/phrases.ts'
 
 const hourMs = 3_600_000
@@ -163,4 +164,31 @@ t.test('two devices are drawn over the same hours, with their limits as lines', 
       [2, true],
     ],
   )
+})
+
+t.test('suspect readings are told where all of them are known, by the row of the table that they are in', async t => {
+  const nowMs = 100 * dayMs
+  const point = (hoursAgo: number, flag?: 3) => ({ t: nowMs - hoursAgo * hourMs, v: hoursAgo, ...(flag && { flag }) })
+  const last_24h = {
+    ...{ temperature: [point(20, 3), point(5), point(2, 3)], humidity: [point(2, 3)] },
+    ...{ pressure: [point(2)], battery_voltage: [], battery_percentage: [], gap_seconds: null },
+  }
+  const detail = { time_zone: 'UTC', last_24h, last_30d_hourly: {} } as unknown as Detail
+  const within = (fromHours: number, toHours: number) =>
+    suspectsIn(detail, { fromMs: nowMs - fromHours * hourMs, toMs: nowMs - toHours * hourMs }, nowMs)
+  t.strictSame(within(24, 0), {
+    temperature: { timesMs: [nowMs - 20 * hourMs, nowMs - 2 * hourMs], values: [20, 2] },
+    humidity: { timesMs: [nowMs - 2 * hourMs], values: [2] },
+  })
+  t.strictSame(Object.keys(within(19, 3)), [])
+  t.strictSame(within(25, 0), {}, 'not a part of a longer time')
+  t.strictSame(suspectsIn(undefined, { fromMs: nowMs, toMs: nowMs }, nowMs), {})
+  t.strictSame(
+    [...suspectMetrics(within(24, 0))],
+    [
+      [nowMs - 20 * hourMs, ['temperature']],
+      [nowMs - 2 * hourMs, ['temperature', 'humidity']],
+    ],
+  )
+  t.strictSame([...suspectMetrics(within(3, 0), 12 * hourMs)], [[nowMs - 12 * hourMs, ['temperature', 'humidity']]])
 })

@@ -35,9 +35,12 @@ const settings = { expected_interval_s: 600, location_short: 'Garden' }
 await service.addDevice('garden', settings)
 await service.addDevice('roof', settings)
 await service.addDevice('old', settings)
+await service.addDevice('odd', settings)
 await service.addDevice('empty')
 await service.addDevice(markup, { location_short: '<b>bold</b>' })
 const rows = [history('garden', 12, startMs), history('roof', 12.5, startMs), history('old', 10, startMs - 6 * hourMs)]
+// A spike among the readings of today.
+rows.push(history('odd', 10, startMs), `${new Date(startMs - 195 * minuteMs).toISOString()},odd,61,50,1010`)
 await service.import(`timestamp,device,temperature,humidity,pressure\n${rows.join('\n')}\n`)
 
 interface Point {
@@ -150,6 +153,30 @@ t.test('the table has the numbers of the answer', async t => {
     t.strictSame(await numbers(page, 1), newest.slice(0, 48))
     await page.getByRole('button', { name: /Show more/ }).click()
     t.strictSame(await numbers(page, 1), newest)
+  })
+})
+
+t.test('a suspect reading is a hollow point, with a word in the table and at the cursor', async t => {
+  await inBrowser(t, browser, phone, async page => {
+    await openDevice(page, 'odd')
+    await page.getByText('Hollow points are suspect readings').waitFor()
+    const temperature = page.locator('.panel', { has: page.getByRole('heading', { name: /^Temperature/ }) })
+    t.match(await temperature.locator('.panel-values').innerText(), 'suspect')
+    await inspect(t, page, 'suspect readings')
+    await region(page, 'Readings')
+      .getByRole('button', { name: /Show as table/ })
+      .click()
+    const row = page.getByRole('row').filter({ hasText: '61.0' })
+    t.match(await row.locator('td').last().innerText(), /^Temperature/)
+    await charts(page).focus()
+    await page.keyboard.press('End')
+    const spoken = () => textOf(page.locator('[aria-live=polite]'))
+    for (let step = 0; step < 30 && !/Temperature 61/.test(await spoken()); step++) {
+      await page.keyboard.press('ArrowLeft')
+    }
+    t.match(await spoken(), /Temperature 61\.0 °C \(suspect\)/)
+    await page.getByRole('button', { name: '7 days', exact: true }).click()
+    await page.getByText('Hollow points are suspect readings').waitFor({ state: 'detached' })
   })
 })
 

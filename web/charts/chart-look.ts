@@ -62,15 +62,21 @@ export function seriesOf({ content: { lines, band }, colour }: ChartView): uPlot
   const drawn = lines.map((line, place) => ({
     width: line.width,
     stroke: () => (line.width === 0 ? 'transparent' : colour(line.colour)),
-    // A value between two gaps would not be seen as a line.
-    points: {
-      show: !(band?.includes(place) ?? false),
-      size: 4,
-      fill: () => colour(line.colour),
-      filter: (plot: uPlot, series: number) => lonePlaces(plot.data[series] ?? []),
-    },
+    points: line.isHollow
+      ? hollowPoints(line.colour, colour)
+      : {
+          // A value between two gaps would not be seen as a line.
+          show: !(band?.includes(place) ?? false),
+          size: 4,
+          fill: () => colour(line.colour),
+          filter: (plot: uPlot, series: number) => lonePlaces(plot.data[series] ?? []),
+        },
   }))
   return [{}, ...drawn]
+}
+
+function hollowPoints(name: string, colour: ChartView['colour']): uPlot.Series.Points {
+  return { show: true, size: 9, width: 1.5, stroke: () => colour(name), fill: () => colour('--card') }
 }
 
 export function bandsOf({ content: { band }, colour }: ChartView): uPlot.Band[] {

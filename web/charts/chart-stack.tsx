@@ -11,7 +11,7 @@ import { keyAction, moveCursor } from './chart-keys.ts'
 import { listenToGestures } from './gestures.ts'
 import { createLineChart, type LineChart } from './line-chart.ts'
 import { nearestPlace } from './line-data.ts'
-import type { Panel, Readout } from './panel.ts'
+import type { Marks, Panel, Readout } from './panel.ts'
 import { pan, select, type TimeWindow, zoom } from './range.ts'
 
 export interface ChartStackProps {
@@ -121,9 +121,18 @@ function spokenAt(panels: readonly Panel[], atMs: number, times: Times): string 
   return `${times.dateTime(atMs)}: ${texts.join(', ')}`
 }
 
-function readoutText({ decimals, unit, reachMs }: Panel, readout: Readout, atMs: number): string {
+function readoutText({ decimals, unit, reachMs, marks }: Panel, readout: Readout, atMs: number): string {
   const value = valueAt(readout, atMs, reachMs)
-  return value === null ? 'no value' : `${figure(value, decimals)}\u202f${unit}`
+  if (value === null) return 'no value'
+  const text = `${figure(value, decimals)}\u202f${unit}`
+  return marks !== undefined && isMarked(marks, readout, atMs) ? `${text} (${marks.label})` : text
+}
+
+/** Whether the value that is told at a moment is one of the marks. */
+function isMarked(marks: Marks, { timesMs }: Readout, atMs: number): boolean {
+  const toldMs = timesMs[nearestPlace(timesMs, atMs) ?? -1]
+  const place = nearestPlace(marks.timesMs, atMs)
+  return place !== undefined && marks.timesMs[place] === toldMs
 }
 
 interface CursorTimeProps {
@@ -216,15 +225,17 @@ function watchAppearance(element: HTMLElement, onChange: () => void): () => void
 /** At the cursor; without one, what the lines are. */
 function PanelValues({ panel, cursor }: { panel: Panel; cursor: Signal<number | undefined> }) {
   const atMs = cursor.value
-  if (atMs === undefined && panel.readouts.length < 2) return null
+  const told = panel.readouts.filter(({ label }) => atMs !== undefined || label !== undefined)
+  if (told.length === 0 && panel.marks === undefined) return null
   return (
     <p class="panel-values">
-      {panel.readouts.map((readout, place) => (
+      {told.map((readout, place) => (
         <span key={place} class={readout.colour === undefined ? '' : `key ${readout.colour}`}>
           {readout.label}
           {atMs === undefined ? null : <b>{readoutText(panel, readout, atMs)}</b>}
         </span>
       ))}
+      {panel.marks === undefined ? null : <span class="key mark">{panel.marks.label}</span>}
     </p>
   )
 }

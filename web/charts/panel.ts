@@ -5,8 +5,10 @@ import type { Columns } from './line-data.ts'
 interface LineStyle {
   /** A custom property of the style sheet, as `--accent`. */
   readonly colour: string
-  /** 0 for a line that only bounds an area. */
+  /** 0 for a line that only bounds an area, or of which there are only points. */
   readonly width: number
+  /** Each value is a hollow point. */
+  readonly isHollow?: boolean
 }
 
 /** A horizontal line, such as a mean. */
@@ -38,6 +40,15 @@ export interface Readout {
   readonly values: readonly (number | null)[]
 }
 
+/** Values that are pointed out, by hollow points. */
+export interface Marks {
+  /** What they are, in the legend and after a value at the cursor. */
+  readonly label: string
+  /** Ascending. */
+  readonly timesMs: readonly number[]
+  readonly values: readonly number[]
+}
+
 export interface Panel {
   readonly key: string
   readonly title: string
@@ -46,6 +57,8 @@ export interface Panel {
   readonly height: number
   readonly content: ChartContent
   readonly readouts: readonly Readout[]
+  /** Of the values of the first readout; `content` has them as a line of its own. */
+  readonly marks?: Marks | undefined
   /** How far from a value the cursor may be to tell it; further away there is a gap. */
   readonly reachMs: number
 }

@@ -20,6 +20,8 @@ export interface Latest {
 interface Point {
   readonly t: number
   readonly v: number
+  /** QARTOD's 3: suspect. */
+  readonly flag?: 3
 }
 
 interface HourPoint {

@@ -27,7 +27,7 @@ export function DevicePage({ name }: { name: string }) {
     useResource<T>(addressOf(`/api/${path}/${encodeURIComponent(name)}${rest}`), options)
   const about = read<{ location_desc: string | null }>('device', '')
   const latest = read<Latest>('latest', '', everyMinute)
-  const detail = read<Detail>('detail_data', `?points=${pointsMax}&t=1`, everyMinute)
+  const detail = read<Detail>('detail_data', `?points=${pointsMax}&t=1&flags=1`, everyMinute)
   const stats = read<Stats>('stats_data', '', everyTwoMinutes)
   const past = read<Past>('past_window_data', '', everyTwoMinutes)
   const all = [about, latest, detail, stats, past]

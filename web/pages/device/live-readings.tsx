@@ -8,6 +8,7 @@ import type { Detail, LastValues, Latest, Metric } from './answers.ts'
 import type { LiveReading } from './chart-series.ts'
 import { Now } from './now.tsx'
 import { Readings, readingPresets } from './readings.tsx'
+import { suspectsIn } from './suspects.ts'
 import { useLiveReadings } from './use-live-readings.ts'
 import { useRangeSeries } from './use-range-series.ts'
 
@@ -25,11 +26,13 @@ export function LiveReadings({ device, timeZone, latest, detail, expectedSeconds
   const live = useLiveReadings(device)
   const shown = useRange(readingPresets)
   const data = useRangeSeries({ device, shown, detail, live, expectedSeconds })
+  const { window, nowMs } = shown
+  const suspects = useMemo(() => suspectsIn(detail, window, nowMs), [detail, window, nowMs])
   const values = useMemo(() => lastValues(latest?.values ?? {}, live), [latest, live])
   return (
     <>
       {latest === undefined ? null : <Now values={values} expectedSeconds={expectedSeconds} exact={times.exact} />}
-      <Readings device={device} shown={shown} data={data} zone={zone} times={times} />
+      <Readings {...{ device, shown, data, suspects, zone, times }} />
     </>
   )
 }

@@ -2,7 +2,7 @@
 
 import { useMemo } from 'preact/hooks'
 import { ChartStack } from '../../charts/chart-stack.tsx'
-import { breakAtGaps } from '../../charts/line-data.ts'
+import { breakAtGaps, joinColumns } from '../../charts/line-data.ts'
 import type { Panel } from '../../charts/panel.ts'
 import type { Preset, TimeWindow } from '../../charts/range.ts'
 import { RangeControls } from '../../charts/range-controls.tsx'
@@ -14,12 +14,14 @@ import { quantityOf } from '../../text/phrases.ts'
 import type { Times } from '../../text/times.ts'
 import type { Zone } from '../../text/zone.ts'
 import { type MetricSeries, type RangeSeries, readingsQuery } from './chart-series.ts'
+import { type SuspectReadings, type Suspects, suspectMetrics } from './suspects.ts'
 
 export interface ReadingsProps {
   readonly device: string
   readonly shown: ShownRange
   /** Undefined while the first answer is on its way. */
   readonly data: RangeSeries | undefined
+  readonly suspects: Suspects
   readonly zone: Zone
   readonly times: Times
 }
@@ -28,9 +30,12 @@ export const readingPresets: readonly Preset[] = ['24h', '7d', '30d', '365d']
 const panelHeight = 132
 const hourMs = 3_600_000
 
-export function Readings({ device, shown, data, zone, times }: ReadingsProps) {
+export function Readings({ device, shown, data, suspects, zone, times }: ReadingsProps) {
   const { window, nowMs, show } = shown
-  const panels = useMemo(() => (data?.series ?? []).map(series => panelOf(series, data as RangeSeries)), [data])
+  const panels = useMemo(
+    () => (data?.series ?? []).map(series => panelOf(series, data as RangeSeries, suspects[series.metric])),
+    [data, suspects],
+  )
   const download = `/api/readings/${encodeURIComponent(device)}?${readingsQuery(window, undefined, 'csv')}`
   const move = (next: TimeWindow) => show(next, true)
   return (
@@ -49,9 +54,15 @@ export function Readings({ device, shown, data, zone, times }: ReadingsProps) {
           onReset={() => show({ preset: '24h' })}
         />
       )}
+      {panels.every(({ marks }) => marks === undefined) ? null : (
+        <p class="lead">
+          Hollow points are suspect readings: out of range, a spike, a jump or a flat line.{' '}
+          <a href={addressOf('/docs/statistics#quality')}>How they are found</a>
+        </p>
+      )}
       <div class="below">
         {data === undefined || panels.length === 0 ? null : (
-          <TableTwin name="readings" tables={() => [readingsTable(data, window, times)]} />
+          <TableTwin name="readings" tables={() => [readingsTable(data, suspects, window, times)]} />
         )}
         <a class="button quiet" href={addressOf(download)} download={`${device}.csv`}>
           Download as CSV
@@ -64,25 +75,40 @@ export function Readings({ device, shown, data, zone, times }: ReadingsProps) {
   )
 }
 
-function panelOf(series: MetricSeries, { gapMs, stepMs }: RangeSeries): Panel {
+function panelOf(series: MetricSeries, { gapMs, stepMs }: RangeSeries, suspects: SuspectReadings | undefined): Panel {
   const { metric, timesMs, values, extremes } = series
   const { name, unit, decimals } = quantityOf(metric)
   const bounds = extremes === undefined ? [] : [extremes.highs, extremes.lows]
   const edge = { colour: '--accent-wash', width: 0 }
+  const whole = breakAtGaps(timesMs, [values, ...bounds], gapMs)
+  const marked = suspects && { timesMs: [...suspects.timesMs], lines: [[...suspects.values]] }
+  const hollow = { colour: '--warn', width: 0, isHollow: true }
   return {
     ...{ key: metric, title: name, unit, decimals, height: panelHeight },
     content: {
-      columns: breakAtGaps(timesMs, [values, ...bounds], gapMs),
-      lines: [{ colour: '--accent', width: 1.25 }, ...bounds.map(() => edge)],
+      columns: marked === undefined ? whole : joinColumns([whole, marked]),
+      lines: [
+        { colour: '--accent', width: 1.25 },
+        ...bounds.map(() => edge),
+        ...(marked === undefined ? [] : [hollow]),
+      ],
       band: extremes === undefined ? undefined : [1, 2],
       decimals,
     },
     readouts: [{ timesMs, values }],
+    marks: suspects && { label: 'suspect', ...suspects },
     reachMs: Math.max(gapMs ?? hourMs, stepMs ?? 0),
   }
 }
 
-function readingsTable({ series, stepMs }: RangeSeries, { fromMs, toMs }: TimeWindow, times: Times): TwinTable {
+function readingsTable(
+  { series, stepMs }: RangeSeries,
+  suspects: Suspects,
+  { fromMs, toMs }: TimeWindow,
+  times: Times,
+): TwinTable {
+  const metricsAt = suspectMetrics(suspects, stepMs)
+  const namesAt = (atMs: number) => metricsAt.get(atMs)?.map(metric => quantityOf(metric).name) ?? null
   const columns = series.flatMap(({ metric, timesMs, values, extremes }) => {
     const { name, unit, decimals } = quantityOf(metric)
     const column = (what: string, of: readonly number[]) => ({
@@ -98,11 +124,11 @@ function readingsTable({ series, stepMs }: RangeSeries, { fromMs, toMs }: TimeWi
   return {
     caption: stepMs === undefined ? 'Readings, the newest first' : 'Means, minima and maxima, the newest first',
     headName: stepMs === undefined ? 'Time' : 'From',
-    columns,
+    columns: metricsAt.size === 0 ? columns : [...columns, { name: 'Suspect', decimals: 0 }],
     rows: tableRows(columns, fromMs, toMs).map(({ atMs, values }) => ({
       key: atMs,
       head: times.exact(atMs),
-      cells: values,
+      cells: [...values, namesAt(atMs)?.join(', ') ?? null],
     })),
   }
 }
