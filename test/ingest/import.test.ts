@@ -1,6 +1,7 @@
 /** Imports as a whole: real files, bodies that stop half way, a journal that is full. */
 
-import { createReadStream, readFileSync } from 'node:fs'
+import { createReadStream, readdirSync, readFileSync } from 'node:fs'
+import { constants, getPriority } from 'node:os'
 import { Readable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -223,6 +224,43 @@ t.test('more imports at a time than the limit are refused, not queued', async t 
   t.match(second, { failure: { code: 'BUSY' } })
   t.match(await importer.run(source(header + lines(1))), { failure: undefined, report: { accepted: 1 } })
 })
+
+t.test('the first imports at a time have large chunks', async t => {
+  const limits = { ...smallChunks, largeChunkBytes: 64 * 1024, sessionsMax: 5 }
+  const appends: number[] = []
+  const append = async (records: Uint8Array) => {
+    appends.push(records.length)
+    return 'stored' as const
+  }
+  const importer = startImporter(t, { append, limits })
+  const body = header + lines(100)
+  t.match(await importer.run(source(body)), { report: { accepted: 100 } })
+  t.equal(appends.length, 1)
+  const unending = () => ({ ...source(''), body: new Readable({ read: () => undefined }) })
+  const running = Array.from({ length: 4 }, () => importer.run(unending()))
+  appends.length = 0
+  t.match(await importer.run(source(body)), { report: { accepted: 100 } })
+  t.ok(appends.length > 5, `${appends.length} chunks`)
+  await importer.close()
+  await Promise.all(running)
+})
+
+t.test(
+  'the thread of an import gives way to those that must answer at once',
+  {
+    skip: process.platform !== 'linux',
+  },
+  async t => {
+    const threads = () => readdirSync('/proc/self/task').map(Number)
+    const before = threads()
+    const importer = startImporter(t, createJournal())
+    t.match(await importer.run(source(header + lines(10))), { report: { accepted: 10 } })
+    const priorities = threads()
+      .filter(thread => !before.includes(thread))
+      .map(getPriority)
+    t.ok(priorities.includes(constants.priority.PRIORITY_BELOW_NORMAL), priorities.join())
+  },
+)
 
 t.test('a close cuts off a body that nobody ends, and keeps what came of it', async t => {
   const journal = createJournal()
