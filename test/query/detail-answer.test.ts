@@ -229,7 +229,8 @@ test('suspect readings have a flag for who asks, also in a picture', async t => 
     detail(readings, { withTimes: true, ...more }).last_24h.temperature.filter(({ flag }) => flag !== undefined)
   const suspect = (index: number) => ({ ...pointsOf(readings, 'temperature')[index], flag: 3 })
   const all = flaggedIn({ withFlags: true })
-  t.match(all, [suspect(400), suspect(401), suspect(700), suspect(701)], 'the jump, the way back, and out of range')
+  // Between 20 and 35 the neighbours of the spike are far from their neighbours, too.
+  t.strictSame(all, [399, 400, 401, 699, 700, 701].map(suspect))
   t.strictSame(flaggedIn({ withFlags: true, points: 50 }), all)
   t.strictSame(flaggedIn({ points: 50 }), [])
   t.strictSame(flaggedIn({}), [])
