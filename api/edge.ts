@@ -8,6 +8,7 @@ import { createReadingCheck, defaultRanges, type Ranges, type TimeLimits } from 
 import type { Log } from '../store/log.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
+import { createEventMeter, type EventMeter } from './events/event-meter.ts'
 import { createIntervalMeter, type IntervalMeter } from './figures/interval-meter.ts'
 import { type AuthRateLimit, createAuthRateLimit } from './http/auth-rate-limit.ts'
 import type { Connections } from './http/connections.ts'
@@ -30,6 +31,7 @@ export interface Edge {
   connections: Connections
   metrics: Metrics
   meter: ReadingMeter
+  eventMeter: EventMeter
   bulkMeter: BulkMeter
   /** Of both meters. */
   interval: IntervalMeter
@@ -70,6 +72,7 @@ export function createEdge(config: Config, log: Log, parts: EdgeParts): Edge {
   return {
     ...{ isTrusted, metrics, interval, meter, writers, fairShare },
     bulkMeter: createBulkMeter(metrics.registry, interval),
+    eventMeter: createEventMeter(metrics.registry),
     connections: openConnections(config, log, isTrusted),
     intake: createIntake(intakeOptions),
     brokerIntake: createIntake({ ...intakeOptions, isWithinRate: brokerRate }),

@@ -12,6 +12,7 @@ import { contentFilesContract } from './content-files/contract.ts'
 import { docsFamily } from './docs/docs.ts'
 import { serverContract } from './docs/server-contract.ts'
 import { checkOptionsOf, type Edge } from './edge.ts'
+import type { EventsOptions } from './events/events.ts'
 import type { RouteFamily } from './http/route-family.ts'
 import { lineProtocolContract } from './line-protocol/contract.ts'
 import { lineProtocolFamilies } from './line-protocol/line-protocol.ts'
@@ -72,13 +73,6 @@ export function createFamilies(
   const readings = {
     ...{ rangeReads: parts.rangeReads, devices, nowMs: clockMs, expiredBeforeUs: parts.retention.expiredBeforeUs, log },
   }
-  const events = {
-    ...{ ingest, devices, nowMs: () => performance.now(), log, clientsMax: config.EVENTS_CLIENTS_MAX },
-    ...{ windowMs: config.EVENTS_WINDOW_MINUTES * 60_000, windowBytes: config.EVENTS_WINDOW_BYTES },
-    onState: (listener: (device: number, state: string) => void) =>
-      parts.live.onState(({ number }, _before, state) => listener(number, state)),
-    lifetimeMs: config.READS === 'private' ? privateStreamMsMax : undefined,
-  }
   const contracts = [
     ...[loggerContract(ranges), accounts.contract, airQuality.contract, lineProtocolContract()],
     ...[contentFilesContract(), adminContract(), serverContract()],
@@ -88,7 +82,7 @@ export function createFamilies(
       ...{ log, ingest: { intake, meter, writers, authRateLimit } },
       guardReads: config.READS === 'private' ? createGuardReads({ ...accounts, devices, authRateLimit }) : undefined,
       live: { live: parts.live, query, devices, timeZone: config.TIME_ZONE, nowMs: clockMs },
-      ...{ batch: batchOptions, reads: { query, devices, readings }, events },
+      ...{ batch: batchOptions, reads: { query, devices, readings }, events: eventsOptions(config, log, parts, edge) },
     }),
     adminFamily(adminOptions),
     airQuality,
@@ -108,4 +102,14 @@ export function createFamilies(
     webFamily(),
     contentFilesFamily({ postgres: store.postgres, publicUrl: config.PUBLIC_URL, log }),
   ]
+}
+
+function eventsOptions(config: Config, log: Log, { ingest, devices, live }: ServiceParts, edge: Edge): EventsOptions {
+  return {
+    ...{ ingest, devices, nowMs: () => performance.now(), meter: edge.eventMeter, log },
+    ...{ clientsMax: config.EVENTS_CLIENTS_MAX, windowBytes: config.EVENTS_WINDOW_BYTES },
+    windowMs: config.EVENTS_WINDOW_MINUTES * 60_000,
+    onState: listener => live.onState(({ number }, _before, state) => listener(number, state)),
+    lifetimeMs: config.READS === 'private' ? privateStreamMsMax : undefined,
+  }
 }

@@ -6,7 +6,8 @@
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { EventClient, type EventSink, type Subscription, watchersOf } from './event-client.ts'
-import { beat, readCursor, resetEvent, stateEvent } from './event-text.ts'
+import type { EventMeter } from './event-meter.ts'
+import { beat, type EventText, eventText, readCursor, resetEvent, stateEvent } from './event-text.ts'
 import { ReadingRing, type StoredReadings } from './reading-ring.ts'
 import { createReadingTexts, lastOfEachDevice } from './reading-texts.ts'
 import { StateLog } from './state-log.ts'
@@ -18,6 +19,7 @@ export interface HubOptions {
   windowBytes: number
   nameOf: (deviceNumber: number) => string | undefined
   nowMs: () => number
+  meter: EventMeter
   failed: (error: unknown) => void
   tickMs?: number
   beatMs?: number
@@ -86,8 +88,9 @@ export class EventHub {
       next === undefined || lastEventId === undefined ? this.#states.head : this.#states.firstSince(next)
     const client = new EventClient(sink, subscription, next ?? head, nextState)
     this.#clients.add(client)
+    this.#options.meter.clients(this.size)
     sink.onDrained(() => this.#drained(client))
-    this.#send(client, Buffer.from(next === undefined ? resetEvent(run, head) : beat(run, next)))
+    this.#send(client, next === undefined ? eventText(resetEvent(run, head), 1) : eventText(beat(run, next), 0))
     this.#wake()
     return () => this.#end(client)
   }
@@ -130,13 +133,13 @@ export class EventHub {
     const from = Math.max(this.#told, this.#ring.tail)
     const to = this.#ring.head
     const ready = [...this.#clients].filter(client => client.next === from && client.blockedSinceMs === undefined)
-    const bytes = await this.#bytesFor(ready, from, to)
+    const texts = await this.#textsFor(ready, from, to)
     let sent = 0
     for (const client of ready) {
       // What was overwritten meanwhile cannot be told any more: it is behind, and will be reset.
       if (from < this.#ring.tail) break
       client.next = to
-      this.#send(client, bytes(client))
+      this.#send(client, texts(client))
       if (++sent % clientsPerTurn === 0) await turn()
     }
     this.#told = to
@@ -144,11 +147,11 @@ export class EventHub {
   }
 
   /** One look at each reading for all clients that have asked for some devices. */
-  async #bytesFor(
+  async #textsFor(
     ready: readonly EventClient[],
     from: number,
     to: number,
-  ): Promise<(client: EventClient) => Buffer | undefined> {
+  ): Promise<(client: EventClient) => EventText | undefined> {
     const texts = createReadingTexts(this.#options.run, this.#ring, this.#options.nameOf)
     const watchers = watchersOf(ready)
     const all: number[] = []
@@ -161,9 +164,9 @@ export class EventHub {
         else list.push(number)
       }
     }
-    const forAll = ready.some(client => client.isForAll) ? await texts.bytesOf(this.#thinned(all)) : undefined
-    const own = new Map<EventClient, Buffer>()
-    for (const [client, list] of lists) own.set(client, await texts.bytesOf(this.#thinned(list)))
+    const forAll = ready.some(client => client.isForAll) ? await texts.textOf(this.#thinned(all)) : undefined
+    const own = new Map<EventClient, EventText>()
+    for (const [client, list] of lists) own.set(client, await texts.textOf(this.#thinned(list)))
     return client => (client.isForAll ? forAll : own.get(client))
   }
 
@@ -192,18 +195,18 @@ export class EventHub {
       if (client.wantsReading(this.#ring.device(next))) numbers.push(next)
     }
     const texts = createReadingTexts(this.#options.run, this.#ring, this.#options.nameOf)
-    const bytes = await texts.bytesOf(isSlow ? this.#thinned(numbers, readingsPerStep) : numbers)
+    const text = await texts.textOf(isSlow ? this.#thinned(numbers, readingsPerStep) : numbers)
     if (client.next < this.#ring.tail) return
     client.isSlow = false
     client.next = next
-    this.#send(client, bytes)
+    this.#send(client, text)
     this.#sendStates(client)
   }
 
   #reset(client: EventClient): void {
     client.next = this.#told
     client.nextState = this.#states.head
-    this.#send(client, Buffer.from(resetEvent(this.#options.run, this.#told)))
+    this.#send(client, eventText(resetEvent(this.#options.run, this.#told), 1))
   }
 
   /** Behind the readings that came before them. */
@@ -216,12 +219,14 @@ export class EventHub {
     }
     const news = this.#states.from(client.nextState).filter(({ device }) => client.wantsState(device))
     client.nextState = this.#states.head
-    this.#send(client, Buffer.from(news.map(({ text }) => text).join('')))
+    const text = news.map(({ text }) => text).join('')
+    this.#send(client, eventText(text, news.length))
   }
 
-  #send(client: EventClient, bytes: Buffer | undefined): void {
-    if (bytes === undefined || bytes.length === 0 || !this.#clients.has(client)) return
-    if (!client.sink.write(bytes)) client.blockedSinceMs ??= this.#options.nowMs()
+  #send(client: EventClient, text: EventText | undefined): void {
+    if (text === undefined || text.bytes.length === 0 || !this.#clients.has(client)) return
+    this.#options.meter.sent(text.count)
+    if (!client.sink.write(text.bytes)) client.blockedSinceMs ??= this.#options.nowMs()
   }
 
   #drained(client: EventClient): void {
@@ -232,17 +237,23 @@ export class EventHub {
 
   #end(client: EventClient): void {
     if (!this.#clients.delete(client)) return
+    this.#options.meter.clients(this.size)
     if (this.size === 0) this.#leftMs = this.#options.nowMs()
     client.sink.destroy()
+  }
+
+  #drop(client: EventClient): void {
+    this.#options.meter.dropped()
+    this.#end(client)
   }
 
   #beat(): void {
     const { run, nowMs, slowMsMax } = this.#options
     const cutMs = nowMs() - slowMsMax
-    const bytes = Buffer.from(beat(run, this.#told))
+    const text = eventText(beat(run, this.#told), 0)
     for (const client of this.#clients) {
-      if (client.blockedSinceMs !== undefined && client.blockedSinceMs <= cutMs) this.#end(client)
-      else if (client.blockedSinceMs === undefined && client.next === this.#told) this.#send(client, bytes)
+      if (client.blockedSinceMs !== undefined && client.blockedSinceMs <= cutMs) this.#drop(client)
+      else if (client.blockedSinceMs === undefined && client.next === this.#told) this.#send(client, text)
     }
   }
 }

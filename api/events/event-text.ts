@@ -11,6 +11,17 @@ function cursorOf(run: string, number: number): string {
   return `${run}-${number}`
 }
 
+/** What a client is sent at a time. */
+export interface EventText {
+  readonly bytes: Buffer
+  /** Of events in it; a beat is none. */
+  readonly count: number
+}
+
+export function eventText(text: string, count: number): EventText {
+  return { bytes: Buffer.from(text), count }
+}
+
 /** The number of the next reading for a client whose last event had this cursor; undefined for none of this run. */
 export function readCursor(text: string, run: string): number | undefined {
   const [, ofRun, number] = cursorPattern.exec(text) ?? []

@@ -10,6 +10,7 @@ import { addCorsHeaders } from '../http/cors.ts'
 import { addRead, refuse } from '../logger/read-answers.ts'
 import type { EventSink, Subscription } from './event-client.ts'
 import { EventHub } from './event-hub.ts'
+import type { EventMeter } from './event-meter.ts'
 import { subscriptionIn } from './event-parameters.ts'
 
 export interface EventsOptions {
@@ -23,6 +24,7 @@ export interface EventsOptions {
   /** After this a client connects again, and is asked for its credential. */
   lifetimeMs?: number | undefined
   nowMs: () => number
+  meter: EventMeter
   log: Log
 }
 

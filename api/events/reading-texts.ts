@@ -1,12 +1,12 @@
 /** Readings of the ring as events, each written once for all clients of a tick. */
 
 import { setImmediate as turn } from 'node:timers/promises'
-import { readingEvent } from './event-text.ts'
+import { type EventText, readingEvent } from './event-text.ts'
 import type { ReadingRing } from './reading-ring.ts'
 
 export interface ReadingTexts {
   /** The events of readings, by their numbers; those of a device that is not there any more are left out. */
-  bytesOf(numbers: readonly number[]): Promise<Buffer>
+  textOf(numbers: readonly number[]): Promise<EventText>
 }
 
 /** Readings that are written within a turn. */
@@ -19,22 +19,24 @@ export function createReadingTexts(
 ): ReadingTexts {
   const texts = new Map<number, string>()
 
-  function textOf(number: number): string {
+  function written(number: number): string {
     // It may be overwritten while others are written.
     const device = number < ring.tail ? undefined : nameOf(ring.device(number))
     return device === undefined ? '' : readingEvent(run, ring, number, device)
   }
 
   return {
-    async bytesOf(numbers) {
+    async textOf(numbers) {
       const parts: string[] = []
+      let count = 0
       for (const number of numbers) {
-        const text = texts.get(number) ?? textOf(number)
+        const text = texts.get(number) ?? written(number)
         parts.push(text)
+        if (text !== '') count++
         texts.set(number, text)
         if (texts.size % textsPerTurn === 0) await turn()
       }
-      return Buffer.from(parts.join(''))
+      return { bytes: Buffer.from(parts.join('')), count }
     },
   }
 }

@@ -4,11 +4,13 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import fc from 'fast-check'
 import { fastify } from 'fastify'
+import { Registry } from 'prom-client'
 import { type Test, test } from 'tap'
 import { createOpenApi, type Json } from '../../api/docs/contract.ts'
 import { publishRoutes } from '../../api/docs/published-routes.ts'
 import { eventsRoute } from '../../api/events/contract.ts'
 import { EventHub, type HubOptions } from '../../api/events/event-hub.ts'
+import { createEventMeter } from '../../api/events/event-meter.ts'
 import { registerEvents } from '../../api/events/events.ts'
 import type { StoredReadings } from '../../api/events/reading-ring.ts'
 import { LoggerError } from '../../api/logger/published-reads.ts'
@@ -18,6 +20,7 @@ import { openRaw } from '../support/raw-connection.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const run = '0123456789abcdef'
+const meterNames = ['barograph_event_clients', 'barograph_events_sent_total', 'barograph_event_clients_dropped_total']
 const names = ['porch', 'attic', 'Küche "1"']
 
 interface Made {
@@ -61,13 +64,17 @@ function eventsIn(text: string): Told[] {
 
 function open(t: Test, options: Partial<HubOptions> = {}) {
   const clock = { ms: 0 }
+  const registry = new Registry()
   const hub = new EventHub({
     ...{ run, windowMs: 300_000, windowBytes: 1024 ** 2, nameOf: (number: number) => names[number], tickMs: 1 },
-    ...{ nowMs: () => clock.ms, failed: (error: unknown) => t.fail(String(error)) },
+    ...{ nowMs: () => clock.ms, meter: createEventMeter(registry), failed: (error: unknown) => t.fail(String(error)) },
     ...options,
   })
   t.teardown(() => hub.close())
-  return { hub, clock }
+  /** Clients, events sent, clients dropped. */
+  const metered = async () =>
+    Promise.all(meterNames.map(async name => (await registry.getSingleMetric(name)?.get())?.values[0]?.value))
+  return { hub, clock, metered }
 }
 
 function listen(
@@ -228,7 +235,7 @@ test('a client that took nothing for long gets the last reading of each device',
 })
 
 test('a client that goes on taking nothing is cut off', async t => {
-  const { hub, clock } = open(t, { beatMs: 5 })
+  const { hub, clock, metered } = open(t, { beatMs: 5 })
   const [slow, quick] = [listen(hub), listen(hub)]
   slow.client.takes = false
   const { length } = slow.client.chunks
@@ -242,6 +249,7 @@ test('a client that goes on taking nothing is cut off', async t => {
   await waitFor('it is cut off', () => slow.client.isDestroyed)
   t.notOk(quick.client.isDestroyed)
   t.equal(hub.size, 1)
+  t.strictSame(await metered(), [1, 0, 1], 'beats are no events')
 })
 
 test('a client that was only a little behind gets all of it', async t => {
@@ -290,6 +298,22 @@ test('states are told behind the readings before them, also to who comes back', 
   t.match(back.events(), [{ data: { state: 'fresh' } }, { data: { state: 'late' } }])
 })
 
+test('events are counted by client, and clients while they are there', async t => {
+  const { hub, metered } = open(t)
+  t.strictSame(await metered(), [0, 0, 0])
+  const [all, attic] = [listen(hub), listen(hub, { devices: [1] })]
+  hub.store(stored(inTurns(numbers(6))))
+  await waitFor('they are told', () => all.values().length + attic.values().length === 8)
+  t.strictSame(await metered(), [2, 8, 0])
+  hub.stateChanged(1, 'late')
+  await waitFor('the state is told', () => all.events().length + attic.events().length === 10)
+  const stale = listen(hub, { last: 'fedcba9876543210-3' })
+  t.equal(stale.events()[0]?.event, 'reset')
+  t.strictSame(await metered(), [3, 11, 0])
+  for (const client of [all, attic, stale]) client.leave()
+  t.strictSame(await metered(), [0, 11, 0], 'who leaves is not dropped')
+})
+
 test('a beat carries a cursor to clients whose devices say nothing', async t => {
   const { hub } = open(t, { beatMs: 5 })
   const quiet = listen(hub, { devices: [2] })
@@ -334,6 +358,7 @@ async function openRoute(t: Test, clientsMax: number) {
       byNumber: number => devices[number] as never,
     },
     ...{ clientsMax, windowMs: 300_000, windowBytes: 1024 ** 2, nowMs: () => performance.now(), log: silentLog },
+    meter: createEventMeter(new Registry()),
   })
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   return { app, url, store: (made: readonly Made[]) => listeners[0]?.(stored(made)) }

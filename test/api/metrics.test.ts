@@ -2,6 +2,7 @@
 
 import { fastify } from 'fastify'
 import { test } from 'tap'
+import { createEventMeter } from '../../api/events/event-meter.ts'
 import { createMetrics } from '../../api/http/metrics.ts'
 import { createBulkMeter } from '../../api/logger/bulk-meter.ts'
 import { createReadingMeter, rejectionReasons } from '../../api/logger/reading-meter.ts'
@@ -14,6 +15,7 @@ function startMetrics(t: { teardown(end: () => unknown): void }, more: Partial<S
   const metrics = createMetrics({ isAdmin: async () => false, isTrusted: () => false })
   const meter = createReadingMeter(metrics.registry)
   const bulkMeter = createBulkMeter(metrics.registry)
+  createEventMeter(metrics.registry)
   addServiceMetrics(metrics.registry, {
     ingest: () => ({ journal: zeros, forwarder: zeros, lag: zeros, clock: zeros }) as never,
     points: () => ({ journal: zeros, forwarder: zeros, lag: zeros, clock: zeros }) as never,

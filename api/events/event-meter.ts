@@ -1,0 +1,32 @@
+/** Metrics of the events: who listens, what they were sent, and who was cut off. */
+
+import type { Registry } from 'prom-client'
+import { counter, gauge } from '../http/metric-kinds.ts'
+
+export interface EventMeter {
+  /** So many are connected now. */
+  clients(count: number): void
+  /** To one client. */
+  sent(events: number): void
+  /** A client was disconnected because it took nothing. */
+  dropped(): void
+}
+
+export function createEventMeter(registry: Registry): EventMeter {
+  let [clients, sent, dropped] = [0, 0, 0]
+  gauge(registry, 'barograph_event_clients', 'Clients of GET /api/events that are connected.', () => clients)
+  counter(registry, 'barograph_events_sent_total', 'Events sent, once for each client that got one.', () => sent)
+  const cut = 'Clients of GET /api/events that were disconnected because they took nothing.'
+  counter(registry, 'barograph_event_clients_dropped_total', cut, () => dropped)
+  return {
+    clients(count) {
+      clients = count
+    },
+    sent(events) {
+      sent += events
+    },
+    dropped() {
+      dropped++
+    },
+  }
+}
