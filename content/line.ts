@@ -107,7 +107,7 @@ export const ContentFileLine = z.object({
   content_language: text(24).nullable().default(null),
   checksum: z
     .string(must('be a text'))
-    .regex(/^[0-9a-f]{32}$/i, 'must have 32 hexadecimal digits')
+    .regex(/^[0-9a-fA-F]{32}$/, 'must have 32 hexadecimal digits')
     .nullable()
     .default(null),
   image_src: text(200).nullable().default(null),

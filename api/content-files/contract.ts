@@ -58,7 +58,7 @@ export function contentFilesContract(): Contract {
         refusals: errorsOf('TOO_MANY_ARGUMENTS', 'FILE_UNKNOWN', 'NOT_ACCEPTABLE', 'INTERNAL', 'UNAVAILABLE'),
       },
     ],
-    error: { schema: ContentFileError },
+    error: { schema: ContentFileError, text: ['text/html'] },
   })
 }
 

@@ -45,7 +45,7 @@ export interface PublishedFamily {
   tag: { name: string; description: string }
   routes: readonly PublishedRoute[]
   /** The shape of its errors. */
-  error: { schema: z.ZodType; mediaType?: string }
+  error: { schema: z.ZodType; mediaType?: string; text?: readonly string[] }
   securitySchemes?: Json
 }
 
@@ -54,6 +54,7 @@ export function publishRoutes({ tag, routes, error, securitySchemes = {} }: Publ
   const paths: Contract['paths'] = {}
   const refusalOf = ({ error: own = error.schema }: PublishedRoute): Content => ({
     [error.mediaType ?? jsonType]: { schema: components.reference(own, 'output') },
+    ...textContent(error.text),
   })
   for (const route of routes) {
     paths[route.path] = { ...paths[route.path], [route.method]: publish(route, tag.name, refusalOf(route), components) }
@@ -97,9 +98,13 @@ function contentOf(
 ): Content {
   return {
     ...(json === undefined ? {} : { [jsonType]: { schema: components.reference(json, direction) } }),
-    ...Object.fromEntries(text.map(type => [type, { schema: { type: 'string' } }])),
+    ...textContent(text),
     ...(events === undefined ? {} : { [eventsType]: { schema: streamOf(components.reference(events, direction)) } }),
   }
+}
+
+function textContent(types: readonly string[] = []): Content {
+  return Object.fromEntries(types.map(type => [type, { schema: { type: 'string' } }]))
 }
 
 /** OpenAPI 3.1 has no schema for the items of a stream, but JSON Schema has one for what a text contains. */

@@ -22,6 +22,7 @@ export function lineProtocolContract(): Contract {
     writeRoute(2, '/api/v2/write', 'write_v2'),
     buckets,
     ping,
+    query,
     health,
   ]
   return publishRoutes({ tag, routes, error: { schema: ErrorOfVersion[2] }, securitySchemes })
@@ -80,8 +81,25 @@ const buckets: PublishedRoute = {
 
 const ping: PublishedRoute = {
   ...{ method: 'get', path: '/ping', name: 'ping', summary: 'Whether the server is there' },
-  success: { status: 204, description: 'It is' },
+  parameters: { query: z.object({ verbose: z.string().optional().meta({ description: 'true asks for a body' }) }) },
+  success: {
+    ...{ status: 200, description: 'It is, with verbose=true' },
+    json: z.object({ version: z.string() }).meta({ id: 'LineProtocolVersion' }),
+  },
+  others: { 204: { description: 'It is' } },
   refusals: [],
+  error: ErrorOfVersion[1],
+}
+
+const Results = z.object({ results: z.array(z.object({ statement_id: z.int() })) }).meta({ id: 'LineProtocolResults' })
+
+const query: PublishedRoute = {
+  ...{ method: 'post', path: '/query', name: 'create_database', summary: 'Create a database, which is there already' },
+  description: 'Other statements are refused.',
+  credentials: ['influxToken', 'device', 'bearerKey'],
+  parameters: { query: z.object({ q: z.string().meta({ description: 'CREATE DATABASE and a name' }) }) },
+  success: { status: 200, description: 'It is there', json: Results },
+  refusals: errorsOf('INVALID', 'UNAUTHORIZED', 'FORBIDDEN', 'TOO_MANY_ATTEMPTS', 'DATABASE_AWAY'),
   error: ErrorOfVersion[1],
 }
 

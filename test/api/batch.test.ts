@@ -18,6 +18,7 @@ import { defaultRanges } from '../../ingest/reading.ts'
 import { openVariant } from '../support/accounts.ts'
 import { openParts } from '../support/admin.ts'
 import { silentLog, startDatabases, temporaryFolder } from '../support/databases.ts'
+import { holdToContract } from '../support/held-answers.ts'
 import { readReading } from '../support/journal-parts.ts'
 import { basic } from '../support/service.ts'
 
@@ -78,6 +79,7 @@ async function startRoute(t: Test, more: Partial<BatchOptions> = {}) {
     return await ingest.append(records)
   }
   const app = fastify()
+  holdToContract(t, app)
   app.register(
     (scope, _options, done) => {
       registerBatch(scope, {

@@ -4,28 +4,13 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { fastify } from 'fastify'
 import { parse } from 'parse5'
 import t from 'tap'
-import { accountsContract } from '../../api/accounts/kit/contract.ts'
-import { adminContract } from '../../api/admin/contract.ts'
-import { airQualityFamily } from '../../api/air-quality/air-quality.ts'
 import { perPageDefault, perPageMax } from '../../api/air-quality/query/paging.ts'
-import { contentFilesContract } from '../../api/content-files/contract.ts'
 import { type Contract, createOpenApi } from '../../api/docs/contract.ts'
 import { docsFamily } from '../../api/docs/docs.ts'
-import { serverContract } from '../../api/docs/server-contract.ts'
-import { lineProtocolContract } from '../../api/line-protocol/contract.ts'
-import { loggerContract } from '../../api/logger/contract.ts'
-import { publishedOperations } from '../../api/open-accounts.ts'
-import { defaultRanges } from '../../ingest/reading.ts'
 import { openBrowser } from '../support/browser.ts'
 import { inspect } from '../support/browser-page.ts'
+import { airQualityContract as airQuality, contracts } from '../support/published.ts'
 
-// Nothing of them is called, so they need no parts.
-const accounts = accountsContract(publishedOperations({ settings: {}, drive: { name: 'google-drive' } } as never))
-const { contract: airQuality } = airQualityFamily({ publicUrl: undefined } as never)
-const contracts = [
-  ...[loggerContract(defaultRanges), accounts, airQuality, lineProtocolContract(), contentFilesContract()],
-  ...[adminContract(), serverContract()],
-]
 const app = fastify()
 docsFamily({ contracts, isAdmin: async () => false, isTrusted: () => false }).register(app)
 t.teardown(() => app.close())

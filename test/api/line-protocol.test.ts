@@ -26,6 +26,7 @@ import { defaultRanges } from '../../ingest/reading.ts'
 import { readings } from '../../ingest/readings-table.ts'
 import { createApp, startAccounts } from '../support/accounts.ts'
 import { recordingLog, silentLog, temporaryFolder } from '../support/databases.ts'
+import { holdToContract } from '../support/held-answers.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const { accounts, keys, person, store } = await startAccounts(t)
@@ -92,6 +93,7 @@ async function start(
     fairShare: createFairShare(bulkRate, Date.now),
   })
   const app = createApp(...families)
+  holdToContract(t, app)
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   t.teardown(() => app.close())
   const started: Started = {

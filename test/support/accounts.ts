@@ -27,6 +27,7 @@ import { createTenants, type Tenants } from '../../auth/tenants/tenants.ts'
 import type { Log } from '../../store/log.ts'
 import type { Store } from '../../store/store.ts'
 import { recordingLog, startDatabases, type TestHooks } from './databases.ts'
+import { holdToContract } from './held-answers.ts'
 import { waitFor } from './wait-for.ts'
 
 export const publicUrl = 'https://barograph.example'
@@ -220,6 +221,7 @@ async function openParts({ t, store, passwords, log, sendMail, nowMs }: Surround
   const findPrincipal = createFindPrincipal(credentials)
   const origins = createOrigins(() => [publicUrl, 'https://app.example'])
   const app = createApp(accountsFamily(operations, { findPrincipal, origins, log }))
+  holdToContract(t, app)
   t.teardown(() => app.close())
   await app.ready()
   return { app, service, operations, accounts, sessions, keys, codec, tenants, stations, findPrincipal, origins }

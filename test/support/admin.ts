@@ -13,6 +13,7 @@ import { createReadingsExport } from '../../query/export/readings-export.ts'
 import type { Store } from '../../store/store.ts'
 import { type AccountsUnderTest, adminToken, openVariant, publicUrl } from './accounts.ts'
 import { silentLog, startDatabases, type TestHooks, temporaryFolder } from './databases.ts'
+import { holdToContract } from './held-answers.ts'
 
 /** An address where nobody listens stands for a QuestDB that is away. */
 const nowhere = { questdbHttp: 'http://127.0.0.1:9', questdbPg: 'postgresql://127.0.0.1:9/qdb' }
@@ -82,6 +83,7 @@ export async function startAdmin(t: TestHooks): Promise<Admin> {
   const parts = await openParts(t, store)
   const { ingest, pointsIngest, devices } = parts
   const app = fastify({ routerOptions: { maxParamLength: 256 } })
+  holdToContract(t, app)
   const people = await openVariant(t, store, { devices })
   const { findPrincipal, origins, accounts, keys, tenants, stations } = people
   const erasing = { devices, stations, ingest: { readings: ingest, points: pointsIngest }, store, log: silentLog }

@@ -12,6 +12,7 @@ import { createPoints } from '../../query/points/points.ts'
 import type { PointsOptions } from '../../query/points/points-reader.ts'
 import { type AccountsUnderTest, createApp, startAccounts, trustedProxy } from './accounts.ts'
 import { silentLog, type TestHooks, temporaryFolder } from './databases.ts'
+import { holdToContract } from './held-answers.ts'
 
 export const base = 'https://air.example/api/v1.0'
 
@@ -69,6 +70,7 @@ export async function startAirQuality(
     ...{ publicUrl: 'https://air.example', requireHttps: true, isTrusted: address => address === trustedProxy },
   })
   const app = createApp(family)
+  holdToContract(t, app)
   t.teardown(() => app.close())
   await app.ready()
 

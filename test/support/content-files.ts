@@ -9,6 +9,7 @@ import { createConnections } from '../../api/http/connections.ts'
 import { createServer } from '../../api/http/server.ts'
 import { createContentFileImporter } from '../../content/import/importer.ts'
 import { silentLog, startDatabases, type TestHooks } from './databases.ts'
+import { holdToContract } from './held-answers.ts'
 
 /** An address where nobody listens stands for a QuestDB that is away. */
 const nowhere = { questdbHttp: 'http://127.0.0.1:9', questdbPg: 'postgresql://127.0.0.1:9/qdb' }
@@ -67,6 +68,7 @@ export async function startListing(
     families: [contentFilesFamily({ postgres, publicUrl, log: silentLog })],
     log: silentLog,
   })
+  holdToContract(t, app)
   await app.listen({ port: 0, host: '127.0.0.1' })
   t.teardown(() => app.close())
   const { port } = app.server.address() as AddressInfo

@@ -11,6 +11,8 @@ import { testCacheDirectory } from './cache-directory.ts'
 
 export interface TestHooks {
   teardown(work: () => unknown): void
+  /** Where there are assertions. */
+  fail?(message: string): unknown
 }
 
 /** A folder that the user `postgres` can pass through, as far as this test may say so. */

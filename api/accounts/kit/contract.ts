@@ -53,16 +53,22 @@ function publish(operation: Operation, path: string, tag: string, components: Co
         }),
     responses: {
       [success.status]: { description: success.description, ...(content === undefined ? {} : { content }) },
-      ...refusalsOf(operation.refusals),
+      ...('isPage' in success ? { 400: { description: 'A page that says why not', content: page } } : {}),
+      ...refusalsOf([...(body === undefined ? [] : ofBodies), ...operation.refusals]),
       ...(body === undefined && parameters.length === 0 ? {} : { 422: validationResponse }),
     },
   }
 }
 
+const page: Content = { 'text/html': { schema: { type: 'string' } } }
+
 function contentOf(success: Success, components: Components): Content | undefined {
-  if ('isPage' in success) return { 'text/html': { schema: { type: 'string' } } }
+  if ('isPage' in success) return page
   return success.schema && { 'application/json': { schema: components.reference(success.schema, 'output') } }
 }
+
+/** Of every operation that has a body. */
+const ofBodies: readonly ErrorCode[] = ['BODY_UNREADABLE', 'TIMEOUT', 'PAYLOAD_TOO_LARGE', 'CODING_UNSUPPORTED']
 
 /** As FastAPI makes it: the function, the path with underscores, the method. */
 function operationId({ name, method }: Operation, path: string): string {

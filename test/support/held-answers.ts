@@ -1,0 +1,108 @@
+/** Holds every answer of a server to the published contract: its status, its media type and its shape. */
+
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
+import type { FastifyInstance } from 'fastify'
+import type { PublishedOperation } from '../../api/docs/contract.ts'
+import { createContractChecker } from './contract.ts'
+import type { TestHooks } from './databases.ts'
+import { published } from './published.ts'
+
+interface SentAnswer {
+  method: string
+  /** With its query. */
+  url: string
+  status: number
+  /** By names in lower case. */
+  headers: Record<string, unknown>
+  body: Buffer
+}
+
+const { fault } = createContractChecker(published)
+
+const templates = Object.entries(published.paths).map(([path, operations]) => ({
+  steps: path.split('/'),
+  parameters: path.split('{').length - 1,
+  operations,
+}))
+// A path without parameters before one that has any.
+templates.sort((a, b) => a.parameters - b.parameters)
+
+/** That of a path as it was asked for; undefined for paths and methods that are not published. */
+function operationOf(method: string, url: string): PublishedOperation | undefined {
+  const steps = (url.split('?')[0] ?? '').split('/')
+  const matches = (wanted: readonly string[]) =>
+    wanted.length === steps.length &&
+    wanted.every((step, index) => (step.startsWith('{') ? steps[index] !== '' : step === steps[index]))
+  return templates.find(template => matches(template.steps))?.operations[method.toLowerCase()]
+}
+
+/** What is wrong with an answer by the contract; undefined for what fits, and for what is not published. */
+function faultOf({ method, url, status, headers, body }: SentAnswer): string | undefined {
+  const operation = operationOf(method === 'HEAD' ? 'GET' : method, url)
+  // The way to a path with a slash at its end, which is another one.
+  if (operation === undefined || status === 308) return undefined
+  if (method === 'HEAD' && status === 405) return undefined
+  const response = operation.responses[String(status)]
+  const place = `${method} ${url} ${status}`
+  const text = body.subarray(0, 300).toString()
+  if (response === undefined) return `${place} is not in the contract: ${text}`
+  if (method === 'HEAD') return undefined
+  if (response.content === undefined) return body.length === 0 ? undefined : `${place} has a body: ${text}`
+  const type = String(headers['content-type'] ?? '').split(';')[0] ?? ''
+  const wrong = fault(response.content, type, contentOf(type, decoded(headers['content-encoding'], body)))
+  return wrong === undefined ? undefined : `${place}: ${wrong}: ${text}`
+}
+
+function decoded(coding: unknown, body: Buffer): Buffer {
+  if (coding === 'gzip') return gunzipSync(body)
+  if (coding === 'zstd') return zstdDecompressSync(body)
+  return coding === 'br' ? brotliDecompressSync(body) : body
+}
+
+function contentOf(type: string, body: Buffer): unknown {
+  return /[/+]json$/.test(type) ? JSON.parse(body.toString()) : body.toString()
+}
+
+/** To be called before the server is ready. An answer that differs fails the test. */
+export function holdToContract(t: TestHooks, app: FastifyInstance): void {
+  app.addHook('onRequest', ({ method, originalUrl: url }, { raw }, done) => {
+    record(raw, (headers, body) => {
+      const wrong = faultOf({ method, url, status: raw.statusCode, headers, body })
+      if (wrong !== undefined) t.fail?.(wrong)
+    })
+    done()
+  })
+}
+
+/** Hands on what was written when all of it is. */
+function record(response: ServerResponse, onEnd: (headers: OutgoingHttpHeaders, body: Buffer) => void): void {
+  const headers: OutgoingHttpHeaders = {}
+  const chunks: Buffer[] = []
+  // The end of some responses is a write.
+  let isInside = false
+
+  function tap(method: 'writeHead' | 'write' | 'end', keep: (...words: unknown[]) => void): void {
+    const send = response[method]
+    const tapped = (...words: unknown[]): unknown => {
+      const isOutermost = !isInside
+      if (isOutermost) keep(...words)
+      isInside = true
+      const result = Reflect.apply(send as never, response, words)
+      if (isOutermost) isInside = false
+      return result
+    }
+    Object.assign(response, { [method]: tapped })
+  }
+
+  function keepBody(chunk: unknown, coding: unknown): void {
+    if (typeof chunk === 'string') chunks.push(Buffer.from(chunk, coding as BufferEncoding))
+    else if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk))
+  }
+
+  // What it is given is not among the headers of the response.
+  tap('writeHead', (_status, ...words) => Object.assign(headers, words.at(-1)))
+  tap('write', keepBody)
+  tap('end', keepBody)
+  response.once('finish', () => onEnd({ ...response.getHeaders(), ...headers }, Buffer.concat(chunks)))
+}

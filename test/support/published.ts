@@ -1,0 +1,23 @@
+/** The contract of all families, as a service publishes it. */
+
+import { accountsContract } from '../../api/accounts/kit/contract.ts'
+import { adminContract } from '../../api/admin/contract.ts'
+import { airQualityFamily } from '../../api/air-quality/air-quality.ts'
+import { contentFilesContract } from '../../api/content-files/contract.ts'
+import { createOpenApi } from '../../api/docs/contract.ts'
+import { serverContract } from '../../api/docs/server-contract.ts'
+import { lineProtocolContract } from '../../api/line-protocol/contract.ts'
+import { loggerContract } from '../../api/logger/contract.ts'
+import { publishedOperations } from '../../api/open-accounts.ts'
+import { defaultRanges } from '../../ingest/reading.ts'
+
+// Nothing of them is called, so they need no parts.
+const operations = publishedOperations({ settings: {}, drive: { name: 'google-drive' } } as never)
+const { contract: airQuality } = airQualityFamily({ publicUrl: undefined } as never)
+
+export const airQualityContract = airQuality
+export const contracts = [
+  ...[loggerContract(defaultRanges), accountsContract(operations), airQuality, lineProtocolContract()],
+  ...[contentFilesContract(), adminContract(), serverContract()],
+]
+export const published = createOpenApi(contracts)
