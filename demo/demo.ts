@@ -6,7 +6,8 @@ import { createAdminClient } from '../cli/admin-client.ts'
 import { runFeed } from './air-quality/feed.ts'
 import { addAirStations } from './air-quality/prepare.ts'
 import { airStations } from './air-quality/stations.ts'
-import { importContentFiles, importHistory, registerDevices, replayOf } from './prepare.ts'
+import { createReplay } from './history.ts'
+import { importContentFiles, importHistory, registerDevices } from './prepare.ts'
 import { runSensor, type Sensor, type SensorOptions } from './sensors.ts'
 import { type Started, startDemoService, visible } from './service.ts'
 import { apiKeyPath, type DemoState, readDemoState, writeDemoState } from './state.ts'
@@ -25,15 +26,11 @@ function say(text = ''): void {
 }
 
 function sensorsOf(state: DemoState): Sensor[] {
-  const nowMs = Date.now()
   const parts = ({ name, battery }: { name: string; battery: boolean }) => {
     const random = createRandom(seedOf(name))
     return { name, battery, random, password: state.passwords[name] ?? '' }
   }
-  const recorded = recordedStations.map(station => {
-    const replay = replayOf(station, state, nowMs)
-    return { ...parts(station), air: replay.at }
-  })
+  const recorded = recordedStations.map(station => ({ ...parts(station), air: createReplay(station).at }))
   const modelled = modelledStations.map((station, index) => {
     const air = (timeMs: number) => modelWeather(station, timeMs, index / modelledStations.length)
     return { ...parts(station), air }

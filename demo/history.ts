@@ -1,4 +1,4 @@
-/** The measurements of a real station, shifted in time so that they end now, and repeated periodically. */
+/** The measurements of a real station, repeated round after round: each at its time of the day, and of the year. */
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ export interface Measurement {
 }
 
 export interface Replay {
-  /** What the station measured one round of its record before that time, between two of its lines if need be. */
+  /** What the station measured whole rounds of its record before that time, between two of its lines if need be. */
   at(timeMs: number): Measurement
   /** Lines of CSV, without a header, for the times of the record behind `afterMs` and up to `untilMs`. */
   lines(afterMs: number, untilMs: number): string
@@ -27,16 +27,8 @@ interface Recording {
   measurements: Measurement[]
 }
 
-/** By how much the record has to move so that its last line is the newest that is not ahead of now. */
-export function shiftToEnd(station: RecordedStation, nowMs: number): number {
+export function createReplay(station: RecordedStation): Replay {
   const { startMs, stepMs, measurements } = readRecording(station)
-  const lastMs = startMs + (measurements.length - 1) * stepMs
-  return Math.floor((nowMs - lastMs) / stepMs) * stepMs
-}
-
-export function createReplay(station: RecordedStation, shiftMs: number): Replay {
-  const { startMs, stepMs, measurements } = readRecording(station)
-  const firstMs = startMs + shiftMs
   const count = measurements.length
 
   function measurement(step: number): Measurement {
@@ -48,17 +40,17 @@ export function createReplay(station: RecordedStation, shiftMs: number): Replay 
   return {
     periodMs: count * stepMs,
     at(timeMs) {
-      const steps = (timeMs - firstMs) / stepMs
+      const steps = (timeMs - startMs) / stepMs
       const before = Math.floor(steps)
       return between(measurement(before), measurement(before + 1), steps - before)
     },
     lines(afterMs, untilMs) {
-      const first = Math.floor((afterMs - firstMs) / stepMs) + 1
-      const last = Math.floor((untilMs - firstMs) / stepMs)
+      const first = Math.floor((afterMs - startMs) / stepMs) + 1
+      const last = Math.floor((untilMs - startMs) / stepMs)
       let text = ''
       for (let step = first; step <= last; step++) {
         const { temperature, humidity, pressure } = measurement(step)
-        const time = new Date(firstMs + step * stepMs).toISOString()
+        const time = new Date(startMs + step * stepMs).toISOString()
         text += `${time},${station.name},${temperature},${humidity},${pressure}\n`
       }
       return text

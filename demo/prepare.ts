@@ -6,9 +6,9 @@ import { IssuedPassword } from '../auth/devices/device.ts'
 import { type AdminClient, refusal } from '../cli/admin-client.ts'
 import { ImportedFiles } from '../content/import/answer.ts'
 import { contentFileLines, generateContentFiles } from './content-file-generator.ts'
-import { createReplay, csvHeader, type Replay, shiftToEnd } from './history.ts'
+import { createReplay, csvHeader } from './history.ts'
 import type { DemoState } from './state.ts'
-import { modelledStations, type RecordedStation, recordedStations } from './stations.ts'
+import { modelledStations, recordedStations } from './stations.ts'
 
 /** Ensures that each device has a password in the state file: registers it, or rotates a lost password. */
 export async function registerDevices(client: AdminClient, state: DemoState): Promise<number> {
@@ -29,18 +29,11 @@ export async function registerDevices(client: AdminClient, state: DemoState): Pr
   return made
 }
 
-/** Where a station's record stands in time: as an earlier run put it, else so that it ends now. */
-export function replayOf(station: RecordedStation, state: DemoState, nowMs: number): Replay {
-  const shiftMs = state.shiftsMs[station.name] ?? shiftToEnd(station, nowMs)
-  state.shiftsMs[station.name] = shiftMs
-  return createReplay(station, shiftMs)
-}
-
 /** Imports what lies between the end of the last run and now; at the first run a whole round of each record. */
 export async function importHistory(client: AdminClient, state: DemoState, nowMs: number): Promise<number> {
   let lines = ''
   for (const station of recordedStations) {
-    const replay = replayOf(station, state, nowMs)
+    const replay = createReplay(station)
     // A stop of more than a round is filled with the last one, so the import never grows.
     const afterMs = Math.max(nowMs - replay.periodMs, state.filledUntilMs ?? 0)
     lines += replay.lines(afterMs, nowMs)

@@ -1,4 +1,4 @@
-/** State of the demo between runs: credentials, time offsets of the records, and the ends of what is stored. */
+/** State of the demo between runs: credentials, and the ends of what is stored. */
 
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -7,8 +7,6 @@ import { z } from 'zod'
 const DemoState = z.object({
   /** By device. */
   passwords: z.record(z.string(), z.string()),
-  /** How far each record was moved, by device, so that a later run continues the same one. */
-  shiftsMs: z.record(z.string(), z.number()),
   /** History is complete up to this moment. */
   filledUntilMs: z.number().optional(),
   /** Whose the air-quality stations are. */
@@ -22,7 +20,7 @@ const ownerOnly = 0o600
 
 export function readDemoState(dataDirectory: string): DemoState {
   const path = statePath(dataDirectory)
-  if (!existsSync(path)) return { passwords: {}, shiftsMs: {}, pointsUntil: {} }
+  if (!existsSync(path)) return { passwords: {}, pointsUntil: {} }
   return DemoState.parse(JSON.parse(readFileSync(path, 'utf8')))
 }
 
