@@ -13,23 +13,25 @@ export interface InsightsOptions {
   readonly serve: Serve
   readonly fleetText: (devices: readonly QueryDevice[]) => string
   readonly hourSources: () => HourSources
-  readonly limits: Pick<QueryLimits, 'insightsMs' | 'insightsStaleMs' | 'insightsDevicesMax'>
+  readonly limits: Pick<QueryLimits, 'insightsMs' | 'insightsStaleMs' | 'insightsDevicesMax' | 'insightsRawDevicesMax'>
 }
 
 export type Insights = (devices: () => readonly QueryDevice[]) => Answer | Promise<Answer>
 
 export function createInsights({ runAnalysis, serve, fleetText, hourSources, limits }: InsightsOptions): Insights {
-  const { insightsMs, insightsStaleMs, insightsDevicesMax } = limits
+  const { insightsMs, insightsStaleMs, insightsDevicesMax, insightsRawDevicesMax } = limits
   let timedOutAtMs = Number.NEGATIVE_INFINITY
 
   async function build(devices: readonly QueryDevice[], askedAtMs: number, signal: AbortSignal): Promise<Built> {
     if (devices.length > insightsDevicesMax) return { ok: true, body: 'TOO_LARGE' }
     const { rawFromUs, expiredBeforeUs } = hourSources()
-    // Without the view it would take the raw readings of 30 days of everybody.
-    if (rawFromUs === Number.NEGATIVE_INFINITY) return { ok: false, code: 'DATABASE_AWAY' }
+    // The raw readings of 30 days of a large fleet would take too long: it has what the view has.
+    const isSmall = devices.length <= insightsRawDevicesMax
+    if (!isSmall && rawFromUs === Number.NEGATIVE_INFINITY) return { ok: false, code: 'DATABASE_AWAY' }
     // What took too long takes as long again, and holds up the other analyses meanwhile.
     if (Math.abs(askedAtMs - timedOutAtMs) < insightsMs) return { ok: false, code: 'TIMED_OUT' }
-    const query = { fleet: fleetText(devices), nowUs: askedAtMs * 1000, expiredBeforeUs }
+    const sources = { expiredBeforeUs, rawFromUs: isSmall ? rawFromUs : Number.POSITIVE_INFINITY }
+    const query = { fleet: fleetText(devices), nowUs: askedAtMs * 1000, hourSources: sources }
     const built = await runAnalysis('insights', query, signal)
     if (!built.ok && built.code === 'TIMED_OUT') timedOutAtMs = askedAtMs
     return built

@@ -32,6 +32,8 @@ export interface QueryLimits {
   readonly insightsStaleMs: number
   /** Devices that something is told of together. Their means take 720 bytes each. */
   readonly insightsDevicesMax: number
+  /** Up to so many, hours that the view lacks come from raw readings. */
+  readonly insightsRawDevicesMax: number
   /** After a rebuild failed, the next one waits this long. */
   readonly retryMs: number
   /** How far a timestamp may lie ahead of the server's clock. */
@@ -53,6 +55,7 @@ export const defaultLimits: QueryLimits = {
   insightsMs: 10 * 60_000,
   insightsStaleMs: 60 * 60_000,
   insightsDevicesMax: 100_000,
+  insightsRawDevicesMax: 100,
   retryMs: 2_000,
   aheadMs: 5 * 60_000,
 }

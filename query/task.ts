@@ -87,8 +87,7 @@ export interface InsightsQuery {
   /** The fleet as `encodeFleet` wrote it. */
   readonly fleet: string
   readonly nowUs: number
-  /** The start of a day: the hours before it are those that were kept of expired readings. */
-  readonly expiredBeforeUs: number
+  readonly hourSources: HourSources
 }
 
 export interface FleetLastQuery {

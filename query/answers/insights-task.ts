@@ -17,7 +17,7 @@ const hourUs = 3_600_000_000
 const dayUs = 24 * hourUs
 
 export async function answerInsights(
-  { nowUs, expiredBeforeUs }: InsightsQuery,
+  { nowUs, hourSources }: InsightsQuery,
   fleet: readonly FleetEntry[],
   context: Context,
 ): Promise<string> {
@@ -28,7 +28,7 @@ export async function answerInsights(
   async function readMeans(metrics: readonly Metric[], count: number, lengthUs: number): Promise<MeansTable> {
     const table = new MeansTable(fleet.length, count, metrics.length)
     for (const [stretch, range] of stretchesUntil(endUs, lengthUs, count).entries()) {
-      for (const part of fleetParts(range, expiredBeforeUs)) {
+      for (const part of fleetParts(range, hourSources)) {
         const statement = { text: fleetMeansSql(metrics, part), values: [] }
         await context.connection.read(statement, context.signal, row => {
           const place = places.get(String(row[0]))

@@ -1,7 +1,10 @@
-/** The SQL behind means of the whole fleet, made of its hours: those of the view, and those kept of expired readings. */
+/** The SQL behind means of the whole fleet, made of its hours: those kept of expired readings, those of the view, and those of the readings. */
 
-import { expiredHoursTable, hourlyView, type Metric } from '../../store/tables.ts'
+import { expiredHoursTable, hourlyView, type Metric, readingsTable } from '../../store/tables.ts'
+import type { HourSources } from './hourly-sql.ts'
 import { whole } from './sql-literals.ts'
+
+const hourUs = 3_600_000_000
 
 interface Stretch {
   readonly fromUs: number
@@ -21,19 +24,27 @@ export function stretchesUntil(endUs: number, lengthUs: number, count: number): 
   })
 }
 
-/** The tables that have the hours of a stretch. `expiredBeforeUs` as in `HourSources`. */
-export function fleetParts({ fromUs, toUs }: Stretch, expiredBeforeUs: number): Part[] {
-  const meetUs = Math.min(toUs, Math.max(fromUs, expiredBeforeUs))
+/** The tables that have the hours of a stretch, which begins and ends with one. */
+export function fleetParts({ fromUs, toUs }: Stretch, { expiredBeforeUs, rawFromUs }: HourSources): Part[] {
+  const within = (timeUs: number, from: number) => Math.min(toUs, Math.max(from, timeUs))
+  const viewFromUs = within(expiredBeforeUs, fromUs)
+  const viewToUs = within(Math.floor(rawFromUs / hourUs) * hourUs, viewFromUs)
   return [
-    { table: expiredHoursTable, fromUs, toUs: meetUs },
-    { table: hourlyView, fromUs: meetUs, toUs },
+    { table: expiredHoursTable, fromUs, toUs: viewFromUs },
+    { table: hourlyView, fromUs: viewFromUs, toUs: viewToUs },
+    { table: readingsTable, fromUs: viewToUs, toUs },
   ].filter(part => part.fromUs < part.toUs)
 }
 
 /** Rows of a device's symbol, and for each metric the sum and the number of its hourly means. */
 export function fleetMeansSql(metrics: readonly Metric[], { table, fromUs, toUs }: Part): string {
+  const range = `ts >= ${whole(fromUs)} AND ts < ${whole(toUs)}`
   const sums = metrics.map(metric => `sum(${metric}_mean), count(${metric}_mean)`)
+  if (table === readingsTable) {
+    const means = metrics.map(metric => `avg(${metric}) ${metric}_mean`)
+    const hours = `SELECT ts, device, ${means.join(', ')} FROM ${readingsTable} WHERE ${range} SAMPLE BY 1h ALIGN TO CALENDAR`
+    return `SELECT device, ${sums.join(', ')} FROM (${hours})`
+  }
   const hasAny = metrics.map(metric => `${metric}_mean IS NOT NULL`).join(' OR ')
-  const where = `ts >= ${whole(fromUs)} AND ts < ${whole(toUs)} AND (${hasAny})`
-  return `SELECT device, ${sums.join(', ')} FROM ${table} WHERE ${where}`
+  return `SELECT device, ${sums.join(', ')} FROM ${table} WHERE ${range} AND (${hasAny})`
 }

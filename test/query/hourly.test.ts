@@ -5,7 +5,9 @@ import { openIngest } from '../../ingest/ingest.ts'
 import { createWallClock } from '../../ingest/journal/wall-clock.ts'
 import type { Reading } from '../../ingest/reading.ts'
 import { type DeviceRef, readingLength, writeReading } from '../../ingest/readings-table.ts'
+import { answerInsights } from '../../query/answers/insights-task.ts'
 import type { HourlySeries } from '../../query/series.ts'
+import { createPgConnection } from '../../store/questdb/client/questdb-pg.ts'
 import { watchHourlyView } from '../../store/questdb/hourly-view.ts'
 import { hourlyFigures, metrics } from '../../store/tables.ts'
 import { silentLog, temporaryFolder } from '../support/databases.ts'
@@ -124,6 +126,39 @@ test('hours of a view that has everything are those of the readings', async t =>
   t.ok(Math.abs((temperature.mean[0] as number) - mean) < 1e-12)
   t.equal(temperature.min[0], Math.min(...inFirst))
   t.equal(battery_voltage.std[0], 0)
+})
+
+test('what is told of a fleet is the same of its readings, of the view, and of both', async t => {
+  const endUs = Math.floor(toUs / hourUs) * hourUs
+  const fleet = Array.from({ length: 9 }, (_, index) => device(20 + index))
+  for (const [place, of] of fleet.entries()) {
+    const times = Array.from({ length: 40 }, (_, index) => endUs - index * 6 * hourUs - 90_000_000)
+    const bytes = new Uint8Array(times.length * readingLength(of))
+    const data = new DataView(bytes.buffer)
+    times.reduce((offset, timeUs, index) => {
+      const values = { temperature: place === 8 ? 40 : 20 + place / 10, humidity: Number.NaN, pressure: Number.NaN }
+      // Falls by a percent a day, to 50.25 at the end and 51.125 on the mean of the last day.
+      const battery = { battery_voltage: Number.NaN, battery_percentage: place === 0 ? 50.25 + index / 4 : 80 }
+      return writeReading(data, offset, of, timeUs, true, { timestampMs: undefined, ...values, ...battery })
+    }, 0)
+    if ((await ingest.append(bytes)) !== 'stored') throw new Error('the journal is full')
+  }
+  await settled()
+  await refreshed(t)
+  const connection = createPgConnection(address.pg, { connectTimeoutMs: 60_000, statementTimeoutMs: 60_000 })
+  t.teardown(() => connection.close())
+  const entries = fleet.map(({ symbol }) => ({ symbol, name: symbol, head: '' }))
+  const tell = (from: number) => {
+    const hourSources = { rawFromUs: from, expiredBeforeUs: Number.NEGATIVE_INFINITY }
+    return answerInsights({ fleet: '', nowUs: endUs, hourSources }, entries, { connection, signal: never })
+  }
+  const fromView = await tell(Number.POSITIVE_INFINITY)
+  t.match(JSON.parse(fromView), {
+    batteries: [{ device: fleet[0]?.symbol, days_left: 50.6, percent_per_day: -1 }],
+    outliers: [{ device: fleet[8]?.symbol, value: 40, median: 20.4 }],
+  })
+  t.equal(await tell(Number.NEGATIVE_INFINITY), fromView)
+  t.equal(await tell(endUs - 33 * hourUs), fromView)
 })
 
 test('a late, a replaced and a new reading show at once', async t => {

@@ -13,7 +13,7 @@ import { defaultLimits, type QueryLimits } from '../../query/limits.ts'
 import { fleetMeansSql, fleetParts, stretchesUntil } from '../../query/questdb/fleet-hours-sql.ts'
 import { allFromReadings, type HourSources } from '../../query/questdb/hourly-sql.ts'
 import { Insights } from '../../query/shapes/insights.ts'
-import { expiredHoursTable, hourlyView } from '../../store/tables.ts'
+import { expiredHoursTable, hourlyView, readingsTable } from '../../store/tables.ts'
 import { validated } from '../support/answer-shapes.ts'
 import { silentLog } from '../support/databases.ts'
 
@@ -133,20 +133,31 @@ t.test('at most 200 are listed, and all are counted', async t => {
   t.strictSame([batteries.length, batteries_total], [200, 250])
 })
 
-t.test('stretches end where they should, and have the hours of expired days from those that were kept', async t => {
+t.test('stretches end where they should, and each hour comes from one table', async t => {
   t.strictSame(stretchesUntil(100, 10, 3), [
     { fromUs: 70, toUs: 80 },
     { fromUs: 80, toUs: 90 },
     { fromUs: 90, toUs: 100 },
   ])
-  const tables = (expiredBeforeUs: number) =>
-    fleetParts({ fromUs: 0, toUs: 100 }, expiredBeforeUs).map(({ table, fromUs, toUs }) => [table, fromUs, toUs])
-  t.strictSame(tables(Number.NEGATIVE_INFINITY), [[hourlyView, 0, 100]])
-  t.strictSame(tables(30), [
-    [expiredHoursTable, 0, 30],
-    [hourlyView, 30, 100],
+  const hourUs = 3_600_000_000
+  const tables = (expiredBefore: number, rawFrom: number) => {
+    const sources = { expiredBeforeUs: expiredBefore * hourUs, rawFromUs: rawFrom * hourUs }
+    const parts = fleetParts({ fromUs: 0, toUs: 24 * hourUs }, sources)
+    return parts.map(({ table, fromUs, toUs }) => [table, fromUs / hourUs, toUs / hourUs])
+  }
+  const [never, always] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
+  t.strictSame(tables(never, always), [[hourlyView, 0, 24]])
+  t.strictSame(tables(never, never), [[readingsTable, 0, 24]])
+  t.strictSame(tables(50, never), [[expiredHoursTable, 0, 24]])
+  t.strictSame(tables(5, 20.9), [
+    [expiredHoursTable, 0, 5],
+    [hourlyView, 5, 20],
+    [readingsTable, 20, 24],
   ])
-  t.strictSame(tables(500), [[expiredHoursTable, 0, 100]])
+  t.strictSame(tables(5, 2), [
+    [expiredHoursTable, 0, 5],
+    [readingsTable, 5, 24],
+  ])
   const part = { table: hourlyView, fromUs: 30, toUs: 100 }
   t.match(fleetMeansSql(['humidity'], part), /FROM readings_1h WHERE ts >= 30 AND ts < 100/)
 })
@@ -156,12 +167,19 @@ const device = { number: 1, symbol: 'd-1', name: 'd', location_short: '' }
 
 /** The cached answer with a clock of the test's own; `asked` counts what reaches a thread, which answers with `built`. */
 function cachedInsights(more: Partial<HourSources> = {}, limits: Partial<QueryLimits> = {}) {
-  const made = { nowMs: 1e12, asked: 0, built: { ok: true, body: body('1') } as Built, devices: [device] }
+  const made = {
+    nowMs: 1e12,
+    asked: 0,
+    built: { ok: true, body: body('1') } as Built,
+    devices: [device],
+    lastSources: allFromReadings,
+  }
   const allLimits = { ...defaultLimits, ...limits }
   const cache = createBodyCache(allLimits.cacheBytesMax)
   const insights = createInsights({
-    runAnalysis: async () => {
+    runAnalysis: async (_name, query) => {
       made.asked++
+      if ('hourSources' in query) made.lastSources = query.hourSources
       return made.built
     },
     serve: createResponseCache({ cache, now: () => made.nowMs, limits: allLimits, log: silentLog }),
@@ -200,9 +218,19 @@ t.test('while QuestDB is away the last one is served, and without one it is refu
   const started = cachedInsights()
   started.made.built = made.built
   t.equal(await started.ask(), 'DATABASE_AWAY')
-  const rebuilt = cachedInsights({ rawFromUs: Number.NEGATIVE_INFINITY })
-  t.equal(await rebuilt.ask(), 'DATABASE_AWAY')
-  t.equal(rebuilt.made.asked, 0, 'raw readings of the whole fleet are not read')
+})
+
+t.test('without the view the hours of a small fleet come from its readings, and a large one is refused', async t => {
+  const withoutView = { rawFromUs: Number.NEGATIVE_INFINITY }
+  const small = cachedInsights(withoutView, { insightsRawDevicesMax: 1 })
+  t.equal(await small.ask(), '1')
+  t.match(small.made.lastSources, withoutView)
+  const large = cachedInsights(withoutView, { insightsRawDevicesMax: 0 })
+  t.equal(await large.ask(), 'DATABASE_AWAY')
+  t.equal(large.made.asked, 0)
+  const lagging = cachedInsights({ rawFromUs: 5 }, { insightsRawDevicesMax: 0 })
+  await lagging.ask()
+  t.match(lagging.made.lastSources, { rawFromUs: Number.POSITIVE_INFINITY }, 'what the view has')
 })
 
 t.test('what takes too long is tried every ten minutes', async t => {

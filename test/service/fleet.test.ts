@@ -2,9 +2,7 @@
 
 import t from 'tap'
 import { Insights } from '../../query/shapes/insights.ts'
-import { hourlyView } from '../../store/tables.ts'
 import { validated } from '../support/answer-shapes.ts'
-import { askQuestdb } from '../support/ask-questdb.ts'
 import { createContractChecker } from '../support/contract.ts'
 import { until } from '../support/processes.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -211,12 +209,6 @@ t.test('batteries that run out, and devices unlike the others', async t => {
   )
   await first.admin('DELETE', '/devices/Gone')
   await until('readings are applied', () => isApplied(first))
-  await askQuestdb(dataDirectory, `REFRESH MATERIALIZED VIEW ${hourlyView} INCREMENTAL`)
-  await until('the view has them', async () => {
-    const counted = `SELECT count() FROM ${hourlyView} WHERE battery_percentage_count > 0`
-    return Number((await askQuestdb(dataDirectory, counted))[0]?.[0]) === 120 * (names.length + 2)
-  })
-  await until('the view is in use', async () => (await get(first, '/fleet/insights')).status === 200)
   const { headers, text } = await get(first, '/fleet/insights')
   const { batteries, outliers, ...totals } = validated(Insights, JSON.parse(text))
   const barn = { device: 'Barn', metric: 'battery_percentage', days_left: 61, low: 61, high: 61, percent_per_day: -0.5 }
