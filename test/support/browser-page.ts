@@ -49,3 +49,11 @@ export async function inspect(t: Test, page: Page, name: string): Promise<void> 
   const excess = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
   t.equal(excess, 0, `${name} fits the screen`)
 }
+
+/** The page is left and looked at again, at which it reads everything anew. */
+export async function lookAgain(page: Page): Promise<void> {
+  for (const state of ['hidden', 'visible']) {
+    await page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true })
+      document.dispatchEvent(new Event('visibilitychange'))`)
+  }
+}

@@ -2,19 +2,24 @@
 
 import type { Locator, Page } from 'playwright-core'
 import t from 'tap'
+import { freePort } from '../../store/process/free-port.ts'
 import { buildWeb } from '../../web/build.ts'
+import { createTimes } from '../../web/text/times.ts'
 import { openBrowser } from '../support/browser.ts'
-import { desk, inBrowser, inspect, phone } from '../support/browser-page.ts'
+import { desk, inBrowser, inspect, lookAgain, phone } from '../support/browser-page.ts'
+import { holdAway } from '../support/processes.ts'
 import { startService } from '../support/service.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
+const patience = { timeout: 10 * minuteMs }
 const markup = '<img src=x onerror=alert(1)>'
 
 await buildWeb()
-const service = await startService(t, { environment: { TIME_ZONE: 'Europe/Berlin' } })
+const environment = { TIME_ZONE: 'Europe/Berlin', PORT: String(await freePort()) }
+const service = await startService(t, { environment })
 const browser = await openBrowser()
 t.teardown(() => browser.close())
 const { url } = service
@@ -34,7 +39,7 @@ function history(device: string, offset: number, untilMs: number): string {
 const settings = { expected_interval_s: 600, location_short: 'Garden' }
 await service.addDevice('garden', settings)
 await service.addDevice('roof', settings)
-await service.addDevice('old', settings)
+const password = await service.addDevice('old', settings)
 await service.addDevice('odd', settings)
 await service.addDevice('empty')
 await service.addDevice(markup, { location_short: '<b>bold</b>' })
@@ -266,5 +271,165 @@ t.test('while the database is away the page says so, and goes on by itself', asy
     await page.unroute(/\/api\/\w+_data\//)
     await region(page, 'Seasonality').waitFor({ timeout: 10 * minuteMs })
     await page.locator('.banner').waitFor({ state: 'detached', timeout: 10 * minuteMs })
+  })
+})
+
+const berlin = createTimes('Europe/Berlin')
+
+/** As the address has it; the page has to say the same. */
+async function shownWindow(page: Page): Promise<{ fromMs: number; toMs: number }> {
+  await page.waitForURL(/from=.*&to=/)
+  const { searchParams } = new URL(page.url())
+  const [fromMs = 0, toMs = 0] = ['from', 'to'].map(name => Date.parse(searchParams.get(name) ?? ''))
+  // Where the pointer is, the page tells the moment instead.
+  await page.mouse.move(0, 0)
+  await page.getByText(`${berlin.dateTime(fromMs)} – ${berlin.dateTime(toMs)}`, { exact: true }).waitFor()
+  return { fromMs, toMs }
+}
+
+const spanMs = ({ fromMs, toMs }: { fromMs: number; toMs: number }) => toMs - fromMs
+const addressChanges = (page: Page, before: string) => page.waitForURL(found => found.href !== before)
+
+t.test('the wheel zooms with Ctrl and moves sideways; keys do the same', async t => {
+  await inBrowser(t, browser, desk, async page => {
+    await openDevice(page, 'garden')
+    const box = await charts(page).boundingBox()
+    const overCharts = () => page.mouse.move((box?.x ?? 0) + 600, (box?.y ?? 0) + 100)
+    await overCharts()
+    await page.keyboard.down('Control')
+    await page.mouse.wheel(0, -300)
+    await page.keyboard.up('Control')
+    const zoomed = await shownWindow(page)
+    t.ok(spanMs(zoomed) < dayMs / 2, 'less is shown')
+    let before = page.url()
+    await overCharts()
+    await page.mouse.wheel(-300, 0)
+    await addressChanges(page, before)
+    const moved = await shownWindow(page)
+    t.ok(moved.fromMs < zoomed.fromMs, 'to earlier times')
+    t.equal(spanMs(moved), spanMs(zoomed))
+    await charts(page).focus()
+    before = page.url()
+    await page.keyboard.press('Shift+ArrowRight')
+    await addressChanges(page, before)
+    const back = await shownWindow(page)
+    t.ok(back.fromMs > moved.fromMs, 'to later times')
+    before = page.url()
+    await page.keyboard.press('-')
+    await addressChanges(page, before)
+    t.ok(spanMs(await shownWindow(page)) > spanMs(back), 'more is shown')
+  })
+})
+
+t.test('two fingers zoom, one moves the range, and neither scrolls it away', async t => {
+  await inBrowser(t, browser, phone, async page => {
+    await openDevice(page, 'garden')
+    await charts(page).scrollIntoViewIfNeeded()
+    const box = await charts(page).boundingBox()
+    const [left, y] = [box?.x ?? 0, (box?.y ?? 0) + 80]
+    const devTools = await page.context().newCDPSession(page)
+    const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', ...places: number[]) =>
+      devTools.send('Input.dispatchTouchEvent', {
+        type,
+        touchPoints: places.map((x, id) => ({ x: left + x, y, id })),
+      })
+    await touch('touchStart', 140, 180)
+    for (const by of [10, 20, 30, 40]) await touch('touchMove', 140 - by, 180 + by)
+    await touch('touchEnd')
+    const zoomed = await shownWindow(page)
+    t.ok(spanMs(zoomed) < dayMs * 0.6, 'fingers that part show less')
+    const before = page.url()
+    await touch('touchStart', 100)
+    for (const by of [20, 40, 60, 80]) await touch('touchMove', 100 + by)
+    await touch('touchEnd')
+    await addressChanges(page, before)
+    const moved = await shownWindow(page)
+    t.ok(moved.fromMs < zoomed.fromMs, 'a finger to the right shows earlier times')
+    t.equal(spanMs(moved), spanMs(zoomed))
+  })
+})
+
+t.test('a stored reading comes into the values and the chart as it is acknowledged', async t => {
+  await inBrowser(t, browser, desk, async page => {
+    const listening = page.waitForResponse(/\/api\/events/)
+    await openDevice(page, 'garden')
+    await listening
+    await region(page, 'Readings')
+      .getByRole('button', { name: /Show as table/ })
+      .click()
+    // What is read again tells nothing new, so what comes has come as an event.
+    await page.route(/\/api\/(?:latest|detail_data)\//, route => route.fulfill({ status: 304 }))
+    const [before] = await numbers(page, 1)
+    const timestamp = new Date(Math.floor(Date.now() / minuteMs) * minuteMs - 1000).toISOString()
+    const body = { device: 'old', timestamp, temperature: 33.25, humidity: 44, pressure: 1011.5 }
+    t.equal((await service.put('old', password, body)).status, 200)
+    await page.locator('dl.now').getByText('33.3').waitFor()
+    await waitFor('it is in the table', async () => (await numbers(page, 1))[0] === 33.25)
+    t.equal((await numbers(page, 1))[1], before)
+    await charts(page).focus()
+    await page.keyboard.press('End')
+    t.match(await textOf(page.locator('[aria-live=polite]')), /Temperature 33\.3 °C, Humidity 44 %/)
+  })
+})
+
+t.test(
+  'while QuestDB is away the last picture stays with its time, on the pages of a device and of the service',
+  async t => {
+    const account = { email: 'ada@example.com', name: 'Ada', role: 'administrator', password: 'correct horse battery' }
+    t.equal((await service.admin('POST', '/accounts', account)).status, 201)
+    await inBrowser(t, browser, desk, async page => {
+      await page.goto(`${url}/sign-in?callbackUrl=%2Fadmin%2Fstatus%3Frange%3D1h`)
+      await page.getByLabel('E-mail address', { exact: true }).fill(account.email)
+      await page.getByLabel('Password', { exact: true }).fill(account.password)
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+      await page.waitForURL(/\/admin\/status/)
+      await charts(page).waitFor(patience)
+      t.equal(await page.locator('canvas').count(), 4, 'the service has figures of its own')
+      await charts(page).focus()
+      await page.keyboard.press('End')
+      t.match(
+        await textOf(page.locator('[aria-live=polite]')),
+        /Lag [\d.]+ s, Rejected \d+ readings per 10 seconds, Memory \d+ MB$/,
+      )
+      const device = await page.context().newPage()
+      await openDevice(device, 'garden', '?range=7d')
+      await charts(device).waitFor(patience)
+      const release = holdAway({ path: service.dataDirectory }, 'questdb')
+      try {
+        for (const shown of [page, device]) {
+          const canvases = await shown.locator('canvas').count()
+          await lookAgain(shown)
+          await shown.getByText('The service cannot read its data at the moment').waitFor(patience)
+          t.match(await shown.locator('.banner').innerText(), /Data of \d\d:\d\d\./)
+          t.match(await shown.title(), /^No data – /)
+          t.equal(await shown.locator('canvas').count(), canvases, 'the charts stay')
+        }
+        await inspect(t, device, 'QuestDB away')
+      } finally {
+        release()
+      }
+      for (const shown of [page, device]) {
+        await shown.locator('.banner').waitFor({ state: 'detached', ...patience })
+        t.notMatch(await shown.title(), 'No data')
+      }
+    })
+  },
+)
+
+t.test('the service is killed and started again: the page says so, and recovers', async t => {
+  await inBrowser(t, browser, desk, async page => {
+    await openDevice(page, 'garden')
+    await charts(page).waitFor()
+    await service.killAll()
+    await lookAgain(page)
+    await page.getByText('The service does not answer').waitFor(patience)
+    t.equal(await page.title(), 'No connection – old – Barograph')
+    t.match(await page.locator('.banner').innerText(), /Data of \d\d:\d\d\./)
+    t.equal(await page.locator('canvas').count(), 3, 'the charts stay')
+    await inspect(t, page, 'service gone')
+    await startService(t, { environment, dataDirectory: service.dataDirectory })
+    await page.locator('.banner').waitFor({ state: 'detached', ...patience })
+    t.equal(await page.title(), 'garden – Barograph')
+    await page.locator('dl.now').getByText('33.3').waitFor(patience)
   })
 })

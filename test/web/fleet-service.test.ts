@@ -24,8 +24,12 @@ t.test('a first reading appears by itself, and the next one in its place', async
     t.equal((await send(21.4)).status, 200)
     await page.getByRole('link', { name: '<i>porch', exact: true }).waitFor(patience)
     await page.getByText('21.4').waitFor(patience)
+    await page.getByText('Live.').waitFor(patience)
+    // What is read again tells nothing new, so what comes has come as an event.
+    await page.route(/\/api\/fleet/, route => route.fulfill({ status: 304 }))
     t.equal((await send(-3.5)).status, 200)
     await page.getByText('−3.5').waitFor(patience)
+    await page.unroute(/\/api\/fleet/)
     await inspect(t, page, 'one device')
 
     await service.killAll()

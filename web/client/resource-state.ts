@@ -41,3 +41,9 @@ export function worstState(states: readonly ResourceState<unknown>[]): ResourceS
     states.find(({ kind }) => kind === 'failed') ?? states.find(({ kind }) => kind === 'stale') ?? { kind: 'loading' }
   )
 }
+
+/** For the title of the tab: empty while nothing has failed. */
+export function noticeOf(state: ResourceState<unknown>): string {
+  if (state.kind !== 'stale' && state.kind !== 'failed') return ''
+  return state.failure.kind === 'unreachable' ? 'No connection' : 'No data'
+}

@@ -3,9 +3,12 @@
 import { useEffect } from 'preact/hooks'
 import { setTitle, setTitleNotice } from './title.ts'
 
-/** `notice`: `3 silent`, before the name of the page. */
-export function useTitle(name: string, notice = ''): void {
+export function useTitle(name: string): void {
   useEffect(() => setTitle(name), [name])
+}
+
+/** `3 silent`, before the name of the page; an empty text for none. One component of a page has it. */
+export function useTitleNotice(notice: string): void {
   useEffect(() => {
     setTitleNotice(notice)
     return () => setTitleNotice('')

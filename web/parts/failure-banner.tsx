@@ -2,7 +2,8 @@
 
 import { addressOf } from '../client/address.ts'
 import type { Failure } from '../client/read-json.ts'
-import type { ResourceState } from '../client/resource-state.ts'
+import { noticeOf, type ResourceState } from '../client/resource-state.ts'
+import { useTitleNotice } from '../client/use-title.ts'
 import { Banner } from './banner.tsx'
 
 export interface FailureBannerProps {
@@ -22,6 +23,12 @@ export function FailureBanner({ state, timeText }: FailureBannerProps) {
       {since}
     </Banner>
   )
+}
+
+/** The same for all of a page, also in the title of the tab. */
+export function PageFailure(props: FailureBannerProps) {
+  useTitleNotice(noticeOf(props.state))
+  return <FailureBanner {...props} />
 }
 
 function FailureSentence({ failure }: { failure: Failure }) {

@@ -4,7 +4,7 @@ import { useRange } from '../../charts/use-range.ts'
 import { addressOf } from '../../client/address.ts'
 import { lastValue, worstState } from '../../client/resource-state.ts'
 import { useResource } from '../../client/use-resource.ts'
-import { FailureBanner } from '../../parts/failure-banner.tsx'
+import { PageFailure } from '../../parts/failure-banner.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { historyPresets } from './service-history.ts'
 import { ServiceMetrics } from './service-metrics.tsx'
@@ -22,7 +22,7 @@ export function StatusSection() {
   const status = lastValue(state)
   return (
     <>
-      <FailureBanner state={worstState([state, past.state])} timeText={times.time} />
+      <PageFailure state={worstState([state, past.state])} timeText={times.time} />
       {state.kind === 'loading' ? <Skeleton name="The status is loading" /> : null}
       {status === undefined ? null : (
         <>

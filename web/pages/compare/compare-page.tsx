@@ -8,7 +8,7 @@ import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
 import type { ResourceState } from '../../client/resource-state.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { useTitle } from '../../client/use-title.ts'
-import { FailureBanner } from '../../parts/failure-banner.tsx'
+import { PageFailure } from '../../parts/failure-banner.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { createTimes } from '../../text/times.ts'
 import { createZone } from '../../text/zone.ts'
@@ -55,11 +55,11 @@ function Outcome({ state, preset }: { state: ResourceState<Comparison>; preset: 
     const { failure } = state
     if (failure.kind === 'missing')
       return <p class="none-here">One of these devices does not exist, or it has been removed.</p>
-    return <FailureBanner state={state} timeText={createTimes('UTC').time} />
+    return <PageFailure state={state} timeText={createTimes('UTC').time} />
   }
   return (
     <>
-      <FailureBanner state={state} timeText={createTimes(state.value.time_zone).time} />
+      <PageFailure state={state} timeText={createTimes(state.value.time_zone).time} />
       <Compared key={preset} comparison={state.value} preset={preset} />
     </>
   )

@@ -5,7 +5,7 @@ import { addressOf } from '../../client/address.ts'
 import { lastValue, type ResourceState, worstState } from '../../client/resource-state.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { useTitle } from '../../client/use-title.ts'
-import { FailureBanner } from '../../parts/failure-banner.tsx'
+import { PageFailure } from '../../parts/failure-banner.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { StateBadge } from '../../parts/state-badge.tsx'
 import { createTimes } from '../../text/times.ts'
@@ -38,13 +38,16 @@ export function DevicePage({ name }: { name: string }) {
   return (
     <>
       <Head name={name} latest={lastValue(latest)} description={lastValue(about)?.location_desc ?? ''} />
-      <FailureBanner state={worstState(all)} timeText={createTimes(timeZone ?? 'UTC').time} />
       {timeZone === undefined ? (
-        <Loading all={all} />
+        <>
+          <PageFailure state={worstState(all)} timeText={createTimes('UTC').time} />
+          <Loading all={all} />
+        </>
       ) : (
         <LiveReadings
           device={name}
           timeZone={timeZone}
+          states={all}
           latest={lastValue(latest)}
           detail={lastValue(detail)}
           expectedSeconds={statsValue?.freshness.expected_interval_seconds ?? null}

@@ -2,6 +2,8 @@
 
 import { useMemo } from 'preact/hooks'
 import { useRange } from '../../charts/use-range.ts'
+import { type ResourceState, worstState } from '../../client/resource-state.ts'
+import { PageFailure } from '../../parts/failure-banner.tsx'
 import { createTimes } from '../../text/times.ts'
 import { createZone } from '../../text/zone.ts'
 import type { Detail, LastValues, Latest, Metric } from './answers.ts'
@@ -15,24 +17,27 @@ import { useRangeSeries } from './use-range-series.ts'
 export interface LiveReadingsProps {
   readonly device: string
   readonly timeZone: string
+  /** Of all other answers of the page. */
+  readonly states: readonly ResourceState<unknown>[]
   readonly latest: Latest | undefined
   readonly detail: Detail | undefined
   readonly expectedSeconds: number | null
 }
 
-export function LiveReadings({ device, timeZone, latest, detail, expectedSeconds }: LiveReadingsProps) {
+export function LiveReadings({ device, timeZone, states, latest, detail, expectedSeconds }: LiveReadingsProps) {
   const zone = useMemo(() => createZone(timeZone), [timeZone])
   const times = useMemo(() => createTimes(timeZone), [timeZone])
   const live = useLiveReadings(device)
   const shown = useRange(readingPresets)
-  const data = useRangeSeries({ device, shown, detail, live, expectedSeconds })
+  const { state, series } = useRangeSeries({ device, shown, detail, live, expectedSeconds })
   const { window, nowMs } = shown
   const suspects = useMemo(() => suspectsIn(detail, window, nowMs), [detail, window, nowMs])
   const values = useMemo(() => lastValues(latest?.values ?? {}, live), [latest, live])
   return (
     <>
+      <PageFailure state={worstState([...states, state])} timeText={times.time} />
       {latest === undefined ? null : <Now values={values} expectedSeconds={expectedSeconds} exact={times.exact} />}
-      <Readings {...{ device, shown, data, suspects, zone, times }} />
+      <Readings {...{ device, shown, data: series, suspects, zone, times }} />
     </>
   )
 }

@@ -3,6 +3,7 @@
 import { useMemo, useRef } from 'preact/hooks'
 import type { ShownRange } from '../../charts/use-range.ts'
 import { addressOf } from '../../client/address.ts'
+import type { ResourceState } from '../../client/resource-state.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { useRested } from '../../client/use-rested.ts'
 import type { Detail } from './answers.ts'
@@ -25,15 +26,16 @@ interface RangeSeriesOptions {
   readonly expectedSeconds: number | null
 }
 
+export interface UsedSeries {
+  /** Of the readings of a range that no other answer has; `loading` for the other ranges. */
+  readonly state: ResourceState<unknown>
+  /** Undefined while there has been no answer. */
+  readonly series: RangeSeries | undefined
+}
+
 const everyMs = 60_000
 
-export function useRangeSeries({
-  device,
-  shown,
-  detail,
-  live,
-  expectedSeconds,
-}: RangeSeriesOptions): RangeSeries | undefined {
+export function useRangeSeries({ device, shown, detail, live, expectedSeconds }: RangeSeriesOptions): UsedSeries {
   const { range, window } = shown
   const source = sourceOf(range, window, expectedSeconds)
   const path =
@@ -56,7 +58,7 @@ export function useRangeSeries({
   }, [source.kind, rows, stepSeconds, gapSeconds, detail, isLive ? live : undefined])
   const last = useRef<RangeSeries | undefined>(undefined)
   if (series !== undefined) last.current = series
-  return series ?? last.current
+  return { state, series: series ?? last.current }
 }
 
 function stepIn(path: string | undefined): number | undefined {

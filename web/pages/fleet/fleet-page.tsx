@@ -3,9 +3,10 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
+import { noticeOf } from '../../client/resource-state.ts'
 import type { InsightsAnswer } from '../../client/shapes.ts'
 import { useResource } from '../../client/use-resource.ts'
-import { useTitle } from '../../client/use-title.ts'
+import { useTitle, useTitleNotice } from '../../client/use-title.ts'
 import { Banner } from '../../parts/banner.tsx'
 import { FailureBanner } from '../../parts/failure-banner.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
@@ -48,7 +49,8 @@ function FleetBody({ fleet }: { fleet: Fleet }) {
   const silent = counts?.silent ?? 0
   const answer = state.kind === 'ready' || state.kind === 'stale' ? state.value : undefined
   const times = useMemo(() => createTimes(answer?.time_zone ?? 'UTC'), [answer?.time_zone])
-  useTitle('Fleet', noticeOf(state, silent))
+  useTitle('Fleet')
+  useTitleNotice(titleNotice(state, silent))
   useEffect(() => showIcon(state.kind === 'ready' ? silent : undefined), [state.kind, silent])
   useEffect(() => () => showIcon(0), [])
   return (
@@ -70,6 +72,11 @@ function FleetBody({ fleet }: { fleet: Fleet }) {
       )}
     </>
   )
+}
+
+/** What somebody who works in another tab should know. */
+function titleNotice(state: Fleet['first']['value'], silent: number): string {
+  return noticeOf(state) || (silent === 0 ? '' : `${countText(silent)} silent`)
 }
 
 interface DevicesProps {
@@ -113,10 +120,4 @@ function summaryOf(shown: number, total: number, { devices, isComplete }: Fleet)
 function currencyOf({ first, isLive }: Fleet): string {
   if (first.value.kind !== 'ready') return 'Not current.'
   return isLive.value ? 'Live.' : 'Read again every 10 s.'
-}
-
-/** What somebody who works in another tab should know. */
-function noticeOf(state: Fleet['first']['value'], silent: number): string {
-  if (state.kind !== 'stale' && state.kind !== 'failed') return silent === 0 ? '' : `${countText(silent)} silent`
-  return state.failure.kind === 'unreachable' ? 'No connection' : 'No data'
 }
