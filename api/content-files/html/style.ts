@@ -65,12 +65,9 @@ legend { padding: 0; font-weight: 600; }
 legend code { padding-left: 6px; color: var(--soft); font-size: 13px; font-weight: 400; }
 .choices { display: grid; grid-template-columns: repeat(auto-fill, minmax(200px, 1fr)); column-gap: 12px; }
 .choices label { display: flex; align-items: center; gap: 8px; min-height: 36px; padding: 4px 0; line-height: 1.3; }
-::placeholder { color: var(--soft); opacity: 1; }
-input { accent-color: var(--accent); }
 input[type=checkbox] { flex: none; width: 18px; height: 18px; margin: 0; }
 .numbers, .texts { display: flex; flex-wrap: wrap; gap: 8px; padding-top: 6px; }
-input[type=text] { width: 140px; min-height: 44px; padding: 0 12px; border: 1px solid var(--edge); border-radius: 8px;
-  background: var(--page); color: inherit; font: inherit; }
+input[type=text] { width: 140px; background: var(--page); }
 .texts input[type=text] { width: 100%; }
 .wrong { padding-left: 12px; border-left: 3px solid var(--bad); }
 .buttons { justify-content: flex-end; }

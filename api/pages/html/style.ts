@@ -23,10 +23,8 @@ input[type=hidden] + .alert { margin-top: 0; }
 .field { display: grid; gap: 4px; margin-top: 16px; }
 input:is([type=hidden], [hidden]) + .field { margin-top: 0; }
 label, legend { font-weight: 600; }
-input[type=text], input[type=email], input[type=password], input[type=number] { width: 100%; min-height: 44px;
-  padding: 0 12px; border: 1px solid var(--edge); border-radius: 8px; background: var(--page); color: inherit; font: inherit; }
+input:not([type=checkbox]) { width: 100%; background: var(--page); }
 input[aria-invalid] { border-color: var(--bad); border-width: 2px; }
-input { accent-color: var(--accent); }
 .code input { font-family: ui-monospace, monospace; font-size: 20px; letter-spacing: .12em; text-transform: uppercase; }
 .check { display: flex; align-items: center; gap: 10px; min-height: 36px; font-weight: 400; }
 .check input { flex: none; width: 18px; height: 18px; margin: 0; }
