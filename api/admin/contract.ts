@@ -36,7 +36,7 @@ import { HistoryQuery, StatusHistory } from './status-history.ts'
 const prefix = '/api/admin'
 
 const Problem = z
-  .looseObject({
+  .object({
     type: z.string().meta({ description: 'Programs tell problems apart by it.' }),
     title: z.string(),
     status: z.int(),
@@ -47,6 +47,11 @@ const Problem = z
       .meta({ description: 'What is wrong, at which place in the body or the address.' }),
   })
   .meta({ id: 'Problem', description: 'RFC 9457.' })
+
+/** Of an import that has begun. */
+const ImportProblem = Problem.extend({ ...ImportAnswer.partial().shape, lines_done: z.int().optional() }).meta({
+  ...{ id: 'ImportProblem', description: 'RFC 9457. An import that has begun tells how far it came.' },
+})
 
 export function adminContract(): Contract {
   return publishRoutes({
@@ -336,12 +341,14 @@ const bulk = [
     body: { text: ['text/csv', 'application/x-ndjson'] },
     success: answer(200, 'What became of the lines', named(ImportAnswer, 'ImportAnswer')),
     refusals: [...ofImports, 'NO_READINGS', 'STORAGE_FAILED'],
+    error: ImportProblem,
   }),
   route({
     ...{ method: 'post', path: '/import-points', name: 'admin_import_points', summary: 'Import data points' },
     body: { text: ['text/csv', 'application/x-ndjson'] },
     success: answer(200, 'What became of the lines', named(ImportAnswer, 'ImportAnswer')),
     refusals: [...ofImports, 'NO_POINTS', 'STORAGE_FAILED'],
+    error: ImportProblem,
   }),
   route({
     ...{ method: 'get', path: '/export', name: 'admin_export_readings', summary: 'Export readings' },
@@ -353,7 +360,8 @@ const bulk = [
     },
     success: {
       ...{ status: 200, description: 'The readings, as an import takes them' },
-      text: ['text/csv', 'application/x-ndjson', 'application/vnd.apache.parquet'],
+      text: ['text/csv', 'application/x-ndjson'],
+      bytes: ['application/vnd.apache.parquet'],
     },
     refusals: ['DEVICE_UNKNOWN', 'TOO_BUSY', 'CLOSING', 'HTTP_VERSION'],
   }),

@@ -21,8 +21,11 @@ const ContentFileList = z
   })
   .meta({ id: 'ContentFileList' })
 
+/** By the names of filters, beside the type. */
+const FilterMessages = z.object({ error_type: z.string() }).catchall(z.union([z.string(), z.array(z.string())]))
+
 const ContentFileError = z
-  .looseObject({ detail: z.string().optional(), error_type: z.string() })
+  .union([z.object({ detail: z.string(), error_type: z.string() }), FilterMessages])
   .meta({ id: 'ContentFileError', description: 'Without detail, the messages for each wrong filter.' })
 
 const numbers = z.array(z.number()).optional()

@@ -33,10 +33,11 @@ export interface PublishedRoute {
   error?: z.ZodType
 }
 
-/** JSON of a schema, text of some media types, or either; or server-sent events. */
+/** JSON of a schema, text or bytes of some media types, or any of them; or server-sent events. */
 interface Representation {
   json?: z.ZodType
   text?: readonly string[]
+  bytes?: readonly string[]
   /** Of one event. */
   events?: z.ZodType
 }
@@ -92,19 +93,21 @@ function publish(
 }
 
 function contentOf(
-  { json, text = [], events }: Representation,
+  { json, text, bytes, events }: Representation,
   direction: 'input' | 'output',
   components: Components,
 ): Content {
   return {
     ...(json === undefined ? {} : { [jsonType]: { schema: components.reference(json, direction) } }),
     ...textContent(text),
+    ...textContent(bytes, 'binary'),
     ...(events === undefined ? {} : { [eventsType]: { schema: streamOf(components.reference(events, direction)) } }),
   }
 }
 
-function textContent(types: readonly string[] = []): Content {
-  return Object.fromEntries(types.map(type => [type, { schema: { type: 'string' } }]))
+function textContent(types: readonly string[] = [], format?: 'binary'): Content {
+  const schema = { type: 'string', ...(format === undefined ? {} : { format }) }
+  return Object.fromEntries(types.map(type => [type, { schema }]))
 }
 
 /** OpenAPI 3.1 has no schema for the items of a stream, but JSON Schema has one for what a text contains. */

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { liveStates } from '../../query/live/live-state.ts'
 import { metrics } from '../../store/tables.ts'
 import type { PublishedRoute } from '../docs/published-routes.ts'
-import { errorsOf } from '../logger/published-reads.ts'
+import { errorsOf, ofReaders } from '../logger/published-reads.ts'
 import { eventDevicesMax } from './event-parameters.ts'
 
 const id = z.string().meta({ description: 'For Last-Event-ID.' })
@@ -55,7 +55,8 @@ export const eventsRoute: PublishedRoute = {
   parameters: { query: EventParameters, header: EventHeaders },
   success: { status: 200, description: 'Events, until the connection ends', events: ServiceEvent },
   refusals: errorsOf(
-    ...(['PARAMETER_INVALID', 'TOO_MANY_PARAMETERS', 'UNAUTHORIZED', 'DEVICE_UNKNOWN'] as const),
+    ...(['PARAMETER_INVALID', 'TOO_MANY_PARAMETERS', 'DEVICE_UNKNOWN'] as const),
+    ...ofReaders,
     ...(['DATABASE_AWAY', 'TOO_MANY_STREAMS', 'CLOSING'] as const),
   ),
 }

@@ -48,24 +48,27 @@ const Stored = z
   })
   .meta({ id: 'Stored' })
 
+const Reject = z.object({
+  line: z.int().optional().meta({ description: 'From 1, the header included.' }),
+  index: z.int().optional().meta({ description: 'In the array, from 0.' }),
+  device: z.string().optional(),
+  code: z.enum(rejectCodes),
+  reason: z.string(),
+})
+
+const counts = {
+  stored: z.int(),
+  rejected: z.int(),
+  rejects: z.array(Reject),
+  rejects_truncated: z.literal(true).optional().meta({ description: 'More were rejected than are listed.' }),
+}
+
 const BatchAnswer = z
-  .object({
-    status: z.literal('success'),
-    stored: z.int(),
-    rejected: z.int(),
-    rejects: z.array(
-      z.object({
-        line: z.int().optional().meta({ description: 'From 1, the header included.' }),
-        index: z.int().optional().meta({ description: 'In the array, from 0.' }),
-        device: z.string().optional(),
-        code: z.enum(rejectCodes),
-        reason: z.string(),
-      }),
-    ),
-    rejects_truncated: z.literal(true).optional().meta({ description: 'More were rejected than are listed.' }),
-    ignored: z.array(z.string()).optional(),
-  })
+  .object({ status: z.literal('success'), ...counts, ignored: z.array(z.string()).optional() })
   .meta({ id: 'BatchAnswer' })
+
+/** Some of a body that breaks off may be stored. */
+const BatchError = LoggerError.extend(z.object(counts).partial().shape).meta({ id: 'BatchError' })
 
 const IdempotencyKey = z.object({
   'Idempotency-Key': z
@@ -109,6 +112,7 @@ function ingestRoutes(ranges: Ranges): PublishedRoute[] {
         ...(['BODY_BROKEN', 'NO_READINGS', 'READINGS_REJECTED', 'FORBIDDEN'] as const),
         ...(['TOO_MANY_BATCHES_OF_ONE', 'TOO_MANY_BATCHES', 'LATER'] as const),
       ),
+      error: BatchError,
     },
   ]
 }
@@ -207,7 +211,8 @@ const rangeRead: PublishedRoute = {
   parameters: { path: Device, query: RangeParameters },
   success: {
     ...{ status: 200, description: 'The readings, or their figures by buckets', json: RangeReadings },
-    text: ['application/x-ndjson', 'text/csv', 'application/vnd.apache.parquet'],
+    text: ['application/x-ndjson', 'text/csv'],
+    bytes: ['application/vnd.apache.parquet'],
   },
   refusals: errorsOf(...ofReads, 'PARAMETER_INVALID', 'DEVICE_UNKNOWN', 'HTTP_VERSION'),
 }

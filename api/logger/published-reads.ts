@@ -6,7 +6,7 @@ import type { PublishedRoute } from '../docs/published-routes.ts'
 import { type LoggerErrorCode, loggerErrors } from './errors.ts'
 
 export const LoggerError = z
-  .looseObject({
+  .object({
     status: z.string().meta({ description: 'What is wrong.' }),
     detail: z.string().optional(),
     errors: z.record(z.string(), z.string()).optional().meta({ description: 'What is wrong with each field.' }),
@@ -19,9 +19,15 @@ const unchanged: Record<number, PublishedResponse> = {
   304: { description: 'If-None-Match has the ETag of this answer', headers: etag },
 }
 
+/** Of who reads; without READS=private it is nobody's. */
+export const ofReaders: readonly LoggerErrorCode[] = [
+  ...(['UNAUTHORIZED', 'FORBIDDEN', 'DEVICE_MISMATCH', 'TOO_MANY_ATTEMPTS'] as const),
+]
+
 /** Of every read. */
 export const ofReads: readonly LoggerErrorCode[] = [
-  ...(['TOO_MANY_PARAMETERS', 'UNAUTHORIZED', 'DATABASE_AWAY', 'QUEUE_FULL', 'CLOSING', 'SENDING_TOO_MUCH'] as const),
+  ...ofReaders,
+  ...(['TOO_MANY_PARAMETERS', 'DATABASE_AWAY', 'QUEUE_FULL', 'CLOSING', 'SENDING_TOO_MUCH'] as const),
 ]
 
 type Read = Pick<PublishedRoute, 'path' | 'name' | 'summary' | 'parameters'> & {

@@ -1,6 +1,7 @@
 /** READS=private: every read of the loggers asks for a credential, from the whole service. */
 
 import t from 'tap'
+import { heldText } from '../support/held-answers.ts'
 import { until } from '../support/processes.ts'
 import { basic, startService, withoutQuestdb } from '../support/service.ts'
 import { makeKey, signInSomebody } from '../support/station-keys.ts'
@@ -17,6 +18,7 @@ async function ask(path: string, headers: Record<string, string> = {}, method = 
   const response = await fetch(`${service.url}/api${path}`, { headers, method })
   // Events do not end.
   if (path.startsWith('/events') && response.status === 200) await response.body?.cancel()
+  else await heldText(method, response.clone())
   return response
 }
 const own = { authorization: basic('porch', password) }

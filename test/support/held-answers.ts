@@ -37,6 +37,23 @@ function operationOf(method: string, url: string): PublishedOperation | undefine
   return templates.find(template => matches(template.steps))?.operations[method.toLowerCase()]
 }
 
+/** Throws for an answer that differs from the contract. */
+export function holdAnswer(answer: SentAnswer): void {
+  const wrong = faultOf(answer)
+  if (wrong !== undefined) throw new Error(wrong)
+}
+
+/** The text of an answer to `fetch`, which is held to the contract. */
+export async function heldText(method: string, response: Response): Promise<string> {
+  const { status, url, headers } = response
+  const body = Buffer.from(await response.arrayBuffer())
+  // It comes decoded.
+  const { 'content-encoding': _, ...rest } = Object.fromEntries(headers)
+  const { pathname, search } = new URL(url)
+  holdAnswer({ method, url: `${pathname}${search}`, status, headers: rest, body })
+  return body.toString()
+}
+
 /** What is wrong with an answer by the contract; undefined for what fits, and for what is not published. */
 function faultOf({ method, url, status, headers, body }: SentAnswer): string | undefined {
   const operation = operationOf(method === 'HEAD' ? 'GET' : method, url)

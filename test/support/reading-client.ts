@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import http from 'node:http'
 import type t from 'tap'
 import { validatedRead } from './answer-shapes.ts'
+import { holdAnswer } from './held-answers.ts'
 
 export interface Read {
   status: number
@@ -25,6 +26,7 @@ export function readClient(port: number): ReadClient {
     for await (const chunk of response) chunks.push(chunk)
     const bytes = Buffer.concat(chunks)
     const status = response.statusCode ?? 0
+    holdAnswer({ method, url: `/api${path}`, status, headers: response.headers, body: bytes })
     return {
       status,
       headers: response.headers,

@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { nodeFlags } from '../../api/node-flags.ts'
 import { type TestHooks, temporaryFolder } from './databases.ts'
+import { heldText } from './held-answers.ts'
 import { isRunning, serverPid, until } from './processes.ts'
 
 /** Of a service that does not stop. */
@@ -83,14 +84,14 @@ export async function startService(t: TestHooks, settings: ServiceSettings = {})
     }
     const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
     const response = await fetch(`${url}/api/admin${path}`, init)
-    const text = await response.text()
+    const text = await heldText(method, response)
     return { status: response.status, body: text === '' ? undefined : JSON.parse(text) }
   }
 
   const postImport: Service['postImport'] = async csv => {
     const headers = { authorization: `Bearer ${readToken()}`, 'content-type': 'text/csv' }
     const response = await fetch(`${url}/api/admin/import`, { method: 'POST', headers, body: csv })
-    const { accepted, rejected } = (await response.json()) as { accepted: number; rejected: number }
+    const { accepted, rejected } = JSON.parse(await heldText('POST', response))
     return { status: response.status, accepted, rejected }
   }
 
