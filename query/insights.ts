@@ -1,4 +1,4 @@
-/** What the last days of the whole fleet tell: made at most every ten minutes, and served while the next one is made. */
+/** The insights of the whole fleet: computed at most every ten minutes, and served while the next ones are computed. */
 
 import type { Answer } from './cache/body.ts'
 import type { Built, Serve } from './cache/response-cache.ts'
@@ -28,7 +28,7 @@ export function createInsights({ runAnalysis, serve, fleetText, hourSources, lim
     // The raw readings of 30 days of a large fleet would take too long: it has what the view has.
     const isSmall = devices.length <= insightsRawDevicesMax
     if (!isSmall && rawFromUs === Number.NEGATIVE_INFINITY) return { ok: false, code: 'DATABASE_AWAY' }
-    // What took too long takes as long again, and holds up the other analyses meanwhile.
+    // A computation that timed out would do so again, and delay the other analyses meanwhile.
     if (Math.abs(askedAtMs - timedOutAtMs) < insightsMs) return { ok: false, code: 'TIMED_OUT' }
     const sources = { expiredBeforeUs, rawFromUs: isSmall ? rawFromUs : Number.POSITIVE_INFINITY }
     const query = { fleet: fleetText(devices), nowUs: askedAtMs * 1000, hourSources: sources }

@@ -26,11 +26,11 @@ export interface QueryLimits {
   readonly rebuildMs: number
   /** Up to this age such an answer is served while the next one is built; an older one only when that fails. */
   readonly staleMs: number
-  /** What is told of the whole fleet is made at most this often. */
+  /** The insights of the fleet are computed at most this often. */
   readonly insightsMs: number
-  /** As above, of what is told of the whole fleet. */
+  /** As `staleMs`, for the insights. */
   readonly insightsStaleMs: number
-  /** Devices that something is told of together. Their means take 720 bytes each. */
+  /** The largest fleet with insights, in devices. The means of one take 720 bytes. */
   readonly insightsDevicesMax: number
   /** Up to so many, hours that the view lacks come from raw readings. */
   readonly insightsRawDevicesMax: number

@@ -42,7 +42,7 @@ export interface Query extends Analyses {
   latestOf(hours: number, devices: readonly QueryDevice[], client: AbortSignal): Answer | Promise<Answer>
   /** All readings of one local day, `YYYY-MM-DD`. */
   day(device: QueryDevice, date: string, client: AbortSignal): Answer | Promise<Answer>
-  /** What the last 30 days of all these devices tell: batteries that run out, and devices unlike the others. */
+  /** Batteries that run out and outliers among these devices, by the last 30 days. */
   insights(devices: () => readonly QueryDevice[]): Answer | Promise<Answer>
   /** For the state of the fleet: the numbers of packed rows, or why there are none. */
   fleetRows: AskFleetRows

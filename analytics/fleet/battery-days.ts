@@ -1,6 +1,5 @@
 /**
- * How long a battery lasts: least squares over its daily means, and when the line reaches the value at which the battery is
- * empty. The interval is that of inverse regression (Fieller 1954; Draper and Smith, Applied Regression Analysis, 1998, 3.2):
+ * How long a battery lasts: when the least-squares line through its daily means reaches the value at which it is empty. The interval is that of inverse regression (Fieller 1954; Draper and Smith, Applied Regression Analysis, 1998, 3.2):
  * the days at which the 95 % confidence band of the line holds that value. An interval of the slope alone would leave out
  * that the level is uncertain too, and hold the true day in 82 instead of 95 % of the cases with 30 days.
  */
@@ -10,13 +9,13 @@ import { studentQuantile975 } from '../correlation/student.ts'
 import { slopeInterval } from '../decomposition/slope-interval.ts'
 
 export interface DailyMean {
-  /** Whole days since some moment, ascending. */
+  /** A day number, ascending. */
   readonly day: number
   readonly mean: number
 }
 
 export interface BatteryDays {
-  /** From the last day on until the end is reached; 0 when it has been. */
+  /** From the last day until the line reaches the end; 0 when it has. */
   readonly daysLeft: number
   /** The 95 % interval. */
   readonly low: number
@@ -30,14 +29,14 @@ export interface BatteryLimits {
   readonly end: number
   /** A rise from one day to the next by more than this: charged, or another battery. */
   readonly jump: number
-  /** A battery that lasts longer is none to tell of. */
+  /** A longer time is not reported. */
   readonly daysMax: number
 }
 
 const daysMin = 7
 const roundingMax = 1e-9
 
-/** Undefined where nothing is told: fewer than seven days since the last jump, or a slope that may not be downwards. */
+/** Undefined for fewer than seven days since the last jump, and where the slope's interval is not below 0. */
 export function batteryDays(
   days: readonly DailyMean[],
   { end, jump, daysMax }: BatteryLimits,
@@ -49,10 +48,10 @@ export function batteryDays(
   const { meanDay, meanValue, slope } = line
   const above = meanValue - end
   const left = (fall: number) => Math.max(0, fall / -slope - (last.day - meanDay))
-  // Most batteries are done with here, before what takes long.
+  // Before the errors, which take longer: most batteries end here.
   if (!(slope < 0) || left(above) > daysMax) return undefined
   const { slopeError, meanError } = errorsOf(line, since)
-  // Otherwise the band may hold the end for ever.
+  // Otherwise the interval has no upper end.
   if (!(slope + slopeError < 0)) return undefined
   const share = (slopeError / slope) ** 2
   const width = Math.sqrt(share * above ** 2 + (1 - share) * meanError ** 2)
@@ -64,7 +63,7 @@ export function batteryDays(
   }
 }
 
-/** The day of the jump is a mean of both, so it begins with the one after. */
+/** From the day after the jump: the mean of that day is of both charges. */
 function sinceJump(days: readonly DailyMean[], jump: number): readonly DailyMean[] {
   const at = days.findLastIndex(({ mean }, index) => index > 0 && mean - (days[index - 1]?.mean ?? mean) > jump)
   return days.slice(at + 1)
@@ -74,7 +73,7 @@ interface Line {
   readonly meanDay: number
   readonly meanValue: number
   readonly slope: number
-  /** Days from the mean day, and values from the mean value. */
+  /** Day and value, each less its mean. */
   readonly centred: readonly (readonly [number, number])[]
 }
 
@@ -88,14 +87,14 @@ function lineOf(days: readonly DailyMean[]): Line {
 
 /**
  * Half of the 95 % intervals of the slope and of the value on the mean day: those of independent days, by Student's t with
- * n − 2 degrees of freedom, or wider when a day's distance from the line hangs on that of the day before.
+ * n − 2 degrees of freedom, or wider when the residuals are autocorrelated.
  */
 function errorsOf({ centred, slope }: Line, days: readonly DailyMean[]): { slopeError: number; meanError: number } {
   const residuals = centred.map(([day, value]) => value - slope * day)
   const freedom = days.length - 2
   const error = studentQuantile975(freedom) * Math.sqrt(sumOfSquares(residuals) / freedom)
   const slopeError = error / Math.sqrt(sumOfSquares(centred.map(([day]) => day)))
-  // Of a straight line rounding errors are left over.
+  // The residuals of a straight line are rounding errors.
   const inflation =
     slopeError > -slope * roundingMax ? Math.max(1, slopeErrorWithMemory(days, residuals) / slopeError) : 1
   return { slopeError: slopeError * inflation, meanError: (error / Math.sqrt(days.length)) * inflation }

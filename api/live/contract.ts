@@ -15,7 +15,7 @@ export const fleetReads: readonly PublishedRoute[] = [
   }),
   read({
     ...{ path: '/api/fleet/insights', name: 'read_fleet_insights' },
-    summary: 'Batteries that run out, and devices unlike the others',
+    summary: 'Batteries that run out, and outliers among the devices',
     answer: Insights.meta({ id: 'FleetInsights' }),
     refusals: ['PARAMETER_INVALID', 'FLEET_TOO_LARGE', 'TIMED_OUT'],
   }),

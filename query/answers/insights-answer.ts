@@ -1,29 +1,29 @@
-/** What daily means tell of a fleet: which batteries run out, and which devices measure something else than the others. */
+/** The insights of a fleet, computed from means: batteries that run out, and outliers among the devices. */
 
 import { batteryDays, type DailyMean } from '../../analytics/fleet/battery-days.ts'
-import { oddOnesOut } from '../../analytics/fleet/odd-ones-out.ts'
+import { findOutliers } from '../../analytics/fleet/outliers.ts'
 import type { FleetEntry } from '../fleet.ts'
 import { type BatteryInsight, type Insights, insightsMax, type OutlierInsight } from '../shapes/insights.ts'
 import type { MeansTable } from './means-table.ts'
 
 /** Stretches of 24 hours; the last one is the most recent. */
 export const days = 30
-/** Of the last 24 hours. Who has values in each is compared: half a day may be a cold night. */
+/** Of the last 24 hours. A device is compared only with a value in each of them: a part of a day is biased by the daily cycle. */
 export const quarters = 4
-/** In the order of their means. The charge is preferred: a voltage needs a guess at the kind of battery. */
+/** In order of preference: with a voltage the kind of battery is an assumption. */
 export const batteryMetrics = ['battery_percentage', 'battery_voltage'] as const
 export const comparedMetrics = ['temperature', 'humidity', 'pressure'] as const
 
-/** A line through 30 days says nothing of what is further away. */
+/** An extrapolation of 30 days is not reported beyond this. */
 const daysMax = 90
 const percentageLimits = { end: 0, jump: 10, daysMax }
 const voltageJump = 0.2
-/** By the highest of the means: a battery that begins there is empty at `end`. The source is in docs/statistics.md. */
+/** The empty voltage by the highest daily mean; see docs/statistics.md. */
 const voltageEnds = [
   { from: 3.4, to: 4.5, end: 3 },
   { from: 2, to: 3.4, end: 2 },
 ]
-/** Two sensors at the same place may differ by so much: twice the tolerance of common ones. The source is in docs/statistics.md. */
+/** Twice the tolerance of common sensors: two good ones may differ by that much; see docs/statistics.md. */
 const differenceMin = { temperature: 1, humidity: 6, pressure: 2 }
 
 interface FleetMeans {
@@ -36,16 +36,16 @@ interface FleetMeans {
 }
 
 export function buildInsights({ fleet, batteries, lastDay, generatedAtMs }: FleetMeans): Insights {
-  const ending = fleet.flatMap(({ name }, place) => batteryOf(name, place, batteries) ?? [])
-  const odd = comparedMetrics.flatMap((_, metric) => outliersOf(fleet, metric, lastDay))
-  ending.sort((a, b) => a.days_left - b.days_left)
-  odd.sort((a, b) => Math.abs(b.score) - Math.abs(a.score))
+  const batteriesLeft = fleet.flatMap(({ name }, place) => batteryOf(name, place, batteries) ?? [])
+  const outliers = comparedMetrics.flatMap((_, metric) => outliersOf(fleet, metric, lastDay))
+  batteriesLeft.sort((a, b) => a.days_left - b.days_left)
+  outliers.sort((a, b) => Math.abs(b.score) - Math.abs(a.score))
   return {
     generated_at: generatedAtMs,
-    batteries: ending.slice(0, insightsMax),
-    batteries_total: ending.length,
-    outliers: odd.slice(0, insightsMax),
-    outliers_total: odd.length,
+    batteries: batteriesLeft.slice(0, insightsMax),
+    batteries_total: batteriesLeft.length,
+    outliers: outliers.slice(0, insightsMax),
+    outliers_total: outliers.length,
   }
 }
 
@@ -55,7 +55,7 @@ function batteryOf(device: string, place: number, table: MeansTable): BatteryIns
   const means = isCharge ? charge : meansOf(place, 1, table)
   const limits = isCharge ? percentageLimits : voltageLimits(means)
   const last = means.at(-1)
-  // One that has been silent for a day is found by its state.
+  // A device that has been silent for longer is reported by its state.
   if (limits === undefined || last === undefined || last.day < days - 2) return undefined
   const found = batteryDays(means, limits)
   if (found === undefined) return undefined
@@ -82,13 +82,13 @@ function meansOf(place: number, metric: number, table: MeansTable): DailyMean[] 
 
 function outliersOf(fleet: readonly FleetEntry[], index: number, table: MeansTable): OutlierInsight[] {
   const metric = comparedMetrics[index] as (typeof comparedMetrics)[number]
-  const having = fleet
+  const compared = fleet
     .map(({ name }, place) => ({ name, value: meanOfDay(place, index, table) }))
     .filter(({ value }) => !Number.isNaN(value))
-  const found = oddOnesOut(having.map(({ value }) => value))
+  const found = findOutliers(compared.map(({ value }) => value))
   if (found === undefined) return []
-  return found.odd.flatMap(({ index: at, score }) => {
-    const one = having[at]
+  return found.outliers.flatMap(({ index: at, score }) => {
+    const one = compared[at]
     if (one === undefined || Math.abs(one.value - found.median) < differenceMin[metric]) return []
     const figures = { value: rounded(one.value, 2), median: rounded(found.median, 2), score: rounded(score, 2) }
     return { device: one.name, metric, ...figures }

@@ -1,4 +1,4 @@
-/** Means by device, stretch of time and metric, put together from sums. Takes ten bytes for each. */
+/** Means by device, interval of time and metric, as sums and counts: ten bytes each. */
 export class MeansTable {
   readonly #stretches: number
   readonly #metrics: number

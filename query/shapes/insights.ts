@@ -39,7 +39,7 @@ export const Insights = z.strictObject({
   outliers: z
     .array(OutlierInsight)
     .max(insightsMax)
-    .meta({ description: 'Most unlike first; the first ones of outliers_total.' }),
+    .meta({ description: 'Largest score first; the first ones of outliers_total.' }),
   outliers_total: Count,
 })
 export type Insights = z.infer<typeof Insights>

@@ -1,4 +1,4 @@
-/** A client that is generated of `/openapi.json`: a program of it type-checks, and makes a round against the service. */
+/** A client that is generated from `/openapi.json`: a program of it type-checks, and makes a round against the service. */
 
 import { copyFileSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'

@@ -63,7 +63,7 @@ export interface InsightsAnswer {
   /** Soonest first; the first 200 of `batteries_total`. */
   batteries: BatteryInsight[]
   batteries_total: number
-  /** Most unlike first; the first 200 of `outliers_total`. */
+  /** Largest score first; the first 200 of `outliers_total`. */
   outliers: OutlierInsight[]
   outliers_total: number
 }

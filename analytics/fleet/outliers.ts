@@ -1,11 +1,11 @@
 /**
- * The devices of a fleet that are unlike the others, by the modified z-score (Iglewicz and Hoaglin, How to Detect and Handle
- * Outliers, 1993): 0.6745 (x − median) / MAD, of which they call more than 3.5 an outlier.
+ * Outliers by the modified z-score, 0.6745 (x − median) / MAD: those beyond ±3.5 (Iglewicz and Hoaglin, How to Detect and
+ * Handle Outliers, 1993).
  */
 
 import { median, medianAbsoluteDeviation } from 'simple-statistics'
 
-export interface OddOne {
+export interface Outlier {
   /** Index among the values. */
   readonly index: number
   readonly score: number
@@ -13,18 +13,18 @@ export interface OddOne {
 
 const valuesMin = 8
 const scoreMax = 3.5
-/** The 75th percentile of the normal distribution: so much is the MAD of one of unit variance. */
+/** The MAD of the standard normal distribution, its 75th percentile. */
 const normalMad = 0.6745
 
-/** Of finite values. The most unlike first; none among fewer than eight values, or where half of them are the same. */
-export function oddOnesOut(values: readonly number[]): { median: number; odd: OddOne[] } | undefined {
+/** `values` are finite. Largest score first; undefined for fewer than eight values or a MAD of 0. */
+export function findOutliers(values: readonly number[]): { median: number; outliers: Outlier[] } | undefined {
   if (values.length < valuesMin) return undefined
   const middle = median([...values])
   const deviation = medianAbsoluteDeviation([...values])
   if (!(deviation > 0)) return undefined
-  const odd = values
+  const outliers = values
     .map((value, index) => ({ index, score: (normalMad * (value - middle)) / deviation }))
     .filter(({ score }) => Math.abs(score) > scoreMax)
     .sort((a, b) => Math.abs(b.score) - Math.abs(a.score))
-  return { median: middle, odd }
+  return { median: middle, outliers }
 }
