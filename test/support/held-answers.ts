@@ -28,13 +28,25 @@ const templates = Object.entries(published.paths).map(([path, operations]) => ({
 // A path without parameters before one that has any.
 templates.sort((a, b) => a.parameters - b.parameters)
 
-/** That of a path as it was asked for; undefined for paths and methods that are not published. */
+/** That of a path as it was asked for; undefined for paths and methods that are not published, and where none can be decoded. */
 function operationOf(method: string, url: string): PublishedOperation | undefined {
-  const steps = (url.split('?')[0] ?? '').split('/')
+  const [path = ''] = url.split('?')
+  if (!isDecodable(path)) return undefined
+  const steps = path.split('/')
   const matches = (wanted: readonly string[]) =>
     wanted.length === steps.length &&
     wanted.every((step, index) => (step.startsWith('{') ? steps[index] !== '' : step === steps[index]))
   return templates.find(template => matches(template.steps))?.operations[method.toLowerCase()]
+}
+
+/** Others reach no operation. */
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Throws for an answer that differs from the contract. */
@@ -57,8 +69,8 @@ export async function heldText(method: string, response: Response): Promise<stri
 /** What is wrong with an answer by the contract; undefined for what fits, and for what is not published. */
 function faultOf({ method, url, status, headers, body }: SentAnswer): string | undefined {
   const operation = operationOf(method === 'HEAD' ? 'GET' : method, url)
-  // The way to a path with a slash at its end, which is another one.
-  if (operation === undefined || status === 308) return undefined
+  // The way to a path with a slash at its end, which is another one; and a path that is too long to be one.
+  if (operation === undefined || status === 308 || status === 414) return undefined
   if (method === 'HEAD' && status === 405) return undefined
   const response = operation.responses[String(status)]
   const place = `${method} ${url} ${status}`
