@@ -28,10 +28,11 @@ tap.test('pipelined requests of others hold up nobody', async t => {
   const get = 'GET /api/v1/contentfiles/?format=api HTTP/1.1\r\nhost: x\r\n\r\n'
   const count = 800
   const clients = await Promise.all(Array.from({ length: 20 }, () => openRaw(t, service.url)))
-  const device = await openRaw(t, service.url)
   const served = () => clients.reduce((sum, client) => sum + client.answers(), 0)
   for (const { socket } of clients) socket.write(get.repeat(count))
   await until('all of them are served', () => clients.every(client => client.answers() > 0))
+  // Now, since a connection that sends nothing for five seconds is closed.
+  const device = await openRaw(t, service.url)
   const beside: number[] = []
   for (let index = 1; index <= 5; index++) {
     const before = served()
