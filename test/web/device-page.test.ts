@@ -95,7 +95,7 @@ for (const [name, options] of Object.entries({ desk, phone })) {
       t.match(await textOf(region(page, 'Completeness')), /There was one gap, of 2 hours 10 minutes\./)
       t.match(
         await textOf(region(page, 'Seasonality')),
-        /Temperature repeats every 24 hours: the cycle explains 9\d % of how it varies/,
+        /Temperature repeats every 24 hours: the cycle explains 9\d(\.\d)? % of how it varies/,
       )
       t.match(
         await textOf(region(page, 'Seasonality')),
