@@ -8,7 +8,14 @@ import { comparedWindow, metricPanels } from '../../web/pages/compare/comparison
 import { isOld } from '../../web/pages/device/age.ts'
 import type { Detail } from '../../web/pages/device/answers.ts'
 import { calendarWeeks } from '../../web/pages/device/calendar-weeks.ts'
-import { daySeries, monthSeries, readingsQuery, readingsSeries, sourceOf } from '../../web/pages/device/chart-series.ts'
+import {
+  daySeries,
+  monthSeries,
+  readingsQuery,
+  readingsSeries,
+  sourceOf,
+  withLastValues,
+} from '../../web/pages/device/chart-series.ts'
 import { suspectMetrics, suspectsIn } from '../../web/pages/device/suspects.ts'
 import { quantityOf } from '../../web/text/phrases.ts'
 
@@ -42,6 +49,21 @@ t.test('the last day goes on with the readings that come, each once', async t =>
     ],
   })
   t.equal(daySeries({ ...detail, last_24h: { ...detail.last_24h, gap_seconds: null } }, []).gapMs, null)
+})
+
+t.test('the last values are points of the day, before what comes and in its range', async t => {
+  const live = [
+    { ts: 4000, values: { temperature: 4 } },
+    { ts: 5000, values: { temperature: 5 } },
+  ]
+  const values = { temperature: { v: 3, ts: 3000 }, humidity: { v: 50, ts: 4000 }, pressure: { v: 1000, ts: 400 } }
+  const { series } = daySeries(detail, withLastValues(live, values, { fromMs: 500, toMs: 9000 }))
+  t.strictSame(series, [
+    { metric: 'temperature', timesMs: [1000, 2000, 3000, 4000, 5000], values: [1, 2, 3, 4, 5] },
+    { metric: 'humidity', timesMs: [4000], values: [50] },
+  ])
+  const again = withLastValues(live, { temperature: { v: 5, ts: 5000 } }, { fromMs: 500, toMs: 9000 })
+  t.strictSame(daySeries(detail, again).series[0]?.timesMs, [1000, 2000, 4000, 5000], 'each reading once')
 })
 
 t.test('means have extremes, and a gap where one is missing', async t => {

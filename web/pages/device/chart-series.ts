@@ -1,7 +1,7 @@
 /** Where the lines of a range come from, and what becomes of the answers. */
 
 import { isPreset, type Range, stepOf, type TimeWindow } from '../../charts/range.ts'
-import { type Detail, type Metric, metrics } from './answers.ts'
+import { type Detail, type LastValues, type Metric, metrics } from './answers.ts'
 
 export interface MetricSeries {
   readonly metric: Metric
@@ -64,7 +64,19 @@ export interface LiveReading {
   readonly values: Readonly<Partial<Record<Metric, number>>>
 }
 
-/** The last day, and what has come since that was read. */
+/** The readings that have just come and the last values, by time: the answer of the day ends at a full minute. */
+export function withLastValues(
+  live: readonly LiveReading[],
+  values: LastValues,
+  { fromMs }: TimeWindow,
+): readonly LiveReading[] {
+  const last = Object.entries(values)
+    .filter(([, { ts }]) => ts >= fromMs)
+    .map(([metric, { v, ts }]) => ({ ts, values: { [metric]: v } }))
+  return [...last, ...live].sort((a, b) => a.ts - b.ts)
+}
+
+/** The last day, and what has come since that was read. `live` is ascending. */
 export function daySeries({ last_24h }: Detail, live: readonly LiveReading[]): RangeSeries {
   const series = metrics.map(metric => {
     const points = last_24h[metric]

@@ -29,7 +29,7 @@ export function LiveReadings({ device, timeZone, states, latest, detail, expecte
   const times = useMemo(() => createTimes(timeZone), [timeZone])
   const live = useLiveReadings(device)
   const shown = useRange(readingPresets)
-  const { state, series } = useRangeSeries({ device, shown, detail, live, expectedSeconds })
+  const { state, series } = useRangeSeries({ device, shown, detail, live, lastValues: latest?.values, expectedSeconds })
   const { window, nowMs } = shown
   const suspects = useMemo(() => suspectsIn(detail, window, nowMs), [detail, window, nowMs])
   const values = useMemo(() => lastValues(latest?.values ?? {}, live), [latest, live])

@@ -6,7 +6,7 @@ import { addressOf } from '../../client/address.ts'
 import type { ResourceState } from '../../client/resource-state.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { useRested } from '../../client/use-rested.ts'
-import type { Detail } from './answers.ts'
+import type { Detail, LastValues } from './answers.ts'
 import {
   daySeries,
   type LiveReading,
@@ -16,6 +16,7 @@ import {
   readingsQuery,
   readingsSeries,
   sourceOf,
+  withLastValues,
 } from './chart-series.ts'
 
 interface RangeSeriesOptions {
@@ -23,6 +24,8 @@ interface RangeSeriesOptions {
   readonly shown: ShownRange
   readonly detail: Detail | undefined
   readonly live: readonly LiveReading[]
+  /** At the time when the page was read. */
+  readonly lastValues: LastValues | undefined
   readonly expectedSeconds: number | null
 }
 
@@ -35,7 +38,14 @@ export interface UsedSeries {
 
 const everyMs = 60_000
 
-export function useRangeSeries({ device, shown, detail, live, expectedSeconds }: RangeSeriesOptions): UsedSeries {
+export function useRangeSeries({
+  device,
+  shown,
+  detail,
+  live,
+  lastValues,
+  expectedSeconds,
+}: RangeSeriesOptions): UsedSeries {
   const { range, window } = shown
   const source = sourceOf(range, window, expectedSeconds)
   const path =
@@ -50,12 +60,13 @@ export function useRangeSeries({ device, shown, detail, live, expectedSeconds }:
   const rows = state.kind === 'ready' || state.kind === 'stale' ? state.value : undefined
   const gapSeconds = detail?.last_24h.gap_seconds ?? null
   const isLive = source.kind === 'day'
+  const coming = useMemo(() => withLastValues(live, lastValues ?? {}, window), [live, lastValues, window])
   const series = useMemo(() => {
     if (source.kind === 'readings')
       return rows === undefined ? undefined : readingsSeries(rows, stepSeconds, gapSeconds)
     if (detail === undefined) return undefined
-    return source.kind === 'day' ? daySeries(detail, live) : monthSeries(detail)
-  }, [source.kind, rows, stepSeconds, gapSeconds, detail, isLive ? live : undefined])
+    return source.kind === 'day' ? daySeries(detail, coming) : monthSeries(detail)
+  }, [source.kind, rows, stepSeconds, gapSeconds, detail, isLive ? coming : undefined])
   const last = useRef<RangeSeries | undefined>(undefined)
   if (series !== undefined) last.current = series
   return { state, series: series ?? last.current }
