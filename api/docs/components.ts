@@ -46,7 +46,7 @@ export function createComponents(): Components {
 function jsonSchemaOf(schema: z.ZodType, direction: Direction): { definitions: Record<string, Json>; own: Json } {
   const json = z.toJSONSchema(schema, {
     ...{ io: direction, unrepresentable: 'any' },
-    override: ({ jsonSchema }) => tellGenerators(jsonSchema),
+    override: ({ jsonSchema }) => adaptToGenerators(jsonSchema),
   })
   const text = JSON.stringify(json).replaceAll('"#/$defs/', '"#/components/schemas/')
   const { $defs = {}, $schema: _, ...own } = JSON.parse(text) as Json & { $defs?: Record<string, Json> }
@@ -54,8 +54,8 @@ function jsonSchemaOf(schema: z.ZodType, direction: Direction): { definitions: R
   return { definitions: Object.fromEntries(definitions), own: withoutId(own) }
 }
 
-/** Generators of clients pass over the names of a record, and take `readOnly` for what requests lack. */
-function tellGenerators(json: z.core.JSONSchema.BaseSchema): void {
+/** Client generators ignore `propertyNames`, and treat `readOnly` members as absent from requests. */
+function adaptToGenerators(json: z.core.JSONSchema.BaseSchema): void {
   delete json.readOnly
   const { propertyNames, additionalProperties = {} } = json
   if (typeof propertyNames !== 'object' || propertyNames.enum === undefined) return

@@ -1,12 +1,12 @@
-/** Metrics of the events: who listens, what they were sent, and who was cut off. */
+/** Metrics of `GET /api/events`: connected clients, events sent, clients disconnected. */
 
 import type { Registry } from 'prom-client'
 import { counter, gauge } from '../http/metric-kinds.ts'
 
 export interface EventMeter {
-  /** So many are connected now. */
+  /** The number of connected clients. */
   clients(count: number): void
-  /** To one client. */
+  /** The number of events sent to one client. */
   sent(events: number): void
   /** A client was disconnected because it took nothing. */
   dropped(): void

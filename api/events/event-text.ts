@@ -11,10 +11,10 @@ function cursorOf(run: string, number: number): string {
   return `${run}-${number}`
 }
 
-/** What a client is sent at a time. */
+/** A chunk of the stream. */
 export interface EventText {
   readonly bytes: Buffer
-  /** Of events in it; a beat is none. */
+  /** The number of events in it; a heartbeat comment is none. */
   readonly count: number
 }
 
