@@ -1,6 +1,16 @@
 /** What a bare machine is brought: programs by apt-get, npm's packages by npm ci, and sentences where neither can help. */
 
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { findProgram } from '../../store/process/find-program.ts'
@@ -14,7 +24,7 @@ const java = (version: string) => `echo 'openjdk version "${version}" 2023-04-18
 const programOf: Record<string, string> = {
   'openjdk-17-jre-headless': 'java',
   'openjdk-21-jre-headless': 'java',
-  ...{ maven: 'mvn', nodejs: 'node', npm: 'npm', chromium: 'chromium', openssl: 'openssl', procps: 'ps' },
+  ...{ maven: 'mvn', nodejs: 'node', npm: 'npm', chromium: 'chromium', curl: 'curl', openssl: 'openssl', procps: 'ps' },
 }
 const scriptOf = {
   java: java('17.0.15'),
@@ -41,7 +51,7 @@ function makeMachine(t: Test, { programs = {}, apt, user = 0, modules = false }:
   writeFileSync(notes, '')
   for (const name of ['script', 'package.json', 'package-lock.json'])
     cpSync(join(root, name), join(checkout, name), { recursive: true })
-  for (const name of ['sh', 'env', 'dirname', 'sed', 'head', 'chmod', 'cat', 'cp', 'mkdir', 'rm'])
+  for (const name of ['sh', 'env', 'dirname', 'sed', 'head', 'chmod', 'cat', 'cp', 'mkdir', 'rm', 'mv', 'mktemp'])
     symlinkSync(findProgram(name, process.env) ?? '', join(path, name))
 
   function add(name: string, script: string): void {
@@ -51,8 +61,9 @@ function makeMachine(t: Test, { programs = {}, apt, user = 0, modules = false }:
   add('id', `echo ${user}`)
   for (const [name, script] of Object.entries(programs)) add(name, script)
   if (apt !== undefined) {
-    const shown = apt.map(name => `${name}) exit 0;;`).join(' ')
-    add('apt-cache', `case $2 in ${shown} esac; exit 1`)
+    const shown = apt.map(name => `${name}) echo "Package: $2";;`).join(' ')
+    // It ends with 0 for names that others refer to, too.
+    add('apt-cache', `case $2 in ${shown} esac`)
     const brought = apt.flatMap(name => {
       const program = programOf[name] ?? ''
       writeFileSync(
@@ -78,8 +89,17 @@ function installModules(checkout: string): void {
   cpSync(join(checkout, 'package-lock.json'), join(checkout, 'node_modules', '.package-lock.json'))
 }
 
-const all = { ...scriptOf, mvn: ':', npm: ':', chromium: ':', openssl: ':', ps: ':' }
-const debian = ['openjdk-17-jre-headless', 'maven', 'nodejs', 'npm', 'chromium', 'openssl', 'procps']
+/** Does as `npm install --prefix FOLDER … node@VERSION …` would. */
+const installingNpm = `
+[ "$1" = install ] || exit 0
+for word; do case $word in node@*) version=\${word#node@};; esac; done
+bin=$3/node_modules/node/bin
+mkdir -p "$bin"
+printf '#!/bin/sh\necho v%s\n' "$version" > "$bin/node"
+chmod +x "$bin/node"`
+
+const all = { ...scriptOf, mvn: ':', npm: ':', chromium: ':', curl: ':', openssl: ':', ps: ':' }
+const debian = ['openjdk-17-jre-headless', 'maven', 'nodejs', 'npm', 'chromium', 'curl', 'openssl', 'procps']
 
 t.test('a bare machine with apt-get: what is missing is said, and installed, and then npm ci runs', async t => {
   const machine = makeMachine(t, { apt: debian })
@@ -90,19 +110,55 @@ t.test('a bare machine with apt-get: what is missing is said, and installed, and
     `Missing here: ${packages}`,
     `To install by: apt-get update && apt-get install --no-install-recommends ${packages}`,
     'Missing here: packages of npm that package-lock.json names',
-    'To install by: npm ci, which takes some minutes',
+    'To install by: script/npm ci, which takes some minutes',
   ])
-  t.strictSame(machine.noted(), [
-    'apt-get update -qq',
-    `apt-get install -y -qq --no-install-recommends ${packages}`,
+  t.match(machine.noted(), [
+    'apt-get -q update',
+    `apt-get -q install -y --no-install-recommends ${packages}`,
+    /^npm install --prefix \S+ .*node@24\.\d+\.\d+ npm@11\.\d+\.\d+$/,
     'npm ci --loglevel=error',
   ])
+})
+
+t.test('apt-get is heard only when it fails', async t => {
+  const machine = makeMachine(t, { apt: debian })
+  const answer = (status: number) => machine.add('apt-get', `echo "Reading package lists..."; exit ${status}`)
+  answer(100)
+  const failed = await machine.run('script/bootstrap')
+  t.match(failed, { status: 1, stderr: 'Reading package lists...\napt-get update failed; its output is above.\n' })
+  t.notMatch(failed.stdout, 'Reading')
+  answer(0)
+  const run = await machine.run('script/bootstrap')
+  t.match(run, { status: 1, stderr: /^Java 17 or newer is missing/ }, 'it brought nothing')
+  t.notMatch(run.stdout + run.stderr, 'Reading')
+})
+
+/** Says what it was asked, and on which Node. */
+const tellingNpm = `echo "npm $*, node $(node --version)"`
+
+t.test('npm runs on the Node that the project needs, which the npm of an older system installs once', async t => {
+  const [, nodeVersion] = /"node": "(24[.\d]+)"/.exec(readFileSync(join(root, 'package.json'), 'utf8')) ?? []
+  const machine = makeMachine(t, { programs: { node: 'echo v20.19.2', npm: `${tellingNpm}; ${installingNpm}` } })
+  const first = await machine.run('script/npm', 'ci')
+  t.match(first, { status: 0, stdout: `npm ci, node v${nodeVersion}\n` })
+  t.match(first.stderr, /^npm install --prefix \S+.*, node v20\.19\.2\n$/)
+  t.match(await machine.run('script/npm', 'ci'), { status: 0, stdout: first.stdout, stderr: '' })
+  t.strictSame(readdirSync(join(machine.base, '.cache', 'barograph', 'npm')).length, 1)
+
+  machine.add('npm', 'exit 1')
+  rmSync(join(machine.base, '.cache'), { recursive: true })
+  t.match(await machine.run('script/npm', 'ci'), { status: 1 })
+  t.strictSame(readdirSync(join(machine.base, '.cache', 'barograph', 'npm')), [], 'nothing is left of one that failed')
+
+  machine.add('node', 'echo v25.1.0')
+  machine.add('npm', tellingNpm)
+  t.match(await machine.run('script/npm', 'ci'), { status: 0, stdout: 'npm ci, node v25.1.0\n', stderr: '' })
 })
 
 t.test('the tests need more', async t => {
   const machine = makeMachine(t, { apt: debian, programs: { ...scriptOf, mvn: ':' } })
   t.match(await machine.run('script/bootstrap', '--tests'), { status: 0, stderr: '' })
-  t.equal(machine.noted()[1], 'apt-get install -y -qq --no-install-recommends npm chromium openssl procps')
+  t.equal(machine.noted()[1], 'apt-get -q install -y --no-install-recommends npm chromium curl openssl procps')
 })
 
 t.test('a newer system has a newer Java', async t => {
@@ -112,7 +168,7 @@ t.test('a newer system has a newer Java', async t => {
     modules: true,
   })
   t.match(await machine.run('script/bootstrap'), { status: 0 })
-  t.equal(machine.noted()[1], 'apt-get install -y -qq --no-install-recommends openjdk-21-jre-headless')
+  t.equal(machine.noted()[1], 'apt-get -q install -y --no-install-recommends openjdk-21-jre-headless')
 })
 
 t.test('who is not root needs sudo', async t => {
@@ -143,7 +199,7 @@ t.test('--no-install only says what is missing', async t => {
   const noModules = makeMachine(t, { apt: debian, programs: all })
   t.match(await noModules.run('script/bootstrap', '--tests', '--no-install'), {
     status: 1,
-    stdout: /^To install by: npm ci/m,
+    stdout: /^To install by: script\/npm ci/m,
   })
   const complete = makeMachine(t, { apt: debian, programs: all, modules: true })
   t.match(await complete.run('script/bootstrap', '--tests', '--no-install'), { status: 0, stdout: '', stderr: '' })
@@ -154,7 +210,7 @@ t.test('where there is no apt-get, each thing has a sentence', async t => {
   const machine = makeMachine(t, { programs: { node: 'echo v16.20.2', java: java('1.8.0_292') } })
   const run = await machine.run('script/bootstrap', '--tests')
   t.match(run, { status: 1, stdout: '' })
-  const begins = ['Java 17', 'Maven', 'Node 18', 'npm', 'Chromium', 'openssl', 'ps']
+  const begins = ['Java 17', 'Maven', 'Node 18', 'npm', 'Chromium', 'curl', 'openssl', 'ps']
   const lines = run.stderr.trim().split('\n')
   t.equal(lines.length, begins.length)
   for (const [index, begin] of begins.entries())
