@@ -11,13 +11,16 @@ import {
   readFileSync,
   realpathSync,
   renameSync,
+  rmdirSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { lockDirectory } from './directory-lock.ts'
+import { takeFormat } from './data-format.ts'
+import { lockDirectory, lockName } from './directory-lock.ts'
 import { StartError } from './start-error.ts'
 import { syncFolder } from './sync-folder.ts'
+import { packageVersion } from './version.ts'
 
 export interface DataDirectory {
   path: string
@@ -59,18 +62,20 @@ export interface RestoreDirectory {
   clear(): void
   /** From now on a service starts in it. */
   finish(): void
+  /** Removes all that was made, also what was there of an interrupted restore, and gives the lock back. */
+  abandon(): void
 }
 
-/** Opens an empty directory, or one with a restore that was interrupted. */
+/** Opens an empty directory, or one with a restore that was interrupted; leaves nothing in any other one. */
 export function beginRestore(path: string): RestoreDirectory {
+  assertRestorable(resolve(path))
+  const made = missingFolders(resolve(path))
   const root = makeWritable(resolve(path))
   const close = lockDirectory(root)
   try {
+    // It may have been filled while it was not locked.
+    assertRestorable(root)
     const marker = join(root, restoreMarker)
-    const others = readdirSync(root).filter(name => !name.startsWith('lock.db') && name !== restoreMarker)
-    if (others.length > 0 && !existsSync(marker)) {
-      throw new StartError(`The data directory ${root} is not empty: set DATA_DIR to a new or an empty directory.`)
-    }
     writeFileSync(marker, '', { flush: true })
     syncFolder(root)
     const directory = openFolders(root, close)
@@ -84,10 +89,50 @@ export function beginRestore(path: string): RestoreDirectory {
         rmSync(marker)
         syncFolder(root)
       },
+      abandon() {
+        // The marker goes last but for the lock, so that what is left of a kill in between is still an interrupted restore.
+        const names = readdirSync(root).filter(name => !isOfLock(name) && name !== restoreMarker)
+        for (const name of [...names, restoreMarker, lockName])
+          rmSync(join(root, name), { recursive: true, force: true })
+        close()
+        removeIfEmpty(made)
+      },
     }
   } catch (error) {
     close()
     throw error instanceof StartError ? error : notWritable(root, error)
+  }
+}
+
+const isOfLock = (name: string) => name.startsWith(lockName)
+
+function assertRestorable(root: string): void {
+  const names = namesIn(root)
+  if (names.includes(restoreMarker) || names.every(isOfLock)) return
+  throw new StartError(`The data directory ${root} is not empty: set DATA_DIR to a new or an empty directory.`)
+}
+
+/** None of a folder that is not there. */
+function namesIn(root: string): string[] {
+  try {
+    return readdirSync(root)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return []
+    throw notWritable(root, error)
+  }
+}
+
+/** The folder and those above it that are not there, from the innermost one. */
+function missingFolders(path: string): string[] {
+  return existsSync(path) ? [] : [path, ...missingFolders(dirname(path))]
+}
+
+function removeIfEmpty(folders: readonly string[]): void {
+  try {
+    for (const folder of folders) rmdirSync(folder)
+  } catch (error) {
+    // Somebody else uses one of them by now.
+    if (codeOf(error) !== 'ENOTEMPTY' && codeOf(error) !== 'ENOENT') throw error
   }
 }
 
@@ -97,6 +142,7 @@ function emptyFolder(path: string): void {
 
 function openFolders(root: string, close: () => void): DataDirectory {
   try {
+    takeFormat(root, packageVersion())
     const folder = (name: string, mode: number): string => makeFolder(join(root, name), mode)
     const folders = {
       journal: folder('journal', privateMode),

@@ -5,9 +5,12 @@ import { join } from 'node:path'
 import { tryKernelLock } from './kernel-lock.ts'
 import { StartError } from './start-error.ts'
 
+/** Of its file, and the beginning of the names of files that SQLite may put beside it. */
+export const lockName = 'lock.db'
+
 /** Takes the lock and hands back what gives it up. */
 export function lockDirectory(path: string): () => void {
-  const lockPath = join(path, 'lock.db')
+  const lockPath = join(path, lockName)
   const release = tryLock(path, lockPath)
   if (release !== undefined) return release
   const pid = holderOf(lockPath)

@@ -1,6 +1,6 @@
 /** A lock between processes that the kernel frees with its holder, however that one ends, so none is ever stale. */
 
-import { chmodSync, closeSync, openSync } from 'node:fs'
+import { chmodSync, closeSync, openSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 
 /**
@@ -10,6 +10,7 @@ import { DatabaseSync } from 'node:sqlite'
  */
 export function tryKernelLock(path: string): (() => void) | undefined {
   makePrivate(path)
+  const file = fileAt(path)
   const database = new DatabaseSync(path)
   try {
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
@@ -17,6 +18,11 @@ export function tryKernelLock(path: string): (() => void) | undefined {
     database.close()
     if (isBusy(error)) return undefined
     throw error
+  }
+  // Its holder may have removed it before it gave it up: then this lock would be on a file that nobody else finds.
+  if (file === undefined || file !== fileAt(path)) {
+    database.close()
+    return undefined
   }
   let held = true
   return () => {
@@ -34,6 +40,11 @@ function makePrivate(path: string): void {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     chmodSync(path, mode)
   }
+}
+
+/** The number of the file; undefined when there is none. */
+function fileAt(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.ino
 }
 
 function isBusy(error: unknown): boolean {

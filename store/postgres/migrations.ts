@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import type { Log } from '../log.ts'
 import { StartError } from '../start-error.ts'
+import { packageVersion } from '../version.ts'
 import { isLockTimeout } from './postgres-errors.ts'
 
 export const migrationsFolder = fileURLToPath(new URL('migrations', import.meta.url))
@@ -44,7 +45,8 @@ export async function migrate(
     const pending = pendingOf(migrations, await appliedMigrations(client))
     for (const migration of pending) await apply(client, migration)
     await client.query('COMMIT')
-    for (const { name } of pending) log.info({ migration: name }, 'migration applied')
+    if (pending.length > 0)
+      log.info({ migrations: pending.map(({ name }) => name) }, 'schema of PostgreSQL brought up to date')
   } catch (error) {
     await client.query('ROLLBACK').catch(() => undefined)
     throw error
@@ -100,8 +102,8 @@ function pendingOf(migrations: readonly Migration[], applied: ReadonlyMap<string
   const newer = [...applied.keys()].filter(name => !known.has(name))
   if (newer.length > 0) {
     throw new StartError(
-      `The database schema is newer than this version (applied: ${newer.join(', ')}): start that version ` +
-        'or a later one.',
+      `The schema of PostgreSQL is newer than Barograph ${packageVersion()} (applied: ${newer.join(', ')}): ` +
+        'start the version that applied it, or a later one (docs/upgrading.md).',
     )
   }
   const last = [...applied.keys()].sort().at(-1) ?? ''

@@ -27,8 +27,8 @@ export function isUnavailable(error: unknown): boolean {
   return driverMessages.test(error.message)
 }
 
-/** `cannot_connect_now`, and what the operating system says while nobody listens. */
-const notReadyCodes = new Set(['57P03', 'ECONNREFUSED', 'ECONNRESET', 'EAI_AGAIN'])
+/** `cannot_connect_now`, and what the operating system says while nobody listens; ENOENT of a socket. */
+const notReadyCodes = new Set(['57P03', 'ECONNREFUSED', 'ECONNRESET', 'EAI_AGAIN', 'ENOENT'])
 
 /** The server is only not there yet: it starts, or its host does. A wrong name or password stays wrong. */
 export function isNotReady(error: unknown): boolean {

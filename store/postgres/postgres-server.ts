@@ -1,4 +1,4 @@
-/** The managed PostgreSQL: started, kept running on one port, and stopped. */
+/** The managed PostgreSQL: started, kept running on one socket, and stopped. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -19,8 +19,10 @@ import {
   superuser,
 } from './postgres-cluster.ts'
 import { isUnavailable } from './postgres-errors.ts'
+import { makeSocketFolder, quoteSocketFolder, socketPort } from './socket-folder.ts'
 
 export interface PostgresAddress {
+  /** The folder of its socket. */
   host: string
   port: number
   user: string
@@ -33,7 +35,6 @@ export interface PostgresServerOptions {
   environment: Environment
   log: Log
   signal: AbortSignal
-  choosePort: () => Promise<number>
 }
 
 export interface PostgresServer {
@@ -43,7 +44,7 @@ export interface PostgresServer {
 
 /** Recovery after a kill may have much to do. */
 const startTimeoutMs = 5 * 60_000
-const portAttemptsMax = 10
+const startAttemptsMax = 10
 /** Fast shutdown, then immediate shutdown, which the next start recovers from. */
 const stopSteps = [
   { signal: 'SIGINT', waitMs: 2000 },
@@ -52,8 +53,8 @@ const stopSteps = [
 ] as const
 
 const settings = {
-  listen_addresses: '127.0.0.1',
-  unix_socket_directories: '',
+  listen_addresses: '',
+  port: String(socketPort),
   fsync: 'on',
   synchronous_commit: 'on',
   full_page_writes: 'on',
@@ -65,10 +66,18 @@ const settings = {
 export async function startPostgres(options: PostgresServerOptions): Promise<PostgresServer> {
   const { directory, environment, log, signal } = options
   const cluster = await openCluster(directory, environment, signal)
-  const { first, address } = await startOnFreePort(cluster, options)
-  const start = (): ServerProcess => launchPostgres(cluster, address.port)
-  const supervised = supervise({ name: 'PostgreSQL', first, start, log })
-  return { address, close: () => supervised.stop() }
+  const socket = makeSocketFolder(cluster.folder, cluster.user)
+  const { password } = cluster
+  const address = { host: socket.path, port: socketPort, user: superuser, password, database: 'postgres' }
+  try {
+    const first = await startFirst(cluster, address, signal)
+    const start = (): ServerProcess => launchPostgres(cluster, socket.path)
+    const supervised = supervise({ name: 'PostgreSQL', first, start, log })
+    return { address, close: () => supervised.stop().finally(socket.remove) }
+  } catch (error) {
+    socket.remove()
+    throw error
+  }
 }
 
 /** Also for who uses another PostgreSQL from now on. */
@@ -77,27 +86,21 @@ export async function stopPostgresLeftBehind({ postgres }: DataDirectory, log: L
   await stopLeftBehind({ name: 'PostgreSQL', recordPath, directories: [data, newFolder(data)], stopSteps, log })
 }
 
-/** Between our look and its own binding somebody else may take the port; then another one is tried. */
-async function startOnFreePort(
-  cluster: Cluster,
-  { choosePort, signal }: PostgresServerOptions,
-): Promise<{ first: ServerProcess; address: PostgresAddress }> {
-  const { logPath, password } = cluster
+/** After a kill, the old server's children may need a moment to notice and to let go of its memory. */
+async function startFirst(cluster: Cluster, address: PostgresAddress, signal: AbortSignal): Promise<ServerProcess> {
+  const { logPath } = cluster
   const deadlineMs = performance.now() + startTimeoutMs
   for (let attempt = 1; ; attempt++) {
     const from = logSize(logPath)
-    const port = await choosePort()
-    const address = { host: '127.0.0.1', port, user: superuser, password, database: 'postgres' }
-    const first = launchPostgres(cluster, port)
+    const first = launchPostgres(cluster, address.host)
     const failure = await untilReady(first, address, signal, deadlineMs)
-    if (failure === undefined) return { first, address }
+    if (failure === undefined) return first
     const sentence = failureText(failure, cluster, from)
     const text = logTail(logPath, from)
     await first.stop()
     signal.throwIfAborted()
-    // After a kill, the old server's children may need a moment to notice and to let go of its memory.
-    const passing = /Address already in use|pre-existing shared memory block/.test(text)
-    if (!passing || attempt === portAttemptsMax) throw new StartError(sentence)
+    const passing = text.includes('pre-existing shared memory block')
+    if (!passing || attempt === startAttemptsMax) throw new StartError(sentence)
     await sleep(50 * attempt)
   }
 }
@@ -135,7 +138,8 @@ async function tryConnect(address: PostgresAddress): Promise<string> {
   }
 }
 
-function launchPostgres(cluster: Cluster, port: number): ServerProcess {
-  const flags = Object.entries({ ...settings, port }).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+function launchPostgres(cluster: Cluster, socketFolder: string): ServerProcess {
+  const all = { ...settings, unix_socket_directories: quoteSocketFolder(socketFolder) }
+  const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   return launchIn(cluster, cluster.binaries.postgres, ['-D', cluster.data, ...flags], stopSteps)
 }

@@ -3,7 +3,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Log } from '../log.ts'
-import { freePort } from '../process/free-port.ts'
 import { StartError } from '../start-error.ts'
 import type { StoreOptions } from '../store-options.ts'
 import { type DatabaseLock, lockDatabase } from './database-lock.ts'
@@ -31,8 +30,7 @@ const poolEndMs = 500
 export async function openPostgres(options: StoreOptions, signal: AbortSignal): Promise<OpenPostgres> {
   const { databaseUrl, directory, environment, log } = options
   await stopPostgresLeftBehind(directory, log)
-  const serverOptions = { directory, environment, log, signal, choosePort: freePort }
-  const server = databaseUrl === undefined ? await startPostgres(serverOptions) : undefined
+  const server = databaseUrl === undefined ? await startPostgres({ directory, environment, log, signal }) : undefined
   const external = server === undefined
   const config = server === undefined ? { connectionString: databaseUrl ?? '' } : server.address
   let client: pg.Client | undefined

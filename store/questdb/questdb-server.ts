@@ -10,7 +10,7 @@ import { logSize, logTail } from '../process/server-log.ts'
 import { launch, type ServerProcess, stopLeftBehind } from '../process/server-process.ts'
 import { type Supervised, supervise } from '../process/supervisor.ts'
 import { StartError } from '../start-error.ts'
-import { readingsTable } from '../tables.ts'
+import { hourlyView } from '../tables.ts'
 import { basicAuthorization } from './client/questdb-address.ts'
 import { type Java, javaEnvironment } from './java.ts'
 import {
@@ -141,8 +141,11 @@ export async function stopQuestdbLeftBehind(directory: DataDirectory, log: Log):
   await stopLeftBehind({ name: 'QuestDB', recordPath: record, directories: [root], stopSteps, log })
 }
 
-function launchQuestdb(files: QuestdbFiles, { environment, java, jar, managed }: QuestdbServerOptions): ServerProcess {
-  setUnfinishedAside(files.root)
+function launchQuestdb(
+  files: QuestdbFiles,
+  { environment, java, jar, managed, log }: QuestdbServerOptions,
+): ServerProcess {
+  setUnfinishedAside(files.root, log)
   const configuration = join(files.root, 'conf')
   mkdirSync(configuration, { recursive: true })
   writeFileSync(join(configuration, 'server.conf'), settingsText(managedSettings(managed)), { mode: 0o600 })
@@ -163,21 +166,26 @@ function launchQuestdb(files: QuestdbFiles, { environment, java, jar, managed }:
 
 /**
  * A QuestDB that is killed while it makes its own tables, in its very first start, may never start again; killed while it
- * makes ours, it may refuse every row for ever. As long as ours has had no row, nothing of ours is there, so it begins
- * anew.
+ * makes ours, it may refuse every row for ever. As long as no table has had a row, nothing is lost by beginning anew.
  */
-function setUnfinishedAside(root: string): void {
+function setUnfinishedAside(root: string, log: Log): void {
   const tables = join(root, 'db')
   if (!existsSync(tables) || hasHadRows(tables)) return
-  rmSync(`${root}-unfinished`, { recursive: true, force: true })
-  renameSync(root, `${root}-unfinished`)
+  const aside = `${root}-unfinished`
+  rmSync(aside, { recursive: true, force: true })
+  renameSync(root, aside)
+  log.warn({ folder: aside }, 'QuestDB was stopped before its tables had rows; it begins anew')
 }
 
-/** Whether our table has: a row comes in by a folder of the write-ahead log, and ends in one of its day. */
+/**
+ * Whether there are rows that exist nowhere else: in any table but QuestDB's own and the hourly view, for points, or what is
+ * left of expired readings, may be all that there is. A row comes in by a folder of the write-ahead log, and ends in one of
+ * its partition.
+ */
 function hasHadRows(tables: string): boolean {
   const folders = readdirSync(tables, { withFileTypes: true }).filter(entry => entry.isDirectory())
-  const ours = folders.filter(({ name }) => name.split('~')[0] === readingsTable)
-  return ours.some(({ name }) => readdirSync(join(tables, name)).some(entry => /^(wal\d|\d{4}-)/.test(entry)))
+  const others = folders.filter(({ name }) => !/^(?:sys\.|telemetry|_)/.test(name) && name.split('~')[0] !== hourlyView)
+  return others.some(({ name }) => readdirSync(join(tables, name)).some(entry => /^(?:wal\d|\d{4}(?!\d))/.test(entry)))
 }
 
 function javaFlags({ major }: Java, { temporary }: QuestdbFiles): string[] {

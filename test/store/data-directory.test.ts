@@ -2,11 +2,12 @@
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'tap'
 import { openDataDirectory } from '../../store/data-directory.ts'
 import { StartError } from '../../store/start-error.ts'
+import { packageVersion } from '../../store/version.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { messageOf } from '../support/processes.ts'
 import { recordSyncs } from '../support/synced-paths.ts'
@@ -143,4 +144,48 @@ test('whoever has the lock is named, and nobody who had it before', async t => {
   t.teardown(() => holder.kill('SIGKILL'))
   await messageOf(holder)
   t.throws(() => openDataDirectory(path), { message: new RegExp(`locked by the process ${holder.pid},`) })
+})
+
+test('the format is written at the first start, with the version of each start', t => {
+  const path = join(temporaryFolder(t), 'data')
+  const file = join(path, 'format')
+  const open = () => openDataDirectory(path).close()
+  const marked = () => JSON.parse(readFileSync(file, 'utf8'))
+  const ours = { format: 1, version: packageVersion() }
+  open()
+  t.strictSame(marked(), ours)
+  writeFileSync(file, JSON.stringify({ format: 1, version: '0.0.9' }))
+  open()
+  t.strictSame(marked(), ours)
+  rmSync(file)
+  open()
+  t.strictSame(marked(), ours, 'a directory from before there was a format')
+  t.end()
+})
+
+test('a newer format is told with both versions, and nothing is touched', t => {
+  const path = join(temporaryFolder(t), 'data')
+  mkdirSync(path)
+  const newer = JSON.stringify({ format: 2, version: '7.8.9' })
+  writeFileSync(join(path, 'format'), newer)
+  const sentence = new RegExp(
+    `^The data directory \\S+ has format 2 of Barograph 7\\.8\\.9, and this is Barograph ${packageVersion()}, [^\\n]*docs/upgrading\\.md\\)\\.$`,
+  )
+  t.throws(() => openDataDirectory(path), { name: 'StartError', message: sentence })
+  t.throws(() => openDataDirectory(path), { message: sentence }, 'the lock is given back')
+  t.equal(readFileSync(join(path, 'format'), 'utf8'), newer)
+  t.strictSame(readdirSync(path).sort(), ['format', 'lock.db'])
+  for (const damaged of [
+    '',
+    '{}',
+    '[]',
+    'null',
+    '{"format":1}',
+    '{"format":1.5,"version":"1.0.0"}',
+    ' '.repeat(2000),
+  ]) {
+    writeFileSync(join(path, 'format'), damaged)
+    t.throws(() => openDataDirectory(path), { name: 'StartError', message: /is damaged/ }, damaged.slice(0, 20))
+  }
+  t.end()
 })

@@ -10,15 +10,15 @@ import { makeClient } from '../../store/postgres/postgres-connect.ts'
 import type { StartError } from '../../store/start-error.ts'
 import { openStore, type Store } from '../../store/store.ts'
 import { silentLog, startDatabases, storeOptions, temporaryFolder } from '../support/databases.ts'
+import { postgresUrl } from '../support/postgres-url.ts'
 import { serverPid, until } from '../support/processes.ts'
+import { startTcpPostgres } from '../support/tcp-postgres.ts'
 
 const nowhere = { questdbHttp: 'http://127.0.0.1:9', questdbPg: 'postgresql://127.0.0.1:9/qdb' }
 
-async function openOn(t: Test, { postgres }: Store, onLost?: (error: StartError) => void): Promise<Store> {
+async function openOn(t: Test, databaseUrl: string, onLost?: (error: StartError) => void): Promise<Store> {
   const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
   t.teardown(() => directory.close())
-  const { user, password, host, port, database } = postgres.options
-  const databaseUrl = `postgresql://${user}:${password}@${host}:${port}/${database}`
   const exclusive = onLost === undefined ? undefined : { onLost }
   const opened = await openStore({ ...storeOptions(directory), ...nowhere, databaseUrl, exclusive })
   t.teardown(() => opened.close())
@@ -38,34 +38,34 @@ async function holders({ postgres }: Store): Promise<number[]> {
 }
 
 test('a second service on a database is refused in a sentence, others are not', async t => {
-  const { store } = await startDatabases(t, nowhere)
-  const first = await openOn(t, store, fails)
-  await t.rejects(openOn(t, store, fails), {
+  const { url } = await startTcpPostgres(t)
+  const first = await openOn(t, url, fails)
+  await t.rejects(openOn(t, url, fails), {
     name: 'StartError',
     message:
       /^Another Barograph from 127\.0\.0\.1 uses the PostgreSQL at 127\.0\.0\.1:\d+, database postgres: stop it first, or set DATABASE_URL to another database\.$/,
   })
-  const reader = await openOn(t, store)
+  const reader = await openOn(t, url)
   t.equal((await reader.postgres.query('SELECT 1 AS one')).rows[0].one, 1, 'who is no service reads along')
   await first.close()
-  await openOn(t, store, fails)
-  t.equal((await holders(store)).length, 1)
+  await openOn(t, url, fails)
+  t.equal((await holders(reader)).length, 1)
 })
 
 test('after a restart of PostgreSQL the lock is taken again', async t => {
   const { store, directory } = await startDatabases(t, nowhere)
-  await openOn(t, store, fails)
+  await openOn(t, postgresUrl(store.postgres), fails)
   const [before] = await holders(store)
   process.kill(serverPid(directory, 'postgres'), 'SIGKILL')
   const now = () => holders(store).catch(() => [])
   await until('it is taken again', async () => (await now()).some(pid => pid !== before))
-  await t.rejects(openOn(t, store, fails), { message: /^Another Barograph/ })
+  await t.rejects(openOn(t, postgresUrl(store.postgres), fails), { message: /^Another Barograph/ })
 })
 
 test('a service that lost the lock to another one is told so', async t => {
   const { store } = await startDatabases(t, nowhere)
   const lost = Promise.withResolvers<StartError>()
-  await openOn(t, store, lost.resolve)
+  await openOn(t, postgresUrl(store.postgres), lost.resolve)
   const other = new pg.Client({ ...store.postgres.options, password: store.postgres.options.password })
   await other.connect()
   t.teardown(() => other.end())
@@ -80,11 +80,11 @@ test('a service that lost the lock to another one is told so', async t => {
 
 test('a session of ours that PostgreSQL still believes in is ended, and the lock taken again', async t => {
   const { store } = await startDatabases(t, nowhere)
-  const { user, password, port = 0, database } = store.postgres.options
+  const { user, password, host, port, database } = store.postgres.options
   const cut = new Set<() => void>()
   // The side of PostgreSQL stays open when the other one is cut, as in a network that loses connections.
   const proxy = createServer(ours => {
-    const theirs = connect(port, '127.0.0.1')
+    const theirs = connect(`${host}/.s.PGSQL.${port}`)
     theirs.on('error', () => ours.destroy())
     theirs.on('data', bytes => ours.write(bytes))
     ours.on('data', bytes => theirs.write(bytes))

@@ -16,6 +16,7 @@ import type { StoreOptions } from '../../store/store-options.ts'
 import { pointsTable, pointsTableSql, readingsTable, readingsTableSql } from '../../store/tables.ts'
 import { recordingLog, startDatabases, storeOptions, type TestHooks, temporaryFolder } from '../support/databases.ts'
 import { freeze } from '../support/frozen.ts'
+import { postgresUrl } from '../support/postgres-url.ts'
 import { isRunning, serverPid, until } from '../support/processes.ts'
 
 /** The addresses of a running store, as a person would give them. */
@@ -24,11 +25,10 @@ function addressesOf({ questdb, postgres }: Store) {
   const [user, password] = Buffer.from(http.authorization?.slice('Basic '.length) ?? '', 'base64')
     .toString()
     .split(':')
-  const { options } = postgres
   return {
     questdbHttp: `http://${user}:${password}@127.0.0.1:${http.port}`,
     questdbPg: `postgresql://${pg.user}:${pg.password}@127.0.0.1:${pg.port}/qdb`,
-    databaseUrl: `postgresql://${options.user}:${options.password}@127.0.0.1:${options.port}/postgres`,
+    databaseUrl: postgresUrl(postgres),
   }
 }
 

@@ -5,14 +5,16 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Test, test } from 'tap'
-import { openDataDirectory } from '../../store/data-directory.ts'
+import { type DataDirectory, openDataDirectory } from '../../store/data-directory.ts'
 import { freePort } from '../../store/process/free-port.ts'
 import { recordedServer } from '../../store/process/process-identity.ts'
 import { createQuestdbClient, type QuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import { openQuestdb } from '../../store/questdb/questdb.ts'
+import { questdbRoot } from '../../store/questdb/questdb-server.ts'
+import { ensureExpiryTables } from '../../store/questdb/questdb-tables.ts'
 import { openStore } from '../../store/store.ts'
 import type { StoreOptions } from '../../store/store-options.ts'
-import { readingsTable } from '../../store/tables.ts'
+import { expiredDaysTable, pointsTable, readingsTable } from '../../store/tables.ts'
 import { storeOptions, type TestHooks, temporaryFolder } from '../support/databases.ts'
 import { familyOf, isRunning, messageOf, serverPid, until } from '../support/processes.ts'
 
@@ -135,32 +137,63 @@ test('a pid alone is not enough to be taken for our server', async t => {
   t.equal(recordedServer(join(folder, 'none'), directory), undefined, 'no record')
 })
 
+/** Runs the managed QuestDB of the data directory for as long as the work takes. */
+async function duringQuestdb<Result>(
+  directory: DataDirectory,
+  work: (client: QuestdbClient) => Promise<Result>,
+): Promise<Result> {
+  const questdb = await openQuestdb(storeOptions(directory), new AbortController().signal)
+  const client = createQuestdbClient(questdb.address.http)
+  try {
+    await questdb.ready
+    return await work(client)
+  } finally {
+    client.close()
+    await questdb.close()
+  }
+}
+
+const countOf = async (client: QuestdbClient, table: string) =>
+  (await client.exec(`SELECT count() FROM ${table}`, timeoutMs))[0]?.[0]
+const untilThere = (client: QuestdbClient, table: string) =>
+  until('the row is there', async () => (await countOf(client, table)) === 1)
+
 test('a QuestDB that was killed in its very first start, or while it made our table, begins anew; one with rows does not', async t => {
   const path = join(temporaryFolder(t), 'data')
   const directory = openDataDirectory(path)
   t.teardown(() => directory.close())
-  async function during<Result>(work: (client: QuestdbClient) => Promise<Result>): Promise<Result> {
-    const questdb = await openQuestdb(storeOptions(directory), new AbortController().signal)
-    const client = createQuestdbClient(questdb.address.http)
-    try {
-      await questdb.ready
-      return await work(client)
-    } finally {
-      client.close()
-      await questdb.close()
-    }
-  }
   const insert = `INSERT INTO ${readingsTable} (ts, device, temperature) VALUES (now(), 'a', 1)`
   const tables = join(directory.questdb, 'root', 'db')
   // What a kill in the middle of the first start left behind: with it, QuestDB ends with "name is reserved" for good.
   mkdirSync(join(tables, 'telemetry_config'), { recursive: true })
-  const [ours = ''] = await during(async () => readdirSync(tables).filter(name => /^readings~\d+$/.test(name)))
+  const [ours = ''] = await duringQuestdb(directory, async () =>
+    readdirSync(tables).filter(name => /^readings~\d+$/.test(name)),
+  )
   t.ok(existsSync(join(directory.questdb, 'root-unfinished', 'db', 'telemetry_config')), 'it is kept aside')
   // As far as a kill let it come: each row was refused, because a file was not there.
   rmSync(join(tables, ours, 'txn_seq'), { recursive: true })
-  await during(client => client.exec(insert, timeoutMs))
-  await during(async client => {
-    const count = async () => (await client.exec(`SELECT count() FROM ${readingsTable}`, timeoutMs))[0]?.[0]
-    await until('the row is there', async () => (await count()) === 1)
-  })
+  await duringQuestdb(directory, client => client.exec(insert, timeoutMs))
+  await duringQuestdb(directory, client => untilThere(client, readingsTable))
+})
+
+test('a QuestDB whose only rows are points, or expired days, does not begin anew', async t => {
+  const inserts = {
+    [pointsTable]: `INSERT INTO ${pointsTable} (ts, series, value) VALUES (now(), 1, 2)`,
+    [expiredDaysTable]: `INSERT INTO ${expiredDaysTable} VALUES ('2026-01-01', 1, 1)`,
+  }
+  for (const [table, insert] of Object.entries(inserts)) {
+    const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
+    t.teardown(() => directory.close())
+    await duringQuestdb(directory, async client => {
+      await ensureExpiryTables(client)
+      await client.exec(insert, timeoutMs)
+      await untilThere(client, table)
+    })
+    // The write-ahead log is removed when it is applied; what stays is the partition.
+    const [folder = ''] = readdirSync(join(questdbRoot(directory), 'db')).filter(name => name.startsWith(`${table}~`))
+    const files = join(questdbRoot(directory), 'db', folder)
+    for (const name of readdirSync(files)) if (/^wal/.test(name)) rmSync(join(files, name), { recursive: true })
+    t.equal(await duringQuestdb(directory, client => countOf(client, table)), 1, table)
+    t.notOk(existsSync(`${questdbRoot(directory)}-unfinished`), table)
+  }
 })

@@ -30,8 +30,8 @@ test('both databases come up by themselves, safe by their settings, and leave no
     fsync: 'on',
     synchronous_commit: 'on',
     full_page_writes: 'on',
-    listen_addresses: '127.0.0.1',
-    unix_socket_directories: '',
+    listen_addresses: '',
+    unix_socket_directories: `"${join(directory.postgres, 'socket')}"`,
   })
   const sleeping = postgres.query("SET statement_timeout = '50ms'; SELECT pg_sleep(20)")
   await t.rejects(sleeping, { code: '57014' }, 'a statement has a time limit')

@@ -1,17 +1,14 @@
 /** Bad surroundings of a start: each has a sentence that names the remedy, and leaves no process behind. */
 
 import { chmodSync, cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { type Test, test } from 'tap'
 import { openDataDirectory } from '../../store/data-directory.ts'
-import { startPostgres } from '../../store/postgres/postgres-server.ts'
 import { findProgram } from '../../store/process/find-program.ts'
-import { freePort } from '../../store/process/free-port.ts'
 import { findJava, mavenEnvironment } from '../../store/questdb/java.ts'
 import { openStore } from '../../store/store.ts'
 import type { StoreOptions } from '../../store/store-options.ts'
-import { silentLog, startDatabases, storeOptions, type TestHooks, temporaryFolder } from '../support/databases.ts'
+import { startDatabases, storeOptions, type TestHooks, temporaryFolder } from '../support/databases.ts'
 import { isRunning, serverPid, until } from '../support/processes.ts'
 
 /** A folder with a `java` that says its version, and on anything else does what is given. */
@@ -98,23 +95,6 @@ test('a folder that the user of PostgreSQL cannot pass through', {
     name: 'StartError',
     message: new RegExp(`^${RegExp.escape(message)}`),
   })
-})
-
-test('a port that was free a moment ago is taken: another one is tried', async t => {
-  const occupier = createServer(socket => socket.destroy())
-  t.teardown(() => occupier.close())
-  const taken = await freePort()
-  await new Promise<void>(resolve => occupier.listen(taken, '127.0.0.1', resolve))
-  const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
-  t.teardown(() => directory.close())
-  const { signal } = new AbortController()
-  let asked = 0
-  const choosePort = (): Promise<number> => (asked++ === 0 ? Promise.resolve(taken) : freePort())
-  const options = { directory, environment: process.env, log: silentLog, signal, choosePort }
-  const server = await startPostgres(options)
-  t.teardown(() => server.close())
-  t.equal(asked, 2)
-  t.not(server.address.port, taken)
 })
 
 test('a secret that does not fit its PostgreSQL any more', async t => {

@@ -29,7 +29,7 @@ export async function openGate(t: TestHooks, target: QuestdbPg): Promise<PgGate>
   let count = 0
 
   const server = createServer(client => {
-    const questdb = connect(target.port, target.host)
+    const questdb = connectTo(target)
     pairs.set(client, questdb)
     const countExecutes = executeCounter(() => count++)
     client.on('data', bytes => {
@@ -90,6 +90,11 @@ export async function openGate(t: TestHooks, target: QuestdbPg): Promise<PgGate>
     shut,
     open: () => listen(port),
   }
+}
+
+/** A host that is a path is the folder of PostgreSQL's socket. */
+function connectTo({ host, port }: QuestdbPg): Socket {
+  return host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host)
 }
 
 /** Reads what a client sends: a length and a start-up packet, then messages of a letter and a length. */

@@ -1,0 +1,43 @@
+/** A PostgreSQL that stands in for an external one: it listens on a port of the loopback, and is none of a store's. */
+
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { openDataDirectory } from '../../store/data-directory.ts'
+import { launchIn, openCluster, superuser } from '../../store/postgres/postgres-cluster.ts'
+import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
+import { freePort } from '../../store/process/free-port.ts'
+import { type TestHooks, temporaryFolder } from './databases.ts'
+
+export async function startTcpPostgres(t: TestHooks) {
+  const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
+  t.teardown(() => directory.close())
+  const cluster = await openCluster(directory, process.env, new AbortController().signal)
+  const port = await freePort()
+  const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=']
+  const flags = settings.flatMap(setting => ['-c', setting])
+  const stopSteps = [{ signal: 'SIGQUIT', waitMs: 5000 } as const, { signal: 'SIGKILL', waitMs: 5000 } as const]
+  const server = launchIn(cluster, cluster.binaries.postgres, ['-D', cluster.data, ...flags], stopSteps)
+  t.teardown(() => server.stop())
+  const address = { host: '127.0.0.1', port, user: superuser, password: cluster.password, database: 'postgres' }
+  while (!(await answers(address))) {
+    const end = server.ended()
+    if (end !== undefined) throw new Error(`PostgreSQL has ended: ${end}`)
+    await sleep(20)
+  }
+  return { ...address, url: `postgresql://${superuser}:${cluster.password}@127.0.0.1:${port}/postgres` }
+}
+
+async function answers(address: pg.ClientConfig): Promise<boolean> {
+  const client = new pg.Client(address)
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    return true
+  } catch (error) {
+    if (!isUnavailable(error)) throw error
+    return false
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}
