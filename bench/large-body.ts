@@ -1,6 +1,6 @@
 /**
  * Memory of the service's process while a body of a gigabyte comes in, as CSV, as NDJSON and as a JSON array, after a smaller one that
- * has started the threads.
+ * has started the threads; and the delay of its event loop meanwhile, also beside a small body that swells to one without readings.
  *
  * Usage: node bench/large-body.ts [--bytes 1073741824]
  */
@@ -9,6 +9,7 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
+import { gzipSync } from 'node:zlib'
 import { createBounds } from './bounds.ts'
 import { addKeys } from './bulk-load.ts'
 import { type SentReading, sentReadings } from './fleet.ts'
@@ -25,6 +26,8 @@ const bytesPerReadingMin = 64
 const stepMs = 60_000
 const megabytesMax = 150
 const warmUpBytes = 50_000_000
+/** As gzip some 195 kB. */
+const blankBytes = 200_000_000
 
 const { hooks, closeAll } = createHooks()
 const bounds = createBounds()
@@ -85,6 +88,26 @@ async function post(name: string, run: number, { port, key, bytesMin }: Target):
   return { bytes, readings, stored: answer.stored ?? 0 }
 }
 
+/** Since it was asked last, milliseconds. */
+async function eventLoopDelay(port: number): Promise<{ eventLoopP99Ms: number; eventLoopMaxMs: number }> {
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+  const ms = (figure: string) => {
+    return round(Number(new RegExp(`^nodejs_eventloop_lag_${figure}_seconds (\\S+)$`, 'm').exec(text)?.[1]) * 1000)
+  }
+  return { eventLoopP99Ms: ms('p99'), eventLoopMaxMs: ms('max') }
+}
+
+/** What such a body costs everybody else. */
+async function postBlank({ port, key }: Omit<Target, 'bytesMin'>): Promise<object> {
+  const body = gzipSync(`[${' '.repeat(blankBytes)}]`)
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'content-encoding': 'gzip' }
+  const startedMs = performance.now()
+  const { status } = await fetch(`http://127.0.0.1:${port}/api/log/batch`, { method: 'POST', headers, body })
+  const seconds = round((performance.now() - startedMs) / 1000)
+  bounds.must('a body without readings is refused', status === 400)
+  return { bytes: body.length, seconds, ...(await eventLoopDelay(port)) }
+}
+
 async function bench(): Promise<void> {
   const settings = { BATCH_BYTES_MAX: '2GiB' }
   const { store, service, port, environment } = await startBenchService(hooks, deviceCount, settings)
@@ -94,6 +117,7 @@ async function bench(): Promise<void> {
   let expected = (await post('csv', 0, { port, key, bytesMin: Math.min(bytesMin, warmUpBytes) })).readings
   for (const [run, name] of ['csv', 'ndjson', 'json'].entries()) {
     forgetPeak(pid)
+    await eventLoopDelay(port)
     const before = residentMegabytes(pid).now
     const startedMs = performance.now()
     const { bytes, readings, stored } = await post(name, run + 1, { port, key, bytesMin })
@@ -107,13 +131,15 @@ async function bench(): Promise<void> {
       megabytesMax,
       {
         ...{ beforeMegabytes: before, peakMegabytes: peak, readings, seconds: round(seconds) },
-        megabytesPerSecond: round(bytes / 1e6 / seconds),
+        ...{ megabytesPerSecond: round(bytes / 1e6 / seconds), ...(await eventLoopDelay(port)) },
       },
     )
   }
+  await eventLoopDelay(port)
+  const blank = await postBlank({ port, key })
   const shown = await store.countRows(expected)
   bounds.must('QuestDB shows each once', shown === expected)
-  bounds.conclude({ bench: 'large-body', shown, hardware: hardware() })
+  bounds.conclude({ bench: 'large-body', shown, blank, hardware: hardware() })
 }
 
 try {

@@ -153,8 +153,12 @@ function readTimestamp(
 /** Why a client's time is not taken; undefined for one that is. */
 export function timeReason(timeMs: number, earliestMs: number, latestMs: number): string | undefined {
   if (timeMs < earliestTimeMs) return 'must not be before 2000-01-01'
-  if (timeMs < earliestMs) return `must not be before ${dayOf(earliestMs)}: older readings have expired`
+  if (timeMs < earliestMs) return expiredReason(earliestMs)
   return timeMs > latestMs ? 'must not be in the future' : undefined
+}
+
+export function expiredReason(earliestMs: number): string {
+  return `must not be before ${dayOf(earliestMs)}: older readings have expired`
 }
 
 function dayOf(timeMs: number): string {

@@ -171,10 +171,8 @@ export function openWritePath<Series, Values extends Timed>(
     append,
     stampUs: () => journal.stampUs(),
     reserveStampsUs: count => journal.reserveStampsUs(count),
-    acceptStamped(series, values, stampUs) {
-      const record = new Uint8Array(writer.length(series))
-      writer.write(new DataView(record.buffer), 0, series, stampUs, false, values)
-      return append(record)
+    acceptStamped: (series, values, stampUs) => {
+      return new Promise(resolve => journal.append(series, values, resolve, stampUs))
     },
     onStored: listener => journal.onStored(listener),
     revision: seriesNumber => revisions[seriesNumber % revisionSlots] ?? 0,

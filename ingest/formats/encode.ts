@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { markFineTime } from '../journal/record.ts'
+import { expiredReason } from '../reading.ts'
 import { type Reject, type RejectCode, RejectList } from './reject.ts'
 import type { RowKind, Series } from './row-kind.ts'
 import type { Rows } from './rows.ts'
@@ -17,18 +18,22 @@ export interface EncodeOptions {
   /** What each of the names stands for. */
   resolved: readonly (Series | Unresolved)[]
   nowMs: number
+  /** Rows before this have expired since they were checked. */
+  earliestMs?: number | undefined
   rejectsMax: number
 }
 
 export interface EncodedRows {
   records: Uint8Array<ArrayBuffer>
   count: number
+  /** The earliest time of the records; Infinity where there are none. */
+  oldestMs: number
   rejects: Reject[]
   rejected: number
 }
 
 export function encodeRows(kind: RowKind<never>, rows: Rows, options: EncodeOptions): EncodedRows {
-  const { names, resolved } = options
+  const { names, resolved, earliestMs = Number.NEGATIVE_INFINITY } = options
   const { writer, valuesPerRow } = kind
   const rejects = new RejectList(kind.subject, options.rejectsMax)
   const records = new Uint8Array(recordsLength(kind, rows, resolved))
@@ -36,6 +41,7 @@ export function encodeRows(kind: RowKind<never>, rows: Rows, options: EncodeOpti
   const values = kind.createValues(options.nowMs)
   let offset = 0
   let count = 0
+  let oldestMs = Number.POSITIVE_INFINITY
   for (let row = 0; row < rows.count; row++) {
     const index = rows.names[row] ?? 0
     const series = resolved[index]
@@ -46,6 +52,12 @@ export function encodeRows(kind: RowKind<never>, rows: Rows, options: EncodeOpti
       continue
     }
     const timeMs = rows.timesMs[row] ?? 0
+    if (timeMs < earliestMs) {
+      const reason = `timestamp ${expiredReason(earliestMs)}`
+      rejects.add(rows.lines[row] ?? 0, names[index]?.[0], kind.invalidCode, reason)
+      continue
+    }
+    if (timeMs < oldestMs) oldestMs = timeMs
     kind.take(rows.values, row * valuesPerRow, timeMs, values)
     // A time may have microseconds as a fraction.
     const timeUs = Math.round(timeMs * 1000)
@@ -55,7 +67,13 @@ export function encodeRows(kind: RowKind<never>, rows: Rows, options: EncodeOpti
     offset = next
     count++
   }
-  return { records, count, rejects: rejects.listed, rejected: rejects.count }
+  return {
+    records: offset === records.length ? records : records.slice(0, offset),
+    count,
+    oldestMs,
+    rejects: rejects.listed,
+    rejected: rejects.count,
+  }
 }
 
 function recordsLength({ writer }: RowKind<never>, rows: Rows, resolved: EncodeOptions['resolved']): number {

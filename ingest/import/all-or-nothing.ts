@@ -2,22 +2,22 @@
 
 import type { Series } from '../formats/row-kind.ts'
 import type { Importer } from './import.ts'
-import {
-  type Append,
-  type ImportReport,
-  type ImportResult,
-  type ImportSource,
-  outcomeFailures,
-} from './import-session.ts'
+import { type Append, failureOf, type ImportResult, type ImportSource, type RecordsOf } from './import-session.ts'
 import { createSpool, type SpoolOptions } from './spool.ts'
+
+/** All of a body, before anything of it is stored. */
+interface WholeBody extends RecordsOf, Pick<ImportResult, 'report' | 'digest'> {}
+
+type Stored = Awaited<ReturnType<Append>>
 
 export interface AllOrNothingOptions {
   importer: Pick<Importer, 'run'>
-  append: Append
+  /** The journal. */
+  append: (records: Uint8Array) => Promise<Stored>
   /** Whether the journal takes so many bytes now. */
   hasRoom: (bytes: number) => boolean
-  /** Whether a body of which this was found is stored. */
-  mayStore: (report: ImportReport) => Promise<boolean>
+  /** Has a body stored by `store`, or says why not; `refused` where what was found of it says so. */
+  decide: (body: WholeBody, store: () => Promise<Stored>) => Promise<Stored | 'refused'>
   spool: SpoolOptions
 }
 
@@ -27,22 +27,27 @@ export interface AllOrNothingOptions {
  */
 export async function importAllOrNothing(
   source: ImportSource,
-  { importer, append, hasRoom, mayStore, spool: spoolOptions }: AllOrNothingOptions,
+  { importer, append, hasRoom, decide, spool: spoolOptions }: AllOrNothingOptions,
 ): Promise<ImportResult> {
   const spool = createSpool(spoolOptions)
-  const stored = new Map<number, Series>()
-  const onStored = (all: readonly Series[]) => {
-    for (const series of all) stored.set(series.number, series)
+  const seriesByNumber = new Map<number, Series>()
+  let oldestMs = Number.POSITIVE_INFINITY
+  const collect: Append = async (records, of) => {
+    for (const series of of.series) seriesByNumber.set(series.number, series)
+    oldestMs = Math.min(oldestMs, of.oldestMs)
+    return await spool.add(records)
   }
+  const store = async () => (hasRoom(spool.bytes()) ? await spool.moveTo(append) : 'full')
   try {
-    const { report, failure } = await importer.run({ ...source, append: spool.add, onStored })
+    const { onStored, ...rest } = source
+    const { report, failure, digest } = await importer.run({ ...rest, append: collect })
     const nothing = { ...report, accepted: 0 }
     if (failure !== undefined) return { report: nothing, failure }
-    if (!(await mayStore(report))) return { report: nothing }
-    if (!hasRoom(spool.bytes())) return { report: nothing, failure: outcomeFailures.full }
-    const outcome = await spool.moveTo(append)
-    if (outcome !== 'stored') return { report: nothing, failure: outcomeFailures[outcome] }
-    source.onStored?.([...stored.values()])
+    const series = [...seriesByNumber.values()]
+    const outcome = await decide({ report, digest, series, oldestMs }, store)
+    if (outcome === 'refused') return { report: nothing }
+    if (outcome !== 'stored') return { report: nothing, failure: failureOf(outcome) }
+    onStored?.(series)
     return { report }
   } finally {
     await spool.close()

@@ -2,18 +2,17 @@
 
 import { type RowKindName, rowKindOf } from '../formats/row-kinds.ts'
 import { defaultRanges, type Ranges, type TimeLimits } from '../reading.ts'
-import { createImportPool } from './import-pool.ts'
+import { type BodyBounds, createImportPool } from './import-pool.ts'
 import {
   type Append,
   emptyReport,
   type ImportResult,
   type ImportSource,
   runImportSession,
-  type SessionLimits,
   shuttingDown,
 } from './import-session.ts'
 
-interface ImportLimits extends SessionLimits {
+interface ImportLimits extends BodyBounds {
   /** Imports at a time: each holds a few chunks in memory. */
   sessionsMax: number
   /** Size of the chunks of an import that begins while few others run: the larger, the less a row costs. */
@@ -49,32 +48,32 @@ export interface Importer {
 export function createImporter(options: ImporterOptions): Importer {
   const { append, now, ranges = defaultRanges, aheadMsMax = 5 * 60_000, earliestMs, keepsMicroseconds } = options
   const limits = { ...defaultLimits, ...options.limits }
-  const { lineBytesMax, sessionsMax } = limits
+  const { sessionsMax } = limits
   const pool = createImportPool({
-    ...{ kind: options.kind, now, ranges, aheadMsMax, earliestMs, keepsMicroseconds },
-    ...{ lineBytesMax, queueMax: sessionsMax },
+    ...{ kind: options.kind, now, ranges, aheadMsMax, earliestMs, keepsMicroseconds, bodiesMax: sessionsMax },
   })
   const kind = rowKindOf(options.kind)
   const sessions = new Map<ImportSource, Promise<ImportResult>>()
   let closing = false
 
-  function limitsNow(): SessionLimits {
+  function boundsNow(): BodyBounds {
     const { chunkBytes, largeChunkBytes = chunkBytes } = limits
     return { ...limits, chunkBytes: sessions.size < largeSessionsMax ? largeChunkBytes : chunkBytes }
   }
 
   async function run(source: ImportSource): Promise<ImportResult> {
-    if (closing) return { report: emptyReport(), failure: shuttingDown }
-    if (sessions.size >= sessionsMax) {
-      return { report: emptyReport(), failure: { code: 'BUSY', reason: `${sessionsMax} imports are running already` } }
+    const isBusy = sessions.size >= sessionsMax
+    if (closing || isBusy) {
+      source.body.destroy()
+      const busy = { code: 'BUSY', reason: `${sessionsMax} imports are running already` } as const
+      return { report: emptyReport(), failure: closing ? shuttingDown : busy }
     }
-    const session = runImportSession(source, { kind, limits: limitsNow(), pool, append })
+    const session = runImportSession(source, { kind, bounds: boundsNow(), pool, append })
     sessions.set(source, session)
     try {
-      const { report, failure } = await session
+      const result = await session
       // A body that was cut off by the close did not break by itself.
-      if (failure === undefined) return { report }
-      return { report, failure: closing && failure.code === 'BODY_BROKEN' ? shuttingDown : failure }
+      return closing && result.failure?.code === 'BODY_BROKEN' ? { ...result, failure: shuttingDown } : result
     } finally {
       sessions.delete(source)
     }

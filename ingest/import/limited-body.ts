@@ -1,10 +1,10 @@
-/** A body with a bound on its bytes and on the time in which nothing of it comes. */
+/** A body as it comes in, with a bound on its bytes and on the time in which nothing of it comes. */
 
 import type { Readable } from 'node:stream'
-import { BodyFault } from './body-fault.ts'
+import { BodyFault, tooLarge } from './body-fault.ts'
 
 export interface BodyLimits {
-  /** Of the body without its compression. */
+  /** Of the body, with and without its compression. */
   bodyBytesMax?: number
   /** Of the silence of a sender while its body is waited for. */
   silenceMsMax?: number
@@ -22,7 +22,7 @@ export async function* limitedBody(
       const next = await nextPiece(pieces, body, silenceMsMax)
       if (next.done === true) return
       bytes += next.value.length
-      if (bytes > bodyBytesMax) throw new BodyFault('PAYLOAD_TOO_LARGE', `the body has more than ${bodyBytesMax} bytes`)
+      if (bytes > bodyBytesMax) throw tooLarge(bodyBytesMax)
       yield next.value
     }
   } finally {

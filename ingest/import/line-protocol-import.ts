@@ -7,7 +7,7 @@ import type { Precision } from '../formats/line-protocol-time.ts'
 import type { Reject, RejectCode } from '../formats/reject.ts'
 import { buffersOf } from '../formats/rows.ts'
 import type { Ingest } from '../ingest.ts'
-import type { Ranges, TimeLimits } from '../reading.ts'
+import { expiredReason, type Ranges, type TimeLimits } from '../reading.ts'
 import type { DeviceRef } from '../readings-table.ts'
 import { createBulkJournal } from './bulk-journal.ts'
 import type { EncodedLines, EncodeLinesTask, ReadLines, ReadLinesTask } from './line-protocol-worker.ts'
@@ -34,9 +34,14 @@ export interface LineBody {
   deviceDefault: string | undefined
   /** The device of each name, or why its lines are not taken; `later` where that cannot be told at present. */
   resolve: (names: readonly string[]) => Promise<(DeviceRef | Unresolved)[] | 'later'>
+  /** Asked before the readings of these devices are stored: why they are not, though they could be read. */
+  refusal?: (devices: readonly DeviceRef[]) => Promise<LineRefusal | undefined>
 }
 
-export type LineImport =
+type LineRefusal = 'UNAUTHENTICATED' | 'FORBIDDEN' | 'later'
+
+/** `bytes` are those of the body without its compression; none where it was not read. */
+export type LineImport = { bytes: number } & (
   | {
       kind: 'stored'
       /** Lines with a point. */
@@ -49,7 +54,8 @@ export type LineImport =
       /** Of the readings that were. */
       devices: DeviceRef[]
     }
-  | { kind: 'too long' | 'broken' | 'later' | 'full' | 'closing' | 'unknown' }
+  | { kind: LineRefusal | 'too long' | 'broken' | 'full' | 'closing' | 'unknown' }
+)
 
 export interface LineImporter {
   run(body: LineBody): Promise<LineImport>
@@ -89,31 +95,40 @@ export function createLineImporter(options: LineImporterOptions): LineImporter {
     return await pool.run(task, { name: 'encode', transferList: buffersOf(task.rows) })
   }
 
-  async function importBody({ bytes, resolve, ...body }: LineBody): Promise<LineImport> {
+  async function importBody({ bytes: sent, resolve, refusal, ...body }: LineBody): Promise<LineImport> {
     const nowMs = Math.floor(ingest.clockUs() / 1000)
     const times = { nowMs, earliestMs: earliestMs?.() }
-    const result = await read({ ...readOptions, ...times, ...body, body: bytes, rejectsMax })
+    const result = await read({ ...readOptions, ...times, ...body, body: sent, rejectsMax })
     if (result.kind !== 'read') return result
-    const { rows, points } = result
+    const { rows, points, bytes } = result
     const resolved = await resolve(result.names)
-    if (resolved === 'later') return { kind: 'later' }
+    if (resolved === 'later') return { kind: 'later', bytes }
     const refused = refusedLines(result, resolved)
-    const devices = resolved.map(each => ('reason' in each ? undefined : { number: each.number, symbol: each.symbol }))
-    const { records, count } = await encodeRows({ rows, devices, receiptUs: ingest.stampUs() })
-    const outcome = await journal.append(records)
-    if (outcome !== 'stored') return { kind: outcome }
-    const rejects = [...result.rejects, ...refused.rejects].toSorted((a, b) => a.line - b.line).slice(0, rejectsMax)
-    const rejected = result.rejected + refused.count
-    const written = devices.filter(device => device !== undefined)
-    return { kind: 'stored', points, readings: count, rejected, rejects, devices: written }
+    const found = resolved.map(each => ('reason' in each ? undefined : each))
+    // What is known of a device besides these may not go to a thread.
+    const devices = found.map(device => device && { number: device.number, symbol: device.symbol })
+    const fromMs = earliestMs?.()
+    const encoded = await encodeRows({ rows, devices, receiptUs: ingest.stampUs(), earliestMs: fromMs, rejectsMax })
+    const written = found.filter(device => device !== undefined)
+    const ended = await refusal?.(written)
+    if (ended !== undefined) return { kind: ended, bytes }
+    const outcome = await journal.append(encoded.records)
+    if (outcome !== 'stored') return { kind: outcome, bytes }
+    const expired = encoded.expired.map(({ line, name }): Reject => {
+      const reason = `timestamp ${expiredReason(fromMs ?? 0)}`
+      return { line, device: result.names[name] as string, code: 'READING_INVALID', reason }
+    })
+    const rejects = [...result.rejects, ...refused.rejects, ...expired].toSorted((a, b) => a.line - b.line)
+    const counts = { points, readings: encoded.count, rejected: result.rejected + refused.count + encoded.expiredCount }
+    return { kind: 'stored', bytes, ...counts, rejects: rejects.slice(0, rejectsMax), devices: written }
   }
 
   async function encodeRows(task: EncodeLinesTask): Promise<EncodedLines> {
-    return task.rows.count === 0 ? { records: new Uint8Array(), count: 0 } : await encode(task)
+    return task.rows.count === 0 ? nothing : await encode(task)
   }
 
   async function run(body: LineBody): Promise<LineImport> {
-    if (closing !== undefined) return { kind: 'closing' }
+    if (closing !== undefined) return { kind: 'closing', bytes: 0 }
     const work = importBody(body)
     running.add(work)
     try {
@@ -135,6 +150,8 @@ export function createLineImporter(options: LineImporterOptions): LineImporter {
 
   return { run, close }
 }
+
+const nothing: EncodedLines = { records: new Uint8Array(), count: 0, expired: [], expiredCount: 0 }
 
 /** The lines of devices that are not there, each device with its first line. */
 function refusedLines(

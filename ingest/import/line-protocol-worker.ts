@@ -23,7 +23,12 @@ export interface ReadLinesTask extends LineProtocolOptions {
   bodyBytesMax: number
 }
 
-export type ReadLines = ({ kind: 'read' } & LineProtocolResult) | { kind: 'too long' } | { kind: 'broken' }
+/** `bytes` are those of the body without its compression. */
+export type ReadLines = { bytes: number } & (
+  | ({ kind: 'read' } & LineProtocolResult)
+  | { kind: 'too long' }
+  | { kind: 'broken' }
+)
 
 export interface EncodeLinesTask {
   rows: Rows
@@ -31,46 +36,66 @@ export interface EncodeLinesTask {
   devices: readonly (DeviceRef | undefined)[]
   /** The time of the rows that have none. */
   receiptUs: number
+  /** Rows before this have expired since they were read. */
+  earliestMs: number | undefined
+  /** Of those that are listed. */
+  rejectsMax: number
 }
 
 export interface EncodedLines {
   records: Uint8Array<ArrayBuffer>
   count: number
+  /** The first rows that were left out: the line, and the index of the name. */
+  expired: { line: number; name: number }[]
+  expiredCount: number
 }
 
 export function read(task: ReadLinesTask): ReadLines {
   const body = plainBody(task)
-  if (typeof body === 'string') return { kind: body }
+  if ('kind' in body) return body
   const result = readLineProtocol(body, task)
-  if (result.isTooLong) return { kind: 'too long' }
-  return handOver({ kind: 'read', ...result }, buffersOf(result.rows))
+  const bytes = body.length
+  if (result.isTooLong) return { kind: 'too long', bytes }
+  return handOver({ kind: 'read', bytes, ...result }, buffersOf(result.rows))
 }
 
-function plainBody({ body, isGzip, bodyBytesMax }: ReadLinesTask): Buffer | 'too long' | 'broken' {
+/** Of deflate: what a broken body may have cost. */
+const compressionMax = 1032
+
+function plainBody({ body, isGzip, bodyBytesMax }: ReadLinesTask): Buffer | Exclude<ReadLines, { kind: 'read' }> {
   if (!isGzip) return Buffer.from(body.buffer, body.byteOffset, body.length)
   try {
     return gunzipSync(body, { maxOutputLength: bodyBytesMax })
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? 'too long' : 'broken'
+    const isTooLong = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
+    const bytes = Math.min(bodyBytesMax, body.length * compressionMax)
+    return { kind: isTooLong ? 'too long' : 'broken', bytes }
   }
 }
 
-export function encode({ rows, devices, receiptUs }: EncodeLinesTask): EncodedLines {
+export function encode(task: EncodeLinesTask): EncodedLines {
+  const { rows, devices, receiptUs, earliestMs = Number.NEGATIVE_INFINITY, rejectsMax } = task
   const records = new Uint8Array(recordsLength(rows, devices))
   const view = new DataView(records.buffer)
   const reading = readingRows.createValues(0)
+  const encoded: EncodedLines = { records, count: 0, expired: [], expiredCount: 0 }
   let offset = 0
-  let count = 0
   for (let row = 0; row < rows.count; row++) {
-    const device = devices[rows.names[row] as number]
+    const name = rows.names[row] as number
+    const device = devices[name]
     if (device === undefined) continue
     const timeMs = rows.timesMs[row] as number
+    if (timeMs < earliestMs && timeMs !== receiptTimeMs) {
+      if (encoded.expiredCount++ < rejectsMax) encoded.expired.push({ line: rows.lines[row] as number, name })
+      continue
+    }
     readingRows.take(rows.values, row * readingRows.valuesPerRow, timeMs, reading)
     // The journal chooses the lane.
     offset = writeReading(view, offset, device, timeMs === receiptTimeMs ? receiptUs : timeMs * 1000, false, reading)
-    count++
+    encoded.count++
   }
-  return handOver({ records, count }, [records.buffer])
+  if (offset < records.length) encoded.records = records.slice(0, offset)
+  return handOver(encoded, [encoded.records.buffer])
 }
 
 function recordsLength(rows: Rows, devices: EncodeLinesTask['devices']): number {

@@ -5,6 +5,8 @@ import { type FileHandle, open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Append } from './import-session.ts'
 
+type Take = (records: Uint8Array) => ReturnType<Append>
+
 export interface SpoolOptions {
   /** Where the file is made. It has no name from its first byte on, so nothing is left of it when the process is killed. */
   directory: string
@@ -15,10 +17,10 @@ export interface SpoolOptions {
 
 export interface Spool {
   /** Takes whole records. */
-  add: Append
+  add: Take
   bytes(): number
   /** Hands all records on, in their order, until one part is refused: `unknown` when parts before it were taken. */
-  moveTo(append: Append): ReturnType<Append>
+  moveTo(append: Take): ReturnType<Append>
   close(): Promise<void>
 }
 
@@ -50,7 +52,7 @@ export function createSpool({ directory, memoryBytesMax, bytesMax }: SpoolOption
     }
   }
 
-  async function moveTo(append: Append): ReturnType<Append> {
+  async function moveTo(append: Take): ReturnType<Append> {
     // At once, so that records of one group are stored at one moment.
     const outcome = await append(Buffer.concat(parts))
     if (outcome !== 'stored') return outcome

@@ -159,8 +159,11 @@ export class Journal<Series, Values extends Timed> {
     })
   }
 
-  /** Appends one record, stamped unless it brings its own time; `settle` is called when its group is on the disk. */
-  append(series: Series, values: Values, settle: Settle): void {
+  /**
+   * Appends one record, stamped unless it brings its own time or a stamp that was reserved; `settle` is called when its group
+   * is on the disk.
+   */
+  append(series: Series, values: Values, settle: Settle, reservedUs?: number): void {
     const refusal = this.#refusal()
     const slot = this.#filling
     if (refusal !== undefined || slot.used + this.#writer.length(series) > slotBytes) {
@@ -168,9 +171,10 @@ export class Journal<Series, Values extends Timed> {
       return
     }
     const { timestampMs } = values
-    const timeUs = timestampMs === undefined ? this.#stamper.next() : timestampMs * 1000
+    const givenUs = timestampMs === undefined ? reservedUs : timestampMs * 1000
+    const timeUs = givenUs ?? this.#stamper.next()
     this.#open(slot)
-    const backfill = timestampMs !== undefined && this.#isBackfill(slot, timeUs)
+    const backfill = givenUs !== undefined && this.#isBackfill(slot, timeUs)
     slot.used = this.#writer.write(slot.view, slot.used, series, timeUs, backfill, values)
     slot.recordCount++
     if (backfill) slot.backfillCount++
@@ -192,7 +196,7 @@ export class Journal<Series, Values extends Timed> {
     slot.receiptUs = this.#receiptUs
   }
 
-  /** True for a client's time that belongs to the backfill lane. */
+  /** True for a time of before the record came that belongs to the backfill lane. */
   #isBackfill(slot: Slot, timeUs: number): boolean {
     return timeUs < slot.receiptUs - this.#options.liveWindowUs
   }
@@ -221,10 +225,7 @@ export class Journal<Series, Values extends Timed> {
     slot.used += taken.length
     slot.recordCount += recordCount
     slot.backfillCount += backfillCount
-    return new Promise(resolve => {
-      slot.waiting.push(resolve)
-      this.#schedule()
-    })
+    return await this.#settled(slot)
   }
 
   /**
@@ -237,17 +238,32 @@ export class Journal<Series, Values extends Timed> {
       if (this.#erased.size <= erasedMax) break
       this.#erased.delete(number)
     }
-    await this.#appendNothing()
+    await this.#syncOrThrow()
     const end = this.#end
     this.#rollsNext = true
-    await this.#appendNothing()
+    await this.#syncOrThrow()
     return end
   }
 
-  /** Resolves when all that was taken before is on the disk. */
-  async #appendNothing(): Promise<void> {
-    const outcome = await this.appendRecords(new Uint8Array(0))
+  async #syncOrThrow(): Promise<void> {
+    const outcome = await this.#sync()
     if (outcome !== 'stored') throw new Error(`the journal takes nothing at present: ${this.#issue() ?? outcome}`)
+  }
+
+  /** Resolves when all that was taken before, and the last stamp, is on the disk. Takes no room, so it waits for none. */
+  async #sync(): Promise<Outcome> {
+    const refusal = this.#refusal()
+    if (refusal !== undefined) return refusal
+    const slot = this.#filling
+    this.#open(slot)
+    return await this.#settled(slot)
+  }
+
+  #settled({ waiting }: Slot): Promise<Outcome> {
+    return new Promise(resolve => {
+      waiting.push(resolve)
+      this.#schedule()
+    })
   }
 
   /**
@@ -264,7 +280,7 @@ export class Journal<Series, Values extends Timed> {
    */
   async reserveStampsUs(count: number): Promise<number[] | Exclude<Outcome, 'stored'>> {
     const stampsUs = Array.from({ length: count }, () => this.#stamper.next())
-    const outcome = await this.appendRecords(new Uint8Array(0))
+    const outcome = await this.#sync()
     return outcome === 'stored' ? stampsUs : outcome
   }
 

@@ -21,7 +21,7 @@ async function runWith(t: Test, outcomes: Outcome[], memoryBytesMax = 20, body: 
   const appended: string[] = []
   const importer = {
     async run({ append }: ImportSource): Promise<ImportResult> {
-      for (const part of parts) await append?.(part)
+      for (const part of parts) await append?.(part, { series: [], oldestMs: 0 })
       return { report, ...body }
     },
   }
@@ -34,7 +34,7 @@ async function runWith(t: Test, outcomes: Outcome[], memoryBytesMax = 20, body: 
       return outcome
     },
     hasRoom: () => true,
-    mayStore: async () => true,
+    decide: async (_body, store) => await store(),
     spool: { directory, memoryBytesMax, bytesMax: 1000 },
   })
   t.strictSame(readdirSync(directory), [])

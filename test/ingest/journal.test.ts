@@ -72,6 +72,26 @@ test('a reserved stamp is given to no other record, also after a restart with a 
   t.equal(await second.reserveStampsUs(1), 'closing')
 })
 
+test('a record with a reserved stamp waits for no bulk data, and neither does a reservation', async t => {
+  const directory = temporaryFolder(t)
+  const journal = openJournal(t, directory)
+  const [stampUs] = (await journal.reserveStampsUs(1)) as [number]
+  const order: string[] = []
+  const note = (what: string) => (outcome: unknown) => void order.push(`${what} ${outcome}`)
+  // Each has more than half of what bulk data may take of a slot, so that only the first one goes at once.
+  const piece = records(device(2), Array<number>(20_000).fill(1), stampUs + 1)
+  const pieces = [1, 2, 3].map(number => journal.appendRecords(piece).then(note(`piece ${number}`)))
+  const single = new Promise<Outcome>(resolve => journal.append(device(1), reading(7), resolve, stampUs))
+  await Promise.all([
+    ...pieces,
+    single.then(note('single')),
+    journal.reserveStampsUs(2).then(stamps => note('reserved')(stamps.length)),
+  ])
+  t.strictSame(order.slice(0, 3).toSorted(), ['piece 1 stored', 'reserved 2', 'single stored'], 'of the first group')
+  const [found] = readAll(directory, journal).filter(({ deviceNumber }) => deviceNumber === 1)
+  t.match(found, { timeUs: stampUs, isBackfill: false })
+})
+
 test('readings of one turn share a sync, and each is answered', async t => {
   const journal = openJournal(t, temporaryFolder(t))
   const outcomes = await Promise.all(Array.from({ length: 500 }, (_, index) => append(journal, index)))

@@ -25,9 +25,9 @@ function openJournal(t: Test, journalBytesMax: number): Ingest {
   return ingest
 }
 
-function startImporter(t: Test, ingest: LineImporterOptions['ingest']) {
+function startImporter(t: Test, ingest: LineImporterOptions['ingest'], earliestMs?: () => number) {
   const options = { names: defaultLineNames, ranges: defaultRanges, aheadMsMax: 300_000, bodyBytesMax: 32 * mebibyte }
-  const importer = createLineImporter({ ingest, ...options })
+  const importer = createLineImporter({ ingest, ...options, earliestMs })
   t.teardown(() => importer.close())
   return (lines: string) => {
     const resolve = async (names: readonly string[]) => names.map(name => ({ number: 7, symbol: `${name}-7` }))
@@ -57,9 +57,9 @@ t.test('when something else takes the room meanwhile, it is not known what is st
   const outcomes: Outcome[] = []
   const run = startImporter(t, { ...ingest, append: async () => outcomes.shift() ?? 'stored' })
   outcomes.push('full')
-  t.strictSame(await run(linesOf('porch', 45_000)), { kind: 'full' }, 'nothing is stored')
+  t.match(await run(linesOf('porch', 45_000)), { kind: 'full' }, 'nothing is stored')
   outcomes.push('stored', 'full')
-  t.strictSame(await run(linesOf('porch', 45_000)), { kind: 'unknown' })
+  t.match(await run(linesOf('porch', 45_000)), { kind: 'unknown' })
 })
 
 t.test('bodies of one moment get times of receipt of their own', async t => {
@@ -73,4 +73,18 @@ t.test('bodies of one moment get times of receipt of their own', async t => {
   const run = startImporter(t, { ...ingest, append, clockUs: () => Date.UTC(2026, 0, 1) * 1000 })
   for (let body = 0; body < 3; body++) t.match(await run('w,device=porch temperature=1\n'), { kind: 'stored' })
   t.equal(new Set(timesUs).size, 3)
+})
+
+t.test('readings that expire between the look at their lines and their records are rejects', async t => {
+  const ingest = openJournal(t, 50 * mebibyte)
+  const looks = [timeMs, timeMs + 2]
+  const run = startImporter(t, ingest, () => looks.shift() ?? timeMs + 2)
+  const outcome = await run(`${linesOf('porch', 3)}w,device=porch temperature=1\n`)
+  t.match(outcome, { kind: 'stored', points: 4, readings: 2, rejected: 2 })
+  const rejects = outcome.kind === 'stored' ? outcome.rejects : []
+  const reason = /^timestamp must not be before .*: older readings have expired$/
+  t.match(
+    rejects,
+    [1, 2].map(line => ({ line, device: 'porch', code: 'READING_INVALID', reason })),
+  )
 })

@@ -1,10 +1,7 @@
 /** Data points come in by `POST /device/{sn}/data/`, and out again by the other calls. */
 
-import { fastify } from 'fastify'
 import t from 'tap'
-import { addPointsOperation } from '../../../api/air-quality/add-points.ts'
-import type { Asked } from '../../../api/air-quality/paths.ts'
-import { createPointCheck } from '../../../ingest/point.ts'
+import type { Station } from '../../../auth/stations/station.ts'
 import { startAirQuality } from '../../support/air-quality.ts'
 import { until } from '../../support/processes.ts'
 import { startQuestdb } from '../../support/questdb.ts'
@@ -26,6 +23,12 @@ const everybody = {
 const key = everybody.owner
 
 const point = { parameter: 'pm25', unit: 'ugm3', timestamp: '2026-05-30T02:00:00', value: 12.5 }
+
+async function stationOf(sn: string): Promise<Station> {
+  const station = await people.stations.find(sn)
+  if (station === undefined) throw new Error('no such station')
+  return station
+}
 
 const untilApplied = () => until('the points are visible', () => pointsIngest.status().lag.rows === 0)
 
@@ -147,36 +150,67 @@ t.test('10,000 points in a request; those of a device that was dropped are gone'
   t.equal(await total(), 0)
 })
 
-t.test('many points are checked a few at a time, and others have their turn between', async t => {
-  const { series } = await addStation('turns', {}, ownerId)
-  let turns = 0
-  let turnsBefore = 0
-  const operation = addPointsOperation({
-    stations: { noteData() {} },
-    pointCheck: createPointCheck(0),
-    pointsIngest: {
-      clockUs: () => people.clock.ms * 1000,
-      append: async () => {
-        turnsBefore = turns
-        return 'stored'
-      },
-    },
+t.test('nothing is stored by a key, or of a station, that goes while a body comes in', async t => {
+  const { id } = await addStation('going', {}, ownerId)
+  const { keys, stations } = people
+  const { find } = keys
+  t.teardown(() => {
+    keys.find = find
   })
-  const app = fastify({ bodyLimit: 4_000_000 })
-  t.teardown(() => app.close())
-  let isOver = false
-  const count = () => {
-    turns++
-    if (!isOver) setImmediate(count)
+  const second = (then: () => Promise<unknown>) => {
+    let calls = 0
+    keys.find = async text => {
+      if (++calls === 2) await then()
+      return await find(text)
+    }
   }
-  app.post('/', (request, reply) => {
-    setImmediate(count)
-    return operation.handle({ station: { sn: 'turns', series } } as Asked, request, reply)
+  const ending = await keyOf(ownerId)
+  const { keyId = 0 } = (await find(ending)) ?? {}
+  second(() => keys.revokeAny(keyId, 'test'))
+  const revoked = await ask('POST', '/device/going/data/', { key: ending, body: [point] })
+  t.match(revoked, { status: 401, body: { id: 'unauthorized' } })
+  second(() => stations.change(id, { owner: null }, 'test'))
+  t.match(await ask('POST', '/device/going/data/', { key, body: point }), { status: 403, body: { id: 'forbidden' } })
+  second(async () => {
+    await stations.remove(await stationOf('going'), 'test')
+    await addStation('going', {}, ownerId)
   })
-  const response = await app.inject({ method: 'POST', url: '/', payload: Array.from({ length: 10_000 }, () => point) })
-  isOver = true
-  t.match(response.json(), { stored: 10_000, rejected: 0 })
-  t.ok(turnsBefore >= 19, `${turnsBefore} turns`)
+  const anybodys = everybody.administrator
+  t.match(await ask('POST', '/device/going/data/', { key: anybodys, body: point }), { status: 404 })
+  keys.find = find
+  t.strictSame(await pointsOf('going'), [])
+})
+
+t.test('a large body is read on no thread that serves anybody else, and one too many is a 503', async t => {
+  await addStation('elsewhere', {}, ownerId)
+  const parse = JSON.parse
+  let charactersMax = 0
+  JSON.parse = (text: string, ...more) => {
+    charactersMax = Math.max(charactersMax, text.length)
+    return parse(text, ...more)
+  }
+  t.teardown(() => {
+    JSON.parse = parse
+  })
+  const path = '/device/elsewhere/data/'
+  const body = Array.from({ length: 1000 }, (_, index) => ({ ...point, value: index % 2 === 0 ? index : 'none' }))
+  const { status, text } = await ask('POST', path, { key, body })
+  const { errors, ...counts } = parse(text) as { errors: { index: number }[] }
+  t.strictSame([status, counts, errors.length, errors[1]?.index], [201, { stored: 500, rejected: 500 }, 500, 3])
+  const nonsense = { status: 400, body: { id: 'bad_request', message: /json/i } }
+  t.match(await ask('POST', path, { key, body: '['.repeat(100_000) }), nonsense)
+  t.match(await ask('POST', path, { key, body: `[${'{},'.repeat(200_000)}{}]` }), {
+    ...{ status: 400, body: { message: 'an array must hold 1 to 10000 data points' } },
+  })
+  const large = () => ask('POST', path, { key, body: `[${' '.repeat(3_000_000)}]` })
+  const answers = await Promise.all(Array.from({ length: 70 }, large))
+  t.strictSame(new Set(answers.map(answer => answer.status)), new Set([400, 503]))
+  t.match(
+    answers.find(answer => answer.status === 503),
+    { headers: { 'retry-after': '5' }, body: { id: 'unavailable', message: 'too many data points at once' } },
+  )
+  // Of answers the test itself reads larger ones.
+  t.ok(charactersMax < 100_000, `${charactersMax} characters were parsed here`)
 })
 
 t.test('a journal that takes nothing more is a 503', async t => {

@@ -1,0 +1,62 @@
+/** The thread's end of the port of a body. */
+
+import type { MessagePort } from 'node:worker_threads'
+import { bug } from '../bug.ts'
+import { BodyFault } from './body-fault.ts'
+import type { BodyCommand, BodyPiece, BodyTimes, FromThread, ToThread } from './body-messages.ts'
+import { Mailbox } from './mailbox.ts'
+
+/** Main has closed the port: nobody wants the rest of the body. */
+export class Abandoned extends Error {}
+
+export class BodyChannel {
+  readonly #port: MessagePort
+  readonly #pieces = new Mailbox<BodyPiece>()
+  readonly #commands = new Mailbox<BodyCommand>()
+  #times: BodyTimes = { nowMs: 0, earliestMs: undefined }
+
+  constructor(port: MessagePort) {
+    this.#port = port
+    port.on('message', ({ times, ...message }: ToThread) => {
+      this.#times = times
+      if (message.kind === 'next' || message.kind === 'series') this.#commands.put(message)
+      else this.#pieces.put(message)
+    })
+    port.on('close', () => {
+      const abandoned = new Abandoned('nobody wants the body any more')
+      this.#pieces.close(abandoned)
+      this.#commands.close(abandoned)
+    })
+  }
+
+  /** As main last told them. */
+  get times(): BodyTimes {
+    return this.#times
+  }
+
+  async command<Kind extends BodyCommand['kind']>(kind: Kind): Promise<Extract<BodyCommand, { kind: Kind }>> {
+    const command = await this.#commands.take()
+    if (command.kind !== kind) throw bug(`${command.kind} came instead of ${kind}`)
+    return command as Extract<BodyCommand, { kind: Kind }>
+  }
+
+  send(message: FromThread, transfer: ArrayBuffer[] = []): void {
+    this.#port.postMessage(message, transfer)
+  }
+
+  /** The body as it comes in: a piece comes while the one before is read. */
+  async *body(): AsyncGenerator<Uint8Array> {
+    this.send({ kind: 'more' })
+    for (;;) {
+      const piece = await this.#pieces.take()
+      if (piece.kind === 'end') return
+      if (piece.kind === 'broken') throw new BodyFault(piece.code, piece.reason)
+      this.send({ kind: 'more' })
+      yield piece.bytes
+    }
+  }
+
+  close(): void {
+    this.#port.close()
+  }
+}

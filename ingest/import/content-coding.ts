@@ -1,0 +1,44 @@
+/** The content codings of bulk bodies. */
+
+import { pipeline, Readable } from 'node:stream'
+import { constants, createGunzip, createZstdDecompress } from 'node:zlib'
+import { BodyFault } from './body-fault.ts'
+
+export type Coding = 'identity' | 'gzip' | 'zstd'
+
+const codings = new Map<string, Coding>([
+  ['identity', 'identity'],
+  ['gzip', 'gzip'],
+  ['x-gzip', 'gzip'],
+  ['zstd', 'zstd'],
+])
+
+/** Of a `Content-Encoding`; undefined for one that is not known. */
+export function codingOf(contentEncoding: string | undefined): Coding | undefined {
+  return codings.get((contentEncoding ?? 'identity').trim().toLowerCase())
+}
+
+const chunkSize = 1 << 16
+/** RFC 9659 lets a sender of zstd over HTTP ask for a window of 8 MiB; the decoder's own limit would be 128 MiB. */
+const zstdWindowLogMax = 23
+
+function createDecoder(coding: Exclude<Coding, 'identity'>) {
+  if (coding === 'gzip') return createGunzip({ chunkSize })
+  return createZstdDecompress({ chunkSize, params: { [constants.ZSTD_d_windowLogMax]: zstdWindowLogMax } })
+}
+
+/** The bytes of a body without its compression. Throws a `BodyFault` where it cannot be decompressed. */
+export async function* decoded(pieces: AsyncIterable<Uint8Array>, coding: Coding): AsyncGenerator<Uint8Array> {
+  if (coding === 'identity') {
+    yield* pieces
+    return
+  }
+  const decoder = createDecoder(coding)
+  // Whoever reads the decoder meets its errors, and those of the pieces.
+  pipeline(Readable.from(pieces, { highWaterMark: 1 }), decoder, () => undefined)
+  try {
+    yield* decoder
+  } catch (error) {
+    throw error instanceof BodyFault ? error : new BodyFault('BODY_BROKEN', (error as Error).message)
+  }
+}

@@ -1,0 +1,39 @@
+/** Reads bodies of points: a few points at once, and more in a thread, since any bytes may come. */
+
+import { Piscina } from 'piscina'
+import { threadLimits } from '../../store/thread-limits.ts'
+import { type PointsBody, type PointsBodyTask, readPointsBody } from './points-body.ts'
+
+export interface PointsBodyReader {
+  /** `busy` when too many bodies wait. */
+  read(task: PointsBodyTask): Promise<PointsBody | 'busy'>
+  close(): Promise<void>
+}
+
+/** Whatever is in so many bytes is read within a millisecond or two, less than it takes to hand it to a thread and back. */
+const bytesAtOnceMax = 16 * 1024
+/** Bodies of a few megabytes at most. */
+const waitingMax = 64
+const threadsMax = 1
+/** Stations send every few seconds or minutes, and a new thread takes longer than most bodies. */
+const idleMsMax = 5 * 60_000
+
+export function createPointsBodyReader(): PointsBodyReader {
+  const pool = new Piscina({
+    filename: new URL('./points-body-worker.ts', import.meta.url).href,
+    name: 'read',
+    minThreads: 0,
+    maxThreads: threadsMax,
+    maxQueue: waitingMax,
+    idleTimeout: idleMsMax,
+    resourceLimits: threadLimits.readingsImport,
+  })
+  return {
+    async read(task) {
+      if (task.body.length <= bytesAtOnceMax) return readPointsBody(task)
+      if (pool.queueSize >= waitingMax) return 'busy'
+      return await pool.run(task)
+    },
+    close: () => pool.destroy(),
+  }
+}

@@ -1,0 +1,89 @@
+/** Reads the body of a request with points of one station: a point, or an array of them. */
+
+import { createPointCheck, type PointCheck } from '../point.ts'
+import { encodePoints, type SeriesPoint } from '../points-table.ts'
+
+export interface PointsBodyTask {
+  body: Uint8Array
+  sn: string
+  /** The number of the series of each parameter of the station. */
+  series: ReadonlyMap<string, number>
+  /** Of receipt. */
+  nowUs: number
+  /** How far a time may lie ahead of it. */
+  aheadMsMax: number
+  /** In an array. */
+  pointsMax: number
+}
+
+export type PointsBody =
+  | {
+      kind: 'points'
+      /** For the journal, in the order of the request: of two points with one key the later one stays. */
+      records: Uint8Array
+      stored: number
+      rejected: number
+      /** `[{"index":0,"message":"…"}]`: the elements of an array that are no points. */
+      errors: Uint8Array
+    }
+  /** Nothing is stored, for this reason. */
+  | { kind: 'refused'; message: string }
+  | { kind: 'no json' }
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+export function readPointsBody(task: PointsBodyTask): PointsBody {
+  let value: unknown
+  try {
+    // Many clients name JSON as the type of every request, also of one that has no body.
+    if (task.body.length > 0) value = JSON.parse(utf8.decode(task.body))
+  } catch {
+    return { kind: 'no json' }
+  }
+  const check = createPointCheck(task.aheadMsMax)
+  if (Array.isArray(value)) return readArray(value, task, check)
+  const point = readPoint(value, task, check)
+  return typeof point === 'string' ? { kind: 'refused', message: point } : pointsOf([point], [])
+}
+
+function readArray(elements: readonly unknown[], task: PointsBodyTask, check: PointCheck): PointsBody {
+  const { pointsMax } = task
+  if (elements.length === 0 || elements.length > pointsMax) {
+    return { kind: 'refused', message: `an array must hold 1 to ${pointsMax} data points` }
+  }
+  const points: SeriesPoint[] = []
+  const errors: { index: number; message: string }[] = []
+  for (const [index, element] of elements.entries()) {
+    const point = readPoint(element, task, check)
+    if (typeof point === 'string') errors.push({ index, message: point })
+    else points.push(point)
+  }
+  return pointsOf(points, errors)
+}
+
+function pointsOf(points: readonly SeriesPoint[], errors: readonly object[]): PointsBody {
+  const counts = { stored: points.length, rejected: errors.length }
+  return { kind: 'points', ...counts, records: encodePoints(points), errors: Buffer.from(JSON.stringify(errors)) }
+}
+
+/** Or a sentence that says what is wrong. */
+function readPoint(element: unknown, task: PointsBodyTask, check: PointCheck): SeriesPoint | string {
+  const { sn, series, nowUs } = task
+  if (!isObject(element)) return 'a data point must be an object'
+  // A point as it was read names its station.
+  if (element['sn'] !== undefined && element['sn'] !== sn) return `sn: must be ${sn}, as in the path`
+  const checked = check(element, nowUs / 1000)
+  if (!checked.ok) {
+    return Object.entries(checked.errors)
+      .map(([field, reason]) => `${field}: ${reason}`)
+      .join('; ')
+  }
+  const { timestampMs, parameter, unit, value } = checked.point
+  const number = series.get(parameter)
+  if (number === undefined) return `parameter: must be one of ${[...series.keys()].join(', ')}`
+  return { series: { number, symbol: unit }, values: { timestampMs, value, storedAtUs: nowUs } }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
