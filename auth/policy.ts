@@ -53,7 +53,7 @@ export function judge(permission: Permission, principal: Principal | undefined):
   return verdict !== 'administrator' || isAdministrator(principal) ? 'allowed' : 'FORBIDDEN'
 }
 
-/** By the role of now: a key that was made by an administrator loses its scope with the role. */
+/** By the role of now. A role that is taken away takes its scopes from the keys, too (`dropScopesBeyond`). */
 function isAdministrator(principal: Principal): boolean {
   if (!('account' in principal) || principal.account.role === 'user') return false
   return principal.kind !== 'key' || hasScope(principal, 'admin')
@@ -70,13 +70,27 @@ export function mayRead(principal: Principal, accountId: number | undefined): bo
   return verdict === 'own' && 'account' in principal && principal.account.id === accountId
 }
 
+/** Whose devices somebody reads where reads are private; nobody's before their address is confirmed. */
+export type ReadScope = 'all' | 'EMAIL_UNVERIFIED' | { owner: number }
+
+/** Of who may read at all, by `readings.read`. */
+export function readScopeOf(principal: Principal): ReadScope {
+  if (!('account' in principal)) return 'all'
+  const { role, isViewer, tenantId, emailVerifiedMs, id } = principal.account
+  if (role !== 'user') return 'all'
+  // Anybody can register with an address of somebody else, and be given a device or the mark by it. A tenant answers for
+  // its users, who are given devices by their ids.
+  if (tenantId === null && emailVerifiedMs === null) return 'EMAIL_UNVERIFIED'
+  return isViewer ? 'all' : { owner: id }
+}
+
 const scopesByRole: Record<Role, readonly Scope[]> = {
   user: ['read', 'ingest', 'stations'],
   administrator: scopes,
   operator: scopes,
 }
 
-/** What the keys of an account may do at most, by its role of now. */
+/** What the keys of an account may do at most, by its role. */
 export function scopesOf(role: Role): readonly Scope[] {
   return scopesByRole[role]
 }

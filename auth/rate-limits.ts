@@ -13,8 +13,8 @@ export interface RateLimit {
 export interface RateLimits {
   /** Counts one; undefined while it is within the limit, else in how many seconds it is worth another try. */
   take(limit: RateLimit, key: string): Promise<number | undefined>
-  /** Counts nothing; undefined while there is room for another one, else in how many seconds there is. */
-  waitSeconds(limit: RateLimit, key: string): Promise<number | undefined>
+  /** Takes one back that was counted within the limit. */
+  giveBack(limit: RateLimit, key: string): Promise<void>
 }
 
 interface Count {
@@ -39,15 +39,13 @@ export function createRateLimits(pool: Pick<pg.Pool, 'query'>, nowMs: () => numb
       if (row === undefined || row.count <= countMax) return undefined
       return secondsUntil(row, now, windowMs)
     },
-    async waitSeconds({ kind, countMax, windowMs }, key) {
-      const now = nowMs()
-      const { rows } = await pool.query<Count>(
-        `SELECT count, (date_part('epoch', ends_at) * 1000)::float8 AS ends_ms FROM rate_limits
-         WHERE kind = $1 AND key = $2 AND ends_at > to_timestamp($3::float8 / 1000)`,
-        [kind, digestOfKey(key), now],
+    async giveBack({ kind, countMax }, key) {
+      // One more than the limit stands for those that were refused.
+      await pool.query(
+        `UPDATE rate_limits SET count = least(count, $3) - 1
+         WHERE kind = $1 AND key = $2 AND count > 0 AND ends_at > to_timestamp($4::float8 / 1000)`,
+        [kind, digestOfKey(key), countMax, nowMs()],
       )
-      const [row] = rows
-      return row === undefined || row.count < countMax ? undefined : secondsUntil(row, now, windowMs)
     },
   }
 }

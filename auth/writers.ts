@@ -1,8 +1,8 @@
 /** Which devices a credential may write readings of: the one answer for every way in. */
 
-import { setImmediate as turn } from 'node:timers/promises'
+import type { Role } from './accounts/account.ts'
 import { actorOf } from './actor.ts'
-import { type Device, DeviceName, NewDevice } from './devices/device.ts'
+import { composedName, type Device, DeviceName, NewDevice, nameFault } from './devices/device.ts'
 import type { Devices } from './devices/devices.ts'
 import { judge, type Principal } from './policy.ts'
 
@@ -11,12 +11,23 @@ export const writeRefusals = {
   DEVICE_UNKNOWN: 'there is no device of this name',
   DEVICE_MISMATCH: 'the credential belongs to another device',
   DEVICE_FORBIDDEN: 'the device does not belong to the owner of the API key',
+  NAME_INVALID: 'no new device can have this name',
+  TOO_MANY_DEVICES: 'there is no device of this name, and the owner of the API key has as many as it may add',
   DEVICE_SUSPENDED: 'the device is being changed; send the reading again later',
   LOGGING_DISABLED: 'logging is disabled for the device',
 } as const
 export type WriteRefusal = keyof typeof writeRefusals
 
-/** Somebody who may write readings. All of it is asked as of now, since a connection may last. */
+/** The same, and of a name what is wrong with it. */
+export function writeRefusalReason(refusal: WriteRefusal, deviceName: string): string {
+  const sentence = writeRefusals[refusal]
+  return refusal === 'NAME_INVALID' ? `${sentence}: it ${nameFault(composedName(deviceName))}` : sentence
+}
+
+/** Why nobody writes by a credential. */
+export type NoWriter = 'UNAUTHENTICATED' | 'FORBIDDEN'
+
+/** Somebody who may write readings. What is asked of devices is told as of now, since a connection may last. */
 export interface Writer {
   /** The device of the credential, of which a reading without a name is; undefined for an API key. */
   readonly device: Device | undefined
@@ -27,41 +38,56 @@ export interface Writer {
   /** Whether `createDevices` makes any. */
   readonly mayCreateDevices: boolean
   /**
-   * Adds devices of these names to those of the key's owner, as far as there is room; what is no name, or one of a
-   * device already, is left out. Their passwords are thrown away: the owner rotates them. `later` when nothing can be
-   * added at present.
+   * Adds devices of these names, some hundreds at most, to those of the key's owner, as far as there is room; what is no
+   * name, or one of a device already, is left out. Their passwords are thrown away: the owner rotates them. `later` when
+   * nothing can be added at present.
    */
   createDevices(deviceNames: readonly string[]): Promise<'done' | 'later'>
 }
 
+/** Somebody by a credential that may end while a body comes in. */
+export interface CredentialWriter extends Writer {
+  /** Who writes by it as of now; a key may have got another role, too. Rejects while that cannot be told. */
+  renewed(): Promise<CredentialWriter | NoWriter>
+}
+
 export interface Writers {
   /** Undefined for nobody. */
-  ofDevice(name: string, password: string): Writer | undefined
-  ofPrincipal(principal: Principal | undefined): Writer | 'UNAUTHENTICATED' | 'FORBIDDEN'
+  ofDevice(name: string, password: string): CredentialWriter | undefined
+  /** `again` finds the principal of the same credential; without it, a writer is not renewed. */
+  ofPrincipal(principal: Principal | undefined, again?: FindAgain): CredentialWriter | NoWriter
   /** A broker that says by its access lists who may write what. */
   ofTrustedBroker(): Writer
 }
 
-export type WriterDevices = Pick<Devices, 'authenticate' | 'get' | 'add' | 'ownedBy'>
+type FindAgain = () => Promise<Principal | undefined>
+export type WriterDevices = Pick<Devices, 'authenticate' | 'credentialCheck' | 'get' | 'add' | 'ownedBy' | 'version'>
 type KeyPrincipal = Extract<Principal, { kind: 'key' }>
 
-/** API keys do not add more to the devices of their owner. */
-const devicesPerOwnerMax = 10_000
-const namesPerChange = 500
+/** Up to how many devices of an account its API keys add more, by its role. */
+export type DevicesPerOwner = Readonly<Record<Role, number>>
+
 /** Why devices cannot be added now, but may be later. */
 const passing: ReadonlySet<string> = new Set(['DATABASE_AWAY', 'OUTCOME_UNKNOWN', 'TOO_MANY_CHANGES'])
 
-export function createWriters(devices: WriterDevices, ownedMax = devicesPerOwnerMax): Writers {
+export function createWriters(devices: WriterDevices, perOwner: DevicesPerOwner): Writers {
+  function ofPrincipal(principal: Principal | undefined, again?: FindAgain): CredentialWriter | NoWriter {
+    const judgement = judge('readings.write', principal)
+    if (judgement !== 'allowed') return judgement
+    if (principal?.kind !== 'key') return 'UNAUTHENTICATED'
+    const writer: CredentialWriter = {
+      ...createKeyWriter(principal, devices, perOwner),
+      renewed: async () => (again === undefined ? writer : ofPrincipal(await again(), again)),
+    }
+    return writer
+  }
+
   return {
     ofDevice(name, password) {
       const device = devices.authenticate(name, password)
-      return device && new DeviceWriter(device, devices)
+      return device && new DeviceWriter(device, password, devices)
     },
-    ofPrincipal(principal) {
-      const judgement = judge('readings.write', principal)
-      if (judgement !== 'allowed') return judgement
-      return principal?.kind === 'key' ? createKeyWriter(principal, devices, ownedMax) : 'UNAUTHENTICATED'
-    },
+    ofPrincipal,
     ofTrustedBroker: () => ({
       ...{ device: undefined, id: 'broker', mayCreateDevices: false, createDevices: async () => 'done' as const },
       find(deviceName) {
@@ -73,14 +99,19 @@ export function createWriters(devices: WriterDevices, ownedMax = devicesPerOwner
 }
 
 /** A class, because one is made for each reading that a device sends. */
-class DeviceWriter implements Writer {
+class DeviceWriter implements CredentialWriter {
   readonly device: Device
   readonly mayCreateDevices = false
-  readonly #devices: Pick<Devices, 'get'>
+  readonly #password: string
+  readonly #devices: WriterDevices
+  /** Of the registry, when the credential was good. */
+  #version: number
 
-  constructor(device: Device, devices: Pick<Devices, 'get'>) {
+  constructor(device: Device, password: string, devices: WriterDevices) {
     this.device = device
+    this.#password = password
     this.#devices = devices
+    this.#version = devices.version()
   }
 
   get id(): string {
@@ -89,50 +120,63 @@ class DeviceWriter implements Writer {
 
   find(deviceName: string): Device | WriteRefusal {
     const { device } = this
-    // It may have been removed since its credential was checked.
-    if (this.#devices.get(device.name) !== device) return 'DEVICE_UNKNOWN'
-    const isSame = deviceName === device.name || deviceName.normalize('NFC') === device.name
+    if (!this.#isCurrent()) return 'DEVICE_UNKNOWN'
+    const isSame = deviceName === device.name || composedName(deviceName) === device.name
     return isSame ? writable(device) : 'DEVICE_MISMATCH'
   }
 
   async createDevices(): Promise<'done'> {
     return 'done'
   }
+
+  async renewed(): Promise<this | NoWriter> {
+    return this.#isGood() ? this : 'UNAUTHENTICATED'
+  }
+
+  /** The device may have been removed since its credential was checked, or got another password. */
+  #isCurrent(): boolean {
+    const version = this.#devices.version()
+    if (version === this.#version) return true
+    if (!this.#isGood()) return false
+    this.#version = version
+    return true
+  }
+
+  #isGood(): boolean {
+    const { device } = this
+    return this.#devices.get(device.name) === device && this.#devices.credentialCheck(device, this.#password)()
+  }
 }
 
-function createKeyWriter(key: KeyPrincipal, devices: WriterDevices, ownedMax: number): Writer {
+function createKeyWriter(key: KeyPrincipal, devices: WriterDevices, perOwner: DevicesPerOwner): Writer {
   const { account } = key
   const mayWriteAll = account.role !== 'user'
+  const ownedMax = perOwner[account.role]
+  const room = () => Math.max(0, ownedMax - devices.ownedBy(account.id))
 
   function find(deviceName: string): Device | WriteRefusal {
     const device = devices.get(deviceName)
-    if (device === undefined) return 'DEVICE_UNKNOWN'
+    if (device === undefined) return key.createDevices ? refusalOfNew(deviceName) : 'DEVICE_UNKNOWN'
     return mayWriteAll || device.owner === account.id ? writable(device) : 'DEVICE_FORBIDDEN'
   }
 
+  function refusalOfNew(deviceName: string): WriteRefusal {
+    if (nameFault(composedName(deviceName)) !== undefined) return 'NAME_INVALID'
+    return room() === 0 ? 'TOO_MANY_DEVICES' : 'DEVICE_UNKNOWN'
+  }
+
   async function createDevices(deviceNames: readonly string[]): Promise<'done' | 'later'> {
-    if (!key.createDevices) return 'done'
-    for (let from = 0; from < deviceNames.length; from += namesPerChange) {
-      const room = ownedMax - devices.ownedBy(account.id)
-      const wanted = newNames(deviceNames.slice(from, from + namesPerChange)).slice(0, Math.max(0, room))
-      if ((await add(wanted)) === 'later') return 'later'
-    }
-    return 'done'
-  }
-
-  function newNames(deviceNames: readonly string[]): string[] {
-    const names = new Set(deviceNames.flatMap(name => DeviceName.safeParse(name).data ?? []))
-    return [...names].filter(name => devices.get(name) === undefined)
-  }
-
-  async function add(names: readonly string[]): Promise<'done' | 'later'> {
-    // The names may be many, and none of them good.
-    await turn()
+    const names = key.createDevices ? newNames(deviceNames).slice(0, room()) : []
     if (names.length === 0) return 'done'
     const additions = names.map(name => NewDevice.parse({ name, owner: account.id }))
     const added = await devices.add(additions, actorOf(key), ownedMax)
     // A request beside this one may have taken the room or a name: then none of these are added.
     return added.ok || !passing.has(added.code) ? 'done' : 'later'
+  }
+
+  function newNames(deviceNames: readonly string[]): string[] {
+    const names = new Set(deviceNames.flatMap(name => DeviceName.safeParse(name).data ?? []))
+    return [...names].filter(name => devices.get(name) === undefined)
   }
 
   return { device: undefined, id: `key ${key.keyId}`, find, mayCreateDevices: key.createDevices, createDevices }

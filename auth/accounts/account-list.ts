@@ -9,6 +9,7 @@ export const AccountDetails = z.object({
   email: z.string(),
   name: z.string().nullable(),
   role: z.enum(roles),
+  viewer: z.boolean().meta({ description: 'Whether it reads all devices where reads are private.' }),
   is_active: z.boolean(),
   email_verified: z.iso.datetime().nullable(),
   /** Of the partner whose user it is; null for an ordinary account. */
@@ -34,13 +35,14 @@ export type AccountPage = z.infer<typeof AccountPage>
 
 const accountsPerPage = 100
 
-interface Row extends Omit<AccountDetails, 'email_verified' | 'created_at' | 'updated_at'> {
+interface Row extends Omit<AccountDetails, 'email_verified' | 'created_at' | 'updated_at' | 'viewer'> {
+  is_viewer: boolean
   email_verified_at: Date | null
   created_at: Date
   updated_at: Date
 }
 
-const select = `SELECT accounts.id, email, accounts.name, role, accounts.is_active, email_verified_at,
+const select = `SELECT accounts.id, email, accounts.name, role, accounts.is_viewer, accounts.is_active, email_verified_at,
   tenants.slug AS tenant_slug, accounts.created_at, accounts.updated_at
   FROM accounts LEFT JOIN tenants ON tenants.id = accounts.tenant_id`
 const matches = "($1 = '' OR strpos(email_key, lower($1)) > 0 OR strpos(lower(accounts.name), lower($1)) > 0)"
@@ -63,9 +65,10 @@ export async function readAccountDetails(database: Transaction, id: number): Pro
 }
 
 function detailsOf({ email_verified_at, created_at, updated_at, ...row }: Row): AccountDetails {
-  const { id, email, name, role, is_active, tenant_slug } = row
+  const { id, email, name, role, is_viewer: viewer, is_active, tenant_slug } = row
   return {
-    ...{ id, email, name, role, is_active, email_verified: email_verified_at?.toISOString() ?? null, tenant_slug },
+    ...{ id, email, name, role, viewer, is_active, tenant_slug },
+    email_verified: email_verified_at?.toISOString() ?? null,
     created_at: created_at.toISOString(),
     updated_at: updated_at.toISOString(),
   }

@@ -10,8 +10,10 @@ import type { RecordCache } from '../record-cache.ts'
 import type { Stations } from '../stations/stations.ts'
 import type { TenantMemory } from '../tenants/tenant-memory.ts'
 import type { Account } from './account.ts'
+import { emailKeyOf } from './email-address.ts'
 import type { LoginFailures } from './login-failures.ts'
 import type { Passwords } from './passwords.ts'
+import type { Asker } from './work-queue.ts'
 
 export interface AccountParts {
   pool: pg.Pool
@@ -35,6 +37,11 @@ export interface Client {
   /** The address, or the /64 of one of IPv6: what limits count as one. */
   network: string
   userAgent: string | undefined
+}
+
+/** Whom a password is worked on for, whether or not there is such an account. */
+export function askerOf(email: string, { network }: Pick<Client, 'network'>): Asker {
+  return { account: emailKeyOf(email), network }
 }
 
 const stepMs = 4_000

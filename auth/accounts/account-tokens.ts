@@ -24,7 +24,7 @@ export async function issueToken(
   { accountId, email }: Redeemed,
   nowMs: number,
 ): Promise<string> {
-  const token = randomBytes(32).toString('base64url')
+  const token = createToken()
   await database.query(
     `INSERT INTO account_tokens (account_id, purpose, digest, email, expires_at)
      VALUES ($1, $2, $3, $4, to_timestamp($5::float8 / 1000))
@@ -71,6 +71,10 @@ function redeemedIn(rows: readonly { account_id: number; email: string }[]): Red
   return row && { accountId: row.account_id, email: row.email }
 }
 
-function digestOf(token: string): Buffer {
+export function createToken(): string {
+  return randomBytes(32).toString('base64url')
+}
+
+export function digestOf(token: string): Buffer {
   return hash('sha256', token, 'buffer')
 }

@@ -13,6 +13,8 @@ export interface Account {
   image: string | null
   emailVerifiedMs: number | null
   role: Role
+  /** Reads all devices where reads are private. */
+  isViewer: boolean
   isActive: boolean
   hasPassword: boolean
   createdMs: number
@@ -42,6 +44,7 @@ interface AccountRow {
   name: string | null
   image: string | null
   role: Role
+  is_viewer: boolean
   is_active: boolean
   has_password: boolean
   email_verified_at: Date | null
@@ -56,7 +59,7 @@ interface AccountRow {
 
 export async function readAccount(database: Transaction, id: number, nowMs: number): Promise<Account | undefined> {
   const { rows } = await database.query<AccountRow>(
-    `SELECT id, email, name, image, role, is_active, password_hash IS NOT NULL AS has_password, email_verified_at,
+    `SELECT id, email, name, image, role, is_viewer, is_active, password_hash IS NOT NULL AS has_password, email_verified_at,
        created_at, updated_at, tokens_valid_after, tenant_id,
        (SELECT slug FROM tenants WHERE tenants.id = accounts.tenant_id) AS tenant_slug, ARRAY(
          SELECT jsonb_build_array(sid, date_part('epoch', created_at) * 1000, date_part('epoch', expires_at) * 1000)
@@ -85,6 +88,7 @@ function accountOf(row: AccountRow): Account {
     image: row.image,
     emailVerifiedMs: timeOf(row.email_verified_at),
     role: row.role,
+    isViewer: row.is_viewer,
     isActive: row.is_active,
     hasPassword: row.has_password,
     createdMs: row.created_at.getTime(),

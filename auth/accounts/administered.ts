@@ -3,6 +3,7 @@
 import { isUniqueViolation } from '../../store/postgres/postgres-errors.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { writeAudit } from '../audit.ts'
+import { dropScopesBeyond } from '../keys/key-rows.ts'
 import { type Role, subjectOf } from './account.ts'
 import { type AccountDetails, readAccountDetails } from './account-list.ts'
 import type { AccountParts } from './account-parts.ts'
@@ -16,6 +17,9 @@ export type AdministrationErrorCode =
   | 'OPERATOR_OTHER'
   /** Only the operator, and who holds the local admin token, may say who the operator is. */
   | 'OPERATOR_ONLY'
+  /** Nobody changes his own role or switches himself off. */
+  | 'OWN_ACCOUNT'
+  | 'LAST_ADMINISTRATOR'
   /** Users of tenants have no other role, and an account that is off does not become the operator. */
   | 'ROLE_IMPOSSIBLE'
 export type Administered<Value> = { ok: true; value: Value } | { ok: false; code: AdministrationErrorCode }
@@ -24,8 +28,19 @@ export type Administered<Value> = { ok: true; value: Value } | { ok: false; code
 export interface Requester {
   /** For the audit. */
   actor: string
+  /** Whose account it is; undefined for the local admin token. */
+  accountId: number | undefined
   /** Whether they may take the role from who is the operator now; undefined while nobody is. */
   mayReplace: (operatorId: number | undefined) => boolean
+}
+
+/** What stays as it is, is left out. */
+export interface AccountChange {
+  role?: Role | undefined
+  viewer?: boolean | undefined
+  is_active?: boolean | undefined
+  /** Nobody takes it back. */
+  email_verified?: true | undefined
 }
 
 export function refused(code: AdministrationErrorCode): { ok: false; code: AdministrationErrorCode } {
@@ -35,15 +50,17 @@ export function refused(code: AdministrationErrorCode): { ok: false; code: Admin
 export interface LockedAccount {
   id: number
   role: Role
+  is_viewer: boolean
   is_active: boolean
   tenant_id: number | null
 }
 
 export async function lockAccount(transaction: Transaction, id: number): Promise<LockedAccount | undefined> {
-  const text = 'SELECT id, role, is_active, tenant_id FROM accounts WHERE id = $1 FOR NO KEY UPDATE'
+  const text = 'SELECT id, role, is_viewer, is_active, tenant_id FROM accounts WHERE id = $1 FOR NO KEY UPDATE'
   return (await transaction.query<LockedAccount>(text, [id])).rows[0]
 }
 
+/** In a transaction of `changeAccount` of this account. */
 export async function setRole(
   parts: AccountParts,
   transaction: Transaction,
@@ -54,8 +71,37 @@ export async function setRole(
   if (role === from) return
   const text = 'UPDATE accounts SET role = $2, updated_at = to_timestamp($3::float8 / 1000) WHERE id = $1'
   await transaction.query(text, [id, role, parts.nowMs()])
+  await dropScopesBeyond(transaction, id, role)
   const details = { from, to: role }
   await writeAudit(transaction, { actor, action: 'account.role', subject: subjectOf(id), details })
+}
+
+export async function setViewer(
+  parts: AccountParts,
+  transaction: Transaction,
+  { id, is_viewer: was }: LockedAccount,
+  viewer: boolean,
+  { actor }: Requester,
+): Promise<void> {
+  if (viewer === was) return
+  const text = 'UPDATE accounts SET is_viewer = $2, updated_at = to_timestamp($3::float8 / 1000) WHERE id = $1'
+  await transaction.query(text, [id, viewer, parts.nowMs()])
+  await writeAudit(transaction, { actor, action: 'account.viewer', subject: subjectOf(id), details: { viewer } })
+}
+
+/** An administrator answers for the address, as where no mail is sent. */
+export async function setVerified(
+  parts: AccountParts,
+  transaction: Transaction,
+  { id }: Pick<LockedAccount, 'id'>,
+  { actor }: Requester,
+): Promise<void> {
+  const { rowCount } = await transaction.query(
+    `UPDATE accounts SET email_verified_at = to_timestamp($2::float8 / 1000), updated_at = to_timestamp($2::float8 / 1000)
+     WHERE id = $1 AND email_verified_at IS NULL`,
+    [id, parts.nowMs()],
+  )
+  if (rowCount === 1) await writeAudit(transaction, { actor, action: 'email.verify', subject: subjectOf(id) })
 }
 
 export async function detailsOf(transaction: Transaction, id: number): Promise<AccountDetails> {

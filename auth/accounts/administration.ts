@@ -1,4 +1,4 @@
-/** What administrators do with accounts of others: add one, give it a role, switch it off and on again. */
+/** What administrators do with accounts of others: add one, give it a role, mark it as a viewer, switch it off and on again. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { writeAudit } from '../audit.ts'
@@ -6,9 +6,10 @@ import { revokeAllKeys } from '../keys/key-rows.ts'
 import { revokeAllSessions } from '../sessions/session-rows.ts'
 import { type Role, subjectOf } from './account.ts'
 import type { AccountDetails } from './account-list.ts'
-import { type AccountParts, changeAccount, inNewTransaction } from './account-parts.ts'
+import { type AccountParts, askerOf, changeAccount, inNewTransaction } from './account-parts.ts'
 import { issueToken } from './account-tokens.ts'
 import {
+  type AccountChange,
   type Administered,
   type AdministrationErrorCode,
   detailsOf,
@@ -18,8 +19,11 @@ import {
   type Requester,
   refused,
   setRole,
+  setVerified,
+  setViewer,
 } from './administered.ts'
 import { insertAccount } from './insert-account.ts'
+import { isLastAdministrator } from './last-administrator.ts'
 import { moveOperator } from './operator.ts'
 import { orTaken } from './registration.ts'
 
@@ -27,6 +31,9 @@ export interface AccountAddition {
   email: string
   name: string | null
   role: Role
+  viewer: boolean
+  /** Whether who adds it answers for the address. */
+  email_verified: boolean
   /** Null for one that is chosen with the token. */
   password: string | null
 }
@@ -34,16 +41,17 @@ export interface AccountAddition {
 /** The token sets the first password: once, within an hour. */
 export async function addAccount(
   parts: AccountParts,
-  { email, name, role, password }: AccountAddition,
+  { email, name, role, viewer, email_verified, password }: AccountAddition,
   by: Requester,
 ): Promise<Administered<{ account: AccountDetails; token: string | undefined }>> {
   if (role === 'operator' && !by.mayReplace(undefined)) return refused('OPERATOR_ONLY')
-  const passwordHash = password === null ? null : await parts.passwords.hash(password)
+  const asker = askerOf(email, { network: by.actor })
+  const passwordHash = password === null ? null : await parts.passwords.hash(password, asker)
   const nowMs = parts.nowMs()
   const added = inNewTransaction(parts, async transaction => {
-    const shared = { email, name, role, passwordHash, nowMs }
-    const id = await insertAccount(transaction, { ...shared, image: null, isVerified: false, tenant: null })
-    const details = { role }
+    const shared = { email, name, role, isViewer: viewer, isVerified: email_verified, passwordHash, nowMs }
+    const id = await insertAccount(transaction, { ...shared, image: null, tenant: null })
+    const details = { role, viewer, ...(email_verified && { email_verified }) }
     await writeAudit(transaction, { actor: by.actor, action: 'account.add', subject: subjectOf(id), details })
     const forPassword = { accountId: id, email }
     return {
@@ -56,11 +64,6 @@ export async function addAccount(
   return value === undefined ? refused('EMAIL_TAKEN') : { ok: true, value }
 }
 
-export interface AccountChange {
-  role?: Role | undefined
-  is_active?: boolean | undefined
-}
-
 /** All of it or nothing. Of an account that is switched off everything ends, before this resolves. */
 export async function administerAccount(
   parts: AccountParts,
@@ -69,20 +72,29 @@ export async function administerAccount(
   by: Requester,
 ): Promise<Administered<AccountDetails>> {
   if (change.role === 'operator')
-    return change.is_active === false ? refused('ROLE_IMPOSSIBLE') : moveOperator(parts, id, by)
+    return change.is_active === false ? refused('ROLE_IMPOSSIBLE') : moveOperator(parts, id, change, by)
   return await changeAccount(parts, id, async transaction => {
     const account = await lockAccount(transaction, id)
     if (account === undefined) return refused('ACCOUNT_UNKNOWN')
-    const refusal = refusalOf(account, change)
+    const refusal = refusalOf(account, change, by)
     if (refusal !== undefined) return refused(refusal)
+    const staysAdministrator = change.role !== 'user' && change.is_active !== false
+    if (!staysAdministrator && (await isLastAdministrator(transaction, account))) return refused('LAST_ADMINISTRATOR')
     await setActive(parts, transaction, account, change.is_active ?? account.is_active, by)
     await setRole(parts, transaction, account, change.role ?? account.role, by)
+    await setViewer(parts, transaction, account, change.viewer ?? account.is_viewer, by)
+    if (change.email_verified === true) await setVerified(parts, transaction, account, by)
     return { ok: true, value: await detailsOf(transaction, id) }
   })
 }
 
-function refusalOf(account: LockedAccount, { role, is_active }: AccountChange): AdministrationErrorCode | undefined {
-  if (account.role === 'operator' && (role !== undefined || is_active === false)) return 'OPERATOR_STAYS'
+function refusalOf(
+  account: LockedAccount,
+  { role = account.role, is_active }: AccountChange,
+  by: Requester,
+): AdministrationErrorCode | undefined {
+  if (account.role === 'operator' && (role !== 'operator' || is_active === false)) return 'OPERATOR_STAYS'
+  if (account.id === by.accountId && (role !== account.role || is_active === false)) return 'OWN_ACCOUNT'
   return account.tenant_id !== null && role === 'administrator' ? 'ROLE_IMPOSSIBLE' : undefined
 }
 

@@ -15,6 +15,21 @@ const reserved = new Set(['arpa', 'invalid', 'local', 'localhost', 'onion', 'tes
 const localCharacters = /^[a-z0-9!#$%&'*+\-/=?^_`{|}~.]$/i
 const domainCharacters = /^[a-z0-9.-]$/i
 
+const anyCase = (word: string) => word.replace(/[a-z]/g, letter => `[${letter.toUpperCase()}${letter}]`)
+const localText = "[A-Za-z0-9!#$%&'*+\\-/=?^_`{|}~]+"
+const label = '[A-Za-z0-9]+(?:-+[A-Za-z0-9]+)*'
+const topLabel = '(?:[0-9]+-+)*[0-9]*[A-Za-z][A-Za-z0-9]*(?:-+[A-Za-z0-9]+)*'
+const otherThanReserved = `(?!(?:${[...reserved].map(anyCase).join('|')})$)`
+
+/**
+ * What the published contract says of such an address. The lengths of its parts are not in it, nor that blanks around it are
+ * left out.
+ */
+export const emailForm = {
+  ...{ format: 'email', maxLength: bytesMax },
+  pattern: `^${localText}(?:\\.${localText})*@(?:${label}\\.)+${otherThanReserved}${topLabel}$`,
+}
+
 /** Trimmed, with the domain in lower case; the part before the "@" stays as it was written. */
 export function parseEmailAddress(text: string): EmailAddress {
   const trimmed = text.trim()

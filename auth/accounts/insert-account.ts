@@ -11,6 +11,7 @@ export interface InsertedAccount {
   image: string | null
   isVerified: boolean
   role: Role
+  isViewer: boolean
   /** Whose user it is, and who it is there; null for an ordinary account. */
   tenant: { id: number; subject: string } | null
   nowMs: number
@@ -18,14 +19,14 @@ export interface InsertedAccount {
 
 /** Rejects where the address or the subject is taken. */
 export async function insertAccount(transaction: Transaction, account: InsertedAccount): Promise<number> {
-  const { email, passwordHash, name, image, isVerified, role, tenant, nowMs } = account
+  const { email, passwordHash, name, image, isVerified, role, isViewer, tenant, nowMs } = account
   const { rows } = await transaction.query<{ id: number }>(
-    `INSERT INTO accounts (email, password_hash, name, image, role, tenant_id, tenant_subject, email_verified_at,
-       created_at, updated_at)
-     SELECT $1, $2, $3, $4, $5, $6::integer, $7, CASE WHEN $8::boolean THEN at END, at, at
-     FROM (SELECT to_timestamp($9::float8 / 1000) AS at) AS clock
+    `INSERT INTO accounts (email, password_hash, name, image, role, is_viewer, tenant_id, tenant_subject,
+       email_verified_at, created_at, updated_at)
+     SELECT $1, $2, $3, $4, $5, $6, $7::integer, $8, CASE WHEN $9::boolean THEN at END, at, at
+     FROM (SELECT to_timestamp($10::float8 / 1000) AS at) AS clock
      RETURNING id`,
-    [email, passwordHash, name, image, role, tenant?.id, tenant?.subject, isVerified, nowMs],
+    [email, passwordHash, name, image, role, isViewer, tenant?.id, tenant?.subject, isVerified, nowMs],
   )
   const [row] = rows
   if (row === undefined) throw new Error('an insertion gives a row')

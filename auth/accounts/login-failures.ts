@@ -1,27 +1,30 @@
 /**
- * Slows down who guesses passwords. Wrong ones are counted for the account that was tried, whether or not there is one,
- * and for the network that they came from. An account's count slows only networks that have failed on it themselves, so
- * nobody can lock its owner out; a network's count, with a larger allowance, slows who tries many accounts.
+ * Slows down who guesses passwords. Attempts are counted for the account that is tried, whether or not there is one, and
+ * for the network that they come from. They are counted before the password is looked at, so that many at once are no
+ * way around the limits; the right password takes them back. An account's count slows only networks that have failed on
+ * it themselves, so nobody can lock its owner out; a network's count, with a larger allowance, slows who tries many
+ * accounts.
  */
 
 import type pg from 'pg'
+import { inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
 import { digestOfKey } from '../rate-limits.ts'
 import { emailKeyOf } from './email-address.ts'
 
 export interface LoginFailures {
-  standing(email: string, network: string): Promise<Standing>
-  add(email: string, network: string): Promise<void>
-  /** After the right password. */
+  /** Counts an attempt as failed, unless it comes too early. */
+  take(email: string, network: string): Promise<Attempt>
+  /** For one that was taken and whose password was not looked at. */
+  giveBack(email: string, network: string): Promise<void>
+  /** After the right password: this attempt and the failed ones of its network. */
   forgive(email: string, network: string): Promise<void>
 }
 
-interface Standing {
-  /** In how many seconds another attempt is taken; undefined for at once. */
+interface Attempt {
+  /** In how many seconds another one is taken; undefined for one that was. */
   waitSeconds: number | undefined
-  /** Of the account, from all networks. */
+  /** How many have failed on the account before, from all networks. */
   failures: number
-  /** Some of them are from this network. */
-  hasOwn: boolean
 }
 
 const freePerAccount = 5
@@ -37,39 +40,70 @@ interface Counts {
   network_last_ms: number | null
 }
 
-export function createLoginFailures(pool: Pick<pg.Pool, 'query'>, nowMs: () => number): LoginFailures {
+// Two kinds of advisory locks. Any fixed numbers serve.
+const accountLocks = 1
+const networkLocks = 2
+const stepMs = 4_000
+
+export function createLoginFailures(pool: pg.Pool, nowMs: () => number): LoginFailures {
   const keyOf = (email: string) => digestOfKey(emailKeyOf(email))
 
   return {
-    async standing(email, network) {
-      const now = nowMs()
-      const { rows } = await pool.query<Counts>(
-        `SELECT coalesce(sum(failures) FILTER (WHERE account = $1), 0)::float8 AS account,
-           coalesce(sum(failures) FILTER (WHERE account = $1 AND network = $2), 0)::float8 AS own,
-           (date_part('epoch', max(last_at) FILTER (WHERE account = $1 AND network = $2)) * 1000)::float8 AS own_last_ms,
-           coalesce(sum(failures) FILTER (WHERE network = $2), 0)::float8 AS network,
-           (date_part('epoch', max(last_at) FILTER (WHERE network = $2)) * 1000)::float8 AS network_last_ms
-         FROM login_failures
-         WHERE (account = $1 OR network = $2) AND last_at > to_timestamp($3::float8 / 1000)`,
-        [keyOf(email), network, now - failureLifetimeMs],
-      )
-      const [counts] = rows
-      if (counts === undefined) throw new Error('a sum gives a row')
-      return { waitSeconds: waitOf(counts, now), failures: counts.account, hasOwn: counts.own > 0 }
+    async take(email, network) {
+      const [account, now] = [keyOf(email), nowMs()]
+      return await inTransaction(pool, { stepMs }, async transaction => {
+        // A crash of PostgreSQL may lose the last counts; a sync for each attempt would be work for whoever guesses.
+        await transaction.query('SET LOCAL synchronous_commit = off')
+        // Always in this order, so that no two attempts wait for each other.
+        await lock(transaction, accountLocks, account)
+        await lock(transaction, networkLocks, digestOfKey(network))
+        const counts = await readCounts(transaction, account, network, now)
+        const waitSeconds = waitOf(counts, now)
+        if (waitSeconds === undefined) await addFailure(transaction, account, network, now)
+        return { waitSeconds, failures: counts.account }
+      })
     },
-    async add(email, network) {
+    async giveBack(email, network) {
       await pool.query(
-        `INSERT INTO login_failures AS known (account, network, failures, last_at)
-         VALUES ($1, $2, 1, to_timestamp($3::float8 / 1000))
-         ON CONFLICT (account, network) DO UPDATE SET last_at = excluded.last_at, failures = CASE
-           WHEN known.last_at > to_timestamp($4::float8 / 1000) THEN least(known.failures, 1000000) + 1 ELSE 1 END`,
-        [keyOf(email), network, nowMs(), nowMs() - failureLifetimeMs],
+        'UPDATE login_failures SET failures = failures - 1 WHERE account = $1 AND network = $2 AND failures > 0',
+        [keyOf(email), network],
       )
     },
     async forgive(email, network) {
       await pool.query('DELETE FROM login_failures WHERE account = $1 AND network = $2', [keyOf(email), network])
     },
   }
+}
+
+/** Until the end of the transaction. Two that share a number wait for each other without need, and rarely. */
+async function lock(transaction: Transaction, kind: number, digest: Buffer): Promise<void> {
+  await transaction.query('SELECT pg_advisory_xact_lock($1::integer, $2::integer)', [kind, digest.readInt32BE()])
+}
+
+async function readCounts(database: Transaction, account: Buffer, network: string, nowMs: number): Promise<Counts> {
+  const { rows } = await database.query<Counts>(
+    `SELECT coalesce(sum(failures) FILTER (WHERE account = $1), 0)::float8 AS account,
+       coalesce(sum(failures) FILTER (WHERE account = $1 AND network = $2), 0)::float8 AS own,
+       (date_part('epoch', max(last_at) FILTER (WHERE account = $1 AND network = $2)) * 1000)::float8 AS own_last_ms,
+       coalesce(sum(failures) FILTER (WHERE network = $2), 0)::float8 AS network,
+       (date_part('epoch', max(last_at) FILTER (WHERE network = $2)) * 1000)::float8 AS network_last_ms
+     FROM login_failures
+     WHERE (account = $1 OR network = $2) AND last_at > to_timestamp($3::float8 / 1000)`,
+    [account, network, nowMs - failureLifetimeMs],
+  )
+  const [counts] = rows
+  if (counts === undefined) throw new Error('a sum gives a row')
+  return counts
+}
+
+async function addFailure(database: Transaction, account: Buffer, network: string, nowMs: number): Promise<void> {
+  await database.query(
+    `INSERT INTO login_failures AS known (account, network, failures, last_at)
+     VALUES ($1, $2, 1, to_timestamp($3::float8 / 1000))
+     ON CONFLICT (account, network) DO UPDATE SET last_at = excluded.last_at, failures = CASE
+       WHEN known.last_at > to_timestamp($4::float8 / 1000) THEN least(known.failures, 1000000) + 1 ELSE 1 END`,
+    [account, network, nowMs, nowMs - failureLifetimeMs],
+  )
 }
 
 function waitOf(counts: Counts, nowMs: number): number | undefined {

@@ -3,12 +3,24 @@
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import type { AccountDetails } from './account-list.ts'
 import { type AccountParts, changeAccount } from './account-parts.ts'
-import { type Administered, detailsOf, lockAccount, orOther, type Requester, refused, setRole } from './administered.ts'
+import {
+  type AccountChange,
+  type Administered,
+  detailsOf,
+  lockAccount,
+  orOther,
+  type Requester,
+  refused,
+  setRole,
+  setVerified,
+  setViewer,
+} from './administered.ts'
 
 /** The one who was it becomes an administrator, in the same transaction. Of several moves at once one succeeds. */
 export async function moveOperator(
   parts: AccountParts,
   id: number,
+  change: Pick<AccountChange, 'viewer' | 'email_verified'>,
   by: Requester,
 ): Promise<Administered<AccountDetails>> {
   const { rows } = await parts.pool.query<{ id: number }>("SELECT id FROM accounts WHERE role = 'operator'")
@@ -18,7 +30,7 @@ export async function moveOperator(
     changeAccount(parts, id, async (transaction): Promise<Administered<AccountDetails>> => {
       // The one who is it comes first in every move, so that two of them do not wait for each other.
       if (currentId !== undefined && !(await isOperator(transaction, currentId))) return refused('OPERATOR_OTHER')
-      return await promote(parts, transaction, { id, currentId }, by)
+      return await promote(parts, transaction, { id, currentId, ...change }, by)
     })
   // Without this, memory would have the old role of the one who was it.
   const isOther = currentId !== undefined && currentId !== id
@@ -30,10 +42,15 @@ async function isOperator(transaction: Transaction, id: number): Promise<boolean
   return (await lockAccount(transaction, id))?.role === 'operator'
 }
 
+interface Promotion extends Pick<AccountChange, 'viewer' | 'email_verified'> {
+  id: number
+  currentId: number | undefined
+}
+
 async function promote(
   parts: AccountParts,
   transaction: Transaction,
-  { id, currentId }: { id: number; currentId: number | undefined },
+  { id, currentId, viewer, email_verified }: Promotion,
   by: Requester,
 ): Promise<Administered<AccountDetails>> {
   const next = await lockAccount(transaction, id)
@@ -43,5 +60,7 @@ async function promote(
     await setRole(parts, transaction, { id: currentId, role: 'operator' }, 'administrator', by)
   }
   await setRole(parts, transaction, next, 'operator', by)
+  await setViewer(parts, transaction, next, viewer ?? next.is_viewer, by)
+  if (email_verified === true) await setVerified(parts, transaction, next, by)
   return { ok: true, value: await detailsOf(transaction, id) }
 }

@@ -6,7 +6,7 @@ import { queueMail } from '../mail/outbox-rows.ts'
 import { accepted, type Outcome, refused } from '../outcome.ts'
 import { insertSession, revokeAllSessions } from '../sessions/session-rows.ts'
 import { type Account, subjectOf } from './account.ts'
-import { type AccountParts, type Client, changeAccount } from './account-parts.ts'
+import { type AccountParts, askerOf, type Client, changeAccount } from './account-parts.ts'
 import { peekToken, redeemToken } from './account-tokens.ts'
 import { checkPassword, passwordHashOf } from './sign-in.ts'
 
@@ -32,7 +32,7 @@ export async function changePassword(
   const hash = await passwordHashOf(parts, id)
   const checked = await checkPassword(parts, { email, password: currentPassword, hash }, client)
   if (!checked.ok) return checked.code === 'CREDENTIALS_WRONG' ? refused('PASSWORD_WRONG') : checked
-  const next = await parts.passwords.hash(newPassword)
+  const next = await parts.passwords.hash(newPassword, askerOf(email, client))
   const nowMs = parts.nowMs()
   const sid = await changeAccount(parts, id, async transaction => {
     const isChanged = await setPassword(parts, transaction, { id, expected: hash ?? null, next, how: 'change' })
@@ -49,11 +49,16 @@ export async function changePassword(
 }
 
 /** Signs nobody in: who holds the mail has to sign in with the new password. */
-export async function resetPassword(parts: AccountParts, token: string, password: string): Promise<Outcome<undefined>> {
+export async function resetPassword(
+  parts: AccountParts,
+  token: string,
+  password: string,
+  client: Client,
+): Promise<Outcome<undefined>> {
   const owner = await peekToken(parts.pool, 'password-reset', token, parts.nowMs())
   // A hash is dear, so it is made for a good token only; which of many gets through is decided below.
   if (owner === undefined) return refused('TOKEN_INVALID')
-  const next = await parts.passwords.hash(password)
+  const next = await parts.passwords.hash(password, askerOf(owner.email, client))
   const isReset = await changeAccount(parts, owner.accountId, async transaction => {
     const redeemed = await redeemToken(transaction, 'password-reset', token, parts.nowMs())
     if (redeemed === undefined) return false

@@ -2,16 +2,19 @@
 
 import type { Options } from '@node-rs/argon2'
 import { createHashingThreads } from './hashing-threads.ts'
-import { createWorkQueue } from './work-queue.ts'
+import { type Asker, createWorkQueue } from './work-queue.ts'
 
 export interface Passwords {
-  hash(password: string): Promise<string>
-  /** Without a hash, for an account that is not there or has no password, the same work is done in vain. */
-  verify(hash: string | undefined, password: string): Promise<boolean>
+  hash(password: string, asker: Asker): Promise<string>
+  /** Runs the check of a password when it is its turn. */
+  attempt<Result>(asker: Asker, check: (verify: Verify) => Promise<Result>): Promise<Result>
   /** Whether a hash was made with other parameters than those of today. */
   isOutdated(hash: string): boolean
   close(): Promise<void>
 }
+
+/** Without a hash, for an account that is not there or has no password, the same work is done in vain. */
+type Verify = (hash: string | undefined, password: string) => Promise<boolean>
 
 /** What computes; a test counts the calls. */
 export interface Hashing {
@@ -30,17 +33,19 @@ const outdatedUnless = '$argon2id$v=19$m=19456,t=2,p=1$'
 
 const runningMax = 2
 const waitingMax = 32
+const waitingOfAccountMax = 16
 
 export async function createPasswords(hashing: Hashing = createHashingThreads(runningMax)): Promise<Passwords> {
-  const { hash, verify, close } = hashing
-  const queue = createWorkQueue({ runningMax, waitingMax })
+  const { hash, close } = hashing
+  const queue = createWorkQueue({ runningMax, waitingMax, waitingOfAccountMax })
   const dummy = await hash('nobody has this password', parameters)
+  const verify: Verify = async (known, password) => {
+    const isRight = await hashing.verify(known ?? dummy, password.normalize('NFKC'))
+    return isRight && known !== undefined
+  }
   return {
-    hash: password => queue.run(() => hash(password.normalize('NFKC'), parameters)),
-    async verify(known, password) {
-      const isRight = await queue.run(() => verify(known ?? dummy, password.normalize('NFKC')))
-      return isRight && known !== undefined
-    },
+    hash: (password, asker) => queue.run(asker, () => hash(password.normalize('NFKC'), parameters)),
+    attempt: (asker, check) => queue.run(asker, () => check(verify)),
     isOutdated: known => !known.startsWith(outdatedUnless),
     close,
   }

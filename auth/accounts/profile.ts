@@ -7,6 +7,7 @@ import type { HandStationsOver } from '../stations/stations.ts'
 import { type Account, subjectOf } from './account.ts'
 import { type AccountParts, type Client, changeAccount } from './account-parts.ts'
 import { emailKeyOf } from './email-address.ts'
+import { isLastAdministrator, type LockedRole } from './last-administrator.ts'
 import { checkPassword, passwordHashOf } from './sign-in.ts'
 
 export interface ProfileChange {
@@ -76,14 +77,15 @@ export async function deleteAccount(parts: AccountParts, account: Account): Prom
   const { id } = account
   const removeWith = (handStationsOver: HandStationsOver) =>
     parts.devices.withHandOver(async (transaction, handDevicesOver) => {
-      const text = "SELECT 1 FROM accounts WHERE id = $1 AND role <> 'operator' FOR UPDATE"
-      if ((await transaction.query(text, [id])).rowCount === 0) return false
+      const text = 'SELECT id, role, is_active FROM accounts WHERE id = $1 FOR UPDATE'
+      const [row] = (await transaction.query<LockedRole>(text, [id])).rows
+      if (row === undefined || row.role === 'operator') return refused('OPERATOR_STAYS')
+      if (await isLastAdministrator(transaction, row)) return refused('LAST_ADMINISTRATOR')
       await handDevicesOver(id, subjectOf(id))
       await handStationsOver(transaction, id, subjectOf(id))
       await transaction.query('DELETE FROM accounts WHERE id = $1', [id])
       await writeAudit(transaction, { actor: subjectOf(id), action: 'account.delete', subject: subjectOf(id) })
-      return true
+      return accepted(undefined)
     })
-  const isDeleted = await parts.memory.change(id, () => parts.stations.withHandOver(removeWith))
-  return isDeleted ? accepted(undefined) : refused('OPERATOR_STAYS')
+  return await parts.memory.change(id, () => parts.stations.withHandOver(removeWith))
 }

@@ -1,4 +1,4 @@
-/** How accounts come to be: by registration, and by an external identity provider. */
+/** How accounts come to be by a password: who signs up, and the operator. */
 
 import { isUniqueViolation } from '../../store/postgres/postgres-errors.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
@@ -6,8 +6,7 @@ import { writeAudit } from '../audit.ts'
 import { queueMail } from '../mail/outbox-rows.ts'
 import { accepted, type Outcome, refused } from '../outcome.ts'
 import { type Account, type Role, subjectOf } from './account.ts'
-import { type AccountParts, changeAccount, inNewTransaction } from './account-parts.ts'
-import { emailKeyOf } from './email-address.ts'
+import { type AccountParts, askerOf, type Client, inNewTransaction } from './account-parts.ts'
 import { insertAccount } from './insert-account.ts'
 
 export interface NewAccount {
@@ -16,123 +15,53 @@ export interface NewAccount {
   name: string | null
 }
 
+/** What a new account begins with. */
+export interface Admitted {
+  role: Role
+  isViewer: boolean
+  /** Somebody has seen that the address is theirs. */
+  isVerified: boolean
+  /** By which it came. */
+  invitation?: { id: number }
+}
+
+/** Decides in the transaction that makes the account. */
+export type Admission = (transaction: Transaction) => Promise<Outcome<Admitted>>
+
 export async function register(
   parts: AccountParts,
   { email, password, name }: NewAccount,
-  role: Role = 'user',
+  client: Client,
+  admit: Admission,
 ): Promise<Outcome<Account>> {
   // Before the address is looked for: the same work, whether or not it is known.
-  const passwordHash = await parts.passwords.hash(password)
+  const passwordHash = await parts.passwords.hash(password, askerOf(email, client))
   const nowMs = parts.nowMs()
-  const id = await orTaken(
-    inNewTransaction(parts, async transaction => {
-      const account = { email, passwordHash, name, image: null, isVerified: false, role, tenant: null, nowMs }
-      const inserted = await insertAccount(transaction, account)
-      await queueMail(transaction, { kind: 'verification', email, accountId: inserted, nowMs })
-      await writeAudit(transaction, {
-        actor: subjectOf(inserted),
-        action: 'account.register',
-        subject: subjectOf(inserted),
-        details: { role },
+  const made = await orTaken(
+    inNewTransaction(parts, async (transaction): Promise<Outcome<number>> => {
+      const admitted = await admit(transaction)
+      if (!admitted.ok) return admitted
+      const { role, isViewer, isVerified } = admitted.value
+      const id = await insertAccount(transaction, {
+        ...{ email, passwordHash, name, image: null, isVerified },
+        ...{ role, isViewer, tenant: null, nowMs },
       })
-      return inserted
+      if (!isVerified) await queueMail(transaction, { kind: 'verification', email, accountId: id, nowMs })
+      await writeRegistration(transaction, id, admitted.value)
+      return accepted(id)
     }),
   )
-  if (id === undefined) return refused('EMAIL_TAKEN')
+  if (made === undefined) return refused('EMAIL_TAKEN')
+  if (!made.ok) return made
   parts.mailDue()
-  return await read(parts, id)
+  return await readNew(parts, made.value)
 }
 
-/** Who somebody is at a provider that is on the list. */
-export interface ProviderIdentity {
-  provider: string
-  providerAccountId: string
-  email: string
-  name: string | null
-  image: string | null
-  /** The provider has seen that the address is theirs. */
-  isEmailVerified: boolean
-}
-
-/**
- * The identity decides, never the address: an account is found by the identity, or is new. To an account that is there
- * already it is linked only when both sides have verified the address.
- */
-export async function signInWithProvider(parts: AccountParts, identity: ProviderIdentity): Promise<Outcome<Account>> {
-  const first = await trySignIn(parts, identity)
-  // Somebody was quicker, with this identity or with this address: now it is known.
-  return first ?? (await trySignIn(parts, identity)) ?? refused('IDENTITY_NOT_LINKED')
-}
-
-/** Undefined when another request has taken the identity or the address meanwhile. */
-async function trySignIn(parts: AccountParts, identity: ProviderIdentity): Promise<Outcome<Account> | undefined> {
-  const { linkedId, owner } = await whoHas(parts, identity)
-  if (linkedId !== undefined) return await readActive(parts, linkedId)
-  if (owner === undefined) return await registerWithProvider(parts, identity)
-  if (!owner.isVerified || !identity.isEmailVerified) return refused('IDENTITY_NOT_LINKED')
-  const linked = await changeAccount(parts, owner.id, transaction => link(parts, transaction, owner.id, identity))
-  return linked ? await readActive(parts, owner.id) : undefined
-}
-
-interface Holders {
-  /** The account of the identity. */
-  linkedId: number | undefined
-  /** The ordinary account that has the address. */
-  owner: { id: number; isVerified: boolean } | undefined
-}
-
-/** One statement: of two, the second would see the account of another request, and the first not yet its identity. */
-async function whoHas({ pool }: AccountParts, identity: ProviderIdentity): Promise<Holders> {
-  const { provider, providerAccountId, email } = identity
-  const { rows } = await pool.query<{ linked_id: number | null; owner_id: number | null; is_verified: boolean }>(
-    `SELECT owner.id AS owner_id, owner.email_verified_at IS NOT NULL AS is_verified, (
-         SELECT account_id FROM account_identities WHERE provider = $1 AND provider_account_id = $2
-       ) AS linked_id
-     FROM (VALUES (0)) AS always LEFT JOIN accounts AS owner ON owner.email_key = $3 AND owner.tenant_id IS NULL`,
-    [provider, providerAccountId, emailKeyOf(email)],
-  )
-  const [{ linked_id: linkedId = null, owner_id: ownerId = null, is_verified: isVerified = false } = {}] = rows
-  return { linkedId: linkedId ?? undefined, owner: ownerId === null ? undefined : { id: ownerId, isVerified } }
-}
-
-/** Rolls back the account that was made for it. */
-class IdentityTaken extends Error {}
-
-async function registerWithProvider(
-  parts: AccountParts,
-  identity: ProviderIdentity,
-): Promise<Outcome<Account> | undefined> {
-  const { email, name, image, isEmailVerified: isVerified } = identity
-  const nowMs = parts.nowMs()
-  const made = inNewTransaction(parts, async transaction => {
-    const shared = { email, passwordHash: null, name, image, isVerified, nowMs }
-    const inserted = await insertAccount(transaction, { ...shared, role: 'user', tenant: null })
-    if (!(await link(parts, transaction, inserted, identity))) throw new IdentityTaken('another account has it')
-    return inserted
-  })
-  const id = await orTaken(made).catch((error: unknown) => {
-    if (error instanceof IdentityTaken) return undefined
-    throw error
-  })
-  return id === undefined ? undefined : await read(parts, id)
-}
-
-/** False when the identity belongs to an account by now. */
-async function link(
-  { nowMs }: AccountParts,
-  transaction: Transaction,
-  id: number,
-  { provider, providerAccountId }: ProviderIdentity,
-): Promise<boolean> {
-  const { rowCount } = await transaction.query(
-    `INSERT INTO account_identities (provider, provider_account_id, account_id, created_at)
-     VALUES ($1, $2, $3, to_timestamp($4::float8 / 1000)) ON CONFLICT DO NOTHING`,
-    [provider, providerAccountId, id, nowMs()],
-  )
-  if (rowCount === 0) return false
-  const details = { provider }
-  await writeAudit(transaction, { actor: 'service secret', action: 'account.link', subject: subjectOf(id), details })
-  return true
+export async function writeRegistration(transaction: Transaction, id: number, admitted: Admitted): Promise<void> {
+  const { role, isViewer, invitation } = admitted
+  const details = { role, ...(invitation && { viewer: isViewer, invitation: invitation.id }) }
+  const subject = subjectOf(id)
+  await writeAudit(transaction, { actor: subject, action: 'account.register', subject, details })
 }
 
 /** Undefined when the address belongs to an account. */
@@ -145,12 +74,7 @@ export async function orTaken<Value>(work: Promise<Value>): Promise<Value | unde
   }
 }
 
-async function read({ memory }: AccountParts, id: number): Promise<Outcome<Account>> {
+export async function readNew({ memory }: AccountParts, id: number): Promise<Outcome<Account>> {
   const account = await memory.get(id)
   return account === undefined ? refused('ACCOUNT_UNKNOWN') : accepted(account)
-}
-
-async function readActive(parts: AccountParts, id: number): Promise<Outcome<Account>> {
-  const found = await read(parts, id)
-  return found.ok && !found.value.isActive ? refused('ACCOUNT_INACTIVE') : found
 }

@@ -3,23 +3,26 @@
  * token is in memory alone, is another one after each start, and ends with the first operator.
  */
 
-import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import { isUniqueViolation } from '../../store/postgres/postgres-errors.ts'
-import { type Outcome, refused } from '../outcome.ts'
+import { accepted, type Outcome, refused } from '../outcome.ts'
 import type { Account } from './account.ts'
-import type { AccountParts } from './account-parts.ts'
-import { type NewAccount, register } from './registration.ts'
+import type { AccountParts, Client } from './account-parts.ts'
+import { createToken, digestOf } from './account-tokens.ts'
+import { type Admission, type NewAccount, register } from './registration.ts'
 
 export interface Setup {
   /** For the link; undefined when there is an operator. */
   token(): Promise<string | undefined>
   isOpen(token: string): Promise<boolean>
   /** Of many who come with the token, one becomes the operator. */
-  complete(token: string, operator: NewAccount): Promise<Outcome<Account>>
+  complete(token: string, operator: NewAccount, client: Client): Promise<Outcome<Account>>
 }
 
+const asOperator: Admission = async () => accepted({ role: 'operator', isViewer: false, isVerified: false })
+
 export function createSetup(parts: AccountParts): Setup {
-  const token = randomBytes(32).toString('base64url')
+  const token = createToken()
   const digest = digestOf(token)
   let isOver = false
 
@@ -39,18 +42,14 @@ export function createSetup(parts: AccountParts): Setup {
   return {
     isOpen,
     token: async () => ((await hasOperator()) ? undefined : token),
-    async complete(sent, operator) {
+    async complete(sent, operator, client) {
       if (!(await isOpen(sent))) return refused('TOKEN_INVALID')
       try {
-        return await register(parts, operator, 'operator')
+        return await register(parts, operator, client, asOperator)
       } catch (error) {
         if (isUniqueViolation(error, 'accounts_operator')) return refused('TOKEN_INVALID')
         throw error
       }
     },
   }
-}
-
-function digestOf(token: string): Buffer {
-  return hash('sha256', token, 'buffer')
 }

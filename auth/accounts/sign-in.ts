@@ -6,7 +6,7 @@ import { accepted, type Outcome, refused } from '../outcome.ts'
 import type { RateLimit } from '../rate-limits.ts'
 import { TooBusy } from '../too-busy.ts'
 import { type Account, subjectOf } from './account.ts'
-import { type AccountParts, type Client, inNewTransaction } from './account-parts.ts'
+import { type AccountParts, askerOf, type Client, inNewTransaction } from './account-parts.ts'
 import { emailKeyOf } from './email-address.ts'
 
 export interface Credentials {
@@ -32,7 +32,9 @@ export async function authenticate(
   const account = row && (await memory.get(row.id))
   if (account === undefined) return refused('CREDENTIALS_WRONG')
   if (!account.isActive) return refused('ACCOUNT_INACTIVE')
-  if (known !== undefined && parts.passwords.isOutdated(known)) await renewHash(parts, account.id, known, password)
+  if (known !== undefined && parts.passwords.isOutdated(known)) {
+    await renewHash(parts, account, { old: known, password }, client)
+  }
   if (checked.value.failures >= failuresToldOf) await tellOwner(parts, account, client)
   const details = { address: client.address }
   await writeAudit(pool, {
@@ -75,26 +77,34 @@ export interface PasswordChecked {
   failures: number
 }
 
-/** A wrong password is counted, and too many of them are not even looked at. */
+/** Counted before it is looked at; too many are not even looked at. */
 export async function checkPassword(
   { passwords, failures }: AccountParts,
   { email, password, hash }: PasswordCheck,
-  { network }: Client,
+  client: Client,
 ): Promise<Outcome<PasswordChecked>> {
-  const standing = await failures.standing(email, network)
-  const { waitSeconds: retryAfterSeconds } = standing
-  if (retryAfterSeconds !== undefined) return { ok: false, code: 'TOO_MANY_REQUESTS', retryAfterSeconds }
-  if (await passwords.verify(hash, password)) {
-    if (standing.hasOwn) await failures.forgive(email, network)
-    return accepted({ failures: standing.failures })
-  }
-  await failures.add(email, network)
-  return refused('CREDENTIALS_WRONG')
+  const { network } = client
+  return await passwords.attempt(askerOf(email, client), async verify => {
+    const { waitSeconds: retryAfterSeconds, failures: before } = await failures.take(email, network)
+    if (retryAfterSeconds !== undefined) return { ok: false, code: 'TOO_MANY_REQUESTS', retryAfterSeconds }
+    const isRight = await verify(hash, password).catch(async (error: unknown) => {
+      await failures.giveBack(email, network)
+      throw error
+    })
+    if (!isRight) return refused('CREDENTIALS_WRONG')
+    await failures.forgive(email, network)
+    return accepted({ failures: before })
+  })
 }
 
 /** With the parameters of today; only if nobody has changed the password meanwhile. */
-async function renewHash({ pool, passwords }: AccountParts, id: number, old: string, password: string): Promise<void> {
-  const renewed = await passwords.hash(password)
+async function renewHash(
+  { pool, passwords }: AccountParts,
+  { id, email }: Account,
+  { old, password }: { old: string; password: string },
+  client: Client,
+): Promise<void> {
+  const renewed = await passwords.hash(password, askerOf(email, client))
   await pool.query('UPDATE accounts SET password_hash = $3 WHERE id = $1 AND password_hash = $2', [id, old, renewed])
 }
 

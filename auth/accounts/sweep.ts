@@ -1,4 +1,4 @@
-/** Removes what is over: sessions, tokens, API keys, device requests and counters. Nothing depends on when that happens. */
+/** Removes what is over: sessions, tokens, invitations, API keys, device requests and counters. Nothing depends on when that happens. */
 
 import type pg from 'pg'
 import type { Log } from '../../store/log.ts'
@@ -17,6 +17,7 @@ const overKeysShownDays = 30
 export const sweepStatements = [
   'DELETE FROM sessions WHERE expires_at <= $1',
   'DELETE FROM account_tokens WHERE expires_at <= $1',
+  'DELETE FROM invitations WHERE expires_at <= $1',
   'DELETE FROM tenant_tokens WHERE expires_at <= $1',
   `DELETE FROM api_keys WHERE least(revoked_at, expires_at) <= $1::timestamptz - interval '${overKeysShownDays} days'`,
   'DELETE FROM used_tokens WHERE expires_at <= $1',

@@ -1,25 +1,27 @@
-/** All devices in memory, by name for authentication and in the order of names for lists. */
+/** All devices in memory, by name for authentication, and in the order of names for lists: of all, and of each owner. */
 
+import { composedName } from './device.ts'
 import { DeviceRecord, type DeviceRow } from './device-record.ts'
+import { NameList } from './name-list.ts'
 
 /** Called after each change of a device; `isRemoved`: it is not in the registry any more. */
 export type DeviceListener = (device: DeviceRecord, isRemoved: boolean) => void
 
+const nothing: readonly DeviceRecord[] = []
+
 export class DeviceMemory {
   readonly #byName = new Map<string, DeviceRecord>()
   readonly #byNumber = new Map<number, DeviceRecord>()
-  /** In the order of names while `#sorted`; new ones stand at the end until somebody asks for the order. */
-  #list: DeviceRecord[] = []
-  #sorted = true
-  #active: readonly DeviceRecord[] | undefined
-  readonly #countsByOwner = new Map<number, number>()
+  readonly #list = new NameList(record => !record.removed)
+  /** None of them is empty. */
+  readonly #byOwner = new Map<number, NameList>()
   readonly #listeners: DeviceListener[] = []
   #version = 0
   #sequence = 0
 
   /** Names are kept composed; a decomposed spelling costs a second look only where the first finds nothing. */
   get(name: string): DeviceRecord | undefined {
-    return this.#byName.get(name) ?? this.#byName.get(name.normalize('NFC'))
+    return this.#byName.get(name) ?? this.#byName.get(composedName(name))
   }
 
   byNumber(number: number): DeviceRecord | undefined {
@@ -32,7 +34,7 @@ export class DeviceMemory {
 
   /** How many devices the account has. */
   ownedBy(owner: number): number {
-    return this.#countsByOwner.get(owner) ?? 0
+    return this.#byOwner.get(owner)?.size() ?? 0
   }
 
   version(): number {
@@ -61,38 +63,27 @@ export class DeviceMemory {
       this.remove(row.number)
       return
     }
-    if (row.name !== record.name) this.#rename(record, row.name)
-    this.#countOwned(record, -1)
-    record.apply(row)
-    this.#countOwned(record, 1)
-    this.#changed(record, false)
+    this.#change(record, row)
   }
 
   remove(number: number): void {
     const record = this.#byNumber.get(number)
     if (record === undefined) return
     record.removed = true
-    this.#countOwned(record, -1)
     this.#byNumber.delete(number)
     this.#unlink(record)
-    // A new list, because somebody may still be reading the old one.
-    this.#list = this.#list.filter(other => other !== record)
+    this.#list.remove()
+    this.#disown(record.owner)
     this.#changed(record, true)
   }
 
-  /** In the order of names, by UTF-16 units: the same on every machine. */
-  all(): readonly DeviceRecord[] {
-    if (!this.#sorted) {
-      // Nearly sorted already, which the sort makes use of.
-      this.#list = this.#list.toSorted((a, b) => (a.name < b.name ? -1 : 1))
-      this.#sorted = true
-    }
-    return this.#list
+  /** Of an account, or undefined: of all. Valid until the next change. */
+  all(owner?: number): readonly DeviceRecord[] {
+    return owner === undefined ? this.#list.all() : (this.#byOwner.get(owner)?.all() ?? nothing)
   }
 
-  active(): readonly DeviceRecord[] {
-    this.#active ??= this.all().filter(record => record.log_switch)
-    return this.#active
+  active(owner?: number): readonly DeviceRecord[] {
+    return owner === undefined ? this.#list.active() : (this.#byOwner.get(owner)?.active() ?? nothing)
   }
 
   onChange(listener: DeviceListener): void {
@@ -102,23 +93,41 @@ export class DeviceMemory {
   #add(record: DeviceRecord): void {
     this.#byNumber.set(record.number, record)
     this.#byName.set(record.name, record)
-    this.#countOwned(record, 1)
-    this.#list.push(record)
-    this.#sorted = false
+    this.#list.add(record)
+    this.#own(record)
     this.#changed(record, false)
   }
 
-  #rename(record: DeviceRecord, name: string): void {
-    this.#unlink(record)
-    this.#byName.set(name, record)
-    this.#sorted = false
+  #change(record: DeviceRecord, row: DeviceRow): void {
+    const { owner: ownerBefore } = record
+    const isRenamed = row.name !== record.name
+    if (isRenamed) this.#unlink(record)
+    record.apply(row)
+    if (isRenamed) this.#byName.set(record.name, record)
+    this.#list.changed(isRenamed)
+    if (record.owner === ownerBefore) {
+      if (ownerBefore !== null) this.#byOwner.get(ownerBefore)?.changed(isRenamed)
+    } else {
+      this.#disown(ownerBefore)
+      this.#own(record)
+    }
+    this.#changed(record, false)
   }
 
-  #countOwned({ owner }: DeviceRecord, change: number): void {
+  #own(record: DeviceRecord): void {
+    const { owner } = record
     if (owner === null) return
-    const count = this.ownedBy(owner) + change
-    if (count > 0) this.#countsByOwner.set(owner, count)
-    else this.#countsByOwner.delete(owner)
+    const list = this.#byOwner.get(owner) ?? new NameList(other => !other.removed && other.owner === owner)
+    list.add(record)
+    this.#byOwner.set(owner, list)
+  }
+
+  /** Once the record is not that of the owner any more. */
+  #disown(owner: number | null): void {
+    const list = owner === null ? undefined : this.#byOwner.get(owner)
+    if (owner === null || list === undefined) return
+    list.remove()
+    if (list.size() === 0) this.#byOwner.delete(owner)
   }
 
   #unlink(record: DeviceRecord): void {
@@ -126,7 +135,6 @@ export class DeviceMemory {
   }
 
   #changed(record: DeviceRecord, isRemoved: boolean): void {
-    this.#active = undefined
     this.#version += 1
     for (const listener of this.#listeners) listener(record, isRemoved)
   }

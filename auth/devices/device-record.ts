@@ -14,7 +14,7 @@ export interface DeviceRow {
   log_switch: boolean
   battery: boolean
   altitude_m: number | null
-  expected_interval_s: number | null
+  expected_interval_seconds: number | null
   owner: number | null
   quality_limits: QualityLimits | null
   createdMs: number
@@ -36,7 +36,7 @@ export class DeviceRecord implements Device, SeenRecord {
   log_switch = true
   battery = false
   altitude_m: number | null = null
-  expected_interval_s: number | null = null
+  expected_interval_seconds: number | null = null
   owner: number | null = null
   quality_limits: QualityLimits | null = null
   /** 0 for a device that has never been seen. */
@@ -68,7 +68,7 @@ export class DeviceRecord implements Device, SeenRecord {
     this.log_switch = row.log_switch
     this.battery = row.battery
     this.altitude_m = row.altitude_m
-    this.expected_interval_s = row.expected_interval_s
+    this.expected_interval_seconds = row.expected_interval_seconds
     this.owner = row.owner
     this.quality_limits = row.quality_limits
     this.removed = row.removed
@@ -102,11 +102,11 @@ export class DeviceRecord implements Device, SeenRecord {
 
   details(nowMs: number): DeviceDetails {
     const { number, name, symbol, location_short, location_desc, log_switch, battery } = this
-    const { altitude_m, expected_interval_s, owner, quality_limits, lastSeenMs } = this
+    const { altitude_m, expected_interval_seconds, owner, quality_limits, lastSeenMs } = this
     const rotating = this.#next !== null && nowMs < this.#graceEndsMs
     return {
       ...{ number, name, symbol, location_short, location_desc, log_switch, battery },
-      ...{ altitude_m, expected_interval_s, owner, quality_limits },
+      ...{ altitude_m, expected_interval_seconds, owner, quality_limits },
       created_at: new Date(this.#createdMs).toISOString(),
       last_seen: lastSeenMs === 0 ? null : new Date(lastSeenMs).toISOString(),
       credential: rotating ? 'rotating' : 'current',

@@ -26,7 +26,7 @@ type Values = [
 function rowOf(values: Values): DeviceRow {
   const [number, name, symbol, location_short, location_desc, log_switch, battery, altitude_m, ...rest] = values
   const [
-    expected_interval_s,
+    expected_interval_seconds,
     owner,
     quality_limits,
     createdMs,
@@ -38,7 +38,17 @@ function rowOf(values: Values): DeviceRow {
     removed,
   ] = rest
   return {
-    ...{ number, name, symbol, location_short, location_desc, log_switch, battery, altitude_m, expected_interval_s },
+    ...{
+      number,
+      name,
+      symbol,
+      location_short,
+      location_desc,
+      log_switch,
+      battery,
+      altitude_m,
+      expected_interval_seconds,
+    },
     ...{ owner, quality_limits, current, next, authSeq, removed },
     createdMs: Math.round(createdMs),
     lastSeenMs: wholeMs(lastSeenMs),
@@ -134,7 +144,7 @@ function insertSome(database: Transaction, issues: readonly Issue[], by: string,
     column(device => device.log_switch),
     column(device => device.battery),
     column(device => device.altitude_m),
-    column(device => device.expected_interval_s),
+    column(device => device.expected_interval_seconds),
     column(device => device.owner),
     issues.map(issue => issue.digest),
     nowMs,
@@ -172,12 +182,16 @@ async function update(
 
 const changeable = [
   ...(['name', 'location_short', 'location_desc', 'log_switch', 'battery', 'altitude_m'] as const),
-  ...(['expected_interval_s', 'owner', 'quality_limits'] as const),
+  ...(['expected_interval_seconds', 'owner', 'quality_limits'] as const),
 ] satisfies (keyof DeviceChange)[]
+
+function columnOf(field: (typeof changeable)[number]): string {
+  return field === 'expected_interval_seconds' ? 'expected_interval_s' : field
+}
 
 export function updateSettings(database: Transaction, number: number, change: DeviceChange, by: string) {
   const fields = changeable.filter(field => change[field] !== undefined)
-  const set = fields.map((field, at) => `${field} = $${at + 5}`)
+  const set = fields.map((field, at) => `${columnOf(field)} = $${at + 5}`)
   const values = fields.map(field => change[field])
   return update(database, { number, by, action: 'device.change', details: change }, set, values)
 }

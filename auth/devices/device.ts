@@ -1,46 +1,59 @@
 /** What a device is: the shapes of a record, of what makes one and of what changes one. */
 
 import { z } from 'zod'
+import { characterCount, plainText } from '../plain-text.ts'
+import { namePattern } from './name-pattern.ts'
 
 const controlCharacters = /\p{Cc}/u
-/** What cannot be seen in a name, or changes how the text around it reads: U+202E, U+2028, zero-width characters. */
-const invisibleCharacters = /[\p{Cf}\p{Zl}\p{Zp}]/u
-/** Some letters are blank too: fillers of Hangul, the empty pattern of Braille. */
-const visibleCharacter = /[^\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u
-
-/** Text that PostgreSQL, a header and a terminal all take: no lone surrogates (which collapse into one), no controls. */
-function text(charactersMax: number) {
-  return z
-    .string()
-    .max(charactersMax, `must have at most ${charactersMax} characters`)
-    .refine(value => value.isWellFormed(), 'must be well-formed Unicode')
-    .refine(value => !controlCharacters.test(value), 'must not contain control characters')
-}
 
 const nameCharactersMax = 64
+/** What cannot be seen, or changes how the text around it reads: U+202E, zero-width characters, fillers of Hangul. */
+const invisible = /[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u2800]/u
 
 /**
- * The name is the user of Basic authentication, which cannot carry a colon or control characters (RFC 7617), and it is
- * a step of a path, where clients resolve `.` and `..` away and proxies take `%2F` for a slash. Two names must not look the
- * same. Composed and decomposed spellings are one name (NFC). Devices with older names go on working: only a new name is
- * held to this.
+ * Why a composed text can be the name of no new device; undefined for one that can.
+ *
+ * The name is the user of Basic authentication, which cannot carry a colon or control characters (RFC 7617), a level of
+ * MQTT topics, which cannot carry the wildcards `+` and `#`, and a step of a path, where clients resolve `.` and `..` away
+ * and proxies take `%2F` for a slash. Two names must not look the same, though letters of different scripts may.
+ */
+export function nameFault(name: string): string | undefined {
+  if (name === '') return 'must not be empty'
+  if (characterCount(name, nameCharactersMax) > nameCharactersMax)
+    return `must have at most ${nameCharactersMax} characters`
+  if (!name.isWellFormed()) return 'must be well-formed Unicode'
+  if (/[:/+#]/.test(name)) return 'must not contain ":", "/", "+" or "#"'
+  if (controlCharacters.test(name)) return 'must not contain control characters'
+  if (invisible.test(name)) return 'must not contain invisible characters'
+  if (/[^\P{Zs} ]/u.test(name)) return 'must not contain blanks other than the space'
+  if (name.startsWith(' ') || name.endsWith(' ')) return 'must not begin or end with a space'
+  if (name.includes('  ')) return 'must not contain two spaces in a row'
+  return name === '.' || name === '..' ? 'must not be "." or ".."' : undefined
+}
+
+/** More units than a name has in any spelling, those of older devices included. */
+const spellingLengthMax = 512
+
+/**
+ * The name that a spelling of it stands for (NFC). A text that is too long for any stays as it is: to compose it may take time
+ * that grows with the square of its length, and strangers send it.
+ */
+export function composedName(text: string): string {
+  return text.length > spellingLengthMax ? text : text.normalize('NFC')
+}
+
+/**
+ * Composed and decomposed spellings are one name. Devices with older names go on working: only a new name is held
+ * to this.
  */
 export const DeviceName = z
   .string()
-  .refine(value => value.isWellFormed(), 'must be well-formed Unicode')
-  .transform(value => value.normalize('NFC'))
-  .pipe(
-    z
-      .string()
-      .min(1, 'must not be empty')
-      .refine(value => characters(value) <= nameCharactersMax, `must have at most ${nameCharactersMax} characters`)
-      .refine(value => !value.includes(':'), 'must not contain a colon')
-      .refine(value => !value.includes('/'), 'must not contain a slash')
-      .refine(value => !controlCharacters.test(value), 'must not contain control characters')
-      .refine(value => !invisibleCharacters.test(value), 'must not contain invisible characters')
-      .refine(value => value === '' || visibleCharacter.test(value), 'must not be blank')
-      .refine(value => value !== '.' && value !== '..', 'must not be "." or ".."'),
-  )
+  .transform(composedName)
+  .superRefine((name, context) => {
+    const message = nameFault(name)
+    if (message !== undefined) context.addIssue({ code: 'custom', message })
+  })
+  .meta({ minLength: 1, maxLength: nameCharactersMax, pattern: namePattern, not: { enum: ['.', '..'] } })
 
 const limit = z.number().min(-1e6).max(1e6).nullable()
 const size = z.number().positive().max(1e6).nullable()
@@ -78,17 +91,20 @@ export type QualityLimits = z.infer<typeof QualityLimits>
 /** The account whose device it is. */
 const accountId = z.int().min(1).max(2_147_483_647)
 /** In a request, an ordinary account may also be named by its address. */
-export const ownerName = z.union([accountId, text(254)], 'must be the id or the address of an account')
+export const ownerName = z.union(
+  [accountId, plainText({ min: 1, max: 254 })],
+  'must be the id or the address of an account',
+)
 export type OwnerName = z.infer<typeof ownerName>
 
 /** What an administrator may set. */
 const settings = {
-  location_short: text(128),
-  location_desc: text(1024),
+  location_short: plainText({ max: 128 }),
+  location_desc: plainText({ max: 1024 }),
   log_switch: z.boolean(),
   battery: z.boolean(),
   altitude_m: z.number().min(-500).max(10_000).nullable(),
-  expected_interval_s: z.int().min(1).max(31_622_400).nullable(),
+  expected_interval_seconds: z.int().min(1).max(31_622_400).nullable(),
   owner: accountId.nullable(),
   quality_limits: QualityLimits.nullable(),
 }
@@ -101,7 +117,7 @@ export const NewDevice = z.strictObject({
   log_switch: settings.log_switch.default(true),
   battery: settings.battery.default(false),
   altitude_m: settings.altitude_m.default(null),
-  expected_interval_s: settings.expected_interval_s.default(null),
+  expected_interval_seconds: settings.expected_interval_seconds.default(null),
   owner: settings.owner.default(null),
   quality_limits: settings.quality_limits.default(null),
 })
@@ -117,6 +133,7 @@ function changeOf<Owner extends z.ZodType>(owner: Owner) {
     .strictObject({ name: DeviceName, ...settings, owner })
     .partial()
     .refine(change => Object.keys(change).length > 0, 'must name at least one field to change')
+    .meta({ minProperties: 1 })
 }
 export const DeviceChange = changeOf(settings.owner)
 export type DeviceChange = z.infer<typeof DeviceChange>
@@ -177,11 +194,4 @@ export function slugOf(name: string): string {
     .replace(/[^a-z0-9]+/g, '-')
   const slug = words.replace(/^-/, '').slice(0, 40).replace(/-$/, '')
   return slug === '' ? 'device' : slug
-}
-
-/** Counted as PostgreSQL and a reader would, not in UTF-16 units. */
-function characters(value: string): number {
-  // A name of more units than this is too long however its units pair up, and need not be walked through.
-  if (value.length > 2 * nameCharactersMax) return value.length
-  return [...value].length
 }

@@ -28,10 +28,10 @@ export interface Devices extends DeviceChanges {
   credentialCheck(device: Pick<Device, 'number'>, password: string): () => boolean
   /** Updates the last-seen time in memory; PostgreSQL is updated later in a batch. */
   seen(device: Pick<Device, 'number'>, timeMs: number): void
-  /** All devices, ordered by name; valid until the next change. */
-  all(): readonly Device[]
-  /** Devices with `log_switch`, ordered by name; the same array until a device changes. */
-  active(): readonly Device[]
+  /** All devices, or those of an account, ordered by name; valid until the next change. */
+  all(owner?: number): readonly Device[]
+  /** Those with `log_switch`; the same array until one of them changes. */
+  active(owner?: number): readonly Device[]
   /** Increases with each change. */
   version(): number
   /** The highest sequence number of a change. */
@@ -120,8 +120,8 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
       const record = memory.byNumber(number)
       if (record !== undefined) lastSeen.seen(record, timeMs)
     },
-    all: () => memory.all(),
-    active: () => memory.active(),
+    all: owner => memory.all(owner),
+    active: owner => memory.active(owner),
     version: () => memory.version(),
     sequence: () => memory.sequence(),
     namesSince: (sequence, rowsMax) => sql.readNamesSince(pool, sequence, rowsMax),

@@ -37,7 +37,8 @@ export async function lookUpGrant(parts: AccountParts, typed: string, viewer: Vi
 /** The request of a code, bound to the session of whoever has typed it. */
 export function findForViewer(parts: AccountParts, typed: string, viewer: Viewer): Promise<Outcome<Grant>> {
   const session = sessionOf(viewer)
-  return parts.codeGuesses.run({ session, network: viewer.client.network }, async () => {
+  const who = { account: String(viewer.signedIn.account.id), network: viewer.client.network }
+  return parts.codeGuesses.run(who, async () => {
     const grant = await bind(parts, typed, session)
     if (grant === undefined) return refused('GRANT_UNKNOWN')
     return grant.viewer === session ? accepted(grant) : refused('GRANT_FOREIGN')

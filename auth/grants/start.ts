@@ -1,7 +1,7 @@
 /** A device asks for an API key. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
-import type { AccountParts, Client } from '../accounts/account-parts.ts'
+import { type AccountParts, type Client, inNewTransaction } from '../accounts/account-parts.ts'
 import { type AccountRefusal, accepted, type Outcome } from '../outcome.ts'
 import { TooBusy } from '../too-busy.ts'
 import { createDeviceCode, createUserCode, digestOfCode, formatUserCode } from './codes.ts'
@@ -32,7 +32,7 @@ export async function startGrant(
   const nowMs = parts.nowMs()
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
     const codes = { deviceCode: createDeviceCode(), userCode: createUserCode() }
-    if (await insert(pool, codes, clientName, client, nowMs)) {
+    if (await inNewTransaction(parts, transaction => insert(transaction, codes, clientName, client, nowMs))) {
       return accepted({
         ...{ deviceCode: codes.deviceCode, userCode: formatUserCode(codes.userCode) },
         ...{ expiresInSeconds: grantLifetimeMs / 1000, intervalSeconds: pollIntervalSeconds },
@@ -44,15 +44,20 @@ export async function startGrant(
   throw new TooBusy('no user code is free', busySeconds)
 }
 
-/** False where there are too many, or the user code is in use. Requests at the same moment may exceed a limit by few. */
+// Any fixed number serves; it is "barogrnt" in ASCII.
+const grantsLock = '7089073111260360308'
+
+/** False where there are too many, or the user code is in use. */
 async function insert(
-  database: Transaction,
+  transaction: Transaction,
   { deviceCode, userCode }: { deviceCode: string; userCode: string },
   clientName: string,
   { address, network }: Client,
   nowMs: number,
 ): Promise<boolean> {
-  const { rowCount } = await database.query(
+  // Until the end of the transaction: of two at the same moment, the second one counts the first one's grant.
+  await transaction.query('SELECT pg_advisory_xact_lock($1::bigint)', [grantsLock])
+  const { rowCount } = await transaction.query(
     `INSERT INTO device_grants (device_digest, user_digest, public_key, client_name, address, network,
        created_at, expires_at, interval_seconds)
      SELECT $1::bytea, $2::bytea, $3::bytea, $4::text, $5::text, $6::text, at, to_timestamp($8::float8 / 1000), $9::integer

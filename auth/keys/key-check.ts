@@ -5,7 +5,7 @@
 
 import type { AccountParts } from '../accounts/account-parts.ts'
 import { createLastSeen, type SeenRecord } from '../last-seen.ts'
-import { type Principal, scopesOf } from '../policy.ts'
+import type { Principal } from '../policy.ts'
 import { createReadCache } from '../read-cache.ts'
 import type { LastUse } from './key-lists.ts'
 import { readHolder, saveLastUsed } from './key-rows.ts'
@@ -64,9 +64,9 @@ export function createKeyCheck({ pool, nowMs, memory, log }: AccountParts, flush
       const timeMs = nowMs()
       if (key.expiresMs !== null && key.expiresMs <= timeMs) return undefined
       used.seen(holder, timeMs)
-      const allowed = scopesOf(account.role)
-      const scopes = key.scopes.filter(scope => allowed.includes(scope))
-      return { kind: 'key', account, keyId: holder.id, scopes, createDevices: key.createDevices }
+      // Keys from before this was asked of their owners send readings all the same, and add no devices.
+      const createDevices = key.createDevices && account.emailVerifiedMs !== null
+      return { kind: 'key', account, keyId: holder.id, scopes: key.scopes, createDevices }
     },
     lastUse(digest) {
       const lastSeenMs = holders.peek(packed(digest))?.lastSeenMs ?? 0

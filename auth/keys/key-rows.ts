@@ -18,6 +18,8 @@ export interface KeyRequest {
   /** Null for one that does not expire. */
   expiresMs: number | null
   nowMs: number
+  /** For the audit; without it, the owner. */
+  actor?: string
 }
 
 export interface NewKey extends KeyDetails {
@@ -30,11 +32,14 @@ export interface NewKey extends KeyDetails {
  * of this account, whose keys are held in memory with it; after it, `mailDue` sends the notice.
  */
 export async function insertKey(transaction: Transaction, request: KeyRequest): Promise<Outcome<NewKey>> {
-  const { accountId, name, createDevices, expiresMs, nowMs } = request
+  const { accountId, name, createDevices, expiresMs, nowMs, actor = subjectOf(accountId) } = request
   const owner = await lockOwner(transaction, accountId)
   if (owner === undefined) return refused('ACCOUNT_INACTIVE')
   const allowed = scopesOf(owner.role)
   if (!request.scopes.every(scope => allowed.includes(scope))) return refused('SCOPE_NOT_ALLOWED')
+  // Addresses cost nothing, and what is written stays: who sends readings can at least be reached.
+  const sendsReadings = createDevices || request.scopes.includes('ingest')
+  if (sendsReadings && !owner.is_verified) return refused('EMAIL_UNVERIFIED')
   const scopes = scopeSet(request.scopes)
   if ((await countLive(transaction, accountId, nowMs)) >= keysPerAccountMax) return refused('TOO_MANY_KEYS')
   const text = createKeyText()
@@ -51,7 +56,7 @@ export async function insertKey(transaction: Transaction, request: KeyRequest): 
   await queueMail(transaction, { kind: 'key-created', email: owner.email, accountId, nowMs })
   const details = { key: id, prefix, scopes }
   await writeAudit(transaction, {
-    ...{ actor: subjectOf(accountId), action: 'key.create', subject: subjectOf(accountId), details },
+    ...{ actor, action: 'key.create', subject: subjectOf(accountId), details },
   })
   const times = { createdMs: nowMs, lastUsedMs: null, expiresMs, revokedMs: null }
   return accepted({ id, name, text, prefix, scopes, createDevices, ...times })
@@ -65,10 +70,26 @@ export async function revokeAllKeys(transaction: Transaction, accountId: number,
   )
 }
 
+/** What the role does not allow is gone for good. In a transaction of `changeAccount` of this account. */
+export async function dropScopesBeyond(transaction: Transaction, accountId: number, role: Role): Promise<void> {
+  await transaction.query(
+    `UPDATE api_keys SET scopes = ARRAY(SELECT scope FROM unnest(scopes) AS scope WHERE scope = ANY($2::text[]))
+     WHERE account_id = $1 AND NOT scopes <@ $2::text[]`,
+    [accountId, scopesOf(role)],
+  )
+}
+
+interface Owner {
+  email: string
+  role: Role
+  is_verified: boolean
+}
+
 /** Of two requests at the same time the second one counts the key of the first. */
-async function lockOwner(transaction: Transaction, id: number): Promise<{ email: string; role: Role } | undefined> {
-  const { rows } = await transaction.query<{ email: string; role: Role }>(
-    'SELECT email, role FROM accounts WHERE id = $1 AND is_active FOR NO KEY UPDATE',
+async function lockOwner(transaction: Transaction, id: number): Promise<Owner | undefined> {
+  const { rows } = await transaction.query<Owner>(
+    `SELECT email, role, email_verified_at IS NOT NULL AS is_verified FROM accounts
+     WHERE id = $1 AND is_active FOR NO KEY UPDATE`,
     [id],
   )
   return rows[0]

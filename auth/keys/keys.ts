@@ -13,6 +13,8 @@ export interface Keys extends Pick<KeyCheck, 'find' | 'close'> {
   /** All of an account, the newest first; those that are over stay in the list for a while. */
   list(account: Account): Promise<KeyDetails[]>
   create(account: Account, wanted: WantedKey): Promise<Outcome<NewKey>>
+  /** The same by somebody else, under the same limits. */
+  createFor(accountId: number, wanted: WantedKey, actor: string): Promise<Outcome<NewKey>>
   /** Counts before it returns. A key that is revoked already stays as it is. */
   revoke(account: Account, id: number): Promise<Outcome<Revoked>>
   /** Whosever key it is. */
@@ -56,20 +58,27 @@ export function openKeys({ parts, flushMs = 60_000 }: KeysOptions): Keys {
     return revoked === undefined ? refused('KEY_UNKNOWN') : accepted(revoked)
   }
 
+  async function create(
+    accountId: number,
+    { name, scopes, createDevices, expiresInDays }: WantedKey,
+    actor: string,
+  ): Promise<Outcome<NewKey>> {
+    const refusal = await limit(accountId)
+    if (refusal !== undefined) return refusal
+    const nowMs = clockMs()
+    const expiresMs = expiresInDays === undefined ? null : nowMs + expiresInDays * dayMs
+    const request = { accountId, name, scopes, createDevices, expiresMs, nowMs, actor }
+    const created = await changeAccount(parts, accountId, transaction => insertKey(transaction, request))
+    if (created.ok) mailDue()
+    return created
+  }
+
   return {
     find: check.find,
     close: check.close,
     list: ({ id }) => readKeys(pool, id, check.lastUse),
-    async create({ id: accountId }, { name, scopes, createDevices, expiresInDays }) {
-      const refusal = await limit(accountId)
-      if (refusal !== undefined) return refusal
-      const nowMs = clockMs()
-      const expiresMs = expiresInDays === undefined ? null : nowMs + expiresInDays * dayMs
-      const request = { accountId, name, scopes, createDevices, expiresMs, nowMs }
-      const created = await changeAccount(parts, accountId, transaction => insertKey(transaction, request))
-      if (created.ok) mailDue()
-      return created
-    },
+    create: ({ id }, wanted) => create(id, wanted, subjectOf(id)),
+    createFor: create,
     revoke: ({ id: accountId }, id) => revoke(accountId, id, subjectOf(accountId)),
     async revokeAny(id, actor) {
       const accountId = isId(id) ? await readOwner(pool, id) : undefined

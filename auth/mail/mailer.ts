@@ -7,6 +7,7 @@ import type pg from 'pg'
 import type { Log } from '../../store/log.ts'
 import { issueToken, isTokenPurpose, type TokenPurpose } from '../accounts/account-tokens.ts'
 import { emailKeyOf } from '../accounts/email-address.ts'
+import { issueMailedInvitation } from '../accounts/invitation.ts'
 import { type DueMail, postponeMail, readDueMail, removeMail } from './outbox-rows.ts'
 import { type Mail, renderMail } from './templates.ts'
 
@@ -81,6 +82,10 @@ export function createMailer({ pool, nowMs, log, publicUrl, send, idleMs = 30_00
   /** Undefined where there is nobody to write to. */
   async function compose({ kind, email, account_id }: DueMail): Promise<Mail | undefined> {
     const url = publicUrl()
+    if (kind === 'invitation') {
+      const token = await issueMailedInvitation(pool, email, nowMs())
+      return token === undefined ? undefined : renderMail({ kind, email, publicUrl: url, token })
+    }
     if (!isTokenPurpose(kind)) return renderMail({ kind, email, publicUrl: url })
     const accountId = account_id ?? (await accountFor(kind, email))
     if (accountId === undefined) return undefined

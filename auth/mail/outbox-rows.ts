@@ -10,6 +10,7 @@ export type MailKind =
   | 'email-change'
   | 'key-created'
   | 'login-after-failures'
+  | 'invitation'
 
 export interface QueuedMail {
   kind: MailKind

@@ -37,6 +37,12 @@ const templates: Record<MailKind, Template> = {
     before: 'Open this page to set a new password:',
     after: 'The link is good for one hour and works once. If you have asked for nothing, ignore this mail.',
   },
+  invitation: {
+    subject: 'An invitation',
+    page: '/sign-up',
+    before: 'You are invited to make an account. Open this page to do so:',
+    after: 'The link is good for 7 days and works once, for this address. If you know nothing of it, ignore this mail.',
+  },
   'password-changed': {
     subject: 'Your password was changed',
     before: 'The password of your account was changed, and all sessions were ended.',

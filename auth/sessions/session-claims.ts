@@ -20,8 +20,14 @@ const toleranceMs = clockToleranceSeconds * 1000
 const bad: ClaimsVerdict = { kind: 'bad' }
 
 /** Once decoded, claims are kept for a while, so their times are looked at each time. */
-export function areTimesGood({ exp, iat }: JWTPayload, nowMs: number): boolean {
-  return exp !== undefined && exp * 1000 + toleranceMs > nowMs && iat !== undefined && iat * 1000 <= nowMs + toleranceMs
+export function areTimesGood({ exp, iat, auth_time: authTime }: JWTPayload, nowMs: number): boolean {
+  if (exp === undefined || exp * 1000 + toleranceMs <= nowMs) return false
+  // A sign-in that lies ahead would be newer than any change of the password.
+  return hasPassed(iat, nowMs) && (authTime === undefined || hasPassed(authTime, nowMs))
+}
+
+function hasPassed(seconds: unknown, nowMs: number): seconds is number {
+  return typeof seconds === 'number' && seconds * 1000 <= nowMs + toleranceMs
 }
 
 /** Of claims whose times are good. */
@@ -33,8 +39,7 @@ export function judgeClaims(claims: JWTPayload, account: Account, nowMs: number)
   if (authTime === undefined) {
     return { kind: 'unrevocable', signedIn: { account, sid: undefined, signedInMs: undefined, expiresMs } }
   }
-  if (typeof authTime !== 'number' || !Number.isFinite(authTime)) return bad
-  const signedInMs = authTime * 1000
+  const signedInMs = Number(authTime) * 1000
   if (signedInMs < (account.tokensValidAfterMs ?? Number.NEGATIVE_INFINITY)) return bad
   return { kind: 'good', signedIn: { account, sid: undefined, signedInMs, expiresMs } }
 }
@@ -55,9 +60,9 @@ function bySession(account: Account, sid: unknown, expiresMs: number, nowMs: num
 
 const idMax = 2_147_483_647
 
-/** Text of decimal digits, as the column holds it. */
-export function accountIdOf({ sub }: JWTPayload): number | undefined {
-  if (sub === undefined || !/^\d{1,10}$/.test(sub)) return undefined
+/** Text of decimal digits. The claims come from outside, so what TypeScript takes for text may be a number. */
+export function accountIdOf({ sub }: Record<string, unknown>): number | undefined {
+  if (typeof sub !== 'string' || !/^\d{1,10}$/.test(sub)) return undefined
   const id = Number(sub)
   return id >= 1 && id <= idMax ? id : undefined
 }

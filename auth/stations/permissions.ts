@@ -1,5 +1,6 @@
-/** Who may do what with stations: one row for each operation. Everything is asked by API key. */
+/** Who may do what with stations: one row for each operation, for the air-quality API and for the admin API. */
 
+import type { Account } from '../accounts/account.ts'
 import type { Scope } from '../keys/key.ts'
 import type { Principal } from '../policy.ts'
 import type { Station } from './station.ts'
@@ -32,8 +33,16 @@ type Owned = Pick<Station, 'owner' | 'private'>
 /** Without a station, whether somebody may do it with any. */
 export function mayUse(operation: StationOperation, key: KeyPrincipal, station?: Owned): boolean {
   const { scope, who }: Rule = rules[operation]
-  if (!key.scopes.includes(scope)) return false
-  const { role, id } = key.account
+  return key.scopes.includes(scope) && isAmong(who, key.account, station)
+}
+
+/** The same by the admin API, where no scope for stations is asked for. The local admin token is the hand of the operator. */
+export function mayAdminister(operation: StationOperation, principal: Principal): boolean {
+  if (principal.kind === 'admin-token') return true
+  return 'account' in principal && isAmong(rules[operation].who, principal.account, undefined)
+}
+
+function isAmong(who: Rule['who'], { role, id }: Pick<Account, 'role' | 'id'>, station: Owned | undefined): boolean {
   const isAdministrator = role !== 'user'
   switch (who) {
     case 'reader':

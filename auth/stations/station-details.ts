@@ -11,6 +11,7 @@ export const StationRequest = NewStationFields.strict().extend({ owner: ownerNam
 export const StationChangeRequest = StationChangeFields.strict()
   .extend({ owner: ownerName.nullable().optional() })
   .refine(change => Object.keys(change).length > 0, 'must name at least one field to change')
+  .meta({ minProperties: 1 })
 
 export const StationDetails = z.object({
   sn: z.string(),

@@ -1,6 +1,7 @@
 /** What a station of the air-quality network is: the shapes of a record, of what makes one and of what changes one. */
 
 import { z } from 'zod'
+import { plainText } from '../plain-text.ts'
 
 /** What a station measures. Each is a series of its own. */
 export const parameters = ['so2', 'o3', 'no2', 'no', 'co', 'pm1', 'pm25', 'pm10'] as const
@@ -15,16 +16,6 @@ const snPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 const SerialNumber = z
   .string()
   .regex(snPattern, 'must be 1 to 64 letters, digits, ".", "_" or "-", and begin with a letter or a digit')
-
-const controlCharacters = /\p{Cc}/u
-
-function line(charactersMin: number, charactersMax: number) {
-  return z
-    .string()
-    .min(charactersMin, 'must not be empty')
-    .max(charactersMax, `must have at most ${charactersMax} characters`)
-    .refine(text => text.isWellFormed() && !controlCharacters.test(text), 'must not contain control characters')
-}
 
 const decimalPattern = /^[+-]?\d{1,3}(?:\.\d{0,20})?$/
 
@@ -60,10 +51,10 @@ function isTimeZone(name: string): boolean {
 /** The fields that somebody chooses; null clears one that need not be there. */
 const StationFields = z.object({
   sn: SerialNumber,
-  model: line(1, 100),
-  city: line(0, 200).nullable(),
+  model: plainText({ min: 1, max: 100 }),
+  city: plainText({ max: 200 }).nullable(),
   country: country.nullable(),
-  location: line(0, 500).nullable(),
+  location: plainText({ max: 500 }).nullable(),
   latitude: coordinate(90).nullable(),
   longitude: coordinate(180).nullable(),
   outdoors: z.boolean().nullable(),

@@ -1,9 +1,9 @@
 /** What a tenant is: a partner whose users come in by a token that it signs. */
 
 import { z } from 'zod'
+import { plainText } from '../plain-text.ts'
 
 const slugLengthMax = 40
-const controlCharacters = /\p{Cc}/u
 
 /** A step of paths, and the issuer of its tokens; it never changes. */
 export const TenantSlug = z
@@ -11,11 +11,7 @@ export const TenantSlug = z
   .max(slugLengthMax, `must have at most ${slugLengthMax} characters`)
   .regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'must be lower-case letters, digits and single hyphens')
 
-const TenantName = z
-  .string()
-  .min(1, 'must not be empty')
-  .max(100, 'must have at most 100 characters')
-  .refine(name => name.isWellFormed() && !controlCharacters.test(name), 'must not contain control characters')
+const TenantName = plainText({ min: 1, max: 100 })
 
 export const NewTenant = z.strictObject({ slug: TenantSlug, name: TenantName })
 export type NewTenant = z.infer<typeof NewTenant>
@@ -24,6 +20,7 @@ export const TenantChange = z
   .strictObject({ name: TenantName, is_active: z.boolean() })
   .partial()
   .refine(change => Object.keys(change).length > 0, 'must name at least one field to change')
+  .meta({ minProperties: 1 })
 export type TenantChange = z.infer<typeof TenantChange>
 
 /** For an administrator; secrets are not in it. */

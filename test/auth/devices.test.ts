@@ -95,7 +95,7 @@ t.test('a restart keeps everything', async t => {
     name: 'roof',
     location_short: 'R',
     altitude_m: 12.5,
-    expected_interval_s: 60,
+    expected_interval_seconds: 60,
     owner: await addAccount('owner@example.com'),
     quality_limits: { pressure: { min: 700, spike: null } },
   })

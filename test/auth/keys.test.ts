@@ -1,5 +1,6 @@
 /** API keys on a real PostgreSQL: how they come to be, what they are good for, and what ends them. */
 
+import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { changeAccount } from '../../auth/accounts/account-parts.ts'
 import { sweepStatements } from '../../auth/accounts/sweep.ts'
@@ -117,6 +118,38 @@ t.test('an inactive account gets no key, whoever asks for it', async t => {
   await pool.query('UPDATE accounts SET is_active = false WHERE id = $1', [id])
   t.match(await insert(id), { ok: false, code: 'ACCOUNT_INACTIVE' })
   t.match(await insert(999_999), { ok: false, code: 'ACCOUNT_INACTIVE' })
+})
+
+t.test('keys of those who are administrators no more lose the scope with the update', async t => {
+  const text = await readFile(new URL('../../store/postgres/migrations/014-key-scopes.sql', import.meta.url), 'utf8')
+  const id = await person('demoted@example.com')
+  const set = (role: string) => pool.query('UPDATE accounts SET role = $2 WHERE id = $1', [id, role])
+  await set('administrator')
+  await made(id, { scopes: ['admin', 'read'] })
+  const migrated = async () => {
+    await pool.query(text)
+    return (await pool.query('SELECT scopes FROM api_keys WHERE account_id = $1', [id])).rows
+  }
+  t.strictSame(await migrated(), [{ scopes: ['read', 'admin'] }])
+  await set('user')
+  t.strictSame(await migrated(), [{ scopes: ['read'] }])
+})
+
+t.test('a key from before addresses were asked for sends readings, and adds no devices', async t => {
+  const id = await person('earlier@example.com')
+  const request = { accountId: id, name: 'gateway', scopes: ['ingest' as const], createDevices: true, expiresMs: null }
+  const inserted = await changeAccount(accounts, id, transaction =>
+    insertKey(transaction, { ...request, nowMs: clock.ms }),
+  )
+  if (!inserted.ok) throw new Error(inserted.code)
+  const setVerified = (at: Date | null) =>
+    accounts.memory.change(id, () => pool.query('UPDATE accounts SET email_verified_at = $2 WHERE id = $1', [id, at]))
+  const find = () => keys.find(inserted.value.text)
+  t.match(await find(), { scopes: ['ingest'], createDevices: true })
+  await setVerified(null)
+  t.match(await find(), { scopes: ['ingest'], createDevices: false })
+  await setVerified(new Date(clock.ms))
+  t.match(await find(), { scopes: ['ingest'], createDevices: true })
 })
 
 t.test('a key that was not made leaves no notice', async t => {

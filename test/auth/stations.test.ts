@@ -103,6 +103,11 @@ t.test('there is a bound of stations and of series', async t => {
   t.match(await addTo('F-1'), { ok: true })
   t.strictSame(await addTo('F-2'), { ok: false, code: 'REGISTRY_FULL' })
   await few.close()
+  const next = openStations({ pool, nowMs: () => clock.ms, log: silentLog, stationsMax: all.length + 3 })
+  const sns = Array.from({ length: 12 }, (_, at) => `F-1${at}`)
+  const added = await Promise.all(sns.map(sn => next.add({ sn, model: 'M1', owner: null }, 'test')))
+  t.equal(added.filter(({ ok }) => ok).length, 2, 'so many at the same moment, too')
+  await next.close()
   const { rows } = await pool.query('SELECT last_value AS value FROM station_series_number')
   await pool.query('SELECT setval($1, $2)', ['station_series_number', seriesNumberMax - 3])
   t.strictSame(await stations.add({ sn: 'F-2', model: 'M1', owner: null }, 'test'), {

@@ -2,10 +2,16 @@
 
 import t from 'tap'
 import type { Role } from '../../auth/accounts/account.ts'
-import { NewDevice } from '../../auth/devices/device.ts'
+import { composedName, NewDevice } from '../../auth/devices/device.ts'
 import { openDevices } from '../../auth/devices/devices.ts'
 import type { Scope } from '../../auth/keys/key.ts'
-import { createWriters, type Writer, writeRefusals } from '../../auth/writers.ts'
+import {
+  type CredentialWriter,
+  createWriters,
+  type Writer,
+  writeRefusalReason,
+  writeRefusals,
+} from '../../auth/writers.ts'
 import { startAccounts } from '../support/accounts.ts'
 import { silentLog } from '../support/databases.ts'
 
@@ -13,7 +19,7 @@ const { accounts, keys, person, store } = await startAccounts(t)
 const devices = await openDevices({ pool: store.postgres, now: Date.now, log: silentLog, graceMs: 3_600_000 })
 t.teardown(() => devices.close())
 const ownedMax = 5
-const writers = createWriters(devices, ownedMax)
+const writers = createWriters(devices, { user: ownedMax, administrator: ownedMax + 2, operator: 0 })
 
 async function addDevice(name: string, fields: object = {}): Promise<string> {
   const added = await devices.add([NewDevice.parse({ name, ...fields })], 'test')
@@ -37,7 +43,7 @@ async function keyOf(id: number, scopes: Scope[] = ['ingest'], createDevices = f
   return await keys.find(made.value.text)
 }
 
-function known(writer: Writer | string | undefined): Writer {
+function known(writer: CredentialWriter | string | undefined): CredentialWriter {
   if (writer === undefined || typeof writer === 'string') throw new Error(`no writer: ${writer}`)
   return writer
 }
@@ -73,6 +79,49 @@ t.test('a device writes itself, as long as it may log', async t => {
   t.equal(found(writer, 'kitchen'), 'DEVICE_UNKNOWN')
   await addDevice('kitchen', { owner })
   t.equal(found(writer, 'kitchen'), 'DEVICE_UNKNOWN', 'a new device of the same name is another one')
+})
+
+t.test('a device whose password has ended writes nothing any more, one with an older password for a while', async t => {
+  const first = await addDevice('cellar', { owner })
+  const writer = known(writers.ofDevice('cellar', first))
+  t.equal(await writer.renewed(), writer)
+  const rotated = await devices.rotate('cellar', false, 'test')
+  t.equal(found(writer, 'cellar'), 'found cellar', 'within the grace time')
+  t.equal(await writer.renewed(), writer)
+  const second = rotated.ok ? rotated.value.password : ''
+  const newer = known(writers.ofDevice('cellar', second))
+  await devices.rotate('cellar', true, 'test')
+  for (const old of [writer, newer]) {
+    t.equal(found(old, 'cellar'), 'DEVICE_UNKNOWN')
+    t.equal(await old.renewed(), 'UNAUTHENTICATED')
+  }
+  const last = await devices.rotate('cellar', true, 'test')
+  const current = known(writers.ofDevice('cellar', last.ok ? last.value.password : ''))
+  await devices.change('cellar', { name: 'basement', location_short: 'below' }, 'test')
+  t.equal(found(current, 'basement'), 'found basement')
+  t.equal(await current.renewed(), current, 'a new name ends no credential')
+  await devices.remove(current.device?.number ?? 0, 'test')
+  t.equal(await current.renewed(), 'UNAUTHENTICATED')
+})
+
+t.test('the writer of a key is renewed with what the key and its account are now', async t => {
+  const id = await account('renewed@example.com', 'administrator')
+  const owned = await accounts.find(id)
+  const made =
+    owned &&
+    (await keys.create(owned, { name: 'test', scopes: ['ingest'], createDevices: false, expiresInDays: undefined }))
+  if (made?.ok !== true) throw new Error('no key')
+  const { id: keyId, text } = made.value
+  const find = () => keys.find(text)
+  const writer = known(writers.ofPrincipal(await find(), find))
+  await addDevice('of nobody')
+  t.equal(found(writer, 'of nobody'), 'found of nobody')
+  await accounts.memory.change(id, () => store.postgres.query("UPDATE accounts SET role = 'user' WHERE id = $1", [id]))
+  const renewed = known(await writer.renewed())
+  t.equal(found(renewed, 'of nobody'), 'DEVICE_FORBIDDEN')
+  t.equal(renewed.id, writer.id)
+  await keys.revokeAny(keyId, 'test')
+  t.equal(await renewed.renewed(), 'UNAUTHENTICATED')
 })
 
 t.test('a key needs the scope, and writes the devices of its owner; of an administrator all', async t => {
@@ -113,12 +162,19 @@ t.test('a key that may adds devices, up to a number of them', async t => {
   t.equal(await writer.createDevices(['a', 'a', 'mine', 'a:b', '..', '\u200b']), 'done')
   t.strictSame([devices.ownedBy(other), devices.get('a')?.owner, devices.get('mine')?.owner], [1, other, owner])
   t.equal(found(writer, 'a'), 'found a')
+  for (const name of ['a:b', 'a+b', ' b', 'b  c', 'b\u00a0c']) t.equal(found(writer, name), 'NAME_INVALID', name)
+  t.equal(
+    writeRefusalReason('NAME_INVALID', 'b  c'),
+    'no new device can have this name: it must not contain two spaces in a row',
+  )
+  t.equal(found(plain, ' b'), 'DEVICE_UNKNOWN', 'a key that adds none need not be told')
   t.equal(await writer.createDevices(['a', 'mine']), 'done')
   t.equal(devices.ownedBy(other), 1)
   await Promise.all([writer.createDevices(['b', 'c', 'd']), writer.createDevices(['e', 'f', 'g'])])
   t.equal(devices.ownedBy(other), 4, 'there is no room for both')
   t.equal(await writer.createDevices(['h', 'i', 'j']), 'done')
   t.strictSame([devices.ownedBy(other), devices.get('i')], [ownedMax, undefined])
+  t.strictSame([found(writer, 'i'), found(plain, 'i')], ['TOO_MANY_DEVICES', 'DEVICE_UNKNOWN'])
   t.equal(await writer.createDevices(['i']), 'done')
   await devices.remove(devices.get('a')?.number ?? 0, 'test')
   await devices.change('h', { owner: null }, 'test')
@@ -126,3 +182,62 @@ t.test('a key that may adds devices, up to a number of them', async t => {
   const { rows } = await store.postgres.query("SELECT DISTINCT actor FROM audit WHERE subject IN ('device a', 'a')")
   t.match(rows[0]?.actor, /^key \d+ of account \d+$/)
 })
+
+t.test('an administrator has a bound of their own', async t => {
+  const writer = known(writers.ofPrincipal(await keyOf(administrator, ['ingest'], true)))
+  const names = Array.from({ length: ownedMax + 3 }, (_, at) => `of-administrator-${at}`)
+  t.equal(await writer.createDevices(names), 'done')
+  t.equal(devices.ownedBy(administrator), ownedMax + 2)
+  t.equal(found(writer, names.at(-1) ?? ''), 'TOO_MANY_DEVICES')
+})
+
+t.test('a device with an older name goes on working', async t => {
+  const names = [' lead2', 'a  b', 'b\u00a0c', 'c+d', 'e/f']
+  const { rows } = await store.postgres.query<{ number: number }>(
+    `INSERT INTO devices (name, slug, location_short, location_desc, log_switch, battery, owner, credential_current,
+       created_at, auth_seq)
+     SELECT name, 'device', '', '', true, false, $2, sha256('secret'), now(), nextval('auth_seq') FROM unnest($1::text[]) AS name
+     RETURNING number`,
+    [names, owner],
+  )
+  const reopened = await openDevices({ pool: store.postgres, now: Date.now, log: silentLog, graceMs: 3_600_000 })
+  t.teardown(() => reopened.close())
+  const own = createWriters(reopened, { user: 100, administrator: 100, operator: 100 })
+  const byKey = known(own.ofPrincipal(await keyOf(owner, ['ingest'], true)))
+  for (const name of names) {
+    t.equal(found(known(own.ofDevice(name, 'secret')), name), `found ${name}`)
+    t.equal(found(byKey, name), `found ${name}`)
+    t.match(await reopened.change(name, { location_short: 'here' }, 'test'), { ok: true })
+    t.match(await reopened.rotate(name, true, 'test'), { ok: true })
+  }
+  t.equal(rows.length, names.length)
+})
+
+t.test(
+  'no long text of a stranger is composed, which may take time that grows with the square of its length',
+  async t => {
+    const password = await addDevice('yard')
+    const writersOfTexts = [
+      known(writers.ofDevice('yard', password)),
+      known(writers.ofPrincipal(await keyOf(owner, ['ingest'], true))),
+    ]
+    const composed: number[] = []
+    const { normalize } = String.prototype
+    t.teardown(() => {
+      String.prototype.normalize = normalize
+    })
+    String.prototype.normalize = function (form) {
+      composed.push(this.length)
+      return normalize.call(this, form)
+    }
+    const long = `a${'\u0301\u0316'.repeat(20_000)}`
+    t.equal(writers.ofDevice(long, 'x'), undefined)
+    for (const writer of writersOfTexts) {
+      t.match(writer.find(long), /^(DEVICE_MISMATCH|NAME_INVALID)$/)
+      t.equal(await writer.createDevices([long]), 'done')
+    }
+    t.match(writeRefusalReason('NAME_INVALID', long), /at most 64 characters/)
+    t.notOk(composed.some(length => length > 512))
+    t.equal(composedName(`${'e\u0301'.repeat(256)}`), 'é'.repeat(256))
+  },
+)

@@ -1,0 +1,159 @@
+/** An invitation to make an account, as administrators see it, and as it is redeemed. */
+
+import { z } from 'zod'
+import type { Transaction } from '../../store/postgres/transaction.ts'
+import { createToken, digestOf } from './account-tokens.ts'
+import { emailKeyOf } from './email-address.ts'
+
+/** The operator is made by the setup link alone. */
+export const invitedRoles = ['user', 'administrator'] as const
+type InvitedRole = (typeof invitedRoles)[number]
+
+export const Invitation = z.object({
+  id: z.int(),
+  email: z.string(),
+  role: z.enum(invitedRoles),
+  viewer: z.boolean().meta({ description: 'Whether the account is to read all devices where reads are private.' }),
+  invited_by: z.string().meta({ description: 'As in the audit.' }),
+  created_at: z.iso.datetime(),
+  expires_at: z.iso.datetime(),
+})
+export type Invitation = z.infer<typeof Invitation>
+
+/** One that was made, with the link for the invited person: shown this once. */
+export const IssuedInvitation = Invitation.extend({ link: z.string() })
+export type IssuedInvitation = z.infer<typeof IssuedInvitation>
+
+export const InvitationPage = z.object({
+  invitations: z.array(Invitation),
+  total: z.int(),
+  page: z.int(),
+  /** The number of the next page, or null on the last one. */
+  next: z.int().nullable(),
+})
+export type InvitationPage = z.infer<typeof InvitationPage>
+
+const invitationsPerPage = 100
+
+interface Row extends Omit<Invitation, 'viewer' | 'created_at' | 'expires_at'> {
+  is_viewer: boolean
+  created_at: Date
+  expires_at: Date
+}
+
+const columns = 'id, email, role, is_viewer, invited_by, created_at, expires_at'
+
+function invitationOf({ is_viewer: viewer, created_at, expires_at, ...row }: Row): Invitation {
+  const { id, email, role, invited_by } = row
+  const times = { created_at: created_at.toISOString(), expires_at: expires_at.toISOString() }
+  return { id, email, role, viewer, invited_by, ...times }
+}
+
+/** Those that are open, the newest first. Pages count from 1. */
+export async function invitationPage(database: Transaction, page: number, nowMs: number): Promise<InvitationPage> {
+  const { rows: counted } = await database.query<{ total: number }>(
+    'SELECT count(*)::int AS total FROM invitations WHERE expires_at > to_timestamp($1::float8 / 1000)',
+    [nowMs],
+  )
+  const total = counted[0]?.total ?? 0
+  const offset = (page - 1) * invitationsPerPage
+  const { rows } = await database.query<Row>(
+    `SELECT ${columns} FROM invitations WHERE expires_at > to_timestamp($1::float8 / 1000)
+     ORDER BY created_at DESC, id DESC LIMIT $2 OFFSET $3`,
+    [nowMs, invitationsPerPage, offset],
+  )
+  return { invitations: rows.map(invitationOf), total, page, next: offset + rows.length < total ? page + 1 : null }
+}
+
+export interface NewInvitation {
+  email: string
+  role: InvitedRole
+  viewer: boolean
+}
+
+interface StoredInvitation extends NewInvitation {
+  invitedBy: string
+  token: string
+  nowMs: number
+  lifetimeMs: number
+  openMax: number
+}
+
+/** In place of one for the same address; undefined while too many others are open. */
+export async function storeInvitation(
+  database: Transaction,
+  stored: StoredInvitation,
+): Promise<Invitation | undefined> {
+  const { email, role, viewer, invitedBy, token, nowMs, lifetimeMs, openMax } = stored
+  const { rows } = await database.query<Row>(
+    `INSERT INTO invitations (email, role, is_viewer, invited_by, link_digest, created_at, expires_at)
+     SELECT $1, $2, $3::boolean, $4, $5::bytea, at, at + $6::float8 * interval '1 millisecond'
+     FROM (SELECT to_timestamp($7::float8 / 1000) AS at) AS clock
+     WHERE (SELECT count(*) FROM invitations WHERE expires_at > at AND email_key <> lower($1)) < $8
+     ON CONFLICT (email_key) DO UPDATE SET email = excluded.email, role = excluded.role, is_viewer = excluded.is_viewer,
+       invited_by = excluded.invited_by, link_digest = excluded.link_digest, mail_digest = NULL,
+       created_at = excluded.created_at, expires_at = excluded.expires_at
+     RETURNING ${columns}`,
+    [email, role, viewer, invitedBy, digestOf(token), lifetimeMs, nowMs, openMax],
+  )
+  const [row] = rows
+  return row && invitationOf(row)
+}
+
+/** The token of the mail, which is in the mail and nowhere else; undefined where the invitation is gone by now. */
+export async function issueMailedInvitation(
+  database: Transaction,
+  email: string,
+  nowMs: number,
+): Promise<string | undefined> {
+  const token = createToken()
+  const { rowCount } = await database.query(
+    'UPDATE invitations SET mail_digest = $2 WHERE email_key = $1 AND expires_at > to_timestamp($3::float8 / 1000)',
+    [emailKeyOf(email), digestOf(token), nowMs],
+  )
+  return rowCount === 0 ? undefined : token
+}
+
+/** Whom a token invites, if it is good at this moment. */
+export async function peekInvitation(
+  database: Transaction,
+  token: string,
+  nowMs: number,
+): Promise<{ email: string } | undefined> {
+  const { rows } = await database.query<{ email: string }>(
+    'SELECT email FROM invitations WHERE $1 IN (link_digest, mail_digest) AND expires_at > to_timestamp($2::float8 / 1000)',
+    [digestOf(token), nowMs],
+  )
+  return rows[0]
+}
+
+/** What the account is given, and whether the token came by mail, so that the address is that of who redeems it. */
+export interface RedeemedInvitation {
+  id: number
+  role: InvitedRole
+  isViewer: boolean
+  isMailed: boolean
+}
+
+/** By its token, or where somebody else has seen that the address is theirs, by that alone. Of many at once one gets it. */
+export async function redeemInvitation(
+  transaction: Transaction,
+  { email, token }: { email: string; token: string | undefined },
+  nowMs: number,
+): Promise<RedeemedInvitation | undefined> {
+  const { rows } = await transaction.query<{ id: number; role: InvitedRole; is_viewer: boolean; is_mailed: boolean }>(
+    `DELETE FROM invitations
+     WHERE email_key = $1 AND ($2::bytea IS NULL OR $2 IN (link_digest, mail_digest))
+       AND expires_at > to_timestamp($3::float8 / 1000)
+     RETURNING id, role, is_viewer, (mail_digest = $2) IS TRUE AS is_mailed`,
+    [emailKeyOf(email), token === undefined ? null : digestOf(token), nowMs],
+  )
+  const [row] = rows
+  return row && { id: row.id, role: row.role, isViewer: row.is_viewer, isMailed: row.is_mailed }
+}
+
+export async function removeInvitation(transaction: Transaction, id: number): Promise<Invitation | undefined> {
+  const { rows } = await transaction.query<Row>(`DELETE FROM invitations WHERE id = $1 RETURNING ${columns}`, [id])
+  const [row] = rows
+  return row && invitationOf(row)
+}
