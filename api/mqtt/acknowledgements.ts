@@ -1,20 +1,24 @@
-/** Messages that wait for their outcome. They are acknowledged in the order in which they came (MQTT 3.1.1, 4.6). */
+/** Messages that wait for their outcome. They are acknowledged in the order in which they came (MQTT 3.1.1 and 5, 4.6). */
 
 import type { IPubackPacket, IPubrecPacket } from 'mqtt-packet'
-import type { Publish } from './packets.ts'
+import type { PublishHead } from './packets.ts'
 
 /** Of QoS 1 and QoS 2. */
 export type Acknowledgement = IPubackPacket | IPubrecPacket
 
 interface Waiting {
+  qos: PublishHead['qos']
+  messageId: number
+  isSettled: boolean
   /** Undefined at QoS 0. */
   answer: Acknowledgement | undefined
-  isSettled: boolean
 }
 
 export class Acknowledgements {
   readonly #send: (answer: Acknowledgement) => void
   #waiting: Waiting[] = []
+  /** Of QoS 1. */
+  #unacknowledged = 0
 
   constructor(send: (answer: Acknowledgement) => void) {
     this.#send = send
@@ -25,24 +29,36 @@ export class Acknowledgements {
     return this.#waiting.length
   }
 
-  /** Adds a message; call what is returned when it is to be acknowledged. */
-  add({ qos, messageId }: Publish): () => void {
-    const cmd = qos === 2 ? 'pubrec' : 'puback'
-    const message: Waiting = { answer: messageId === undefined ? undefined : { cmd, messageId }, isSettled: false }
+  /** Those of them that are of QoS 1. */
+  get unacknowledged(): number {
+    return this.#unacknowledged
+  }
+
+  /** Whether one of QoS 2 with this identifier is among them. */
+  hasReceived(messageId: number): boolean {
+    return this.#waiting.some(message => message.qos === 2 && message.messageId === messageId)
+  }
+
+  /** Adds a message; call what is returned with its acknowledgement. */
+  add({ qos, messageId }: PublishHead): (answer: Acknowledgement | undefined) => void {
+    const message: Waiting = { qos, messageId, isSettled: false, answer: undefined }
     this.#waiting.push(message)
-    return () => {
+    if (qos === 1) this.#unacknowledged++
+    return answer => {
       message.isSettled = true
-      this.#flush()
+      message.answer = answer
+      if (this.#waiting[0] === message) this.#flush()
     }
   }
 
   #flush(): void {
     let count = 0
-    for (const { answer, isSettled } of this.#waiting) {
+    for (const { qos, answer, isSettled } of this.#waiting) {
       if (!isSettled) break
       if (answer !== undefined) this.#send(answer)
+      if (qos === 1) this.#unacknowledged--
       count++
     }
-    if (count > 0) this.#waiting = this.#waiting.slice(count)
+    this.#waiting.splice(0, count)
   }
 }

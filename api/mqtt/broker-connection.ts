@@ -2,15 +2,18 @@
 
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import type { IConnackPacket } from 'mqtt-packet'
+import { generate, type Packet } from 'mqtt-packet'
 import type { Writer } from '../../auth/writers.ts'
 import type { Intake } from '../logger/intake.ts'
 import type { ReadingMeter } from '../logger/reading-meter.ts'
+import { type BrokerPacket, readBrokerPacket } from './broker-packets.ts'
+import type { ProtocolVersion } from './connect-packet.ts'
 import { Deliveries } from './deliveries.ts'
 import { PacketChannel } from './packet-channel.ts'
-import { limitsOf, publishLimit } from './packet-limits.ts'
+import { limitsOf, publishBytesMax } from './packet-limits.ts'
 import { ByteBudget } from './packet-reader.ts'
-import { PacketDecoder, type ProtocolVersion, type Received } from './packets.ts'
+import type { DeliveryRules } from './protocol.ts'
+import { mqtt311 } from './protocol-311.ts'
 import { topicPrefix } from './reading-message.ts'
 
 interface BrokerAddress {
@@ -22,7 +25,7 @@ interface BrokerAddress {
 }
 
 export interface BrokerConnectionOptions extends BrokerAddress {
-  intake: Intake
+  intake: Pick<Intake, 'take' | 'addDevice'>
   meter: Pick<ReadingMeter, 'rejected'>
   writer: Writer
   /** The broker has granted the subscription. */
@@ -45,49 +48,53 @@ const keepAliveSeconds = 30
 /** In flight, as far as the broker asks: MQTT 5 only. */
 const receiveMaximum = 100
 const neverExpires = 0xffff_ffff
-const subscriptionId = 1
+const subscription: Packet = { cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: `${topicPrefix}+`, qos: 1 }] }
 /** From here on a code of a SUBACK is a refusal. */
 const refusedMin = 0x80
 
+/** What never will be stored is acknowledged in both versions: the broker would only send it again. */
+const rules: DeliveryRules = { ...mqtt311, closesOnTopic: () => false }
 const limitOf = limitsOf('connack', 'publish', 'pubrel', 'suback', 'pingresp', 'disconnect')
 
 export function openBrokerConnection(options: BrokerConnectionOptions): BrokerConnection {
   const { protocolVersion, intake, meter, writer } = options
   const url = new URL(options.url)
-  const socket = openSocket(url, () => channel.send(connectPacket(url, options)))
+  const socket = openSocket(url, () => send(connectPacket(url, options)))
   let isSubscribed = false
   let isStopping = false
   let reason: string | undefined
 
   const deliveries = new Deliveries({
-    ...{ intake, meter, writer: () => writer, closesOnTopic: false },
+    ...{ intake, meter, writer: () => writer, rules },
     send(answer) {
-      channel.send(answer)
+      send(answer)
       options.onAcknowledged()
     },
     onSettled: settled,
     onRefused: () => end('a reading could not be stored'),
+    onFailed: error => end(`failed: ${String(error)}`),
   })
-  const channel = new PacketChannel({
-    ...{ socket, protocolVersion, decoder: new PacketDecoder(protocolVersion) },
-    budget: new ByteBudget(publishLimit.bytesMax),
+  const channel = new PacketChannel<BrokerPacket>({
+    ...{ socket, budget: new ByteBudget(publishBytesMax) },
+    decode: raw => readBrokerPacket(raw, protocolVersion),
     limitOf,
     canTake: () => !isStopping && reason === undefined && deliveries.canTake(),
     onPacket: take,
     onMalformed: error => end(error.message),
+    onFailed: error => end(`failed: ${String(error)}`),
   })
 
-  function take(packet: Received): void {
-    if (packet.cmd === 'connack') connected(codeOf(packet))
-    else if (packet.cmd === 'suback') subscribed(packet.granted.some(code => Number(code) >= refusedMin))
+  const send = (packet: Packet) => channel.send(generate(packet, { protocolVersion }))
+  function take(packet: BrokerPacket): void {
+    if (packet.cmd === 'connack') connected(packet.code)
+    else if (packet.cmd === 'suback') subscribed(packet.code >= refusedMin)
     else if (packet.cmd === 'publish') deliveries.take(packet)
-    else if (packet.cmd === 'pubrel') channel.send({ cmd: 'pubcomp', messageId: packet.messageId ?? 0 })
+    else if (packet.cmd === 'pubrel') send(mqtt311.released(packet.messageId, deliveries.release(packet.messageId)))
     else if (packet.cmd === 'disconnect') end('the broker has closed the connection')
   }
 
   function connected(code: number): void {
-    const subscriptions = [{ topic: `${topicPrefix}+`, qos: 1 as const }]
-    if (code === 0) channel.send({ cmd: 'subscribe', messageId: subscriptionId, subscriptions })
+    if (code === 0) send(subscription)
     else end(`the broker refuses the connection with code ${code}`)
   }
 
@@ -99,7 +106,7 @@ export function openBrokerConnection(options: BrokerConnectionOptions): BrokerCo
 
   function settled(): void {
     if (isStopping && deliveries.size === 0) {
-      channel.send({ cmd: 'disconnect' })
+      send({ cmd: 'disconnect' })
       end('stopping')
     } else {
       channel.resume()
@@ -119,7 +126,7 @@ export function openBrokerConnection(options: BrokerConnectionOptions): BrokerCo
   const pings = setInterval(() => {
     const silentMs = performance.now() - channel.packetAtMs
     if (deliveries.canTake() && silentMs > 2 * keepAliveSeconds * 1000) end('no answer')
-    else if (isSubscribed) channel.send({ cmd: 'pingreq' })
+    else if (isSubscribed) send({ cmd: 'pingreq' })
   }, keepAliveSeconds * 1000)
   socket.on('error', error => end(error.message))
   socket.once('close', () => {
@@ -155,12 +162,8 @@ function connectPacket({ username, password }: URL, { protocolVersion, clientId 
     ...(password !== '' && { password: Buffer.from(decodeURIComponent(password)) }),
     ...(protocolVersion === 5 && {
       properties: {
-        ...{ receiveMaximum, sessionExpiryInterval: neverExpires, maximumPacketSize: publishLimit.bytesMax },
+        ...{ receiveMaximum, sessionExpiryInterval: neverExpires, maximumPacketSize: publishBytesMax },
       },
     }),
   }
-}
-
-function codeOf({ returnCode, reasonCode }: IConnackPacket): number {
-  return reasonCode ?? returnCode ?? 0
 }

@@ -20,29 +20,28 @@ export interface CredentialsOptions {
   keys: Pick<Keys, 'find'>
 }
 
-/** Rejects while an API key cannot be looked up. */
-export type FindCredential = (username: string, password: string) => Promise<Credential | undefined>
+/** `forbidden`: the API key is good, but has not the scope. Rejects while an API key cannot be looked up. */
+export type FindCredential = (username: string, password: string) => Promise<Credential | 'unauthorized' | 'forbidden'>
 
 export function createCredentials({ devices, writers, keys }: CredentialsOptions): FindCredential {
-  function ofDevice(name: string, password: string): Credential | undefined {
+  function ofDevice(name: string, password: string): Credential | 'unauthorized' {
     const writer = writers.ofDevice(name, password)
-    if (writer?.device === undefined) return undefined
+    if (writer?.device === undefined) return 'unauthorized'
     const isCurrent = devices.credentialCheck(writer.device, password)
     return { id: writer.id, writer: () => (isCurrent() ? writer : undefined) }
   }
 
-  async function ofKey(text: string): Promise<Credential | undefined> {
-    const find = async () => {
-      const found = writers.ofPrincipal(await keys.find(text))
-      return typeof found === 'string' ? undefined : found
-    }
-    let writer = await find()
-    if (writer === undefined) return undefined
+  async function ofKey(text: string): ReturnType<FindCredential> {
+    const find = async () => writers.ofPrincipal(await keys.find(text))
+    const found = await find()
+    if (typeof found === 'string') return found === 'FORBIDDEN' ? 'forbidden' : 'unauthorized'
+    let writer: Writer | undefined = found
     return {
-      id: writer.id,
+      id: found.id,
       writer: () => writer,
       async refresh() {
-        writer = await find()
+        const now = await find()
+        writer = typeof now === 'string' ? undefined : now
       },
     }
   }

@@ -3,18 +3,22 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
+import type { Log } from '../../store/log.ts'
 import type { Certificate } from '../http/certificate.ts'
 import type { Connections } from '../http/connections.ts'
+import { type AuthenticateOptions, createAuthenticate } from './authenticate.ts'
+import { createClientLog } from './client-log.ts'
+import type { CloseReason } from './close-reasons.ts'
 import { ByteBudget } from './packet-reader.ts'
-import { PacketDecoder } from './packets.ts'
-import { type CloseReason, Session, type SessionOptions } from './session.ts'
+import { Session, type SessionOptions } from './session.ts'
 
-export interface ListenerOptions extends Pick<SessionOptions, 'intake' | 'meter' | 'findCredential' | 'authRateLimit'> {
+export interface ListenerOptions extends Pick<SessionOptions, 'intake'>, AuthenticateOptions {
   host: string
   port: number
   tls: Certificate | undefined
   connections: Pick<Connections, 'bound'>
   onClosed: (reason: CloseReason) => void
+  log: Pick<Log, 'warn' | 'error'>
 }
 
 export interface Listener {
@@ -30,21 +34,23 @@ const checksPerRound = 10
 const handshakeMsMax = 10_000
 const keepAliveDelayMs = 60_000
 const finishMsMax = 2000
+/** Over all connections. */
 const partialBytesMax = 64 * 1024 * 1024
+const aliasBytesMax = 64 * 1024 * 1024
 
 /** Rejects when it cannot listen. */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
-  const { host, port, tls, connections, intake, meter, findCredential, authRateLimit } = options
+  const { host, port, tls, connections, intake, meter, log } = options
   const sessions = new Set<Session>()
-  /** By credential and client identifier: of two with the same, the later one stays (MQTT 3.1.1, 3.1.4). */
+  /** By credential and client identifier: of two with the same, the later one stays (MQTT 3.1.1 and 5, 3.1.4). */
   const named = new Map<string, Session>()
   const names = new Map<Session, string>()
   const sessionOptions: SessionOptions = {
-    ...{ intake, meter, findCredential, authRateLimit },
-    decoder: new PacketDecoder(4),
+    ...{ intake, meter, authenticate: createAuthenticate(options) },
     budget: new ByteBudget(partialBytesMax),
+    aliasBudget: new ByteBudget(aliasBytesMax),
+    clientLog: createClientLog(log, () => performance.now()),
     onOpen(session, name) {
-      if (name === '') return
       named.get(name)?.close('taken_over')
       named.set(name, session)
       names.set(session, name)

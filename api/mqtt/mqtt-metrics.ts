@@ -2,7 +2,7 @@
 
 import { Counter, type Registry } from 'prom-client'
 import { gauge } from '../http/metric-kinds.ts'
-import { type CloseReason, closeReasons } from './session.ts'
+import { type CloseReason, closeReasons } from './close-reasons.ts'
 
 export interface MqttMetricsOptions {
   connections: () => number
@@ -25,6 +25,6 @@ export function addMqttMetrics(registry: Registry, options: MqttMetricsOptions):
     labelNames: ['reason'],
     registers: [registry],
   })
-  for (const reason of closeReasons) closed.inc({ reason }, 0)
+  for (const reason of Object.keys(closeReasons)) closed.inc({ reason }, 0)
   return reason => closed.inc({ reason })
 }

@@ -63,11 +63,11 @@ export async function openMqtt(options: MqttOptions): Promise<Mqtt> {
 }
 
 async function listen(options: MqttOptions, port: number, onClosed: ListenerOptions['onClosed']): Promise<Listener> {
-  const { config, devices, writers, keys, intake, meter, authRateLimit, connections } = options
+  const { config, devices, writers, keys, intake, meter, authRateLimit, connections, log } = options
   try {
     return await openListener({
       ...{ host: config.HOST, port, tls: readCertificate(config), connections, intake, meter, authRateLimit, onClosed },
-      findCredential: createCredentials({ devices, writers, keys }),
+      ...{ findCredential: createCredentials({ devices, writers, keys }), log },
     })
   } catch (error) {
     throw listenError({ HOST: config.HOST, PORT: port }, error, 'MQTT_PORT')

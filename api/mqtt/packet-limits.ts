@@ -4,12 +4,25 @@ import { type LimitOf, type PacketLimit, packetTypes } from './packet-reader.ts'
 import { payloadBytesMax } from './reading-message.ts'
 
 /** A topic that may be one is shorter than the room above the payload. */
-export const publishLimit: PacketLimit = { bytesMax: payloadBytesMax + 1024, beyond: 'truncate' }
+export const publishBytesMax = payloadBytesMax + 1024
 const otherLimit: PacketLimit = { bytesMax: 8 * 1024, beyond: 'refuse' }
 
-/** Packets of other types are not read at all. */
+/** Packets of other types are not read at all. Of a larger message the beginning is, so that it can be acknowledged. */
 export function limitsOf(...names: (keyof typeof packetTypes)[]): LimitOf {
-  const limits = new Map<number, PacketLimit>()
-  for (const name of names) limits.set(packetTypes[name], name === 'publish' ? publishLimit : otherLimit)
+  const publishLimit: PacketLimit = { bytesMax: publishBytesMax, beyond: 'truncate' }
+  return limitBy(names, name => (name === 'publish' ? publishLimit : otherLimit))
+}
+
+/** One limit for all, as MQTT 5 tells it to its clients. */
+export function limitsAlike(bytesMax: number, ...names: (keyof typeof packetTypes)[]): LimitOf {
+  const limit: PacketLimit = { bytesMax, beyond: 'refuse' }
+  return limitBy(names, () => limit)
+}
+
+function limitBy(
+  names: readonly (keyof typeof packetTypes)[],
+  limitOf: (name: keyof typeof packetTypes) => PacketLimit,
+): LimitOf {
+  const limits = new Map(names.map(name => [packetTypes[name] as number, limitOf(name)]))
   return type => limits.get(type)
 }

@@ -1,5 +1,7 @@
 /** Cuts the bytes of a connection into MQTT packets. What it holds is bounded by the limits of the packet types. */
 
+import { PacketError } from './packet-error.ts'
+
 /** From the upper half of a packet's first byte. */
 export const packetTypes = {
   connect: 1,
@@ -12,6 +14,7 @@ export const packetTypes = {
   pingreq: 12,
   pingresp: 13,
   disconnect: 14,
+  auth: 15,
 } as const
 
 export interface RawPacket {
@@ -23,9 +26,6 @@ export interface RawPacket {
   isWhole: boolean
 }
 
-/** Thrown when the bytes are no packet, or one that is not read. The connection is of no use then. */
-export class PacketError extends Error {}
-
 export interface PacketLimit {
   /** Of the whole packet. */
   bytesMax: number
@@ -36,7 +36,7 @@ export interface PacketLimit {
 /** By the type of the packet; undefined for one that is not read at all. */
 export type LimitOf = (type: number) => PacketLimit | undefined
 
-/** Memory for incomplete packets of many connections. */
+/** Memory that many connections share. */
 export class ByteBudget {
   #left: number
 
@@ -97,7 +97,7 @@ export class PacketReader {
     const [first] = this.#rest
     if (first === undefined) return false
     const limit = this.#limitOf(first >> 4)
-    if (limit === undefined) throw new PacketError('unexpected packet type')
+    if (limit === undefined) throw new PacketError('protocol_error', 'unexpected packet type')
     const length = readLength(this.#rest)
     if (length === undefined) {
       // So that a few bytes do not keep all of the chunk in memory.
@@ -106,9 +106,9 @@ export class PacketReader {
     }
     const bytesTotal = length.start + length.value
     const isWhole = bytesTotal <= limit.bytesMax
-    if (!isWhole && limit.beyond === 'refuse') throw new PacketError('packet too large')
+    if (!isWhole && limit.beyond === 'refuse') throw new PacketError('too_large', 'packet too large')
     const bytesKept = this.#rest.length >= bytesTotal ? 0 : Math.min(bytesTotal, limit.bytesMax)
-    if (!this.#budget.take(bytesKept)) throw new PacketError('too many incomplete packets')
+    if (!this.#budget.take(bytesKept)) throw new PacketError('quota', 'too many incomplete packets')
     const bytes = bytesKept === 0 ? empty : Buffer.allocUnsafe(bytesKept)
     this.#partial = { bytes, filled: 0, start: length.start, missing: bytesTotal, isWhole }
     return true
@@ -138,6 +138,11 @@ export class PacketReader {
   }
 }
 
+/** MQTT 5 wants the length in as few bytes as it takes. */
+export function checkLength({ bytes, start }: RawPacket): void {
+  if (start > 2 && bytes[start - 1] === 0) throw new PacketError('malformed', 'the length has more bytes than it takes')
+}
+
 /** The remaining length of a packet, and where the rest begins. */
 function readLength(bytes: Buffer): { value: number; start: number } | undefined {
   let value = 0
@@ -147,5 +152,5 @@ function readLength(bytes: Buffer): { value: number; start: number } | undefined
     value += (byte & 0x7f) * 0x80 ** (at - 1)
     if (byte < 0x80) return { value, start: at + 1 }
   }
-  throw new PacketError('invalid length')
+  throw new PacketError('malformed', 'invalid length')
 }

@@ -1,90 +1,165 @@
-/** Decodes single packets by mqtt-packet, with the checks that it leaves to its users. */
+/**
+ * The packets of clients, but for CONNECT. mqtt-packet reads them too, and leaves most of what the standards forbid to its
+ * users: text that is not UTF-8, bytes behind the last field, properties beyond their length or given twice. To check that,
+ * every field has to be read.
+ */
 
-import { isUtf8 } from 'node:buffer'
-import { parser as createParser, type Packet, type Parser } from 'mqtt-packet'
-import { PacketError, packetTypes, type RawPacket } from './packet-reader.ts'
+import type { Connect, ProtocolVersion } from './connect-packet.ts'
+import { PacketError } from './packet-error.ts'
+import { FieldReader } from './packet-fields.ts'
+import { allow, noProperties, type Properties, type PropertyRules, readProperties } from './packet-properties.ts'
+import { checkLength, packetTypes, type RawPacket } from './packet-reader.ts'
+import { hasWildcard, isShared } from './topics.ts'
 
-export type ProtocolVersion = 4 | 5
-
-/** A message as it came; of one that is too large without its payload. */
+/** A message as it came; of one that is too large without its payload and what is between that and the identifier. */
 export interface Publish {
   cmd: 'publish'
   topic: string
   payload: Buffer | 'too large'
   qos: 0 | 1 | 2
-  /** Undefined at QoS 0. */
-  messageId: number | undefined
+  /** 0 at QoS 0. */
+  messageId: number
+  retain: boolean
+  properties: Properties
 }
 
-export type Received = Publish | Exclude<Packet, { cmd: 'publish' }>
+/** What its answer is about. */
+export type PublishHead = Pick<Publish, 'topic' | 'qos' | 'messageId'>
 
-/** One parser decodes the packets of many connections, since it gets whole packets only. */
-export class PacketDecoder {
-  readonly #protocolVersion: ProtocolVersion
-  #parser: Parser | undefined
-  #packet: Packet | undefined
-  #error: Error | undefined
+export interface Subscribe {
+  cmd: 'subscribe'
+  messageId: number
+  filters: string[]
+  properties: Properties
+}
 
-  constructor(protocolVersion: ProtocolVersion) {
-    this.#protocolVersion = protocolVersion
+export interface Unsubscribe {
+  cmd: 'unsubscribe'
+  messageId: number
+  filters: string[]
+}
+
+export type Received =
+  | Connect
+  | Publish
+  | Subscribe
+  | Unsubscribe
+  | { cmd: 'pubrel'; messageId: number }
+  | { cmd: 'pingreq' }
+  | { cmd: 'disconnect'; properties: Properties }
+  | { cmd: 'auth' }
+
+type Read = (fields: FieldReader, version: ProtocolVersion) => Received
+
+const filtersMax = 100
+
+const publishProperties = allow(
+  ...(['payloadFormatIndicator', 'messageExpiryInterval', 'topicAlias', 'responseTopic'] as const),
+  ...(['correlationData', 'contentType', 'subscriptionIdentifier'] as const),
+)
+const reasonProperties = allow('reasonString')
+const subscribeProperties = allow('subscriptionIdentifier')
+const unsubscribeProperties = allow()
+const disconnectProperties = allow('sessionExpiryInterval', 'reasonString')
+const authProperties = allow('authenticationMethod', 'authenticationData', 'reasonString')
+
+/** By type, with the lower half of the first byte. */
+const readers = new Map<number, { flags: number; read: Read }>([
+  [packetTypes.pubrel, { flags: 2, read: readPubrel }],
+  [packetTypes.subscribe, { flags: 2, read: readSubscribe }],
+  [packetTypes.unsubscribe, { flags: 2, read: readUnsubscribe }],
+  [packetTypes.pingreq, { flags: 0, read: () => ({ cmd: 'pingreq' }) }],
+  [packetTypes.disconnect, { flags: 0, read: readDisconnect }],
+  [packetTypes.auth, { flags: 0, read: readAuth }],
+])
+
+/** Throws a `PacketError`. */
+export function readPacket(raw: RawPacket, version: ProtocolVersion): Received {
+  const first = raw.bytes[0] ?? 0
+  if (version === 5) checkLength(raw)
+  if (first >> 4 === packetTypes.publish) return readPublish(raw, version)
+  const reader = readers.get(first >> 4)
+  // A second CONNECT is among them.
+  if (reader === undefined) throw new PacketError('protocol_error', 'unexpected packet type')
+  if ((first & 0x0f) !== reader.flags) throw new PacketError('malformed', 'invalid flags of the fixed header')
+  const fields = new FieldReader(raw.bytes, raw.start)
+  const packet = reader.read(fields, version)
+  fields.end()
+  return packet
+}
+
+/** Its beginning is the same in all versions. */
+export function readPublish({ bytes, start, isWhole }: RawPacket, version: ProtocolVersion): Publish {
+  const first = bytes[0] ?? 0
+  const qos = (first >> 1) & 3
+  if (qos === 3) throw new PacketError('malformed', 'QoS 3')
+  if (qos === 0 && (first & 8) !== 0) throw new PacketError('malformed', 'DUP at QoS 0')
+  const fields = new FieldReader(bytes, start)
+  const topic = fields.text()
+  if (hasWildcard(topic)) throw new PacketError('topic', 'the topic name has a wildcard')
+  const messageId = qos === 0 ? 0 : fields.packetId()
+  const properties = version === 5 && isWhole ? readProperties(fields, publishProperties) : noProperties
+  if (properties.subscriptionIdentifier !== undefined) {
+    throw new PacketError('protocol_error', 'a subscription identifier from a client')
   }
-
-  /** Throws a `PacketError` for what is not a valid packet. */
-  decode(raw: RawPacket): Received {
-    const type = (raw.bytes[0] ?? 0) >> 4
-    if (type !== packetTypes.publish) return this.#parse(raw.bytes, type) as Received
-    const { payloadStart, ...head } = readHead(raw)
-    return { cmd: 'publish', ...head, payload: raw.isWhole ? this.#payloadOf(raw.bytes, payloadStart) : 'too large' }
-  }
-
-  /** Only in MQTT 5 there is something between the head and the payload. */
-  #payloadOf(bytes: Buffer, payloadStart: number): Buffer {
-    if (this.#protocolVersion === 4) return bytes.subarray(payloadStart)
-    const packet = this.#parse(bytes, packetTypes.publish)
-    if (packet.cmd !== 'publish' || !Buffer.isBuffer(packet.payload)) throw new PacketError('malformed packet')
-    return packet.payload
-  }
-
-  #parse(bytes: Buffer, type: number): Packet {
-    const parser = this.#parser ?? this.#create()
-    this.#packet = undefined
-    this.#error = undefined
-    let left: number
-    try {
-      left = parser.parse(bytes)
-    } catch (error) {
-      this.#parser = undefined
-      throw new PacketError('malformed packet', { cause: error })
-    }
-    const packet = this.#packet as Packet | undefined
-    // It keeps the CONNECT with its password as its settings, and bytes of a broken packet.
-    if (type === packetTypes.connect || this.#error !== undefined || left > 0) this.#parser = undefined
-    if (packet === undefined || this.#error !== undefined || left > 0) throw new PacketError('malformed packet')
-    return packet
-  }
-
-  #create(): Parser {
-    const parser = createParser({ protocolVersion: this.#protocolVersion })
-    parser.on('packet', (packet: Packet) => {
-      this.#packet = packet
-    })
-    parser.on('error', (error: Error) => {
-      this.#error = error
-    })
-    this.#parser = parser
-    return parser
+  if (topic === '' && properties.topicAlias === undefined) throw new PacketError('protocol_error', 'no topic name')
+  const payload = isWhole ? fields.rest() : 'too large'
+  return {
+    ...{ cmd: 'publish', topic, payload, qos: qos as Publish['qos'], messageId, retain: (first & 1) !== 0, properties },
   }
 }
 
-/** Topic, QoS and id of a PUBLISH, also of a truncated one. They stand there in the same way in all versions. */
-function readHead({ bytes, start }: RawPacket): Omit<Publish, 'cmd' | 'payload'> & { payloadStart: number } {
-  const qos = ((bytes[0] ?? 0) >> 1) & 3
-  if (qos === 3 || bytes.length < start + 2) throw new PacketError('malformed packet')
-  const topicEnd = start + 2 + bytes.readUInt16BE(start)
-  const topic = bytes.subarray(start + 2, topicEnd)
-  const payloadStart = topicEnd + (qos > 0 ? 2 : 0)
-  if (bytes.length < payloadStart || !isUtf8(topic)) throw new PacketError('malformed packet')
-  const messageId = qos > 0 ? bytes.readUInt16BE(topicEnd) : undefined
-  if (messageId === 0) throw new PacketError('malformed packet')
-  return { topic: topic.toString(), qos: qos as Publish['qos'], messageId, payloadStart }
+function readPubrel(fields: FieldReader, version: ProtocolVersion): Received {
+  const messageId = fields.packetId()
+  if (version === 5) skipReason(fields)
+  return { cmd: 'pubrel', messageId }
+}
+
+function readSubscribe(fields: FieldReader, version: ProtocolVersion): Received {
+  const messageId = fields.packetId()
+  const properties = version === 5 ? readProperties(fields, subscribeProperties) : noProperties
+  const filters = readFilters(fields, filter => checkOptions(fields.byte(), filter, version))
+  return { cmd: 'subscribe', messageId, filters, properties }
+}
+
+function readUnsubscribe(fields: FieldReader, version: ProtocolVersion): Received {
+  const messageId = fields.packetId()
+  if (version === 5) readProperties(fields, unsubscribeProperties)
+  return { cmd: 'unsubscribe', messageId, filters: readFilters(fields) }
+}
+
+function readFilters(fields: FieldReader, readOptions?: (filter: string) => void): string[] {
+  const filters: string[] = []
+  if (!fields.hasMore) throw new PacketError('protocol_error', 'no topic filter')
+  while (fields.hasMore) {
+    if (filters.length === filtersMax) throw new PacketError('quota', 'too many topic filters')
+    const filter = fields.text()
+    readOptions?.(filter)
+    filters.push(filter)
+  }
+  return filters
+}
+
+function checkOptions(options: number, filter: string, version: ProtocolVersion): void {
+  const reserved = version === 5 ? 0xc0 : 0xfc
+  if ((options & reserved) !== 0) throw new PacketError('malformed', 'reserved bits of the subscription')
+  if ((options & 3) === 3) throw new PacketError('protocol_error', 'QoS 3')
+  if ((options & 0x30) === 0x30) throw new PacketError('protocol_error', 'invalid retain handling')
+  if ((options & 4) !== 0 && isShared(filter))
+    throw new PacketError('protocol_error', 'No Local of a shared subscription')
+}
+
+function readDisconnect(fields: FieldReader, version: ProtocolVersion): Received {
+  return { cmd: 'disconnect', properties: version === 5 ? skipReason(fields, disconnectProperties) : noProperties }
+}
+
+function readAuth(fields: FieldReader): Received {
+  skipReason(fields, authProperties)
+  return { cmd: 'auth' }
+}
+
+/** A reason code and properties, both of which may be left out. */
+function skipReason(fields: FieldReader, rules: PropertyRules = reasonProperties): Properties {
+  if (fields.hasMore) fields.byte()
+  return fields.hasMore ? readProperties(fields, rules) : noProperties
 }

@@ -1,7 +1,8 @@
 /** A message to `readings/<device>` as the logger API takes it: the JSON of `PUT /api/log`. */
 
+import { composedName } from '../../auth/devices/device.ts'
 import { parseJson } from '../http/json-body.ts'
-import type { RejectionReason } from '../logger/reading-meter.ts'
+import { type MessageRefusal, refusals } from './message-refusal.ts'
 import type { Publish } from './packets.ts'
 
 export const topicPrefix = 'readings/'
@@ -14,24 +15,24 @@ export function deviceOfTopic(topic: string): string | undefined {
     : undefined
 }
 
-export type Body = { body: unknown } | { reason: RejectionReason }
+export type Body = { body: unknown } | { refusal: MessageRefusal }
 
 /** The parsed payload; one that does not name a device is of that of the topic. */
 export function readBody(payload: Publish['payload'], deviceName: string): Body {
-  if (payload === 'too large' || payload.length > payloadBytesMax) return { reason: 'too_large' }
+  if (payload === 'too large' || payload.length > payloadBytesMax) return { refusal: refusals.tooLarge }
   let body: unknown
   try {
     body = parseJson(payload)
   } catch {
-    return { reason: 'invalid' }
+    return { refusal: refusals.json }
   }
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return { reason: 'invalid' }
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return { refusal: refusals.json }
   const fields: { device?: unknown } = body
   if (fields.device === undefined) fields.device = deviceName
-  if (typeof fields.device !== 'string') return { reason: 'invalid' }
-  return isSameName(fields.device, deviceName) ? { body } : { reason: 'mismatch' }
+  if (typeof fields.device !== 'string') return { refusal: refusals.deviceField }
+  return isSameName(fields.device, deviceName) ? { body } : { refusal: refusals.otherDevice }
 }
 
 function isSameName(one: string, other: string): boolean {
-  return one === other || one.normalize('NFC') === other.normalize('NFC')
+  return one === other || composedName(one) === composedName(other)
 }

@@ -1,97 +1,109 @@
 /** One client of the MQTT listener, from its connection to its end. There are publications and nothing else. */
 
+import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
-import type { IConnectPacket } from 'mqtt-packet'
-import type { AuthRateLimit } from '../http/auth-rate-limit.ts'
+import type { Packet } from 'mqtt-packet'
 import type { Intake } from '../logger/intake.ts'
 import type { ReadingMeter } from '../logger/reading-meter.ts'
-import type { Credential, FindCredential } from './credentials.ts'
-import { Deliveries, type Fault } from './deliveries.ts'
+import type { Authenticate } from './authenticate.ts'
+import type { ClientLog } from './client-log.ts'
+import { type CloseReason, closeReasons, isClientFault } from './close-reasons.ts'
+import { type Connect, readConnect, readProtocolVersion } from './connect-packet.ts'
+import type { Credential } from './credentials.ts'
+import { Deliveries } from './deliveries.ts'
 import { PacketChannel } from './packet-channel.ts'
+import { PacketError } from './packet-error.ts'
 import { limitsOf } from './packet-limits.ts'
-import type { ByteBudget } from './packet-reader.ts'
-import type { PacketDecoder, Received } from './packets.ts'
-
-/** Why a connection was closed. */
-export const closeReasons = [
-  'client',
-  'malformed',
-  'timeout',
-  'protocol_version',
-  'unauthorized',
-  'revoked',
-  'topic',
-  'not_stored',
-  'taken_over',
-  'unavailable',
-  'stopping',
-] as const satisfies (Fault | string)[]
-export type CloseReason = (typeof closeReasons)[number]
+import { noProperties } from './packet-properties.ts'
+import type { ByteBudget, RawPacket } from './packet-reader.ts'
+import { type Received, readPacket } from './packets.ts'
+import { keepAliveSecondsWithout, type Protocol } from './protocol.ts'
+import { createMqtt5 } from './protocol-5.ts'
+import { mqtt311 } from './protocol-311.ts'
+import type { ReasonCode } from './reason-codes.ts'
 
 export interface SessionOptions {
-  intake: Intake
-  meter: ReadingMeter
-  findCredential: FindCredential
-  authRateLimit: AuthRateLimit
-  decoder: PacketDecoder
+  intake: Pick<Intake, 'take' | 'addDevice'>
+  meter: Pick<ReadingMeter, 'rejected'>
+  authenticate: Authenticate
+  /** Of incomplete packets. */
   budget: ByteBudget
+  aliasBudget: ByteBudget
+  clientLog: ClientLog
   /** The client has been let in by the credential and the client identifier that `name` is made of. */
   onOpen: (session: Session, name: string) => void
   onClosed: (session: Session, reason: CloseReason) => void
 }
 
+/** More of an end than its reason. */
+interface EndDetails {
+  /** Instead of that of the reason. */
+  code?: ReasonCode
+  text?: string
+  topic?: string
+}
+
+/** What the log says of an occurrence, besides of whom. */
+interface Occurrence {
+  reason?: string
+  detail?: string | undefined
+  topic?: string | undefined
+  err?: unknown
+}
+
 const connectMsMax = 10_000
 /** Of a packet that has begun. */
 const packetMsMax = 30_000
-/** Of a client that asks for no limit. */
-const silenceMsMax = 60 * 60_000
-
-const protocolVersion = 4
-const returnCodes = { accepted: 0, version: 1, identifier: 2, unavailable: 3, credentials: 4 } as const
-const qosRefused = 0x80
+const clientIdLengthMax = 256
+/** Of the texts of a client in the log. */
+const loggedLengthMax = 200
 
 const beforeConnect = limitsOf('connect')
-const whenOpen = limitsOf('publish', 'pubrel', 'subscribe', 'unsubscribe', 'pingreq', 'disconnect')
 
 export class Session {
   readonly #options: SessionOptions
   readonly #address: string
-  readonly #channel: PacketChannel
-  readonly #deliveries: Deliveries
+  readonly #channel: PacketChannel<Received>
   readonly #connectedAtMs = performance.now()
   #state: 'connecting' | 'authenticating' | 'open' | 'closed' = 'connecting'
+  /** Undefined until the CONNECT has said which. */
+  #protocol: Protocol | undefined
+  #connect: Connect | undefined
   #credential: Credential | undefined
-  #silenceMsMax = silenceMsMax
+  /** Of a client that has been let in. */
+  #deliveries: Deliveries | undefined
+  #refreshing: Promise<void> | undefined
   #isStopping = false
 
   constructor(socket: Socket, options: SessionOptions) {
     this.#options = options
     this.#address = socket.remoteAddress ?? ''
-    const { intake, meter, decoder, budget } = options
-    this.#deliveries = new Deliveries({
-      ...{ intake, meter, writer: () => this.#credential?.writer(), closesOnTopic: true },
-      send: answer => this.#channel.send(answer),
-      onSettled: () => this.#settled(),
-      onRefused: fault => this.close(fault),
-    })
     this.#channel = new PacketChannel({
-      ...{ socket, protocolVersion, decoder, budget },
-      limitOf: type => (this.#state === 'open' ? whenOpen : beforeConnect)(type),
+      ...{ socket, budget: options.budget },
+      limitOf: type => (this.#protocol?.limitOf ?? beforeConnect)(type),
       canTake: () => this.#canTake(),
+      decode: raw => (this.#protocol === undefined ? this.#readConnect(raw) : readPacket(raw, this.#protocol.version)),
       onPacket: packet => this.#take(packet),
-      onMalformed: () => this.close('malformed'),
+      onMalformed: ({ reason, message }) => this.close(reason, { text: message }),
+      onFailed: error => this.#fail(error),
     })
     // What ends a connection is told by its end.
     socket.on('error', () => undefined)
     socket.once('close', () => this.close('client'))
   }
 
-  /** Closes it behind what was sent. */
-  close(reason: CloseReason): void {
+  /** Closes it behind what was sent, and tells the client why, as far as its version can. */
+  close(reason: CloseReason, details: EndDetails = {}): void {
     if (this.#state === 'closed') return
+    const isOpen = this.#state === 'open'
     this.#state = 'closed'
-    this.#deliveries.close()
+    this.#deliveries?.close()
+    const { code = closeReasons[reason], text } = details
+    if (reason !== 'client') this.#send(this.#protocol?.ending(code, text, isOpen))
+    this.#protocol?.close()
     this.#channel.end()
+    if (isClientFault(reason))
+      this.#tell('warn', 'MQTT connection closed', { reason, detail: text, topic: details.topic })
     this.#options.onClosed(this, reason)
   }
 
@@ -103,111 +115,161 @@ export class Session {
 
   /** Looks at what only time changes; it has to be called twice a second. */
   check(nowMs: number): void {
-    if (this.#isOverdue(nowMs)) this.close('timeout')
-    else if (this.#state === 'open') this.#checkCredential()
+    try {
+      const overdue = this.#overdue(nowMs)
+      if (overdue !== undefined) this.close('timeout', { text: overdue })
+      else if (this.#state === 'open') this.#checkCredential()
+    } catch (error) {
+      this.#fail(error)
+    }
   }
 
-  #isOverdue(nowMs: number): boolean {
-    if (this.#state !== 'open') return nowMs - this.#connectedAtMs > connectMsMax
+  #overdue(nowMs: number): string | undefined {
+    if (this.#state !== 'open') return nowMs - this.#connectedAtMs > connectMsMax ? 'no CONNECT' : undefined
     const { partialSinceMs, packetAtMs } = this.#channel
-    if (partialSinceMs !== undefined && nowMs - partialSinceMs > packetMsMax) return true
+    if (partialSinceMs !== undefined && nowMs - partialSinceMs > packetMsMax) return 'a packet does not end'
+    const keepAliveSeconds = this.#connect?.keepAliveSeconds || keepAliveSecondsWithout
     // Nobody is blamed for the silence while it is we who do not read.
-    return this.#canTake() && nowMs - packetAtMs > this.#silenceMsMax
+    return this.#canTake() && nowMs - packetAtMs > keepAliveSeconds * 1500 ? 'nothing within the keep-alive' : undefined
   }
 
   #checkCredential(): void {
-    if (this.#credential?.writer() === undefined) this.close('revoked')
-    else this.#credential.refresh?.().catch(() => this.close('unavailable'))
+    if (this.#credential?.writer() === undefined) {
+      this.close('revoked')
+      return
+    }
+    this.#refreshing ??= this.#credential
+      .refresh?.()
+      .catch(() => this.close('unavailable'))
+      .finally(() => {
+        this.#refreshing = undefined
+      })
+  }
+
+  /** Something of ours has failed. What became of the messages is unknown, so they get no acknowledgement. */
+  #fail(error: unknown): void {
+    if (this.#state !== 'closed') this.#tell('error', 'MQTT connection failed', { err: error })
+    this.close('failed')
   }
 
   #canTake(): boolean {
     if (this.#isStopping) return false
-    return this.#state === 'connecting' || (this.#state === 'open' && this.#deliveries.canTake())
+    return this.#state === 'connecting' || (this.#state === 'open' && this.#deliveries?.canTake() === true)
   }
 
   #settled(): void {
-    if (this.#isStopping && this.#deliveries.size === 0) this.close('stopping')
+    if (this.#isStopping && (this.#deliveries?.size ?? 0) === 0) this.close('stopping')
     else this.#channel.resume()
   }
 
+  /** From here on the client can be told why it is refused, in the way of its version. */
+  #readConnect(raw: RawPacket): Connect {
+    const { version, rest } = readProtocolVersion(raw)
+    this.#protocol = version === 4 || version === 'old' ? mqtt311 : createMqtt5(noProperties, this.#options.aliasBudget)
+    if (version === 'old' || version === 'new') {
+      throw new PacketError('protocol_version', 'the service speaks MQTT 3.1.1 and 5')
+    }
+    const connect = readConnect(raw, rest, version)
+    if (version === 5) this.#protocol = createMqtt5(connect.properties, this.#options.aliasBudget)
+    return connect
+  }
+
   #take(packet: Received): void {
+    const [protocol, deliveries] = [this.#protocol, this.#deliveries]
+    if (packet.cmd === 'connect') this.#start(packet)
+    else if (protocol !== undefined && deliveries !== undefined) this.#takeOpen(packet, protocol, deliveries)
+  }
+
+  #takeOpen(packet: Exclude<Received, Connect>, protocol: Protocol, deliveries: Deliveries): void {
     switch (packet.cmd) {
-      case 'connect':
-        void this.#connect(packet)
-        return
       case 'publish':
-        this.#deliveries.take(packet)
+        deliveries.take(protocol.resolve(packet))
         return
       case 'pubrel':
-        this.#channel.send({ cmd: 'pubcomp', messageId: idOf(packet) })
+        this.#send(protocol.released(packet.messageId, deliveries.release(packet.messageId)))
         return
       case 'subscribe':
-        // It names at least one topic filter (MQTT-3.8.3-3), and an answer without return codes is no packet.
-        if (packet.subscriptions.length === 0) this.close('malformed')
-        else {
-          const granted = packet.subscriptions.map(() => qosRefused)
-          this.#channel.send({ cmd: 'suback', messageId: idOf(packet), granted })
-        }
+        this.#send(protocol.subscribed(packet))
         return
       case 'unsubscribe':
-        this.#channel.send({ cmd: 'unsuback', messageId: idOf(packet), granted: [] })
+        this.#send(protocol.unsubscribed(packet))
         return
       case 'pingreq':
-        this.#channel.send({ cmd: 'pingresp' })
+        this.#send({ cmd: 'pingresp' })
         return
-      default:
+      case 'auth':
+        throw new PacketError('protocol_error', 'AUTH without an authentication method')
+      case 'disconnect':
+        this.#checkExpiry(packet.properties.sessionExpiryInterval ?? 0)
         this.close('client')
     }
   }
 
-  async #connect(packet: IConnectPacket): Promise<void> {
-    this.#state = 'authenticating'
-    if (packet.protocolId !== 'MQTT' || packet.protocolVersion !== protocolVersion) {
-      this.#refuse(returnCodes.version, 'protocol_version')
-      return
-    }
-    if (packet.clientId === '' && packet.clean !== true) {
-      this.#refuse(returnCodes.identifier, 'malformed')
-      return
-    }
-    const credential = await this.#authenticate(packet)
-    // It may have gone meanwhile.
-    if (credential !== undefined && this.#state === 'authenticating') this.#open(packet, credential)
+  /** A session that ends with its connection cannot be prolonged (MQTT 5, 3.14.2.2.2). */
+  #checkExpiry(seconds: number): void {
+    const atConnect = this.#connect?.properties.sessionExpiryInterval ?? 0
+    if (seconds > 0 && atConnect === 0) throw new PacketError('protocol_error', 'the session does not outlive its end')
   }
 
-  #open({ keepalive = 0, clientId }: IConnectPacket, credential: Credential): void {
+  #start(connect: Connect): void {
+    this.#state = 'authenticating'
+    this.#connect = connect
+    const refusal =
+      connect.clientId.length > clientIdLengthMax ? 'client_identifier' : this.#protocol?.refusalOf(connect)
+    if (refusal === undefined) this.#authenticate(connect).catch(error => this.#fail(error))
+    else this.close(refusal)
+  }
+
+  async #authenticate(connect: Connect): Promise<void> {
+    const found = await this.#options.authenticate(connect, this.#address)
+    if (typeof found === 'string') this.close(found)
+    // It may have gone meanwhile.
+    else if (this.#state === 'authenticating') this.#open(found, connect)
+  }
+
+  #open(credential: Credential, connect: Connect): void {
+    const protocol = this.#protocol
+    if (protocol === undefined) return
+    const clientId = connect.clientId === '' ? randomUUID() : connect.clientId
     this.#credential = credential
+    this.#deliveries = this.#deliver(protocol)
+    if (!this.#send(protocol.connected(connect, clientId))) {
+      this.close('too_large', { text: 'the client takes no CONNACK of this size' })
+      return
+    }
     this.#state = 'open'
-    if (keepalive > 0) this.#silenceMsMax = keepalive * 1500
-    this.#channel.send({ cmd: 'connack', returnCode: returnCodes.accepted, sessionPresent: false })
-    this.#options.onOpen(this, clientId === '' ? '' : `${credential.id} ${clientId}`)
+    this.#options.onOpen(this, `${credential.id} ${clientId}`)
     this.#channel.resume()
   }
 
-  async #authenticate({ username = '', password }: IConnectPacket): Promise<Credential | undefined> {
-    const { findCredential, authRateLimit, meter } = this.#options
-    let credential: Credential | undefined
-    try {
-      credential = await findCredential(username, password?.toString() ?? '')
-    } catch {
-      // The database is away, or does not tell what came of a change of the key.
-      this.#refuse(returnCodes.unavailable, 'unavailable')
-      return undefined
-    }
-    if (credential === undefined) {
-      const isExceeded = authRateLimit.isExceeded(this.#address)
-      meter.rejected(isExceeded ? 'throttled' : 'unauthorized')
-      this.#refuse(isExceeded ? returnCodes.unavailable : returnCodes.credentials, 'unauthorized')
-    }
-    return credential
+  #deliver(rules: Protocol): Deliveries {
+    const { intake, meter } = this.#options
+    return new Deliveries({
+      ...{ intake, meter, writer: () => this.#credential?.writer(), rules },
+      send: answer => this.#send(answer),
+      onSettled: () => this.#settled(),
+      onRejected: ({ reason, text }, topic) => {
+        this.#tell('warn', 'MQTT message not stored', { reason, detail: text, topic })
+      },
+      onRefused: (fault, { code, text }, topic) => this.close(fault, { code, text, topic }),
+      onFailed: error => this.#fail(error),
+    })
   }
 
-  #refuse(returnCode: number, reason: CloseReason): void {
-    this.#channel.send({ cmd: 'connack', returnCode, sessionPresent: false })
-    this.close(reason)
+  /** False when the client cannot take it. */
+  #send(packet: Packet | undefined): boolean {
+    const bytes = packet && this.#protocol?.encode(packet)
+    if (bytes === undefined) return false
+    this.#channel.send(bytes)
+    return true
   }
-}
 
-function idOf({ messageId }: { messageId?: number }): number {
-  return messageId ?? 0
+  #tell(level: 'warn' | 'error', text: string, { topic, ...fields }: Occurrence): void {
+    const [clientId, credential] = [this.#connect?.clientId, this.#credential?.id]
+    const client = clientId?.slice(0, loggedLengthMax)
+    const about = { client, credential, address: this.#address, topic: topic?.slice(0, loggedLengthMax) }
+    // Whoever is not let in can call himself anything.
+    const key = credential === undefined ? this.#address : `${credential} ${clientId}`
+    this.#options.clientLog(key, level, { ...fields, ...about }, text)
+  }
 }

@@ -8,16 +8,17 @@ import type { Rate } from '../../api/http/token-bucket.ts'
 import { createDeviceRate } from '../../api/logger/device-rate.ts'
 import { createIntake, type Intake } from '../../api/logger/intake.ts'
 import type { ReadingMeter, RejectionReason } from '../../api/logger/reading-meter.ts'
+import type { CloseReason } from '../../api/mqtt/close-reasons.ts'
 import { createCredentials } from '../../api/mqtt/credentials.ts'
-import { type Listener, openListener } from '../../api/mqtt/listener.ts'
-import type { CloseReason } from '../../api/mqtt/session.ts'
+import { type Listener, type ListenerOptions, openListener } from '../../api/mqtt/listener.ts'
 import type { Device } from '../../auth/devices/device.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
 import type { Keys } from '../../auth/keys/keys.ts'
 import type { Principal } from '../../auth/policy.ts'
-import { createWriters } from '../../auth/writers.ts'
+import { createWriters, type DevicesPerOwner, type WriterDevices } from '../../auth/writers.ts'
 import type { Outcome } from '../../ingest/journal/outcome.ts'
 import { createReadingCheck } from '../../ingest/reading.ts'
+import { perOwner } from './accounts.ts'
 import { silentLog } from './databases.ts'
 import { openRaw, type RawConnection } from './raw-connection.ts'
 
@@ -107,8 +108,11 @@ export interface ListenerVariant {
   deviceRate?: Rate
   /** A real one, instead of the devices in memory. */
   registry?: Devices
+  perOwner?: DevicesPerOwner
   /** With real keys. */
   findKey?: Keys['find']
+  /** What stands in for the test's own parts. */
+  parts?: Partial<Pick<ListenerOptions, 'intake' | 'findCredential' | 'connections' | 'log'>>
 }
 
 export async function startListener(t: TestHooks, variant: ListenerVariant = {}): Promise<TestListener> {
@@ -117,7 +121,7 @@ export async function startListener(t: TestHooks, variant: ListenerVariant = {})
   const revoked = new Set<string>()
   const keys = new Map<string, Principal>()
   const closed: CloseReason[] = []
-  const inMemory = {
+  const inMemory: WriterDevices = {
     authenticate: (name: string, password: string) =>
       password === devicePassword && !revoked.has(name) ? devices.get(name) : undefined,
     get: (name: string) => devices.get(name),
@@ -125,9 +129,12 @@ export async function startListener(t: TestHooks, variant: ListenerVariant = {})
       const name = [...devices.values()].find(device => device.number === number)?.name ?? ''
       return () => !revoked.has(name)
     },
+    add: () => Promise.reject(new Error('these devices are given')),
+    ownedBy: () => 0,
+    version: () => revoked.size,
   }
   const registry = variant.registry ?? inMemory
-  const writers = createWriters(registry as never)
+  const writers = createWriters(registry, variant.perOwner ?? perOwner)
   const listener = await openListener({
     ...{ host: '127.0.0.1', port: 0, tls: undefined, onClosed: reason => void closed.push(reason) },
     connections: createConnections({ max: 1000, perAddress: 1000, isTrusted: () => false, log: silentLog }),
@@ -136,6 +143,8 @@ export async function startListener(t: TestHooks, variant: ListenerVariant = {})
       ...{ devices: registry, writers },
       keys: { find: variant.findKey ?? (async text => keys.get(text) as never) },
     }),
+    log: silentLog,
+    ...variant.parts,
   })
   t.teardown(() => {
     parts.journal.settle('closing')

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { NewDevice } from '../../../auth/devices/device.ts'
 import { openDevices } from '../../../auth/devices/devices.ts'
 import type { Scope } from '../../../auth/keys/key.ts'
-import { openVariant } from '../../support/accounts.ts'
+import { openVariant, perOwner } from '../../support/accounts.ts'
 import { silentLog, startDatabases } from '../../support/databases.ts'
 import { freeze } from '../../support/frozen.ts'
 import { connectClient, eventOf, reading, startListener } from '../../support/mqtt.ts'
@@ -32,7 +32,8 @@ async function keyOf(id: number, { scopes = ['ingest'] as Scope[], createDevices
   return { ...made.value, account }
 }
 
-const start = (hooks: Test) => startListener(hooks, { registry: devices, findKey: people.keys.find })
+const start = (hooks: Test, bounds = perOwner) =>
+  startListener(hooks, { registry: devices, findKey: people.keys.find, perOwner: bounds })
 
 t.test('a key writes the devices of its owner; for others it is told nothing, and they are counted', async t => {
   const { url, journal, rejections, closed } = await start(t)
@@ -55,12 +56,12 @@ t.test('a key writes the devices of its owner; for others it is told nothing, an
 })
 
 t.test('a key without the scope, or one that is not good, is nobody', async t => {
-  const { url, rejections } = await start(t)
+  const { url, rejections, closed } = await start(t)
   const { text } = await keyOf(owner, { scopes: ['read'] })
-  for (const password of [text, `${text.slice(0, -1)}~`]) {
-    await t.rejects(connectClient(t, url, { username: 'kitchen', password }), { code: 4 })
-  }
+  await t.rejects(connectClient(t, url, { username: 'kitchen', password: text }), { code: 5 })
+  await t.rejects(connectClient(t, url, { username: 'kitchen', password: `${text.slice(0, -1)}~` }), { code: 4 })
   t.strictSame(rejections, ['unauthorized', 'unauthorized'])
+  t.strictSame(closed, ['forbidden', 'unauthorized'])
 })
 
 t.test('a key that may makes the devices that are not there, and their readings keep their order', async t => {
@@ -76,14 +77,25 @@ t.test('a key that may makes the devices that are not there, and their readings 
     ['readings/foreign', reading(6)],
     ['readings/garbage', 'no JSON'],
     ['readings/a:b', reading(7)],
+    ['readings/wrong', '{"temperature":"warm"}'],
   ]
   await Promise.all(messages.map(([topic, payload]) => client.publishAsync(topic, payload, { qos: 1 })))
   t.strictSame(journal.stored, [1, 2, 3, 4, 5])
   t.strictSame([devices.get('cellar')?.owner, devices.get('attic')?.owner], [owner, owner])
-  t.strictSame(rejections, ['mismatch', 'invalid', 'unknown_device'])
-  t.equal(devices.get('garbage'), undefined)
+  t.strictSame(rejections, ['mismatch', 'invalid', 'invalid_name', 'invalid'])
+  for (const name of ['garbage', 'wrong']) t.equal(devices.get(name), undefined, name)
   await client.publishAsync('readings/loft', reading(8), { qos: 0 })
   await until('it is stored at QoS 0, too', () => journal.stored.includes(8))
+})
+
+t.test('a key makes no more devices than its owner may have', async t => {
+  const { url, journal, rejections } = await start(t, { ...perOwner, user: devices.ownedBy(owner) + 1 })
+  const client = await connectClient(t, url, { password: (await keyOf(owner, { createDevices: true })).text })
+  for (const [at, name] of ['last', 'beyond', 'kitchen'].entries()) {
+    await client.publishAsync(`readings/${name}`, reading(at), { qos: 1 })
+  }
+  t.strictSame([journal.stored, rejections], [[0, 2], ['too_many_devices']])
+  t.strictSame([devices.get('last')?.owner, devices.get('beyond')], [owner, undefined])
 })
 
 t.test('while a device cannot be made, its reading is not acknowledged; later it is stored', async t => {

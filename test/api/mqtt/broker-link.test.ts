@@ -12,6 +12,7 @@ import { openBrokerLink } from '../../../api/mqtt/broker-link.ts'
 import { createBrokerRate } from '../../../api/mqtt/broker-rate.ts'
 import type { Device } from '../../../auth/devices/device.ts'
 import { createWriters } from '../../../auth/writers.ts'
+import { perOwner } from '../../support/accounts.ts'
 import { silentLog } from '../../support/databases.ts'
 import { connectClient, createIntakeParts, type IntakeParts, reading } from '../../support/mqtt.ts'
 import { messageOf, until } from '../../support/processes.ts'
@@ -24,7 +25,7 @@ async function startBroker(t: Test): Promise<string> {
 }
 
 function link(t: Test, url: string, parts: IntakeParts, protocolVersion: 4 | 5 = 4) {
-  const writer = createWriters({ get: (name: string) => parts.devices.get(name) } as never).ofTrustedBroker()
+  const writer = createWriters({ get: (name: string) => parts.devices.get(name) } as never, perOwner).ofTrustedBroker()
   const opened = openBrokerLink({ ...parts, url, protocolVersion, clientId: 'barograph', writer, log: silentLog })
   t.teardown(() => opened.close())
   return opened
@@ -89,17 +90,19 @@ test('a broker that is away is told, and found again', async t => {
   await until('it is connected', () => opened.fault() === undefined)
 })
 
-/** A broker of MQTT 5 of which the test says every packet. */
-async function startScript(t: Test, onPacket: (packet: Packet, send: (...packets: Packet[]) => void) => void) {
+type Send = (...packets: (Packet | Buffer)[]) => void
+
+/** A broker of MQTT 5 of which the test says every packet, or its bytes. */
+async function startScript(t: Test, onPacket: (packet: Packet, send: Send) => void) {
   const sockets = new Set<Socket>()
   const server = createServer(socket => {
     sockets.add(socket)
     const packets = parser({ protocolVersion: 5 })
     socket.on('data', bytes => packets.parse(bytes as Buffer))
     socket.on('error', () => undefined)
-    const send = (...packets: Packet[]) => {
-      socket.write(Buffer.concat(packets.map(packet => generate(packet, { protocolVersion: 5 }))))
-    }
+    const bytesOf = (packet: Packet | Buffer) =>
+      Buffer.isBuffer(packet) ? packet : generate(packet, { protocolVersion: 5 })
+    const send: Send = (...packets) => void socket.write(Buffer.concat(packets.map(bytesOf)))
     packets.on('packet', (packet: Packet) => onPacket(packet, send))
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -127,7 +130,7 @@ test('MQTT 5: the session is kept, what is in flight has a bound, and an acknowl
   parts.journal.hold()
   link(t, url, parts, 5)
   await until('all are taken', () => parts.journal.waiting.length === 1 && parts.rejections.length === 2)
-  t.strictSame(parts.rejections, ['too_large', 'unknown_device'])
+  t.strictSame(parts.rejections, ['too_large', 'mismatch'])
   const [connect, subscribe] = received
   t.match(connect, { protocolVersion: 5, clean: false, username: 'us@er', password: Buffer.from('pass') })
   t.match(connect, { properties: { receiveMaximum: 100, sessionExpiryInterval: 0xffff_ffff } })
@@ -143,6 +146,54 @@ test('MQTT 5: the session is kept, what is in flight has a bound, and an acknowl
       ['puback', 13],
     ],
   )
+})
+
+test('MQTT 5: a message with properties that nobody knows is taken, and holds up nothing', async t => {
+  const acknowledged: (number | undefined)[] = []
+  const url = await startScript(t, ({ cmd, messageId = 0 }, send) => {
+    if (cmd === 'connect') send({ cmd: 'connack', reasonCode: 0, sessionPresent: true })
+    if (cmd === 'puback') acknowledged.push(messageId)
+    if (cmd !== 'subscribe') return
+    const granted = { cmd: 'suback' as const, messageId, granted: [1], properties: { reasonString: 'granted' } }
+    send(granted, message(11, [0x7f, 0]), message(12, []))
+  })
+  const parts = createIntakeParts()
+  const opened = link(t, url, parts, 5)
+  await until('both are acknowledged', () => acknowledged.length === 2)
+  t.strictSame(acknowledged, [11, 12])
+  t.strictSame(parts.journal.stored, [11, 12])
+  t.equal(opened.fault(), undefined)
+})
+
+/** PUBLISH of MQTT 5 at QoS 1, whose temperature is its identifier. */
+function message(messageId: number, properties: number[]): Buffer {
+  const topic = Buffer.from('readings/porch')
+  const head = [0, topic.length, ...topic, 0, messageId, properties.length, ...properties]
+  const rest = Buffer.concat([Buffer.from(head), Buffer.from(reading(messageId))])
+  return Buffer.concat([Buffer.from([0x32, rest.length]), rest])
+}
+
+test('a message of QoS 2 is taken once until the broker releases it', async t => {
+  const received: Packet[] = []
+  const message = { cmd: 'publish' as const, topic: 'readings/porch', qos: 2 as const, messageId: 5, retain: false }
+  const url = await startScript(t, (packet, send) => {
+    received.push(packet)
+    const payload = Buffer.from(reading(received.length))
+    if (packet.cmd === 'connect') send({ cmd: 'connack', reasonCode: 0, sessionPresent: true })
+    if (packet.cmd === 'subscribe') send({ cmd: 'suback', messageId: packet.messageId ?? 0, granted: [2] })
+    if (packet.cmd === 'subscribe') send({ ...message, payload, dup: false })
+    if (packet.cmd === 'pubrec' && received.length === 3) send({ ...message, payload, dup: true })
+    if (packet.cmd === 'pubrec' && received.length === 4) send({ cmd: 'pubrel', messageId: 5, reasonCode: 0 })
+    if (packet.cmd === 'pubcomp') send({ ...message, payload, dup: false })
+  })
+  const parts = createIntakeParts()
+  link(t, url, parts, 5)
+  await until('the second is received', () => received.length === 6)
+  t.strictSame(
+    received.map(({ cmd }) => cmd),
+    ['connect', 'subscribe', 'pubrec', 'pubrec', 'pubcomp', 'pubrec'],
+  )
+  t.strictSame(parts.journal.stored, [2, 5])
 })
 
 test('a broker that refuses is told with its code', async t => {

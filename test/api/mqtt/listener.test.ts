@@ -5,6 +5,7 @@ import { generate } from 'mqtt-packet'
 import { test } from 'tap'
 import { connectClient, devicePassword, eventOf, openRawMqtt, reading, startListener } from '../../support/mqtt.ts'
 import { until } from '../../support/processes.ts'
+import { openRaw } from '../../support/raw-connection.ts'
 
 const connectPacket = (more: object = {}) =>
   generate({
@@ -39,7 +40,7 @@ test('acknowledgements come in the order of the messages, also of those that are
   socket.write(Buffer.concat([publishPacket(1, reading(1)), publishPacket(2, 'no JSON'), publishPacket(3, reading(3))]))
   await until('all are taken', () => journal.waiting.length === 2)
   t.strictSame(rejections, ['invalid'])
-  t.equal(received(), accepted)
+  await until('it has its CONNACK, and nothing more', () => received() === accepted)
   journal.settle('stored')
   await until('all are acknowledged', () => received() === `${accepted}${ackOf(1)}${ackOf(2)}${ackOf(3)}`)
 })
@@ -81,13 +82,17 @@ test('what may be stored later closes the connection without an acknowledgement,
   }
   t.strictSame(rejections, ['full', 'unknown', 'closing'])
   t.strictSame(closed, ['not_stored', 'not_stored', 'not_stored'])
-  journal.settle('full')
-  const client = await connectClient(t, url, { reconnectPeriod: 20, clean: false, clientId: 'again' })
-  const published = client.publishAsync('readings/porch', reading(4), { qos: 1 })
-  await eventOf(client, 'reconnect')
-  journal.settle('stored')
-  await published
-  t.ok(journal.stored.includes(4))
+  for (const protocolVersion of [4, 5] as const) {
+    journal.settle('full')
+    const options = { protocolVersion, reconnectPeriod: 20, clean: false, clientId: 'again' }
+    const client = await connectClient(t, url, options)
+    const published = client.publishAsync('readings/porch', reading(protocolVersion), { qos: 1 })
+    await eventOf(client, 'reconnect')
+    journal.settle('stored')
+    await published
+    t.ok(journal.stored.includes(protocolVersion))
+    await client.endAsync(true)
+  }
 })
 
 test('at QoS 0 a reading is taken, and one that cannot be stored is only counted', async t => {
@@ -117,20 +122,63 @@ test('nothing but the own readings can be published, and nothing can be subscrib
   t.equal(rejections.filter(reason => reason === 'mismatch').length, 5)
 })
 
-test('at QoS 2 a reading is received when it is stored', async t => {
+test('the log says once a minute what is wrong with a client', async t => {
+  const lines: object[] = []
+  const warn = (fields: object, text: string) => void lines.push({ text, ...fields })
+  const { url, keys } = await startListener(t, { parts: { log: { warn, error: warn } as never } })
+  for (let count = 0; count < 3; count++) {
+    const { socket, closed } = await openRawMqtt(t, url, connectPacket())
+    socket.write(publishPacket(1, reading(1), { topic: `readings/barn${'x'.repeat(300)}` }))
+    await closed
+  }
+  const key = `barograph_key_${'k'.repeat(49)}`
+  keys.set(key, { kind: 'key', scopes: ['ingest'], keyId: 1, account: { id: 1, role: 'administrator' } } as never)
+  const gateway = await connectClient(t, url, { username: key, clientId: 'gateway' })
+  await gateway.publishAsync('readings/porch', reading(200), { qos: 1 })
+  await gateway.publishAsync('readings/nobody', reading(1), { qos: 1 })
+  for (let count = 0; count < 2; count++) {
+    const { closed } = await openRawMqtt(t, url, connectPacket({ username: 'me', password: Buffer.from('x') }))
+    await closed
+  }
+  const address = '127.0.0.1'
+  t.strictSame(lines, [
+    {
+      ...{ text: 'MQTT connection closed', reason: 'topic', detail: 'the credential belongs to another device' },
+      ...{ client: 'raw', credential: 'device 0', address, topic: `readings/barn${'x'.repeat(187)}` },
+    },
+    {
+      ...{ text: 'MQTT message not stored', reason: 'invalid', topic: 'readings/porch' },
+      ...{ detail: 'invalid payload: temperature must be between -90 and 85' },
+      ...{ client: 'gateway', credential: 'key 1', address },
+    },
+    {
+      ...{ text: 'MQTT connection closed', reason: 'unauthorized', detail: undefined },
+      ...{ client: 'raw', credential: undefined, address, topic: undefined },
+    },
+  ])
+})
+
+test('at QoS 2 a reading is received when it is stored, and once until it is released', async t => {
   const { url, journal } = await startListener(t)
   journal.hold()
   const { socket, received } = await openRawMqtt(t, url, connectPacket())
-  socket.write(publishPacket(6, reading(1), { qos: 2 }))
+  const [first, again] = [publishPacket(6, reading(1), { qos: 2 }), publishPacket(6, reading(1), { qos: 2, dup: true })]
+  socket.write(Buffer.concat([first, again]))
   await until('it is taken', () => journal.waiting.length === 1)
-  t.equal(received(), accepted)
+  await until('it has its CONNACK, and nothing more', () => received() === accepted)
   journal.settle('stored')
-  await until('it is received', () => received() === `${accepted}50020006`)
-  socket.write(generate({ cmd: 'pubrel', messageId: 6 }))
-  await until('it is complete', () => received() === `${accepted}5002000670020006`)
+  await until('it is received', () => received() === `${accepted}5002000650020006`)
+  socket.write(again)
+  await until('it is received again', () => received().endsWith('500200065002000650020006'))
+  const release = generate({ cmd: 'pubrel', messageId: 6 })
+  socket.write(Buffer.concat([release, release]))
+  await until('it is complete', () => received().endsWith('7002000670020006'))
+  t.strictSame(journal.stored, [1])
+  socket.write(publishPacket(6, reading(2), { qos: 2 }))
+  await until('the identifier is that of another one', () => received().endsWith('50020006'))
   const client = await connectClient(t, url)
-  await client.publishAsync('readings/porch', reading(2), { qos: 2 })
-  t.strictSame(journal.stored, [1, 2])
+  await client.publishAsync('readings/porch', reading(3), { qos: 2 })
+  t.strictSame(journal.stored, [1, 2, 3])
 })
 
 test('who may not connect is told the code of the protocol', async t => {
@@ -139,7 +187,7 @@ test('who may not connect is told the code of the protocol', async t => {
     const { closed: ended } = await openRawMqtt(t, url, packet)
     t.equal(await ended, `200200${code.toString(16).padStart(2, '0')}`, name)
   }
-  await refused('MQTT 5', connectPacket({ protocolVersion: 5 }), 1)
+  await refused('MQTT 3.1', connectPacket({ protocolId: 'MQIsdp', protocolVersion: 3 }), 1)
   const nameless = connectPacket({ clientId: '' })
   nameless[9] = (nameless[9] ?? 0) & ~cleanSession
   await refused('a session without a name', nameless, 2)
@@ -148,9 +196,22 @@ test('who may not connect is told the code of the protocol', async t => {
   await refused('no credential', connectPacket({ username: undefined, password: undefined }), 4)
   await refused('too many failing attempts', connectPacket({ username: 'nobody' }), 3)
   t.strictSame(rejections, ['unauthorized', 'unauthorized', 'unauthorized', 'throttled'])
-  t.equal(closed.filter(reason => reason === 'unauthorized').length, 4)
+  t.strictSame(closed, [
+    ...['protocol_version', 'client_identifier', 'unauthorized', 'unauthorized', 'unauthorized', 'throttled'],
+  ])
   const client = await connectClient(t, url)
   t.ok(client.connected, 'a good credential counts all the same')
+})
+
+test('a refusal is not followed by a reset, whatever the client has sent behind its CONNECT', async t => {
+  const { url, closed: reasons } = await startListener(t)
+  const { socket, closed, fault } = await openRaw(t, url)
+  socket.pause()
+  socket.write(Buffer.concat([connectPacket({ password: Buffer.from('x') }), Buffer.alloc(16_000_000)]))
+  await until('it is refused', () => reasons.length === 1)
+  socket.resume()
+  t.equal(Buffer.from(await closed, 'latin1').toString('hex'), '20020004')
+  t.equal(fault(), undefined)
 })
 
 test('a revoked credential ends its connections, and stores nothing more', async t => {
@@ -222,7 +283,7 @@ test('what was taken is finished before the listener closes', async t => {
   await until('it is taken', () => journal.waiting.length === 1)
   const stopped = listener.close()
   await eventOf(idle, 'close')
-  t.equal(received(), accepted)
+  await until('it has its CONNACK, and nothing more', () => received() === accepted)
   journal.settle('stored')
   t.equal(await ended, `${accepted}${ackOf(9)}`)
   await stopped

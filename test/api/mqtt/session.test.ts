@@ -4,11 +4,13 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { generate } from 'mqtt-packet'
 import { type Test, test } from 'tap'
+import type { CloseReason } from '../../../api/mqtt/close-reasons.ts'
 import { ByteBudget } from '../../../api/mqtt/packet-reader.ts'
-import { PacketDecoder } from '../../../api/mqtt/packets.ts'
-import { type CloseReason, Session } from '../../../api/mqtt/session.ts'
+import { Session } from '../../../api/mqtt/session.ts'
 import { createWriters } from '../../../auth/writers.ts'
+import { perOwner } from '../../support/accounts.ts'
 import { createIntakeParts, openRawMqtt, reading } from '../../support/mqtt.ts'
+import { inWords } from '../../support/mqtt-bytes.ts'
 import { until } from '../../support/processes.ts'
 
 async function startSession(t: Test) {
@@ -22,11 +24,10 @@ async function startSession(t: Test) {
   let sinceMs = performance.now()
   const client = await openRawMqtt(t, `mqtt://127.0.0.1:${(server.address() as AddressInfo).port}`)
   const [socket] = (await accepted) as [Socket]
-  const writer = createWriters({ get: (name: string) => parts.devices.get(name) } as never).ofTrustedBroker()
+  const writer = createWriters({ get: (name: string) => parts.devices.get(name) } as never, perOwner).ofTrustedBroker()
   const session = new Session(socket, {
-    ...{ ...parts, authRateLimit: { isExceeded: () => false }, decoder: new PacketDecoder(4) },
-    findCredential: async () => ({ id: 'any', writer: () => writer }),
-    budget: new ByteBudget(1_000_000),
+    ...{ ...parts, authenticate: async () => ({ id: 'any', writer: () => writer }) },
+    ...{ budget: new ByteBudget(1_000_000), aliasBudget: new ByteBudget(1_000_000), clientLog() {} },
     onOpen() {},
     onClosed: (_session, reason) => void closed.push(reason),
   })
@@ -42,12 +43,12 @@ async function startSession(t: Test) {
     sinceMs = performance.now()
     client.socket.write(bytes)
   }
-  async function connect(keepalive: number): Promise<void> {
-    const names = { cmd: 'connect', protocolId: 'MQTT', protocolVersion: 4, clean: true, clientId: 'x' } as const
+  async function connect(keepalive: number, protocolVersion: 4 | 5 = 4): Promise<void> {
+    const names = { cmd: 'connect', protocolId: 'MQTT', protocolVersion, clean: true, clientId: 'x' } as const
     write(generate({ ...names, keepalive }))
-    await until('it is let in', () => client.received() === '20020000')
+    await until('it is let in', () => inWords(client.received(), protocolVersion).at(-1) === 'connack')
   }
-  return { ...client, journal: parts.journal, closed, checkWithin, checkIn, write, connect }
+  return { ...client, ended: client.closed, journal: parts.journal, closed, checkWithin, checkIn, write, connect }
 }
 
 test('who does not connect is not waited for', async t => {
@@ -61,6 +62,16 @@ test('a silent client is kept for one and a half times its keep-alive', async t 
   await connect(100)
   t.strictSame(checkWithin(149), [])
   t.strictSame(checkIn(150.1), ['timeout'])
+})
+
+test('one of MQTT 5 is told so, and kept for one and a half times what it was told where it has no keep-alive', async t => {
+  const [silent, told] = [await startSession(t), await startSession(t)]
+  await silent.connect(0, 5)
+  await told.connect(100, 5)
+  t.strictSame(silent.checkWithin(3599), [])
+  t.strictSame(silent.checkIn(3601), ['timeout'])
+  t.strictSame(told.checkIn(150.1), ['timeout'])
+  t.equal(inWords(await told.ended, 5).at(-1), 'disconnect 0x8d')
 })
 
 test('one without a keep-alive is kept for an hour', async t => {
@@ -99,7 +110,7 @@ test('packets that are no readings may not be large, and none may come before CO
     large[0] = type
     socket.write(large)
     await until('it is closed', () => closed.length === 1)
-    t.strictSame(closed, ['malformed'], `type ${type}, not connected`)
+    t.strictSame(closed, [type === 0x10 ? 'too_large' : 'protocol_error'], `type ${type}, not connected`)
   }
   for (const type of [0x62, 0x82, 0xa2, 0xc0, 0xe0, 0x20, 0x10]) {
     const { socket, closed, connect } = await startSession(t)
@@ -107,6 +118,7 @@ test('packets that are no readings may not be large, and none may come before CO
     large[0] = type
     socket.write(large)
     await until('it is closed', () => closed.length === 1)
-    t.strictSame(closed, ['malformed'], `type ${type}, connected`)
+    const isUnread = type === 0x20 || type === 0x10
+    t.strictSame(closed, [isUnread ? 'protocol_error' : 'too_large'], `type ${type}, connected`)
   }
 })

@@ -1,0 +1,113 @@
+/** MQTT 5: the client is told what it may do, what became of each message, and why its connection ends. */
+
+import { generate, type Packet } from 'mqtt-packet'
+import { PacketError } from './packet-error.ts'
+import { limitsAlike, publishBytesMax } from './packet-limits.ts'
+import type { Properties } from './packet-properties.ts'
+import type { ByteBudget } from './packet-reader.ts'
+import type { Subscribe } from './packets.ts'
+import { keepAliveSecondsWithout, type Protocol } from './protocol.ts'
+import { type ReasonCode, reasonCodes } from './reason-codes.ts'
+import { TopicAliases } from './topic-aliases.ts'
+import { hasWildcard, isShared, isTopicFilter } from './topics.ts'
+
+/** Clients that do not heed it are cut off, so there is room for a burst of a gateway. */
+const receiveMaximum = 1000
+const topicAliasMaximum = 100
+const version = 5
+
+const limitOf = limitsAlike(
+  ...([publishBytesMax, 'publish', 'pubrel', 'subscribe', 'unsubscribe', 'pingreq', 'disconnect', 'auth'] as const),
+)
+const available = {
+  ...{ retainAvailable: false, wildcardSubscriptionAvailable: false },
+  ...{ subscriptionIdentifiersAvailable: false, sharedSubscriptionAvailable: false },
+}
+const limits = { sessionExpiryInterval: 0, receiveMaximum, maximumPacketSize: publishBytesMax, topicAliasMaximum }
+
+/** CONNACK does not have every code of DISCONNECT, nor the other way round. */
+const inConnack: Partial<Record<ReasonCode, ReasonCode>> = { serverShuttingDown: 'serverUnavailable' }
+const inDisconnect: Partial<Record<ReasonCode, ReasonCode>> = { serverUnavailable: 'serverBusy' }
+
+/** With the properties of the CONNECT. */
+export function createMqtt5(properties: Properties, aliasBudget: ByteBudget): Protocol {
+  const tellsReasons = properties.requestProblemInformation !== 0
+  const bytesMax = properties.maximumPacketSize ?? Number.POSITIVE_INFINITY
+  const aliases = new TopicAliases(topicAliasMaximum, aliasBudget)
+  const reasonOf = (text: string | undefined) => {
+    return tellsReasons && text !== undefined ? { properties: { reasonString: text } } : {}
+  }
+  return {
+    // One more is taken, so that it can be told that it is too many.
+    ...{ version, receiveMaximum, inFlightMax: receiveMaximum + 1, limitOf },
+    refusalOf(connect) {
+      if (connect.properties.authenticationMethod !== undefined) return 'authentication_method'
+      return connect.hasRetainedWill ? 'retain' : undefined
+    },
+    encode: packet => encodeWithin(packet, bytesMax),
+    connected({ clientId, keepAliveSeconds }, name) {
+      const assigned = clientId === '' ? { assignedClientIdentifier: name } : {}
+      const serverKeepAlive = keepAliveSeconds === 0 ? { serverKeepAlive: keepAliveSecondsWithout } : {}
+      const properties = { ...limits, ...available, ...assigned, ...serverKeepAlive }
+      return { cmd: 'connack', reasonCode: reasonCodes.success, sessionPresent: false, properties }
+    },
+    ending(code, text, isOpen) {
+      const valid = (isOpen ? inDisconnect : inConnack)[code] ?? code
+      const common = { reasonCode: reasonCodes[valid], ...reasonOf(text) }
+      return isOpen ? { cmd: 'disconnect', ...common } : { cmd: 'connack', sessionPresent: false, ...common }
+    },
+    acknowledgement({ qos, messageId }, refusal) {
+      if (qos === 0) return undefined
+      const cmd = qos === 1 ? 'puback' : 'pubrec'
+      if (refusal === undefined) return { cmd, messageId, reasonCode: reasonCodes.success }
+      return { cmd, messageId, reasonCode: reasonCodes[refusal.code], ...reasonOf(refusal.text) }
+    },
+    // At QoS 0 there is no other way to tell.
+    closesOnTopic: ({ qos }) => qos === 0,
+    resolve(publish) {
+      if (publish.retain) throw new PacketError('retain', 'messages are not retained')
+      if (publish.properties.topicAlias === undefined) return publish
+      return { ...publish, topic: aliases.topicOf(publish) }
+    },
+    released(messageId, isKnown) {
+      const reasonCode = isKnown ? reasonCodes.success : reasonCodes.packetIdentifierNotFound
+      return { cmd: 'pubcomp', messageId, reasonCode }
+    },
+    subscribed(packet) {
+      checkSubscription(packet)
+      const granted = packet.filters.map(filter => {
+        return isTopicFilter(filter) ? reasonCodes.notAuthorized : reasonCodes.topicFilterInvalid
+      })
+      return { cmd: 'suback', messageId: packet.messageId, granted }
+    },
+    unsubscribed({ messageId, filters }) {
+      const granted = filters.map(filter => {
+        return isTopicFilter(filter) ? reasonCodes.noSubscriptionExisted : reasonCodes.topicFilterInvalid
+      })
+      return { cmd: 'unsuback', messageId, granted }
+    },
+    close: () => aliases.close(),
+  }
+}
+
+/** The client was told that there is none of this. */
+function checkSubscription({ filters, properties }: Subscribe): void {
+  if (properties.subscriptionIdentifier !== undefined) {
+    throw new PacketError('subscription_identifier', 'there are no subscription identifiers')
+  }
+  for (const filter of filters) {
+    if (isShared(filter)) throw new PacketError('shared_subscription', 'there are no shared subscriptions')
+    if (isTopicFilter(filter) && hasWildcard(filter)) {
+      throw new PacketError('wildcard_subscription', 'there are no wildcard subscriptions')
+    }
+  }
+}
+
+/** A packet that is too large for the client goes without its reason; if that does not do, it does not go at all. */
+function encodeWithin(packet: Packet, bytesMax: number): Buffer | undefined {
+  const bytes = generate(packet, { protocolVersion: version })
+  if (bytes.length <= bytesMax) return bytes
+  if (!('properties' in packet) || !('reasonString' in (packet.properties ?? {}))) return undefined
+  const { properties: _reason, ...bare } = packet
+  return encodeWithin(bare as Packet, bytesMax)
+}
