@@ -6,6 +6,8 @@ import { horizonMs } from './horizon.ts'
 export interface AcceptedFrom {
   /** Epoch milliseconds; -Infinity where readings do not expire. */
   ms(): number
+  /** What it was raised to, whatever the clock says; -Infinity when it never was. Epoch milliseconds. */
+  raisedMs(): number
   /** Whether readings expire, or did with settings before. */
   isLimited(): boolean
   /** Never accepts anything before this again, whatever the clock and the settings say later. Durable when it resolves. */
@@ -24,6 +26,7 @@ export async function openAcceptedFrom({ pool, days, nowMs }: AcceptedFromOption
   let raisedMs = rows[0]?.accepted_from.getTime() ?? Number.NEGATIVE_INFINITY
   return {
     ms: () => (days === undefined ? raisedMs : Math.max(raisedMs, horizonMs(nowMs(), days))),
+    raisedMs: () => raisedMs,
     isLimited: () => days !== undefined || raisedMs > Number.NEGATIVE_INFINITY,
     async raise(ms) {
       if (ms <= raisedMs) return

@@ -28,6 +28,13 @@ export async function listRawDays(exec: Exec): Promise<RawDay[]> {
   return [...days].map(([startMs, readings]) => ({ startMs, readings })).sort((a, b) => a.startMs - b.startMs)
 }
 
+/** The time of the newest reading that is applied, to the millisecond; -Infinity when there is none. Epoch milliseconds. */
+export async function readNewestMs(exec: Exec): Promise<number> {
+  // Of the last row, since the table is in the order of time.
+  const [row] = await exec(`SELECT cast(ts AS LONG) FROM ${readingsTable} LIMIT -1`)
+  return row === undefined ? Number.NEGATIVE_INFINITY : Math.floor(Number(row[0]) / 1000)
+}
+
 /** The day behind the last one that is marked; -Infinity when none is. Epoch milliseconds. */
 export async function readExpiredBeforeMs(exec: Exec): Promise<number> {
   const [row] = await exec(`SELECT cast(max(ts) AS LONG) FROM ${expiredDaysTable}`)

@@ -1,4 +1,4 @@
-/** Which days have expired, by the clock. Days are those of UTC, as QuestDB's partitions are. */
+/** Which days are due to expire, by the clock. Days are those of UTC, as QuestDB's partitions are. */
 
 export const dayMs = 86_400_000
 
@@ -30,5 +30,51 @@ export class SteadyHorizon {
     }
     if (horizonMs < this.#steadyMs) this.#steadyMs = Number.NEGATIVE_INFINITY
     return this.#steadyMs
+  }
+}
+
+/** Sees that the horizon passes the days one by one: a clock that steps, or has not been watched for days, passes several at once. */
+export class WatchedHorizon {
+  #lastMs: number | undefined
+  #fromMs = Number.NEGATIVE_INFINITY
+
+  /** The horizon since which that is so: this one, at the start and after a step of more than a day or back. */
+  from(horizonMs: number): number {
+    const isStep = this.#lastMs === undefined || horizonMs < this.#lastMs || horizonMs > this.#lastMs + dayMs
+    if (isStep) this.#fromMs = horizonMs
+    this.#lastMs = horizonMs
+    return this.#fromMs
+  }
+}
+
+/** What the clock says at one moment. Epoch milliseconds. */
+export interface ClockHorizon {
+  /** As of now. */
+  horizonMs: number
+  /** A margin later. */
+  steadyMs: number
+  /** Since it was there the clock has passed the days one by one. */
+  watchedFromMs: number
+}
+
+export interface ClockHorizonOptions {
+  days: number
+  nowMs: () => number
+  /** Never falls. */
+  monotonicMs: () => number
+  marginMs: number
+}
+
+/** To be called more often than the margin is long, for the clock is watched by it. */
+export function createClockHorizon({ days, nowMs, monotonicMs, marginMs }: ClockHorizonOptions): () => ClockHorizon {
+  const steady = new SteadyHorizon(marginMs)
+  const watched = new WatchedHorizon()
+  return () => {
+    const nowHorizonMs = horizonMs(nowMs(), days)
+    return {
+      horizonMs: nowHorizonMs,
+      steadyMs: steady.at(nowHorizonMs, monotonicMs()),
+      watchedFromMs: watched.from(nowHorizonMs),
+    }
   }
 }

@@ -4,9 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../store/log.ts'
 import type { Store } from '../../store/store.ts'
 import type { AcceptedFrom } from './accepted-from.ts'
-import { dayText } from './expired-days.ts'
+import { dueDays, type WaitingDays } from './due-days.ts'
+import { dayText, type RawDay, readNewestMs } from './expired-days.ts'
 import { Expiry, type ExpiryOptions } from './expiry.ts'
-import { horizonMs, SteadyHorizon } from './horizon.ts'
+import { type ClockHorizon, createClockHorizon, horizonMs } from './horizon.ts'
 import { createSharedLock, type SharedLock } from './shared-lock.ts'
 
 export interface RetentionState {
@@ -20,6 +21,8 @@ export interface RetentionState {
   lastRunMs: number | undefined
   /** Why the last run failed. */
   fault: string | undefined
+  /** Days that are due and stay until a person confirms, or what they lack has come. */
+  waiting: WaitingDays | undefined
 }
 
 export interface Retention {
@@ -30,6 +33,11 @@ export interface Retention {
   /** Runs work during which no day expires. */
   whileNoDayExpires: SharedLock['shared']
   state(): Readonly<RetentionState>
+  /**
+   * Lets the waiting days before this moment expire, the start of a day in epoch milliseconds. Durable when it resolves; false
+   * when no such days wait.
+   */
+  confirm(beforeMs: number): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -61,19 +69,30 @@ export function openRetention(options: RetentionOptions): Retention {
   const { signal } = closing
   const lock = createSharedLock()
   const expiry = new Expiry({ ...options, lock, monotonicMs, graceMs: timing.graceMs })
-  const steady = new SteadyHorizon(timing.marginMs)
+  const { marginMs } = timing
+  const readClock = days === undefined ? undefined : createClockHorizon({ days, nowMs, monotonicMs, marginMs })
   const state: RetentionState = {
-    ...{ days, oldestDayMs: undefined, expiredDays: 0, lastRunMs: undefined, fault: undefined },
+    ...{ days, oldestDayMs: undefined, expiredDays: 0, lastRunMs: undefined, fault: undefined, waiting: undefined },
   }
   let isKnown = !acceptedFrom.isLimited()
   let isStarted = false
 
-  async function runOnce(): Promise<void> {
-    state.oldestDayMs = (await expiry.look())[0]?.startMs
+  async function dueBeforeMs(all: readonly RawDay[], clock: ClockHorizon, days: number): Promise<number> {
+    const rawDays = all.filter(({ startMs }) => startMs >= expiry.expiredBeforeMs)
+    const newestHorizonMs = horizonMs(await readNewestMs(options.exec), days)
+    const due = dueDays({ rawDays, ...clock, newestHorizonMs, confirmedMs: acceptedFrom.raisedMs() })
+    if (due.waiting?.reason !== state.waiting?.reason) logWaiting(log, due.waiting)
+    state.waiting = due.waiting
+    return due.expireBeforeMs
+  }
+
+  async function runOnce(clock: ClockHorizon | undefined): Promise<void> {
+    const rawDays = await expiry.look()
+    state.oldestDayMs = rawDays[0]?.startMs
     isKnown = true
-    if (days === undefined) return
+    if (clock === undefined || days === undefined) return
     const pause = pauseUntil(monotonicMs() + waitMsMax, signal)
-    await expiry.expire(steady.at(horizonMs(nowMs(), days), monotonicMs()), pause)
+    await expiry.expire(await dueBeforeMs(rawDays, clock, days), pause)
     const removed = await expiry.remove(pause)
     for (const { startMs, readings } of removed) {
       log.info({ day: dayText(startMs), readings }, 'raw readings of a day expired; their hours stay')
@@ -82,9 +101,9 @@ export function openRetention(options: RetentionOptions): Retention {
     if (removed.length > 0) state.oldestDayMs = (await expiry.look())[0]?.startMs
   }
 
-  async function tryRun(): Promise<void> {
+  async function tryRun(clock: ClockHorizon | undefined): Promise<void> {
     try {
-      await runOnce()
+      await runOnce(clock)
       state.fault = undefined
     } catch (error) {
       if (signal.aborted) return
@@ -99,7 +118,9 @@ export function openRetention(options: RetentionOptions): Retention {
     await questdb.ready
     isStarted = true
     while (!signal.aborted) {
-      if (questdb.state().state === 'up') await tryRun()
+      // Also while QuestDB is away: it is the clock that is watched.
+      const clock = readClock?.()
+      if (questdb.state().state === 'up') await tryRun(clock)
       const waitMs = isKnown ? timing.checkEveryMs : Math.min(retryMs, timing.checkEveryMs)
       await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined)
     }
@@ -112,6 +133,13 @@ export function openRetention(options: RetentionOptions): Retention {
     isKnown: () => isKnown,
     whileNoDayExpires: lock.shared,
     state: () => state,
+    async confirm(beforeMs) {
+      const { waiting } = state
+      if (waiting === undefined || beforeMs <= waiting.fromMs || beforeMs > waiting.beforeMs) return false
+      await acceptedFrom.raise(beforeMs)
+      state.waiting = undefined
+      return true
+    },
     async close() {
       closing.abort()
       // Before QuestDB was ready there is nothing to wait for.
@@ -125,4 +153,16 @@ function pauseUntil(endMs: number, signal: AbortSignal): () => Promise<void> {
     if (monotonicMs() > endMs) throw new Error('QuestDB does not apply what it has taken')
     await sleep(pauseMs, undefined, { signal, ref: false })
   }
+}
+
+function logWaiting(log: Log, waiting: WaitingDays | undefined): void {
+  if (waiting === undefined) {
+    log.info('no raw readings wait to expire any more')
+    return
+  }
+  const { fromMs, beforeMs, days, reason } = waiting
+  const fields = { days, from: dayText(fromMs), before: dayText(beforeMs) }
+  const remedy = `if the clock is right: barograph retention confirm ${fields.before}`
+  if (reason === 'several_days') log.warn(fields, `raw readings of several days are due at once and stay; ${remedy}`)
+  else log.warn(fields, `raw readings are due and stay, since no newer readings came; ${remedy}`)
 }

@@ -80,7 +80,7 @@ const compareOf = (expiredBeforeUs: number) =>
   )
 
 function deviceOf(symbol: string) {
-  const none = { altitude_m: null, expected_interval_s: null, quality_limits: null }
+  const none = { altitude_m: null, expected_interval_seconds: null, quality_limits: null }
   return { number: 1, symbol, name: symbol, location_short: '', log_switch: true, ...none }
 }
 

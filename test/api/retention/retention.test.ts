@@ -75,9 +75,11 @@ async function reset(): Promise<void> {
   await store.postgres.query('DELETE FROM retention')
 }
 
-async function open(t: Test, more: Partial<RetentionOptions> = {}): Promise<Retention> {
+/** With nothing confirmed. */
+async function openUnconfirmed(t: Test, more: Partial<RetentionOptions> = {}): Promise<Retention> {
   const kept = 'days' in more ? more.days : days
-  const acceptedFrom = await openAcceptedFrom({ pool: store.postgres, days: kept, nowMs: Date.now })
+  const { nowMs = Date.now } = more
+  const acceptedFrom = await openAcceptedFrom({ pool: store.postgres, days: kept, nowMs })
   const timing = { checkEveryMs: 20, marginMs: 0, graceMs: 0, ...more.timing }
   const retention = openRetention({
     ...{ days: kept, acceptedFrom, questdb: store.questdb, exec, ingest, nowMs: Date.now, log: silentLog },
@@ -86,6 +88,14 @@ async function open(t: Test, more: Partial<RetentionOptions> = {}): Promise<Rete
   })
   t.teardown(() => retention.close())
   return retention
+}
+
+/** A person has confirmed what is due. */
+async function open(t: Test, more: Partial<RetentionOptions> = {}): Promise<Retention> {
+  const kept = 'days' in more ? more.days : days
+  const acceptedFrom = await openAcceptedFrom({ pool: store.postgres, days: kept, nowMs: Date.now })
+  if (kept !== undefined) await acceptedFrom.raise(today - kept * dayMs)
+  return await openUnconfirmed(t, more)
 }
 
 const rawStarts = async () => (await listRawDays(exec)).map(({ startMs }) => startMs)
@@ -264,6 +274,103 @@ t.test('a failure is told, and the next look goes on', async t => {
   isBroken = false
   await until('they are gone', () => retention.state().oldestDayMs === beforeMs)
   t.equal(retention.state().fault, undefined)
+})
+
+/** A look that began after this call has ended. */
+async function untilLooked(retention: Retention): Promise<void> {
+  for (let round = 0; round < 2; round++) {
+    const { lastRunMs } = retention.state()
+    await until('it looks', () => retention.state().lastRunMs !== lastRunMs)
+  }
+}
+
+/** By a clock that can be set; times of receipt are those of the clock before. */
+async function openByClock(t: Test, nowMs: () => number, more: Partial<RetentionOptions> = {}): Promise<Retention> {
+  await reset()
+  await send(porch)
+  // Before that no day expires.
+  await until('it is known', () => ingest.status().forwarder.applied >= ingest.status().journal.end)
+  let ticks = 0
+  // Each look has a time of its own.
+  return await openUnconfirmed(t, { ...more, nowMs: () => nowMs() + ticks++ / 1000 })
+}
+
+const newestMs = today - dayMs / 2 + 7_200_000
+/** So many that the oldest day is the first one that is kept when the newest reading comes. */
+const kept = dayCount - 1
+
+t.test('a clock that is ahead makes nothing expire that the newest reading does not justify', async t => {
+  const { log, texts } = recordingLog('warn')
+  const clock = { ms: newestMs }
+  const retention = await openByClock(t, () => clock.ms, { days: kept, log })
+  await untilLooked(retention)
+  const all = await rawStarts()
+  t.equal(all.length, dayCount)
+  for (const aheadMs of [dayMs / 2, 365 * dayMs]) {
+    clock.ms = newestMs + aheadMs
+    await untilLooked(retention)
+    t.strictSame(await rawStarts(), all, `${aheadMs / 3_600_000} hours`)
+    t.equal(retention.expiredBeforeUs(), Number.NEGATIVE_INFINITY)
+  }
+  const before = Math.floor(clock.ms / dayMs) * dayMs - kept * dayMs
+  t.strictSame(retention.state().waiting, {
+    ...{ fromMs: firstDay, beforeMs: before, days: dayCount, reason: 'several_days' },
+  })
+  t.equal(texts.length, 1, 'it is told once')
+  t.match(texts[0], `barograph retention confirm ${new Date(before).toISOString().slice(0, 10)}`)
+  t.strictSame((await store.postgres.query('SELECT FROM retention')).rows, [], 'no more readings are refused for good')
+  clock.ms = newestMs
+  await untilLooked(retention)
+  t.equal(retention.state().waiting, undefined)
+})
+
+t.test('readings of a clock that is a year ahead make only the day expire that is due', async t => {
+  const yearMs = 365 * dayMs
+  const clock = { ms: newestMs }
+  const retention = await openByClock(t, () => clock.ms, { days: kept })
+  await untilLooked(retention)
+  clock.ms = newestMs + yearMs
+  await ingest.append(records(porch, [1], clock.ms * 1000, true))
+  await until('it is applied', () => ingest.status().lag.rows === 0)
+  await untilLooked(retention)
+  t.equal((await rawStarts()).length, dayCount + 1)
+  t.match(retention.state().waiting, { days: dayCount, reason: 'several_days' })
+})
+
+t.test('one day that is due goes without a person, and the next one a day later', async t => {
+  const clock = { ms: newestMs }
+  const retention = await openByClock(t, () => clock.ms, { days: kept - 1 })
+  await until('the day has gone', async () => (await rawStarts())[0] === firstDay + dayMs)
+  clock.ms += dayMs
+  await untilLooked(retention)
+  t.equal((await rawStarts())[0], firstDay + dayMs, 'no reading is as new as the clock')
+  await ingest.append(records(porch, [1], clock.ms * 1000, true))
+  await until('the next day has gone', async () => (await rawStarts())[0] === firstDay + 2 * dayMs)
+  t.equal(retention.state().waiting, undefined)
+})
+
+t.test('days that are due at once wait until a person confirms, also over a restart', async t => {
+  const retention = await openByClock(t, () => today)
+  await untilLooked(retention)
+  t.match(retention.state().waiting, { fromMs: firstDay, beforeMs, days: 3 })
+  for (const wrong of [firstDay, beforeMs + dayMs]) t.equal(await retention.confirm(wrong), false)
+  await untilLooked(retention)
+  t.equal((await rawStarts()).length, dayCount)
+  t.equal(await retention.confirm(firstDay + dayMs), true, 'a part of them')
+  await until('that part is gone', () => retention.state().oldestDayMs === firstDay + dayMs)
+  await until('the rest waits', () => retention.state().waiting?.fromMs === firstDay + dayMs)
+  const margin = { checkEveryMs: 20, marginMs: 3_600_000, graceMs: 0 }
+  await retention.close()
+  const restarted = await openUnconfirmed(t, { nowMs: () => today, timing: margin })
+  await until('it waits', () => restarted.state().waiting !== undefined)
+  t.equal(await restarted.confirm(beforeMs), true)
+  t.equal(await restarted.confirm(beforeMs), false, 'nothing waits any more')
+  await restarted.close()
+  t.equal((await rawStarts())[0], firstDay + dayMs, 'the margin was not over')
+  const again = await openUnconfirmed(t, { nowMs: () => today })
+  await until('they are gone', () => again.state().oldestDayMs === beforeMs)
+  t.strictSame(await rawStarts(), keptDays)
+  t.strictSame(await hours(porch, again.expiredBeforeUs()), porchHours)
 })
 
 async function kill(given: Kill): Promise<NodeJS.Signals | null> {
