@@ -20,7 +20,8 @@ export type ClaimRefusal =
   /** The key belongs to another request. */
   'other request' | 'too many of writer' | 'too many' | 'database away' | Exclude<Outcome, 'stored'>
 
-export type Claim = { kind: 'claimed'; stampUs: number | undefined } | { kind: ClaimRefusal }
+/** `id` is that of the row, the same for each request with the key until the key expires, also after a restart. */
+export type Claim = { kind: 'claimed'; id: string; stampUs: number | undefined } | { kind: ClaimRefusal }
 
 export interface ClaimGroupOptions {
   rows: Pick<KeyRows, 'insert' | 'find'>
@@ -44,7 +45,8 @@ interface Candidate {
 export async function claimGroup(requests: readonly KeyedRequest[], options: ClaimGroupOptions): Promise<Claim[]> {
   const { rows, counts, nowMs, rowsPerWriterMax } = options
   await counts.load()
-  const candidates = requests.map(candidateOf)
+  const expiresMs = nowMs() + lifetimeMs
+  const candidates = requests.map(request => candidateOf(request, expiresMs))
   // Of several with one key the first takes the row.
   const distinct = [...new Map(candidates.toReversed().map(each => [each.id, each])).values()].reverse()
   const hasRoom = counts.roomFor(rowsPerWriterMax, options.rowsMax)
@@ -79,7 +81,7 @@ async function insert(
 ): Promise<Map<string, KeyRow>> {
   if (candidates.length === 0) return new Map()
   const given = candidates.map(({ row }) => row)
-  const inserted = await rows.insert(given, nowMs(), nowMs() + lifetimeMs)
+  const inserted = await rows.insert(given, nowMs())
   for (const { writer, isNew } of inserted) if (isNew) counts.add(writer, 1)
   const ids = new Set(inserted.map(idOf))
   return new Map(candidates.filter(({ id }) => ids.has(id)).map(({ id, row }) => [id, row]))
@@ -88,14 +90,14 @@ async function insert(
 function claimOf(row: KeyRow, known: KeyRow | undefined, isWriterFull: boolean): Claim {
   if (known === undefined) return { kind: isWriterFull ? 'too many of writer' : 'too many' }
   if (!known.fingerprint.equals(row.fingerprint)) return { kind: 'other request' }
-  return { kind: 'claimed', stampUs: known.stampUs }
+  return { kind: 'claimed', id: `${idOf(known)} ${known.expiresMs}`, stampUs: known.stampUs }
 }
 
-function candidateOf({ writer, key, fingerprint, needsStamp }: KeyedRequest): Candidate {
-  const row = { writer, keyDigest: hash('sha256', key, 'buffer'), fingerprint, stampUs: undefined }
+function candidateOf({ writer, key, fingerprint, needsStamp }: KeyedRequest, expiresMs: number): Candidate {
+  const row = { writer, keyDigest: hash('sha256', key, 'buffer'), fingerprint, stampUs: undefined, expiresMs }
   return { id: idOf(row), row, needsStamp }
 }
 
 function idOf({ writer, keyDigest }: Pick<KeyRow, 'writer' | 'keyDigest'>): string {
-  return `${keyDigest.toString('hex')} ${writer}`
+  return `${keyDigest.toString('latin1')} ${writer}`
 }

@@ -14,9 +14,10 @@ import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import { type Claim, claimGroup, type KeyedRequest } from './claim-group.ts'
 import { createCounts } from './counts.ts'
 import { createKeyRows } from './key-rows.ts'
+import { createStoredClaims, type StoredClaims } from './stored-claims.ts'
 import { createSweep } from './sweep.ts'
 
-export interface Claims {
+export interface Claims extends StoredClaims {
   claim(request: KeyedRequest): Promise<Claim>
   close(): Promise<void>
 }
@@ -35,6 +36,8 @@ const defaultLimits = {
   /** Of all writers, about 1 GiB. */
   rowsMax: 5_000_000,
   waitingMax: 10_000,
+  /** Claims that are known to be stored, some 15 MB. */
+  storedMax: 100_000,
   claimsPerStatement: 500,
   removedPerStatement: 5000,
   sweepMs: 600_000,
@@ -114,6 +117,7 @@ export function createClaims({ pool, ingest, nowMs, log, rowsPerWriterMax, ...op
 
   return {
     claim,
+    once: createStoredClaims(limits.storedMax).once,
     async close() {
       isClosing = true
       await sweep.close()

@@ -14,11 +14,12 @@ export interface KeyRow extends RowId {
   fingerprint: Buffer
   /** Time of the reading, epoch microseconds; undefined where readings have times of their own. */
   stampUs: number | undefined
+  expiresMs: number
 }
 
 export interface KeyRows {
   /** Inserts the rows whose keys are not there, and returns those. An expired row is replaced, and not new. */
-  insert(rows: readonly KeyRow[], nowMs: number, expiresMs: number): Promise<(RowId & { isNew: boolean })[]>
+  insert(rows: readonly KeyRow[], nowMs: number): Promise<(RowId & { isNew: boolean })[]>
   find(ids: readonly RowId[], nowMs: number): Promise<KeyRow[]>
   /** Removes at most so many rows that have expired, and returns the writer of each. */
   removeExpired(nowMs: number, countMax: number): Promise<string[]>
@@ -34,6 +35,7 @@ interface SqlId {
 interface SqlRow extends SqlId {
   fingerprint: Buffer
   stamp_us: number | null
+  expires_at: Date
 }
 
 const answerMsMax = 4000
@@ -45,29 +47,35 @@ export function createKeyRows(pool: Pick<pg.Pool, 'query'>): KeyRows {
   }
 
   return {
-    async insert(rows, nowMs, expiresMs) {
-      const values = [...idsOf(rows), rows.map(row => row.fingerprint), rows.map(row => row.stampUs ?? null)]
+    async insert(rows, nowMs) {
+      const values = [
+        ...[...idsOf(rows), rows.map(row => row.fingerprint), rows.map(row => row.stampUs ?? null)],
+        rows.map(row => row.expiresMs),
+      ]
       const inserted = await query<SqlId & { is_new: boolean }>(
         `INSERT INTO idempotency_keys AS known (writer, key_digest, fingerprint, stamp_us, expires_at)
-         SELECT writer, key_digest, fingerprint, stamp_us, to_timestamp($6::float8 / 1000)
-         FROM unnest($1::text[], $2::bytea[], $3::bytea[], $4::float8[]) AS given (writer, key_digest, fingerprint, stamp_us)
+         SELECT writer, key_digest, fingerprint, stamp_us, to_timestamp(expires_ms / 1000)
+         FROM unnest($1::text[], $2::bytea[], $3::bytea[], $4::float8[], $5::float8[])
+         AS given (writer, key_digest, fingerprint, stamp_us, expires_ms)
          ON CONFLICT (writer, key_digest) DO UPDATE
          SET fingerprint = excluded.fingerprint, stamp_us = excluded.stamp_us, expires_at = excluded.expires_at
-         WHERE known.expires_at <= to_timestamp($5::float8 / 1000)
+         WHERE known.expires_at <= to_timestamp($6::float8 / 1000)
          RETURNING writer, key_digest, known.xmax = 0 AS is_new`,
-        [...values, nowMs, expiresMs],
+        [...values, nowMs],
       )
       return inserted.map(({ writer, key_digest, is_new }) => ({ writer, keyDigest: key_digest, isNew: is_new }))
     },
     async find(ids, nowMs) {
       const rows = await query<SqlRow>(
-        `SELECT writer, key_digest, fingerprint, stamp_us::float8 AS stamp_us FROM idempotency_keys
+        `SELECT writer, key_digest, fingerprint, stamp_us::float8 AS stamp_us, expires_at
+         FROM idempotency_keys
          WHERE (writer, key_digest) IN (SELECT * FROM unnest($1::text[], $2::bytea[]))
          AND expires_at > to_timestamp($3::float8 / 1000)`,
         [...idsOf(ids), nowMs],
       )
-      return rows.map(({ writer, key_digest, fingerprint, stamp_us }) => {
-        return { writer, keyDigest: key_digest, fingerprint, stampUs: stamp_us ?? undefined }
+      return rows.map(({ writer, key_digest, fingerprint, stamp_us, expires_at }) => {
+        const expiresMs = expires_at.getTime()
+        return { writer, keyDigest: key_digest, fingerprint, stampUs: stamp_us ?? undefined, expiresMs }
       })
     },
     async removeExpired(nowMs, countMax) {

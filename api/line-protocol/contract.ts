@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { Contract } from '../docs/contract.ts'
 import { type PublishedRoute, publishRoutes } from '../docs/published-routes.ts'
 import { type LineProtocolErrorCode, lineProtocolErrors, type Version } from './errors.ts'
+import { createDatabaseForm } from './start-up.ts'
 import { precisions } from './write.ts'
 
 const tag = {
@@ -25,7 +26,10 @@ export function lineProtocolContract(): Contract {
     query,
     health,
   ]
-  return publishRoutes({ tag, routes, error: { schema: ErrorOfVersion[2] }, securitySchemes })
+  return publishRoutes({
+    ...{ tag, routes, error: { schema: ErrorOfVersion[2] }, securitySchemes },
+    refusals: { all: errorsOf('INTERNAL'), paths: [] },
+  })
 }
 
 const securitySchemes = {
@@ -44,10 +48,15 @@ const refusals: readonly LineProtocolErrorCode[] = [
 /** Other arguments, such as `bucket` and `db`, are ignored. */
 function precisionOf(version: Version) {
   const names = [...precisions[version].keys()].filter(name => typeof name === 'string')
+  const description = 'Of the timestamps; nanoseconds without it.'
+  // For generators that make names of the ASCII characters alone.
+  const varnames = names.map(name => codeNames[name] ?? name)
   return z.object({
-    precision: z.enum(names).optional().meta({ description: 'Of the timestamps; nanoseconds without it.' }),
+    precision: z.enum(names).optional().meta({ description, 'x-enum-varnames': varnames }),
   })
 }
+
+const codeNames: Record<string, string> = { '': 'default', µ: 'micro' }
 
 function writeRoute(version: Version, path: string, name: string): PublishedRoute {
   return {
@@ -56,7 +65,8 @@ function writeRoute(version: Version, path: string, name: string): PublishedRout
       'Answered when all of them are on disk. A partial write is a 400 that names the lines that are not stored.',
     credentials: ['influxToken', 'device', 'bearerKey'],
     parameters: { query: precisionOf(version) },
-    body: { text: ['text/plain'] },
+    // Version 1 takes a body without points.
+    body: { text: ['text/plain'], isOptional: version === 1 },
     success: { status: 204, description: 'All points are on disk' },
     refusals: errorsOf(...refusals),
     error: ErrorOfVersion[version],
@@ -74,7 +84,7 @@ const buckets: PublishedRoute = {
   parameters: { query: z.object({ name: z.string().optional() }) },
   success: {
     ...{ status: 200, description: 'One bucket' },
-    json: z.object({ links: z.object({ self: z.string() }), buckets: z.array(Bucket) }).meta({ id: 'Buckets' }),
+    json: z.object({ links: z.object({ self: z.string() }), buckets: z.array(Bucket) }).meta({ id: 'BucketList' }),
   },
   refusals: errorsOf('UNAUTHORIZED', 'FORBIDDEN', 'TOO_MANY_ATTEMPTS', 'DATABASE_AWAY'),
 }
@@ -97,7 +107,9 @@ const query: PublishedRoute = {
   ...{ method: 'post', path: '/query', name: 'create_database', summary: 'Create a database, which is there already' },
   description: 'Other statements are refused.',
   credentials: ['influxToken', 'device', 'bearerKey'],
-  parameters: { query: z.object({ q: z.string().meta({ description: 'CREATE DATABASE and a name' }) }) },
+  parameters: {
+    query: z.object({ q: z.string().regex(createDatabaseForm).meta({ description: 'CREATE DATABASE and a name' }) }),
+  },
   success: { status: 200, description: 'It is there', json: Results },
   refusals: errorsOf('INVALID', 'UNAUTHORIZED', 'FORBIDDEN', 'TOO_MANY_ATTEMPTS', 'DATABASE_AWAY'),
   error: ErrorOfVersion[1],

@@ -5,7 +5,7 @@
 
 import type { FastifyRequest } from 'fastify'
 import type { Keys } from '../../auth/keys/keys.ts'
-import type { Writer, Writers } from '../../auth/writers.ts'
+import type { CredentialWriter, NoWriter, Writers } from '../../auth/writers.ts'
 import { onlyAuthorization } from '../http/authorization-header.ts'
 import { type BasicCredentials, readBasicCredentials } from '../http/basic-credentials.ts'
 
@@ -14,14 +14,15 @@ export interface CredentialsOptions {
   keys: Pick<Keys, 'find'>
 }
 
-export type FindWriter = (request: FastifyRequest) => Promise<Writer | 'UNAUTHENTICATED' | 'FORBIDDEN'>
+export type FindWriter = (request: FastifyRequest) => Promise<CredentialWriter | NoWriter>
 
 /** Longer ones are nobody's. */
 const textLengthMax = 1024
 
 export function createFindWriter({ writers, keys }: CredentialsOptions): FindWriter {
   async function ofKey(text: string): ReturnType<FindWriter> {
-    return writers.ofPrincipal(await keys.find(text))
+    const find = () => keys.find(text)
+    return writers.ofPrincipal(await find(), find)
   }
 
   return async request => {

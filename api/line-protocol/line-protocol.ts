@@ -3,15 +3,13 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Devices } from '../../auth/devices/devices.ts'
 import type { Keys } from '../../auth/keys/keys.ts'
-import { ChangeInDoubt } from '../../auth/record-cache.ts'
-import { TooBusy } from '../../auth/too-busy.ts'
-import type { Writer, Writers } from '../../auth/writers.ts'
+import { isPassing } from '../../auth/passing-errors.ts'
+import type { CredentialWriter, Writers } from '../../auth/writers.ts'
 import type { LineNames } from '../../ingest/formats/line-protocol-names.ts'
 import { createLineImporter } from '../../ingest/import/line-protocol-import.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import type { Ranges, TimeLimits } from '../../ingest/reading.ts'
 import type { Log } from '../../store/log.ts'
-import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import type { AuthRateLimit } from '../http/auth-rate-limit.ts'
 import { errorCodeOf, leavesBodyUnread } from '../http/errors.ts'
 import type { RouteFamily } from '../http/route-family.ts'
@@ -42,14 +40,18 @@ export interface LineProtocolOptions extends TimeLimits {
   log: Log
 }
 
-type Handler = (request: FastifyRequest, reply: FastifyReply, writer: Writer) => Promise<FastifyReply> | FastifyReply
+type Handler = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  writer: CredentialWriter,
+) => Promise<FastifyReply> | FastifyReply
 
 /** So much memory all bodies together may take. */
 const bodiesOfMaximumSize = 4
 /** The framework answers the second by the handler of the first. */
 const readMethods = ['GET', 'HEAD']
 
-const writerOf = new WeakMap<FastifyRequest, Writer>()
+const writerOf = new WeakMap<FastifyRequest, CredentialWriter>()
 
 /** One for each prefix, since the paths of InfluxDB have none in common. */
 export function lineProtocolFamilies(options: LineProtocolOptions): RouteFamily[] {
@@ -79,7 +81,7 @@ export function lineProtocolFamilies(options: LineProtocolOptions): RouteFamily[
       method,
       url,
       onRequest: authenticate(version),
-      handler: (request, reply) => handle(request, reply, writerOf.get(request) as Writer),
+      handler: (request, reply) => handle(request, reply, writerOf.get(request) as CredentialWriter),
     })
     refuseOthers(scope, version, method === 'GET' ? readMethods : [method], url)
   }
@@ -151,8 +153,7 @@ function refuseOthers(scope: FastifyInstance, version: Version, allowed: readonl
 function answerErrors(scope: FastifyInstance, version: Version, log: Log): void {
   scope.setNotFoundHandler((_request, reply) => sendError(reply.header('connection', 'close'), version, 'NOT_FOUND'))
   scope.setErrorHandler((error: FastifyError, _request, reply) => {
-    const isAway = error instanceof ChangeInDoubt || error instanceof TooBusy || isUnavailable(error)
-    if (isAway) return sendError(reply, version, 'DATABASE_AWAY')
+    if (isPassing(error)) return sendError(reply, version, 'DATABASE_AWAY')
     const code = errorCodeOf(error)
     if (code === 'INTERNAL') log.error({ err: error }, 'write in line protocol failed')
     if (leavesBodyUnread(code)) reply.header('connection', 'close')

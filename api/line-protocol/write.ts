@@ -1,13 +1,15 @@
 /** `POST /write` and `POST /api/v2/write`: points in line protocol, on disk as a whole when they are acknowledged. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Device } from '../../auth/devices/device.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
-import type { Writer } from '../../auth/writers.ts'
+import type { CredentialWriter } from '../../auth/writers.ts'
 import type { Precision } from '../../ingest/formats/line-protocol-time.ts'
 import type { LineBody, LineImport, LineImporter } from '../../ingest/import/line-protocol-import.ts'
 import type { BulkMeter } from '../logger/bulk-meter.ts'
 import type { FairShare } from '../logger/fair-share.ts'
 import { resolveDevices } from '../logger/resolve-devices.ts'
+import { createSender } from '../logger/sender.ts'
 import type { Bodies } from './body.ts'
 import { type LineProtocolErrorCode, sendError, type Version } from './errors.ts'
 
@@ -55,6 +57,8 @@ const codings = new Map([
 const refusals = { 'too large': 'BODY_TOO_LARGE', 'too many': 'TOO_MANY_BODIES' } as const
 
 const failures = {
+  UNAUTHENTICATED: 'UNAUTHORIZED',
+  FORBIDDEN: 'FORBIDDEN',
   'too long': 'BODY_TOO_LARGE',
   broken: 'BODY_BROKEN',
   later: 'DATABASE_AWAY',
@@ -68,7 +72,26 @@ export function createWrite(
   importer: Pick<LineImporter, 'run'>,
   bodies: Bodies,
   { devices, nowMs, meter, fairShare }: WriteOptions,
-): (request: FastifyRequest, reply: FastifyReply, writer: Writer) => Promise<FastifyReply> {
+): (request: FastifyRequest, reply: FastifyReply, writer: CredentialWriter) => Promise<FastifyReply> {
+  async function store(
+    reply: FastifyReply,
+    writer: CredentialWriter,
+    body: Pick<LineBody, 'bytes' | 'isGzip' | 'precision'>,
+  ): Promise<FastifyReply> {
+    const sender = createSender(writer)
+    const result = await importer.run({
+      ...{ ...body, deviceDefault: writer.device?.name },
+      resolve: names => resolveDevices(names, sender.writer()),
+      // Resolved by the registry.
+      refusal: devices => sender.refusal(devices as readonly Device[]),
+    })
+    fairShare.charge(writer.id, result.kind === 'stored' ? result.points : 0, result.bytes)
+    if (result.kind !== 'stored') return sendError(reply, version, failures[result.kind])
+    meter.taken('line_protocol', result.readings, result.rejected)
+    for (const device of result.devices) devices.seen(device, nowMs())
+    return answer(reply, version, result)
+  }
+
   return async (request, reply, writer) => {
     const precision = precisions[version].get((request.query as Record<string, unknown>)['precision'])
     if (precision === undefined) return refuseUnread(reply, version, 'INVALID', precisionReason[version])
@@ -83,14 +106,7 @@ export function createWrite(
     const body = await bodies.read(request.raw, writer.id)
     if (body.kind !== 'body') return refuseUnread(reply, version, refusals[body.kind])
     try {
-      const resolve: LineBody['resolve'] = names => resolveDevices(names, writer)
-      const { bytes } = body
-      const result = await importer.run({ ...coding, bytes, precision, deviceDefault: writer.device?.name, resolve })
-      if (result.kind !== 'stored') return sendError(reply, version, failures[result.kind])
-      meter.taken('line_protocol', result.readings, result.rejected)
-      fairShare.charge(writer.id, result.points)
-      for (const device of result.devices) devices.seen(device, nowMs())
-      return answer(reply, version, result)
+      return await store(reply, writer, { ...coding, bytes: body.bytes, precision })
     } finally {
       body.release()
     }

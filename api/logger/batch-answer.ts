@@ -9,6 +9,8 @@ import { type LoggerErrorCode, sendError } from './errors.ts'
 type FailureCode = NonNullable<ImportResult['failure']>['code']
 
 const failures: Record<FailureCode, LoggerErrorCode> = {
+  UNAUTHORIZED: 'UNAUTHORIZED',
+  FORBIDDEN: 'FORBIDDEN',
   BUSY: 'TOO_MANY_BATCHES',
   CONTENT_UNKNOWN: 'PAYLOAD_INVALID',
   HEADER_INVALID: 'PAYLOAD_INVALID',
@@ -23,6 +25,10 @@ const failures: Record<FailureCode, LoggerErrorCode> = {
   STORAGE_FAILED: 'STORAGE_FAILED',
 }
 
+export function askForCredential(reply: FastifyReply): void {
+  reply.header('www-authenticate', 'Basic realm="logger", charset="UTF-8"')
+}
+
 export function answerBatch(
   reply: FastifyReply,
   { report, failure }: ImportResult,
@@ -33,7 +39,9 @@ export function answerBatch(
   const counts = { stored, rejected, rejects, ...(report.rejectsTruncated ? { rejects_truncated: true } : {}) }
   const ignored = report.ignoredColumns.length === 0 ? {} : { ignored: report.ignoredColumns }
   if (failure !== undefined) {
-    return sendError(reply, failures[failure.code], { detail: failure.reason, ...counts })
+    const code = failures[failure.code]
+    if (code === 'UNAUTHORIZED') askForCredential(reply)
+    return sendError(reply, code, { detail: failure.reason, ...counts })
   }
   if (isStrict && rejected > 0) return sendError(reply, 'READINGS_REJECTED', counts)
   return reply

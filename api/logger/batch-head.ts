@@ -1,16 +1,16 @@
 /** What the head of a batch says about its body. */
 
-import type { Duplex } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import type { Format } from '../../ingest/formats/line-reader.ts'
-import { decoderOf, knownCodings } from '../http/coded-body.ts'
+import { type Coding, codingOf } from '../../ingest/import/content-coding.ts'
+import { knownCodings } from '../http/coded-body.ts'
 import { mediaTypeOf } from '../http/media-type.ts'
 import { readIdempotencyKey } from '../idempotency/idempotency-key.ts'
 import type { LoggerErrorCode } from './errors.ts'
 
 export interface BatchHead {
   format: Format
-  decoder: Duplex
+  coding: Coding
   isStrict: boolean
   /** The idempotency key. */
   key: string | undefined
@@ -32,24 +32,30 @@ const formats = new Map<string, Format>([
 export function readBatchHead(request: FastifyRequest, bodyBytesMax: number): BatchHead | BatchRefusal {
   const format = formats.get(mediaTypeOf(request))
   if (format === undefined) return mediaTypeRefusal(`send ${[...formats.keys()].join(', ')}`)
-  const coding = request.headers['content-encoding']
-  const decoder = decoderOf(coding)
-  if (decoder === undefined) {
+  const coding = codingOf(request.headers['content-encoding'])
+  if (coding === undefined) {
     return {
       ...mediaTypeRefusal(`the content codings are ${knownCodings}`),
       headers: { 'accept-encoding': knownCodings },
     }
   }
-  if (coding === undefined && Number(request.headers['content-length'] ?? 0) > bodyBytesMax) {
+  if (Number(request.headers['content-length'] ?? 0) > bodyBytesMax) {
     return { code: 'PAYLOAD_TOO_LARGE' }
   }
   const given = readIdempotencyKey(request.headers)
   if (given?.ok === false) return { code: 'KEY_INVALID', members: { detail: given.reason } }
-  return { format, decoder, isStrict: isSet((request.query as Record<string, unknown>)['strict']), key: given?.key }
+  const isStrict = readStrict((request.query as Record<string, unknown>)['strict'])
+  if (isStrict === undefined) return { code: 'PARAMETER_INVALID', members: { detail: strictInvalid } }
+  return { format, coding, isStrict, key: given?.key }
 }
 
-function isSet(argument: unknown): boolean {
-  return argument === '1' || argument === 'true'
+/** What the argument `strict` may say: whether it is, or not. */
+export const strictWords = ['0', '1', 'false', 'true'] as const
+const strictInvalid = `strict must be one of ${strictWords.join(', ')}`
+
+/** Undefined for what is none of the words. */
+function readStrict(argument: unknown = '0'): boolean | undefined {
+  return strictWords.some(word => word === argument) ? argument === '1' || argument === 'true' : undefined
 }
 
 function mediaTypeRefusal(detail: string): BatchRefusal {

@@ -4,13 +4,12 @@
  */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { ChangeInDoubt } from '../../auth/record-cache.ts'
-import type { Writer } from '../../auth/writers.ts'
-import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
+import { isPassing } from '../../auth/passing-errors.ts'
+import type { CredentialWriter, NoWriter } from '../../auth/writers.ts'
 import type { AuthRateLimit } from '../http/auth-rate-limit.ts'
-import { feed } from '../http/coded-body.ts'
+import { bodyOf } from '../http/coded-body.ts'
 import { addMethodNotAllowed } from '../http/method-not-allowed.ts'
-import { answerBatch } from './batch-answer.ts'
+import { answerBatch, askForCredential } from './batch-answer.ts'
 import { readBatchHead } from './batch-head.ts'
 import { type BatchImportOptions, createBatchImporter } from './batch-import.ts'
 import type { BulkMeter } from './bulk-meter.ts'
@@ -29,7 +28,7 @@ export function registerBatch(scope: FastifyInstance, options: BatchOptions): vo
   const { authRateLimit, bodyBytesMax, meter, fairShare } = options
   const importer = createBatchImporter(options)
   const findWriter = createFindWriter(options)
-  const writers = new WeakMap<FastifyRequest, Writer>()
+  const writers = new WeakMap<FastifyRequest, CredentialWriter>()
   // Before the server waits for its requests: one of them may be a body that lasts.
   scope.addHook('preClose', () => importer.close())
   scope.removeAllContentTypeParsers()
@@ -38,11 +37,11 @@ export function registerBatch(scope: FastifyInstance, options: BatchOptions): vo
 
   /** Before the body is read, so that nobody without credentials can make us read one. */
   async function authenticate(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
-    let writer: Writer | 'UNAUTHENTICATED' | 'FORBIDDEN'
+    let writer: CredentialWriter | NoWriter
     try {
       writer = await findWriter(request.raw)
     } catch (error) {
-      if (isUnavailable(error) || error instanceof ChangeInDoubt) return refuseUnread(reply, 'DATABASE_AWAY')
+      if (isPassing(error)) return refuseUnread(reply, 'DATABASE_AWAY')
       throw error
     }
     if (writer === 'FORBIDDEN')
@@ -52,32 +51,27 @@ export function registerBatch(scope: FastifyInstance, options: BatchOptions): vo
       return undefined
     }
     if (authRateLimit.isExceeded(request.ip)) return refuseUnread(reply, 'TOO_MANY_ATTEMPTS')
-    reply.header('www-authenticate', 'Basic realm="logger", charset="UTF-8"')
+    askForCredential(reply)
     return refuseUnread(reply, 'UNAUTHORIZED')
   }
 
   async function take(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const writer = writers.get(request) as Writer
+    const writer = writers.get(request) as CredentialWriter
     const waitSeconds = fairShare.waitSeconds(writer.id)
     if (waitSeconds !== undefined) {
       return refuseUnread(reply.header('retry-after', String(waitSeconds)), 'TOO_MANY_READINGS')
     }
     const head = readBatchHead(request, bodyBytesMax)
     if ('code' in head) return refuseUnread(reply.headers(head.headers ?? {}), head.code, head.members)
-    const { decoder, format, isStrict, key } = head
-    const running = importer.run(writer, { body: decoder, format, isStrict, key })
+    const running = importer.run(writer, head, () => bodyOf(request.raw))
     if (running === 'busy') return refuseUnread(reply, 'TOO_MANY_BATCHES_OF_ONE')
-    feed(decoder, request.raw)
-    try {
-      const result = await running
-      if (!request.raw.complete) reply.header('connection', 'close')
-      fairShare.charge(writer.id, result.report.linesDone)
-      if (result.refusal !== undefined) return sendError(reply, result.refusal, { stored: 0 })
-      meter.taken('batch', result.report.accepted, result.report.rejected)
-      return answerBatch(reply, result, { format, isStrict })
-    } finally {
-      decoder.destroy()
-    }
+    const result = await running
+    const { report, refusal } = result
+    if (!request.raw.complete) reply.header('connection', 'close')
+    fairShare.charge(writer.id, report.linesDone, report.bytes)
+    if (refusal !== undefined) return sendError(reply, refusal.code, { ...refusal.members, stored: 0 })
+    meter.taken('batch', report.accepted, report.rejected)
+    return answerBatch(reply, result, head)
   }
 
   scope.route({ method: 'POST', url: '/log/batch', onRequest: authenticate, handler: take })

@@ -14,14 +14,15 @@ export const loggerErrors = {
   KEY_INVALID: { status: 400, text: 'invalid idempotency key' },
   DEVICE_MISMATCH: { status: 403, text: 'device mismatch' },
   LOGGING_DISABLED: { status: 403, text: 'logging disabled' },
+  TOO_MANY_OF_OWNER: { status: 403, text: 'too many devices of the owner' },
   KEY_REUSED: { status: 422, text: 'idempotency key belongs to another request' },
   TOO_MANY_ATTEMPTS: { status: 429, text: 'too many failed attempts', retryAfterSeconds: 5 },
   TOO_MANY_READINGS: { status: 429, text: 'too many readings', retryAfterSeconds: 5 },
-  TOO_MANY_KEYS_OF_WRITER: { status: 429, text: 'too many idempotency keys', retryAfterSeconds: 600 },
+  TOO_MANY_IDEMPOTENCY_KEYS_OF_WRITER: { status: 429, text: 'too many idempotency keys', retryAfterSeconds: 600 },
   STORAGE_FAILED: { status: 500, text: 'storage failed' },
   // 401 would say for good what may not be so: a client sends again what got a 503.
   DEVICE_SUSPENDED: { status: 503, text: 'device is being changed', retryAfterSeconds: 5 },
-  TOO_MANY_KEYS: { status: 503, text: 'too many idempotency keys', retryAfterSeconds: 60 },
+  TOO_MANY_IDEMPOTENCY_KEYS: { status: 503, text: 'too many idempotency keys', retryAfterSeconds: 60 },
   STORAGE_FULL: { status: 503, text: 'storage full', retryAfterSeconds: 5 },
   // POST /api/log/batch
   BODY_BROKEN: { status: 400, text: 'broken body' },
@@ -32,6 +33,7 @@ export const loggerErrors = {
   TOO_MANY_BATCHES: { status: 503, text: 'too many batches', retryAfterSeconds: 5 },
   LATER: { status: 503, text: 'try again later', retryAfterSeconds: 5 },
   // Reads
+  EMAIL_UNVERIFIED: { status: 403, text: 'e-mail address not verified' },
   PARAMETER_INVALID: { status: 400, text: 'a parameter is invalid' },
   TOO_MANY_PARAMETERS: { status: 400, text: `at most ${argumentsMax} parameters` },
   HOUR_INVALID: { status: 400, text: 'hour must be a whole number from 1 to 72' },
@@ -46,6 +48,12 @@ export const loggerErrors = {
   DATABASE_AWAY: { status: 503, text: 'database unavailable', retryAfterSeconds: 5 },
   TIMED_OUT: { status: 503, text: 'database unavailable', retryAfterSeconds: 10 },
   QUEUE_FULL: { status: 503, text: 'too many queries at once', retryAfterSeconds: 2 },
+  TOO_MANY_STREAMS_OF_NETWORK: {
+    ...{ status: 429, text: 'too many event streams to this address', retryAfterSeconds: 30 },
+  },
+  TOO_MANY_STREAMS_OF_CREDENTIAL: {
+    ...{ status: 429, text: 'too many event streams of this account or device', retryAfterSeconds: 30 },
+  },
   TOO_MANY_STREAMS: { status: 503, text: 'too many event streams', retryAfterSeconds: 30 },
   CANCELLED: { status: 503, text: 'cancelled', retryAfterSeconds: 1 },
   CLOSING: { status: 503, text: 'shutting down', retryAfterSeconds: 5 },

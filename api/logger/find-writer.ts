@@ -1,21 +1,28 @@
-/** Who writes bulk readings: a device by its Basic credential, or an API key. */
+/** Who writes readings: a device by its Basic credential, or an API key. */
 
 import type { IncomingMessage } from 'node:http'
-import type { Writer, Writers } from '../../auth/writers.ts'
+import type { CredentialWriter, NoWriter, Writers } from '../../auth/writers.ts'
 import type { FindPrincipal } from '../accounts/kit/credentials.ts'
 import { readBasicCredentials } from '../http/basic-credentials.ts'
 
 export interface FindWriterOptions {
-  writers: Writers
+  writers: Pick<Writers, 'ofDevice' | 'ofPrincipal'>
   /** By exactly one credential of people and programs, `X-API-Key` and bearer among them. */
   findPrincipal: FindPrincipal
 }
 
-/** Two credentials at once are nobody's. */
+type Found = CredentialWriter | NoWriter
+
+/** Two credentials at once are nobody's. A device is found in memory, without a promise: of these there is one a reading. */
 export function createFindWriter({ writers, findPrincipal }: FindWriterOptions) {
-  return async (request: IncomingMessage): Promise<Writer | 'UNAUTHENTICATED' | 'FORBIDDEN'> => {
+  const findByPrincipal = async (request: IncomingMessage): Promise<Found> => {
+    const find = () => findPrincipal(request)
+    return writers.ofPrincipal(await find(), find)
+  }
+
+  return (request: IncomingMessage): Found | Promise<Found> => {
     const credentials = readBasicCredentials(request.rawHeaders)
-    if (credentials === undefined) return writers.ofPrincipal(await findPrincipal(request))
+    if (credentials === undefined) return findByPrincipal(request)
     if (request.headers['x-api-key'] !== undefined) return 'UNAUTHENTICATED'
     return writers.ofDevice(credentials.name, credentials.password) ?? 'UNAUTHENTICATED'
   }

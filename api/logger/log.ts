@@ -1,30 +1,30 @@
 /** `PUT /api/log`: one reading of one device. Small firmware talks to it, so the answers are short and have a length. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Writer, Writers } from '../../auth/writers.ts'
+import { isPassing } from '../../auth/passing-errors.ts'
+import type { CredentialWriter, NoWriter, Writer } from '../../auth/writers.ts'
 import { type Fields, unknownNames } from '../../ingest/field-names.ts'
 import type { AuthRateLimit } from '../http/auth-rate-limit.ts'
-import { readBasicCredentials } from '../http/basic-credentials.ts'
 import { addJsonBody } from '../http/json-body.ts'
 import { addMethodNotAllowed } from '../http/method-not-allowed.ts'
 import { allowNext } from '../http/request-queue.ts'
 import { readIdempotencyKey } from '../idempotency/idempotency-key.ts'
 import { sendError } from './errors.ts'
-import type { Intake, Refusal } from './intake.ts'
+import { createFindWriter, type FindWriterOptions } from './find-writer.ts'
+import { databaseAway, type Intake, type Refusal } from './intake.ts'
 import type { ReadingMeter, RejectionReason } from './reading-meter.ts'
 
-export interface LogOptions {
-  writers: Pick<Writers, 'ofDevice'>
+export interface LogOptions extends FindWriterOptions {
   intake: Intake
   meter: ReadingMeter
-  /** Of failing device credentials. */
+  /** Of failing credentials. */
   authRateLimit: AuthRateLimit
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Set by the credential check of `PUT /api/log`. */
-    writer: Writer | null
+    writer: CredentialWriter | null
   }
 }
 
@@ -38,24 +38,35 @@ const brokenBodies: Partial<Record<number, RejectionReason>> = {
   415: 'media_type',
 }
 
-export function registerLog(app: FastifyInstance, { writers, intake, meter, authRateLimit }: LogOptions): void {
+export function registerLog(app: FastifyInstance, options: LogOptions): void {
+  const { intake, meter, authRateLimit } = options
+  const findWriter = createFindWriter(options)
   addJsonBody(app)
   app.decorateRequest('writer', null)
   countBrokenBodies(app, meter)
 
   /** Before the body is read, so that nobody without credentials can make us read one. */
-  function authenticate(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
-    const credentials = readBasicCredentials(request.raw.rawHeaders)
-    const writer = credentials && writers.ofDevice(credentials.name, credentials.password)
-    if (writer !== undefined) {
-      request.writer = writer
+  function authenticate(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
+    const admit = (found: CredentialWriter | NoWriter): void => {
+      if (typeof found === 'string') {
+        refuseUnread(reply, found === 'FORBIDDEN' ? forbidden : refusalOfAttempt(request))
+        return
+      }
+      request.writer = found
       done()
-      return
     }
-    // The body stays unread, so the connection cannot be used again.
-    reply.header('connection', 'close')
-    const isExceeded = authRateLimit.isExceeded(request.ip)
-    refuse(reply, isExceeded ? { reason: 'throttled', code: 'TOO_MANY_ATTEMPTS' } : unauthorized)
+    const found = findWriter(request.raw)
+    if (!(found instanceof Promise)) admit(found)
+    else found.then(admit).catch(error => (isPassing(error) ? refuseUnread(reply, databaseAway) : done(error)))
+  }
+
+  function refusalOfAttempt({ ip }: FastifyRequest): Refusal {
+    return authRateLimit.isExceeded(ip) ? { reason: 'throttled', code: 'TOO_MANY_ATTEMPTS' } : unauthorized
+  }
+
+  /** The body stays unread, so the connection cannot be used again. */
+  function refuseUnread(reply: FastifyReply, refusal: Refusal): FastifyReply {
+    return refuse(reply.header('connection', 'close'), refusal)
   }
 
   function refuse(reply: FastifyReply, { reason, code, members }: Refusal): FastifyReply {
@@ -67,7 +78,13 @@ export function registerLog(app: FastifyInstance, { writers, intake, meter, auth
   async function log(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const given = readIdempotencyKey(request.headers)
     if (given?.ok === false) return refuse(reply, invalidKey(given.reason))
-    const taken = intake.take(request.writer as Writer, request.body, given?.key)
+    const admitted = request.writer as CredentialWriter
+    // That of a device is looked at with the device, without a promise.
+    const writer = admitted.device === undefined ? await renewed(admitted) : admitted
+    if ('code' in writer) return refuse(reply, writer)
+    const unmade = writer.mayCreateDevices ? await intake.addDevice(writer, request.body) : undefined
+    if (unmade !== undefined) return refuse(reply, unmade)
+    const taken = intake.take(writer, request.body, given?.key)
     if (!(taken instanceof Promise)) return refuse(reply, taken)
     allowNext(reply.raw)
     const refusal = await taken
@@ -79,7 +96,23 @@ export function registerLog(app: FastifyInstance, { writers, intake, meter, auth
   addMethodNotAllowed(app, '/log', ['PUT'])
 }
 
+/** A key may have ended while the body came in. */
+async function renewed(writer: CredentialWriter): Promise<Writer | Refusal> {
+  try {
+    const now = await writer.renewed()
+    if (typeof now !== 'string') return now
+    return now === 'FORBIDDEN' ? forbidden : unauthorized
+  } catch (error) {
+    if (isPassing(error)) return databaseAway
+    throw error
+  }
+}
+
 const unauthorized: Refusal = { reason: 'unauthorized', code: 'UNAUTHORIZED' }
+const forbidden: Refusal = {
+  ...{ reason: 'unauthorized', code: 'FORBIDDEN' },
+  members: { detail: 'the API key lacks the scope ingest' },
+}
 
 function invalidKey(detail: string): Refusal {
   return { reason: 'invalid', code: 'KEY_INVALID', members: { detail } }

@@ -1,7 +1,7 @@
 /** What the contract says of the body of a reading. The check itself is written out (ingest/reading.ts); a test compares the two. */
 
 import { z } from 'zod'
-import { isoWithZone, type Range, type Ranges } from '../../ingest/reading.ts'
+import { earliestTimeMs, isoWithZone, type Range, type Ranges } from '../../ingest/reading.ts'
 
 export function readingBody(ranges: Ranges) {
   const metric = ({ min, max }: Range, unit: string) =>
@@ -11,25 +11,25 @@ export function readingBody(ranges: Ranges) {
       .max(max)
       .nullable()
       .meta({ description: `In ${unit}; null when it was not measured.` })
-  const voltage = metric(ranges.battery_voltage, 'V').optional()
-  const percentage = metric(ranges.battery_percentage, '%').optional()
+  const battery = (range: Range, unit: string, alias: string) =>
+    metric(range, unit)
+      .optional()
+      .meta({ description: `In ${unit}; null when it was not measured. Also as ${alias}.` })
   return z
     .object({
-      device: z.string().meta({ description: 'The name of the device.' }),
+      device: z.string().min(1).meta({ description: 'The name of the device.' }),
       temperature: metric(ranges.temperature, '°C'),
       humidity: metric(ranges.humidity, '%'),
       pressure: metric(ranges.pressure, 'hPa'),
-      'battery voltage': voltage,
-      'battery percentage': percentage,
-      battery_voltage: voltage,
-      battery_percentage: percentage,
+      'battery voltage': battery(ranges.battery_voltage, 'V', 'battery_voltage'),
+      'battery percentage': battery(ranges.battery_percentage, '%', 'battery_percentage'),
       timestamp: z
-        .union([z.string().regex(isoWithZone), z.number()])
+        .union([z.string().regex(isoWithZone), z.number().min(earliestTimeMs)])
         .nullable()
         .optional()
         .meta({ description: time }),
     })
-    .meta({ id: 'NewReading', description, not: { properties: Object.fromEntries(metrics.map(nothing)) } })
+    .meta({ id: 'NewReading', description, patternProperties: otherSpellings(ranges), not: allNull })
 }
 
 const time =
@@ -39,11 +39,11 @@ const description =
   'At least one metric is a number. The two of the battery are required of a device that has one; of two spellings the' +
   ' last one counts. Other fields are not stored, and the answer names them.'
 
-const metrics = [
-  ...['temperature', 'humidity', 'pressure', 'battery voltage', 'battery percentage'],
-  ...['battery_voltage', 'battery_percentage'],
-]
-
-function nothing(name: string): [string, { type: 'null' }] {
-  return [name, { type: 'null' }]
+/** No properties: client generators make one name of both spellings. */
+function otherSpellings({ battery_voltage, battery_percentage }: Ranges) {
+  const metric = ({ min, max }: Range) => ({ type: ['number', 'null'], minimum: min, maximum: max })
+  return { '^battery_voltage$': metric(battery_voltage), '^battery_percentage$': metric(battery_percentage) }
 }
+
+const metricNames = '^(?:temperature|humidity|pressure|battery[ _](?:voltage|percentage))$'
+const allNull = { patternProperties: { [metricNames]: { enum: [null] } } }

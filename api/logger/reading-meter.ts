@@ -10,6 +10,8 @@ export const rejectionReasons = [
   'throttled',
   'mismatch',
   'unknown_device',
+  'invalid_name',
+  'too_many_devices',
   'suspended',
   'disabled',
   'invalid',

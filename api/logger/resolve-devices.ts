@@ -1,13 +1,17 @@
 /** The devices that bulk bodies name, as somebody who writes may write them. */
 
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Device } from '../../auth/devices/device.ts'
-import { type WriteRefusal, type Writer, writeRefusals } from '../../auth/writers.ts'
+import { type WriteRefusal, type Writer, writeRefusalReason } from '../../auth/writers.ts'
 
 /** Why the readings of a name are not taken. */
 interface Unresolved {
   code: WriteRefusal
   reason: string
 }
+
+/** In a turn of the event loop: what is no name takes some microseconds to be refused. */
+const namesPerTurn = 500
 
 /**
  * Devices that are not there yet are made, where the API key may do that. `later` when it cannot be told at present: a
@@ -17,11 +21,24 @@ export async function resolveDevices(
   names: readonly string[],
   writer: Writer,
 ): Promise<(Device | Unresolved)[] | 'later'> {
+  const resolved: (Device | Unresolved)[] = []
+  for (let from = 0; from < names.length; from += namesPerTurn) {
+    if (from > 0) await turn()
+    const some = await resolveSome(names.slice(from, from + namesPerTurn), writer)
+    if (some === 'later') return 'later'
+    resolved.push(...some)
+  }
+  return resolved
+}
+
+async function resolveSome(names: readonly string[], writer: Writer): Promise<(Device | Unresolved)[] | 'later'> {
   if (writer.mayCreateDevices) {
     const unknown = names.filter(name => writer.find(name) === 'DEVICE_UNKNOWN')
     if (unknown.length > 0 && (await writer.createDevices(unknown)) === 'later') return 'later'
   }
   const found = names.map(name => writer.find(name))
   if (found.includes('DEVICE_SUSPENDED')) return 'later'
-  return found.map(each => (typeof each === 'string' ? { code: each, reason: writeRefusals[each] } : each))
+  return found.map((each, at) => {
+    return typeof each === 'string' ? { code: each, reason: writeRefusalReason(each, names[at] ?? '') } : each
+  })
 }

@@ -17,6 +17,14 @@ test('a burst passes, a debt is paid at the rate, and others are not held up', a
   t.equal(share.waitSeconds('a'), undefined)
 })
 
+test('a body costs its readings, or its bytes where they are more', async t => {
+  const share = createFairShare({ perSecond: 1, burst: 100 }, () => 0)
+  share.charge('a', 50, 50 * 256)
+  t.equal(share.waitSeconds('a'), undefined)
+  share.charge('a', 0, 60 * 256)
+  t.equal(share.waitSeconds('a'), 11)
+})
+
 test('in the long run nobody takes more than the rate, the burst and one body', async t => {
   const steps = fc.array(fc.record({ passMs: fc.nat(5000), readings: fc.integer({ min: 1, max: 500 }) }), {
     maxLength: 60,

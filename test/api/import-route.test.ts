@@ -2,14 +2,17 @@
 
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { request as httpRequest } from 'node:http'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { json } from 'node:stream/consumers'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { fastify } from 'fastify'
 import t, { type Test } from 'tap'
+import type { FindPrincipal } from '../../api/accounts/kit/credentials.ts'
 import { registerImport } from '../../api/admin/import.ts'
 import type { Device } from '../../auth/devices/device.ts'
+import { ChangeInDoubt } from '../../auth/record-cache.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
-import { letEverybodyIn } from '../support/admin-scope.ts'
+import { everybody, letEverybodyIn } from '../support/admin-scope.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const header = 'timestamp,device,temperature,humidity,pressure\n'
@@ -23,7 +26,7 @@ interface Report {
   end: string
 }
 
-async function startRoute(t: Test, append: Append = async () => 'stored') {
+async function startRoute(t: Test, append: Append = async () => 'stored', findPrincipal = everybody) {
   /** The details of the audit's rows. */
   const reports: Report[] = []
   const counts: [string, number, number][] = []
@@ -36,7 +39,7 @@ async function startRoute(t: Test, append: Append = async () => 'stored') {
       ranges: defaultRanges,
       aheadMsMax: 300_000,
       meter: { taken: (...count) => void counts.push(count) },
-      audit: async ({ details }) => void reports.push(details as unknown as Report),
+      ...{ audit: async ({ details }) => void reports.push(details as unknown as Report), findPrincipal },
     })
     done()
   })
@@ -161,6 +164,40 @@ t.test('a client that goes away in the middle leaves whole lines and a free plac
     await waitFor('its end is reported', () => reports.length > client)
   }
   t.ok(reports.every(({ accepted, rejected, end }) => accepted > 0 && rejected === 0 && end === 'BODY_BROKEN'))
+})
+
+t.test('an import whose credential ends stores nothing more, and says what it has stored', async t => {
+  const later = { status: 503, body: { title: 'database away' } }
+  const cases: [FindPrincipal, object][] = [
+    [async () => undefined, { status: 401, body: { title: 'unauthorized', detail: /not good any more/ } }],
+    [async () => ({ kind: 'service' }), { status: 401 }],
+    [async () => Promise.reject(Object.assign(new Error('away'), { syscall: 'connect' })), later],
+    [async () => Promise.reject(new ChangeInDoubt('a test')), later],
+  ]
+  for (const [ended, expected] of cases) {
+    let now: FindPrincipal = everybody
+    let stored = 0
+    const append: Append = async () => {
+      stored++
+      return 'stored'
+    }
+    const { url, reports } = await startRoute(t, append, request => now(request))
+    const sent = httpRequest(`${url}/import`, { method: 'POST', headers: { 'content-type': 'text/csv' } })
+    const answered = once(sent, 'response')
+    const lines = alamosa.subarray(header.length).toString()
+    sent.write(header + lines.repeat(20))
+    await waitFor('some of it is stored', () => stored > 0)
+    now = ended
+    const before = stored
+    sent.end(lines.repeat(40))
+    const [response] = (await answered) as [IncomingMessage]
+    const body = (await json(response)) as { accepted: number }
+    t.match({ status: response.statusCode, body }, expected)
+    t.equal(stored, before)
+    t.ok(body.accepted > 0)
+    t.match(reports, [{ accepted: body.accepted }])
+    if (response.statusCode === 401) t.equal(response.headers['www-authenticate'], 'Bearer realm="admin"')
+  }
 })
 
 t.test('a stop answers the import that is under way', async t => {

@@ -3,6 +3,7 @@
 import { once } from 'node:events'
 import { Agent, createServer, request as httpRequest, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { HttpError, InfluxDB, Point } from '@influxdata/influxdb-client'
 import fc from 'fast-check'
@@ -24,7 +25,7 @@ import { offsetOf, readRecord } from '../../ingest/journal/record.ts'
 import { createWallClock } from '../../ingest/journal/wall-clock.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
 import { readings } from '../../ingest/readings-table.ts'
-import { createApp, startAccounts } from '../support/accounts.ts'
+import { createApp, perOwner as perOwnerUsual, startAccounts } from '../support/accounts.ts'
 import { recordingLog, silentLog, temporaryFolder } from '../support/databases.ts'
 import { holdToContract } from '../support/held-answers.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -57,6 +58,7 @@ interface StartOptions {
   isReady?: boolean
   findKey?: typeof keys.find
   bulkRate?: Rate
+  perOwner?: typeof perOwnerUsual
 }
 
 async function start(
@@ -67,6 +69,7 @@ async function start(
     isReady = true,
     findKey = keys.find,
     bulkRate = { perSecond: 1e6, burst: 1e9 },
+    perOwner = perOwnerUsual,
   }: StartOptions = {},
 ) {
   const journal = openIngest({
@@ -86,7 +89,7 @@ async function start(
   }
   const ingest = { ...journal, append }
   const families = lineProtocolFamilies({
-    ...{ ingest, devices, writers: createWriters(devices), keys: { find: findKey }, log, nowMs: Date.now },
+    ...{ ingest, devices, writers: createWriters(devices, perOwner), keys: { find: findKey }, log, nowMs: Date.now },
     ...{ names: { ...defaultLineNames, unknownFields }, ranges: defaultRanges, aheadMsMax: 300_000 },
     ...{ bodyBytesMax, authRateLimit: createAuthRateLimit(5, Date.now), isReady: () => isReady },
     meter: { taken: (...count) => void counts.push(count) },
@@ -270,11 +273,58 @@ t.test('while keys cannot be looked up nothing is taken, and the body is to be s
   t.equal(stored().length, 0)
 })
 
+t.test('of a body whose credential ends while it comes in nothing is stored', async t => {
+  let isRevoked = false
+  let asked = 0
+  const findKey = async (text: string) => {
+    asked++
+    return isRevoked ? undefined : await keys.find(text)
+  }
+  const { url, stored } = await start(t, { findKey })
+  for (const path of ['/write', '/api/v2/write']) {
+    const name = `ending${path.length}`
+    const ending = await addDevice(name)
+    const cases: [string, Record<string, string>, () => Promise<unknown>][] = [
+      ['porch', token(key), async () => (isRevoked = true)],
+      [name, basic(name, ending), () => devices.rotate(name, true, 'test')],
+    ]
+    for (const [device, headers, end] of cases) {
+      isRevoked = false
+      asked = 0
+      const sent = httpRequest(`${url}${path}`, { method: 'POST', headers: { ...headers, expect: '100-continue' } })
+      const answered = once(sent, 'response')
+      sent.flushHeaders()
+      await once(sent, 'continue')
+      await waitFor('the credential was looked at', () => asked > 0 || device === name)
+      sent.write(line(device, 'temperature=1'))
+      await end()
+      sent.end(line(device, 'temperature=2', timeMs + 1))
+      const [response] = (await answered) as [IncomingMessage]
+      t.equal(response.statusCode, 401, `${device} ${path}`)
+      t.match(await json(response), path === '/write' ? { error: 'unauthorized' } : { code: 'unauthorized' })
+    }
+  }
+  t.strictSame(stored(), [])
+})
+
 t.test('a key that may make devices makes those that are not there', async t => {
   const { post, stored } = await start(t)
   t.match(await post('/api/v2/write', line('new\\ one', 'temperature=5'), token(makingKey)), { status: 204 })
   t.equal(devices.get('new one')?.owner, owner)
-  t.strictSame(stored(), [{ device: symbolOf('new one'), timeMs, temperature: 5 }])
+  const misnamed = await post('/write', line('a+b', 'temperature=5') + line('porch', 'temperature=6'), token(makingKey))
+  t.match(misnamed, {
+    status: 400,
+    body: { error: /line 1: device a\+b: no new device can have this name: it must not/ },
+  })
+  const full = await start(t, { perOwner: { ...perOwnerUsual, user: devices.ownedBy(owner) + 1 } })
+  const lines = ['one-more', 'too-many', 'porch'].map(name => line(name, 'temperature=5')).join('')
+  const refused = await full.post('/write', lines, token(makingKey))
+  t.match(refused, { status: 400, body: { error: /line 2: device too-many: .*as many as it may add dropped=1$/ } })
+  t.strictSame([full.stored().length, devices.get('one-more')?.owner, devices.get('too-many')], [2, owner, undefined])
+  t.strictSame(stored(), [
+    { device: symbolOf('new one'), timeMs, temperature: 5 },
+    { device: symbolOf('porch'), timeMs, temperature: 6 },
+  ])
 })
 
 t.test('a field that is not known is a 400 with its name, or is ignored by the setting', async t => {
@@ -410,6 +460,16 @@ t.test('a credential that sends more than its share gets a 429 with the time to 
   t.equal(refused.headers.get('retry-after'), '3000')
   t.match(await post('/write', line('porch', 'temperature=1'), basic('porch', password)), { status: 204 })
   t.equal(stored().length, 31)
+})
+
+t.test('a body without points is charged by its bytes without the compression, also where it is broken', async t => {
+  const blank = gzipSync('\n'.repeat(60_000))
+  for (const body of [blank, blank.subarray(0, blank.length - 10)]) {
+    const { post } = await start(t, { bulkRate: { perSecond: 0.01, burst: 200 } })
+    const headers = { ...token(key), 'content-encoding': 'gzip' }
+    t.not((await post('/write', body, headers)).status, 429)
+    t.match(await post('/write', line('porch', 'temperature=1'), token(key)), { status: 429 })
+  }
 })
 
 t.test('a full journal is a 503 with the time to wait, and nothing is stored', async t => {

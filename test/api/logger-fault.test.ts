@@ -5,7 +5,9 @@ import { pino } from 'pino'
 import { test } from 'tap'
 import { BusyError } from '../../api/http/send-budget.ts'
 import { type LoggerOptions, loggerFamily } from '../../api/logger/logger.ts'
+import { openReadsOf } from '../support/open-reads.ts'
 
+const access = openReadsOf([])
 const events = { ingest: { onStored: () => undefined } } as never
 
 test('the log tells what went wrong, and where', async t => {
@@ -17,9 +19,10 @@ test('the log tells what went wrong, and where', async t => {
   }
   const { prefix, register } = loggerFamily({
     log,
+    access,
     ingest: {} as LoggerOptions['ingest'],
     batch: { ingest: {} } as LoggerOptions['batch'],
-    reads: { query: { latestAll: fail }, devices: { active: () => [] }, readings: {} } as never,
+    reads: { query: { latestAll: fail }, readings: {} } as never,
     live: {} as LoggerOptions['live'],
     events,
   })
@@ -37,6 +40,7 @@ test('an answer that has no room to be sent is told without a word in the log', 
   const app = fastify()
   const { prefix, register } = loggerFamily({
     log: pino({}, { write: (line: string) => (logged += line) }),
+    access,
     ingest: {} as LoggerOptions['ingest'],
     batch: { ingest: {} } as LoggerOptions['batch'],
     live: {} as LoggerOptions['live'],
@@ -46,7 +50,6 @@ test('an answer that has no room to be sent is told without a word in the log', 
           throw new BusyError('no room')
         },
       },
-      devices: { active: () => [] },
       readings: {},
     } as never,
     events,
@@ -57,4 +60,29 @@ test('an answer that has no room to be sent is told without a word in the log', 
   t.equal(response.statusCode, 503)
   t.strictSame(response.json(), { status: 'too many large answers at once' })
   t.equal(logged, '')
+})
+
+test('an API key that cannot be looked up is worth another try, and a fault of ours is one', async t => {
+  const app = fastify()
+  let fault: Error = Object.assign(new Error('connect ECONNREFUSED'), { syscall: 'connect', code: 'ECONNREFUSED' })
+  const rejections: string[] = []
+  const { prefix, register } = loggerFamily({
+    ...{ log: pino({ level: 'silent' }), access, events },
+    ingest: {
+      writers: {},
+      findPrincipal: async () => {
+        throw fault
+      },
+      meter: { rejected: (reason: string) => rejections.push(reason) },
+    } as never,
+    ...{ batch: { ingest: {} } as never, live: {} as never, reads: { readings: {} } as never },
+  })
+  app.register(async scope => register(scope), { prefix })
+  t.teardown(() => app.close())
+  const put = () => app.inject({ method: 'PUT', url: '/api/log', headers: { 'x-api-key': 'x' }, payload: {} })
+  const away = await put()
+  t.match(away, { statusCode: 503, headers: { 'retry-after': '5', connection: 'close' } })
+  t.strictSame(away.json(), { status: 'database unavailable' })
+  fault = new Error('a column lost a row')
+  t.strictSame([(await put()).statusCode, rejections], [500, ['database_away', 'unknown']])
 })

@@ -115,17 +115,35 @@ tap.test('keys are refused with a reason, and readings without one never notice'
   await until('keys count again', async () => (await put(good('porch'), keyed('a'))).status === 200)
 })
 
-tap.test('sixteen at once are one row', async t => {
+/** The temperatures that clients of events are told from now on. */
+async function listen(t: Test, { url }: Service): Promise<() => number[]> {
+  const { body } = await fetch(`${url}/api/events`)
+  if (body === null) throw new Error('there is no stream')
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader()
+  t.teardown(() => reader.cancel())
+  let text = (await reader.read()).value ?? ''
+  const readOn = async () => {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) text += part.value
+  }
+  readOn().catch(() => undefined)
+  return () => [...text.matchAll(/^data: .*"temperature":([\d.]+)/gm)].map(([, value]) => Number(value))
+}
+
+tap.test('sixteen at once and others behind them are one row, and told once', async t => {
   const service = await startService(t)
   const password = await service.addDevice('porch')
-  const answers = await Promise.all(
-    Array.from(
-      { length: 16 },
-      async () => await answerOf(await service.put('porch', password, good('porch'), keyed('k'))),
-    ),
-  )
-  for (const answer of answers) t.match(answer, { status: 200, body: { status: 'success' } })
+  const told = await listen(t, service)
+  const put = async (body: object, key: string) =>
+    await answerOf(await service.put('porch', password, body, keyed(key)))
+  const timed = { ...good('porch'), temperature: 3, timestamp: Date.now() - 1000 }
+  const once = Array.from({ length: 16 }, async () => await put(good('porch'), 'k'))
+  for (const answer of await Promise.all(once)) t.match(answer, { status: 200, body: { status: 'success' } })
+  t.equal((await put(good('porch'), 'k')).status, 200)
+  for (let attempt = 0; attempt < 2; attempt++) t.equal((await put(timed, 'timed')).status, 200)
+  await service.put('porch', password, { ...good('porch'), temperature: 9, timestamp: Date.now() - 60_000 })
+  await until('the last one is told', () => told().includes(9))
+  t.strictSame(told(), [21.5, 3, 9])
   await drained(service)
-  await until('it is shown', async () => (await shown(service, 'porch')) > 0)
-  t.equal(await shown(service, 'porch'), 1)
+  await until('they are shown', async () => (await shown(service, 'porch')) > 2)
+  t.equal(await shown(service, 'porch'), 3)
 })

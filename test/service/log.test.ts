@@ -1,10 +1,14 @@
 /** Every answer of `PUT /api/log`, from the whole service. */
 
 import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
+import { json } from 'node:stream/consumers'
 import tap, { type Test } from 'tap'
+import { makePerson } from '../support/people.ts'
 import { until } from '../support/processes.ts'
 import { basic, type Service, startService, withoutQuestdb } from '../support/service.ts'
+import { makeKey } from '../support/station-keys.ts'
 
 const good = { device: 'kitchen', temperature: 21.5, humidity: 48, pressure: 1013.2 }
 const challenge = 'Basic realm="logger", charset="UTF-8"'
@@ -37,7 +41,7 @@ async function today(service: Service, device: string): Promise<Record<string, {
   return (await response.json()) as Record<string, { v: number }[]>
 }
 
-const service = await startService(tap, { environment: { FAILED_ATTEMPTS: '30' } })
+const service = await startService(tap, { environment: { FAILED_ATTEMPTS: '30', DEVICES_PER_OWNER: '2' } })
 const password = await service.addDevice('kitchen')
 const battery = await service.addDevice('battery', { battery: true })
 const silent = await service.addDevice('silent', { log_switch: false })
@@ -142,6 +146,103 @@ tap.test('who may not is told so, and nothing is stored', async t => {
   })
   await until('QuestDB answers', async () => (await today(service, 'silent'))['temperature'] !== undefined)
   t.strictSame(await today(service, 'silent'), { temperature: [], humidity: [], pressure: [] })
+})
+
+tap.test('an API key with the scope ingest writes the devices of its owner, as in batches', async t => {
+  const [ada, administrator] = [await makePerson(service), await makePerson(service, { role: 'administrator' })]
+  await service.addDevice('of-ada', { owner: ada.id })
+  const keyOf = (cookie: string, scopes: string[], more = {}) => makeKey(service.url, cookie, scopes, more)
+  const key = await keyOf(ada.cookie, ['ingest'])
+  const send = (headers: Record<string, string>, body: unknown) =>
+    fetch(`${service.url}/api/log`, {
+      ...{ method: 'PUT', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) },
+    })
+  const sends = async (name: string, headers: Record<string, string>, more: object, status: number, body: object) =>
+    await answers(t, name, await send(headers, { ...good, device: 'of-ada', ...more }), status, body)
+  const success = { status: 'success' }
+  await sends('as X-API-Key', { 'x-api-key': key }, {}, 200, success)
+  await sends('as a bearer', { authorization: `Bearer ${key}` }, {}, 200, success)
+  const all = { 'x-api-key': await keyOf(administrator.cookie, ['ingest']) }
+  await sends('of an administrator', all, { device: 'kitchen' }, 200, success)
+  await sends('a device of somebody else', { 'x-api-key': key }, { device: 'kitchen' }, 403, {
+    ...{ status: 'device mismatch', detail: 'the device does not belong to the owner of the API key' },
+  })
+  await sends('an unknown device', { 'x-api-key': key }, { device: 'nowhere' }, 404, { status: 'device unknown' })
+  await sends('no device', { 'x-api-key': key }, { device: undefined }, 400, {
+    ...{ status: 'invalid payload', errors: { device: 'is required' } },
+  })
+  await sends('another scope', { 'x-api-key': await keyOf(ada.cookie, ['read']) }, {}, 403, {
+    ...{ status: 'forbidden', detail: 'the API key lacks the scope ingest' },
+  })
+  const nobody: [string, Record<string, string>][] = [
+    ['a key that is none', { 'x-api-key': `${key.slice(0, -1)}!` }],
+    ['two credentials', { 'x-api-key': key, authorization: basic('kitchen', password) }],
+    ['a key twice', { 'x-api-key': key, authorization: `Bearer ${key}` }],
+    ['a session', { cookie: ada.cookie }],
+    ['a token', { authorization: `Bearer ${await ada.bearer()}` }],
+  ]
+  for (const [name, headers] of nobody) await sends(name, headers, {}, 401, { status: 'unauthorized' })
+  const keyed = { 'x-api-key': key, 'idempotency-key': 'once' }
+  await sends('with an idempotency key', keyed, {}, 200, success)
+  await sends('again', keyed, {}, 200, success)
+  await sends('for another reading', keyed, { temperature: 1 }, 422, {
+    status: 'idempotency key belongs to another request',
+  })
+})
+
+tap.test('a reading whose credential ends while it comes in is not stored', async t => {
+  const ada = await makePerson(service)
+  const first = await service.addDevice('ending', { owner: ada.id })
+  const key = await makeKey(service.url, ada.cookie, ['ingest'])
+  const revoke = async () => {
+    const { body } = await service.admin('GET', `/keys?account=${ada.id}`)
+    const [made] = (body as { keys: { id: number }[] }).keys
+    return await service.admin('DELETE', `/keys/${made?.id}`)
+  }
+  const cases: [Record<string, string>, () => Promise<{ status: number }>][] = [
+    [{ authorization: basic('ending', first) }, () => service.admin('POST', '/devices/ending/rotate?now=1')],
+    [{ 'x-api-key': key }, revoke],
+  ]
+  for (const [credential, end] of cases) {
+    const headers = { ...credential, 'content-type': 'application/json', expect: '100-continue' }
+    const sent = request(`${service.url}/api/log`, { method: 'PUT', headers })
+    const answered = once(sent, 'response')
+    sent.flushHeaders()
+    await once(sent, 'continue')
+    sent.write(JSON.stringify({ ...good, device: 'ending' }).slice(0, -1))
+    const { status } = await end()
+    t.ok(status < 300, `the credential ends: ${status}`)
+    sent.end('}')
+    const [response] = (await answered) as [IncomingMessage]
+    t.equal(response.statusCode, 401)
+    t.strictSame(await json(response), { status: 'unauthorized' })
+  }
+})
+
+tap.test('an API key that may add devices makes them with their first reading', async t => {
+  const eve = await makePerson(service)
+  const key = await makeKey(service.url, eve.cookie, ['ingest'], { create_devices: true })
+  const headers = { 'x-api-key': key, 'content-type': 'application/json' }
+  const send = (device: string, more = {}) =>
+    fetch(`${service.url}/api/log`, { method: 'PUT', headers, body: JSON.stringify({ ...good, device, ...more }) })
+  const ownerOf = async (name: string) =>
+    ((await service.admin('GET', `/devices/${name}`)).body as { owner?: number }).owner
+  await answers(t, 'not with a reading that is none', await send('eve-1', { temperature: 'warm' }), 400, {
+    ...{ status: 'invalid payload', errors: { temperature: 'must be a number or null' } },
+  })
+  t.equal(await ownerOf('eve-1'), undefined)
+  for (const name of ['eve-1', 'eve-2']) {
+    await answers(t, name, await send(name), 200, { status: 'success' })
+    t.equal(await ownerOf(name), eve.id)
+  }
+  await answers(t, 'a name that is none', await send('eve+3'), 400, {
+    ...{ status: 'invalid payload', errors: { device: 'must not contain ":", "/", "+" or "#"' } },
+  })
+  await answers(t, 'one too many', await send('eve-3'), 403, { status: 'too many devices of the owner' })
+  await answers(t, 'of somebody else', await send('kitchen'), 403, {
+    ...{ status: 'device mismatch', detail: 'the device does not belong to the owner of the API key' },
+  })
+  await answers(t, 'those that are there', await send('eve-1'), 200, { status: 'success' })
 })
 
 tap.test('what is wrong is named', async t => {

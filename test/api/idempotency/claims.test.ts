@@ -4,9 +4,15 @@ import { hash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import t, { type Test } from 'tap'
-import type { KeyedRequest } from '../../../api/idempotency/claim-group.ts'
+import type { Claim, KeyedRequest } from '../../../api/idempotency/claim-group.ts'
 import { type ClaimsOptions, createClaims } from '../../../api/idempotency/claims.ts'
+import { createAcceptOnce } from '../../../api/logger/accept-once.ts'
+import type { Device } from '../../../auth/devices/device.ts'
+import type { Writer } from '../../../auth/writers.ts'
+import type { Outcome } from '../../../ingest/journal/outcome.ts'
+import type { Reading } from '../../../ingest/reading.ts'
 import { recordingLog, silentLog, startDatabases } from '../../support/databases.ts'
+import { reading } from '../../support/journal-parts.ts'
 import { waitFor } from '../../support/wait-for.ts'
 
 const nowhere = { questdbHttp: 'http://127.0.0.1:9', questdbPg: 'postgresql://127.0.0.1:9/qdb' }
@@ -50,7 +56,7 @@ t.test('a request that is sent again gets the stamp of the first one, and anothe
   t.strictSame(await claim('k', 'b'), { kind: 'other request' })
   t.not((await claim('l', 'b', { writer: 'device 1' })).kind, 'other request')
   t.match(await claim('k', 'b', { writer: 'device 2' }), { kind: 'claimed' }, 'each writer has keys of its own')
-  t.strictSame(await claim('m', 'a', { needsStamp: false }), { kind: 'claimed', stampUs: undefined })
+  t.match(await claim('m', 'a', { needsStamp: false }), { kind: 'claimed', id: String, stampUs: undefined })
   await claims.close()
   const restarted = await openAgain(t)
   t.strictSame(await restarted('k'), first, 'also after a restart')
@@ -106,6 +112,33 @@ t.test('all writers together have so many keys', async t => {
   t.strictSame(kinds, ['claimed', 'claimed', 'too many'])
 })
 
+const idOf = (claim: Claim) => (claim.kind === 'claimed' ? claim.id : claim.kind)
+
+t.test('what a claim stands for is stored once, and again when that failed or is forgotten', async t => {
+  const { claim, claims } = await open(t, { limits: { storedMax: 2 } })
+  const [first, second, third] = (await Promise.all(['k', 'l', 'm'].map(key => claim(key)))).map(idOf)
+  let appended = 0
+  const append = (outcome: Outcome) => async () => {
+    appended++
+    await sleep(1)
+    return outcome
+  }
+  const once = (id = '', outcome: Outcome = 'stored') => claims.once(id, append(outcome))
+  t.strictSame(await Promise.all([once(first), once(first), once(first)]), ['stored', 'stored', 'stored'])
+  t.equal(appended, 1, 'those that come meanwhile wait for the first')
+  t.equal(await once(first, 'full'), 'stored')
+  t.equal(await once(second, 'full'), 'full')
+  t.equal(await once(second), 'stored')
+  t.equal(appended, 3, 'what was not stored is appended again')
+  await t.rejects(
+    claims.once(third ?? '', () => Promise.reject(new Error('broken'))),
+    /broken/,
+  )
+  t.equal(await once(third), 'stored')
+  t.equal(await once(first), 'stored')
+  t.equal(appended, 5, 'beyond the bound the oldest is appended again')
+})
+
 t.test('a key is free again after a day, swept or not', async t => {
   const { claim, clock } = await open(t, { rowsPerWriterMax: 2, limits: { sweepMs: 3_600_000 } })
   const first = await claim('k')
@@ -114,7 +147,7 @@ t.test('a key is free again after a day, swept or not', async t => {
   clock.ms += 1
   const next = await claim('k', 'b')
   t.equal(next.kind, 'claimed')
-  t.notSame(next, first)
+  t.not(idOf(next), idOf(first))
   t.equal(await rowCount(), 1)
   t.equal((await claim('l')).kind, 'claimed', 'a row that was replaced is counted once')
 })
@@ -187,4 +220,38 @@ t.test('a sweep that fails is logged, and a close waits for nothing that never e
   t.match(texts[0], /idempotency keys could not be removed/)
   await claims.close()
   t.strictSame(await claim('k'), { kind: 'closing' })
+})
+
+t.test('what changes while a key is claimed counts: the device, its credential, and what has expired', async t => {
+  const { claims } = await open(t)
+  const porch = { number: 1, name: 'porch' } as Device
+  let found: ReturnType<Writer['find']> = porch
+  let fromMs = 0
+  const accepted: unknown[] = []
+  const ingest = {
+    async accept(_device: object, { timestampMs }: Reading) {
+      accepted.push(timestampMs)
+      return 'stored' as const
+    },
+    async acceptStamped(_device: object, _reading: Reading, timeUs: number) {
+      accepted.push(timeUs)
+      return 'stored' as const
+    },
+  }
+  const acceptOnce = createAcceptOnce({ ingest, claims, earliestMs: () => fromMs })
+  const take = (key: string, timestampMs: number | undefined, meanwhile: () => void) => {
+    const writer = { id: 'device 1', device: porch, find: () => found } as unknown as Writer
+    const taken = acceptOnce({ key, writer, device: porch, reading: reading(1, timestampMs), body: { key } })
+    meanwhile()
+    return taken
+  }
+  t.equal(await take('a', 1000, () => undefined), 'stored')
+  const expired = { code: 'PAYLOAD_INVALID', members: { errors: { timestamp: /older readings have expired$/ } } }
+  t.match(await take('b', 1000, () => (fromMs = 1001)), expired)
+  t.equal(await take('c', undefined, () => undefined), 'stored', 'a stamp is of now')
+  fromMs = 0
+  t.match(await take('d', 1000, () => (found = 'DEVICE_UNKNOWN')), { code: 'UNAUTHORIZED' })
+  t.match(await take('e', 1000, () => (found = { ...porch })), { code: 'DEVICE_SUSPENDED' })
+  t.match(await take('f', 1000, () => (found = 'LOGGING_DISABLED')), { code: 'LOGGING_DISABLED' })
+  t.match(accepted, [1000, Number])
 })

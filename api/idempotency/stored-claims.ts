@@ -1,0 +1,27 @@
+/**
+ * The claims whose records this process has stored. A request that is sent again finds its claim here, and is not stored a
+ * second time: a listener to stored records would be told of it twice.
+ */
+
+import { LRUCache } from 'lru-cache'
+import type { Outcome } from '../../ingest/journal/outcome.ts'
+
+export interface StoredClaims {
+  /** Appends the records that the id stands for, unless they are stored or on their way. `append` may refuse to. */
+  once<Refusal>(id: string, append: () => Promise<Outcome | Refusal>): Promise<Outcome | Refusal>
+}
+
+/** Records of a claim that is not held any more, as after a restart, are stored again and replace themselves. */
+export function createStoredClaims(countMax: number): StoredClaims {
+  const outcomes = new LRUCache<string, Promise<unknown>>({ max: countMax })
+  return {
+    async once(id, append) {
+      const earlier = outcomes.get(id)
+      if (earlier !== undefined && (await earlier) === 'stored') return 'stored'
+      const outcome = append()
+      const settled = outcome.catch(() => undefined)
+      outcomes.set(id, settled)
+      return await outcome
+    },
+  }
+}
