@@ -9,23 +9,27 @@ import { eventDevicesMax } from './event-parameters.ts'
 
 const id = z.string().meta({ description: 'For Last-Event-ID.' })
 
-const ReadingEvent = z.strictObject({
-  ...{ id, event: z.literal('reading') },
-  data: z.strictObject({
-    device: z.string(),
-    ts: z.int().meta({ description: 'Milliseconds since 1970' }),
-    values: z.partialRecord(z.enum(metrics), z.number()),
-  }),
-})
+const ReadingEvent = z
+  .strictObject({
+    ...{ id, event: z.literal('reading') },
+    data: z.strictObject({
+      device: z.string(),
+      ts: z.int().meta({ description: 'Milliseconds since 1970' }),
+      values: z.partialRecord(z.enum(metrics), z.number()),
+    }),
+  })
+  .meta({ id: 'ReadingEvent' })
 
-const StateEvent = z.strictObject({
-  event: z.literal('state'),
-  data: z.strictObject({ device: z.string(), state: z.enum(liveStates) }),
-})
+const StateEvent = z
+  .strictObject({
+    event: z.literal('state'),
+    data: z.strictObject({ device: z.string(), state: z.enum(liveStates) }),
+  })
+  .meta({ id: 'StateEvent' })
 
 const ResetEvent = z
   .strictObject({ id, event: z.literal('reset'), data: z.strictObject({}) })
-  .meta({ description: 'Something was missed: read anew.' })
+  .meta({ id: 'ResetEvent', description: 'Something was missed: read anew.' })
 
 const ServiceEvent = z
   .union([ReadingEvent, StateEvent, ResetEvent])
@@ -55,8 +59,9 @@ export const eventsRoute: PublishedRoute = {
   parameters: { query: EventParameters, header: EventHeaders },
   success: { status: 200, description: 'Events, until the connection ends', events: ServiceEvent },
   refusals: errorsOf(
-    ...(['PARAMETER_INVALID', 'TOO_MANY_PARAMETERS', 'DEVICE_UNKNOWN'] as const),
+    ...(['TOO_MANY_PARAMETERS', 'DEVICE_UNKNOWN'] as const),
     ...ofReaders,
+    ...(['TOO_MANY_STREAMS_OF_NETWORK', 'TOO_MANY_STREAMS_OF_CREDENTIAL'] as const),
     ...(['DATABASE_AWAY', 'TOO_MANY_STREAMS', 'CLOSING'] as const),
   ),
 }

@@ -11,12 +11,18 @@ export interface EventSink {
 export interface Subscription {
   /** By number; undefined for all. */
   devices: ReadonlySet<number> | undefined
+  /** Only those that this account owns at the moment; undefined: whoever owns them. */
+  owner: number | undefined
   statesOnly: boolean
 }
+
+/** The account that owns a device at the moment, by its number. */
+export type OwnerOf = (device: number) => number | undefined
 
 export class EventClient {
   readonly sink: EventSink
   readonly subscription: Subscription
+  readonly #ownerOf: OwnerOf
   /** The next reading and the next change of a state that it has not been told. */
   next: number
   nextState: number
@@ -25,16 +31,17 @@ export class EventClient {
   /** It took nothing for a while, so it need not get each reading. */
   isSlow = false
 
-  constructor(sink: EventSink, subscription: Subscription, next: number, nextState: number) {
+  constructor(sink: EventSink, subscription: Subscription, ownerOf: OwnerOf, next: number, nextState: number) {
     this.sink = sink
     this.subscription = subscription
+    this.#ownerOf = ownerOf
     this.next = next
     this.nextState = nextState
   }
 
   get isForAll(): boolean {
-    const { devices, statesOnly } = this.subscription
-    return devices === undefined && !statesOnly
+    const { devices, owner, statesOnly } = this.subscription
+    return devices === undefined && owner === undefined && !statesOnly
   }
 
   wantsReading(device: number): boolean {
@@ -42,20 +49,36 @@ export class EventClient {
   }
 
   wantsState(device: number): boolean {
-    return this.subscription.devices?.has(device) ?? true
+    const { devices, owner } = this.subscription
+    return (devices?.has(device) ?? true) && (owner === undefined || this.#ownerOf(device) === owner)
   }
 }
 
-/** The clients that have asked for readings of a device, by its number. */
-export function watchersOf(clients: readonly EventClient[]): ReadonlyMap<number, EventClient[]> {
-  const watchers = new Map<number, EventClient[]>()
+/** The clients that are told readings of a device, by its number, without those that are told readings of all. */
+export type WatchersOf = (device: number) => readonly EventClient[]
+
+const nobody: readonly EventClient[] = []
+
+export function createWatchers(clients: readonly EventClient[], ownerOf: OwnerOf): WatchersOf {
+  const byDevice = new Map<number, EventClient[]>()
+  const byOwner = new Map<number, EventClient[]>()
   for (const client of clients) {
-    const { devices, statesOnly } = client.subscription
-    for (const device of statesOnly ? [] : (devices ?? [])) {
-      const others = watchers.get(device)
-      if (others === undefined) watchers.set(device, [client])
-      else others.push(client)
-    }
+    const { devices, owner, statesOnly } = client.subscription
+    if (statesOnly) continue
+    for (const device of devices ?? []) add(byDevice, device, client)
+    if (devices === undefined && owner !== undefined) add(byOwner, owner, client)
   }
-  return watchers
+  if (clients.every(({ subscription }) => subscription.owner === undefined)) {
+    return device => byDevice.get(device) ?? nobody
+  }
+  return device => {
+    const owning = byOwner.get(ownerOf(device) ?? Number.NaN) ?? nobody
+    return [...(byDevice.get(device) ?? nobody).filter(client => client.wantsReading(device)), ...owning]
+  }
+}
+
+function add(lists: Map<number, EventClient[]>, key: number, client: EventClient): void {
+  const list = lists.get(key)
+  if (list === undefined) lists.set(key, [client])
+  else list.push(client)
 }

@@ -5,7 +5,7 @@
  */
 
 import { setImmediate as turn } from 'node:timers/promises'
-import { EventClient, type EventSink, type Subscription, watchersOf } from './event-client.ts'
+import { createWatchers, EventClient, type EventSink, type OwnerOf, type Subscription } from './event-client.ts'
 import type { EventMeter } from './event-meter.ts'
 import { beat, type EventText, eventText, readCursor, resetEvent, stateEvent } from './event-text.ts'
 import { ReadingRing, type StoredReadings } from './reading-ring.ts'
@@ -18,6 +18,7 @@ export interface HubOptions {
   windowMs: number
   windowBytes: number
   nameOf: (deviceNumber: number) => string | undefined
+  ownerOf: OwnerOf
   nowMs: () => number
   meter: EventMeter
   failed: (error: unknown) => void
@@ -80,13 +81,13 @@ export class EventHub {
 
   /** Returns what ends it. */
   subscribe(sink: EventSink, subscription: Subscription, lastEventId?: string): () => void {
-    const { run } = this.#options
+    const { run, ownerOf } = this.#options
     const { head } = this.#ring
     const from = lastEventId === undefined ? head : readCursor(lastEventId, run)
     const next = from !== undefined && this.#ring.has(from) ? from : undefined
     const nextState =
       next === undefined || lastEventId === undefined ? this.#states.head : this.#states.firstSince(next)
-    const client = new EventClient(sink, subscription, next ?? head, nextState)
+    const client = new EventClient(sink, subscription, ownerOf, next ?? head, nextState)
     this.#clients.add(client)
     this.#options.meter.clients(this.size)
     sink.onDrained(() => this.#drained(client))
@@ -153,12 +154,12 @@ export class EventHub {
     to: number,
   ): Promise<(client: EventClient) => EventText | undefined> {
     const texts = createReadingTexts(this.#options.run, this.#ring, this.#options.nameOf)
-    const watchers = watchersOf(ready)
+    const watchersOf = createWatchers(ready, this.#options.ownerOf)
     const all: number[] = []
     const lists = new Map<EventClient, number[]>()
     for (let number = from; number < to; number++) {
       all.push(number)
-      for (const client of watchers.get(this.#ring.device(number)) ?? []) {
+      for (const client of watchersOf(this.#ring.device(number))) {
         const list = lists.get(client)
         if (list === undefined) lists.set(client, [number])
         else list.push(number)

@@ -7,18 +7,25 @@ import type { Devices } from '../../auth/devices/devices.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import type { Log } from '../../store/log.ts'
 import { addCorsHeaders } from '../http/cors.ts'
-import { addRead, refuse } from '../logger/read-answers.ts'
+import { createStreamSlots, type SlotRefusal } from '../http/stream-slots.ts'
+import type { LoggerErrorCode } from '../logger/errors.ts'
+import type { ReadAccess } from '../logger/read-access.ts'
+import { refuse } from '../logger/read-answers.ts'
+import { addRead } from '../logger/read-route.ts'
+import type { Fleet } from '../logger/readers.ts'
 import type { EventSink, Subscription } from './event-client.ts'
 import { EventHub } from './event-hub.ts'
 import type { EventMeter } from './event-meter.ts'
-import { subscriptionIn } from './event-parameters.ts'
+import { eventParameterNames, eventsSubject, subscriptionIn } from './event-parameters.ts'
 
 export interface EventsOptions {
   ingest: Pick<Ingest, 'onStored'>
   /** Calls the listener with each change of a device's state. */
   onState?: (listener: (deviceNumber: number, state: string) => void) => void
-  devices: Pick<Devices, 'get' | 'byNumber'>
+  devices: Pick<Devices, 'byNumber'>
   clientsMax: number
+  /** Of a network, and of a credential. */
+  clientsOfOneMax: number
   windowMs: number
   windowBytes: number
   /** After this a client connects again, and is asked for its credential. */
@@ -31,12 +38,20 @@ export interface EventsOptions {
 /** How long a browser waits before it connects again. */
 const retry = 'retry: 3000\n\n'
 
-export function registerEvents(app: FastifyInstance, options: EventsOptions): void {
-  const { ingest, onState, devices, clientsMax, lifetimeMs, log } = options
+const slotRefusals = {
+  'of all': 'TOO_MANY_STREAMS',
+  'of the network': 'TOO_MANY_STREAMS_OF_NETWORK',
+  'of the credential': 'TOO_MANY_STREAMS_OF_CREDENTIAL',
+} as const satisfies Record<SlotRefusal, LoggerErrorCode>
+
+export function registerEvents(app: FastifyInstance, access: ReadAccess, options: EventsOptions): void {
+  const { ingest, onState, devices, clientsMax, clientsOfOneMax, nowMs, lifetimeMs, log } = options
+  const slots = createStreamSlots({ slotsMax: clientsMax, slotsOfOneMax: clientsOfOneMax, nowMs })
   const hub = new EventHub({
     ...options,
     run: randomBytes(8).toString('hex'),
     nameOf: number => devices.byNumber(number)?.name,
+    ownerOf: number => devices.byNumber(number)?.owner ?? undefined,
     failed: error => log.error({ err: error }, 'events could not be told, clients disconnected'),
   })
   ingest.onStored(readings => hub.store(readings))
@@ -47,12 +62,12 @@ export function registerEvents(app: FastifyInstance, options: EventsOptions): vo
     done()
   })
 
-  async function open(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const subscription = subscriptionIn(request.query as object, devices)
-    if (subscription === 'DEVICE_UNKNOWN') return refuse(reply, subscription)
+  async function open(fleet: Fleet, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const subscription = subscriptionIn(request.query as object, fleet)
     if (typeof subscription === 'string') return refuse(reply, 'PARAMETER_INVALID', subscription)
     if (hub.isClosed) return refuse(reply, 'CLOSING')
-    if (hub.size >= clientsMax) return refuse(reply, 'TOO_MANY_STREAMS')
+    const slot = slots.take(reply.raw, { address: request.ip, credential: access.credentialOf(request) })
+    if (typeof slot === 'string') return refuse(reply, slotRefusals[slot])
     reply.header('content-type', 'text/event-stream').header('cache-control', 'no-store')
     // A proxy that gathers a response before it passes it on would hold all of it.
     reply.header('x-accel-buffering', 'no').header('connection', 'close')
@@ -63,7 +78,8 @@ export function registerEvents(app: FastifyInstance, options: EventsOptions): vo
   }
 
   addCorsHeaders(app)
-  addRead(app, '/events', open)
+  const parameters = eventParameterNames
+  addRead(app, access, { url: '/events', subject: eventsSubject, parameters, handler: open })
 }
 
 /** The end of the connection ends the body: without chunks all clients get the same bytes. */

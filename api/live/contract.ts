@@ -11,18 +11,17 @@ export const fleetReads: readonly PublishedRoute[] = [
     ...{ path: '/api/fleet', name: 'read_fleet', summary: 'The devices with their states, in pages' },
     parameters: { query: FleetQuery },
     answer: Fleet.meta({ id: 'Fleet' }),
-    refusals: ['PARAMETER_INVALID'],
   }),
   read({
     ...{ path: '/api/fleet/insights', name: 'read_fleet_insights' },
     summary: 'Batteries that run out, and outliers among the devices',
     answer: Insights.meta({ id: 'FleetInsights' }),
-    refusals: ['PARAMETER_INVALID', 'FLEET_TOO_LARGE', 'TIMED_OUT'],
+    refusals: ['FLEET_TOO_LARGE', 'TIMED_OUT'],
   }),
   read({
     ...{ path: '/api/latest/{device}', name: 'read_latest_of_device', summary: 'The last values of a device' },
     parameters: { path: Device },
     answer: LatestOfDevice.meta({ id: 'LatestOfDevice' }),
-    refusals: ['PARAMETER_INVALID', 'DEVICE_UNKNOWN'],
+    refusals: ['DEVICE_UNKNOWN'],
   }),
 ]

@@ -1,8 +1,7 @@
-/** What anybody may ask about devices beyond their readings: comparisons, details, statistics, days and like days. */
+/** The analyses of devices: comparisons, details, statistics, days and like days. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
-import type { Devices } from '../../auth/devices/devices.ts'
 import type { AnalysedDevice } from '../../query/analysed-device.ts'
 import type { Answer } from '../../query/cache/body.ts'
 import type { Query } from '../../query/query.ts'
@@ -16,60 +15,60 @@ import {
   StatsParameters,
 } from './analysis-parameters.ts'
 import type { LoggerErrorCode } from './errors.ts'
-import { addRead, refuse, type Sent, sendAnswer } from './read-answers.ts'
+import type { ReadAccess } from './read-access.ts'
+import { refuse, sendAnswer } from './read-answers.ts'
+import { addRead } from './read-route.ts'
+import { deviceInPath, devicesInQuery, type Subject } from './read-subjects.ts'
 
 export interface AnalysesOptions {
   query: Pick<Query, 'compare' | 'detail' | 'stats' | 'daily' | 'past' | 'coded'>
-  devices: Pick<Devices, 'get'>
 }
 
-type AnyRequest = FastifyRequest<{ Params: { device: string } }>
-type AnswerOrPromise = Answer | Promise<Answer>
+interface Analysis<About, Parameters> {
+  url: string
+  subject: Subject<About>
+  shape: z.ZodObject & z.ZodType<Parameters>
+  ask(about: About, parameters: Parameters, client: AbortSignal): Answer | Promise<Answer>
+  tooLarge?: LoggerErrorCode
+}
 
-export function registerAnalyses(app: FastifyInstance, { query, devices }: AnalysesOptions): void {
-  function compare(request: FastifyRequest, reply: FastifyReply): Sent {
-    const parameters = CompareParameters.safeParse(request.query)
-    if (!parameters.success) return refuseParameters(reply, parameters.error)
-    const { a: nameOfA, b: nameOfB, preset, t: withTimes } = parameters.data
-    const [a, b] = [devices.get(nameOfA), devices.get(nameOfB)]
-    if (a === undefined || b === undefined) return refuse(reply, 'DEVICE_UNKNOWN')
-    return sendAnswer(request, reply, query.compare(a, b, { preset, withTimes }, leavingOf(reply)), query.coded)
-  }
-
-  /** The path of an analysis of one device, which `ask` asks for with what the query string says. */
-  function addAnalysis<Parameters>(
-    name: string,
-    shape: z.ZodType<Parameters>,
-    ask: (device: AnalysedDevice, parameters: Parameters, client: AbortSignal) => AnswerOrPromise,
-    tooLarge?: LoggerErrorCode,
-  ): void {
-    addRead(app, `/${name}/:device`, (request: AnyRequest, reply) => {
-      const device = devices.get(request.params.device)
-      if (device === undefined) return refuse(reply, 'DEVICE_UNKNOWN')
-      const parameters = shape.safeParse(request.query)
-      if (!parameters.success) return refuseParameters(reply, parameters.error)
-      return sendAnswer(request, reply, ask(device, parameters.data, leavingOf(reply)), query.coded, tooLarge)
+export function registerAnalyses(app: FastifyInstance, access: ReadAccess, { query }: AnalysesOptions): void {
+  function add<About, Parameters>({ url, subject, shape, ask, tooLarge }: Analysis<About, Parameters>): void {
+    addRead(app, access, {
+      ...{ url, subject, parameters: Object.keys(shape.shape), ignoresUnknown: true },
+      handler(about, request: FastifyRequest, reply) {
+        const parameters = shape.safeParse(request.query)
+        if (!parameters.success) return refuseParameters(reply, parameters.error)
+        return sendAnswer(request, reply, ask(about, parameters.data, leavingOf(reply)), query.coded, tooLarge)
+      },
     })
   }
 
   addCorsHeaders(app)
-  addRead(app, '/compare_data', compare)
-  addAnalysis('detail_data', DetailParameters, (device, { points, t, flags }, client) =>
-    query.detail(device, { points, withTimes: t, withFlags: flags }, client),
-  )
-  addAnalysis(
-    'stats_data',
-    StatsParameters,
-    (device, { days, step }, client) => query.stats(device, { days, stepSeconds: step }, client),
-    'TOO_MANY_DAYS',
-  )
-  addAnalysis(
-    'daily_summary',
-    DailyParameters,
-    (device, { days }, client) => query.daily(device, { days }, client),
-    'TOO_MANY_DAYS',
-  )
-  addAnalysis('past_window_data', NoParameters, (device, _parameters, client) => query.past(device, client))
+  add({
+    ...{ url: '/compare_data', subject: devicesInQuery('a', 'b'), shape: CompareParameters },
+    ask([a, b], { preset, t }, client) {
+      return query.compare(a as AnalysedDevice, b as AnalysedDevice, { preset, withTimes: t }, client)
+    },
+  })
+  const subject = deviceInPath('device')
+  add({
+    ...{ url: '/detail_data/:device', subject, shape: DetailParameters },
+    ask: (device, { points, t, flags }, client) =>
+      query.detail(device, { points, withTimes: t, withFlags: flags }, client),
+  })
+  add({
+    ...{ url: '/stats_data/:device', subject, shape: StatsParameters, tooLarge: 'TOO_MANY_DAYS' },
+    ask: (device, { days, step }, client) => query.stats(device, { days, stepSeconds: step }, client),
+  })
+  add({
+    ...{ url: '/daily_summary/:device', subject, shape: DailyParameters, tooLarge: 'TOO_MANY_DAYS' },
+    ask: (device, { days }, client) => query.daily(device, { days }, client),
+  })
+  add({
+    ...{ url: '/past_window_data/:device', subject, shape: NoParameters },
+    ask: (device, _parameters, client) => query.past(device, client),
+  })
 }
 
 function refuseParameters(reply: FastifyReply, { issues }: z.ZodError): FastifyReply {

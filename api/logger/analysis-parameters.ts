@@ -9,7 +9,7 @@ import { parameter, published, wholeNumber } from './parameter-kit.ts'
 /** A year and a leap day. */
 const daysMax = 366
 
-const deviceName = parameter('a and b must each name a device').min(1, 'a and b must each name a device')
+const deviceName = z.string().min(1)
 
 const switched = (error: string) =>
   z
@@ -35,7 +35,10 @@ const step = parameter(stepInvalid)
   .transform(Number)
   .meta(published({ type: 'integer', enum: gridStepsSeconds }))
 
-export const CompareParameters = z.object({ a: deviceName, b: deviceName, preset, t: withTimes })
+export const CompareParameters = z.object({ preset, t: withTimes })
+
+/** The devices as the contract has them; read-subjects.ts finds them. */
+export const ComparedDevices = z.object({ a: deviceName, b: deviceName })
 
 export const DetailParameters = z.object({
   points: wholeNumber('points', detailPointsMin, detailPointsMax).optional(),

@@ -15,7 +15,15 @@ import type { Contract } from '../docs/contract.ts'
 import { type PublishedRoute, publishRoutes } from '../docs/published-routes.ts'
 import { eventsRoute } from '../events/contract.ts'
 import { fleetReads } from '../live/contract.ts'
-import { CompareParameters, DailyParameters, DetailParameters, StatsParameters } from './analysis-parameters.ts'
+import { momentForm } from '../time-forms.ts'
+import {
+  ComparedDevices,
+  CompareParameters,
+  DailyParameters,
+  DetailParameters,
+  StatsParameters,
+} from './analysis-parameters.ts'
+import { strictWords } from './batch-head.ts'
 import { PublicDevice } from './device-shape.ts'
 import type { LoggerErrorCode } from './errors.ts'
 import { hoursMax } from './latest-parameters.ts'
@@ -23,18 +31,25 @@ import { Device, errorsOf, LoggerError, ofReads, read } from './published-reads.
 import { readingBody } from './reading-body.ts'
 import { rangeFormats, stepMax, stepMin } from './readings-parameters.ts'
 
-const tag = {
-  name: 'logger',
-  description:
-    'Readings of devices, in and out. Every answer that is no success has a `status` other than `success`.' +
-    ' `d` is local time on the clock of the service. Reads are open to everybody, or with READS=private to sessions, API keys and the device itself.',
-}
+const description =
+  'Readings of devices, in and out. Every answer that is no success has a `status` other than `success`.' +
+  ' `d` is local time on the clock of the service. '
+const openReads = 'Everybody may read.'
+const privateReads =
+  'A device reads itself, a person the devices that they own, also by an API key with the scope read;' +
+  ' viewers and administrators read all. A device of somebody else is answered like one that is unknown.'
 
-export function loggerContract(ranges: Ranges): Contract {
+/** With READS=private. */
+const ofPrivateReads = ['session', 'bearer', 'apiKey', 'bearerKey', 'device', 'adminToken']
+
+export function loggerContract(ranges: Ranges, areReadsPrivate = false): Contract {
+  const allReads = [...fleetReads, ...reads, rangeRead, eventsRoute]
+  const credentials = areReadsPrivate ? ofPrivateReads : []
   return publishRoutes({
-    tag,
-    routes: [...ingestRoutes(ranges), ...fleetReads, ...reads, rangeRead, eventsRoute],
+    tag: { name: 'logger', description: `${description}${areReadsPrivate ? privateReads : openReads}` },
+    routes: [...ingestRoutes(ranges), ...allReads.map(route => ({ ...route, credentials }))],
     error: { schema: LoggerError },
+    refusals: { all: errorsOf('INTERNAL'), paths: errorsOf('BAD_REQUEST', 'URI_TOO_LONG') },
     securitySchemes: {
       device: { type: 'http', scheme: 'basic', description: 'The name and the password of a device.' },
     },
@@ -82,7 +97,8 @@ const IdempotencyKey = z.object({
 const ofIngest: readonly LoggerErrorCode[] = [
   ...(['JSON_INVALID', 'PAYLOAD_INVALID', 'KEY_INVALID', 'UNAUTHORIZED', 'TIMEOUT', 'PAYLOAD_TOO_LARGE'] as const),
   ...(['MEDIA_TYPE_UNSUPPORTED', 'KEY_REUSED', 'TOO_MANY_ATTEMPTS', 'TOO_MANY_READINGS'] as const),
-  ...(['TOO_MANY_KEYS_OF_WRITER', 'STORAGE_FAILED', 'STORAGE_FULL', 'TOO_MANY_KEYS', 'CLOSING'] as const),
+  ...(['TOO_MANY_IDEMPOTENCY_KEYS_OF_WRITER', 'TOO_MANY_IDEMPOTENCY_KEYS', 'STORAGE_FAILED'] as const),
+  ...(['STORAGE_FULL', 'CLOSING'] as const),
   'DATABASE_AWAY',
 ]
 
@@ -91,12 +107,17 @@ function ingestRoutes(ranges: Ranges): PublishedRoute[] {
   return [
     {
       ...{ method: 'put', path: '/api/log', name: 'log_reading', summary: 'Store a reading' },
-      description: 'The answer is sent when the reading is on disk.',
-      credentials: ['device'],
+      description:
+        'Of a device, or by an API key with the scope ingest. The answer is sent when the reading is on disk.',
+      credentials: ['device', 'apiKey', 'bearerKey'],
       parameters: { header: IdempotencyKey },
       body: { json: NewReading },
       success: { status: 200, description: 'The reading is on disk', json: Stored },
-      refusals: errorsOf(...ofIngest, 'DEVICE_MISMATCH', 'LOGGING_DISABLED', 'DEVICE_SUSPENDED'),
+      refusals: errorsOf(
+        ...ofIngest,
+        ...(['FORBIDDEN', 'DEVICE_MISMATCH', 'LOGGING_DISABLED', 'TOO_MANY_OF_OWNER', 'DEVICE_UNKNOWN'] as const),
+        'DEVICE_SUSPENDED',
+      ),
     },
     {
       ...{ method: 'post', path: '/api/log/batch', name: 'log_batch', summary: 'Store readings that have times' },
@@ -109,7 +130,7 @@ function ingestRoutes(ranges: Ranges): PublishedRoute[] {
       success: { status: 200, description: 'What it counts as stored is on disk', json: BatchAnswer },
       refusals: errorsOf(
         ...ofIngest,
-        ...(['BODY_BROKEN', 'NO_READINGS', 'READINGS_REJECTED', 'FORBIDDEN'] as const),
+        ...(['BODY_BROKEN', 'NO_READINGS', 'READINGS_REJECTED', 'FORBIDDEN', 'PARAMETER_INVALID'] as const),
         ...(['TOO_MANY_BATCHES_OF_ONE', 'TOO_MANY_BATCHES', 'LATER'] as const),
       ),
       error: BatchError,
@@ -118,8 +139,11 @@ function ingestRoutes(ranges: Ranges): PublishedRoute[] {
 }
 
 const BatchParameters = z.object({
-  strict: z.enum(['0', '1']).optional().meta({ description: '1 stores all readings or none.' }),
+  strict: z.enum(strictWords).optional().meta({ description: '1 or true stores all readings or none.' }),
 })
+
+/** Names that are not empty. */
+const listedForm = `^[^,]+(?:,[^,]+){0,${devicesMax - 1}}$`
 
 const LatestPath = z.object({
   hour: z.int().min(1).max(hoursMax).meta({ description: 'How many hours back' }),
@@ -135,7 +159,7 @@ const reads: PublishedRoute[] = [
         devices: z
           .string()
           .optional()
-          .meta({ description: `Names with commas between them, at most ${devicesMax}` }),
+          .meta({ pattern: listedForm, description: `Names with commas between them, at most ${devicesMax}` }),
       }),
     },
     answer: LatestReadings.meta({ id: 'LatestReadings' }),
@@ -155,29 +179,29 @@ const reads: PublishedRoute[] = [
   }),
   read({
     ...{ path: '/api/compare_data', name: 'compare_devices', summary: 'Two devices, hour by hour' },
-    parameters: { query: CompareParameters },
+    parameters: { query: ComparedDevices.extend(CompareParameters.shape) },
     answer: Comparison.meta({ id: 'Comparison' }),
-    refusals: ['PARAMETER_INVALID', 'DEVICE_UNKNOWN', 'TOO_LARGE'],
+    refusals: ['DEVICE_UNKNOWN', 'TOO_LARGE'],
   }),
   read({
     ...{ path: '/api/detail_data/{device}', name: 'read_detail' },
     summary: 'The readings of the last 24 hours and the hours of 30 days',
     parameters: { path: Device, query: DetailParameters },
     answer: DeviceDetail.meta({ id: 'DeviceDetail' }),
-    refusals: ['PARAMETER_INVALID', 'DEVICE_UNKNOWN', 'TOO_LARGE'],
+    refusals: ['DEVICE_UNKNOWN', 'TOO_LARGE'],
   }),
   read({
     ...{ path: '/api/stats_data/{device}', name: 'read_statistics', summary: 'The statistics of a device' },
     description: 'Their definitions are at /docs/statistics.',
     parameters: { path: Device, query: StatsParameters },
     answer: Stats.meta({ id: 'Statistics' }),
-    refusals: ['PARAMETER_INVALID', 'DEVICE_UNKNOWN', 'TOO_MANY_DAYS'],
+    refusals: ['DEVICE_UNKNOWN', 'TOO_MANY_DAYS'],
   }),
   read({
     ...{ path: '/api/daily_summary/{device}', name: 'read_daily_summary', summary: 'A device, day by day' },
     parameters: { path: Device, query: DailyParameters },
     answer: DailySummary.meta({ id: 'DailySummary' }),
-    refusals: ['PARAMETER_INVALID', 'DEVICE_UNKNOWN', 'TOO_MANY_DAYS'],
+    refusals: ['DEVICE_UNKNOWN', 'TOO_MANY_DAYS'],
   }),
   read({
     ...{ path: '/api/past_window_data/{device}', name: 'read_past_days' },
@@ -189,7 +213,7 @@ const reads: PublishedRoute[] = [
 ]
 
 const moment = (description: string) =>
-  z.string().meta({ description: `${description}: ISO 8601 with a zone, or milliseconds` })
+  z.string().meta({ pattern: momentForm, description: `${description}: ISO 8601 with a zone, or milliseconds` })
 
 const RangeParameters = z.object({
   start: moment('The first moment'),
@@ -214,5 +238,5 @@ const rangeRead: PublishedRoute = {
     text: ['application/x-ndjson', 'text/csv'],
     bytes: ['application/vnd.apache.parquet'],
   },
-  refusals: errorsOf(...ofReads, 'PARAMETER_INVALID', 'DEVICE_UNKNOWN', 'HTTP_VERSION'),
+  refusals: errorsOf(...ofReads, 'DEVICE_UNKNOWN', 'HTTP_VERSION'),
 }

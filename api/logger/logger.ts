@@ -10,14 +10,14 @@ import { type AnalysesOptions, registerAnalyses } from './analyses.ts'
 import { type BatchOptions, registerBatch } from './batch.ts'
 import { sendError } from './errors.ts'
 import { type LogOptions, registerLog } from './log.ts'
-import type { GuardReads } from './read-access.ts'
+import type { ReadAccess } from './read-access.ts'
+import { requireSubjects } from './read-route.ts'
 import { type ReadingsOptions, registerReadings } from './readings.ts'
 import { type ReadsOptions, registerReads } from './reads.ts'
 
 export interface LoggerOptions {
   log: Log
-  /** Without it everybody may read. */
-  guardReads?: GuardReads | undefined
+  access: ReadAccess
   ingest: LogOptions
   batch: BatchOptions
   reads: ReadsOptions & AnalysesOptions & { readings: ReadingsOptions }
@@ -27,22 +27,23 @@ export interface LoggerOptions {
 
 const mediaTypeDetail = 'send Content-Type: application/json, and no Content-Encoding'
 
-export function loggerFamily({ log, guardReads, ingest, batch, reads, live, events }: LoggerOptions): RouteFamily {
+export function loggerFamily({ log, access, ingest, batch, reads, live, events }: LoggerOptions): RouteFamily {
   // Each in a scope of its own, for they differ in what they take and in whom they let read.
   const groups = [
     (scope: FastifyInstance) => registerLog(scope, ingest),
     (scope: FastifyInstance) => registerBatch(scope, batch),
-    (scope: FastifyInstance) => registerReads(scope, reads),
-    (scope: FastifyInstance) => registerAnalyses(scope, reads),
-    (scope: FastifyInstance) => registerReadings(scope, reads.readings),
-    (scope: FastifyInstance) => registerFleet(scope, live),
-    (scope: FastifyInstance) => registerEvents(scope, events),
+    (scope: FastifyInstance) => registerReads(scope, access, reads),
+    (scope: FastifyInstance) => registerAnalyses(scope, access, reads),
+    (scope: FastifyInstance) => registerReadings(scope, access, reads.readings),
+    (scope: FastifyInstance) => registerFleet(scope, access, live),
+    (scope: FastifyInstance) => registerEvents(scope, access, events),
   ]
   return {
     prefix: '/api',
     register(app) {
       answerErrors(app, log)
-      guardReads?.(app)
+      access.guard(app)
+      requireSubjects(app)
       for (const register of groups) {
         app.register((scope, _options, done) => {
           register(scope)

@@ -19,9 +19,10 @@ const unchanged: Record<number, PublishedResponse> = {
   304: { description: 'If-None-Match has the ETag of this answer', headers: etag },
 }
 
-/** Of who reads; without READS=private it is nobody's. */
+/** Of who reads, and of parameters that a read does not know; with open reads, some are nobody's. */
 export const ofReaders: readonly LoggerErrorCode[] = [
-  ...(['UNAUTHORIZED', 'FORBIDDEN', 'DEVICE_MISMATCH', 'TOO_MANY_ATTEMPTS'] as const),
+  ...(['UNAUTHORIZED', 'FORBIDDEN', 'DEVICE_MISMATCH', 'EMAIL_UNVERIFIED', 'TOO_MANY_ATTEMPTS'] as const),
+  'PARAMETER_INVALID',
 ]
 
 /** Of every read. */

@@ -1,35 +1,12 @@
 /** How a read of the logger API is answered: by a body, or by a refusal in the logger's own shape. */
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Answer } from '../../query/cache/body.ts'
 import type { Query } from '../../query/query.ts'
-import { answerPreflight } from '../http/cors.ts'
-import { addMethodNotAllowed } from '../http/method-not-allowed.ts'
-import { hasTooManyArguments } from '../http/query-limits.ts'
 import { sendBody } from '../http/send-body.ts'
 import { type LoggerErrorCode, sendError } from './errors.ts'
 
 export type Sent = FastifyReply | Promise<FastifyReply>
-
-/** A handler asks for the parameters and the query string that its path has. */
-export type ReadHandler = (request: never, reply: FastifyReply) => Sent
-
-/** With and without a slash at its end, as the server has it for every path. */
-export function addRead(app: FastifyInstance, url: string, handler: ReadHandler): void {
-  app.route({
-    method: 'GET',
-    url,
-    onRequest: boundArguments,
-    handler: handler as (request: FastifyRequest, reply: FastifyReply) => Sent,
-  })
-  answerPreflight(app, url)
-  addMethodNotAllowed(app, url, ['GET', 'HEAD', 'OPTIONS'])
-}
-
-function boundArguments({ originalUrl }: FastifyRequest, reply: FastifyReply, done: () => void): void {
-  if (hasTooManyArguments(originalUrl)) refuse(reply, 'TOO_MANY_PARAMETERS')
-  else done()
-}
 
 export function sendAnswer(
   request: FastifyRequest,

@@ -3,7 +3,6 @@
 import Negotiator from 'negotiator'
 import { readZonedTimeText, timeUsMax } from '../../ingest/formats/time-text.ts'
 import type { Layout } from '../../query/export/export-queries.ts'
-import { unknownParameter } from '../http/unknown-parameters.ts'
 
 interface ReadingsParameters {
   /** Microseconds; `toUs` is not included. */
@@ -38,7 +37,7 @@ const formatsByMediaType = new Map([
 
 export const rangeFormats = Object.keys(formats)
 
-const names = ['start', 'end', 'step', 'format']
+export const readingsParameterNames = ['start', 'end', 'step', 'format']
 const dayUs = 86_400_000_000
 /** A year and a leap day. */
 const daysMax = 366
@@ -53,8 +52,6 @@ export function readReadingsParameters(
   accept: string | undefined,
   nowUs: number,
 ): ReadParameters {
-  const unknown = unknownParameter(query, names)
-  if (unknown !== undefined) return { ok: false, status: unknown }
   const { start, end, step, format } = query
   if (start === undefined) return { ok: false, status: 'start is required' }
   const fromUs = readMoment(start)

@@ -2,7 +2,7 @@
 
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Devices } from '../../auth/devices/devices.ts'
+import type { Device } from '../../auth/devices/device.ts'
 import type { ExportFailure, ReadingsExport } from '../../query/export/readings-export.ts'
 import type { Log } from '../../store/log.ts'
 import { acceptedForms } from '../http/accept-encoding.ts'
@@ -11,12 +11,14 @@ import { leavingOf } from '../http/leaving.ts'
 import { sendPieces, streamFormOf } from '../http/stalled-response.ts'
 import { createStreamSlots } from '../http/stream-slots.ts'
 import type { LoggerErrorCode } from './errors.ts'
-import { addRead, refuse } from './read-answers.ts'
-import { readReadingsParameters } from './readings-parameters.ts'
+import type { ReadAccess } from './read-access.ts'
+import { refuse } from './read-answers.ts'
+import { addRead } from './read-route.ts'
+import { deviceInPath } from './read-subjects.ts'
+import { readingsParameterNames, readReadingsParameters } from './readings-parameters.ts'
 
 export interface ReadingsOptions {
   rangeReads: Pick<ReadingsExport, 'pieces'>
-  devices: Pick<Devices, 'get'>
   nowMs: () => number
   /** Readings before this moment have expired. */
   expiredBeforeUs: () => number
@@ -25,17 +27,15 @@ export interface ReadingsOptions {
 
 /** Each holds two pieces of some 2 MB in memory. */
 const slotsMax = 16
-const perAddressMax = 8
+const slotsOfOneMax = 8
 
-type ReadingsRequest = FastifyRequest<{ Params: { device: string }; Querystring: Record<string, unknown> }>
+type ReadingsRequest = FastifyRequest<{ Querystring: Record<string, unknown> }>
 
-export function registerReadings(app: FastifyInstance, options: ReadingsOptions): void {
-  const { rangeReads, devices, nowMs, expiredBeforeUs, log } = options
-  const slots = createStreamSlots({ slotsMax, perAddressMax, nowMs: () => performance.now() })
+export function registerReadings(app: FastifyInstance, access: ReadAccess, options: ReadingsOptions): void {
+  const { rangeReads, nowMs, expiredBeforeUs, log } = options
+  const slots = createStreamSlots({ slotsMax, slotsOfOneMax, nowMs: () => performance.now() })
 
-  async function send(request: ReadingsRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const device = devices.get(request.params.device)
-    if (device === undefined) return refuse(reply, 'DEVICE_UNKNOWN')
+  async function send(device: Device, request: ReadingsRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { headers } = request
     const parameters = readReadingsParameters(request.query, headers.accept, nowMs() * 1000)
     if (!parameters.ok) return refuse(reply, 'PARAMETER_INVALID', parameters.status)
@@ -43,8 +43,8 @@ export function registerReadings(app: FastifyInstance, options: ReadingsOptions)
     if (request.raw.httpVersion === '1.0') return refuse(reply, 'HTTP_VERSION')
     const { format, fromUs, toUs, stepUs } = parameters.asked
     if (request.method === 'HEAD') return describe(reply, format).send(Readable.from([]))
-    const slot = slots.take(reply.raw, request.ip)
-    if (slot === undefined) return refuse(reply, 'QUEUE_FULL')
+    const slot = slots.take(reply.raw, { address: request.ip, credential: access.credentialOf(request) })
+    if (typeof slot === 'string') return refuse(reply, 'QUEUE_FULL')
     const from = Math.min(Math.max(fromUs, expiredBeforeUs()), toUs)
     const asked = { layout: format.layout, fromUs: from, toUs, stepUs, devices: [device], isNarrowed: true }
     const answer = await rangeReads.pieces(asked, leavingOf(reply))
@@ -58,7 +58,8 @@ export function registerReadings(app: FastifyInstance, options: ReadingsOptions)
   }
 
   addCorsHeaders(app)
-  addRead(app, '/readings/:device', send)
+  const parameters = readingsParameterNames
+  addRead(app, access, { url: '/readings/:device', subject: deviceInPath('device'), parameters, handler: send })
 }
 
 function describe(reply: FastifyReply, format: { mediaType: string; fileName?: string }): FastifyReply {

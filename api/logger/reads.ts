@@ -1,56 +1,46 @@
-/** What anybody may read of the loggers: the latest readings, a day, and what a device is. */
+/** What may be read of the loggers as given: the latest readings, a day, and what a device is. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Devices } from '../../auth/devices/devices.ts'
+import type { Device } from '../../auth/devices/device.ts'
 import { bodyOf } from '../../query/cache/body.ts'
 import { encodeBody } from '../../query/cache/encode-body.ts'
 import type { Query } from '../../query/query.ts'
-import { readDevices } from '../device-names.ts'
 import { addCorsHeaders } from '../http/cors.ts'
 import { leavingOf } from '../http/leaving.ts'
 import { sendBody } from '../http/send-body.ts'
 import type { PublicDevice } from './device-shape.ts'
 import { readHours } from './latest-parameters.ts'
-import { addRead, refuse, type Sent, sendAnswer } from './read-answers.ts'
+import type { ReadAccess } from './read-access.ts'
+import { refuse, type Sent, sendAnswer } from './read-answers.ts'
+import { addRead } from './read-route.ts'
+import { deviceInPath, fleetOrListed } from './read-subjects.ts'
+import { type Fleet, isWhole } from './readers.ts'
 
 export interface ReadsOptions {
   query: Pick<Query, 'latestAll' | 'latestOf' | 'day' | 'coded'>
-  devices: Pick<Devices, 'get' | 'active'>
 }
 
 /** What a device is changes seldom, and nobody is hurt by seeing it a little later. */
 const deviceMaxAgeSeconds = 10
 
-type LatestRequest = FastifyRequest<{ Params: { hour: string }; Querystring: { devices?: string | string[] } }>
-type DayRequest = FastifyRequest<{ Params: { device: string; date: string } }>
-type DeviceRequest = FastifyRequest<{ Params: { name: string } }>
+type LatestRequest = FastifyRequest<{ Params: { hour: string } }>
+type DayRequest = FastifyRequest<{ Params: { date: string } }>
 
-export function registerReads(app: FastifyInstance, { query, devices }: ReadsOptions): void {
-  const active = () => devices.active()
-
-  function latest(request: LatestRequest, reply: FastifyReply): Sent {
+export function registerReads(app: FastifyInstance, access: ReadAccess, { query }: ReadsOptions): void {
+  function latest(fleet: Fleet, request: LatestRequest, reply: FastifyReply): Sent {
     const hours = readHours(request.params.hour)
     if (hours === undefined) return refuse(reply, 'HOUR_INVALID')
-    const names = request.query.devices
-    if (names === undefined)
-      return sendAnswer(request, reply, query.latestAll(hours, active), query.coded, 'TOO_MANY_DEVICES')
-    const asked = readDevices(names, name => devices.get(name))
-    if (!asked.ok) return refuse(reply, asked.code)
-    // Those that do not log are known but have no place in the answer.
-    const logging = asked.devices.filter(({ log_switch }) => log_switch)
-    const answer = query.latestOf(hours, logging, leavingOf(reply))
+    const answer = isWhole(fleet)
+      ? query.latestAll(hours, fleet.active)
+      : query.latestOf(hours, fleet.active(), leavingOf(reply))
     return sendAnswer(request, reply, answer, query.coded, 'TOO_MANY_DEVICES')
   }
 
-  function day(request: DayRequest, reply: FastifyReply): Sent {
-    const device = devices.get(request.params.device)
-    if (device === undefined) return refuse(reply, 'DEVICE_UNKNOWN')
+  function day(device: Device, request: DayRequest, reply: FastifyReply): Sent {
     return sendAnswer(request, reply, query.day(device, request.params.date, leavingOf(reply)), query.coded)
   }
 
-  function device(request: DeviceRequest, reply: FastifyReply): Sent {
-    const device = devices.get(request.params.name)
-    if (device === undefined) return refuse(reply, 'DEVICE_UNKNOWN')
+  function describe(device: Device, request: FastifyRequest, reply: FastifyReply): Sent {
     const { location_short, location_desc, log_switch, battery } = device
     const text = JSON.stringify({ location_short, location_desc, log_switch, battery } satisfies PublicDevice)
     const body = bodyOf(encodeBody(new TextEncoder().encode(text)))
@@ -58,7 +48,12 @@ export function registerReads(app: FastifyInstance, { query, devices }: ReadsOpt
   }
 
   addCorsHeaders(app)
-  addRead(app, '/latest/all/:hour', latest)
-  addRead(app, '/data/day/:device/:date', day)
-  addRead(app, '/device/:name', device)
+  const asGiven = { parameters: [], ignoresUnknown: true }
+  addRead(app, access, {
+    ...{ url: '/latest/all/:hour', subject: fleetOrListed('devices'), ...asGiven, handler: latest },
+  })
+  addRead(app, access, {
+    ...{ url: '/data/day/:device/:date', subject: deviceInPath('device'), ...asGiven, handler: day },
+  })
+  addRead(app, access, { url: '/device/:name', subject: deviceInPath('name'), ...asGiven, handler: describe })
 }

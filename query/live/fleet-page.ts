@@ -3,7 +3,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { LiveFleet } from './live-fleet.ts'
 import { type LiveState, liveStates } from './live-state.ts'
-import type { Block } from './name-order.ts'
+import type { Block, FleetOrder } from './name-order.ts'
 
 export interface FleetPlace {
   /** Undefined in the order of names. */
@@ -23,12 +23,23 @@ export interface FleetPageRequest {
 /** Devices that are searched through in one turn, in a fraction of a millisecond. */
 const searchedPerTurn = 4096
 
+export interface FoundPage {
+  readonly slots: readonly number[]
+  /** Whether there are more behind them. */
+  readonly hasMore: boolean
+}
+
+export function pageOf(fleet: LiveFleet, order: FleetOrder, request: FleetPageRequest): FoundPage {
+  const slots = slotsOf(fleet, order, request)
+  return { slots: slots.slice(0, request.limit), hasMore: slots.length > request.limit }
+}
+
 /** One slot more than asked for says that there are more. */
-export function pageOf(fleet: LiveFleet, request: FleetPageRequest): number[] {
+function slotsOf(fleet: LiveFleet, order: FleetOrder, request: FleetPageRequest): number[] {
   const wanted = wantedStates(request.states)
   const slots: number[] = []
   for (const { states, after } of stepsOf(request, wanted)) {
-    for (const { block, from } of fleet.order.blocksAfter(after)) {
+    for (const { block, from } of order.blocksAfter(after)) {
       if (!hasAny(block, states)) continue
       collect(fleet, block, from, states, request.limit + 1, slots)
       if (slots.length > request.limit) return slots
@@ -82,19 +93,20 @@ function collect(
  */
 export async function searchPage(
   fleet: LiveFleet,
+  order: FleetOrder,
   request: FleetPageRequest,
   search: string,
   signal: AbortSignal,
-): Promise<number[]> {
+): Promise<FoundPage> {
   const text = search.normalize('NFC').toLowerCase()
   const wanted = wantedStates(request.states)
-  /** By state, or all in the first. */
+  /** Numbers of devices by state, or all in the first: a slot may be that of another device a turn later. */
   const found: number[][] = liveStates.map(() => [])
   let after = request.order === 'name' ? request.after?.name : undefined
   for (let isDone = false; !isDone; ) {
     let searched = 0
     isDone = true
-    for (const { block, from } of fleet.order.blocksAfter(after)) {
+    for (const { block, from } of order.blocksAfter(after)) {
       searchBlock(fleet, request, block.slots.slice(from), text, wanted, found)
       after = fleet.order.nameOf(block.slots.at(-1) as number)
       searched += block.slots.length
@@ -104,7 +116,9 @@ export async function searchPage(
     }
     if (!isDone) await turn(undefined, { signal })
   }
-  return found.flat().slice(0, request.limit + 1)
+  const numbers = found.flat()
+  const slots = numbers.slice(0, request.limit).map(number => fleet.slotOf(number))
+  return { slots: slots.filter(slot => slot >= 0), hasMore: numbers.length > request.limit }
 }
 
 function searchBlock(
@@ -115,13 +129,13 @@ function searchBlock(
   wanted: Uint8Array,
   found: number[][],
 ): void {
-  const { states } = fleet.columns()
+  const { states, numbers } = fleet.columns()
   const afterState = order === 'name' || after?.state === undefined ? -1 : liveStates.indexOf(after.state)
   for (const slot of slots) {
     const state = states[slot] as number
     if (wanted[state] === 0 || state < afterState || !fleet.text(slot).includes(text)) continue
     if (state === afterState && fleet.order.nameOf(slot) <= (after?.name ?? '')) continue
     const list = found[order === 'name' ? 0 : state] as number[]
-    if (list.length <= limit) list.push(slot)
+    if (list.length <= limit) list.push(numbers[slot] as number)
   }
 }

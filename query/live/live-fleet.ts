@@ -19,7 +19,7 @@ export interface LiveDevice {
   readonly name: string
   readonly location_short: string
   readonly log_switch: boolean
-  readonly expected_interval_s: number | null
+  readonly expected_interval_seconds: number | null
 }
 
 /** Readings in the order in which they became durable; see `ingest.onStored`. */
@@ -110,15 +110,15 @@ export class LiveFleet {
   }
 
   /** What is configured counts more than any estimate. */
-  #configure(slot: number, { expected_interval_s }: LiveDevice): void {
+  #configure(slot: number, { expected_interval_seconds }: LiveDevice): void {
     const { configured } = this.#columns.get()
-    if (expected_interval_s !== null) {
-      this.#setCadence(slot, { kind: kindAt.regular, expectedMs: expected_interval_s * 1000, gapMs: Number.NaN })
+    if (expected_interval_seconds !== null) {
+      this.#setCadence(slot, { kind: kindAt.regular, expectedMs: expected_interval_seconds * 1000, gapMs: Number.NaN })
     } else if (configured[slot] === 1) {
       this.#setCadence(slot, { kind: kindAt.unknown, expectedMs: Number.NaN, gapMs: Number.NaN })
       this.#want(slot)
     }
-    configured[slot] = expected_interval_s === null ? 0 : 1
+    configured[slot] = expected_interval_seconds === null ? 0 : 1
   }
 
   /** The readings of one group. */

@@ -70,7 +70,7 @@ export function createLiveLookups(options: LiveLookupsOptions): LiveLookups {
       const device = fleet.device(fleet.slotOf(number))
       return device === undefined
         ? []
-        : [{ number, symbol: device.symbol, expected_interval_s: device.expected_interval_s }]
+        : [{ number, symbol: device.symbol, expected_interval_seconds: device.expected_interval_seconds }]
     })
     const nowUs = nowMs() * 1000
     const count = Math.floor(timesMax.ofFleet / Math.max(1, fleet.slotsEnd()))

@@ -3,14 +3,16 @@
 import type { Log } from '../../store/log.ts'
 import type { HourSources } from '../questdb/hourly-sql.ts'
 import type { LatestOfDevice } from '../shapes/fleet.ts'
-import { type FleetPageRequest, pageOf, searchPage } from './fleet-page.ts'
+import { type FleetPageRequest, type FoundPage, pageOf, searchPage } from './fleet-page.ts'
 import type { AskFleetRows } from './fleet-rows-query.ts'
 import { deviceText, latestOf, stateOf } from './fleet-text.ts'
+import { type ListedDevice, ListedOrder } from './listed-order.ts'
 import { type LiveDevice, LiveFleet, type StateListener, type StoredReadings } from './live-fleet.ts'
 import { loadFleet } from './live-load.ts'
 import { createLiveLoading } from './live-loading.ts'
 import { createLiveLookups, type Ordinals } from './live-lookups.ts'
 import { type LiveState, liveStates } from './live-state.ts'
+import type { FleetOrder } from './name-order.ts'
 
 export interface LiveOptions {
   readonly ask: AskFleetRows
@@ -48,10 +50,16 @@ export interface Live {
   isLoaded(): boolean
   /** Some readings may be missing still. */
   isCatchingUp(): boolean
-  counts(): LiveCounts
-  page(request: FleetPageRequest): FleetPage
+  /** Of these devices, which ascend by name; undefined: of all. The same below. */
+  counts(of?: readonly ListedDevice[]): LiveCounts
+  page(request: FleetPageRequest, of?: readonly ListedDevice[]): FleetPage
   /** Undefined while too many searches run. */
-  search(request: FleetPageRequest, text: string, client: AbortSignal): Promise<FleetPage> | undefined
+  search(
+    request: FleetPageRequest,
+    text: string,
+    client: AbortSignal,
+    of?: readonly ListedDevice[],
+  ): Promise<FleetPage> | undefined
   /** By the registry's number; undefined for a device that is not there. */
   latest(number: number): LatestOfDevice | undefined
   stateOf(number: number): LiveState | undefined
@@ -94,7 +102,7 @@ export function createLive(options: LiveOptions): Live {
     load: loading.start,
     isLoaded: loading.isLoaded,
     isCatchingUp: options.isCatchingUp,
-    counts: () => countsOf(fleet),
+    counts: of => countsOf(orderOf(fleet, of)),
     ...createPages(fleet, nowMs, signal),
     latest: number => ofNumber(number, latestOf),
     stateOf: number => ofNumber(number, stateOf),
@@ -110,34 +118,44 @@ export function createLive(options: LiveOptions): Live {
   }
 }
 
-function countsOf({ order }: LiveFleet): LiveCounts {
-  return Object.fromEntries(liveStates.map((state, at) => [state, order.counts[at]])) as Record<LiveState, number>
+function orderOf(fleet: LiveFleet, of: readonly ListedDevice[] | undefined): FleetOrder {
+  return of === undefined ? fleet.order : new ListedOrder(fleet, of)
+}
+
+function countsOf({ counts }: FleetOrder): LiveCounts {
+  return Object.fromEntries(liveStates.map((state, at) => [state, counts[at]])) as Record<LiveState, number>
 }
 
 function createPages(fleet: LiveFleet, nowMs: () => number, closed: AbortSignal): Pick<Live, 'page' | 'search'> {
   let searches = 0
 
-  function pageWith(slots: readonly number[], limit: number): FleetPage {
-    const shown = slots.slice(0, limit)
-    const last = slots.length > limit ? shown.at(-1) : undefined
+  function pageWith({ slots, hasMore }: FoundPage): FleetPage {
+    const last = hasMore ? slots.at(-1) : undefined
     return {
-      devices: shown.map(slot => deviceText(fleet, slot, nowMs())),
+      devices: slots.map(slot => deviceText(fleet, slot, nowMs())),
       last: last === undefined ? undefined : { state: stateOf(fleet, last), name: fleet.order.nameOf(last) },
     }
   }
 
-  async function search(request: FleetPageRequest, text: string, client: AbortSignal): Promise<FleetPage> {
+  async function search(
+    order: FleetOrder,
+    request: FleetPageRequest,
+    text: string,
+    client: AbortSignal,
+  ): Promise<FleetPage> {
     searches++
     try {
-      return pageWith(await searchPage(fleet, request, text, AbortSignal.any([client, closed])), request.limit)
+      return pageWith(await searchPage(fleet, order, request, text, AbortSignal.any([client, closed])))
     } finally {
       searches--
     }
   }
 
   return {
-    page: request => pageWith(pageOf(fleet, request), request.limit),
-    search: (request, text, client) => (searches < searchesMax ? search(request, text, client) : undefined),
+    page: (request, of) => pageWith(pageOf(fleet, orderOf(fleet, of), request)),
+    search(request, text, client, of) {
+      return searches < searchesMax ? search(orderOf(fleet, of), request, text, client) : undefined
+    },
   }
 }
 

@@ -11,9 +11,17 @@ export interface Block {
   readonly counts: Int32Array
 }
 
-const blockMax = 512
+export const blockMax = 512
 
-export class NameOrder {
+/** Slots in the order of the names of their devices. */
+export interface FleetOrder {
+  /** By state. */
+  readonly counts: Int32Array
+  /** The blocks that have names behind this one, and where those begin in the first of them; undefined: all. */
+  blocksAfter(name: string | undefined): Iterable<{ readonly block: Block; readonly from: number }>
+}
+
+export class NameOrder implements FleetOrder {
   /** None is empty. */
   readonly #blocks: Block[] = []
   /** By slot. */
@@ -71,7 +79,6 @@ export class NameOrder {
     return this.#names[slot] as string
   }
 
-  /** The blocks that have names behind this one, and where those begin in the first of them; undefined: all. */
   *blocksAfter(name: string | undefined): Generator<{ readonly block: Block; readonly from: number }> {
     const first = name === undefined ? 0 : this.#blockFrom(name)
     for (let index = first; index < this.#blocks.length; index++) {

@@ -16,6 +16,7 @@ import type { StoredReadings } from '../../api/events/reading-ring.ts'
 import { LoggerError } from '../../api/logger/published-reads.ts'
 import { createContractChecker } from '../support/contract.ts'
 import { silentLog } from '../support/databases.ts'
+import { openReadsOf } from '../support/open-reads.ts'
 import { openRaw } from '../support/raw-connection.ts'
 import { waitFor } from '../support/wait-for.ts'
 
@@ -67,6 +68,7 @@ function open(t: Test, options: Partial<HubOptions> = {}) {
   const registry = new Registry()
   const hub = new EventHub({
     ...{ run, windowMs: 300_000, windowBytes: 1024 ** 2, nameOf: (number: number) => names[number], tickMs: 1 },
+    ownerOf: () => undefined,
     ...{ nowMs: () => clock.ms, meter: createEventMeter(registry), failed: (error: unknown) => t.fail(String(error)) },
     ...options,
   })
@@ -77,10 +79,14 @@ function open(t: Test, options: Partial<HubOptions> = {}) {
   return { hub, clock, metered }
 }
 
-function listen(
-  hub: EventHub,
-  { devices, statesOnly = false, last }: { devices?: readonly number[]; statesOnly?: boolean; last?: string } = {},
-) {
+interface Listening {
+  devices?: readonly number[]
+  owner?: number
+  statesOnly?: boolean
+  last?: string
+}
+
+function listen(hub: EventHub, { devices, owner, statesOnly = false, last }: Listening = {}) {
   const nothing: () => void = () => undefined
   const client = { chunks: [] as Buffer[], takes: true, isDestroyed: false, drain: nothing }
   const sink = {
@@ -92,7 +98,7 @@ function listen(
       client.isDestroyed = true
     },
   }
-  const leave = hub.subscribe(sink, { devices: devices && new Set(devices), statesOnly }, last)
+  const leave = hub.subscribe(sink, { devices: devices && new Set(devices), owner, statesOnly }, last)
   const text = () => Buffer.concat(client.chunks).toString()
   const events = () => eventsIn(text())
   const values = () => events().flatMap(({ event, data }) => (event === 'reading' ? [data.values.temperature] : []))
@@ -198,6 +204,51 @@ test('a cursor that is too old, overwritten or of another run gets a reset', asy
   clock.ms = 700_000
   hub.store(stored(inTurns(numbers(5))))
   await resets(`${run}-20010`, true)
+})
+
+test('an owner is told what they own at the moment, by readings and by states, also after a break', async t => {
+  const owners = [7, 8, 7]
+  const { hub } = open(t, { ownerOf: device => owners[device] })
+  const all = listen(hub)
+  const hers = listen(hub, { owner: 7 })
+  const his = listen(hub, { owner: 8 })
+  const narrowed = listen(hub, { owner: 7, devices: [0, 1] })
+  const nobody = listen(hub, { owner: 9 })
+  const states = listen(hub, { owner: 8, statesOnly: true })
+  hub.store(stored(inTurns(numbers(6))))
+  hub.stateChanged(0, 'late')
+  hub.stateChanged(1, 'silent')
+  await waitFor('all is told', () => all.events().length === 8)
+  t.strictSame(
+    [hers.values(), his.values(), narrowed.values()],
+    [
+      [0, 2, 3, 5],
+      [1, 4],
+      [0, 3],
+    ],
+  )
+  const id = hers.lastId() ?? ''
+  hers.leave()
+  owners[1] = 7
+  owners[2] = 8
+  hub.store(stored(inTurns(numbers(3, 6))))
+  hub.stateChanged(1, 'fresh')
+  await waitFor('all is told', () => all.events().length === 12)
+  const back = listen(hub, { owner: 7, last: id })
+  await waitFor('what was missed is told', () => back.values().length === 2)
+  t.strictSame(back.values(), [6, 7])
+  t.strictSame(
+    [his.values(), narrowed.values()],
+    [
+      [1, 4, 8],
+      [0, 3, 6, 7],
+    ],
+  )
+  t.strictSame(
+    states.events().map(({ data }) => data),
+    [{ device: 'attic', state: 'silent' }],
+  )
+  t.strictSame(nobody.events(), [])
 })
 
 test('whatever stands in Last-Event-ID, there is an answer', async t => {
@@ -325,8 +376,9 @@ test('a beat carries a cursor to clients whose devices say nothing', async t => 
 
 test('events are what the contract says', async t => {
   const tag = { name: 'events', description: '' }
+  const refusals = { all: [], paths: [] }
   const { operation, fault } = createContractChecker(
-    createOpenApi([publishRoutes({ tag, routes: [eventsRoute], error: { schema: LoggerError } })]),
+    createOpenApi([publishRoutes({ tag, routes: [eventsRoute], error: { schema: LoggerError }, refusals })]),
   )
   const stream = operation('GET', '/api/events').responses['200']?.content?.['text/event-stream']?.schema
   t.match(stream, { type: 'string', contentMediaType: 'text/event-stream' })
@@ -346,20 +398,28 @@ test('events are what the contract says', async t => {
 })
 
 /** The route, on loopback. */
-async function openRoute(t: Test, clientsMax: number) {
+async function openRoute(t: Test, clientsMax: number, clientsOfOneMax = clientsMax + 1, credential?: string) {
   const listeners: ((readings: StoredReadings) => void)[] = []
   const app = fastify()
   t.teardown(() => app.close())
   const devices = names.map((name, number) => ({ name, number }))
-  registerEvents(app, {
-    ingest: { onStored: listener => void listeners.push(listener as never) },
-    devices: {
-      get: name => devices.find(device => device.name === name) as never,
-      byNumber: number => devices[number] as never,
+  registerEvents(
+    app,
+    { ...openReadsOf(devices), credentialOf: () => credential },
+    {
+      ingest: { onStored: listener => void listeners.push(listener as never) },
+      devices: { byNumber: number => devices[number] as never },
+      ...{
+        clientsMax,
+        clientsOfOneMax,
+        windowMs: 300_000,
+        windowBytes: 1024 ** 2,
+        nowMs: () => performance.now(),
+        log: silentLog,
+      },
+      meter: createEventMeter(new Registry()),
     },
-    ...{ clientsMax, windowMs: 300_000, windowBytes: 1024 ** 2, nowMs: () => performance.now(), log: silentLog },
-    meter: createEventMeter(new Registry()),
-  })
+  )
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   return { app, url, store: (made: readonly Made[]) => listeners[0]?.(stored(made)) }
 }
@@ -430,4 +490,25 @@ test('the route says what is wrong, and has a limit', async t => {
   await waitFor('there is room', async () => (await fetch(`${url}/events`, { method: 'HEAD' })).status === 200)
   await app.close()
   await first.closed
+})
+
+test('an address has a share of the streams, and so has a credential', async t => {
+  const ask = async (url: string, from: string) => {
+    const raw = await openRaw(t, url, from)
+    raw.socket.write(head())
+    await once(raw.socket, 'data')
+    return raw
+  }
+  const refusal = (of: string) => new RegExp(`^HTTP/1.1 429 .*retry-after: 30.*"too many event streams ${of}"`, 's')
+  const open = /^HTTP\/1.1 200 /
+  const { url } = await openRoute(t, 10, 2)
+  const first = await ask(url, '127.0.0.2')
+  t.match((await ask(url, '127.0.0.2')).received(), open)
+  t.match((await ask(url, '127.0.0.2')).received(), refusal('to this address'))
+  t.match((await ask(url, '127.0.0.3')).received(), open)
+  first.socket.destroy()
+  await waitFor('there is room', async () => open.test((await ask(url, '127.0.0.2')).received()))
+  const asked = await openRoute(t, 10, 2, 'account 7')
+  for (const from of ['127.0.0.2', '127.0.0.3']) t.match((await ask(asked.url, from)).received(), open)
+  t.match((await ask(asked.url, '127.0.0.4')).received(), refusal('of this account or device'))
 })

@@ -1,12 +1,15 @@
 /** What the contract says of requests to the logger is what the checks do, some of which are written out by hand. */
 
 import fc from 'fast-check'
+import { fastify } from 'fastify'
 import t from 'tap'
 import { parseDate } from '../../analytics/time/calendar.ts'
 import { createOpenApi, type Json, type Parameter } from '../../api/docs/contract.ts'
-import { subscriptionIn } from '../../api/events/event-parameters.ts'
+import { eventsSubject, subscriptionIn } from '../../api/events/event-parameters.ts'
+import { addMethodNotAllowed } from '../../api/http/method-not-allowed.ts'
 import { FleetQuery } from '../../api/live/fleet-parameters.ts'
 import {
+  ComparedDevices,
   CompareParameters,
   DailyParameters,
   DetailParameters,
@@ -15,8 +18,13 @@ import {
 import { loggerContract } from '../../api/logger/contract.ts'
 import { loggerErrors } from '../../api/logger/errors.ts'
 import { readHours } from '../../api/logger/latest-parameters.ts'
+import { loggerFamily } from '../../api/logger/logger.ts'
+import { requireSubjects } from '../../api/logger/read-route.ts'
+import { everybody } from '../../api/logger/readers.ts'
 import { createReadingCheck, defaultRanges } from '../../ingest/reading.ts'
 import { createContractChecker } from '../support/contract.ts'
+import { silentLog } from '../support/databases.ts'
+import { openReadsOf } from '../support/open-reads.ts'
 
 const document = createOpenApi([loggerContract(defaultRanges)])
 const { operation, fault } = createContractChecker(document)
@@ -114,7 +122,7 @@ const texts = fc.oneof(
 
 t.test('the parameters of analyses and of the fleet are those of their checks', t => {
   const analyses = {
-    '/api/compare_data': CompareParameters,
+    '/api/compare_data': ComparedDevices.extend(CompareParameters.shape),
     '/api/detail_data/{device}': DetailParameters,
     '/api/stats_data/{device}': StatsParameters,
     '/api/daily_summary/{device}': DailyParameters,
@@ -135,6 +143,11 @@ t.test('the parameters of analyses and of the fleet are those of their checks', 
 })
 
 t.test('the parameters of events are those of their check', t => {
+  const reader = everybody({ get: () => ({ number: 0 }) as never, all: () => [], active: () => [] })
+  const isTaken = (query: object) => {
+    const resolved = eventsSubject.resolve({ query } as never, reader)
+    return resolved.ok && typeof subscriptionIn(query, resolved.about) === 'object'
+  }
   const { parameters = [] } = operation('GET', '/api/events')
   const name = fc.constantFrom('porch', 'attic', '', '0')
   const values: Record<string, fc.Arbitrary<string | string[]>> = {
@@ -153,8 +166,7 @@ t.test('the parameters of events are those of their check', t => {
     const content = { [json]: { schema } }
     fc.assert(
       fc.property(values[name] as fc.Arbitrary<string | string[]>, value => {
-        const subscription = subscriptionIn({ [name]: value }, { get: () => ({ number: 0 }) as never })
-        return (typeof subscription === 'object') === (fault(content, json, value) === undefined)
+        return isTaken({ [name]: value }) === (fault(content, json, value) === undefined)
       }),
     )
   }
@@ -199,4 +211,45 @@ t.test('each refusal of the logger stands in the contract of an operation', t =>
   )
   t.strictSame(missing, [])
   t.end()
+})
+
+t.test('every read says what it is about, and has the parameters of the contract', async t => {
+  const app = fastify()
+  const reads: Record<string, string[]> = {}
+  app.addHook('onRoute', ({ method, url, config }) => {
+    // The names of parameters in paths are not told to anybody.
+    const path = url.replaceAll(/:\w+/g, '{}')
+    if (method === 'GET' && config?.read !== undefined) reads[path] = [...config.read.parameters]
+  })
+  const { prefix, register } = loggerFamily({
+    ...{ log: silentLog, access: openReadsOf([]), ingest: {}, batch: { ingest: {} }, live: {} },
+    reads: { query: {}, readings: {} },
+    events: { ingest: { onStored: () => undefined } },
+  } as never)
+  app.register(async scope => register(scope), { prefix })
+  t.teardown(() => app.close())
+  await app.ready()
+  const published = Object.entries(document.paths).flatMap(([path, { get }]) => {
+    const query = get?.parameters?.filter(({ in: place }) => place === 'query').map(({ name }) => name)
+    return get === undefined ? [] : [[path.replaceAll(/\{\w+\}/g, '{}'), query ?? []]]
+  })
+  t.strictSame(reads, Object.fromEntries(published))
+  t.ok(published.length >= 13)
+})
+
+t.test('with private reads, each read of the contract asks for a credential', async t => {
+  const { paths } = createOpenApi([loggerContract(defaultRanges, true)])
+  const gets = Object.values(paths).flatMap(({ get }) => get ?? [])
+  t.ok(gets.length >= 13)
+  t.ok(gets.every(({ security = [] }) => security.length > 3))
+  t.ok(Object.values(document.paths).every(({ get }) => get === undefined || get.security?.length === 0))
+})
+
+t.test('a read that does not say what it is about cannot be added', async t => {
+  const app = fastify()
+  t.teardown(() => app.close())
+  requireSubjects(app)
+  t.throws(() => app.get('/everything', () => 'all'), /GET \/everything says what it is about/)
+  t.throws(() => app.route({ method: ['GET', 'POST'], url: '/more', handler: () => 'all' }), /says what it is about/)
+  t.doesNotThrow(() => addMethodNotAllowed(app, '/log', ['PUT']))
 })

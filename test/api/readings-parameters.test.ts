@@ -10,6 +10,7 @@ import { registerReadings } from '../../api/logger/readings.ts'
 import { readReadingsParameters } from '../../api/logger/readings-parameters.ts'
 import { makeDevice } from '../query/query-at.ts'
 import { silentLog } from '../support/databases.ts'
+import { openReadsOf } from '../support/open-reads.ts'
 import { openRaw } from '../support/raw-connection.ts'
 import { waitFor } from '../support/wait-for.ts'
 
@@ -86,8 +87,6 @@ test('what is wrong is said', async t => {
   for (const format of ['xlsx', 'JSON', 'toString', ['csv']]) {
     refuses({ start, format }, 'format must be one of json, ndjson, csv, parquet')
   }
-  refuses({ start, strat: '1' }, 'unknown parameter strat; did you mean start?')
-  refuses({ start, formt: 'csv' }, 'unknown parameter formt; did you mean format?')
   t.match(read({ start, _: '17' }), { ok: true })
 })
 
@@ -134,14 +133,13 @@ async function openDoor(t: Test) {
   }
   const app = fastify()
   t.teardown(() => app.close())
-  registerReadings(app, {
+  registerReadings(app, openReadsOf([device]), {
     rangeReads: {
       async pieces(_asked, client) {
         state.clients.push(client)
         return { ok: true, pieces: made() }
       },
     },
-    devices: { get: name => (name === device.name ? (device as never) : undefined) },
     ...{ nowMs: Date.now, expiredBeforeUs: () => Number.NEGATIVE_INFINITY, log: silentLog },
   })
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
@@ -177,22 +175,46 @@ test('there are so many at the same time, in all and for one address', async t =
   t.match((await ask('127.0.0.4')).received(), /^HTTP\/1.1 200 /)
 })
 
+test('a network and a credential have a share of the slots', async t => {
+  const slots = createStreamSlots({ slotsMax: 10, slotsOfOneMax: 2, nowMs: () => 0 })
+  const closed: (() => void)[] = []
+  const take = (address: string, credential?: string) => {
+    const response = { once: (_event: string, close: () => void) => closed.push(close) }
+    const slot = slots.take(response as never, { address, credential })
+    return typeof slot === 'string' ? slot : 'taken'
+  }
+  t.strictSame([take('10.0.0.1'), take('10.0.0.1'), take('10.0.0.1')], ['taken', 'taken', 'of the network'])
+  t.strictSame([take('2001:db8::1'), take('2001:db8::2'), take('2001:db8::3')], ['taken', 'taken', 'of the network'])
+  t.strictSame([take('10.0.0.2', 'a'), take('10.0.0.3', 'a')], ['taken', 'taken'])
+  t.strictSame([take('10.0.0.4', 'a'), take('10.0.0.4', 'b')], ['of the credential', 'taken'])
+  for (const close of closed) {
+    close()
+    close()
+  }
+  t.strictSame([take('10.0.0.1', 'a'), take('10.0.0.1', 'a'), take('10.0.0.4', 'a')].slice(0, 2), ['taken', 'taken'])
+  t.equal(take('10.0.0.5', 'a'), 'of the credential')
+})
+
 test('a client that has been waited for gives way to another', async t => {
   let nowMs = 0
-  const slots = createStreamSlots({ slotsMax: 2, perAddressMax: 2, nowMs: () => nowMs })
+  const slots = createStreamSlots({ slotsMax: 2, slotsOfOneMax: 2, nowMs: () => nowMs })
   const cut: number[] = []
   const response = (id: number) => ({ once: () => undefined, destroy: () => cut.push(id) }) as never
-  const [first, second] = [slots.take(response(1), 'a'), slots.take(response(2), 'b')]
+  const take = (id: number, address: string) => {
+    const slot = slots.take(response(id), { address, credential: undefined })
+    return typeof slot === 'string' ? undefined : slot
+  }
+  const [first, second] = [take(1, 'a'), take(2, 'b')]
   second?.wait(true)
   nowMs = 5000
   first?.wait(true)
   nowMs = 9999
-  t.equal(slots.take(response(3), 'c'), undefined)
+  t.equal(take(3, 'c'), undefined)
   nowMs = 10_001
-  t.ok(slots.take(response(3), 'c'))
+  t.ok(take(3, 'c'))
   t.strictSame(cut, [2], 'the one that was waited for longest')
-  t.equal(slots.take(response(4), 'd'), undefined, 'the other one has only begun to wait')
+  t.equal(take(4, 'd'), undefined, 'the other one has only begun to wait')
   first?.wait(false)
   nowMs = 50_000
-  t.equal(slots.take(response(4), 'd'), undefined, 'no client is waited for')
+  t.equal(take(4, 'd'), undefined, 'no client is waited for')
 })

@@ -8,6 +8,7 @@ import { fastify } from 'fastify'
 import t from 'tap'
 import { registerReads } from '../../api/logger/reads.ts'
 import { makeDevice, queryAt } from '../query/query-at.ts'
+import { openReadsOf } from '../support/open-reads.ts'
 import { openGate } from '../support/pg-gate.ts'
 import { startQuestdb } from '../support/questdb.ts'
 import { readClient, refusing } from '../support/reading-client.ts'
@@ -21,7 +22,7 @@ const about = {
   log_switch: true,
   battery: false,
   altitude_m: null,
-  expected_interval_s: null,
+  expected_interval_seconds: null,
   owner: null,
   quality_limits: null,
 }
@@ -30,14 +31,11 @@ const devices = [
   ...names.map(name => ({ ...makeDevice(name, 'upstairs'), ...about, location_desc: `where ${name} is` })),
   { ...makeDevice('Retired'), ...about, location_desc: '', log_switch: false },
 ]
-const byName = new Map(devices.map(device => [device.name, device]))
 const [kitchen] = devices
 if (kitchen === undefined) throw new Error('devices were made')
 
 const app = fastify({ routerOptions: { ignoreTrailingSlash: true, maxParamLength: 768 } })
-const active = devices.filter(device => device.log_switch)
-const reads = { query, devices: { get: (name: string) => byName.get(name), active: () => active } }
-app.register(async scope => registerReads(scope, reads), { prefix: '/api' })
+app.register(async scope => registerReads(scope, openReadsOf(devices), { query }), { prefix: '/api' })
 await app.listen({ port: 0, host: '127.0.0.1' })
 t.teardown(() => app.close())
 const { port } = app.server.address() as AddressInfo
@@ -255,11 +253,24 @@ t.test('while QuestDB is away a new query gets 503, a known one its old answer',
   t.equal((await ask('/latest/all/11')).status, 200)
 })
 
+t.test('while reads are open, those of the interface as given ignore parameters that they do not know', async t => {
+  for (const query of ['device=Kitchen', 'a=Kitchen', 'x=1']) {
+    const { data } = (await ask(`/latest/all/2?${query}`)).json() as { data: { device: string }[] }
+    t.strictSame(
+      data.map(({ device }) => device),
+      names,
+      query,
+    )
+    for (const path of ['/device/Kitchen', '/data/day/Kitchen/2025-06-01']) {
+      t.equal((await ask(`${path}?${query}`)).status, 200, `${path} ${query}`)
+    }
+  }
+})
+
 t.test('an answer that would be too large says how to narrow it', async t => {
   const small = queryAt(t, gate.address, '2025-06-01T12:00:30Z', { limits: { latestBytesMax: 100 } })
   const other = fastify()
-  const narrow = { query: small, devices: { get: (name: string) => byName.get(name), active: () => devices } }
-  other.register(async scope => registerReads(scope, narrow), { prefix: '/api' })
+  other.register(async scope => registerReads(scope, openReadsOf(devices), { query: small }), { prefix: '/api' })
   t.teardown(() => other.close())
   const latest = await other.inject('/api/latest/all/24')
   t.strictSame([latest.statusCode, latest.headers['retry-after']], [413, undefined])

@@ -1,108 +1,408 @@
-/** READS=private: every read of the loggers asks for a credential, from the whole service. */
+/** READS=private, from the whole service: who reads what, by every read of the contract, and nothing of anybody else. */
 
+import { readFileSync } from 'node:fs'
 import t from 'tap'
+import type { OpenApiDocument, Parameter } from '../../api/docs/contract.ts'
 import { heldText } from '../support/held-answers.ts'
+import { mailedToken } from '../support/mail-folder.ts'
+import { makePerson, makeTenantUser, signIn } from '../support/people.ts'
 import { until } from '../support/processes.ts'
-import { basic, startService, withoutQuestdb } from '../support/service.ts'
-import { makeKey, signInSomebody } from '../support/station-keys.ts'
+import { basic, startService } from '../support/service.ts'
+import { makeKey } from '../support/station-keys.ts'
 
-const environment = { ...withoutQuestdb, READS: 'private', FAILED_ATTEMPTS: '40' }
+const environment = { READS: 'private', FAILED_ATTEMPTS: '40' }
 const service = await startService(t, { environment })
-const password = await service.addDevice('porch')
-const otherPassword = await service.addDevice('attic')
-const cookie = await signInSomebody(service.url, service.admin, 'user')
-const key = await makeKey(service.url, cookie, ['read'])
-const writingKey = await makeKey(service.url, cookie, ['ingest'])
+const [viewer, administrator] = [
+  await makePerson(service, { viewer: true }),
+  await makePerson(service, { role: 'administrator', isUnverified: true }),
+]
+const [ada, bob, stranger] = [await makePerson(service), await makePerson(service), await makePerson(service)]
+const [eve, watcher] = [
+  await makePerson(service, { isUnverified: true }),
+  await makePerson(service, { isUnverified: true, viewer: true }),
+]
+const [guest, guide] = [await makeTenantUser(service, 'acme'), await makeTenantUser(service, 'zenith')]
+await service.admin('PATCH', `/accounts/${guide.id}`, { viewer: true })
 
-async function ask(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Response> {
-  const response = await fetch(`${service.url}/api${path}`, { headers, method })
-  // Events do not end.
-  if (path.startsWith('/events') && response.status === 200) await response.body?.cancel()
-  else await heldText(method, response.clone())
-  return response
+/** Whose each device is, by the id. */
+const owners = { porch: ada.id, cellar: ada.id, attic: bob.id, lantern: guest.id, squatted: eve.id, nobodys: null }
+const names = Object.keys(owners)
+const passwords: Record<string, string> = {}
+for (const [name, owner] of Object.entries(owners)) {
+  passwords[name] = await service.addDevice(name, { owner, location_short: `at ${name}` })
 }
-const own = { authorization: basic('porch', password) }
+const own = { authorization: basic('porch', passwords['porch'] ?? '') }
+const cookie = { cookie: ada.cookie }
+const keyOf = async (person: { cookie: string }, ...scopes: string[]) => ({
+  'x-api-key': await makeKey(service.url, person.cookie, scopes),
+})
+const bearerOf = (token: string) => ({ authorization: `Bearer ${token}` })
 
-/** Of one device, which may ask itself, and of the whole fleet. */
-const ofDevice = [
-  '/device/porch',
-  '/data/day/porch/2026-01-01',
-  '/detail_data/porch',
-  '/stats_data/porch',
-  '/daily_summary/porch',
-  '/past_window_data/porch',
-  '/readings/porch?start=0&end=1',
-  '/compare_data?a=porch&b=porch',
-  '/latest/all/1?devices=porch',
-  '/latest/porch',
-  '/events?device=porch',
-]
-const ofFleet = [
-  '/latest/all/1',
-  '/fleet',
-  '/fleet/insights',
-  '/events',
-  '/events?device=porch&device=attic',
-  '/compare_data?a=porch&b=attic',
-  '/latest/all/1?devices=porch,attic',
-  '/device/attic',
+const minuteMs = 60_000
+const startMs = Math.floor(Date.now() / minuteMs - 90) * minuteMs
+const rows = names.flatMap((name, place) =>
+  Array.from({ length: 90 }, (_, i) => `${name},${new Date(startMs + i * minuteMs).toISOString()},${place},50,1000`),
+)
+await service.import(`device,timestamp,temperature,humidity,pressure\n${rows.join('\n')}\n`)
+const { authorization } = bearerOf(readFileSync(`${service.dataDirectory}/secrets/admin-token`, 'utf8').trim())
+const metrics = async () => await (await fetch(`${service.url}/metrics`)).text()
+await until('queries show all readings', async () => /^barograph_lag_readings 0$/m.test(await metrics()))
+await until('the fleet is known', async () => {
+  const response = await fetch(`${service.url}/api/fleet`, { headers: { authorization } })
+  return response.status === 200 && !('catching_up' in ((await response.json()) as object))
+})
+
+interface Sent {
+  status: number
+  headers: Headers
+  text: string
+  // biome-ignore lint/suspicious/noExplicitAny: the shapes have tests of their own
+  json(): any
+}
+
+/** Of a stream of events only the head is read. */
+async function ask(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Sent> {
+  const response = await fetch(`${service.url}/api${path}`, { headers, method })
+  const isStream = response.headers.get('content-type') === 'text/event-stream'
+  if (isStream) await response.body?.cancel()
+  const text = isStream ? '' : await heldText(method, response)
+  return { status: response.status, headers: response.headers, text, json: () => JSON.parse(text) }
+}
+
+// What is asked, by the contract.
+
+/** In the path and in the query string, parameters that name devices; and values for the others that have to be there. */
+const naming = ['device', 'devices', 'a', 'b']
+const values: Record<string, string> = {
+  hour: '1',
+  date: new Date(startMs).toISOString().slice(0, 10),
+  start: String(startMs),
+}
+const others = [
+  'state',
+  'order',
+  'q',
+  'limit',
+  'after',
+  'preset',
+  't',
+  'points',
+  'flags',
+  'days',
+  'step',
+  'end',
+  'format',
 ]
 
-t.test('nobody reads without a credential, or with one that is not good', async t => {
+interface AskedRead {
+  path: string
+  /** Undefined: the whole fleet. */
+  devices: string[] | undefined
+}
+
+const document: OpenApiDocument = JSON.parse(await (await fetch(`${service.url}/openapi.json`)).text())
+
+/** Every read of the loggers, about the devices in each way in which it can be about some. */
+function readsAbout(pairs: readonly string[][]): AskedRead[] {
+  return Object.entries(document.paths).flatMap(([template, { get }]) => {
+    if (get === undefined || !get.tags?.includes('logger')) return []
+    return readsOf(template.replace(/^\/api/, ''), get.parameters ?? [], pairs)
+  })
+}
+
+function readsOf(template: string, parameters: readonly Parameter[], pairs: readonly string[][]): AskedRead[] {
+  const query = parameters.filter(({ in: place }) => place === 'query')
+  for (const { name } of parameters.filter(({ in: place }) => place !== 'header')) {
+    const isKnown = [...naming, ...others, ...Object.keys(values)].includes(name)
+    if (!isKnown) throw new Error(`say whether ${name} of ${template} names devices`)
+  }
+  const needed = query.filter(({ name, required }) => required && !naming.includes(name))
+  const fixed = needed.map(({ name }) => `${name}=${values[name]}`)
+  const inPath = (device: string) =>
+    template.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+      name === 'device' ? encodeURIComponent(device) : String(values[name]),
+    )
+  const asked = (path: string, devices: string[] | undefined, ...search: string[]): AskedRead => {
+    const text = [...fixed, ...search].join('&')
+    return { path: text === '' ? path : `${path}?${text}`, devices }
+  }
+  if (template.includes('{device}')) {
+    return [...new Set(pairs.flat())].map(device => asked(inPath(device), [device]))
+  }
+  const named = query.filter(({ name }) => naming.includes(name))
+  const narrowed = pairs.flatMap(devices => {
+    const [first = '', second = first] = devices
+    if (named.length === 0) return []
+    if (named.length === 2)
+      return [asked(inPath(''), devices, `${named[0]?.name}=${first}`, `${named[1]?.name}=${second}`)]
+    const name = named[0]?.name ?? ''
+    return [
+      asked(
+        inPath(''),
+        devices,
+        name === 'devices' ? `${name}=${devices.join()}` : devices.map(one => `${name}=${one}`).join('&'),
+      ),
+    ]
+  })
+  return named.some(({ required }) => required) ? narrowed : [...narrowed, asked(inPath(''), undefined)]
+}
+
+// Who asks, and what they may read.
+
+interface Asker {
+  headers: Record<string, string>
+  /** Devices, or the answer to everything. */
+  reads: readonly string[] | { status: number; text: string }
+  isDevice?: boolean
+}
+
+const unauthorized = { status: 401, text: 'unauthorized' }
+const unverified = { status: 403, text: 'e-mail address not verified' }
+const askers: Record<string, Asker> = {
+  nobody: { headers: {}, reads: unauthorized },
+  'a device': { headers: own, reads: ['porch'], isDevice: true },
+  'another device': {
+    headers: { authorization: basic('attic', passwords['attic'] ?? '') },
+    reads: ['attic'],
+    isDevice: true,
+  },
+  'a person who owns two devices': { headers: cookie, reads: ['porch', 'cellar'] },
+  'her token': { headers: bearerOf(await ada.bearer()), reads: ['porch', 'cellar'] },
+  'her key': { headers: await keyOf(ada, 'read'), reads: ['porch', 'cellar'] },
+  'her key that may not read': { headers: await keyOf(ada, 'stations'), reads: { status: 403, text: 'forbidden' } },
+  'a person who owns another device': { headers: { cookie: bob.cookie }, reads: ['attic'] },
+  'a stranger': { headers: { cookie: stranger.cookie }, reads: [] },
+  'an unverified person who owns a device': { headers: { cookie: eve.cookie }, reads: unverified },
+  'an unverified viewer': { headers: { cookie: watcher.cookie }, reads: unverified },
+  'a viewer': { headers: { cookie: viewer.cookie }, reads: names },
+  'the key of a viewer': { headers: await keyOf(viewer, 'read'), reads: names },
+  'an administrator': { headers: { cookie: administrator.cookie }, reads: names },
+  'the key of an administrator': { headers: await keyOf(administrator, 'read'), reads: names },
+  'a user of a tenant': { headers: bearerOf(guest.bearer), reads: ['lantern'] },
+  'a viewer of a tenant': { headers: bearerOf(guide.bearer), reads: names },
+  'the admin token': { headers: { authorization }, reads: names },
+}
+
+const pairs = [
+  ['porch'],
+  ['attic'],
+  ['lantern'],
+  ['porch', 'cellar'],
+  ['porch', 'attic'],
+  ['unknown'],
+  ['porch', 'unknown'],
+]
+const reads = readsAbout(pairs)
+
+/** Names of devices in the answer that are not among these. */
+const strange = (text: string, reads: readonly string[]) =>
+  names.filter(name => !reads.includes(name) && text.includes(name))
+
+for (const [who, { headers, reads: readable, isDevice = false }] of Object.entries(askers)) {
+  t.test(`${who}: every read of the contract`, async t => {
+    for (const { path, devices } of reads) {
+      const answer = await ask(path, headers)
+      if (!Array.isArray(readable)) {
+        const { status, text } = readable as { status: number; text: string }
+        t.match([answer.status, answer.json()], [status, { status: text }], path)
+      } else if (devices?.every(device => readable.includes(device)) ?? !isDevice) {
+        t.equal(answer.status, 200, `${path} ${answer.status === 200 ? '' : answer.text}`)
+        t.strictSame(strange(answer.text, readable), [], path)
+      } else if (isDevice) {
+        t.match([answer.status, answer.json()], [403, { status: 'device mismatch' }], path)
+      } else {
+        t.match([answer.status, answer.json()], [404, { status: 'device unknown' }], path)
+      }
+      t.match(
+        answer.headers.get('cache-control'),
+        answer.status === 200 ? /private|^no-store$/ : /^private, no-store$/,
+        path,
+      )
+    }
+  })
+}
+
+t.test('the reads of the contract are there in each way in which they can be asked', async t => {
+  const paths = reads.map(({ path }) => path)
+  for (const path of [
+    '/fleet',
+    '/events',
+    '/latest/all/1',
+    '/compare_data?a=porch&b=attic',
+    `/readings/porch?start=${startMs}`,
+  ]) {
+    t.ok(paths.includes(path), path)
+  }
+  t.ok(paths.includes('/latest/all/1?devices=porch,attic'))
+  t.ok(paths.includes('/events?device=porch&device=attic'))
+  t.ok(reads.length > 60, `${reads.length} reads`)
+})
+
+t.test('a device of somebody else is answered like one that is unknown', async t => {
+  const headersOf = (answer: Sent) => [...answer.headers].filter(([name]) => name !== 'date')
+  for (const headers of [cookie, own]) {
+    for (const { path } of readsAbout([['attic']]).filter(({ devices }) => devices !== undefined)) {
+      const [foreign, unknown] = [await ask(path, headers), await ask(path.replaceAll('attic', 'unknown'), headers)]
+      t.strictSame([foreign.status, foreign.text], [unknown.status, unknown.text], path)
+      t.strictSame(headersOf(foreign), headersOf(unknown), path)
+    }
+  }
+})
+
+t.test('a parameter that a read does not know decides nothing', async t => {
+  for (const { path } of readsAbout([['porch']])) {
+    const [template = '', search = ''] = path.split('?')
+    const known = [...new URLSearchParams(search).keys()]
+    const unknown = naming.filter(name => !known.includes(name) && !isKnownTo(template, name))
+    for (const name of unknown) {
+      for (const headers of [own, cookie, { authorization }]) {
+        const answer = await ask(`${path}${path.includes('?') ? '&' : '?'}${name}=porch`, headers)
+        t.match([answer.status, answer.json()], [400, { status: `unknown parameter ${name}` }], `${path} ${name}`)
+      }
+    }
+    const busted = await ask(`${path}${path.includes('?') ? '&' : '?'}_=1`, cookie)
+    t.equal(busted.status, 200, `${path} _`)
+  }
+  const { status } = (await ask('/latest/all/24?device=porch', own)).json()
+  t.equal(status, 'unknown parameter device; did you mean devices?')
+})
+
+function isKnownTo(path: string, name: string): boolean {
+  const operation = Object.entries(document.paths).find(([template]) => {
+    return new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(`/api${path}`)
+  })
+  return (
+    operation?.[1]['get']?.parameters?.some(parameter => parameter.in === 'query' && parameter.name === name) ?? false
+  )
+}
+
+t.test('the fleet of an owner: counts, states, search, pages and tags are of her devices', async t => {
+  const fleet = async (query = '', headers: Record<string, string> = cookie) =>
+    (await ask(`/fleet${query}`, headers)).json()
+  const listed = async (query: string) => (await fleet(query)).devices.map(({ device }: { device: string }) => device)
+  const sum = (counts: Record<string, number>) => Object.values(counts).reduce((a, b) => a + b, 0)
+  t.strictSame(await listed('?order=name'), ['cellar', 'porch'])
+  t.equal(sum((await fleet()).counts), 2)
+  t.equal(sum((await fleet('?state=off')).counts), 2, 'also where other states are asked for')
+  t.equal(sum((await fleet('', { authorization })).counts), names.length)
+  t.strictSame(await fleet('', { cookie: stranger.cookie }).then(({ counts, devices }) => [sum(counts), devices]), [
+    0,
+    [],
+  ])
+  const first = await fleet('?order=name&limit=1')
+  t.equal(first.next, 'cellar')
+  t.match(await fleet(`?order=name&limit=1&after=${first.next}`), { devices: [{ device: 'porch' }], next: null })
+  const { next } = await fleet('?limit=1')
+  t.match(await fleet(`?limit=1&after=${next}`), { devices: [{ device: 'porch' }], next: null })
+  t.strictSame(await listed('?after=silent:attic&order=name'), [], 'behind it in the order of names')
+  t.strictSame(await listed('?order=name&after=attic'), ['cellar', 'porch'])
+  t.strictSame(await listed('?q=at+'), ['cellar', 'porch'])
+  t.strictSame(await listed('?q=attic'), [])
+  t.strictSame(await listed('?q=porch'), ['porch'])
+  const [hers, his] = [await ask('/fleet', cookie), await ask('/fleet', { cookie: bob.cookie })]
+  const tag = hers.headers.get('etag') ?? ''
+  t.equal((await ask('/fleet', { ...cookie, 'if-none-match': tag })).status, 304)
+  t.equal((await ask('/fleet', { cookie: bob.cookie, 'if-none-match': tag })).status, 200)
+  t.not(tag, his.headers.get('etag'))
+  t.match(hers.headers.get('vary'), /cookie/)
+  t.match(hers.headers.get('vary'), /authorization/)
+})
+
+t.test('the latest readings and the insights of an owner are of her devices, and cached for nobody else', async t => {
+  const listed = async (headers: Record<string, string>, query = '') => {
+    const { data } = (await ask(`/latest/all/2${query}`, headers)).json()
+    return data.map(({ device, temperature }: { device: string; temperature: unknown[] }) => [
+      device,
+      temperature.length > 0,
+    ])
+  }
+  for (let turn = 0; turn < 2; turn++) {
+    t.strictSame(await listed(cookie), [
+      ['cellar', true],
+      ['porch', true],
+    ])
+    t.strictSame(await listed({ cookie: bob.cookie }), [['attic', true]])
+    t.strictSame(await listed({ cookie: stranger.cookie }), [])
+    t.equal((await listed({ cookie: viewer.cookie })).length, names.length)
+    t.strictSame(await listed(cookie, '?devices=porch'), [['porch', true]])
+    const insights = (await ask('/fleet/insights', cookie)).json()
+    t.match(insights, { batteries: [], outliers: [] })
+  }
+})
+
+t.test('a device that is given to somebody else is gone at once', async t => {
+  const change = (owner: number) => service.admin('PATCH', '/devices/cellar', { owner })
+  const listed = async (headers: Record<string, string>) => {
+    const [fleet, latest] = [await ask('/fleet?order=name', headers), await ask('/latest/all/2', headers)]
+    const namesIn = (list: { device: string }[]) => list.map(({ device }) => device)
+    return [namesIn(fleet.json().devices), namesIn(latest.json().data), (await ask('/device/cellar', headers)).status]
+  }
+  t.strictSame(await listed(cookie), [['cellar', 'porch'], ['cellar', 'porch'], 200])
+  t.match(await change(bob.id), { status: 200 })
+  t.strictSame(await listed(cookie), [['porch'], ['porch'], 404])
+  t.strictSame(await listed({ cookie: bob.cookie }), [['attic', 'cellar'], ['attic', 'cellar'], 200])
+  t.match(await change(ada.id), { status: 200 })
+  t.strictSame(await listed(cookie), [['cellar', 'porch'], ['cellar', 'porch'], 200])
+  await service.admin('PATCH', `/accounts/${viewer.id}`, { viewer: false })
+  t.strictSame(await listed({ cookie: viewer.cookie }), [[], [], 404])
+})
+
+t.test('who signs up is invited, and reads what is theirs once their address is verified', async t => {
+  const email = 'new@example.com'
+  const password = 'correct horse battery'
+  const post = async (path: string, body: object) => {
+    const headers = { 'content-type': 'application/json' }
+    const response = await fetch(`${service.url}/v1/auth${path}`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    })
+    return { status: response.status, body: JSON.parse(await heldText('POST', response)) }
+  }
+  t.match(await post('/register', { email, password }), {
+    status: 403,
+    body: { detail: 'registration by invitation only' },
+  })
+  t.equal((await service.admin('POST', '/invitations', { email })).status, 201)
+  const token = await mailedToken(service.dataDirectory, 'sign-up', email)
+  t.match(await post('/register', { email, password, token }), { status: 201, body: { email_verified: /T/ } })
+  const headers = { cookie: await signIn(service.url, email) }
+  t.match((await ask('/fleet', headers)).json(), { devices: [], counts: { silent: 0, late: 0 } })
+  t.equal((await ask('/device/porch', headers)).status, 404)
+})
+
+t.test('nobody reads with a credential that is not good', async t => {
   const bad = [
-    {},
     { 'x-api-key': 'wrong' },
     { authorization: basic('porch', 'wrong') },
-    { ...own, 'x-api-key': key },
+    { ...own, ...(await keyOf(ada, 'read')) },
     { cookie: 'authjs.session-token=x' },
+    { 'x-service-secret': readFileSync(`${service.dataDirectory}/secrets/service-secret`, 'utf8').trim() },
   ]
-  for (const path of [...ofDevice, ...ofFleet]) {
-    for (const method of ['GET', 'HEAD']) t.equal((await ask(path, {}, method)).status, 401, `${method} ${path}`)
-  }
   for (const headers of bad) {
+    for (const method of ['GET', 'HEAD']) t.equal((await ask('/fleet', headers, method)).status, 401)
     const answer = await ask('/device/porch', headers)
     t.equal(answer.status, 401)
-    t.strictSame(await answer.json(), { status: 'unauthorized' })
-    t.match(answer.headers.get('cache-control'), /^private, no-store$/)
+    t.strictSame(answer.json(), { status: 'unauthorized' })
     t.equal(answer.headers.get('www-authenticate'), 'Bearer realm="logger"')
     t.equal(answer.headers.get('access-control-allow-origin'), '*')
   }
 })
 
-t.test('a person, an API key that may read and the admin token read everything', async t => {
-  for (const headers of [{ cookie }, { 'x-api-key': key }, { authorization: `Bearer ${key}` }]) {
-    for (const path of [...ofDevice, ...ofFleet]) {
-      const answer = await ask(path, headers)
-      // Without QuestDB only a device is told, and what comes in.
-      t.equal(answer.status, /^\/(device|events)/.test(path) ? 200 : 503, path)
-    }
-  }
-  t.equal((await ask('/device/porch', { 'x-api-key': writingKey })).status, 403)
-})
-
-t.test('a device reads what is its own', async t => {
-  for (const path of ofDevice) t.notOk([401, 403].includes((await ask(path, own)).status), path)
-  for (const path of ofFleet) {
-    const answer = await ask(path, own)
-    t.match([answer.status, await answer.json()], [403, { status: 'device mismatch' }], path)
-  }
-  const unknown = await ask('/device/nobody', own)
-  t.equal(unknown.status, 403, 'whether there is another device is not told')
-  t.equal((await ask('/device/attic', { authorization: basic('attic', otherPassword) })).status, 200)
-})
-
 t.test('what a client has already is not confirmed to others, and no shared cache keeps it', async t => {
-  const answer = await ask('/device/porch', { cookie })
+  const answer = await ask('/device/porch', cookie)
   t.equal(answer.headers.get('cache-control'), 'private, max-age=10')
   const known = { 'if-none-match': answer.headers.get('etag') ?? '' }
-  t.equal((await ask('/device/porch', { ...known, cookie })).status, 304)
+  t.equal((await ask('/device/porch', { ...known, ...cookie })).status, 304)
   t.equal((await ask('/device/porch', known)).status, 401)
+  t.equal((await ask('/device/porch', { ...known, cookie: bob.cookie })).status, 404)
 })
 
 t.test('preflights, other methods and ways in are as before', async t => {
   t.equal((await ask('/device/porch', {}, 'OPTIONS')).status, 204)
   t.equal((await ask('/device/porch', {}, 'POST')).status, 405)
-  const stored = await service.put('porch', password, { device: 'porch', temperature: 1, humidity: 2, pressure: 1000 })
+  const reading = { device: 'porch', temperature: 1, humidity: 2, pressure: 1000 }
+  const stored = await service.put('porch', passwords['porch'] ?? '', reading)
   t.equal(stored.status, 200)
   t.equal(stored.headers.get('cache-control'), null)
 })
@@ -115,24 +415,50 @@ t.test('who guesses is told to wait, and a good credential still passes', async 
   t.equal((await ask('/device/porch', own)).status, 200)
 })
 
-t.test(
-  'a device is told what it has sent, as soon as that is stored, and the stream ends with the service',
-  async t => {
-    const followed = await fetch(`${service.url}/api/events?device=porch`, { headers: own })
-    const reading = { device: 'porch', temperature: 21.5, humidity: 40, pressure: 1000, timestamp: Date.now() }
-    t.equal((await service.put('porch', password, reading)).status, 200)
-    t.equal((await service.put('attic', otherPassword, { ...reading, device: 'attic', temperature: 3 })).status, 200)
-    let text = ''
-    const pieces = followed.body?.values() as AsyncIterableIterator<Uint8Array>
-    const ended = (async () => {
-      for await (const piece of pieces) text += Buffer.from(piece).toString()
-    })().catch(() => undefined)
-    await until('it is told', () => text.includes('event: reading'))
-    const { timestamp: ts, temperature, humidity, pressure } = reading
-    t.match(text, `data: ${JSON.stringify({ device: 'porch', ts, values: { temperature, humidity, pressure } })}\n\n`)
-    t.match(text, /^retry: 3000\n/)
-    t.notMatch(text, /attic/)
-    t.equal(await service.end('SIGTERM'), 0)
-    await ended
-  },
-)
+interface Followed {
+  text(): string
+  ended: Promise<void>
+}
+
+async function follow(path: string, headers: Record<string, string>): Promise<Followed> {
+  const response = await fetch(`${service.url}/api/events${path}`, { headers })
+  let text = ''
+  const pieces = response.body?.values() as AsyncIterableIterator<Uint8Array>
+  const ended = (async () => {
+    for await (const piece of pieces) text += Buffer.from(piece).toString()
+  })().catch(() => undefined)
+  await until('the stream begins', () => text.startsWith('retry: 3000\n'))
+  return { text: () => text, ended }
+}
+
+t.test('everybody is told what they may read, as soon as it is stored, and no stream outlives the service', async t => {
+  const followed = {
+    device: await follow('?device=porch', own),
+    owner: await follow('', cookie),
+    narrowed: await follow('?device=cellar', cookie),
+    other: await follow('', { cookie: bob.cookie }),
+    stranger: await follow('', { cookie: stranger.cookie }),
+    administrator: await follow('', { authorization }),
+  }
+  let value = 20
+  const send = async (...devices: string[]) => {
+    for (const device of devices) {
+      const reading = { device, temperature: ++value, humidity: 40, pressure: 1000, timestamp: Date.now() }
+      t.equal((await service.put(device, passwords[device] ?? '', reading)).status, 200)
+    }
+    await until('it is told', () => followed.administrator.text().includes(`"temperature":${value},`))
+  }
+  const told = (name: keyof typeof followed) =>
+    [...followed[name].text().matchAll(/event: reading\ndata: \{"device":"(\w+)"/g)].map(([, device]) => device)
+  await send('attic', 'cellar', 'lantern', 'porch')
+  t.match(await service.admin('PATCH', '/devices/cellar', { owner: bob.id }), { status: 200 })
+  await send('cellar', 'porch')
+  t.strictSame(told('administrator'), ['attic', 'cellar', 'lantern', 'porch', 'cellar', 'porch'])
+  t.strictSame(told('device'), ['porch', 'porch'])
+  t.strictSame(told('owner'), ['cellar', 'porch', 'porch'], 'until the device is given away')
+  t.strictSame(told('narrowed'), ['cellar'])
+  t.strictSame(told('other'), ['attic', 'cellar'], 'and from then on')
+  t.strictSame(told('stranger'), [])
+  t.equal(await service.end('SIGTERM'), 0)
+  for (const { ended } of Object.values(followed)) await ended
+})

@@ -17,7 +17,7 @@ const listed = ({ live }: MadeFleet, request: object = {}): any[] =>
 const only = (fleet: MadeFleet, name: string) => listed(fleet).find(({ device }) => device === name)
 
 t.test('states change by readings and by time alone, as the statistics have them', async t => {
-  const fleet = await makeFleet(t, [madeDevice(1, { expected_interval_s: 60 })], startMs)
+  const fleet = await makeFleet(t, [madeDevice(1, { expected_interval_seconds: 60 })], startMs)
   const changes: LiveState[][] = []
   fleet.live.onState((device, before, now) => changes.push([device.number as never, before, now]))
   const state = () => fleet.live.stateOf(1)
@@ -48,7 +48,7 @@ t.test('states change by readings and by time alone, as the statistics have them
 })
 
 t.test('an older reading never replaces a newer one, and one at the same time does', async t => {
-  const fleet = await makeFleet(t, [madeDevice(1, { expected_interval_s: 60 })], startMs)
+  const fleet = await makeFleet(t, [madeDevice(1, { expected_interval_seconds: 60 })], startMs)
   fleet.take([
     { device: 1, timeMs: startMs, temperature: 20, humidity: 50 },
     { device: 1, timeMs: startMs - minuteMs, temperature: 1, pressure: 1000 },
@@ -79,7 +79,11 @@ t.test('an older reading never replaces a newer one, and one at the same time do
 })
 
 t.test('24 letters say how complete each full hour is', async t => {
-  const fleet = await makeFleet(t, [madeDevice(1, { expected_interval_s: 60 }), madeDevice(2)], startMs - 24 * hourMs)
+  const fleet = await makeFleet(
+    t,
+    [madeDevice(1, { expected_interval_seconds: 60 }), madeDevice(2)],
+    startMs - 24 * hourMs,
+  )
   const readings: { device: number; timeMs: number; temperature: number }[] = []
   const hour = (hoursAgo: number, count: number, everyMs = minuteMs) => {
     const from = startMs - hoursAgo * hourMs
@@ -106,7 +110,7 @@ t.test('24 letters say how complete each full hour is', async t => {
 })
 
 t.test('hours in which nothing came are empty, however full they were a day before', async t => {
-  const fleet = await makeFleet(t, [madeDevice(1, { expected_interval_s: 600 })], startMs)
+  const fleet = await makeFleet(t, [madeDevice(1, { expected_interval_seconds: 600 })], startMs)
   const from = (hour: number, hours: number) =>
     Array.from({ length: 6 * hours }, (_, index) => {
       return { device: 1, timeMs: startMs + hour * hourMs + index * 10 * minuteMs, temperature: 1 }
@@ -117,7 +121,7 @@ t.test('hours in which nothing came are empty, however full they were a day befo
 })
 
 t.test('worst first, then by name; pages go on behind a place that may be gone', async t => {
-  const devices = Array.from({ length: 3000 }, (_, index) => madeDevice(index + 1, { expected_interval_s: 60 }))
+  const devices = Array.from({ length: 3000 }, (_, index) => madeDevice(index + 1, { expected_interval_seconds: 60 }))
   const sorted = devices.toSorted((a, b) => (a.name < b.name ? -1 : 1))
   const fleet = await makeFleet(t, sorted, startMs)
   // A third each was last seen now, four minutes ago, and never.
@@ -160,7 +164,10 @@ t.test('worst first, then by name; pages go on behind a place that may be gone',
 
 t.test('a search finds part of a name or place, whatever the case, in the same order', async t => {
   const devices = Array.from({ length: 10_000 }, (_, index) =>
-    madeDevice(index + 1, { location_short: index % 100 === 0 ? 'Große KÜCHE' : 'elsewhere', expected_interval_s: 60 }),
+    madeDevice(index + 1, {
+      location_short: index % 100 === 0 ? 'Große KÜCHE' : 'elsewhere',
+      expected_interval_seconds: 60,
+    }),
   ).sort((a, b) => (a.name < b.name ? -1 : 1))
   const fleet = await makeFleet(t, devices, startMs)
   fleet.take(devices.slice(0, 5000).map(({ number }) => ({ device: number, timeMs: startMs, temperature: 1 })))
@@ -205,7 +212,7 @@ t.test('the registry is followed: made, renamed, switched off, configured, remov
   )
   fleet.live.deviceChanged(madeDevice(1, { name: 'zebra', log_switch: false }))
   t.equal(fleet.live.stateOf(1), 'off')
-  fleet.live.deviceChanged(madeDevice(1, { name: 'zebra', expected_interval_s: 3600 }))
+  fleet.live.deviceChanged(madeDevice(1, { name: 'zebra', expected_interval_seconds: 3600 }))
   t.match(only(fleet, 'zebra'), { state: 'fresh', expected_interval_seconds: 3600 })
   fleet.live.deviceRemoved(1)
   fleet.take([{ device: 1, timeMs: startMs, temperature: 1 }])
@@ -216,7 +223,7 @@ t.test('the registry is followed: made, renamed, switched off, configured, remov
 })
 
 t.test('a reading ahead of the clock is the last one, and its hour counts when it has come', async t => {
-  const fleet = await makeFleet(t, [madeDevice(1, { expected_interval_s: 60 })], startMs - minuteMs)
+  const fleet = await makeFleet(t, [madeDevice(1, { expected_interval_seconds: 60 })], startMs - minuteMs)
   fleet.take([{ device: 1, timeMs: startMs + 2 * minuteMs, temperature: 1 }])
   t.match(only(fleet, 'device-1'), { state: 'fresh', last_seen: startMs + 2 * minuteMs, hours: '-'.repeat(24) })
   fleet.clock.nowMs = startMs + hourMs
@@ -224,7 +231,7 @@ t.test('a reading ahead of the clock is the last one, and its hour counts when i
 })
 
 t.test('a clock that is set back takes states back', async t => {
-  const fleet = await makeFleet(t, [madeDevice(1, { expected_interval_s: 60 })], startMs)
+  const fleet = await makeFleet(t, [madeDevice(1, { expected_interval_seconds: 60 })], startMs)
   fleet.take([{ device: 1, timeMs: startMs, temperature: 1 }])
   fleet.clock.nowMs = startMs + hourMs
   await until('it is silent by the wrong clock', () => fleet.live.stateOf(1) === 'silent')

@@ -6,8 +6,10 @@ import t from 'tap'
 import { gzipLevel } from '../../../query/cache/encode-body.ts'
 import { Deadlines } from '../../../query/live/deadlines.ts'
 import { pageOf } from '../../../query/live/fleet-page.ts'
+import { ListedOrder } from '../../../query/live/listed-order.ts'
 import { LiveFleet } from '../../../query/live/live-fleet.ts'
 import { liveStates } from '../../../query/live/live-state.ts'
+import type { FleetOrder } from '../../../query/live/name-order.ts'
 import { Slots } from '../../../query/live/slots.ts'
 import { madeDevice, makeFleet, stored } from '../../support/made-fleet.ts'
 
@@ -81,7 +83,7 @@ function happen(event: FleetEvent, fleet: LiveFleet, model: Map<number, ModelDev
   if (event.kind === 'change') {
     // Names are unlike each other, as in the registry.
     const [unique, { number, log }] = [`${event.name}-${event.number}`, event]
-    fleet.deviceChanged(madeDevice(number, { name: unique, log_switch: log, expected_interval_s: 60 }))
+    fleet.deviceChanged(madeDevice(number, { name: unique, log_switch: log, expected_interval_seconds: 60 }))
     model.set(number, { name: unique, log, lastMs: model.get(number)?.lastMs ?? unseen })
   } else if (event.kind === 'remove') {
     fleet.deviceRemoved(event.number)
@@ -103,15 +105,15 @@ function modelState({ log, lastMs }: ModelDevice, nowMs: number): number {
 }
 
 /** A digit of the state and the name, in the order of all pages. */
-function allPages(fleet: LiveFleet, limit: number): string[] {
+function allPages(fleet: LiveFleet, order: FleetOrder, limit: number): string[] {
   const found: string[] = []
   const stateOf = (slot: number) => fleet.columns().states[slot] as number
   let after: { state: (typeof liveStates)[number]; name: string } | undefined
   for (;;) {
-    const slots = pageOf(fleet, { states: liveStates, order: 'state', after, limit })
-    for (const slot of slots.slice(0, limit)) found.push(`${stateOf(slot)}${fleet.order.nameOf(slot)}`)
-    const last = slots[limit - 1]
-    if (slots.length <= limit || last === undefined) return found
+    const { slots, hasMore } = pageOf(fleet, order, { states: liveStates, order: 'state', after, limit })
+    for (const slot of slots) found.push(`${stateOf(slot)}${fleet.order.nameOf(slot)}`)
+    const last = slots.at(-1)
+    if (!hasMore || last === undefined) return found
     after = { state: liveStates[stateOf(last)] ?? 'off', name: fleet.order.nameOf(last) }
   }
 }
@@ -134,10 +136,54 @@ t.test('pages are those of a sorted array, whatever happens to the fleet', async
         .map(device => `${modelState(device, clock.nowMs)}${device.name}`)
         .sort((a, b) => (a < b ? -1 : 1))
       const counts = liveStates.map((_, state) => expected.filter(text => text.startsWith(String(state))).length)
-      return allPages(fleet, limit).join() === expected.join() && counts.join() === [...fleet.order.counts].join()
+      // Of every third device, as if it had an owner.
+      const owned = [...model]
+        .filter(([number]) => number % 3 === 0)
+        .map(([number, { name }]) => ({ number, name }))
+        .sort((a, b) => (a.name < b.name ? -1 : 1))
+      const listed = new ListedOrder(fleet, owned)
+      const ownNames = new Set(owned.map(({ name }) => name))
+      const expectedOwn = expected.filter(text => ownNames.has(text.slice(1)))
+      return (
+        allPages(fleet, fleet.order, limit).join() === expected.join() &&
+        counts.join() === [...fleet.order.counts].join() &&
+        allPages(fleet, listed, limit).join() === expectedOwn.join() &&
+        listed.counts.reduce((sum, count) => sum + count, 0) === owned.length
+      )
     }),
     { numRuns: 100 },
   )
+})
+
+t.test('a page of listed devices looks at these alone, and a search goes through them in turns', async t => {
+  const devices = Array.from({ length: 20_000 }, (_, index) =>
+    madeDevice(index + 1, {
+      name: `sensor-${String(index).padStart(5, '0')}`,
+      location_short: index % 2 === 0 ? 'Roof' : '',
+    }),
+  )
+  const { live } = await makeFleet(t, devices, Date.UTC(2026, 5, 1))
+  const owned = devices.filter(({ number }) => number % 100 === 1)
+  const asked = { states: liveStates, order: 'name', after: undefined, limit: 10 } as const
+  const page = live.page(asked, owned)
+  t.strictSame(
+    page.devices.map(text => JSON.parse(text).device),
+    owned.slice(0, 10).map(({ name }) => name),
+  )
+  t.equal(live.counts(owned).never, 200)
+  t.equal(live.page({ ...asked, limit: 200 }, owned).last, undefined)
+  const large = devices.filter(({ number }) => number % 3 === 0)
+  const searching = live.search({ ...asked, limit: 1000 }, 'roof', new AbortController().signal, large)
+  // Between two turns of the search, one that was found is removed, and another device takes its place.
+  const first = large.find(({ location_short }) => location_short === 'Roof')
+  live.deviceRemoved(first?.number ?? 0)
+  live.deviceChanged(madeDevice(50_000, { name: 'somebody-elses', location_short: 'Roof' }))
+  const found = await searching
+  const names = found?.devices.map(text => JSON.parse(text).device) ?? []
+  t.equal(names.length, 999)
+  t.notOk(names.includes('somebody-elses') || names.includes(first?.name))
+  t.not(found?.last, undefined, 'and there are more')
+  t.strictSame(live.page(asked, []).devices, [])
 })
 
 t.test('a device takes at most 150 bytes of a compressed page', async t => {
