@@ -74,11 +74,18 @@ export function publishedOperations(
   service: AccountService & DeviceAuthorizationService & DriveService & TenantService,
 ): PublishedOperations[] {
   const prefix = accountsPrefix
+  const published = (name: string, description: string, operations: PublishedOperations['operations']) => ({
+    ...{ prefix, tag: { name, description }, operations },
+  })
   return [
-    { prefix, tag: 'accounts', operations: accountOperations(service) },
-    { prefix, tag: 'device authorization', operations: deviceAuthorizationOperations(service) },
-    { prefix, tag: 'drive', operations: driveOperations(service) },
-    { prefix, tag: 'tenants', operations: tenantOperations(service) },
+    published('accounts', 'Accounts, sessions and API keys.', accountOperations(service)),
+    published(
+      'device authorization',
+      'An API key for a program that has no browser: it shows a code, and a person approves it.',
+      deviceAuthorizationOperations(service),
+    ),
+    published('drive', 'The consent of a person to an external file storage.', driveOperations(service)),
+    published('tenants', 'Sessions for the users of partners.', tenantOperations(service)),
   ]
 }
 
@@ -111,6 +118,7 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
   const service: AccountService & DeviceAuthorizationService & DriveService & TenantService = {
     ...{ accounts, sessions, keys, codec, tenants, publicUrl, drive: openDrive(config, directory, nowMs) },
     settings: {
+      signUp: config.SIGN_UP,
       tokenLifetimeSeconds,
       providers: config.OAUTH_PROVIDERS ?? [],
       registrationsPerHour: config.REGISTRATIONS_PER_HOUR,

@@ -39,11 +39,8 @@ export async function openSignIn({ config, accounts, directory, log }: SignInOpt
         .token()
         .catch((error: unknown) => log.warn({ err: error }, 'no setup link could be made'))
       if (token === undefined) return
-      // In the sentence itself, since the demo shows nothing else of a line.
-      log.info(
-        {},
-        `there is no operator yet; open this address to make that account: ${publicUrl()}/setup?token=${token}`,
-      )
+      const setupUrl = `${publicUrl()}/setup?token=${token}`
+      log.info({ setupUrl }, 'there is no operator yet: open setupUrl to make that account')
     },
   }
 }

@@ -2,10 +2,13 @@
 
 import type { Account } from '../../auth/accounts/account.ts'
 import type { Accounts } from '../../auth/accounts/accounts.ts'
+import type { SignUpMode } from '../../auth/accounts/sign-up.ts'
 import type { Keys } from '../../auth/keys/keys.ts'
 import type { Principal } from '../../auth/policy.ts'
 import type { SessionCodec } from '../../auth/sessions/session-codec.ts'
 import type { Sessions } from '../../auth/sessions/sessions.ts'
+
+const hourMs = 3_600_000
 
 export interface AccountService {
   accounts: Accounts
@@ -13,6 +16,8 @@ export interface AccountService {
   keys: Pick<Keys, 'list' | 'create' | 'revoke'>
   codec: Pick<SessionCodec, 'cookieName' | 'isSecure'>
   settings: {
+    /** Who may make an account. */
+    signUp: SignUpMode
     /** Who may sign people in by `POST /oauth/callback`. */
     providers: readonly string[]
     tokenLifetimeSeconds: number
@@ -22,6 +27,12 @@ export interface AccountService {
     /** How old a session may be that deletes its account. */
     deleteWithinMs: number
   }
+}
+
+/** For the operation and the page alike. */
+export function signUpRulesOf({ settings }: AccountService) {
+  const limit = { kind: 'register', countMax: settings.registrationsPerHour, windowMs: hourMs }
+  return { mode: settings.signUp, limit }
 }
 
 /** Who is signed in; the policy has let nobody else through. */

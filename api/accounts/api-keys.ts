@@ -8,11 +8,12 @@ import { boolean, integer, listOf, record, text } from './kit/fields.ts'
 import { type Operation, operation } from './kit/operation.ts'
 import { isoTime } from './schemas.ts'
 
-const daysMax = 365
+/** Of the time until a key expires. */
+export const keyDaysMax = 365
 
 export const CreateApiKeyRequest = record('CreateApiKeyRequest', {
   name: text({ min: 1, max: 100 }),
-  expires_in_days: integer({ min: 1, max: daysMax }).nullish(),
+  expires_in_days: integer({ min: 1, max: keyDaysMax }).nullish(),
   scopes: listOf(scopes, { default: ['read'] }).optional(),
   create_devices: boolean().optional(),
 })
@@ -64,8 +65,8 @@ export function apiKeyOperations({ keys }: AccountService): Operation[] {
       body: CreateApiKeyRequest,
       success: { status: 201, description: 'The key', schema: CreateApiKeyResponse },
       refusals: [
-        ...(['UNAUTHENTICATED', 'FORBIDDEN', 'CROSS_SITE', 'SCOPE_NOT_ALLOWED', 'ACCOUNT_INACTIVE'] as const),
-        ...(['TOO_MANY_KEYS', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'] as const),
+        ...(['UNAUTHENTICATED', 'FORBIDDEN', 'CROSS_SITE', 'SCOPE_NOT_ALLOWED', 'EMAIL_UNVERIFIED'] as const),
+        ...(['ACCOUNT_INACTIVE', 'TOO_MANY_KEYS', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'] as const),
       ],
       async handle({ principal, body: { name, expires_in_days, scopes = scopesUsual, create_devices = false } }) {
         const expiresInDays = expires_in_days ?? undefined

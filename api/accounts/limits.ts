@@ -8,10 +8,6 @@ import type { AccountService } from './account-service.ts'
 
 const hourMs = 3_600_000
 
-export function registrationLimit({ settings }: AccountService): RateLimit {
-  return { kind: 'register', countMax: settings.registrationsPerHour, windowMs: hourMs }
-}
-
 export function mailRequestLimit({ settings }: AccountService, purpose: TokenPurpose): RateLimit {
   return { kind: `${purpose} by network`, countMax: settings.mailRequestsPerHour, windowMs: hourMs }
 }

@@ -66,7 +66,7 @@ export function mailTokenOperations(service: AccountService): Operation[] {
       async handle({ body: { token, new_password }, client }) {
         const refusal = await limit(service, redeemLimit, client)
         if (refusal !== undefined) return refusal
-        const reset = await resetPassword(accounts, token, new_password)
+        const reset = await resetPassword(accounts, token, new_password, client)
         return reset.ok ? { ok: true, value: { message: 'Password set' } } : reset
       },
     }),

@@ -57,7 +57,10 @@ export function profileOperations(service: AccountService): Operation[] {
       },
       permission: 'account.manage',
       success: { status: 204, description: 'It is gone' },
-      refusals: ['UNAUTHENTICATED', 'FORBIDDEN', 'CROSS_SITE', 'SESSION_TOO_OLD', 'OPERATOR_STAYS', 'UNAVAILABLE'],
+      refusals: [
+        ...(['UNAUTHENTICATED', 'FORBIDDEN', 'CROSS_SITE', 'SESSION_TOO_OLD', 'OPERATOR_STAYS'] as const),
+        ...(['LAST_ADMINISTRATOR', 'UNAVAILABLE'] as const),
+      ],
       async handle({ principal }) {
         const account = accountOf(principal)
         if (account.role === 'operator') return { ok: false, code: 'OPERATOR_STAYS' }

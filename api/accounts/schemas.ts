@@ -14,9 +14,14 @@ const newPassword = () =>
 const knownPassword = () => text({ isPassword: true })
 const name = () => text({ min: 1, max: 100 }).nullish()
 const image = () =>
-  refine(text({ max: 2048 }), address =>
-    isHttps(address) ? undefined : 'the address has to begin with https://',
-  ).nullish()
+  refine(text({ max: 2048 }), address => (isHttps(address) ? undefined : 'the address has to begin with https://'), {
+    format: 'uri',
+    pattern: httpsForm,
+  }).nullish()
+
+/** With a host that has a name. Others that browsers know are taken, too. */
+const httpsForm =
+  '^https://(?:[A-Za-z0-9]+[.-])*[A-Za-z][A-Za-z0-9]*(?::[0-9]{1,4})?(?:[/?#][^\\u0000-\\u001f\\u007f]*)?$'
 
 function isHttps(address: string): boolean {
   return address.startsWith('https://') && URL.canParse(address)
@@ -24,7 +29,12 @@ function isHttps(address: string): boolean {
 
 const token = () => text({ max: 200 })
 
-export const UserCreate = record('UserCreate', { email: email(), password: newPassword(), name: name() })
+export const UserCreate = record('UserCreate', {
+  email: email(),
+  password: newPassword(),
+  name: name(),
+  token: text({ max: 200, description: 'Of an invitation, which SIGN_UP=invited asks for' }).nullish(),
+})
 export const LoginCredentials = record('LoginCredentials', { email: email(), password: knownPassword() })
 export const EmailVerificationRequest = record('EmailVerificationRequest', { email: email() })
 export const TokenVerificationRequest = record('TokenVerificationRequest', { token: token(), email: email().nullish() })

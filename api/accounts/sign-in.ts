@@ -1,10 +1,10 @@
 /** Registration, login, logout, the token for API clients, and sign-in by an external provider. */
 
-import { register, signInWithProvider } from '../../auth/accounts/registration.ts'
+import { signInWithProvider } from '../../auth/accounts/provider-sign-in.ts'
 import { authenticate } from '../../auth/accounts/sign-in.ts'
-import type { AccountService } from './account-service.ts'
+import { admissionByProvider, signUp } from '../../auth/accounts/sign-up.ts'
+import { type AccountService, signUpRulesOf } from './account-service.ts'
 import { type Operation, operation } from './kit/operation.ts'
-import { limit, registrationLimit } from './limits.ts'
 import {
   LoginCredentials,
   Message,
@@ -22,11 +22,13 @@ export function signInOperations(service: AccountService): Operation[] {
       ...{ method: 'POST', url: '/register', name: 'register', summary: 'Register a user with e-mail and password' },
       body: UserCreate,
       success: { status: 201, description: 'The user that was made', schema: UserResponse },
-      refusals: ['EMAIL_TAKEN', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
-      async handle({ body: { email, password, name = null }, client }) {
-        const refusal = await limit(service, registrationLimit(service), client)
-        if (refusal !== undefined) return refusal
-        const registered = await register(accounts, { email, password, name })
+      refusals: [
+        ...(['TOKEN_INVALID', 'REGISTRATION_INVITED', 'REGISTRATION_CLOSED', 'EMAIL_TAKEN'] as const),
+        ...(['TOO_MANY_REQUESTS', 'UNAVAILABLE'] as const),
+      ],
+      async handle({ body: { email, password, name = null, token }, client }) {
+        const wanted = { email, password, name, token: token ?? undefined }
+        const registered = await signUp(accounts, signUpRulesOf(service), wanted, client)
         return registered.ok ? { ok: true, value: userResponse(registered.value) } : registered
       },
     }),
@@ -42,7 +44,11 @@ export function signInOperations(service: AccountService): Operation[] {
     }),
     operation({
       ...{ method: 'POST', url: '/logout', name: 'logout', summary: 'End the session that the request brings' },
-      success: { status: 200, description: 'Whether or not there was a session', schema: Message },
+      success: {
+        status: 200,
+        description: 'Whether or not there was a session; one of a cookie stays if a page of another site asks',
+        schema: Message,
+      },
       refusals: [],
       async handle({ identify, isCrossSite }) {
         const who = await identify()
@@ -70,13 +76,20 @@ export function signInOperations(service: AccountService): Operation[] {
       body: OAuthUserData,
       aliases: { provider_id: 'provider_account_id' },
       success: { status: 200, description: 'The user, who may be new', schema: UserResponse },
-      refusals: ['UNAUTHENTICATED', 'PROVIDER_UNKNOWN', 'ACCOUNT_INACTIVE', 'IDENTITY_NOT_LINKED', 'UNAVAILABLE'],
+      refusals: [
+        ...(['UNAUTHENTICATED', 'PROVIDER_UNKNOWN', 'ACCOUNT_INACTIVE', 'REGISTRATION_INVITED'] as const),
+        ...(['REGISTRATION_CLOSED', 'IDENTITY_NOT_LINKED', 'UNAVAILABLE'] as const),
+      ],
       async handle({ body }) {
         const { provider, provider_account_id: providerAccountId, email, name = null, image = null } = body
         if (!settings.providers.includes(provider)) return { ok: false, code: 'PROVIDER_UNKNOWN' }
         const isEmailVerified = body.email_verified === true
         const identity = { provider, providerAccountId, email, name, image, isEmailVerified }
-        const known = await signInWithProvider(accounts, identity)
+        const known = await signInWithProvider(
+          accounts,
+          identity,
+          admissionByProvider(accounts, settings.signUp, identity),
+        )
         return known.ok ? { ok: true, value: userResponse(known.value) } : known
       },
     }),

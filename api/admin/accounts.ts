@@ -1,4 +1,4 @@
-/** Accounts of people by HTTP, for administrators: a page of them, one, a new one, roles, and on and off. */
+/** Accounts of people by HTTP, for administrators: a page of them, one, a new one, roles, viewers, and on and off. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
@@ -8,14 +8,16 @@ import type { Accounts } from '../../auth/accounts/accounts.ts'
 import type { AdministrationErrorCode, Requester } from '../../auth/accounts/administered.ts'
 import { addAccount, administerAccount } from '../../auth/accounts/administration.ts'
 import { isCommonPassword } from '../../auth/accounts/common-passwords.ts'
-import { parseEmailAddress } from '../../auth/accounts/email-address.ts'
+import { emailForm, parseEmailAddress } from '../../auth/accounts/email-address.ts'
 import { passwordLength } from '../../auth/accounts/passwords.ts'
 import { actorOf } from '../../auth/actor.ts'
+import { plainText } from '../../auth/plain-text.ts'
 import type { Principal } from '../../auth/policy.ts'
 import { requesterOf } from './guard.ts'
 import { addPath } from './paths.ts'
 import { type Issue, sendInvalid, sendProblem } from './problem.ts'
 import { pageNumber, searchText } from './query-fields.ts'
+import { idIn } from './record-id.ts'
 
 export interface AdminAccountsOptions {
   accounts: Accounts
@@ -25,35 +27,43 @@ export interface AdminAccountsOptions {
 
 const ListQuery = z.strictObject({ search: searchText, page: pageNumber })
 
-const controlCharacters = /\p{Cc}/u
-const Email = z.string().transform((text, context) => {
-  const parsed = parseEmailAddress(text)
-  if (parsed.ok) return parsed.email
-  context.issues.push({ code: 'custom', message: parsed.reason, input: text })
-  return z.NEVER
-})
-const Name = z
+export const Email = z
   .string()
-  .min(1, 'must not be empty')
-  .max(100, 'must have at most 100 characters')
-  .refine(name => name.isWellFormed() && !controlCharacters.test(name), 'must not contain control characters')
+  .transform((text, context) => {
+    const parsed = parseEmailAddress(text)
+    if (parsed.ok) return parsed.email
+    context.issues.push({ code: 'custom', message: parsed.reason, input: text })
+    return z.NEVER
+  })
+  .meta(emailForm)
+const Name = plainText({ min: 1, max: 100 })
 const Password = z
   .string()
   .refine(password => password.isWellFormed(), 'must be well-formed Unicode')
   .refine(hasGoodLength, `must have ${passwordLength.min} to ${passwordLength.max} characters`)
   .refine(password => !isCommonPassword(password), 'is one of the most common passwords')
+  .meta({ minLength: passwordLength.min, maxLength: passwordLength.max })
 
 export const NewAccount = z.strictObject({
   email: Email,
   name: Name.nullable().default(null),
   role: z.enum(roles).default('user'),
+  viewer: z.boolean().default(false),
+  email_verified: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'Whether the administrator answers for the address.' }),
   /** Without one, the answer has a link that sets it. */
   password: Password.nullable().default(null),
 })
 export const AccountChange = z
-  .strictObject({ role: z.enum(roles), is_active: z.boolean() })
+  .strictObject({
+    ...{ role: z.enum(roles), viewer: z.boolean(), is_active: z.boolean() },
+    email_verified: z.literal(true).meta({ description: 'The administrator answers for the address; it stays so.' }),
+  })
   .partial()
   .refine(change => Object.keys(change).length > 0, 'must name at least one field to change')
+  .meta({ minProperties: 1 })
 
 export function registerAccounts(scope: FastifyInstance, { accounts, publicUrl }: AdminAccountsOptions): void {
   async function list(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -92,16 +102,13 @@ export function registerAccounts(scope: FastifyInstance, { accounts, publicUrl }
   addPath(scope, '/accounts/:id', { GET: get, PATCH: change })
 }
 
-/** Undefined for what can be the id of no account. */
-function idIn(request: FastifyRequest): number | undefined {
-  const { id } = request.params as { id: string }
-  const number = /^[1-9]\d{0,9}$/.test(id) ? Number(id) : Number.NaN
-  return number <= 2_147_483_647 ? number : undefined
-}
-
 function administratorOf(request: FastifyRequest): Requester {
   const principal = requesterOf(request)
-  return { actor: actorOf(principal), mayReplace: operatorId => mayReplace(principal, operatorId) }
+  return {
+    actor: actorOf(principal),
+    accountId: 'account' in principal ? principal.account.id : undefined,
+    mayReplace: operatorId => mayReplace(principal, operatorId),
+  }
 }
 
 /** An API key may not, not even that of the operator. */
@@ -121,6 +128,8 @@ const details: Partial<Record<AdministrationErrorCode, string>> = {
   OPERATOR_STAYS: 'the operator is neither demoted nor switched off: make another account the operator first',
   OPERATOR_OTHER: 'there is an operator, or another one than a moment ago: look, and try again',
   OPERATOR_ONLY: 'only the operator, signed in, or the local admin token says who the operator is',
+  OWN_ACCOUNT: 'nobody changes his own role or switches himself off: ask another administrator',
+  LAST_ADMINISTRATOR: 'the last active administrator stays one: make another account an administrator first',
   ROLE_IMPOSSIBLE: 'a user of a tenant has no other role, and an account that is off does not become the operator',
 }
 

@@ -2,6 +2,7 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Accounts } from '../../auth/accounts/accounts.ts'
+import type { SignUpMode } from '../../auth/accounts/sign-up.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
 import type { Keys } from '../../auth/keys/keys.ts'
 import type { Stations } from '../../auth/stations/stations.ts'
@@ -11,13 +12,13 @@ import type { Ingest, PointsIngest } from '../../ingest/ingest.ts'
 import type { Ranges, TimeLimits } from '../../ingest/reading.ts'
 import type { ReadingsExport } from '../../query/export/readings-export.ts'
 import type { Store } from '../../store/store.ts'
+import { packageVersion } from '../../store/version.ts'
 import type { DiskUse } from '../disk/disk-use.ts'
 import { addJsonBody } from '../http/json-body.ts'
 import { argumentsMax, hasTooManyArguments } from '../http/query-limits.ts'
 import type { RouteFamily } from '../http/route-family.ts'
 import type { BulkMeter } from '../logger/bulk-meter.ts'
 import type { Retention } from '../retention/retention.ts'
-import { packageVersion } from '../version.ts'
 import { registerAccounts } from './accounts.ts'
 import { registerAudit } from './audit.ts'
 import { registerBackup } from './backup.ts'
@@ -31,9 +32,11 @@ import { answerErrors } from './failures.ts'
 import { createPathRefusal, type GuardOptions, guard } from './guard.ts'
 import { registerImport } from './import.ts'
 import { registerImportPoints } from './import-points.ts'
+import { registerInvitations } from './invitations.ts'
 import { registerKeys } from './keys.ts'
 import { createLateAudit } from './late-audit.ts'
 import { sendProblem } from './problem.ts'
+import { registerRetention } from './retention.ts'
 import { registerStations, stationSeriesNames } from './stations.ts'
 import { registerStatus } from './status.ts'
 import { registerStatusHistory } from './status-history.ts'
@@ -45,6 +48,8 @@ export interface AdminOptions extends GuardOptions, TimeLimits {
   devices: Devices
   ingest: Ingest
   pointsIngest: PointsIngest
+  /** Who may make an account. */
+  signUp: SignUpMode
   tenants: Tenants
   stations: Stations
   eraseJobs: EraseJobs
@@ -53,7 +58,7 @@ export interface AdminOptions extends GuardOptions, TimeLimits {
   store: Store
   directory: BackupParts['directory']
   diskUse: Pick<DiskUse, 'read'>
-  retention: Pick<Retention, 'state' | 'whileNoDayExpires'>
+  retention: Pick<Retention, 'state' | 'confirm' | 'whileNoDayExpires'>
   /** That the journals leave. */
   reserveBytes: number
   /** Whether PostgreSQL was started here. */
@@ -85,6 +90,7 @@ export function adminFamily(options: AdminOptions): RouteFamily {
     meter,
   } = options
   const audit = createLateAudit(store.postgres, log)
+  const imports = { ranges, aheadMsMax, audit, findPrincipal: options.findPrincipal }
 
   /** The routes with JSON bodies; imports are streams and have a scope of their own. */
   function registerJson(scope: FastifyInstance): void {
@@ -98,6 +104,7 @@ export function adminFamily(options: AdminOptions): RouteFamily {
       audit,
     })
     registerAccounts(scope, { accounts, publicUrl })
+    registerInvitations(scope, options)
     registerTenants(scope, tenants)
     registerStations(scope, { stations, findAccounts: accounts.idsByEmail, eraseJobs })
     registerAudit(scope, store.postgres)
@@ -105,6 +112,7 @@ export function adminFamily(options: AdminOptions): RouteFamily {
     const backedUp = { readings: ingest, points: pointsIngest }
     const parts = { ...options, ingest: backedUp, version: packageVersion() }
     registerBackup(scope, { parts, whileNoDayExpires: options.retention.whileNoDayExpires, audit })
+    registerRetention(scope, { retention: options.retention, audit })
     registerStatusHistory(scope, store.questdb)
     registerStatus(scope, { ...options, dataDirectory: directory.path })
   }
@@ -125,11 +133,11 @@ export function adminFamily(options: AdminOptions): RouteFamily {
       done()
     })
     scope.register((streams, _options, done) => {
-      registerImport(streams, { ingest, devices, ranges, aheadMsMax, earliestMs, meter, audit })
+      registerImport(streams, { ...imports, ingest, devices, earliestMs, meter })
       done()
     })
     scope.register((streams, _options, done) => {
-      registerImportPoints(streams, { pointsIngest, stations, ranges, aheadMsMax, audit })
+      registerImportPoints(streams, { ...imports, pointsIngest, stations })
       done()
     })
     scope.register((batches, _options, done) => {

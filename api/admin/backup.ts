@@ -16,7 +16,7 @@ import type { WriteLateAudit } from './late-audit.ts'
 import { addPath } from './paths.ts'
 import { sendInvalid, sendProblem } from './problem.ts'
 
-const BackupRequest = z.strictObject({ directory: z.string().min(1).max(4096) })
+export const BackupRequest = z.strictObject({ directory: z.string().min(1).max(4096) })
 
 /** `done` or `error` is in the last line. */
 export const BackupLine = z.union([

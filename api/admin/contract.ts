@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { AccountDetails, AccountPage, AddedAccount } from '../../auth/accounts/account-list.ts'
+import { InvitationPage, IssuedInvitation } from '../../auth/accounts/invitation.ts'
 import { AuditPage } from '../../auth/audit-list.ts'
 import {
   DeviceChangeRequest,
@@ -21,15 +22,20 @@ import { IssuedSecret, NewTenant, TenantChange, TenantDetails, TenantPage } from
 import { ChangedFiles, ImportedFiles } from '../../content/import/answer.ts'
 import { nameActions } from '../../content/import/named-files.ts'
 import { exportFormats } from '../../query/export/export-queries.ts'
+import { devicesMax } from '../device-names.ts'
 import type { Contract } from '../docs/contract.ts'
 import { type PublishedRoute, publishRoutes } from '../docs/published-routes.ts'
+import { timeTextForm } from '../time-forms.ts'
 import { AccountChange, NewAccount } from './accounts.ts'
-import { DeadLetterPage, Discard, Discarded, letterTables, Replay, Replayed } from './dead-letters.ts'
+import { BackupRequest } from './backup.ts'
+import { afterMax, DeadLetterPage, Discard, Discarded, letterTables, Replay, Replayed } from './dead-letters.ts'
 import { EraseReport, StationEraseReport } from './erase-records.ts'
 import { type AdminErrorCode, adminErrors } from './errors.ts'
 import { ImportAnswer } from './import-answer.ts'
-import { AdminKeyPage } from './keys.ts'
+import { NewInvitation } from './invitations.ts'
+import { AddedKey, AdminKeyPage, keysOf, NewAdminKey } from './keys.ts'
 import { pageNumber, rotateNow, searchText } from './query-fields.ts'
+import { Confirmation, Confirmed } from './retention.ts'
 import { Status } from './status.ts'
 import { HistoryQuery, StatusHistory } from './status-history.ts'
 
@@ -60,8 +66,23 @@ export function adminContract(): Contract {
       description:
         'For administrators: a session, an API key with the scope admin, or the local admin token. Lists come in pages of 100.',
     },
-    routes: [...devices, ...accounts, ...keys, ...stations, ...tenants, ...letters, ...bulk, ...files, ...others],
+    routes: [
+      ...devices,
+      ...accounts,
+      ...invitations,
+      ...keys,
+      ...stations,
+      ...tenants,
+      ...letters,
+      ...bulk,
+      ...files,
+      ...others,
+    ],
     error: { schema: Problem, mediaType: 'application/problem+json' },
+    refusals: {
+      all: errorsOf('UNAUTHORIZED', 'FORBIDDEN', 'INTERNAL', 'DATABASE_AWAY'),
+      paths: errorsOf('BAD_REQUEST', 'URI_TOO_LONG'),
+    },
   })
 }
 
@@ -71,8 +92,7 @@ type Route = Omit<PublishedRoute, 'credentials' | 'refusals' | 'path'> & {
   refusals?: readonly AdminErrorCode[]
 }
 
-/** Of every route, then of every one that has a body. */
-const ofAll: readonly AdminErrorCode[] = ['UNAUTHORIZED', 'FORBIDDEN', 'INTERNAL', 'DATABASE_AWAY']
+/** Of every route that has a body. */
 const ofBodies: readonly AdminErrorCode[] = [
   ...([
     'JSON_INVALID',
@@ -86,13 +106,17 @@ const ofBodies: readonly AdminErrorCode[] = [
 
 function route({ path, refusals = [], ...rest }: Route): PublishedRoute {
   const asks = rest.parameters?.query === undefined ? [] : (['QUERY_INVALID'] as const)
-  const codes = [...ofAll, ...asks, ...(rest.body === undefined ? [] : ofBodies), ...refusals]
+  const codes = [...asks, ...(rest.body === undefined ? [] : ofBodies), ...refusals]
   return {
     ...rest,
     path: `${prefix}${path}`,
     credentials: ['session', 'apiKey', 'bearerKey', 'adminToken'],
-    refusals: codes.map(code => adminErrors[code]),
+    refusals: errorsOf(...codes),
   }
+}
+
+function errorsOf(...codes: readonly AdminErrorCode[]) {
+  return codes.map(code => adminErrors[code])
 }
 
 const search = z.object({ search: searchText, page: pageNumber })
@@ -195,7 +219,12 @@ const accounts = [
     refusals: ['ACCOUNT_UNKNOWN'],
   }),
   route({
-    ...{ method: 'patch', path: '/accounts/{id}', name: 'admin_change_account', summary: 'Its role, and on and off' },
+    ...{
+      method: 'patch',
+      path: '/accounts/{id}',
+      name: 'admin_change_account',
+      summary: 'Its role, whether it is a viewer, and on and off',
+    },
     parameters: { path: id },
     body: { json: named(AccountChange, 'AdminAccountChange') },
     success: answer(200, 'The changed account', Account),
@@ -204,9 +233,41 @@ const accounts = [
       'OPERATOR_STAYS',
       'OPERATOR_OTHER',
       'OPERATOR_ONLY',
+      'OWN_ACCOUNT',
+      'LAST_ADMINISTRATOR',
       'ROLE_IMPOSSIBLE',
       'OUTCOME_UNKNOWN',
     ],
+  }),
+]
+
+const invitations = [
+  route({
+    ...{ method: 'get', path: '/invitations', name: 'admin_list_invitations', summary: 'The open invitations' },
+    parameters: { query: page },
+    success: answer(200, 'A page of them', named(InvitationPage, 'AdminInvitationPage')),
+  }),
+  route({
+    ...{ method: 'post', path: '/invitations', name: 'admin_invite', summary: 'Invite a person to make an account' },
+    description:
+      'For this address, good once and for 7 days. A newer one for the same address replaces it. The link in the answer is shown this once.',
+    body: { json: named(NewInvitation, 'AdminNewInvitation') },
+    success: answer(201, 'The invitation with its link', named(IssuedInvitation, 'AdminIssuedInvitation')),
+    refusals: [
+      ...(['EMAIL_TAKEN', 'SIGN_UP_OFF', 'TOO_MANY_INVITATIONS', 'TOO_MANY_REQUESTS'] as const),
+      ...(['TOO_BUSY', 'OUTCOME_UNKNOWN'] as const),
+    ],
+  }),
+  route({
+    ...{
+      method: 'delete',
+      path: '/invitations/{id}',
+      name: 'admin_revoke_invitation',
+      summary: 'Revoke an invitation',
+    },
+    parameters: { path: id },
+    success: answer(204, 'It is revoked'),
+    refusals: ['INVITATION_UNKNOWN', 'OUTCOME_UNKNOWN'],
   }),
 ]
 
@@ -214,9 +275,20 @@ const keys = [
   route({
     ...{ method: 'get', path: '/keys', name: 'admin_list_keys', summary: 'The API keys of all' },
     parameters: {
-      query: page.extend({ account: z.string().optional().meta({ description: 'An id or an address' }) }),
+      query: page.extend({ account: keysOf.meta({ description: 'An id or an address' }) }),
     },
     success: answer(200, 'A page of them', named(AdminKeyPage, 'AdminKeyPage')),
+    refusals: ['ACCOUNT_UNKNOWN'],
+  }),
+  route({
+    ...{ method: 'post', path: '/keys', name: 'admin_add_key', summary: 'Make an API key of an account' },
+    description: 'With the local admin token only. Its owner is told by mail; the key is shown this once.',
+    body: { json: named(NewAdminKey, 'AdminNewKey') },
+    success: answer(201, 'The key', named(AddedKey, 'AdminAddedKey')),
+    refusals: [
+      ...(['OWNER_UNKNOWN', 'ACCOUNT_INACTIVE', 'SCOPE_NOT_ALLOWED', 'OWNER_UNVERIFIED'] as const),
+      ...(['TOO_MANY_KEYS', 'TOO_MANY_REQUESTS', 'OUTCOME_UNKNOWN'] as const),
+    ],
   }),
   route({
     ...{ method: 'delete', path: '/keys/{id}', name: 'admin_revoke_key', summary: 'Revoke an API key' },
@@ -262,7 +334,7 @@ const stations = [
     },
     parameters: { path: sn },
     success: answer(204, 'It is removed; its points are being erased'),
-    refusals: ['STATION_UNKNOWN', 'OUTCOME_UNKNOWN'],
+    refusals: ['STATION_UNKNOWN', 'OPERATOR_ONLY', 'OUTCOME_UNKNOWN'],
   }),
   route({
     ...{ method: 'get', path: '/stations/{sn}/erase', name: 'admin_get_station_erase', summary: 'How that job goes' },
@@ -314,14 +386,14 @@ const letters = [
     parameters: {
       query: z.object({
         table: z.enum(letterTables).default('readings'),
-        after: z.int().min(0).optional().meta({ description: '`next` of the page before' }),
+        after: z.int().min(0).max(afterMax).optional().meta({ description: '`next` of the page before' }),
       }),
     },
     success: answer(200, 'A page of them', named(DeadLetterPage, 'DeadLetterPage')),
   }),
   route({
     ...{ method: 'post', path: '/dead-letters/replay', name: 'admin_replay', summary: 'Send them again' },
-    body: { json: named(Replay, 'DeadLetterReplay') },
+    body: { json: named(Replay, 'DeadLetterReplay'), isOptional: true },
     success: answer(200, 'How many', named(Replayed, 'DeadLettersReplayed')),
     refusals: ['REPLAY_JOURNAL_FULL', 'CLOSING', 'STORAGE_FAILED'],
   }),
@@ -333,7 +405,7 @@ const letters = [
 ]
 
 const ofImports = ['CONTENT_UNKNOWN', 'HEADER_INVALID', 'BODY_BROKEN', 'BUSY', 'JOURNAL_FULL', 'CLOSING'] as const
-const time = z.string().optional().meta({ description: 'ISO 8601' })
+const time = z.string().optional().meta({ pattern: timeTextForm, description: 'ISO 8601' })
 
 const bulk = [
   route({
@@ -354,7 +426,7 @@ const bulk = [
     ...{ method: 'get', path: '/export', name: 'admin_export_readings', summary: 'Export readings' },
     parameters: {
       query: z.object({
-        ...{ devices: z.array(z.string()).optional(), from: time, to: time },
+        ...{ devices: z.array(z.string().min(1)).min(1).max(devicesMax).optional(), from: time, to: time },
         format: z.enum(exportFormats).default('csv'),
       }),
     },
@@ -409,6 +481,14 @@ const others = [
     refusals: ['DATABASE_AWAY'],
   }),
   route({
+    ...{ method: 'post', path: '/retention/confirm', name: 'admin_confirm_retention' },
+    summary: 'Let waiting days of raw readings expire',
+    description: 'Their raw readings are removed within two hours; their hours stay.',
+    body: { json: named(Confirmation, 'RetentionConfirmation') },
+    success: answer(200, 'The days before this expire', named(Confirmed, 'RetentionConfirmed')),
+    refusals: ['NO_WAITING_DAYS'],
+  }),
+  route({
     ...{
       method: 'post',
       path: '/backup',
@@ -416,7 +496,7 @@ const others = [
       summary: 'Write a backup to a folder of this machine',
     },
     description: 'With the local admin token alone. The answer tells how far it is, in lines of JSON.',
-    body: { json: z.object({ directory: z.string() }).meta({ id: 'BackupRequest' }) },
+    body: { json: named(BackupRequest, 'BackupRequest') },
     success: { status: 200, description: 'done or error is in the last line', text: lines },
     refusals: ['BACKUP_RUNNING'],
   }),

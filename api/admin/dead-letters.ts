@@ -57,6 +57,8 @@ const ListQuery = z.strictObject({
     .transform(Number)
     .default(-1),
 })
+/** As many digits as `after` takes. */
+export const afterMax = 999_999_999_999_999
 const ids = z.array(letterId).min(1, 'must hold at least one id').max(idsMax, `must hold at most ${idsMax} ids`)
 /** Ids are those of the table, `readings` unless it is named. Without a table and ids, all of both; without ids, all of it. */
 export const Replay = z.strictObject({ table: table.optional(), ids: ids.optional() })
@@ -89,7 +91,8 @@ export function registerDeadLetters(scope: FastifyInstance, options: DeadLetters
   }
 
   async function replay(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const wanted = Replay.safeParse(request.body ?? {})
+    const { body = {} } = request
+    const wanted = Replay.safeParse(body)
     if (!wanted.success) return sendInvalid(reply, 'BODY_INVALID', wanted.error)
     const { ids, table = ids === undefined ? undefined : 'readings' } = wanted.data
     const tables = table === undefined ? letterTables : [table]

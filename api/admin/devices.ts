@@ -3,20 +3,20 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Refusal } from '../../auth/devices/commits.ts'
-import { DeviceChangeRequest, DeviceRequest, type NewDevice } from '../../auth/devices/device.ts'
+import { DeviceChangeRequest, type NewDevice } from '../../auth/devices/device.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
+import { readAdditions } from './device-additions.ts'
 import { sendUnknownOutcome } from './failures.ts'
 import { actorIn } from './guard.ts'
 import { type FindAccounts, ownerIdsOf } from './owners.ts'
 import { addPath } from './paths.ts'
 import { type Issue, sendInvalid, sendProblem } from './problem.ts'
 import { pageNumber, rotateNow, searchText } from './query-fields.ts'
+import { withPresentNames } from './renamed-fields.ts'
 
 const additionsMax = 10_000
 /** Ten thousand devices with a place and a description each. */
 const additionsBytesMax = 16 * 1024 * 1024
-
-const Additions = z.array(DeviceRequest).min(1, 'must hold at least one device')
 
 const ListQuery = z.strictObject({
   search: searchText,
@@ -67,7 +67,7 @@ export function registerDevices(scope: FastifyInstance, options: AdminDevicesOpt
   }
 
   async function change(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const wanted = DeviceChangeRequest.safeParse(request.body)
+    const wanted = DeviceChangeRequest.safeParse(withPresentNames(request.body))
     if (!wanted.success) return sendInvalid(reply, 'BODY_INVALID', wanted.error)
     const { owner, ...rest } = wanted.data
     const owners = await ownerIdsOf(owner === undefined ? [] : [owner], findAccounts)
@@ -109,8 +109,7 @@ async function add(
   if (!isOne && body.length > additionsMax) {
     return sendProblem(reply, 'TOO_MANY_DEVICES', { detail: `at most ${additionsMax} at a time` })
   }
-  // One is looked at by itself, so that the paths of its issues are those of the body.
-  const wanted = isOne ? DeviceRequest.transform(device => [device]).safeParse(body) : Additions.safeParse(body)
+  const wanted = await readAdditions(body)
   if (!wanted.success) return sendInvalid(reply, 'BODY_INVALID', wanted.error)
   const pathOf = (at: number, field: string) => (isOne ? field : `[${at}].${field}`)
   const owners = await ownerIdsOf(

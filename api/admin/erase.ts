@@ -1,6 +1,7 @@
 /** Erasing a device with all its readings, by HTTP: asked for once, reported on until it is done. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { composedName } from '../../auth/devices/device.ts'
 import { nameIn, sendRefusal, sendUnsettled } from './devices.ts'
 import type { EraseJobs } from './erase-jobs.ts'
 import { actorIn } from './guard.ts'
@@ -8,7 +9,7 @@ import { addPath } from './paths.ts'
 
 export function registerErase(scope: FastifyInstance, jobs: EraseJobs): void {
   async function request(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const name = nameIn(request).normalize('NFC')
+    const name = composedName(nameIn(request))
     const requested = await jobs.request(name, actorIn(request))
     if (!requested.ok) return sendRefusal(reply, requested.code)
     return reply
@@ -19,7 +20,7 @@ export function registerErase(scope: FastifyInstance, jobs: EraseJobs): void {
 
   async function report(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     if (!(await jobs.reconcile())) return sendUnsettled(reply)
-    const found = await jobs.report(nameIn(request).normalize('NFC'))
+    const found = await jobs.report(composedName(nameIn(request)))
     return found === undefined ? sendRefusal(reply, 'DEVICE_UNKNOWN') : reply.send(found)
   }
 

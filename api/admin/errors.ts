@@ -29,8 +29,18 @@ export const adminErrors = {
   OPERATOR_STAYS: { status: 409, text: 'operator stays' },
   OPERATOR_OTHER: { status: 409, text: 'other operator' },
   OPERATOR_ONLY: { status: 403, text: 'operator only' },
+  OWN_ACCOUNT: { status: 403, text: 'own account' },
+  LAST_ADMINISTRATOR: { status: 409, text: 'last administrator' },
   ROLE_IMPOSSIBLE: { status: 409, text: 'role impossible' },
   KEY_UNKNOWN: { status: 404, text: 'key unknown' },
+  ACCOUNT_INACTIVE: { status: 409, text: 'account inactive' },
+  SCOPE_NOT_ALLOWED: { status: 409, text: 'scope not allowed' },
+  OWNER_UNVERIFIED: { status: 409, text: 'owner unverified' },
+  TOO_MANY_KEYS: { status: 409, text: 'too many keys' },
+  INVITATION_UNKNOWN: { status: 404, text: 'invitation unknown' },
+  TOO_MANY_INVITATIONS: { status: 409, text: 'too many invitations' },
+  SIGN_UP_OFF: { status: 409, text: 'sign-up off' },
+  TOO_MANY_REQUESTS: { status: 429, text: 'too many requests' },
   TENANT_UNKNOWN: { status: 404, text: 'tenant unknown' },
   SLUG_TAKEN: { status: 409, text: 'slug taken' },
   TOO_MANY_TENANTS: { status: 409, text: 'too many tenants' },
@@ -40,6 +50,8 @@ export const adminErrors = {
   SN_TAKEN: { status: 409, text: 'sn taken' },
   // Backups.
   BACKUP_RUNNING: { status: 409, text: 'backup running' },
+  // Retention.
+  NO_WAITING_DAYS: { status: 409, text: 'no waiting days' },
   // Imports.
   CONTENT_UNKNOWN: { status: 400, text: 'unknown content' },
   HEADER_INVALID: { status: 400, text: 'invalid header' },

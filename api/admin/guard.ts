@@ -88,6 +88,5 @@ const details: Record<GuardRefusal, string> = {
 }
 
 function refuse(reply: FastifyReply, code: GuardRefusal): FastifyReply {
-  if (code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Bearer realm="admin"')
   return sendProblem(reply, code, { detail: details[code] })
 }

@@ -3,14 +3,18 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AuditEntry } from '../../auth/audit.ts'
+import { isPassing } from '../../auth/passing-errors.ts'
+import { judge } from '../../auth/policy.ts'
 import type { Format } from '../../ingest/formats/line-reader.ts'
 import type { RowKindName } from '../../ingest/formats/row-kinds.ts'
+import { codingOf } from '../../ingest/import/content-coding.ts'
 import { createImporter } from '../../ingest/import/import.ts'
-import type { ResolveNames } from '../../ingest/import/import-pool.ts'
-import type { ImportResult, ImportSource } from '../../ingest/import/import-session.ts'
+import type { Failure, ImportResult, ImportSource } from '../../ingest/import/import-session.ts'
+import type { ResolveNames } from '../../ingest/import/thread-body.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import type { Ranges, TimeLimits } from '../../ingest/reading.ts'
-import { decoderOf, feed, knownCodings } from '../http/coded-body.ts'
+import type { FindPrincipal } from '../accounts/kit/credentials.ts'
+import { bodyOf, knownCodings } from '../http/coded-body.ts'
 import { mediaTypeOf } from '../http/media-type.ts'
 import type { AdminErrorCode } from './errors.ts'
 import { actorIn } from './guard.ts'
@@ -24,6 +28,7 @@ export interface ImportRouteOptions extends TimeLimits {
   /** The same as for single readings. */
   ranges: Ranges
   audit: WriteLateAudit
+  findPrincipal: FindPrincipal
 }
 
 export interface ImportRoute {
@@ -50,7 +55,7 @@ const formats = new Map<string, Format>([
 export function registerImportRoute(
   scope: FastifyInstance,
   route: ImportRoute,
-  { ranges, aheadMsMax, earliestMs, audit }: ImportRouteOptions,
+  { ranges, aheadMsMax, earliestMs, audit, findPrincipal }: ImportRouteOptions,
 ): void {
   const { kind, ingest, resolve, onStored } = route
   const now = () => Math.floor(ingest.clockUs() / 1000)
@@ -67,12 +72,11 @@ export function registerImportRoute(
   async function take(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const format = formats.get(mediaTypeOf(request))
     if (format === undefined) return refuseMediaType(reply)
-    const decoder = decoderOf(request.headers['content-encoding'])
-    if (decoder === undefined) return refuseCoding(reply)
-    feed(decoder, request.raw)
-    const source = { body: decoder, format, resolve }
+    const coding = codingOf(request.headers['content-encoding'])
+    if (coding === undefined) return refuseCoding(reply)
+    const refusal = () => refusalOf(request, findPrincipal)
+    const source = { body: bodyOf(request.raw), format, coding, resolve, refusal }
     const result = await importer.run(onStored === undefined ? source : { ...source, onStored })
-    decoder.destroy()
     route.count?.(result.report)
     if (result.report.accepted > 0) await audit(entryOf(actorIn(request), kind, format, result))
     return answer(reply, route, result, request.raw)
@@ -80,6 +84,23 @@ export function registerImportRoute(
 
   addPath(scope, route.path, { POST: take })
 }
+
+/** An import may take hours, and the credential that it began with end meanwhile. */
+async function refusalOf(request: FastifyRequest, findPrincipal: FindPrincipal): Promise<Failure | undefined> {
+  try {
+    const judgement = judge('admin', await findPrincipal(request.raw))
+    return judgement === 'allowed' ? undefined : refusals[judgement]
+  } catch (error) {
+    if (isPassing(error)) return refusals.later
+    throw error
+  }
+}
+
+const refusals = {
+  UNAUTHENTICATED: { code: 'UNAUTHORIZED', reason: 'the credential is not good any more' },
+  FORBIDDEN: { code: 'FORBIDDEN', reason: 'the credential may not do this any more' },
+  later: { code: 'DATABASE_AWAY', reason: 'the credential cannot be looked up at present' },
+} as const satisfies Record<string, Failure>
 
 /** Also of an import that stopped half way. */
 function entryOf(actor: string, kind: RowKindName, format: Format, { report, failure }: ImportResult): AuditEntry {

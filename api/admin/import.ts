@@ -1,7 +1,9 @@
 /** `POST /api/admin/import`: readings with times of their own. */
 
 import type { FastifyInstance } from 'fastify'
+import { composedName, nameFault } from '../../auth/devices/device.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
+import { writeRefusalReason } from '../../auth/writers.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import type { BulkMeter } from '../logger/bulk-meter.ts'
 import { type ImportRoute, type ImportRouteOptions, registerImportRoute } from './import-route.ts'
@@ -12,7 +14,11 @@ export interface ImportOptions extends ImportRouteOptions {
   meter: BulkMeter
 }
 
-const unknownDevice = { code: 'DEVICE_UNKNOWN', reason: 'there is no device of this name' } as const
+function unknownDevice(name: string) {
+  // The command line makes devices of names that are unknown, if they can be names.
+  const code = nameFault(name) === undefined ? 'DEVICE_UNKNOWN' : 'NAME_INVALID'
+  return { code, reason: writeRefusalReason(code, name) } as const
+}
 
 export function registerImport(scope: FastifyInstance, options: ImportOptions): void {
   const { ingest, devices, meter } = options
@@ -20,7 +26,7 @@ export function registerImport(scope: FastifyInstance, options: ImportOptions): 
     path: '/import',
     kind: 'readings',
     ingest,
-    resolve: async names => names.map(([name = '']) => devices.get(name.normalize('NFC')) ?? unknownDevice),
+    resolve: async names => names.map(([name = '']) => devices.get(name) ?? unknownDevice(composedName(name))),
     noRowsCode: 'NO_READINGS',
     count: ({ accepted, rejected }) => meter.taken('import', accepted, rejected),
   }

@@ -1,35 +1,44 @@
-/** The API keys of all people by HTTP: a page of them, and their revocation. Only their owners make them. */
+/**
+ * The API keys of all people by HTTP: a page of them, a new one, and their revocation. Besides their owners only the local
+ * admin token makes them: no key makes a key, and no administrator one that acts for somebody else.
+ */
 
+import assert from 'node:assert/strict'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import type { Account } from '../../auth/accounts/account.ts'
 import type { Accounts } from '../../auth/accounts/accounts.ts'
+import { ownerName } from '../../auth/devices/device.ts'
 import { scopes } from '../../auth/keys/key.ts'
 import type { OwnedKey } from '../../auth/keys/key-lists.ts'
 import type { Keys } from '../../auth/keys/keys.ts'
-import { actorIn } from './guard.ts'
+import type { AccountRefusal } from '../../auth/outcome.ts'
+import { plainText } from '../../auth/plain-text.ts'
+import { keyDaysMax } from '../accounts/api-keys.ts'
+import { actorIn, requesterOf } from './guard.ts'
 import { addPath } from './paths.ts'
 import { sendInvalid, sendProblem } from './problem.ts'
 import { pageNumber } from './query-fields.ts'
 
 const time = () => z.iso.datetime()
 
+const AdminKey = z.object({
+  id: z.int(),
+  account: z.int(),
+  email: z.string(),
+  name: z.string(),
+  prefix: z.string(),
+  scopes: z.array(z.enum(scopes)),
+  create_devices: z.boolean(),
+  state: z.enum(['active', 'expired', 'revoked']),
+  created_at: time(),
+  last_used_at: time().nullable(),
+  expires_at: time().nullable(),
+  revoked_at: time().nullable(),
+})
+
 export const AdminKeyPage = z.object({
-  keys: z.array(
-    z.object({
-      id: z.int(),
-      account: z.int(),
-      email: z.string(),
-      name: z.string(),
-      prefix: z.string(),
-      scopes: z.array(z.enum(scopes)),
-      create_devices: z.boolean(),
-      state: z.enum(['active', 'expired', 'revoked']),
-      created_at: time(),
-      last_used_at: time().nullable(),
-      expires_at: time().nullable(),
-      revoked_at: time().nullable(),
-    }),
-  ),
+  keys: z.array(AdminKey),
   total: z.int(),
   page: z.int(),
   /** The number of the next page, or null on the last one. */
@@ -37,24 +46,37 @@ export const AdminKeyPage = z.object({
 })
 export type AdminKeyPage = z.infer<typeof AdminKeyPage>
 
+export const NewAdminKey = z.strictObject({
+  account: ownerName.meta({ description: 'The id or the address of the owner' }),
+  name: plainText({ min: 1, max: 100 }),
+  scopes: z.array(z.enum(scopes)).max(scopes.length).default(['read']),
+  create_devices: z.boolean().default(false),
+  expires_in_days: z.int().min(1).max(keyDaysMax).nullable().default(null),
+})
+
+/** Its key is shown this once. */
+export const AddedKey = AdminKey.extend({ key: z.string() })
+export type AddedKey = z.infer<typeof AddedKey>
+
 const keysPerPage = 100
 const idMax = 2_147_483_647
 
+export const keysOf = plainText({ min: 1, max: 254 }).optional()
+
 const ListQuery = z.strictObject({
-  account: z.string().max(254, 'must have at most 254 characters').optional(),
+  account: keysOf,
   page: pageNumber,
 })
 
 export interface AdminKeysOptions {
   accounts: Pick<Accounts, 'find' | 'findByEmail' | 'nowMs'>
-  keys: Pick<Keys, 'page' | 'revokeAny'>
+  keys: Pick<Keys, 'createFor' | 'page' | 'revokeAny'>
 }
 
 export function registerKeys(scope: FastifyInstance, { accounts, keys }: AdminKeysOptions): void {
   /** By its id or its address; undefined for nobody. */
-  async function accountIdOf(text: string): Promise<number | undefined> {
-    const account = /^\d{1,10}$/.test(text) ? await findById(Number(text)) : await accounts.findByEmail(text)
-    return account?.id
+  function findAccount(text: string): Promise<Account | undefined> {
+    return /^\d{1,10}$/.test(text) ? findById(Number(text)) : accounts.findByEmail(text)
   }
 
   async function findById(id: number) {
@@ -65,9 +87,9 @@ export function registerKeys(scope: FastifyInstance, { accounts, keys }: AdminKe
     const query = ListQuery.safeParse(request.query)
     if (!query.success) return sendInvalid(reply, 'QUERY_INVALID', query.error)
     const { account, page } = query.data
-    const accountId = account === undefined ? undefined : await accountIdOf(account)
+    const accountId = account === undefined ? undefined : (await findAccount(account))?.id
     if (account !== undefined && accountId === undefined) {
-      return sendProblem(reply, 'QUERY_INVALID', { errors: [{ path: 'account', message: 'is no account' }] })
+      return sendProblem(reply, 'ACCOUNT_UNKNOWN', { errors: [{ path: 'account', message: 'is no account' }] })
     }
     const { owned, total } = await keys.page({ accountId, from: (page - 1) * keysPerPage, rowsMax: keysPerPage })
     const next = page * keysPerPage < total ? page + 1 : null
@@ -76,14 +98,53 @@ export function registerKeys(scope: FastifyInstance, { accounts, keys }: AdminKe
     return reply.send(answer)
   }
 
+  async function add(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    if (requesterOf(request).kind !== 'admin-token') {
+      return sendProblem(reply, 'FORBIDDEN', { detail: 'only with the token from secrets/admin-token' })
+    }
+    const wanted = NewAdminKey.safeParse(request.body)
+    if (!wanted.success) return sendInvalid(reply, 'BODY_INVALID', wanted.error)
+    const { account: owner, name, scopes, create_devices: createDevices, expires_in_days } = wanted.data
+    const account = await findAccount(String(owner))
+    if (account === undefined) {
+      return sendProblem(reply, 'OWNER_UNKNOWN', { errors: [{ path: 'account', message: 'is no account' }] })
+    }
+    const { id: accountId, email } = account
+    const key = { name, scopes, createDevices, expiresInDays: expires_in_days ?? undefined }
+    const created = await keys.createFor(accountId, key, actorIn(request))
+    if (!created.ok) return sendRefusal(reply, created)
+    const { text, ...details } = created.value
+    const answer: AddedKey = { ...shown({ ...details, accountId, email }, accounts.nowMs()), key: text }
+    return reply.code(201).send(answer)
+  }
+
   async function revoke(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { id } = request.params as { id: string }
     const revoked = /^\d{1,10}$/.test(id) ? await keys.revokeAny(Number(id), actorIn(request)) : undefined
     return revoked?.ok === true ? reply.code(204).send() : sendProblem(reply, 'KEY_UNKNOWN')
   }
 
-  addPath(scope, '/keys', { GET: list })
+  addPath(scope, '/keys', { GET: list, POST: add })
   addPath(scope, '/keys/:id', { DELETE: revoke })
+}
+
+/** What refuses a new key, as a problem of the admin API: the address is the owner's and not the requester's. */
+const refusals = {
+  ACCOUNT_INACTIVE: { code: 'ACCOUNT_INACTIVE', detail: 'the account is switched off: enable it first' },
+  SCOPE_NOT_ALLOWED: { code: 'SCOPE_NOT_ALLOWED', detail: 'a scope is beyond the role of the account' },
+  EMAIL_UNVERIFIED: {
+    code: 'OWNER_UNVERIFIED',
+    detail: 'keys that send readings need a verified address: its owner confirms it, or barograph accounts verify does',
+  },
+  TOO_MANY_KEYS: { code: 'TOO_MANY_KEYS', detail: 'the account has as many keys as it may have: revoke one first' },
+  TOO_MANY_REQUESTS: { code: 'TOO_MANY_REQUESTS', detail: 'too many keys of this account in a day' },
+} as const
+
+function sendRefusal(reply: FastifyReply, { code, retryAfterSeconds }: AccountRefusal): FastifyReply {
+  assert(code in refusals, 'no other refusal of a new key is known')
+  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
+  const refusal = refusals[code as keyof typeof refusals]
+  return sendProblem(reply, refusal.code, { detail: refusal.detail })
 }
 
 function shown(key: OwnedKey, nowMs: number): AdminKeyPage['keys'][number] {

@@ -26,6 +26,7 @@ export function sendProblem(reply: FastifyReply, code: AdminErrorCode, occurrenc
   const { status, text: title, retryAfterSeconds }: ErrorEntry = adminErrors[code]
   const { detail, errors, members } = occurrence
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
+  if (code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Bearer realm="admin"')
   return reply
     .code(status)
     .header('content-type', 'application/problem+json')

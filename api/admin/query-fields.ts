@@ -1,6 +1,7 @@
 /** Arguments that several routes of the admin API take. */
 
 import { z } from 'zod'
+import { plainText } from '../../auth/plain-text.ts'
 
 /** Pages count from 1. */
 export const pageNumber = z
@@ -8,14 +9,16 @@ export const pageNumber = z
   .regex(/^[1-9]\d{0,8}$/, 'must be a whole number from 1')
   .default('1')
   .transform(Number)
-  .meta({ type: 'integer', minimum: 1, pattern: undefined, default: 1, description: 'Of 100 rows.' })
+  .meta({
+    type: 'integer',
+    minimum: 1,
+    maximum: 999_999_999,
+    pattern: undefined,
+    default: 1,
+    description: 'Of 100 rows.',
+  })
 
-const controlCharacters = /\p{Cc}/u
-
-export const searchText = z
-  .string()
-  .max(256, 'must have at most 256 characters')
-  .refine(text => text.isWellFormed() && !controlCharacters.test(text), 'must not contain control characters')
+export const searchText = plainText({ max: 256 })
   .default('')
   .meta({ description: 'A text in one of the names, whatever the case.' })
 

@@ -2,6 +2,7 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { mayAdminister } from '../../auth/stations/permissions.ts'
 import type { Station, StationChange } from '../../auth/stations/station.ts'
 import {
   StationChangeRequest,
@@ -12,7 +13,7 @@ import {
 import type { StationRefusal, Stations } from '../../auth/stations/stations.ts'
 import type { EraseJobs } from './erase-jobs.ts'
 import type { AdminErrorCode } from './errors.ts'
-import { actorIn } from './guard.ts'
+import { actorIn, requesterOf } from './guard.ts'
 import { type FindAccounts, ownerIdsOf } from './owners.ts'
 import { addPath } from './paths.ts'
 import { sendInvalid, sendProblem } from './problem.ts'
@@ -71,6 +72,8 @@ export function registerStations(scope: FastifyInstance, options: AdminStationsO
   }
 
   async function remove(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    if (!mayAdminister('remove', requesterOf(request)))
+      return sendProblem(reply, 'OPERATOR_ONLY', { detail: notOperator })
     const station = await stationIn(request)
     if (station === undefined) return sendProblem(reply, 'STATION_UNKNOWN')
     const removed = await eraseJobs.removeStation(station, actorIn(request))
@@ -95,6 +98,8 @@ export async function stationSeriesNames({ registry }: Pick<Stations, 'registry'
     all.flatMap(({ sn, series }) => [...series].map(([name, number]) => [number, `${sn} ${name}`] as const)),
   )
 }
+
+const notOperator = 'only the operator and the local admin token remove stations'
 
 const issues: Partial<Record<AdminErrorCode, { path: string; message: string }>> = {
   SN_TAKEN: { path: 'sn', message: 'is taken by another station' },

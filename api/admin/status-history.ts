@@ -17,7 +17,8 @@ export const HistoryQuery = z.strictObject({
     .regex(/^[1-9]\d{0,2}$/, 'must be a whole number from 1')
     .transform(Number)
     .refine(hours => hours <= hoursMax, `must be at most ${hoursMax}`)
-    .default(24),
+    .default(24)
+    .meta({ type: 'integer', minimum: 1, maximum: hoursMax, pattern: undefined }),
 })
 
 const value = z.number().nullable()

@@ -6,7 +6,10 @@ import { z } from 'zod'
 import type { Devices } from '../../auth/devices/devices.ts'
 import type { Ingest, IngestStatus, PointsIngest } from '../../ingest/ingest.ts'
 import type { Store } from '../../store/store.ts'
+import { packageVersion } from '../../store/version.ts'
 import type { DiskUse } from '../disk/disk-use.ts'
+import { type WaitingDays, waitReasons } from '../retention/due-days.ts'
+import { dayText } from '../retention/expired-days.ts'
 import type { Retention, RetentionState } from '../retention/retention.ts'
 import { addPath } from './paths.ts'
 
@@ -28,7 +31,7 @@ const journalFields = {
 }
 
 export const Status = z.object({
-  versions: z.object({ node: z.string(), java: z.string().nullable() }),
+  versions: z.object({ barograph: z.string(), node: z.string(), java: z.string().nullable() }),
   /** Of the process. */
   uptime_s: z.number(),
   devices: z.int(),
@@ -68,6 +71,16 @@ export const Status = z.object({
     last_run: z.iso.datetime().nullable(),
     /** Why that run failed. */
     fault: z.string().nullable(),
+    /** Days that are due by the clock, and stay until a person confirms that they expire, or newer readings come. */
+    waiting: z
+      .object({
+        /** The oldest one, and the day behind the last one. */
+        ...{ from: z.iso.date(), before: z.iso.date() },
+        /** Of these, those that have raw readings. */
+        days: z.int(),
+        reason: z.enum(waitReasons),
+      })
+      .nullable(),
   }),
   disk: z.object({
     ...{ path: z.string(), free_bytes: z.number(), total_bytes: z.number() },
@@ -114,7 +127,7 @@ async function readStatus({
   const [postgresFault, disk] = await Promise.all([askPostgres(store.postgres), diskUse.read()])
   const { questdb } = store
   return {
-    versions: { node: process.versions.node, java: versions.java ?? null },
+    versions: { barograph: packageVersion(), node: process.versions.node, java: versions.java ?? null },
     uptime_s: Math.round(process.uptime()),
     devices: devices.size(),
     questdb: {
@@ -148,14 +161,20 @@ async function readStatus({
   }
 }
 
-function retentionOf({ days, oldestDayMs, expiredDays, lastRunMs, fault }: RetentionState): Status['retention'] {
+function retentionOf(state: RetentionState): Status['retention'] {
+  const { days, oldestDayMs, expiredDays, lastRunMs, fault, waiting } = state
   return {
     days: days ?? null,
-    oldest_day: oldestDayMs === undefined ? null : new Date(oldestDayMs).toISOString().slice(0, 10),
+    oldest_day: oldestDayMs === undefined ? null : dayText(oldestDayMs),
     expired_days: expiredDays,
     last_run: lastRunMs === undefined ? null : new Date(lastRunMs).toISOString(),
     fault: fault ?? null,
+    waiting: waiting === undefined ? null : waitingOf(waiting),
   }
+}
+
+function waitingOf({ fromMs, beforeMs, days, reason }: WaitingDays): Status['retention']['waiting'] {
+  return { from: dayText(fromMs), before: dayText(beforeMs), days, reason }
 }
 
 function journalOf({ journal, forwarder }: IngestStatus) {

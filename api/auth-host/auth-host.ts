@@ -12,6 +12,7 @@ import { clientOf } from '../accounts/kit/register.ts'
 import { addMethodNotAllowed } from '../http/method-not-allowed.ts'
 import type { RouteFamily } from '../http/route-family.ts'
 import { createAuthConfig, type HostParts } from './auth-config.ts'
+import { hostErrors } from './host-errors.ts'
 import { sendResponse, webRequestOf } from './web-request.ts'
 
 export interface AuthHostOptions extends HostParts {
@@ -38,7 +39,7 @@ export function authHostFamily(options: AuthHostOptions): RouteFamily {
 function registerHost(scope: FastifyInstance, options: AuthHostOptions): void {
   addRawBody(scope)
   scope.addHook('onRequest', (_request, reply, done) => {
-    reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff')
+    reply.header('cache-control', 'no-store')
     done()
   })
   scope.setErrorHandler((error: FastifyError, _request, reply) => {
@@ -65,9 +66,19 @@ async function answer(
   const { authJs, codec, origins, publicUrl } = options
   if (request.method === 'POST' && origins.isCrossSite(request)) return sendError(reply, 'CROSS_SITE')
   const base = URL.parse(publicUrl())?.href.replace(/\/$/, '') ?? ''
+  // The library would lead there without an error, too, and with any text as one.
+  if (path === '/error') return await reply.redirect(signInErrorPath(base, request.query))
   const { config, throwFault } = createAuthConfig(options, base, clientOf(request))
   const response = await authJs.Auth(webRequestOf(request, `${base}/auth${path}`, codec), config)
   // The library makes of every error a page of its own; a database that is away is a 503 here as everywhere.
   throwFault()
   return await sendResponse(reply, response, base)
+}
+
+/** Where the errors are told that the library knows of; an error without a name is the default one. */
+function signInErrorPath(base: string, query: unknown): string {
+  const { pathname } = new URL(base)
+  const { error } = query as Record<string, unknown>
+  const known = hostErrors.find(name => name === error) ?? 'Default'
+  return `${pathname === '/' ? '' : pathname}/sign-in?error=${known}`
 }

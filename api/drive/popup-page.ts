@@ -37,7 +37,6 @@ function headersWith(nonce: string): Record<string, string> {
     // With any other value the window would lose its opener.
     'cross-origin-opener-policy': 'unsafe-none',
     'referrer-policy': 'no-referrer',
-    'x-content-type-options': 'nosniff',
   }
 }
 

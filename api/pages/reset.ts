@@ -22,7 +22,7 @@ export function resetPage(service: AccountService): Page {
     if (refusal !== undefined) {
       return setView(429, formAlert({}, refusalSentence(refusal)), token, refusal.retryAfterSeconds)
     }
-    const reset = await resetPassword(accounts, checked.value.token, checked.value.new_password)
+    const reset = await resetPassword(accounts, checked.value.token, checked.value.new_password, client)
     return reset.ok ? { kind: 'redirect', to: 'sign-in?done=reset' } : badToken
   }
 

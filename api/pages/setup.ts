@@ -29,7 +29,7 @@ export function setupPage(service: AccountService, setup: Setup): Page {
       const checked = checkForm(UserCreate, fields)
       if (!checked.ok) return view(422, checked.state, token)
       const { email, password, name = null } = checked.value
-      const made = await setup.complete(token, { email, password, name })
+      const made = await setup.complete(token, { email, password, name }, client)
       if (made.ok) return await signIn(service, made.value, client, 'account?done=signed-up')
       if (made.code === 'TOKEN_INVALID') return closed
       return made.code === 'EMAIL_TAKEN'

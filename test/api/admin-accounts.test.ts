@@ -44,8 +44,15 @@ t.test('an account is added with a password, listed and shown', async t => {
   const added = await ask('POST', '/accounts', { email: ' Ada@EXAMPLE.com', name: 'Ada', password: goodPassword })
   const id = Number((added.body as Body)['id'])
   t.match(added, { status: 201, headers: { location: `/api/admin/accounts/${id}` } })
-  const shown = { id, email: 'Ada@example.com', name: 'Ada', role: 'user', is_active: true, email_verified: null }
-  t.match(added.body, { ...shown, tenant_slug: null, created_at: time, updated_at: time, password_link: null })
+  const shown = { id, email: 'Ada@example.com', name: 'Ada', role: 'user', viewer: false, email_verified: null }
+  t.match(added.body, {
+    ...shown,
+    is_active: true,
+    tenant_slug: null,
+    created_at: time,
+    updated_at: time,
+    password_link: null,
+  })
   t.equal(await login('ada@example.com'), 200)
   const { password_link: _, ...details } = added.body as Body
   t.strictSame((await ask('GET', `/accounts/${id}`)).body, details)
@@ -67,6 +74,80 @@ t.test('without a password, a link sets it, once', async t => {
   t.match(await reset('another good phrase'), { status: 400 })
   const { rows } = await pool.query("SELECT count(*)::int AS count FROM mail_outbox WHERE kind <> 'password-changed'")
   t.strictSame(rows, [{ count: 0 }], 'nothing is sent, so that the link stays the newest')
+})
+
+t.test('the last active administrator stays one, by every way', async t => {
+  const { rows } = await pool.query<{ id: number }>("SELECT id FROM accounts WHERE role = 'administrator'")
+  t.equal(rows.length, 1)
+  const grace = rows[0]?.id ?? 0
+  for (const wanted of [{ role: 'user' }, { is_active: false }, { role: 'user', is_active: false }]) {
+    t.match(await change(grace, wanted), problem(409, 'last administrator'), JSON.stringify(wanted))
+  }
+  t.match(await change(grace, { role: 'administrator', is_active: true }), { status: 200 })
+  const { cookie } = await people.cookieOf(grace)
+  const deleted = await people.ask('DELETE', '/me', { headers: { cookie } })
+  t.match(deleted, { status: 409, body: { detail: 'The last active administrator cannot be deleted' } })
+  const off = await add('off-duty@example.com', { role: 'administrator' })
+  t.match(await change(off, { is_active: false }), { status: 200 }, 'another one stays')
+  t.match(await change(grace, { role: 'user' }), problem(409, 'last administrator'), 'one that is off does not count')
+  t.match(await change(off, { role: 'user' }), { status: 200 })
+})
+
+t.test('nobody changes his own role or switches himself off', async t => {
+  const id = await add('self@example.com', { role: 'administrator' })
+  const { cookie } = await people.cookieOf(id)
+  const made = await people.ask('POST', '/api-keys', { body: { name: 'k', scopes: ['admin'] }, headers: { cookie } })
+  for (const headers of [{ cookie }, { 'x-api-key': String(made.body['key']) }] as Record<string, string>[]) {
+    for (const wanted of [{ role: 'user' }, { is_active: false }]) {
+      const own = await askAs(headers, 'PATCH', `/accounts/${id}`, wanted)
+      t.match(own, { status: 403, body: problem(403, 'own account').body }, JSON.stringify(wanted))
+    }
+    const same = await askAs(headers, 'PATCH', `/accounts/${id}`, { role: 'administrator', is_active: true })
+    t.equal(same.status, 200, 'what changes nothing is no change')
+  }
+  t.match(await change(id, { role: 'user' }), { status: 200 }, 'others do it')
+})
+
+t.test('of two who demote each other at once, one stays', async t => {
+  const ids = []
+  for (let at = 0; at < 6; at++) ids.push(await add(`rival${at}@example.com`, { role: 'administrator' }))
+  const cookies = await Promise.all(ids.map(id => people.cookieOf(id)))
+  const { rows: before } = await pool.query("SELECT id FROM accounts WHERE role = 'administrator' AND id <> ALL($1)", [
+    ids,
+  ])
+  for (const { id } of before) t.match(await change(id, { role: 'user' }), { status: 200 })
+  const statuses = await Promise.all(
+    ids.map(async (id, at) => {
+      const { cookie = '' } = cookies[(at + 1) % ids.length] ?? {}
+      return (
+        await askAs({ cookie }, 'PATCH', `/accounts/${id}`, {
+          [at % 2 ? 'is_active' : 'role']: at % 2 ? false : 'user',
+        })
+      ).status
+    }),
+  )
+  // 403: the one who asks was demoted just before.
+  t.ok(
+    statuses.every(status => [200, 403, 409].includes(status)),
+    String(statuses),
+  )
+  const { rows } = await pool.query("SELECT id FROM accounts WHERE role = 'administrator' AND is_active")
+  t.equal(rows.length, 1)
+})
+
+t.test('an administrator answers for an address', async t => {
+  const id = await add('vouched@example.com')
+  const verified = await change(id, { email_verified: true })
+  t.match(verified, { status: 200, body: { email_verified: time } })
+  people.clock.ms += 1000
+  t.strictSame((await change(id, { email_verified: true })).body, verified.body, 'the first time stays')
+  t.match(await change(id, { email_verified: false }), problem(422, 'invalid body'))
+  const { rows } = await pool.query("SELECT actor FROM audit WHERE action = 'email.verify' AND subject = $1", [
+    `account ${id}`,
+  ])
+  t.strictSame(rows, [{ actor: 'local admin token' }])
+  const added = await ask('POST', '/accounts', { email: 'known@example.com', email_verified: true })
+  t.match(added, { status: 201, body: { email_verified: time } })
 })
 
 t.test('what is wrong with a request is told field by field', async t => {
@@ -163,6 +244,35 @@ t.test('roles: given and taken, and in force at the next request', async t => {
   t.equal((await askAs({ 'x-api-key': key }, 'GET', '/accounts')).status, 403)
 })
 
+t.test('an account of any kind is marked as a viewer, and no longer', async t => {
+  await pool.query('TRUNCATE audit')
+  const id = await add('viewer@example.com', { viewer: true })
+  t.match((await ask('GET', `/accounts/${id}`)).body, { role: 'user', viewer: true })
+  t.equal((await people.accounts.find(id))?.isViewer, true)
+  t.match(await change(id, { viewer: false }), { status: 200, body: { viewer: false } })
+  t.equal((await people.accounts.find(id))?.isViewer, false, 'in force at the next request')
+  t.match(await change(id, { viewer: true, role: 'administrator' }), { body: { viewer: true, role: 'administrator' } })
+  t.match(await change(id, { viewer: false, role: 'operator' }), { body: { viewer: false, role: 'operator' } })
+  t.match(await change(id, { viewer: true }), { body: { viewer: true } }, 'the operator, too')
+  await pool.query(
+    "INSERT INTO tenants (slug, name, created_at, updated_at, secret) VALUES ('partner', 'P', now(), now(), '')",
+  )
+  const { rows } = await pool.query<{ id: number }>(
+    `INSERT INTO accounts (email, tenant_id, tenant_subject, created_at, updated_at)
+     SELECT 'guest@example.com', id, 'g', now(), now() FROM tenants WHERE slug = 'partner' RETURNING id`,
+  )
+  const guest = rows[0]?.id ?? 0
+  t.match(await change(guest, { viewer: true }), { status: 200, body: { viewer: true, tenant_slug: 'partner' } })
+  t.match(await ask('POST', '/devices', { name: 'lent', owner: guest }), { status: 201 }, 'or is given a device')
+  t.match(await change(id, { viewer: 1 }), problem(422, 'invalid body', { errors: [{ path: 'viewer' }] }))
+  const told = await pool.query("SELECT subject, details FROM audit WHERE action = 'account.viewer' ORDER BY id")
+  t.strictSame(
+    told.rows.map(({ subject, details }) => [subject, details.viewer]),
+    [...[false, true, false, true].map(viewer => [`account ${id}`, viewer]), [`account ${guest}`, true]],
+  )
+  await pool.query("UPDATE accounts SET role = 'user' WHERE id = $1", [id])
+})
+
 t.test('there is one operator, who alone gives the role away', async t => {
   const administrator = await add('administrator@example.com', { role: 'administrator' })
   const { cookie: asAdministrator } = await people.cookieOf(administrator)
@@ -199,6 +309,8 @@ t.test('there is one operator, who alone gives the role away', async t => {
   t.match(await change(administrator, { is_active: false }), { status: 200 })
   t.match(await change(administrator, { role: 'operator' }), problem(409, 'role impossible'), 'one that is off')
   t.match(await change(first, { role: 'operator' }), { status: 200 }, 'the local admin token gives it to anybody')
+  const { rows } = await pool.query<{ id: number }>("SELECT id FROM accounts WHERE role = 'administrator'")
+  for (const { id } of rows) t.match(await change(id, { role: 'user' }), { status: 200 }, 'the operator is there')
 })
 
 t.test('of sixteen moves at once there comes one operator', async t => {
@@ -233,7 +345,7 @@ t.test('the audit says who did it, newest first, page by page', async t => {
     [
       ['account.role', { from: 'user', to: 'administrator' }],
       ['account.deactivate', {}],
-      ['account.add', { role: 'user' }],
+      ['account.add', { role: 'user', viewer: false }],
     ],
   )
   t.notMatch(JSON.stringify(body), goodPassword)

@@ -1,7 +1,7 @@
 /** The API keys of all people by the admin API: pages, revocation, and keys as a way in. */
 
 import t from 'tap'
-import type { AdminKeyPage } from '../../api/admin/keys.ts'
+import type { AddedKey, AdminKeyPage } from '../../api/admin/keys.ts'
 import { startAdmin } from '../support/admin.ts'
 
 const { ask, app, people, store } = await startAdmin(t)
@@ -43,7 +43,7 @@ t.test('all keys, the newest first, or those of one account', async t => {
 t.test('what is no account and no page is told', async t => {
   for (const account of ['nobody@example.com', '999999', '0', '9999999999', 'x', '']) {
     const { status, body } = await ask('GET', `/keys?account=${account}`)
-    t.match({ status, body }, { status: 400, body: { errors: [{ path: 'account' }] } }, account)
+    t.match({ status, body }, { status: account === '' ? 400 : 404, body: { errors: [{ path: 'account' }] } }, account)
   }
   for (const query of ['page=0', 'page=x', 'page=1&page=2', 'more=1', `account=${'a'.repeat(255)}`]) {
     t.match(await ask('GET', `/keys?${query}`), { status: 400 }, query)
@@ -109,4 +109,77 @@ t.test('a key with the scope admin comes in while its owner is an administrator'
   t.equal(await statusOf(admin.text), 200)
   t.match(await ask('DELETE', `/keys/${admin.id}`), { status: 204 })
   t.equal(await statusOf(admin.text), 401)
+})
+
+t.test('the admin token makes keys, under the rules of those that their owners make', async t => {
+  const id = await person('maker@example.com')
+  const setVerified = (time: string) =>
+    accounts.memory.change(id, () => pool.query(`UPDATE accounts SET email_verified_at = ${time} WHERE id = $1`, [id]))
+  await setVerified('NULL')
+  const wanted = { account: 'MAKER@example.com', name: 'gateway', scopes: ['ingest', 'read'], expires_in_days: 90 }
+  t.match(await ask('POST', '/keys', wanted), { status: 409, body: { title: 'owner unverified', detail: /verify/ } })
+  t.match(await ask('POST', '/keys', { account: id, name: 'x', create_devices: true }), { status: 409 })
+  await setVerified('now()')
+  const { status, body } = await ask('POST', '/keys', wanted)
+  t.equal(status, 201)
+  const added = body as AddedKey
+  const expires_at = new Date(clock.ms + 90 * dayMs).toISOString()
+  t.match(added, { account: id, email: 'maker@example.com', name: 'gateway', scopes: ['read', 'ingest'], expires_at })
+  t.equal((await keys.find(added.key))?.keyId, added.id)
+  const { rows } = await pool.query(
+    "SELECT actor, subject, details FROM audit WHERE action = 'key.create' ORDER BY id DESC LIMIT 1",
+  )
+  const details = { key: added.id, prefix: added.prefix, scopes: ['read', 'ingest'] }
+  t.strictSame(rows, [{ actor: 'local admin token', subject: `account ${id}`, details }])
+  t.match(await ask('POST', '/keys', { account: id, name: 'plain' }), {
+    status: 201,
+    body: { scopes: ['read'], expires_at: null },
+  })
+  t.match(await ask('POST', '/keys', { ...wanted, scopes: ['admin'] }), {
+    status: 409,
+    body: { title: 'scope not allowed' },
+  })
+  await accounts.memory.change(id, () => pool.query('UPDATE accounts SET is_active = false WHERE id = $1', [id]))
+  t.match(await ask('POST', '/keys', wanted), { status: 409, body: { title: 'account inactive' } })
+})
+
+t.test('no session and no key makes a key for somebody', async t => {
+  const id = await person('chief@example.com')
+  await setRole(id, 'administrator')
+  const headers = { 'x-api-key': (await keyOf(id, { scopes: ['read', 'admin'] })).text }
+  const payload = { account: id, name: 'more' }
+  const { statusCode } = await app.inject({ method: 'POST', url: '/api/admin/keys', headers, payload })
+  t.equal(statusCode, 403)
+})
+
+t.test('what is no new key is refused with the reason', async t => {
+  const id = await person('strict@example.com')
+  const right = { account: id, name: 'x' }
+  const wrong = [
+    ...[
+      {},
+      { account: id },
+      { name: 'x' },
+      { ...right, name: '' },
+      { ...right, name: 'a'.repeat(101) },
+      { ...right, name: 'a\u0000' },
+    ],
+    ...[
+      { ...right, scopes: ['all'] },
+      { ...right, scopes: Array(9).fill('read') },
+      { ...right, more: 1 },
+      { ...right, account: 0 },
+    ],
+    ...[
+      { ...right, expires_in_days: 0 },
+      { ...right, expires_in_days: 366 },
+      { ...right, create_devices: 'yes' },
+      { ...right, account: 'x'.repeat(300) },
+    ],
+  ]
+  for (const body of wrong)
+    t.match(await ask('POST', '/keys', body), { status: 422 }, JSON.stringify(body).slice(0, 80))
+  for (const account of ['nobody@example.com', 999_999]) {
+    t.match(await ask('POST', '/keys', { ...right, account }), { status: 422, body: { errors: [{ path: 'account' }] } })
+  }
 })

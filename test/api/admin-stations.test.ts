@@ -3,7 +3,7 @@
 import t from 'tap'
 import { startAdmin } from '../support/admin.ts'
 
-const { ask, people } = await startAdmin(t)
+const { app, ask, people } = await startAdmin(t)
 const ada = await people.person('ada@example.com')
 
 t.test('a station is added, read, changed and removed', async t => {
@@ -79,4 +79,31 @@ t.test('the list is searched and comes in pages', async t => {
   t.strictSame(await page('search=m9&page=2'), [51, 151, null])
   t.strictSame(await page('search=%C3%AEle%20(n'), [1, 1, null])
   t.strictSame(await page('search=.*'), [0, 0, null])
+})
+
+t.test('the operator alone removes a station, with the local admin token as his hand', async t => {
+  await ask('POST', '/stations', { sn: 'KEPT-1', model: 'M1', owner: ada })
+  const known = async (role: string) => {
+    const id = await people.person(`${role}-of-stations@example.com`)
+    const set = 'UPDATE accounts SET role = $2 WHERE id = $1'
+    await people.accounts.memory.change(id, () => people.store.postgres.query(set, [id, role]))
+    const { cookie } = await people.cookieOf(id)
+    const body = { name: 'k', scopes: ['admin', 'stations'] }
+    const { key } = (await people.ask('POST', '/api-keys', { body, headers: { cookie } })).body
+    return [{ cookie }, { 'x-api-key': String(key) }] as Record<string, string>[]
+  }
+  const send = (method: 'DELETE' | 'PATCH', headers: Record<string, string>) =>
+    app.inject({
+      ...{ method, url: '/api/admin/stations/KEPT-1', headers },
+      ...(method === 'PATCH' ? { payload: { city: 'Delhi' } } : {}),
+    })
+  for (const headers of await known('administrator')) {
+    const refused = await send('DELETE', headers)
+    t.match([refused.statusCode, refused.json()], [403, { title: 'operator only', detail: /only the operator/ }])
+    t.equal((await send('PATCH', headers)).statusCode, 200, 'changes are his')
+  }
+  for (const headers of await known('operator')) {
+    t.equal((await send('DELETE', headers)).statusCode, 204)
+    await ask('POST', '/stations', { sn: 'KEPT-1', model: 'M1' })
+  }
 })

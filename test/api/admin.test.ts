@@ -2,11 +2,14 @@
 
 import t from 'tap'
 import type { DeadLetterPage } from '../../api/admin/dead-letters.ts'
+import { readAdditions } from '../../api/admin/device-additions.ts'
+import type { DeviceDetails } from '../../auth/devices/device.ts'
 import { NewDevice } from '../../auth/devices/device.ts'
 import { writeDeadLetter } from '../../ingest/forwarder/dead-letters.ts'
 import { openDisk } from '../../ingest/journal/disk.ts'
 import { encodePoints, points } from '../../ingest/points-table.ts'
 import { readingLength, readings, writeReading } from '../../ingest/readings-table.ts'
+import { packageVersion } from '../../store/version.ts'
 import { adminToken } from '../support/accounts.ts'
 import { startAdmin } from '../support/admin.ts'
 
@@ -91,7 +94,7 @@ t.test('a device is added, shown, changed and removed', async t => {
       ...{
         battery: false,
         altitude_m: null,
-        expected_interval_s: null,
+        expected_interval_seconds: null,
         owner: null,
         quality_limits: null,
         created_at: time,
@@ -103,7 +106,7 @@ t.test('a device is added, shown, changed and removed', async t => {
   const quality_limits = { temperature: { min: -40, max: null }, pressure: { flat_hours: 12 } }
   const more = {
     altitude_m: 312.5,
-    expected_interval_s: 60,
+    expected_interval_seconds: 60,
     owner: await people.person('anna@example.com'),
     quality_limits,
   }
@@ -121,7 +124,7 @@ t.test('a device is added, shown, changed and removed', async t => {
 })
 
 t.test('a name of any characters is a step of the path', async t => {
-  for (const name of ['Küche Nord', 'q?x=1#y', '100%', '温室', '🌡'.repeat(64), 'x'.repeat(64), '%2F', 'a;b', '...']) {
+  for (const name of ['Küche Nord', 'q?x=1&y', '100%', '温室', '🌡'.repeat(64), 'x'.repeat(64), '%2F', 'a;b', '...']) {
     const path = `/devices/${encodeURIComponent(name)}`
     t.match(await ask('POST', '/devices', { name }), { status: 201, headers: { location: `/api/admin${path}` } }, name)
     t.match(await ask('GET', path), { status: 200, body: { name } }, name)
@@ -155,10 +158,11 @@ t.test('what is wrong with a device is told field by field', async t => {
     t.match(await ask('POST', '/devices', body), problem(422, 'invalid body', { errors }), JSON.stringify(body))
   await told({}, [{ path: 'name' }])
   await told({ name: '' }, [{ path: 'name', message: 'must not be empty' }])
-  await told({ name: 'a:b' }, [{ path: 'name', message: 'must not contain a colon' }])
+  await told({ name: 'a:b' }, [{ path: 'name', message: 'must not contain ":", "/", "+" or "#"' }])
+  await told({ name: 'a  b' }, [{ path: 'name', message: 'must not contain two spaces in a row' }])
   await told({ name: 'a', altitude_m: '3', battery: 1 }, [{ path: 'battery' }, { path: 'altitude_m' }])
   await told({ name: 'a', locaton_short: 'x' }, [{ path: '', message: /locaton_short/ }])
-  await told({ name: 'a', expected_interval_s: 1.5 }, [{ path: 'expected_interval_s' }])
+  await told({ name: 'a', expected_interval_seconds: 1.5 }, [{ path: 'expected_interval_seconds' }])
   await told({ name: 'a', altitude_m: 1e9 }, [{ path: 'altitude_m' }])
   const limits = (quality_limits: object, path: string) => told({ name: 'a', quality_limits }, [{ path }])
   await limits({ pressure: { min: 900, max: 800 } }, 'quality_limits.pressure.min')
@@ -259,6 +263,24 @@ t.test('many devices are added at once, or none of them', async t => {
   t.equal(devices.size(), 0)
 })
 
+t.test('many devices are checked some hundred at a time, and others have their turn between', async t => {
+  const body: object[] = Array.from({ length: 10_000 }, (_, at) => ({ name: `checked ${at}` }))
+  let turns = 0
+  let isOver = false
+  const count = () => {
+    turns++
+    if (!isOver) setImmediate(count)
+  }
+  setImmediate(count)
+  const read = await readAdditions(body)
+  isOver = true
+  t.ok(turns >= 19, `${turns} turns`)
+  t.match(read, { success: true, data: { length: 10_000, 9999: { name: 'checked 9999', log_switch: true } } })
+  t.match(await ask('POST', '/devices', [...body.slice(1), { name: '' }]), {
+    ...problem(422, 'invalid body', { errors: [{ path: '[9999].name', message: 'must not be empty' }] }),
+  })
+})
+
 t.test('a password is replaced, with a grace time or at once', async t => {
   const { body } = await ask('POST', '/devices', { name: 'kitchen' })
   const first = (body as { password: string }).password
@@ -307,7 +329,7 @@ t.test('the status tells how the parts are', async t => {
   t.match(status, {
     status: 200,
     body: {
-      versions: { node: process.versions.node },
+      versions: { barograph: packageVersion(), node: process.versions.node },
       questdb: { kind: 'given', state: 'away', suspended: false },
       postgres: { kind: 'own', state: 'up', version: /^\d+/ },
       journal: { bytes: Number, bytes_max: 1024 ** 3, readings: 0, damaged_bytes: 0, fault: null },
@@ -319,6 +341,7 @@ t.test('the status tells how the parts are', async t => {
         expired_days: 2,
         last_run: '2026-01-31T00:00:00.000Z',
         fault: null,
+        waiting: { from: '2026-01-01', before: '2026-01-15', days: 3, reason: 'several_days' },
       },
       points: { journal: { bytes_max: 1024 ** 3, points: 0 }, lag: { points: 0 }, dead_letters: 0, suspended: false },
       disk: {
@@ -331,6 +354,16 @@ t.test('the status tells how the parts are', async t => {
     },
   })
   t.match(await ask('HEAD', '/status'), { status: 200, body: undefined })
+})
+
+t.test('days that wait are confirmed, with a row of the audit', async t => {
+  const confirm = (body: unknown) => ask('POST', '/retention/confirm', body)
+  t.match(await confirm({ before: '2026-01-15' }), { status: 200, body: { before: '2026-01-15' } })
+  t.match(await confirm({ before: '2026-01-16' }), problem(409, 'no waiting days'))
+  for (const body of [{}, { before: '2026-02-30' }, { before: 5 }, { before: '2026-01-15', all: true }]) {
+    t.match(await confirm(body), problem(422, 'invalid body'), JSON.stringify(body))
+  }
+  t.match(await ask('GET', '/audit'), { body: { entries: [{ action: 'retention.confirm', subject: '2026-01-15' }] } })
 })
 
 t.test('dead letters are shown page by page and sent again', async t => {
@@ -371,6 +404,7 @@ t.test('dead letters are shown page by page and sent again', async t => {
     await ask('POST', '/dead-letters/replay', { all: 1 }),
     problem(422, 'invalid body', { errors: [{ path: '' }] }),
   )
+  t.match(await ask('POST', '/dead-letters/replay', null), problem(422, 'invalid body'), 'nothing is not all')
   const before = ingest.status().journal.records
   t.strictSame((await ask('POST', '/dead-letters/replay', { ids: [100, 300, 301] })).body, { replayed: 2 })
   t.strictSame((await ask('POST', '/dead-letters/replay')).body, { replayed: 148 })
@@ -453,4 +487,31 @@ t.test('what was stored is told so, whatever becomes of its row in the audit', a
   const imported = await ask('POST', '/import', line, { 'content-type': 'application/x-ndjson' })
   t.match(imported, { status: 200, body: { accepted: 1, rejected: 0 } })
   t.match(await ask('POST', '/dead-letters/replay'), { status: 200, body: { replayed: 0 } })
+})
+
+t.test('the expected interval is taken by its name before, too', async t => {
+  const interval = async (name: string) =>
+    ((await ask('GET', `/devices/${name}`)).body as DeviceDetails).expected_interval_seconds
+  t.match(await ask('POST', '/devices', { name: 'old-one', expected_interval_s: 60 }), { status: 201 })
+  t.equal(await interval('old-one'), 60)
+  const two = [
+    { name: 'old-two', expected_interval_s: 30 },
+    { name: 'new-three', expected_interval_seconds: 40 },
+  ]
+  t.match(await ask('POST', '/devices', two), { status: 201 })
+  t.strictSame([await interval('old-two'), await interval('new-three')], [30, 40])
+  t.match(await ask('PATCH', '/devices/old-one', { expected_interval_s: 90 }), {
+    status: 200,
+    body: { expected_interval_seconds: 90 },
+  })
+  t.match(await ask('PATCH', '/devices/old-one', { expected_interval_seconds: null }), {
+    status: 200,
+    body: { expected_interval_seconds: null },
+  })
+  const both = { expected_interval_s: 1, expected_interval_seconds: 2 }
+  t.match(await ask('PATCH', '/devices/old-one', both), {
+    status: 422,
+    body: { errors: [{ message: /expected_interval_s/ }] },
+  })
+  t.equal(await interval('old-one'), null)
 })

@@ -2,6 +2,7 @@
 
 import fc from 'fast-check'
 import t from 'tap'
+import { hostErrors } from '../../api/auth-host/host-errors.ts'
 import { goodPassword, publicUrl, sessionSecret, startAccounts } from '../support/accounts.ts'
 import { authJs } from '../support/auth-js.ts'
 import { openPages, sameOrigin, type Visited, type VisitOptions } from '../support/pages.ts'
@@ -175,7 +176,21 @@ t.test('it leads to this service alone', async t => {
   t.match(await signIn({ callbackUrl: '/device' }), { location: '/device' })
   t.match(await visit('/auth/signin?callbackUrl=%2Fdevice'), { location: /^\/sign-in\?callbackUrl=.*device$/ })
   t.match(await visit('/auth/signout'), { status: 302, location: '/account' })
-  t.match(await visit('/auth/error?error=Configuration'), { status: 302, location: /^\/sign-in\?error=/ })
+})
+
+t.test('each error of the library has a sentence', async t => {
+  const sentences = new Set<string>()
+  for (const error of hostErrors) {
+    const { status, location } = await visit(`/auth/error?error=${error}`)
+    t.strictSame([status, location], [302, `/sign-in?error=${error}`])
+    sentences.add((await visit(String(location))).errors.join())
+  }
+  t.equal(sentences.size, hostErrors.length)
+  for (const query of ['', '?error', '?error=', '?error=%3Cb%3E', '?error=a&error=b', '?error=toString']) {
+    const { location } = await visit(`/auth/error${query}`)
+    t.equal(location, '/sign-in?error=Default', query)
+    t.strictSame((await visit(String(location))).errors, ['Signing in was not possible.'])
+  }
 })
 
 t.test('cookies beside the session do not disturb it', async t => {

@@ -8,13 +8,14 @@ import {
   type Json,
   type PublishedOperation,
   refusalResponses,
+  type Tag,
 } from '../../docs/contract.ts'
 import { type ErrorCode, errors } from './errors.ts'
 import type { Operation, Success } from './operation.ts'
 
 export interface PublishedOperations {
   prefix: string
-  tag: string
+  tag: Tag
   operations: readonly Operation[]
 }
 
@@ -24,10 +25,15 @@ export function accountsContract(published: readonly PublishedOperations[]): Con
   for (const { prefix, tag, operations } of published) {
     for (const operation of operations) {
       const path = `${prefix}${operation.url.replaceAll(/:(\w+)/g, '{$1}')}`
-      paths[path] = { ...paths[path], [operation.method.toLowerCase()]: publish(operation, path, tag, components) }
+      paths[path] = { ...paths[path], [operation.method.toLowerCase()]: publish(operation, path, tag.name, components) }
     }
   }
-  return { paths, schemas: { ...errorSchemas, ...components.schemas }, securitySchemes }
+  return {
+    tags: published.map(({ tag }) => tag),
+    paths,
+    schemas: { ...errorSchemas, ...components.schemas },
+    securitySchemes,
+  }
 }
 
 function publish(operation: Operation, path: string, tag: string, components: Components): PublishedOperation {
@@ -41,7 +47,7 @@ function publish(operation: Operation, path: string, tag: string, components: Co
     tags: [tag],
     summary,
     operationId: operationId(operation, path),
-    ...(permission === undefined ? {} : { security: securityOf(permission) }),
+    security: permission === undefined ? [] : securityOf(permission),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined
       ? {}
@@ -54,7 +60,12 @@ function publish(operation: Operation, path: string, tag: string, components: Co
     responses: {
       [success.status]: { description: success.description, ...(content === undefined ? {} : { content }) },
       ...('isPage' in success ? { 400: { description: 'A page that says why not', content: page } } : {}),
-      ...refusalsOf([...(body === undefined ? [] : ofBodies), ...operation.refusals]),
+      ...refusalsOf([
+        ...(body === undefined ? [] : ofBodies),
+        ...operation.refusals,
+        ...ofPaths(operation),
+        'INTERNAL',
+      ]),
       ...(body === undefined && parameters.length === 0 ? {} : { 422: validationResponse }),
     },
   }
@@ -69,6 +80,11 @@ function contentOf(success: Success, components: Components): Content | undefine
 
 /** Of every operation that has a body. */
 const ofBodies: readonly ErrorCode[] = ['BODY_UNREADABLE', 'TIMEOUT', 'PAYLOAD_TOO_LARGE', 'CODING_UNSUPPORTED']
+
+/** Of a path that cannot be decoded, or is too long. */
+function ofPaths({ path }: Operation): readonly ErrorCode[] {
+  return path === undefined ? [] : ['NOT_FOUND', 'URI_TOO_LONG']
+}
 
 /** As FastAPI makes it: the function, the path with underscores, the method. */
 function operationId({ name, method }: Operation, path: string): string {

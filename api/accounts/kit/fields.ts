@@ -4,7 +4,7 @@
  */
 
 import { z } from 'zod'
-import { parseEmailAddress } from '../../../auth/accounts/email-address.ts'
+import { emailForm, parseEmailAddress } from '../../../auth/accounts/email-address.ts'
 import { type Fault, type FaultParameters, missing } from './validation.ts'
 
 type Converted<Value> = { value: Value } | { fault: Fault }
@@ -31,13 +31,15 @@ export interface TextLimits {
   description?: string
 }
 
+const withoutControls = '^[^\\u0000-\\u001f\\u007f]*$'
+
 /** Lengths count code points. */
 export function text({ min, max, isPassword = false, description }: TextLimits = {}) {
   const json = {
     type: 'string',
     ...(min === undefined ? {} : { minLength: min }),
     ...(max === undefined ? {} : { maxLength: max }),
-    ...(isPassword ? { format: 'password', writeOnly: true } : {}),
+    ...(isPassword ? { format: 'password', writeOnly: true } : { pattern: withoutControls }),
     ...(description === undefined ? {} : { description }),
   }
   return field<string>(input => convertText(input, { min, max, isPassword }), json)
@@ -70,7 +72,7 @@ export function email() {
     const { reason } = parsed
     return fail('value_error', `value is not a valid email address: ${reason}`, { reason })
   }
-  return field<string>(convert, { type: 'string', format: 'email' })
+  return field<string>(convert, { type: 'string', ...emailForm })
 }
 
 export interface IntegerLimits {
@@ -163,12 +165,14 @@ function tooLong(actual: number): Fault {
   return { type: 'too_long', msg, ctx: { field_type: 'List', max_length: listLengthMax, actual_length: actual } }
 }
 
-/** Rejects more of what another field takes. */
+/** Rejects more of what another field takes. `more` is what the published contract then says beside. */
 export function refine(
   inner: ReturnType<typeof field<string>>,
   fault: (value: string) => string | undefined,
+  more: Record<string, unknown> = {},
 ): ReturnType<typeof field<string>> {
-  const { id: _, ...json } = inner.meta() ?? {}
+  const { id: _, ...meta } = inner.meta() ?? {}
+  const json = { ...meta, ...more }
   const convert = (input: unknown): Converted<string> => {
     const parsed = inner.safeParse(input)
     if (!parsed.success) return { fault: faultIn(parsed.error) }

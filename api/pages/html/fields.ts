@@ -11,6 +11,8 @@ export interface Field {
   autocomplete: string
   hint?: string
   isOptional?: boolean
+  /** It is shown and sent, and cannot be changed. */
+  isFixed?: boolean
   lengthMax?: number
   range?: { min: number; max: number }
   /** Where one begins to type. */
@@ -26,6 +28,7 @@ export function field(form: string, state: FormState, field: Field): Html {
     autocomplete,
     hint,
     isOptional = false,
+    isFixed = false,
     lengthMax,
     range,
     isFirst = false,
@@ -37,6 +40,7 @@ export function field(form: string, state: FormState, field: Field): Html {
   const attributes = [
     type === 'password' ? undefined : html` value="${state.values[name]}"`,
     isOptional ? undefined : html` required`,
+    isFixed ? html` readonly` : undefined,
     lengthMax === undefined ? undefined : html` maxlength="${lengthMax}"`,
     range === undefined ? undefined : html` min="${range.min}" max="${range.max}"`,
     hasFocus ? html` autofocus` : undefined,

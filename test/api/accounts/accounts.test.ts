@@ -1,6 +1,7 @@
 /** Accounts from registration to deletion: every success and failure of their operations. */
 
 import t from 'tap'
+import { TooBusy } from '../../../auth/too-busy.ts'
 import { goodPassword, serviceSecret, startAccounts } from '../../support/accounts.ts'
 import { waitFor } from '../../support/wait-for.ts'
 
@@ -118,6 +119,66 @@ t.test('wrong passwords are slowed down, for the network that sends them alone',
   t.equal(await statusOf(login('target@example.com', goodPassword, '10.2.0.1')), 200)
   for (let at = 0; at < 6; at++)
     t.equal(await statusOf(login('no-such@example.com', 'x', '10.2.0.3')), at < 5 ? 401 : 429)
+})
+
+t.test('of many guesses at once five are looked at', async t => {
+  await person('burst@example.com')
+  const before = hashings()
+  const guess = (at: number) => {
+    const body = { email: 'burst@example.com', password: `guess ${at}` }
+    return ask('POST', at % 2 ? '/login' : '/token', { body, address: '10.2.2.1' })
+  }
+  const statuses = await Promise.all(Array.from({ length: 80 }, (_, at) => statusOf(guess(at))))
+  t.equal(hashings() - before, 5)
+  t.equal(statuses.filter(status => status === 401).length, 5)
+  t.strictSame(new Set(statuses), new Set([401, 429, 503]))
+})
+
+t.test('the owner comes in while four networks guess, and does not pay for being quick', async t => {
+  const email = 'besieged@example.com'
+  await person(email)
+  const before = hashings()
+  const guesses = Array.from({ length: 60 }, (_, at) => statusOf(login(email, `guess ${at}`, `10.2.3.${at % 4}`)))
+  const owner = await Promise.all(
+    Array.from({ length: 6 }, (_, at) => statusOf(login(email, goodPassword, `10.2.4.${at}`))),
+  )
+  t.strictSame(owner, Array(6).fill(200))
+  await Promise.all(guesses)
+  t.ok(hashings() - before <= 6 + 5 + 4, 'five, and the first one of each network')
+  const quick = await Promise.all(Array.from({ length: 16 }, () => statusOf(login(email, goodPassword, '10.2.4.1'))))
+  t.strictSame(quick, Array(16).fill(200), 'right ones at once are no guesses')
+})
+
+t.test('of many current passwords at once five are looked at, also for a new address', async t => {
+  const id = await person('current@example.com')
+  const { cookie } = await cookieOf(id)
+  const before = hashings()
+  const wrong = { current_password: 'wrong one' }
+  const answers = Array.from({ length: 16 }, (_, at) =>
+    at % 2
+      ? post('/password/change', { ...wrong, new_password: newPassword }, { cookie })
+      : ask('PATCH', '/me', { body: { ...wrong, email: 'next@example.com' }, headers: { cookie } }),
+  )
+  const statuses = (await Promise.all(answers)).map(({ status }) => status)
+  t.strictSame(statuses.sort(), [...Array(5).fill(400), ...Array(11).fill(429)])
+  t.equal(hashings() - before, 5)
+})
+
+t.test('an attempt that was not looked at does not count', async t => {
+  const email = 'not-looked-at@example.com'
+  await person(email)
+  const { passwords } = service.accounts
+  const { attempt } = passwords
+  passwords.attempt = (asker, check) =>
+    attempt(asker, () =>
+      check(async () => {
+        throw new TooBusy('full', 1)
+      }),
+    )
+  for (let at = 0; at < 6; at++) t.equal(await statusOf(login(email, goodPassword, '10.2.5.1')), 503)
+  passwords.attempt = attempt
+  t.equal(await statusOf(login(email, 'wrong one', '10.2.5.1')), 401)
+  t.equal(await statusOf(login(email, goodPassword, '10.2.5.1')), 200)
 })
 
 t.test('the right password forgives the wrong ones of its network', async t => {

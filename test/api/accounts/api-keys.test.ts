@@ -2,6 +2,8 @@
 
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
+import type { Role } from '../../../auth/accounts/account.ts'
+import { administerAccount } from '../../../auth/accounts/administration.ts'
 import { serviceSecret, startAccounts } from '../../support/accounts.ts'
 import { waitFor } from '../../support/wait-for.ts'
 
@@ -27,7 +29,7 @@ async function signedIn(): Promise<{ id: number; headers: Headers }> {
   return { id, headers: { cookie } }
 }
 
-/** As an administrator does it. */
+const byHand = { actor: 'local admin token', accountId: undefined, mayReplace: () => true }
 const change = (id: number, column: string, value: unknown) =>
   accounts.memory.change(id, () => pool.query(`UPDATE accounts SET ${column} = $2 WHERE id = $1`, [id, value]))
 
@@ -182,7 +184,7 @@ t.test('nobody comes in by a key once its revocation is answered', async t => {
   t.strictSame(new Set(late), new Set([401]))
 })
 
-t.test('a scope is within the role, when the key is made and at each use', async t => {
+t.test('a scope is within the role, and ends for good when the role does', async t => {
   const { id, headers } = await signedIn()
   const wanted = { name: 'admin', scopes: ['read', 'admin'] }
   t.match(await create(headers, wanted), { status: 403, body: { detail: 'Scope is beyond the role of the user' } })
@@ -191,15 +193,42 @@ t.test('a scope is within the role, when the key is made and at each use', async
     const found = await service.keys.find(String(key))
     return found?.scopes
   }
-  for (const role of ['administrator', 'operator']) {
-    await change(id, 'role', role)
-    const created = await create(headers, wanted)
-    t.match(created, { status: 201, body: { scopes: ['read', 'admin'] } })
-    const { key } = created.body
-    t.strictSame(await scopesNow(key), ['read', 'admin'])
-    await change(id, 'role', 'user')
-    t.strictSame(await scopesNow(key), ['read'], 'at once')
+  const { key: own } = (await create(headers, { name: 'a sensor', scopes: ['stations', 'ingest'] })).body
+  const give = async (role: Role) => t.match(await administerAccount(accounts, id, { role }, byHand), { ok: true })
+  await change((await signedIn()).id, 'role', 'administrator')
+  await give('administrator')
+  const { body } = await create(headers, wanted)
+  t.strictSame(body['scopes'], ['read', 'admin'])
+  t.strictSame(await scopesNow(body['key']), ['read', 'admin'])
+  await give('user')
+  t.strictSame(await scopesNow(body['key']), ['read'], 'at once')
+  await give('administrator')
+  t.strictSame(await scopesNow(body['key']), ['read'], 'it does not come back')
+  t.match(await list(headers), [{ scopes: ['read'] }, { scopes: ['ingest', 'stations'] }])
+  t.strictSame(await scopesNow(own), ['ingest', 'stations'], 'what the role allows stays')
+  const { key: next } = (await create(headers, wanted)).body
+  await give('operator')
+  t.strictSame(await scopesNow(next), ['read', 'admin'], 'an operator is one, too')
+})
+
+t.test('a key that sends readings needs a verified address', async t => {
+  const email = 'unverified@example.com'
+  const { cookie } = await cookieOf(await person(email, { isUnverified: true }))
+  const wanted = [
+    { scopes: ['ingest'] },
+    { create_devices: true },
+    { scopes: ['read', 'ingest'], create_devices: true },
+  ]
+  for (const more of wanted) {
+    t.match(await create({ cookie }, { name: 'k', ...more }), {
+      ...{ status: 403, body: { detail: 'Keys that send readings need a verified email address' } },
+    })
   }
+  t.strictSame(await list({ cookie }), [])
+  t.equal(await statusOf(create({ cookie }, { name: 'k', scopes: ['read', 'stations'] })), 201)
+  const token = await service.tokenIn(/Confirm/, email)
+  t.equal(await statusOf(ask('POST', '/verification/verify', { body: { token } })), 200)
+  for (const more of wanted) t.equal(await statusOf(create({ cookie }, { name: 'k', ...more })), 201)
 })
 
 t.test('an account that is inactive or deleted has no key', async t => {

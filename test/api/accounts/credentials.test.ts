@@ -113,19 +113,19 @@ t.test('two credentials at once are nobody, where one is needed', async t => {
 
 t.test('a service that is too busy, and one without its database, say when to come again', async t => {
   const { passwords, failures } = accounts
-  const { verify } = passwords
-  const { standing } = failures
+  const { attempt } = passwords
+  const { take } = failures
   const login = () => ask('POST', '/login', { body: { email, password: goodPassword } })
-  passwords.verify = async () => {
+  passwords.attempt = async () => {
     throw new TooBusy('full', 1)
   }
   t.match(await login(), { status: 503, headers: { 'retry-after': '1' }, body: { detail: 'Service Unavailable' } })
-  passwords.verify = verify
-  failures.standing = async () => {
+  passwords.attempt = attempt
+  failures.take = async () => {
     throw Object.assign(new Error('connect ECONNREFUSED'), { syscall: 'connect', code: 'ECONNREFUSED' })
   }
   t.match(await login(), { status: 503, headers: { 'retry-after': '5' } })
-  failures.standing = standing
+  failures.take = take
   t.match(await login(), { status: 200 })
 })
 
@@ -170,7 +170,7 @@ const headers = fc.array(
 
 t.test('no body and no header is too much', async t => {
   accounts.passwords.hash = async () => 'not computed'
-  accounts.passwords.verify = async () => false
+  accounts.passwords.attempt = (_asker, check) => check(async () => false)
   const known = new Set([200, 201, 400, 401, 403, 404, 409, 413, 422, 429])
   const property = fc.asyncProperty(
     fc.constantFrom(...paths),

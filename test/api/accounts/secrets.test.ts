@@ -8,6 +8,7 @@ import t from 'tap'
 import { createSessionCodec } from '../../../auth/sessions/session-codec.ts'
 import { startDatabases } from '../../support/databases.ts'
 import { readMails } from '../../support/mail-folder.ts'
+import { postgresUrl } from '../../support/postgres-url.ts'
 import { startService, withoutQuestdb } from '../../support/service.ts'
 import { waitFor } from '../../support/wait-for.ts'
 
@@ -15,8 +16,8 @@ const { store, directory } = await startDatabases(t, {
   questdbHttp: withoutQuestdb.QUESTDB_HTTP,
   questdbPg: withoutQuestdb.QUESTDB_PG,
 })
-const { user, password: databasePassword, port, host } = store.postgres.options
-const databaseUrl = `postgresql://${user}:${databasePassword}@${host}:${port}/postgres`
+const databasePassword = store.postgres.options.password
+const databaseUrl = postgresUrl(store.postgres)
 const service = await startService(t, {
   environment: { ...withoutQuestdb, DATABASE_URL: databaseUrl, LOG_LEVEL: 'debug', LOG_FORMAT: 'json' },
 })

@@ -67,8 +67,13 @@ t.test('cookies that only look like it do not come in', async t => {
   t.equal(await withCookie(await make(whole)), 200, 'so far it is right')
   await refused('no exp', await make({ ...whole, exp: undefined }))
   await refused('no iat', await make({ ...whole, iat: undefined }))
-  await refused('iat ahead', await make({ ...whole, iat: seconds() + 60 }))
-  t.equal(await withCookie(await make({ ...whole, iat: seconds() + 10 })), 200, 'clocks differ a little')
+  await refused('a sub that is a number', await make({ ...whole, sub: id }))
+  await refused('a sub that is a list', await make({ ...whole, sub: [String(id)] }))
+  for (const time of ['iat', 'auth_time']) {
+    await refused(`${time} ahead`, await make({ ...whole, [time]: seconds() + 60 }))
+    await refused(`${time} ahead, with a session`, await make({ ...whole, sid, [time]: seconds() + 60 }))
+    t.equal(await withCookie(await make({ ...whole, [time]: seconds() + 10 })), 200, 'clocks differ a little')
+  }
   await refused('no kid', await make(whole, { kid: undefined }))
   await refused('another kid', await make(whole, { kid: `${key.kid}x` }))
   const gcm = new EncryptJWT(whole as never).setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid: key.kid })

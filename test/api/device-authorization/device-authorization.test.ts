@@ -14,6 +14,7 @@ const service = await startAccounts(t)
 const { ask, person, clock, store, mails, warnings } = service
 const pool = store.postgres
 const id = await person('ada@example.com')
+const stranger = await person('stranger@example.com')
 const { start, signIn, poll, decide, newAddress } = createDevices(service)
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const minuteMs = 60_000
@@ -22,6 +23,8 @@ const minuteMs = 60_000
 const freeKeys = () =>
   service.accounts.memory.change(id, () => pool.query('DELETE FROM api_keys WHERE account_id = $1', [id]))
 t.beforeEach(freeKeys)
+const forgetWrongCodes = () => pool.query("DELETE FROM rate_limits WHERE kind LIKE '%user code%'")
+t.beforeEach(forgetWrongCodes)
 
 async function sweep(): Promise<void> {
   for (const text of sweepStatements) await pool.query(text, [new Date(clock.ms)])
@@ -263,9 +266,10 @@ t.test('pages of other sites neither look up nor decide', async t => {
   t.match(await decide('info', device, await signIn(id)), { status: 200 }, 'it is bound to nobody')
 })
 
-t.test('wrong codes: ten by a session, ten from a network, then none is looked at', async t => {
+const wrong = { userCode: 'BBBB-BBBB', deviceCode: '' }
+
+t.test('wrong codes: ten by an account, then none is looked at', async t => {
   const device = await start()
-  const wrong = { userCode: 'BBBB-BBBB', deviceCode: '' }
   const headers = await signIn(id)
   for (let at = 0; at < 15; at++) t.match(await decide('info', device, headers), { status: 200 }, 'right ones are free')
   for (let at = 0; at < 10; at++) {
@@ -276,16 +280,28 @@ t.test('wrong codes: ten by a session, ten from a network, then none is looked a
     const refused = await decide(operation, device, headers)
     t.match(refused, { status: 429, headers: { 'retry-after': '300' }, body: { detail: 'Too many requests' } })
   }
-  t.match(await decide('info', await start(), await signIn(id)), { status: 200 }, 'another session is not held up')
+  t.match(await decide('info', await start(), await signIn(id)), { status: 429 }, 'nor with another session')
+  t.match(await decide('info', await start(), await signIn(stranger)), { status: 200 }, 'others are not held up')
   clock.ms += 5 * minuteMs
   t.match(await decide('info', device, headers), { status: 200 })
-  const address = newAddress()
-  for (let at = 0; at < 10; at++) t.match(await decide('info', wrong, await signIn(id), {}, address), { status: 404 })
-  t.match(await decide('info', device, headers, {}, address), { status: 429 })
-  t.match(await decide('info', device, headers), { status: 200 }, 'the session itself may go on elsewhere')
   const answers = await Promise.all(Array.from({ length: 16 }, () => decide('info', wrong, headers)))
   const statuses = answers.map(({ status }) => status).sort()
   t.strictSame(statuses, [...Array(10).fill(404), ...Array(6).fill(429)], 'also at the same time')
+})
+
+t.test('wrong codes of strangers behind the same network do not keep out who has sent none', async t => {
+  const address = newAddress()
+  const [byStranger, headers] = [await signIn(stranger), await signIn(id)]
+  for (let at = 0; at < 10; at++) t.match(await decide('info', wrong, byStranger, {}, address), { status: 404 })
+  t.match(await decide('info', wrong, byStranger, {}, address), { status: 429 })
+  t.match(await decide('approve', await start(), headers, {}, address), { status: 200 })
+  const limit = { kind: 'user code by network', countMax: 100, windowMs: 5 * minuteMs }
+  for (let at = 0; at < 100; at++) await service.accounts.limits.take(limit, address)
+  t.match(await decide('approve', await start(), headers, {}, address), { status: 200 }, 'nor do a hundred')
+  t.match(await decide('info', wrong, headers, {}, address), { status: 404 }, 'a wrong one is looked at once')
+  const device = await start()
+  t.match(await decide('info', device, headers, {}, address), { status: 429 })
+  t.match(await decide('info', device, headers), { status: 200 }, 'but from elsewhere')
 })
 
 t.test('many wrong codes of all together are told in the log, once', async t => {
@@ -295,7 +311,7 @@ t.test('many wrong codes of all together are told in the log, once', async t => 
     [...[digestOfKey(''), new Date(clock.ms + 5 * minuteMs)]],
   )
   t.equal(told(), 0)
-  for (let at = 0; at < 3; at++) await decide('info', { userCode: 'BBBB-BBBB', deviceCode: '' }, await signIn(id))
+  for (let at = 0; at < 3; at++) await decide('info', wrong, await signIn(id))
   t.equal(told(), 1)
 })
 
@@ -318,6 +334,18 @@ t.test('a network starts ten a minute, and has twenty that wait', async t => {
   t.match(await startOnce(), { status: 200 }, 'one that is decided waits no more')
   t.match(await startOnce(), { status: 429 })
   t.match(await ask('POST', '/device/start', { body: {}, address: newAddress() }), { status: 200 }, 'another network')
+})
+
+t.test('no more of a network wait when they start at the same moment', async t => {
+  const address = newAddress()
+  const startMany = (count: number) =>
+    Promise.all(Array.from({ length: count }, () => ask('POST', '/device/start', { body: {}, address })))
+  for (const count of [10, 8]) {
+    for (const { status } of await startMany(count)) t.equal(status, 200)
+    clock.ms += minuteMs
+  }
+  const statuses = (await startMany(10)).map(({ status }) => status).sort()
+  t.strictSame(statuses, [200, 200, ...Array(8).fill(429)])
 })
 
 t.test('beyond the limit of all together, devices come again later', async t => {
@@ -388,6 +416,7 @@ t.test('no code is too much', async t => {
     fc.base64String({ minLength: 40, maxLength: 44 }),
   )
   const statuses = async (test: Test, code: string) => {
+    await forgetWrongCodes()
     const headers = await signIn(id)
     const answers = [
       await poll(code),

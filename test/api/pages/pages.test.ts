@@ -47,7 +47,7 @@ t.test('every page has its heading, a label for each field, and nothing that is 
       {
         'content-type': 'text/html; charset=utf-8',
         'content-security-policy':
-          /^default-src 'none'; style-src 'sha256-[^']+'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
+          /^default-src 'none'; style-src 'sha256-[^']+'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
         'cache-control': 'no-store',
         'referrer-policy': 'same-origin',
         'x-content-type-options': 'nosniff',
@@ -331,6 +331,16 @@ t.test('an account is deleted by its owner, in a fresh session', async t => {
   })
   t.equal(await count('accounts', `email = '${address}'`), 0)
   t.notOk(await comesIn(cookie))
+})
+
+t.test('an API key that sends readings needs a confirmed address', async t => {
+  const { cookie } = await cookieOf(await person('no-mail@example.com', { isUnverified: true }))
+  for (const more of [{ 'scope-ingest': 'yes' }, { create_devices: 'yes' }]) {
+    t.match(await submit('/account', { form: 'create-key', name: 'k', ...more }, { cookie }), {
+      status: 403,
+      errors: [/^Please confirm your e-mail address first/],
+    })
+  }
 })
 
 t.test('an API key is made, used, listed and revoked', async t => {
