@@ -4,6 +4,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Socket } from 'node:net'
 import { type ServerErrorCode, serverErrors } from './errors.ts'
 import { isHeld } from './request-queue.ts'
+import { securityHeaders } from './security-headers.ts'
 
 /** By the code of the parser; all others are BAD_REQUEST. */
 const codes: Partial<Record<string, ServerErrorCode>> = {
@@ -25,8 +26,12 @@ export function answerBrokenRequest({ code = '' }: NodeJS.ErrnoException, socket
   }
   const { status, text } = serverErrors[codes[code] ?? 'BAD_REQUEST']
   const body = JSON.stringify({ status: text })
-  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${body.length}\r\n`
-  socket.write(`${head}connection: close\r\n\r\n${body}`)
+  const headers = {
+    ...{ ...securityHeaders, 'content-type': 'application/json; charset=utf-8' },
+    ...{ 'content-length': body.length, connection: 'close' },
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
   socket.destroySoon()
 }
 

@@ -2,6 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type ServerErrorCode, serverErrors } from './errors.ts'
+import { securityHeaders } from './security-headers.ts'
 
 type MessageError = Extract<ServerErrorCode, 'BAD_REQUEST' | 'NOT_IMPLEMENTED'>
 
@@ -22,7 +23,11 @@ export function messageErrorOf({ headers, rawHeaders, httpVersionMinor }: Incomi
 export function refuseMessage(response: ServerResponse, code: MessageError): void {
   const { status, text } = serverErrors[code]
   const body = JSON.stringify({ status: text })
-  const headers = { 'content-type': 'application/json; charset=utf-8', 'content-length': body.length }
+  const headers = {
+    ...securityHeaders,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': body.length,
+  }
   response.writeHead(status, { ...headers, connection: 'close' }).end(body)
 }
 

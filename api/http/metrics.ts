@@ -24,10 +24,14 @@ export interface MetricsOptions {
 /** However many ask, the text is made no more often than this. */
 const freshMsMax = 1000
 
+/** Gauges with the suffix of a counter, which promtool refuses. Each is the sum of the gauge without it. */
+const sumsOfGauges = ['nodejs_active_resources_total', 'nodejs_active_handles_total', 'nodejs_active_requests_total']
+
 export function createMetrics({ isAdmin, isTrusted }: MetricsOptions): Metrics {
   const registry = new Registry()
   // Among them the delay of the event loop, by quantile.
   collectDefaultMetrics({ register: registry })
+  for (const name of sumsOfGauges) registry.removeSingleMetric(name)
   let made: { text: Promise<string>; atMs: number } | undefined
 
   function text(): Promise<string> {

@@ -8,7 +8,7 @@ const common = readFileSync(new URL('../../theme/base.css', import.meta.url), 'u
 
 export interface PageStyle {
   element: Html
-  /** Goes with every page: no script runs and nothing is loaded, even if a value ever came through as markup. */
+  /** Goes with every page: no script runs and nothing but the icon is loaded, even if a value ever came through as markup. */
   contentSecurityPolicy: string
 }
 
@@ -19,6 +19,8 @@ export function createPageStyle(own: string): PageStyle {
   const policy = [
     "default-src 'none'",
     `style-src 'sha256-${hash}'`,
+    // The icon.
+    "img-src 'self'",
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",

@@ -10,7 +10,9 @@ import type { Connections } from './connections.ts'
 import { errorCodeOf, sendServerError } from './errors.ts'
 import { type Readiness, registerHealth } from './health.ts'
 import { createHttpServers } from './http-server.ts'
+import { refuseAddress } from './refusal-page.ts'
 import { createFamilyFinder, type RouteFamily } from './route-family.ts'
+import { addSecurityHeaders, securityHeaders } from './security-headers.ts'
 import { boundSending } from './send-budget.ts'
 
 export interface ServerOptions {
@@ -41,7 +43,9 @@ export function createServer(options: ServerOptions): FastifyInstance {
     // A path that cannot be decoded, or is too long.
     frameworkErrors: (error, request, reply) => {
       const code = error.statusCode ?? 400
-      const refusePath = familyOf(request.url)?.refusePath ?? sendPathRefusal
+      // No hook is reached.
+      reply.headers(securityHeaders)
+      const refusePath = familyOf(request.url)?.refusePath ?? refusePathOfNone
       refusePath(request, reply, code)
     },
     // Every server has a handler of its own, also those that the framework makes beside the first.
@@ -57,6 +61,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   // What is sent to a path that is none is not read; the families that take bodies bring their own parsers.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
+  addSecurityHeaders(app)
   boundSending(app, { bytesMax: config.CACHE_BYTES_MAX, nowMs: () => performance.now() })
   answerErrors(app, log)
   registerHealth(app, readiness)
@@ -81,14 +86,14 @@ function answerErrors(app: FastifyInstance, log: Log): void {
     if (code === 'INTERNAL') log.error({ err: error }, 'request failed')
     return sendServerError(reply, code)
   })
-  app.setNotFoundHandler(({ raw }, reply) => {
-    if (hasBody(raw)) reply.header('connection', 'close')
-    return sendServerError(reply, 'NOT_FOUND')
+  app.setNotFoundHandler((request, reply) => {
+    if (hasBody(request.raw)) reply.header('connection', 'close')
+    return refuseAddress(request, reply, 'NOT_FOUND')
   })
 }
 
-function sendPathRefusal(_request: FastifyRequest, reply: FastifyReply, code: number): void {
-  sendServerError(reply, code === 414 ? 'URI_TOO_LONG' : 'BAD_REQUEST')
+function refusePathOfNone(request: FastifyRequest, reply: FastifyReply, code: number): void {
+  refuseAddress(request, reply, code === 414 ? 'URI_TOO_LONG' : 'BAD_REQUEST')
 }
 
 function closeWith(app: FastifyInstance, connections: Connections, servers: { close(): void }): void {

@@ -81,6 +81,45 @@ t.test('other addresses are answered as before', async t => {
   t.match(posted, { statusCode: 405, headers: { allow: 'GET, HEAD' } })
 })
 
+t.test('an address of nothing is a page in a browser, and JSON for all others', async t => {
+  const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8'
+  const from = (url: string, body: string) => {
+    const link = readHtml(body).find(({ tag }) => tag === 'a')?.attributes['href'] ?? 'none'
+    return new URL(link, `http://x${url}`).pathname
+  }
+  for (const [path, status, title] of [
+    ['/devices', 404, 'Not found'],
+    ['/device/a/b?c=d', 404, 'Not found'],
+    ['/assets/none.js', 404, 'Not found'],
+    ['/device/%zz', 400, 'Not an address'],
+    [`/device/${'a'.repeat(2000)}`, 414, 'Too long'],
+    [`/${'/'.repeat(5000)}a`, 404, 'Not found'],
+  ] as const) {
+    const answer = await get(path, { accept: browser })
+    t.equal(answer.statusCode, status, path.slice(0, 40))
+    t.match(answer.headers, {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': /^default-src 'none'; style-src 'sha256-/,
+      'x-content-type-options': 'nosniff',
+      vary: 'accept',
+    })
+    t.match(answer.body, `<h1>${title}</h1>`)
+    t.equal(from(path, answer.body), '/', 'it leads to the fleet')
+    t.ok(answer.body.length < 20_000)
+    for (const accept of ['*/*', 'application/json', 'application/json, text/html', 'image/png', ',;q=']) {
+      t.match(await get(path, { accept }), { statusCode: status, body: /^\{"status":"/ }, accept)
+    }
+  }
+  t.match(await app.inject({ method: 'POST', url: '/nowhere', headers: { accept: browser } }), { body: /^\{"status":/ })
+})
+
+t.test('the icon that browsers ask for', async t => {
+  const { statusCode, headers, rawPayload } = await get('/favicon.ico')
+  t.equal(statusCode, 200)
+  t.match(headers, { 'content-type': 'image/x-icon', 'cache-control': /max-age/, 'x-content-type-options': 'nosniff' })
+  t.strictSame([...rawPayload.subarray(0, 4)], [0, 0, 1, 0], 'of its type')
+})
+
 t.test('files are kept for a year, and are sent compressed', async t => {
   for (const file of loadedBy(page.body, '/')) {
     const plain = await get(file)
