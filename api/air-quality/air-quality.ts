@@ -4,8 +4,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Accounts } from '../../auth/accounts/accounts.ts'
 import type { Keys } from '../../auth/keys/keys.ts'
 import type { Stations } from '../../auth/stations/stations.ts'
+import { createPointsBodyReader } from '../../ingest/import/points-body-reader.ts'
 import type { PointsIngest } from '../../ingest/ingest.ts'
-import type { PointCheck } from '../../ingest/point.ts'
 import type { Points } from '../../query/points/points.ts'
 import type { Log } from '../../store/log.ts'
 import type { Contract } from '../docs/contract.ts'
@@ -28,7 +28,8 @@ export interface AirQualityOptions {
   removeStation: RemoveStation
   points: Points
   pointsIngest: Pick<PointsIngest, 'append' | 'clockUs'>
-  pointCheck: PointCheck
+  /** How far ahead of our clock the time of a point may be. */
+  aheadMsMax: number
   accounts: Pick<Accounts, 'findByEmail'>
   keys: Pick<Keys, 'find'>
   nowMs: () => number
@@ -48,16 +49,18 @@ export function airQualityFamily(options: AirQualityOptions): RouteFamily & { co
   const isSecure = (request: FastifyRequest) =>
     !requireHttps || request.protocol === 'https' || isLocalRequest(request.raw, isTrusted)
 
+  const pointsBodies = createPointsBodyReader()
   const paths = [
     ...accountPaths(options.nowMs),
     ...devicePaths(options),
-    ...pointPaths(options),
+    ...pointPaths({ ...options, pointsBodies }),
     ...emptyListPaths(stations),
   ]
 
   function register(scope: FastifyInstance): void {
     addJsonBody(scope)
     answerErrors(scope, log)
+    scope.addHook('onClose', () => pointsBodies.close())
     registerPaths(scope, paths, { stations, authenticate: createAuthenticate(options), isSecure, addressOf })
   }
 

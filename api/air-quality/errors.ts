@@ -50,6 +50,7 @@ export const airQualityErrors = {
   CLOSING: { status: 503, id: 'unavailable', text: 'the server is shutting down', retryAfterSeconds },
   DATABASE_AWAY: { status: 503, id: 'unavailable', text: 'the database does not respond', retryAfterSeconds },
   TIMED_OUT: { status: 503, id: 'unavailable', text: 'the query took too long', retryAfterSeconds },
+  TOO_MANY_BODIES: { status: 503, id: 'unavailable', text: 'too many data points at once', retryAfterSeconds },
   QUEUE_FULL: { status: 503, id: 'unavailable', text: 'too many queries at once', retryAfterSeconds },
   OUTCOME_UNKNOWN: {
     ...{ status: 503, id: 'unavailable', retryAfterSeconds },

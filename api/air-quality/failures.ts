@@ -1,10 +1,9 @@
 /** What the framework, a parser or a part behind a route has thrown, as an error of this API. */
 
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify'
-import { ChangeInDoubt } from '../../auth/record-cache.ts'
-import { TooBusy } from '../../auth/too-busy.ts'
+import { isPassing } from '../../auth/passing-errors.ts'
 import type { Log } from '../../store/log.ts'
-import { isUnavailable, OutcomeUnknown } from '../../store/postgres/postgres-errors.ts'
+import { OutcomeUnknown } from '../../store/postgres/postgres-errors.ts'
 import { hasBody } from '../http/body-deadlines.ts'
 import { errorCodeOf, leavesBodyUnread, type ServerErrorCode } from '../http/errors.ts'
 import { type AirQualityErrorCode, airQualityErrors, sendError } from './errors.ts'
@@ -20,9 +19,7 @@ export function answerErrors(scope: FastifyInstance, log: Log): void {
 
 function sendFailure(reply: FastifyReply, error: FastifyError, log: Log): FastifyReply {
   if (error instanceof OutcomeUnknown) return sendError(reply, 'OUTCOME_UNKNOWN')
-  if (error instanceof ChangeInDoubt || error instanceof TooBusy || isUnavailable(error)) {
-    return sendError(reply, 'DATABASE_AWAY')
-  }
+  if (isPassing(error)) return sendError(reply, 'DATABASE_AWAY')
   const code = errorCodeOf(error)
   if (code === 'INTERNAL') log.error({ err: error }, 'air-quality API request failed')
   if (leavesBodyUnread(code)) reply.header('connection', 'close')

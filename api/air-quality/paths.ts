@@ -21,6 +21,8 @@ export interface Asked {
   /** What was asked for: absolute, and without its query. */
   readonly url: string
   readonly query: URLSearchParams
+  /** Asks again, once a body is there: why the key may not do it any more. */
+  refusal(): Promise<AirQualityErrorCode | undefined>
 }
 
 export interface Operation {
@@ -29,6 +31,8 @@ export interface Operation {
   /** What the contract says of it. */
   published: PublishedAs
   bodyBytesMax?: number
+  /** The handler gets the bytes of a JSON body. */
+  hasJsonBytes?: boolean
   handle(asked: Asked, request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply>
 }
 
@@ -67,6 +71,7 @@ export function registerPaths(scope: FastifyInstance, paths: readonly Path[], op
       method: [...scope.supportedMethods],
       url,
       exposeHeadRoute: false,
+      config: { hasJsonBytes: Object.values(methods).some(operation => operation.hasJsonBytes === true) },
       bodyLimit: Math.max(...Object.values(methods).map(({ bodyBytesMax = bodyBytesMaxUsual }) => bodyBytesMax)),
       onRequest: async (request, reply) => (await admit(path, options, request, reply)) as undefined,
       handler: (request, reply) => {
@@ -132,9 +137,10 @@ function pathOf(url: string): string {
 
 async function identify(
   path: Path,
-  { stations, authenticate, addressOf }: PathsOptions,
+  options: PathsOptions,
   request: FastifyRequest,
 ): Promise<Asked | AirQualityErrorCode> {
+  const { stations, authenticate, addressOf } = options
   const operation = operationOf(path, request)
   assert(operation !== undefined, 'a method without an operation was refused')
   const authenticated = await authenticate(request)
@@ -148,7 +154,13 @@ async function identify(
   const address = addressOf(request)
   const pathname = pathOf(request.originalUrl)
   const query = new URLSearchParams(request.originalUrl.slice(pathname.length))
-  return { key, station, base: `${address}${prefix}`, url: `${address}${pathname}`, query }
+  async function refusal(): Promise<AirQualityErrorCode | undefined> {
+    const now = await identify(path, options, request)
+    if (typeof now === 'string') return now
+    // Another one of this sn is not the one that was meant.
+    return now.station?.id === station?.id ? undefined : 'STATION_UNKNOWN'
+  }
+  return { key, station, base: `${address}${prefix}`, url: `${address}${pathname}`, query, refusal }
 }
 
 /** Of a path with `:sn`. */

@@ -83,7 +83,7 @@ export function contentFilesFamily({ postgres, publicUrl, log }: ContentFilesOpt
     register(scope) {
       scope.decorateRequest('asked', null)
       // Before anything of a body is looked at.
-      scope.addHook('onRequest', setHeaders)
+      scope.addHook('onRequest', closeBehindBody)
       scope.addHook('onReady', done => {
         indexHolder.prepare()
         done()
@@ -109,12 +109,7 @@ function answerErrors(scope: FastifyInstance, log: Log): void {
   })
 }
 
-function setHeaders({ raw }: FastifyRequest, reply: FastifyReply, done: () => void): void {
-  reply.headers({
-    'x-content-type-options': 'nosniff',
-    'x-frame-options': 'DENY',
-    'referrer-policy': 'same-origin',
-  })
+function closeBehindBody({ raw }: FastifyRequest, reply: FastifyReply, done: () => void): void {
   // A body stays unread, so the connection cannot be used again.
   if (hasBody(raw)) reply.header('connection', 'close')
   done()

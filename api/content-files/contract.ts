@@ -5,6 +5,7 @@ import { ContentFileLine } from '../../content/line.ts'
 import type { Contract } from '../docs/contract.ts'
 import { publishRoutes } from '../docs/published-routes.ts'
 import { type ContentFileErrorCode, contentFileErrors } from './errors.ts'
+import { filterNames } from './filters.ts'
 import { listPath } from './requested-path.ts'
 
 /** Without what only the store knows; all of them are there. */
@@ -21,8 +22,8 @@ const ContentFileList = z
   })
   .meta({ id: 'ContentFileList' })
 
-/** By the names of filters, beside the type. */
-const FilterMessages = z.object({ error_type: z.string() }).catchall(z.union([z.string(), z.array(z.string())]))
+const filterMessages = Object.fromEntries(filterNames.map(name => [name, z.array(z.string()).optional()]))
+const FilterMessages = z.object({ error_type: z.string(), ...filterMessages })
 
 const ContentFileError = z
   .union([z.object({ detail: z.string(), error_type: z.string() }), FilterMessages])
@@ -39,9 +40,10 @@ const filters = {
   platform: texts.meta({ description: 'Codes; also with commas between them.' }),
 }
 const format = { format: z.enum(['json', 'api']).optional().meta({ description: 'api is a page for browsers.' }) }
+const whole = z.int().meta({ minimum: undefined, maximum: undefined })
 const paging = {
-  limit: z.int().optional().meta({ description: '1 to 100, usually 10. What is no number counts as not given.' }),
-  offset: z.int().optional(),
+  limit: whole.optional().meta({ description: '1 to 100, usually 10. What is no number counts as not given.' }),
+  offset: whole.optional(),
 }
 
 export function contentFilesContract(): Contract {
@@ -52,16 +54,17 @@ export function contentFilesContract(): Contract {
         ...{ method: 'get', path: listPath, name: 'list_content_files', summary: 'The content files' },
         parameters: { query: z.object({ ...filters, ...paging, ...format }) },
         success: { status: 200, description: 'A part of them', json: ContentFileList, text: ['text/html'] },
-        refusals: errorsOf('TOO_MANY_ARGUMENTS', 'FORMAT_UNKNOWN', 'NOT_ACCEPTABLE', 'INTERNAL', 'UNAVAILABLE'),
+        refusals: errorsOf('FORMAT_UNKNOWN'),
       },
       {
         ...{ method: 'get', path: `${listPath}{id}/`, name: 'get_content_file', summary: 'One content file' },
         parameters: { path: z.object({ id: z.int() }), query: z.object({ ...filters, ...format }) },
         success: { status: 200, description: 'The file', json: ContentFile, text: ['text/html'] },
-        refusals: errorsOf('TOO_MANY_ARGUMENTS', 'FILE_UNKNOWN', 'NOT_ACCEPTABLE', 'INTERNAL', 'UNAVAILABLE'),
+        refusals: errorsOf('FILE_UNKNOWN'),
       },
     ],
     error: { schema: ContentFileError, text: ['text/html'] },
+    refusals: { all: errorsOf('TOO_MANY_ARGUMENTS', 'NOT_ACCEPTABLE', 'INTERNAL', 'UNAVAILABLE'), paths: [] },
   })
 }
 

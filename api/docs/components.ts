@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { addOnce, type Json, type Parameter } from './contract.ts'
+import { adaptToGenerators } from './generator-forms.ts'
 
 /** What is sent, or what is answered. */
 type Direction = 'input' | 'output'
@@ -44,24 +45,11 @@ export function createComponents(): Components {
 
 /** With references to components, where zod has them to definitions beside the schema. */
 function jsonSchemaOf(schema: z.ZodType, direction: Direction): { definitions: Record<string, Json>; own: Json } {
-  const json = z.toJSONSchema(schema, {
-    ...{ io: direction, unrepresentable: 'any' },
-    override: ({ jsonSchema }) => adaptToGenerators(jsonSchema),
-  })
-  const text = JSON.stringify(json).replaceAll('"#/$defs/', '"#/components/schemas/')
+  const json = z.toJSONSchema(schema, { io: direction, unrepresentable: 'any' })
+  const text = JSON.stringify(adaptToGenerators(json)).replaceAll('"#/$defs/', '"#/components/schemas/')
   const { $defs = {}, $schema: _, ...own } = JSON.parse(text) as Json & { $defs?: Record<string, Json> }
   const definitions = Object.entries($defs).map(([name, definition]) => [name, withoutId(definition)] as const)
   return { definitions: Object.fromEntries(definitions), own: withoutId(own) }
-}
-
-/** Client generators ignore `propertyNames`, and treat `readOnly` members as absent from requests. */
-function adaptToGenerators(json: z.core.JSONSchema.BaseSchema): void {
-  delete json.readOnly
-  const { propertyNames, additionalProperties = {} } = json
-  if (typeof propertyNames !== 'object' || propertyNames.enum === undefined) return
-  json.properties = Object.fromEntries(propertyNames.enum.map(name => [String(name), additionalProperties]))
-  json.additionalProperties = false
-  delete json.propertyNames
 }
 
 function withoutId({ id: _, ...rest }: Json): Json {

@@ -4,11 +4,16 @@ export type Json = Record<string, unknown>
 
 /** What a family of routes contributes. */
 export interface Contract {
-  tags?: readonly { name: string; description: string }[]
+  tags: readonly Tag[]
   /** By path, then by method in lower case. */
   paths: Record<string, Record<string, PublishedOperation>>
   schemas: Json
   securitySchemes: Json
+}
+
+export interface Tag {
+  name: string
+  description: string
 }
 
 export interface PublishedOperation extends Json {
@@ -19,7 +24,8 @@ export interface PublishedOperation extends Json {
   parameters?: Parameter[]
   requestBody?: { required: boolean; content: Content }
   responses: Record<string, PublishedResponse>
-  security?: Record<string, string[]>[]
+  /** Each of them is enough; none are needed where it is empty. */
+  security: Record<string, string[]>[]
 }
 
 export interface Parameter extends Json {
@@ -42,15 +48,19 @@ export type Content = Record<string, { schema: Json }>
 export interface OpenApiDocument extends Json {
   openapi: '3.1.0'
   info: { title: string; version: string }
-  tags: { name: string; description: string }[]
+  servers: { url: string }[]
+  tags: Tag[]
   paths: Contract['paths']
   components: { schemas: Json; securitySchemes: Json }
 }
 
 const contractVersion = '0.1.0'
 
-/** Throws when two of them publish the same path, or different things by the same name. */
-export function createOpenApi(contracts: readonly Contract[]): OpenApiDocument {
+/**
+ * Throws when two of them publish the same path, or different things by the same name. Without a public address, the
+ * service is where the document was read.
+ */
+export function createOpenApi(contracts: readonly Contract[], publicUrl = '/'): OpenApiDocument {
   const schemas: Json = {}
   const securitySchemes: Json = {}
   const paths: OpenApiDocument['paths'] = {}
@@ -60,8 +70,9 @@ export function createOpenApi(contracts: readonly Contract[]): OpenApiDocument {
     for (const [path, methods] of Object.entries(contract.paths)) addOnce(paths, path, methods)
   }
   const info = { title: 'Barograph', version: contractVersion }
-  const tags = contracts.flatMap(contract => contract.tags ?? [])
-  return { openapi: '3.1.0', info, tags, paths, components: { schemas, securitySchemes } }
+  const servers = [{ url: publicUrl }]
+  const tags = contracts.flatMap(contract => contract.tags)
+  return { openapi: '3.1.0', info, servers, tags, paths, components: { schemas, securitySchemes } }
 }
 
 /** The same again is no second one. */

@@ -73,7 +73,12 @@ ${requestBody === undefined ? undefined : html`<h4>Body</h4>\n<p>${contentTypes(
 
 function credentialsOf(security: readonly Record<string, string[]>[]): string {
   return security
-    .map(scheme => Object.entries(scheme).map(([name, scopes]) => [name, ...scopes].join(' ')))
+    .map(
+      scheme =>
+        Object.entries(scheme)
+          .map(([name, scopes]) => [name, ...scopes].join(' '))
+          .join() || 'none',
+    )
     .join(' or ')
 }
 

@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sendError } from '../accounts/kit/errors.ts'
 import { isLocalRequest } from '../http/local-request.ts'
 import type { RouteFamily } from '../http/route-family.ts'
+import { pageHeaders } from '../http/security-headers.ts'
 import { type Contract, createOpenApi } from './contract.ts'
 import { renderDocs } from './docs-page.ts'
 import { contentSecurityPolicy } from './docs-style.ts'
@@ -13,6 +14,8 @@ import { renderStatistics } from './statistics-page.ts'
 export interface DocsOptions {
   /** Of the families that are published. */
   contracts: readonly Contract[]
+  /** Where clients reach the service; undefined: where they read the document. */
+  publicUrl?: string | undefined
   isAdmin: (request: IncomingMessage) => Promise<boolean>
   /** Whether an address is that of a proxy of ours. */
   isTrusted: (address: string) => boolean
@@ -22,8 +25,8 @@ export function docsFamily(options: DocsOptions): RouteFamily {
   return { prefix: '', register: scope => registerDocs(scope, options) }
 }
 
-function registerDocs(app: FastifyInstance, { contracts, isAdmin, isTrusted }: DocsOptions): void {
-  const document = createOpenApi(contracts)
+function registerDocs(app: FastifyInstance, { contracts, publicUrl, isAdmin, isTrusted }: DocsOptions): void {
+  const document = createOpenApi(contracts, publicUrl)
   const json = JSON.stringify(document)
   const operations = renderDocs(document)
   const statistics = renderStatistics()
@@ -43,7 +46,6 @@ function sendPage(reply: FastifyReply, page: string): FastifyReply {
   return reply
     .header('content-type', 'text/html; charset=utf-8')
     .header('content-security-policy', contentSecurityPolicy)
-    .header('x-content-type-options', 'nosniff')
-    .header('referrer-policy', 'no-referrer')
+    .headers(pageHeaders)
     .send(page)
 }

@@ -10,6 +10,7 @@ import {
   type PublishedOperation,
   type PublishedResponse,
   refusalResponses,
+  type Tag,
 } from './contract.ts'
 
 export interface PublishedRoute {
@@ -22,9 +23,11 @@ export interface PublishedRoute {
   description?: string
   /** Names of security schemes, each of which is enough; without it, everybody may. */
   credentials?: readonly string[]
+  /** Some are answered without any. */
+  isCredentialOptional?: boolean
   /** Objects of parameters. */
   parameters?: Partial<Record<'path' | 'query' | 'header', z.ZodType>>
-  body?: Representation
+  body?: Representation & { isOptional?: boolean }
   success: { status: number; description: string } & Partial<Representation>
   /** Further responses that are no refusals. */
   others?: Record<number, PublishedResponse>
@@ -43,14 +46,17 @@ interface Representation {
 }
 
 export interface PublishedFamily {
-  tag: { name: string; description: string }
+  tag: Tag
   routes: readonly PublishedRoute[]
   /** The shape of its errors. */
   error: { schema: z.ZodType; mediaType?: string; text?: readonly string[] }
+  /** Of every route, and of those with parameters in the path, which may be too long or impossible to decode. */
+  refusals: { all: readonly ErrorEntry[]; paths: readonly ErrorEntry[] }
   securitySchemes?: Json
 }
 
-export function publishRoutes({ tag, routes, error, securitySchemes = {} }: PublishedFamily): Contract {
+export function publishRoutes(family: PublishedFamily): Contract {
+  const { tag, routes, error, securitySchemes = {} } = family
   const components = createComponents()
   const paths: Contract['paths'] = {}
   const refusalOf = ({ error: own = error.schema }: PublishedRoute): Content => ({
@@ -58,16 +64,33 @@ export function publishRoutes({ tag, routes, error, securitySchemes = {} }: Publ
     ...textContent(error.text),
   })
   for (const route of routes) {
-    paths[route.path] = { ...paths[route.path], [route.method]: publish(route, tag.name, refusalOf(route), components) }
+    const refusals = [...route.refusals, ...family.refusals.all, ...(hasParameters(route) ? family.refusals.paths : [])]
+    const published = publish({ ...route, refusals }, tag.name, refusalOf(route), components)
+    paths[route.path] = { ...paths[route.path], [route.method]: published }
   }
   return { tags: [tag], paths, schemas: components.schemas, securitySchemes }
+}
+
+function hasParameters({ path }: PublishedRoute): boolean {
+  return path.includes('{')
 }
 
 const jsonType = 'application/json'
 const eventsType = 'text/event-stream'
 
 function publish(
-  { name, summary, description, credentials = [], body, success, others = {}, refusals, ...route }: PublishedRoute,
+  {
+    name,
+    summary,
+    description,
+    credentials = [],
+    isCredentialOptional = false,
+    body,
+    success,
+    others = {},
+    refusals,
+    ...route
+  }: PublishedRoute,
   tag: string,
   refusal: Content,
   components: Components,
@@ -78,9 +101,11 @@ function publish(
   return {
     ...{ tags: [tag], summary, operationId: name },
     ...(description === undefined ? {} : { description }),
-    ...(credentials.length === 0 ? {} : { security: credentials.map(scheme => ({ [scheme]: [] })) }),
+    security: [...(isCredentialOptional ? [{}] : []), ...credentials.map(scheme => ({ [scheme]: [] }))],
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === undefined ? {} : { requestBody: { required: true, content: contentOf(body, 'input', components) } }),
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: body.isOptional !== true, content: contentOf(body, 'input', components) } }),
     responses: {
       [success.status]: {
         description: success.description,

@@ -37,11 +37,13 @@ export function serverContract(): Contract {
         ...{ method: 'get', path: '/metrics', name: 'read_metrics', summary: 'The metrics, for Prometheus' },
         description: 'From the machine itself without a credential, else for administrators.',
         credentials: ['adminToken', 'bearerKey', 'apiKey', 'session'],
+        isCredentialOptional: true,
         success: { status: 200, description: 'The metrics', text: ['text/plain'] },
         refusals: [serverErrors.UNAUTHORIZED],
       },
     ],
     error: { schema: ServerError },
+    refusals: { all: [serverErrors.INTERNAL], paths: [] },
     securitySchemes,
   })
 }

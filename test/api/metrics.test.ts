@@ -32,7 +32,10 @@ function startMetrics(t: { teardown(end: () => unknown): void }, more: Partial<S
       growthBytesPerDay: 4,
       daysUntilFull: 2,
     }),
-    retention: () => ({ days: 30, oldestDayMs: 86_400_000, expiredDays: 2, lastRunMs: 90_000_000, fault: undefined }),
+    retention: () => ({
+      ...{ days: 30, oldestDayMs: 86_400_000, expiredDays: 2, lastRunMs: 90_000_000, fault: undefined },
+      waiting: { fromMs: 86_400_000, beforeMs: 864_000_000, days: 4, reason: 'several_days' },
+    }),
     version: '1.2.3',
     ...more,
   })
@@ -70,7 +73,7 @@ function familiesIn(text: string): [string, Family][] {
   return families
 }
 
-/** What `promtool check metrics` looks at, for what is ours. */
+/** What `promtool check metrics` looks at. */
 function faultsOf([name, { help, type, samples }]: [string, Family]): string[] {
   const faults: string[] = []
   if (help === '') faults.push('has no help')
@@ -108,9 +111,9 @@ test('names, units and help are as promtool wants them, and nothing stands twice
   const { app, scrape } = startMetrics(t)
   await app.inject('/api/device/kitchen')
   const families = familiesIn(await scrape())
-  const own = families.filter(([name]) => name.startsWith('barograph_'))
-  t.ok(own.length > 20)
-  t.strictSame(own.flatMap(faultsOf), [])
+  for (const prefix of ['barograph_', 'process_', 'nodejs_']) t.ok(families.some(([name]) => name.startsWith(prefix)))
+  t.ok(families.length > 40)
+  t.strictSame(families.flatMap(faultsOf), [])
   const names = families.map(([name]) => name)
   t.equal(new Set(names).size, names.length)
   // The check itself finds what is wrong.
@@ -158,6 +161,7 @@ test('cache, disk and build are shown, and a disk that cannot be asked costs not
   t.match(text, '\nbarograph_expired_partitions_total 2\n')
   t.match(text, '\nbarograph_retention_run_seconds 90000\n')
   t.match(text, '\nbarograph_retention_failed 0\n')
+  t.match(text, '\nbarograph_retention_waiting_partitions 4\n')
   t.match(text, `barograph_build_info{version="1.2.3",node_version="${process.versions.node}"} 1`)
   const away = await startMetrics(t, { disk: () => Promise.reject(new Error('EMFILE')) }).scrape()
   t.match(away, /\nbarograph_disk_free_bytes Nan\n.*\nbarograph_build_info/is)

@@ -132,6 +132,7 @@ function refusalsOf(
 ): Record<string, PublishedResponse> {
   const codes: AirQualityErrorCode[] = [
     ...ofAll,
+    ...(url.includes(':') ? (['URI_TOO_LONG'] as const) : []),
     ...(/:(sn|which)/.test(url) ? (['STATION_UNKNOWN'] as const) : []),
     ...(method === 'GET' ? (['ETAG_DIFFERENT'] as const) : []),
     ...(body === undefined ? [] : ofBodies),

@@ -89,7 +89,7 @@ export const operations = {
     ...{ name: 'add_data_points', summary: 'Store one data point, or up to 10,000', body: NewDataPoints },
     description: 'A point of the same device, parameter and timestamp replaces the old one.',
     success: { status: 201, description: 'The points that are valid are on disk', schema: StoredDataPoints },
-    refusals: ['STORAGE_FULL', 'STORAGE_FAILED', 'CLOSING'],
+    refusals: ['STORAGE_FULL', 'STORAGE_FAILED', 'TOO_MANY_BODIES', 'CLOSING'],
   },
   getPoint: {
     ...{ name: 'get_data_point', summary: 'One data point' },

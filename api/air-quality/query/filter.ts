@@ -56,6 +56,7 @@ function isOperator(text: string): text is Operator {
 const readers: Record<ColumnType, (text: string) => ColumnValue | undefined> = {
   text: text => text,
   number: readNumber,
+  integer: readInteger,
   time: text => readTimeText(text.trim()),
   boolean: text => booleans.get(text.trim().toLowerCase()),
 }
@@ -76,7 +77,19 @@ function readNumber(text: string): number | undefined {
   return Number.isFinite(value) ? value : undefined
 }
 
+function readInteger(text: string): number | undefined {
+  const value = readNumber(text)
+  return Number.isInteger(value) ? value : undefined
+}
+
+const misfits: Record<ColumnType, string> = {
+  text: 'no text',
+  number: 'no number',
+  integer: 'no whole number',
+  time: 'no time',
+  boolean: 'neither true nor false',
+}
+
 function misfit(type: ColumnType, text: string): string {
-  if (text.length > valueCharactersMax) return `longer than ${valueCharactersMax} characters`
-  return { text: 'no text', number: 'no number', time: 'no time', boolean: 'neither true nor false' }[type]
+  return text.length > valueCharactersMax ? `longer than ${valueCharactersMax} characters` : misfits[type]
 }

@@ -1,0 +1,73 @@
+/**
+ * The forms of JSON Schema that all client generators take. Some of them ignore `propertyNames`, treat `readOnly` members
+ * as absent from requests, refuse `items: false`, know only texts as constants, and take an integer for one of 32 bits.
+ */
+
+import { isDeepStrictEqual } from 'node:util'
+import type { Json } from './contract.ts'
+
+/** A schema that says the same in those forms, with all schemas within it. */
+export function adaptToGenerators(schema: Json): Json {
+  const { readOnly: _, ...adapted } = Object.fromEntries(
+    Object.entries(schema).map(([keyword, value]) => [keyword, adaptWithin(keyword, value)]),
+  )
+  return [withNames, withLength, withOneUnion, withEnum, withFormat].reduce((json, form) => form(json), adapted)
+}
+
+const schemasByName = ['properties', '$defs']
+const schemaOrList = ['items', 'prefixItems', 'anyOf', 'oneOf', 'allOf', 'not', 'additionalProperties', 'contentSchema']
+
+/** Other keywords hold values, which may look like schemas. */
+function adaptWithin(keyword: string, value: unknown): unknown {
+  if (schemasByName.includes(keyword) && isSchema(value)) {
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, adaptValue(inner)]))
+  }
+  if (!schemaOrList.includes(keyword)) return value
+  return Array.isArray(value) ? value.map(adaptValue) : adaptValue(value)
+}
+
+function adaptValue(value: unknown): unknown {
+  return isSchema(value) ? adaptToGenerators(value) : value
+}
+
+function isSchema(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The names of a record as properties; that every name is a text need not be said. */
+function withNames(json: Json): Json {
+  const { propertyNames, ...rest } = json
+  if (isDeepStrictEqual(propertyNames, { type: 'string' })) return rest
+  if (!isSchema(propertyNames) || !Array.isArray(propertyNames['enum'])) return json
+  const { additionalProperties = {} } = rest
+  const properties = Object.fromEntries(propertyNames['enum'].map(name => [String(name), additionalProperties]))
+  return { ...rest, properties, additionalProperties: false }
+}
+
+/** A tuple as an array of so many elements. */
+function withLength(json: Json): Json {
+  const { prefixItems, ...rest } = json
+  if (!Array.isArray(prefixItems)) return json
+  const [items, ...others] = prefixItems
+  if (others.some(other => !isDeepStrictEqual(other, items))) throw new Error('the elements of a tuple differ')
+  return { ...rest, items, minItems: prefixItems.length, maxItems: prefixItems.length }
+}
+
+/** One union of all branches, for a union that may be null as well. */
+function withOneUnion(json: Json): Json {
+  const { anyOf } = json
+  if (!Array.isArray(anyOf)) return json
+  const isUnion = (branch: Json) => Array.isArray(branch['anyOf']) && Object.keys(branch).length === 1
+  return { ...json, anyOf: anyOf.flatMap((branch: Json) => (isUnion(branch) ? branch['anyOf'] : [branch])) }
+}
+
+function withEnum(json: Json): Json {
+  const { const: constant, ...rest } = json
+  return constant === undefined || typeof constant === 'string' ? json : { ...rest, enum: [constant] }
+}
+
+function withFormat(json: Json): Json {
+  const { type, minimum = -Infinity, maximum = Infinity } = json
+  const isOf32Bits = Number(minimum) >= -(2 ** 31) && Number(maximum) < 2 ** 31
+  return type === 'integer' && !isOf32Bits ? { ...json, format: 'int64' } : json
+}

@@ -1,0 +1,58 @@
+/**
+ * schemathesis finds nothing: what `/openapi.json` allows is taken, what it does not is refused, and the answers are as it says.
+ * What it leaves out, with the reasons, is in schemathesis/schemathesis.toml.
+ */
+
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { becomes } from '../support/becomes.ts'
+import { type Credentials, makeCredentials } from '../support/credentials.ts'
+import { temporaryFolder } from '../support/databases.ts'
+import { keepPrinted } from '../support/printed.ts'
+import { makePython } from '../support/python.ts'
+import { startService } from '../support/service.ts'
+
+/** So many requests of one client are refused otherwise. */
+const environment = {
+  FAILED_ATTEMPTS: '1000000',
+  REGISTRATIONS_PER_HOUR: '1000000',
+  MAIL_REQUESTS_PER_HOUR: '1000000',
+}
+const device = 'porch'
+
+// It writes beside its settings.
+const folder = temporaryFolder(t)
+cpSync(join(import.meta.dirname, 'schemathesis'), folder, { recursive: true })
+const python = await makePython(t, join(folder, 'requirements.txt'))
+
+for (const part of ['--exclude-tag', '--include-tag']) {
+  const isAdmin = part === '--include-tag'
+  t.test(isAdmin ? 'the admin API, with the admin token' : 'all but the admin API', async t => {
+    const service = await startService(t, { environment })
+    const credentials = await makeCredentials(service, device)
+    await becomes(t, async () => (await fetch(`${service.url}/api/fleet`)).status, 200, 'reads are answered')
+    const words = ['--config-file', 'schemathesis.toml', 'run', `${service.url}/openapi.json`, part, 'admin']
+    const run = await python.run(['schemathesis', ...words, '--no-color', '--continue-on-failure'], {
+      folder,
+      // Else it draws its progress, for tap asks for colours.
+      environment: {
+        FORCE_COLOR: undefined,
+        CREDENTIALS: JSON.stringify(isAdmin ? ofAdmins(credentials) : ofOthers(credentials)),
+      },
+    })
+    keepPrinted(isAdmin ? 'schemathesis-admin.txt' : 'schemathesis.txt', `${run.stdout}${run.stderr}`)
+    t.equal(run.status, 0, run.status === 0 ? 'it finds nothing' : `${run.stdout}${run.stderr}`)
+    t.notMatch(service.output(), /"level":(?:50|60)/, 'nothing is logged as an error')
+  })
+}
+
+/** A session would be refused for each of its origins that is not ours. */
+function ofAdmins({ adminToken = {} }: Credentials): Credentials {
+  return { adminToken }
+}
+
+/** The key of an administrator adds the devices of readings, so that these are taken. */
+function ofOthers({ device: _, ...credentials }: Credentials): Credentials {
+  return credentials
+}
