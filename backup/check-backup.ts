@@ -35,10 +35,14 @@ function read(folder: string, path: string, onBytes: (count: number) => void): C
 }
 
 function checkVersion({ head }: Manifest, version: string): void {
-  const known = new Set(migrationNames(migrationsFolder))
-  const isKnown = head.postgres.migrations.every(name => known.has(name))
-  if (isKnown && compareVersions(head.version, version) <= 0) return
-  throw new BackupError(`The backup is of the newer version ${head.version}: restore it with that version.`)
+  const known = migrationNames(migrationsFolder)
+  const { migrations } = head.postgres
+  const isKnown = migrations.every(name => known.includes(name))
+  if (!isKnown || compareVersions(head.version, version) > 0) {
+    throw new BackupError(`The backup is of the newer version ${head.version}: restore it with that version.`)
+  }
+  if (migrations.every((name, at) => name === known[at])) return
+  throw new BackupError('The migrations that the manifest names are not in their order: use another backup.')
 }
 
 /** Of three numbers each; what stands behind them does not count. */
@@ -50,9 +54,17 @@ export function compareVersions(a: string, b: string): number {
 
 /** The paths of all files; links and the like count as files, and are in no manifest. */
 function* listFiles(folder: string, below: string): Generator<string> {
-  for (const entry of readdirSync(join(folder, below), { withFileTypes: true })) {
+  for (const entry of readFolder(join(folder, below))) {
     const path = below === '' ? entry.name : `${below}/${entry.name}`
     if (entry.isDirectory()) yield* listFiles(folder, path)
     else yield path
+  }
+}
+
+function readFolder(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch (error) {
+    throw new BackupError(`${folder} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
   }
 }

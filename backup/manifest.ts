@@ -6,54 +6,33 @@
  */
 
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { z } from 'zod'
+import type { z } from 'zod'
 import { syncFolder } from '../store/sync-folder.ts'
 import { BackupError } from './backup-error.ts'
 import type { FileEntry } from './copy.ts'
+import { EndLine, FileLine, formatVersion, ManifestHead, WriterOfHead } from './manifest-lines.ts'
 
 export const manifestName = 'manifest'
-export const formatVersion = 1
-const bytesMax = 512 * 1024 ** 2
 
-const identifier = z.string().regex(/^[a-z_][a-z0-9_]{0,62}$/)
-
-/** The day, its number of rows, and the sum of each column. */
-const DaySums = z.array(z.string().nullable())
-
-const ManifestHead = z.object({
-  format: z.literal(formatVersion),
-  /** Of the service. */
-  version: z.string(),
-  createdAt: z.iso.datetime(),
-  questdb: z.object({ version: z.string(), days: z.record(identifier, z.array(DaySums)) }),
-  postgres: z.object({
-    version: z.string(),
-    migrations: z.array(z.string()).min(1),
-    tables: z.array(z.object({ name: identifier, columns: z.array(identifier), rows: z.int().min(0) })),
-    sequences: z.array(z.object({ name: identifier, value: z.string().regex(/^\d{1,19}$/), isCalled: z.boolean() })),
-    /** Erase jobs that ended while the backup was made. */
-    eraseAgain: z.array(z.int()),
-  }),
-})
-export type ManifestHead = z.infer<typeof ManifestHead>
+/** A backup of ten years has some hundred thousand files, with some 150 bytes each. */
+const bytesMax = 256 * 1024 ** 2
 
 export interface Manifest {
   head: ManifestHead
   files: FileEntry[]
 }
 
-const path = z.string().max(4096).refine(isPathOfPart, 'is no path of a part')
-const FileLine = z.tuple([path, z.int().min(0), z.string().regex(/^[0-9a-f]{64}$/)])
-const EndLine = z.object({ files: z.int(), sha256: z.string() })
-
+/** Throws a BackupError rather than write one that no restore would read. */
 export function writeManifest(folder: string, { head, files }: Manifest): void {
   const lines = [head, ...files.map(({ path, bytes, sha256 }) => [path, bytes, sha256])]
   const text = lines.map(line => `${JSON.stringify(line)}\n`).join('')
   const temporary = join(folder, `${manifestName}.new`)
   const end = JSON.stringify({ files: files.length, sha256: digest(text) })
-  writeFileSync(temporary, `${text}${end}\n`, { mode: 0o600, flush: true })
+  const bytes = Buffer.from(`${text}${end}\n`)
+  if (bytes.length > bytesMax) throw new BackupError(`The manifest would have more than ${bytesMax} bytes.`)
+  writeFileSync(temporary, bytes, { mode: 0o600, flush: true })
   renameSync(temporary, join(folder, manifestName))
   syncFolder(folder)
 }
@@ -69,38 +48,71 @@ export function readManifest(folder: string): Manifest {
   if (!isWhole || digest(lines) !== end.data.sha256) {
     throw new BackupError(`The manifest in ${folder} was cut short or changed: use another backup.`)
   }
-  const head = readHead(first)
-  const files = rest.map(line => {
-    const [path, bytes, sha256] = FileLine.parse(parseJson(line))
+  const head = readHead(folder, first)
+  const files = rest.map((line, at) => {
+    const [path, bytes, sha256] = readLine(folder, FileLine, line, at + 2)
     return { path, bytes, sha256 }
   })
+  const fault = faultOf({ head, files })
+  if (fault !== undefined) throw invalid(folder, fault)
   return { head, files }
 }
 
-function readHead(line: string): ManifestHead {
-  const value = parseJson(line)
-  const format = z.object({ format: z.int(), version: z.string() }).parse(value)
-  if (format.format > formatVersion) {
-    throw new BackupError(`The backup is of the newer version ${format.version}: restore it with that version.`)
+function readHead(folder: string, line: string): ManifestHead {
+  const writer = readLine(folder, WriterOfHead, line, 1)
+  if (writer.format > formatVersion) {
+    throw new BackupError(`The backup is of the newer version ${writer.version}: restore it with that version.`)
   }
-  return ManifestHead.parse(value)
+  return readLine(folder, ManifestHead, line, 1)
+}
+
+function readLine<Schema extends z.ZodType>(
+  folder: string,
+  schema: Schema,
+  line: string,
+  number: number,
+): z.infer<Schema> {
+  const read = schema.safeParse(parseJson(line))
+  if (read.success) return read.data
+  const [issue] = read.error.issues
+  throw invalid(folder, `line ${number}: ${[...(issue?.path ?? []), issue?.message].join(' ')}`)
+}
+
+/** What no line shows by itself; undefined for nothing. */
+function faultOf({ head: { postgres }, files }: Manifest): string | undefined {
+  const paths = files.map(({ path }) => path)
+  const tables = postgres.tables.map(({ name }) => name)
+  const twice = firstTwice(paths) ?? firstTwice(tables) ?? firstTwice(postgres.sequences.map(({ name }) => name))
+  if (twice !== undefined) return `${twice} is named twice`
+  const rowsOf = new Set(tables.map(name => `postgres/${name}`))
+  const stray = paths.find(path => path.startsWith('postgres/') && !rowsOf.delete(path))
+  if (stray !== undefined) return `${stray} is of no table`
+  const [missing] = rowsOf
+  return missing === undefined ? undefined : `${missing} is missing`
+}
+
+function firstTwice(names: readonly string[]): string | undefined {
+  const seen = new Set<string>()
+  return names.find(name => seen.size === seen.add(name).size)
+}
+
+function invalid(folder: string, fault: string): BackupError {
+  return new BackupError(`The manifest in ${folder} is invalid (${fault}): use another backup.`)
 }
 
 function readText(file: string): string {
-  if (!existsSync(file)) throw new BackupError(`There is no ${file}: this is no backup, or one that was cut short.`)
-  if (statSync(file).size > bytesMax) throw new BackupError(`${file} is larger than any manifest.`)
-  return readFileSync(file, 'utf8')
+  try {
+    if (statSync(file).size > bytesMax) throw new BackupError(`${file} is larger than any manifest.`)
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === undefined) throw error
+    if (code !== 'ENOENT') throw new BackupError(`${file} cannot be read (${code}).`)
+    throw new BackupError(`There is no ${file}: this is no backup, or one that was cut short.`)
+  }
 }
 
-/** The folders of the parts; nothing else is ever written. */
-export const partNames = ['journal', 'points-journal', 'questdb', 'postgres', 'secrets'] as const
-
-function isPathOfPart(path: string): boolean {
-  const [part, ...names] = path.split('/')
-  const isPlain = (name: string) => name !== '' && name !== '.' && name !== '..' && !name.includes('\0')
-  return partNames.some(name => name === part) && names.length > 0 && names.every(isPlain)
-}
-
+/** In hex. */
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }

@@ -11,7 +11,7 @@ import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { syncFolder } from '../store/sync-folder.ts'
 import { BackupError } from './backup-error.ts'
 import type { FileEntry } from './copy.ts'
-import type { ManifestHead } from './manifest.ts'
+import type { ManifestHead } from './manifest-lines.ts'
 
 export type Table = ManifestHead['postgres']['tables'][number]
 type Sequence = ManifestHead['postgres']['sequences'][number]

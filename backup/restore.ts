@@ -3,11 +3,14 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
 import { beginRestore, type DataDirectory } from '../store/data-directory.ts'
 import { makeClient } from '../store/postgres/postgres-connect.ts'
 import { stopPostgresLeftBehind } from '../store/postgres/postgres-server.ts'
 import { createQuestdbClient } from '../store/questdb/client/questdb-client.ts'
+import { QuestdbError } from '../store/questdb/client/questdb-error.ts'
 import { questdbRoot, stopQuestdbLeftBehind } from '../store/questdb/questdb-server.ts'
+import { StartError } from '../store/start-error.ts'
 import { openStore, type Store } from '../store/store.ts'
 import type { StoreOptions } from '../store/store-options.ts'
 import { BackupError } from './backup-error.ts'
@@ -15,7 +18,8 @@ import { checkBackup, checkContent } from './check-backup.ts'
 import { Copy } from './copy.ts'
 import { type Exec, listSummedTables, openDaySums, untilApplied } from './day-sums.ts'
 import { eraseAgain } from './erased.ts'
-import type { Manifest, ManifestHead } from './manifest.ts'
+import type { Manifest } from './manifest.ts'
+import type { ManifestHead } from './manifest-lines.ts'
 import { copyTablesIn, setSequences } from './postgres-tables.ts'
 
 export interface RestoreOptions {
@@ -39,8 +43,9 @@ const execTimeoutMs = 120_000
 const pauseMs = 100
 
 /**
- * Rejects with a BackupError or a StartError. What it has begun stays marked, so that no service starts in it, and the next
- * restore begins anew.
+ * Rejects with a BackupError, and then nothing is left in the data directory, or with a StartError: then what it has begun
+ * stays, with the logs of the databases. That, and what is left of a restore that was killed, is marked, so that no service
+ * starts in it, and the next restore begins anew.
  */
 export async function restore(options: RestoreOptions): Promise<Restored> {
   const { folder, version, onStep } = options
@@ -50,7 +55,7 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
   onStep('checking the backup')
   const manifest = checkBackup(folder, version, () => undefined)
   await assertEmptyDatabase(options.store.databaseUrl)
-  const { directory, clear, finish } = beginRestore(options.dataDirectory)
+  const { directory, clear, finish, abandon } = beginRestore(options.dataDirectory)
   try {
     // Those of an interrupted restore.
     await stopPostgresLeftBehind(directory, options.store.log)
@@ -61,8 +66,11 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
     onStep('starting the databases')
     await fillAndCheck(options, directory, manifest.head)
     finish()
-  } finally {
     directory.close()
+  } catch (error) {
+    if (error instanceof StartError) directory.close()
+    else abandon()
+    throw refusalOf(error)
   }
   const { head, files } = manifest
   const rows = Object.fromEntries(Object.entries(head.questdb.days).map(([name, days]) => [name, countOf(days)]))
@@ -72,6 +80,13 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
     bytes: files.reduce((total, { bytes }) => total + bytes, 0),
     rows,
   }
+}
+
+/** What the backup or the machine is to blame for, in a sentence; a fault of this program stays as it is. */
+function refusalOf(error: unknown): unknown {
+  const isOfDatabase = error instanceof pg.DatabaseError || error instanceof QuestdbError
+  const isOfSystem = error instanceof Error && 'syscall' in error
+  return isOfDatabase || isOfSystem ? new BackupError(`The backup cannot be restored (${error.message}).`) : error
 }
 
 /** An external one: what is in it is somebody's. */

@@ -4,7 +4,8 @@ import { chmodSync, mkdirSync, readdirSync, realpathSync, rmSync } from 'node:fs
 import { basename, dirname, isAbsolute, join, relative } from 'node:path'
 import { syncFolder } from '../store/sync-folder.ts'
 import { BackupError } from './backup-error.ts'
-import { manifestName, partNames } from './manifest.ts'
+import { manifestName } from './manifest.ts'
+import { partNames } from './manifest-lines.ts'
 
 /** Makes it, or takes an empty one; its real path. */
 export function prepareTarget(path: string, dataDirectory: string): string {

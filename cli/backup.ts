@@ -1,17 +1,13 @@
-/** `barograph backup` and `barograph restore`. */
+/** `barograph backup`. */
 
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import type { Command } from 'commander'
 import { BackupLine } from '../api/admin/backup.ts'
-import type { Config } from '../api/config.ts'
-import { packageVersion } from '../api/version.ts'
-import { BackupError } from '../backup/backup-error.ts'
-import { restore } from '../backup/restore.ts'
-import type { Log } from '../store/log.ts'
-import { StartError } from '../store/start-error.ts'
 import { type AdminClient, refusal } from './admin-client.ts'
+import { backupSummary } from './backup-summary.ts'
+import type { CommandContext } from './command-context.ts'
 import { CommandError } from './command-error.ts'
 import { bytesText, printJson, printText, type Streams } from './output.ts'
 
@@ -21,43 +17,15 @@ The service has to run. The folder is on its machine, new or empty, and holds se
 Example:
   barograph backup /backups/$(date +%F)`
 
-const restoreHelp = `
-The service must not run. DATA_DIR has to be empty or not to exist, and so has the database at DATABASE_URL, if it is set.
-
-Example:
-  DATA_DIR=/var/lib/barograph barograph restore /backups/2026-11-22`
-
-interface Options {
-  json?: boolean
-}
-
-export function addBackupCommands(
-  program: Command,
-  client: AdminClient,
-  streams: Streams,
-  readSettings: () => Config,
-): void {
-  program
-    .command('backup')
-    .description('copy everything that the running service stores into a folder')
+export function defineBackup(command: Command, { client, streams }: CommandContext): void {
+  command
     .argument('<folder>', 'new or empty folder')
     .option('--json', 'print the result as JSON')
     .addHelpText('after', backupHelp)
-    .action(async (folder: string, { json }: Options) => {
+    .action(async (folder: string, { json }: { json?: boolean }) => {
       const done = await backUp(client, streams, resolve(folder))
       if (json === true) printJson(streams, done)
-      else printText(streams.stdout, `backed up to ${folder}: ${summaryOf(done)}\n`)
-    })
-  program
-    .command('restore')
-    .description('check a backup and restore it into an empty data directory')
-    .argument('<folder>', 'folder of the backup')
-    .option('--json', 'print the result as JSON')
-    .addHelpText('after', restoreHelp)
-    .action(async (folder: string, { json }: Options) => {
-      const restored = await restoreTo(readSettings(), resolve(folder), streams)
-      if (json === true) printJson(streams, restored)
-      else printText(streams.stdout, `restored the backup of ${restored.createdAt}: ${summaryOf(restored)}\n`)
+      else printText(streams.stdout, `backed up to ${folder}: ${backupSummary(done)}\n`)
     })
 }
 
@@ -81,28 +49,4 @@ async function backUp(client: AdminClient, { stderr }: Streams, directory: strin
     if (error instanceof CommandError) throw error
   }
   throw new CommandError('the server ended the connection before the backup was whole')
-}
-
-async function restoreTo(config: Config, folder: string, { stderr }: Streams) {
-  const tell = (_fields: unknown, text?: string) => printText(stderr, `${text ?? ''}\n`)
-  const log = { info: () => undefined, warn: tell, error: tell } as Log
-  try {
-    return await restore({
-      ...{ folder, version: packageVersion(), dataDirectory: config.DATA_DIR },
-      store: {
-        ...{ questdbHttp: config.QUESTDB_HTTP, questdbPg: config.QUESTDB_PG, databaseUrl: config.DATABASE_URL },
-        questdbCommitMode: config.QUESTDB_COMMIT_MODE,
-        ...{ cacheDirectory: config.cacheDirectory, environment: config.environment, log },
-      },
-      onStep: step => printText(stderr, `${step}\n`),
-    })
-  } catch (error) {
-    if (error instanceof BackupError || error instanceof StartError) throw new CommandError(error.message)
-    throw error
-  }
-}
-
-function summaryOf({ files, bytes, rows }: Done): string {
-  const counts = Object.entries(rows).map(([table, count]) => `${count} ${table}`)
-  return `${files} files, ${bytesText(bytes)}; in QuestDB ${counts.join(' and ')}`
 }

@@ -15,7 +15,8 @@ import t from 'tap'
 import { checkBackup, compareVersions } from '../../backup/check-backup.ts'
 import { digestFile } from '../../backup/copied-file.ts'
 import { Copy } from '../../backup/copy.ts'
-import { type ManifestHead, manifestName, readManifest, writeManifest } from '../../backup/manifest.ts'
+import { manifestName, readManifest, writeManifest } from '../../backup/manifest.ts'
+import type { ManifestHead } from '../../backup/manifest-lines.ts'
 import { temporaryFolder } from '../support/databases.ts'
 
 const version = '0.1.0'
@@ -160,7 +161,7 @@ t.test('a manifest names no file outside of the parts', async t => {
   for (const path of ['/etc/passwd', 'journal/../../x', 'data/x', 'journal', 'journal//x', 'secrets/.', '']) {
     const folder = temporaryFolder(t)
     writeManifest(folder, { head, files: [{ path, bytes: 0, sha256: '0'.repeat(64) }] })
-    t.throws(() => readManifest(folder), path)
+    t.throws(() => readManifest(folder), { name: 'BackupError', message: /must be a path in one of the parts/ }, path)
   }
 })
 

@@ -6,21 +6,11 @@ import pg from 'pg'
 import t from 'tap'
 import { NewDevice } from '../../auth/devices/device.ts'
 import { backUp } from '../../backup/backup.ts'
-import type { BackupParts } from '../../backup/backup-parts.ts'
 import { restore } from '../../backup/restore.ts'
-import { openParts } from '../support/admin.ts'
-import { silentLog, startDatabases, storeOptions, temporaryFolder } from '../support/databases.ts'
+import { startBackedUp } from '../support/backed-up.ts'
+import { storeOptions, temporaryFolder } from '../support/databases.ts'
 
-const { directory, store } = await startDatabases(t)
-await store.questdb.ready
-const { ingest, pointsIngest, devices, journal, pointsJournal } = await openParts(t, store)
-for (const path of [ingest, pointsIngest]) path.startForwarding(store.questdb.address.http, true)
-const parts: BackupParts = {
-  directory: { ...directory, journal, pointsJournal },
-  ...{ store, ingest: { readings: ingest, points: pointsIngest }, reserveBytes: 0, version: '0.1.0', log: silentLog },
-}
-const { signal } = new AbortController()
-const run = { signal, closing: signal, onStep: () => undefined, bytes: new BigInt64Array(new SharedArrayBuffer(8)) }
+const { directory, store, devices, parts, run } = await startBackedUp(t)
 const target = join(temporaryFolder(t), 'backup')
 
 t.test('the files of an external QuestDB are not here, and the refusal says so', async t => {
@@ -39,7 +29,7 @@ t.test('a backup goes into an external PostgreSQL that is empty, and into no oth
     return client
   })) as pg.Client
   const address = { host, port, user: user ?? '', password: String(password), database: 'elsewhere' }
-  const databaseUrl = `postgresql://${address.user}:${address.password}@${host}:${port}/elsewhere`
+  const databaseUrl = `postgresql://${address.user}:${address.password}@${encodeURIComponent(host)}:${port}/elsewhere`
   const { directory: _, ...storeRest } = storeOptions(directory)
   const options = {
     ...{ folder: target, version: '0.1.0', store: { ...storeRest, databaseUrl }, onStep: () => undefined },
