@@ -1,10 +1,12 @@
 /** Reads the settings from the environment, in this one place. */
 
 import type { z } from 'zod'
+import type { SignUpMode } from '../auth/accounts/sign-up.ts'
 import { cacheDirectoryOf } from './cache-directory.ts'
 import { Settings } from './settings.ts'
 
 export type Config = z.infer<typeof Settings> & {
+  SIGN_UP: SignUpMode
   cacheDirectory: string
   /** For the programs that are started here; our own settings, with the passwords in them, are no business of theirs. */
   environment: Record<string, string | undefined>
@@ -44,6 +46,8 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   const others = Object.entries(environment).filter(([name]) => !(name in Settings.shape))
   return {
     ...config,
+    // Else whoever signs up would read what is private.
+    SIGN_UP: config.SIGN_UP ?? (config.READS === 'private' ? 'invited' : 'open'),
     cacheDirectory: cacheDirectoryOf(environment),
     environment: Object.fromEntries(others),
   }

@@ -60,12 +60,13 @@ export function createEdge(config: Config, log: Log, parts: EdgeParts): Edge {
   const metrics = createMetrics({ isAdmin: accounts.isAdministrator, isTrusted })
   const interval = createIntervalMeter()
   const meter = createReadingMeter(metrics.registry, interval)
-  const writers = createWriters(devices)
+  const { DEVICES_PER_OWNER: user, DEVICES_PER_ADMINISTRATOR: administrator } = config
+  const writers = createWriters(devices, { user, administrator, operator: administrator })
   const fairShare = createFairShare({ perSecond: config.BULK_RATE, burst: config.BULK_BURST }, clockMs)
   const isWithinRate = createDeviceRate({ perSecond: config.DEVICE_RATE, burst: config.DEVICE_BURST }, clockMs)
   const intakeOptions: IntakeOptions = {
     ...{ devices, ingest, meter, nowMs: clockMs, check: createReadingCheck(checkOptionsOf(config, parts)) },
-    ...{ isWithinRate, acceptOnce: createAcceptOnce(parts) },
+    ...{ isWithinRate, acceptOnce: createAcceptOnce({ ...parts, earliestMs: parts.acceptedFrom.ms }) },
   }
   const { hasRoom } = createBulkJournal(ingest)
   const brokerRate = createBrokerRate({ isWithinRate, fairShare, hasRoom, writerId: writers.ofTrustedBroker().id })

@@ -1,6 +1,5 @@
 /** The families of routes of the service, with what each of them needs. */
 
-import { createPointCheck } from '../ingest/point.ts'
 import type { Log } from '../store/log.ts'
 import { adminFamily } from './admin/admin.ts'
 import { adminContract } from './admin/contract.ts'
@@ -18,7 +17,7 @@ import { lineProtocolContract } from './line-protocol/contract.ts'
 import { lineProtocolFamilies } from './line-protocol/line-protocol.ts'
 import { loggerContract } from './logger/contract.ts'
 import { loggerFamily } from './logger/logger.ts'
-import { createGuardReads } from './logger/read-access.ts'
+import { openReads, privateReads } from './logger/read-access.ts'
 import type { ServiceParts } from './service-parts.ts'
 import { webFamily } from './web/web.ts'
 
@@ -54,6 +53,7 @@ export function createFamilies(
   const adminOptions = {
     ...{ findPrincipal: accounts.findPrincipal, origins: accounts.origins },
     ...{ accounts: accounts.accounts, keys: accounts.keys, tenants: accounts.tenants, publicUrl: accounts.publicUrl },
+    signUp: config.SIGN_UP,
     ...{ devices, stations, eraseJobs, readingsExport, ingest, pointsIngest, store, log, ranges, ...timeLimits },
     ...{
       directory: parts.directory,
@@ -67,22 +67,23 @@ export function createFamilies(
   const airQuality = airQualityFamily({
     ...{ stations, points, accounts: accounts.accounts, keys: accounts.keys, nowMs: clockMs, log, isTrusted },
     ...{ publicUrl: config.PUBLIC_URL, failedAttemptsPerMinute: config.FAILED_ATTEMPTS },
-    ...{ pointsIngest, pointCheck: createPointCheck(timeLimits.aheadMsMax), removeStation: eraseJobs.removeStation },
+    ...{ pointsIngest, aheadMsMax: timeLimits.aheadMsMax, removeStation: eraseJobs.removeStation },
     requireHttps: config.AIR_QUALITY_HTTP === 'local',
   })
   const readings = {
-    ...{ rangeReads: parts.rangeReads, devices, nowMs: clockMs, expiredBeforeUs: parts.retention.expiredBeforeUs, log },
+    ...{ rangeReads: parts.rangeReads, nowMs: clockMs, expiredBeforeUs: parts.retention.expiredBeforeUs, log },
   }
+  const isOpen = config.READS === 'open'
   const contracts = [
-    ...[loggerContract(ranges), accounts.contract, airQuality.contract, lineProtocolContract()],
+    ...[loggerContract(ranges, !isOpen), accounts.contract, airQuality.contract, lineProtocolContract()],
     ...[contentFilesContract(), adminContract(), serverContract()],
   ]
   return [
     loggerFamily({
-      ...{ log, ingest: { intake, meter, writers, authRateLimit } },
-      guardReads: config.READS === 'private' ? createGuardReads({ ...accounts, devices, authRateLimit }) : undefined,
-      live: { live: parts.live, query, devices, timeZone: config.TIME_ZONE, nowMs: clockMs },
-      ...{ batch: batchOptions, reads: { query, devices, readings }, events: eventsOptions(config, log, parts, edge) },
+      ...{ log, ingest: { intake, meter, writers, findPrincipal: accounts.findPrincipal, authRateLimit } },
+      access: isOpen ? openReads(devices) : privateReads({ ...accounts, devices, authRateLimit }),
+      live: { live: parts.live, query, timeZone: config.TIME_ZONE, nowMs: clockMs },
+      ...{ batch: batchOptions, reads: { query, readings }, events: eventsOptions(config, log, parts, edge) },
     }),
     adminFamily(adminOptions),
     airQuality,
@@ -98,7 +99,7 @@ export function createFamilies(
     }),
     accounts.family,
     ...signIn.families,
-    docsFamily({ contracts, isAdmin: accounts.isAdministrator, isTrusted }),
+    docsFamily({ contracts, publicUrl: config.PUBLIC_URL, isAdmin: accounts.isAdministrator, isTrusted }),
     webFamily(),
     contentFilesFamily({ postgres: store.postgres, publicUrl: config.PUBLIC_URL, log }),
   ]
@@ -107,6 +108,7 @@ export function createFamilies(
 function eventsOptions(config: Config, log: Log, { ingest, devices, live }: ServiceParts, edge: Edge): EventsOptions {
   return {
     ...{ ingest, devices, nowMs: () => performance.now(), meter: edge.eventMeter, log },
+    clientsOfOneMax: config.EVENTS_CLIENTS_PER_ADDRESS ?? Math.ceil(config.EVENTS_CLIENTS_MAX / 10),
     ...{ clientsMax: config.EVENTS_CLIENTS_MAX, windowBytes: config.EVENTS_WINDOW_BYTES },
     windowMs: config.EVENTS_WINDOW_MINUTES * 60_000,
     onState: listener => live.onState(({ number }, _before, state) => listener(number, state)),

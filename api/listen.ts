@@ -2,6 +2,7 @@
 
 import type { FastifyInstance } from 'fastify'
 import type { Log } from '../store/log.ts'
+import { packageVersion } from '../store/version.ts'
 import type { Config } from './config.ts'
 import { createEdge, type Edge } from './edge.ts'
 import { createFamilies } from './families.ts'
@@ -12,7 +13,6 @@ import { type Mqtt, openMqtt } from './mqtt/mqtt.ts'
 import { readinessOf } from './readiness.ts'
 import { addServiceMetrics } from './service-metrics.ts'
 import type { ServiceParts } from './service-parts.ts'
-import { packageVersion } from './version.ts'
 
 /** Resolves to the address that it listens on. `onOpen` gets what closes it. */
 export async function listen(
@@ -66,7 +66,7 @@ function createServiceServer(
   edge: Edge,
   state: { isStopping: () => boolean; broker: () => string | undefined },
 ): FastifyInstance {
-  const { store, ingest, pointsIngest, devices, query } = parts
+  const { store, ingest, pointsIngest, devices, query, live, retention } = parts
   const { connections, metrics } = edge
   const readiness = () =>
     readinessOf({
@@ -74,6 +74,7 @@ function createServiceServer(
       points: pointsIngest.status,
       questdb: () => store.questdb.state(),
       postgres: () => store.postgresFault(),
+      reads: () => loadingOf({ live, retention }),
       connections: connections.fault,
       ...state,
     })
@@ -91,4 +92,10 @@ function createServiceServer(
     version: packageVersion(),
   })
   return createServer({ config, connections, readiness, metrics, families, log })
+}
+
+/** What the reads of the contract wait for after a start, once QuestDB is up. */
+function loadingOf({ live, retention }: Pick<ServiceParts, 'live' | 'retention'>): string | undefined {
+  if (!retention.isKnown()) return 'it is being looked up which days have expired'
+  return live.isLoaded() ? undefined : 'the state of the fleet is being loaded'
 }

@@ -9,6 +9,8 @@ export interface ReadinessOptions {
   points: () => IngestStatus
   questdb: () => { state: 'starting' | 'up' | 'away'; reason?: string }
   postgres: () => string | undefined
+  /** Why some reads are refused although QuestDB is up: what they need is being loaded. */
+  reads: () => string | undefined
   /** Why clients may not get a connection. */
   connections: () => string | undefined
   /** Why no readings come from an outside broker. */
@@ -29,8 +31,10 @@ export function readinessOf(options: ReadinessOptions): Readiness {
   if (reasons.length > 0) return { status: 'unavailable', reasons }
   reasons.push(...faultsOf('readings', readings), ...faultsOf('points', points))
   if (points.journal.issue !== undefined) reasons.push(`points are refused: ${points.journal.issue}`)
+  const away = questdbFault(options.questdb(), readings.forwarder.issue ?? points.forwarder.issue)
   const issues = [
-    questdbFault(options.questdb(), readings.forwarder.issue ?? points.forwarder.issue),
+    // While QuestDB is away nothing can be loaded.
+    away ?? options.reads(),
     readings.forwarder.fileIssue ?? points.forwarder.fileIssue,
     postgres(),
     connections(),

@@ -2,8 +2,10 @@
 
 import { isatty } from 'node:tty'
 import { StartError } from '../store/start-error.ts'
+import { collectGarbage } from './collect-garbage.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { createLog } from './log-output.ts'
+import { misspeltSettings, misspeltText } from './misspelt-settings.ts'
 import { watchParent } from './parent.ts'
 import { type Service, startService } from './service.ts'
 import { startHelp } from './start-help.ts'
@@ -27,6 +29,7 @@ export async function runService({ words, environment, hearSignals }: RunOptions
   readArguments(words)
   const config = configOrExit(environment)
   const log = await createLog(config, isatty(1))
+  for (const misspelt of misspeltSettings(environment)) log.warn(misspelt, misspeltText(misspelt))
   const giveUp = new AbortController()
   let starting: Promise<Service> | undefined
   let stopping = false
@@ -69,8 +72,7 @@ export async function runService({ words, environment, hearSignals }: RunOptions
     if (error instanceof StartError) fail(error.message)
     throw error
   }
-  // See node-flags.ts.
-  globalThis.gc?.({ type: 'major', flavor: 'last-resort', execution: 'sync' })
+  collectGarbage()
 }
 
 function fail(sentence: string, exitStatus = 1): never {

@@ -105,6 +105,8 @@ function addRetention(registry: Registry, state: Retention['state']): void {
   )
   const run = 'When it was last looked which days have to expire; NaN before, and when they never do.'
   gauge(registry, 'barograph_retention_run_seconds', run, () => seconds(state().lastRunMs))
+  const waiting = 'Days whose raw readings are due and stay until a person confirms, or newer readings come.'
+  gauge(registry, 'barograph_retention_waiting_partitions', waiting, () => state().waiting?.days ?? 0)
   gauge(registry, 'barograph_retention_failed', '1 when that failed.', () => (state().fault === undefined ? 0 : 1))
 }
 

@@ -3,6 +3,7 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { parseEmailAddress } from '../auth/accounts/email-address.ts'
+import { signUpModes } from '../auth/accounts/sign-up.ts'
 import {
   bytes,
   databaseUrl,
@@ -56,7 +57,7 @@ export const Settings = z.object({
   DATABASE_URL: databaseUrl(/^postgres(ql)?:$/, 'postgresql://user:password@host:5432/barograph')
     .optional()
     .describe(
-      'External PostgreSQL, exclusive to this service and without a connection pooler; default is a managed one.',
+      'External PostgreSQL, exclusive to this service and without a connection pooler; default is a managed one, on a Unix socket.',
     ),
   TLS_CERT: z.string().optional().describe('Certificate chain file (PEM); with TLS_KEY it enables HTTPS.'),
   TLS_KEY: z.string().optional().describe('Private key file (PEM).'),
@@ -75,7 +76,7 @@ export const Settings = z.object({
     .describe('Who may use /api/v1.0 without HTTPS: local (requests from the machine itself) or allow (everybody).'),
   MQTT_PORT: wholeNumber(0, 65_535)
     .optional()
-    .describe('Port of MQTT 3.1.1 on HOST, with TLS where TLS_CERT is set; 0 picks a free one, default is none.'),
+    .describe('Port of MQTT 3.1.1 and 5 on HOST, with TLS where TLS_CERT is set; 0 picks a free one, default is none.'),
   MQTT_BROKER_URL: serverUrl(/^mqtts?:$/, 'mqtts://user:password@host:8883')
     .optional()
     .describe('Outside MQTT broker whose messages to readings/+ are stored; its access lists are trusted.'),
@@ -123,6 +124,12 @@ export const Settings = z.object({
     .refine(value => value >= 1024, 'must be at least 1KiB')
     .default(gibibyte / 4)
     .describe('Maximum size of a body of POST /api/log/batch, without its compression.'),
+  DEVICES_PER_OWNER: wholeNumber(0, 1_000_000)
+    .default(100)
+    .describe('Devices of an account up to which its API keys add more.'),
+  DEVICES_PER_ADMINISTRATOR: wholeNumber(0, 1_000_000)
+    .default(10_000)
+    .describe('The same for administrators and the operator.'),
   DEVICE_RATE: wholeNumber(1, 1_000_000).default(500).describe('Sustained rate limit per device, readings per second.'),
   DEVICE_BURST: wholeNumber(1, 10_000_000).default(20_000).describe('Burst limit per device, readings.'),
   BULK_RATE: wholeNumber(1, 10_000_000)
@@ -161,11 +168,22 @@ export const Settings = z.object({
     .enum(['open', 'private'], { error: 'must be open or private' })
     .default('open')
     .describe(
-      'Who may read loggers: open (everybody) or private (a session, an API key, or a device what is its own).',
+      'Who may read loggers: open (everybody) or private (a device itself, a person their own devices, viewers and administrators all).',
+    ),
+  SIGN_UP: z
+    .enum(signUpModes, { error: 'must be open, invited or off' })
+    .optional()
+    .describe(
+      'Who may make an account: open (everybody), invited (by an administrator) or off; default is open, with READS=private invited.',
     ),
   EVENTS_CLIENTS_MAX: wholeNumber(1, 100_000)
     .default(1000)
     .describe('Maximum number of clients of /api/events; further ones get 503.'),
+  EVENTS_CLIENTS_PER_ADDRESS: wholeNumber(1, 100_000)
+    .optional()
+    .describe(
+      'Maximum number of them per IPv4 address or IPv6 /64, and per account or device with READS=private; further ones get 429. Default is a tenth.',
+    ),
   EVENTS_WINDOW_MINUTES: wholeNumber(0, 1440)
     .default(5)
     .describe('How far back a client of /api/events may go on after its connection broke.'),

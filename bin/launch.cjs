@@ -26,7 +26,7 @@ function nodeSentence() {
   try {
     require.resolve('node/bin/node')
   } catch (_error) {
-    const again = isCheckout ? 'run "npm ci" with' : 'install the package again and allow'
+    const again = isCheckout ? 'run "script/npm ci" with' : 'install the package again and allow'
     return `${found}: ${again} install scripts (no --ignore-scripts), which bring Node ${needed}.`
   }
   return `${found}: use ${isCheckout ? '"npm start" or "npx barograph"' : 'the command "barograph"'}, which takes the Node ${needed} of its own.`

@@ -7,24 +7,24 @@ import { roles } from '../auth/accounts/account.ts'
 import { AccountDetails, AccountPage, AddedAccount } from '../auth/accounts/account-list.ts'
 import { emailKeyOf } from '../auth/accounts/email-address.ts'
 import type { AdminClient } from './admin-client.ts'
+import type { CommandContext } from './command-context.ts'
 import { CommandError, exitUsage } from './command-error.ts'
+import { addInvitationCommands } from './invitations.ts'
 import { printFields, printJson, printTable, printText, type Streams } from './output.ts'
 
 interface Json {
   json?: boolean
 }
 
-export function addAccountsCommand(
-  program: Command,
-  client: AdminClient,
-  streams: Streams & { stdin: Readable },
-): void {
-  const accounts = program.command('accounts').description('manage the accounts of people')
+export function defineAccounts(accounts: Command, { client, streams }: CommandContext): void {
   addAdd(accounts, client, streams)
+  addInvitationCommands(accounts, client, streams)
   addList(accounts, client, streams)
   addRole(accounts, client, streams)
-  addSwitch(accounts, client, streams, { name: 'disable', isActive: false })
-  addSwitch(accounts, client, streams, { name: 'enable', isActive: true })
+  addViewer(accounts, client, streams)
+  addChange(accounts, client, streams, 'verify')
+  addChange(accounts, client, streams, 'disable')
+  addChange(accounts, client, streams, 'enable')
 }
 
 const addHelp = `
@@ -38,6 +38,8 @@ Examples:
 interface AddOptions extends Json {
   name?: string
   role?: string
+  viewer?: boolean
+  verified?: boolean
   passwordStdin?: boolean
 }
 
@@ -48,23 +50,22 @@ function addAdd(accounts: Command, client: AdminClient, streams: Streams & { std
     .argument('<email>')
     .option('--name <name>', 'name of the person')
     .addOption(new Option('--role <role>', 'role').choices(roles))
+    .option('--viewer', 'let it read all devices where reads are private')
+    .option('--verified', 'answer for the address, as API keys that send readings need it')
     .option('--password-stdin', 'read the password from standard input')
     .option('--json', 'print the account as JSON')
     .addHelpText('after', addHelp)
-    .action(async (email: string, { name, role, passwordStdin, json }: AddOptions) => {
+    .action(async (email: string, { name, role, viewer, verified, passwordStdin, json }: AddOptions) => {
       const password = passwordStdin === true ? await readPassword(streams.stdin) : undefined
-      const added = await client.json(AddedAccount, 'POST', '/accounts', {
-        email,
-        ...(name === undefined ? {} : { name }),
-        ...(role === undefined ? {} : { role }),
-        ...(password === undefined ? {} : { password }),
-      })
+      // JSON leaves out what is undefined.
+      const account = { email, name, role, viewer, email_verified: verified, password }
+      const added = await client.json(AddedAccount, 'POST', '/accounts', account)
       if (json === true) {
         printJson(streams, added)
         return
       }
-      const { password_link, ...account } = added
-      printFields(streams, account)
+      const { password_link, ...details } = added
+      printFields(streams, details)
       if (password_link === null) return
       printText(streams.stdout, `\nLink that sets the password, valid for one hour, once:\n${password_link}\n`)
     })
@@ -90,13 +91,17 @@ function addList(accounts: Command, client: AdminClient, streams: Streams): void
       const found = await readAll(client, search ?? '')
       if (json === true) printJson(streams, found)
       else if (found.length === 0) printText(streams.stdout, 'no accounts\n')
-      else printTable(streams, [['id', 'e-mail', 'name', 'role', 'active', 'verified', 'tenant'], ...found.map(rowOf)])
+      else printTable(streams, [columns, ...found.map(rowOf)])
     })
 }
 
-function rowOf({ id, email, name, role, is_active, email_verified, tenant_slug }: AccountDetails): string[] {
+const columns = ['id', 'e-mail', 'name', 'role', 'viewer', 'active', 'verified', 'tenant']
+
+function rowOf(account: AccountDetails): string[] {
+  const { id, email, name, role, viewer, is_active, email_verified, tenant_slug } = account
   const word = (truth: boolean) => (truth ? 'yes' : 'no')
-  return [String(id), email, name ?? '-', role, word(is_active), word(email_verified !== null), tenant_slug ?? '-']
+  const states = [viewer, is_active, email_verified !== null].map(word)
+  return [String(id), email, name ?? '-', role, ...states, tenant_slug ?? '-']
 }
 
 async function readAll(client: AdminClient, search: string): Promise<AccountDetails[]> {
@@ -125,38 +130,61 @@ function addRole(accounts: Command, client: AdminClient, streams: Streams): void
     .addArgument(new Argument('<role>').choices(roles))
     .option('--json', 'print the account as JSON')
     .addHelpText('after', roleHelp)
-    .action(async (account: string, role: string, { json }: Json) => {
-      const path = await pathOf(client, account)
-      printAccount(streams, await client.json(AccountDetails, 'PATCH', path, { role }), json)
+    .action((account: string, role: string, { json }: Json) => change(client, streams, { account, to: { role }, json }))
+}
+
+const viewerHelp = `
+With READS=private, a viewer reads all devices, as administrators do. Anybody else reads the devices that they own:
+see devices set --owner.
+
+Examples:
+  barograph accounts viewer ada@example.com on
+  barograph accounts viewer 7 off`
+
+function addViewer(accounts: Command, client: AdminClient, streams: Streams): void {
+  accounts
+    .command('viewer')
+    .description('let an account read all devices where reads are private, or no longer')
+    .argument('<account>', 'e-mail address or id')
+    .addArgument(new Argument('<state>').choices(['on', 'off']))
+    .option('--json', 'print the account as JSON')
+    .addHelpText('after', viewerHelp)
+    .action((account: string, state: string, { json }: Json) => {
+      return change(client, streams, { account, to: { viewer: state === 'on' }, json })
     })
 }
 
-const switchTexts = {
-  disable: 'disable an account and end its sessions and API keys at once',
-  enable: 'enable a disabled account',
+const changes = {
+  verify: {
+    text: 'answer for the e-mail address of an account: API keys that send readings need a verified one',
+    to: { email_verified: true },
+  },
+  disable: { text: 'disable an account and end its sessions and API keys at once', to: { is_active: false } },
+  enable: { text: 'enable a disabled account', to: { is_active: true } },
 }
 
-function addSwitch(
-  accounts: Command,
-  client: AdminClient,
-  streams: Streams,
-  { name, isActive }: { name: keyof typeof switchTexts; isActive: boolean },
-): void {
+function addChange(accounts: Command, client: AdminClient, streams: Streams, name: keyof typeof changes): void {
+  const { text, to } = changes[name]
   accounts
     .command(name)
-    .description(switchTexts[name])
+    .description(text)
     .argument('<account>', 'e-mail address or id')
     .option('--json', 'print the account as JSON')
     .addHelpText('after', `\nExample:\n  barograph accounts ${name} ada@example.com`)
-    .action(async (account: string, { json }: Json) => {
-      const path = await pathOf(client, account)
-      printAccount(streams, await client.json(AccountDetails, 'PATCH', path, { is_active: isActive }), json)
-    })
+    .action((account: string, { json }: Json) => change(client, streams, { account, to, json }))
 }
 
-function printAccount(streams: Streams, account: AccountDetails, json: boolean | undefined): void {
-  if (json === true) printJson(streams, account)
-  else printFields(streams, account)
+interface Change {
+  /** An address or an id. */
+  account: string
+  to: object
+  json: boolean | undefined
+}
+
+async function change(client: AdminClient, streams: Streams, { account, to, json }: Change): Promise<void> {
+  const changed = await client.json(AccountDetails, 'PATCH', await pathOf(client, account), to)
+  if (json === true) printJson(streams, changed)
+  else printFields(streams, changed)
 }
 
 /** All digits are an id. An address is that of an ordinary account: those of tenants need not be unique. */

@@ -3,16 +3,15 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { AuditPage } from '../auth/audit-list.ts'
 import type { AdminClient } from './admin-client.ts'
-import { printJson, printTable, printText, type Streams } from './output.ts'
+import type { CommandContext } from './command-context.ts'
+import { printJson, printTable, printText } from './output.ts'
 
 type Entry = AuditPage['entries'][number]
 
 const entriesMax = 100_000
 
-export function addAuditCommand(program: Command, client: AdminClient, streams: Streams): void {
-  program
-    .command('audit')
-    .description('show who did what, newest first')
+export function defineAudit(command: Command, { client, streams }: CommandContext): void {
+  command
     .option('--limit <number>', 'how many entries', countOf, 100)
     .option('--json', 'print as JSON')
     .addHelpText('after', '\nExamples:\n  barograph audit\n  barograph audit --limit 1000 --json')

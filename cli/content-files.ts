@@ -6,6 +6,7 @@ import { ChangedFiles, ImportedFiles } from '../content/import/answer.ts'
 import type { NameAction } from '../content/import/named-files.ts'
 import type { ContentFileName } from '../content/line.ts'
 import { type AdminClient, refusal } from './admin-client.ts'
+import type { CommandContext } from './command-context.ts'
 import { CommandError, exitRejected, exitUsage } from './command-error.ts'
 import { type LinesOptions, sendLines } from './content-files-lines.ts'
 import { download } from './download.ts'
@@ -48,10 +49,7 @@ Examples:
   barograph content-files ${action} old.ndjson
 ${exitStatus}`
 
-type Streams = ImportStreams & { stdout: NodeJS.WritableStream }
-
-export function addContentFilesCommand(program: Command, client: AdminClient, streams: Streams): void {
-  const command = program.command('content-files').description('manage the content-file listing')
+export function defineContentFiles(command: Command, { client, streams }: CommandContext): void {
   addLinesOptions(command.command('import').description('add or update content files from NDJSON'))
     .argument('<file...>', 'NDJSON files, or - for standard input')
     .addHelpText('after', importHelp)

@@ -3,7 +3,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { DeadLetterPage, Discarded, type LetterTable, letterTables, Replayed } from '../api/admin/dead-letters.ts'
 import type { AdminClient } from './admin-client.ts'
-import { printJson, printTable, printText, type Streams } from './output.ts'
+import type { CommandContext } from './command-context.ts'
+import { printJson, printTable, printText } from './output.ts'
 
 type DeadLetter = DeadLetterPage['dead_letters'][number]
 
@@ -32,10 +33,7 @@ interface Options {
   table?: LetterTable
 }
 
-export function addDeadLettersCommand(program: Command, client: AdminClient, streams: Streams): void {
-  const command = program
-    .command('dead-letters')
-    .description('list, replay and discard readings and points that QuestDB rejected')
+export function defineDeadLetters(command: Command, { client, streams }: CommandContext): void {
   command
     .command('list')
     .description('list rejected rows with the reasons')

@@ -24,17 +24,26 @@ const json: Cell = cell => {
   }
 }
 
+/** The column of the name is called as in all other files. */
+const nameColumn = 'device'
+
 const columns = {
-  name: text,
+  device: text,
   location_short: text,
   location_desc: text,
   log_switch: truth,
   battery: truth,
   altitude_m: number,
-  expected_interval_s: number,
+  expected_interval_seconds: number,
   owner: number,
   quality_limits: json,
-} satisfies Record<keyof DeviceRequest, Cell>
+} satisfies Record<Exclude<keyof DeviceRequest, 'name'> | typeof nameColumn, Cell>
+
+/** Columns that had other names. */
+const present: ReadonlyMap<string, string> = new Map([
+  ['name', nameColumn],
+  ['expected_interval_s', 'expected_interval_seconds'],
+])
 
 interface Row {
   record: Record<string, string>
@@ -48,11 +57,11 @@ export function readDeviceCsv(content: string, file: string): DeviceRequest[] {
   const devices = parseRows(content, file).flatMap(({ record, info }) => {
     const parsed = DeviceRequest.safeParse(deviceOf(record))
     if (!parsed.success) {
-      faults.push(...parsed.error.issues.map(issue => `line ${info.lines}: ${issue.path.join('.')} ${issue.message}`))
+      faults.push(...parsed.error.issues.map(issue => `line ${info.lines}: ${columnOf(issue.path)} ${issue.message}`))
       return []
     }
     const earlier = lineOf.get(parsed.data.name)
-    if (earlier !== undefined) faults.push(`line ${info.lines}: duplicate name, also in line ${earlier}`)
+    if (earlier !== undefined) faults.push(`line ${info.lines}: duplicate device, also in line ${earlier}`)
     lineOf.set(parsed.data.name, info.lines)
     return [parsed.data]
   })
@@ -72,22 +81,27 @@ function parseRows(content: string, file: string): Row[] {
   }
 }
 
-function checkHeader(header: readonly string[]): string[] {
+function checkHeader(given: readonly string[]): string[] {
+  const header = given.map(name => present.get(name) ?? name)
   const unknown = header.filter(name => !(name in columns))
   if (unknown.length > 0) {
     throw new Error(`unknown column ${unknown[0]} in the header; known columns: ${Object.keys(columns).join(', ')}`)
   }
-  if (!header.includes('name')) throw new Error('the header lacks the column name')
+  if (!header.includes(nameColumn)) throw new Error(`the header lacks the column ${nameColumn}`)
   const twice = header.find((name, at) => header.indexOf(name) !== at)
   if (twice !== undefined) throw new Error(`duplicate column ${twice} in the header`)
-  return [...header]
+  return header
+}
+
+function columnOf([field = '', ...below]: readonly PropertyKey[]): string {
+  return [field === 'name' ? nameColumn : field, ...below].join('.')
 }
 
 /** An empty cell is one that is not set. */
 function deviceOf(record: Record<string, string>): Record<string, unknown> {
   const entries = Object.entries(columns).flatMap(([name, read]) => {
     const cell = record[name] ?? ''
-    return cell === '' ? [] : [[name, read(cell)] as const]
+    return cell === '' ? [] : [[name === nameColumn ? 'name' : name, read(cell)] as const]
   })
   return Object.fromEntries(entries)
 }

@@ -1,6 +1,6 @@
 /** The options of `devices add` and `devices set` that describe a device. */
 
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { DeviceChangeRequest } from '../auth/devices/device.ts'
 
 /** Checked by the server. */
@@ -12,6 +12,8 @@ export interface DeviceOptions {
   log?: boolean
   battery?: boolean
   altitude?: number | 'none'
+  expectedInterval?: number | 'none'
+  /** The same, by its name before. */
   interval?: number | 'none'
   owner?: string
   limits?: JsonObject | 'none'
@@ -23,21 +25,23 @@ export function addDeviceOptions(command: Command): Command {
     .option('--location-desc <text>', 'description of the location')
     .option('--battery', 'battery-powered; readings must include the battery voltage or percentage')
     .option('--altitude <metres>', 'altitude in metres above sea level, or none', numberOrNone)
-    .option('--interval <seconds>', 'expected reporting interval in seconds, or none', numberOrNone)
+    .option('--expected-interval <seconds>', 'expected reporting interval in seconds, or none', numberOrNone)
+    .addOption(new Option('--interval <seconds>', 'its name before').argParser(numberOrNone).hideHelp())
     .option('--owner <account>', 'e-mail address or id of the account that owns it; an empty text clears it')
     .option('--limits <json>', 'limits beyond which readings are flagged as suspect, as JSON, or none', limitsOrNone)
 }
 
 /** Only what was said. */
 export function changeOf(options: DeviceOptions): DeviceChangeRequest {
-  const { locationShort, locationDesc, log, battery, altitude, interval, owner, limits } = options
+  const { locationShort, locationDesc, log, battery, altitude, owner, limits } = options
+  const interval = options.expectedInterval ?? options.interval
   return {
     ...(locationShort === undefined ? {} : { location_short: locationShort }),
     ...(locationDesc === undefined ? {} : { location_desc: locationDesc }),
     ...(log === undefined ? {} : { log_switch: log }),
     ...(battery === undefined ? {} : { battery }),
     ...(altitude === undefined ? {} : { altitude_m: numberOf(altitude) }),
-    ...(interval === undefined ? {} : { expected_interval_s: numberOf(interval) }),
+    ...(interval === undefined ? {} : { expected_interval_seconds: numberOf(interval) }),
     ...(owner === undefined ? {} : { owner: ownerOf(owner) }),
     ...(limits === undefined ? {} : { quality_limits: limits === 'none' ? null : limits }),
   }

@@ -1,11 +1,11 @@
 /** `barograph devices`: manages the device registry. */
 
-import type { Readable } from 'node:stream'
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { EraseReport } from '../api/admin/erase-records.ts'
 import { DeviceDetails, IssuedPassword, Rotated } from '../auth/devices/device.ts'
 import type { AdminClient } from './admin-client.ts'
+import type { CommandContext } from './command-context.ts'
 import { CommandError, exitUsage } from './command-error.ts'
 import { addDeviceOptions, changeOf, type DeviceOptions } from './device-options.ts'
 import { addDevicesImport } from './devices-import.ts'
@@ -16,8 +16,7 @@ interface Json {
   json?: boolean
 }
 
-export function addDevicesCommand(program: Command, client: AdminClient, streams: Streams & { stdin: Readable }): void {
-  const devices = program.command('devices').description('manage devices and their passwords')
+export function defineDevices(devices: Command, { client, streams }: CommandContext): void {
   addAdd(devices, client, streams)
   addDevicesImport(devices, client, streams)
   addDevicesList(devices, client, streams)
@@ -34,7 +33,10 @@ function addAdd(devices: Command, client: AdminClient, streams: Streams): void {
   )
     .option('--no-log', 'reject its readings')
     .option('--json', 'print the device and its password as JSON')
-    .addHelpText('after', '\nExample:\n  barograph devices add kitchen --location-short Kitchen --interval 60 --json')
+    .addHelpText(
+      'after',
+      '\nExample:\n  barograph devices add kitchen --location-short Kitchen --expected-interval 60 --json',
+    )
     .action(async (name: string, options: DeviceOptions & Json) => {
       const issued = await client.json(IssuedPassword, 'POST', '/devices', { name, ...changeOf(options) })
       if (options.json === true) printJson(streams, issued)

@@ -6,17 +6,20 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import { Status } from '../api/admin/status.ts'
 import { type Config, ConfigError, readConfig } from '../api/config.ts'
+import { misspeltSettings, misspeltText } from '../api/misspelt-settings.ts'
 import { findProgram } from '../store/process/find-program.ts'
 import { findJava } from '../store/questdb/java.ts'
 import { questdbVersion } from '../store/questdb/questdb-jar.ts'
 import { StartError } from '../store/start-error.ts'
+import { packageVersion } from '../store/version.ts'
 import type { AdminClient } from './admin-client.ts'
+import type { CommandContext } from './command-context.ts'
 import { CommandError, exitFailure } from './command-error.ts'
 import { diskText, isDiskFillingUp } from './disk-text.ts'
 import { tryPostgres, tryQuestdb } from './doctor-databases.ts'
-import { findUrl, type ServerOptions } from './find-server.ts'
-import { printJson, printTable, type Streams } from './output.ts'
-import { retentionText } from './retention-text.ts'
+import { findUrl } from './find-server.ts'
+import { printJson, printTable } from './output.ts'
+import { retentionProblems, retentionText } from './retention-text.ts'
 import { problemsOf, type WritePath, waitingText, writePathsOf } from './write-paths.ts'
 
 interface Check {
@@ -26,25 +29,16 @@ interface Check {
   finding: string
 }
 
-export interface DoctorOptions {
-  client: AdminClient
-  streams: Streams
-  environment: Record<string, string | undefined>
-  serverOptions: () => ServerOptions
-}
-
 const nodeMajor = 24
 const askTimeoutMs = 5_000
 
-export function addDoctorCommand(program: Command, options: DoctorOptions): void {
-  const { streams } = options
-  program
-    .command('doctor')
-    .description('check the requirements and the running service; each problem comes with a fix')
+export function defineDoctor(command: Command, context: CommandContext): void {
+  const { streams } = context
+  command
     .option('--json', 'print the findings as JSON')
     .addHelpText('after', '\nExit status: 0 no problems, 1 at least one problem.\n\nExample:\n  barograph doctor')
     .action(async ({ json }: { json?: boolean }) => {
-      const checks = await examine(options)
+      const checks = await examine(context)
       const ok = checks.every(check => check.ok)
       if (json === true) printJson(streams, { ok, checks })
       else {
@@ -58,16 +52,16 @@ export function addDoctorCommand(program: Command, options: DoctorOptions): void
     })
 }
 
-async function examine(options: DoctorOptions): Promise<Check[]> {
-  const settings = checkSettings(options.environment)
+async function examine(context: CommandContext): Promise<Check[]> {
+  const settings = checkSettings(context.environment)
   const { config } = settings
-  const checks = [checkNode(), settings.check]
+  const checks = [{ name: 'Barograph', ok: true, finding: packageVersion() }, checkNode(), settings.check]
   // Without settings there is no telling where to look for the rest.
   if (config === undefined) return checks
   if (config.QUESTDB_HTTP === undefined) checks.push(await checkJava(config), checkMaven(config), checkJar(config))
   checks.push(...(await checkDatabases(config)))
   checks.push(checkDataDirectory(config.DATA_DIR))
-  checks.push(await checkService(options, config), ...(await checkStatus(options.client)))
+  checks.push(await checkService(context, config), ...(await checkStatus(context.client)))
   return checks
 }
 
@@ -86,9 +80,14 @@ function checkNode(): Check {
   return { name: 'Node', ok, finding: ok ? node : node + remedy }
 }
 
-function checkSettings(environment: DoctorOptions['environment']): { config?: Config; check: Check } {
+function checkSettings(environment: CommandContext['environment']): { config?: Config; check: Check } {
   try {
-    return { config: readConfig(environment), check: { name: 'settings', ok: true, finding: 'valid' } }
+    const config = readConfig(environment)
+    const misspelt = misspeltSettings(environment).map(misspeltText)
+    return {
+      config,
+      check: { name: 'settings', ok: misspelt.length === 0, finding: misspelt.join('; ') || 'valid' },
+    }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     return { check: { name: 'settings', ok: false, finding: error.message } }
@@ -141,7 +140,7 @@ function checkDataDirectory(path: string): Check {
 const Readiness = z.object({ status: z.string(), reasons: z.array(z.string()).default([]) })
 
 /** Asked without the token, as a probe does. */
-async function checkService({ serverOptions }: DoctorOptions, config: Config): Promise<Check> {
+async function checkService({ serverOptions }: CommandContext, config: Config): Promise<Check> {
   const name = 'service'
   try {
     const url = findUrl(serverOptions(), () => config)
@@ -162,6 +161,7 @@ async function checkStatus(client: AdminClient): Promise<Check[]> {
     const status = await client.json(Status, 'GET', '/status')
     return [
       { name, ok: true, finding: 'accepted by the server' },
+      checkVersion(status),
       ...writePathsOf(status).map(checkWritePath),
       ...checkRetention(status),
       checkDisk(status),
@@ -172,10 +172,18 @@ async function checkStatus(client: AdminClient): Promise<Check[]> {
   }
 }
 
+/** A service that was not restarted after an upgrade; one on another machine may well be of another version. */
+function checkVersion({ versions }: Status): Check {
+  const isSame = versions.barograph === packageVersion()
+  const difference = isSame ? '' : `, and this command ${packageVersion()}: restart the service after an upgrade`
+  return { name: 'server', ok: true, finding: `Barograph ${versions.barograph}${difference}` }
+}
+
 function checkRetention({ retention }: Status): Check[] {
   if (retention.days === null) return []
-  const problem = retention.fault === null ? '' : `: days cannot expire (${retention.fault}); it is tried again`
-  return [{ name: 'retention', ok: retention.fault === null, finding: retentionText(retention) + problem }]
+  const problems = retentionProblems(retention)
+  const finding = [retentionText(retention), ...problems].join(': ')
+  return [{ name: 'retention', ok: problems.length === 0, finding }]
 }
 
 function checkDisk({ disk }: Status): Check {

@@ -2,7 +2,8 @@
 
 import { type Command, Option } from 'commander'
 import { type ExportFormat, exportFormats } from '../query/export/export-queries.ts'
-import { type AdminClient, refusal } from './admin-client.ts'
+import { refusal } from './admin-client.ts'
+import type { CommandContext } from './command-context.ts'
 import { CommandError, exitUsage } from './command-error.ts'
 import { download, isTerminal } from './download.ts'
 
@@ -24,10 +25,8 @@ Examples:
   barograph export --output 2026.parquet
   barograph export --device porch --device attic --format ndjson | jq .temperature`
 
-export function addExportCommand(program: Command, client: AdminClient, stdout: NodeJS.WritableStream): void {
-  program
-    .command('export')
-    .description('export readings')
+export function defineExport(command: Command, { client, streams: { stdout } }: CommandContext): void {
+  command
     .option('--device <name...>', 'export these devices only (default: all)')
     .option('--from <time>', 'export readings from this time on')
     .option('--to <time>', 'export readings before this time')

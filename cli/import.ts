@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream'
 import { type Command, Option } from 'commander'
 import type { RowKindName } from '../ingest/formats/row-kinds.ts'
 import type { AdminClient } from './admin-client.ts'
+import type { CommandContext } from './command-context.ts'
 import { CommandError, exitInterrupted, exitRejected, exitUsage } from './command-error.ts'
 import { shapeOf } from './import-batches.ts'
 import { createDeviceMaker, createPasswordsFile } from './import-devices.ts'
@@ -69,8 +70,8 @@ Exit status: 0 all lines were stored, ${exitRejected} some were rejected, 1 the 
 contain no ${kind}.`
 }
 
-export function addImportCommands(program: Command, client: AdminClient, streams: ImportStreams): void {
-  addCommand('import', 'readings')
+export function defineImport(command: Command, context: CommandContext): void {
+  define(command, context, 'readings')
     .option('--create-devices', 'add unknown devices and print their passwords (shown only once)')
     .option('--passwords <file>', 'write those passwords to a new file with mode 0600 instead')
     .addOption(new Option('--preset <name>', 'read the files of another program').choices(presetNames))
@@ -78,20 +79,21 @@ export function addImportCommands(program: Command, client: AdminClient, streams
     .option('--zone <name>', 'time zone of times that name none, such as Europe/Zurich')
     .addOption(new Option('--precision <unit>', 'unit of the times in line protocol').choices(precisions).default('ns'))
     .addHelpText('after', readingsHelp)
-  addCommand('import-points', 'points').addHelpText('after', pointsHelp)
+}
 
-  function addCommand(name: string, kind: RowKindName): Command {
-    return program
-      .command(name)
-      .description(`import ${kind} from CSV, NDJSON or JSON files, plain, gzip or zstd`)
-      .argument('<file...>', 'files to import, or - for standard input')
-      .option('--rejects <file>', 'write each rejected line to this CSV file, with its line number and the reason')
-      .option('--state <file>', 'keep in this file how far the import is; the same command goes on from there')
-      .option('--json', 'print the result as JSON, without progress')
-      .action(async (files: string[], options: ReadingsOptions) => {
-        await runImport(kind, files, options, client, streams)
-      })
-  }
+export function defineImportPoints(command: Command, context: CommandContext): void {
+  define(command, context, 'points').addHelpText('after', pointsHelp)
+}
+
+function define(command: Command, { client, streams }: CommandContext, kind: RowKindName): Command {
+  return command
+    .argument('<file...>', 'files to import, or - for standard input')
+    .option('--rejects <file>', 'write each rejected line to this CSV file, with its line number and the reason')
+    .option('--state <file>', 'keep in this file how far the import is; the same command goes on from there')
+    .option('--json', 'print the result as JSON, without progress')
+    .action(async (files: string[], options: ReadingsOptions) => {
+      await runImport(kind, files, options, client, streams)
+    })
 }
 
 async function runImport(

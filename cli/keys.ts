@@ -1,10 +1,13 @@
-/** `barograph keys`: lists and revokes the API keys of people. Only their owners make them, in a browser. */
+/** `barograph keys`: makes, lists and revokes the API keys of people. */
 
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { z } from 'zod'
-import { AdminKeyPage } from '../api/admin/keys.ts'
+import { AddedKey, AdminKeyPage } from '../api/admin/keys.ts'
+import { type Scope, scopes } from '../auth/keys/key.ts'
 import type { AdminClient } from './admin-client.ts'
-import { printJson, printTable, printText, type Streams } from './output.ts'
+import type { CommandContext } from './command-context.ts'
+import { ownerOf } from './device-options.ts'
+import { printFields, printJson, printTable, printText } from './output.ts'
 
 type AdminKey = AdminKeyPage['keys'][number]
 
@@ -16,8 +19,46 @@ Examples:
   barograph keys list --account ada@example.com
   barograph keys list --json | jq '.[] | select(.last_used_at == null)'`
 
-export function addKeysCommand(program: Command, client: AdminClient, streams: Streams): void {
-  const command = program.command('keys').description('list and revoke the API keys of people')
+const addHelp = `
+The owner is told by mail. A key that sends readings (ingest, --create-devices) needs a verified address: see accounts verify.
+
+Examples:
+  barograph keys add --account ada@example.com --name 'weather script' --scope ingest
+  barograph keys add --account 7 --name grafana --scope read --expires-in-days 90 --json`
+
+interface AddOptions {
+  account: string
+  name: string
+  scope: Scope[]
+  createDevices?: boolean
+  expiresInDays?: number
+  json?: boolean
+}
+
+export function defineKeys(command: Command, { client, streams }: CommandContext): void {
+  command
+    .command('add')
+    .description('make an API key and print it (shown only once)')
+    .requiredOption('--account <account>', 'e-mail address or id of its owner')
+    .requiredOption('--name <name>', 'what it is for')
+    .addOption(new Option('--scope <scope...>', 'what it may do').choices(scopes).default(['read']))
+    .option('--create-devices', 'let it add devices with its readings')
+    .option('--expires-in-days <days>', 'days until it expires, at most 365; never without it', days)
+    .option('--json', 'print as JSON')
+    .addHelpText('after', addHelp)
+    .action(async ({ account, name, scope, createDevices, expiresInDays, json }: AddOptions) => {
+      const added = await client.json(AddedKey, 'POST', '/keys', {
+        ...{ account: ownerOf(account), name, scopes: scope, create_devices: createDevices },
+        expires_in_days: expiresInDays,
+      })
+      if (json === true) {
+        printJson(streams, added)
+        return
+      }
+      const { key, ...details } = added
+      printFields(streams, { ...details, scopes: details.scopes.join(' ') })
+      printText(streams.stdout, `\nKey, shown only once:\n${key}\n`)
+    })
   command
     .command('list')
     .description('list API keys, the newest first')
@@ -57,6 +98,11 @@ async function readAll(client: AdminClient, account: string | undefined): Promis
 
 function rowOf({ id, email, prefix, scopes, state, last_used_at, name }: AdminKey): string[] {
   return [String(id), email, prefix, scopes.join(' ') || '-', state, last_used_at ?? 'never', name]
+}
+
+function days(text: string): number {
+  if (!/^\d{1,3}$/.test(text)) throw new InvalidArgumentError('Days must be a whole number.')
+  return Number(text)
 }
 
 function keyId(text: string): number {

@@ -1,32 +1,95 @@
-/** `barograph`: the command line, a client of the admin API. */
+/**
+ * `barograph`: the command line, a client of the admin API. Its commands are loaded when they are used, for all of them
+ * together take many times as long to load as Node itself.
+ */
 
-import type { Readable } from 'node:stream'
 import { Command } from 'commander'
-import { ConfigError, readConfig } from '../api/config.ts'
-import { addAccountsCommand } from './accounts.ts'
-import { createAdminClient } from './admin-client.ts'
-import { addAuditCommand } from './audit.ts'
-import { addBackupCommands } from './backup.ts'
+import type { CommandContext, Surroundings } from './command-context.ts'
 import { CommandError, exitUsage } from './command-error.ts'
-import { addContentFilesCommand } from './content-files.ts'
-import { addDeadLettersCommand } from './dead-letters.ts'
-import { addDevicesCommand } from './devices.ts'
-import { addDoctorCommand } from './doctor.ts'
-import { addExportCommand } from './export.ts'
-import { findServer, type ServerOptions } from './find-server.ts'
-import { addImportCommands } from './import.ts'
-import { addKeysCommand } from './keys.ts'
+import type { ServerOptions } from './find-server.ts'
 import { printText } from './output.ts'
-import { addStationsCommand } from './stations.ts'
-import { addStatusCommand } from './status.ts'
-import { addTenantsCommand } from './tenants.ts'
 
-export interface ProgramOptions {
-  stdin: Readable
-  stdout: NodeJS.WriteStream
-  stderr: NodeJS.WriteStream
-  environment: Record<string, string | undefined>
+export interface ProgramOptions extends Surroundings {
   version: string
+}
+
+/** Adds the arguments, the options and what the command does. */
+type Define = (command: Command, context: CommandContext) => void
+
+interface Entry {
+  description: string
+  load: () => Promise<Define>
+}
+
+const commands: Readonly<Record<string, Entry>> = {
+  start: {
+    description: 'run the service until Ctrl-C; barograph start --help lists its settings',
+    load: async () => defineStart,
+  },
+  doctor: {
+    description: 'check the requirements and the running service; each problem comes with a fix',
+    load: async () => (await import('./doctor.ts')).defineDoctor,
+  },
+  status: {
+    description: 'show versions, databases, journal, lag and disk space of the server',
+    load: async () => (await import('./status.ts')).defineStatus,
+  },
+  devices: {
+    description: 'manage devices and their passwords',
+    load: async () => (await import('./devices.ts')).defineDevices,
+  },
+  stations: {
+    description: 'manage stations of the air-quality network',
+    load: async () => (await import('./stations.ts')).defineStations,
+  },
+  accounts: {
+    description: 'manage the accounts of people',
+    load: async () => (await import('./accounts.ts')).defineAccounts,
+  },
+  tenants: {
+    description: 'manage partners for the tenant exchange',
+    load: async () => (await import('./tenants.ts')).defineTenants,
+  },
+  audit: {
+    description: 'show who did what, newest first',
+    load: async () => (await import('./audit.ts')).defineAudit,
+  },
+  import: {
+    description: 'import readings from CSV, NDJSON or JSON files, plain, gzip or zstd',
+    load: async () => (await import('./import.ts')).defineImport,
+  },
+  'import-points': {
+    description: 'import points from CSV, NDJSON or JSON files, plain, gzip or zstd',
+    load: async () => (await import('./import.ts')).defineImportPoints,
+  },
+  export: {
+    description: 'export readings',
+    load: async () => (await import('./export.ts')).defineExport,
+  },
+  'content-files': {
+    description: 'manage the content-file listing',
+    load: async () => (await import('./content-files.ts')).defineContentFiles,
+  },
+  'dead-letters': {
+    description: 'list, replay and discard readings and points that QuestDB rejected',
+    load: async () => (await import('./dead-letters.ts')).defineDeadLetters,
+  },
+  keys: {
+    description: 'make, list and revoke the API keys of people',
+    load: async () => (await import('./keys.ts')).defineKeys,
+  },
+  retention: {
+    description: 'confirm that raw readings expire which wait for a person',
+    load: async () => (await import('./retention.ts')).defineRetention,
+  },
+  backup: {
+    description: 'copy everything that the running service stores into a folder',
+    load: async () => (await import('./backup.ts')).defineBackup,
+  },
+  restore: {
+    description: 'check a backup and restore it into an empty data directory',
+    load: async () => (await import('./restore.ts')).defineRestore,
+  },
 }
 
 const help = `
@@ -48,7 +111,8 @@ In a checkout or beside an installed package, run: npx barograph <command>
 
 Exit status: 0 success, 1 failure, 2 usage error.`
 
-export function createProgram({ stdin, stdout, stderr, environment, version }: ProgramOptions): Command {
+export function createProgram({ version, ...surroundings }: ProgramOptions): Command {
+  const { stdout, stderr } = surroundings
   const program = new Command('barograph')
     .description('run and administer a Barograph server')
     .option('--url <address>', 'server address, such as http://127.0.0.1:8080')
@@ -60,45 +124,23 @@ export function createProgram({ stdin, stdout, stderr, environment, version }: P
     .configureOutput({ writeOut: text => printText(stdout, text), writeErr: text => printText(stderr, text) })
     .showHelpAfterError('Use --help for the options.')
     .exitOverride()
-
-  const readSettings = () => settingsFrom(environment)
-  const serverOptions = () => program.opts<ServerOptions>()
-  const client = createAdminClient(() => findServer(serverOptions(), readSettings))
-  const streams = { stdin, stdout, stderr }
-  addStartCommand(program)
-  addDoctorCommand(program, { client, streams, environment, serverOptions })
-  addStatusCommand(program, client, streams)
-  addDevicesCommand(program, client, streams)
-  addStationsCommand(program, client, streams)
-  addAccountsCommand(program, client, streams)
-  addTenantsCommand(program, client, streams)
-  addAuditCommand(program, client, streams)
-  addImportCommands(program, client, streams)
-  addExportCommand(program, client, stdout)
-  addContentFilesCommand(program, client, streams)
-  addDeadLettersCommand(program, client, streams)
-  addKeysCommand(program, client, streams)
-  addBackupCommands(program, client, streams, readSettings)
-  return program
+  for (const [name, { description }] of Object.entries(commands)) program.command(name).description(description)
+  return program.hook('preSubcommand', async (_, command) => {
+    const define = await commands[command.name()]?.load()
+    const { createCommandContext } = await import('./command-context.ts')
+    define?.(
+      command,
+      createCommandContext(surroundings, () => program.opts<ServerOptions>()),
+    )
+  })
 }
 
 /** For the help; bin/launch.cjs starts the service itself, without what the command line loads. */
-function addStartCommand(program: Command): void {
-  program
-    .command('start')
-    .description('run the service until Ctrl-C; barograph start --help lists its settings')
+function defineStart(command: Command): void {
+  command
     .allowExcessArguments()
     .allowUnknownOption()
     .action(() => {
       throw new CommandError('"start" must be the first argument: barograph start', exitUsage)
     })
-}
-
-function settingsFrom(environment: Record<string, string | undefined>) {
-  try {
-    return readConfig(environment)
-  } catch (error) {
-    if (error instanceof ConfigError) throw new CommandError(error.message)
-    throw error
-  }
 }

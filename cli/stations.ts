@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { StationEraseReport } from '../api/admin/erase-records.ts'
 import { StationDetails, StationPage } from '../auth/stations/station-details.ts'
 import type { AdminClient } from './admin-client.ts'
+import type { CommandContext } from './command-context.ts'
 import { CommandError, exitUsage } from './command-error.ts'
 import { ownerOf } from './device-options.ts'
 import { printFields, printJson, printTable, printText, type Streams } from './output.ts'
@@ -26,8 +27,7 @@ interface StationOptions {
   owner?: string
 }
 
-export function addStationsCommand(program: Command, client: AdminClient, streams: Streams): void {
-  const stations = program.command('stations').description('manage stations of the air-quality network')
+export function defineStations(stations: Command, { client, streams }: CommandContext): void {
   addAdd(stations, client, streams)
   addList(stations, client, streams)
   addSet(stations, client, streams)

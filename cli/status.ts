@@ -2,16 +2,14 @@
 
 import type { Command } from 'commander'
 import { Status } from '../api/admin/status.ts'
-import type { AdminClient } from './admin-client.ts'
+import type { CommandContext } from './command-context.ts'
 import { diskText } from './disk-text.ts'
-import { bytesText, printJson, printTable, type Streams } from './output.ts'
-import { retentionText } from './retention-text.ts'
+import { bytesText, printJson, printTable } from './output.ts'
+import { retentionProblems, retentionText } from './retention-text.ts'
 import { problemsOf, type WritePath, waitingText, writePathsOf } from './write-paths.ts'
 
-export function addStatusCommand(program: Command, client: AdminClient, streams: Streams): void {
-  program
-    .command('status')
-    .description('show versions, databases, journal, lag and disk space of the server')
+export function defineStatus(command: Command, { client, streams }: CommandContext): void {
+  command
     .option('--json', 'print as JSON')
     .addHelpText('after', '\nExamples:\n  barograph status\n  barograph status --json | jq .lag.seconds')
     .action(async ({ json }: { json?: boolean }) => {
@@ -25,14 +23,17 @@ function rowsOf(status: Status, url: string): string[][] {
   const { versions, questdb, postgres, disk, retention } = status
   const writePaths = writePathsOf(status)
   return [
-    ['server', `${url}, up for ${durationText(status.uptime_s)}, Node ${versions.node}`],
+    [
+      'server',
+      `Barograph ${versions.barograph} at ${url}, up for ${durationText(status.uptime_s)}, Node ${versions.node}`,
+    ],
     ['devices', String(status.devices)],
     ['QuestDB', databaseText(questdb)],
     ['PostgreSQL', databaseText(postgres)],
     ...writePaths.flatMap(writePathRows),
     ...(retention.days === null ? [] : [['retention', retentionText(retention)]]),
     ['disk', diskText(disk)],
-    ...writePaths.flatMap(problemsOf).map(problem => ['problem', problem]),
+    ...[...writePaths.flatMap(problemsOf), ...retentionProblems(retention)].map(problem => ['problem', problem]),
   ]
 }
 

@@ -3,6 +3,7 @@
 import type { Command } from 'commander'
 import { IssuedSecret, TenantDetails, TenantPage, TenantSlug } from '../auth/tenants/tenant.ts'
 import type { AdminClient } from './admin-client.ts'
+import type { CommandContext } from './command-context.ts'
 import { CommandError, exitUsage } from './command-error.ts'
 import { printFields, printJson, printTable, printText, type Streams } from './output.ts'
 
@@ -10,8 +11,7 @@ interface Json {
   json?: boolean
 }
 
-export function addTenantsCommand(program: Command, client: AdminClient, streams: Streams): void {
-  const tenants = program.command('tenants').description('manage partners for the tenant exchange')
+export function defineTenants(tenants: Command, { client, streams }: CommandContext): void {
   addAdd(tenants, client, streams)
   addList(tenants, client, streams)
   addRotate(tenants, client, streams)

@@ -9,6 +9,7 @@ import { registerAnalyses } from '../../api/logger/analyses.ts'
 import type { QueryLimits } from '../../query/limits.ts'
 import { makeDevice, queryAt } from '../query/query-at.ts'
 import type { TestHooks } from '../support/databases.ts'
+import { openReadsOf } from '../support/open-reads.ts'
 import { openGate } from '../support/pg-gate.ts'
 import { until } from '../support/processes.ts'
 import { startQuestdb } from '../support/questdb.ts'
@@ -21,7 +22,7 @@ const about = {
   log_switch: true,
   battery: false,
   altitude_m: null,
-  expected_interval_s: null as number | null,
+  expected_interval_seconds: null as number | null,
   owner: null,
   quality_limits: null,
 }
@@ -35,8 +36,7 @@ async function serve(t: TestHooks, time: string, limits: Partial<QueryLimits> = 
   const query = queryAt(t, gate.address, time, { limits })
   const device = { ...makeDevice('Porch', 'outside'), ...about }
   const app = fastify({ routerOptions: { ignoreTrailingSlash: true } })
-  const analyses = { query, devices: { get: (name: string) => (name === 'Porch' ? device : undefined) } }
-  app.register(async scope => registerAnalyses(scope, analyses), { prefix: '/api' })
+  app.register(async scope => registerAnalyses(scope, openReadsOf([device]), { query }), { prefix: '/api' })
   await app.listen({ port: 0, host: '127.0.0.1' })
   t.teardown(() => app.close())
   const { port } = app.server.address() as AddressInfo
@@ -95,7 +95,7 @@ t.test('one that is much too old is waited for', async t => {
 
 t.test('a device that reports seldom is looked at as seldom, up to five minutes', async t => {
   const { gate, query, device, ask, write } = await serve(t, '2025-03-07T12:00:10Z')
-  device.expected_interval_s = 200
+  device.expected_interval_seconds = 200
   await ask('/detail_data/Porch')
   const asked = gate.statements()
   await write('2025-03-07T12:00:00Z', 1)

@@ -15,7 +15,7 @@ const local = createLocalTime('Europe/Berlin')
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const oddName = 'Küche, Nord & "Süd" 100%'
-await service.addDevice('Kitchen', { location_short: 'downstairs', expected_interval_s: 60 })
+await service.addDevice('Kitchen', { location_short: 'downstairs', expected_interval_seconds: 60 })
 await service.addDevice('Attic', { location_short: 'upstairs' })
 await service.addDevice('Empty')
 await service.addDevice(oddName)
@@ -237,7 +237,7 @@ t.test('a client that has the answer already is told so', async t => {
 t.test('what is changed in the registry shows in the next answer', async t => {
   const pressure = async () => (await json('/stats_data/Attic')).derived.sea_level_pressure
   t.equal(await pressure(), null)
-  await service.admin('PATCH', '/devices/Attic', { altitude_m: 500, expected_interval_s: 120 })
+  await service.admin('PATCH', '/devices/Attic', { altitude_m: 500, expected_interval_seconds: 120 })
   t.ok((await pressure()) > 1050)
   t.match(await json('/stats_data/Attic'), { freshness: { expected_interval_seconds: 120 } })
   await service.admin('PATCH', '/devices/Attic', { log_switch: false, location_short: 'roof' })

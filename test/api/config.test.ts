@@ -15,6 +15,14 @@ test('an empty variable is one that is not set', async t => {
   t.equal(readConfig({ PORT: '', HOST: '' }).PORT, 8080)
 })
 
+test('who may sign up depends on who may read, unless it is said', async t => {
+  t.equal(readConfig({}).SIGN_UP, 'open')
+  t.equal(readConfig({ READS: 'private' }).SIGN_UP, 'invited')
+  t.equal(readConfig({ READS: 'private', SIGN_UP: '' }).SIGN_UP, 'invited')
+  for (const SIGN_UP of ['open', 'invited', 'off']) t.equal(readConfig({ READS: 'private', SIGN_UP }).SIGN_UP, SIGN_UP)
+  t.throws(() => readConfig({ SIGN_UP: 'closed' }), /SIGN_UP must be open, invited or off/)
+})
+
 test('sizes, ranges and lists are read', async t => {
   const config = readConfig({
     JOURNAL_MAX: '2GiB',

@@ -14,7 +14,10 @@ const managed = { QUESTDB_HTTP: undefined, DATABASE_URL: undefined }
 const external = { QUESTDB_HTTP: 'http://127.0.0.1:9', DATABASE_URL: 'postgresql://127.0.0.1:9/x' }
 const dayMs = 24 * hourMs
 /** Readings never expire. */
-const unlimited = { days: undefined, oldestDayMs: undefined, expiredDays: 0, lastRunMs: undefined, fault: undefined }
+const unlimited = {
+  ...{ days: undefined, oldestDayMs: undefined, expiredDays: 0, lastRunMs: undefined, fault: undefined },
+  waiting: undefined,
+}
 const never = { state: () => unlimited }
 const startMs = Date.UTC(2026, 10, 1)
 

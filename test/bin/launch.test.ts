@@ -66,6 +66,16 @@ t.test('what the service does not take is told', async t => {
   t.match(run, { status: 2, stdout: '', stderr: 'takes no arguments such as "--port"; --help lists its settings' })
 })
 
+t.test('--version and --help load no package but the one that reads arguments', async t => {
+  const preload = ['--import', './test/support/list-modules.ts', 'bin/launch.cjs']
+  for (const word of ['--version', '--help']) {
+    const run = await runToEnd(process.execPath, [...preload, word], { folder: root, environment: { PATH, HOME } })
+    t.equal(run.status, 0)
+    const packages = [...run.stderr.matchAll(/\/node_modules\/((?:@[^/]+\/)?[^/]+)/g)].map(match => match[1])
+    t.strictSame([...new Set(packages)], ['commander'], word)
+  }
+})
+
 t.test('an old Node is told which one is needed and how to get it', async t => {
   for (const version of ['18.20.4', '20.20.2', '22.22.0']) {
     const words = ['--require', pretendNode(t, version), 'bin/launch.cjs', 'start']
@@ -84,7 +94,7 @@ t.test('an old Node where the install scripts did not run is told so', async t =
   t.match(run, { status: 1, stdout: '' })
   t.match(
     run.stderr,
-    /Node 24 or newer, and this is 20\.20\.2 .*: run "npm ci" with install scripts \(no --ignore-scripts\)/,
+    /Node 24 or newer, and this is 20\.20\.2 .*: run "script\/npm ci" with install scripts \(no --ignore-scripts\)/,
   )
   t.equal(run.stderr.trim().split('\n').length, 1)
 })
@@ -92,5 +102,9 @@ t.test('an old Node where the install scripts did not run is told so', async t =
 t.test('no Node at all is told', async t => {
   const { folder, environment } = bareCheckout(t)
   const run = await runToEnd('bin/barograph', ['start'], { folder, environment })
-  t.match(run, { status: 127, stdout: '', stderr: /^Barograph runs on Node, which npm brings: run "npm ci"/ })
+  t.match(run, {
+    status: 127,
+    stdout: '',
+    stderr: /^Barograph runs on Node, which npm brings: run script\/bootstrap here/,
+  })
 })

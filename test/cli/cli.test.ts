@@ -31,14 +31,17 @@ async function logsWith(device: string, secret: string): Promise<number> {
 }
 
 t.test('a device that is added may log, and is told once', async t => {
-  const added = await json('devices add kitchen --location-short Kitchen --location-desc downstairs --interval 60')
+  const added = await json(
+    'devices add kitchen --location-short Kitchen --location-desc downstairs --expected-interval 60',
+  )
   t.strictSame(Object.keys(added as object), ['device', 'password'])
   t.match(added, { device: 'kitchen', password })
   t.equal(await logsWith('kitchen', (added as { password: string }).password), 200)
   t.match(await json('devices show kitchen'), {
-    ...{ name: 'kitchen', location_short: 'Kitchen', location_desc: 'downstairs', expected_interval_s: 60 },
+    ...{ name: 'kitchen', location_short: 'Kitchen', location_desc: 'downstairs', expected_interval_seconds: 60 },
     ...{ battery: false, log_switch: true, last_seen: String },
   })
+  t.match(await json('devices set kitchen --interval 90'), { expected_interval_seconds: 90 }, 'its name before')
   const text = await run('devices add roof --battery --altitude 12.5 --owner anna@example.com --no-log')
   t.match(text, {
     status: 0,
@@ -47,7 +50,7 @@ t.test('a device that is added may log, and is told once', async t => {
   })
   t.match(await json('devices show roof'), { battery: true, altitude_m: 12.5, owner: anna, log_switch: false })
   t.match(await run('devices add roof'), { status: 1, stdout: '', stderr: /name: is taken by another device/ })
-  t.match(await run('devices add a:b'), { status: 1, stderr: /name: must not contain a colon/ })
+  t.match(await run('devices add a:b'), { status: 1, stderr: /name: must not contain ":", "\/", "\+" or "#"/ })
   t.match(await run('devices show nobody'), { status: 1, stderr: 'barograph: device unknown\n' })
 })
 
@@ -183,6 +186,11 @@ t.test('accounts are added, given roles, disabled and enabled', async t => {
     stdout:
       /^id +\d+\nemail +grace@example.com\n[\s\S]*Link that sets the password[^\n]*\nhttp:[^\n]*\?token=[\w-]{43}\n$/,
   })
+  for (const command of ['accounts role grace@example.com user', 'accounts disable grace@example.com']) {
+    t.match(await run(command), { status: 1, stderr: /the last active administrator stays one/ })
+  }
+  t.match(await json('accounts verify grace@example.com'), { email_verified: /^\d{4}-/ })
+  t.match(await json('accounts add known@example.com --verified'), { email_verified: /^\d{4}-/ })
   const phrase = 'correct horse battery'
   t.match(await run('accounts add bob@example.com --password-stdin', `${phrase}\n`), {
     ...{ status: 0, stdout: /^role +user$/m },
@@ -212,9 +220,42 @@ t.test('accounts are added, given roles, disabled and enabled', async t => {
   t.match(await run('accounts role 999999 user'), { status: 1, stderr: 'barograph: account unknown\n' })
   t.match(await run('accounts list --search ada'), {
     status: 0,
-    stdout: new RegExp(`^id +e-mail +name +role.*\\n${id} +ada@example.com +Ada +operator +yes +no +-\\n$`),
+    stdout: new RegExp(`^id +e-mail +name +role.*\\n${id} +ada@example.com +Ada +operator +no +yes +no +-\\n$`),
   })
+  t.match(await json('accounts add view@example.com --viewer'), { role: 'user', viewer: true })
+  t.match(await run('accounts viewer VIEW@example.com off'), { status: 0, stdout: /^viewer +false$/m })
+  t.match(await json(`accounts viewer ${id} on`), { id, viewer: true })
+  t.match(await run('accounts viewer view@example.com maybe'), { status: 2, stderr: /Allowed choices are on, off/ })
   t.match(await run('accounts list --search nowhere'), { status: 0, stdout: 'no accounts\n' })
+})
+
+t.test('people are invited, and invitations listed and revoked', async t => {
+  const link = /^http:\/\/127\.0\.0\.1:\d+\/sign-up\?token=[\w-]{43}$/
+  t.match(await run('accounts invitations'), { status: 0, stdout: 'no invitations\n' })
+  const invited = await json('accounts invite ivy@example.com --viewer --role administrator')
+  t.match(invited, { email: 'ivy@example.com', role: 'administrator', viewer: true, link })
+  t.match(await run('accounts invite jo@example.com --no-mail'), {
+    status: 0,
+    stdout:
+      /^id +\d+\nemail +jo@example.com\n[\s\S]*Link that makes the account[^\n]*\nhttp:[^\n]*\?token=[\w-]{43}\n$/,
+  })
+  t.match(await run('accounts invite ada@example.com'), { status: 1, stderr: /email: belongs to an account/ })
+  t.match(await run('accounts invite x@example.com --role operator'), {
+    status: 2,
+    stderr: /Allowed choices are user, a/,
+  })
+  t.match(await run('accounts invitations'), {
+    stdout:
+      /^id +e-mail +role +viewer +invited by +expires\n\d+ +jo@example.com +user +no +local admin token +\d{4}-[^\n]+\n\d+ +ivy@/,
+  })
+  t.match(await run('accounts revoke-invitation JO@example.com'), { stdout: 'revoked the invitation JO@example.com\n' })
+  const { id } = invited as { id: number }
+  t.match(await json(`accounts revoke-invitation ${id}`), { revoked: id })
+  t.match(await run('accounts revoke-invitation jo@example.com'), {
+    status: 1,
+    stderr: /no open invitation has the address/,
+  })
+  t.match(await run(`accounts revoke-invitation ${id}`), { status: 1, stderr: 'barograph: invitation unknown\n' })
 })
 
 t.test('tenants are added, given new secrets, disabled and enabled', async t => {

@@ -3,10 +3,11 @@
 import t from 'tap'
 import { barograph } from '../support/command-line.ts'
 import { startDatabases, temporaryFolder } from '../support/databases.ts'
+import { startTcpPostgres } from '../support/tcp-postgres.ts'
 
 const { store } = await startDatabases(t)
+const { password, url } = await startTcpPostgres(t)
 await store.questdb.ready
-const { user, password, port, host } = store.postgres.options
 const { http, pg } = store.questdb.address
 const [name, secret] = Buffer.from((http.authorization ?? '').slice('Basic '.length), 'base64')
   .toString()
@@ -14,7 +15,7 @@ const [name, secret] = Buffer.from((http.authorization ?? '').slice('Basic '.len
 const good = {
   DATA_DIR: temporaryFolder(t),
   PORT: '1',
-  DATABASE_URL: `postgresql://${user}:${password}@${host}:${port}/postgres`,
+  DATABASE_URL: url,
   QUESTDB_HTTP: `http://${name}:${secret}@127.0.0.1:${http.port}`,
   QUESTDB_PG: `postgresql://${pg.user}:${pg.password}@127.0.0.1:${pg.port}/qdb`,
 }
@@ -33,7 +34,7 @@ t.test('given databases that can be used are told with their versions', async t 
 })
 
 t.test('those that cannot be used come with the setting to correct', async t => {
-  const refused = await examine({ DATABASE_URL: `postgresql://${user}:wrong-one@${host}:${port}/postgres` })
+  const refused = await examine({ DATABASE_URL: url.replace(password, 'wrong-one') })
   t.match(refused('PostgreSQL'), { ok: false, finding: /correct the user or the password in DATABASE_URL/ })
   const nobody = { DATABASE_URL: 'postgresql://127.0.0.1:1/x', QUESTDB_HTTP: 'http://a:wrong-one@127.0.0.1:1' }
   const away = await examine(nobody)

@@ -32,8 +32,8 @@ async function allVisible(service: Service): Promise<void> {
 
 const header = 'timestamp,device,temperature,humidity,pressure,battery_voltage,battery_percentage'
 const written = [
-  '2026-01-01T00:00:00Z,porch,-0.1,,1013,,',
-  '2026-01-01T00:00:00Z,"attic, left",21.400000000000002,48,1013.25,3.3,99.5',
+  '2026-01-01T00:00:00.000000Z,porch,-0.1,,1013,,',
+  '2026-01-01T00:00:00.000000Z,"attic, left",21.400000000000002,48,1013.25,3.3,99.5',
   '2026-01-01T00:00:00.123000Z,porch,1e-7,0.30000000000000004,300,,',
   '2026-01-01T00:00:00.123456Z,porch,5,100,1100,0.000001,0',
   '2026-01-01T00:00:00.123457Z,"Küche ""1""",,,999.9999999999999,,',

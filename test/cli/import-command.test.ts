@@ -9,8 +9,9 @@ import { gzipSync } from 'node:zlib'
 import { Command } from 'commander'
 import t, { type Test } from 'tap'
 import { createAdminClient } from '../../cli/admin-client.ts'
+import type { CommandContext } from '../../cli/command-context.ts'
 import { CommandError } from '../../cli/command-error.ts'
-import { addImportCommands } from '../../cli/import.ts'
+import { defineImport } from '../../cli/import.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { until } from '../support/processes.ts'
 import { startService } from '../support/service.ts'
@@ -28,7 +29,8 @@ async function runImport(url: string, token: string, args: string[], input = '')
     return true
   }
   const stderr = new PassThrough() as unknown as NodeJS.WriteStream
-  addImportCommands(program, client, { stdin: Readable.from([Buffer.from(input)]), stdout: { write }, stderr })
+  const streams = { stdin: Readable.from([Buffer.from(input)]), stdout: { write }, stderr }
+  defineImport(program.command('import'), { client, streams } as unknown as CommandContext)
   try {
     await program.parseAsync(['node', 'barograph', 'import', ...args])
     return { stdout, exitStatus: 0, message: '' }
@@ -203,7 +205,7 @@ t.test('foreign columns are named, and names that no device can have stay reject
   const { stdout, exitStatus } = await run(['-', '--create-devices'], input)
   t.equal(exitStatus, 3)
   t.match(stdout, /ignored columns: note/)
-  t.match(stdout, /-:2: a:b: there is no device/)
+  t.match(stdout, /-:2: a:b: no new device can have this name: it must not contain ":"/)
 })
 
 /** Stands in for a server that is in trouble: it cannot be had on demand. */

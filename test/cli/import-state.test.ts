@@ -8,7 +8,6 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { nodeFlags } from '../../api/node-flags.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { until } from '../support/processes.ts'
 
@@ -45,17 +44,7 @@ async function startServer(t: Test) {
 }
 
 function startImport(url: string, ...words: string[]) {
-  const command = [
-    ...nodeFlags,
-    'cli/barograph.ts',
-    '--url',
-    url,
-    '--token-file',
-    tokenFile,
-    'import',
-    '--json',
-    ...words,
-  ]
+  const command = ['cli/barograph.ts', '--url', url, '--token-file', tokenFile, 'import', '--json', ...words]
   const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'pipe'] })
   return { child, ended: once(child, 'exit'), stdout: text(child.stdout), stderr: text(child.stderr) }
 }

@@ -52,3 +52,31 @@ t.test('what cannot be done is told in a sentence', async t => {
   t.match(await run('keys revoke x'), { status: 2, stderr: /must be a whole number/ })
   t.match(await run('keys list --account nobody@example.com'), { status: 1, stderr: /account: is no account/ })
 })
+
+t.test('a key is made without a browser', async t => {
+  const words = ['keys', 'add', '--account', email, '--name', 'weather script', '--scope', 'ingest', '--scope', 'read']
+  const unverified = await barograph(words, { environment })
+  t.match(unverified, {
+    status: 1,
+    stdout: '',
+    stderr: /^barograph: keys that send readings need a verified address: .*accounts verify/,
+  })
+  t.match(await run(`accounts verify ${email}`), { status: 0 })
+  const made = await barograph([...words, '--expires-in-days', '90', '--create-devices'], { environment })
+  t.match(made, { status: 0, stderr: '' })
+  t.match(made.stdout, /^scopes +read ingest$/m)
+  const [, key = ''] = /once:\n(barograph_key_\w+)\n$/.exec(made.stdout) ?? []
+  t.equal((await ask('GET', '/me', undefined, { 'x-api-key': key })).status, 200)
+  const json = JSON.parse((await run(`keys add --account ${account['id']} --name plain --json`)).stdout)
+  t.match(json, {
+    account: account['id'],
+    scopes: ['read'],
+    expires_at: null,
+    create_devices: false,
+    key: /^barograph_key_/,
+  })
+  t.match((await run('audit')).stdout, /key\.create/)
+  t.match(await run(`keys add --account ${email}`), { status: 2, stderr: /--name/ })
+  t.match(await run(`keys add --account ${email} --name x --scope all`), { status: 2, stderr: /Allowed choices/ })
+  t.match(await run('keys add --account nobody@example.com --name x'), { status: 1, stderr: /is no account/ })
+})

@@ -16,6 +16,7 @@ const commands = [
   ...['doctor', 'status', 'import', 'devices', 'devices add', 'devices import', 'devices list', 'devices show'],
   ...['devices set', 'devices rotate', 'devices remove', 'devices erase', 'dead-letters', 'dead-letters list'],
   ...['dead-letters replay', 'dead-letters discard', 'keys', 'keys list', 'keys revoke'],
+  ...['retention', 'retention confirm'],
 ]
 
 t.test('every command has help, and those that answer have --json', async t => {
@@ -24,7 +25,7 @@ t.test('every command has help, and those that answer have --json', async t => {
     t.match({ status, stderr }, { status: 0, stderr: '' }, command)
     t.match(stdout, `Usage: barograph ${command}`)
     t.match(stdout, '--token-file', 'it names the options that hold for all')
-    const isGroup = ['devices', 'dead-letters', 'keys'].includes(command)
+    const isGroup = ['devices', 'dead-letters', 'keys', 'retention'].includes(command)
     if (!isGroup) t.match(stdout, '--json', command)
   }
 })
@@ -42,6 +43,7 @@ t.test('wrong usage says so and ends with 2', async t => {
   await wrong(['devices', 'set', 'a'], /nothing to change/)
   await wrong(['devices', 'show', '..'], /not a valid device name/)
   await wrong(['dead-letters', 'replay', 'x'], /whole number/)
+  await wrong(['retention', 'confirm', '2026-02-30'], /must be a date/)
   await wrong(['status', '--url', 'localhost'], /not a valid server address/)
 })
 
@@ -82,19 +84,26 @@ t.test('a file of devices is checked before anything is asked of the server', as
   told('', 'a.csv contains no devices')
   told('name\n', 'a.csv contains no devices')
   told('nme\nkitchen\n', 'a.csv: unknown column nme in the header')
-  told('location_short\nkitchen\n', 'lacks the column name')
-  told('name,name\na,b\n', 'duplicate column name')
+  told('location_short\nkitchen\n', 'lacks the column device')
+  told('name,name\na,b\n', 'duplicate column device')
+  told('device,name\na,b\n', 'duplicate column device')
+  told('altitude_m\n1\n', 'the header lacks the column device')
   told('name,altitude_m\nkitchen,high\n', 'line 2: altitude_m')
   told('name,battery\nkitchen,maybe\n', 'line 2: battery')
-  told('name\na:b\n', 'line 2: name must not contain a colon')
-  told('name\nkitchen\nroof\nkitchen\n', 'line 4: duplicate name, also in line 2')
+  told('name\na:b\n', 'line 2: device must not contain ":", "/", "+" or "#"')
+  told('name\nkitchen\nroof\nkitchen\n', 'line 4: duplicate device, also in line 2')
   told('name,owner\nkitchen\n', 'a.csv: ')
   told(`name\n${'a:b\n'.repeat(30)}`, 'and 10 more')
+  const [present, before] = ['device,expected_interval_seconds', 'name,expected_interval_s'].map(header =>
+    readDeviceCsv(`${header}\nporch,60\n`, 'a.csv'),
+  )
+  t.match(present, [{ name: 'porch', expected_interval_seconds: 60 }])
+  t.strictSame(before, present, 'columns by their names before')
   t.match(readDeviceCsv('\ufeffowner,name,battery\r\n\r\n,"a ""b"",c",YES\r\n', 'a.csv'), [
     { name: 'a "b",c', owner: null, battery: true, log_switch: true, altitude_m: null },
   ])
   const run = await barograph(['devices', 'import', '-'], { stdin: 'name\na:b\n' })
-  t.match(run, { status: 1, stdout: '', stderr: /no device was added\n {2}line 2: name must not/ })
+  t.match(run, { status: 1, stdout: '', stderr: /no device was added\n {2}line 2: device must not/ })
   const missing = await barograph(['devices', 'import', join(folder, 'nothing.csv')])
   t.match(missing, { status: 1, stdout: '', stderr: /nothing.csv cannot be read/ })
 })

@@ -37,7 +37,7 @@ const device = {
   ...{
     battery: false,
     altitude_m: null,
-    expected_interval_s: null,
+    expected_interval_seconds: null,
     owner: null,
     quality_limits: null,
     credential: 'current',

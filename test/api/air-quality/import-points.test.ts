@@ -6,7 +6,7 @@ import t from 'tap'
 import { registerImportPoints } from '../../../api/admin/import-points.ts'
 import type { AuditEntry } from '../../../auth/audit.ts'
 import { defaultRanges } from '../../../ingest/reading.ts'
-import { letEverybodyIn } from '../../support/admin-scope.ts'
+import { everybody, letEverybodyIn } from '../../support/admin-scope.ts'
 import { startAirQuality } from '../../support/air-quality.ts'
 import { until } from '../../support/processes.ts'
 import { startQuestdb } from '../../support/questdb.ts'
@@ -27,7 +27,7 @@ app.register((scope, _options, done) => {
   }
   registerImportPoints(scope, {
     ...{ pointsIngest, stations: { ...people.stations, registry }, ranges: defaultRanges, aheadMsMax: 300_000 },
-    audit: async entry => void audits.push(entry),
+    ...{ audit: async entry => void audits.push(entry), findPrincipal: everybody },
   })
   done()
 })

@@ -1,10 +1,13 @@
+import fc from 'fast-check'
 import { test } from 'tap'
 import { metaOf } from '../../../api/air-quality/query/envelope.ts'
 import { readListQuery } from '../../../api/air-quality/query/list-query.ts'
 import { cutPage } from '../../../api/air-quality/query/paging.ts'
 import { readTimeText } from '../../../ingest/formats/time-text.ts'
+import { operators } from '../../../query/conditions/condition.ts'
 
 const columns = {
+  id: { type: 'integer' },
   sn: { type: 'text' },
   value: { type: 'number' },
   timestamp: { type: 'time' },
@@ -27,6 +30,8 @@ test('filter: columns, operators and values', async t => {
   gives('value,lt,-1e3', ['value', 'lt', -1000])
   gives('value,in, .5,2.', ['value', 'in', 0.5, 2])
   gives('value,like,1%', ['value', 'like', '1%'])
+  gives('id,ge,2.0;id,lt, 1e3', ['id', 'ge', 2], ['id', 'lt', 1000])
+  gives('id,like,1.5', ['id', 'like', '1.5'])
   gives('sn,in,a,b,', ['sn', 'in', 'a', 'b', ''])
   gives('outdoors,eq,TRUE;outdoors,in,0,1', ['outdoors', 'eq', true], ['outdoors', 'in', false, true])
   gives('timestamp,ge,2017-01-01', ['timestamp', 'ge', Date.UTC(2017, 0, 1) * 1000])
@@ -48,11 +53,55 @@ test('filter: a message names the part that is wrong', async t => {
   gives('value,eq,', 'filter "value,eq,": the value "" is no number')
   gives('value,eq,1e999', 'filter "value,eq,1e999": the value "1e999" is no number')
   gives('value,in,1,0x1', 'filter "value,in,1,0x1": the value "0x1" is no number')
+  gives('id,eq,1.5', 'filter "id,eq,1.5": the value "1.5" is no whole number')
+  gives('id,in,1,2e-1', 'filter "id,in,1,2e-1": the value "2e-1" is no whole number')
   gives('outdoors,eq,yes', 'filter "outdoors,eq,yes": the value "yes" is neither true nor false')
   gives('timestamp,lt,today', 'filter "timestamp,lt,today": the value "today" is no time')
   const long = 'a'.repeat(1001)
   const cut = 'a'.repeat(80)
   gives(`sn,eq,${long}`, `filter "sn,eq,${cut.slice(6)}…": the value "${cut}…" is longer than 1000 characters`)
+})
+
+const types = { id: 'integer', sn: 'text', value: 'number', timestamp: 'time', outdoors: 'boolean' } as const
+type Type = (typeof types)[keyof typeof types]
+
+/** Texts that some column takes, beside any. */
+const valueText = fc.oneof(
+  ...[fc.double().map(String), fc.integer().map(String), fc.float({ noInteger: true }).map(String)],
+  ...[fc.date({ noInvalidDate: true }).map(date => date.toISOString()), fc.constantFrom('true', 'FALSE', '0', '1')],
+  fc.constantFrom('1.0', '1e3', '1.5e0', '-0', '9007199254740993', '1e999', 'NaN', 'Infinity', '0x1', '1_0', '', '.'),
+  fc.string({ maxLength: 12 }).filter(text => !/[,;]/.test(text)),
+)
+
+/** Whether a text is a value of the type, told in another way than by the reader. */
+const fitsType: Record<Type, (text: string) => boolean> = {
+  text: () => true,
+  number: text => Number.isFinite(decimalOf(text)),
+  integer: text => Number.isInteger(decimalOf(text)),
+  time: text => readTimeText(text.trim()) !== undefined,
+  boolean: text => ['true', 'false', '1', '0'].includes(text.trim().toLowerCase()),
+}
+
+/** What `Number` knows besides decimal digits is none here. */
+function decimalOf(text: string): number {
+  return text.trim() === '' || /[^0-9eE.+\s-]/.test(text) ? Number.NaN : Number(text)
+}
+
+test('filter: any column, operator and values are taken as what the column holds, or named as what they are not', async () => {
+  const column = fc.constantFrom(...(Object.keys(types) as (keyof typeof types)[]))
+  const texts = fc.array(valueText, { minLength: 1, maxLength: 4 })
+  fc.assert(
+    fc.property(column, fc.constantFrom(...operators), texts, (name, operator, all) => {
+      const given = operator === 'in' ? all : all.slice(0, 1)
+      const result = read({ filter: `${name},${operator},${given.join(',')}` })
+      const fits = fitsType[operator === 'like' ? 'text' : types[name]]
+      const wrong = given.find(text => !fits(text))
+      if (!result.ok) return wrong !== undefined && result.message.includes(`the value "${wrong}" is n`)
+      const [condition] = result.value.conditions
+      return wrong === undefined && condition?.values.length === given.length
+    }),
+    { seed: 20_261_122, numRuns: 20_000 },
+  )
 })
 
 test('filter and sort: bounds', async t => {

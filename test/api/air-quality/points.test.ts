@@ -1,7 +1,10 @@
 /** The data points of the air-quality API, to the letter of the interface. */
 
+import fc from 'fast-check'
 import t from 'tap'
 import type { Station } from '../../../auth/stations/station.ts'
+import { operators } from '../../../query/conditions/condition.ts'
+import { pointColumnTypes } from '../../../query/points/point-columns.ts'
 import { base, startAirQuality } from '../../support/air-quality.ts'
 import { startPointsQuestdb, type TestPoint } from '../../support/questdb-points.ts'
 
@@ -133,6 +136,7 @@ t.test('what is wrong with a list is named', async t => {
   }
   await gives('filter=humidity,eq,1', /unknown column "humidity"/)
   await gives('filter=value_1min,gt,much', /the value "much" is no number/)
+  await gives('filter=id,eq,1.5', /the value "1.5" is no whole number/)
   await gives('sort=parameter,up', /unknown direction "up"/)
   await gives('filter=value_15min,gt,1', /lower and an upper bound on timestamp/)
   await gives('sort=value_60min&filter=timestamp,ge,2016-05-01;timestamp,lt,2016-06-02', /31 days/)
@@ -145,6 +149,26 @@ t.test('what is wrong with a list is named', async t => {
   )
 })
 
+/** Of each type, and of none. */
+const someValues = ['IN-1', 'pm25', 'ugm3', '%5', '2016-05-30T02:20', 'true', '1.5', '-1', '1e300', '']
+
+t.test('a filter by any column, operator and value gives a list, or names what is wrong', async () => {
+  const point = fc.constantFrom(...Object.keys(pointColumnTypes)).chain(column => {
+    const value = fc.oneof(fc.double().map(String), fc.integer().map(String), fc.constantFrom(...someValues))
+    return fc.tuple(fc.constant(column), fc.constantFrom(...operators), value)
+  })
+  await fc.assert(
+    fc.asyncProperty(point, async ([column, operator, value]) => {
+      const bounds = 'timestamp,ge,2016-05-30;timestamp,lt,2016-05-31'
+      const filter = encodeURIComponent(`${column},${operator},${value};${bounds}`)
+      const { status, body } = await ask('GET', `${data}?per_page=1&filter=${filter}`, { key })
+      if (status === 200) return true
+      return status === 400 && body['id'] === 'bad_request' && String(body['message']).includes(value)
+    }),
+    { seed: 20_261_122, numRuns: 120 },
+  )
+})
+
 t.test('CSV and NDJSON by Accept or format, with the same filters', async t => {
   const filter = 'filter=parameter,eq,pm25;value_1min,lt,3'
   const csv = await ask('GET', `${data}?${filter}`, { key, headers: { accept: 'text/csv' } })
@@ -153,6 +177,14 @@ t.test('CSV and NDJSON by Accept or format, with the same filters', async t => {
   t.match(header, /^id,sn,parameter,unit,timestamp,/)
   t.match(first, /^\d+,IN-1,pm25,ugm3,2016-05-30T02:20:00,2016-05-30T07:50:00\+05:30,2016-05-30T02:20:01.500000,0,,,$/)
   t.equal(rest.length, 3, 'two more and the end')
+  const [, ...all] = (await ask('GET', `${data}?format=csv`, { key })).text.trimEnd().split('\r\n')
+  const storedTexts = all.map(line => line.split(',')[6])
+  const isWhole = (text: string | undefined) => text?.endsWith('.000000') === true
+  t.ok(storedTexts.some(isWhole) && !storedTexts.every(isWhole), 'some were stored at a whole second')
+  t.ok(
+    storedTexts.every(text => text?.length === '2016-05-30T02:20:00.000000'.length),
+    'and all times are of one form',
+  )
   const ndjson = await ask('GET', `${data}?${filter}&format=ndjson`, { key })
   t.equal(ndjson.headers['content-type'], 'application/x-ndjson')
   const lines = ndjson.text.trimEnd().split('\n')

@@ -274,13 +274,16 @@ t.test('the buttons lead where they say', async t => {
   t.match(options?.text, /OPTIONS \/api\/v1\/contentfiles\/\s+HTTP 200 OK\nAllow: GET, HEAD, OPTIONS\nContent-Type: /)
 })
 
-t.test('the policy allows the style of the page, which is all that it needs', async t => {
+t.test('the policy allows the style of the page and the icon, which is all that it needs', async t => {
   for (const page of [listPage, invalidPage, missingPage]) {
     const elements = read(page)
     const hashes = withTag(elements, 'style').map(({ text }) => createHash('sha256').update(text).digest('base64'))
     t.equal(
       contentSecurityPolicy,
-      `default-src 'none'; style-src 'sha256-${hashes.join()}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+      [
+        `default-src 'none'; style-src 'sha256-${hashes.join()}'; img-src 'self'`,
+        `form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+      ].join('; '),
     )
     t.notOk(elements.some(({ tag }) => ['script', 'link', 'img', 'iframe', 'base'].includes(tag)))
     t.notOk(elements.some(({ attributes }) => Object.keys(attributes).some(name => /^(style|src|on.*)$/.test(name))))

@@ -1,0 +1,39 @@
+/** What the commands work with: the server, the streams, the settings. */
+
+import type { Readable } from 'node:stream'
+import { type Config, ConfigError, readConfig } from '../api/config.ts'
+import { type AdminClient, createAdminClient } from './admin-client.ts'
+import { CommandError } from './command-error.ts'
+import { findServer, type ServerOptions } from './find-server.ts'
+
+/** Those of the process, and its environment; a test hands in its own. */
+export interface Surroundings {
+  stdin: Readable
+  stdout: NodeJS.WriteStream
+  stderr: NodeJS.WriteStream
+  environment: Record<string, string | undefined>
+}
+
+export interface CommandContext {
+  client: AdminClient
+  streams: Pick<Surroundings, 'stdin' | 'stdout' | 'stderr'>
+  environment: Surroundings['environment']
+  serverOptions: () => ServerOptions
+  readSettings: () => Config
+}
+
+export function createCommandContext(surroundings: Surroundings, serverOptions: () => ServerOptions): CommandContext {
+  const { stdin, stdout, stderr, environment } = surroundings
+  const readSettings = () => settingsFrom(environment)
+  const client = createAdminClient(() => findServer(serverOptions(), readSettings))
+  return { client, streams: { stdin, stdout, stderr }, environment, serverOptions, readSettings }
+}
+
+function settingsFrom(environment: Surroundings['environment']): Config {
+  try {
+    return readConfig(environment)
+  } catch (error) {
+    if (error instanceof ConfigError) throw new CommandError(error.message)
+    throw error
+  }
+}
