@@ -9,15 +9,16 @@ export interface AnalysedDevice extends QueryDevice {
   /** Above the sea, in metres. */
   readonly altitude_m: number | null
   /** As configured, in seconds; null when nobody said. */
-  readonly expected_interval_s: number | null
+  readonly expected_interval_seconds: number | null
   /** Limits of its own for the quality of its readings; null: those of all devices. */
   readonly quality_limits: Readonly<Partial<Record<Metric, MetricSettings | undefined>>> | null
 }
 
 /** These fields alone, so that they can be posted to a worker and be part of a key. */
 export function analysedDevice(device: AnalysedDevice): AnalysedDevice {
-  const { number, symbol, name, location_short, log_switch, altitude_m, expected_interval_s, quality_limits } = device
-  return { number, symbol, name, location_short, log_switch, altitude_m, expected_interval_s, quality_limits }
+  const { number, symbol, name, location_short, log_switch, altitude_m, expected_interval_seconds, quality_limits } =
+    device
+  return { number, symbol, name, location_short, log_switch, altitude_m, expected_interval_seconds, quality_limits }
 }
 
 /** From where on a reading of the device is suspect. */

@@ -136,6 +136,6 @@ export function createAnalyses(options: AnalysesOptions): Analyses {
 }
 
 /** More seldom than a device reports, nothing new can be said of it. */
-function expectedMs({ expected_interval_s }: AnalysedDevice): number {
-  return (expected_interval_s ?? 0) * 1000
+function expectedMs({ expected_interval_seconds }: AnalysedDevice): number {
+  return (expected_interval_seconds ?? 0) * 1000
 }

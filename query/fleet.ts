@@ -1,5 +1,7 @@
 /** The devices that an answer lists, as text that is quick to post to a worker and that a worker reads once. */
 
+import { createHash } from 'node:crypto'
+
 export interface QueryDevice {
   readonly number: number
   /** Its name in QuestDB, made by us of `[a-z0-9-]`. */
@@ -30,6 +32,22 @@ export function createFleetText(): (devices: readonly QueryDevice[]) => string {
       last = devices
     }
     return text
+  }
+}
+
+/** So many devices are named in SQL at most; of more, the rows of others are read past. */
+export const namedInSqlMax = 500
+
+/** Names a set of devices, however many there are, for keys of answers that are about no others. */
+export function createSetKey(): (devices: readonly QueryDevice[]) => string {
+  const keys = new WeakMap<readonly QueryDevice[], string>()
+  return devices => {
+    const known = keys.get(devices)
+    if (known !== undefined) return known
+    const numbers = Uint32Array.from(devices, ({ number }) => number).sort()
+    const key = createHash('sha256').update(numbers).digest('base64url')
+    keys.set(devices, key)
+    return key
   }
 }
 

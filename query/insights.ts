@@ -1,8 +1,9 @@
-/** The insights of the whole fleet: computed at most every ten minutes, and served while the next ones are computed. */
+/** The insights of a fleet, or of some of its devices: computed at most every ten minutes, and served while the next ones are computed. */
 
+import { LRUCache } from 'lru-cache'
 import type { Answer } from './cache/body.ts'
 import type { Built, Serve } from './cache/response-cache.ts'
-import type { QueryDevice } from './fleet.ts'
+import { encodeFleet, namedInSqlMax, type QueryDevice } from './fleet.ts'
 import type { QueryLimits } from './limits.ts'
 import type { HourSources } from './questdb/hourly-sql.ts'
 import type { RunQuery } from './run-query.ts'
@@ -12,39 +13,79 @@ export interface InsightsOptions {
   readonly runAnalysis: RunQuery<AnalysisQueries>
   readonly serve: Serve
   readonly fleetText: (devices: readonly QueryDevice[]) => string
+  readonly setKey: (devices: readonly QueryDevice[]) => string
   readonly hourSources: () => HourSources
   readonly limits: Pick<QueryLimits, 'insightsMs' | 'insightsStaleMs' | 'insightsDevicesMax' | 'insightsRawDevicesMax'>
 }
 
-export type Insights = (devices: () => readonly QueryDevice[]) => Answer | Promise<Answer>
+export interface Insights {
+  all(devices: () => readonly QueryDevice[]): Answer | Promise<Answer>
+  of(devices: readonly QueryDevice[], client: AbortSignal): Answer | Promise<Answer>
+}
 
-export function createInsights({ runAnalysis, serve, fleetText, hourSources, limits }: InsightsOptions): Insights {
+interface Wanted {
+  readonly key: string
+  readonly devices: () => readonly QueryDevice[]
+  readonly fleet: (devices: readonly QueryDevice[]) => string
+  readonly narrowed: boolean
+  readonly client?: AbortSignal
+}
+
+/** Computations that have timed out. */
+const timedOutMax = 100
+
+export function createInsights(options: InsightsOptions): Insights {
+  const { runAnalysis, serve, fleetText, setKey, hourSources, limits } = options
   const { insightsMs, insightsStaleMs, insightsDevicesMax, insightsRawDevicesMax } = limits
-  let timedOutAtMs = Number.NEGATIVE_INFINITY
+  /** When, by key. */
+  const timedOutMs = new LRUCache<string, number>({ max: timedOutMax })
 
-  async function build(devices: readonly QueryDevice[], askedAtMs: number, signal: AbortSignal): Promise<Built> {
+  async function build(
+    { key, fleet, narrowed, ...wanted }: Wanted,
+    askedAtMs: number,
+    signal: AbortSignal,
+  ): Promise<Built> {
+    const devices = wanted.devices()
     if (devices.length > insightsDevicesMax) return { ok: true, body: 'TOO_LARGE' }
     const { rawFromUs, expiredBeforeUs } = hourSources()
     // The raw readings of 30 days of a large fleet would take too long: it has what the view has.
     const isSmall = devices.length <= insightsRawDevicesMax
     if (!isSmall && rawFromUs === Number.NEGATIVE_INFINITY) return { ok: false, code: 'DATABASE_AWAY' }
     // A computation that timed out would do so again, and delay the other analyses meanwhile.
-    if (Math.abs(askedAtMs - timedOutAtMs) < insightsMs) return { ok: false, code: 'TIMED_OUT' }
+    if (Math.abs(askedAtMs - (timedOutMs.get(key) ?? Number.NEGATIVE_INFINITY)) < insightsMs) {
+      return { ok: false, code: 'TIMED_OUT' }
+    }
     const sources = { expiredBeforeUs, rawFromUs: isSmall ? rawFromUs : Number.POSITIVE_INFINITY }
-    const query = { fleet: fleetText(devices), nowUs: askedAtMs * 1000, hourSources: sources }
+    const query = { fleet: fleet(devices), narrowed, nowUs: askedAtMs * 1000, hourSources: sources }
     const built = await runAnalysis('insights', query, signal)
-    if (!built.ok && built.code === 'TIMED_OUT') timedOutAtMs = askedAtMs
+    if (!built.ok && built.code === 'TIMED_OUT') timedOutMs.set(key, askedAtMs)
     return built
   }
 
-  return devices =>
-    serve({
-      key: 'insights',
+  function insights(wanted: Wanted): Answer | Promise<Answer> {
+    return serve({
+      key: wanted.key,
       // It depends on the moment and on every device.
       version: undefined,
       freshMs: insightsMs,
       staleMs: insightsStaleMs,
       maxAgeSeconds: ageMs => Math.max(0, Math.floor((insightsMs - ageMs) / 1000)),
-      build: (askedAtMs, signal) => build(devices(), askedAtMs, signal),
+      build: (askedAtMs, signal) => build(wanted, askedAtMs, signal),
+      client: wanted.client,
     })
+  }
+
+  return {
+    all: devices => insights({ key: 'insights', devices, fleet: fleetText, narrowed: false }),
+    of(devices, client) {
+      const narrowed = devices.length <= namedInSqlMax
+      return insights({
+        key: `insights/${setKey(devices)}`,
+        devices: () => devices,
+        fleet: encodeFleet,
+        narrowed,
+        client,
+      })
+    },
+  }
 }

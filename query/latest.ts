@@ -5,7 +5,7 @@
 
 import type { Answer } from './cache/body.ts'
 import type { Serve } from './cache/response-cache.ts'
-import { encodeFleet, type QueryDevice } from './fleet.ts'
+import { encodeFleet, namedInSqlMax, type QueryDevice } from './fleet.ts'
 import type { QueryLimits } from './limits.ts'
 import type { RunQuery } from './run-query.ts'
 import type { LatestQuery, LightQueries } from './task.ts'
@@ -14,6 +14,7 @@ export interface LatestOptions {
   readonly runQuery: RunQuery<LightQueries>
   readonly serve: Serve
   readonly fleetText: (devices: readonly QueryDevice[]) => string
+  readonly setKey: (devices: readonly QueryDevice[]) => string
   readonly limits: QueryLimits
 }
 
@@ -32,15 +33,15 @@ interface Wanted {
 
 const hourMs = 3_600_000
 
-export function createLatest({ runQuery, serve, fleetText, limits }: LatestOptions): Latest {
+export function createLatest({ runQuery, serve, fleetText, setKey, limits }: LatestOptions): Latest {
   function all(hours: number, devices: () => readonly QueryDevice[]): Answer | Promise<Answer> {
     return latest({ key: `latest/${hours}`, hours, narrowed: false, fleet: () => fleetText(devices()) })
   }
 
   function of(hours: number, devices: readonly QueryDevice[], client: AbortSignal): Answer | Promise<Answer> {
-    const numbers = devices.map(device => device.number).sort((a, b) => a - b)
-    const key = `latest/${hours}/${numbers.join()}`
-    return latest({ key, hours, narrowed: true, fleet: () => encodeFleet(devices), client })
+    const key = `latest/${hours}/${setKey(devices)}`
+    const narrowed = devices.length <= namedInSqlMax
+    return latest({ key, hours, narrowed, fleet: () => encodeFleet(devices), client })
   }
 
   function latest({ key, client, ...wanted }: Wanted): Answer | Promise<Answer> {

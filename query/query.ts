@@ -10,7 +10,7 @@ import type { Answer, Body, Coding } from './cache/body.ts'
 import { type CacheStatus, createBodyCache } from './cache/body-cache.ts'
 import { createResponseCache } from './cache/response-cache.ts'
 import { createDay } from './day.ts'
-import { createFleetText, type QueryDevice } from './fleet.ts'
+import { createFleetText, createSetKey, type QueryDevice } from './fleet.ts'
 import { createInsights } from './insights.ts'
 import { createLatest } from './latest.ts'
 import { defaultLimits, type QueryLimits } from './limits.ts'
@@ -42,8 +42,10 @@ export interface Query extends Analyses {
   latestOf(hours: number, devices: readonly QueryDevice[], client: AbortSignal): Answer | Promise<Answer>
   /** All readings of one local day, `YYYY-MM-DD`. */
   day(device: QueryDevice, date: string, client: AbortSignal): Answer | Promise<Answer>
-  /** Batteries that run out and outliers among these devices, by the last 30 days. */
-  insights(devices: () => readonly QueryDevice[]): Answer | Promise<Answer>
+  /** Batteries that run out and outliers among all these devices, by the last 30 days. */
+  insightsAll(devices: () => readonly QueryDevice[]): Answer | Promise<Answer>
+  /** The same of these devices only. */
+  insightsOf(devices: readonly QueryDevice[], client: AbortSignal): Answer | Promise<Answer>
   /** For the state of the fleet: the numbers of packed rows, or why there are none. */
   fleetRows: AskFleetRows
   hourSources: () => HourSources
@@ -67,7 +69,9 @@ export function createQuery({ questdb, timeZone, now, revision, log, ...options 
   const runAnalysis = createRunQuery({ pool: analysis, logAvailability, local, questdbAnswers })
   const hourSources = options.hourSources ?? (() => allFromReadings)
   const fleetText = createFleetText()
-  const latest = createLatest({ runQuery, serve, fleetText, limits })
+  const setKey = createSetKey()
+  const latest = createLatest({ runQuery, serve, fleetText, setKey, limits })
+  const insights = createInsights({ runAnalysis, serve, fleetText, setKey, hourSources, limits })
   const expiredBeforeUs = () => hourSources().expiredBeforeUs
   const day = createDay({ runQuery, serve, local, now, revision, expiredBeforeUs, limits })
   const analyses = createAnalyses({
@@ -83,7 +87,8 @@ export function createQuery({ questdb, timeZone, now, revision, log, ...options 
     latestAll: latest.all,
     latestOf: latest.of,
     day,
-    insights: createInsights({ runAnalysis, serve, fleetText, hourSources, limits }),
+    insightsAll: insights.all,
+    insightsOf: insights.of,
     ...analyses,
     hourSources,
     fleetRows: createFleetRows({ pool: light, logAvailability, questdbAnswers }),

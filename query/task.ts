@@ -86,6 +86,8 @@ export interface PastQuery {
 export interface InsightsQuery {
   /** The fleet as `encodeFleet` wrote it. */
   readonly fleet: string
+  /** Whether the rows of these devices alone are read. */
+  readonly narrowed: boolean
   readonly nowUs: number
   readonly hourSources: HourSources
 }
@@ -103,7 +105,7 @@ export interface FleetHourQuery {
 }
 
 export interface FleetDevicesQuery {
-  readonly devices: readonly Pick<AnalysedDevice, 'number' | 'symbol' | 'expected_interval_s'>[]
+  readonly devices: readonly Pick<AnalysedDevice, 'number' | 'symbol' | 'expected_interval_seconds'>[]
   readonly nowUs: number
   /** As above. */
   readonly newestUs: number

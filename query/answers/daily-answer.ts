@@ -14,7 +14,7 @@ import { airMetrics } from './units.ts'
 const hourMs = 3_600_000
 
 export interface DailyInput {
-  readonly device: Pick<AnalysedDevice, 'name' | 'expected_interval_s'>
+  readonly device: Pick<AnalysedDevice, 'name' | 'expected_interval_seconds'>
   /**
    * From the first day's start up to now, and the last reading before that where there is one: the first day's
    * time-weighted mean begins with the line that leads into it.

@@ -21,7 +21,7 @@ export const detailPointsMin = 4
 export const detailPointsMax = 20_000
 
 export interface DetailInput {
-  readonly device: Pick<AnalysedDevice, 'name' | 'expected_interval_s' | 'altitude_m' | 'quality_limits'>
+  readonly device: Pick<AnalysedDevice, 'name' | 'expected_interval_seconds' | 'altitude_m' | 'quality_limits'>
   /** As `detailWindows` has it. */
   readonly series: Series
   /** Times of readings before those, as `earlierTimes` gives them. */

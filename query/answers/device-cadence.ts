@@ -14,22 +14,22 @@ const timesMax = 5000
 
 /** The times of the readings before an answer's own ones, none for a configured device. */
 export async function earlierTimes(
-  { symbol, expected_interval_s }: AnalysedDevice,
+  { symbol, expected_interval_seconds }: AnalysedDevice,
   throughUs: number,
   { source, signal }: Pick<TaskContext, 'source' | 'signal'>,
 ): Promise<Float64Array> {
-  if (expected_interval_s !== null) return new Float64Array(0)
+  if (expected_interval_seconds !== null) return new Float64Array(0)
   return source.newestTimes({ symbol, afterUs: throughUs - lookbackUs, throughUs, countMax: timesMax }, signal)
 }
 
 /** Of the readings at `timesMs` and those before them. */
 export function deviceCadence(
-  { expected_interval_s }: Pick<AnalysedDevice, 'expected_interval_s'>,
+  { expected_interval_seconds }: Pick<AnalysedDevice, 'expected_interval_seconds'>,
   earlierMs: Float64Array,
   timesMs: Float64Array,
 ): Cadence {
   const all = new Float64Array(earlierMs.length + timesMs.length)
   all.set(earlierMs)
   all.set(timesMs, earlierMs.length)
-  return cadenceOf(all, expected_interval_s === null ? null : expected_interval_s * 1000)
+  return cadenceOf(all, expected_interval_seconds === null ? null : expected_interval_seconds * 1000)
 }

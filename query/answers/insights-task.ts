@@ -17,19 +17,21 @@ const hourUs = 3_600_000_000
 const dayUs = 24 * hourUs
 
 export async function answerInsights(
-  { nowUs, hourSources }: InsightsQuery,
+  { narrowed, nowUs, hourSources }: InsightsQuery,
   fleet: readonly FleetEntry[],
   context: Context,
 ): Promise<string> {
   const places = new Map(fleet.map(({ symbol }, place) => [symbol, place]))
+  const symbols = narrowed ? [...places.keys()] : undefined
   const endUs = Math.floor(nowUs / hourUs) * hourUs
 
   /** One statement for each stretch, so that none has to group more than the fleet. */
   async function readMeans(metrics: readonly Metric[], count: number, lengthUs: number): Promise<MeansTable> {
     const table = new MeansTable(fleet.length, count, metrics.length)
+    if (fleet.length === 0) return table
     for (const [stretch, range] of stretchesUntil(endUs, lengthUs, count).entries()) {
       for (const part of fleetParts(range, hourSources)) {
-        const statement = { text: fleetMeansSql(metrics, part), values: [] }
+        const statement = { text: fleetMeansSql(metrics, part, symbols), values: [] }
         await context.connection.read(statement, context.signal, row => {
           const place = places.get(String(row[0]))
           // Of devices that are off or removed.

@@ -1,6 +1,7 @@
 /** Filters and orders of a list, as the readers of its texts hand them to whatever selects the rows. */
 
-export type ColumnType = 'number' | 'text' | 'time' | 'boolean'
+/** An `integer` is a whole number: no fraction is a value of such a column. */
+export type ColumnType = 'number' | 'integer' | 'text' | 'time' | 'boolean'
 
 /** A time is in epoch microseconds. */
 export type ColumnValue = number | string | boolean

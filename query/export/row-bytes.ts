@@ -53,7 +53,7 @@ export class RowBytes {
     this.#ascii(String(value))
   }
 
-  /** `2016-05-30T02:20:00`, with microseconds if they are not zero. */
+  /** `2016-05-30T02:20:00.000000`: of one form, by which programs tell that a column holds times. */
   utc(timeUs: number): void {
     const seconds = Math.floor(timeUs / secondUs)
     const micros = timeUs - seconds * secondUs
@@ -69,7 +69,6 @@ export class RowBytes {
     this.#digits(Math.floor(second / 60) % 60, 2)
     this.#bytes[this.#length++] = colon
     this.#digits(second % 60, 2)
-    if (micros === 0) return
     this.#bytes[this.#length++] = point
     this.#digits(micros, 6)
   }

@@ -11,7 +11,7 @@ import type { Station } from './station.ts'
 export const meanColumns = ['value_15min', 'value_30min', 'value_60min'] as const
 
 export const pointColumnTypes = {
-  id: { type: 'number' },
+  id: { type: 'integer' },
   sn: { type: 'text' },
   parameter: { type: 'text' },
   unit: { type: 'text' },
@@ -41,7 +41,7 @@ export function columnsOf(
     return Number.isNaN(value) ? null : value
   }
   return {
-    id: { type: 'number', value: row => pointId({ timeUs: timeUs(row), series: seriesOf(row) }) },
+    id: { type: 'integer', value: row => pointId({ timeUs: timeUs(row), series: seriesOf(row) }) },
     sn: { type: 'text', value: () => sn },
     parameter: { type: 'text', value: row => parameters.get(seriesOf(row)) ?? null },
     unit: { type: 'text', value: row => pointUnits[rows.units[row] as number] ?? null },

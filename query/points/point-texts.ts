@@ -54,9 +54,16 @@ const jsonRow: RowFormat = {
 
 const csvRow: RowFormat = {
   series: (sn, parameter, unit) => `,${sn},${parameter},${unit},`,
-  times: (utc, local, stored) => `${utc},${local},${stored},`,
+  times: (utc, local, stored) => `${utc},${local},${withMicroseconds(stored)},`,
   row: (id, series, times, value, [mean15, mean30, mean60]) =>
     `${id}${series}${times}${value},${orEmpty(mean15)},${orEmpty(mean30)},${orEmpty(mean60)}\r\n`,
+}
+
+const wholeSecond = '2016-05-30T02:20:00'
+
+/** All times of a column in one form, by which programs tell that it holds times; points themselves are at whole seconds. */
+function withMicroseconds(utc: string): string {
+  return utc.length === wholeSecond.length ? `${utc}.000000` : utc
 }
 
 /** The rows in their order: members of a JSON array, or lines. What a station names itself needs no escape. */

@@ -2,7 +2,7 @@
 
 import { expiredHoursTable, hourlyView, type Metric, readingsTable } from '../../store/tables.ts'
 import type { HourSources } from './hourly-sql.ts'
-import { whole } from './sql-literals.ts'
+import { quoted, whole } from './sql-literals.ts'
 
 const hourUs = 3_600_000_000
 
@@ -37,8 +37,14 @@ export function fleetParts({ fromUs, toUs }: Stretch, { expiredBeforeUs, rawFrom
 }
 
 /** Rows of a device's symbol, and for each metric the sum and the number of its hourly means. */
-export function fleetMeansSql(metrics: readonly Metric[], { table, fromUs, toUs }: Part): string {
-  const range = `ts >= ${whole(fromUs)} AND ts < ${whole(toUs)}`
+export function fleetMeansSql(
+  metrics: readonly Metric[],
+  { table, fromUs, toUs }: Part,
+  /** Only these devices; undefined: all. */
+  symbols?: readonly string[],
+): string {
+  const only = symbols === undefined ? '' : ` AND device IN (${symbols.map(quoted).join(', ')})`
+  const range = `ts >= ${whole(fromUs)} AND ts < ${whole(toUs)}${only}`
   const sums = metrics.map(metric => `sum(${metric}_mean), count(${metric}_mean)`)
   if (table === readingsTable) {
     const means = metrics.map(metric => `avg(${metric}) ${metric}_mean`)

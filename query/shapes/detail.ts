@@ -1,19 +1,17 @@
 /** What `detail_data/<device>` answers. */
 
 import { z } from 'zod'
-import { answerContext, byMetric, Count, LocalMinute, Point, pointTime } from './parts.ts'
+import { answerContext, byMetric, Count, LocalMinute, Point, pointTime, TimedPoint } from './parts.ts'
 
-const Hour = z.strictObject({
-  d: LocalMinute,
-  mean: z.number(),
-  min: z.number(),
-  max: z.number(),
-  count: Count.positive(),
-  ...pointTime,
-})
+const figures = { mean: z.number(), min: z.number(), max: z.number(), count: Count.positive() }
+const Hour = z.strictObject({ ...figures, d: LocalMinute }).meta({ id: 'Hour' })
+const TimedHour = z.strictObject({ ...figures, ...pointTime, d: LocalMinute }).meta({ id: 'TimedHour' })
 
-/** QARTOD's 3, suspect, for who asks for it; a good reading has none. */
-const FlaggedPoints = z.array(Point.extend({ flag: z.literal(3).optional(), ...pointTime }))
+/** For who asks for it; a good reading has none. */
+const flag = { flag: z.literal(3).meta({ description: 'Suspect, by QARTOD' }) }
+const FlaggedPoint = z.strictObject({ ...flag, ...Point.shape }).meta({ id: 'FlaggedPoint' })
+const TimedFlaggedPoint = z.strictObject({ ...flag, ...TimedPoint.shape }).meta({ id: 'TimedFlaggedPoint' })
+const FlaggedPoints = z.array(z.union([TimedFlaggedPoint, FlaggedPoint, TimedPoint, Point]))
 
 const seriesOfMetrics = {
   temperature: FlaggedPoints,
@@ -32,6 +30,6 @@ export const DeviceDetail = z.strictObject({
     gap_seconds: z.number().nullable(),
     downsampled: z.boolean(),
   }),
-  last_30d_hourly: byMetric(z.array(Hour)),
+  last_30d_hourly: byMetric(z.array(z.union([TimedHour, Hour]))),
 })
 export type DeviceDetail = z.infer<typeof DeviceDetail>

@@ -34,7 +34,9 @@ const FleetDevice = z.strictObject({
 export const Fleet = z.strictObject({
   generated_at: z.int(),
   time_zone: z.string(),
-  counts: z.record(z.enum(liveStates), Count).meta({ description: 'Of the whole fleet.' }),
+  counts: z
+    .record(z.enum(liveStates), Count)
+    .meta({ description: 'Of the whole fleet, or of the devices that the reader may read.' }),
   devices: z.array(FleetDevice),
   next: z.string().nullable().meta({ description: 'For `after`; null on the last page.' }),
   catching_up: z.literal(true).optional().meta({ description: 'Some readings may be missing still.' }),

@@ -24,7 +24,7 @@ const OutlierInsight = z.strictObject({
   device: z.string(),
   metric: z.enum(['temperature', 'humidity', 'pressure']),
   value: z.number().meta({ description: 'The mean of the last 24 hours.' }),
-  median: z.number().meta({ description: 'Of all devices.' }),
+  median: z.number().meta({ description: 'Of all devices that the reader may read.' }),
   score: z.number().meta({ description: 'The modified z-score: beyond 3.5 or -3.5.' }),
 })
 export type OutlierInsight = z.infer<typeof OutlierInsight>

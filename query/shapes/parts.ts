@@ -15,13 +15,17 @@ export const Coefficient = z
   .min(-1 - 1e-9)
   .max(1 + 1e-9)
 
-/** A value at a minute. */
-export const Point = z.strictObject({ d: LocalMinute, v: z.number() })
+/**
+ * A value at a minute. Wherever it stands, `d` is the last member, and no optional one stands beside it: clients made by
+ * openapi-python-client read the members from a dictionary of that name.
+ */
+export const Point = z.strictObject({ v: z.number(), d: LocalMinute }).meta({ id: 'Point' })
 export const Points = z.array(Point)
 
-/** When it was, in milliseconds since 1970, for who asks for it: a local text may come twice. */
-export const pointTime = { t: z.int().optional() }
-export const TimedPoints = z.array(Point.extend(pointTime))
+/** For who asks for it: a local text may come twice. */
+export const pointTime = { t: z.int().meta({ description: 'Milliseconds since 1970' }) }
+export const TimedPoint = z.strictObject({ ...pointTime, ...Point.shape }).meta({ id: 'TimedPoint' })
+export const TimedPoints = z.array(z.union([TimedPoint, Point]))
 
 /** How the answer of each analysis begins, beside its device or devices. */
 export const answerContext = { time_zone: z.string(), generated_at: LocalMinute }

@@ -12,10 +12,10 @@ const HourFigures = z.strictObject({
 
 const Hour = z.strictObject({
   hour: z.int().min(0).max(23),
-  d: LocalMinute,
   temperature: HourFigures,
   humidity: HourFigures,
   pressure: HourFigures,
+  d: LocalMinute,
 })
 
 const Day = z.strictObject({ date: z.iso.date(), offset_days: Count, hours: z.array(Hour) })

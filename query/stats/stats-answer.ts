@@ -61,7 +61,7 @@ export function statsAfterMs(lastMs: number, nowMs: number, days: number): numbe
 
 export function buildStats(input: StatsInput): StatsAnswer {
   const { device, nowMs, local, days, stepSeconds, series, predecessorMs } = input
-  const expectedIntervalSeconds = device.expected_interval_s
+  const expectedIntervalSeconds = device.expected_interval_seconds
   const window = windowOf({ series, predecessorMs, days, stepSeconds, expectedIntervalSeconds, local })
   const { cadence } = window
   const { timesMs, values: metrics } = series

@@ -147,10 +147,10 @@ test('what is told of a fleet is the same of its readings, of the view, and of b
   await refreshed(t)
   const connection = createPgConnection(address.pg, { connectTimeoutMs: 60_000, statementTimeoutMs: 60_000 })
   t.teardown(() => connection.close())
-  const entries = fleet.map(({ symbol }) => ({ symbol, name: symbol, head: '' }))
-  const tell = (from: number) => {
+  const all = fleet.map(({ symbol }) => ({ symbol, name: symbol, head: '' }))
+  const tell = (from: number, entries = all, narrowed = false) => {
     const hourSources = { rawFromUs: from, expiredBeforeUs: Number.NEGATIVE_INFINITY }
-    return answerInsights({ fleet: '', nowUs: endUs, hourSources }, entries, { connection, signal: never })
+    return answerInsights({ fleet: '', narrowed, nowUs: endUs, hourSources }, entries, { connection, signal: never })
   }
   const fromView = await tell(Number.POSITIVE_INFINITY)
   t.match(JSON.parse(fromView), {
@@ -159,6 +159,12 @@ test('what is told of a fleet is the same of its readings, of the view, and of b
   })
   t.equal(await tell(Number.NEGATIVE_INFINITY), fromView)
   t.equal(await tell(endUs - 33 * hourUs), fromView)
+  // Of some of them, read alone or past the others: without the warmest one, nothing stands out.
+  const some = all.slice(0, 8)
+  const ofSome = await tell(endUs - 33 * hourUs, some, true)
+  t.match(JSON.parse(ofSome), { batteries_total: 1, outliers_total: 0 })
+  t.equal(await tell(endUs - 33 * hourUs, some), ofSome)
+  t.match(JSON.parse(await tell(endUs - 33 * hourUs, [], true)), { batteries_total: 0, outliers_total: 0 })
 })
 
 test('a late, a replaced and a new reading show at once', async t => {

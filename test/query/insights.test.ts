@@ -7,7 +7,7 @@ import { bodyOf } from '../../query/cache/body.ts'
 import { createBodyCache } from '../../query/cache/body-cache.ts'
 import { encodeText } from '../../query/cache/encode-body.ts'
 import { type Built, createResponseCache } from '../../query/cache/response-cache.ts'
-import { encodeFleet } from '../../query/fleet.ts'
+import { createSetKey, encodeFleet } from '../../query/fleet.ts'
 import { createInsights } from '../../query/insights.ts'
 import { defaultLimits, type QueryLimits } from '../../query/limits.ts'
 import { fleetMeansSql, fleetParts, stretchesUntil } from '../../query/questdb/fleet-hours-sql.ts'
@@ -173,6 +173,7 @@ function cachedInsights(more: Partial<HourSources> = {}, limits: Partial<QueryLi
     built: { ok: true, body: body('1') } as Built,
     devices: [device],
     lastSources: allFromReadings,
+    narrowed: [] as boolean[],
   }
   const allLimits = { ...defaultLimits, ...limits }
   const cache = createBodyCache(allLimits.cacheBytesMax)
@@ -180,18 +181,25 @@ function cachedInsights(more: Partial<HourSources> = {}, limits: Partial<QueryLi
     runAnalysis: async (_name, query) => {
       made.asked++
       if ('hourSources' in query) made.lastSources = query.hourSources
+      if ('narrowed' in query) made.narrowed.push(query.narrowed)
       return made.built
     },
     serve: createResponseCache({ cache, now: () => made.nowMs, limits: allLimits, log: silentLog }),
     fleetText: encodeFleet,
+    setKey: createSetKey(),
     hourSources: () => ({ ...allFromReadings, rawFromUs: 0, ...more }),
     limits: allLimits,
   })
   const ask = async () => {
-    const answer = await insights(() => made.devices)
+    const answer = await insights.all(() => made.devices)
     return answer.ok ? answer.body.bytes.toString() : answer.code
   }
-  return { made, ask }
+  const askOf = async (...numbers: number[]) => {
+    const devices = numbers.map(number => ({ ...device, number }))
+    const answer = await insights.of(devices, new AbortController().signal)
+    return answer.ok ? answer.body.bytes.toString() : answer.code
+  }
+  return { made, ask, askOf }
 }
 
 const body = (text: string) => bodyOf(encodeText(text, 100))
@@ -207,6 +215,32 @@ t.test('it is made every ten minutes, for all who ask', async t => {
   t.equal(await ask(), '1', 'served while the next one is made')
   t.equal(await ask(), '2')
   t.equal(made.asked, 2)
+})
+
+t.test('those of some devices are cached for the same devices alone', async t => {
+  const { made, ask, askOf } = cachedInsights()
+  await ask()
+  const answered = []
+  for (const [text, numbers] of [
+    ['2', [1, 2]],
+    ['3', [1]],
+    ['4', [2, 1]],
+    ['5', []],
+    ['6', [3]],
+  ] as const) {
+    made.built = { ok: true, body: body(text) }
+    answered.push(await askOf(...numbers))
+  }
+  t.strictSame(answered, ['2', '3', '2', '5', '6'], 'in whatever order')
+  t.equal(await ask(), '1')
+  await askOf(...Array.from({ length: 501 }, (_, index) => index))
+  t.strictSame(made.narrowed, [false, true, true, true, true, false], 'too many are not named one by one')
+  made.built = { ok: false, code: 'TIMED_OUT' }
+  t.strictSame([await askOf(8), await askOf(8)], ['TIMED_OUT', 'TIMED_OUT'])
+  const { asked } = made
+  made.built = { ok: true, body: body('7') }
+  t.equal(await askOf(9), '7', 'it was a computation of others that took too long')
+  t.equal(made.asked, asked + 1)
 })
 
 t.test('while QuestDB is away the last one is served, and without one it is refused', async t => {

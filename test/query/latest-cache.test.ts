@@ -42,6 +42,28 @@ t.test('a body is built at most once a minute for each number of hours', async t
   t.equal(gate.statements(), 3 * statementsPerBuild, 'other hours and other devices are bodies of their own')
 })
 
+t.test('a body is that of its devices, however many they are', async t => {
+  const gate = await openGate(t, pg)
+  const query = queryAt(t, gate.address, '2025-05-02T18:00:00Z')
+  const devices = Array.from({ length: 510 }, (_, index) => makeDevice(`many-${index}`))
+  const time = '2025-05-02T17:00:00.000000Z'
+  await questdb.write(devices.map(({ symbol }, index) => ({ symbol, time, temperature: index, humidity: 1 })))
+  const listed = async (of: readonly (typeof devices)[number][]) => {
+    const { data } = jsonIn(await query.latestOf(2, of, stays())) as {
+      data: { device: string; temperature: object[] }[]
+    }
+    return data.map(({ device, temperature }) => [device, temperature.length])
+  }
+  const expected = (of: typeof devices) => of.map(({ name }) => [name, 1])
+  const [all, few] = [devices.slice(0, 505), devices.slice(3, 5)]
+  t.strictSame(await listed(all), expected(all), 'more than can be named one by one')
+  t.strictSame(await listed(few), expected(few))
+  t.strictSame(await listed([]), [])
+  const { length: statements } = Array.from({ length: gate.statements() })
+  t.strictSame([await listed([...all]), await listed([...few])], [expected(all), expected(few)])
+  t.equal(gate.statements(), statements, 'from the cache')
+})
+
 t.test('the old body is served while the next one is built, and only one is built', async t => {
   const gate = await openGate(t, pg)
   const device = makeDevice('stale')

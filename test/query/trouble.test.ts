@@ -169,7 +169,7 @@ t.test('an answer of several statements has one deadline, its wait included', as
   gate.hold()
   const device = {
     ...makeDevice('frozen'),
-    expected_interval_s: null,
+    expected_interval_seconds: null,
     altitude_m: null,
     location_desc: '',
     battery: false,

@@ -286,7 +286,7 @@ test('a device ahead of our clock has no negative age, and its readings of the f
 test('a configured interval is taken, and an irregular device is measured by hours', async t => {
   const configured = ask({
     series: seriesOf(every(minuteMs, startMs, 3000), { temperature: daily }),
-    device: { expected_interval_s: 300 },
+    device: { expected_interval_seconds: 300 },
   })
   t.match(configured.freshness, { interval_source: 'configured', expected_interval_seconds: 300, cadence: 'regular' })
   t.equal(configured.grid_seconds, 300)
@@ -353,7 +353,7 @@ test('a week that is no peak has no strength', async t => {
 test('without an interval nothing is near enough to be a spike', async t => {
   const series = seriesOf(every(minuteMs, startMs, 3), { temperature: (_, place) => (place === 1 ? 30 : 20) })
   t.equal(ask({ series }).quality.temperature.tests.spike, 0)
-  t.equal(ask({ series, device: { expected_interval_s: 60 } }).quality.temperature.tests.spike, 1)
+  t.equal(ask({ series, device: { expected_interval_seconds: 60 } }).quality.temperature.tests.spike, 1)
 })
 
 test('the readings that are needed go back thirty days, or as far as is asked', async t => {

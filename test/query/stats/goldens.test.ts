@@ -93,17 +93,17 @@ test('a gap is neither counted nor bridged by the mean over time', async t => {
     [0, 60, 120, 600].map(seconds => startMs + seconds * 1000),
     { temperature: (_, place) => values[place] as number },
   )
-  const { mean, tw_mean } = ask({ series, device: { expected_interval_s: 60 } }).aggregates.temperature
+  const { mean, tw_mean } = ask({ series, device: { expected_interval_seconds: 60 } }).aggregates.temperature
   t.strictSame([mean, tw_mean], [15, 10])
 })
 
 test('what is derived comes from readings near the last one', async t => {
-  const of = (behindMs: number, expected_interval_s: number | null = null) => {
+  const of = (behindMs: number, expected_interval_seconds: number | null = null) => {
     const series = seriesOf([startMs - behindMs, startMs], {
       temperature: () => 20,
       humidity: timeMs => (timeMs === startMs ? Number.NaN : 50),
     })
-    return ask({ series, device: { expected_interval_s } }).derived.absolute_humidity
+    return ask({ series, device: { expected_interval_seconds } }).derived.absolute_humidity
   }
   t.ok(near(of(hourMs), 8.621414941, 1e-9))
   t.equal(of(hourMs + 1), null)

@@ -39,7 +39,7 @@ const devices = fc.record({
   lastMs: fc.oneof(fc.integer({ min: -3 * hourMs, max: 5 * minuteMs }), fc.integer({ min: -40 * dayMs, max: 0 })),
   hasPredecessor: fc.boolean(),
   missing: fc.integer({ min: 1, max: 5 }),
-  expected_interval_s: fc.constantFrom(null, 60, 300),
+  expected_interval_seconds: fc.constantFrom(null, 60, 300),
   log_switch: fc.boolean(),
 })
 
@@ -55,9 +55,9 @@ function queryOf(made: typeof devices extends fc.Arbitrary<infer Made> ? Made : 
     { temperature: value, humidity: place => place },
   )
   const first = series.timesMs[0] as number
-  const { expected_interval_s, log_switch } = made
+  const { expected_interval_seconds, log_switch } = made
   const predecessorMs = made.hasPredecessor ? Math.min(first, buildMs - 30 * dayMs) - 90 * minuteMs : undefined
-  return { series, predecessorMs, device: { expected_interval_s, log_switch }, nowMs: buildMs }
+  return { series, predecessorMs, device: { expected_interval_seconds, log_switch }, nowMs: buildMs }
 }
 
 /**
@@ -99,7 +99,7 @@ test('what a window has passed counts as before: its shares are off by the time 
         const query = {
           series: seriesOf(times, { temperature: () => 1 }),
           nowMs: buildMs,
-          device: { expected_interval_s: 60 },
+          device: { expected_interval_seconds: 60 },
         }
         const givenMs = buildMs + minutes * minuteMs
         const kept = live({ ...query, givenMs })

@@ -22,7 +22,7 @@ const device: AnalysedDevice = {
   location_short: 'Roof',
   log_switch: true,
   altitude_m: null,
-  expected_interval_s: null,
+  expected_interval_seconds: null,
   quality_limits: null,
 }
 
