@@ -2,11 +2,16 @@
 
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import type { Test } from 'tap'
+import { becomes } from './becomes.ts'
+import { waitFor } from './wait-for.ts'
 
 export const desk = { viewport: { width: 1280, height: 800 } }
 export const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
+
+/** Only for hangs: many times what the slowest machine needs. */
+const deadlineMs = 10 * 60_000
 
 const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
@@ -20,6 +25,7 @@ export async function inBrowser(
   // axe is put into the page by the test, which the policy forbids.
   const context = await browser.newContext({ timezoneId: 'America/New_York', ...options })
   try {
+    context.setDefaultTimeout(deadlineMs)
     const page = await context.newPage()
     const complaints: string[] = []
     page.on('pageerror', error => complaints.push(String(error.stack)))
@@ -34,6 +40,25 @@ export async function inBrowser(
   }
 }
 
+export const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
+/** The charts of a range. */
+export const charts = (page: Page) => page.getByRole('application')
+
+/** With plain spaces. */
+export async function textOf(place: Locator): Promise<string> {
+  return (await place.innerText()).replaceAll('\u202f', ' ')
+}
+
+/** What the charts say to a screen reader at their cursor, once it is something, and not what was said before. */
+export async function spoken(page: Page, before = ''): Promise<string> {
+  let text = before
+  await waitFor('the charts say something', async () => {
+    text = await textOf(page.locator('.charts [aria-live=polite]').first())
+    return text !== before && text !== ''
+  })
+  return text
+}
+
 /** By day and by night. */
 export async function inspect(t: Test, page: Page, name: string): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -46,8 +71,8 @@ export async function inspect(t: Test, page: Page, name: string): Promise<void> 
     t.strictSame(found, [], `${name}, ${colorScheme}`)
   }
   await page.emulateMedia({ colorScheme: 'light' })
-  const excess = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
-  t.equal(excess, 0, `${name} fits the screen`)
+  const excess = () => page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+  await becomes(t, excess, 0, `${name} fits the screen`)
 }
 
 /** The page is left and looked at again, at which it reads everything anew. */

@@ -18,6 +18,9 @@ t.test('a list of devices is read, whatever its quotes and line ends', async t =
     ],
   })
   t.strictSame(readDeviceList('name,location_short\nporch,'), { ok: true, devices: [{ name: 'porch' }] })
+  const porch = { ok: true, devices: [{ name: 'porch', expected_interval_seconds: 60 }] }
+  t.strictSame(readDeviceList('device,expected_interval_seconds\nporch,60'), porch)
+  t.strictSame(readDeviceList('name,expected_interval_s\nporch,60'), porch, 'columns by their names before')
 })
 
 t.test('what is wrong with a list is told, and where', async t => {
@@ -27,7 +30,7 @@ t.test('what is wrong with a list is told, and where', async t => {
   }
   t.match(sentence(''), 'needs a header')
   t.match(sentence('name\n'), 'needs a header')
-  t.match(sentence('place\nporch'), 'with the name “name”')
+  t.match(sentence('place\nporch'), 'with the name “device”')
   t.match(sentence('name,colour\nporch,red'), 'The column “colour” is not known')
   t.match(sentence('name,battery\na,no\nporch,maybe'), 'Device 2 of the list: battery must be yes or no.')
   t.match(sentence('name,altitude_m\nporch,high'), 'altitude_m must be a number')

@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { buildWeb } from '../../web/build.ts'
+import { becomes, within } from '../support/becomes.ts'
 import { openBrowser } from '../support/browser.ts'
 import { desk, inBrowser, inspect, phone } from '../support/browser-page.ts'
 import { startService, withoutQuestdb } from '../support/service.ts'
@@ -37,6 +38,15 @@ async function signIn(page: Page, name: string, path = '/admin'): Promise<void> 
 
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
 const shownText = (page: Page, name: string) => page.locator(`pre[data-name="${name}"]`).innerText()
+/** Presses a button that asks, and types the name. */
+async function confirm(page: Page, verb: string, name: string, meanwhile = async () => {}): Promise<void> {
+  await press(page, `${verb} ${name}`)
+  const dialog = page.getByRole('dialog')
+  await becomes(t, () => dialog.getByRole('button', { name: verb, exact: true }).isDisabled(), true)
+  await meanwhile()
+  await dialog.getByRole('textbox').fill(name)
+  await dialog.getByRole('button', { name: verb, exact: true }).click()
+}
 const record = (page: Page, name: string) => page.locator('.records > li').filter({ hasText: name })
 const said = (page: Page, text: string | RegExp) => page.locator('.banner').filter({ hasText: text }).waitFor()
 
@@ -44,7 +54,7 @@ t.test('a device is added, sends by the programs that are shown, and comes into 
   await inBrowser(t, browser, desk, async page => {
     await signIn(page, 'ada')
     await record(page, 'attic').waitFor()
-    t.match(await record(page, 'img src').innerText(), markup, 'markup is text')
+    await becomes(t, () => record(page, 'img src').innerText(), within(markup), 'markup is text')
     await inspect(t, page, 'devices')
     await press(page, 'Add a device')
     await page.getByLabel('Name', { exact: true }).fill("porch's")
@@ -53,17 +63,22 @@ t.test('a device is added, sends by the programs that are shown, and comes into 
     await inspect(t, page, 'devices, a new one')
     await page.keyboard.press('Enter')
     await said(page, "porch's is added.")
-    t.equal(await page.evaluate('document.activeElement.textContent'), "Password of porch's", 'a reader goes on there')
+    await becomes(
+      t,
+      () => page.evaluate('document.activeElement.textContent'),
+      "Password of porch's",
+      'a reader goes on there',
+    )
     await inspect(t, page, 'devices, a password')
     const { stdout } = await run('sh', ['-c', await shownText(page, 'A reading by curl')])
     t.match(stdout, '{"status":"success"}')
     const python = await run('python3', ['-c', await shownText(page, 'By Python')])
     t.match(python.stdout, '{"status":"success"}')
-    t.match(await shownText(page, 'By MicroPython'), await shownText(page, 'Password'))
+    await becomes(t, () => shownText(page, 'By MicroPython'), within(await shownText(page, 'Password')))
     await press(page, 'I have it')
-    t.equal(await page.locator('pre').count(), 0, 'and is not shown again')
+    await becomes(t, () => page.locator('pre').count(), 0, 'and is not shown again')
     await page.reload()
-    t.match(await record(page, "porch's").innerText(), /Porch · last reading \d/)
+    await becomes(t, () => record(page, "porch's").innerText(), /Porch · last reading \d/)
   })
 })
 
@@ -73,7 +88,7 @@ t.test('a device is changed, suspended, given a new password and removed by its 
     await press(page, 'Edit attic')
     await page.getByLabel('Seconds between readings').fill('0.5')
     await press(page, 'Save')
-    await said(page, /invalid body.*expected_interval_s/)
+    await said(page, /invalid body.*expected_interval_seconds/)
     await page.getByLabel('Seconds between readings').fill('60')
     await page.getByLabel('Place', { exact: true }).fill('Under the roof')
     await press(page, 'Save')
@@ -87,7 +102,7 @@ t.test('a device is changed, suspended, given a new password and removed by its 
     t.equal((await service.put('attic', rotated, {})).status, 400, 'it is good')
     await press(page, 'Remove attic')
     const remove = page.getByRole('dialog').getByRole('button', { name: 'Remove' })
-    t.ok(await remove.isDisabled(), 'until the name is typed')
+    await becomes(t, () => remove.isDisabled(), true, 'until the name is typed')
     await inspect(t, page, 'devices, a removal')
     await page.getByLabel('Type attic to confirm').fill('attic')
     await page.keyboard.press('Enter')
@@ -123,6 +138,7 @@ t.test('a list of devices is added as a whole, and found by a search that stands
 const sections: [path: string, name: string, text: string | RegExp][] = [
   ['status', 'Status', 'Journal'],
   ['accounts', 'Accounts', 'eve@example.com'],
+  ['invitations', 'Invitations', 'There are no open invitations here.'],
   ['keys', 'API keys', 'There are no API keys here.'],
   ['stations', 'Stations', 'There are no stations here.'],
   ['tenants', 'Tenants', 'There are no tenants here.'],
@@ -153,20 +169,73 @@ t.test('stations, tenants and accounts are added and changed', async t => {
     await said(page, 'DEL-9 is added.')
     await press(page, 'Make private DEL-9')
     await record(page, 'Mark 1 · private').waitFor()
+    await confirm(page, 'Remove', 'DEL-9')
+    await said(page, 'only the operator and the local admin token remove stations')
     await page.getByRole('link', { name: 'Tenants' }).click()
     await press(page, 'Add a tenant')
     await page.getByLabel('Short name').fill('acme')
     await page.getByLabel('Name', { exact: true }).fill('Acme')
     await press(page, 'Add')
     await said(page, 'acme is added.')
-    t.ok((await shownText(page, 'Secret')).length > 20)
+    await becomes(t, () => shownText(page, 'Secret'), /.{21}/)
     await press(page, 'Switch off acme')
     await record(page, 'Acme · off').waitFor()
     await page.getByRole('link', { name: 'Accounts' }).click()
-    await press(page, 'Make an administrator eve@example.com')
+    await press(page, 'Confirm the address eve@example.com')
+    await said(page, 'The address eve@example.com is confirmed.')
+    await confirm(page, 'Make an administrator', 'eve@example.com', async () => {
+      await inspect(t, page, 'accounts, a confirmation')
+      await becomes(t, () => record(page, 'eve · user').count(), 1, 'a click alone changes nothing')
+    })
     await said(page, 'The role of eve@example.com is changed.')
-    await press(page, 'Make a user eve@example.com')
+    await confirm(page, 'Make a user', 'eve@example.com')
     await record(page, 'eve · user').waitFor()
+    await press(page, 'Make a viewer eve@example.com')
+    await said(page, 'eve@example.com is a viewer.')
+    await record(page, 'eve · user · viewer').waitFor()
+    await press(page, 'No longer a viewer eve@example.com')
+    await said(page, 'eve@example.com is no longer a viewer.')
+    await confirm(page, 'Make a user', 'ada@example.com')
+    await said(page, 'nobody changes his own role')
+    await confirm(page, 'Switch off', 'eve@example.com')
+    await record(page, 'eve · user · off').waitFor()
+    await press(page, 'Switch on eve@example.com')
+    await said(page, 'eve@example.com is on.')
+  })
+})
+
+t.test('people are invited where accounts are, and invitations revoked', async t => {
+  await inBrowser(t, browser, desk, async page => {
+    await signIn(page, 'ada', '/admin/accounts')
+    await press(page, 'Invite a person')
+    await page.getByLabel('E-mail address').fill('new@example.com')
+    await page.getByLabel('May read all devices').check()
+    await becomes(t, () => page.getByLabel('Gets a mail').isChecked(), true)
+    await inspect(t, page, 'accounts, an invitation')
+    await press(page, 'Invite')
+    await said(page, 'new@example.com is invited.')
+    const link = await shownText(page, 'Link')
+    t.match(link, /\/sign-up\?token=[\w-]{43}$/)
+    await page.getByRole('link', { name: 'Invitations', exact: true }).click()
+    await record(page, 'user · viewer · by account').waitFor()
+    await inspect(t, page, 'invitations')
+    await inBrowser(t, browser, desk, async other => {
+      await other.goto(link)
+      await becomes(t, () => other.getByLabel('E-mail address').inputValue(), 'new@example.com')
+      await other.getByLabel('Password').fill(password)
+      await other.getByRole('button', { name: 'Sign up' }).click()
+      await other.waitForURL(`${url}/account?done=signed-up`)
+    })
+    await page.reload()
+    await page.getByText('There are no open invitations here.').waitFor()
+    await press(page, 'Invite a person')
+    await page.getByLabel('E-mail address').fill('never@example.com')
+    await page.getByLabel('Gets a mail').uncheck()
+    await press(page, 'Invite')
+    await said(page, 'never@example.com is invited.')
+    await press(page, 'Revoke never@example.com')
+    await said(page, 'never@example.com is not invited any more.')
+    await becomes(t, () => record(page, 'never@example.com').count(), 0)
   })
 })
 
@@ -174,8 +243,8 @@ t.test('who is no administrator sees why, and no data', async t => {
   await inBrowser(t, browser, desk, async page => {
     await signIn(page, 'eve')
     await page.getByText('this needs the role administrator').waitFor()
-    t.equal(await page.locator('.records').count(), 0)
-    t.equal(await page.getByRole('button', { name: 'Add a device' }).count(), 0)
+    await becomes(t, () => page.locator('.records').count(), 0)
+    await becomes(t, () => page.getByRole('button', { name: 'Add a device' }).count(), 0)
     await inspect(t, page, 'no administrator')
   })
 })

@@ -1,15 +1,19 @@
 /** The fleet page on the whole service: from no device to the first reading, and through an outage. */
 
+import { resolve } from 'node:path'
 import t from 'tap'
 import { freePort } from '../../store/process/free-port.ts'
 import { buildWeb } from '../../web/build.ts'
+import { becomes } from '../support/becomes.ts'
 import { openBrowser } from '../support/browser.ts'
 import { desk, inBrowser, inspect, phone } from '../support/browser-page.ts'
+import { runToEnd } from '../support/run-program.ts'
 import { startService, withoutQuestdb } from '../support/service.ts'
 
 await buildWeb()
 const browser = await openBrowser()
 t.teardown(() => browser.close())
+const root = resolve(import.meta.dirname, '../..')
 const patience = { timeout: 120_000 }
 
 t.test('a first reading appears by itself, and the next one in its place', async t => {
@@ -34,15 +38,32 @@ t.test('a first reading appears by itself, and the next one in its place', async
 
     await service.killAll()
     await page.getByText('The service does not answer').waitFor(patience)
-    t.equal(await page.title(), 'No connection – Fleet – Barograph')
-    t.equal(await page.locator('.stale').count(), 1)
+    await becomes(t, () => page.title(), 'No connection – Fleet – Barograph')
+    await becomes(t, () => page.locator('.stale').count(), 1)
     await page.getByText('−3.5').waitFor(patience)
     await inspect(t, page, 'service gone')
     const { dataDirectory } = service
     await startService(t, { environment, dataDirectory })
     await page.locator('.banner').waitFor({ state: 'detached', ...patience })
-    t.equal(await page.locator('.stale').count(), 0)
+    await becomes(t, () => page.locator('.stale').count(), 0)
     await page.getByText('−3.5').waitFor(patience)
+  })
+})
+
+t.test('the commands that an empty fleet shows send its first reading', async t => {
+  const environment = { PORT: String(await freePort()) }
+  const service = await startService(t, { environment })
+  await inBrowser(t, browser, desk, async page => {
+    await page.goto(service.url)
+    await page.getByRole('heading', { name: 'No device yet' }).waitFor(patience)
+    const [add = '', send = ''] = await page.locator('pre').allInnerTexts()
+    const settings = { ...process.env, ...environment, DATA_DIR: service.dataDirectory }
+    const added = await runToEnd('sh', ['-ec', add], { folder: root, environment: settings })
+    const { password } = JSON.parse(added.stdout)
+    const sent = await runToEnd('sh', ['-ec', send.replace('PASSWORD', password)], { folder: root, environment: {} })
+    t.match(JSON.parse(sent.stdout), { status: 'success' })
+    await page.getByRole('link', { name: 'porch', exact: true }).waitFor(patience)
+    await page.getByText('21.4').waitFor(patience)
   })
 })
 

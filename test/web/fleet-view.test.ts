@@ -108,13 +108,13 @@ t.test('the document has the rows on the screen, and keys lead to any row', asyn
 t.test('the hours are told in words', async t => {
   t.equal(
     hoursText('--AABCCDDDDDDDDDDDDDDDDD'),
-    '24 hours: 17 complete, 2 nearly complete, 1 less than half, 2 without readings',
+    '24 hours: 17 complete, 2 at least half, 1 less than half, 2 without readings, 2 before the first reading',
   )
-  t.equal(hoursText('-'.repeat(24)), 'no readings in 24 hours')
+  t.equal(hoursText('-'.repeat(24)), 'no full hour yet')
 })
 
 t.test('the commands of an empty fleet are those of the README', async t => {
   const readme = readFileSync(resolve('README.md'), 'utf8')
   t.ok(readme.includes(`\n${firstReading.add}\n`))
-  t.ok(readme.includes(`\n${firstReading.send('http://127.0.0.1:8080')}\n`))
+  t.ok(readme.includes(`\n${firstReading.send('$URL')}\n`))
 })

@@ -98,6 +98,22 @@ t.test('a cycle is told without the words of statistics', async t => {
     plain(trendSentences(temperature, { ...cycles, trend: { direction: 'none', reason: null } })),
     /no trend beyond chance/,
   )
+  const falling = {
+    ...cycles,
+    slope_per_day: -0.123,
+    slope_ci95: [-0.19, -0.05] as const,
+    trend: { direction: 'falling' as const, reason: null },
+  }
+  t.equal(
+    plain(trendSentences(temperature, falling)),
+    'It is falling by 0.12 °C a day (95 % interval 0.050 to 0.19).',
+    'the amount is in the interval',
+  )
+  t.match(
+    plain(cycleSentences(temperature, { ...cycles, peaks: [{ ...peak, amplitude: 0.034 }] })),
+    'swings by 0.034 °C either way',
+    'however little that is',
+  )
   const none = { ...cycles, status: 'constant' as const, reason: 'the values do not vary' }
   t.equal(
     plain(
@@ -118,6 +134,19 @@ t.test('suspect readings', async t => {
     qualitySentence({ good: 9000, suspect: 1017, tests }),
     '1,017 of 10,017 readings are suspect (spike 12, flat line 1,005).',
   )
+  const told = (suspect: number, some: Partial<typeof tests>) =>
+    qualitySentence({ good: 1720 - suspect, suspect, tests: { range: 0, spike: 0, rate: 0, flat: 0, ...some } })
+  t.equal(told(2, { spike: 2, rate: 1 }), '2 of 1,720 readings are suspect (spike 2, sudden step 1; 1 is both).')
+  t.equal(told(5, { spike: 4, rate: 4 }), '5 of 1,720 readings are suspect (spike 4, sudden step 4; 3 are both).')
+  t.match(
+    told(5, { range: 1, spike: 4, rate: 4 }),
+    '(out of range 1, spike 4, sudden step 4; some are several of these)',
+  )
+  t.equal(
+    told(1, { range: 1, spike: 1, rate: 1 }),
+    '1 of 1,720 readings is suspect (out of range, spike and sudden step).',
+  )
+  t.equal(told(1, { flat: 1 }), '1 of 1,720 readings is suspect (flat line).')
   t.equal(qualitySentence({ good: 0, suspect: 0, tests }), '')
   t.equal(qualitySentence({ good: 5, suspect: 0, tests }), 'No reading looks wrong.')
 })
@@ -164,9 +193,9 @@ t.test('how reliably a device reports', async t => {
       { completeness: null, hours_with_data: 0.8, gap_count: 0, truncated: true },
       { cadence: 'irregular', expected_interval_seconds: 90 },
     ),
-    'It reports about every 1 minute 30 seconds. There are readings in 80 % of the hours since its first reading. There was no gap.',
+    'It reports about every 1 minute 30 seconds. There are readings in 80 % of the hours since its oldest reading. There was no gap.',
   )
-  t.match(told({}, { expected_interval_seconds: null, cadence: 'unknown' }), /too seldom/)
+  t.match(told({}, { expected_interval_seconds: null, cadence: 'unknown' }), /too few readings/)
 })
 
 t.test('how two devices agree', async t => {

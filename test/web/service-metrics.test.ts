@@ -5,22 +5,23 @@ import t from 'tap'
 import { webFamily } from '../../api/web/web.ts'
 import { buildWeb } from '../../web/build.ts'
 import { createApp } from '../support/accounts.ts'
+import { becomes } from '../support/becomes.ts'
 import { openBrowser } from '../support/browser.ts'
-import { desk, inBrowser, inspect, phone } from '../support/browser-page.ts'
+import { desk, inBrowser, inspect, phone, textOf } from '../support/browser-page.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const dayMs = 86_400_000
 const patience = { timeout: 60_000 }
 const database = { kind: 'own', state: 'up', reason: null, version: '1.0' }
 const status = {
-  versions: { node: '24.0.0', java: '21' },
+  versions: { barograph: '1.2.3', node: '24.0.0', java: '21' },
   ...{ uptime_s: 4000, devices: 3, dead_letters: 0 },
   questdb: { ...database, suspended: false, fault: null },
   postgres: database,
   journal: { bytes: 1e6, bytes_max: 1e9, damaged_bytes: 0, fault: null, readings: 12 },
   lag: { readings: 0, seconds: 0 },
   points: { lag: { points: 0, seconds: 0 }, dead_letters: 0, fault: null },
-  retention: { days: null, oldest_day: null, expired_days: 0, fault: null },
+  retention: { days: null, oldest_day: null, expired_days: 0, fault: null, waiting: null },
   disk: { path: '/', free_bytes: 1e9, total_bytes: 2e9, growth_bytes_per_day: null, days_until_full: null },
 }
 
@@ -65,12 +66,15 @@ for (const [name, options] of Object.entries({ desk, phone })) {
     await inBrowser(t, browser, options, async page => {
       await open(page)
       await charts(page).waitFor()
-      t.strictSame(
-        (await metrics(page).getByRole('heading', { level: 3 }).allInnerTexts()).map(text => text.replace(/\s+/g, ' ')),
-        ['Acknowledgement ms', 'Lag s', 'Rejected readings per 4 minutes', 'Memory MB'],
-      )
-      t.match(await metrics(page).innerText(), /The worst of each 4 minutes;/)
-      t.equal(await metrics(page).locator('canvas').count(), 4)
+      const headings = metrics(page).getByRole('heading', { level: 3 })
+      await becomes(t, async () => (await headings.allInnerTexts()).map(text => text.replace(/\s+/g, ' ')), [
+        'Acknowledgement ms',
+        'Lag s',
+        'Rejected readings per 4 minutes',
+        'Memory MB',
+      ])
+      await becomes(t, () => metrics(page).innerText(), /The worst of each 4 minutes;/)
+      await becomes(t, () => metrics(page).locator('canvas').count(), 4)
       await inspect(t, page, `service metrics, ${name}`)
       await page.getByRole('button', { name: /Show as table/ }).click()
       const cells = (column: number) =>
@@ -78,12 +82,14 @@ for (const [name, options] of Object.entries({ desk, phone })) {
           .locator(`table tr td:nth-of-type(${column}) data`)
           .evaluateAll(found => found.map(cell => Number((cell as unknown as { value: string }).value)))
       const newest = points.toReversed().slice(0, 48)
-      t.strictSame(
-        await cells(2),
+      await becomes(
+        t,
+        () => cells(2),
         newest.map(({ ack_p99_ms }) => ack_p99_ms),
       )
-      t.strictSame(
-        await cells(5),
+      await becomes(
+        t,
+        () => cells(5),
         newest.map(({ rss_bytes }) => rss_bytes * 1e-6),
       )
       await inspect(t, page, `service metrics with a table, ${name}`)
@@ -114,7 +120,11 @@ t.test('the range stands in the address, and as much is asked for as it needs', 
     await page.waitForURL(found => found.search === '')
     await open(page, '?range=365d')
     await charts(page).waitFor()
-    t.equal(await page.getByRole('button', { name: '24 hours', exact: true }).getAttribute('aria-pressed'), 'true')
+    await becomes(
+      t,
+      () => page.getByRole('button', { name: '24 hours', exact: true }).getAttribute('aria-pressed'),
+      'true',
+    )
   })
 })
 
@@ -122,15 +132,16 @@ t.test('the keys tell the figures at the cursor; a null is no value', async t =>
   await inBrowser(t, browser, desk, async page => {
     await open(page)
     await charts(page).focus()
-    const spoken = async () => (await page.locator('[aria-live=polite]').innerText()).replaceAll('\u202f', ' ')
+    const spoken = () => textOf(page.locator('[aria-live=polite]'))
     await page.keyboard.press('End')
-    t.match(
-      await spoken(),
+    await becomes(
+      t,
+      spoken,
       /: Acknowledgement p50 [\d.]+ ms, Acknowledgement p99 [\d.]+ ms, Lag [\d.]+ s, Rejected \d+ readings per 4 minutes, Memory \d+ MB$/,
     )
     // 360 − 190: the middle of the time without an acknowledged reading.
     for (let step = 0; step < 170; step++) await page.keyboard.press('ArrowLeft')
-    t.match(await spoken(), /: Acknowledgement p50 no value, Acknowledgement p99 no value, Lag [\d.]+ s,/)
+    await becomes(t, spoken, /: Acknowledgement p50 no value, Acknowledgement p99 no value, Lag [\d.]+ s,/)
   })
 })
 
@@ -151,11 +162,11 @@ t.test('while QuestDB is away the last picture stays, and its time is told', asy
     await charts(page).waitFor()
     made.refusal = { status: 503, title: 'database unavailable', detail: 'QuestDB does not answer' }
     await page.getByText('The service cannot read its data at the moment (QuestDB does not answer)').waitFor(patience)
-    t.match(await page.locator('.banner').innerText(), /Data of \d\d:\d\d\./)
-    t.equal(await metrics(page).locator('canvas').count(), 4)
+    await becomes(t, () => page.locator('.banner').innerText(), /Data of \d\d:\d\d\./)
+    await becomes(t, () => metrics(page).locator('canvas').count(), 4)
     await page.getByRole('button', { name: '7 days', exact: true }).click()
     await page.getByText('The service cannot read its data at the moment').waitFor(patience)
-    t.equal(await metrics(page).locator('canvas').count(), 4, 'also when another range is chosen')
+    await becomes(t, () => metrics(page).locator('canvas').count(), 4, 'also when another range is chosen')
     await inspect(t, page, 'QuestDB away')
     made.refusal = undefined
     await page.locator('.banner').waitFor({ state: 'detached', ...patience })
@@ -168,7 +179,7 @@ t.test('QuestDB away from the start: what else there is of the status is shown',
     await open(page)
     await page.getByText('The service cannot read its data at the moment').waitFor()
     await page.getByRole('heading', { name: 'Journal' }).waitFor()
-    t.equal(await metrics(page).locator('canvas').count(), 0)
+    await becomes(t, () => metrics(page).locator('canvas').count(), 0)
     await inspect(t, page, 'no figures to be had')
   })
 })

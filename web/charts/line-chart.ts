@@ -63,7 +63,11 @@ export function createLineChart(element: HTMLElement, options: ChartOptions): Li
       chart.setSize({ width: element.clientWidth, height })
       chart.redraw(false, true)
     },
-    close: () => chart.destroy(),
+    close() {
+      // No event tells that the pointer has left what is gone.
+      if (over.matches(':hover')) onPoint(undefined)
+      chart.destroy()
+    },
   }
 }
 

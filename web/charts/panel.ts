@@ -21,8 +21,9 @@ interface Rule {
 
 export interface ChartContent {
   readonly columns: Columns
+  /** In the order in which they are drawn: a later one covers those before it. */
   readonly lines: readonly LineStyle[]
-  /** The places of two lines between which the area is filled. */
+  /** The places of two lines between which the area is filled, as the first of them is drawn. */
   readonly band?: readonly [upper: number, lower: number] | undefined
   readonly rules?: readonly Rule[] | undefined
   /** Of the values, on the axis. */

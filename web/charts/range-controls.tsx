@@ -19,21 +19,17 @@ const nameOfPreset: Record<Preset, string> = {
 }
 
 export function RangeControls({ presets, shown }: RangeControlsProps) {
-  const { range, show } = shown
+  const { range, choose } = shown
   const names = Object.fromEntries(presets.map(preset => [preset, nameOfPreset[preset]])) as Record<Preset, string>
   return (
     <>
-      <Presets
-        names={names}
-        chosen={isPreset(range) ? range.preset : undefined}
-        onChoose={preset => show({ preset })}
-      />
+      <Presets names={names} chosen={isPreset(range) ? range.preset : undefined} onChoose={choose} />
       <Steps {...shown} />
     </>
   )
 }
 
-function Steps({ window, nowMs, show }: ShownRange) {
+function Steps({ window, nowMs, zoomTo }: ShownRange) {
   const middleMs = (window.fromMs + window.toMs) / 2
   const steps = [
     { name: 'Earlier', sign: '←', to: () => pan(window, -0.5, nowMs) },
@@ -44,7 +40,7 @@ function Steps({ window, nowMs, show }: ShownRange) {
   return (
     <div class="steps">
       {steps.map(({ name, sign, to }) => (
-        <button key={name} type="button" class="button" aria-label={name} title={name} onClick={() => show(to(), true)}>
+        <button key={name} type="button" class="button" aria-label={name} title={name} onClick={() => zoomTo(to())}>
           {sign}
         </button>
       ))}

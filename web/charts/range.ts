@@ -23,20 +23,17 @@ export function isPreset(range: Range): range is { readonly preset: Preset } {
   return 'preset' in range
 }
 
-/** From the query string of an address; what makes no sense there, or is not among the presets of the page, is the last day. */
-export function readRange(search: string, presets: readonly Preset[]): Range {
-  const fields = new URLSearchParams(search)
-  const [fromMs, toMs] = [readMoment(fields.get('from')), readMoment(fields.get('to'))]
-  if (fromMs !== undefined && toMs !== undefined && toMs - fromMs >= spanMsMin && toMs - fromMs <= spanMsMax) {
-    return { fromMs, toMs }
-  }
-  return { preset: presets.find(preset => preset === fields.get('range')) ?? '24h' }
+/** From the arguments of an address: what makes no sense there, or is not among the presets of the page, is the last day. */
+export function readRange(fields: URLSearchParams, presets: readonly Preset[]): Range {
+  return readWindow(fields) ?? { preset: presets.find(preset => preset === fields.get('range')) ?? '24h' }
 }
 
-/** The query string without its question mark; that of the last day is empty. */
-export function writeRange(range: Range): string {
-  if (isPreset(range)) return range.preset === '24h' ? '' : `range=${range.preset}`
-  return `from=${writeMoment(range.fromMs)}&to=${writeMoment(range.toMs)}`
+/** Undefined where there is none, or one that cannot be shown. */
+export function readWindow(fields: URLSearchParams): TimeWindow | undefined {
+  const [fromMs, toMs] = [readMoment(fields.get('from')), readMoment(fields.get('to'))]
+  if (fromMs === undefined || toMs === undefined) return undefined
+  const spanMs = toMs - fromMs
+  return spanMs >= spanMsMin && spanMs <= spanMsMax ? { fromMs, toMs } : undefined
 }
 
 /** `2026-11-24T10:00Z`, a full minute. */
@@ -45,6 +42,12 @@ const momentPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\dZ$/
 function readMoment(text: string | null): number | undefined {
   const atMs = text !== null && momentPattern.test(text) ? Date.parse(text) : Number.NaN
   return Number.isNaN(atMs) ? undefined : atMs
+}
+
+/** The arguments that `readRange` reads it from; none for the last day. */
+export function rangeArguments(range: Range): Record<'range' | 'from' | 'to', string | undefined> {
+  if (!isPreset(range)) return { range: undefined, from: writeMoment(range.fromMs), to: writeMoment(range.toMs) }
+  return { range: range.preset === '24h' ? undefined : range.preset, from: undefined, to: undefined }
 }
 
 function writeMoment(atMs: number): string {

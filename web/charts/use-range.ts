@@ -4,15 +4,16 @@ import { computed } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 import { setArguments, urlArguments } from '../client/address.ts'
 import { serverNowMs } from '../client/clock.ts'
-import { isPreset, type Preset, type Range, readRange, type TimeWindow, windowOf, writeRange } from './range.ts'
+import { isPreset, type Preset, type Range, rangeArguments, readRange, type TimeWindow, windowOf } from './range.ts'
+import { zoomedWindow, zoomTo } from './zoom.ts'
 
 export interface ShownRange {
   readonly range: Range
   /** Ends at the last full minute where the range ends now. */
   readonly window: TimeWindow
   readonly nowMs: number
-  /** `isGesture`: one of many in a row, of which the history keeps none. */
-  show(range: Range, isGesture?: boolean): void
+  choose(preset: Preset): void
+  zoomTo(window: TimeWindow): void
 }
 
 const minuteMs = 60_000
@@ -21,16 +22,14 @@ const minute = computed(() => Math.floor(serverNowMs.value / minuteMs) * minuteM
 
 /** `presets`: those that the page offers. */
 export function useRange(presets: readonly Preset[]): ShownRange {
-  const range = readRange(urlArguments.value.toString(), presets)
+  const range = zoomedWindow.value ?? readRange(urlArguments.value, presets)
   const nowMs = minute.value
   const last = useRef<{ key: string; window: TimeWindow }>({ key: '', window: windowOf(range, nowMs) })
-  const key = isPreset(range) ? `${range.preset} ${nowMs}` : writeRange(range)
+  const key = isPreset(range) ? `${range.preset} ${nowMs}` : `${range.fromMs} ${range.toMs}`
   if (last.current.key !== key) last.current = { key, window: windowOf(range, nowMs) }
-  return { range, window: last.current.window, nowMs, show }
+  return { range, window: last.current.window, nowMs, choose, zoomTo }
 }
 
-function show(range: Range, isGesture = false): void {
-  const fields = new URLSearchParams(writeRange(range))
-  const changes = Object.fromEntries(['range', 'from', 'to'].map(name => [name, fields.get(name) ?? undefined]))
-  setArguments(changes, { replace: isGesture })
+function choose(preset: Preset): void {
+  setArguments(rangeArguments({ preset }))
 }

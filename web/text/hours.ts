@@ -4,16 +4,26 @@ import { countOf } from './numbers.ts'
 
 const words = [
   { letter: 'D', word: 'complete' },
-  { letter: 'C', word: 'nearly complete' },
+  { letter: 'C', word: 'at least half' },
   { letter: 'B', word: 'less than half' },
   { letter: 'A', word: 'without readings' },
+  { letter: '-', word: 'before the first reading' },
 ]
 
-/** `24 hours: 20 complete, 3 nearly complete, 1 without readings`. */
+/** What stands in the place of the hours before there is a full one: a device has begun in the hour that runs. */
+export const noFullHour = 'no full hour yet'
+
+/** Whether there is a full hour since the first reading. */
+export function hasFullHour(hours: string): boolean {
+  return /[A-D]/.test(hours)
+}
+
+/** `24 hours: 20 complete, 3 at least half, 1 without readings`: all of them, so that the counts add up. */
 export function hoursText(hours: string): string {
+  if (!hasFullHour(hours)) return noFullHour
   const counts = words.flatMap(({ letter, word }) => {
     const count = hours.split(letter).length - 1
     return count === 0 ? [] : [`${count} ${word}`]
   })
-  return counts.length === 0 ? 'no readings in 24 hours' : `${countOf(hours.length, 'hour')}: ${counts.join(', ')}`
+  return `${countOf(hours.length, 'hour')}: ${counts.join(', ')}`
 }

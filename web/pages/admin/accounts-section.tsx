@@ -1,7 +1,9 @@
-/** The accounts of people: add, roles, on and off. */
+/** The accounts of people: add, invite, roles, viewers, on and off. */
 
 import { useState } from 'preact/hooks'
 import { AddForm, type FormField, type FormValues } from './add-form.tsx'
+import { ConfirmedButton } from './confirmed-button.tsx'
+import { InviteForm } from './invitations-section.tsx'
 import { type Actions, ListSection } from './list-section.tsx'
 import { Record } from './record.tsx'
 import { RowButton } from './row-button.tsx'
@@ -51,6 +53,7 @@ export function AccountsSection() {
             isBusy={actions.isBusy}
             onSend={values => add(actions, values)}
           />
+          <InviteForm actions={actions} />
         </>
       )}
     </ListSection>
@@ -58,34 +61,83 @@ export function AccountsSection() {
 }
 
 function AccountRow({ account, actions }: { account: AdminAccount; actions: Actions }) {
-  const { id, email, name, role, is_active, tenant_slug, created_at } = account
-  const change = (body: object, done: string) => void actions.change('PATCH', `/accounts/${id}`, body, done)
-  const isAdministrator = role === 'administrator'
+  const { id, email, name, role, viewer, is_active, email_verified, tenant_slug, created_at } = account
   const facts = [
     name ?? undefined,
     role,
+    viewer ? 'viewer' : undefined,
     is_active ? undefined : 'off',
+    email_verified === null && tenant_slug === null ? 'address not confirmed' : undefined,
     tenant_slug === null ? undefined : `of ${tenant_slug}`,
     `id ${id}`,
     `since ${timeText(created_at)}`,
   ]
-  if (role === 'operator') return <Record name={email} facts={facts} />
+  const change = (body: object, done: string) => void actions.change('PATCH', `/accounts/${id}`, body, done)
+  const isOrdinary = tenant_slug === null
   return (
     <Record name={email} facts={facts}>
-      {tenant_slug === null ? (
+      {isOrdinary && email_verified === null ? (
         <RowButton
           name={email}
-          text={isAdministrator ? 'Make a user' : 'Make an administrator'}
-          onClick={() =>
-            change({ role: isAdministrator ? 'user' : 'administrator' }, `The role of ${email} is changed.`)
-          }
+          text="Confirm the address"
+          onClick={() => change({ email_verified: true }, `The address ${email} is confirmed.`)}
         />
       ) : null}
-      <RowButton
-        name={email}
-        text={is_active ? 'Switch off' : 'Switch on'}
-        onClick={() => change({ is_active: !is_active }, `${email} is ${is_active ? 'off' : 'on'}.`)}
-      />
+      {isOrdinary && role !== 'operator' ? <RoleButton account={account} change={change} /> : null}
+      {role === 'user' ? <ViewerButton account={account} change={change} /> : null}
+      {role === 'operator' ? null : <SwitchButton account={account} change={change} />}
     </Record>
+  )
+}
+
+interface ChangeProps {
+  account: AdminAccount
+  change: (body: object, done: string) => void
+}
+
+const roles = {
+  administrator: {
+    named: 'an administrator',
+    text: 'Administrators manage the devices, accounts, API keys and stations of all.',
+  },
+  user: { named: 'a user', text: 'They manage nothing any more, and their API keys lose the scope admin for good.' },
+}
+
+function RoleButton({ account: { email, role: from }, change }: ChangeProps) {
+  const role = from === 'administrator' ? 'user' : 'administrator'
+  const { named, text } = roles[role]
+  return (
+    <ConfirmedButton
+      title={`Make ${email} ${named}?`}
+      text={text}
+      name={email}
+      verb={`Make ${named}`}
+      onConfirm={() => change({ role }, `The role of ${email} is changed.`)}
+    />
+  )
+}
+
+function ViewerButton({ account: { email, viewer }, change }: ChangeProps) {
+  return (
+    <RowButton
+      name={email}
+      text={viewer ? 'No longer a viewer' : 'Make a viewer'}
+      onClick={() => change({ viewer: !viewer }, `${email} ${viewer ? 'is no longer' : 'is'} a viewer.`)}
+    />
+  )
+}
+
+function SwitchButton({ account: { email, is_active }, change }: ChangeProps) {
+  if (!is_active) {
+    return <RowButton name={email} text="Switch on" onClick={() => change({ is_active: true }, `${email} is on.`)} />
+  }
+  return (
+    <ConfirmedButton
+      title={`Switch ${email} off?`}
+      text="Their sessions, API keys and mailed links end at once, and do not come back."
+      name={email}
+      verb="Switch off"
+      onConfirm={() => change({ is_active: false }, `${email} is off.`)}
+    />
   )
 }

@@ -8,6 +8,7 @@ import './admin.css'
 import { AuditSection } from './audit-section.tsx'
 import { DeadLettersSection } from './dead-letters-section.tsx'
 import { DevicesSection } from './devices-section.tsx'
+import { InvitationsSection } from './invitations-section.tsx'
 import { KeysSection } from './keys-section.tsx'
 import { StationsSection } from './stations-section.tsx'
 import { StatusSection } from './status-section.tsx'
@@ -17,6 +18,7 @@ const sections: { path: string; name: string; Shown: ComponentType }[] = [
   { path: '', name: 'Devices', Shown: DevicesSection },
   { path: 'status', name: 'Status', Shown: StatusSection },
   { path: 'accounts', name: 'Accounts', Shown: AccountsSection },
+  { path: 'invitations', name: 'Invitations', Shown: InvitationsSection },
   { path: 'keys', name: 'API keys', Shown: KeysSection },
   { path: 'stations', name: 'Stations', Shown: StationsSection },
   { path: 'tenants', name: 'Tenants', Shown: TenantsSection },

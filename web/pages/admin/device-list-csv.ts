@@ -13,17 +13,24 @@ const listCharactersMax = 8 * 1024 * 1024
 
 const texts = ['name', 'location_short', 'location_desc', 'owner']
 const switches = ['log_switch', 'battery']
-const numbers = ['altitude_m', 'expected_interval_s']
-const columns = [...texts, ...switches, ...numbers]
+const numbers = ['altitude_m', 'expected_interval_seconds']
+const columns = ['device', ...texts.slice(1), ...switches, ...numbers]
+
+/** The field that a column is of: some had other names, and the name of a device is one of its fields. */
+const fields: ReadonlyMap<string, string> = new Map([
+  ['device', 'name'],
+  ['expected_interval_s', 'expected_interval_seconds'],
+])
 
 /** The first line names the columns; an empty cell leaves one unset. */
 export function readDeviceList(text: string): DeviceList {
   if (text.length > listCharactersMax) return wrong('The list is longer than 8 MiB.')
   const [header, ...rows] = rowsOf(text).filter(cells => cells.some(cell => cell.trim() !== ''))
   if (header === undefined || rows.length === 0) return wrong('The list needs a header and at least one device.')
-  const names = header.map(cell => cell.trim().toLowerCase())
-  if (!names.includes('name')) return wrong('The header needs a column with the name “name”.')
-  const unknown = names.find(name => !columns.includes(name))
+  const given = header.map(cell => cell.trim().toLowerCase())
+  const names = given.map(name => fields.get(name) ?? name)
+  if (!names.includes('name')) return wrong('The header needs a column with the name “device”.')
+  const unknown = names.find(name => name !== 'name' && !columns.includes(name))
   if (unknown !== undefined) return wrong(`The column “${unknown}” is not known. There are ${columns.join(', ')}.`)
   if (rows.length > devicesMax)
     return wrong(`The list has ${rows.length} devices; at most ${devicesMax} fit at a time.`)

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { addressOf } from '../../client/address.ts'
 import { devicePath } from '../../client/routes.ts'
 import { AddForm, type FormField, type FormValues } from './add-form.tsx'
-import { ConfirmDialog } from './confirm-dialog.tsx'
+import { ConfirmedButton } from './confirmed-button.tsx'
 import { passwordsCsv, readDeviceList } from './device-list-csv.ts'
 import { type Actions, ListSection } from './list-section.tsx'
 import { curlLine, microPythonProgram, pythonProgram } from './ready-lines.ts'
@@ -49,7 +49,7 @@ export function DevicesSection() {
 const settings: FormField[] = [
   { name: 'location_short', label: 'Place' },
   { name: 'location_desc', label: 'Description' },
-  { name: 'expected_interval_s', label: 'Seconds between readings', kind: 'number', hint: 'Estimated if empty' },
+  { name: 'expected_interval_seconds', label: 'Seconds between readings', kind: 'number', hint: 'Estimated if empty' },
   { name: 'altitude_m', label: 'Altitude in metres', kind: 'number' },
   { name: 'battery', label: 'It has a battery and sends its values', kind: 'check' },
 ]
@@ -88,7 +88,7 @@ function DeviceList({ actions, onIssued }: Issuing) {
   }
   const field: FormField = {
     ...{ name: 'list', label: 'Devices as CSV', kind: 'long', isRequired: true },
-    hint: 'A header and a line for each: name,location_short,location_desc,battery,expected_interval_s',
+    hint: 'A header and a line for each: device,location_short,location_desc,battery,expected_interval_seconds',
   }
   return <AddForm title="Add a list" verb="Add all" fields={[field]} isBusy={actions.isBusy} onSend={add} />
 }
@@ -125,10 +125,9 @@ interface DeviceRowProps {
 }
 
 function DeviceRow({ device, actions, onIssued }: DeviceRowProps) {
-  const [open, setOpen] = useState<'edit' | 'rotate' | 'remove'>()
+  const [isEditing, setEditing] = useState(false)
   const { name, log_switch } = device
   const path = `/devices/${encodeURIComponent(name)}`
-  const close = () => setOpen(undefined)
   const rotate = async () => {
     const issued = await actions.change<Issued>('POST', `${path}/rotate`, undefined, `${name} has a new password.`)
     if (issued !== undefined) onIssued(issued)
@@ -140,12 +139,18 @@ function DeviceRow({ device, actions, onIssued }: DeviceRowProps) {
   return (
     <>
       <Record name={name} href={addressOf(devicePath(name))} facts={factsOf(device)}>
-        <RowButton name={name} text="Edit" onClick={() => setOpen('edit')} />
+        <RowButton name={name} text="Edit" onClick={() => setEditing(true)} />
         <RowButton name={name} text={log_switch ? 'Suspend' : 'Resume'} onClick={() => void turn()} />
         <RowButton name={name} text="New password" onClick={() => void rotate()} />
-        <RowButton name={name} text="Remove" onClick={() => setOpen('remove')} />
+        <ConfirmedButton
+          title={`Remove ${name}?`}
+          text="Its password ends at once. Its readings stay, and belong to no device any more."
+          name={name}
+          verb="Remove"
+          onConfirm={() => void actions.change('DELETE', path, undefined, `${name} is removed.`)}
+        />
       </Record>
-      {open === 'edit' ? (
+      {isEditing ? (
         <AddForm
           title={`Edit ${name}`}
           verb="Save"
@@ -153,17 +158,7 @@ function DeviceRow({ device, actions, onIssued }: DeviceRowProps) {
           isBusy={actions.isBusy}
           isOpen={true}
           onSend={change}
-          onClose={close}
-        />
-      ) : null}
-      {open === 'remove' ? (
-        <ConfirmDialog
-          title={`Remove ${name}?`}
-          text="Its password ends at once. Its readings stay, and belong to no device any more."
-          name={name}
-          verb="Remove"
-          onConfirm={() => void actions.change('DELETE', path, undefined, `${name} is removed.`)}
-          onClose={close}
+          onClose={() => setEditing(false)}
         />
       ) : null}
     </>

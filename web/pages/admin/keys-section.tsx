@@ -1,10 +1,8 @@
 /** The API keys of all people, and their revocation. */
 
-import { useState } from 'preact/hooks'
-import { ConfirmDialog } from './confirm-dialog.tsx'
+import { ConfirmedButton } from './confirmed-button.tsx'
 import { type Actions, ListSection } from './list-section.tsx'
 import { Record } from './record.tsx'
-import { RowButton } from './row-button.tsx'
 import type { AdminKey } from './shapes.ts'
 import { timeText } from './utc.ts'
 
@@ -21,24 +19,19 @@ export function KeysSection() {
 }
 
 function KeyRow({ apiKey, actions }: { apiKey: AdminKey; actions: Actions }) {
-  const [isAsking, setAsking] = useState(false)
   const { id, email, name, prefix, scopes, state, last_used_at } = apiKey
   const facts = [email, prefix, scopes.join(', '), state, `last used ${timeText(last_used_at)}`]
   return (
-    <>
-      <Record name={name} facts={facts}>
-        {state === 'active' ? <RowButton name={name} text="Revoke" onClick={() => setAsking(true)} /> : null}
-      </Record>
-      {isAsking ? (
-        <ConfirmDialog
+    <Record name={name} facts={facts}>
+      {state === 'active' ? (
+        <ConfirmedButton
           title={`Revoke ${name}?`}
           text="Programs with this key are refused from then on."
           name={name}
           verb="Revoke"
           onConfirm={() => void actions.change('DELETE', `/keys/${id}`, undefined, `${name} is revoked.`)}
-          onClose={() => setAsking(false)}
         />
       ) : null}
-    </>
+    </Record>
   )
 }

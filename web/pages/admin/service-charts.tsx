@@ -17,15 +17,15 @@ export interface ServiceChartsProps {
 const zone = createZone('UTC')
 
 export function ServiceCharts({ history, shown }: ServiceChartsProps) {
-  const { window, nowMs, show } = shown
+  const { window, nowMs, choose, zoomTo } = shown
   const panels = useMemo(() => historyPanels(history), [history])
   return (
     <>
       <ChartStack
         {...{ panels, window, nowMs, zone, times }}
         label="Service metrics"
-        onWindow={next => show(next, true)}
-        onReset={() => show({ preset: '24h' })}
+        onWindow={zoomTo}
+        onReset={() => choose('24h')}
       />
       <TableTwin name="service metrics" tables={() => [historyTable(panels, window)]} />
     </>

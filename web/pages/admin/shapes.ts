@@ -7,7 +7,7 @@ export interface AdminDevice {
   log_switch: boolean
   battery: boolean
   altitude_m: number | null
-  expected_interval_s: number | null
+  expected_interval_seconds: number | null
   owner: number | null
   created_at: string
   last_seen: string | null
@@ -27,9 +27,22 @@ export interface AdminAccount {
   email: string
   name: string | null
   role: 'user' | 'administrator' | 'operator'
+  viewer: boolean
   is_active: boolean
+  email_verified: string | null
   tenant_slug: string | null
   created_at: string
+}
+
+export interface AdminInvitation {
+  id: number
+  email: string
+  role: 'user' | 'administrator'
+  viewer: boolean
+  invited_by: string
+  expires_at: string
+  /** Of a new one. */
+  link?: string
 }
 
 export interface AdminKey {
@@ -88,7 +101,7 @@ interface Database {
 }
 
 export interface AdminStatus {
-  versions: { node: string; java: string | null }
+  versions: { barograph: string; node: string; java: string | null }
   uptime_s: number
   devices: number
   questdb: Database & { suspended: boolean; fault: string | null }
@@ -97,7 +110,14 @@ export interface AdminStatus {
   lag: { readings: number; seconds: number }
   dead_letters: number
   points: { lag: { points: number; seconds: number }; dead_letters: number; fault: string | null }
-  retention: { days: number | null; oldest_day: string | null; expired_days: number; fault: string | null }
+  retention: {
+    days: number | null
+    oldest_day: string | null
+    expired_days: number
+    fault: string | null
+    /** Days that stay until a person confirms that they expire. */
+    waiting: { from: string; before: string; days: number; reason: 'several_days' | 'no_newer_readings' } | null
+  }
   disk: {
     path: string
     free_bytes: number

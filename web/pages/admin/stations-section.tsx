@@ -1,8 +1,7 @@
 /** The stations of the air-quality network: add, private or public, removal. */
 
-import { useState } from 'preact/hooks'
 import { AddForm, type FormField } from './add-form.tsx'
-import { ConfirmDialog } from './confirm-dialog.tsx'
+import { ConfirmedButton } from './confirmed-button.tsx'
 import { type Actions, ListSection } from './list-section.tsx'
 import { Record } from './record.tsx'
 import { RowButton } from './row-button.tsx'
@@ -46,32 +45,25 @@ export function StationsSection() {
 }
 
 function StationRow({ station, actions }: { station: AdminStation; actions: Actions }) {
-  const [isAsking, setAsking] = useState(false)
   const { sn, model, city, country, last_data_at } = station
   const isPrivate = station.private
   const path = `/stations/${encodeURIComponent(sn)}`
   const facts = [model, city ?? undefined, country ?? undefined, isPrivate ? 'private' : 'public']
   const done = `${sn} is ${isPrivate ? 'public' : 'private'}.`
   return (
-    <>
-      <Record name={sn} facts={[...facts, `last data ${timeText(last_data_at)}`]}>
-        <RowButton
-          name={sn}
-          text={isPrivate ? 'Make public' : 'Make private'}
-          onClick={() => void actions.change('PATCH', path, { private: !isPrivate }, done)}
-        />
-        <RowButton name={sn} text="Remove" onClick={() => setAsking(true)} />
-      </Record>
-      {isAsking ? (
-        <ConfirmDialog
-          title={`Remove ${sn}?`}
-          text="Its data points are erased, too."
-          name={sn}
-          verb="Remove"
-          onConfirm={() => void actions.change('DELETE', path, undefined, `${sn} is removed.`)}
-          onClose={() => setAsking(false)}
-        />
-      ) : null}
-    </>
+    <Record name={sn} facts={[...facts, `last data ${timeText(last_data_at)}`]}>
+      <RowButton
+        name={sn}
+        text={isPrivate ? 'Make public' : 'Make private'}
+        onClick={() => void actions.change('PATCH', path, { private: !isPrivate }, done)}
+      />
+      <ConfirmedButton
+        title={`Remove ${sn}?`}
+        text="Its data points are erased, too."
+        name={sn}
+        verb="Remove"
+        onConfirm={() => void actions.change('DELETE', path, undefined, `${sn} is removed.`)}
+      />
+    </Record>
   )
 }

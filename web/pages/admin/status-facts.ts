@@ -57,7 +57,7 @@ export function statusGroups(status: AdminStatus): StatusGroup[] {
         { name: 'Folder', text: disk.path },
         { name: 'Free', text: `${bytesText(disk.free_bytes)} of ${bytesText(disk.total_bytes)}` },
         { name: 'Growth', text: growthText(disk.growth_bytes_per_day) },
-        { name: 'Full in', text: daysText(disk.days_until_full), isBad: (disk.days_until_full ?? Infinity) < 30 },
+        { name: 'Full in', text: daysText(disk), isBad: (disk.days_until_full ?? Infinity) < 30 },
       ],
     },
     {
@@ -66,6 +66,7 @@ export function statusGroups(status: AdminStatus): StatusGroup[] {
         { name: 'Raw readings stay', text: retention.days === null ? 'for ever' : countOf(retention.days, 'day') },
         ...(retention.oldest_day === null ? [] : [{ name: 'Oldest day', text: retention.oldest_day }]),
         ...faults([retention.fault]),
+        ...waitingDays(retention),
       ],
     },
     {
@@ -73,6 +74,7 @@ export function statusGroups(status: AdminStatus): StatusGroup[] {
       facts: [
         { name: 'Devices', text: countText(status.devices) },
         { name: 'Running for', text: spanText(status.uptime_s * 1000) },
+        { name: 'Barograph', text: versions.barograph },
         { name: 'Node', text: versions.node },
         ...(versions.java === null ? [] : [{ name: 'Java', text: versions.java }]),
       ],
@@ -82,6 +84,14 @@ export function statusGroups(status: AdminStatus): StatusGroup[] {
 
 function faults(texts: readonly (string | null)[]): StatusGroup['facts'] {
   return texts.flatMap(text => (text === null ? [] : [{ name: 'Fault', text, isBad: true }]))
+}
+
+function waitingDays({ waiting }: AdminStatus['retention']): StatusGroup['facts'] {
+  if (waiting === null) return []
+  const { from, before, days, reason } = waiting
+  const why = reason === 'several_days' ? 'due at once' : 'due, but no newer readings came'
+  const text = `${countOf(days, 'day')} from ${from} on, ${why}; if the clock is right: barograph retention confirm ${before}`
+  return [{ name: 'Stays until confirmed', text, isBad: true }]
 }
 
 function deadLetters({ dead_letters, points }: AdminStatus): string {
@@ -98,6 +108,7 @@ function growthText(bytesPerDay: number | null): string {
   return bytesPerDay <= 0 ? 'none' : `${bytesText(bytesPerDay)} a day`
 }
 
-function daysText(days: number | null): string {
-  return days === null ? 'not foreseen' : countOf(Math.floor(days), 'day')
+function daysText({ days_until_full, growth_bytes_per_day }: AdminStatus['disk']): string {
+  if (days_until_full !== null) return countOf(Math.floor(days_until_full), 'day')
+  return growth_bytes_per_day === null ? 'not known yet' : 'not foreseen'
 }

@@ -1,9 +1,9 @@
 /** Two devices side by side: how they differ, and whether they go together. */
 
 import './compare.css'
-import { useMemo, useState } from 'preact/hooks'
+import { useMemo } from 'preact/hooks'
 import { Presets } from '../../charts/presets.tsx'
-import type { TimeWindow } from '../../charts/range.ts'
+import { zoomedWindow, zoomTo } from '../../charts/zoom.ts'
 import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
 import type { ResourceState } from '../../client/resource-state.ts'
 import { useResource } from '../../client/use-resource.ts'
@@ -40,13 +40,22 @@ export function ComparePage() {
     <>
       <h1>Compare</h1>
       <form class="choice" onSubmit={event => event.preventDefault()}>
-        <DeviceField label="First device" value={a} onChoose={name => setArguments({ a: name })} />
-        <DeviceField label="Second device" value={b} onChoose={name => setArguments({ b: name })} />
-        <Presets names={nameOfPreset} chosen={preset} onChoose={name => setArguments({ preset: name })} />
+        <DeviceField label="First device" value={a} onChoose={name => choose({ a: name })} />
+        <DeviceField label="Second device" value={b} onChoose={name => choose({ b: name })} />
+        <Presets
+          names={nameOfPreset}
+          chosen={zoomedWindow.value === undefined ? preset : undefined}
+          onChoose={name => choose({ preset: name })}
+        />
       </form>
       {hasBoth ? <Outcome state={state} preset={preset} /> : <p class="none-here">Choose two devices.</p>}
     </>
   )
+}
+
+/** Each choice shows all of what is chosen. */
+function choose(changes: Partial<Record<'a' | 'b' | 'preset', string>>): void {
+  setArguments({ ...changes, from: undefined, to: undefined })
 }
 
 function Outcome({ state, preset }: { state: ResourceState<Comparison>; preset: ComparePreset }) {
@@ -60,7 +69,7 @@ function Outcome({ state, preset }: { state: ResourceState<Comparison>; preset: 
   return (
     <>
       <PageFailure state={state} timeText={createTimes(state.value.time_zone).time} />
-      <Compared key={preset} comparison={state.value} preset={preset} />
+      <Compared comparison={state.value} preset={preset} />
     </>
   )
 }
@@ -68,11 +77,11 @@ function Outcome({ state, preset }: { state: ResourceState<Comparison>; preset: 
 function Compared({ comparison, preset }: { comparison: Comparison; preset: ComparePreset }) {
   const zone = useMemo(() => createZone(comparison.time_zone), [comparison.time_zone])
   const times = useMemo(() => createTimes(comparison.time_zone), [comparison.time_zone])
-  const [zoomed, setZoomed] = useState<TimeWindow | undefined>()
   const metrics = comparedMetrics.map(name => comparison[name])
   const whole = comparedWindow(metrics, preset)
   if (whole === undefined) return <p class="none-here">Neither has readings in this range.</p>
   const { a, b } = comparison
+  const window = zoomedWindow.value ?? whole
   return (
     <>
       <p class="lead">
@@ -81,9 +90,9 @@ function Compared({ comparison, preset }: { comparison: Comparison; preset: Comp
       {comparedMetrics.map(name => (
         <ComparedMetric
           key={name}
-          {...{ name, zone, times, metric: comparison[name], a: a.device, b: b.device, window: zoomed ?? whole }}
-          onWindow={setZoomed}
-          onReset={() => setZoomed(undefined)}
+          {...{ name, zone, times, metric: comparison[name], a: a.device, b: b.device, window }}
+          onWindow={zoomTo}
+          onReset={() => choose({})}
         />
       ))}
     </>

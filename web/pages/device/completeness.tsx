@@ -43,7 +43,7 @@ export function Completeness({ stats }: { stats: Stats }) {
               .map(({ date, completeness, state }) => ({
                 key: date,
                 head: date,
-                cells: [completeness, state === null ? 'before the first reading' : nameOfState[state]],
+                cells: [completeness, state === null ? 'before the oldest reading' : nameOfState[state]],
               }))
               .reverse(),
           },
@@ -59,7 +59,7 @@ function Day({ day }: { day: CompleteDay | undefined }) {
   const { date, completeness, state } = day
   const share = completeness ?? (state === 'ok' ? 1 : state === 'partial' ? 0.5 : 0)
   const number = Number(date.slice(8))
-  const title = `${date}: ${state === null ? 'before the first reading' : completeness === null ? nameOfState[state] : percent(completeness)}`
+  const title = `${date}: ${state === null ? 'before the oldest reading' : completeness === null ? nameOfState[state] : percent(completeness)}`
   return (
     <span class={`day ${state ?? 'before'}`} title={title}>
       {number === 1 ? `1 ${monthOf(date)}` : number}

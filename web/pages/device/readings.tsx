@@ -31,13 +31,12 @@ const panelHeight = 132
 const hourMs = 3_600_000
 
 export function Readings({ device, shown, data, suspects, zone, times }: ReadingsProps) {
-  const { window, nowMs, show } = shown
+  const { window, nowMs, choose, zoomTo } = shown
   const panels = useMemo(
     () => (data?.series ?? []).map(series => panelOf(series, data as RangeSeries, suspects[series.metric])),
     [data, suspects],
   )
   const download = `/api/readings/${encodeURIComponent(device)}?${readingsQuery(window, undefined, 'csv')}`
-  const move = (next: TimeWindow) => show(next, true)
   return (
     <section class="card" aria-labelledby="readings">
       <div class="section-head">
@@ -50,13 +49,13 @@ export function Readings({ device, shown, data, suspects, zone, times }: Reading
         <ChartStack
           {...{ panels, window, nowMs, zone, times }}
           label={`Readings of ${device}`}
-          onWindow={move}
-          onReset={() => show({ preset: '24h' })}
+          onWindow={zoomTo}
+          onReset={() => choose('24h')}
         />
       )}
       {panels.every(({ marks }) => marks === undefined) ? null : (
         <p class="lead">
-          Hollow points are suspect readings: out of range, a spike, a jump or a flat line.{' '}
+          Hollow points are suspect readings: out of range, a spike, a sudden step or a flat line.{' '}
           <a href={addressOf('/docs/statistics#quality')}>How they are found</a>
         </p>
       )}
@@ -80,7 +79,7 @@ function panelOf(series: MetricSeries, { gapMs, stepMs }: RangeSeries, suspects:
   const { name, unit, decimals } = quantityOf(metric)
   const bounds = extremes === undefined ? [] : [extremes.highs, extremes.lows]
   const edge = { colour: '--accent-wash', width: 0 }
-  const whole = breakAtGaps(timesMs, [values, ...bounds], gapMs)
+  const whole = breakAtGaps(timesMs, [...bounds, values], gapMs)
   const marked = suspects && { timesMs: [...suspects.timesMs], lines: [[...suspects.values]] }
   const hollow = { colour: '--warn', width: 0, isHollow: true }
   return {
@@ -88,11 +87,11 @@ function panelOf(series: MetricSeries, { gapMs, stepMs }: RangeSeries, suspects:
     content: {
       columns: marked === undefined ? whole : joinColumns([whole, marked]),
       lines: [
-        { colour: '--accent', width: 1.25 },
         ...bounds.map(() => edge),
+        { colour: '--accent', width: 1.25 },
         ...(marked === undefined ? [] : [hollow]),
       ],
-      band: extremes === undefined ? undefined : [1, 2],
+      band: extremes === undefined ? undefined : [0, 1],
       decimals,
     },
     readouts: [{ timesMs, values }],

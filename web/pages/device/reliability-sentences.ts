@@ -7,10 +7,10 @@ import type { ReliabilityWindow, Stats } from './answers.ts'
 export function reliabilitySentences({ freshness, reliability }: Pick<Stats, 'freshness' | 'reliability'>): string[] {
   const { cadence, expected_interval_seconds } = freshness
   if (cadence === 'unknown' || expected_interval_seconds === null) {
-    return ['It has reported too seldom to tell how often it should.']
+    return ['There are too few readings to tell how often it should report.']
   }
   const month = reliability.windows['30d']
-  const since = month.truncated ? 'since its first reading' : 'in the last 30\u202fdays'
+  const since = month.truncated ? 'since its oldest reading' : 'in the last 30\u202fdays'
   const interval = duration(expected_interval_seconds)
   const pace = `It reports ${cadence === 'regular' ? 'every' : 'about every'} ${interval.replace(/^1 (\w+)$/, '$1')}.`
   return [pace, shareSentence(month, since), gapSentence(month)].filter(sentence => sentence !== '')

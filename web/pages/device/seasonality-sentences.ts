@@ -54,7 +54,7 @@ export function cycleSentences(
   if (first === undefined) return [`${quantity.name} shows no cycle that stands out of its ups and downs.`]
   const explains = `the cycle explains ${percent(first.power)} of how it varies`
   const sentences = [
-    `${quantity.name} repeats every ${period(first)}: ${explains}, and swings by ${measure(first.amplitude, quantity)} either way.`,
+    `${quantity.name} repeats every ${period(first)}: ${explains}, and swings by ${swing(first.amplitude, quantity)} either way.`,
   ]
   if (isDaily(first) && peak_hour !== null && trough_hour !== null) {
     sentences.push(`A usual day is highest about ${clock(peak_hour)} and lowest about ${clock(trough_hour)}.`)
@@ -67,6 +67,12 @@ export function cycleSentences(
 }
 
 const period = ({ period_hours }: Peak) => inOneUnit(period_hours * 3600, true)
+/** A cycle that was found swings by something, however small. */
+function swing(amplitude: number, quantity: Quantity): string {
+  const isTold = Number(amplitude.toFixed(quantity.decimals)) !== 0
+  return isTold ? measure(amplitude, quantity) : `${twoDigits(amplitude)}\u202f${quantity.unit}`
+}
+
 const isDaily = ({ period_hours }: Peak) => Math.abs(period_hours - 24) < 0.5
 
 function clock(hour: number): string {
@@ -104,7 +110,9 @@ export function trendSentences(
   if (trend.direction === null) return [reasonSentence(trend.reason)]
   if (slope_per_day === null || slope_ci95 === null) return []
   const rate = `${twoDigits(Math.abs(slope_per_day))}\u202f${unit} a day`
-  const interval = `95\u202f% interval ${twoDigits(slope_ci95[0])} to ${twoDigits(slope_ci95[1])}`
+  // What falls by an amount has an interval of such amounts.
+  const ends = trend.direction === 'falling' ? [-slope_ci95[1], -slope_ci95[0]] : slope_ci95
+  const interval = `95\u202f% interval ${ends.map(twoDigits).join(' to ')}`
   if (trend.direction === 'none')
     return [`There is no trend beyond chance (${twoDigits(slope_per_day)}\u202f${unit} a day, ${interval}).`]
   return [`It is ${trend.direction} by ${rate} (${interval}).`]
@@ -112,11 +120,21 @@ export function trendSentences(
 
 const nameOfTest = { range: 'out of range', spike: 'spike', rate: 'sudden step', flat: 'flat line' }
 
+/** `2 of 1,720 readings are suspect (spike 2, sudden step 1; 1 is both).` */
 export function qualitySentence({ good, suspect, tests }: Quality): string {
   if (good + suspect === 0) return ''
   if (suspect === 0) return 'No reading looks wrong.'
-  const kinds = (Object.keys(nameOfTest) as (keyof typeof nameOfTest)[]).filter(test => tests[test] > 0)
-  const texts = kinds.map(test => `${nameOfTest[test]} ${countText(tests[test])}`)
-  const total = countText(good + suspect)
-  return `${countText(suspect)} of ${total} readings are suspect (${texts.join(', ')}).`
+  const names = Object.keys(nameOfTest) as (keyof typeof nameOfTest)[]
+  const found = names.filter(test => tests[test] > 0).map(test => ({ name: nameOfTest[test], count: tests[test] }))
+  return `${countText(suspect)} of ${countText(good + suspect)} readings ${suspect === 1 ? 'is' : 'are'} suspect (${findings(suspect, found)}).`
+}
+
+/** A reading may be found by several tests, so that their counts are more than there are readings; that is said. */
+function findings(suspect: number, found: readonly { readonly name: string; readonly count: number }[]): string {
+  if (suspect === 1) return listed(found.map(({ name }) => name))
+  const texts = found.map(({ name, count }) => `${name} ${countText(count)}`).join(', ')
+  const repeated = found.reduce((sum, { count }) => sum + count, 0) - suspect
+  if (repeated === 0) return texts
+  if (found.length > 2) return `${texts}; some are several of these`
+  return `${texts}; ${countText(repeated)} ${repeated === 1 ? 'is' : 'are'} both`
 }

@@ -9,7 +9,8 @@ import { useMedia } from '../../client/use-media.ts'
 import { HourStrip } from '../../parts/hour-strip.tsx'
 import { StateBadge } from '../../parts/state-badge.tsx'
 import { type Column, VirtualTable } from '../../parts/virtual-table.tsx'
-import { type MetricName, valueText } from '../../text/numbers.ts'
+import { hasFullHour, noFullHour } from '../../text/hours.ts'
+import { type MetricName, noValue, valueText } from '../../text/numbers.ts'
 import { ageText, type Times } from '../../text/times.ts'
 import type { FleetView, SortKey } from './fleet-view.ts'
 
@@ -29,7 +30,7 @@ function columnsOf(times: Times): Column<FleetDevice>[] {
     metricColumn('humidity', 'Humidity'),
     metricColumn('pressure', 'Pressure'),
     { key: 'battery', label: 'Battery', isSortable: true, cell: ({ values }) => <Battery {...values} /> },
-    { key: 'hours', label: 'Last 24 hours', cell: ({ hours }) => <HourStrip hours={hours} /> },
+    { key: 'hours', label: 'Last 24 hours', cell: device => <Hours {...device} /> },
   ]
 }
 
@@ -48,6 +49,12 @@ function Battery({ battery_percentage, battery_voltage }: Values) {
 
 function Value({ name, value }: { name: MetricName; value: number | undefined }) {
   return <span class={value === undefined ? 'no-value' : undefined}>{valueText(name, value)}</span>
+}
+
+function Hours({ hours, last_seen }: FleetDevice) {
+  if (hasFullHour(hours)) return <HourStrip hours={hours} />
+  if (last_seen === null) return <span class="no-value">{noValue}</span>
+  return <span class="no-hours">{noFullHour}</span>
 }
 
 function Name({ device, location_short }: FleetDevice) {

@@ -1,0 +1,40 @@
+/** How a test asserts what a page comes to by itself, such as a title behind a banner: it reads until it is so. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
+import type { Test } from 'tap'
+
+/** Only for hangs: many times what the slowest machine needs. */
+const deadlineMs = 10 * 60_000
+const pollEveryMs = 25
+
+/** `wanted`: a pattern for a text, else the very value. What was read last fails the test. */
+export async function becomes<Value>(
+  t: Test,
+  read: () => Promise<Value>,
+  wanted: Value | RegExp,
+  message = String(wanted),
+): Promise<void> {
+  const overMs = performance.now() + deadlineMs
+  let value = await read()
+  while (!fits(value, wanted) && performance.now() < overMs) {
+    await sleep(pollEveryMs)
+    value = await read()
+  }
+  if (wanted instanceof RegExp) t.match(value, wanted, message)
+  else t.strictSame(value, wanted, message)
+}
+
+/** A pattern for a text with this one in it. */
+export function within(text: string): RegExp {
+  return new RegExp(RegExp.escape(text))
+}
+
+/** A pattern for a text without this one. */
+export function without(text: string): RegExp {
+  return new RegExp(`^(?!.*${RegExp.escape(text)})`, 's')
+}
+
+function fits(value: unknown, wanted: unknown): boolean {
+  return wanted instanceof RegExp ? wanted.test(String(value)) : isDeepStrictEqual(value, wanted)
+}

@@ -1,0 +1,67 @@
+/** Invitations of people to make an account: those that are open, new ones, and their revocation. */
+
+import { useState } from 'preact/hooks'
+import { AddForm, type FormField, type FormValues } from './add-form.tsx'
+import { type Actions, ListSection } from './list-section.tsx'
+import { Record } from './record.tsx'
+import { RowButton } from './row-button.tsx'
+import { SecretOnce } from './secret-once.tsx'
+import type { AdminInvitation } from './shapes.ts'
+import { timeText } from './utc.ts'
+
+const fields: FormField[] = [
+  { name: 'email', label: 'E-mail address', kind: 'email', isRequired: true },
+  { name: 'viewer', label: 'May read all devices where reads are private (viewer)', kind: 'check' },
+  { name: 'administrator', label: 'Is an administrator', kind: 'check' },
+  { name: 'mail', label: 'Gets a mail with a link, too', kind: 'check', value: true },
+]
+
+/** With the link of the last one, which is shown this once. */
+export function InviteForm({ actions }: { actions: Actions }) {
+  const [invited, setInvited] = useState<AdminInvitation>()
+  const send = async ({ administrator, ...values }: FormValues) => {
+    const body = { ...values, role: administrator === true ? 'administrator' : 'user' }
+    const made = await actions.change<AdminInvitation>('POST', '/invitations', body, `${values['email']} is invited.`)
+    setInvited(made)
+    return made !== undefined
+  }
+  return (
+    <>
+      {invited?.link === undefined ? null : (
+        <SecretOnce
+          title={`A link for ${invited.email}`}
+          text="It makes the account, once and within 7 days. It is shown this once."
+          parts={[{ name: 'Link', text: invited.link }]}
+          onDone={() => setInvited(undefined)}
+        />
+      )}
+      <AddForm title="Invite a person" verb="Invite" fields={fields} isBusy={actions.isBusy} onSend={send} />
+    </>
+  )
+}
+
+export function InvitationsSection() {
+  return (
+    <ListSection<{ invitations: AdminInvitation[]; next: number | null; total: number }, AdminInvitation>
+      path="/invitations"
+      noun="open invitations"
+      itemsOf={page => page.invitations}
+      keyOf={invitation => invitation.id}
+      row={(invitation, actions) => <InvitationRow invitation={invitation} actions={actions} />}
+    >
+      {actions => <InviteForm actions={actions} />}
+    </ListSection>
+  )
+}
+
+function InvitationRow({ invitation, actions }: { invitation: AdminInvitation; actions: Actions }) {
+  const { id, email, role, viewer, invited_by, expires_at } = invitation
+  const facts = [role, viewer ? 'viewer' : undefined, `by ${invited_by}`, `until ${timeText(expires_at)}`]
+  const revoke = () =>
+    void actions.change('DELETE', `/invitations/${id}`, undefined, `${email} is not invited any more.`)
+  return (
+    <Record name={email} facts={facts}>
+      <RowButton name={email} text="Revoke" onClick={revoke} />
+    </Record>
+  )
+}
