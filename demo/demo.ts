@@ -10,7 +10,7 @@ import { createReplay } from './history.ts'
 import { importContentFiles, importHistory, registerDevices } from './prepare.ts'
 import { runSensor, type Sensor, type SensorOptions } from './sensors.ts'
 import { type Started, startDemoService, visible } from './service.ts'
-import { apiKeyPath, type DemoState, readDemoState, writeDemoState } from './state.ts'
+import { type DemoState, readDemoState, writeDemoState } from './state.ts'
 import { modelledStations, recordedStations } from './stations.ts'
 import { createRandom, modelWeather, seedOf } from './weather.ts'
 
@@ -56,15 +56,14 @@ function feedsOf(state: DemoState, options: Omit<SensorOptions, 'intervalMs'>): 
   })
 }
 
-/** One address; what else there is, the README shows. */
+/** One address, and the settings that the requests of the README go by. */
 function showAddress(url: string, dataDirectory: string, { account }: DemoState): void {
   const lines = ['', `Open in a browser: ${url}/`, '']
-  if (account !== undefined) {
-    lines.push(
-      `Sign in as ${account.email} with the password ${account.password}.`,
-      `The README has requests to try; the API key of the air-quality stations is in ${apiKeyPath(dataDirectory)}.`,
-    )
-  }
+  if (account !== undefined) lines.push(`Sign in as ${account.email} with the password ${account.password}.`)
+  lines.push(
+    'The README has requests to try, in another terminal, behind this line:',
+    `  export PORT=${new URL(url).port} DATA_DIR='${dataDirectory.replaceAll("'", `'\\''`)}'`,
+  )
   for (const line of lines) say(line)
   say(`Eight sensors send a reading every ${intervalMs / 1000} s, two stations a point of each parameter every minute.`)
   say('Ctrl-C stops all.')

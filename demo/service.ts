@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { nodeFlags } from '../api/node-flags.ts'
+import { z } from 'zod'
 
 export interface DemoService {
   /** Resolves when readings are accepted. If the start fails, the service logs the reason. */
@@ -35,7 +35,7 @@ const pollMs = 250
 
 export function startDemoService(options: DemoServiceOptions): DemoService {
   const { dataDirectory, environment, signal, onLine } = options
-  const child = spawn(process.execPath, [...nodeFlags, 'api/main.ts'], {
+  const child = spawn(process.execPath, ['api/main.ts'], {
     cwd: root,
     // Its parent is the demo, whoever has started that; and the demo signs in to get an API key.
     env: {
@@ -73,17 +73,19 @@ function listening(child: ChildProcess, onLine: (sentence: string) => void): Pro
   return new Promise(resolve => {
     if (child.stdout === null) return
     createInterface({ input: child.stdout }).on('line', line => {
-      const { msg, url } = readLogLine(line)
-      onLine(msg)
+      const { msg, url, setupUrl } = readLogLine(line)
+      // The demo makes an administrator of its own.
+      if (setupUrl === undefined) onLine(msg)
       if (msg === 'listening' && url !== undefined) resolve(url)
     })
   })
 }
 
-function readLogLine(line: string): { msg: string; url?: string } {
+const LogLine = z.object({ msg: z.string(), url: z.string().optional(), setupUrl: z.string().optional() })
+
+function readLogLine(line: string): z.infer<typeof LogLine> {
   try {
-    const { msg, url } = JSON.parse(line)
-    return typeof url === 'string' ? { msg: String(msg), url } : { msg: String(msg) }
+    return LogLine.parse(JSON.parse(line))
   } catch {
     return { msg: line }
   }

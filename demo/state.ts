@@ -42,6 +42,6 @@ function statePath(dataDirectory: string): string {
   return join(dataDirectory, 'demo', 'state.json')
 }
 
-export function apiKeyPath(dataDirectory: string): string {
+function apiKeyPath(dataDirectory: string): string {
   return join(dataDirectory, 'demo', 'api-key')
 }

@@ -14,7 +14,7 @@ interface Place {
   location_short: string
   location_desc: string
   altitude_m: number
-  expected_interval_s: number
+  expected_interval_seconds: number
   battery: boolean
 }
 
@@ -38,7 +38,7 @@ export const recordedStations: readonly RecordedStation[] = [
     location_short: 'Alamosa',
     location_desc: 'San Luis Valley, Colorado; a day of NOAA SURFRAD, replayed',
     altitude_m: 2317,
-    expected_interval_s: 60,
+    expected_interval_seconds: 60,
     battery: false,
     file: 'alamosa-minutes.csv',
     stepMs: minuteMs,
@@ -48,7 +48,7 @@ export const recordedStations: readonly RecordedStation[] = [
     location_short: 'Sand Point',
     location_desc: 'Popof Island, Alaska; a typical year of NREL TMY3, replayed',
     altitude_m: 6,
-    expected_interval_s: 3600,
+    expected_interval_seconds: 3600,
     battery: false,
     file: 'sand-point-hours.csv',
     stepMs: hourMs,
@@ -58,7 +58,7 @@ export const recordedStations: readonly RecordedStation[] = [
     location_short: 'Greensboro',
     location_desc: 'Piedmont Triad, North Carolina; a typical year of NREL TMY3, replayed',
     altitude_m: 273,
-    expected_interval_s: 3600,
+    expected_interval_seconds: 3600,
     battery: false,
     file: 'greensboro-hours.csv',
     stepMs: hourMs,
@@ -71,7 +71,7 @@ export const modelledStations: readonly ModelledStation[] = [
     location_short: 'Kitchen',
     location_desc: 'On the shelf above the table, ground floor',
     altitude_m: 34,
-    expected_interval_s: 10,
+    expected_interval_seconds: 10,
     battery: false,
     climate: { temperatureMean: 21, temperatureSwing: 1.5, humidityMean: 45, humidityPerDegree: 2 },
   },
@@ -80,7 +80,7 @@ export const modelledStations: readonly ModelledStation[] = [
     location_short: 'Cellar',
     location_desc: 'North wall, beside the meters',
     altitude_m: 31,
-    expected_interval_s: 10,
+    expected_interval_seconds: 10,
     battery: false,
     climate: { temperatureMean: 12, temperatureSwing: 0.3, humidityMean: 72, humidityPerDegree: 3 },
   },
@@ -89,7 +89,7 @@ export const modelledStations: readonly ModelledStation[] = [
     location_short: 'Greenhouse',
     location_desc: 'Between the tomatoes, 1 m above the ground',
     altitude_m: 33,
-    expected_interval_s: 10,
+    expected_interval_seconds: 10,
     battery: true,
     climate: { temperatureMean: 19, temperatureSwing: 9, humidityMean: 68, humidityPerDegree: 2.2 },
   },
@@ -98,7 +98,7 @@ export const modelledStations: readonly ModelledStation[] = [
     location_short: 'Roof',
     location_desc: 'Mast on the roof, in a radiation shield',
     altitude_m: 49,
-    expected_interval_s: 10,
+    expected_interval_seconds: 10,
     battery: true,
     climate: { temperatureMean: 11, temperatureSwing: 5, humidityMean: 70, humidityPerDegree: 3 },
   },
@@ -107,7 +107,7 @@ export const modelledStations: readonly ModelledStation[] = [
     location_short: 'Mountain hut',
     location_desc: 'Lee side of the hut, above the tree line',
     altitude_m: 2105,
-    expected_interval_s: 10,
+    expected_interval_seconds: 10,
     battery: true,
     climate: { temperatureMean: 2, temperatureSwing: 4, humidityMean: 65, humidityPerDegree: 4 },
   },

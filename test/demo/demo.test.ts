@@ -8,6 +8,7 @@ import t, { type Test } from 'tap'
 import { basicOf } from '../support/air-quality.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { isRunning, until } from '../support/processes.ts'
+import { runToEnd } from '../support/run-program.ts'
 
 const root = resolve(import.meta.dirname, '..', '..')
 
@@ -34,13 +35,21 @@ async function json(url: string, key?: string): Promise<Record<string, unknown>>
   return (await (await fetch(url, { headers })).json()) as Record<string, unknown>
 }
 
-/** The requests that the README prints for the stations, at the address of this demo. */
-function readmeRequests(url: string, day: string): string[] {
-  const lines = readFileSync(join(root, 'README.md'), 'utf8').split('\n')
-  return lines
-    .filter(line => line.startsWith('curl -u $KEY: '))
-    .map(line => line.replace('$(date -u +%F)', day).replace('http://127.0.0.1:8080', url))
-    .map(line => /http[^'"\s]+/.exec(line)?.[0] ?? '')
+/** The blocks of commands in a section of the README. */
+function readmeBlocks(section: string): string[] {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8')
+  const text = readme.split(/^## /m).find(each => each.startsWith(`${section}\n`)) ?? ''
+  return [...text.matchAll(/^```\n(.*?)^```$/gms)].map(match => match[1] ?? '')
+}
+
+/** Runs commands of the README as a newcomer does, behind the line that the demo has printed; what each curl has answered. */
+async function runReadme(demo: { output(): string }, commands: string): Promise<string[]> {
+  const settings = /^ *export PORT=.*$/m.exec(demo.output())?.[0]
+  const curl = `curl() { command curl --silent --show-error --fail "$@"; printf '\\n==\\n'; }`
+  const words = ['-u', 'PORT', '-u', 'DATA_DIR', 'sh', '-ec', `${settings}\n${curl}\n${commands}`]
+  const { status, stdout, stderr } = await runToEnd('env', words, { folder: root, environment: process.env })
+  if (status !== 0) throw new Error(stderr)
+  return stdout.split('\n==\n').slice(0, -1)
 }
 
 /** The service and the databases below it. */
@@ -58,6 +67,8 @@ t.test('history and live readings are there, and a second run goes on where the 
   const first = await startDemo(t, dataDirectory)
   // Lines of the service's log may stand between these.
   t.match(first.output(), '8 devices were registered.')
+  t.equal([...first.output().matchAll(/brought up to date/g)].length, 1, 'one line for all migrations')
+  t.strictSame(first.output().match(/^.*(?:Sign in as|setup).*$/gm)?.length, 1, 'one way in')
   t.match(first.output(), '18960 readings of history were imported.')
   t.match(first.output(), '400 content files were imported')
   t.match(await json(`${first.url}/api/v1/contentfiles/?limit=1`), { count: Number, results: [{ run_id: Number }] })
@@ -88,8 +99,22 @@ t.test('history and live readings are there, and a second run goes on where the 
   t.ok(Number(points) < 10_000, `${points} data points fill the gap`)
   t.match(await json(`${second.url}/api/v1.0/device/`, key), { meta: { total: 2 } }, 'the key is the same')
   t.match(await (await fetch(`${second.url}/metrics`)).text(), /^barograph_devices 8$/m)
+  await showsFirstReadings(t, second)
   await stopDemo(t, second)
 })
+
+/** That of the README, up to the reading that is shown. */
+async function showsFirstReadings(t: Test, demo: { url: string; output(): string }): Promise<void> {
+  await until('QuestDB is up', async () => (await json(`${demo.url}/health/ready`))['status'] === 'ok')
+  const [add = '', use = ''] = readmeBlocks('First readings')
+  const settings = /^URL=.*$/m.exec(add)?.[0]
+  const [added = ''] = await runReadme(demo, `${add}curl $URL/health/live`)
+  const { password } = JSON.parse(/^\{.*\}$/m.exec(added)?.[0] ?? '')
+  const answers = await runReadme(demo, `${settings}\n${use.replace('PASSWORD', password)}`)
+  t.equal(answers.length, 8)
+  t.match(answers[3], '"location_short":"Porch"')
+  t.match(answers[7], /^barograph_devices 9$/m)
+}
 
 async function caughtUp(demo: Awaited<ReturnType<typeof startDemo>>): Promise<void> {
   const isStored = (sn: string) => demo.output().includes(`data points of ${sn} are stored`)
@@ -104,7 +129,6 @@ async function showsStations(
 ): Promise<string> {
   await caughtUp(demo)
   const key = readFileSync(join(dataDirectory, 'demo', 'api-key'), 'utf8').trim()
-  t.match(demo.output(), join(dataDirectory, 'demo', 'api-key'))
   const data = (sn: string, query: string) => json(`${demo.url}/api/v1.0/device/${sn}/data/?${query}`, key)
   for (const sn of ['DEL-01', 'NBO-02']) {
     const total = async () => (await data(sn, 'per_page=1'))['meta'] as { total: number }
@@ -121,15 +145,15 @@ async function showsStations(
   await until('a live data point comes', async () => (await newest()) !== before)
   // A minute after midnight there is nothing of today.
   const hourAgo = new Date(Date.now() - 3_600_000).toISOString()
-  const [devices, latest, page, csv, ...others] = readmeRequests(demo.url, hourAgo.slice(0, 10))
+  const commands = readmeBlocks('Air-quality stations').join('').replace('$(date -u +%F)', hourAgo.slice(0, 10))
+  const [devices = '', newestPoints = '', page = '', csv = '', ...others] = await runReadme(demo, commands)
   t.strictSame(others, [])
-  t.match(await json(devices ?? '', key), { meta: { total: 2 }, data: [{ sn: 'DEL-01' }, { sn: 'NBO-02' }] })
-  t.match(await json(latest ?? '', key), { sn: 'DEL-01', timestamp: String })
-  const { data: rows } = (await json(page ?? '', key)) as { data: { parameter: string; value_1min: number }[] }
+  t.match(JSON.parse(devices), { meta: { total: 2 }, data: [{ sn: 'DEL-01' }, { sn: 'NBO-02' }] })
+  t.match(JSON.parse(newestPoints), { sn: 'DEL-01', timestamp: String })
+  const { data: rows } = JSON.parse(page) as { data: { parameter: string; value_1min: number }[] }
   t.equal(rows.length, 5)
   t.ok(rows.every(({ parameter, value_1min }) => parameter === 'pm25' && value_1min > 50))
-  const text = await (await fetch(csv ?? '', { headers: { authorization: basicOf(key) } })).text()
-  t.match(text, /^id,sn,parameter,[^\n]*\r\n\d+,NBO-02,/)
+  t.match(csv, /^id,sn,parameter,[^\n]*\r\n\d+,NBO-02,/)
   return key
 }
 
