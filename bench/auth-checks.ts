@@ -9,6 +9,7 @@ import { createKeyText, digestOf, prefixOf } from '../auth/keys/key-text.ts'
 import type { Store } from '../store/store.ts'
 import { authJs } from '../test/support/auth-js.ts'
 import { startDatabases, temporaryFolder } from '../test/support/databases.ts'
+import { postgresUrl } from '../test/support/postgres-url.ts'
 import { withoutQuestdb } from '../test/support/service.ts'
 import { openAuthParts, sessionSecret } from './auth-parts.ts'
 import type { AuthPlan } from './auth-plan.ts'
@@ -184,8 +185,7 @@ export async function measureChecks(plan: AuthPlan, many: number): Promise<void>
     questdbHttp: withoutQuestdb.QUESTDB_HTTP,
     questdbPg: withoutQuestdb.QUESTDB_PG,
   })
-  const { host, port, user, password: secret, database } = store.postgres.options
-  const databaseUrl = `postgresql://${user}:${secret}@${host}:${port}/${database}`
+  const databaseUrl = postgresUrl(store.postgres)
   const pool = store.postgres
   const firstTexts = await addAccounts(pool, 0, few)
   await measureSessions(plan, pool, few)

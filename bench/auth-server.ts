@@ -5,8 +5,6 @@
  */
 
 import { readFileSync } from 'node:fs'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { fastify } from 'fastify'
 import pg from 'pg'
 import { accountOf } from '../api/accounts/account-service.ts'
@@ -15,6 +13,7 @@ import { createFindPrincipal } from '../api/accounts/kit/credentials.ts'
 import { operation } from '../api/accounts/kit/operation.ts'
 import { createOrigins } from '../api/accounts/kit/origins.ts'
 import { ProfileResponse, profileResponse } from '../api/accounts/schemas.ts'
+import { collectGarbage } from '../api/collect-garbage.ts'
 import { openKeys } from '../auth/keys/keys.ts'
 import { silentLog } from '../test/support/databases.ts'
 import { openAuthParts } from './auth-parts.ts'
@@ -96,9 +95,6 @@ async function start(databaseUrl: string, accountId: number): Promise<void> {
     return { checkSeconds: (performance.now() - startedMs) / 1000, good }
   }
 }
-
-setFlagsFromString('--expose-gc')
-const collectGarbage = runInNewContext('gc') as () => void
 
 function heapBytes(): number {
   collectGarbage()

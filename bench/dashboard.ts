@@ -169,7 +169,9 @@ async function withClients(port: number, paths: string[], work: () => Promise<nu
 
 async function measureEvents(hooks: Hooks): Promise<void> {
   const deviceCount = 1000
-  const { store, port, requests } = await startBenchService(hooks, deviceCount)
+  const { store, port, requests } = await startBenchService(hooks, deviceCount, {
+    EVENTS_CLIENTS_PER_ADDRESS: String(eventClients),
+  })
   const generator = startGenerator(hooks)
   let acknowledged = 0
   const load = async () => {

@@ -6,6 +6,7 @@ import type { Log } from '../store/log.ts'
 import type { QuestdbAddress } from '../store/questdb/client/questdb-address.ts'
 import { readingsTable } from '../store/tables.ts'
 import { startDatabases, type TestHooks } from '../test/support/databases.ts'
+import { postgresUrl } from '../test/support/postgres-url.ts'
 import { serverPid } from '../test/support/processes.ts'
 import { sleep } from './measure.ts'
 
@@ -30,7 +31,6 @@ export async function startBenchStore(hooks: TestHooks, log: Log): Promise<Bench
   const credentials = `${pg.user}:${pg.password}`
   const authorization = http.authorization ?? ''
   const [httpUser, httpPassword] = Buffer.from(authorization.slice(6), 'base64').toString().split(':')
-  const { host, port, user, password, database } = store.postgres.options
 
   async function query(sql: string): Promise<unknown[][]> {
     const url = `http://${http.host}:${http.port}/exec?query=${encodeURIComponent(sql)}`
@@ -47,7 +47,7 @@ export async function startBenchStore(hooks: TestHooks, log: Log): Promise<Bench
     environment: {
       QUESTDB_HTTP: `http://${httpUser}:${httpPassword}@${http.host}:${http.port}`,
       QUESTDB_PG: `postgresql://${credentials}@${pg.host}:${pg.port}/${pg.database}`,
-      DATABASE_URL: `postgresql://${user}:${password}@${host}:${port}/${database}`,
+      DATABASE_URL: postgresUrl(store.postgres),
     },
     async countRows(expected) {
       let count = -1

@@ -19,6 +19,7 @@ interface TestProcess {
 
 const silenceMsMax = 60_000
 const linesPerFailure = 25
+const commentsMax = 50
 const reported = new WeakSet<EventEmitter>()
 
 /** tap renders it as a React component. It draws nothing: a log is read from top to bottom. */
@@ -62,9 +63,16 @@ export default function reportProgress({ test: suite }: { test: Suite }): null {
   return null
 }
 
-/** Every failed assertion with what tap says of it. */
+/** What the file has commented, then every failed assertion with what tap says of it. */
 function failuresIn(tapOutput: string): string {
   const lines = tapOutput.split('\n')
+  const comments = lines.filter(line => line.trimStart().startsWith('# ') && !isOfTap(line))
   const failed = lines.flatMap((line, index) => (line.trimStart().startsWith('not ok') ? [index] : []))
-  return failed.map(index => lines.slice(index, index + linesPerFailure).join('\n')).join('\n\n')
+  const failures = failed.map(index => lines.slice(index, index + linesPerFailure).join('\n'))
+  return [comments.slice(0, commentsMax).join('\n'), ...failures].join('\n\n')
+}
+
+/** The titles of subtests, the counts and the time, which tap writes as comments, too. */
+function isOfTap(line: string): boolean {
+  return /^ *# (?:Subtest: |time=|failed \d|skip: |\{)/.test(line)
 }

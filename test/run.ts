@@ -6,13 +6,14 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { watchParent } from '../api/parent.ts'
+import { classArchiveOptions } from './support/class-archive.ts'
 
 /**
  * The tests start QuestDB dozens of times and give it little to do. Half of what a start costs is the optimising
  * compiler, which pays off only later.
  */
 const javaOptions = [process.env['JAVA_TOOL_OPTIONS'], '-XX:TieredStopAtLevel=1'].filter(Boolean).join(' ')
-const environment = { ...process.env, JAVA_TOOL_OPTIONS: javaOptions }
+const environment: NodeJS.ProcessEnv = { ...process.env, JAVA_TOOL_OPTIONS: javaOptions }
 let child: ChildProcess | undefined
 
 async function run(command: string, ...commandArguments: string[]): Promise<boolean> {
@@ -49,6 +50,7 @@ if (!(await run('npm', 'run', '-s', 'build')) || !(await run('npm', 'run', '-s',
   process.stdout.write('The build or the checks did not pass, so no test ran.\n0 passed, 1 failed\n')
   process.exitCode = 1
 } else {
+  environment['JAVA_TOOL_OPTIONS'] = `${javaOptions} ${await classArchiveOptions(environment)}`
   const passed = await runTests(
     '--reporter=./test/progress-reporter.ts',
     `--output-file=${outputFile}`,

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { test } from 'tap'
-import { nodeFlags } from '../api/node-flags.ts'
+import { readsAtOnce } from './support/awaited-reads.ts'
 
 const root = resolve(import.meta.dirname, '..')
 
@@ -29,6 +29,9 @@ const arrows: Record<string, string[]> = {
   cli: ['api', ...domains],
   demo: ['api', 'auth', 'content', 'cli'],
 }
+
+/** What a test of a page imports. */
+const browserParts = ['test/support/browser.ts', 'test/support/browser-page.ts', 'test/support/becomes.ts']
 
 /** Benches, tests and what starts all of it may import anything, and nothing but each other imports them. */
 const leaves = ['bench', 'bin', 'script', 'test']
@@ -85,6 +88,27 @@ test('the checker finds a circle, and no file that only leads into one', async t
   t.strictSame(filesInCircles(new Map(Object.entries(imports))), ['b', 'c', 'd', 'f', 'f2'])
 })
 
+test('a test of a page asserts nothing that it reads at once', async t => {
+  const files = sourceFiles('test').filter(file => importsOf(file).some(target => browserParts.includes(target)))
+  t.ok(files.includes('test/web/admin-page.test.ts'))
+  const places = files.flatMap(file =>
+    readsAtOnce(readFileSync(join(root, file), 'utf8')).map(line => `${file}:${line}`),
+  )
+  t.strictSame(places, [], 'the page may not have come to it yet: see test/support/becomes.ts')
+})
+
+test('the checker finds reads at once, also by functions of the test, and none that are waited for', async t => {
+  const found = readsAtOnce(`
+    const texts = (page: Page) => page.locator('p').allInnerTexts()
+    t.equal(await page.locator('p').count(), 0)
+    t.match((await texts(page)).join(), /a/)
+    t.ok(await isGone(page))
+    t.equal((await service.put('a', 'b', {})).status, 200)
+    await becomes(t, () => page.locator('p').count(), 0)
+    t.test('a', async t => t.equal(await page.title(), 'b'))`)
+  t.strictSame(new Set(found), new Set([3, 4, 5, 8]))
+})
+
 test('the server kit imports no family, and none of the domains', async t => {
   const allowed = ['api/http/', 'api/config.ts', 'store/log.ts', 'store/start-error.ts', 'theme/']
   const wrong = sourceFiles('api/http').flatMap(file =>
@@ -115,13 +139,10 @@ test('only the configuration reads the environment', async t => {
   )
 })
 
-test('npm start and the command start Node as the tests and the demo do', async t => {
+test('npm start and the command start Node without flags, as the tests and the demo do', async t => {
   const { bin, scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   t.equal(scripts.start, `PARENT_PID=$PPID exec ${bin.barograph} start`)
-  t.match(
-    readFileSync(join(root, bin.barograph), 'utf8'),
-    `\nexec "$node" ${nodeFlags.join(' ')} "$package/bin/launch.cjs" "$@"\n`,
-  )
+  t.match(readFileSync(join(root, bin.barograph), 'utf8'), '\nexec "$node" "$package/bin/launch.cjs" "$@"\n')
 })
 
 test('every folder with code is in the table', async t => {

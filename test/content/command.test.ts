@@ -12,8 +12,9 @@ import { fastify } from 'fastify'
 import t from 'tap'
 import { registerContentFiles } from '../../api/admin/content-files.ts'
 import { createAdminClient } from '../../cli/admin-client.ts'
+import type { CommandContext } from '../../cli/command-context.ts'
 import { CommandError } from '../../cli/command-error.ts'
-import { addContentFilesCommand } from '../../cli/content-files.ts'
+import { defineContentFiles } from '../../cli/content-files.ts'
 import { moduleDigest } from '../../content/fold-case.ts'
 import { contentFileLines, type GeneratedFile, generateContentFiles } from '../../demo/content-file-generator.ts'
 import { letEverybodyIn } from '../support/admin-scope.ts'
@@ -46,7 +47,8 @@ async function run(args: string[], input: string | Uint8Array = '') {
   const client = createAdminClient(() => ({ url, token: 'any' }))
   const stderr = new PassThrough() as unknown as NodeJS.WriteStream
   const stdin = Readable.from([Buffer.from(input)])
-  addContentFilesCommand(program, client, { stdin, stdout: stdout as unknown as NodeJS.WriteStream, stderr })
+  const streams = { stdin, stdout: stdout as unknown as NodeJS.WriteStream, stderr }
+  defineContentFiles(program.command('content-files'), { client, streams } as CommandContext)
   let fault: CommandError | undefined
   try {
     await program.parseAsync(['node', 'barograph', 'content-files', ...args])

@@ -3,7 +3,8 @@
 import { join, resolve } from 'node:path'
 import { test } from 'tap'
 import { temporaryFolder } from '../support/databases.ts'
-import { brokenBuilds, copySource } from './broken-builds.ts'
+import { brokenBuilds } from './broken-builds.ts'
+import { copySource } from './copy-source.ts'
 
 test('every broken build finds the place that it breaks', async t => {
   const folder = temporaryFolder(t)

@@ -3,10 +3,10 @@
  * within ten cycles. A snippet that is no longer there fails the run: then this list is to be brought up to date.
  */
 
-import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pointsTable, pointsTableSql, readingsTable, readingsTableSql } from '../../store/tables.ts'
+import { type Change, copySource } from './copy-source.ts'
 import { experiment, type Harness } from './experiment.ts'
 import { violationNames } from './oracle.ts'
 import { dieAtPoints } from './rows/crash-points.ts'
@@ -14,13 +14,8 @@ import { eraseUnsynced } from './rows/erase.ts'
 import { damageJournal } from './rows/journal-damage.ts'
 import { killService } from './rows/kills.ts'
 import { suspendTable } from './rows/questdb-errors.ts'
+import { clockAheadOfRetention } from './rows/retention.ts'
 import { createTally, type Tally } from './tally.ts'
-
-interface Change {
-  file: string
-  from: string
-  to: string
-}
 
 interface BrokenBuild {
   name: string
@@ -30,10 +25,6 @@ interface BrokenBuild {
 }
 
 const cyclesMax = 10
-const folders = [
-  ...['analytics', 'api', 'auth', 'backup', 'cli', 'content', 'ingest', 'query', 'store'],
-  ...['docs/statistics.md', 'theme', 'package.json'],
-]
 const readTime = 'view.getFloat64(offset + offsetOf.timeUs, true)'
 
 export const brokenBuilds: BrokenBuild[] = [
@@ -62,8 +53,10 @@ export const brokenBuilds: BrokenBuild[] = [
     changes: [
       {
         file: 'api/mqtt/deliveries.ts',
-        from: '      void taken.then(refusal => this.#settle(message, refusal?.reason))\n',
-        to: '      message.acknowledge()\n      void taken.then(refusal => this.#settle(message, refusal?.reason))\n',
+        from: '      this.#own(taken.then(',
+        to:
+          '      message.answer(this.#options.rules.acknowledgement(message.head, undefined))\n' +
+          '      this.#own(taken.then(',
       },
     ],
     cycle: (harness, tally, seed) => dieAtPoints(harness, tally, seed, 2, ['after-append']),
@@ -95,9 +88,9 @@ export const brokenBuilds: BrokenBuild[] = [
     name: 'the last point of a request is not stored',
     changes: [
       {
-        file: 'api/air-quality/add-points.ts',
-        from: 'pointsIngest.append(encodePoints(points))',
-        to: 'pointsIngest.append(encodePoints(points.length > 1 ? points.slice(0, -1) : points))',
+        file: 'ingest/import/points-body.ts',
+        from: 'records: encodePoints(points)',
+        to: 'records: encodePoints(points.length > 1 ? points.slice(0, -1) : points)',
       },
     ],
     cycle: (harness, tally, seed) => killService(harness, tally, seed, 1),
@@ -158,6 +151,17 @@ export const brokenBuilds: BrokenBuild[] = [
     ],
     cycle: eraseUnsynced,
   },
+  {
+    name: 'days expire by the clock alone',
+    changes: [
+      {
+        file: 'api/retention/due-days.ts',
+        from: '  const endMs = startMs + dayMs\n',
+        to: '  if (steadyMs > 0) return { ...none, expireBeforeMs: steadyMs }\n  const endMs = startMs + dayMs\n',
+      },
+    ],
+    cycle: (harness, tally, seed) => clockAheadOfRetention(harness, tally, seed, 1),
+  },
 ]
 
 /** A network in which some connections are later than others. */
@@ -204,21 +208,6 @@ async function detect(harness: Harness, { cycle }: BrokenBuild, seed: number): P
     if (found.length > 0) return `detected in cycle ${count}: ${found.join(', ')}`
   }
   return undefined
-}
-
-/** Throws when what is to be changed is not there. */
-export function copySource(from: string, to: string, changes: Change[]): void {
-  for (const name of folders) cpSync(join(from, name), join(to, name), { recursive: true })
-  symlinkSync(join(from, 'node_modules'), join(to, 'node_modules'))
-  for (const change of changes) {
-    const path = join(to, change.file)
-    const text = readFileSync(path, 'utf8')
-    if (text.split(change.from).length !== 2) throw new Error(`${change.file} does not have this once: ${change.from}`)
-    writeFileSync(
-      path,
-      text.replace(change.from, () => change.to),
-    )
-  }
 }
 
 /** Without them, the build makes its own at its start. */

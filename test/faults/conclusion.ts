@@ -3,9 +3,10 @@
 import { openDataDirectory } from '../../store/data-directory.ts'
 import { openStore } from '../../store/store.ts'
 import { storeOptions } from '../support/databases.ts'
+import { postgresUrl } from '../support/postgres-url.ts'
 import { until } from '../support/processes.ts'
 import { shownLater } from './clock-periods.ts'
-import { type Databases, urlOf } from './databases.ts'
+import type { Databases } from './databases.ts'
 import type { ExperimentOptions, TestBed } from './experiment.ts'
 import { pointIdentity } from './identity.ts'
 import type { Ledger } from './ledger.ts'
@@ -99,7 +100,7 @@ async function openDatabases(
   const store = await openStore(storeOptions(directory))
   hooks.teardown(() => store.close())
   await store.questdb.ready
-  return { sql: openQuestdbSql(store.questdb.address), postgresUrl: urlOf(store.postgres) }
+  return { sql: openQuestdbSql(store.questdb.address), postgresUrl: postgresUrl(store.postgres) }
 }
 
 /** The readings, and what the hourly view has of erased ones. */

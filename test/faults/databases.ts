@@ -5,7 +5,6 @@
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type pg from 'pg'
 import { openDataDirectory } from '../../store/data-directory.ts'
 import { openPostgres } from '../../store/postgres/postgres.ts'
 import { launch, type ServerProcess } from '../../store/process/server-process.ts'
@@ -16,6 +15,7 @@ import { questdbJar } from '../../store/questdb/questdb-jar.ts'
 import { planQuestdb } from '../../store/questdb/questdb-server.ts'
 import { logSettingsText, managedSettings, settingsText } from '../../store/questdb/questdb-settings.ts'
 import { storeOptions, type TestHooks } from '../support/databases.ts'
+import { postgresUrl } from '../support/postgres-url.ts'
 import { isRunning, recordedPid, serverPid, until } from '../support/processes.ts'
 import { openQuestdbSql, type QuestdbSql } from './questdb-sql.ts'
 
@@ -70,17 +70,13 @@ export async function startFaultDatabases(t: TestHooks, folder: string): Promise
   return {
     questdb: own.address,
     sql,
-    postgresUrl: urlOf(postgres.pool),
+    postgresUrl: postgresUrl(postgres.pool),
     pid: server => serverPid(directory, server),
     async kill(server) {
       await until(`${server} runs`, () => isRunning(recordedPid(directory, server) ?? 0))
       process.kill(serverPid(directory, server), 'SIGKILL')
     },
   }
-}
-
-export function urlOf({ options: { user, password, host, port, database } }: pg.Pool): string {
-  return `postgresql://${user}:${password}@${host}:${port}/${database}`
 }
 
 /** QUESTDB_HTTP by way of another port, and the other settings by which a service uses these databases. */

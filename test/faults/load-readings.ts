@@ -91,8 +91,8 @@ function publishOf(sender: Sender, attempt: Beginning): Outgoing {
   return {
     attempts: [attempt],
     request: bodyOf(sender, kind, sequence, timeMs),
-    // What never will be stored is acknowledged, too.
-    statusesOf: ({ status }) => [kind === 'bad' ? 400 : status],
+    // What never will be stored is acknowledged, too: MQTT 3.1.1 has no error.
+    statusesOf: ({ status }) => [kind === 'bad' && sender.mqtt?.version === 4 ? 400 : status],
   }
 }
 

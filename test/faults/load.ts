@@ -47,7 +47,11 @@ function createSender(order: LoadOrder, index: number, counts: PipeCounts): Send
   const { name = '', password = '' } = order.devices[index] ?? {}
   const isByMqtt = order.mqtt !== undefined && index > 0 && index <= order.mqtt.devices
   const mqtt = isByMqtt
-    ? new MqttPipe({ port: order.mqtt?.port ?? 0, device: name, password: () => sender.password })
+    ? new MqttPipe({
+        // Half of them of each version.
+        ...{ version: index % 2 === 0 ? 4 : 5, port: order.mqtt?.port ?? 0, device: name },
+        password: () => sender.password,
+      })
     : undefined
   const sender: Sender = {
     ...{ name, password, revokedPassword: undefined, revokedTurns: 0, mqtt },

@@ -15,6 +15,7 @@ import { exhaustPostgres, freezePostgres, killPostgres } from './rows/postgres.t
 import { cutPower } from './rows/power-cuts.ts'
 import { freezeQuestdb, killQuestdb, outageOfQuestdb } from './rows/questdb.ts'
 import { disturbNetwork, internalErrors, poisonRow, slowLink, suspendTable } from './rows/questdb-errors.ts'
+import { clockAheadOfRetention } from './rows/retention.ts'
 import { secondProcess } from './rows/second-process.ts'
 import { clockAhead, slowDisk, wrongClock } from './rows/slow-and-wrong.ts'
 import type { Tally } from './tally.ts'
@@ -75,4 +76,11 @@ export const matrix: MatrixRow[] = [
     run: (...given) => eraseSeries(...given),
   },
   { row: '27', what: 'parents killed', cycles: 6, minutes: 1.5, run: killParents },
+  {
+    row: '28',
+    what: 'clock ahead, readings expire',
+    cycles: 2,
+    minutes: 1.5,
+    run: (...given) => clockAheadOfRetention(...given),
+  },
 ]

@@ -136,8 +136,14 @@ const rightClock: readonly ClockPeriod[] = [{ fromMs: Number.NEGATIVE_INFINITY, 
 const hasOwnTime = (kind: Attempt['kind'], timeUs: number | undefined) =>
   kind === 'bad' && (timeUs === undefined || timeUs % 1000 === 0)
 
+/** A request whose connection ended without an answer may still lie before a busy service, and be taken later. */
+function lastMomentOf({ status, endMs }: Attempt): number {
+  return status === undefined || endMs === undefined ? Number.POSITIVE_INFINITY : endMs
+}
+
 function isStampedWithin(attempt: Attempt, timeUs: number, options: JudgeOptions): boolean {
-  const { kind, startMs, endMs = Number.POSITIVE_INFINITY } = attempt
+  const { kind, startMs } = attempt
+  const endMs = lastMomentOf(attempt)
   const { stampToleranceMs, clock = rightClock } = options
   if (stampToleranceMs === undefined || hasOwnTime(kind, timeUs)) return true
   return offsetsAt(clock, startMs, endMs).some(offsetMs => {

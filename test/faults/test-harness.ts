@@ -21,9 +21,9 @@ interface Test extends TestHooks {
 export async function startTestHarness(t: Test): Promise<TestHarness> {
   const folder = mkdtempSync(join(tmpdir(), 'barograph-faults-'))
   chmodSync(folder, 0o711)
-  let isFound = false
+  const found = new Set<Tally>()
   t.teardown(() => {
-    if (isFound) t.comment(`ledgers and data are kept in ${folder}`)
+    if (found.size > 0) t.comment(`ledgers and data are kept in ${folder}`)
     else rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   })
   const databases = await startFaultDatabases(t, folder)
@@ -34,9 +34,10 @@ export async function startTestHarness(t: Test): Promise<TestHarness> {
       const tally = createTally(row)
       const seed = Date.now() % 1_000_000_000
       t.comment(`${row}: seed ${seed}`)
-      isFound = true
+      // Until it is clean, also one that throws.
+      found.add(tally)
       await work(harness, tally, seed, cycles)
-      isFound = !isClean(tally)
+      if (isClean(tally)) found.delete(tally)
       return tally
     },
   }

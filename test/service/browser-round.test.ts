@@ -2,6 +2,7 @@
 
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import t from 'tap'
+import { becomes, within, without } from '../support/becomes.ts'
 import { openBrowser } from '../support/browser.ts'
 import { inspect as inspectPage } from '../support/browser-page.ts'
 import { mailedToken } from '../support/mail-folder.ts'
@@ -58,7 +59,7 @@ async function fill(page: Page, fields: Record<string, string>): Promise<void> {
 }
 
 t.test('the link in the log makes the operator, once', async t => {
-  const setupUrl = () => /that account: ([^"]+)"/.exec(service.output())?.[1]
+  const setupUrl = () => /"setupUrl":"([^"]+)"/.exec(service.output())?.[1]
   await waitFor('the link is in the log', () => setupUrl() !== undefined)
   await inBrowser(desk, async page => {
     await page.goto(setupUrl() ?? '')
@@ -66,10 +67,15 @@ t.test('the link in the log makes the operator, once', async t => {
     await fill(page, { 'Name (optional)': 'Olga', 'E-mail address': 'olga@example.com', Password: password })
     await press(page, 'Make the account')
     await page.waitForURL('**/account?done=signed-up')
-    t.match(await page.locator('main').innerText(), 'olga@example.com, operator')
+    await becomes(t, () => page.locator('main').innerText(), within('olga@example.com, operator'))
     await page.goto(setupUrl() ?? '')
-    t.equal(await page.getByRole('heading', { level: 1 }).innerText(), 'This link is not valid')
+    await becomes(t, () => page.getByRole('heading', { level: 1 }).innerText(), 'This link is not valid')
     await inspect(page, 'setup, over')
+    await page.goto('/no/such/page')
+    await page.getByRole('heading', { name: 'Not found' }).waitFor()
+    await inspect(page, 'not found')
+    await page.getByRole('link', { name: 'To the fleet' }).click()
+    await page.waitForURL(`${url}/`)
   })
 })
 
@@ -83,11 +89,12 @@ async function signUp(page: Page, email: string): Promise<void> {
   await page.goto('/account')
   await inspect(page, 'sign-in')
   await page.getByRole('link', { name: 'Sign up' }).click()
+  await page.waitForURL('**/sign-up')
   await inspect(page, 'sign-up')
   await fill(page, { 'Name (optional)': 'Ada', 'E-mail address': email, Password: 'password1' })
   await press(page, 'Sign up')
-  t.equal(await page.locator('.error').innerText(), 'The password is one of the most common ones.')
-  t.equal(await page.evaluate(focused), 'Password', 'where something was wrong')
+  await becomes(t, () => page.locator('.error').innerText(), 'The password is one of the most common ones.')
+  await becomes(t, () => page.evaluate(focused), 'Password', 'where something was wrong')
   await inspect(page, 'sign-up, refused')
   await fill(page, { Password: password })
   await press(page, 'Sign up')
@@ -102,7 +109,8 @@ async function verify(page: Page, email: string): Promise<void> {
   await page.waitForURL('**/verify?done=verified')
   await inspect(page, 'verified')
   await page.getByRole('link', { name: 'To your account' }).click()
-  t.notMatch(await page.locator('main').innerText(), 'not confirmed')
+  await page.waitForURL('**/account')
+  await becomes(t, () => page.locator('main').innerText(), without('not confirmed'))
 }
 
 async function signOutAndIn(page: Page, email: string): Promise<void> {
@@ -111,7 +119,7 @@ async function signOutAndIn(page: Page, email: string): Promise<void> {
   await page.goto('/device')
   await fill(page, { 'E-mail address': email, Password: 'wrong password' })
   await press(page, 'Sign in')
-  t.equal(await page.getByRole('alert').innerText(), 'The e-mail address or the password is wrong.')
+  await becomes(t, () => page.getByRole('alert').innerText(), 'The e-mail address or the password is wrong.')
   await inspect(page, 'sign-in, refused')
   await fill(page, { Password: password })
   await press(page, 'Sign in')
@@ -127,8 +135,8 @@ async function useKey(page: Page): Promise<void> {
   await inspect(page, 'account, new key')
   t.equal(await statusWith(key), 200)
   await page.goto('/account')
-  t.match(await keys.innerText(), 'last used')
-  t.notMatch(await page.content(), key)
+  await becomes(t, () => keys.innerText(), within('last used'))
+  await becomes(t, () => page.content(), without(key), 'the key is told once')
   await page.getByText('Revoke My script', { exact: true }).click()
   await inspect(page, 'account, revoking')
   await press(page, 'Yes, revoke My script')
@@ -142,17 +150,18 @@ async function approveDevice(page: Page): Promise<void> {
   })
   t.match(await post('/device/poll', { device_code }), { status: 'pending' })
   await page.goto(String(verification_uri_complete))
-  t.equal(await page.getByLabel('Code').inputValue(), '', 'the code is not filled in')
+  await becomes(t, () => page.getByLabel('Code').inputValue(), '', 'the code is not filled in')
   await inspect(page, 'device')
   await fill(page, { Code: 'BBBB-BBBB' })
   await press(page, 'Go on')
+  await page.locator('.error, .alert').first().waitFor()
   await inspect(page, 'device, wrong code')
   await fill(page, { Code: String(user_code).toLowerCase() })
   await press(page, 'Go on')
-  t.match(await page.locator('main').innerText(), 'Kitchen display')
+  await becomes(t, () => page.locator('main').innerText(), within('Kitchen display'))
   await inspect(page, 'device, decision')
   await press(page, 'Approve')
-  t.match(await page.getByRole('heading', { level: 1 }).innerText(), 'Approved')
+  await becomes(t, () => page.getByRole('heading', { level: 1 }).innerText(), within('Approved'))
   await inspect(page, 'device, approved')
   let answer = await post('/device/poll', { device_code })
   // A poll before its time is told to wait.
@@ -167,6 +176,7 @@ async function resetPassword(page: Page, email: string): Promise<void> {
   await page.goto('/account')
   await press(page, 'Sign out of this browser')
   await page.getByRole('link', { name: 'Forgot your password?' }).click()
+  await page.waitForURL('**/reset')
   await inspect(page, 'reset')
   await fill(page, { 'E-mail address': email })
   await press(page, 'Send the mail')
@@ -245,7 +255,7 @@ t.test('all of it by keyboard alone, in a browser that runs no script', async t 
     const key = await page.locator('#new-key').innerText()
     t.equal(await statusWith(key), 200)
     await page.goto('/account')
-    t.match(await region(page, 'API keys').innerText(), 'may read, send readings')
+    await becomes(t, () => region(page, 'API keys').innerText(), within('may read, send readings'))
     await reach(page, 'Revoke By hand')
     await page.keyboard.press('Enter')
     await enter(page, 'Yes, revoke By hand', '**/account?done=revoked')

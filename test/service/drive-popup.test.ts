@@ -5,6 +5,7 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
 import t from 'tap'
+import { becomes } from '../support/becomes.ts'
 import { openBrowser } from '../support/browser.ts'
 import { startProvider } from '../support/oauth-provider.ts'
 import { startService, withoutQuestdb } from '../support/service.ts'
@@ -91,12 +92,14 @@ t.test('a person who has signed in links a drive', async t => {
   const page = await context.newPage()
   await page.goto(openerOrigin)
   const from = { origin: service.url }
-  t.strictSame(await link(page), [{ data: { type: 'google-drive-auth', refresh_token: refreshToken }, ...from }])
+  const linked = await link(page)
+  t.strictSame(linked, [{ data: { type: 'google-drive-auth', refresh_token: refreshToken }, ...from }])
   t.equal(tokens.forms.length, 1)
   t.notMatch(service.output(), 'refresh-', 'the token is in no log')
 
   consent = { error: 'access_denied' }
-  t.strictSame(await link(page), [{ data: { type: 'google-drive-auth', error: 'access_denied' }, ...from }])
+  const denied = await link(page)
+  t.strictSame(denied, [{ data: { type: 'google-drive-auth', error: 'access_denied' }, ...from }])
   t.equal(tokens.forms.length, 1, 'the provider is asked for no token')
 })
 
@@ -111,5 +114,5 @@ t.test('a window of another origin gets nothing', async t => {
   // Comes after whatever the popup has sent.
   await page.evaluate(`postMessage('the last', '*')`)
   await page.waitForFunction(`messages.some(({ data }) => data === 'the last')`)
-  t.equal(await page.evaluate('messages.length'), 1)
+  await becomes(t, () => page.evaluate('messages.length'), 1)
 })

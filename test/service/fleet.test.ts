@@ -60,7 +60,7 @@ const passwords = new Map<string, string>()
 for (const [name] of devices) passwords.set(name, await first.addDevice(name, { location_short: `${name} 1` }))
 passwords.set('Ghost', await first.addDevice('Ghost'))
 passwords.set('Off', await first.addDevice('Off', { log_switch: false }))
-passwords.set('Set', await first.addDevice('Set', { expected_interval_s: 3600 }))
+passwords.set('Set', await first.addDevice('Set', { expected_interval_seconds: 3600 }))
 
 await until('the fleet is known', () => isLoaded(first))
 const startMs = Math.floor(Date.now() / 1000) * 1000

@@ -5,14 +5,26 @@ import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { connect, createServer } from 'node:net'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { connectAsync } from 'mqtt'
 import { test } from 'tap'
 import { temporaryFolder } from '../support/databases.ts'
 import { isRunning, serverPid, until } from '../support/processes.ts'
-import { basic, startService, withoutQuestdb } from '../support/service.ts'
+import { runToEnd } from '../support/run-program.ts'
+import { basic, type Service, startService, withoutQuestdb } from '../support/service.ts'
 
+const root = resolve(import.meta.dirname, '..', '..')
 const payload = { device: 'kitchen', temperature: 20, humidity: 50, pressure: 1000 }
+
+/** Runs the health check of the image as Docker does, with the settings of the service. */
+async function isHealthy({ url }: Service, settings: Record<string, string> = {}): Promise<boolean> {
+  const dockerfile = readFileSync(join(root, 'deploy', 'Dockerfile'), 'utf8').replaceAll('\\\n', '')
+  const command = /^HEALTHCHECK .*?CMD (.+)$/m.exec(dockerfile)?.[1] ?? ''
+  const environment = { PATH: process.env['PATH'], PORT: new URL(url).port, ...settings }
+  const { status, stderr } = await runToEnd('sh', ['-c', command], { folder: '/', environment })
+  if (status === 127) throw new Error(stderr)
+  return status === 0
+}
 
 test('no client holds up the stop, which leaves no process behind, and the next start takes readings', async t => {
   const service = await startService(t)
@@ -37,6 +49,7 @@ test('no client holds up the stop, which leaves no process behind, and the next 
   t.ok(pids.every(isRunning))
   t.equal(await service.end('SIGTERM'), 0, 'the time for an orderly stop was enough')
   t.strictSame(pids.filter(isRunning), [])
+  t.notOk(await isHealthy(service), 'a service that is gone')
   t.match(service.output(), /"msg":"stopped"/)
   const again = await startService(t, { dataDirectory: service.dataDirectory })
   t.equal((await again.put('kitchen', password, payload)).status, 200)
@@ -137,6 +150,7 @@ test('readiness is degraded while QuestDB is away, and metrics tell the lag', as
     const { status, body } = await ready()
     return status === 200 && body.status === 'degraded' && /QuestDB/.test(body.reasons?.join() ?? '')
   })
+  t.ok(await isHealthy(service), 'the image is healthy as long as readings are taken')
   const metrics = await (await fetch(`${service.url}/metrics`)).text()
   t.match(metrics, /^barograph_readings_accepted_total 1$/m)
   t.match(metrics, /^barograph_lag_readings 1$/m)
@@ -193,4 +207,5 @@ test('with a certificate the service speaks HTTPS, and MQTT over TLS', async t =
   const [response] = await once(sent, 'response')
   t.equal(response.statusCode, 200)
   response.resume()
+  t.ok(await isHealthy(service, { TLS_CERT: cert }))
 })

@@ -12,6 +12,7 @@ import { createTokenCheck } from '../../api/admin/admin-token.ts'
 import type { DriveClient } from '../../api/drive/drive-client.ts'
 import { createDriveStates } from '../../api/drive/drive-state.ts'
 import { createFamilyFinder, type RouteFamily } from '../../api/http/route-family.ts'
+import { addSecurityHeaders } from '../../api/http/security-headers.ts'
 import { publishedOperations } from '../../api/open-accounts.ts'
 import { type Accounts, openAccounts } from '../../auth/accounts/accounts.ts'
 import { createPasswords, type Passwords } from '../../auth/accounts/passwords.ts'
@@ -34,6 +35,8 @@ export const publicUrl = 'https://barograph.example'
 export const sessionSecret = 'x8Jw2mPq5vN0rT7yB4cL9zK1sH6dF3gA0eU2iO5pQ8w='
 export const serviceSecret = 'service-0123456789abcdef0123456789abcdef0123456789'
 export const adminToken = 'a'.repeat(64)
+/** As by default. */
+export const perOwner = { user: 100, administrator: 10_000, operator: 10_000 }
 export const goodPassword = 'correct horse battery'
 
 const nowhere = { questdbHttp: 'http://127.0.0.1:9', questdbPg: 'postgresql://127.0.0.1:9/qdb' }
@@ -204,6 +207,7 @@ async function openParts({ t, store, passwords, log, sendMail, nowMs }: Surround
   const keys = openKeys({ parts: accounts, flushMs: 1_000_000 })
   t.teardown(() => keys.close())
   const settings = {
+    signUp: 'open' as const,
     ...{ providers: ['github'], tokenLifetimeSeconds: 1800, registrationsPerHour: 1000, mailRequestsPerHour: 10 },
     ...{ deleteWithinMs: 3_600_000 },
     ...variant.settings,
@@ -240,6 +244,7 @@ export function createApp(...families: readonly RouteFamily[]): FastifyInstance 
     frameworkErrors: (error, request, reply) =>
       familyOf(request.url)?.refusePath?.(request, reply, error.statusCode ?? 400),
   })
+  addSecurityHeaders(app)
   for (const method of METHODS) {
     if (method !== 'CONNECT' && !app.supportedMethods.includes(method)) app.addHttpMethod(method)
   }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { type FastifyInstance, fastify, type InjectOptions } from 'fastify'
 import { adminFamily } from '../../api/admin/admin.ts'
 import { createEraseJobs } from '../../api/admin/erase-jobs.ts'
+import type { SignUpMode } from '../../auth/accounts/sign-up.ts'
 import { type Devices, openDevices } from '../../auth/devices/devices.ts'
 import { type Ingest, openIngest, openPointsIngest, type PointsIngest } from '../../ingest/ingest.ts'
 import { createWallClock } from '../../ingest/journal/wall-clock.ts'
@@ -45,6 +46,10 @@ const retentionState = {
     expiredDays: 2,
     lastRunMs: Date.UTC(2026, 0, 31),
     fault: undefined,
+    waiting: {
+      ...{ fromMs: Date.UTC(2026, 0, 1), beforeMs: Date.UTC(2026, 0, 15), days: 3 },
+      reason: 'several_days' as const,
+    },
   },
 }
 
@@ -78,13 +83,13 @@ export async function openParts(t: TestHooks, store: Store): Promise<Parts> {
   return { journal, pointsJournal, ingest, pointsIngest, devices }
 }
 
-export async function startAdmin(t: TestHooks): Promise<Admin> {
+export async function startAdmin(t: TestHooks, { signUp = 'open' }: { signUp?: SignUpMode } = {}): Promise<Admin> {
   const { store, directory } = await startDatabases(t, nowhere)
   const parts = await openParts(t, store)
   const { ingest, pointsIngest, devices } = parts
   const app = fastify({ routerOptions: { maxParamLength: 256 } })
   holdToContract(t, app)
-  const people = await openVariant(t, store, { devices })
+  const people = await openVariant(t, store, { devices, settings: { signUp } })
   const { findPrincipal, origins, accounts, keys, tenants, stations } = people
   const erasing = { devices, stations, ingest: { readings: ingest, points: pointsIngest }, store, log: silentLog }
   const { prefix, register } = adminFamily({
@@ -98,6 +103,7 @@ export async function startAdmin(t: TestHooks): Promise<Admin> {
       tenants,
       stations,
       publicUrl: () => publicUrl,
+      signUp,
       devices,
       ingest,
       pointsIngest,
@@ -108,7 +114,11 @@ export async function startAdmin(t: TestHooks): Promise<Admin> {
       meter: { taken: () => undefined },
     },
     ...{ directory, reserveBytes: 0, diskUse: { read: async () => diskState }, isPostgresManaged: true },
-    retention: { state: () => retentionState, whileNoDayExpires: work => work() },
+    retention: {
+      state: () => retentionState,
+      confirm: async beforeMs => beforeMs <= retentionState.waiting.beforeMs,
+      whileNoDayExpires: work => work(),
+    },
   })
   app.register(async scope => register(scope), { prefix })
   t.teardown(() => app.close())

@@ -7,7 +7,6 @@ import type { Scope } from '../../auth/keys/key.ts'
 import { NewStationFields, type Station } from '../../auth/stations/station.ts'
 import { openPointsIngest, type PointsIngest } from '../../ingest/ingest.ts'
 import { createWallClock } from '../../ingest/journal/wall-clock.ts'
-import { createPointCheck } from '../../ingest/point.ts'
 import { createPoints } from '../../query/points/points.ts'
 import type { PointsOptions } from '../../query/points/points-reader.ts'
 import { type AccountsUnderTest, createApp, startAccounts, trustedProxy } from './accounts.ts'
@@ -66,7 +65,7 @@ export async function startAirQuality(
   t.teardown(() => pointsIngest.close())
   const family = airQualityFamily({
     ...{ stations, points, accounts, keys, nowMs: () => clock.ms, log: accounts.log, failedAttemptsPerMinute },
-    ...{ pointsIngest, pointCheck: createPointCheck(300_000), removeStation: stations.remove },
+    ...{ pointsIngest, aheadMsMax: 300_000, removeStation: stations.remove },
     ...{ publicUrl: 'https://air.example', requireHttps: true, isTrusted: address => address === trustedProxy },
   })
   const app = createApp(family)

@@ -5,7 +5,6 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { nodeFlags } from '../../api/node-flags.ts'
 import { type TestHooks, temporaryFolder } from './databases.ts'
 import { heldText } from './held-answers.ts'
 import { isRunning, serverPid, until } from './processes.ts'
@@ -54,7 +53,7 @@ export async function startService(t: TestHooks, settings: ServiceSettings = {})
   const dataDirectory = settings.dataDirectory ?? join(temporaryFolder(t), 'data')
   const own = { PORT: '0', TIME_ZONE: 'UTC', PARENT_PID: String(process.pid) }
   const environment = { ...process.env, ...own, ...settings.environment, DATA_DIR: dataDirectory }
-  const [program, ...words] = settings.command ?? [process.execPath, ...nodeFlags, 'api/main.ts']
+  const [program, ...words] = settings.command ?? [process.execPath, 'api/main.ts']
   const child = spawn(program, words, {
     cwd: root,
     env: environment,

@@ -2,10 +2,9 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Parameter } from '../../auth/stations/station.ts'
+import { password, signIn } from './people.ts'
 
 type Send = (method: string, path: string, body?: unknown) => Promise<{ status: number; body: unknown }>
-
-const password = 'correct horse battery'
 
 /** May read, send points, and add stations. `admin` asks the admin API. */
 export async function makeStationKey(url: string, admin: Send): Promise<string> {
@@ -13,21 +12,17 @@ export async function makeStationKey(url: string, admin: Send): Promise<string> 
 }
 
 /** The cookies of a person who was made for it. */
-export async function signInSomebody(url: string, admin: Send, role: string): Promise<string> {
+async function signInSomebody(url: string, admin: Send, role: string): Promise<string> {
   const email = `${randomUUID()}@example.com`
-  await expectStatus(201, admin('POST', '/accounts', { email, password, role }))
-  const form = new URLSearchParams({ email, password })
-  const signIn = { method: 'POST', headers: { origin: url }, body: form, redirect: 'manual' as const }
-  const signedIn = await fetch(`${url}/sign-in`, signIn)
-  const cookies = signedIn.headers.getSetCookie().map(text => text.slice(0, text.indexOf(';')))
-  return cookies.join('; ')
+  await expectStatus(201, admin('POST', '/accounts', { email, password, role, email_verified: true }))
+  return await signIn(url, email)
 }
 
-export async function makeKey(url: string, cookie: string, scopes: readonly string[]): Promise<string> {
+export async function makeKey(url: string, cookie: string, scopes: readonly string[], more = {}): Promise<string> {
   const response = await fetch(`${url}/v1/auth/api-keys`, {
     method: 'POST',
     headers: { origin: url, cookie, 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'points', scopes }),
+    body: JSON.stringify({ name: 'points', scopes, ...more }),
   })
   const made = { status: response.status, body: await response.json() }
   const { key } = await expectStatus(201, Promise.resolve(made))

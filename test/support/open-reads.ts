@@ -1,0 +1,15 @@
+/** Reads that are open to everybody, of made devices. */
+
+import { openReads, type ReadAccess } from '../../api/logger/read-access.ts'
+import type { Device } from '../../auth/devices/device.ts'
+
+/** In the order of names. What a test asks nothing of need not be there. */
+export function openReadsOf(devices: readonly (Pick<Device, 'name'> & Partial<Device>)[]): ReadAccess {
+  const made = devices as readonly Device[]
+  const active = made.filter(({ log_switch }) => log_switch)
+  return openReads({
+    get: name => made.find(device => device.name === name),
+    all: () => made,
+    active: () => active,
+  })
+}
