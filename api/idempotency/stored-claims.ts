@@ -16,8 +16,12 @@ export function createStoredClaims(countMax: number): StoredClaims {
   const outcomes = new LRUCache<string, Promise<unknown>>({ max: countMax })
   return {
     async once(id, append) {
-      const earlier = outcomes.get(id)
-      if (earlier !== undefined && (await earlier) === 'stored') return 'stored'
+      for (let earlier = outcomes.get(id); earlier !== undefined; ) {
+        if ((await earlier) === 'stored') return 'stored'
+        const latest = outcomes.get(id)
+        // Of those that waited for it, the first appends now, and the others wait for that one.
+        earlier = latest === earlier ? undefined : latest
+      }
       const outcome = append()
       const settled = outcome.catch(() => undefined)
       outcomes.set(id, settled)
