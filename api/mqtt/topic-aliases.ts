@@ -27,7 +27,7 @@ export class TopicAliases {
       if (known === undefined) throw new PacketError('protocol_error', 'the topic alias has no topic')
       return known
     }
-    if (topic !== known) this.#set(alias, topic.slice(0, topicLengthMax), known)
+    if (topic !== known) this.#set(alias, cut(topic), known)
     return topic
   }
 
@@ -43,4 +43,9 @@ export class TopicAliases {
     this.#bytesHeld += more
     this.#topics.set(alias, topic)
   }
+}
+
+/** A copy, since a slice of a string keeps all of it in memory. */
+function cut(topic: string): string {
+  return topic.length <= topicLengthMax ? topic : Buffer.from(topic.slice(0, topicLengthMax)).toString()
 }

@@ -112,7 +112,7 @@ export interface ListenerVariant {
   /** With real keys. */
   findKey?: Keys['find']
   /** What stands in for the test's own parts. */
-  parts?: Partial<Pick<ListenerOptions, 'intake' | 'findCredential' | 'connections' | 'log'>>
+  parts?: Partial<Pick<ListenerOptions, 'intake' | 'findCredential' | 'authRateLimit' | 'connections' | 'log'>>
 }
 
 export async function startListener(t: TestHooks, variant: ListenerVariant = {}): Promise<TestListener> {

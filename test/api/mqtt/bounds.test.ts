@@ -1,6 +1,8 @@
 /** What a client can send has a bound, and so has the work for it. */
 
 import { Duplex } from 'node:stream'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { generate } from 'mqtt-packet'
 import { test } from 'tap'
 import { MessageIds } from '../../../api/mqtt/message-ids.ts'
@@ -51,6 +53,20 @@ test('memory for topic aliases has a bound over all connections, and is given ba
   long.topicOf(aliased(1, 'a'.repeat(5000)))
   t.equal(long.topicOf(aliased(1, '')), 'a'.repeat(1024), 'no more is kept of one that names no device')
   t.ok(budget.take(30))
+})
+
+test('of a topic that names no device no more is in memory than is counted', async t => {
+  setFlagsFromString('--expose-gc')
+  const gc = runInNewContext('gc') as NonNullable<typeof globalThis.gc>
+  const heldBytes = () => {
+    gc()
+    return process.memoryUsage().heapUsed
+  }
+  const aliases = new TopicAliases(100, new ByteBudget(1 << 20))
+  const before = heldBytes()
+  for (let alias = 1; alias <= 100; alias++) aliases.topicOf(aliased(alias, Buffer.alloc(60_000, alias).toString()))
+  t.ok(heldBytes() - before < 1 << 20, 'of 6 MB')
+  t.equal(aliases.topicOf(aliased(100, '')).length, 1024)
 })
 
 test('identifiers of QoS 2 that are not released take a bit each', async t => {

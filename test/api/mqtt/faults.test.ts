@@ -200,13 +200,19 @@ function judge(
 const timers = () => process.getActiveResourcesInfo().filter(name => name === 'Timeout' || name === 'Immediate').length
 const events = ['unhandledRejection', 'uncaughtException', 'warning']
 
-test('whatever fails around a session, only its connection ends', async t => {
+/** What nobody has caught from now on. */
+function watchFaults(t: Test): unknown[] {
   const faults: unknown[] = []
   const note = (fault: unknown) => void faults.push(fault)
   for (const event of events) process.on(event, note)
   t.teardown(() => {
     for (const event of events) process.off(event, note)
   })
+  return faults
+}
+
+test('whatever fails around a session, only its connection ends', async t => {
+  const faults = watchFaults(t)
   let playing: Parts[] = []
   const byWriter = new WeakMap<Writer, Parts>()
   const { url, listener } = await startListener(t, {
@@ -241,5 +247,28 @@ test('whatever fails around a session, only its connection ends', async t => {
   )
   await until('every session is gone', () => listener.sessions() === 0)
   await until('every timer is gone', () => timers() <= timersBefore)
+  t.strictSame(faults, [])
+})
+
+test('a client whose failed attempt cannot be counted is told that the service has failed', async t => {
+  const faults = watchFaults(t)
+  const { url, listener } = await startListener(t, {
+    parts: {
+      findCredential: async () => 'unauthorized',
+      authRateLimit: {
+        isExceeded() {
+          throw broken()
+        },
+      },
+    },
+  })
+  for (const [version, answers] of [
+    [4, []],
+    [5, ['connack 0x80']],
+  ] as const) {
+    const { closed } = await openRawMqtt(t, url, connectPacket(version, 'any'))
+    t.strictSame(inWords(await closed, version), answers)
+  }
+  await until('every session is gone', () => listener.sessions() === 0)
   t.strictSame(faults, [])
 })
