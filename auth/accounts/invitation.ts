@@ -79,13 +79,18 @@ interface StoredInvitation extends NewInvitation {
   openMax: number
 }
 
+// Any fixed number serves; it is "baroinvt" in ASCII.
+const invitationsLock = '7089073111293654644'
+
 /** In place of one for the same address; undefined while too many others are open. */
 export async function storeInvitation(
-  database: Transaction,
+  transaction: Transaction,
   stored: StoredInvitation,
 ): Promise<Invitation | undefined> {
   const { email, role, viewer, invitedBy, token, nowMs, lifetimeMs, openMax } = stored
-  const { rows } = await database.query<Row>(
+  // Until the end of the transaction: of two at the same moment, the second one counts the first one's invitation.
+  await transaction.query('SELECT pg_advisory_xact_lock($1::bigint)', [invitationsLock])
+  const { rows } = await transaction.query<Row>(
     `INSERT INTO invitations (email, role, is_viewer, invited_by, link_digest, created_at, expires_at)
      SELECT $1, $2, $3::boolean, $4, $5::bytea, at, at + $6::float8 * interval '1 millisecond'
      FROM (SELECT to_timestamp($7::float8 / 1000) AS at) AS clock

@@ -248,6 +248,23 @@ t.test('invitations are listed page by page, bounded, and in the audit', async t
   await pool.query('DELETE FROM invitations')
 })
 
+t.test('no more invitations are open when they are made at the same moment', async t => {
+  await pool.query('DELETE FROM rate_limits')
+  await pool.query(
+    `INSERT INTO invitations (email, role, is_viewer, invited_by, link_digest, created_at, expires_at)
+     SELECT 'many' || n || '@example.com', 'user', false, 'test', sha256(n::text::bytea), $1::timestamptz, $1::timestamptz + interval '1 hour'
+     FROM generate_series(1, 998) AS n`,
+    [new Date(clock.ms)],
+  )
+  const asked = Array.from({ length: 16 }, (_, at) => {
+    return admin.ask('POST', '/invitations', { email: `burst${at}@example.com`, mail: false })
+  })
+  const statuses = (await Promise.all(asked)).map(({ status }) => status)
+  t.strictSame(statuses.sort(), [...Array(2).fill(201), ...Array(14).fill(409)])
+  t.equal(await count('invitations', 'true'), 1000)
+  await pool.query('DELETE FROM invitations')
+})
+
 t.test('an administrator invites so many in an hour, and an address so often', async t => {
   await pool.query('DELETE FROM rate_limits')
   const statuses = []
