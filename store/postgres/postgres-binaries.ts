@@ -30,7 +30,7 @@ function packageFolder(name: string): string {
     return realpathSync(join(dirname(createRequire(main).resolve(name)), '..'))
   } catch {
     throw new StartError(
-      `The PostgreSQL package ${name} is not installed: run "npm ci" again, or set DATABASE_URL to a running PostgreSQL.`,
+      `The PostgreSQL package ${name} is not installed: run "script/npm ci" again, or set DATABASE_URL to a running PostgreSQL.`,
     )
   }
 }
@@ -42,7 +42,7 @@ function assertLinked(folder: string): void {
   const links: { target: string }[] = JSON.parse(readFileSync(list, 'utf8'))
   if (links.every(({ target }) => existsSync(join(folder, target)))) return
   throw new StartError(
-    'The install script of the PostgreSQL package did not run: run "npm ci" again with install scripts ' +
+    'The install script of the PostgreSQL package did not run: run "script/npm ci" again with install scripts ' +
       '(no --ignore-scripts), or set DATABASE_URL to a running PostgreSQL.',
   )
 }

@@ -20,7 +20,9 @@ const payload = { device: 'kitchen', temperature: 20, humidity: 50, pressure: 10
 async function isHealthy({ url }: Service, settings: Record<string, string> = {}): Promise<boolean> {
   const dockerfile = readFileSync(join(root, 'deploy', 'Dockerfile'), 'utf8').replaceAll('\\\n', '')
   const command = /^HEALTHCHECK .*?CMD (.+)$/m.exec(dockerfile)?.[1] ?? ''
-  const environment = { PATH: process.env['PATH'], PORT: new URL(url).port, ...settings }
+  // Docker gives containers the proxy of its configuration; this one does not answer.
+  const [http_proxy, https_proxy] = ['http://127.0.0.1:9', 'http://127.0.0.1:9']
+  const environment = { PATH: process.env['PATH'], PORT: new URL(url).port, http_proxy, https_proxy, ...settings }
   const { status, stderr } = await runToEnd('sh', ['-c', command], { folder: '/', environment })
   if (status === 127) throw new Error(stderr)
   return status === 0

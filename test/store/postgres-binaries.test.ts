@@ -13,7 +13,7 @@ test('a package whose install script did not run is told with the remedy', async
     writeFileSync(join(folder, 'native', name), '')
   const links = [{ source: 'native/lib/libpq.so.5.18', target: 'native/lib/libpq.so.5' }]
   writeFileSync(join(folder, 'native', 'pg-symlinks.json'), JSON.stringify(links))
-  const message = /install script of the PostgreSQL package did not run: run "npm ci" again .*DATABASE_URL/
+  const message = /install script of the PostgreSQL package did not run: run "script\/npm ci" again .*DATABASE_URL/
   t.throws(() => binariesIn(folder), { name: 'StartError', message })
   symlinkSync('libpq.so.5.18', join(folder, 'native', 'lib', 'libpq.so.5'))
   t.equal(binariesIn(folder).postgres, join(folder, 'native', 'bin', 'postgres'))
