@@ -2,7 +2,7 @@
 
 import Negotiator from 'negotiator'
 
-/** What is liked the same goes out as the first of these, as to a client that takes anything. */
+/** At equal preference the first one is sent. */
 const types = ['application/json', 'text/html']
 
 /** Not of one that takes anything, as `curl` does; browsers name it. */

@@ -1,4 +1,4 @@
-/** What browsers are told with every answer: no type is guessed, nobody frames it, and no address of ours goes to another site. */
+/** The security headers of all responses: no guessed types, no frames, and no referrer for other sites. */
 
 import type { FastifyInstance } from 'fastify'
 

@@ -211,8 +211,8 @@ for (const [name, options] of Object.entries({ desk, phone })) {
 async function reach(page: Page, name: string): Promise<void> {
   for (let stops = 0; stops < 60; stops++) {
     if ((await page.evaluate(focused)) === name) {
-      const style = await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')
-      t.equal(style, 'solid', `one sees that the keyboard is at ${name}`)
+      const outline = () => page.evaluate('getComputedStyle(document.activeElement).outlineStyle')
+      await becomes(t, outline, 'solid', `one sees that the keyboard is at ${name}`)
       return
     }
     await page.keyboard.press('Tab')

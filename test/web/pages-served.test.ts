@@ -81,7 +81,7 @@ t.test('other addresses are answered as before', async t => {
   t.match(posted, { statusCode: 405, headers: { allow: 'GET, HEAD' } })
 })
 
-t.test('an address of nothing is a page in a browser, and JSON for all others', async t => {
+t.test('an unknown address is a page in a browser, and JSON for all others', async t => {
   const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8'
   const from = (url: string, body: string) => {
     const link = readHtml(body).find(({ tag }) => tag === 'a')?.attributes['href'] ?? 'none'

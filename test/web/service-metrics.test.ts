@@ -179,6 +179,8 @@ t.test('QuestDB away from the start: what else there is of the status is shown',
     await open(page)
     await page.getByText('The service cannot read its data at the moment').waitFor()
     await page.getByRole('heading', { name: 'Journal' }).waitFor()
+    const service = page.locator('section', { has: page.getByRole('heading', { name: 'Service', exact: true }) })
+    await becomes(t, () => textOf(service), /Barograph\s+1\.2\.3/, 'the version')
     await becomes(t, () => metrics(page).locator('canvas').count(), 0)
     await inspect(t, page, 'no figures to be had')
   })
