@@ -1,6 +1,6 @@
 /**
- * Memory of the service's process while a body of a gigabyte comes in, as CSV, as NDJSON and as a JSON array, after a smaller one that
- * has started the threads; and the delay of its event loop meanwhile, also beside a small body that swells to one without readings.
+ * Memory of the service's process while a body of a gigabyte comes in, as CSV, as NDJSON, as a JSON array and as CSV that is stored as a
+ * whole, after a smaller one that has started the threads; and the delay of its event loop meanwhile, also beside a small body that swells to one without readings.
  *
  * Usage: node bench/large-body.ts [--bytes 1073741824]
  */
@@ -8,6 +8,7 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { json } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { createBounds } from './bounds.ts'
@@ -26,6 +27,14 @@ const bytesPerReadingMin = 64
 const stepMs = 60_000
 const megabytesMax = 150
 const warmUpBytes = 50_000_000
+/** Each of the formats, and one that is stored as a whole. */
+const bodies = {
+  csv: { format: 'csv', query: '' },
+  ndjson: { format: 'ndjson', query: '' },
+  json: { format: 'json', query: '' },
+  'strict csv': { format: 'csv', query: '?strict=1' },
+}
+const idleMs = 5_000
 /** As gzip some 195 kB. */
 const blankBytes = 200_000_000
 
@@ -36,7 +45,7 @@ const bounds = createBounds()
 function* piecesOf(run: number): Generator<SentReading[]> {
   const rows = Math.ceil(bytesMin / bytesPerReadingMin)
   const spanMs = Math.ceil(rows / deviceCount) * stepMs
-  const startMs = Date.now() - (Object.keys(bulkFormats).length + 1 - run) * spanMs
+  const startMs = Date.now() - (Object.keys(bodies).length + 1 - run) * spanMs
   let piece: SentReading[] = []
   for (const reading of sentReadings({
     ...{ devices: deviceCount, rows, seed: 1, order: 'time', startMs, endMs: startMs + spanMs },
@@ -67,10 +76,11 @@ interface Target {
   bytesMin: number
 }
 
-async function post(name: string, run: number, { port, key, bytesMin }: Target): Promise<Posted> {
+async function post(body: keyof typeof bodies, run: number, { port, key, bytesMin }: Target): Promise<Posted> {
+  const { format: name, query } = bodies[body]
   const format = bulkFormats[name] as BulkFormat
   const headers = { authorization: `Bearer ${key}`, 'content-type': format.contentType }
-  const sent = request({ host: '127.0.0.1', port, path: format.path, method: 'POST', headers })
+  const sent = request({ host: '127.0.0.1', port, path: `${format.path}${query}`, method: 'POST', headers })
   const answered = once(sent, 'response')
   let bytes = 0
   let readings = 0
@@ -115,7 +125,10 @@ async function bench(): Promise<void> {
   const pid = service.child.pid ?? 0
   // The threads start, and reach the size that they keep.
   let expected = (await post('csv', 0, { port, key, bytesMin: Math.min(bytesMin, warmUpBytes) })).readings
-  for (const [run, name] of ['csv', 'ndjson', 'json'].entries()) {
+  await eventLoopDelay(port)
+  await sleep(idleMs)
+  const idle = await eventLoopDelay(port)
+  for (const [run, name] of (Object.keys(bodies) as (keyof typeof bodies)[]).entries()) {
     forgetPeak(pid)
     await eventLoopDelay(port)
     const before = residentMegabytes(pid).now
@@ -139,7 +152,7 @@ async function bench(): Promise<void> {
   const blank = await postBlank({ port, key })
   const shown = await store.countRows(expected)
   bounds.must('QuestDB shows each once', shown === expected)
-  bounds.conclude({ bench: 'large-body', shown, blank, hardware: hardware() })
+  bounds.conclude({ bench: 'large-body', shown, idle, blank, hardware: hardware() })
 }
 
 try {
