@@ -11,9 +11,9 @@ const { pathToFileURL } = require('node:url')
 
 const root = dirname(__dirname)
 /** The package holds JavaScript made of the sources (see script/build.ts), because Node strips no types inside node_modules. */
-const isCheckout = existsSync(join(root, 'api', 'main.ts'))
+const isCheckout = existsSync(join(root, 'service', 'main.ts'))
 /** The demo is no part of the package. */
-const programs = isCheckout ? { start: 'api/main', demo: 'demo/demo' } : { start: 'api/main' }
+const programs = isCheckout ? { start: 'service/main', demo: 'demo/demo' } : { start: 'service/main' }
 
 const needed = require('../package.json').dependencies.node
 

@@ -2,8 +2,8 @@
 
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { EraseReport } from '../api/admin/erase-records.ts'
 import { DeviceDetails, IssuedPassword, Rotated } from '../auth/devices/device.ts'
+import { EraseReport } from '../lifecycle/erasure/erase-records.ts'
 import type { AdminClient } from './admin-client.ts'
 import type { CommandContext } from './command-context.ts'
 import { CommandError, exitUsage } from './command-error.ts'

@@ -2,8 +2,8 @@
 
 import { type Command, InvalidArgumentError } from 'commander'
 import { z } from 'zod'
-import { StationEraseReport } from '../api/admin/erase-records.ts'
 import { StationDetails, StationPage } from '../auth/stations/station-details.ts'
+import { StationEraseReport } from '../lifecycle/erasure/erase-records.ts'
 import type { AdminClient } from './admin-client.ts'
 import type { CommandContext } from './command-context.ts'
 import { CommandError, exitUsage } from './command-error.ts'

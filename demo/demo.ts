@@ -1,8 +1,8 @@
 /** `npm run demo`: the service with eight devices, two air-quality stations and content files, until Ctrl-C. */
 
-import { readConfig } from '../api/config.ts'
-import { watchParent } from '../api/parent.ts'
 import { createAdminClient } from '../cli/admin-client.ts'
+import { watchParent } from '../service/parent.ts'
+import { readConfig } from '../settings/config.ts'
 import { runFeed } from './air-quality/feed.ts'
 import { addAirStations } from './air-quality/prepare.ts'
 import { airStations } from './air-quality/stations.ts'

@@ -35,7 +35,7 @@ const pollMs = 250
 
 export function startDemoService(options: DemoServiceOptions): DemoService {
   const { dataDirectory, environment, signal, onLine } = options
-  const child = spawn(process.execPath, ['api/main.ts'], {
+  const child = spawn(process.execPath, ['service/main.ts'], {
     cwd: root,
     // Its parent is the demo, whoever has started that; and the demo signs in to get an API key.
     env: {

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { test } from 'tap'
-import { Settings } from '../api/settings.ts'
+import { Settings } from '../settings/settings.ts'
 import { managedSettings } from '../store/questdb/questdb-settings.ts'
 
 const root = resolve(import.meta.dirname, '..')

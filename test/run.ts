@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { watchParent } from '../api/parent.ts'
+import { watchParent } from '../service/parent.ts'
 import { classArchiveOptions } from './support/class-archive.ts'
 
 /**

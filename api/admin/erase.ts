@@ -2,8 +2,8 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { composedName } from '../../auth/devices/device.ts'
+import type { EraseJobs } from '../../lifecycle/erasure/erase-jobs.ts'
 import { nameIn, sendRefusal, sendUnsettled } from './devices.ts'
-import type { EraseJobs } from './erase-jobs.ts'
 import { actorIn } from './guard.ts'
 import { addPath } from './paths.ts'
 

@@ -13,7 +13,7 @@ import type { Failure, ImportResult, ImportSource } from '../../ingest/import/im
 import type { ResolveNames } from '../../ingest/import/thread-body.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import type { Ranges, TimeLimits } from '../../ingest/reading.ts'
-import type { FindPrincipal } from '../accounts/kit/credentials.ts'
+import type { FindPrincipal } from '../credentials/find-principal.ts'
 import { bodyOf, knownCodings } from '../http/coded-body.ts'
 import { mediaTypeOf } from '../http/media-type.ts'
 import type { AdminErrorCode } from './errors.ts'

@@ -5,7 +5,7 @@ import { composedName, nameFault } from '../../auth/devices/device.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
 import { writeRefusalReason } from '../../auth/writers.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
-import type { BulkMeter } from '../logger/bulk-meter.ts'
+import type { BulkMeter } from '../write/bulk-meter.ts'
 import { type ImportRoute, type ImportRouteOptions, registerImportRoute } from './import-route.ts'
 
 export interface ImportOptions extends ImportRouteOptions {

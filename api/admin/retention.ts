@@ -2,7 +2,7 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { Retention } from '../retention/retention.ts'
+import type { Retention } from '../../lifecycle/retention/retention.ts'
 import { actorIn } from './guard.ts'
 import type { WriteLateAudit } from './late-audit.ts'
 import { addPath } from './paths.ts'

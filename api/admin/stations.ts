@@ -11,7 +11,7 @@ import {
   stationPage,
 } from '../../auth/stations/station-details.ts'
 import type { StationRefusal, Stations } from '../../auth/stations/stations.ts'
-import type { EraseJobs } from './erase-jobs.ts'
+import type { EraseJobs } from '../../lifecycle/erasure/erase-jobs.ts'
 import type { AdminErrorCode } from './errors.ts'
 import { actorIn, requesterOf } from './guard.ts'
 import { type FindAccounts, ownerIdsOf } from './owners.ts'

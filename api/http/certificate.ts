@@ -2,8 +2,8 @@
 
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
+import type { Config } from '../../settings/config.ts'
 import { StartError } from '../../store/start-error.ts'
-import type { Config } from '../config.ts'
 
 export interface Certificate {
   cert: Buffer

@@ -2,8 +2,8 @@
 
 import { METHODS } from 'node:http'
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
+import type { Config } from '../../settings/config.ts'
 import type { Log } from '../../store/log.ts'
-import type { Config } from '../config.ts'
 import { hasBody } from './body-deadlines.ts'
 import { readCertificate } from './certificate.ts'
 import type { Connections } from './connections.ts'

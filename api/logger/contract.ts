@@ -10,26 +10,26 @@ import { DeviceDetail } from '../../query/shapes/detail.ts'
 import { LatestReadings } from '../../query/shapes/latest.ts'
 import { PastDays } from '../../query/shapes/past.ts'
 import { Stats } from '../../query/shapes/stats.ts'
-import { devicesMax } from '../device-names.ts'
 import type { Contract } from '../docs/contract.ts'
 import { type PublishedRoute, publishRoutes } from '../docs/published-routes.ts'
-import { eventsRoute } from '../events/contract.ts'
-import { fleetReads } from '../live/contract.ts'
-import { momentForm } from '../time-forms.ts'
+import { devicesMax } from '../http/devices-parameter.ts'
+import type { LoggerErrorCode } from '../http/status-errors.ts'
+import { momentForm } from '../http/time-forms.ts'
 import {
   ComparedDevices,
   CompareParameters,
   DailyParameters,
   DetailParameters,
   StatsParameters,
-} from './analysis-parameters.ts'
-import { strictWords } from './batch-head.ts'
-import { PublicDevice } from './device-shape.ts'
-import type { LoggerErrorCode } from './errors.ts'
-import { hoursMax } from './latest-parameters.ts'
-import { Device, errorsOf, LoggerError, ofReads, read } from './published-reads.ts'
-import { readingBody } from './reading-body.ts'
-import { rangeFormats, stepMax, stepMin } from './readings-parameters.ts'
+} from '../read/analysis-parameters.ts'
+import { PublicDevice } from '../read/device-shape.ts'
+import { eventsRoute } from '../read/events/contract.ts'
+import { fleetReads } from '../read/fleet/contract.ts'
+import { hoursMax } from '../read/latest-parameters.ts'
+import { Device, errorsOf, LoggerError, ofReads, read } from '../read/published-reads.ts'
+import { rangeFormats, stepMax, stepMin } from '../read/readings-parameters.ts'
+import { strictWords } from '../write/batch-head.ts'
+import { readingBody } from '../write/reading-body.ts'
 
 const description =
   'Readings of devices, in and out. Every answer that is no success has a `status` other than `success`.' +

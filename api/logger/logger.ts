@@ -2,18 +2,18 @@
 
 import type { FastifyError, FastifyInstance } from 'fastify'
 import type { Log } from '../../store/log.ts'
-import { type EventsOptions, registerEvents } from '../events/events.ts'
 import { errorCodeOf, leavesBodyUnread } from '../http/errors.ts'
 import type { RouteFamily } from '../http/route-family.ts'
-import { type FleetOptions, registerFleet } from '../live/fleet.ts'
-import { type AnalysesOptions, registerAnalyses } from './analyses.ts'
-import { type BatchOptions, registerBatch } from './batch.ts'
-import { sendError } from './errors.ts'
-import { type LogOptions, registerLog } from './log.ts'
-import type { ReadAccess } from './read-access.ts'
-import { requireSubjects } from './read-route.ts'
-import { type ReadingsOptions, registerReadings } from './readings.ts'
-import { type ReadsOptions, registerReads } from './reads.ts'
+import { sendError } from '../http/status-errors.ts'
+import { type AnalysesOptions, registerAnalyses } from '../read/analyses.ts'
+import { type EventsOptions, registerEvents } from '../read/events/events.ts'
+import { type FleetOptions, registerFleet } from '../read/fleet/fleet.ts'
+import type { ReadAccess } from '../read/read-access.ts'
+import { requireSubjects } from '../read/read-route.ts'
+import { type ReadingsOptions, registerReadings } from '../read/readings.ts'
+import { type ReadsOptions, registerReads } from '../read/reads.ts'
+import { type BatchOptions, registerBatch } from '../write/batch.ts'
+import { type LogOptions, registerLog } from '../write/log.ts'
 
 export interface LoggerOptions {
   log: Log

@@ -8,7 +8,7 @@ import { sendProblem } from '../../api/admin/problem.ts'
 import { airQualityErrors, sendError as sendAirQualityError } from '../../api/air-quality/errors.ts'
 import { contentFileErrors, errorAnswer } from '../../api/content-files/errors.ts'
 import { type ErrorEntry, sendServerError, serverErrors } from '../../api/http/errors.ts'
-import { loggerErrors, sendError } from '../../api/logger/errors.ts'
+import { loggerErrors, sendError } from '../../api/http/status-errors.ts'
 
 type Code<Table> = keyof Table & string
 const codesOf = <Table extends object>(table: Table) => Object.keys(table) as Code<Table>[]

@@ -5,22 +5,22 @@ import { fastify } from 'fastify'
 import t from 'tap'
 import { parseDate } from '../../analytics/time/calendar.ts'
 import { createOpenApi, type Json, type Parameter } from '../../api/docs/contract.ts'
-import { eventsSubject, subscriptionIn } from '../../api/events/event-parameters.ts'
 import { addMethodNotAllowed } from '../../api/http/method-not-allowed.ts'
-import { FleetQuery } from '../../api/live/fleet-parameters.ts'
+import { loggerErrors } from '../../api/http/status-errors.ts'
+import { loggerContract } from '../../api/logger/contract.ts'
+import { loggerFamily } from '../../api/logger/logger.ts'
 import {
   ComparedDevices,
   CompareParameters,
   DailyParameters,
   DetailParameters,
   StatsParameters,
-} from '../../api/logger/analysis-parameters.ts'
-import { loggerContract } from '../../api/logger/contract.ts'
-import { loggerErrors } from '../../api/logger/errors.ts'
-import { readHours } from '../../api/logger/latest-parameters.ts'
-import { loggerFamily } from '../../api/logger/logger.ts'
-import { requireSubjects } from '../../api/logger/read-route.ts'
-import { everybody } from '../../api/logger/readers.ts'
+} from '../../api/read/analysis-parameters.ts'
+import { eventsSubject, subscriptionIn } from '../../api/read/events/event-parameters.ts'
+import { FleetQuery } from '../../api/read/fleet/fleet-parameters.ts'
+import { readHours } from '../../api/read/latest-parameters.ts'
+import { requireSubjects } from '../../api/read/read-route.ts'
+import { everybody } from '../../api/read/readers.ts'
 import { createReadingCheck, defaultRanges } from '../../ingest/reading.ts'
 import { createContractChecker } from '../support/contract.ts'
 import { silentLog } from '../support/databases.ts'

@@ -2,11 +2,11 @@
 
 import { fastify } from 'fastify'
 import { test } from 'tap'
-import { createEventMeter } from '../../api/events/event-meter.ts'
 import { createMetrics } from '../../api/http/metrics.ts'
-import { createBulkMeter } from '../../api/logger/bulk-meter.ts'
-import { createReadingMeter, rejectionReasons } from '../../api/logger/reading-meter.ts'
-import { addServiceMetrics, type ServiceMetricsOptions } from '../../api/service-metrics.ts'
+import { createBulkMeter } from '../../api/write/bulk-meter.ts'
+import { createReadingMeter, rejectionReasons } from '../../api/write/reading-meter.ts'
+import { createEventMeter } from '../../service/event-metrics.ts'
+import { addServiceMetrics, type ServiceMetricsOptions } from '../../service/service-metrics.ts'
 
 /** Every figure is 0. */
 const zeros = new Proxy({}, { get: () => 0 })

@@ -3,7 +3,7 @@
 import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
-import { settingRows } from '../../api/start-help.ts'
+import { settingRows } from '../../settings/start-help.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { runToEnd } from '../support/run-program.ts'
 
@@ -30,8 +30,8 @@ function bareCheckout(t: Test, nodeScript?: string) {
   }
   cpSync(join(root, 'bin'), join(folder, 'bin'), { recursive: true })
   cpSync(join(root, 'package.json'), join(folder, 'package.json'))
-  mkdirSync(join(folder, 'api'))
-  writeFileSync(join(folder, 'api', 'main.ts'), '')
+  mkdirSync(join(folder, 'service'))
+  writeFileSync(join(folder, 'service', 'main.ts'), '')
   return { folder, environment: { PATH: programs } }
 }
 

@@ -1,7 +1,7 @@
 /** `barograph retention` against a real service whose setting makes years of readings due at once. */
 
 import t from 'tap'
-import { dayMs } from '../../api/retention/horizon.ts'
+import { dayMs } from '../../lifecycle/retention/horizon.ts'
 import { barograph } from '../support/command-line.ts'
 import { startService } from '../support/service.ts'
 import { waitFor } from '../support/wait-for.ts'

@@ -12,7 +12,7 @@ test('every broken build finds the place that it breaks', async t => {
   for (const [index, { name, changes }] of brokenBuilds.entries()) {
     t.doesNotThrow(() => copySource(source, join(folder, String(index)), changes), name)
   }
-  await t.resolves(import(join(folder, '0', 'api', 'service.ts')), 'the copy is whole')
+  await t.resolves(import(join(folder, '0', 'service', 'service.ts')), 'the copy is whole')
   const gone = [{ file: 'ingest/journal/disk.ts', from: 'this is not there', to: '' }]
   t.throws(() => copySource(source, join(folder, 'gone'), gone), /does not have this once/)
 })

@@ -52,7 +52,7 @@ export const brokenBuilds: BrokenBuild[] = [
     name: 'a PUBACK before the sync',
     changes: [
       {
-        file: 'api/mqtt/deliveries.ts',
+        file: 'api/write/mqtt/deliveries.ts',
         from: '      this.#own(taken.then(',
         to:
           '      message.answer(this.#options.rules.acknowledgement(message.head, undefined))\n' +
@@ -147,7 +147,7 @@ export const brokenBuilds: BrokenBuild[] = [
         to: 'return false',
       },
       // What comes back must not be erased a second time by chance.
-      { file: 'api/admin/erase-jobs.ts', from: 'doubts++', to: '' },
+      { file: 'lifecycle/erasure/erase-jobs.ts', from: 'doubts++', to: '' },
     ],
     cycle: eraseUnsynced,
   },
@@ -155,7 +155,7 @@ export const brokenBuilds: BrokenBuild[] = [
     name: 'days expire by the clock alone',
     changes: [
       {
-        file: 'api/retention/due-days.ts',
+        file: 'lifecycle/retention/due-days.ts',
         from: '  const endMs = startMs + dayMs\n',
         to: '  if (steadyMs > 0) return { ...none, expireBeforeMs: steadyMs }\n  const endMs = startMs + dayMs\n',
       },

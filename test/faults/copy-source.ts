@@ -10,7 +10,8 @@ export interface Change {
 }
 
 const folders = [
-  ...['analytics', 'api', 'auth', 'backup', 'cli', 'content', 'ingest', 'query', 'store'],
+  ...['analytics', 'api', 'auth', 'backup', 'cli', 'content', 'ingest'],
+  ...['lifecycle', 'live', 'query', 'service', 'settings', 'store'],
   ...['docs/statistics.md', 'theme', 'package.json'],
 ]
 

@@ -71,7 +71,7 @@ export function createServiceProcess(t: TestHooks, options: ServiceOptions): Ser
       const parent = { PARENT_PID: String(process.pid) }
       const rates = { DEVICE_RATE: '100000', DEVICE_BURST: '1000000' }
       const limit = options.filesMax === undefined ? [] : ['prlimit', `--nofile=${options.filesMax}`]
-      const [command = '', ...parameters] = [...limit, process.execPath, 'api/main.ts']
+      const [command = '', ...parameters] = [...limit, process.execPath, 'service/main.ts']
       const started = spawn(command, parameters, {
         cwd: source,
         env: { ...process.env, ...own, ...parent, ...rates, ...service.environment, ...more },

@@ -94,7 +94,7 @@ test('the service stops in an orderly way when npm is killed', async t => {
 })
 
 test('a service that was started in the background outlives the shell that started it', async t => {
-  const words = `${process.execPath} api/main.ts & read -r end`
+  const words = `${process.execPath} service/main.ts & read -r end`
   const dataDirectory = temporaryFolder(t)
   const shell = spawn('/bin/sh', ['-c', words], {
     cwd: root,
@@ -120,7 +120,7 @@ test('a service that was started in the background outlives the shell that start
 })
 
 test('SIGTERM to the service as the first process of a container ends all, in an orderly way', async t => {
-  const [command = '', ...words] = [...namespace(), process.execPath, 'api/main.ts']
+  const [command = '', ...words] = [...namespace(), process.execPath, 'service/main.ts']
   const started = await startService(t, command, words)
   const pid = command === process.execPath ? pidOf(started) : (familyOf(pidOf(started))[1] ?? 0)
   await endsWith(t, pid, 'SIGTERM', started)

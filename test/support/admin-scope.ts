@@ -1,8 +1,8 @@
 /** A scope of the admin API by itself, in which everybody is the local administrator. */
 
 import type { FastifyInstance } from 'fastify'
-import type { FindPrincipal } from '../../api/accounts/kit/credentials.ts'
 import { guard } from '../../api/admin/guard.ts'
+import type { FindPrincipal } from '../../api/credentials/find-principal.ts'
 import { silentLog } from './databases.ts'
 
 export const everybody: FindPrincipal = async () => ({ kind: 'admin-token' })

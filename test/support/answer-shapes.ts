@@ -1,12 +1,12 @@
 /** Holds answers to their shapes, which are strict: a field that is not declared is an error. */
 
 import type { z } from 'zod'
-import { PublicDevice } from '../../api/logger/device-shape.ts'
+import { PublicDevice } from '../../api/read/device-shape.ts'
+import { Fleet } from '../../live/fleet-shape.ts'
 import { Comparison } from '../../query/shapes/compare.ts'
 import { DailySummary } from '../../query/shapes/daily.ts'
 import { DayReadings } from '../../query/shapes/day.ts'
 import { DeviceDetail } from '../../query/shapes/detail.ts'
-import { Fleet } from '../../query/shapes/fleet.ts'
 import { LatestReadings } from '../../query/shapes/latest.ts'
 import { PastDays } from '../../query/shapes/past.ts'
 import { Stats } from '../../query/shapes/stats.ts'

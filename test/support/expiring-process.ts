@@ -1,8 +1,8 @@
 /** A process that makes days expire in a QuestDB, and is killed at one of its writing statements. */
 
-import { Expiry } from '../../api/retention/expiry.ts'
-import { createSharedLock } from '../../api/retention/shared-lock.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
+import { Expiry } from '../../lifecycle/retention/expiry.ts'
+import { createSharedLock } from '../../lifecycle/retention/shared-lock.ts'
 import type { QuestdbHttp } from '../../store/questdb/client/questdb-address.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 

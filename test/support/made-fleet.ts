@@ -1,7 +1,7 @@
 /** A live state of a fleet with a clock of the test's own, and readings made for it. */
 
-import { createLive, type Live, type LiveOptions } from '../../query/live/live.ts'
-import type { LiveDevice, StoredReadings } from '../../query/live/live-fleet.ts'
+import { createLive, type Live, type LiveOptions } from '../../live/live.ts'
+import type { LiveDevice, StoredReadings } from '../../live/live-fleet.ts'
 import { allFromReadings } from '../../query/questdb/hourly-sql.ts'
 import { type Metric, metrics } from '../../store/tables.ts'
 import { silentLog, type TestHooks } from './databases.ts'

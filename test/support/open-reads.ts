@@ -1,6 +1,6 @@
 /** Reads that are open to everybody, of made devices. */
 
-import { openReads, type ReadAccess } from '../../api/logger/read-access.ts'
+import { openReads, type ReadAccess } from '../../api/read/read-access.ts'
 import type { Device } from '../../auth/devices/device.ts'
 
 /** In the order of names. What a test asks nothing of need not be there. */

@@ -1,9 +1,9 @@
 /** The pages and the Auth.js host beside the account service of a test, as a browser talks to them. */
 
 import type { InjectOptions } from 'fastify'
-import { authHostFamily } from '../../api/auth-host/auth-host.ts'
-import { loadAuthJs } from '../../api/auth-host/auth-js.ts'
-import { pagesFamily } from '../../api/pages/pages.ts'
+import { authHostFamily } from '../../api/accounts/auth-host/auth-host.ts'
+import { loadAuthJs } from '../../api/accounts/auth-host/auth-js.ts'
+import { pagesFamily } from '../../api/accounts/pages/pages.ts'
 import { createSetup, type Setup } from '../../auth/accounts/setup.ts'
 import { type AccountsUnderTest, createApp, publicUrl } from './accounts.ts'
 import { recordingLog, type TestHooks } from './databases.ts'

@@ -6,10 +6,10 @@ import { airQualityFamily } from '../../api/air-quality/air-quality.ts'
 import { contentFilesContract } from '../../api/content-files/contract.ts'
 import { createOpenApi } from '../../api/docs/contract.ts'
 import { serverContract } from '../../api/docs/server-contract.ts'
-import { lineProtocolContract } from '../../api/line-protocol/contract.ts'
 import { loggerContract } from '../../api/logger/contract.ts'
-import { publishedOperations } from '../../api/open-accounts.ts'
+import { lineProtocolContract } from '../../api/write/line-protocol/contract.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
+import { publishedOperations } from '../../service/open-accounts.ts'
 
 // Nothing of them is called, so they need no parts.
 const operations = publishedOperations({ settings: {}, drive: { name: 'google-drive' } } as never)

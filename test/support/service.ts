@@ -53,7 +53,7 @@ export async function startService(t: TestHooks, settings: ServiceSettings = {})
   const dataDirectory = settings.dataDirectory ?? join(temporaryFolder(t), 'data')
   const own = { PORT: '0', TIME_ZONE: 'UTC', PARENT_PID: String(process.pid) }
   const environment = { ...process.env, ...own, ...settings.environment, DATA_DIR: dataDirectory }
-  const [program, ...words] = settings.command ?? [process.execPath, 'api/main.ts']
+  const [program, ...words] = settings.command ?? [process.execPath, 'service/main.ts']
   const child = spawn(program, words, {
     cwd: root,
     env: environment,

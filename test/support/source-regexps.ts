@@ -6,10 +6,13 @@ import { join, resolve } from 'node:path'
 import { tokenizer } from 'acorn'
 
 const root = resolve(import.meta.dirname, '../..')
-const folders = ['analytics', 'api', 'auth', 'cli', 'content', 'ingest', 'query', 'store']
+const folders = [
+  ...['analytics', 'api', 'auth', 'backup', 'cli', 'content', 'ingest', 'lifecycle', 'live'],
+  ...['query', 'service', 'settings', 'store'],
+]
 
 export interface SourceRegexp {
-  /** `api/config.ts:14` */
+  /** `settings/config.ts:14` */
   place: string
   regexp: RegExp
 }

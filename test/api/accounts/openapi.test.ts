@@ -5,7 +5,7 @@ import { parse } from 'parse5'
 import t from 'tap'
 import { accountsContract } from '../../../api/accounts/kit/contract.ts'
 import { docsFamily } from '../../../api/docs/docs.ts'
-import { publishedOperations } from '../../../api/open-accounts.ts'
+import { publishedOperations } from '../../../service/open-accounts.ts'
 
 const app = fastify()
 const family = docsFamily({

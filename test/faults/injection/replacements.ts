@@ -16,10 +16,18 @@ export const replacements: readonly Replacement[] = [
     target: 'ingest/forwarder/questdb.ts',
     wrapper: 'wrapped-connection.ts',
   },
-  { importer: 'api/open-ingest.ts', target: 'ingest/ingest.ts', wrapper: 'wrapped-ingest.ts' },
-  { importer: 'api/service.ts', target: 'api/clock.ts', wrapper: 'wrapped-clock.ts' },
-  { importer: 'api/admin/erase-steps.ts', target: 'api/admin/erase-rows.ts', wrapper: 'wrapped-erase-rows.ts' },
-  { importer: 'api/admin/erase-jobs.ts', target: 'api/admin/erase-records.ts', wrapper: 'wrapped-erase-records.ts' },
+  { importer: 'service/open-ingest.ts', target: 'ingest/ingest.ts', wrapper: 'wrapped-ingest.ts' },
+  { importer: 'service/service.ts', target: 'service/clock.ts', wrapper: 'wrapped-clock.ts' },
+  {
+    importer: 'lifecycle/erasure/erase-steps.ts',
+    target: 'lifecycle/erasure/erase-rows.ts',
+    wrapper: 'wrapped-erase-rows.ts',
+  },
+  {
+    importer: 'lifecycle/erasure/erase-jobs.ts',
+    target: 'lifecycle/erasure/erase-records.ts',
+    wrapper: 'wrapped-erase-records.ts',
+  },
 ]
 
 /** The address of the real module, from that of its wrapper. */

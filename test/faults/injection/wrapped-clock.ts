@@ -1,7 +1,7 @@
 /** A wall clock that is wrong: by jumps that are known at the start, or by as much as a file says. */
 
 import { readFileSync } from 'node:fs'
-import type * as clock from '../../../api/clock.ts'
+import type * as clock from '../../../service/clock.ts'
 import { faults } from './fail-point.ts'
 import { realModule } from './replacements.ts'
 

@@ -1,6 +1,6 @@
 /** The end of an erase job, when its report says `done`. */
 
-import type * as eraseRecords from '../../../api/admin/erase-records.ts'
+import type * as eraseRecords from '../../../lifecycle/erasure/erase-records.ts'
 import { pass } from './fail-point.ts'
 import { realModule } from './replacements.ts'
 

@@ -1,6 +1,6 @@
 /** The moment when the erased rows have gone from the table of QuestDB. */
 
-import type * as eraseRowsModule from '../../../api/admin/erase-rows.ts'
+import type * as eraseRowsModule from '../../../lifecycle/erasure/erase-rows.ts'
 import { pointsTable } from '../../../store/tables.ts'
 import { pass } from './fail-point.ts'
 import { realModule } from './replacements.ts'

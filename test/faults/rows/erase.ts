@@ -4,7 +4,7 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { EraseReport, StationEraseReport } from '../../../api/admin/erase-records.ts'
+import type { EraseReport, StationEraseReport } from '../../../lifecycle/erasure/erase-records.ts'
 import { serverPid, until } from '../../support/processes.ts'
 import { type ExperimentOptions, experiment, type Harness, type TestBed } from '../experiment.ts'
 import { type ErasePoint, erasePoints, type FaultRows, injecting } from '../injection/settings.ts'

@@ -18,9 +18,9 @@ const tellMsMax = 20_000
 
 /** In seconds what takes hours: a service that is stopped before its first margin is over removes nothing. */
 const quickRetention: Change[] = [
-  { file: 'api/open-retention.ts', from: 'const marginMs = 60 * minuteMs', to: 'const marginMs = 2000' },
+  { file: 'service/open-retention.ts', from: 'const marginMs = 60 * minuteMs', to: 'const marginMs = 2000' },
   {
-    file: 'api/open-retention.ts',
+    file: 'service/open-retention.ts',
     from: 'checkEveryMs: minuteMs, marginMs, graceMs: config.QUERY_TIMEOUT_SECONDS * 1000 + minuteMs',
     to: 'checkEveryMs: 300, marginMs, graceMs: 0',
   },

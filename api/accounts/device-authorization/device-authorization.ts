@@ -1,0 +1,137 @@
+/**
+ * Device authorization, `/v1/auth/device`: a device without a keyboard shows a code, a person who is signed in approves
+ * it in a browser, and the device fetches an API key. What is done stands in auth/grants/.
+ */
+
+import type { Client } from '../../../auth/accounts/account-parts.ts'
+import type { Accounts } from '../../../auth/accounts/accounts.ts'
+import { approveGrant, denyGrant } from '../../../auth/grants/decide.ts'
+import { lookUpGrant, type Viewer } from '../../../auth/grants/look-up.ts'
+import { pollGrant } from '../../../auth/grants/poll.ts'
+import { startGrant } from '../../../auth/grants/start.ts'
+import type { Principal } from '../../../auth/policy.ts'
+import { type Operation, operation } from '../kit/operation.ts'
+import { isoTime } from '../schemas.ts'
+import {
+  ApproveRequest,
+  ApproveResponse,
+  DenyRequest,
+  DenyResponse,
+  InfoQuery,
+  InfoResponse,
+  PollRequest,
+  PollResponse,
+  StartRequest,
+  StartResponse,
+} from './schemas.ts'
+
+export interface DeviceAuthorizationService {
+  accounts: Accounts
+  /** Where the page is that people type the code in. */
+  publicUrl: () => string
+}
+
+const usualName = 'Agent'
+
+export function deviceAuthorizationOperations(service: DeviceAuthorizationService): Operation[] {
+  return [...deviceOperations(service), ...approvalOperations(service)]
+}
+
+/** Of the device, which nobody has signed in on. */
+function deviceOperations({ accounts, publicUrl }: DeviceAuthorizationService): Operation[] {
+  return [
+    operation({
+      ...{ method: 'POST', url: '/device/start', name: 'start_device_authorization' },
+      summary: 'Ask for an API key; a person approves it by the user code',
+      body: StartRequest,
+      success: { status: 200, description: 'The codes, and how to poll', schema: StartResponse },
+      refusals: ['TOO_MANY_REQUESTS', 'UNAVAILABLE'],
+      async handle({ body: { client_name: name = usualName }, client }) {
+        const started = await startGrant(accounts, name.trim() === '' ? usualName : name, client)
+        if (!started.ok) return started
+        const { deviceCode, userCode, expiresInSeconds, intervalSeconds } = started.value
+        const page = `${publicUrl()}/device`
+        return {
+          ok: true,
+          value: {
+            ...{ device_code: deviceCode, user_code: userCode },
+            ...{ verification_uri: page, verification_uri_complete: `${page}?user_code=${userCode}` },
+            ...{ expires_in: expiresInSeconds, interval: intervalSeconds },
+          },
+        }
+      },
+    }),
+    operation({
+      ...{ method: 'POST', url: '/device/poll', name: 'poll_device_authorization' },
+      summary: 'What has become of the request; the key, once',
+      body: PollRequest,
+      success: { status: 200, description: 'Its status', schema: PollResponse },
+      refusals: ['GRANT_UNKNOWN', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
+      async handle({ body: { device_code } }) {
+        const polled = await pollGrant(accounts, device_code)
+        if (!polled.ok) return polled
+        const { status, apiKey, intervalSeconds } = polled.value
+        return { ok: true, value: { status, api_key: apiKey, interval: intervalSeconds } }
+      },
+    }),
+  ]
+}
+
+/** Of the person who decides. */
+function approvalOperations({ accounts }: DeviceAuthorizationService): Operation[] {
+  return [
+    operation({
+      ...{ method: 'GET', url: '/device/info', name: 'get_device_authorization', permission: 'account.manage' },
+      summary: 'The request that a user code belongs to; from then on it belongs to this session',
+      query: InfoQuery,
+      success: { status: 200, description: 'The request', schema: InfoResponse },
+      refusals: [
+        ...(['UNAUTHENTICATED', 'FORBIDDEN', 'CROSS_SITE', 'GRANT_FOREIGN', 'GRANT_UNKNOWN'] as const),
+        ...(['GRANT_EXPIRED', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'] as const),
+      ],
+      async handle({ query: { user_code }, principal, client, isCrossSite }) {
+        // It is a GET that changes something: the request is bound to the session.
+        if (isCrossSite) return { ok: false, code: 'CROSS_SITE' }
+        const found = await lookUpGrant(accounts, user_code, viewerOf(principal, client))
+        if (!found.ok) return found
+        const { userCode, clientName, status, createdMs, expiresMs } = found.value
+        const times = { created_at: isoTime(createdMs), expires_at: isoTime(expiresMs) }
+        return { ok: true, value: { user_code: userCode, client_name: clientName, status, ...times } }
+      },
+    }),
+    operation({
+      ...{ method: 'POST', url: '/device/approve', name: 'approve_device', permission: 'account.manage' },
+      summary: 'Give the device an API key of this account that may read',
+      body: ApproveRequest,
+      success: { status: 200, description: 'The key is there for the device', schema: ApproveResponse },
+      refusals: [...decisionRefusals, 'TOO_MANY_KEYS', 'ACCOUNT_INACTIVE'],
+      async handle({ body: { user_code, name }, principal, client }) {
+        const approved = await approveGrant(accounts, user_code, viewerOf(principal, client), { name })
+        if (!approved.ok) return approved
+        const { clientName, keyPrefix } = approved.value
+        return { ok: true, value: { status: 'approved', client_name: clientName, key_prefix: keyPrefix } }
+      },
+    }),
+    operation({
+      ...{ method: 'POST', url: '/device/deny', name: 'deny_device', permission: 'account.manage' },
+      summary: 'Refuse the device, for good',
+      body: DenyRequest,
+      success: { status: 200, description: 'It gets no key', schema: DenyResponse },
+      refusals: decisionRefusals,
+      async handle({ body: { user_code }, principal, client }) {
+        const denied = await denyGrant(accounts, user_code, viewerOf(principal, client))
+        return denied.ok ? { ok: true, value: { status: 'denied' } } : denied
+      },
+    }),
+  ]
+}
+
+const decisionRefusals = [
+  ...(['UNAUTHENTICATED', 'FORBIDDEN', 'CROSS_SITE', 'GRANT_FOREIGN', 'GRANT_UNKNOWN'] as const),
+  ...(['GRANT_DECIDED', 'GRANT_EXPIRED', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'] as const),
+] as const
+
+function viewerOf(principal: Principal | undefined, client: Client): Viewer {
+  if (principal?.kind !== 'session') throw new Error('the policy lets sessions in alone')
+  return { signedIn: principal, client }
+}

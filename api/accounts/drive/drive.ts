@@ -1,0 +1,130 @@
+/**
+ * Links an external drive, `/v1/auth/<drive>`: a popup goes to the provider's consent page and back, and hands the
+ * refresh token to the page of the front end that has opened it. The token is neither stored nor logged.
+ */
+
+import { type Account, subjectOf } from '../../../auth/accounts/account.ts'
+import type { Accounts } from '../../../auth/accounts/accounts.ts'
+import { writeAudit } from '../../../auth/audit.ts'
+import type { RateLimit } from '../../../auth/rate-limits.ts'
+import type { SignedIn } from '../../../auth/sessions/session-claims.ts'
+import type { SessionCodec } from '../../../auth/sessions/session-codec.ts'
+import { useToken } from '../../../auth/used-tokens.ts'
+import { record, text } from '../kit/fields.ts'
+import { type Answer, type Asked, type Operation, operation } from '../kit/operation.ts'
+import { consentUrl, type DriveClient, type Exchanged, exchangeCode } from './drive-client.ts'
+import { challengeOf, type DriveStates, stateLifetimeSeconds, verifierOf } from './drive-state.ts'
+import { popupPage } from './popup-page.ts'
+
+export interface DriveService {
+  accounts: Accounts
+  codec: Pick<SessionCodec, 'isSecure'>
+  publicUrl: () => string
+  drive: Drive
+}
+
+export interface Drive {
+  /** In the addresses and in the type of messages. */
+  name: string
+  /** Undefined where it is not configured. */
+  client: DriveClient | undefined
+  states: DriveStates
+}
+
+/** By account: each round may end in a request to the provider. */
+const starts: RateLimit = { kind: 'drive start', countMax: 30, windowMs: 600_000 }
+
+const CallbackQuery = record('DriveCallbackQuery', {
+  state: text().optional(),
+  code: text().optional(),
+  error: text().optional(),
+})
+
+export function driveOperations(service: DriveService): Operation[] {
+  const { name, client } = service.drive
+  const operationName = name.replaceAll('-', '_')
+  return [
+    operation({
+      ...{ method: 'GET', url: `/${name}/start`, name: `start_${operationName}`, permission: 'account.manage' },
+      summary: "Send the popup to the provider's consent page",
+      success: { status: 302, description: 'To the provider' },
+      refusals: ['UNAUTHENTICATED', 'FORBIDDEN', 'TOO_MANY_REQUESTS', 'DRIVE_NOT_CONFIGURED', 'UNAVAILABLE'],
+      async handle({ principal }) {
+        if (client === undefined) return { ok: false, code: 'DRIVE_NOT_CONFIGURED' }
+        if (principal?.kind !== 'session') return { ok: false, code: 'FORBIDDEN' }
+        return await start(service, client, principal)
+      },
+    }),
+    operation({
+      ...{ method: 'GET', url: `/${name}/callback`, name: `finish_${operationName}` },
+      summary: 'Where the provider sends the popup back to; hands the refresh token to its opener',
+      query: CallbackQuery,
+      success: { status: 200, description: 'A page; also with status 400 when something went wrong', isPage: true },
+      refusals: ['DRIVE_NOT_CONFIGURED', 'UNAVAILABLE'],
+      async handle(asked) {
+        if (client === undefined) return { ok: false, code: 'DRIVE_NOT_CONFIGURED' }
+        const { message, cookies } = await finish(service, client, asked)
+        return { ok: true, page: popupPage({ type: `${name}-auth`, ...message }, client.openerOrigin), cookies }
+      },
+    }),
+  ]
+}
+
+async function start(service: DriveService, client: DriveClient, signedIn: SignedIn): Promise<Answer> {
+  const { accounts, drive } = service
+  const retryAfterSeconds = await accounts.limits.take(starts, String(signedIn.account.id))
+  if (retryAfterSeconds !== undefined) return { ok: false, code: 'TOO_MANY_REQUESTS', retryAfterSeconds }
+  const { secret, state } = await drive.states.issue(signedIn)
+  const challenge = challengeOf(verifierOf(secret))
+  const location = consentUrl(client, { redirectUri: redirectUri(service), state, challenge })
+  return { ok: true, location, cookies: [stateCookie(service, secret, stateLifetimeSeconds)] }
+}
+
+type Message = { refresh_token: string } | { error: string }
+
+async function finish(
+  service: DriveService,
+  client: DriveClient,
+  asked: Asked<unknown, unknown, { state?: string | undefined; code?: string | undefined; error?: string | undefined }>,
+): Promise<{ message: Message; cookies: string[] }> {
+  const { accounts, drive } = service
+  const { state = '', code, error } = asked.query
+  const secret = asked.cookie(cookieName(service))
+  const who = await asked.identify()
+  const signedIn = who?.kind === 'session' ? who : undefined
+  const opened = secret && signedIn && (await drive.states.open(state, secret, signedIn))
+  // Whoever has another browser or session leaves the state as it is.
+  if (!opened) return { message: { error: 'invalid_state' }, cookies: [] }
+  const cookies = [stateCookie(service, '', 0)]
+  const isFirst = await useToken(accounts.pool, `${drive.name} state`, opened.nonce, opened.expiresMs)
+  if (!isFirst) return { message: { error: 'invalid_state' }, cookies }
+  if (error !== undefined) return { message: { error: error.slice(0, errorLengthMax) }, cookies }
+  if (code === undefined) return { message: { error: 'invalid_request' }, cookies }
+  const exchange = { code, verifier: verifierOf(secret), redirectUri: redirectUri(service) }
+  const exchanged = await exchangeCode(client, exchange, accounts.log)
+  await noteInAudit(service, signedIn.account, exchanged)
+  return { message: exchanged.ok ? { refresh_token: exchanged.refreshToken } : { error: exchanged.error }, cookies }
+}
+
+/** What a provider says is shown as text, and not at any length. */
+const errorLengthMax = 100
+
+async function noteInAudit({ accounts, drive }: DriveService, { id }: Account, exchanged: Exchanged): Promise<void> {
+  const details = { drive: drive.name, ...(exchanged.ok ? {} : { error: exchanged.error }) }
+  const action = exchanged.ok ? 'drive.link' : 'drive.link-failed'
+  await writeAudit(accounts.pool, { actor: subjectOf(id), action, subject: subjectOf(id), details })
+}
+
+function redirectUri({ publicUrl, drive }: DriveService): string {
+  return `${publicUrl()}/v1/auth/${drive.name}/callback`
+}
+
+/** The prefix binds it to this host; without HTTPS, browsers would not take it. */
+function cookieName({ codec, drive }: DriveService): string {
+  return `${codec.isSecure ? '__Host-' : ''}barograph-${drive.name}`
+}
+
+function stateCookie(service: DriveService, value: string, maxAgeSeconds: number): string {
+  const attributes = `Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${service.codec.isSecure ? '; Secure' : ''}`
+  return `${cookieName(service)}=${value}; ${attributes}`
+}

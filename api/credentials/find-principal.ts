@@ -1,0 +1,86 @@
+/** Finds out who asks: by exactly one credential, which has to be good. */
+
+import { hash, timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { Keys } from '../../auth/keys/keys.ts'
+import type { Principal } from '../../auth/policy.ts'
+import { readSessionCookie } from '../../auth/sessions/cookie-chunks.ts'
+import type { SignedIn } from '../../auth/sessions/session-claims.ts'
+import type { Sessions } from '../../auth/sessions/sessions.ts'
+
+export type FindPrincipal = (request: IncomingMessage) => Promise<Principal | undefined>
+
+export interface CredentialOptions {
+  sessions: Pick<Sessions, 'fromCookie' | 'fromBearer'>
+  cookieName: string
+  keys: Pick<Keys, 'find'>
+  serviceSecret: string
+  /** Whether a request has the local admin token, by its headers. */
+  isAdminToken: (rawHeaders: readonly string[]) => boolean
+}
+
+type Presented = { kind: 'cookie' | 'bearer' | 'key' | 'service'; text: string } | { kind: 'unreadable' }
+
+/** Undefined for nobody: without a credential, with one that is not good, or with several, good or not. */
+export function createFindPrincipal(options: CredentialOptions): FindPrincipal {
+  const { sessions, keys, cookieName, serviceSecret, isAdminToken } = options
+  const secretDigest = hash('sha256', serviceSecret, 'buffer')
+
+  return async request => {
+    const presented = presentedIn(request, cookieName)
+    const [only] = presented
+    if (only === undefined || presented.length > 1 || only.kind === 'unreadable') return undefined
+    // It is the only credential, so it is what the header holds; nothing has to be looked up for it.
+    if (isAdminToken(request.rawHeaders)) return { kind: 'admin-token' }
+    switch (only.kind) {
+      case 'cookie':
+        return asPrincipal('session', await sessions.fromCookie(only.text))
+      case 'bearer':
+        return asPrincipal('bearer', await sessions.fromBearer(only.text))
+      case 'key':
+        return await keys.find(only.text)
+      case 'service':
+        return timingSafeEqual(hash('sha256', only.text, 'buffer'), secretDigest) ? { kind: 'service' } : undefined
+    }
+  }
+}
+
+function asPrincipal(kind: 'session' | 'bearer', signedIn: SignedIn | undefined) {
+  return signedIn && { kind, ...signedIn }
+}
+
+/** Every credential that a request brings; of a header that comes twice, both. */
+function presentedIn({ rawHeaders }: IncomingMessage, cookieName: string): Presented[] {
+  const presented: Presented[] = []
+  const cookies: string[] = []
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const value = rawHeaders[at + 1] ?? ''
+    switch ((rawHeaders[at] ?? '').toLowerCase()) {
+      case 'cookie':
+        cookies.push(value)
+        break
+      case 'authorization':
+        presented.push(ofAuthorization(value))
+        break
+      case 'x-api-key':
+        presented.push({ kind: 'key', text: value.trim() })
+        break
+      case 'x-service-secret':
+        presented.push({ kind: 'service', text: value.trim() })
+        break
+    }
+  }
+  const cookie = readSessionCookie(cookies.join(';'), cookieName)
+  if (cookie.kind === 'token') presented.push({ kind: 'cookie', text: cookie.token })
+  if (cookie.kind === 'bad') presented.push({ kind: 'unreadable' })
+  return presented
+}
+
+const scheme = 'bearer '
+
+/** A JWT has dots, an API key has none. */
+function ofAuthorization(value: string): Presented {
+  if (value.slice(0, scheme.length).toLowerCase() !== scheme) return { kind: 'unreadable' }
+  const text = value.slice(scheme.length).trim()
+  return { kind: text.includes('.') ? 'bearer' : 'key', text }
+}

@@ -1,0 +1,74 @@
+/** What the fleet may be asked. */
+
+import { z } from 'zod'
+import type { FleetPageRequest, FleetPlace } from '../../../live/fleet-page.ts'
+import { type LiveState, liveStates } from '../../../live/live-state.ts'
+import { published, wholeNumber } from '../parameter-kit.ts'
+
+const devicesMax = 1000
+const searchLengthMax = 128
+const statesLengthMax = 100
+/** A state, a colon and a name. */
+const afterLengthMax = 300
+
+const statesInvalid = `state must be one of ${liveStates.join(', ')}, or several with commas`
+const orderInvalid = 'order must be state or name'
+const searchInvalid = `q must be a text of 1 to ${searchLengthMax} characters`
+const afterInvalid = 'after must be what next was in the answer before'
+
+const oneState = `(?:${liveStates.join('|')})`
+const states = z
+  .string(statesInvalid)
+  .max(statesLengthMax, statesInvalid)
+  .transform(text => text.split(','))
+  .pipe(z.array(z.enum(liveStates, statesInvalid)))
+  .default([...liveStates])
+  .meta({
+    ...published({ type: 'string', maxLength: statesLengthMax, pattern: `^${oneState}(?:,${oneState})*$` }),
+    ...{ default: undefined, description: `Only these, with commas between them, of ${liveStates.join(', ')}` },
+  })
+
+/** Characters are counted as the contract counts them. */
+function text(error: string, lengthMax: number) {
+  return z
+    .string(error)
+    .refine(value => value !== '' && value.length <= 2 * lengthMax && [...value].length <= lengthMax, error)
+    .meta(published({ type: 'string', minLength: 1, maxLength: lengthMax }))
+}
+
+/** Each by itself. */
+export const FleetQuery = z.object({
+  state: states,
+  order: z
+    .enum(['state', 'name'], orderInvalid)
+    .default('state')
+    .meta({ description: 'Worst first, then by name; or by name' }),
+  q: text(searchInvalid, searchLengthMax).optional().meta({ description: 'A part of the name or of the place' }),
+  limit: wholeNumber('limit', 1, devicesMax).default(devicesMax).meta({ description: 'Devices in an answer' }),
+  after: text(afterInvalid, afterLengthMax)
+    .optional()
+    .meta({ description: '`next` of the answer before, with the same order' }),
+})
+
+export const FleetParameters = FleetQuery.transform(({ state, order, q, limit, after }, context) => {
+  const place = after === undefined ? undefined : placeOf(after, order)
+  if (after !== undefined && place === undefined) context.addIssue(afterInvalid)
+  return { request: { states: state, order, after: place, limit } satisfies FleetPageRequest, search: q }
+})
+
+export const fleetParameterNames = Object.keys(FleetQuery.shape)
+
+/** As a text for `after`. */
+export function textOfPlace(
+  { state, name }: { readonly state: LiveState; readonly name: string },
+  order: string,
+): string {
+  return order === 'name' ? name : `${state}:${name}`
+}
+
+function placeOf(after: string, order: 'state' | 'name'): FleetPlace | undefined {
+  if (order === 'name') return { state: undefined, name: after }
+  const colon = after.indexOf(':')
+  const state = liveStates.find(known => known === after.slice(0, colon))
+  return state === undefined ? undefined : { state, name: after.slice(colon + 1) }
+}

@@ -1,0 +1,85 @@
+/** `GET /api/fleet` and `GET /api/latest/<device>`: what is known of the devices now, from memory; `GET /api/fleet/insights`. */
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Device } from '../../../auth/devices/device.ts'
+import type { FleetPage, Live, LiveCounts } from '../../../live/live.ts'
+import { bodyOf } from '../../../query/cache/body.ts'
+import { encodeBody } from '../../../query/cache/encode-body.ts'
+import type { Query } from '../../../query/query.ts'
+import { addCorsHeaders } from '../../http/cors.ts'
+import { leavingOf } from '../../http/leaving.ts'
+import { sendBody } from '../../http/send-body.ts'
+import type { ReadAccess } from '../read-access.ts'
+import { refuse, type Sent, sendAnswer } from '../read-answers.ts'
+import { addRead } from '../read-route.ts'
+import { deviceInPath, wholeFleet } from '../read-subjects.ts'
+import { type Fleet, isWhole } from '../readers.ts'
+import { createFleetBodies, encodeFleetBody, fleetBodyOf } from './fleet-body.ts'
+import { FleetParameters, fleetParameterNames, textOfPlace } from './fleet-parameters.ts'
+
+export interface FleetOptions {
+  live: Pick<Live, 'isLoaded' | 'isCatchingUp' | 'counts' | 'page' | 'search' | 'latest'>
+  query: Pick<Query, 'coded' | 'insightsAll' | 'insightsOf'>
+  timeZone: string
+  nowMs: () => number
+}
+
+const maxAgeSeconds = 1
+
+type FleetRequest = FastifyRequest<{ Querystring: Record<string, unknown> }>
+
+export function registerFleet(
+  app: FastifyInstance,
+  access: ReadAccess,
+  { live, query, timeZone, nowMs }: FleetOptions,
+): void {
+  const bodies = createFleetBodies()
+
+  function list(fleet: Fleet, request: FleetRequest, reply: FastifyReply): Sent {
+    // By the text of the query, so that a kept body costs no look at its parameters.
+    const key = request.originalUrl
+    // Those of an owner are made anew each time: they cost as much as he has devices.
+    const of = isWhole(fleet) ? undefined : fleet.all()
+    const kept = of === undefined ? bodies.get(key) : undefined
+    if (kept !== undefined) return sendBody(request, reply, kept, maxAgeSeconds, encodeFleetBody)
+    const parameters = FleetParameters.safeParse(request.query)
+    if (!parameters.success) return refuse(reply, 'PARAMETER_INVALID', parameters.error.issues[0]?.message)
+    if (!live.isLoaded()) return refuse(reply, 'DATABASE_AWAY')
+    const { request: asked, search } = parameters.data
+    const send = (page: FleetPage) => {
+      const body = bodyWith(page, live.counts(of), asked.order)
+      if (of === undefined) bodies.set(key, body)
+      return sendBody(request, reply, body, maxAgeSeconds, encodeFleetBody)
+    }
+    if (search === undefined) return send(live.page(asked, of))
+    const searching = live.search(asked, search, leavingOf(reply), of)
+    if (searching === undefined) return refuse(reply, 'QUEUE_FULL')
+    return searching.then(send, () => refuse(reply, 'CANCELLED'))
+  }
+
+  function bodyWith({ devices: texts, last }: FleetPage, counts: LiveCounts, order: string) {
+    const next = last === undefined ? null : textOfPlace(last, order)
+    const more = live.isCatchingUp() ? { next, catching_up: true } : { next }
+    const rest = `"time_zone":${JSON.stringify(timeZone)},"counts":${JSON.stringify(counts)},`
+    return fleetBodyOf(
+      `{"generated_at":${nowMs()},`,
+      `${rest}"devices":[${texts.join(',')}],${JSON.stringify(more).slice(1)}`,
+    )
+  }
+
+  function latest({ number }: Device, request: FastifyRequest, reply: FastifyReply): Sent {
+    if (!live.isLoaded()) return refuse(reply, 'DATABASE_AWAY')
+    const text = JSON.stringify(live.latest(number))
+    return sendBody(request, reply, bodyOf(encodeBody(new TextEncoder().encode(text))), maxAgeSeconds, query.coded)
+  }
+
+  function insights(fleet: Fleet, request: FastifyRequest, reply: FastifyReply): Sent {
+    const answer = isWhole(fleet) ? query.insightsAll(fleet.active) : query.insightsOf(fleet.active(), leavingOf(reply))
+    return sendAnswer(request, reply, answer, query.coded, 'FLEET_TOO_LARGE')
+  }
+
+  addCorsHeaders(app)
+  addRead(app, access, { url: '/fleet', subject: wholeFleet, parameters: fleetParameterNames, handler: list })
+  addRead(app, access, { url: '/fleet/insights', subject: wholeFleet, parameters: [], handler: insights })
+  addRead(app, access, { url: '/latest/:device', subject: deviceInPath('device'), parameters: [], handler: latest })
+}

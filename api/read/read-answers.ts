@@ -1,0 +1,28 @@
+/** How a read of the logger API is answered: by a body, or by a refusal in the logger's own shape. */
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Answer } from '../../query/cache/body.ts'
+import type { Query } from '../../query/query.ts'
+import { sendBody } from '../http/send-body.ts'
+import { type LoggerErrorCode, sendError } from '../http/status-errors.ts'
+
+export type Sent = FastifyReply | Promise<FastifyReply>
+
+export function sendAnswer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: Answer | Promise<Answer>,
+  coded: Query['coded'],
+  tooLarge: LoggerErrorCode = 'TOO_LARGE',
+): Sent {
+  // A body from memory goes out within this turn: a promise kept would cost more than all the rest.
+  if (answer instanceof Promise) return answer.then(made => sendAnswer(request, reply, made, coded, tooLarge))
+  if (answer.ok) return sendBody(request, reply, answer.body, answer.maxAgeSeconds, coded)
+  return refuse(reply, answer.code === 'TOO_LARGE' ? tooLarge : answer.code)
+}
+
+/** `text` says what is wrong with a parameter. */
+export function refuse(reply: FastifyReply, code: LoggerErrorCode, text?: string): FastifyReply {
+  reply.header('cache-control', 'no-store').header('vary', 'accept-encoding')
+  return sendError(reply, code, text === undefined ? {} : { status: text })
+}

@@ -1,0 +1,100 @@
+/** What a read is about. A route states it, and its handler gets the devices from there: it looks up none by itself. */
+
+import type { FastifyRequest } from 'fastify'
+import type { Device } from '../../auth/devices/device.ts'
+import { readDevices } from '../http/devices-parameter.ts'
+import type { LoggerErrorCode } from '../http/status-errors.ts'
+import { type Fleet, namedFleet, type Reader } from './readers.ts'
+
+export interface Subject<About> {
+  readonly of: 'device' | 'devices' | 'fleet'
+  /** Parameters of the query string that name devices. */
+  readonly parameters: readonly string[]
+  /** What a request is about, of what its reader may read. */
+  resolve(request: FastifyRequest, reader: Reader): Resolved<About>
+}
+
+type Resolved<About> =
+  | { readonly ok: true; readonly about: About }
+  /** `text` says what is wrong with a parameter. */
+  | { readonly ok: false; readonly code: LoggerErrorCode; readonly text?: string }
+
+type Query = Readonly<Record<string, string | string[] | undefined>>
+
+/** The device that is named in the path. */
+export function deviceInPath(parameter: string): Subject<Device> {
+  return {
+    ...{ of: 'device', parameters: [] },
+    resolve({ params }, reader) {
+      const device = reader.device((params as Record<string, string>)[parameter] ?? '')
+      return device === undefined ? { ok: false, code: reader.refusal } : { ok: true, about: device }
+    },
+  }
+}
+
+/** Devices of which each is named by a parameter of the query string. */
+export function devicesInQuery(...parameters: readonly string[]): Subject<readonly Device[]> {
+  const text = `${parameters.join(' and ')} must each name a device`
+  return {
+    ...{ of: 'devices', parameters },
+    resolve({ query }, reader) {
+      const names = parameters.map(parameter => (query as Query)[parameter])
+      return names.every(isName) ? devicesOf(names, reader) : { ok: false, code: 'PARAMETER_INVALID', text }
+    },
+  }
+}
+
+function isName(value: string | string[] | undefined): value is string {
+  return typeof value === 'string' && value !== ''
+}
+
+/** All devices that the reader may read. */
+export const wholeFleet: Subject<Fleet> = {
+  ...{ of: 'fleet', parameters: [] },
+  resolve: (_request, reader) => fleetOf(reader),
+}
+
+/** All of them, or only those that a parameter lists with commas. */
+export function fleetOrListed(parameter: string): Subject<Fleet> {
+  return {
+    ...{ of: 'fleet', parameters: [parameter] },
+    resolve({ query }, reader) {
+      const list = (query as Query)[parameter]
+      if (list === undefined) return fleetOf(reader)
+      const found = readDevices(list, reader.device)
+      if (!found.ok) return { ok: false, code: found.code === 'DEVICE_UNKNOWN' ? reader.refusal : found.code }
+      return { ok: true, about: namedFleet(reader.fleet?.owner, found.devices) }
+    },
+  }
+}
+
+/** All of them, or only those that a parameter names, once for each. */
+export function fleetOrNamed(parameter: string, devicesMax: number): Subject<Fleet> {
+  return {
+    ...{ of: 'fleet', parameters: [parameter] },
+    resolve({ query }, reader) {
+      const value = (query as Query)[parameter]
+      if (value === undefined) return fleetOf(reader)
+      const names = [value].flat()
+      if (names.length > devicesMax) {
+        return { ok: false, code: 'PARAMETER_INVALID', text: `${parameter} may be given ${devicesMax} times` }
+      }
+      const found = devicesOf(names, reader)
+      return found.ok ? { ok: true, about: namedFleet(reader.fleet?.owner, found.about) } : found
+    },
+  }
+}
+
+function devicesOf(names: readonly string[], reader: Reader): Resolved<readonly Device[]> {
+  const about: Device[] = []
+  for (const name of names) {
+    const device = reader.device(name)
+    if (device === undefined) return { ok: false, code: reader.refusal }
+    about.push(device)
+  }
+  return { ok: true, about }
+}
+
+function fleetOf({ fleet, refusal }: Reader): Resolved<Fleet> {
+  return fleet === undefined ? { ok: false, code: refusal } : { ok: true, about: fleet }
+}

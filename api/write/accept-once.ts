@@ -1,0 +1,38 @@
+/**
+ * Takes a reading that came with an idempotency key. Its first request claims the key and a stamp. A request that is sent
+ * again appends the same record, unless this process has stored it, so wherever a process ended, one row is stored.
+ */
+
+import { hash } from 'node:crypto'
+import type { Claims } from '../../ingest/idempotency/claims.ts'
+import type { Ingest } from '../../ingest/ingest.ts'
+import { expiredReason, type TimeLimits } from '../../ingest/reading.ts'
+import { type IntakeOptions, invalidReading, type KeyedReading, refusalOfWrite } from './intake.ts'
+import { claimRefusals } from './key-errors.ts'
+
+export interface AcceptOnceOptions {
+  ingest: Pick<Ingest, 'accept' | 'acceptStamped'>
+  claims: Pick<Claims, 'claim' | 'once'>
+  earliestMs?: TimeLimits['earliestMs']
+}
+
+export function createAcceptOnce({ ingest, claims, earliestMs }: AcceptOnceOptions): IntakeOptions['acceptOnce'] {
+  return async ({ key, writer, device, reading, body }: KeyedReading) => {
+    const fingerprint = hash('sha256', `PUT /api/log\n${JSON.stringify(body)}`, 'buffer')
+    const needsStamp = reading.timestampMs === undefined
+    const claim = await claims.claim({ writer: writer.id, key, fingerprint, needsStamp })
+    if (claim.kind !== 'claimed') return claimRefusals[claim.kind]
+    const { id, stampUs } = claim
+    // A device that is added under the name later is another one.
+    return await claims.once(`${id} ${device.number}`, async () => {
+      const found = writer.find(device.name)
+      if (typeof found === 'string') return refusalOfWrite(found, writer, device.name)
+      if (found !== device) return refusalOfWrite('DEVICE_SUSPENDED', writer, device.name)
+      const fromMs = earliestMs?.() ?? Number.NEGATIVE_INFINITY
+      if ((reading.timestampMs ?? fromMs) < fromMs) return invalidReading({ timestamp: expiredReason(fromMs) })
+      return stampUs === undefined
+        ? await ingest.accept(device, reading)
+        : await ingest.acceptStamped(device, reading, stampUs)
+    })
+  }
+}

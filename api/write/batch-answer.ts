@@ -1,0 +1,59 @@
+/** What `POST /api/log/batch` answers. */
+
+import type { FastifyReply } from 'fastify'
+import type { Format } from '../../ingest/formats/line-reader.ts'
+import type { Reject } from '../../ingest/formats/reject.ts'
+import type { ImportResult } from '../../ingest/import/import-session.ts'
+import { type LoggerErrorCode, sendError } from '../http/status-errors.ts'
+
+type FailureCode = NonNullable<ImportResult['failure']>['code']
+
+const failures: Record<FailureCode, LoggerErrorCode> = {
+  UNAUTHORIZED: 'UNAUTHORIZED',
+  FORBIDDEN: 'FORBIDDEN',
+  BUSY: 'TOO_MANY_BATCHES',
+  CONTENT_UNKNOWN: 'PAYLOAD_INVALID',
+  HEADER_INVALID: 'PAYLOAD_INVALID',
+  NO_ROWS: 'NO_READINGS',
+  DATABASE_AWAY: 'LATER',
+  BODY_BROKEN: 'BODY_BROKEN',
+  PAYLOAD_TOO_LARGE: 'PAYLOAD_TOO_LARGE',
+  TIMEOUT: 'TIMEOUT',
+  JSON_INVALID: 'JSON_INVALID',
+  JOURNAL_FULL: 'STORAGE_FULL',
+  CLOSING: 'CLOSING',
+  STORAGE_FAILED: 'STORAGE_FAILED',
+}
+
+export function askForCredential(reply: FastifyReply): void {
+  reply.header('www-authenticate', 'Basic realm="logger", charset="UTF-8"')
+}
+
+export function answerBatch(
+  reply: FastifyReply,
+  { report, failure }: ImportResult,
+  { format, isStrict }: { format: Format; isStrict: boolean },
+): FastifyReply {
+  const { accepted: stored, rejected } = report
+  const rejects = report.rejects.map(reject => rejectOf(reject, format))
+  const counts = { stored, rejected, rejects, ...(report.rejectsTruncated ? { rejects_truncated: true } : {}) }
+  const ignored = report.ignoredColumns.length === 0 ? {} : { ignored: report.ignoredColumns }
+  if (failure !== undefined) {
+    const code = failures[failure.code]
+    if (code === 'UNAUTHORIZED') askForCredential(reply)
+    return sendError(reply, code, { detail: failure.reason, ...counts })
+  }
+  if (isStrict && rejected > 0) return sendError(reply, 'READINGS_REJECTED', counts)
+  return reply
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify({ status: 'success', ...counts, ...ignored }))
+}
+
+/** The elements of an array are counted from 0, as its sender does. */
+function rejectOf({ line, device, code, reason }: Reject, format: Format): object {
+  return {
+    ...(format === 'json' ? { index: line - 1 } : { line }),
+    ...(device === undefined ? {} : { device }),
+    ...{ code, reason },
+  }
+}

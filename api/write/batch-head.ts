@@ -1,0 +1,63 @@
+/** What the head of a batch says about its body. */
+
+import type { FastifyRequest } from 'fastify'
+import type { Format } from '../../ingest/formats/line-reader.ts'
+import { readIdempotencyKey } from '../../ingest/idempotency/idempotency-key.ts'
+import { type Coding, codingOf } from '../../ingest/import/content-coding.ts'
+import { knownCodings } from '../http/coded-body.ts'
+import { mediaTypeOf } from '../http/media-type.ts'
+import type { LoggerErrorCode } from '../http/status-errors.ts'
+
+export interface BatchHead {
+  format: Format
+  coding: Coding
+  isStrict: boolean
+  /** The idempotency key. */
+  key: string | undefined
+}
+
+/** Why the body is not read. */
+export interface BatchRefusal {
+  code: LoggerErrorCode
+  members?: object
+  headers?: Record<string, string>
+}
+
+const formats = new Map<string, Format>([
+  ['application/json', 'json'],
+  ['application/x-ndjson', 'ndjson'],
+  ['text/csv', 'csv'],
+])
+
+export function readBatchHead(request: FastifyRequest, bodyBytesMax: number): BatchHead | BatchRefusal {
+  const format = formats.get(mediaTypeOf(request))
+  if (format === undefined) return mediaTypeRefusal(`send ${[...formats.keys()].join(', ')}`)
+  const coding = codingOf(request.headers['content-encoding'])
+  if (coding === undefined) {
+    return {
+      ...mediaTypeRefusal(`the content codings are ${knownCodings}`),
+      headers: { 'accept-encoding': knownCodings },
+    }
+  }
+  if (Number(request.headers['content-length'] ?? 0) > bodyBytesMax) {
+    return { code: 'PAYLOAD_TOO_LARGE' }
+  }
+  const given = readIdempotencyKey(request.headers)
+  if (given?.ok === false) return { code: 'KEY_INVALID', members: { detail: given.reason } }
+  const isStrict = readStrict((request.query as Record<string, unknown>)['strict'])
+  if (isStrict === undefined) return { code: 'PARAMETER_INVALID', members: { detail: strictInvalid } }
+  return { format, coding, isStrict, key: given?.key }
+}
+
+/** What the argument `strict` may say: whether it is, or not. */
+export const strictWords = ['0', '1', 'false', 'true'] as const
+const strictInvalid = `strict must be one of ${strictWords.join(', ')}`
+
+/** Undefined for what is none of the words. */
+function readStrict(argument: unknown = '0'): boolean | undefined {
+  return strictWords.some(word => word === argument) ? argument === '1' || argument === 'true' : undefined
+}
+
+function mediaTypeRefusal(detail: string): BatchRefusal {
+  return { code: 'MEDIA_TYPE_UNSUPPORTED', members: { detail } }
+}

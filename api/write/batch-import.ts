@@ -1,0 +1,168 @@
+/** Takes the bodies of `POST /api/log/batch`: some at a time, and a few of each credential. */
+
+import { hash } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import type { Device } from '../../auth/devices/device.ts'
+import type { Devices } from '../../auth/devices/devices.ts'
+import type { CredentialWriter, Writer } from '../../auth/writers.ts'
+import type { Series } from '../../ingest/formats/row-kind.ts'
+import type { Claims } from '../../ingest/idempotency/claims.ts'
+import { importAllOrNothing } from '../../ingest/import/all-or-nothing.ts'
+import { createBulkJournal } from '../../ingest/import/bulk-journal.ts'
+import { createImporter } from '../../ingest/import/import.ts'
+import {
+  type Failure,
+  type ImportResult,
+  type ImportSource,
+  NamesUnavailable,
+} from '../../ingest/import/import-session.ts'
+import type { ResolveNames } from '../../ingest/import/thread-body.ts'
+import type { Ingest } from '../../ingest/ingest.ts'
+import { expiredReason, type Ranges, type TimeLimits } from '../../ingest/reading.ts'
+import type { BatchHead } from './batch-head.ts'
+import type { Refusal } from './intake.ts'
+import { claimRefusals } from './key-errors.ts'
+import { resolveDevices } from './resolve-devices.ts'
+import { createSender, type Sender } from './sender.ts'
+
+export interface BatchImportOptions extends TimeLimits {
+  devices: Pick<Devices, 'seen'>
+  ingest: Pick<Ingest, 'append' | 'clockUs' | 'status'>
+  ranges: Ranges
+  /** Of a body without its compression, and of the records of a strict one. */
+  bodyBytesMax: number
+  /** For the records of large strict bodies. */
+  spoolDirectory: string
+  claims: Pick<Claims, 'claim' | 'once'>
+  limits?: Partial<typeof defaultLimits>
+}
+
+const defaultLimits = {
+  /** Of all senders: each body takes some 2 MiB of memory, and four of them up to 8. */
+  sessionsMax: 32,
+  /** Of one credential. */
+  sessionsPerWriterMax: 2,
+  silenceMsMax: 15_000,
+  chunkBytes: 1 << 18,
+  largeChunkBytes: 1 << 20,
+  /** Rejects that are listed; more are only counted. */
+  rejectsMax: 1_000,
+  /** Of the records of a strict body; beyond it they are in a file. */
+  spoolMemoryBytesMax: 4 << 20,
+}
+
+interface BatchResult extends ImportResult {
+  /** Why nothing of the body was stored though it could be read. */
+  refusal?: Pick<Refusal, 'code' | 'members'>
+}
+
+export interface BatchImporter {
+  /** Says `busy` at once, and opens no body, when the writer has as many under way as it may. */
+  run(writer: CredentialWriter, head: BatchHead, open: () => Readable): Promise<BatchResult> | 'busy'
+  close(): Promise<void>
+}
+
+export function createBatchImporter(options: BatchImportOptions): BatchImporter {
+  const { devices, ingest, ranges, aheadMsMax, earliestMs, bodyBytesMax, spoolDirectory, claims } = options
+  const limits = { ...defaultLimits, ...options.limits }
+  const { spoolMemoryBytesMax } = limits
+  const nowMs = () => Math.floor(ingest.clockUs() / 1000)
+  const earliestNowMs = () => earliestMs?.() ?? Number.NEGATIVE_INFINITY
+  const { append, hasRoom } = createBulkJournal(ingest)
+  const importer = createImporter({
+    ...{ kind: 'readings', append, now: nowMs, ranges, aheadMsMax, earliestMs },
+    limits: { ...limits, bodyBytesMax },
+  })
+  const spool = { directory: spoolDirectory, memoryBytesMax: spoolMemoryBytesMax, bytesMax: bodyBytesMax }
+  const running = new Map<string, number>()
+
+  function run(writer: CredentialWriter, head: BatchHead, open: () => Readable): Promise<BatchResult> | 'busy' {
+    const count = running.get(writer.id) ?? 0
+    if (count >= limits.sessionsPerWriterMax) return 'busy'
+    running.set(writer.id, count + 1)
+    return importBody(writer, head, open()).finally(() => release(writer.id))
+  }
+
+  async function importBody(writer: CredentialWriter, head: BatchHead, body: Readable): Promise<BatchResult> {
+    const { format, coding, isStrict, key } = head
+    const sender = createSender(writer)
+    const source: ImportSource = {
+      ...{ body, format, coding, defaultDevice: writer.device?.name },
+      resolve: names => resolve(names, sender.writer()),
+      refusal: series => refusalOf(sender, series),
+      onStored(series) {
+        for (const { number } of series) devices.seen({ number }, nowMs())
+      },
+    }
+    return isStrict || key !== undefined ? await importWhole(source, sender, head) : await importer.run(source)
+  }
+
+  /** What an idempotency key belongs to is known at the end of the body, so with one nothing is stored before. */
+  async function importWhole(source: ImportSource, sender: Sender, head: BatchHead): Promise<BatchResult> {
+    const { format, isStrict, key } = head
+    let refusal: BatchResult['refusal']
+    const refuse = (why: NonNullable<BatchResult['refusal']>) => {
+      refusal = why
+      return 'refused' as const
+    }
+    const keyed = key === undefined ? source : { ...source, digestPrefix: `POST /api/log/batch ${format}\n` }
+    const result = await importAllOrNothing(keyed, {
+      ...{ importer, append, hasRoom, spool },
+      async decide({ report, digest, series, oldestMs }, store) {
+        if (isStrict && report.rejected > 0) return 'refused'
+        const storeNow = async () => {
+          const ended = await refusalOf(sender, series)
+          if (ended !== undefined) return ended
+          return oldestMs < earliestNowMs() ? refuse(expired(isStrict)) : await store()
+        }
+        if (key === undefined) return await storeNow()
+        // Its readings have times of their own.
+        const request = { writer: sender.writer().id, key, fingerprint: Buffer.from(digest ?? []), needsStamp: false }
+        const claim = await claims.claim(request)
+        if (claim.kind !== 'claimed') return refuse(claimRefusals[claim.kind])
+        // With rejects it may be other readings that are stored when it is sent again.
+        if (report.rejected > 0) return await storeNow()
+        return await claims.once(`${claim.id} ${digestOf(series)}`, storeNow)
+      },
+    })
+    return refusal === undefined ? result : { ...result, refusal }
+  }
+
+  /** A strict body gets the same when it is sent again; of others the readings are then rejected, and the rest is stored. */
+  function expired(isStrict: boolean): NonNullable<BatchResult['refusal']> {
+    const detail = `timestamps ${expiredReason(earliestNowMs())}`
+    return { code: isStrict ? 'READINGS_REJECTED' : 'LATER', members: { detail } }
+  }
+
+  function release(id: string): void {
+    const count = (running.get(id) ?? 1) - 1
+    if (count > 0) running.set(id, count)
+    else running.delete(id)
+  }
+
+  return { run, close: importer.close }
+}
+
+/** Resolved by `resolve`, so they are devices of the registry. */
+async function refusalOf(sender: Sender, series: readonly Series[]): Promise<Failure | undefined> {
+  const refusal = await sender.refusal(series as readonly Device[])
+  return refusal && failures[refusal]
+}
+
+/** The names of a body may stand for other devices when it is sent again. */
+function digestOf(series: readonly Series[]): string {
+  return hash('sha256', series.map(({ number }) => number).join(), 'base64')
+}
+
+const failures = {
+  UNAUTHENTICATED: { code: 'UNAUTHORIZED', reason: 'the credential is not good any more' },
+  FORBIDDEN: { code: 'FORBIDDEN', reason: 'the credential may not write these devices any more' },
+  later: { code: 'DATABASE_AWAY', reason: 'a device was changed meanwhile, or PostgreSQL does not answer' },
+} as const satisfies Record<string, Failure>
+
+async function resolve(names: readonly (readonly string[])[], writer: Writer): ReturnType<ResolveNames> {
+  const deviceNames = names.map(([name = '']) => name)
+  const resolved = await resolveDevices(deviceNames, writer)
+  if (resolved === 'later') throw new NamesUnavailable('a device is being changed, or PostgreSQL does not answer')
+  return resolved
+}

@@ -1,0 +1,142 @@
+/** Takes one reading from somebody who may write it: the same checks, limits and records for every protocol. */
+
+import { composedName, type Device, nameFault } from '../../auth/devices/device.ts'
+import type { Devices } from '../../auth/devices/devices.ts'
+import { type WriteRefusal, type Writer, writeRefusals } from '../../auth/writers.ts'
+import type { Fields } from '../../ingest/field-names.ts'
+import type { Ingest } from '../../ingest/ingest.ts'
+import type { Outcome } from '../../ingest/journal/outcome.ts'
+import type { Reading, ReadingCheck } from '../../ingest/reading.ts'
+import type { LoggerErrorCode } from '../http/status-errors.ts'
+import type { ReadingMeter, RejectionReason } from './reading-meter.ts'
+
+export interface IntakeOptions {
+  devices: Pick<Devices, 'seen'>
+  ingest: Pick<Ingest, 'accept'>
+  check: ReadingCheck
+  meter: Pick<ReadingMeter, 'stored'>
+  nowMs: () => number
+  /** Whether the device may have one more reading now; counts it. */
+  isWithinRate: (device: Device) => boolean
+  /** Takes a reading that came with an idempotency key. */
+  acceptOnce: (reading: KeyedReading) => Promise<Outcome | Refusal>
+}
+
+export interface KeyedReading {
+  key: string
+  writer: Writer
+  device: Device
+  reading: Reading
+  /** The parsed body. */
+  body: Fields
+}
+
+/** Why a reading was not stored. Whoever answers counts it. */
+export interface Refusal {
+  reason: RejectionReason
+  code: LoggerErrorCode
+  /** More of this occurrence, for the answer. */
+  members?: object
+}
+
+export interface Intake {
+  /**
+   * Takes the parsed body of a message. A promise means that the reading is in the journal's next group; it resolves to
+   * undefined when the reading is on disk. With an idempotency key the promise says nothing about the group.
+   */
+  take(writer: Writer, body: unknown, key?: string): Refusal | Promise<Refusal | undefined>
+  /** Adds the device of a good reading, where there is none of its name and the writer may; then `take` takes it. */
+  addDevice(writer: Writer, body: unknown): Promise<Refusal | undefined>
+}
+
+const batchDetail = 'one reading a request; batches go to POST /api/log/batch'
+
+const refusals: Record<WriteRefusal, Refusal> = {
+  DEVICE_UNKNOWN: { reason: 'unknown_device', code: 'DEVICE_UNKNOWN' },
+  DEVICE_MISMATCH: { reason: 'mismatch', code: 'DEVICE_MISMATCH' },
+  DEVICE_FORBIDDEN: {
+    ...{ reason: 'mismatch', code: 'DEVICE_MISMATCH' },
+    members: { detail: writeRefusals.DEVICE_FORBIDDEN },
+  },
+  NAME_INVALID: { reason: 'invalid_name', code: 'PAYLOAD_INVALID' },
+  TOO_MANY_DEVICES: { reason: 'too_many_devices', code: 'TOO_MANY_OF_OWNER' },
+  DEVICE_SUSPENDED: { reason: 'suspended', code: 'DEVICE_SUSPENDED' },
+  LOGGING_DISABLED: { reason: 'disabled', code: 'LOGGING_DISABLED' },
+}
+
+/** What a sender is told whose reading of this device is not taken. */
+export function refusalOfWrite(code: WriteRefusal, writer: Writer, deviceName: string): Refusal {
+  // The device of the credential was removed while the body came in.
+  if (code === 'DEVICE_UNKNOWN' && writer.device !== undefined) return { reason: 'unauthorized', code: 'UNAUTHORIZED' }
+  if (code !== 'NAME_INVALID') return refusals[code]
+  return { ...refusals[code], members: { errors: { device: nameFault(composedName(deviceName)) } } }
+}
+
+export const databaseAway: Refusal = { reason: 'database_away', code: 'DATABASE_AWAY' }
+
+export const outcomeRefusals: Record<Exclude<Outcome, 'stored'>, Refusal> = {
+  full: { reason: 'full', code: 'STORAGE_FULL' },
+  closing: { reason: 'closing', code: 'CLOSING' },
+  unknown: { reason: 'unknown', code: 'STORAGE_FAILED' },
+}
+
+export function createIntake(options: IntakeOptions): Intake {
+  const { devices, ingest, check, meter, nowMs, isWithinRate, acceptOnce } = options
+
+  /** The device that may log this, or why none may. */
+  function deviceOf(writer: Writer, { device: name }: Fields): Device | Refusal {
+    if (typeof name !== 'string')
+      return invalidReading({ device: name === undefined ? 'is required' : 'must be a string' })
+    const device = writer.find(name)
+    if (typeof device === 'string') return refusalOfWrite(device, writer, name)
+    return isWithinRate(device) ? device : { reason: 'throttled', code: 'TOO_MANY_READINGS' }
+  }
+
+  async function settle(
+    device: Device,
+    accepted: Promise<Outcome | Refusal>,
+    startedMs: number,
+  ): Promise<Refusal | undefined> {
+    const outcome = await accepted
+    if (typeof outcome !== 'string') return outcome
+    if (outcome !== 'stored') return outcomeRefusals[outcome]
+    devices.seen(device, nowMs())
+    meter.stored(performance.now() - startedMs)
+    return undefined
+  }
+
+  return {
+    async addDevice(writer, body) {
+      // What is no reading of a new device, `take` refuses or takes.
+      if (!isFields(body) || typeof body['device'] !== 'string') return undefined
+      if (writer.find(body['device']) !== 'DEVICE_UNKNOWN') return undefined
+      const checked = check(body, false, nowMs())
+      if (!checked.ok) return invalidReading(checked.errors)
+      return (await writer.createDevices([body['device']])) === 'later' ? databaseAway : undefined
+    },
+    take(writer, body, key) {
+      const startedMs = performance.now()
+      if (!isFields(body)) return notFields(body)
+      const device = deviceOf(writer, body)
+      if ('reason' in device) return device
+      const checked = check(body, device.battery, nowMs())
+      if (!checked.ok) return invalidReading(checked.errors)
+      const { reading } = checked
+      const accepted =
+        key === undefined ? ingest.accept(device, reading) : acceptOnce({ key, writer, device, reading, body })
+      return settle(device, accepted, startedMs)
+    },
+  }
+}
+
+export function invalidReading(errors: Record<string, string>): Refusal {
+  return { reason: 'invalid', code: 'PAYLOAD_INVALID', members: { errors } }
+}
+
+function notFields(body: unknown): Refusal {
+  return { reason: 'invalid', code: 'JSON_INVALID', ...(Array.isArray(body) && { members: { detail: batchDetail } }) }
+}
+
+function isFields(body: unknown): body is Fields {
+  return typeof body === 'object' && body !== null && !Array.isArray(body)
+}

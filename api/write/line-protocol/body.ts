@@ -1,0 +1,96 @@
+/** Bodies in memory: each of them up to a size, and all of them together within a budget. */
+
+import type { IncomingMessage } from 'node:http'
+import type { FastifyInstance } from 'fastify'
+import { BodyError, createBodyDeadlines } from '../../http/body-deadlines.ts'
+import type { BodyBudget } from './body-budget.ts'
+
+interface HeldBody {
+  kind: 'body'
+  /** Owns its memory, so that it can be handed to a thread. */
+  bytes: Uint8Array<ArrayBuffer>
+  /** Call it when the body is not needed any more. */
+  release(): void
+}
+
+type Body = HeldBody | { kind: 'too large' | 'too many' }
+
+export interface Bodies {
+  /** Rejects when the request breaks off or takes too long. */
+  read(request: IncomingMessage, credential: string): Promise<Body>
+}
+
+/** Links of some sensors are slow. */
+const bodyMsMax = 60_000
+
+export function createBodies(scope: FastifyInstance, bodyBytesMax: number, budget: BodyBudget): Bodies {
+  const deadlines = createBodyDeadlines(scope, bodyMsMax)
+
+  async function read(request: IncomingMessage, credential: string): Promise<Body> {
+    if (Number(request.headers['content-length'] ?? 0) > bodyBytesMax) return { kind: 'too large' }
+    const pieces: Buffer[] = []
+    let length = 0
+    let kind: 'too large' | 'too many' = 'too many'
+    const release = () => {
+      budget.give(credential, length)
+      length = 0
+    }
+    /** False for a piece that there is no room for. */
+    const take = (piece: Buffer) => {
+      if (length + piece.length > bodyBytesMax) {
+        kind = 'too large'
+        return false
+      }
+      if (!budget.take(credential, piece.length)) return false
+      length += piece.length
+      pieces.push(piece)
+      return true
+    }
+    deadlines.start(request)
+    try {
+      if (await takeAll(request, take)) return { kind: 'body', bytes: joined(pieces, length), release }
+    } catch (error) {
+      release()
+      throw error
+    } finally {
+      deadlines.finish(request)
+    }
+    release()
+    return { kind }
+  }
+
+  return { read }
+}
+
+/** True when all has been taken. An iterator of the stream would close the connection before the answer. */
+function takeAll(request: IncomingMessage, take: (piece: Buffer) => boolean): Promise<boolean> {
+  // It may have gone while its credential was looked up.
+  if (request.destroyed) return Promise.reject(brokenOff())
+  return new Promise((resolve, reject) => {
+    const onData = (piece: Buffer) => {
+      if (!take(piece)) settle(() => resolve(false))
+    }
+    const onEnd = () => settle(() => resolve(true))
+    const onError = (error: Error) => settle(() => reject(error instanceof BodyError ? error : brokenOff()))
+    const onClose = () => settle(() => reject(brokenOff()))
+    const settle = (work: () => void) => {
+      request.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose)
+      work()
+    }
+    request.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose)
+  })
+}
+
+function brokenOff(): BodyError {
+  return new BodyError(400, 'the body broke off')
+}
+
+function joined(pieces: readonly Buffer[], length: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(length)
+  let at = 0
+  for (const piece of pieces) {
+    bytes.set(piece, at)
+    at += piece.length
+  }
+  return bytes
+}

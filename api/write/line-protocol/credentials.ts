@@ -1,0 +1,62 @@
+/**
+ * Who writes: an API key or a device, by any of the ways in which clients of InfluxDB send a credential. A key takes the
+ * place of a token or of a password, whatever the user is called.
+ */
+
+import type { FastifyRequest } from 'fastify'
+import type { Keys } from '../../../auth/keys/keys.ts'
+import type { CredentialWriter, NoWriter, Writers } from '../../../auth/writers.ts'
+import { onlyAuthorization } from '../../http/authorization-header.ts'
+import { type BasicCredentials, readBasicCredentials } from '../../http/basic-credentials.ts'
+
+export interface CredentialsOptions {
+  writers: Writers
+  keys: Pick<Keys, 'find'>
+}
+
+export type FindWriter = (request: FastifyRequest) => Promise<CredentialWriter | NoWriter>
+
+/** Longer ones are nobody's. */
+const textLengthMax = 1024
+
+export function createFindWriter({ writers, keys }: CredentialsOptions): FindWriter {
+  async function ofKey(text: string): ReturnType<FindWriter> {
+    const find = () => keys.find(text)
+    return writers.ofPrincipal(await find(), find)
+  }
+
+  return async request => {
+    const given = readCredential(request)
+    if (given === undefined) return 'UNAUTHENTICATED'
+    if (typeof given === 'string') return await ofKey(given)
+    return writers.ofDevice(given.name, given.password) ?? (await ofKey(given.password || given.name))
+  }
+}
+
+/** Whether a request has a credential at all, good or not. */
+export function hasCredential({ headers, query }: FastifyRequest): boolean {
+  const { u, p } = query as Record<string, unknown>
+  return headers.authorization !== undefined || u !== undefined || p !== undefined
+}
+
+/** A token, or a name with a password. Undefined where there is none, or more than one. */
+function readCredential({ raw, headers, query }: FastifyRequest): string | BasicCredentials | undefined {
+  const { u, p } = query as Record<string, unknown>
+  if (u !== undefined || p !== undefined) {
+    const isOnly = headers.authorization === undefined
+    return isOnly && isText(p) && (u === undefined || isText(u)) ? { name: u ?? '', password: p } : undefined
+  }
+  const header = onlyAuthorization(raw.rawHeaders)
+  if (header === undefined || header.length > textLengthMax) return undefined
+  const space = header.indexOf(' ')
+  const scheme = header.slice(0, Math.max(0, space)).toLowerCase()
+  if (scheme !== 'token' && scheme !== 'bearer') return readBasicCredentials(raw.rawHeaders)
+  const token = header.slice(space + 1).trim()
+  // For servers of version 1 the clients of version 2 send a name and a password as the token.
+  const colon = token.indexOf(':')
+  return colon === -1 ? token : { name: token.slice(0, colon), password: token.slice(colon + 1) }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= textLengthMax
+}

@@ -1,0 +1,136 @@
+/** `POST /write` and `POST /api/v2/write`: points in line protocol, on disk as a whole when they are acknowledged. */
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Device } from '../../../auth/devices/device.ts'
+import type { Devices } from '../../../auth/devices/devices.ts'
+import type { CredentialWriter } from '../../../auth/writers.ts'
+import type { Precision } from '../../../ingest/formats/line-protocol-time.ts'
+import type { LineBody, LineImport, LineImporter } from '../../../ingest/import/line-protocol-import.ts'
+import type { BulkMeter } from '../bulk-meter.ts'
+import type { FairShare } from '../fair-share.ts'
+import { resolveDevices } from '../resolve-devices.ts'
+import { createSender } from '../sender.ts'
+import type { Bodies } from './body.ts'
+import { type LineProtocolErrorCode, sendError, type Version } from './errors.ts'
+
+export interface WriteOptions {
+  devices: Pick<Devices, 'seen'>
+  nowMs: () => number
+  meter: BulkMeter
+  fairShare: FairShare
+}
+
+/** The names that each version has for the units of timestamps; without one, nanoseconds. */
+export const precisions: Record<Version, ReadonlyMap<unknown, Precision>> = {
+  1: new Map([
+    [undefined, 'ns'],
+    ['', 'ns'],
+    ['n', 'ns'],
+    ['ns', 'ns'],
+    ['u', 'us'],
+    ['us', 'us'],
+    ['µ', 'us'],
+    ['ms', 'ms'],
+    ['s', 's'],
+    ['m', 'm'],
+    ['h', 'h'],
+  ]),
+  2: new Map([
+    [undefined, 'ns'],
+    ['ns', 'ns'],
+    ['us', 'us'],
+    ['ms', 'ms'],
+    ['s', 's'],
+  ]),
+}
+const precisionReason: Record<Version, string> = {
+  1: 'invalid precision (use n, u, ms, s, m or h)',
+  2: 'invalid precision; valid precision units are ns, us, ms, and s',
+}
+
+const codings = new Map([
+  ['identity', { isGzip: false }],
+  ['gzip', { isGzip: true }],
+  ['x-gzip', { isGzip: true }],
+])
+
+const refusals = { 'too large': 'BODY_TOO_LARGE', 'too many': 'TOO_MANY_BODIES' } as const
+
+const failures = {
+  UNAUTHENTICATED: 'UNAUTHORIZED',
+  FORBIDDEN: 'FORBIDDEN',
+  'too long': 'BODY_TOO_LARGE',
+  broken: 'BODY_BROKEN',
+  later: 'DATABASE_AWAY',
+  full: 'STORAGE_FULL',
+  closing: 'CLOSING',
+  unknown: 'STORAGE_FAILED',
+} as const satisfies Record<Exclude<LineImport['kind'], 'stored'>, LineProtocolErrorCode>
+
+export function createWrite(
+  version: Version,
+  importer: Pick<LineImporter, 'run'>,
+  bodies: Bodies,
+  { devices, nowMs, meter, fairShare }: WriteOptions,
+): (request: FastifyRequest, reply: FastifyReply, writer: CredentialWriter) => Promise<FastifyReply> {
+  async function store(
+    reply: FastifyReply,
+    writer: CredentialWriter,
+    body: Pick<LineBody, 'bytes' | 'isGzip' | 'precision'>,
+  ): Promise<FastifyReply> {
+    const sender = createSender(writer)
+    const result = await importer.run({
+      ...{ ...body, deviceDefault: writer.device?.name },
+      resolve: names => resolveDevices(names, sender.writer()),
+      // Resolved by the registry.
+      refusal: devices => sender.refusal(devices as readonly Device[]),
+    })
+    fairShare.charge(writer.id, result.kind === 'stored' ? result.points : 0, result.bytes)
+    if (result.kind !== 'stored') return sendError(reply, version, failures[result.kind])
+    meter.taken('line_protocol', result.readings, result.rejected)
+    for (const device of result.devices) devices.seen(device, nowMs())
+    return answer(reply, version, result)
+  }
+
+  return async (request, reply, writer) => {
+    const precision = precisions[version].get((request.query as Record<string, unknown>)['precision'])
+    if (precision === undefined) return refuseUnread(reply, version, 'INVALID', precisionReason[version])
+    const coding = codings.get((request.headers['content-encoding'] ?? 'identity').trim().toLowerCase())
+    if (coding === undefined) {
+      return refuseUnread(reply, version, 'MEDIA_TYPE_UNSUPPORTED', 'the content coding must be gzip or identity')
+    }
+    const waitSeconds = fairShare.waitSeconds(writer.id)
+    if (waitSeconds !== undefined) {
+      return refuseUnread(reply.header('retry-after', String(waitSeconds)), version, 'TOO_MANY_POINTS')
+    }
+    const body = await bodies.read(request.raw, writer.id)
+    if (body.kind !== 'body') return refuseUnread(reply, version, refusals[body.kind])
+    try {
+      return await store(reply, writer, { ...coding, bytes: body.bytes, precision })
+    } finally {
+      body.release()
+    }
+  }
+}
+
+function answer(reply: FastifyReply, version: Version, result: Extract<LineImport, { kind: 'stored' }>): FastifyReply {
+  const { points, rejected, rejects } = result
+  // As the two versions of InfluxDB do.
+  if (points === 0 && version === 2) return sendError(reply, version, 'INVALID', 'writing requires points')
+  if (rejected === 0) return reply.code(204).send()
+  const reasons = rejects.map(({ line, device, reason }) => {
+    return `line ${line}: ${device === undefined ? '' : `device ${device}: `}${reason}`
+  })
+  const more = rejected > rejects.length ? '; …' : ''
+  return sendError(reply, version, 'INVALID', `partial write: ${reasons.join('; ')}${more} dropped=${rejected}`)
+}
+
+/** The body stays unread, so the connection cannot be used again. */
+function refuseUnread(
+  reply: FastifyReply,
+  version: Version,
+  code: LineProtocolErrorCode,
+  message?: string,
+): FastifyReply {
+  return sendError(reply.header('connection', 'close'), version, code, message)
+}

@@ -1,0 +1,133 @@
+/** `PUT /api/log`: one reading of one device. Small firmware talks to it, so the answers are short and have a length. */
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { isPassing } from '../../auth/passing-errors.ts'
+import type { CredentialWriter, NoWriter, Writer } from '../../auth/writers.ts'
+import { type Fields, unknownNames } from '../../ingest/field-names.ts'
+import { readIdempotencyKey } from '../../ingest/idempotency/idempotency-key.ts'
+import type { AuthRateLimit } from '../http/auth-rate-limit.ts'
+import { addJsonBody } from '../http/json-body.ts'
+import { addMethodNotAllowed } from '../http/method-not-allowed.ts'
+import { allowNext } from '../http/request-queue.ts'
+import { sendError } from '../http/status-errors.ts'
+import { createFindWriter, type FindWriterOptions } from './find-writer.ts'
+import { databaseAway, type Intake, type Refusal } from './intake.ts'
+import type { ReadingMeter, RejectionReason } from './reading-meter.ts'
+
+export interface LogOptions extends FindWriterOptions {
+  intake: Intake
+  meter: ReadingMeter
+  /** Of failing credentials. */
+  authRateLimit: AuthRateLimit
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the credential check of `PUT /api/log`. */
+    writer: CredentialWriter | null
+  }
+}
+
+const bodyBytesMax = 64 * 1024
+const success = '{"status":"success"}'
+
+const brokenBodies: Partial<Record<number, RejectionReason>> = {
+  400: 'invalid',
+  408: 'timeout',
+  413: 'too_large',
+  415: 'media_type',
+}
+
+export function registerLog(app: FastifyInstance, options: LogOptions): void {
+  const { intake, meter, authRateLimit } = options
+  const findWriter = createFindWriter(options)
+  addJsonBody(app)
+  app.decorateRequest('writer', null)
+  countBrokenBodies(app, meter)
+
+  /** Before the body is read, so that nobody without credentials can make us read one. */
+  function authenticate(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
+    const admit = (found: CredentialWriter | NoWriter): void => {
+      if (typeof found === 'string') {
+        refuseUnread(reply, found === 'FORBIDDEN' ? forbidden : refusalOfAttempt(request))
+        return
+      }
+      request.writer = found
+      done()
+    }
+    const found = findWriter(request.raw)
+    if (!(found instanceof Promise)) admit(found)
+    else found.then(admit).catch(error => (isPassing(error) ? refuseUnread(reply, databaseAway) : done(error)))
+  }
+
+  function refusalOfAttempt({ ip }: FastifyRequest): Refusal {
+    return authRateLimit.isExceeded(ip) ? { reason: 'throttled', code: 'TOO_MANY_ATTEMPTS' } : unauthorized
+  }
+
+  /** The body stays unread, so the connection cannot be used again. */
+  function refuseUnread(reply: FastifyReply, refusal: Refusal): FastifyReply {
+    return refuse(reply.header('connection', 'close'), refusal)
+  }
+
+  function refuse(reply: FastifyReply, { reason, code, members }: Refusal): FastifyReply {
+    meter.rejected(reason)
+    if (code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Basic realm="logger", charset="UTF-8"')
+    return sendError(reply, code, members)
+  }
+
+  async function log(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const given = readIdempotencyKey(request.headers)
+    if (given?.ok === false) return refuse(reply, invalidKey(given.reason))
+    const admitted = request.writer as CredentialWriter
+    // That of a device is looked at with the device, without a promise.
+    const writer = admitted.device === undefined ? await renewed(admitted) : admitted
+    if ('code' in writer) return refuse(reply, writer)
+    const unmade = writer.mayCreateDevices ? await intake.addDevice(writer, request.body) : undefined
+    if (unmade !== undefined) return refuse(reply, unmade)
+    const taken = intake.take(writer, request.body, given?.key)
+    if (!(taken instanceof Promise)) return refuse(reply, taken)
+    allowNext(reply.raw)
+    const refusal = await taken
+    if (refusal !== undefined) return refuse(reply, refusal)
+    return reply.type('application/json; charset=utf-8').send(successOf(request.body as Fields))
+  }
+
+  app.route({ method: 'PUT', url: '/log', bodyLimit: bodyBytesMax, onRequest: authenticate, handler: log })
+  addMethodNotAllowed(app, '/log', ['PUT'])
+}
+
+/** A key may have ended while the body came in. */
+async function renewed(writer: CredentialWriter): Promise<Writer | Refusal> {
+  try {
+    const now = await writer.renewed()
+    if (typeof now !== 'string') return now
+    return now === 'FORBIDDEN' ? forbidden : unauthorized
+  } catch (error) {
+    if (isPassing(error)) return databaseAway
+    throw error
+  }
+}
+
+const unauthorized: Refusal = { reason: 'unauthorized', code: 'UNAUTHORIZED' }
+const forbidden: Refusal = {
+  ...{ reason: 'unauthorized', code: 'FORBIDDEN' },
+  members: { detail: 'the API key lacks the scope ingest' },
+}
+
+function invalidKey(detail: string): Refusal {
+  return { reason: 'invalid', code: 'KEY_INVALID', members: { detail } }
+}
+
+/** Those that the framework and the reader of JSON refuse. */
+function countBrokenBodies(app: FastifyInstance, meter: ReadingMeter): void {
+  app.addHook('onError', (_request, _reply, { statusCode }, done) => {
+    meter.rejected(brokenBodies[statusCode ?? 500] ?? 'unknown')
+    done()
+  })
+}
+
+/** A name that is misspelled would otherwise be lost without a word. */
+function successOf(body: Fields): string {
+  const ignored = unknownNames(body)
+  return ignored === undefined ? success : JSON.stringify({ status: 'success', ignored })
+}

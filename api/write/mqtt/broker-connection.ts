@@ -1,0 +1,169 @@
+/** One connection to an outside broker: subscribes to the readings in a session that the broker keeps. */
+
+import { connect, isIP, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import { generate, type Packet } from 'mqtt-packet'
+import type { Writer } from '../../../auth/writers.ts'
+import type { Intake } from '../intake.ts'
+import type { ReadingMeter } from '../reading-meter.ts'
+import { type BrokerPacket, readBrokerPacket } from './broker-packets.ts'
+import type { ProtocolVersion } from './connect-packet.ts'
+import { Deliveries } from './deliveries.ts'
+import { PacketChannel } from './packet-channel.ts'
+import { limitsOf, publishBytesMax } from './packet-limits.ts'
+import { ByteBudget } from './packet-reader.ts'
+import type { DeliveryRules } from './protocol.ts'
+import { mqtt311 } from './protocol-311.ts'
+import { topicPrefix } from './reading-message.ts'
+
+interface BrokerAddress {
+  /** `mqtt:` or `mqtts:`, with user name and password where the broker asks for them. */
+  url: string
+  protocolVersion: ProtocolVersion
+  /** Names the session; of two connections with the same the broker closes one. */
+  clientId: string
+}
+
+export interface BrokerConnectionOptions extends BrokerAddress {
+  intake: Pick<Intake, 'take' | 'addDevice'>
+  meter: Pick<ReadingMeter, 'rejected'>
+  writer: Writer
+  /** The broker has granted the subscription. */
+  onSubscribed: () => void
+  /** A message was acknowledged. */
+  onAcknowledged: () => void
+  /** Called once, with the reason. */
+  onClosed: (reason: string) => void
+}
+
+export interface BrokerConnection {
+  /** Finishes what was taken, and takes leave of the broker. */
+  stop(): void
+  destroy(): void
+}
+
+const defaultPorts = { 'mqtt:': 1883, 'mqtts:': 8883 } as const
+const openMsMax = 10_000
+const keepAliveSeconds = 30
+/** In flight, as far as the broker asks: MQTT 5 only. */
+const receiveMaximum = 100
+const neverExpires = 0xffff_ffff
+const subscription: Packet = { cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: `${topicPrefix}+`, qos: 1 }] }
+/** From here on a code of a SUBACK is a refusal. */
+const refusedMin = 0x80
+
+/** What never will be stored is acknowledged in both versions: the broker would only send it again. */
+const rules: DeliveryRules = { ...mqtt311, closesOnTopic: () => false }
+const limitOf = limitsOf('connack', 'publish', 'pubrel', 'suback', 'pingresp', 'disconnect')
+
+export function openBrokerConnection(options: BrokerConnectionOptions): BrokerConnection {
+  const { protocolVersion, intake, meter, writer } = options
+  const url = new URL(options.url)
+  const socket = openSocket(url, () => send(connectPacket(url, options)))
+  let isSubscribed = false
+  let isStopping = false
+  let reason: string | undefined
+
+  const deliveries = new Deliveries({
+    ...{ intake, meter, writer: () => writer, rules },
+    send(answer) {
+      send(answer)
+      options.onAcknowledged()
+    },
+    onSettled: settled,
+    onRefused: () => end('a reading could not be stored'),
+    onFailed: error => end(`failed: ${String(error)}`),
+  })
+  const channel = new PacketChannel<BrokerPacket>({
+    ...{ socket, budget: new ByteBudget(publishBytesMax) },
+    decode: raw => readBrokerPacket(raw, protocolVersion),
+    limitOf,
+    canTake: () => !isStopping && reason === undefined && deliveries.canTake(),
+    onPacket: take,
+    onMalformed: error => end(error.message),
+    onFailed: error => end(`failed: ${String(error)}`),
+  })
+
+  const send = (packet: Packet) => channel.send(generate(packet, { protocolVersion }))
+  function take(packet: BrokerPacket): void {
+    if (packet.cmd === 'connack') connected(packet.code)
+    else if (packet.cmd === 'suback') subscribed(packet.code >= refusedMin)
+    else if (packet.cmd === 'publish') deliveries.take(packet)
+    else if (packet.cmd === 'pubrel') send(mqtt311.released(packet.messageId, deliveries.release(packet.messageId)))
+    else if (packet.cmd === 'disconnect') end('the broker has closed the connection')
+  }
+
+  function connected(code: number): void {
+    if (code === 0) send(subscription)
+    else end(`the broker refuses the connection with code ${code}`)
+  }
+
+  function subscribed(isRefused: boolean): void {
+    isSubscribed = !isRefused
+    if (isSubscribed) options.onSubscribed()
+    else end('the broker refuses the subscription')
+  }
+
+  function settled(): void {
+    if (isStopping && deliveries.size === 0) {
+      send({ cmd: 'disconnect' })
+      end('stopping')
+    } else {
+      channel.resume()
+    }
+  }
+
+  function end(because: string): void {
+    if (reason !== undefined) return
+    reason = because
+    deliveries.close()
+    channel.end()
+  }
+
+  const opening = setTimeout(() => {
+    if (!isSubscribed) end('no answer')
+  }, openMsMax)
+  const pings = setInterval(() => {
+    const silentMs = performance.now() - channel.packetAtMs
+    if (deliveries.canTake() && silentMs > 2 * keepAliveSeconds * 1000) end('no answer')
+    else if (isSubscribed) send({ cmd: 'pingreq' })
+  }, keepAliveSeconds * 1000)
+  socket.on('error', error => end(error.message))
+  socket.once('close', () => {
+    clearTimeout(opening)
+    clearInterval(pings)
+    end('the broker has closed the connection')
+    options.onClosed(reason ?? '')
+  })
+  return {
+    stop() {
+      isStopping = true
+      settled()
+    },
+    destroy: () => socket.destroy(),
+  }
+}
+
+function openSocket({ protocol, hostname, port }: URL, onConnect: () => void): Socket {
+  const host = hostname.replace(/^\[|\]$/g, '')
+  const isTls = protocol === 'mqtts:'
+  const address = { host, port: port === '' ? defaultPorts[isTls ? 'mqtts:' : 'mqtt:'] : Number(port) }
+  // RFC 6066 has no addresses there.
+  const servername = isIP(host) === 0 ? host : ''
+  const socket = isTls ? connectTls({ ...address, servername }, onConnect) : connect(address, onConnect)
+  return socket.setNoDelay(true)
+}
+
+function connectPacket({ username, password }: URL, { protocolVersion, clientId }: BrokerAddress) {
+  return {
+    cmd: 'connect' as const,
+    ...{ protocolVersion, clientId, clean: false, keepalive: keepAliveSeconds },
+    ...(username !== '' && { username: decodeURIComponent(username) }),
+    ...(password !== '' && { password: Buffer.from(decodeURIComponent(password)) }),
+    ...(protocolVersion === 5 && {
+      properties: {
+        ...{ receiveMaximum, sessionExpiryInterval: neverExpires, maximumPacketSize: publishBytesMax },
+      },
+    }),
+  }
+}

@@ -1,0 +1,178 @@
+/**
+ * What becomes of the messages of one connection. One that is stored, or never will be, is answered; one that might be
+ * stored later is not: the connection is closed, after which it is sent again. An error in PUBACK would be the end of it
+ * in MQTT 5, too.
+ */
+
+import type { Writer } from '../../../auth/writers.ts'
+import type { Intake } from '../intake.ts'
+import type { ReadingMeter } from '../reading-meter.ts'
+import { type Acknowledgement, Acknowledgements } from './acknowledgements.ts'
+import type { CloseReason } from './close-reasons.ts'
+import { MessageIds } from './message-ids.ts'
+import { isRetryable, type MessageRefusal, refusalOfDevice, refusalOfReading, refusals } from './message-refusal.ts'
+import type { Publish, PublishHead } from './packets.ts'
+import type { DeliveryRules } from './protocol.ts'
+import { type Body, deviceOfTopic, readBody } from './reading-message.ts'
+
+export interface DeliveriesOptions {
+  intake: Pick<Intake, 'take' | 'addDevice'>
+  meter: Pick<ReadingMeter, 'rejected'>
+  /** Who may write, as of now; undefined for nobody any more. */
+  writer: () => Writer | undefined
+  rules: DeliveryRules
+  send: (answer: Acknowledgement) => void
+  /** Called after each outcome: more may be taken again. */
+  onSettled: () => void
+  /** A reading will never be stored. */
+  onRejected?: (refusal: MessageRefusal, topic: string) => void
+  /** The connection must be closed, since this message is not answered. */
+  onRefused: (reason: Fault, refusal: MessageRefusal, topic: string) => void
+  /** Something here has failed, so that the outcome of a message is unknown; the connection must be closed. */
+  onFailed: (error: unknown) => void
+}
+
+/** Why a message closes its connection without being acknowledged. */
+export type Fault = Extract<CloseReason, 'revoked' | 'topic' | 'not_stored' | 'receive_maximum'>
+
+/** Kept until the outcome, so without the payload. */
+interface Message {
+  head: PublishHead
+  answer: (acknowledgement: Acknowledgement | undefined) => void
+}
+
+/** How soon a device that has used up its rate is asked again. */
+const throttledMs = 50
+/** From here on a reason code is an error. */
+const errorMin = 0x80
+
+export class Deliveries {
+  readonly #options: DeliveriesOptions
+  readonly #acknowledgements: Acknowledgements
+  readonly #unreleased = new MessageIds()
+  /** A message waits for its device; those behind it stay unread, so that they keep their order. */
+  #isHeld = false
+  #throttled: NodeJS.Timeout | undefined
+  #isClosed = false
+
+  constructor(options: DeliveriesOptions) {
+    this.#options = options
+    this.#acknowledgements = new Acknowledgements(options.send)
+  }
+
+  get size(): number {
+    return this.#acknowledgements.size
+  }
+
+  canTake(): boolean {
+    return !this.#isHeld && this.size < this.#options.rules.inFlightMax
+  }
+
+  take(publish: Publish): void {
+    const writer = this.#options.writer()
+    if (writer === undefined) this.#refuse('revoked', refusals.revoked, publish)
+    else if (publish.qos === 2 && this.#unreleased.has(publish.messageId)) this.#takeAgain(publish)
+    else if (publish.qos > 0 && this.#isFull()) this.#refuse('receive_maximum', refusals.tooManyInFlight, publish)
+    else this.#takeOf(writer, publish)
+  }
+
+  /** The sender of a message of QoS 2 knows that it was received. False when there is none. */
+  release(messageId: number): boolean {
+    return this.#unreleased.delete(messageId)
+  }
+
+  /** What waits for its turn is given up; what waits for the disk is stored, if it can be, without an answer. */
+  close(): void {
+    this.#isClosed = true
+    clearTimeout(this.#throttled)
+  }
+
+  #isFull(): boolean {
+    return this.#acknowledgements.unacknowledged + this.#unreleased.size >= this.#options.rules.receiveMaximum
+  }
+
+  /** The same message of QoS 2 again. Its answer is that of the first; while there is none, MQTT 5 has an error for it. */
+  #takeAgain(publish: Publish): void {
+    const { rules } = this.#options
+    const refusal = this.#acknowledgements.hasReceived(publish.messageId) ? refusals.idInUse : undefined
+    this.#acknowledgements.add(publish)(rules.acknowledgement(publish, refusal))
+  }
+
+  #takeOf(writer: Writer, publish: Publish): void {
+    const { topic, payload, qos, messageId } = publish
+    const deviceName = deviceOfTopic(topic) ?? ''
+    const device = deviceName === '' ? undefined : writer.find(deviceName)
+    const refusal = device === undefined ? refusals.topic : refusalOfDevice(device, deviceName, writer)
+    if (refusal?.isOfTopic === true && this.#options.rules.closesOnTopic(publish)) {
+      this.#refuse('topic', refusal, publish)
+      return
+    }
+    if (qos === 2) this.#unreleased.add(messageId)
+    const message: Message = { head: { topic, qos, messageId }, answer: this.#acknowledgements.add(publish) }
+    const read: Body = refusal === undefined ? readBody(payload, deviceName) : { refusal }
+    if ('refusal' in read) this.#settle(message, read.refusal)
+    else if (device === 'DEVICE_UNKNOWN') this.#own(this.#add(writer, deviceName, read.body, message))
+    else this.#store(writer, read.body, message)
+  }
+
+  /** Adds the device of a good reading, as far as the writer may, and then takes the reading. */
+  async #add(writer: Writer, deviceName: string, body: unknown, message: Message): Promise<void> {
+    this.#isHeld = true
+    const refused = await this.#options.intake.addDevice(writer, body)
+    this.#isHeld = false
+    if (this.#isClosed) return
+    const refusal = refused ? refusalOfReading(refused) : refusalOfDevice(writer.find(deviceName), deviceName)
+    if (refusal === undefined) this.#store(writer, body, message)
+    else this.#settle(message, refusal)
+    this.#options.onSettled()
+  }
+
+  #store(writer: Writer, body: unknown, message: Message): void {
+    const taken = this.#options.intake.take(writer, body)
+    if (taken instanceof Promise) {
+      this.#own(taken.then(refusal => this.#settle(message, refusal && refusalOfReading(refusal))))
+    } else if (taken.reason === 'throttled') {
+      // The connection is not read meanwhile: the back-pressure is the answer.
+      this.#isHeld = true
+      this.#throttled = setTimeout(() => this.#own(this.#retry(writer, body, message)), throttledMs)
+    } else {
+      this.#settle(message, refusalOfReading(taken))
+    }
+  }
+
+  async #retry(writer: Writer, body: unknown, message: Message): Promise<void> {
+    this.#isHeld = false
+    this.#store(writer, body, message)
+    this.#options.onSettled()
+  }
+
+  #own(work: Promise<void>): void {
+    work.catch(this.#options.onFailed)
+  }
+
+  #settle({ head, answer }: Message, refusal: MessageRefusal | undefined): void {
+    const { rules, meter, onRejected, onSettled } = this.#options
+    // At QoS 0 nobody would send it again.
+    if (refusal !== undefined && head.qos > 0 && isRetryable(refusal)) {
+      this.#refuse('not_stored', refusal, head)
+      return
+    }
+    if (refusal !== undefined) {
+      meter.rejected(refusal.reason)
+      if (!isRetryable(refusal)) onRejected?.(refusal, head.topic)
+    }
+    const acknowledgement = rules.acknowledgement(head, refusal)
+    if (head.qos === 2 && isError(acknowledgement)) this.#unreleased.delete(head.messageId)
+    answer(acknowledgement)
+    onSettled()
+  }
+
+  #refuse(fault: Fault, refusal: MessageRefusal, { topic }: PublishHead): void {
+    this.#options.meter.rejected(refusal.reason)
+    if (!this.#isClosed) this.#options.onRefused(fault, refusal, topic)
+  }
+}
+
+function isError(acknowledgement: Acknowledgement | undefined): boolean {
+  return (acknowledgement?.reasonCode ?? 0) >= errorMin
+}

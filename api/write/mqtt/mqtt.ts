@@ -1,0 +1,75 @@
+/** Entry point of this folder: readings by MQTT, published here or to an outside broker. Both are off by default. */
+
+import type { Registry } from 'prom-client'
+import type { Writers } from '../../../auth/writers.ts'
+import type { Config } from '../../../settings/config.ts'
+import { listenError } from '../../../settings/listen-address.ts'
+import type { Log } from '../../../store/log.ts'
+import { readCertificate } from '../../http/certificate.ts'
+import { type BrokerLink, type BrokerLinkOptions, openBrokerLink } from './broker-link.ts'
+import { type CredentialsOptions, createCredentials } from './credentials.ts'
+import { type Listener, type ListenerOptions, openListener } from './listener.ts'
+import { addMqttMetrics } from './mqtt-metrics.ts'
+
+export interface MqttOptions
+  extends Omit<CredentialsOptions, 'writers'>,
+    Pick<ListenerOptions, 'intake' | 'meter' | 'authRateLimit' | 'connections'> {
+  config: Config
+  brokerIntake: BrokerLinkOptions['intake']
+  writers: Writers
+  registry: Registry
+  log: Log
+}
+
+export interface Mqtt {
+  /** Why no readings come from the outside broker; for the readiness. */
+  brokerFault(): string | undefined
+  /** Finishes what was taken, and closes. */
+  close(): Promise<void>
+}
+
+export async function openMqtt(options: MqttOptions): Promise<Mqtt> {
+  const { config, writers, brokerIntake, meter, registry, log } = options
+  if (config.MQTT_PORT === undefined && config.MQTT_BROKER_URL === undefined) {
+    return { brokerFault: () => undefined, close: async () => undefined }
+  }
+  let listener: Listener | undefined
+  let link: BrokerLink | undefined
+  const onClosed = addMqttMetrics(registry, {
+    connections: () => listener?.sessions() ?? 0,
+    isBrokerConnected: config.MQTT_BROKER_URL === undefined ? undefined : () => link?.fault() === undefined,
+  })
+  if (config.MQTT_PORT !== undefined) {
+    listener = await listen(options, config.MQTT_PORT, onClosed)
+    log.info({ host: config.HOST, port: listener.port }, 'MQTT listening')
+  }
+  if (config.MQTT_BROKER_URL !== undefined) {
+    link = openBrokerLink({
+      ...{ url: config.MQTT_BROKER_URL, clientId: config.MQTT_BROKER_CLIENT_ID, meter, log },
+      intake: brokerIntake,
+      protocolVersion: config.MQTT_BROKER_VERSION === '5' ? 5 : 4,
+      writer: writers.ofTrustedBroker(),
+    })
+  }
+  return {
+    brokerFault() {
+      const fault = link?.fault()
+      return fault === undefined ? undefined : `no readings from the MQTT broker: ${fault}`
+    },
+    async close() {
+      await Promise.all([listener?.close(), link?.close()])
+    },
+  }
+}
+
+async function listen(options: MqttOptions, port: number, onClosed: ListenerOptions['onClosed']): Promise<Listener> {
+  const { config, devices, writers, keys, intake, meter, authRateLimit, connections, log } = options
+  try {
+    return await openListener({
+      ...{ host: config.HOST, port, tls: readCertificate(config), connections, intake, meter, authRateLimit, onClosed },
+      ...{ findCredential: createCredentials({ devices, writers, keys }), log },
+    })
+  } catch (error) {
+    throw listenError({ HOST: config.HOST, PORT: port }, error, 'MQTT_PORT')
+  }
+}

@@ -1,0 +1,38 @@
+/** A message to `readings/<device>` as the logger API takes it: the JSON of `PUT /api/log`. */
+
+import { composedName } from '../../../auth/devices/device.ts'
+import { parseJson } from '../../http/json-body.ts'
+import { type MessageRefusal, refusals } from './message-refusal.ts'
+import type { Publish } from './packets.ts'
+
+export const topicPrefix = 'readings/'
+export const payloadBytesMax = 64 * 1024
+
+/** The device that a topic names; undefined for another topic. */
+export function deviceOfTopic(topic: string): string | undefined {
+  return topic.startsWith(topicPrefix) && topic.length > topicPrefix.length
+    ? topic.slice(topicPrefix.length)
+    : undefined
+}
+
+export type Body = { body: unknown } | { refusal: MessageRefusal }
+
+/** The parsed payload; one that does not name a device is of that of the topic. */
+export function readBody(payload: Publish['payload'], deviceName: string): Body {
+  if (payload === 'too large' || payload.length > payloadBytesMax) return { refusal: refusals.tooLarge }
+  let body: unknown
+  try {
+    body = parseJson(payload)
+  } catch {
+    return { refusal: refusals.json }
+  }
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return { refusal: refusals.json }
+  const fields: { device?: unknown } = body
+  if (fields.device === undefined) fields.device = deviceName
+  if (typeof fields.device !== 'string') return { refusal: refusals.deviceField }
+  return isSameName(fields.device, deviceName) ? { body } : { refusal: refusals.otherDevice }
+}
+
+function isSameName(one: string, other: string): boolean {
+  return one === other || composedName(one) === composedName(other)
+}

@@ -1,0 +1,49 @@
+/** What `fleet` and `latest/<device>` answer. Times are milliseconds since 1970. */
+
+import { z } from 'zod'
+import { Count } from '../query/shapes/parts.ts'
+import { type Metric, metrics } from '../store/tables.ts'
+import { liveStates } from './live-state.ts'
+
+/** Of the metrics that there is something of. */
+const bySomeMetrics = <Shape extends z.ZodType>(shape: Shape) =>
+  z.strictObject(
+    Object.fromEntries(metrics.map(metric => [metric, shape.optional()])) as Record<Metric, z.ZodOptional<Shape>>,
+  )
+
+const state = {
+  device: z.string(),
+  location_short: z.string(),
+  state: z.enum(liveStates),
+  last_seen: z.int().nullable(),
+}
+
+const FleetDevice = z.strictObject({
+  ...state,
+  expected_interval_seconds: z.number().nonnegative().nullable(),
+  values: bySomeMetrics(z.number()),
+  hours: z
+    .string()
+    .regex(/^[ABCD-]{24}$/)
+    .meta({
+      description:
+        'The last 24 full hours, oldest first: A no reading, B under half of them, C under 90 %, D complete, - before the first.',
+    }),
+})
+
+export const Fleet = z.strictObject({
+  generated_at: z.int(),
+  time_zone: z.string(),
+  counts: z
+    .record(z.enum(liveStates), Count)
+    .meta({ description: 'Of the whole fleet, or of the devices that the reader may read.' }),
+  devices: z.array(FleetDevice),
+  next: z.string().nullable().meta({ description: 'For `after`; null on the last page.' }),
+  catching_up: z.literal(true).optional().meta({ description: 'Some readings may be missing still.' }),
+})
+
+export const LatestOfDevice = z.strictObject({
+  ...state,
+  values: bySomeMetrics(z.strictObject({ v: z.number(), ts: z.int(), unit: z.string() })),
+})
+export type LatestOfDevice = z.infer<typeof LatestOfDevice>

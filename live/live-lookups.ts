@@ -1,0 +1,129 @@
+/**
+ * Devices that are looked up in QuestDB by themselves: those whose interval is to be estimated, and those to which late
+ * readings came. A set of numbers that is worked off some at a time, with as much rest as work in between.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { deviceRow, lastRow } from '../query/answers/fleet-rows.ts'
+import type { AskFleetRows } from '../query/fleet-rows-query.ts'
+import type { HourSources } from '../query/questdb/hourly-sql.ts'
+import type { LiveFleet } from './live-fleet.ts'
+import { mergeDevice } from './live-rows.ts'
+
+export interface LiveLookupsOptions {
+  readonly fleet: LiveFleet
+  readonly ask: AskFleetRows
+  readonly hourSources: () => HourSources
+  readonly nowMs: () => number
+  readonly aheadMs: number
+  readonly ordinals: () => Ordinals
+  /** Before a round; readings are visible to queries a second after their acknowledgement. */
+  readonly pauseMs?: number
+}
+
+/** Readings, counted from the beginning of the journal: those that were taken, and those that QuestDB has applied. */
+export interface Ordinals {
+  readonly taken: number
+  readonly applied: number
+}
+
+export interface LiveLookups {
+  want(number: number): void
+  /** Until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+const devicesPerPiece = 32
+/**
+ * The next look at a device comes after so many seconds: soon when QuestDB did not have its last reading yet, and seldom in a
+ * large fleet, in which each look costs more and there are more of them.
+ */
+const againSeconds = { behind: 5, small: 60, large: 600 }
+const smallMax = 5000
+/** Newest readings of a device that are looked at. All readings of so many devices are passed over for each of them. */
+const timesMax = { least: 300, most: 5000, ofFleet: 30_000_000 }
+
+export function createLiveLookups(options: LiveLookupsOptions): LiveLookups {
+  const { fleet, ask, hourSources, nowMs, aheadMs, ordinals, pauseMs = 2000 } = options
+  const wanted = new Set<number>()
+  /** With the ordinal that has to be applied, for late readings reach QuestDB behind newer ones. */
+  const waiting = new Map<number, number>()
+
+  /** Those that may be looked at now; the others go on waiting. */
+  function takeDue(): number[] {
+    const { taken, applied } = ordinals()
+    for (const number of wanted) waiting.set(number, taken)
+    wanted.clear()
+    const seconds = nowMs() / 1000
+    const due: number[] = []
+    for (const [number, ordinal] of waiting) {
+      const slot = fleet.slotOf(number)
+      const isDue = slot >= 0 && ordinal <= applied && (fleet.columns().notBefore[slot] as number) <= seconds
+      if (isDue) due.push(number)
+      if (isDue || slot < 0) waiting.delete(number)
+    }
+    return due
+  }
+
+  async function lookUp(numbers: readonly number[], signal: AbortSignal): Promise<boolean> {
+    const devices = numbers.flatMap(number => {
+      const device = fleet.device(fleet.slotOf(number))
+      return device === undefined
+        ? []
+        : [{ number, symbol: device.symbol, expected_interval_seconds: device.expected_interval_seconds }]
+    })
+    const nowUs = nowMs() * 1000
+    const count = Math.floor(timesMax.ofFleet / Math.max(1, fleet.slotsEnd()))
+    const result = await ask(
+      'fleetDevices',
+      {
+        devices,
+        nowUs,
+        newestUs: nowUs + aheadMs * 1000,
+        timesMax: Math.min(timesMax.most, Math.max(timesMax.least, count)),
+        hourSources: hourSources(),
+      },
+      signal,
+    )
+    if (!result.ok) return false
+    for (let from = 0; from < result.rows.length; from += deviceRow.width) {
+      const slot = fleet.slotOf(result.rows[from] as number)
+      if (slot >= 0) takeRow(slot, result.rows.subarray(from, from + deviceRow.width), nowUs)
+    }
+    return true
+  }
+
+  function takeRow(slot: number, row: Float64Array, nowUs: number): void {
+    mergeDevice(fleet, slot, row, nowUs)
+    const { lastUs, notBefore, numbers } = fleet.columns()
+    const last = lastUs[slot] as number
+    // Also without any in QuestDB.
+    const isBehind = last !== Number.NEGATIVE_INFINITY && !((row[lastRow.timeUs] as number) >= last)
+    if (isBehind) wanted.add(numbers[slot] as number)
+    const usual = fleet.slotsEnd() <= smallMax ? againSeconds.small : againSeconds.large
+    notBefore[slot] = nowMs() / 1000 + (isBehind ? againSeconds.behind : usual)
+  }
+
+  async function round(signal: AbortSignal): Promise<void> {
+    const due = takeDue()
+    for (let from = 0; from < due.length; from += devicesPerPiece) {
+      const startMs = performance.now()
+      const isDone = await lookUp(due.slice(from, from + devicesPerPiece), signal)
+      if (!isDone) {
+        for (const number of due.slice(from)) wanted.add(number)
+        return
+      }
+      await sleep(performance.now() - startMs, undefined, { signal, ref: false })
+    }
+  }
+
+  return {
+    want: number => void wanted.add(number),
+    async run(signal) {
+      while (!signal.aborted) {
+        await sleep(pauseMs, undefined, { signal, ref: false })
+        if (wanted.size + waiting.size > 0) await round(signal)
+      }
+    },
+  }
+}

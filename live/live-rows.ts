@@ -1,0 +1,56 @@
+/** Puts what was read from QuestDB into the state of the fleet, beside what came meanwhile. */
+
+import { deviceHours, deviceRow, hourRow, lastRow } from '../query/answers/fleet-rows.ts'
+import { metricCount } from './columns.ts'
+import { hourUs, mergeCount, replaceCount } from './hours.ts'
+import type { LiveFleet } from './live-fleet.ts'
+
+/** `row`: the numbers of one device. A newer reading stays. */
+export function mergeLast(fleet: LiveFleet, slot: number, row: Float64Array): void {
+  const columns = fleet.columns()
+  const timeUs = row[lastRow.timeUs] as number
+  if (Number.isNaN(timeUs)) return
+  const hour = Math.floor(timeUs / hourUs)
+  if (hour < (columns.firstHour[slot] as number)) columns.firstHour[slot] = hour
+  if (timeUs > (columns.lastUs[slot] as number)) columns.lastUs[slot] = timeUs
+  if (timeUs > (columns.countedUs[slot] as number)) columns.countedUs[slot] = timeUs
+  for (let metric = 0; metric < metricCount; metric++) {
+    const value = row[lastRow.values + metric] as number
+    const valueUs = row[lastRow.valuesUs + metric] as number
+    const at = slot * metricCount + metric
+    if (Number.isNaN(value) || valueUs <= (columns.valuesUs[at] as number)) continue
+    columns.values[at] = value
+    columns.valuesUs[at] = valueUs
+  }
+}
+
+export function mergeHour(fleet: LiveFleet, slot: number, hour: number, row: Float64Array): void {
+  const columns = fleet.columns()
+  const count = row[hourRow.count] as number
+  if (count <= 0) return
+  if (hour < (columns.firstHour[slot] as number)) columns.firstHour[slot] = hour
+  mergeCount(columns, slot, hour, count)
+}
+
+/** A device that was looked up by itself, when `nowUs` was the present. */
+export function mergeDevice(fleet: LiveFleet, slot: number, row: Float64Array, nowUs: number): void {
+  if (Number.isNaN(row[lastRow.timeUs] as number)) return
+  const [kind, expectedMs, gapMs] = [row[deviceRow.kind], row[deviceRow.expectedMs], row[deviceRow.gapMs]]
+  // Before the counts, which are by the new interval already.
+  fleet.estimated(slot, { kind: kind as number, expectedMs: expectedMs as number, gapMs: gapMs as number })
+  mergeLast(fleet, slot, row)
+  const columns = fleet.columns()
+  const firstHour = row[deviceRow.firstHour] as number
+  if (firstHour < (columns.firstHour[slot] as number)) columns.firstHour[slot] = firstHour
+  const presentHour = Math.floor(nowUs / hourUs)
+  for (let place = 0; place < deviceHours; place++) {
+    const hour = presentHour - deviceHours + 1 + place
+    const count = row[deviceRow.counts + place] as number
+    if (Number.isNaN(count)) continue
+    // The readings of the present hour may be on their way.
+    const isExact = hour >= (row[deviceRow.exactFromHour] as number) && hour < presentHour
+    if (isExact) replaceCount(columns, slot, hour, count)
+    else mergeCount(columns, slot, hour, count)
+  }
+  fleet.update(slot)
+}

@@ -1,0 +1,190 @@
+/** Entry point of the live state: keeps what the fleet page shows up to date, and answers from memory. */
+
+import type { AskFleetRows } from '../query/fleet-rows-query.ts'
+import type { HourSources } from '../query/questdb/hourly-sql.ts'
+import type { Log } from '../store/log.ts'
+import { type FleetPageRequest, type FoundPage, pageOf, searchPage } from './fleet-page.ts'
+import type { LatestOfDevice } from './fleet-shape.ts'
+import { deviceText, latestOf, stateOf } from './fleet-text.ts'
+import { type ListedDevice, ListedOrder } from './listed-order.ts'
+import { type LiveDevice, LiveFleet, type StateListener, type StoredReadings } from './live-fleet.ts'
+import { loadFleet } from './live-load.ts'
+import { createLiveLoading } from './live-loading.ts'
+import { createLiveLookups, type Ordinals } from './live-lookups.ts'
+import { type LiveState, liveStates } from './live-state.ts'
+import type { FleetOrder } from './name-order.ts'
+
+export interface LiveOptions {
+  readonly ask: AskFleetRows
+  readonly hourSources: () => HourSources
+  readonly nowMs: () => number
+  /** How far readings may be ahead of our clock. */
+  readonly aheadMs: number
+  /** QuestDB may lack readings that nothing was told of: those of a journal that was there before. */
+  readonly isCatchingUp: () => boolean
+  readonly ordinals: () => Ordinals
+  readonly log: Pick<Log, 'info' | 'warn' | 'error'>
+  readonly retryMs?: number
+  readonly lookUpEveryMs?: number
+}
+
+export type LiveCounts = Readonly<Record<LiveState, number>>
+
+export interface FleetPage {
+  /** Each a JSON object. */
+  readonly devices: readonly string[]
+  /** Where the next page begins; undefined on the last one. */
+  readonly last: { readonly state: LiveState; readonly name: string } | undefined
+}
+
+export interface Live {
+  /** The whole registry in the order of names, once. */
+  fill(devices: readonly LiveDevice[]): void
+  deviceChanged(device: LiveDevice): void
+  deviceRemoved(number: number): void
+  /** The readings of one group that became durable. */
+  take(readings: StoredReadings): void
+  /** Loads what is known from QuestDB when it answers, and again when `load` is called: it may have more, or may have lost some. */
+  load(): void
+  /** False before the first load is done: until then nothing can be said of the fleet. */
+  isLoaded(): boolean
+  /** Some readings may be missing still. */
+  isCatchingUp(): boolean
+  /** Of these devices, which ascend by name; undefined: of all. The same below. */
+  counts(of?: readonly ListedDevice[]): LiveCounts
+  page(request: FleetPageRequest, of?: readonly ListedDevice[]): FleetPage
+  /** Undefined while too many searches run. */
+  search(
+    request: FleetPageRequest,
+    text: string,
+    client: AbortSignal,
+    of?: readonly ListedDevice[],
+  ): Promise<FleetPage> | undefined
+  /** By the registry's number; undefined for a device that is not there. */
+  latest(number: number): LatestOfDevice | undefined
+  stateOf(number: number): LiveState | undefined
+  /** Calls the listener with each change of a state from the first load on. */
+  onState(listener: StateListener): void
+  close(): Promise<void>
+}
+
+const tickMsMin = 20
+/** The clock may be set. */
+const tickMsMax = 1000
+/** A clock that goes back by less is left alone. */
+const stepMsMin = 1000
+const searchesMax = 4
+
+export function createLive(options: LiveOptions): Live {
+  const { ask, hourSources, aheadMs, nowMs, ordinals, log, retryMs = 2000, lookUpEveryMs = 2000 } = options
+  const closing = new AbortController()
+  const { signal } = closing
+  const failed = (error: unknown) => log.error({ err: error }, 'a listener to states of devices failed')
+  const fleet: LiveFleet = new LiveFleet({ nowMs, wants: number => lookups.want(number), failed })
+  const shared = { fleet, ask, hourSources, nowMs, aheadMs }
+  const lookups = createLiveLookups({ ...shared, ordinals, pauseMs: lookUpEveryMs })
+  const load = () => loadFleet({ ...shared, want: lookups.want }, signal)
+  const loading = createLiveLoading({ load, retryMs, signal, log })
+  const ended = (error: unknown) => {
+    if (!signal.aborted) log.error({ err: error }, 'the state of the fleet is not brought up to date any more')
+  }
+  const running = lookups.run(signal).catch(ended)
+  const clock = startClock(fleet, { nowMs, hourSources, isLoaded: loading.isLoaded, ended, signal })
+  const ofNumber = <Result>(number: number, result: (fleet: LiveFleet, slot: number) => Result) => {
+    const slot = fleet.slotOf(number)
+    return slot < 0 ? undefined : result(fleet, slot)
+  }
+  return {
+    fill: devices => fleet.fill(devices),
+    deviceChanged: device => fleet.deviceChanged(device),
+    deviceRemoved: number => fleet.deviceRemoved(number),
+    take: readings => fleet.take(readings),
+    load: loading.start,
+    isLoaded: loading.isLoaded,
+    isCatchingUp: options.isCatchingUp,
+    counts: of => countsOf(orderOf(fleet, of)),
+    ...createPages(fleet, nowMs, signal),
+    latest: number => ofNumber(number, latestOf),
+    stateOf: number => ofNumber(number, stateOf),
+    onState: listener =>
+      fleet.onState((...change) => {
+        if (loading.isLoaded()) listener(...change)
+      }),
+    async close() {
+      closing.abort()
+      clock.stop()
+      await Promise.all([running, loading.idle()])
+    },
+  }
+}
+
+function orderOf(fleet: LiveFleet, of: readonly ListedDevice[] | undefined): FleetOrder {
+  return of === undefined ? fleet.order : new ListedOrder(fleet, of)
+}
+
+function countsOf({ counts }: FleetOrder): LiveCounts {
+  return Object.fromEntries(liveStates.map((state, at) => [state, counts[at]])) as Record<LiveState, number>
+}
+
+function createPages(fleet: LiveFleet, nowMs: () => number, closed: AbortSignal): Pick<Live, 'page' | 'search'> {
+  let searches = 0
+
+  function pageWith({ slots, hasMore }: FoundPage): FleetPage {
+    const last = hasMore ? slots.at(-1) : undefined
+    return {
+      devices: slots.map(slot => deviceText(fleet, slot, nowMs())),
+      last: last === undefined ? undefined : { state: stateOf(fleet, last), name: fleet.order.nameOf(last) },
+    }
+  }
+
+  async function search(
+    order: FleetOrder,
+    request: FleetPageRequest,
+    text: string,
+    client: AbortSignal,
+  ): Promise<FleetPage> {
+    searches++
+    try {
+      return pageWith(await searchPage(fleet, order, request, text, AbortSignal.any([client, closed])))
+    } finally {
+      searches--
+    }
+  }
+
+  return {
+    page: (request, of) => pageWith(pageOf(fleet, orderOf(fleet, of), request)),
+    search(request, text, client, of) {
+      return searches < searchesMax ? search(orderOf(fleet, of), request, text, client) : undefined
+    },
+  }
+}
+
+interface ClockOptions {
+  readonly nowMs: () => number
+  readonly hourSources: () => HourSources
+  readonly isLoaded: () => boolean
+  readonly ended: (error: unknown) => void
+  readonly signal: AbortSignal
+}
+
+/** What time alone changes: states, and what has expired. */
+function startClock(fleet: LiveFleet, { nowMs, hourSources, isLoaded, ended, signal }: ClockOptions): { stop(): void } {
+  let forgottenBeforeUs = Number.NEGATIVE_INFINITY
+  let lastMs = nowMs()
+  let timer = setTimeout(tick, tickMsMax).unref()
+
+  function tick(): void {
+    const isBehind = fleet.advance()
+    const waitMs = isBehind ? 0 : Math.min(tickMsMax, Math.max(tickMsMin, fleet.nextDeadlineMs() - nowMs()))
+    timer = setTimeout(tick, waitMs).unref()
+    // As the limits of states count whole seconds, less than that changes little.
+    if (nowMs() < lastMs - stepMsMin) void fleet.updateAll(signal).catch(ended)
+    lastMs = nowMs()
+    const { expiredBeforeUs } = hourSources()
+    if (!isLoaded() || expiredBeforeUs <= forgottenBeforeUs) return
+    forgottenBeforeUs = expiredBeforeUs
+    void fleet.forgetBefore(expiredBeforeUs, signal).catch(ended)
+  }
+
+  return { stop: () => clearTimeout(timer) }
+}

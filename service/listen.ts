@@ -1,0 +1,101 @@
+/** Opens what the service listens on: the HTTP server with its routes, and MQTT. */
+
+import type { FastifyInstance } from 'fastify'
+import { createServer } from '../api/http/server.ts'
+import { type Mqtt, openMqtt } from '../api/write/mqtt/mqtt.ts'
+import type { Config } from '../settings/config.ts'
+import { listenError } from '../settings/listen-address.ts'
+import type { Log } from '../store/log.ts'
+import { packageVersion } from '../store/version.ts'
+import { createEdge, type Edge } from './edge.ts'
+import { createFamilies } from './families.ts'
+import { readinessOf } from './readiness.ts'
+import { openServiceFigures } from './self-monitoring/service-figures.ts'
+import { addServiceMetrics } from './service-metrics.ts'
+import type { ServiceParts } from './service-parts.ts'
+
+/** Resolves to the address that it listens on. `onOpen` gets what closes it. */
+export async function listen(
+  config: Config,
+  log: Log,
+  parts: ServiceParts,
+  onOpen: (close: () => unknown) => void,
+): Promise<string> {
+  let isStopping = false
+  let mqtt: Mqtt | undefined
+  const edge = createEdge(config, log, parts)
+  const figures = openServiceFigures({
+    ...{ questdb: parts.store.questdb, ingest: parts.ingest.status },
+    ...{ interval: edge.interval, nowMs: parts.clockMs },
+  })
+  onOpen(() => figures.close())
+  const app = createServiceServer(config, log, parts, edge, {
+    isStopping: () => isStopping,
+    broker: () => mqtt?.brokerFault(),
+  })
+  onOpen(async () => {
+    isStopping = true
+    await Promise.all([mqtt?.close(), app.close()])
+  })
+  try {
+    const url = await app.listen({ host: config.HOST, port: config.PORT })
+    mqtt = await openServiceMqtt(config, log, parts, edge)
+    return url
+  } catch (error) {
+    throw listenError(config, error)
+  }
+}
+
+async function openServiceMqtt(
+  config: Config,
+  log: Log,
+  { devices, accounts }: ServiceParts,
+  edge: Edge,
+): Promise<Mqtt> {
+  const { writers, intake, brokerIntake, meter, authRateLimit, connections, metrics } = edge
+  return await openMqtt({
+    ...{ config, log, devices, writers, intake, brokerIntake, meter, authRateLimit, connections },
+    ...{ keys: accounts.keys, registry: metrics.registry },
+  })
+}
+
+function createServiceServer(
+  config: Config,
+  log: Log,
+  parts: ServiceParts,
+  edge: Edge,
+  state: { isStopping: () => boolean; broker: () => string | undefined },
+): FastifyInstance {
+  const { store, ingest, pointsIngest, devices, query, live, retention } = parts
+  const { connections, metrics } = edge
+  const readiness = () =>
+    readinessOf({
+      ingest: ingest.status,
+      points: pointsIngest.status,
+      questdb: () => store.questdb.state(),
+      postgres: () => store.postgresFault(),
+      reads: () => loadingOf({ live, retention }),
+      connections: connections.fault,
+      ...state,
+    })
+  const families = createFamilies(config, log, parts, edge, () => readiness().status !== 'unavailable')
+  addServiceMetrics(metrics.registry, {
+    ingest: ingest.status,
+    points: pointsIngest.status,
+    devices: () => devices.size(),
+    questdbUp: () => store.questdb.state().state === 'up',
+    queriesQueued: query.queueLengths,
+    cache: query.cacheStatus,
+    states: () => (parts.live.isLoaded() ? parts.live.counts() : undefined),
+    disk: parts.diskUse.read,
+    retention: parts.retention.state,
+    version: packageVersion(),
+  })
+  return createServer({ config, connections, readiness, metrics, families, log })
+}
+
+/** What the reads of the contract wait for after a start, once QuestDB is up. */
+function loadingOf({ live, retention }: Pick<ServiceParts, 'live' | 'retention'>): string | undefined {
+  if (!retention.isKnown()) return 'it is being looked up which days have expired'
+  return live.isLoaded() ? undefined : 'the state of the fleet is being loaded'
+}

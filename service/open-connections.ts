@@ -1,0 +1,16 @@
+/** The connections as the settings and the limit of open files bound them. */
+
+import { type Connections, createConnections } from '../api/http/connections.ts'
+import { connectionsThatFit } from '../api/http/open-files.ts'
+import type { Config } from '../settings/config.ts'
+import type { Log } from '../store/log.ts'
+
+/** Every connection is a file, so call it when those of the journal and the databases are open. */
+export function openConnections(config: Config, log: Log, isTrusted: (address: string) => boolean): Connections {
+  const max = Math.min(config.CONNECTIONS_MAX, connectionsThatFit())
+  if (max < config.CONNECTIONS_MAX) {
+    log.warn({ max }, 'CONNECTIONS_MAX lowered to fit the limit of open files; raise it with ulimit -n')
+  }
+  const perAddress = config.CONNECTIONS_PER_ADDRESS ?? Math.ceil(max / 4)
+  return createConnections({ max, perAddress, isTrusted, log })
+}

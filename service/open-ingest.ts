@@ -1,0 +1,110 @@
+/** Opens the write paths on the journals of the data directory, or says in a sentence why one cannot be opened. */
+
+import { watchClock } from '../ingest/clock-watch.ts'
+import { type Ingest, type IngestOptions, openIngest, openPointsIngest, type PointsIngest } from '../ingest/ingest.ts'
+import type { Config } from '../settings/config.ts'
+import type { DataDirectory } from '../store/data-directory.ts'
+import type { Log } from '../store/log.ts'
+import { StartError } from '../store/start-error.ts'
+import type { Store } from '../store/store.ts'
+
+export interface ServiceIngestOptions {
+  config: Config
+  directory: Pick<DataDirectory, 'journal' | 'pointsJournal'>
+  nowMs: () => number
+  log: Log
+  onFatal: (error: Error) => void
+}
+
+export interface ServiceIngest {
+  ingest: Ingest
+  pointsIngest: PointsIngest
+  close(): Promise<void>
+}
+
+const hourMs = 3_600_000
+
+export async function openServiceIngest(options: ServiceIngestOptions): Promise<ServiceIngest> {
+  const { config, directory, nowMs, log, onFatal } = options
+  assertClockIsSet(nowMs())
+  const clockWatch = watchClock(nowMs, log)
+  const common = {
+    ...{ journalBytesMax: config.JOURNAL_MAX, reserveBytes: config.JOURNAL_RESERVE },
+    ...{ keepMs: config.JOURNAL_KEEP_HOURS * hourMs, clock: clockWatch.clock, log, onFatal },
+  }
+  const opened: { close(): Promise<void> }[] = []
+  async function close(): Promise<void> {
+    clockWatch.close()
+    await Promise.all(opened.map(path => path.close()))
+  }
+  try {
+    const ingest = openJournal(directory.journal, common, openIngest)
+    opened.push(ingest)
+    const pointsIngest = openJournal(directory.pointsJournal, common, openPointsIngest)
+    opened.push(pointsIngest)
+    return { ingest, pointsIngest, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** Readings and points are accepted before QuestDB is ready; they wait in their journals. */
+export function forwardWhenReady(
+  { questdb }: Pick<Store, 'questdb'>,
+  { ingest, pointsIngest }: ServiceIngest,
+  onFatal: (error: Error) => void,
+): void {
+  const { ready, address, commitMode, hourlyView } = questdb
+  ingest.onLost(hourlyView.markSuspect)
+  ready.then(
+    () => {
+      for (const path of [ingest, pointsIngest]) path.startForwarding(address.http, commitMode() === 'sync')
+    },
+    (error: Error) => {
+      // It also rejects when the store is closed first; that is not an error.
+      if (error instanceof StartError) onFatal(error)
+    },
+  )
+}
+
+function openJournal<Path>(
+  directory: string,
+  common: Omit<IngestOptions, 'directory'>,
+  open: (options: IngestOptions) => Path,
+): Path {
+  try {
+    return open({ ...common, directory })
+  } catch (error) {
+    throw isSystemError(error) ? journalError(directory, error) : error
+  }
+}
+
+/** The earliest time that a reading may bring (ingest/reading.ts): a machine whose clock says less has not set it yet. */
+const earliestMs = Date.UTC(2000, 0, 1)
+
+/** Readings would be stored where nobody looks for them, and those with times of their own be refused as from the future. */
+function assertClockIsSet(nowMs: number): void {
+  if (nowMs >= earliestMs) return
+  const text = new Date(nowMs).toISOString()
+  throw new StartError(`The system clock is wrong (${text}): set it, then start again.`)
+}
+
+/** What the system refused; anything else is a fault of ours. */
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error
+}
+
+const noRights = 'grant this user read and write permission.'
+const remedies: Record<string, string> = {
+  ENOSPC: 'free disk space.',
+  EDQUOT: "free space within this user's quota.",
+  EROFS: 'its file system is mounted read-only; remount it read-write.',
+  EACCES: noRights,
+  EPERM: noRights,
+}
+
+function journalError(path: string, { code = '', message }: NodeJS.ErrnoException): StartError {
+  const remedy = remedies[code] ?? 'check this file and its disk. What is in the journal is kept.'
+  return new StartError(`The journal in ${path} cannot be opened (${message}): ${remedy}`)
+}

@@ -1,0 +1,46 @@
+/** Where people sign in: the pages and the Auth.js host, unless another service does it. */
+
+import { authHostFamily } from '../api/accounts/auth-host/auth-host.ts'
+import { loadAuthJs } from '../api/accounts/auth-host/auth-js.ts'
+import { pagesFamily } from '../api/accounts/pages/pages.ts'
+import type { RouteFamily } from '../api/http/route-family.ts'
+import { createSetup } from '../auth/accounts/setup.ts'
+import type { Config } from '../settings/config.ts'
+import type { DataDirectory } from '../store/data-directory.ts'
+import type { Log } from '../store/log.ts'
+import type { ServiceAccounts } from './open-accounts.ts'
+
+export interface SignIn {
+  families: readonly RouteFamily[]
+  /** Tells whoever has started the service how the first account is made, while there is none. */
+  announceSetup(): Promise<void>
+}
+
+export interface SignInOptions {
+  config: Pick<Config, 'AUTH_HOST'>
+  accounts: Pick<ServiceAccounts, 'service' | 'codec' | 'origins' | 'findPrincipal' | 'publicUrl'>
+  directory: Pick<DataDirectory, 'secret'>
+  log: Log
+}
+
+export async function openSignIn({ config, accounts, directory, log }: SignInOptions): Promise<SignIn> {
+  if (config.AUTH_HOST === 'off') return { families: [], announceSetup: async () => undefined }
+  const { service, codec, origins, findPrincipal, publicUrl } = accounts
+  const setup = createSetup(service.accounts)
+  const shared = { service, origins, publicUrl, log }
+  const csrfSecret = directory.secret('csrf-secret')
+  return {
+    families: [
+      pagesFamily({ ...shared, findPrincipal, setup }),
+      authHostFamily({ ...shared, codec, csrfSecret, authJs: await loadAuthJs() }),
+    ],
+    async announceSetup() {
+      const token = await setup
+        .token()
+        .catch((error: unknown) => log.warn({ err: error }, 'no setup link could be made'))
+      if (token === undefined) return
+      const setupUrl = `${publicUrl()}/setup?token=${token}`
+      log.info({ setupUrl }, 'there is no operator yet: open setupUrl to make that account')
+    },
+  }
+}

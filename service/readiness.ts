@@ -1,0 +1,71 @@
+/** Readiness: whether the service accepts readings, and the reasons when it is degraded. */
+
+import type { Readiness } from '../api/http/health.ts'
+import type { IngestStatus } from '../ingest/ingest.ts'
+
+export interface ReadinessOptions {
+  /** Of the readings. */
+  ingest: () => IngestStatus
+  points: () => IngestStatus
+  questdb: () => { state: 'starting' | 'up' | 'away'; reason?: string }
+  postgres: () => string | undefined
+  /** Why some reads are refused although QuestDB is up: what they need is being loaded. */
+  reads: () => string | undefined
+  /** Why clients may not get a connection. */
+  connections: () => string | undefined
+  /** Why no readings come from an outside broker. */
+  broker: () => string | undefined
+  isStopping: () => boolean
+}
+
+/** Beyond this, what dashboards show is old. */
+const lagSecondsMax = 60
+
+export function readinessOf(options: ReadinessOptions): Readiness {
+  const { postgres, connections, isStopping } = options
+  const readings = options.ingest()
+  const points = options.points()
+  const reasons: string[] = []
+  if (isStopping()) reasons.push('the service is stopping')
+  if (readings.journal.issue !== undefined) reasons.push(readings.journal.issue)
+  if (reasons.length > 0) return { status: 'unavailable', reasons }
+  reasons.push(...faultsOf('readings', readings), ...faultsOf('points', points))
+  if (points.journal.issue !== undefined) reasons.push(`points are refused: ${points.journal.issue}`)
+  const away = questdbFault(options.questdb(), readings.forwarder.issue ?? points.forwarder.issue)
+  const issues = [
+    // While QuestDB is away nothing can be loaded.
+    away ?? options.reads(),
+    readings.forwarder.fileIssue ?? points.forwarder.fileIssue,
+    postgres(),
+    connections(),
+    options.broker(),
+  ]
+  reasons.push(...issues.filter(issue => issue !== undefined))
+  return reasons.length === 0 ? { status: 'ok' } : { status: 'degraded', reasons }
+}
+
+/** What is wrong with one write path though it takes rows. */
+function faultsOf(rows: 'readings' | 'points', { journal, forwarder, lag, clock }: IngestStatus): string[] {
+  const faults: string[] = []
+  if (forwarder.suspended) faults.push(`QuestDB has suspended the table ${rows}`)
+  if (lag.seconds > lagSecondsMax) faults.push(`${rows} become visible to queries after ${Math.round(lag.seconds)} s`)
+  if (clock.aheadSeconds > 0) faults.push(aheadText(rows, clock.aheadSeconds))
+  if (forwarder.damagedBytes + journal.tornBytes > 0) {
+    faults.push(`the journal of ${rows} was corrupted; see its quarantine files`)
+  }
+  return faults
+}
+
+function questdbFault(
+  { state, reason }: ReturnType<ReadinessOptions['questdb']>,
+  forwarderFault: string | undefined,
+): string | undefined {
+  if (state !== 'up') return reason ?? (state === 'starting' ? 'QuestDB is starting' : 'QuestDB is unavailable')
+  return forwarderFault === undefined ? undefined : `cannot write to QuestDB: ${forwarderFault}`
+}
+
+/** Until the clock has passed it: nobody can tell from here whether the clock was wrong before or is wrong now. */
+function aheadText(rows: string, seconds: number): string {
+  const what = `the newest stamp of ${rows} is ${Math.ceil(seconds)} s ahead of the clock`
+  return `${what}: the clock is or was wrong`
+}

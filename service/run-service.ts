@@ -1,0 +1,99 @@
+/** Reads the settings, starts the service, and stops it on a signal. */
+
+import { isatty } from 'node:tty'
+import { type Config, ConfigError, readConfig } from '../settings/config.ts'
+import { misspeltSettings, misspeltText } from '../settings/misspelt-settings.ts'
+import { startHelp } from '../settings/start-help.ts'
+import { StartError } from '../store/start-error.ts'
+import { collectGarbage } from './collect-garbage.ts'
+import { createLog } from './log-output.ts'
+import { watchParent } from './parent.ts'
+import { type Service, startService } from './service.ts'
+
+/** A stop that takes longer is given up: whoever runs us kills us soon anyway, and the journal is ready for that. */
+const stopMsMax = 10_000
+
+/** As that of the command line. */
+const exitUsage = 2
+
+export interface RunOptions {
+  /** The arguments. */
+  words: string[]
+  environment: Record<string, string | undefined>
+  /** Hands over what is to hear signals from now on. */
+  hearSignals: (hear: (signal: NodeJS.Signals) => void) => void
+}
+
+/** Resolves when the service listens; the process goes on until it is stopped. */
+export async function runService({ words, environment, hearSignals }: RunOptions): Promise<void> {
+  readArguments(words)
+  const config = configOrExit(environment)
+  const log = await createLog(config, isatty(1))
+  for (const misspelt of misspeltSettings(environment)) log.warn(misspelt, misspeltText(misspelt))
+  const giveUp = new AbortController()
+  let starting: Promise<Service> | undefined
+  let stopping = false
+
+  /** Ends the process, with all that it has started. */
+  async function stop(reason: string, exitStatus: number): Promise<void> {
+    if (stopping) return
+    stopping = true
+    log.info({ reason }, 'stopping')
+    setTimeout(() => process.exit(1), stopMsMax).unref()
+    giveUp.abort()
+    // One that is still starting sees the abort and cleans up.
+    const service = await starting?.catch(() => undefined)
+    try {
+      await service?.close()
+      log.info({}, 'stopped')
+      process.exit(exitStatus)
+    } catch (error) {
+      log.error({ err: error }, 'stopped with errors')
+      process.exit(1)
+    }
+  }
+
+  function onFatal(error: Error): void {
+    log.fatal({ err: error }, error instanceof StartError ? error.message : 'fatal error')
+    void stop('fault', 1)
+  }
+
+  hearSignals(signal => void stop(signal, 0))
+  watchParent(config.PARENT_PID, () => void stop('the parent has ended', 0))
+  // What no part has caught is told like any other fault, and what runs is stopped.
+  process.on('uncaughtException', onFatal)
+  try {
+    starting = startService({ config, log, signal: giveUp.signal, onFatal })
+    const { url } = await starting
+    log.info({ url, publicUrl: config.PUBLIC_URL, dataDirectory: config.DATA_DIR }, 'listening')
+  } catch (error) {
+    // Then the end is already on its way.
+    if (stopping) return
+    if (error instanceof StartError) fail(error.message)
+    throw error
+  }
+  collectGarbage()
+}
+
+function fail(sentence: string, exitStatus = 1): never {
+  process.stderr.write(`${sentence}\n`)
+  process.exit(exitStatus)
+}
+
+function configOrExit(environment: RunOptions['environment']): Config {
+  try {
+    return readConfig(environment)
+  } catch (error) {
+    if (error instanceof ConfigError) fail(error.message)
+    throw error
+  }
+}
+
+function readArguments(words: string[]): void {
+  if (words.length === 0) return
+  if (words.includes('--help') || words.includes('-h')) {
+    process.stdout.write(startHelp())
+    process.exit()
+  }
+  fail(`The service takes no arguments such as ${JSON.stringify(words[0])}; --help lists its settings.`, exitUsage)
+}

@@ -1,0 +1,88 @@
+/**
+ * Writes a row of the service's own figures to QuestDB every ten seconds. A row that cannot be written is lost: nothing waits
+ * for it, and nothing is kept.
+ */
+
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import type { IntervalMeter } from '../../api/write/interval-meter.ts'
+import type { IngestStatus } from '../../ingest/ingest.ts'
+import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
+import type { Questdb } from '../../store/questdb/questdb.ts'
+import { serviceFiguresTableSql } from '../../store/tables.ts'
+import { createFiguresSender, type Figures } from './figures-sender.ts'
+
+export interface ServiceFiguresOptions {
+  questdb: Pick<Questdb, 'address' | 'state'>
+  ingest: () => IngestStatus
+  interval: Pick<IntervalMeter, 'take'>
+  nowMs: () => number
+  everyMs?: number
+}
+
+export interface ServiceFigures {
+  close(): void
+}
+
+const nsPerMs = 1_000_000
+const requestMs = 5000
+
+export function openServiceFigures(options: ServiceFiguresOptions): ServiceFigures {
+  const { questdb, nowMs, everyMs = 10_000 } = options
+  const { http } = questdb.address
+  const statements = createQuestdbClient(http, 1)
+  const sender = createFiguresSender(http, requestMs)
+  const read = createReader(options)
+  let isBusy = false
+  let isTableThere = false
+
+  async function write(): Promise<void> {
+    const figures = read()
+    if (isBusy) return
+    if (questdb.state().state !== 'up') {
+      // The next one may be another.
+      isTableThere = false
+      return
+    }
+    isBusy = true
+    try {
+      if (!isTableThere) await statements.exec(serviceFiguresTableSql, requestMs)
+      isTableThere = true
+      await sender.send(nowMs(), figures)
+    } catch {
+      isTableThere = false
+    } finally {
+      isBusy = false
+    }
+  }
+
+  const timer = setInterval(() => void write(), everyMs).unref()
+  return {
+    close() {
+      clearInterval(timer)
+      read.close()
+      statements.close()
+      sender.close()
+    },
+  }
+}
+
+/** Of the interval since the last call. */
+function createReader({ ingest, interval }: ServiceFiguresOptions): { (): Figures; close(): void } {
+  const eventLoop = monitorEventLoopDelay({ resolution: 20 })
+  eventLoop.enable()
+  let recordsBefore = ingest().journal.records
+  const read = (): Figures => {
+    const { journal, lag } = ingest()
+    const { ackMs, rejected } = interval.take()
+    const figures: Figures = {
+      ...(ackMs === undefined ? {} : { ack_p50_ms: ackMs.p50, ack_p99_ms: ackMs.p99 }),
+      ...{ stored: journal.records - recordsBefore, rejected },
+      ...{ lag_readings: lag.rows, lag_seconds: lag.seconds, journal_bytes: journal.bytes },
+      ...{ rss_bytes: process.memoryUsage.rss(), event_loop_p99_ms: eventLoop.percentile(99) / nsPerMs },
+    }
+    recordsBefore = journal.records
+    eventLoop.reset()
+    return figures
+  }
+  return Object.assign(read, { close: () => void eventLoop.disable() })
+}

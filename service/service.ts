@@ -1,0 +1,158 @@
+/** Composition root: opens the parts in order, wires them, and closes them in reverse order. */
+
+import { createTokenCheck } from '../api/admin/admin-token.ts'
+import { readCertificate } from '../api/http/certificate.ts'
+import { openDevices } from '../auth/devices/devices.ts'
+import { openStations } from '../auth/stations/stations.ts'
+import { createClaims } from '../ingest/idempotency/claims.ts'
+import { watchDiskUse } from '../lifecycle/disk/disk-use.ts'
+import { openDeviceNames } from '../lifecycle/name-sync/name-sync.ts'
+import { openAcceptedFrom } from '../lifecycle/retention/accepted-from.ts'
+import type { Config } from '../settings/config.ts'
+import { checkListenAddress } from '../settings/listen-address.ts'
+import { type DataDirectory, openDataDirectory } from '../store/data-directory.ts'
+import type { Log } from '../store/log.ts'
+import { openStore } from '../store/store.ts'
+import { systemClock } from './clock.ts'
+import { listen } from './listen.ts'
+import { openServiceAccounts } from './open-accounts.ts'
+import { forwardWhenReady, openServiceIngest, type ServiceIngest } from './open-ingest.ts'
+import { openServiceLive } from './open-live.ts'
+import { openServiceQueries } from './open-queries.ts'
+import { openServiceRetention } from './open-retention.ts'
+import { openSignIn } from './open-sign-in.ts'
+
+export interface Service {
+  /** Address that it listens on. */
+  url: string
+  /** Graceful shutdown: refuses new requests, finishes open ones, syncs the journal, stops the managed databases. Idempotent. */
+  close(): Promise<void>
+}
+
+export interface ServiceOptions {
+  config: Config
+  log: Log
+  /** Aborts a start in progress. */
+  signal: AbortSignal
+  /** Called when durability can no longer be guaranteed; the process must exit. */
+  onFatal: (error: Error) => void
+}
+
+const hourMs = 3_600_000
+
+/** Opens all parts; if one fails, those already open are closed. */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const opened: (() => unknown)[] = []
+  let closing: Promise<void> | undefined
+  const closeAll = async () => {
+    const faults: unknown[] = []
+    for (const close of opened.toReversed()) {
+      try {
+        await close()
+      } catch (error) {
+        faults.push(error)
+      }
+    }
+    // One part that fails to close must not keep the others open.
+    if (faults.length > 0) throw new AggregateError(faults, 'not everything could be closed')
+  }
+  try {
+    const url = await open(options, close => opened.push(close))
+    return {
+      url,
+      close() {
+        closing ??= closeAll()
+        return closing
+      },
+    }
+  } catch (error) {
+    await closeAll()
+    throw error
+  }
+}
+
+async function open(options: ServiceOptions, onOpen: (close: () => unknown) => void): Promise<string> {
+  const { config, log, signal } = options
+  const clockMs = systemClock
+  const directory = openDataDirectory(config.DATA_DIR)
+  onOpen(() => directory.close())
+  // Fail fast: check these settings before the databases start.
+  readCertificate(config)
+  await checkListenAddress(config)
+  if (config.MQTT_PORT !== undefined) {
+    await checkListenAddress({ HOST: config.HOST, PORT: config.MQTT_PORT }, 'MQTT_PORT')
+  }
+  const giveUp = new AbortController()
+  const opening = openServiceStore(options, directory, AbortSignal.any([signal, giveUp.signal]))
+  // The databases take a second to start; meanwhile the journal recovers and starts its threads.
+  let serviceIngest: ServiceIngest
+  try {
+    serviceIngest = await openServiceIngest({ config, log, nowMs: clockMs, onFatal: options.onFatal, directory })
+  } catch (error) {
+    giveUp.abort()
+    await opening.catch(() => undefined)
+    throw error
+  }
+  const store = await opening.catch(async (error: unknown) => {
+    await serviceIngest.close()
+    throw error
+  })
+  onOpen(() => store.close())
+  onOpen(() => serviceIngest.close())
+  const { ingest, pointsIngest } = serviceIngest
+  forwardWhenReady(store, serviceIngest, options.onFatal)
+  const days = config.RETENTION_DAYS
+  const acceptedFrom = await openAcceptedFrom({ pool: store.postgres, days, nowMs: clockMs })
+  const devices = await openDevices({
+    pool: store.postgres,
+    now: clockMs,
+    log,
+    graceMs: config.ROTATION_GRACE_HOURS * hourMs,
+  })
+  onOpen(() => devices.close())
+  const deviceNames = openDeviceNames({ devices, questdb: store.questdb, log })
+  onOpen(() => deviceNames.close())
+  const stations = openStations({ pool: store.postgres, nowMs: clockMs, log })
+  onOpen(() => stations.close())
+  const retention = openServiceRetention(config, log, { store, ingest, acceptedFrom, clockMs })
+  onOpen(() => retention.close())
+  const queries = openServiceQueries(config, log, { store, ingest, pointsIngest, retention, clockMs })
+  for (const { close } of Object.values(queries)) onOpen(close)
+  const live = openServiceLive(config, log, { store, ingest, devices, query: queries.query, clockMs })
+  onOpen(() => live.close())
+  // Links in mails need an address; without a configured one it is the one that we listen on.
+  let ownUrl = 'http://localhost'
+  const publicUrl = () => (config.PUBLIC_URL ?? ownUrl).replace(/\/$/, '')
+  const isAdminToken = createTokenCheck(directory.secret('admin-token'))
+  const accounts = await openServiceAccounts({
+    ...{ config, log, nowMs: clockMs, directory, pool: store.postgres, devices, stations, publicUrl, isAdminToken },
+  })
+  onOpen(() => accounts.close())
+  const signIn = await openSignIn({ config, accounts, directory, log })
+  const rowsPerWriterMax = config.IDEMPOTENCY_KEYS_MAX
+  const claims = createClaims({ pool: store.postgres, ingest, nowMs: clockMs, log, rowsPerWriterMax })
+  onOpen(() => claims.close())
+  const diskUse = watchDiskUse({ directory, config, retention, nowMs: clockMs, log })
+  onOpen(() => diskUse.close())
+  const base = { directory, clockMs, store, ingest, pointsIngest, devices, deviceNames, stations, diskUse, retention }
+  const parts = { ...base, acceptedFrom, ...queries, accounts, signIn, claims, live }
+  ownUrl = await listen(config, log, parts, onOpen)
+  await signIn.announceSetup()
+  return ownUrl
+}
+
+function openServiceStore({ config, log, onFatal }: ServiceOptions, directory: DataDirectory, signal: AbortSignal) {
+  return openStore({
+    directory,
+    questdbHttp: config.QUESTDB_HTTP,
+    questdbPg: config.QUESTDB_PG,
+    questdbCommitMode: config.QUESTDB_COMMIT_MODE,
+    questdbPgPort: config.QUESTDB_PG_PORT,
+    databaseUrl: config.DATABASE_URL,
+    exclusive: { onLost: onFatal },
+    cacheDirectory: config.cacheDirectory,
+    environment: config.environment,
+    signal,
+    log,
+  })
+}

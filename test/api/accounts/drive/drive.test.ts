@@ -1,0 +1,310 @@
+/** The link to a drive: the round to a provider and back, who may go it, and what the popup hands to its opener. */
+
+import { createHash } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+import { runInNewContext } from 'node:vm'
+import fc from 'fast-check'
+import { parse } from 'parse5'
+import t from 'tap'
+import { goodPassword, openVariant, publicUrl, serviceSecret, startAccounts } from '../../../support/accounts.ts'
+import { startProvider } from '../../../support/oauth-provider.ts'
+
+const provider = await startProvider(t)
+const openerOrigin = 'https://app.example'
+const clientSecret = 'the-secret-of-the-client'
+const drive = {
+  ...{ clientId: 'the client', clientSecret, scope: 'files.read files.write', openerOrigin },
+  authorizationUrl: 'https://provider.example/consent?access_type=offline&state=ours',
+  tokenUrl: `${provider.url}/token`,
+}
+const service = await startAccounts(t, { drive })
+const { ask, person, cookieOf, clock, store, warnings } = service
+const id = await person('ada@example.com')
+const cookieName = '__Host-barograph-google-drive'
+const refreshToken = 'refresh-</script>-token'
+const json =
+  (body: unknown, status = 200) =>
+  (response: ServerResponse) => {
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  }
+const good = json({ access_token: 'an access token', refresh_token: refreshToken, expires_in: 3600 })
+t.beforeEach(() => provider.answerWith(good))
+
+interface Round {
+  session: string
+  cookie: string
+  state: string
+  location: URL
+}
+
+/** Without regard to how many there were. */
+async function begin(session?: string): Promise<Round> {
+  const own = session ?? (await cookieOf(id)).cookie
+  await store.postgres.query("DELETE FROM rate_limits WHERE kind = 'drive start'")
+  const { status, headers, text } = await ask('GET', '/google-drive/start', { headers: { cookie: own } })
+  if (status !== 302) throw new Error(text)
+  const location = new URL(String(headers['location']))
+  const [cookie = ''] = [headers['set-cookie']].flat().map(line => String(line).split(';')[0])
+  return { session: own, cookie, state: location.searchParams.get('state') ?? '', location }
+}
+
+async function comeBack(query: Record<string, string>, cookie: string, more: Record<string, string> = {}) {
+  const address = `/google-drive/callback?${new URLSearchParams(query)}`
+  const answer = await ask('GET', address, { headers: { ...(cookie === '' ? {} : { cookie }), ...more } })
+  return { ...answer, posted: answer.text.includes('<script') ? postedBy(answer.text) : undefined }
+}
+
+/** What the page's script sends to its opener, and to which origin. */
+function postedBy(page: string): { message: unknown; origin: string } {
+  const errors: unknown[] = []
+  parse(page, { onParseError: error => errors.push(error) })
+  if (errors.length > 0) throw new Error('the page is not well-formed')
+  const [, script = ''] = /<script nonce="[^"]+">([\s\S]*?)<\/script>/.exec(page) ?? []
+  const posted: { message: unknown; origin: string }[] = []
+  const opener = { postMessage: (message: unknown, origin: string) => posted.push({ message, origin }) }
+  runInNewContext(script, { window: { opener, close: () => undefined } })
+  const [only] = posted
+  if (only === undefined || posted.length > 1) throw new Error('the page posts one message')
+  return { message: JSON.parse(JSON.stringify(only.message)), origin: only.origin }
+}
+
+const refused = {
+  status: 400,
+  posted: { message: { type: 'google-drive-auth', error: 'invalid_state' }, origin: openerOrigin },
+}
+
+t.test('the popup goes to the provider and back, and hands over the refresh token', async t => {
+  const { session, cookie, state, location } = await begin()
+  t.equal(`${location.origin}${location.pathname}`, 'https://provider.example/consent')
+  const { code_challenge: challenge, state: _, ...parameters } = Object.fromEntries(location.searchParams)
+  const redirect_uri = `${publicUrl}/v1/auth/google-drive/callback`
+  t.strictSame(parameters, {
+    ...{ access_type: 'offline', response_type: 'code', client_id: 'the client', redirect_uri },
+    ...{ scope: 'files.read files.write', code_challenge_method: 'S256' },
+  })
+  const asked = provider.forms.length
+  const { status, headers, text, posted } = await comeBack({ state, code: 'the-code' }, `${session}; ${cookie}`)
+  t.equal(status, 200)
+  t.strictSame(posted, { message: { type: 'google-drive-auth', refresh_token: refreshToken }, origin: openerOrigin })
+  t.equal(provider.forms.length, asked + 1)
+  const { code_verifier: verifier = '', ...form } = provider.forms.at(-1) ?? {}
+  t.strictSame(form, {
+    ...{ grant_type: 'authorization_code', code: 'the-code', redirect_uri },
+    ...{ client_id: 'the client', client_secret: clientSecret },
+  })
+  t.match(verifier, /^[\w-]{43}$/)
+  t.equal(createHash('sha256').update(verifier).digest('base64url'), challenge)
+  const [, nonce] = /<script nonce="([^"]+)">/.exec(text) ?? []
+  t.match(headers, {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': `default-src 'none'; script-src 'nonce-${nonce}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    'cross-origin-opener-policy': 'unsafe-none',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-store',
+    'set-cookie': [`${cookieName}=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Secure`],
+  })
+  const { rows } = await store.postgres.query("SELECT actor, subject, details FROM audit WHERE action = 'drive.link'")
+  t.strictSame(rows, [{ actor: `account ${id}`, subject: `account ${id}`, details: { drive: 'google-drive' } }])
+})
+
+t.test('the cookie is for this host alone, and each round has its own', async t => {
+  const { cookie } = await cookieOf(id)
+  const { headers } = await ask('GET', '/google-drive/start', { headers: { cookie } })
+  t.match(
+    headers['set-cookie'],
+    /^__Host-barograph-google-drive=[\w-]{43}; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/,
+  )
+  const one = await begin()
+  const other = await begin()
+  t.not(one.state, other.state)
+  t.not(one.location.searchParams.get('code_challenge'), other.location.searchParams.get('code_challenge'))
+})
+
+t.test('without HTTPS the cookie has no prefix, which browsers would refuse', async t => {
+  const plain = await openVariant(t, store, { drive, isSecure: false })
+  const { headers } = await plain.ask('GET', '/google-drive/start', {
+    headers: { cookie: (await plain.cookieOf(id)).cookie },
+  })
+  t.match(headers['set-cookie'], /^barograph-google-drive=[\w-]{43}; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/)
+})
+
+t.test('only a session may begin', async t => {
+  const status = async (headers: Record<string, string>) =>
+    (await ask('GET', '/google-drive/start', { headers })).status
+  const { body } = await ask('POST', '/token', { body: { email: 'ada@example.com', password: goodPassword } })
+  t.equal(await status({}), 401)
+  t.equal(await status({ authorization: `Bearer ${body['access_token']}` }), 403)
+  t.equal(await status({ 'x-service-secret': serviceSecret }), 403)
+  t.equal(await status({ cookie: (await cookieOf(id)).cookie, 'x-service-secret': serviceSecret }), 401)
+})
+
+t.test('without its settings there is no drive, and who is not signed in learns nothing', async t => {
+  const bare = await openVariant(t, store)
+  t.match(await bare.ask('GET', '/google-drive/start'), { status: 401 })
+  const { cookie } = await bare.cookieOf(id)
+  const unconfigured = { status: 503, body: { detail: 'The drive is not configured: DRIVE_CLIENT_ID is not set' } }
+  t.match(await bare.ask('GET', '/google-drive/start', { headers: { cookie } }), unconfigured)
+  t.match(await bare.ask('GET', '/google-drive/callback?state=x'), unconfigured)
+  t.match(await bare.ask('GET', '/other-drive/start'), { status: 404 })
+})
+
+t.test('a state is good for its browser, its session and its account', async t => {
+  const asked = provider.forms.length
+  const round = await begin()
+  const { session, cookie, state } = round
+  const other = await begin()
+  const stranger = (await cookieOf(await person('eve@example.com'))).cookie
+  const again = (await cookieOf(id)).cookie
+  const { body } = await ask('POST', '/token', { body: { email: 'ada@example.com', password: goodPassword } })
+  const rows: [what: string, query: Record<string, string>, cookie: string, headers?: Record<string, string>][] = [
+    ['no state', { code: 'c' }, `${session}; ${cookie}`],
+    ['an empty one', { code: 'c', state: '' }, `${session}; ${cookie}`],
+    ['not one of ours', { code: 'c', state: 'a.b.c.d.e' }, `${session}; ${cookie}`],
+    ['changed', { code: 'c', state: `${state.slice(0, -3)}AAA` }, `${session}; ${cookie}`],
+    ['endless', { code: 'c', state: `${state}${'A'.repeat(3000)}` }, `${session}; ${cookie}`],
+    ['no cookie', { code: 'c', state }, session],
+    ['an empty cookie', { code: 'c', state }, `${session}; ${cookieName}=`],
+    ['the cookie of another round', { code: 'c', state }, `${session}; ${other.cookie}`],
+    ['the state of another round', { code: 'c', state: other.state }, `${session}; ${cookie}`],
+    ['two cookies', { code: 'c', state }, `${session}; ${cookie}; ${cookie}`],
+    ['nobody signed in', { code: 'c', state }, cookie],
+    ['somebody else', { code: 'c', state }, `${stranger}; ${cookie}`],
+    ['another session of the same account', { code: 'c', state }, `${again}; ${cookie}`],
+    ['a token', { code: 'c', state }, cookie, { authorization: `Bearer ${body['access_token']}` }],
+    ['an error of the provider with a bad state', { error: 'access_denied', state: 'x' }, `${session}; ${cookie}`],
+  ]
+  for (const [what, query, cookies, headers] of rows) t.match(await comeBack(query, cookies, headers), refused, what)
+  t.equal(provider.forms.length, asked, 'nobody asks the provider for them')
+  t.match(await comeBack({ code: 'c', state }, `${session}; ${cookie}`), { status: 200 }, 'and it is still good')
+  t.match(await comeBack({ code: 'c', state }, `${session}; ${cookie}`), refused, 'once')
+  const late = await begin()
+  clock.ms += 600_000
+  t.match(await comeBack({ code: 'c', state: late.state }, `${late.session}; ${late.cookie}`), refused, 'over')
+  const left = await begin()
+  await ask('POST', '/logout', { headers: { cookie: left.session } })
+  t.match(await comeBack({ code: 'c', state: left.state }, `${left.session}; ${left.cookie}`), refused, 'signed out')
+  t.equal(provider.forms.length, asked + 1)
+})
+
+t.test('a session that a front end has made without a name of its own will do', async t => {
+  const seconds = Math.floor(clock.ms / 1000)
+  const sessionOf = async (sub: number) => {
+    const claims = { sub: String(sub), iat: seconds, exp: seconds + 3600, auth_time: seconds }
+    return `${service.codec.cookieName}=${await service.codec.encode(claims)}`
+  }
+  const { session, cookie, state } = await begin(await sessionOf(id))
+  const stranger = await sessionOf(await person('mallory@example.com'))
+  t.match(await comeBack({ code: 'c', state }, `${stranger}; ${cookie}`), refused, 'its account decides')
+  t.match(await comeBack({ code: 'c', state }, `${session}; ${cookie}`), { status: 200 })
+})
+
+t.test('of 16 that come back at the same time one gets the token', async t => {
+  const asked = provider.forms.length
+  const { session, cookie, state } = await begin()
+  const answers = await Promise.all(
+    Array.from({ length: 16 }, () => comeBack({ code: 'c', state }, `${session}; ${cookie}`)),
+  )
+  t.strictSame(answers.map(({ status }) => status).sort(), [200, ...Array(15).fill(400)])
+  t.equal(provider.forms.length, asked + 1)
+})
+
+t.test('what the provider says is text', async t => {
+  const asked = provider.forms.length
+  const { session, cookie, state } = await begin()
+  const error = '</script><script>alert(1)</script><!--\u2028'
+  const { status, posted, text } = await comeBack({ error, state }, `${session}; ${cookie}`)
+  t.strictSame(
+    { status, posted },
+    { status: 400, posted: { message: { type: 'google-drive-auth', error }, origin: openerOrigin } },
+  )
+  t.notMatch(text, '<script>alert')
+  t.match(await comeBack({ code: 'c', state }, `${session}; ${cookie}`), refused, 'the state is used')
+  const without = await begin()
+  const answer = await comeBack({ state: without.state }, `${without.session}; ${without.cookie}`)
+  t.match(answer, { status: 400, posted: { message: { error: 'invalid_request' } } })
+  t.equal(provider.forms.length, asked)
+})
+
+t.test('a provider that fails costs nothing but the round', async t => {
+  const big = 'x'.repeat(70_000)
+  const rows: [what: string, answer: (response: ServerResponse) => void, error: string][] = [
+    ['refuses', json({ error: 'invalid_grant', error_description: clientSecret }, 400), 'exchange_failed'],
+    ['fails', json({ refresh_token: refreshToken }, 500), 'exchange_failed'],
+    [
+      'redirects',
+      response => void response.writeHead(307, { location: `${provider.url}/else` }).end(),
+      'exchange_failed',
+    ],
+    ['says too much', json({ refresh_token: refreshToken, big }), 'exchange_failed'],
+    ['says nothing', response => void response.end(), 'exchange_failed'],
+    ['says null', json(null), 'no_refresh_token'],
+    ['says no JSON', response => void response.end(`<p>${refreshToken}`), 'exchange_failed'],
+    ['gives no refresh token', json({ access_token: 'a' }), 'no_refresh_token'],
+    ['gives an empty one', json({ refresh_token: '' }), 'no_refresh_token'],
+    ['gives a number', json({ refresh_token: 7 }), 'no_refresh_token'],
+    ['gives an endless one', json({ refresh_token: big.slice(0, 5000) }), 'exchange_failed'],
+    ['breaks off', response => void response.destroy(), 'exchange_failed'],
+    ['never answers', () => undefined, 'exchange_failed'],
+  ]
+  for (const [what, answer, error] of rows) {
+    provider.answerWith(answer)
+    const asked = provider.forms.length
+    const { session, cookie, state } = await begin()
+    const { status, posted, text } = await comeBack({ code: 'a-code', state }, `${session}; ${cookie}`)
+    t.strictSame(
+      { status, posted },
+      { status: 400, posted: { message: { type: 'google-drive-auth', error }, origin: openerOrigin } },
+      what,
+    )
+    t.equal(provider.forms.length, asked + 1, what)
+    t.notMatch(text, refreshToken)
+  }
+  const { rows: audit } = await store.postgres.query('SELECT a::text AS row FROM audit AS a')
+  const told = [...warnings, ...audit.map(({ row }) => row)].join('\n')
+  t.match(told, /drive\.link-failed/)
+  for (const secret of [
+    clientSecret,
+    refreshToken,
+    'a-code',
+    ...provider.forms.map(form => form['code_verifier'] ?? ''),
+  ]) {
+    t.notOk(told.includes(secret))
+  }
+})
+
+t.test('an account begins thirty rounds in ten minutes', async t => {
+  const { cookie } = await cookieOf(await person('busy@example.com'))
+  const statusOf = async () => (await ask('GET', '/google-drive/start', { headers: { cookie } })).status
+  for (let at = 0; at < 30; at++) t.equal(await statusOf(), 302)
+  t.match(await ask('GET', '/google-drive/start', { headers: { cookie } }), {
+    status: 429,
+    headers: { 'retry-after': String },
+  })
+  clock.ms += 600_000
+  t.equal(await statusOf(), 302)
+})
+
+t.test('nothing that somebody comes back with is too much', async t => {
+  const { session, cookie, state } = await begin()
+  const asked = provider.forms.length
+  const value = fc.oneof(fc.string({ unit: 'binary', maxLength: 80 }), fc.constantFrom(state.slice(1), 'a.b.c.d.e', ''))
+  const names = fc.constantFrom('state', 'code', 'error', 'error_description', '__proto__')
+  const query = fc.array(fc.tuple(names, value), { maxLength: 5 })
+  await fc.assert(
+    fc.asyncProperty(query, fc.boolean(), async (pairs, isSignedIn) => {
+      const search = pairs.map(([name, text]) => `${name}=${encodeURIComponent(text.toWellFormed())}`).join('&')
+      const headers = isSignedIn ? { cookie: `${session}; ${cookie}` } : {}
+      const { status, text } = await ask('GET', `/google-drive/callback?${search}`, { headers })
+      if (status === 422) return
+      if (status !== 400) throw new Error(`${status} for ${search}`)
+      const { message } = postedBy(text)
+      if ((message as { error?: unknown }).error !== 'invalid_state') throw new Error(`another error for ${search}`)
+    }),
+    { numRuns: 100 },
+  )
+  t.equal(provider.forms.length, asked)
+  const odd = await comeBack({ code: 'geheim\0', state: 'geheim\0' }, `${session}; ${cookie}`)
+  t.equal(odd.status, 422)
+  t.notMatch(odd.text, 'geheim')
+})

@@ -1,0 +1,514 @@
+/** Server-sent events: every reading once and in order, resumption, slow clients; what is stored is made up. */
+
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import fc from 'fast-check'
+import { fastify } from 'fastify'
+import { Registry } from 'prom-client'
+import { type Test, test } from 'tap'
+import { createOpenApi, type Json } from '../../../api/docs/contract.ts'
+import { publishRoutes } from '../../../api/docs/published-routes.ts'
+import { eventsRoute } from '../../../api/read/events/contract.ts'
+import { registerEvents } from '../../../api/read/events/events.ts'
+import { LoggerError } from '../../../api/read/published-reads.ts'
+import { EventHub, type HubOptions } from '../../../live/events/event-hub.ts'
+import type { StoredReadings } from '../../../live/events/reading-ring.ts'
+import { createEventMeter } from '../../../service/event-metrics.ts'
+import { createContractChecker } from '../../support/contract.ts'
+import { silentLog } from '../../support/databases.ts'
+import { openReadsOf } from '../../support/open-reads.ts'
+import { openRaw } from '../../support/raw-connection.ts'
+import { waitFor } from '../../support/wait-for.ts'
+
+const run = '0123456789abcdef'
+const meterNames = ['barograph_event_clients', 'barograph_events_sent_total', 'barograph_event_clients_dropped_total']
+const names = ['porch', 'attic', 'Küche "1"']
+
+interface Made {
+  device: number
+  value: number
+}
+
+let timeUs = 1_780_000_000_000_000
+
+function stored(made: readonly Made[]): StoredReadings {
+  let at = -1
+  const startUs = timeUs
+  timeUs += made.length * 1000
+  return {
+    count: made.length,
+    next: () => ++at < made.length,
+    get series() {
+      return (made[at] as Made).device
+    },
+    get timeUs() {
+      return startUs + at * 1000
+    },
+    value: column => (column === 0 ? (made[at] as Made).value : Number.NaN),
+  }
+}
+
+interface Told {
+  id: string | undefined
+  event: string
+  data: { device: string; ts: number; values: { temperature: number }; state: string }
+}
+
+/** Blocks as a browser's `EventSource` reads them. */
+function eventsIn(text: string): Told[] {
+  return text.split('\n\n').flatMap(block => {
+    const fields = block.split('\n').map(line => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)])
+    const { id, event, data } = Object.fromEntries(fields)
+    return data === undefined ? [] : [{ id, event, data: JSON.parse(data) }]
+  })
+}
+
+function open(t: Test, options: Partial<HubOptions> = {}) {
+  const clock = { ms: 0 }
+  const registry = new Registry()
+  const hub = new EventHub({
+    ...{ run, windowMs: 300_000, windowBytes: 1024 ** 2, nameOf: (number: number) => names[number], tickMs: 1 },
+    ownerOf: () => undefined,
+    ...{ nowMs: () => clock.ms, meter: createEventMeter(registry), failed: (error: unknown) => t.fail(String(error)) },
+    ...options,
+  })
+  t.teardown(() => hub.close())
+  /** Clients, events sent, clients dropped. */
+  const metered = async () =>
+    Promise.all(meterNames.map(async name => (await registry.getSingleMetric(name)?.get())?.values[0]?.value))
+  return { hub, clock, metered }
+}
+
+interface Listening {
+  devices?: readonly number[]
+  owner?: number
+  statesOnly?: boolean
+  last?: string
+}
+
+function listen(hub: EventHub, { devices, owner, statesOnly = false, last }: Listening = {}) {
+  const nothing: () => void = () => undefined
+  const client = { chunks: [] as Buffer[], takes: true, isDestroyed: false, drain: nothing }
+  const sink = {
+    write: (bytes: Buffer) => client.chunks.push(bytes) > 0 && client.takes,
+    onDrained(drained: () => void) {
+      client.drain = drained
+    },
+    destroy() {
+      client.isDestroyed = true
+    },
+  }
+  const leave = hub.subscribe(sink, { devices: devices && new Set(devices), owner, statesOnly }, last)
+  const text = () => Buffer.concat(client.chunks).toString()
+  const events = () => eventsIn(text())
+  const values = () => events().flatMap(({ event, data }) => (event === 'reading' ? [data.values.temperature] : []))
+  const lastId = () => [...text().matchAll(/^id: (.+)$/gm)].at(-1)?.[1]
+  return { client, leave, text, events, values, lastId }
+}
+
+const numbers = (count: number, from = 0) => Array.from({ length: count }, (_, i) => from + i)
+/** Of the devices in turns. */
+const inTurns = (values: readonly number[]): Made[] => values.map(value => ({ device: value % 3, value }))
+
+test('a reading is told with its device, its time and the values that it has', async t => {
+  const { hub } = open(t)
+  const all = listen(hub)
+  const startMs = timeUs / 1000
+  hub.store(stored([{ device: 2, value: 21.5 }]))
+  await waitFor('it is told', () => all.values().length === 1)
+  t.strictSame(all.events(), [
+    { id: `${run}-1`, event: 'reading', data: { device: names[2], ts: startMs, values: { temperature: 21.5 } } },
+  ])
+})
+
+test('each client gets what it has asked for, in order, and all get the same bytes', async t => {
+  const { hub } = open(t)
+  const [first, second] = [listen(hub), listen(hub)]
+  const some = listen(hub, { devices: [0, 2] })
+  const one = listen(hub, { devices: [1] })
+  const states = listen(hub, { statesOnly: true })
+  for (const part of [numbers(700), numbers(300, 700)]) {
+    hub.store(stored(inTurns(part)))
+    await waitFor('they are told', () => first.values().length === part.length + (part[0] ?? 0))
+  }
+  await waitFor('all are told', () => some.values().length === 667)
+  t.strictSame(first.values(), numbers(1000))
+  t.ok(first.client.chunks.slice(1).every((chunk, index) => chunk === second.client.chunks[index + 1]))
+  t.strictSame(
+    some.values(),
+    numbers(1000).filter(value => value % 3 !== 1),
+  )
+  t.strictSame(
+    one.values(),
+    numbers(1000).filter(value => value % 3 === 1),
+  )
+  t.strictSame(states.events(), [])
+})
+
+test('whoever comes back with the last cursor gets the rest, wherever it was cut', async t => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 1, maxLength: 6 }),
+      fc.integer({ min: 0, max: 3 }),
+      fc.constantFrom(undefined, [1], [0, 2]),
+      async (groups, cut, devices) => {
+        const { hub } = open(t)
+        const asked = devices === undefined ? {} : { devices }
+        let client = listen(hub, asked)
+        const got: number[] = []
+        let sent = 0
+        for (const [index, length] of groups.entries()) {
+          if (index === cut) {
+            client.leave()
+            got.push(...client.values())
+          }
+          hub.store(stored(inTurns(numbers(length, sent))))
+          sent += length
+        }
+        const last = client.lastId()
+        client.leave()
+        if (cut >= groups.length) got.push(...client.values())
+        client = listen(hub, { ...asked, ...(last === undefined ? {} : { last }) })
+        const wanted = numbers(sent).filter(
+          value => (devices as readonly number[] | undefined)?.includes(value % 3) ?? true,
+        )
+        await waitFor('the rest is told', () => got.length + client.values().length >= wanted.length)
+        t.strictSame([...got, ...client.values()], wanted)
+        hub.close()
+      },
+    ),
+    { numRuns: 30 },
+  )
+})
+
+test('a cursor that is too old, overwritten or of another run gets a reset', async t => {
+  const { hub, clock } = open(t)
+  const stays = listen(hub)
+  hub.store(stored(inTurns(numbers(10))))
+  await waitFor('they are told', () => stays.values().length === 10)
+  const resets = async (last: string, wanted: boolean) => {
+    const client = listen(hub, { last })
+    t.equal(client.events()[0]?.event === 'reset', wanted, last)
+    client.leave()
+  }
+  await resets(`${run}-3`, false)
+  await resets(`${run}-10`, false)
+  await resets(`${run}-11`, true)
+  await resets('fedcba9876543210-3', true)
+  clock.ms = 300_001
+  await resets(`${run}-3`, true)
+  await resets(`${run}-10`, false)
+  hub.store(stored(inTurns(numbers(20_000))))
+  await resets(`${run}-10`, true)
+  stays.leave()
+  clock.ms = 700_000
+  hub.store(stored(inTurns(numbers(5))))
+  await resets(`${run}-20010`, true)
+})
+
+test('an owner is told what they own at the moment, by readings and by states, also after a break', async t => {
+  const owners = [7, 8, 7]
+  const { hub } = open(t, { ownerOf: device => owners[device] })
+  const all = listen(hub)
+  const hers = listen(hub, { owner: 7 })
+  const his = listen(hub, { owner: 8 })
+  const narrowed = listen(hub, { owner: 7, devices: [0, 1] })
+  const nobody = listen(hub, { owner: 9 })
+  const states = listen(hub, { owner: 8, statesOnly: true })
+  hub.store(stored(inTurns(numbers(6))))
+  hub.stateChanged(0, 'late')
+  hub.stateChanged(1, 'silent')
+  await waitFor('all is told', () => all.events().length === 8)
+  t.strictSame(
+    [hers.values(), his.values(), narrowed.values()],
+    [
+      [0, 2, 3, 5],
+      [1, 4],
+      [0, 3],
+    ],
+  )
+  const id = hers.lastId() ?? ''
+  hers.leave()
+  owners[1] = 7
+  owners[2] = 8
+  hub.store(stored(inTurns(numbers(3, 6))))
+  hub.stateChanged(1, 'fresh')
+  await waitFor('all is told', () => all.events().length === 12)
+  const back = listen(hub, { owner: 7, last: id })
+  await waitFor('what was missed is told', () => back.values().length === 2)
+  t.strictSame(back.values(), [6, 7])
+  t.strictSame(
+    [his.values(), narrowed.values()],
+    [
+      [1, 4, 8],
+      [0, 3, 6, 7],
+    ],
+  )
+  t.strictSame(
+    states.events().map(({ data }) => data),
+    [{ device: 'attic', state: 'silent' }],
+  )
+  t.strictSame(nobody.events(), [])
+})
+
+test('whatever stands in Last-Event-ID, there is an answer', async t => {
+  const { hub } = open(t)
+  const text = fc.oneof(
+    fc.string(),
+    fc.stringMatching(/^[0-9a-f]{16}-\d{1,17}$/),
+    fc.integer().map(n => `${run}-${n}`),
+  )
+  fc.assert(
+    fc.property(text, last => {
+      const client = listen(hub, { last })
+      t.ok(last === `${run}-0` || client.events()[0]?.event === 'reset')
+      client.leave()
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('a client that took nothing for long gets the last reading of each device', async t => {
+  const { hub } = open(t)
+  const [slow, quick] = [listen(hub), listen(hub)]
+  slow.client.takes = false
+  hub.store(stored(inTurns([0])))
+  await waitFor('the first is told', () => slow.values().length === 1)
+  for (let from = 1; from < 5001; from += 1000) {
+    hub.store(stored(inTurns(numbers(1000, from))))
+    await waitFor('the other one is told', () => quick.values().length === from + 1000)
+  }
+  t.strictSame(slow.values(), [0])
+  slow.client.takes = true
+  slow.client.drain()
+  await waitFor('it has caught up', () => slow.values().length > 1)
+  t.strictSame(slow.values(), [0, 4998, 4999, 5000])
+})
+
+test('a client that goes on taking nothing is cut off', async t => {
+  const { hub, clock, metered } = open(t, { beatMs: 5 })
+  const [slow, quick] = [listen(hub), listen(hub)]
+  slow.client.takes = false
+  const { length } = slow.client.chunks
+  await waitFor('it is blocked', () => slow.client.chunks.length > length)
+  clock.ms = 29_999
+  const { length: beats } = quick.client.chunks
+  await waitFor('beats have come', () => quick.client.chunks.length > beats + 2)
+  t.notOk(slow.client.isDestroyed)
+  t.equal(slow.client.chunks.length, length + 1, 'nothing more is kept for it')
+  clock.ms = 30_001
+  await waitFor('it is cut off', () => slow.client.isDestroyed)
+  t.notOk(quick.client.isDestroyed)
+  t.equal(hub.size, 1)
+  t.strictSame(await metered(), [1, 0, 1], 'beats are no events')
+})
+
+test('a client that was only a little behind gets all of it', async t => {
+  const { hub } = open(t)
+  const [behind, quick] = [listen(hub), listen(hub)]
+  behind.client.takes = false
+  for (let from = 0; from < 1500; from += 500) {
+    hub.store(stored(inTurns(numbers(500, from))))
+    await waitFor('the other one is told', () => quick.values().length === from + 500)
+  }
+  behind.client.takes = true
+  behind.client.drain()
+  await waitFor('it has caught up', () => behind.values().length === 1500)
+  t.strictSame(behind.values(), numbers(1500))
+})
+
+test('of more readings than a tick tells, the last one of each device comes, in order', async t => {
+  const { hub } = open(t, { tickMs: 50 })
+  const client = listen(hub)
+  hub.store(stored(inTurns(numbers(9000))))
+  await waitFor('they are told', () => client.values().includes(8999))
+  t.strictSame(client.values(), [8997, 8998, 8999])
+})
+
+test('states are told behind the readings before them, also to who comes back', async t => {
+  const { hub } = open(t)
+  const [all, attic, states] = [listen(hub), listen(hub, { devices: [1] }), listen(hub, { statesOnly: true })]
+  hub.store(stored(inTurns([0])))
+  hub.stateChanged(0, 'fresh')
+  await waitFor('they are told', () => all.events().length === 2)
+  const last = all.lastId() ?? ''
+  t.strictSame(
+    all.events().map(({ event }) => event),
+    ['reading', 'state'],
+  )
+  t.strictSame(
+    states.events().map(({ data }) => data),
+    [{ device: 'porch', state: 'fresh' }],
+  )
+  hub.stateChanged(1, 'late')
+  hub.stateChanged(99, 'late')
+  await waitFor('the next is told', () => attic.events().length === 1)
+  t.match(attic.events(), [{ event: 'state', data: { device: 'attic', state: 'late' } }])
+  const back = listen(hub, { last })
+  await waitFor('it has them too', () => back.events().length === 2)
+  t.match(back.events(), [{ data: { state: 'fresh' } }, { data: { state: 'late' } }])
+})
+
+test('events are counted by client, and clients while they are there', async t => {
+  const { hub, metered } = open(t)
+  t.strictSame(await metered(), [0, 0, 0])
+  const [all, attic] = [listen(hub), listen(hub, { devices: [1] })]
+  hub.store(stored(inTurns(numbers(6))))
+  await waitFor('they are told', () => all.values().length + attic.values().length === 8)
+  t.strictSame(await metered(), [2, 8, 0])
+  hub.stateChanged(1, 'late')
+  await waitFor('the state is told', () => all.events().length + attic.events().length === 10)
+  const stale = listen(hub, { last: 'fedcba9876543210-3' })
+  t.equal(stale.events()[0]?.event, 'reset')
+  t.strictSame(await metered(), [3, 11, 0])
+  for (const client of [all, attic, stale]) client.leave()
+  t.strictSame(await metered(), [0, 11, 0], 'who leaves is not dropped')
+})
+
+test('a beat carries a cursor to clients whose devices say nothing', async t => {
+  const { hub } = open(t, { beatMs: 5 })
+  const quiet = listen(hub, { devices: [2] })
+  hub.store(stored([{ device: 0, value: 1 }]))
+  await waitFor('it has the cursor', () => quiet.lastId() === `${run}-1`)
+  t.match(quiet.text(), `:\nid: ${run}-1\n\n`)
+  t.strictSame(quiet.events(), [])
+})
+
+test('events are what the contract says', async t => {
+  const tag = { name: 'events', description: '' }
+  const refusals = { all: [], paths: [] }
+  const { operation, fault } = createContractChecker(
+    createOpenApi([publishRoutes({ tag, routes: [eventsRoute], error: { schema: LoggerError }, refusals })]),
+  )
+  const stream = operation('GET', '/api/events').responses['200']?.content?.['text/event-stream']?.schema
+  t.match(stream, { type: 'string', contentMediaType: 'text/event-stream' })
+  const content = { list: { schema: stream?.['contentSchema'] as Json } }
+  const { hub } = open(t)
+  const client = listen(hub, { last: 'fedcba9876543210-3' })
+  hub.store(stored(inTurns(numbers(3))))
+  hub.stateChanged(1, 'late')
+  await waitFor('they are told', () => client.events().length === 5)
+  // As JSON, where nothing is undefined.
+  const events = JSON.parse(JSON.stringify(client.events()))
+  t.equal(fault(content, 'list', events), undefined)
+  t.strictSame(new Set(events.map(({ event }: Told) => event)), new Set(['reset', 'reading', 'state']))
+  const [reset, reading] = events
+  t.ok(fault(content, 'list', [{ ...reading, data: { ...reading.data, values: { co2: 1 } } }]))
+  t.ok(fault(content, 'list', [{ ...reset, event: 'state' }]))
+})
+
+/** The route, on loopback. */
+async function openRoute(t: Test, clientsMax: number, clientsOfOneMax = clientsMax + 1, credential?: string) {
+  const listeners: ((readings: StoredReadings) => void)[] = []
+  const app = fastify()
+  t.teardown(() => app.close())
+  const devices = names.map((name, number) => ({ name, number }))
+  registerEvents(
+    app,
+    { ...openReadsOf(devices), credentialOf: () => credential },
+    {
+      ingest: { onStored: listener => void listeners.push(listener as never) },
+      devices: { byNumber: number => devices[number] as never },
+      ...{
+        clientsMax,
+        clientsOfOneMax,
+        windowMs: 300_000,
+        windowBytes: 1024 ** 2,
+        nowMs: () => performance.now(),
+        log: silentLog,
+      },
+      meter: createEventMeter(new Registry()),
+    },
+  )
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  return { app, url, store: (made: readonly Made[]) => listeners[0]?.(stored(made)) }
+}
+
+const head = (query = '') => `GET /events${query} HTTP/1.1\r\nhost: test\r\n\r\n`
+const valuesIn = (text: string) => [...text.matchAll(/"temperature":(\d+)/g)].map(([, value]) => Number(value))
+
+test('a thousand clients get every reading while one reads nothing', async t => {
+  const { url, store } = await openRoute(t, 1001)
+  const { port } = new URL(url)
+  const clients: { text: string }[] = []
+  async function connectOne(): Promise<void> {
+    const socket = connect(Number(port), '127.0.0.1')
+    t.teardown(() => socket.destroy())
+    const client = { text: '' }
+    clients.push(client)
+    socket.on('data', piece => {
+      client.text += piece.toString('latin1')
+    })
+    socket.write(head())
+    await once(socket, 'data')
+  }
+  // More at once may not fit the queue of connections that are to be accepted.
+  for (let i = 0; i < 10; i++) await Promise.all(numbers(100).map(connectOne))
+  const { socket } = await openRaw(t, url)
+  socket.write(head())
+  await once(socket, 'data')
+  socket.pause()
+  for (let from = 0; from < 500; from += 20) {
+    store(inTurns(numbers(20, from)))
+    await new Promise(resolve => setTimeout(resolve, 10))
+  }
+  await waitFor('all have all', () => clients.every(({ text }) => text.includes('"temperature":499}')))
+  const wanted = JSON.stringify(numbers(500))
+  t.ok(clients.every(({ text }) => JSON.stringify(valuesIn(text)) === wanted))
+})
+
+test('the route says what is wrong, and has a limit', async t => {
+  const { app, url, store } = await openRoute(t, 2)
+  const ask = async (query: string) => {
+    const answer = await fetch(`${url}/events${query}`, { method: 'GET' })
+    return [answer.status, ((await answer.json()) as { status: string }).status]
+  }
+  t.strictSame(await ask('?device=cellar'), [404, 'device unknown'])
+  t.strictSame(await ask('?device=porch&device=cellar'), [404, 'device unknown'])
+  t.strictSame(await ask('?state=2'), [400, 'state must be 1 for states only, or 0'])
+  t.strictSame(await ask('?devices=porch'), [400, 'unknown parameter devices; did you mean device?'])
+  t.strictSame(await ask(`?${'device=porch&'.repeat(501)}`), [400, 'device may be given 500 times'])
+  const first = await openRaw(t, url)
+  first.socket.write(head(`?device=attic&device=${encodeURIComponent(names[2] ?? '')}&_=1`))
+  const second = await openRaw(t, url)
+  second.socket.write(head('?state=1').replace('1.1', '1.0'))
+  await waitFor('both are open', () => /\nid: /.test(first.received()) && /\nid: /.test(second.received()))
+  t.match(
+    first.received(),
+    /^HTTP\/1.1 200 .*content-type: text\/event-stream\r\n.*\r\n\r\nretry: 3000\n\n:\nid: \w+-0\n\n$/s,
+  )
+  t.match(first.received(), /access-control-allow-origin: \*\r\n/)
+  t.notMatch(first.received(), /transfer-encoding/i)
+  const third = await fetch(`${url}/events`)
+  t.match([third.status, third.headers.get('retry-after'), await third.json()], [503, '30', { status: /streams/ }])
+  const tested = await fetch(`${url}/events`, { method: 'HEAD' })
+  t.equal(tested.status, 503)
+  store(inTurns(numbers(6)))
+  await waitFor('the readings are told', () => valuesIn(first.received()).length === 4)
+  t.strictSame(valuesIn(first.received()), [1, 2, 4, 5])
+  second.socket.destroy()
+  await waitFor('there is room', async () => (await fetch(`${url}/events`, { method: 'HEAD' })).status === 200)
+  await app.close()
+  await first.closed
+})
+
+test('an address has a share of the streams, and so has a credential', async t => {
+  const ask = async (url: string, from: string) => {
+    const raw = await openRaw(t, url, from)
+    raw.socket.write(head())
+    await once(raw.socket, 'data')
+    return raw
+  }
+  const refusal = (of: string) => new RegExp(`^HTTP/1.1 429 .*retry-after: 30.*"too many event streams ${of}"`, 's')
+  const open = /^HTTP\/1.1 200 /
+  const { url } = await openRoute(t, 10, 2)
+  const first = await ask(url, '127.0.0.2')
+  t.match((await ask(url, '127.0.0.2')).received(), open)
+  t.match((await ask(url, '127.0.0.2')).received(), refusal('to this address'))
+  t.match((await ask(url, '127.0.0.3')).received(), open)
+  first.socket.destroy()
+  await waitFor('there is room', async () => open.test((await ask(url, '127.0.0.2')).received()))
+  const asked = await openRoute(t, 10, 2, 'account 7')
+  for (const from of ['127.0.0.2', '127.0.0.3']) t.match((await ask(asked.url, from)).received(), open)
+  t.match((await ask(asked.url, '127.0.0.4')).received(), refusal('of this account or device'))
+})

@@ -1,0 +1,220 @@
+/** What a read of a range may be asked, and how its door treats clients; nothing is stored. */
+
+import { once } from 'node:events'
+import fc from 'fast-check'
+import { fastify } from 'fastify'
+import { type Test, test } from 'tap'
+import { createStreamSlots } from '../../../api/http/stream-slots.ts'
+import { unknownParameter } from '../../../api/http/unknown-parameters.ts'
+import { registerReadings } from '../../../api/read/readings.ts'
+import { readReadingsParameters } from '../../../api/read/readings-parameters.ts'
+import { makeDevice } from '../../query/query-at.ts'
+import { silentLog } from '../../support/databases.ts'
+import { openReadsOf } from '../../support/open-reads.ts'
+import { openRaw } from '../../support/raw-connection.ts'
+import { waitFor } from '../../support/wait-for.ts'
+
+const nowUs = Date.UTC(2026, 5, 1) * 1000
+const read = (query: Record<string, unknown>, accept?: string) => readReadingsParameters(query, accept, nowUs)
+const dayMs = 86_400_000
+
+/** The same moment in another zone. */
+function inZone(ms: number, minutes: number, colon: string): string {
+  const local = new Date(ms + minutes * 60_000).toISOString().slice(0, -1)
+  const absolute = Math.abs(minutes)
+  const digits = (part: number) => String(part).padStart(2, '0')
+  return `${local}${minutes < 0 ? '-' : '+'}${digits(Math.floor(absolute / 60))}${colon}${digits(absolute % 60)}`
+}
+
+const moment = fc.integer({ min: Date.UTC(1970, 0, 3), max: Date.UTC(2190, 0) })
+
+test('a moment is the same in every form that it may have', async t => {
+  fc.assert(
+    fc.property(
+      moment,
+      fc.integer({ min: 0, max: 366 * dayMs }),
+      fc.integer({ min: -14 * 60, max: 14 * 60 }),
+      fc.constantFrom('', ':'),
+      (ms, length, minutes, colon) => {
+        const wanted = { fromUs: ms * 1000, toUs: (ms + length) * 1000 }
+        const forms = [
+          { start: String(ms), end: String(ms + length) },
+          { start: new Date(ms).toISOString(), end: inZone(ms + length, minutes, colon) },
+          { start: inZone(ms, minutes, colon).replace('+', ' '), end: new Date(ms + length).toISOString() },
+        ]
+        for (const form of forms) t.match(read(form), { ok: true, asked: wanted }, JSON.stringify(form))
+      },
+    ),
+    { numRuns: 200 },
+  )
+  t.match(read({ start: '2026-05-01T00:00:00.000001Z' }), { asked: { fromUs: 1_777_593_600_000_001, toUs: nowUs } })
+  t.match(read({ start: String(nowUs / 1000 + 5) }), { asked: { toUs: nowUs + 5000 } }, 'a start ahead of the clock')
+})
+
+test('whatever is asked, the range is a valid one or there is a sentence', async t => {
+  const text = fc.oneof(
+    fc.string(),
+    fc.constantFrom('2026-05-01', '2026-05-01T00:00', '2026-02-30T00:00Z', '9999-12-31T00:00Z', '1969-01-01T00:00Z'),
+    fc.bigInt({ min: -10n, max: 10n ** 20n }).map(String),
+    fc.array(fc.string(), { maxLength: 2 }),
+  )
+  const names = fc.constantFrom('start', 'end', 'step', 'format', '_', 'from')
+  fc.assert(
+    fc.property(fc.dictionary(names, text), fc.option(fc.string(), { nil: undefined }), (query, accept) => {
+      const answer = read(query, accept)
+      if (!answer.ok) return t.match(answer.status, /^\S.{5,200}$/)
+      const { fromUs, toUs } = answer.asked
+      const isRange = Number.isSafeInteger(fromUs) && Number.isSafeInteger(toUs) && fromUs <= toUs && fromUs >= 0
+      return t.ok(isRange && toUs - fromUs <= 366 * dayMs * 1000, JSON.stringify(query))
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('what is wrong is said', async t => {
+  const start = '1780000000000'
+  const refuses = (query: Record<string, unknown>, status: string) => t.match(read(query), { ok: false, status })
+  refuses({}, 'start is required')
+  for (const text of ['2026-05-01', '2026-05-01T00:00:00', 'today', '', '-1', '1e12', ['1', '2']]) {
+    refuses({ start: text }, 'start must be ISO 8601 with a zone, or epoch milliseconds')
+  }
+  refuses({ start, end: '2026-05-01 00:00' }, 'end must be ISO 8601 with a zone, or epoch milliseconds')
+  refuses({ start, end: '1779999999999' }, 'end must not be before start')
+  refuses({ start, end: String(Number(start) + 366 * dayMs + 1) }, 'a range has at most 366 days')
+  for (const step of ['59', '86401', '60.5', '060', 'hour', ['60', '60']]) {
+    refuses({ start, step }, 'step must be a whole number of seconds from 60 to 86400')
+  }
+  for (const format of ['xlsx', 'JSON', 'toString', ['csv']]) {
+    refuses({ start, format }, 'format must be one of json, ndjson, csv, parquet')
+  }
+  t.match(read({ start, _: '17' }), { ok: true })
+})
+
+test('the nearest name is offered, whatever the unknown one is', async t => {
+  const known = ['start', 'end', 'step', 'format']
+  t.equal(unknownParameter({ ends: '' }, known), 'unknown parameter ends; did you mean end?')
+  t.equal(unknownParameter({ a: '' }, []), 'unknown parameter a')
+  t.equal(unknownParameter({ start: '', _: '' }, known), undefined)
+  fc.assert(
+    fc.property(fc.constantFrom(...known), fc.nat(), fc.string({ minLength: 1, maxLength: 1 }), (name, at, letter) => {
+      const typo = name.slice(0, at % name.length) + letter + name.slice((at % name.length) + 1)
+      if (!known.includes(typo) && typo !== '_') t.match(unknownParameter({ [typo]: '' }, known), / did you mean /)
+    }),
+  )
+  t.ok((unknownParameter({ ['x'.repeat(60_000)]: '' }, known)?.length ?? 0) < 100)
+})
+
+test('the format is chosen by Accept where the query string does not', async t => {
+  const layoutOf = (accept: string | undefined, query = {}) => {
+    const answer = read({ start: '0', end: '1', ...query }, accept)
+    return answer.ok ? answer.asked.format.layout : answer.status
+  }
+  t.equal(layoutOf(undefined), 'array')
+  t.equal(layoutOf('*/*'), 'array')
+  t.equal(layoutOf('text/html,application/xhtml+xml,*/*;q=0.8'), 'array')
+  t.equal(layoutOf('text/csv'), 'rfc4180')
+  t.equal(layoutOf('application/json;q=0.5, application/x-ndjson'), 'lines')
+  t.equal(layoutOf('application/vnd.apache.parquet, */*;q=0.1'), 'parquet')
+  t.equal(layoutOf('text/csv', { format: 'ndjson' }), 'lines')
+  t.equal(layoutOf('image/png'), 'array')
+})
+
+const device = makeDevice('porch')
+
+/** A door whose readings never end. */
+async function openDoor(t: Test) {
+  const state = { isOver: 0, clients: [] as AbortSignal[] }
+  async function* made() {
+    try {
+      for (;;) yield Buffer.alloc(200_000, 'x')
+    } finally {
+      state.isOver++
+    }
+  }
+  const app = fastify()
+  t.teardown(() => app.close())
+  registerReadings(app, openReadsOf([device]), {
+    rangeReads: {
+      async pieces(_asked, client) {
+        state.clients.push(client)
+        return { ok: true, pieces: made() }
+      },
+    },
+    ...{ nowMs: Date.now, expiredBeforeUs: () => Number.NEGATIVE_INFINITY, log: silentLog },
+  })
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const ask = async (from?: string) => {
+    const raw = await openRaw(t, url, from)
+    raw.socket.write(`GET /readings/porch?start=0&end=1 HTTP/1.1\r\nhost: test\r\naccept-encoding: gzip\r\n\r\n`)
+    await once(raw.socket, 'data')
+    return raw
+  }
+  return { state, url, ask }
+}
+
+test('a client that leaves ends its query', async t => {
+  const { state, ask } = await openDoor(t)
+  const { socket } = await ask()
+  socket.pause()
+  t.equal(state.isOver, 0)
+  socket.destroy()
+  await waitFor('the pieces are given up', () => state.isOver === 1)
+  t.ok(state.clients[0]?.aborted)
+})
+
+test('there are so many at the same time, in all and for one address', async t => {
+  const { state, ask, url } = await openDoor(t)
+  const slow = []
+  for (let i = 0; i < 8; i++) slow.push(await ask('127.0.0.2'))
+  t.match((await ask('127.0.0.2')).received(), /503 .*too many queries at once/s)
+  for (let i = 0; i < 8; i++) slow.push(await ask('127.0.0.3'))
+  t.match((await ask('127.0.0.4')).received(), /503 .*retry-after: 2.*too many queries at once/s)
+  t.match((await (await fetch(`${url}/readings/attic?start=0`)).json()) as object, { status: 'device unknown' })
+  slow[0]?.socket.destroy()
+  await waitFor('one is over', () => state.isOver === 1)
+  t.match((await ask('127.0.0.4')).received(), /^HTTP\/1.1 200 /)
+})
+
+test('a network and a credential have a share of the slots', async t => {
+  const slots = createStreamSlots({ slotsMax: 10, slotsOfOneMax: 2, nowMs: () => 0 })
+  const closed: (() => void)[] = []
+  const take = (address: string, credential?: string) => {
+    const response = { once: (_event: string, close: () => void) => closed.push(close) }
+    const slot = slots.take(response as never, { address, credential })
+    return typeof slot === 'string' ? slot : 'taken'
+  }
+  t.strictSame([take('10.0.0.1'), take('10.0.0.1'), take('10.0.0.1')], ['taken', 'taken', 'of the network'])
+  t.strictSame([take('2001:db8::1'), take('2001:db8::2'), take('2001:db8::3')], ['taken', 'taken', 'of the network'])
+  t.strictSame([take('10.0.0.2', 'a'), take('10.0.0.3', 'a')], ['taken', 'taken'])
+  t.strictSame([take('10.0.0.4', 'a'), take('10.0.0.4', 'b')], ['of the credential', 'taken'])
+  for (const close of closed) {
+    close()
+    close()
+  }
+  t.strictSame([take('10.0.0.1', 'a'), take('10.0.0.1', 'a'), take('10.0.0.4', 'a')].slice(0, 2), ['taken', 'taken'])
+  t.equal(take('10.0.0.5', 'a'), 'of the credential')
+})
+
+test('a client that has been waited for gives way to another', async t => {
+  let nowMs = 0
+  const slots = createStreamSlots({ slotsMax: 2, slotsOfOneMax: 2, nowMs: () => nowMs })
+  const cut: number[] = []
+  const response = (id: number) => ({ once: () => undefined, destroy: () => cut.push(id) }) as never
+  const take = (id: number, address: string) => {
+    const slot = slots.take(response(id), { address, credential: undefined })
+    return typeof slot === 'string' ? undefined : slot
+  }
+  const [first, second] = [take(1, 'a'), take(2, 'b')]
+  second?.wait(true)
+  nowMs = 5000
+  first?.wait(true)
+  nowMs = 9999
+  t.equal(take(3, 'c'), undefined)
+  nowMs = 10_001
+  t.ok(take(3, 'c'))
+  t.strictSame(cut, [2], 'the one that was waited for longest')
+  t.equal(take(4, 'd'), undefined, 'the other one has only begun to wait')
+  first?.wait(false)
+  nowMs = 50_000
+  t.equal(take(4, 'd'), undefined, 'no client is waited for')
+})

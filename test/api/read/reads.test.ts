@@ -1,0 +1,297 @@
+/** The reads of the logger API over HTTP, with a real QuestDB behind. */
+
+import http from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
+import { fastify } from 'fastify'
+import t from 'tap'
+import { registerReads } from '../../../api/read/reads.ts'
+import { makeDevice, queryAt } from '../../query/query-at.ts'
+import { openReadsOf } from '../../support/open-reads.ts'
+import { openGate } from '../../support/pg-gate.ts'
+import { startQuestdb } from '../../support/questdb.ts'
+import { readClient, refusing } from '../../support/reading-client.ts'
+import { waitFor } from '../../support/wait-for.ts'
+
+const questdb = await startQuestdb(t)
+const gate = await openGate(t, questdb.address.pg)
+const query = queryAt(t, gate.address, '2025-06-01T12:00:30Z')
+
+const about = {
+  log_switch: true,
+  battery: false,
+  altitude_m: null,
+  expected_interval_seconds: null,
+  owner: null,
+  quality_limits: null,
+}
+const names = ['Kitchen', 'Attic', 'a,b', 'Küche/Nord & "Süd" 100%', 'ж'.repeat(64)]
+const devices = [
+  ...names.map(name => ({ ...makeDevice(name, 'upstairs'), ...about, location_desc: `where ${name} is` })),
+  { ...makeDevice('Retired'), ...about, location_desc: '', log_switch: false },
+]
+const [kitchen] = devices
+if (kitchen === undefined) throw new Error('devices were made')
+
+const app = fastify({ routerOptions: { ignoreTrailingSlash: true, maxParamLength: 768 } })
+app.register(async scope => registerReads(scope, openReadsOf(devices), { query }), { prefix: '/api' })
+await app.listen({ port: 0, host: '127.0.0.1' })
+t.teardown(() => app.close())
+const { port } = app.server.address() as AddressInfo
+
+const readings = Array.from({ length: 60 }, (_, i) => {
+  const time = new Date(Date.parse('2025-06-01T11:00:30Z') + i * 60_000).toISOString()
+  return { symbol: kitchen.symbol, time, temperature: i / 4, humidity: 50 - i, pressure: 1000 + i }
+})
+await questdb.write(readings)
+const empty = { temperature: [], humidity: [], pressure: [] }
+
+const ask = readClient(port)
+const refuses = refusing(ask)
+
+t.test('the latest readings of all active devices', async t => {
+  const answer = await ask('/latest/all/24')
+  t.equal(answer.status, 200)
+  t.equal(answer.headers['content-type'], 'application/json; charset=utf-8')
+  const points = (value: (i: number) => number) => {
+    return readings.map(({ time }, i) => ({ d: time.replace(/T11/, ' 13').slice(0, 16), v: value(i) }))
+  }
+  t.strictSame(answer.json(), {
+    cached_at: '2025-06-01 14:00',
+    data: names.map((device, i) => {
+      const [humidity, temperature] = i === 0 ? [points(j => 50 - j), points(j => j / 4)] : [[], []]
+      return { device, device_loc: 'upstairs', humidity, temperature }
+    }),
+  })
+})
+
+t.test('an hour that is no whole number from 1 to 72 is refused', async t => {
+  for (const hour of ['0', '73', '100', '-1', '1.5', '1e1', '0x10', 'x', '%2072', '٣', '99999999999999999999']) {
+    await refuses(t, `/latest/all/${encodeURI(hour)}`, 400, /1 to 72/)
+  }
+  for (const hour of ['1', '9', '10', '72']) t.equal((await ask(`/latest/all/${hour}`)).status, 200, hour)
+})
+
+t.test('the latest readings may be narrowed to named devices', async t => {
+  const listed = async (search: string) => {
+    const { data } = (await ask(`/latest/all/1?${search}`)).json() as { data: { device: string }[] }
+    return data.map(entry => entry.device)
+  }
+  t.strictSame(await listed('devices=Kitchen,Attic'), ['Attic', 'Kitchen'])
+  t.strictSame(await listed('devices=Kitchen%2CAttic%2CKitchen'), ['Attic', 'Kitchen'])
+  t.strictSame(await listed('devices=a%2Cb'), ['a,b'], 'a name may have a comma')
+  t.strictSame(await listed('devices=a%2Cb&devices=Attic'), ['Attic', 'a,b'])
+  t.strictSame(await listed('devices=Attic,Retired'), ['Attic'], 'one that does not log is known, but not listed')
+  t.strictSame(await listed(`devices=${encodeURIComponent(names[3] ?? '')}`), names.slice(3, 4))
+  await refuses(t, '/latest/all/1?devices=Attic,Nobody', 404, /^device unknown$/)
+  await refuses(t, '/latest/all/1?devices=', 400, /1 to 500/)
+  await refuses(t, '/latest/all/1?devices=Attic,', 400, /1 to 500/)
+  const many = Array.from({ length: 501 }, (_, i) => i).join()
+  await refuses(t, `/latest/all/1?devices=${many}`, 400, /1 to 500/)
+})
+
+t.test('a day of a device', async t => {
+  const day = (await ask('/data/day/Kitchen/2025-06-01')).json() as typeof empty
+  t.strictSame([day.temperature.length, day.humidity.length, day.pressure.length], [60, 60, 60])
+  t.strictSame(day.pressure[59], { d: '2025-06-01 13:59', v: 1059 })
+  t.strictSame((await ask('/data/day/Kitchen/2025-05-31')).json(), empty)
+  t.strictSame((await ask('/data/day/Kitchen/2030-01-01')).json(), empty)
+  t.strictSame((await ask('/data/day/Retired/2025-05-31')).json(), empty)
+  await refuses(t, '/data/day/Kitchen/2026-02-30', 400, /date/)
+  await refuses(t, '/data/day/Nobody/2025-06-01', 404, /^device unknown$/)
+})
+
+t.test('a device is told by its four fields', async t => {
+  const fields = { location_short: 'upstairs', location_desc: 'where Kitchen is', log_switch: true, battery: false }
+  t.strictSame((await ask('/device/Kitchen')).json(), fields)
+  t.match((await ask('/device/Retired')).json(), { log_switch: false })
+  await refuses(t, '/device/Nobody', 404, /^device unknown$/)
+})
+
+t.test('a name is found however it has to be written in a path', async t => {
+  for (const name of names) {
+    const path = encodeURIComponent(name)
+    t.match((await ask(`/device/${path}`)).json(), { location_desc: `where ${name} is` }, name)
+    t.equal((await ask(`/data/day/${path}/2025-06-01`)).status, 200, name)
+  }
+})
+
+t.test('a slash at the end changes nothing', async t => {
+  for (const path of ['/latest/all/24', '/data/day/Kitchen/2025-06-01', '/device/Kitchen']) {
+    t.same((await ask(`${path}/`)).bytes, (await ask(path)).bytes, path)
+  }
+})
+
+t.test('HEAD gives the headers of GET, other methods 405 and Allow', async t => {
+  for (const path of ['/latest/all/24', '/data/day/Kitchen/2025-06-01', '/device/Kitchen']) {
+    const get = await ask(path, { 'accept-encoding': 'gzip' })
+    const head = await ask(path, { 'accept-encoding': 'gzip' }, 'HEAD')
+    const { date: _getDate, ...expected } = get.headers
+    const { date: _headDate, ...headers } = head.headers
+    t.strictSame([head.status, headers, head.bytes.length], [200, expected, 0], path)
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE']) {
+      const answer = await ask(path, { 'content-type': 'text/odd' }, method)
+      t.strictSame([answer.status, answer.headers.allow], [405, 'GET, HEAD, OPTIONS'], `${method} ${path}`)
+      t.strictSame(answer.json(), { status: 'method not allowed' })
+    }
+  }
+})
+
+t.test('pages of any origin may read', async t => {
+  const get = await ask('/device/Kitchen', { origin: 'https://example.org' })
+  t.equal(get.headers['access-control-allow-origin'], '*')
+  t.match(get.headers['access-control-expose-headers'], /etag/)
+  const headers = { origin: 'https://example.org', 'access-control-request-method': 'GET' }
+  const preflight = await ask('/latest/all/24', headers, 'OPTIONS')
+  t.equal(preflight.status, 204)
+  t.equal(preflight.headers['access-control-allow-origin'], '*')
+  t.match(preflight.headers['access-control-allow-methods'], /GET/)
+  t.equal(preflight.headers['access-control-allow-headers'], '*')
+})
+
+t.test('an answer goes out in the form that the client likes best', async t => {
+  const plain = await ask('/latest/all/24')
+  const decoders = {
+    gzip: gunzipSync,
+    br: brotliDecompressSync,
+    zstd: zstdDecompressSync,
+    identity: (bytes: Buffer) => bytes,
+  }
+  const gives = async (header: string, form: keyof typeof decoders) => {
+    const answer = await ask('/latest/all/24', { 'accept-encoding': header })
+    t.equal(answer.headers['content-encoding'] ?? 'identity', form, header)
+    t.equal(answer.headers['content-length'], String(answer.bytes.length), header)
+    t.equal(answer.headers['vary'], 'accept-encoding')
+    t.same(decoders[form](answer.bytes), plain.bytes, header)
+  }
+  await gives('gzip', 'gzip')
+  await gives('br', 'br')
+  await gives('zstd', 'zstd')
+  await gives('gzip, deflate, br, zstd', 'gzip')
+  await gives('zstd, br, gzip', 'gzip')
+  await gives('gzip;q=0.5, br;q=0.8, zstd;q=0.2', 'br')
+  await gives('gzip;q=0, *', 'br')
+  await gives('GZIP', 'gzip')
+  await gives('deflate', 'identity')
+  await gives('identity', 'identity')
+  await gives('identity;q=0.5, gzip;q=0.1', 'identity')
+  await gives('gzip;q=0', 'identity')
+  await gives('identity;q=0, *;q=0', 'identity')
+  await gives('', 'identity')
+  await gives(`br, ${'x'.repeat(300)}`, 'br')
+})
+
+t.test('a short answer is not compressed', async t => {
+  for (const path of ['/device/Kitchen', '/data/day/Kitchen/2025-05-31']) {
+    const answer = await ask(path, { 'accept-encoding': 'gzip, br' })
+    t.equal(answer.headers['content-encoding'], undefined, path)
+    t.equal(answer.headers['vary'], 'accept-encoding', path)
+  }
+})
+
+t.test('a client that has the answer already is told so', async t => {
+  for (const path of ['/latest/all/24', '/data/day/Kitchen/2025-06-01', '/device/Kitchen']) {
+    for (const coding of ['identity', 'gzip', 'br']) {
+      const headers = { 'accept-encoding': coding }
+      const first = await ask(path, headers)
+      const etag = first.headers.etag ?? ''
+      t.match(etag, /^"[\w-]+"$/)
+      for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+        const answer = await ask(path, { ...headers, 'if-none-match': known })
+        t.strictSame([answer.status, answer.bytes.length, answer.headers.etag], [304, 0, etag], `${path} ${known}`)
+        t.equal(answer.headers['cache-control'], first.headers['cache-control'])
+        t.equal(answer.headers['vary'], 'accept-encoding')
+        t.equal(answer.headers['content-length'], undefined)
+      }
+      t.equal((await ask(path, { ...headers, 'if-none-match': '"other"' })).status, 200)
+    }
+  }
+  const tags = ['identity', 'gzip', 'br'].map(async coding => {
+    return (await ask('/latest/all/24', { 'accept-encoding': coding })).headers.etag
+  })
+  t.equal(new Set(await Promise.all(tags)).size, 3, 'unlike bytes have unlike tags')
+})
+
+t.test('every answer says how long it may be kept', async t => {
+  const kept = async (path: string) => (await ask(path)).headers['cache-control']
+  t.equal(await kept('/latest/all/24'), 'public, max-age=60')
+  query.clock.advance(20_500)
+  t.equal(await kept('/latest/all/24'), 'public, max-age=39')
+  query.clock.advance(40_000)
+  t.equal(await kept('/latest/all/24'), 'no-cache', 'the next one is being built')
+  t.equal(await kept('/data/day/Kitchen/2025-06-01'), 'public, max-age=5')
+  t.equal(await kept('/data/day/Kitchen/2025-05-31'), 'public, max-age=60')
+  t.equal(await kept('/device/Kitchen'), 'public, max-age=10')
+})
+
+t.test('a client of HTTP/1.0 is served, with a length', async t => {
+  const socket = connect(port, '127.0.0.1')
+  socket.write('GET /api/latest/all/24 HTTP/1.0\r\n\r\n')
+  const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n')
+  t.match(head, /^HTTP\/1\.1 200/)
+  t.match(head.toLowerCase(), `content-length: ${Buffer.byteLength(body)}`)
+  t.notMatch(head.toLowerCase(), 'transfer-encoding')
+})
+
+t.test('while QuestDB is away a new query gets 503, a known one its old answer', async t => {
+  await ask('/data/day/Kitchen/2025-06-01')
+  await ask('/latest/all/24')
+  await gate.shut()
+  query.clock.advance(10 * 60_000)
+  query.revisions.set(kitchen.number, 1)
+  for (const path of ['/latest/all/11', '/data/day/Kitchen/2025-05-01']) {
+    await refuses(t, path, 503, /^database unavailable$/)
+    t.match((await ask(path)).headers['retry-after'], /^\d+$/)
+  }
+  for (const path of ['/latest/all/24', '/data/day/Kitchen/2025-06-01']) {
+    const answer = await ask(path)
+    t.strictSame([answer.status, answer.headers['cache-control']], [200, 'no-cache'], path)
+  }
+  t.equal((await ask('/device/Kitchen')).status, 200)
+  await gate.open()
+  t.equal((await ask('/latest/all/11')).status, 200)
+})
+
+t.test('while reads are open, those of the interface as given ignore parameters that they do not know', async t => {
+  for (const query of ['device=Kitchen', 'a=Kitchen', 'x=1']) {
+    const { data } = (await ask(`/latest/all/2?${query}`)).json() as { data: { device: string }[] }
+    t.strictSame(
+      data.map(({ device }) => device),
+      names,
+      query,
+    )
+    for (const path of ['/device/Kitchen', '/data/day/Kitchen/2025-06-01']) {
+      t.equal((await ask(`${path}?${query}`)).status, 200, `${path} ${query}`)
+    }
+  }
+})
+
+t.test('an answer that would be too large says how to narrow it', async t => {
+  const small = queryAt(t, gate.address, '2025-06-01T12:00:30Z', { limits: { latestBytesMax: 100 } })
+  const other = fastify()
+  other.register(async scope => registerReads(scope, openReadsOf(devices), { query: small }), { prefix: '/api' })
+  t.teardown(() => other.close())
+  const latest = await other.inject('/api/latest/all/24')
+  t.strictSame([latest.statusCode, latest.headers['retry-after']], [413, undefined])
+  t.match(latest.json(), { status: /\?devices=a,b/ })
+  t.match((await other.inject('/api/data/day/Kitchen/2025-06-01')).json(), { status: /too many readings/ })
+})
+
+t.test('when the client leaves, its query is broken off', async t => {
+  gate.hold()
+  const asked = gate.statements()
+  const request = http.get({ port, host: '127.0.0.1', path: '/api/data/day/Attic/2025-02-02' })
+  request.on('error', () => undefined)
+  await waitFor('it was asked', () => gate.statements() > asked)
+  const open = gate.connections()
+  request.destroy()
+  await waitFor('its connection is closed', () => gate.connections() < open)
+  gate.release()
+  t.equal((await ask('/data/day/Attic/2025-02-02')).status, 200)
+})
+
+t.test('a thousand parameters are read, one more is refused', async t => {
+  t.equal((await ask(`/device/Kitchen?${'a&'.repeat(999)}`)).status, 200)
+  await refuses(t, `/device/Kitchen?${'a&'.repeat(1_000)}`, 400, /at most 1000 parameters/)
+})

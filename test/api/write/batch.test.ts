@@ -1,0 +1,785 @@
+/** `POST /api/log/batch` on a real registry and a real journal: who may, every format, bounds, strict bodies. */
+
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync } from 'node:fs'
+import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http'
+import { createRequire, syncBuiltinESMExports } from 'node:module'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
+import { fastify } from 'fastify'
+import t, { type Test } from 'tap'
+import { createAuthRateLimit } from '../../../api/http/auth-rate-limit.ts'
+import { type BatchOptions, registerBatch } from '../../../api/write/batch.ts'
+import { createFairShare } from '../../../api/write/fair-share.ts'
+import { NewDevice } from '../../../auth/devices/device.ts'
+import type { Scope } from '../../../auth/keys/key.ts'
+import { createWriters } from '../../../auth/writers.ts'
+import { FlatObjectReader } from '../../../ingest/formats/flat-object.ts'
+import { ArrayLines } from '../../../ingest/formats/json-array.ts'
+import { createClaims } from '../../../ingest/idempotency/claims.ts'
+import { defaultRanges } from '../../../ingest/reading.ts'
+import { openVariant, perOwner } from '../../support/accounts.ts'
+import { openParts } from '../../support/admin.ts'
+import { silentLog, startDatabases, temporaryFolder } from '../../support/databases.ts'
+import { holdToContract } from '../../support/held-answers.ts'
+import { readReading } from '../../support/journal-parts.ts'
+import { basic } from '../../support/service.ts'
+import { waitFor } from '../../support/wait-for.ts'
+
+const nowhere = { questdbHttp: 'http://127.0.0.1:9', questdbPg: 'postgresql://127.0.0.1:9/qdb' }
+const { store } = await startDatabases(t, nowhere)
+const { ingest, devices } = await openParts(t, store)
+const people = await openVariant(t, store, { devices })
+const folder = temporaryFolder(t)
+
+const owner = await people.person('owner@example.com')
+const other = await people.person('other@example.com')
+
+async function addDevice(name: string, fields: object = {}): Promise<string> {
+  const added = await devices.add([NewDevice.parse({ name, ...fields })], 'test')
+  if (!added.ok) throw new Error(added.code)
+  return added.value[0]?.password ?? ''
+}
+
+async function keyOf(id: number, scopes: Scope[] = ['ingest'], createDevices = false): Promise<string> {
+  const account = await people.accounts.find(id)
+  if (account === undefined) throw new Error('no such account')
+  const made = await people.keys.create(account, { name: 'test', scopes, createDevices, expiresInDays: undefined })
+  if (!made.ok) throw new Error(made.code)
+  return made.value.text
+}
+
+const passwords = {
+  kitchen: await addDevice('kitchen', { owner }),
+  porch: await addDevice('porch', { owner }),
+  foreign: await addDevice('foreign', { owner: other }),
+  silent: await addDevice('silent', { owner, log_switch: false }),
+}
+const key = await keyOf(owner)
+const claims = createClaims({
+  ...{ pool: store.postgres, ingest, nowMs: Date.now, log: silentLog, rowsPerWriterMax: 10 },
+})
+t.teardown(() => claims.close())
+
+interface Stored {
+  device: number
+  timeUs: number
+  temperature: number
+}
+
+/** A server of its own, and what came into the journal by it. */
+async function startRoute(t: Test, more: Partial<BatchOptions> = {}) {
+  const stored: Stored[] = []
+  const counts: [string, number, number][] = []
+  const spoolDirectory = mkdtempSync(join(folder, 'spool-'))
+  let outcome: Awaited<ReturnType<typeof ingest.append>> = 'stored'
+  async function append(records: Uint8Array) {
+    if (outcome !== 'stored') return outcome
+    const view = new DataView(records.buffer, records.byteOffset, records.byteLength)
+    for (let offset = 0; offset < view.byteLength; offset += view.getUint16(offset, true)) {
+      const { deviceNumber, timeUs, reading } = readReading(view, offset)
+      stored.push({ device: deviceNumber, timeUs, temperature: reading.temperature })
+    }
+    return await ingest.append(records)
+  }
+  const app = fastify()
+  holdToContract(t, app)
+  app.register(
+    (scope, _options, done) => {
+      registerBatch(scope, {
+        ...{ devices, ingest: { ...ingest, append }, ranges: defaultRanges, aheadMsMax: 300_000, spoolDirectory },
+        ...{ writers: createWriters(devices, perOwner), findPrincipal: people.findPrincipal, bodyBytesMax: 1 << 20 },
+        ...{
+          authRateLimit: createAuthRateLimit(60, Date.now),
+          meter: { taken: (...count) => void counts.push(count) },
+        },
+        ...{ claims, fairShare: createFairShare({ perSecond: 1e6, burst: 1e9 }, Date.now), ...more },
+      })
+      done()
+    },
+    { prefix: '/api' },
+  )
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  t.teardown(() => app.close())
+  async function send(
+    body: string | Uint8Array<ArrayBuffer>,
+    headers: Record<string, string> = {},
+    query = '',
+  ): Promise<{ status: number; headers: Headers; body: Record<string, unknown> }> {
+    const all = { 'content-type': 'text/csv', 'x-api-key': key, ...headers }
+    const init = { method: 'POST', body, headers: all, duplex: 'half' } as RequestInit
+    const response = await fetch(`${url}/api/log/batch${query}`, init)
+    const answer = (await response.json()) as Record<string, unknown>
+    return { status: response.status, headers: response.headers, body: answer }
+  }
+  return { app, url, send, stored, counts, spoolDirectory, setOutcome: (next: typeof outcome) => (outcome = next) }
+}
+
+const header = 'timestamp,device,temperature,humidity,pressure\n'
+const startMs = Date.UTC(2026, 0, 1)
+
+function fieldsOf(index: number, device: string | undefined) {
+  const timestamp = new Date(startMs + index * 1000).toISOString()
+  return { timestamp, device, temperature: (index % 800) / 10, humidity: 50, pressure: 1000 }
+}
+
+const csvOf = (count: number, device: string) =>
+  header + Array.from({ length: count }, (_, index) => `${Object.values(fieldsOf(index, device)).join(',')}\n`).join('')
+const objectsOf = (count: number, device?: string) =>
+  Array.from({ length: count }, (_, index) => fieldsOf(index, device))
+
+t.test('every format and coding stores the same readings', async t => {
+  const { send, stored } = await startRoute(t)
+  const objects = objectsOf(300, 'kitchen')
+  const ways: [string, string][] = [
+    ['text/csv', csvOf(300, 'kitchen')],
+    ['text/csv; charset=utf-8', csvOf(300, 'kitchen').replaceAll('\n', '\r\n')],
+    ['application/x-ndjson', objects.map(each => JSON.stringify(each)).join('\n')],
+    ['application/json', JSON.stringify(objects)],
+    ['application/json', `\ufeff ${JSON.stringify(objects, null, 2)}\n`],
+  ]
+  const expected = objects.map(({ timestamp, temperature }) => {
+    return { device: devices.get('kitchen')?.number, timeUs: Date.parse(timestamp) * 1000, temperature }
+  })
+  for (const [type, text] of ways) {
+    for (const [coding, encode] of [
+      ['identity', (body: string) => Buffer.from(body)],
+      ['gzip', gzipSync],
+      ['zstd', zstdCompressSync],
+    ] as const) {
+      stored.length = 0
+      for (const query of ['', '?strict=1']) {
+        const { status, body } = await send(encode(text), { 'content-type': type, 'content-encoding': coding }, query)
+        t.strictSame(
+          { status, body },
+          { status: 200, body: { status: 'success', stored: 300, rejected: 0, rejects: [] } },
+        )
+      }
+      t.strictSame(stored, [...expected, ...expected], `${type} ${coding}`)
+    }
+  }
+})
+
+t.test('the thread that serves everybody decompresses and reads no body', async t => {
+  const zlib: object = createRequire(import.meta.url)('node:zlib')
+  // Each thread has modules of its own.
+  for (const [owner, name] of [
+    [zlib, 'createGunzip'],
+    [zlib, 'createZstdDecompress'],
+    [ArrayLines.prototype, 'take'],
+    [FlatObjectReader.prototype, 'read'],
+  ] as const) {
+    const original = Object.getOwnPropertyDescriptor(owner, name) as PropertyDescriptor
+    Object.defineProperty(owner, name, { ...original, value: () => t.fail(`${name} ran on the main thread`) })
+    t.teardown(() => {
+      Object.defineProperty(owner, name, original)
+      syncBuiltinESMExports()
+    })
+  }
+  syncBuiltinESMExports()
+  const { send } = await startRoute(t)
+  const packed = gzipSync(JSON.stringify(objectsOf(100, 'kitchen')))
+  const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
+  for (const query of ['', '?strict=1']) {
+    t.match(await send(packed, headers, query), { status: 200, body: { stored: 100 } })
+  }
+  const lines = Buffer.from(
+    objectsOf(100, 'kitchen')
+      .map(each => JSON.stringify(each))
+      .join('\n'),
+  )
+  const ndjson = { 'content-type': 'application/x-ndjson', 'content-encoding': 'zstd' }
+  t.match(await send(zstdCompressSync(lines), ndjson), { status: 200, body: { stored: 100 } })
+})
+
+t.test('who may write what', async t => {
+  const { send, url } = await startRoute(t)
+  const line = (device: string) => `${header}2026-01-01T00:00:00Z,${device},1,2,1000\n`
+  const nobody = { 'x-api-key': '' }
+  const as = (authorization: string) => ({ 'x-api-key': '', authorization })
+  async function asks(headers: Record<string, string>, device = 'kitchen') {
+    const response = await fetch(`${url}/api/log/batch`, {
+      method: 'POST',
+      headers: Object.fromEntries(
+        Object.entries({ 'content-type': 'text/csv', ...headers }).filter(([, value]) => value !== ''),
+      ),
+      body: line(device),
+    })
+    const body = (await response.json()) as { status: string; stored?: number; rejects?: { code: string }[] }
+    return {
+      status: response.status,
+      text: body.status,
+      stored: body.stored,
+      code: body.rejects?.[0]?.code,
+      headers: response.headers,
+    }
+  }
+  t.match(await asks(nobody), { status: 401, text: 'unauthorized' })
+  t.match((await asks(nobody)).headers.get('www-authenticate'), /^Basic realm="logger"/)
+  t.match(await asks({ 'x-api-key': 'wrong' }), { status: 401 })
+  t.match(await asks(as(basic('kitchen', 'wrong'))), { status: 401 })
+  t.match(await asks({ 'x-api-key': key, authorization: basic('kitchen', passwords.kitchen) }), { status: 401 })
+  t.match(await asks({ cookie: (await people.cookieOf(owner)).cookie }), { status: 401 })
+  t.match(await asks({ 'x-api-key': await keyOf(owner, ['read', 'stations']) }), { status: 403, text: 'forbidden' })
+  t.match(await asks({ 'x-api-key': key }), { status: 200, stored: 1 })
+  t.match(await asks(as(`Bearer ${key}`)), { status: 200, stored: 1 })
+  t.match(await asks({ 'x-api-key': key }, 'foreign'), { status: 200, stored: 0, code: 'DEVICE_FORBIDDEN' })
+  t.match(await asks({ 'x-api-key': key }, 'nothing'), { status: 200, stored: 0, code: 'DEVICE_UNKNOWN' })
+  t.match(await asks({ 'x-api-key': key }, 'silent'), { status: 200, stored: 0, code: 'LOGGING_DISABLED' })
+  const device = as(basic('kitchen', passwords.kitchen))
+  t.match(await asks(device), { status: 200, stored: 1 })
+  t.match(await asks(device, 'porch'), { status: 200, stored: 0, code: 'DEVICE_MISMATCH' })
+  t.match(await asks(as(basic('silent', passwords.silent)), 'silent'), { stored: 0, code: 'LOGGING_DISABLED' })
+  t.match(await (await fetch(`${url}/api/log/batch`)).json(), { status: 'method not allowed' })
+  t.match(await send('x', { 'content-type': 'text/plain' }), {
+    status: 415,
+    body: { detail: /send application\/json/ },
+  })
+  t.match(await send('x', { 'content-encoding': 'br' }), { status: 415, body: { detail: /gzip, zstd/ } })
+})
+
+t.test("a device's own readings need no name; those of a key do", async t => {
+  const { send, stored, url } = await startRoute(t)
+  const body = JSON.stringify(objectsOf(3))
+  const json = { 'content-type': 'application/json' }
+  const headers = { ...json, authorization: basic('porch', passwords.porch) }
+  const response = await fetch(`${url}/api/log/batch`, { method: 'POST', headers, body })
+  t.match(await response.json(), { status: 'success', stored: 3, rejected: 0 })
+  t.strictSame(
+    stored.map(({ device }) => device),
+    Array(3).fill(devices.get('porch')?.number),
+  )
+  t.not(devices.details('porch')?.last_seen, null)
+  stored.length = 0
+  const { body: answer } = await send(body, json)
+  t.match(answer, {
+    stored: 0,
+    rejected: 3,
+    rejects: [{ index: 0, code: 'READING_INVALID', reason: 'device is required' }],
+  })
+  t.strictSame(stored, [])
+})
+
+t.test('a key that may makes the devices that are not there', async t => {
+  const { send, stored } = await startRoute(t)
+  const maker = { 'x-api-key': await keyOf(other, ['ingest'], true) }
+  const body = ['new-1', 'new-2', 'kitchen', 'a/b'].map(name => csvOf(1, name).slice(header.length)).join('')
+  t.match(await send(header + body, maker), {
+    status: 200,
+    body: {
+      stored: 2,
+      rejected: 2,
+      rejects: [
+        { line: 4, code: 'DEVICE_FORBIDDEN' },
+        {
+          line: 5,
+          code: 'NAME_INVALID',
+          reason: 'no new device can have this name: it must not contain ":", "/", "+" or "#"',
+        },
+      ],
+    },
+  })
+  t.equal(devices.get('new-1')?.owner, other)
+  t.strictSame(
+    stored.map(({ device }) => device),
+    [devices.get('new-1')?.number, devices.get('new-2')?.number],
+  )
+})
+
+t.test('a key makes no more devices than its owner may have', async t => {
+  const writers = createWriters(devices, { ...perOwner, user: devices.ownedBy(other) + 700 })
+  const { send } = await startRoute(t, { writers })
+  const maker = { 'x-api-key': await keyOf(other, ['ingest'], true) }
+  const body = Array.from({ length: 1000 }, (_, at) => csvOf(1, `many-${at}`).slice(header.length)).join('')
+  t.match(await send(header + body, maker), {
+    status: 200,
+    body: { stored: 700, rejected: 300, rejects: [{ line: 702, device: 'many-700', code: 'TOO_MANY_DEVICES' }] },
+  })
+  t.equal(devices.get('many-700'), undefined)
+})
+
+t.test('each reject has its place and its reason, the first thousand of them', async t => {
+  const { send, counts } = await startRoute(t)
+  const [first, second] = objectsOf(2, 'kitchen')
+  const elements = [first, { ...second, temperature: 'warm' }, 7, { ...second, timestamp: undefined }, second]
+  t.match(await send(JSON.stringify(elements), { 'content-type': 'application/json' }), {
+    status: 200,
+    body: {
+      ...{ status: 'success', stored: 2, rejected: 3 },
+      rejects: [
+        { index: 1, device: 'kitchen', code: 'READING_INVALID', reason: 'temperature must be a number or null' },
+        { index: 2, code: 'LINE_MALFORMED', reason: 'is not a JSON object' },
+        { index: 3, device: 'kitchen', code: 'READING_INVALID', reason: 'timestamp is required' },
+      ],
+    },
+  })
+  const { body } = await send(`${header}${'x\n'.repeat(1500)}`)
+  t.match(body, { stored: 0, rejected: 1500, rejects_truncated: true })
+  t.equal((body['rejects'] as unknown[]).length, 1000)
+  t.match(await send(`note,${header}x,${csvOf(1, 'kitchen').slice(header.length)}`), {
+    body: { stored: 1, ignored: ['note'] },
+  })
+  t.match(await send(`${csvOf(2, 'kitchen')}x\n`, {}, '?strict=1'), { body: { stored: 0 } })
+  t.strictSame(counts, [
+    ['batch', 2, 3],
+    ['batch', 0, 1500],
+    ['batch', 1, 0],
+    ['batch', 0, 1],
+  ])
+})
+
+t.test('what strict may say is said where it says something else', async t => {
+  const { send, stored } = await startRoute(t)
+  const answer = { status: 'a parameter is invalid', detail: 'strict must be one of 0, 1, false, true' }
+  for (const query of ['?strict=', '?strict=yes', '?strict=TRUE', '?strict=1&strict=1']) {
+    t.match(await send(csvOf(2, 'kitchen'), {}, query), { status: 400, body: answer }, query)
+  }
+  t.strictSame(stored, [])
+  for (const query of ['?strict=0', '?strict=1', '?strict=false', '?strict=true']) {
+    t.match(await send(csvOf(2, 'kitchen'), {}, query), { status: 200, body: { stored: 2 } }, query)
+  }
+})
+
+t.test('a body that cannot be read is a 400 in the shape of the logger API', async t => {
+  const { send, stored } = await startRoute(t)
+  const json = { 'content-type': 'application/json' }
+  const refuses = async (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string>, answer: object) => {
+    for (const query of ['', '?strict=1']) t.match(await send(body, headers, query), { status: 400, body: answer })
+  }
+  await refuses('{"device":"kitchen"}', json, { status: 'invalid json', detail: 'the body is not a JSON array' })
+  for (const text of ['', '[', '[{}', '[{},', '[{}]x', '[,{}]', '[{},]', 'null', '[{}] []']) {
+    await refuses(text, json, { status: 'invalid json', stored: 0 })
+  }
+  await refuses('[ \n ]', json, { status: 'no readings' })
+  await refuses(header, {}, { status: 'no readings' })
+  await refuses('a,b\n1,2\n', {}, { status: 'invalid payload', detail: /lacks timestamp/ })
+  await refuses(
+    gzipSync(csvOf(9, 'kitchen')).subarray(0, 60),
+    { 'content-encoding': 'gzip' },
+    { status: 'broken body' },
+  )
+  t.strictSame(stored, [])
+  const torn = await send('[{"device":"kitchen\n"},{"a":[1}]},3]', json)
+  t.match(torn, { status: 200, body: { stored: 0, rejected: 3 } }, 'a line feed within a text is no JSON')
+})
+
+t.test('a body beyond the bound is a 413, compressed or not', async t => {
+  const bodyBytesMax = 99_999
+  const { url, send, stored } = await startRoute(t, { bodyBytesMax })
+  const fits = csvOf(2000, 'kitchen').slice(0, bodyBytesMax)
+  const whole = fits.slice(0, fits.lastIndexOf('\n') + 1).padEnd(bodyBytesMax, '\n')
+  t.match(await send(whole), { status: 200, body: { rejected: 0 } })
+  t.match(await send(`${whole}\n`), { status: 413, body: { status: 'payload too large' } })
+  t.match(await send(gzipSync(whole), { 'content-encoding': 'gzip' }), { status: 200, body: { rejected: 0 } })
+  const before = stored.length
+  const answer = await send(gzipSync(`${whole}\n`), { 'content-encoding': 'gzip' })
+  t.match(answer, { status: 413, body: { status: 'payload too large', stored: 0 } })
+  t.equal(stored.length, before)
+  const announced = await beginBody(url, 'x')
+  await announced.ended
+  t.match(announced.answer(), /^HTTP\/1\.1 413 /, 'one that says so is not read')
+  const bomb = gzipSync(Buffer.alloc(200_000_000, '\n'))
+  t.match(await send(bomb, { 'content-encoding': 'gzip' }), { status: 413 })
+})
+
+t.test('strict: all or nothing, also where the records are spooled to a file', async t => {
+  const { send, stored, spoolDirectory, setOutcome } = await startRoute(t, {
+    bodyBytesMax: 3 << 20,
+    limits: { spoolMemoryBytesMax: 10_000 },
+  })
+  const body = csvOf(20_000, 'kitchen')
+  const strict = '?strict=1'
+  t.match(await send(`${body}2026-01-01T00:00:00Z,nothing,1,2,1000\nx\n`, {}, strict), {
+    status: 400,
+    body: {
+      ...{ status: 'readings rejected', stored: 0, rejected: 2 },
+      rejects: [
+        { line: 20_002, code: 'DEVICE_UNKNOWN' },
+        { line: 20_003, code: 'LINE_MALFORMED' },
+      ],
+    },
+  })
+  t.strictSame(stored, [])
+  t.match(await send(gzipSync(body), { 'content-encoding': 'gzip' }, strict), { body: { stored: 20_000, rejected: 0 } })
+  t.strictSame(
+    stored.map(({ timeUs }) => timeUs),
+    Array.from({ length: 20_000 }, (_, index) => (startMs + index * 1000) * 1000),
+  )
+  stored.length = 0
+  t.match(await send(csvOf(60_000, 'kitchen'), {}, strict), { status: 413, body: { stored: 0 } })
+  setOutcome('closing')
+  t.match(await send(body, {}, strict), { status: 503, body: { status: 'shutting down', stored: 0 } })
+  setOutcome('full')
+  t.match(await send(body, {}, strict), { status: 503, body: { status: 'storage full', stored: 0 } })
+  t.strictSame(stored, [])
+  t.strictSame(readdirSync(spoolDirectory), [], 'no file is left')
+})
+
+t.test('a strict body is stored in its order, in memory and in part or all in a file', async t => {
+  const count = 20_000
+  for (const spoolMemoryBytesMax of [1, 600_000, 4 << 20]) {
+    const { send, stored } = await startRoute(t, { bodyBytesMax: 3 << 20, limits: { spoolMemoryBytesMax } })
+    t.match(await send(csvOf(count, 'kitchen'), {}, '?strict=1'), { status: 200, body: { stored: count } })
+    t.strictSame(
+      stored.map(({ timeUs }) => timeUs),
+      Array.from({ length: count }, (_, index) => (startMs + index * 1000) * 1000),
+      `${spoolMemoryBytesMax} bytes in memory`,
+    )
+  }
+})
+
+t.test('a batch with an idempotency key is stored as a whole, and its key is good for no other', async t => {
+  const { send, stored, setOutcome, url } = await startRoute(t)
+  const json = { 'content-type': 'application/json' }
+  const sendKeyed = (
+    body: string | Uint8Array<ArrayBuffer>,
+    idempotencyKey: string,
+    headers: object = {},
+    query = '',
+  ) => send(body, { 'idempotency-key': idempotencyKey, ...headers }, query)
+  const body = csvOf(3, 'kitchen')
+  const good = { status: 200, body: { status: 'success', stored: 3, rejected: 0 } }
+  const reused = { status: 422, body: { status: 'idempotency key belongs to another request', stored: 0 } }
+  t.match(await sendKeyed(body, '"one"'), good)
+  t.match(
+    await sendKeyed(gzipSync(body), 'one', { 'content-encoding': 'gzip' }),
+    good,
+    'coded otherwise it is the same',
+  )
+  t.match(await sendKeyed(body, 'one', {}, '?strict=1'), good)
+  t.equal(stored.length, 3, 'it is appended once')
+  t.match(await sendKeyed(csvOf(4, 'kitchen'), 'one'), reused)
+  t.match(await sendKeyed(JSON.stringify(objectsOf(3, 'kitchen')), 'one', json), reused)
+  t.match(
+    await sendKeyed(body, 'one', { 'x-api-key': await keyOf(owner) }),
+    good,
+    'another credential has its own keys',
+  )
+  t.equal(stored.length, 6)
+  stored.length = 0
+  const rejected = `${body}x\n`
+  t.match(await sendKeyed(rejected, 'two', {}, '?strict=1'), { status: 400, body: { stored: 0, rejected: 1 } })
+  t.match(
+    await sendKeyed(rejected, 'two'),
+    { status: 200, body: { stored: 3, rejected: 1 } },
+    'a refused body has no key',
+  )
+  t.match(await sendKeyed(rejected, 'two'), { status: 200, body: { stored: 3, rejected: 1, rejects: [{ line: 5 }] } })
+  const { socket, ended } = await beginBody(url, body, ['idempotency-key: three'])
+  socket.destroy()
+  await ended
+  t.match(
+    await sendKeyed(csvOf(1, 'kitchen'), 'three'),
+    { status: 200, body: { stored: 1 } },
+    'nor has one that broke off',
+  )
+  setOutcome('full')
+  t.match(await sendKeyed(csvOf(2, 'kitchen'), 'four'), { status: 503 })
+  setOutcome('stored')
+  t.match(await sendKeyed(csvOf(2, 'kitchen'), 'four'), { status: 200, body: { stored: 2 } })
+  t.equal(stored.length, 9)
+  const both = await Promise.all([sendKeyed(body, 'five'), sendKeyed(csvOf(2, 'kitchen'), 'five')])
+  t.strictSame(both.map(({ status }) => status).sort(), [200, 422])
+})
+
+t.test('a key that cannot be read or claimed is refused in the shape of the logger API', async t => {
+  const { send, stored } = await startRoute(t)
+  const keyed = (idempotencyKey: string) => send(csvOf(1, 'kitchen'), { 'idempotency-key': idempotencyKey })
+  t.match(await keyed('"'), { status: 400, body: { status: 'invalid idempotency key', detail: /^must be one string/ } })
+  t.match(await keyed('a'.repeat(256)), { status: 400, body: { detail: /at most 255/ } })
+  const own = { 'x-api-key': await keyOf(owner) }
+  const few = async (name: string) => await send(csvOf(1, 'kitchen'), { ...own, 'idempotency-key': name })
+  for (let index = 0; index < 10; index++) t.match(await few(String(index)), { status: 200 })
+  const { status, headers, body } = await few('10')
+  t.match({ status, body }, { status: 429, body: { status: 'too many idempotency keys', stored: 0 } })
+  t.equal(headers.get('retry-after'), '600')
+  t.equal(stored.length, 10)
+  const away = await startRoute(t, { claims: { ...claims, claim: async () => ({ kind: 'database away' }) } })
+  const refused = await away.send(csvOf(1, 'kitchen'), { 'idempotency-key': 'a' })
+  t.match(refused, { status: 503, body: { status: 'database unavailable', stored: 0 } })
+  t.equal(refused.headers.get('retry-after'), '5')
+  t.match(await away.send(csvOf(1, 'kitchen')), { status: 200, body: { stored: 1 } })
+  t.equal(away.stored.length, 1)
+})
+
+t.test('a credential that sends more than its share waits, and others do not', async t => {
+  let nowMs = 0
+  const fairShare = createFairShare({ perSecond: 10, burst: 50 }, () => nowMs)
+  const { send, stored } = await startRoute(t, { fairShare })
+  t.match(await send(csvOf(100, 'kitchen')), { status: 200, body: { stored: 100 } }, 'one that has begun is taken')
+  const { status, headers, body } = await send(csvOf(1, 'kitchen'))
+  t.match({ status, body }, { status: 429, body: { status: 'too many readings' } })
+  t.equal(headers.get('retry-after'), '6', 'the header of the file is a line, too')
+  t.match(await send(csvOf(1, 'kitchen'), { 'x-api-key': await keyOf(owner) }), { status: 200 })
+  nowMs += 6000
+  t.match(await send(`${header}${'x\n'.repeat(100)}`, {}, '?strict=1'), { status: 400 })
+  t.match(await send(csvOf(1, 'kitchen')), { status: 429 }, 'what is rejected counts')
+  t.equal(stored.length, 101)
+})
+
+t.test('bytes without readings are charged as well, without their compression', async t => {
+  let nowMs = 0
+  const fairShare = createFairShare({ perSecond: 10, burst: 1000 }, () => nowMs)
+  const { send } = await startRoute(t, { fairShare })
+  const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
+  const blank = gzipSync(`[${' '.repeat(1_000_000)}`)
+  t.match(await send(blank, headers), { status: 400, body: { status: 'invalid json' } })
+  const refused = await send(csvOf(1, 'kitchen'))
+  t.match(refused, { status: 429, body: { status: 'too many readings' } })
+  t.equal(refused.headers.get('retry-after'), String(Math.ceil((Math.ceil(1_000_001 / 256) - 1000 + 1) / 10)))
+  t.match(await send(csvOf(1, 'kitchen'), { 'x-api-key': await keyOf(owner) }), { status: 200 })
+  nowMs += 291_000
+  t.match(await send(csvOf(1, 'kitchen')), { status: 200 })
+})
+
+t.test('batches leave a part of the journal to single readings', async t => {
+  const full = { ...ingest.status(), journal: { ...ingest.status().journal, bytes: 740, bytesMax: 1000 } }
+  const { send, stored } = await startRoute(t, { ingest: { ...ingest, status: () => full } })
+  for (const query of ['', '?strict=1']) {
+    t.match(await send(csvOf(1, 'kitchen'), {}, query), { status: 503, body: { status: 'storage full', stored: 0 } })
+  }
+  t.strictSame(stored, [])
+})
+
+t.test('a full journal stops a body, and the answer says what is stored', async t => {
+  const { send, setOutcome } = await startRoute(t)
+  setOutcome('full')
+  const { status, headers, body } = await send(csvOf(10, 'kitchen'))
+  t.match({ status, body }, { status: 503, body: { status: 'storage full', stored: 0 } })
+  t.equal(headers.get('retry-after'), '5')
+})
+
+/** A body that has begun and does not end. */
+async function beginBody(url: string, text: string, more: string[] = []) {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  let answer = ''
+  socket.on('data', (piece: Buffer) => (answer += piece.toString()))
+  socket.on('error', () => undefined)
+  const head = [
+    'POST /api/log/batch HTTP/1.1',
+    'host: x',
+    `x-api-key: ${key}`,
+    'content-type: text/csv',
+    'content-length: 100000',
+    ...more,
+  ]
+  socket.write(`${head.join('\r\n')}\r\n\r\n${text}`)
+  await once(socket, 'connect')
+  return { socket, answer: () => answer, ended: once(socket, 'close') }
+}
+
+/** A body of which parts are stored as they come in; the parts end at lines. */
+async function openBody(t: Test, headers: OutgoingHttpHeaders, query = '', more: Partial<BatchOptions> = {}) {
+  const limits = { chunkBytes: 70_000, largeChunkBytes: 70_000 }
+  const lookedUp = new Set<string>()
+  const get: typeof devices.get = name => {
+    lookedUp.add(name)
+    return devices.get(name)
+  }
+  const writers = createWriters({ ...devices, get }, perOwner)
+  const { url, stored } = await startRoute(t, { bodyBytesMax: 10 << 20, limits, writers, ...more })
+  const path = `${url}/api/log/batch${query}`
+  const sent = request(path, { method: 'POST', headers: { 'content-type': 'text/csv', ...headers } })
+  const answered = once(sent, 'response').then(async ([response]) => {
+    const { statusCode: status, headers } = response as IncomingMessage
+    return { status, headers, body: (await json(response)) as Record<string, unknown> }
+  })
+  sent.write(header)
+  return {
+    ...{ stored, answered, sent, lookedUp },
+    /** A thousand readings, and blank lines up to more than a chunk: all of the first thousand are in the first one. */
+    async send(device: string) {
+      const lines = csvOf(1000, device).slice(header.length).padEnd(100_000, '\n')
+      await new Promise(resolve => sent.write(lines, resolve))
+    },
+  }
+}
+
+const asDevice = (name: string, password: string) => ({ authorization: basic(name, password) })
+const asKey = (text: string) => ({ 'x-api-key': text })
+
+/** A credential, a device that it writes, and how it ends. */
+const endings: Record<string, () => Promise<{ name: string; headers: OutgoingHttpHeaders; end(): Promise<unknown> }>> =
+  {
+    async password() {
+      const name = `rotated ${Math.random()}`
+      const password = await addDevice(name, { owner })
+      return { name, headers: asDevice(name, password), end: () => devices.rotate(name, true, 'test') }
+    },
+    async key() {
+      const text = await keyOf(owner)
+      const { keyId = 0 } = (await people.keys.find(text)) ?? {}
+      return { name: 'kitchen', headers: asKey(text), end: () => people.keys.revokeAny(keyId, 'test') }
+    },
+    async 'account of the key'() {
+      const id = await people.person(`${Math.random()}@example.com`)
+      const name = `of an account ${Math.random()}`
+      await addDevice(name, { owner: id })
+      const off = () => store.postgres.query('UPDATE accounts SET is_active = false WHERE id = $1', [id])
+      return { name, headers: asKey(await keyOf(id)), end: () => people.accounts.memory.change(id, off) }
+    },
+  }
+
+for (const [what, begin] of Object.entries(endings)) {
+  for (const query of ['', '?strict=1']) {
+    const how = query === '' ? 'in parts' : 'as a whole'
+    t.test(`nothing is stored ${how} after the ${what} has ended while a body is open`, async t => {
+      const { name, headers, end } = await begin()
+      const { send, sent, stored, answered, lookedUp } = await openBody(t, headers, query)
+      await send(name)
+      await waitFor('a part has come', () => (query === '' ? stored.length > 0 : lookedUp.has(name)))
+      await end()
+      const before = stored.length
+      for (let part = 0; part < 3; part++) await send(name)
+      sent.end()
+      const { status, headers: answer, body } = await answered
+      t.match({ status, body }, { status: 401, body: { status: 'unauthorized', stored: before } })
+      t.match(body['detail'], /not good any more/)
+      t.match(answer['www-authenticate'], /^Basic realm="logger"/)
+      t.equal(stored.length, before)
+    })
+  }
+}
+
+t.test('a scope that is taken from a key while a body is open is a 403', async t => {
+  const text = await keyOf(owner)
+  let isTaken = false
+  const findPrincipal: BatchOptions['findPrincipal'] = async () => {
+    const principal = await people.keys.find(text)
+    return principal?.kind === 'key' && isTaken ? { ...principal, scopes: ['read'] } : principal
+  }
+  const { send, sent, stored, answered } = await openBody(t, asKey(text), '', { findPrincipal })
+  await send('kitchen')
+  await waitFor('a part is stored', () => stored.length > 0)
+  isTaken = true
+  const before = stored.length
+  await send('kitchen')
+  sent.end()
+  t.match(await answered, { status: 403, body: { status: 'forbidden', stored: before } })
+  t.equal(stored.length, before)
+})
+
+t.test('a key that cannot be looked up while a body is open is a 503, and nothing more is stored', async t => {
+  const text = await keyOf(owner)
+  let isAway = false
+  const findPrincipal: BatchOptions['findPrincipal'] = async () => {
+    if (isAway) throw Object.assign(new Error('away'), { syscall: 'connect' })
+    return await people.keys.find(text)
+  }
+  const { send, sent, stored, answered } = await openBody(t, asKey(text), '', { findPrincipal })
+  await send('kitchen')
+  await waitFor('a part is stored', () => stored.length > 0)
+  isAway = true
+  const before = stored.length
+  await send('kitchen')
+  sent.end()
+  t.match(await answered, { status: 503, body: { status: 'try again later', stored: before } })
+  t.equal(stored.length, before)
+})
+
+const changes: Record<string, (name: string) => Promise<unknown>> = {
+  'switched off': name => devices.change(name, { log_switch: false }, 'test'),
+  removed: name => devices.remove(devices.get(name)?.number ?? 0, 'test'),
+  'given to somebody else': name => devices.change(name, { owner: other }, 'test'),
+}
+
+for (const [what, change] of Object.entries(changes)) {
+  t.test(`of a device that is ${what} while a body is open nothing is stored any more`, async t => {
+    for (const query of ['', '?strict=1']) {
+      const name = `changed ${Math.random()}`
+      await addDevice(name, { owner })
+      const { send, sent, stored, answered, lookedUp } = await openBody(t, asKey(key), query)
+      await send(name)
+      await waitFor('a part has come', () => (query === '' ? stored.length > 0 : lookedUp.has(name)))
+      await change(name)
+      const before = stored.length
+      // What came before is not looked up again where nothing of the device follows.
+      if (query === '') await send(name)
+      await send('kitchen')
+      sent.end()
+      const { status, body } = await answered
+      if (query === '') {
+        t.match({ status, body }, { status: 200, body: { stored: stored.length } })
+        t.ok(Number(body['rejected']) > 0)
+        t.equal(stored.filter(({ device }) => device === stored[0]?.device).length, before)
+      } else {
+        t.match({ status, body }, { status: 503, body: { status: 'try again later', stored: 0 } })
+        t.strictSame(stored, [])
+      }
+    }
+  })
+}
+
+t.test('readings that expire while a body is collected are not stored, and the answer says why', async t => {
+  const keyed = { ...asKey(key), 'idempotency-key': 'expiring' }
+  const cases: [string, OutgoingHttpHeaders, object][] = [
+    ['?strict=1', asKey(key), { status: 400, body: { status: 'readings rejected' } }],
+    ['?strict=1', keyed, { status: 400, body: { status: 'readings rejected' } }],
+    ['', keyed, { status: 503, body: { status: 'try again later' } }],
+  ]
+  for (const [query, headers, expected] of cases) {
+    let fromMs = startMs
+    const { send, sent, stored, answered, lookedUp } = await openBody(t, headers, query, { earliestMs: () => fromMs })
+    await send('kitchen')
+    await waitFor('it has come', () => lookedUp.has('kitchen'))
+    fromMs += 86_400_000
+    sent.end('2026-01-03T00:00:00Z,kitchen,1,2,1000\n')
+    const answer = await answered
+    t.match(answer, expected, `${query} ${Object.keys(headers)}`)
+    t.match(answer.body, { stored: 0, detail: /must not be before 2026-01-02: older readings have expired/ })
+    t.strictSame(stored, [])
+  }
+})
+
+t.test('readings that expire between the look at their lines and their records are rejects', async t => {
+  let isOver = false
+  const get: typeof devices.get = name => {
+    isOver = true
+    return devices.get(name)
+  }
+  const writers = createWriters({ ...devices, get }, perOwner)
+  const earliestMs = () => (isOver ? startMs + 1000 * 1000 : startMs)
+  const { send, stored } = await startRoute(t, { writers, earliestMs })
+  const { status, body } = await send(csvOf(2000, 'kitchen'))
+  t.match({ status, body }, { status: 200, body: { stored: 1000, rejected: 1000 } })
+  const reason = 'timestamp must not be before 2026-01-01: older readings have expired'
+  const [first] = body['rejects'] as object[]
+  t.strictSame(first, { line: 2, device: 'kitchen', code: 'READING_INVALID', reason })
+  t.equal(stored.length, 1000)
+})
+
+t.test('a batch with an idempotency key that is sent again is not stored again', async t => {
+  const { send, stored } = await startRoute(t)
+  const headers = { 'x-api-key': await keyOf(owner), 'idempotency-key': 'again' }
+  for (let attempt = 0; attempt < 3; attempt++) {
+    t.match(await send(csvOf(5, 'kitchen'), headers), { status: 200, body: { stored: 5 } })
+  }
+  t.equal(stored.length, 5)
+})
+
+t.test('a credential has a few bodies under way, and one that does not go on is given up', async t => {
+  const { send, url } = await startRoute(t, { limits: { silenceMsMax: 2000, sessionsPerWriterMax: 1 } })
+  const slow = await beginBody(url, csvOf(2, 'kitchen'))
+  let busy = await send(csvOf(1, 'kitchen'))
+  while (busy.status === 200) busy = await send(csvOf(1, 'kitchen'))
+  t.match(busy, { status: 429, body: { status: 'too many batches' } })
+  t.equal(busy.headers.get('retry-after'), '5')
+  await slow.ended
+  t.match(slow.answer(), /^HTTP\/1\.1 408 .*"status":"timeout"/s)
+  t.match(await send(csvOf(1, 'kitchen')), { status: 200, body: { stored: 1 } })
+})
+
+t.test('a client that goes away leaves a free place behind', async t => {
+  const { send, url } = await startRoute(t, { limits: { sessionsPerWriterMax: 1 } })
+  for (let client = 0; client < 3; client++) {
+    const { socket, ended } = await beginBody(url, csvOf(2, 'kitchen'))
+    socket.destroy()
+    await ended
+  }
+  let answer = await send(csvOf(1, 'kitchen'))
+  while (answer.status === 429) answer = await send(csvOf(1, 'kitchen'))
+  t.match(answer, { status: 200, body: { stored: 1 } })
+})

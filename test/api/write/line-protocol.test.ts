@@ -1,0 +1,563 @@
+/** The paths of InfluxDB on a real PostgreSQL and a real journal, also by InfluxDB's own client. */
+
+import { once } from 'node:events'
+import { Agent, createServer, request as httpRequest, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
+import { gzipSync } from 'node:zlib'
+import { HttpError, InfluxDB, Point } from '@influxdata/influxdb-client'
+import fc from 'fast-check'
+import { fastify } from 'fastify'
+import t, { type Test } from 'tap'
+import { createAuthRateLimit } from '../../../api/http/auth-rate-limit.ts'
+import type { Rate } from '../../../api/http/token-bucket.ts'
+import { createFairShare } from '../../../api/write/fair-share.ts'
+import { createBodies } from '../../../api/write/line-protocol/body.ts'
+import { BodyBudget } from '../../../api/write/line-protocol/body-budget.ts'
+import { lineProtocolFamilies } from '../../../api/write/line-protocol/line-protocol.ts'
+import { NewDevice } from '../../../auth/devices/device.ts'
+import { openDevices } from '../../../auth/devices/devices.ts'
+import type { Scope } from '../../../auth/keys/key.ts'
+import { createWriters } from '../../../auth/writers.ts'
+import { defaultLineNames } from '../../../ingest/formats/line-protocol-names.ts'
+import { openIngest } from '../../../ingest/ingest.ts'
+import { offsetOf, readRecord } from '../../../ingest/journal/record.ts'
+import { createWallClock } from '../../../ingest/journal/wall-clock.ts'
+import { defaultRanges } from '../../../ingest/reading.ts'
+import { readings } from '../../../ingest/readings-table.ts'
+import { createApp, perOwner as perOwnerUsual, startAccounts } from '../../support/accounts.ts'
+import { recordingLog, silentLog, temporaryFolder } from '../../support/databases.ts'
+import { holdToContract } from '../../support/held-answers.ts'
+import { waitFor } from '../../support/wait-for.ts'
+
+const { accounts, keys, person, store } = await startAccounts(t)
+const devices = await openDevices({ pool: store.postgres, now: Date.now, log: silentLog, graceMs: 3_600_000 })
+t.teardown(() => devices.close())
+const bodyBytesMax = 100_000
+const { log, texts: errors } = recordingLog('error')
+
+type Counts = [way: string, stored: number, rejected: number]
+
+interface Started {
+  url: string
+  post(path: string, body: string | Uint8Array<ArrayBuffer>, headers?: Record<string, string>): Promise<Answer>
+  /** What the journal has taken: device's symbol, milliseconds, values that are there. */
+  stored(): object[]
+  /** What the meter was told. */
+  counts(): Counts[]
+}
+interface Answer {
+  status: number
+  headers: Headers
+  body: Record<string, unknown>
+}
+
+interface StartOptions {
+  journalBytesMax?: number
+  unknownFields?: 'reject' | 'ignore'
+  isReady?: boolean
+  findKey?: typeof keys.find
+  bulkRate?: Rate
+  perOwner?: typeof perOwnerUsual
+}
+
+async function start(
+  t: Test,
+  {
+    journalBytesMax = 1024 ** 3,
+    unknownFields = 'reject',
+    isReady = true,
+    findKey = keys.find,
+    bulkRate = { perSecond: 1e6, burst: 1e9 },
+    perOwner = perOwnerUsual,
+  }: StartOptions = {},
+) {
+  const journal = openIngest({
+    ...{ directory: temporaryFolder(t), journalBytesMax, reserveBytes: 0, keepMs: 0, log: silentLog },
+    clock: createWallClock({ nowMs: Date.now }),
+    onFatal: error => {
+      throw error
+    },
+  })
+  t.teardown(() => journal.close())
+  const taken: object[] = []
+  const counts: Counts[] = []
+  const append: typeof journal.append = async records => {
+    const outcome = await journal.append(records)
+    if (outcome === 'stored') taken.push(...recordsIn(records))
+    return outcome
+  }
+  const ingest = { ...journal, append }
+  const families = lineProtocolFamilies({
+    ...{ ingest, devices, writers: createWriters(devices, perOwner), keys: { find: findKey }, log, nowMs: Date.now },
+    ...{ names: { ...defaultLineNames, unknownFields }, ranges: defaultRanges, aheadMsMax: 300_000 },
+    ...{ bodyBytesMax, authRateLimit: createAuthRateLimit(5, Date.now), isReady: () => isReady },
+    meter: { taken: (...count) => void counts.push(count) },
+    fairShare: createFairShare(bulkRate, Date.now),
+  })
+  const app = createApp(...families)
+  holdToContract(t, app)
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  t.teardown(() => app.close())
+  const started: Started = {
+    url,
+    async post(path, body, headers = {}) {
+      const response = await fetch(`${url}${path}`, { method: 'POST', body, headers })
+      const text = await response.text()
+      return { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) }
+    },
+    ...{ stored: () => taken, counts: () => counts },
+  }
+  return { ...started, app }
+}
+
+function recordsIn(bytes: Uint8Array): object[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  const found: object[] = []
+  for (let offset = 0; offset < bytes.length; offset += view.getUint16(offset + offsetOf.length, true)) {
+    const { symbols, timeUs, values } = readRecord(readings, view, offset)
+    const given = Object.entries(values).filter(([, value]) => !Number.isNaN(value))
+    found.push({ device: symbols[0], timeMs: timeUs / 1000, ...Object.fromEntries(given) })
+  }
+  return found
+}
+
+async function addDevice(name: string, fields: object = {}): Promise<string> {
+  const added = await devices.add([NewDevice.parse({ name, ...fields })], 'test')
+  if (!added.ok) throw new Error(added.code)
+  return added.value[0]?.password ?? ''
+}
+
+async function keyOf(id: number, scopes: Scope[], createDevices = false): Promise<string> {
+  const owner = await accounts.find(id)
+  if (owner === undefined) throw new Error('no such account')
+  const made = await keys.create(owner, { name: 'test', scopes, createDevices, expiresInDays: undefined })
+  if (!made.ok) throw new Error(made.code)
+  return made.value.text
+}
+
+const owner = await person('owner@example.com')
+const key = await keyOf(owner, ['ingest'])
+const makingKey = await keyOf(owner, ['ingest'], true)
+const readingKey = await keyOf(owner, ['read'])
+const password = await addDevice('porch', { owner })
+await addDevice('attic', { owner })
+await addDevice('strange')
+const symbolOf = (name: string) => devices.get(name)?.symbol
+const token = (text: string) => ({ authorization: `Token ${text}` })
+const basic = (name: string, text: string) => ({
+  authorization: `Basic ${Buffer.from(`${name}:${text}`).toString('base64')}`,
+})
+
+const timeMs = Date.now() - 60_000
+/** Of InfluxDB's client, which has ten seconds by itself; only for hangs. */
+const clientMsMax = 300_000
+const line = (device: string, fields: string, ms = timeMs) => `w,device=${device} ${fields} ${ms}000000\n`
+
+t.test('a body is stored as a whole, its lines of one device and time as one reading', async t => {
+  const { post, stored, counts } = await start(t)
+  const body = line('porch', 'temperature=21.5') + line('attic', 'humidity=40i') + line('porch', 'pressure=1013.2')
+  t.match(await post('/api/v2/write?org=o&bucket=b', body, token(key)), { status: 204 })
+  t.strictSame(stored(), [
+    { device: symbolOf('porch'), timeMs, temperature: 21.5, pressure: 1013.2 },
+    { device: symbolOf('attic'), timeMs, humidity: 40 },
+  ])
+  t.strictSame(counts(), [['line_protocol', 2, 0]])
+})
+
+t.test('a device was seen when its lines came', async t => {
+  const { post } = await start(t)
+  await addDevice('quiet', { owner })
+  t.match(await post('/write', line('quiet', 'temperature=1'), token(key)), { status: 204 })
+  t.match(devices.details('quiet'), { last_seen: /^20/ })
+})
+
+t.test('units of timestamps are those of the version, and bodies may be compressed', async t => {
+  const { post, stored } = await start(t)
+  const seconds = Math.floor(timeMs / 1000)
+  const at = (time: number) => `w,device=porch temperature=1 ${time}`
+  const hour = Math.floor(seconds / 3600)
+  t.match(await post('/write?db=x&precision=h', at(hour), basic('porch', password)), { status: 204 })
+  t.match(await post('/write?db=x&precision=u', at(timeMs * 1000), basic('porch', password)), { status: 204 })
+  t.match(await post('/api/v2/write?precision=s', at(seconds), token(key)), { status: 204 })
+  const gzip = { 'content-encoding': 'gzip', ...token(key) }
+  t.match(await post('/api/v2/write?precision=ms', gzipSync(at(timeMs + 1)), gzip), { status: 204 })
+  const times = stored().map(record => (record as { timeMs: number }).timeMs)
+  t.strictSame(times, [hour * 3_600_000, timeMs, seconds * 1000, timeMs + 1])
+  t.match(await post('/write?precision=d', at(1), token(key)), { status: 400, body: { error: /invalid precision/ } })
+  t.match(await post('/api/v2/write?precision=h', at(1), token(key)), {
+    ...{ status: 400, body: { code: 'invalid', message: /valid precision units are ns, us, ms, and s/ } },
+  })
+  t.match(await post('/api/v2/write', 'no gzip', gzip), { status: 400, body: { message: /cannot be decompressed/ } })
+  t.match(await post('/write', 'x', { ...token(key), 'content-encoding': 'br' }), { status: 415 })
+})
+
+t.test('every way to send a credential is known; a key is a token or a password', async t => {
+  const { post, stored } = await start(t)
+  const body = line('porch', 'temperature=1')
+  const ways: [string, Record<string, string>][] = [
+    ['/api/v2/write', token(key)],
+    ['/api/v2/write', { authorization: `Bearer ${key}` }],
+    ['/api/v2/write', token(`porch:${password}`)],
+    ['/write', basic('porch', password)],
+    ['/write', basic('anybody', key)],
+    ['/write', basic(key, '')],
+    [`/write?u=porch&p=${password}`, {}],
+    [`/write?u=x&p=${key}`, {}],
+    [`/write?p=${key}`, {}],
+  ]
+  for (const [path, headers] of ways) t.match(await post(path, body, headers), { status: 204 }, path)
+  t.equal(stored().length, ways.length)
+})
+
+t.test('without a good credential nothing is taken, in the words of each version', async t => {
+  const { post, stored } = await start(t)
+  const body = line('porch', 'temperature=1')
+  const v1 = { status: 401, body: { error: 'unauthorized' } }
+  t.match(await post('/write', body), v1)
+  t.match(await post(`/write?u=porch&p=${password}`, body, basic('porch', password)), v1, 'two are none')
+  t.match(await post(`/write?p=${key}&p=${key}`, body), v1)
+  t.match(await post('/api/v2/write', body, token(`porch:${key.slice(1)}`)), {
+    ...{ status: 401, body: { code: 'unauthorized', message: 'unauthorized' } },
+  })
+  t.match(await post('/api/v2/write', body, token(readingKey)), { status: 403, body: { code: 'forbidden' } })
+  for (let attempt = 0; attempt < 5; attempt++) await post('/write', body, basic('porch', 'wrong'))
+  t.match(await post('/write', body, basic('porch', 'wrong')), { status: 429, body: { error: /too many/ } })
+  t.match(await post('/write', body), v1, 'who tries no credential is asked for one')
+  t.match(await post('/write', body, basic('porch', password)), { status: 204 }, 'who fails silences nobody')
+  t.equal(stored().length, 1)
+})
+
+t.test('lines of devices that the credential may not write are rejects, the others are stored', async t => {
+  const { post, stored, counts } = await start(t)
+  const body = line('porch', 'temperature=1') + line('nobody', 'temperature=2') + line('strange', 'temperature=3')
+  t.match(await post('/write', body + line('nobody', 'humidity=2'), token(key)), {
+    status: 400,
+    body: {
+      error: /^partial write: line 2: device nobody: there is no device.*; line 3: device strange: .* dropped=3$/,
+    },
+  })
+  t.strictSame(stored(), [{ device: symbolOf('porch'), timeMs, temperature: 1 }])
+  const own = `${line('attic', 'temperature=1')}w temperature=4 ${timeMs}000000`
+  t.match(await post('/api/v2/write', own, basic('porch', password)), {
+    status: 400,
+    body: { code: 'invalid', message: /^partial write: line 1: device attic: .*another device dropped=1$/ },
+  })
+  t.strictSame(stored().at(-1), { device: symbolOf('porch'), timeMs, temperature: 4 }, 'its own needs no tag')
+  t.strictSame(counts(), [
+    ['line_protocol', 1, 3],
+    ['line_protocol', 1, 1],
+  ])
+})
+
+t.test('of a body with a device that is being changed nothing is taken, and it is to be sent again', async t => {
+  const { post, stored } = await start(t)
+  const attic = devices.get('attic') as { suspended: boolean }
+  const body = line('porch', 'temperature=1') + line('attic', 'temperature=1')
+  attic.suspended = true
+  t.match(await post('/write', body, token(key)), { status: 503, body: { error: /cannot be looked up at present/ } })
+  attic.suspended = false
+  t.equal(stored().length, 0)
+  t.match(await post('/write', body, token(key)), { status: 204 })
+  t.equal(stored().length, 2)
+})
+
+t.test('while keys cannot be looked up nothing is taken, and the body is to be sent again', async t => {
+  const findKey = async () => {
+    throw Object.assign(new Error('away'), { syscall: 'connect' })
+  }
+  const { post, stored } = await start(t, { findKey })
+  const refused = await post('/api/v2/write', line('porch', 'temperature=1'), token(key))
+  t.match(refused, { status: 503, body: { code: 'unavailable', message: /cannot be looked up at present/ } })
+  t.equal(refused.headers.get('retry-after'), '5')
+  t.equal(stored().length, 0)
+})
+
+t.test('of a body whose credential ends while it comes in nothing is stored', async t => {
+  let isRevoked = false
+  let asked = 0
+  const findKey = async (text: string) => {
+    asked++
+    return isRevoked ? undefined : await keys.find(text)
+  }
+  const { url, stored } = await start(t, { findKey })
+  for (const path of ['/write', '/api/v2/write']) {
+    const name = `ending${path.length}`
+    const ending = await addDevice(name)
+    const cases: [string, Record<string, string>, () => Promise<unknown>][] = [
+      ['porch', token(key), async () => (isRevoked = true)],
+      [name, basic(name, ending), () => devices.rotate(name, true, 'test')],
+    ]
+    for (const [device, headers, end] of cases) {
+      isRevoked = false
+      asked = 0
+      const sent = httpRequest(`${url}${path}`, { method: 'POST', headers: { ...headers, expect: '100-continue' } })
+      const answered = once(sent, 'response')
+      sent.flushHeaders()
+      await once(sent, 'continue')
+      await waitFor('the credential was looked at', () => asked > 0 || device === name)
+      sent.write(line(device, 'temperature=1'))
+      await end()
+      sent.end(line(device, 'temperature=2', timeMs + 1))
+      const [response] = (await answered) as [IncomingMessage]
+      t.equal(response.statusCode, 401, `${device} ${path}`)
+      t.match(await json(response), path === '/write' ? { error: 'unauthorized' } : { code: 'unauthorized' })
+    }
+  }
+  t.strictSame(stored(), [])
+})
+
+t.test('a key that may make devices makes those that are not there', async t => {
+  const { post, stored } = await start(t)
+  t.match(await post('/api/v2/write', line('new\\ one', 'temperature=5'), token(makingKey)), { status: 204 })
+  t.equal(devices.get('new one')?.owner, owner)
+  const misnamed = await post('/write', line('a+b', 'temperature=5') + line('porch', 'temperature=6'), token(makingKey))
+  t.match(misnamed, {
+    status: 400,
+    body: { error: /line 1: device a\+b: no new device can have this name: it must not/ },
+  })
+  const full = await start(t, { perOwner: { ...perOwnerUsual, user: devices.ownedBy(owner) + 1 } })
+  const lines = ['one-more', 'too-many', 'porch'].map(name => line(name, 'temperature=5')).join('')
+  const refused = await full.post('/write', lines, token(makingKey))
+  t.match(refused, { status: 400, body: { error: /line 2: device too-many: .*as many as it may add dropped=1$/ } })
+  t.strictSame([full.stored().length, devices.get('one-more')?.owner, devices.get('too-many')], [2, owner, undefined])
+  t.strictSame(stored(), [
+    { device: symbolOf('new one'), timeMs, temperature: 5 },
+    { device: symbolOf('porch'), timeMs, temperature: 6 },
+  ])
+})
+
+t.test('a field that is not known is a 400 with its name, or is ignored by the setting', async t => {
+  const { post, stored } = await start(t)
+  const body = line('porch', 'temperature=1,co2=400') + line('attic', 'temperature=2')
+  t.match(await post('/write', body, token(key)), {
+    ...{ status: 400, body: { error: 'partial write: line 1: field co2 is not known dropped=1' } },
+  })
+  t.equal(stored().length, 1)
+  const lenient = await start(t, { unknownFields: 'ignore' })
+  t.match(await lenient.post('/write', body, token(key)), { status: 204 })
+  t.equal(lenient.stored().length, 2)
+})
+
+t.test('rejects are listed up to a number and counted', async t => {
+  const { post } = await start(t)
+  const { status, body } = await post('/write', 'x\n'.repeat(500), token(key))
+  t.equal(status, 400)
+  t.match(body['error'], /line 10: has no fields; … dropped=500$/)
+  const mixed = await post('/write', `${line('nobody', 'temperature=1')}x\n`, token(key))
+  t.match(mixed.body, { error: /^partial write: line 1: device nobody: .*; line 2: has no fields dropped=2$/ })
+})
+
+t.test('lines without a time get one of receipt, which no other body gets', async t => {
+  const { post, stored } = await start(t)
+  const beforeMs = Date.now()
+  for (const field of ['temperature=1\nw,device=porch humidity=2', 'pressure=1000']) {
+    t.match(await post('/write', `w,device=porch ${field}`, token(key)), { status: 204 })
+  }
+  const [first, second, ...more] = stored() as Record<string, number>[]
+  t.match([first, second, more], [{ temperature: 1, humidity: 2 }, { pressure: 1000 }, []])
+  t.notOk(Number.isInteger(first?.['timeMs']), "a stamp of the journal, which no client's time can be")
+  t.ok((first?.['timeMs'] ?? 0) >= beforeMs - 1 && (second?.['timeMs'] ?? 0) > (first?.['timeMs'] ?? 0))
+})
+
+t.test('a body that is too large is refused as a whole, plain, swelling or in chunks', async t => {
+  const { url, post, stored } = await start(t)
+  const body = line('porch', 'temperature=1').repeat(3000)
+  const v2 = { status: 413, body: { code: 'request too large', message: /too large/ } }
+  t.match(await post('/api/v2/write', body, token(key)), v2)
+  t.match(await post('/api/v2/write', gzipSync(body), { ...token(key), 'content-encoding': 'gzip' }), v2)
+  t.match(await post('/write', body, token(key)), { status: 413, body: { error: /entity too large/ } })
+  const status = await new Promise((resolve, reject) => {
+    const sent = httpRequest(`${url}/write`, { method: 'POST', headers: token(key), agent: new Agent() })
+    sent.on('response', response => resolve(response.resume().statusCode)).on('error', reject)
+    for (let piece = 0; piece < 200; piece++) sent.write('#'.repeat(1000))
+    sent.end()
+  })
+  t.equal(status, 413)
+  t.equal(stored().length, 0)
+})
+
+/** A request whose body comes in pieces, as the test sends them. */
+function open(url: string, length: number) {
+  const headers = { ...token(key), 'content-length': length }
+  const sent = httpRequest(`${url}/api/v2/write`, { method: 'POST', headers, agent: new Agent() })
+  const status = new Promise<number | undefined>(resolve => {
+    sent.on('response', response => resolve(response.resume().statusCode)).on('error', () => resolve(undefined))
+  })
+  return { sent, status }
+}
+
+t.test('slow bodies of one credential leave room for another, and what is over leaves its own', async t => {
+  const { url, post, stored } = await start(t)
+  const body = `${line('porch', 'temperature=1')}#`.padEnd(bodyBytesMax - 1, 'x')
+  const small = '#'.repeat(100)
+  const held = Array.from({ length: 2 }, () => open(url, bodyBytesMax))
+  for (const { sent } of held) sent.write(body)
+  await waitFor('the bodies are held', async () => (await post('/write', small, token(key))).status === 503)
+  t.match(await post('/api/v2/write', small, token(key)), {
+    ...{ status: 503, body: { code: 'unavailable', message: 'too many points at once' } },
+  })
+  t.match(await post('/write', `${body}x`, token(makingKey)), { status: 204 }, 'as large as a body may be')
+  const [first, second] = held
+  first?.sent.destroy()
+  second?.sent.end('x')
+  t.equal(await second?.status, 204)
+  t.match(await post('/write', line('attic', 'temperature=1'), token(key)), { status: 204 })
+  t.strictSame([stored().length, errors], [3, []], 'and nothing is logged of the one that broke off')
+})
+
+t.test('all bodies together have a bound, and each credential that comes finds room', async t => {
+  const credentials = fc.constantFrom('a', 'b', 'c', 'd')
+  const steps = fc.array(fc.tuple(credentials, fc.integer({ min: -300, max: 300 })), { maxLength: 100 })
+  fc.assert(
+    fc.property(steps, given => {
+      const budget = new BodyBudget(1024)
+      const held = new Map<string, number>()
+      for (const [credential, bytes] of given) {
+        const has = held.get(credential) ?? 0
+        if (bytes < 0) {
+          budget.give(credential, Math.min(has, -bytes))
+          held.set(credential, Math.max(0, has + bytes))
+        } else if (budget.take(credential, bytes)) held.set(credential, has + bytes)
+        else if (has + sumOf(held) + 2 * bytes <= 1024) return false
+      }
+      return sumOf(held) <= 1024 && budget.take('new', 1)
+    }),
+  )
+  t.pass('for every order')
+})
+
+function sumOf(held: ReadonlyMap<string, number>): number {
+  return [...held.values()].reduce((sum, bytes) => sum + bytes, 0)
+}
+
+t.test('a body whose sender has gone is given up at once', async t => {
+  const scope = fastify()
+  t.teardown(() => scope.close())
+  const bodies = createBodies(scope, 1000, new BodyBudget(4000))
+  const server = createServer().listen(0, '127.0.0.1')
+  t.teardown(() => server.close())
+  await once(server, 'listening')
+  const sent = httpRequest({
+    port: (server.address() as AddressInfo).port,
+    method: 'POST',
+    headers: { 'content-length': 9 },
+  })
+  sent.on('error', () => undefined).write('x')
+  const [request] = (await once(server, 'request')) as [IncomingMessage]
+  const closed = new Promise(resolve => request.on('error', () => undefined).once('close', resolve))
+  sent.destroy()
+  await closed
+  await t.rejects(bodies.read(request, 'any'), { message: 'the body broke off' })
+})
+
+t.test('a credential that sends more than its share gets a 429 with the time to wait', async t => {
+  const { post, stored } = await start(t, { bulkRate: { perSecond: 0.01, burst: 1 } })
+  const many = Array.from({ length: 30 }, (_, index) => line('porch', 'temperature=1', timeMs + index)).join('')
+  t.match(await post('/write', many, token(key)), { status: 204 })
+  const refused = await post('/api/v2/write', many, token(key))
+  t.match(refused, { status: 429, body: { code: 'too many requests', message: 'too many points' } })
+  t.equal(refused.headers.get('retry-after'), '3000')
+  t.match(await post('/write', line('porch', 'temperature=1'), basic('porch', password)), { status: 204 })
+  t.equal(stored().length, 31)
+})
+
+t.test('a body without points is charged by its bytes without the compression, also where it is broken', async t => {
+  const blank = gzipSync('\n'.repeat(60_000))
+  for (const body of [blank, blank.subarray(0, blank.length - 10)]) {
+    const { post } = await start(t, { bulkRate: { perSecond: 0.01, burst: 200 } })
+    const headers = { ...token(key), 'content-encoding': 'gzip' }
+    t.not((await post('/write', body, headers)).status, 429)
+    t.match(await post('/write', line('porch', 'temperature=1'), token(key)), { status: 429 })
+  }
+})
+
+t.test('a full journal is a 503 with the time to wait, and nothing is stored', async t => {
+  const { post, stored } = await start(t, { journalBytesMax: 1000 })
+  t.match(await post('/write', line('porch', 'temperature=1'), token(key)), { status: 204 })
+  const many = Array.from({ length: 30 }, (_, index) => line('porch', 'temperature=1', timeMs + index)).join('')
+  const refused = await post('/api/v2/write', many, token(key))
+  t.match(refused, { status: 503, body: { code: 'unavailable', message: 'storage full' } })
+  t.strictSame([refused.headers.get('retry-after'), refused.headers.get('x-influxdb-error')], ['5', 'storage full'])
+  t.equal(stored().length, 1)
+})
+
+t.test('what clients ask before they write', async t => {
+  const { url, post } = await start(t)
+  const ping = await fetch(`${url}/ping`)
+  t.strictSame([ping.status, ping.headers.get('x-influxdb-version')], [204, '1.8.10'])
+  t.equal((await fetch(`${url}/ping`, { method: 'HEAD' })).status, 204)
+  t.match(await (await fetch(`${url}/ping?verbose=true`)).json(), { version: '1.8.10' })
+  t.match(await (await fetch(`${url}/health`)).json(), { name: 'influxdb', status: 'pass', version: '1.8.10' })
+  const starting = await start(t, { isReady: false })
+  const health = await fetch(`${starting.url}/health`)
+  t.match([health.status, await health.json()], [503, { status: 'fail' }])
+  const form = { 'content-type': 'application/x-www-form-urlencoded', ...basic('x', key) }
+  const created = { status: 200, body: { results: [{ statement_id: 0 }] } }
+  t.match(await post('/query', 'q=CREATE+DATABASE+%22telegraf%22', form), created)
+  t.match(await post('/query?q=create%20database%20x', '', basic('x', key)), created)
+  t.match(await post('/query', 'q=SHOW+SERIES', form), { status: 400, body: { error: /CREATE DATABASE/ } })
+  t.match(await post('/query', 'q=CREATE+DATABASE+x', { 'content-type': form['content-type'] }), { status: 401 })
+  const buckets = await fetch(`${url}/api/v2/buckets?name=home`, { headers: token(key) })
+  t.match(await buckets.json(), { buckets: [{ name: 'home' }] })
+  t.match(await post('/write', '# nothing', token(key)), { status: 204 })
+  t.match(await post('/api/v2/write', '', token(key)), { status: 400, body: { message: 'writing requires points' } })
+  t.match(await post('/api/v2/delete', '', token(key)), { status: 404, body: { code: 'not found' } })
+  const wrongMethod = await fetch(`${url}/write`, { headers: token(key) })
+  t.match(await wrongMethod.json(), { error: 'method not allowed' })
+  t.strictSame([wrongMethod.status, wrongMethod.headers.get('allow')], [405, 'POST'])
+})
+
+t.test("InfluxDB's own client writes points and understands the refusals", async t => {
+  const { url, stored } = await start(t)
+  const options = { maxRetries: 0, flushInterval: 0, gzipThreshold: 1 }
+  const api = new InfluxDB({ url, token: key, timeout: clientMsMax }).getWriteApi('org', 'bucket', 'ms', options)
+  for (let index = 0; index < 50; index++) {
+    const point = new Point('weather')
+      .tag('device', 'porch')
+      .tag('room', 'north, wing=1')
+      .timestamp(timeMs + index)
+    api.writePoint(
+      point
+        .floatField('temperature', 20 + index / 10)
+        .intField('humidity', 40)
+        .uintField('pressure', 1000),
+    )
+  }
+  await api.close()
+  t.equal(stored().length, 50)
+  t.strictSame(stored()[3], {
+    device: symbolOf('porch'),
+    timeMs: timeMs + 3,
+    temperature: 20.3,
+    humidity: 40,
+    pressure: 1000,
+  })
+  const failures: unknown[] = []
+  const writeFailed = (error: Error) => void failures.push(error)
+  const wrong = new InfluxDB({ url, token: key, timeout: clientMsMax }).getWriteApi('org', 'bucket', 'ns', {
+    ...options,
+    writeFailed,
+  })
+  wrong.writePoint(
+    new Point('weather').tag('device', 'porch').stringField('temperature', 'warm\nw,device=porch humidity=1'),
+  )
+  await wrong.close().catch(() => undefined)
+  t.ok(failures[0] instanceof HttpError)
+  t.match(failures[0], { statusCode: 400, code: 'invalid', message: /temperature must be a number dropped=1/ })
+  t.equal(stored().length, 50)
+})
+
+t.test('a service that stops takes nothing more, and says so', async t => {
+  const { app, url, stored } = await start(t)
+  const body = line('porch', 'temperature=1')
+  const { sent, status } = open(url, body.length)
+  const reached = new Promise<void>(resolve => app.server.once('request', () => resolve()))
+  sent.write(body.slice(0, 10))
+  await reached
+  const closed = app.close()
+  sent.end(body.slice(10))
+  t.equal(await status, 503)
+  await closed
+  t.equal(stored().length, 0)
+})

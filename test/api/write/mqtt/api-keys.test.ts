@@ -1,0 +1,134 @@
+/** API keys at the MQTT listener, on a real PostgreSQL and with the real client. */
+
+import t, { type Test } from 'tap'
+import { NewDevice } from '../../../../auth/devices/device.ts'
+import { openDevices } from '../../../../auth/devices/devices.ts'
+import type { Scope } from '../../../../auth/keys/key.ts'
+import { openVariant, perOwner } from '../../../support/accounts.ts'
+import { silentLog, startDatabases } from '../../../support/databases.ts'
+import { freeze } from '../../../support/frozen.ts'
+import { connectClient, eventOf, reading, startListener } from '../../../support/mqtt.ts'
+import { serverPid, until } from '../../../support/processes.ts'
+
+const nowhere = { questdbHttp: 'http://127.0.0.1:9', questdbPg: 'postgresql://127.0.0.1:9/qdb' }
+const { store, directory } = await startDatabases(t, nowhere)
+const devices = await openDevices({
+  ...{ pool: store.postgres, now: Date.now, log: silentLog, graceMs: 3_600_000, stepMs: 300 },
+})
+t.teardown(() => devices.close())
+const people = await openVariant(t, store, { devices })
+const owner = await people.person('owner@example.com')
+const other = await people.person('other@example.com')
+await devices.add(
+  [NewDevice.parse({ name: 'kitchen', owner }), NewDevice.parse({ name: 'foreign', owner: other })],
+  'test',
+)
+
+async function keyOf(id: number, { scopes = ['ingest'] as Scope[], createDevices = false } = {}) {
+  const account = await people.accounts.find(id)
+  if (account === undefined) throw new Error('no such account')
+  const made = await people.keys.create(account, { name: 'test', scopes, createDevices, expiresInDays: undefined })
+  if (!made.ok) throw new Error(made.code)
+  return { ...made.value, account }
+}
+
+const start = (hooks: Test, bounds = perOwner) =>
+  startListener(hooks, { registry: devices, findKey: people.keys.find, perOwner: bounds })
+
+t.test('a key writes the devices of its owner; for others it is told nothing, and they are counted', async t => {
+  const { url, journal, rejections, closed } = await start(t)
+  const { text } = await keyOf(owner)
+  for (const credential of [
+    { username: 'gateway', password: text },
+    { username: text, password: '' },
+  ]) {
+    const client = await connectClient(t, url, credential)
+    await client.publishAsync('readings/foreign', reading(1), { qos: 1 })
+    await client.publishAsync('readings/new', reading(2), { qos: 1 })
+    await client.publishAsync('readings/kitchen', reading(3), { qos: 1 })
+    t.ok(client.connected)
+    await client.endAsync()
+  }
+  t.strictSame(journal.stored, [3, 3])
+  t.strictSame(rejections, ['mismatch', 'unknown_device', 'mismatch', 'unknown_device'])
+  t.equal(devices.get('new'), undefined)
+  t.strictSame(new Set(closed), new Set(['client']))
+})
+
+t.test('a key without the scope, or one that is not good, is nobody', async t => {
+  const { url, rejections, closed } = await start(t)
+  const { text } = await keyOf(owner, { scopes: ['read'] })
+  await t.rejects(connectClient(t, url, { username: 'kitchen', password: text }), { code: 5 })
+  await t.rejects(connectClient(t, url, { username: 'kitchen', password: `${text.slice(0, -1)}~` }), { code: 4 })
+  t.strictSame(rejections, ['unauthorized', 'unauthorized'])
+  t.strictSame(closed, ['forbidden', 'unauthorized'])
+})
+
+t.test('a key that may makes the devices that are not there, and their readings keep their order', async t => {
+  const { url, journal, rejections } = await start(t)
+  const { text } = await keyOf(owner, { createDevices: true })
+  const client = await connectClient(t, url, { password: text })
+  const messages: [topic: string, payload: string][] = [
+    ['readings/kitchen', reading(1)],
+    ['readings/cellar', reading(2)],
+    ['readings/cellar', reading(3)],
+    ['readings/kitchen', reading(4)],
+    ['readings/attic', reading(5)],
+    ['readings/foreign', reading(6)],
+    ['readings/garbage', 'no JSON'],
+    ['readings/a:b', reading(7)],
+    ['readings/wrong', '{"temperature":"warm"}'],
+  ]
+  await Promise.all(messages.map(([topic, payload]) => client.publishAsync(topic, payload, { qos: 1 })))
+  t.strictSame(journal.stored, [1, 2, 3, 4, 5])
+  t.strictSame([devices.get('cellar')?.owner, devices.get('attic')?.owner], [owner, owner])
+  t.strictSame(rejections, ['mismatch', 'invalid', 'invalid_name', 'invalid'])
+  for (const name of ['garbage', 'wrong']) t.equal(devices.get(name), undefined, name)
+  await client.publishAsync('readings/loft', reading(8), { qos: 0 })
+  await until('it is stored at QoS 0, too', () => journal.stored.includes(8))
+})
+
+t.test('a key makes no more devices than its owner may have', async t => {
+  const { url, journal, rejections } = await start(t, { ...perOwner, user: devices.ownedBy(owner) + 1 })
+  const client = await connectClient(t, url, { password: (await keyOf(owner, { createDevices: true })).text })
+  for (const [at, name] of ['last', 'beyond', 'kitchen'].entries()) {
+    await client.publishAsync(`readings/${name}`, reading(at), { qos: 1 })
+  }
+  t.strictSame([journal.stored, rejections], [[0, 2], ['too_many_devices']])
+  t.strictSame([devices.get('last')?.owner, devices.get('beyond')], [owner, undefined])
+})
+
+t.test('while a device cannot be made, its reading is not acknowledged; later it is stored', async t => {
+  const { url, journal, rejections, closed } = await start(t)
+  const { text } = await keyOf(owner, { createDevices: true })
+  const options = { password: text, clean: false, clientId: 'again', reconnectPeriod: 50 }
+  const client = await connectClient(t, url, options)
+  const thaw = freeze(serverPid(directory, 'postgres'))
+  t.teardown(thaw)
+  const published = client.publishAsync('readings/shed', reading(1), { qos: 1 })
+  await until('it was refused', () => rejections.includes('database_away'))
+  t.strictSame(journal.stored, [])
+  t.equal(closed[0], 'not_stored')
+  thaw()
+  await published
+  t.strictSame(journal.stored, [1])
+  t.equal(devices.get('shed')?.owner, owner)
+})
+
+t.test('a key that is revoked ends its connections, and those of another key stay', async t => {
+  const { url, closed, journal } = await start(t)
+  const [revoked, kept] = [await keyOf(owner), await keyOf(owner)]
+  const clients = [
+    await connectClient(t, url, { password: revoked.text }),
+    await connectClient(t, url, { username: revoked.text }),
+  ]
+  const other = await connectClient(t, url, { password: kept.text })
+  await clients[0]?.publishAsync('readings/kitchen', reading(1), { qos: 1 })
+  const ended = clients.map(client => eventOf(client, 'close'))
+  await people.keys.revoke(revoked.account, revoked.id)
+  await Promise.all(ended)
+  t.strictSame(closed, ['revoked', 'revoked'])
+  await t.rejects(connectClient(t, url, { password: revoked.text }), { code: 4 })
+  await other.publishAsync('readings/kitchen', reading(2), { qos: 1 })
+  t.strictSame(journal.stored, [1, 2])
+})

@@ -1,0 +1,285 @@
+/** Readings from an outside broker, which runs in a process of its own. The journal does what the test says. */
+
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { generate, type Packet, parser } from 'mqtt-packet'
+import { type Test, test } from 'tap'
+import { createDeviceRate } from '../../../../api/write/device-rate.ts'
+import { createFairShare } from '../../../../api/write/fair-share.ts'
+import { openBrokerLink } from '../../../../api/write/mqtt/broker-link.ts'
+import { createBrokerRate } from '../../../../api/write/mqtt/broker-rate.ts'
+import type { Device } from '../../../../auth/devices/device.ts'
+import { createWriters } from '../../../../auth/writers.ts'
+import { perOwner } from '../../../support/accounts.ts'
+import { silentLog } from '../../../support/databases.ts'
+import { connectClient, createIntakeParts, type IntakeParts, reading } from '../../../support/mqtt.ts'
+import { messageOf, until } from '../../../support/processes.ts'
+
+async function startBroker(t: Test): Promise<string> {
+  const child = fork(join(import.meta.dirname, '..', '..', '..', 'support', 'mqtt-broker.ts'), { stdio: 'inherit' })
+  t.teardown(() => child.kill())
+  const port = await messageOf<number>(child)
+  return `mqtt://127.0.0.1:${port}`
+}
+
+function link(t: Test, url: string, parts: IntakeParts, protocolVersion: 4 | 5 = 4) {
+  const writer = createWriters({ get: (name: string) => parts.devices.get(name) } as never, perOwner).ofTrustedBroker()
+  const opened = openBrokerLink({ ...parts, url, protocolVersion, clientId: 'barograph', writer, log: silentLog })
+  t.teardown(() => opened.close())
+  return opened
+}
+
+test('readings that the broker has while nobody takes them come later, each once', async t => {
+  const url = await startBroker(t)
+  const parts = createIntakeParts()
+  const first = link(t, url, parts)
+  await until('it is connected', () => first.fault() === undefined)
+  const sender = await connectClient(t, url)
+  await sender.publishAsync('readings/porch', reading(1), { qos: 1 })
+  await until('it is stored', () => parts.journal.stored.length === 1)
+  await first.close()
+  for (let temperature = 2; temperature <= 40; temperature++) {
+    await sender.publishAsync('readings/barn', reading(temperature), { qos: 1 })
+  }
+  await sender.publishAsync('other/porch', reading(99), { qos: 1 })
+  await sender.publishAsync('readings/nobody', reading(99), { qos: 1 })
+  await sender.publishAsync('readings/porch', 'no JSON', { qos: 2 })
+  link(t, url, parts)
+  await until('all are taken', () => parts.journal.stored.length === 40 && parts.rejections.length === 2)
+  t.strictSame(
+    parts.journal.stored,
+    Array.from({ length: 40 }, (_, index) => index + 1),
+  )
+  t.strictSame(parts.rejections, ['unknown_device', 'invalid'])
+})
+
+test('a reading that is not stored is not acknowledged, and comes again', async t => {
+  const url = await startBroker(t)
+  const parts = createIntakeParts()
+  const opened = link(t, url, parts)
+  await until('it is connected', () => opened.fault() === undefined)
+  const sender = await connectClient(t, url)
+  parts.journal.settle('full')
+  await sender.publishAsync('readings/porch', reading(1), { qos: 1 })
+  await until('it was refused twice', () => parts.rejections.length >= 2)
+  t.strictSame(new Set(parts.rejections), new Set(['full']))
+  parts.journal.hold()
+  await until('it comes again', () => parts.journal.waiting.length === 1)
+  await opened.close()
+  const again = link(t, url, parts)
+  await until('it comes to the next service', () => parts.journal.waiting.length === 2)
+  parts.journal.settle('stored')
+  await until('it is stored', () => parts.journal.stored.length > 0)
+  // A kept session delivers at once: its readings can come before the answer to the subscription.
+  await until('its subscription is answered', () => again.fault() === undefined)
+})
+
+test('a broker that is away is told, and found again', async t => {
+  const reserved = createServer().listen(0, '127.0.0.1')
+  await once(reserved, 'listening')
+  const { port } = reserved.address() as AddressInfo
+  reserved.close()
+  await once(reserved, 'close')
+  const parts = createIntakeParts()
+  const opened = link(t, `mqtt://127.0.0.1:${port}`, parts)
+  await until('the fault is told', () => opened.fault()?.includes('ECONNREFUSED') === true)
+  const child = fork(join(import.meta.dirname, '..', '..', '..', 'support', 'mqtt-broker.ts'), [String(port)])
+  t.teardown(() => child.kill())
+  await until('it is connected', () => opened.fault() === undefined)
+})
+
+type Send = (...packets: (Packet | Buffer)[]) => void
+
+/** A broker of MQTT 5 of which the test says every packet, or its bytes. */
+async function startScript(t: Test, onPacket: (packet: Packet, send: Send) => void) {
+  const sockets = new Set<Socket>()
+  const server = createServer(socket => {
+    sockets.add(socket)
+    const packets = parser({ protocolVersion: 5 })
+    socket.on('data', bytes => packets.parse(bytes as Buffer))
+    socket.on('error', () => undefined)
+    const bytesOf = (packet: Packet | Buffer) =>
+      Buffer.isBuffer(packet) ? packet : generate(packet, { protocolVersion: 5 })
+    const send: Send = (...packets) => void socket.write(Buffer.concat(packets.map(bytesOf)))
+    packets.on('packet', (packet: Packet) => onPacket(packet, send))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return `mqtt://us%40er:pass@127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+test('MQTT 5: the session is kept, what is in flight has a bound, and an acknowledgement follows the sync', async t => {
+  const received: Packet[] = []
+  const url = await startScript(t, (packet, send) => {
+    received.push(packet)
+    if (packet.cmd === 'connect') send({ cmd: 'connack', reasonCode: 0, sessionPresent: true })
+    if (packet.cmd !== 'subscribe') return
+    send({ cmd: 'suback', messageId: packet.messageId ?? 0, granted: [1] })
+    const properties = { userProperties: { source: 'test' }, contentType: 'application/json' }
+    const common = { cmd: 'publish' as const, topic: 'readings/porch', qos: 1 as const, dup: false, retain: false }
+    send({ ...common, messageId: 11, payload: Buffer.from(reading(1)), properties })
+    send({ ...common, messageId: 12, payload: Buffer.alloc(200_000) })
+    send({ ...common, messageId: 13, topic: 'readings/', payload: Buffer.from(reading(1)) })
+  })
+  const parts = createIntakeParts()
+  parts.journal.hold()
+  link(t, url, parts, 5)
+  await until('all are taken', () => parts.journal.waiting.length === 1 && parts.rejections.length === 2)
+  t.strictSame(parts.rejections, ['too_large', 'mismatch'])
+  const [connect, subscribe] = received
+  t.match(connect, { protocolVersion: 5, clean: false, username: 'us@er', password: Buffer.from('pass') })
+  t.match(connect, { properties: { receiveMaximum: 100, sessionExpiryInterval: 0xffff_ffff } })
+  t.match(subscribe, { subscriptions: [{ topic: 'readings/+', qos: 1 }] })
+  t.equal(received.length, 2)
+  parts.journal.settle('stored')
+  await until('all are acknowledged', () => received.length === 5)
+  t.strictSame(
+    received.slice(2).map(({ cmd, messageId }) => [cmd, messageId]),
+    [
+      ['puback', 11],
+      ['puback', 12],
+      ['puback', 13],
+    ],
+  )
+})
+
+test('MQTT 5: a message with properties that nobody knows is taken, and holds up nothing', async t => {
+  const acknowledged: (number | undefined)[] = []
+  const url = await startScript(t, ({ cmd, messageId = 0 }, send) => {
+    if (cmd === 'connect') send({ cmd: 'connack', reasonCode: 0, sessionPresent: true })
+    if (cmd === 'puback') acknowledged.push(messageId)
+    if (cmd !== 'subscribe') return
+    const granted = { cmd: 'suback' as const, messageId, granted: [1], properties: { reasonString: 'granted' } }
+    send(granted, message(11, [0x7f, 0]), message(12, []))
+  })
+  const parts = createIntakeParts()
+  const opened = link(t, url, parts, 5)
+  await until('both are acknowledged', () => acknowledged.length === 2)
+  t.strictSame(acknowledged, [11, 12])
+  t.strictSame(parts.journal.stored, [11, 12])
+  t.equal(opened.fault(), undefined)
+})
+
+/** PUBLISH of MQTT 5 at QoS 1, whose temperature is its identifier. */
+function message(messageId: number, properties: number[]): Buffer {
+  const topic = Buffer.from('readings/porch')
+  const head = [0, topic.length, ...topic, 0, messageId, properties.length, ...properties]
+  const rest = Buffer.concat([Buffer.from(head), Buffer.from(reading(messageId))])
+  return Buffer.concat([Buffer.from([0x32, rest.length]), rest])
+}
+
+test('a message of QoS 2 is taken once until the broker releases it', async t => {
+  const received: Packet[] = []
+  const message = { cmd: 'publish' as const, topic: 'readings/porch', qos: 2 as const, messageId: 5, retain: false }
+  const url = await startScript(t, (packet, send) => {
+    received.push(packet)
+    const payload = Buffer.from(reading(received.length))
+    if (packet.cmd === 'connect') send({ cmd: 'connack', reasonCode: 0, sessionPresent: true })
+    if (packet.cmd === 'subscribe') send({ cmd: 'suback', messageId: packet.messageId ?? 0, granted: [2] })
+    if (packet.cmd === 'subscribe') send({ ...message, payload, dup: false })
+    if (packet.cmd === 'pubrec' && received.length === 3) send({ ...message, payload, dup: true })
+    if (packet.cmd === 'pubrec' && received.length === 4) send({ cmd: 'pubrel', messageId: 5, reasonCode: 0 })
+    if (packet.cmd === 'pubcomp') send({ ...message, payload, dup: false })
+  })
+  const parts = createIntakeParts()
+  link(t, url, parts, 5)
+  await until('the second is received', () => received.length === 6)
+  t.strictSame(
+    received.map(({ cmd }) => cmd),
+    ['connect', 'subscribe', 'pubrec', 'pubrec', 'pubcomp', 'pubrec'],
+  )
+  t.strictSame(parts.journal.stored, [2, 5])
+})
+
+test('a broker that refuses is told with its code', async t => {
+  const url = await startScript(t, (packet, send) => {
+    if (packet.cmd === 'connect') send({ cmd: 'connack', reasonCode: 0x87, sessionPresent: false })
+  })
+  const opened = link(t, url, createIntakeParts(), 5)
+  await until('it is told', () => opened.fault() === 'the broker refuses the connection with code 135')
+  t.pass()
+})
+
+test('behind a reading that cannot be stored now nothing more is taken', async t => {
+  let connections = 0
+  const url = await startScript(t, (packet, send) => {
+    if (packet.cmd === 'connect') {
+      connections++
+      send({ cmd: 'connack', reasonCode: 0, sessionPresent: true })
+    }
+    if (packet.cmd !== 'subscribe') return
+    const common = {
+      cmd: 'publish' as const,
+      qos: 1 as const,
+      dup: false,
+      retain: false,
+      payload: Buffer.from(reading(1)),
+    }
+    send(
+      { cmd: 'suback', messageId: packet.messageId ?? 0, granted: [1] },
+      { ...common, messageId: 1, topic: 'readings/barn' },
+      { ...common, messageId: 2, topic: 'readings/porch' },
+    )
+  })
+  const parts = createIntakeParts()
+  const barn = parts.devices.get('barn') as Device
+  parts.devices.set('barn', { ...barn, suspended: true })
+  const opened = link(t, url, parts, 5)
+  await until('it is told', () => opened.fault() === 'a reading could not be stored')
+  await until('it comes again', () => connections === 2)
+  t.strictSame(parts.journal.stored, [])
+})
+
+test('what is beyond every rate waits at the broker, and none of it is lost', async t => {
+  const url = await startBroker(t)
+  const parts = createIntakeParts({ perSecond: 50, burst: 5 })
+  const opened = link(t, url, parts)
+  await until('it is connected', () => opened.fault() === undefined)
+  const sender = await connectClient(t, url)
+  for (let temperature = 0; temperature < 30; temperature++) {
+    await sender.publishAsync('readings/porch', reading(temperature), { qos: 1 })
+  }
+  await until('all are stored', () => parts.journal.stored.length === 30)
+  t.strictSame(parts.journal.stored, [...Array(30).keys()])
+  t.strictSame(parts.rejections, [])
+})
+
+test('what is beyond the rate of a device counts towards the share of the broker', async t => {
+  let nowMs = 0
+  let hasRoom = true
+  const isWithinRate = createBrokerRate({
+    isWithinRate: createDeviceRate({ perSecond: 1, burst: 2 }, () => nowMs),
+    fairShare: createFairShare({ perSecond: 10, burst: 3 }, () => nowMs),
+    ...{ hasRoom: () => hasRoom, writerId: 'broker' },
+  })
+  const porch = { number: 1 } as Device
+  const take = (count: number, device = porch) => Array.from({ length: count }, () => isWithinRate(device)).join()
+  t.equal(take(6), 'true,true,true,true,true,false', 'two of its own, three of the broker')
+  t.equal(take(3, { number: 2 } as Device), 'true,true,false', 'another has its own rate all the same')
+  nowMs = 300
+  hasRoom = false
+  t.equal(take(1), 'false', 'the last part of the journal is for others')
+  hasRoom = true
+  t.equal(take(4), 'true,true,true,false')
+  nowMs = 1300
+  hasRoom = false
+  t.equal(take(2), 'true,false')
+})
+
+test('the address of a broker is not sent as its name', async t => {
+  const warnings: string[] = []
+  const listener = ({ message }: Error) => void warnings.push(message)
+  process.on('warning', listener)
+  t.teardown(() => process.off('warning', listener))
+  const server = createServer(socket => socket.once('data', () => socket.destroy())).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const opened = link(t, `mqtts://127.0.0.1:${(server.address() as AddressInfo).port}`, createIntakeParts())
+  await until('it has tried', () => opened.fault() !== 'not connected yet')
+  t.strictSame(warnings, [])
+})

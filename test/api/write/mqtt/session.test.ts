@@ -1,0 +1,124 @@
+/** What only time ends in a session. The clock is the test's: it says what time it is when the session is looked at. */
+
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { generate } from 'mqtt-packet'
+import { type Test, test } from 'tap'
+import type { CloseReason } from '../../../../api/write/mqtt/close-reasons.ts'
+import { ByteBudget } from '../../../../api/write/mqtt/packet-reader.ts'
+import { Session } from '../../../../api/write/mqtt/session.ts'
+import { createWriters } from '../../../../auth/writers.ts'
+import { perOwner } from '../../../support/accounts.ts'
+import { createIntakeParts, openRawMqtt, reading } from '../../../support/mqtt.ts'
+import { inWords } from '../../../support/mqtt-bytes.ts'
+import { until } from '../../../support/processes.ts'
+
+async function startSession(t: Test) {
+  const parts = createIntakeParts()
+  const closed: CloseReason[] = []
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const accepted = once(server, 'connection')
+  /** Before the client did its last: the session cannot count from an earlier moment. */
+  let sinceMs = performance.now()
+  const client = await openRawMqtt(t, `mqtt://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const [socket] = (await accepted) as [Socket]
+  const writer = createWriters({ get: (name: string) => parts.devices.get(name) } as never, perOwner).ofTrustedBroker()
+  const session = new Session(socket, {
+    ...{ ...parts, authenticate: async () => ({ id: 'any', writer: () => writer }) },
+    ...{ budget: new ByteBudget(1_000_000), aliasBudget: new ByteBudget(1_000_000), clientLog() {} },
+    onOpen() {},
+    onClosed: (_session, reason) => void closed.push(reason),
+  })
+  const check = (atMs: number) => {
+    session.check(atMs)
+    return closed
+  }
+  /** Looks at it as it is when at most so much time has gone by. */
+  const checkWithin = (seconds: number) => check(sinceMs + seconds * 1000)
+  /** As it will be in so much time. */
+  const checkIn = (seconds: number) => check(performance.now() + seconds * 1000)
+  function write(bytes: Buffer): void {
+    sinceMs = performance.now()
+    client.socket.write(bytes)
+  }
+  async function connect(keepalive: number, protocolVersion: 4 | 5 = 4): Promise<void> {
+    const names = { cmd: 'connect', protocolId: 'MQTT', protocolVersion, clean: true, clientId: 'x' } as const
+    write(generate({ ...names, keepalive }))
+    await until('it is let in', () => inWords(client.received(), protocolVersion).at(-1) === 'connack')
+  }
+  return { ...client, ended: client.closed, journal: parts.journal, closed, checkWithin, checkIn, write, connect }
+}
+
+test('who does not connect is not waited for', async t => {
+  const { checkWithin, checkIn } = await startSession(t)
+  t.strictSame(checkWithin(9), [])
+  t.strictSame(checkIn(10.1), ['timeout'])
+})
+
+test('a silent client is kept for one and a half times its keep-alive', async t => {
+  const { checkWithin, checkIn, connect } = await startSession(t)
+  await connect(100)
+  t.strictSame(checkWithin(149), [])
+  t.strictSame(checkIn(150.1), ['timeout'])
+})
+
+test('one of MQTT 5 is told so, and kept for one and a half times what it was told where it has no keep-alive', async t => {
+  const [silent, told] = [await startSession(t), await startSession(t)]
+  await silent.connect(0, 5)
+  await told.connect(100, 5)
+  t.strictSame(silent.checkWithin(3599), [])
+  t.strictSame(silent.checkIn(3601), ['timeout'])
+  t.strictSame(told.checkIn(150.1), ['timeout'])
+  t.equal(inWords(await told.ended, 5).at(-1), 'disconnect 0x8d')
+})
+
+test('one without a keep-alive is kept for an hour', async t => {
+  const { checkWithin, checkIn, connect } = await startSession(t)
+  await connect(0)
+  t.strictSame(checkWithin(3599), [])
+  t.strictSame(checkIn(3601), ['timeout'])
+})
+
+test('a packet that has begun has to end', async t => {
+  const { checkWithin, checkIn, connect, write, received } = await startSession(t)
+  await connect(0)
+  write(Buffer.concat([generate({ cmd: 'pingreq' }), Buffer.from([0x30, 0xff, 0x7f, 0])]))
+  await until('the ping before it is answered', () => received().endsWith('d000'))
+  t.strictSame(checkWithin(29), [])
+  t.strictSame(checkIn(31), ['timeout'])
+})
+
+test('nobody is blamed for a silence while it is the journal that takes its time', async t => {
+  const { checkIn, connect, socket, journal } = await startSession(t)
+  await connect(10)
+  journal.hold()
+  const message = { cmd: 'publish', topic: 'readings/porch', qos: 0, dup: false, retain: false } as const
+  socket.write(Buffer.concat(Array.from({ length: 100 }, () => generate({ ...message, payload: reading(1) }))))
+  await until('no more can be taken', () => journal.waiting.length === 100)
+  t.strictSame(checkIn(60), [])
+  journal.settle('stored')
+  await until('all are stored', () => journal.stored.length === 100)
+  t.strictSame(checkIn(60), ['timeout'])
+})
+
+test('packets that are no readings may not be large, and none may come before CONNECT', async t => {
+  const large = Buffer.from([0x00, 0xff, 0xff, 0x7f])
+  for (const type of [0x10, 0x30, 0x82, 0xc0]) {
+    const { socket, closed } = await startSession(t)
+    large[0] = type
+    socket.write(large)
+    await until('it is closed', () => closed.length === 1)
+    t.strictSame(closed, [type === 0x10 ? 'too_large' : 'protocol_error'], `type ${type}, not connected`)
+  }
+  for (const type of [0x62, 0x82, 0xa2, 0xc0, 0xe0, 0x20, 0x10]) {
+    const { socket, closed, connect } = await startSession(t)
+    await connect(0)
+    large[0] = type
+    socket.write(large)
+    await until('it is closed', () => closed.length === 1)
+    const isUnread = type === 0x20 || type === 0x10
+    t.strictSame(closed, [isUnread ? 'protocol_error' : 'too_large'], `type ${type}, connected`)
+  }
+})

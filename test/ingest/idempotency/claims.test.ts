@@ -1,0 +1,257 @@
+/** Claims of idempotency keys on a real PostgreSQL. */
+
+import { hash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import t, { type Test } from 'tap'
+import { createAcceptOnce } from '../../../api/write/accept-once.ts'
+import type { Device } from '../../../auth/devices/device.ts'
+import type { Writer } from '../../../auth/writers.ts'
+import type { Claim, KeyedRequest } from '../../../ingest/idempotency/claim-group.ts'
+import { type ClaimsOptions, createClaims } from '../../../ingest/idempotency/claims.ts'
+import type { Outcome } from '../../../ingest/journal/outcome.ts'
+import type { Reading } from '../../../ingest/reading.ts'
+import { recordingLog, silentLog, startDatabases } from '../../support/databases.ts'
+import { reading } from '../../support/journal-parts.ts'
+import { waitFor } from '../../support/wait-for.ts'
+
+const nowhere = { questdbHttp: 'http://127.0.0.1:9', questdbPg: 'postgresql://127.0.0.1:9/qdb' }
+const { store } = await startDatabases(t, nowhere)
+const { postgres } = store
+const dayMs = 24 * 3_600_000
+
+let stampUs = 1_000_001
+
+async function open(t: Test, more: Partial<ClaimsOptions> = {}) {
+  await postgres.query('TRUNCATE idempotency_keys')
+  const clock = { ms: Date.now() }
+  const reserved: number[] = []
+  const claims = createClaims({
+    ...{ pool: postgres, nowMs: () => clock.ms, log: silentLog, rowsPerWriterMax: 100 },
+    ingest: {
+      async reserveStampsUs(count) {
+        const stamps = Array.from({ length: count }, () => stampUs++)
+        reserved.push(...stamps)
+        return stamps
+      },
+    },
+    ...more,
+  })
+  t.teardown(() => claims.close())
+  const claim = (key: string, request = 'a', more: Partial<KeyedRequest> = {}) =>
+    claims.claim({ writer: 'device 1', key, fingerprint: hash('sha256', request, 'buffer'), needsStamp: true, ...more })
+  return { claims, claim, clock, reserved }
+}
+
+async function rowCount(): Promise<number> {
+  const { rows } = await postgres.query<{ count: number }>('SELECT count(*)::int AS count FROM idempotency_keys')
+  return rows[0]?.count ?? -1
+}
+
+t.test('a request that is sent again gets the stamp of the first one, and another request none', async t => {
+  const { claim, claims } = await open(t)
+  const first = await claim('k')
+  t.match(first, { kind: 'claimed', stampUs: Number })
+  t.strictSame(await claim('k'), first)
+  t.strictSame(await claim('k', 'b'), { kind: 'other request' })
+  t.not((await claim('l', 'b', { writer: 'device 1' })).kind, 'other request')
+  t.match(await claim('k', 'b', { writer: 'device 2' }), { kind: 'claimed' }, 'each writer has keys of its own')
+  t.match(await claim('m', 'a', { needsStamp: false }), { kind: 'claimed', id: String, stampUs: undefined })
+  await claims.close()
+  const restarted = await openAgain(t)
+  t.strictSame(await restarted('k'), first, 'also after a restart')
+})
+
+/** Without emptying the table. */
+async function openAgain(t: Test) {
+  const claims = createClaims({
+    ...{ pool: postgres, nowMs: Date.now, log: silentLog, rowsPerWriterMax: 100 },
+    ingest: { reserveStampsUs: async count => Array.from({ length: count }, () => stampUs++) },
+  })
+  t.teardown(() => claims.close())
+  return (key: string) =>
+    claims.claim({ writer: 'device 1', key, fingerprint: hash('sha256', 'a', 'buffer'), needsStamp: true })
+}
+
+t.test('sixteen at once are one row and one stamp, whatever group they are in', async t => {
+  const { claim } = await open(t, { limits: { claimsPerStatement: 5 } })
+  const claims = await Promise.all(Array.from({ length: 16 }, () => claim('k')))
+  t.match(claims[0], { kind: 'claimed', stampUs: Number })
+  for (const each of claims) t.strictSame(each, claims[0])
+  t.equal(await rowCount(), 1)
+  const mixed = await Promise.all(Array.from({ length: 16 }, (_, index) => claim('l', index === 7 ? 'b' : 'a')))
+  t.strictSame(
+    mixed.map(({ kind }) => kind),
+    mixed.map((_, index) => (index === 7 ? 'other request' : 'claimed')),
+  )
+})
+
+t.test('stamps are unlike for different keys of one statement', async t => {
+  const { claim } = await open(t)
+  const claims = await Promise.all(Array.from({ length: 50 }, (_, index) => claim(`k${index}`)))
+  t.equal(new Set(claims.map(each => (each.kind === 'claimed' ? each.stampUs : each.kind))).size, 50)
+})
+
+t.test('a writer has so many keys, and those that it has still count', async t => {
+  const { claim, reserved } = await open(t, { rowsPerWriterMax: 3 })
+  const kinds = await Promise.all(['a', 'b', 'c', 'd'].map(async key => (await claim(key)).kind))
+  t.strictSame(kinds, ['claimed', 'claimed', 'claimed', 'too many of writer'])
+  t.equal((await claim('e')).kind, 'too many of writer')
+  t.equal((await claim('a')).kind, 'claimed')
+  t.equal((await claim('a', 'b')).kind, 'other request')
+  t.equal((await claim('a', 'a', { writer: 'device 2' })).kind, 'claimed')
+  t.equal(await rowCount(), 4)
+  t.equal(reserved.length, 4, 'no stamp is spent for nothing')
+})
+
+t.test('all writers together have so many keys', async t => {
+  const { claim } = await open(t, { limits: { rowsMax: 2 } })
+  const kinds = await Promise.all(
+    ['device 1', 'device 2', 'device 3'].map(async writer => (await claim('k', 'a', { writer })).kind),
+  )
+  t.strictSame(kinds, ['claimed', 'claimed', 'too many'])
+})
+
+const idOf = (claim: Claim) => (claim.kind === 'claimed' ? claim.id : claim.kind)
+
+t.test('what a claim stands for is stored once, and again when that failed or is forgotten', async t => {
+  const { claim, claims } = await open(t, { limits: { storedMax: 2 } })
+  const [first, second, third] = (await Promise.all(['k', 'l', 'm'].map(key => claim(key)))).map(idOf)
+  let appended = 0
+  const append = (outcome: Outcome) => async () => {
+    appended++
+    await sleep(1)
+    return outcome
+  }
+  const once = (id = '', outcome: Outcome = 'stored') => claims.once(id, append(outcome))
+  t.strictSame(await Promise.all([once(first), once(first), once(first)]), ['stored', 'stored', 'stored'])
+  t.equal(appended, 1, 'those that come meanwhile wait for the first')
+  t.equal(await once(first, 'full'), 'stored')
+  t.equal(await once(second, 'full'), 'full')
+  t.equal(await once(second), 'stored')
+  t.equal(appended, 3, 'what was not stored is appended again')
+  await t.rejects(
+    claims.once(third ?? '', () => Promise.reject(new Error('broken'))),
+    /broken/,
+  )
+  t.equal(await once(third), 'stored')
+  t.equal(await once(first), 'stored')
+  t.equal(appended, 5, 'beyond the bound the oldest is appended again')
+})
+
+t.test('a key is free again after a day, swept or not', async t => {
+  const { claim, clock } = await open(t, { rowsPerWriterMax: 2, limits: { sweepMs: 3_600_000 } })
+  const first = await claim('k')
+  clock.ms += dayMs - 1
+  t.strictSame(await claim('k', 'b'), { kind: 'other request' })
+  clock.ms += 1
+  const next = await claim('k', 'b')
+  t.equal(next.kind, 'claimed')
+  t.not(idOf(next), idOf(first))
+  t.equal(await rowCount(), 1)
+  t.equal((await claim('l')).kind, 'claimed', 'a row that was replaced is counted once')
+})
+
+t.test('the sweep removes what has expired, and makes room', async t => {
+  const { claim, clock } = await open(t, { rowsPerWriterMax: 5, limits: { sweepMs: 20, removedPerStatement: 2 } })
+  for (const key of ['a', 'b', 'c', 'd', 'e']) await claim(key)
+  clock.ms += dayMs / 2
+  t.equal((await claim('f')).kind, 'too many of writer')
+  await claim('f', 'a', { writer: 'device 2' })
+  clock.ms += dayMs / 2
+  await waitFor('the rows are gone', async () => (await rowCount()) === 1)
+  await waitFor('there is room', async () => (await claim('f')).kind === 'claimed')
+})
+
+t.test('too many that wait are refused at once', async t => {
+  const { claim } = await open(t, { limits: { waitingMax: 3 } })
+  const kinds = await Promise.all(['a', 'b', 'c', 'd', 'e'].map(async key => (await claim(key)).kind))
+  t.strictSame(kinds, ['claimed', 'claimed', 'claimed', 'too many', 'too many'])
+})
+
+t.test('without the journal no key is claimed', async t => {
+  let outcome: 'full' | 'closing' | 'unknown' = 'full'
+  const { claim } = await open(t, { ingest: { reserveStampsUs: async () => outcome } })
+  for (outcome of ['full', 'closing', 'unknown'] as const) t.strictSame(await claim('k'), { kind: outcome })
+  t.equal(await rowCount(), 0)
+})
+
+t.test('while PostgreSQL is away nobody waits for long, and counts are read anew', async t => {
+  let isAway = false
+  let asked = 0
+  const pool = {
+    query(config: pg.QueryConfig) {
+      if (!isAway) return postgres.query(config)
+      asked++
+      return sleep(10).then(() => Promise.reject(new Error('Connection terminated unexpectedly')))
+    },
+  } as Pick<pg.Pool, 'query'>
+  const { claim } = await open(t, { pool, rowsPerWriterMax: 2, limits: { claimsPerStatement: 2 } })
+  t.equal((await claim('a')).kind, 'claimed')
+  isAway = true
+  const kinds = await Promise.all(['a', 'b', 'c', 'd', 'e'].map(async key => (await claim(key)).kind))
+  t.strictSame(kinds, Array(5).fill('database away'))
+  t.equal(asked, 1, 'those behind do not ask again')
+  isAway = false
+  // As if one of them had come through.
+  await postgres.query(
+    "INSERT INTO idempotency_keys SELECT writer, sha256('x'), fingerprint, 5, expires_at FROM idempotency_keys",
+  )
+  t.equal((await claim('a')).kind, 'claimed')
+  t.equal((await claim('b')).kind, 'too many of writer')
+})
+
+t.test('a fault of ours is an error, and the next claim works', async t => {
+  let isBroken = true
+  const pool = {
+    query: (config: pg.QueryConfig) => (isBroken ? postgres.query('SELECT 1 / 0') : postgres.query(config)),
+  } as Pick<pg.Pool, 'query'>
+  const { claim } = await open(t, { pool })
+  await t.rejects(claim('k'), { message: 'division by zero' })
+  isBroken = false
+  t.equal((await claim('k')).kind, 'claimed')
+})
+
+t.test('a sweep that fails is logged, and a close waits for nothing that never ends', async t => {
+  const { log, texts } = recordingLog('warn')
+  const pool = { query: () => Promise.reject(new Error('Connection terminated')) } as unknown as Pick<pg.Pool, 'query'>
+  const { claims, claim } = await open(t, { pool, log, limits: { sweepMs: 5 } })
+  await waitFor('the failure is logged', async () => texts.length > 0)
+  t.match(texts[0], /idempotency keys could not be removed/)
+  await claims.close()
+  t.strictSame(await claim('k'), { kind: 'closing' })
+})
+
+t.test('what changes while a key is claimed counts: the device, its credential, and what has expired', async t => {
+  const { claims } = await open(t)
+  const porch = { number: 1, name: 'porch' } as Device
+  let found: ReturnType<Writer['find']> = porch
+  let fromMs = 0
+  const accepted: unknown[] = []
+  const ingest = {
+    async accept(_device: object, { timestampMs }: Reading) {
+      accepted.push(timestampMs)
+      return 'stored' as const
+    },
+    async acceptStamped(_device: object, _reading: Reading, timeUs: number) {
+      accepted.push(timeUs)
+      return 'stored' as const
+    },
+  }
+  const acceptOnce = createAcceptOnce({ ingest, claims, earliestMs: () => fromMs })
+  const take = (key: string, timestampMs: number | undefined, meanwhile: () => void) => {
+    const writer = { id: 'device 1', device: porch, find: () => found } as unknown as Writer
+    const taken = acceptOnce({ key, writer, device: porch, reading: reading(1, timestampMs), body: { key } })
+    meanwhile()
+    return taken
+  }
+  t.equal(await take('a', 1000, () => undefined), 'stored')
+  const expired = { code: 'PAYLOAD_INVALID', members: { errors: { timestamp: /older readings have expired$/ } } }
+  t.match(await take('b', 1000, () => (fromMs = 1001)), expired)
+  t.equal(await take('c', undefined, () => undefined), 'stored', 'a stamp is of now')
+  fromMs = 0
+  t.match(await take('d', 1000, () => (found = 'DEVICE_UNKNOWN')), { code: 'UNAUTHORIZED' })
+  t.match(await take('e', 1000, () => (found = { ...porch })), { code: 'DEVICE_SUSPENDED' })
+  t.match(await take('f', 1000, () => (found = 'LOGGING_DISABLED')), { code: 'LOGGING_DISABLED' })
+  t.match(accepted, [1000, Number])
+})

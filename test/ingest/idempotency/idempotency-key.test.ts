@@ -1,0 +1,90 @@
+import fc from 'fast-check'
+import { test } from 'tap'
+import { readIdempotencyKey } from '../../../ingest/idempotency/idempotency-key.ts'
+
+const read = (header: string) => readIdempotencyKey({ 'idempotency-key': header })
+const printable = fc.string({ unit: fc.integer({ min: 0x20, max: 0x7e }).map(code => String.fromCharCode(code)) })
+
+/** As RFC 9651, 4.1.6 writes a string. */
+const quoted = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`
+
+/** What the grammar of RFC 9651 says, in one expression: short texts only. */
+const grammar = /^"((?:[ !#-[\]-~]|\\["\\])*)"$/
+
+test('a string of structured fields is read back as it was', async t => {
+  fc.assert(
+    fc.property(printable, text => {
+      const header = quoted(text)
+      const expected = text !== '' && header.length <= 255 ? { ok: true, key: text } : { ok: false }
+      t.match(read(header), expected)
+    }),
+  )
+})
+
+test('whatever comes is a key by the grammar, a plain word, or refused', async t => {
+  const pieces = fc.constantFrom(
+    '"',
+    '\\',
+    'a',
+    ' ',
+    ',',
+    ';',
+    '=',
+    '\t',
+    '\u00e9',
+    '\u0000',
+    '1',
+    '"a"',
+    '\\"',
+    '/',
+    ':',
+  )
+  const header = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.array(pieces, { maxLength: 12 }).map(parts => parts.join('')),
+  )
+  fc.assert(
+    fc.property(header, text => {
+      const inQuotes = grammar.exec(text)?.[1]?.replace(/\\(.)/g, '$1')
+      const word = /^[!#-+\--:<-[\]-~]+$/.exec(text)?.[0]
+      const key = inQuotes || word
+      if (key === undefined || text.length > 255) t.match(read(text), { ok: false, reason: /^must / })
+      else t.strictSame(read(text), { ok: true, key })
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('a header is absent, a key in quotation marks or a bare one; two of them are none', async t => {
+  t.equal(readIdempotencyKey({}), undefined)
+  t.strictSame(read('"8e03978e-40d5-43dd-bc93-6894a57f9324"'), {
+    ok: true,
+    key: '8e03978e-40d5-43dd-bc93-6894a57f9324',
+  })
+  t.strictSame(read('8e03978e-40d5'), { ok: true, key: '8e03978e-40d5' })
+  t.strictSame(read('QUJD+/8='), { ok: true, key: 'QUJD+/8=' })
+  for (const header of [
+    '',
+    '""',
+    '"a',
+    'a"',
+    '"a"b',
+    '"a";b=1',
+    '"a", "b"',
+    'a, b',
+    'a b',
+    'a;b',
+    '"\\a"',
+    '"\\',
+    '\\',
+  ]) {
+    t.match(read(header), { ok: false, reason: /one string in quotation marks/ }, header)
+  }
+})
+
+test('a header has at most 255 characters', async t => {
+  t.match(read('a'.repeat(255)), { ok: true })
+  t.match(read(`"${'a'.repeat(253)}"`), { ok: true })
+  t.strictSame(read('a'.repeat(256)), { ok: false, reason: 'must have at most 255 characters' })
+  t.match(read(`"${'a'.repeat(254)}"`), { ok: false })
+})

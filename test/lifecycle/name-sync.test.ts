@@ -1,0 +1,232 @@
+/** The names of the devices in QuestDB: those of the registry, whatever becomes of either of them. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import t from 'tap'
+import { NewDevice } from '../../auth/devices/device.ts'
+import { openDevices } from '../../auth/devices/devices.ts'
+import { openStations } from '../../auth/stations/stations.ts'
+import { createEraseJobs } from '../../lifecycle/erasure/erase-jobs.ts'
+import { openDeviceNames } from '../../lifecycle/name-sync/name-sync.ts'
+import type { Log } from '../../store/log.ts'
+import { deviceNamesTable, namedReadingsView, readingsTable } from '../../store/tables.ts'
+import { openParts } from '../support/admin.ts'
+import { silentLog, startDatabases, type TestHooks } from '../support/databases.ts'
+import { until } from '../support/processes.ts'
+
+const { store } = await startDatabases(t)
+const { questdb } = store
+await questdb.ready
+const { ingest, pointsIngest, devices } = await openParts(t, store)
+const stations = openStations({ pool: store.postgres, nowMs: Date.now, log: silentLog })
+t.teardown(() => stations.close())
+const reader = new pg.Client({ ...questdb.address.pg, ssl: false })
+await reader.connect()
+t.teardown(() => reader.end())
+
+const checkEveryMs = 10
+const start = (hooks: TestHooks, options: Partial<Parameters<typeof openDeviceNames>[0]> = {}) => {
+  const names = openDeviceNames({ devices, questdb, log: silentLog, checkEveryMs, ...options })
+  hooks.teardown(() => names.close())
+  return names
+}
+
+async function add(...given: { name: string; location_short?: string }[]): Promise<void> {
+  const added = await devices.add(
+    given.map(device => NewDevice.parse(device)),
+    'test',
+  )
+  if (!added.ok) throw new Error(added.code)
+}
+
+type Row = [device: string, name: string, location: string]
+
+async function rows(sql: string): Promise<unknown[][]> {
+  return (await reader.query({ text: sql, rowMode: 'array' })).rows
+}
+
+const present = async () =>
+  (await rows(
+    `SELECT device, name, location_short FROM ${deviceNamesTable} WHERE name IS NOT NULL ORDER BY ts`,
+  )) as Row[]
+const registered = () =>
+  devices
+    .all()
+    .toSorted((a, b) => a.number - b.number)
+    .map(({ symbol, name, location_short }): Row => [symbol, name, location_short])
+
+async function untilSame(what: string): Promise<void> {
+  const wanted = JSON.stringify(registered())
+  // The table may just be made.
+  await until(what, async () => JSON.stringify(await present().catch(() => [])) === wanted)
+}
+
+const hostile = [
+  `"; DROP TABLE ${readingsTable}; --`,
+  "Bobby'); DROP TABLE readings;--",
+  'back\\slash \\" quote',
+  'a,b=c d',
+  'Küche 🌡 日本',
+  '-- x',
+  '$1',
+]
+
+t.test('names come and go with the devices, as the text that they are', async t => {
+  await add({ name: 'porch', location_short: 'Porch' }, ...hostile.map(name => ({ name, location_short: name })))
+  start(t)
+  await untilSame('all names are there')
+  t.equal((await present()).length, 8)
+  await add({ name: 'cellar' })
+  await devices.change('porch', { name: 'veranda', location_short: 'Garden "west"' }, 'test')
+  await devices.remove(devices.get(hostile[0] ?? '')?.number ?? 0, 'test')
+  await untilSame('the changes are there')
+  const last = await rows(`SELECT device, name, location_short FROM ${deviceNamesTable} WHERE name = 'veranda'`)
+  t.strictSame(last, [['porch-1', 'veranda', 'Garden "west"']])
+  t.strictSame(await rows(`SELECT count() FROM ${readingsTable}`), [['0']], 'the tables are there')
+})
+
+t.test('a view has the readings with the names', async t => {
+  start(t)
+  await untilSame('the names are there')
+  await rows(
+    `INSERT INTO ${readingsTable} (ts, device, temperature) VALUES ('2026-01-01T10:00:00Z', 'porch-1', 20), ('2026-01-01T10:01:00Z', 'gone-77', 21)`,
+  )
+  const sql = `SELECT device, name, location_short, temperature FROM ${namedReadingsView} WHERE ts IN '2026-01-01'`
+  await until('they are visible', async () => (await rows(sql)).length === 2)
+  t.strictSame(await rows(`${sql} ORDER BY ts`), [
+    ['porch-1', 'veranda', 'Garden "west"', 20],
+    ['gone-77', null, null, 21],
+  ])
+  const plan = (await rows(`EXPLAIN ${sql} AND device = 'porch-1'`)).join('\n')
+  t.match(plan, /Interval forward scan on: readings/, 'of the readings only those of the time are read')
+  t.match(plan, /filter: device='porch-1'/, 'and of the device')
+})
+
+t.test('only what has changed is sent, also by the next process', async t => {
+  const asked: number[] = []
+  const counting = {
+    ...devices,
+    namesSince: async (sequence: number, rowsMax: number) => {
+      const found = await devices.namesSince(sequence, rowsMax)
+      asked.push(found.length)
+      return found
+    },
+  }
+  const names = start(t, { devices: counting })
+  await names.bring()
+  t.strictSame(asked, [0])
+  await devices.change('veranda', { location_short: '' }, 'test')
+  await untilSame('the change is there')
+  t.strictSame(
+    asked.filter(count => count > 0),
+    [1],
+  )
+})
+
+t.test('many come page by page', async t => {
+  await add(...Array.from({ length: 2500 }, (_, index) => ({ name: `sensor ${index}` })))
+  const names = start(t)
+  await names.bring()
+  await untilSame('all are there')
+  await names.close()
+})
+
+t.test('a table that cannot be right is made anew', async t => {
+  const first = openDeviceNames({ devices, questdb, log: silentLog, checkEveryMs })
+  await first.bring()
+  await first.close()
+  // As a restore leaves it: PostgreSQL is older than QuestDB.
+  await rows(
+    `INSERT INTO ${deviceNamesTable} VALUES (cast(10000000 AS TIMESTAMP), 'porch-1', 'from the future', '', 1000000000)`,
+  )
+  await until('it is there', async () => (await present()).some(([, name]) => name === 'from the future'))
+  start(t)
+  await untilSame('the table is that of the registry')
+  t.strictSame(await rows(`SELECT name FROM ${namedReadingsView} WHERE ts IN '2026-01-01' AND device = 'porch-1'`), [
+    ['veranda'],
+  ])
+})
+
+t.test('a QuestDB that is away gets them later, and one line tells it', async t => {
+  let state: 'up' | 'away' = 'up'
+  const texts: string[] = []
+  const log: Log = { ...silentLog, warn: (...words: unknown[]) => void texts.push(String(words[1])) }
+  const address = { ...questdb.address, http: { ...questdb.address.http, port: 9 } }
+  const lost = openDeviceNames({
+    ...{ devices, log, checkEveryMs },
+    questdb: { address, state: () => ({ state }) },
+  })
+  await until('it has tried', () => texts.length > 0)
+  await sleep(10 * checkEveryMs)
+  t.strictSame(texts, ['names of devices not copied to QuestDB, retrying'])
+  await t.rejects(lost.bring(), { code: 'NOT_LISTENING' })
+  await lost.close()
+
+  let asked = 0
+  const counted = () => {
+    asked++
+    return { state }
+  }
+  const seenAway = async () => {
+    const before = asked
+    await until('it has seen that QuestDB is away', () => asked > before + 1)
+  }
+  state = 'away'
+  start(t, { questdb: { ...questdb, state: counted } })
+  await rows(`DROP TABLE ${deviceNamesTable}`)
+  state = 'up'
+  await untilSame('they are there again')
+  state = 'away'
+  await seenAway()
+  await rows(`DROP TABLE ${deviceNamesTable}`)
+  state = 'up'
+  await untilSame('the new table has them without a change')
+})
+
+t.test('an erased device leaves no name behind, also when rows come back', async t => {
+  const secret = 'Annas Schlafzimmer'
+  await add({ name: secret, location_short: 'bei Anna oben' })
+  const names = start(t, { checkEveryMs: 3_600_000 })
+  await names.bring()
+  await untilSame('its name is there')
+  for (const path of [ingest, pointsIngest]) path.startForwarding(questdb.address.http, true)
+  const jobs = createEraseJobs({
+    ...{ devices, stations, ingest: { readings: ingest, points: pointsIngest }, store, log: silentLog },
+    bringNames: names.bring,
+  })
+  t.teardown(() => jobs.close())
+  const device = devices.get(secret)
+  await jobs.request(secret, 'test')
+  await until('it is erased', async () => (await jobs.report(secret))?.state === 'done')
+  t.strictSame(await present(), registered())
+  t.strictSame(
+    await rows(`SELECT name, location_short FROM ${deviceNamesTable} WHERE device = '${device?.symbol}'`),
+    [[null, null]],
+    'there is a row without a text',
+  )
+  // A table that has lost the last transactions.
+  await rows(
+    `INSERT INTO ${deviceNamesTable} VALUES (cast(${(device?.number ?? 0) * 10_000_000} AS TIMESTAMP), '${device?.symbol}', 'again', 'x', 1)`,
+  )
+  await until('it is there', async () => (await present()).some(([, name]) => name === 'again'))
+  const commitMode = () => undefined
+  const later = createEraseJobs({
+    ...{ devices, stations, ingest: { readings: ingest, points: pointsIngest }, log: silentLog },
+    store: { ...store, questdb: { ...questdb, commitMode } },
+  })
+  t.teardown(() => later.close())
+  await untilSame('it is gone again')
+})
+
+t.test('names that the registry itself would not take are one row too', async t => {
+  await store.postgres.query(
+    `UPDATE devices SET name = E'two\\nlines', location_short = E'\\r\\n"', auth_seq = nextval('auth_seq') WHERE name = 'cellar'`,
+  )
+  const reopened = await openDevices({ pool: store.postgres, now: Date.now, log: silentLog, graceMs: 0 })
+  t.teardown(() => reopened.close())
+  const names = start(t, { devices: reopened })
+  await names.bring()
+  await until('it is there', async () => (await present()).some(([, name]) => name === 'two\nlines'))
+  const found = (await present()).find(([, name]) => name === 'two\nlines')
+  t.strictSame(found?.slice(1), ['two\nlines', '\r\n"'])
+})

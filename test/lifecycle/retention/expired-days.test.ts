@@ -1,0 +1,200 @@
+/** Days that expire in a real QuestDB: their hours are the same before and after, by each source that they may come from. */
+
+import fc from 'fast-check'
+import pg from 'pg'
+import t from 'tap'
+import { createLocalTime } from '../../../analytics/time/local-time.ts'
+import {
+  dropDays,
+  expireDay,
+  hasAllHours,
+  listRawDays,
+  readExpiredBeforeMs,
+} from '../../../lifecycle/retention/expired-days.ts'
+import { answerCompare } from '../../../query/answers/compare-task.ts'
+import type { HourlySeries } from '../../../query/series.ts'
+import { createQuestdbClient } from '../../../store/questdb/client/questdb-client.ts'
+import { ensureExpiryTables } from '../../../store/questdb/questdb-tables.ts'
+import { hourlyFigures, hourlyView, hourlyViewSql, metrics } from '../../../store/tables.ts'
+import { until } from '../../support/processes.ts'
+import { startQuestdb, type TestReading } from '../../support/questdb.ts'
+import { openReadingsSource } from '../../support/readings-source.ts'
+
+const questdb = await startQuestdb(t)
+const { address } = questdb
+const client = createQuestdbClient(address.http)
+t.teardown(() => client.close())
+const exec = (sql: string) => client.exec(sql, 30_000)
+const pause = () => new Promise<void>(resolve => setTimeout(resolve, 10))
+const source = openReadingsSource(t, address)
+
+const never = new AbortController().signal
+const dayMs = 86_400_000
+const hourUs = 3_600_000_000
+const startMs = Date.UTC(2025, 9, 29)
+const dayCount = 6
+/** Over the end of a month, which is a partition of the kept hours. */
+const expiredMs = startMs + 4 * dayMs
+const infinity = Number.POSITIVE_INFINITY
+
+function readingAt(symbol: string, index: number): TestReading {
+  const time = new Date(startMs + index * 607_000).toISOString()
+  const wave = (scale: number) => Math.round(Math.sin(index * scale) * 1000) / 100
+  return {
+    ...{ symbol, time, temperature: wave(1.1), pressure: 1000 + wave(0.3) },
+    ...(index % 5 === 0 ? {} : { humidity: 50 + wave(1.7) }),
+    ...(index % 50 === 0 ? { battery_voltage: 3.3 } : {}),
+  }
+}
+
+const perDevice = (dayCount * dayMs) / 607_000
+const all = ['a-1', 'b-2'].flatMap(symbol => Array.from({ length: perDevice }, (_, index) => readingAt(symbol, index)))
+/** One has been silent since the first day; of the erased one rows without values are left. */
+const silent = [{ symbol: 'c-3', time: new Date(startMs + 5.5 * 3_600_000).toISOString(), humidity: 40 }]
+const erased = [{ symbol: 'd-4', time: new Date(startMs + 60_000).toISOString() }]
+await questdb.write([...all, ...silent, ...erased])
+await exec(`DROP MATERIALIZED VIEW IF EXISTS ${hourlyView}`)
+await exec(hourlyViewSql)
+
+function hoursOf(symbol: string, fromUs: number, toUs: number, rawFromUs: number, expiredBeforeUs: number) {
+  return source.hourly({ symbol, fromUs, toUs, rawFromUs, expiredBeforeUs }, never)
+}
+
+/** To the precision that sums in another order have. */
+function textOf({ startsMs, metrics: columns }: HourlySeries): string[] {
+  return [...startsMs].map((hourMs, row) => {
+    const figures = metrics.flatMap(metric => hourlyFigures.map(figure => columns[metric][figure][row] as number))
+    return [new Date(hourMs).toISOString(), ...figures.map(value => value.toPrecision(9))].join(' ')
+  })
+}
+
+const compareOf = (expiredBeforeUs: number) =>
+  answerCompare(
+    {
+      a: deviceOf('c-3'),
+      b: deviceOf('nobody-9'),
+      ...{ preset: '24h', withTimes: true, nowMs: startMs + dayCount * dayMs, newestUs: startMs * 1000 + 1e15 },
+      hourSources: { rawFromUs: Number.NEGATIVE_INFINITY, expiredBeforeUs },
+    },
+    { source, local: createLocalTime('UTC'), rowsMax: 1e6, signal: never },
+  )
+
+function deviceOf(symbol: string) {
+  const none = { altitude_m: null, expected_interval_seconds: null, quality_limits: null }
+  return { number: 1, symbol, name: symbol, location_short: '', log_switch: true, ...none }
+}
+
+const before = new Map<string, string[]>()
+const whole = [startMs * 1000, (startMs + dayCount * dayMs) * 1000] as const
+for (const symbol of ['a-1', 'b-2', 'c-3']) {
+  before.set(symbol, textOf(await hoursOf(symbol, ...whole, -infinity, -infinity)))
+}
+const comparedBefore = await compareOf(-infinity)
+
+t.test('a day is marked when its hours are those of its readings, whatever was kept of it before', async t => {
+  await ensureExpiryTables({ exec })
+  await ensureExpiryTables({ exec })
+  t.equal(await readExpiredBeforeMs(exec), -infinity)
+  const days = await listRawDays(exec)
+  t.strictSame(
+    days.map(day => day.startMs),
+    Array.from({ length: dayCount }, (_, index) => startMs + index * dayMs),
+  )
+  const [first, ...others] = days
+  if (first === undefined) throw new Error('no day')
+  // As of a try that was cut short, before a reading was replaced.
+  const hour = new Date(first.startMs).toISOString()
+  await exec(
+    `INSERT INTO readings_hours (ts, device, temperature_count, temperature_max) VALUES ('${hour}', 'a-1', 99, 1)`,
+  )
+  await expireDay(exec, first, pause)
+  t.equal(await readExpiredBeforeMs(exec), first.startMs + dayMs)
+  for (const day of others) if (day.startMs < expiredMs) await expireDay(exec, day, pause)
+  await expireDay(exec, first, pause)
+  t.equal(await readExpiredBeforeMs(exec), expiredMs, 'an earlier day again does not set it back')
+  const [row] = await exec("SELECT count() FROM readings_hours WHERE device = 'd-4'")
+  t.strictSame(row, [0], 'nothing is kept of an erased device')
+})
+
+t.test('a day whose kept hours are not those of its readings is not marked', async t => {
+  const day = (await listRawDays(exec)).find(found => found.startMs === expiredMs)
+  if (day === undefined) throw new Error('no day')
+  let statements = 0
+  const losing = async (sql: string) => {
+    // The rows of one statement never come.
+    if (sql.startsWith('INSERT INTO readings_hours') && statements++ === 0) {
+      return await exec(sql.replace(/> 0$/, "> 0 AND device <> 'b-2'"))
+    }
+    return await exec(sql)
+  }
+  await t.rejects(expireDay(losing, day, pause), /the hours of 2025-11-02 are not those of its readings/)
+  const changing = (sql: string) =>
+    exec(sql.replace('max(temperature) temperature_max', 'min(temperature) temperature_max'))
+  const once = async (sql: string) => await (sql.startsWith('INSERT INTO readings_hours') ? changing(sql) : exec(sql))
+  await t.rejects(expireDay(once, day, pause), /are not those/)
+  t.equal(await readExpiredBeforeMs(exec), expiredMs)
+})
+
+t.test('hours are the same by each mixture of their sources, before and after the readings are gone', async t => {
+  const check = async () => {
+    const hours = fc.integer({ min: -5, max: dayCount * 24 + 5 })
+    const rawFrom = fc.oneof(fc.constant(-infinity), fc.constant(infinity), hours)
+    const property = fc.asyncProperty(
+      fc.constantFrom('a-1', 'b-2', 'c-3'),
+      hours,
+      hours,
+      rawFrom,
+      async (symbol, ...at) => {
+        const [from, to, raw] = at.map(hour => startMs * 1000 + hour * hourUs) as [number, number, number]
+        const found = textOf(await hoursOf(symbol, from, to, raw, expiredMs * 1000))
+        const isIn = (text: string) => {
+          const timeUs = Date.parse(text.slice(0, 24)) * 1000
+          return timeUs >= from && timeUs < to
+        }
+        t.strictSame(found, (before.get(symbol) ?? []).filter(isIn))
+      },
+    )
+    await fc.assert(property, { numRuns: 60 })
+  }
+  await until('the view has all', async () => (await exec(`SELECT count() FROM ${hourlyView}`))[0]?.[0] !== 0)
+  await check()
+  await dropDays(exec, expiredMs, pause)
+  t.equal((await listRawDays(exec))[0]?.startMs, expiredMs)
+  const sql = new pg.Client({ ...address.pg, ssl: false })
+  await sql.connect()
+  t.teardown(() => sql.end())
+  await sql.query(`DROP MATERIALIZED VIEW ${hourlyView}`)
+  await sql.query(hourlyViewSql)
+  await until('the view is rebuilt', async () => (await exec(`SELECT count() FROM ${hourlyView}`))[0]?.[0] !== 0)
+  t.strictSame((await exec(`SELECT count() FROM ${hourlyView} WHERE ts < '2025-11-02'`))[0], [0])
+  await check()
+})
+
+t.test('a comparison ends at the last reading of a device all of whose readings have expired', async t => {
+  t.equal(await compareOf(expiredMs * 1000), comparedBefore)
+  t.match(JSON.parse(comparedBefore), { end: '2025-10-29 05:00' })
+})
+
+t.test('readings that a replay brings back count nowhere, and go again', async t => {
+  const back = all.filter(({ symbol }) => symbol === 'a-1').slice(0, 30)
+  await questdb.write(back)
+  const found = await hoursOf('a-1', ...whole, -infinity, expiredMs * 1000)
+  t.strictSame(textOf(found), before.get('a-1'))
+  const [day] = await listRawDays(exec)
+  t.match(day, { startMs, readings: 30 })
+  if (day === undefined) throw new Error('no day')
+  t.equal(await hasAllHours(exec, day), true)
+  await dropDays(exec, expiredMs, pause)
+  t.equal((await listRawDays(exec))[0]?.startMs, expiredMs)
+})
+
+t.test('a day that lost hours is seen', async t => {
+  const day = { startMs, readings: 1 }
+  await exec(`INSERT INTO readings_expired VALUES ('${new Date(startMs).toISOString()}', 1, 1000)`)
+  await until('it is applied', async () => !(await hasAllHours(exec, day)))
+  t.equal(
+    await hasAllHours(exec, { startMs: expiredMs, readings: 1 }),
+    true,
+    'one that is not marked is not asked about',
+  )
+})

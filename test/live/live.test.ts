@@ -1,0 +1,255 @@
+/** The state of the fleet by made readings and a clock of the test's own. */
+
+import t from 'tap'
+import type { LiveState } from '../../live/live-state.ts'
+import { liveStates } from '../../live/live-state.ts'
+import { type MadeFleet, madeDevice, makeFleet } from '../support/made-fleet.ts'
+import { until } from '../support/processes.ts'
+
+const startMs = Date.UTC(2026, 5, 1, 12)
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const all = { states: liveStates, order: 'state', after: undefined, limit: 1000 } as const
+
+// biome-ignore lint/suspicious/noExplicitAny: what the page says is compared as it is
+const listed = ({ live }: MadeFleet, request: object = {}): any[] =>
+  live.page({ ...all, ...request }).devices.map(text => JSON.parse(text))
+const only = (fleet: MadeFleet, name: string) => listed(fleet).find(({ device }) => device === name)
+
+t.test('states change by readings and by time alone, as the statistics have them', async t => {
+  const fleet = await makeFleet(t, [madeDevice(1, { expected_interval_seconds: 60 })], startMs)
+  const changes: LiveState[][] = []
+  fleet.live.onState((device, before, now) => changes.push([device.number as never, before, now]))
+  const state = () => fleet.live.stateOf(1)
+  t.equal(state(), 'never')
+  fleet.take([{ device: 1, timeMs: startMs, temperature: 20 }])
+  t.equal(state(), 'fresh')
+  // Fresh up to 2E, late up to E + 300 s, in whole seconds.
+  for (const [seconds, expected] of [
+    [120, 'fresh'],
+    [121, 'late'],
+    [360, 'late'],
+    [361, 'silent'],
+  ] as const) {
+    fleet.clock.nowMs = startMs + seconds * 1000 + 999
+    if (seconds === 120 || seconds === 360) fleet.clock.nowMs = startMs + seconds * 1000
+    await until(`${expected} after ${seconds} s`, () => state() === expected)
+    t.equal(state(), expected)
+  }
+  fleet.take([{ device: 1, timeMs: fleet.clock.nowMs, temperature: 20 }])
+  t.equal(state(), 'fresh')
+  t.strictSame(changes, [
+    [1, 'never', 'fresh'],
+    [1, 'fresh', 'late'],
+    [1, 'late', 'silent'],
+    [1, 'silent', 'fresh'],
+  ])
+  t.strictSame(fleet.live.counts(), { silent: 0, late: 0, never: 0, fresh: 1, off: 0 })
+})
+
+t.test('an older reading never replaces a newer one, and one at the same time does', async t => {
+  const fleet = await makeFleet(t, [madeDevice(1, { expected_interval_seconds: 60 })], startMs)
+  fleet.take([
+    { device: 1, timeMs: startMs, temperature: 20, humidity: 50 },
+    { device: 1, timeMs: startMs - minuteMs, temperature: 1, pressure: 1000 },
+  ])
+  t.match(fleet.live.latest(1), { last_seen: startMs, values: { temperature: { v: 20 }, pressure: { v: 1000 } } })
+  fleet.take([
+    { device: 1, timeMs: startMs + 4 * minuteMs, temperature: 22 },
+    { device: 1, timeMs: startMs + 4 * minuteMs, temperature: 23 },
+    { device: 2, timeMs: startMs + 4 * minuteMs, temperature: 99 },
+  ])
+  t.strictSame(fleet.live.latest(1), {
+    device: 'device-1',
+    location_short: '',
+    state: 'fresh',
+    last_seen: startMs + 4 * minuteMs,
+    values: {
+      temperature: { v: 23, ts: startMs + 4 * minuteMs, unit: '°C' },
+      humidity: { v: 50, ts: startMs, unit: '%' },
+      pressure: { v: 1000, ts: startMs - minuteMs, unit: 'hPa' },
+    },
+  })
+  t.equal(fleet.live.latest(2), undefined)
+  // An hour later the list no longer has them, and a single device has.
+  fleet.clock.nowMs = startMs + 61 * minuteMs
+  t.strictSame(only(fleet, 'device-1').values, { temperature: 23 })
+  fleet.clock.nowMs = startMs + 65 * minuteMs
+  t.strictSame(only(fleet, 'device-1').values, {})
+})
+
+t.test('24 letters say how complete each full hour is', async t => {
+  const fleet = await makeFleet(
+    t,
+    [madeDevice(1, { expected_interval_seconds: 60 }), madeDevice(2)],
+    startMs - 24 * hourMs,
+  )
+  const readings: { device: number; timeMs: number; temperature: number }[] = []
+  const hour = (hoursAgo: number, count: number, everyMs = minuteMs) => {
+    const from = startMs - hoursAgo * hourMs
+    for (let index = 0; index < count; index++)
+      readings.push({ device: 1, timeMs: from + index * everyMs, temperature: 1 })
+  }
+  hour(5, 60)
+  // A retry a second after each reading does not count.
+  for (let index = 0; index < 29; index++) {
+    for (const retry of [0, 1000])
+      readings.push({ device: 1, timeMs: startMs - 4 * hourMs + index * minuteMs + retry, temperature: 1 })
+  }
+  hour(3, 53)
+  hour(1, 54)
+  hour(0, 10)
+  fleet.clock.nowMs = startMs + 10 * minuteMs
+  fleet.take(readings)
+  t.equal(only(fleet, 'device-1').hours, `${'-'.repeat(19)}DBCAD`)
+  t.equal(only(fleet, 'device-2').hours, '-'.repeat(24))
+  fleet.clock.nowMs = startMs + 2 * hourMs
+  t.equal(only(fleet, 'device-1').hours, `${'-'.repeat(17)}DBCADBA`)
+  fleet.clock.nowMs = startMs + 300 * hourMs
+  t.equal(only(fleet, 'device-1').hours, 'A'.repeat(24))
+})
+
+t.test('hours in which nothing came are empty, however full they were a day before', async t => {
+  const fleet = await makeFleet(t, [madeDevice(1, { expected_interval_seconds: 600 })], startMs)
+  const from = (hour: number, hours: number) =>
+    Array.from({ length: 6 * hours }, (_, index) => {
+      return { device: 1, timeMs: startMs + hour * hourMs + index * 10 * minuteMs, temperature: 1 }
+    })
+  fleet.clock.nowMs = startMs + 37 * hourMs
+  fleet.take([...from(0, 30), ...from(36, 1)])
+  t.equal(only(fleet, 'device-1').hours, `${'D'.repeat(17)}${'A'.repeat(6)}D`)
+})
+
+t.test('worst first, then by name; pages go on behind a place that may be gone', async t => {
+  const devices = Array.from({ length: 3000 }, (_, index) => madeDevice(index + 1, { expected_interval_seconds: 60 }))
+  const sorted = devices.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  const fleet = await makeFleet(t, sorted, startMs)
+  // A third each was last seen now, four minutes ago, and never.
+  fleet.take(
+    devices.flatMap(({ number }) => {
+      if (number % 3 === 0) return []
+      return [{ device: number, timeMs: startMs - (number % 3 === 1 ? 0 : 4 * minuteMs), temperature: number }]
+    }),
+  )
+  t.strictSame(fleet.live.counts(), { silent: 0, late: 1000, never: 1000, fresh: 1000, off: 0 })
+  const names = (state: string, rest: number) =>
+    sorted.filter(({ number }) => number % 3 === rest).map(({ name }) => `${state} ${name}`)
+  const expected = [...names('late', 2), ...names('never', 0), ...names('fresh', 1)]
+  for (const limit of [1, 7, 333, 1000]) {
+    const seen: string[] = []
+    let after: { state: LiveState; name: string } | undefined
+    do {
+      const page = fleet.live.page({ ...all, limit, after })
+      seen.push(...page.devices.map(text => JSON.parse(text)).map(({ state, device }) => `${state} ${device}`))
+      after = page.last
+    } while (after !== undefined && (limit > 1 || seen.length < 50))
+    t.strictSame(seen, limit > 1 ? expected : expected.slice(0, 50), `pages of ${limit}`)
+  }
+  // The place itself changes its state, and is removed.
+  const first = fleet.live.page({ ...all, limit: 10 })
+  const last = Number(first.last?.name.slice('device-'.length))
+  fleet.take([{ device: last, timeMs: startMs, temperature: 1 }])
+  t.match(listed(fleet, { after: first.last, limit: 1 }), [{ device: expected[10]?.slice('late '.length) }])
+  fleet.live.deviceRemoved(last)
+  t.match(listed(fleet, { after: first.last, limit: 1 }), [{ device: expected[10]?.slice('late '.length) }])
+  t.equal(listed(fleet, { states: ['never'] }).length, 1000)
+  t.strictSame(
+    listed(fleet, { order: 'name' }).map(({ device }) => device),
+    sorted
+      .map(({ name }) => name)
+      .filter(name => name !== `device-${last}`)
+      .slice(0, 1000),
+  )
+})
+
+t.test('a search finds part of a name or place, whatever the case, in the same order', async t => {
+  const devices = Array.from({ length: 10_000 }, (_, index) =>
+    madeDevice(index + 1, {
+      location_short: index % 100 === 0 ? 'Große KÜCHE' : 'elsewhere',
+      expected_interval_seconds: 60,
+    }),
+  ).sort((a, b) => (a.name < b.name ? -1 : 1))
+  const fleet = await makeFleet(t, devices, startMs)
+  fleet.take(devices.slice(0, 5000).map(({ number }) => ({ device: number, timeMs: startMs, temperature: 1 })))
+  const never = new AbortController().signal
+  for (const order of ['state', 'name'] as const) {
+    const expected = listed(fleet, { order, limit: 20_000 }).filter(
+      ({ location_short }) => location_short === 'Große KÜCHE',
+    )
+    const found: unknown[] = []
+    let after: { state: LiveState; name: string } | undefined
+    do {
+      const page = await fleet.live.search({ ...all, order, limit: 30, after }, 'küche', never)
+      found.push(...(page?.devices.map(text => JSON.parse(text)) ?? []))
+      after = page?.last
+    } while (after !== undefined)
+    t.equal(found.length, 100)
+    t.strictSame(found, expected)
+  }
+  const five = Array.from({ length: 5 }, () => fleet.live.search(all, 'device', never))
+  t.equal(five.filter(search => search === undefined).length, 1, 'only so many at once')
+  await Promise.all(five)
+  await t.rejects(async () => await fleet.live.search(all, 'x', AbortSignal.abort()))
+})
+
+t.test('the registry is followed: made, renamed, switched off, configured, removed and made again', async t => {
+  const fleet = await makeFleet(t, [madeDevice(1), madeDevice(2)], startMs)
+  fleet.take([{ device: 1, timeMs: startMs, temperature: 1 }])
+  fleet.live.deviceChanged(madeDevice(3, { name: 'a first one' }))
+  fleet.live.deviceChanged(madeDevice(1, { name: 'zebra', location_short: 'zoo' }))
+  t.strictSame(
+    listed(fleet).map(({ device, state, location_short }) => [device, state, location_short]),
+    [
+      ['a first one', 'never', ''],
+      ['device-2', 'never', ''],
+      ['zebra', 'fresh', 'zoo'],
+    ],
+  )
+  fleet.live.deviceChanged(madeDevice(3, { name: 'the last but one' }))
+  t.strictSame(
+    listed(fleet, { order: 'name' }).map(({ device }) => device),
+    ['device-2', 'the last but one', 'zebra'],
+  )
+  fleet.live.deviceChanged(madeDevice(1, { name: 'zebra', log_switch: false }))
+  t.equal(fleet.live.stateOf(1), 'off')
+  fleet.live.deviceChanged(madeDevice(1, { name: 'zebra', expected_interval_seconds: 3600 }))
+  t.match(only(fleet, 'zebra'), { state: 'fresh', expected_interval_seconds: 3600 })
+  fleet.live.deviceRemoved(1)
+  fleet.take([{ device: 1, timeMs: startMs, temperature: 1 }])
+  t.equal(fleet.live.latest(1), undefined)
+  fleet.live.deviceChanged(madeDevice(4, { name: 'zebra' }))
+  t.match(only(fleet, 'zebra'), { state: 'never', last_seen: null, values: {}, expected_interval_seconds: null })
+  t.strictSame(fleet.live.counts(), { silent: 0, late: 0, never: 3, fresh: 0, off: 0 })
+})
+
+t.test('a reading ahead of the clock is the last one, and its hour counts when it has come', async t => {
+  const fleet = await makeFleet(t, [madeDevice(1, { expected_interval_seconds: 60 })], startMs - minuteMs)
+  fleet.take([{ device: 1, timeMs: startMs + 2 * minuteMs, temperature: 1 }])
+  t.match(only(fleet, 'device-1'), { state: 'fresh', last_seen: startMs + 2 * minuteMs, hours: '-'.repeat(24) })
+  fleet.clock.nowMs = startMs + hourMs
+  t.equal(only(fleet, 'device-1').hours, `${'-'.repeat(23)}B`)
+})
+
+t.test('a clock that is set back takes states back', async t => {
+  const fleet = await makeFleet(t, [madeDevice(1, { expected_interval_seconds: 60 })], startMs)
+  fleet.take([{ device: 1, timeMs: startMs, temperature: 1 }])
+  fleet.clock.nowMs = startMs + hourMs
+  await until('it is silent by the wrong clock', () => fleet.live.stateOf(1) === 'silent')
+  fleet.clock.nowMs = startMs + 1000
+  await until('it is fresh by the right one', () => fleet.live.stateOf(1) === 'fresh')
+  fleet.clock.nowMs = startMs + 121_000
+  await until('time goes on from there', () => fleet.live.stateOf(1) === 'late')
+})
+
+t.test('what expires is forgotten', async t => {
+  let expiredBeforeUs = Number.NEGATIVE_INFINITY
+  const hourSources = () => ({ rawFromUs: Number.NEGATIVE_INFINITY, expiredBeforeUs })
+  const fleet = await makeFleet(t, [madeDevice(1), madeDevice(2)], startMs, { hourSources })
+  fleet.take([
+    { device: 1, timeMs: startMs, temperature: 1 },
+    { device: 2, timeMs: startMs + 1, temperature: 1 },
+  ])
+  expiredBeforeUs = (startMs + 1) * 1000
+  await until('the older reading has expired', () => fleet.live.stateOf(1) === 'never')
+  t.equal(fleet.live.stateOf(2), 'fresh')
+})

@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs'
+import { test } from 'tap'
+import { ConfigError, readConfig } from '../../settings/config.ts'
+import { Settings } from '../../settings/settings.ts'
+
+test('every setting is in docs/settings.md with its description', async t => {
+  const page = readFileSync(new URL('../../docs/settings.md', import.meta.url), 'utf8')
+  for (const [name, schema] of Object.entries(Settings.shape)) {
+    t.ok(page.includes(`| \`${name}\` |`), name)
+    t.ok(page.includes(String(schema.description)), `${name} is described`)
+  }
+})
+
+test('an empty variable is one that is not set', async t => {
+  t.equal(readConfig({ PORT: '', HOST: '' }).PORT, 8080)
+})
+
+test('who may sign up depends on who may read, unless it is said', async t => {
+  t.equal(readConfig({}).SIGN_UP, 'open')
+  t.equal(readConfig({ READS: 'private' }).SIGN_UP, 'invited')
+  t.equal(readConfig({ READS: 'private', SIGN_UP: '' }).SIGN_UP, 'invited')
+  for (const SIGN_UP of ['open', 'invited', 'off']) t.equal(readConfig({ READS: 'private', SIGN_UP }).SIGN_UP, SIGN_UP)
+  t.throws(() => readConfig({ SIGN_UP: 'closed' }), /SIGN_UP must be open, invited or off/)
+})
+
+test('sizes, ranges and lists are read', async t => {
+  const config = readConfig({
+    JOURNAL_MAX: '2GiB',
+    JOURNAL_RESERVE: '1000',
+    RANGE_TEMPERATURE: '-5.5..-1',
+    TRUST_PROXY: '10.0.0.0/8, 127.0.0.1, ::1, fd00::/8',
+  })
+  t.equal(config.JOURNAL_MAX, 2 * 1024 ** 3)
+  t.equal(config.JOURNAL_RESERVE, 1000)
+  t.strictSame(config.RANGE_TEMPERATURE, { min: -5.5, max: -1 })
+  t.strictSame(config.TRUST_PROXY, ['10.0.0.0/8', '127.0.0.1', '::1', 'fd00::/8'])
+})
+
+test('fields of line protocol are read with their metrics', async t => {
+  const read = (text: string) => readConfig({ LINE_PROTOCOL_FIELDS: text }).LINE_PROTOCOL_FIELDS
+  t.strictSame(read('temp=temperature, %:value=humidity'), [
+    { field: 'temp', metric: 'temperature' },
+    { measurement: '%', field: 'value', metric: 'humidity' },
+  ])
+  for (const text of [
+    'temp',
+    'temp=warmth',
+    'a:b:c=humidity',
+    '=humidity',
+    ':x=humidity',
+    'a=b=humidity',
+    'x=humidity,',
+  ]) {
+    t.throws(() => read(text), /LINE_PROTOCOL_FIELDS must be fields with their metrics/, text)
+  }
+  t.strictSame(readConfig({}).LINE_PROTOCOL_DEVICE_TAGS, ['device'])
+})
+
+test('a wrong setting is named with what it should be', async t => {
+  const wrong: [Record<string, string>, RegExp][] = [
+    [{ PORT: '65536' }, /PORT must be from 0 to 65535/],
+    [{ PORT: 'http' }, /PORT must be a whole number/],
+    [{ TIME_ZONE: 'Mars/Olympus' }, /TIME_ZONE must be an IANA zone such as/],
+    [{ PUBLIC_URL: 'ftp://x' }, /PUBLIC_URL must be an address such as/],
+    [{ JOURNAL_MAX: '1KiB' }, /JOURNAL_MAX must be at least 1MiB/],
+    [{ JOURNAL_MAX: 'much' }, /JOURNAL_MAX must be a size such as/],
+    [{ RANGE_HUMIDITY: '5..1' }, /RANGE_HUMIDITY must begin with the smaller number/],
+    [{ TLS_CERT: '/x.pem' }, /TLS_CERT and TLS_KEY must be set together/],
+    [{ DRIVE_CLIENT_ID: 'x' }, /DRIVE_CLIENT_ID, .*DRIVE_TOKEN_URL and DRIVE_OPENER_ORIGIN must be set together/],
+    [{ DRIVE_TOKEN_URL: 'http://provider.example/token' }, /DRIVE_TOKEN_URL must be an https address/],
+    [{ DRIVE_NAME: 'device' }, /DRIVE_NAME must not be device/],
+    [{ QUESTDB_HTTP: 'http://127.0.0.1:9000' }, /QUESTDB_HTTP and QUESTDB_PG must be set together/],
+    [{ QUESTDB_PG_PORT: '0' }, /QUESTDB_PG_PORT must be from 1 to 65535/],
+    [
+      {
+        ...{ QUESTDB_HTTP: 'http://127.0.0.1:9000', QUESTDB_PG: 'postgresql://127.0.0.1/qdb' },
+        QUESTDB_PG_PORT: '8812',
+      },
+      /QUESTDB_PG_PORT is that of the managed QuestDB/,
+    ],
+    [{ DATABASE_URL: 'nowhere' }, /DATABASE_URL must be an address such as/],
+    [{ DATABASE_URL: 'http://user:password@127.0.0.1/x' }, /DATABASE_URL must be an address such as postgresql:/],
+    [{ DATABASE_URL: 'postgresql://user:100%@127.0.0.1/x' }, /DATABASE_URL must be an address such as/],
+    [{ MQTT_BROKER_URL: 'mqtt://%C3:%A9@127.0.0.1' }, /MQTT_BROKER_URL must be an address such as mqtts:/],
+    [{ QUESTDB_HTTP: 'tcp://127.0.0.1:9009' }, /QUESTDB_HTTP must be an address such as http:/],
+    [{ TRUST_PROXY: 'nginx' }, /TRUST_PROXY must be comma-separated addresses or networks such as/],
+    [{ TRUST_PROXY: '10.0.0.0/0' }, /TRUST_PROXY must be/],
+    [{ TRUST_PROXY: '10.0.0.0/33' }, /TRUST_PROXY must be comma-separated addresses or networks such as/],
+    [{ CACHE_BYTES_MAX: '0' }, /CACHE_BYTES_MAX must be at least 1MiB/],
+    [{ LATEST_BYTES_MAX: '0' }, /LATEST_BYTES_MAX must be at least 1KiB/],
+    [{ LOG_LEVEL: 'loud' }, /LOG_LEVEL must be fatal, error/],
+  ]
+  for (const [environment, message] of wrong) {
+    t.throws(() => readConfig(environment), message)
+  }
+  try {
+    readConfig({ PORT: 'x', HOST: 'y', DEVICE_RATE: '0' })
+    t.fail('it must not pass')
+  } catch (error) {
+    t.ok(error instanceof ConfigError)
+    t.match(String(error), /PORT .*; DEVICE_RATE/, 'all of them at once')
+  }
+})
+
+test('the programs that are started get none of our settings', async t => {
+  const { environment } = readConfig({ DATABASE_URL: 'postgresql://a:secret@b/c', JAVA_HOME: '/java', PORT: '1' })
+  t.strictSame(environment, { JAVA_HOME: '/java' })
+})

@@ -1,0 +1,50 @@
+/** Names in the environment that are nearly those of settings. */
+
+import t from 'tap'
+import { editDistance, misspeltSettings } from '../../settings/misspelt-settings.ts'
+import { Settings } from '../../settings/settings.ts'
+
+t.test('a letter too many, too few, wrong or swapped is found, without the value', async t => {
+  const wrong = {
+    ...{ PROT: '9401', DATADIR: '/x', QUESTB_HTTP: 'http://a:secret@b', RETENTION_DAY: '9', Port: '1', SMTP_URI: 'x' },
+  }
+  const meant = ['PORT', 'DATA_DIR', 'QUESTDB_HTTP', 'RETENTION_DAYS', 'PORT', 'SMTP_URL']
+  t.strictSame(
+    misspeltSettings(wrong),
+    Object.keys(wrong).map((name, at) => ({ name, meant: meant[at] })),
+  )
+})
+
+t.test('settings, empty variables and those of other programs are left alone', async t => {
+  const settings = Object.fromEntries(Object.keys(Settings.shape).map(name => [name, 'x']))
+  const others = [
+    'HOME',
+    'PATH',
+    'USER',
+    'LANG',
+    'TERM',
+    'PWD',
+    'TZ',
+    'HOSTNAME',
+    'SHELL',
+    'NODE_OPTIONS',
+    'MAIL',
+    'SHLVL',
+  ]
+  const foreign = Object.fromEntries(others.map(name => [name, 'x']))
+  t.strictSame(misspeltSettings({ ...settings, ...foreign, PROT: '', PROTS: undefined, ['P'.repeat(10_000)]: 'x' }), [])
+})
+
+t.test('the distance of two names', async t => {
+  const cases = [
+    ['', '', 0],
+    ['a', '', 1],
+    ['PROT', 'PORT', 1],
+    ['kitten', 'sitting', 3],
+    ['ab', 'ba', 1],
+  ] as const
+  for (const [one, other, distance] of cases) {
+    t.equal(editDistance(one, other), distance, `${one} ${other}`)
+    t.equal(editDistance(other, one), distance)
+  }
+})
