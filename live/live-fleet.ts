@@ -208,10 +208,10 @@ export class LiveFleet {
     if (before === state) return
     this.order.changeState(slot, before, state)
     states[slot] = state
-    this.#tell(this.#devices[slot] as LiveDevice, liveStates[before] as LiveState, liveStates[state] as LiveState)
+    this.#notify(this.#devices[slot] as LiveDevice, liveStates[before] as LiveState, liveStates[state] as LiveState)
   }
 
-  #tell(device: LiveDevice, before: LiveState, now: LiveState): void {
+  #notify(device: LiveDevice, before: LiveState, now: LiveState): void {
     for (const listener of this.#listeners) {
       try {
         listener(device, before, now)

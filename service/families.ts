@@ -18,7 +18,7 @@ import { lineProtocolFamilies } from '../api/write/line-protocol/line-protocol.t
 import { createEraseJobs } from '../lifecycle/erasure/erase-jobs.ts'
 import type { Config } from '../settings/config.ts'
 import type { Log } from '../store/log.ts'
-import { checkOptionsOf, type Edge } from './edge.ts'
+import { checkOptionsOf, type Ingress } from './ingress.ts'
 import type { ServiceParts } from './service-parts.ts'
 
 /** Then a client of events connects again, so that a credential that was withdrawn shows. */
@@ -29,10 +29,10 @@ export function createFamilies(
   config: Config,
   log: Log,
   parts: ServiceParts,
-  edge: Edge,
+  ingress: Ingress,
   isReady: () => boolean,
 ): RouteFamily[] {
-  const { isTrusted, intake, meter, bulkMeter, fairShare, writers, authRateLimit } = edge
+  const { isTrusted, intake, meter, bulkMeter, fairShare, writers, authRateLimit } = ingress
   const { clockMs, store, ingest, pointsIngest, devices, stations, query, points, readingsExport, accounts, signIn } =
     parts
   const { ranges, ...timeLimits } = checkOptionsOf(config, parts)
@@ -42,7 +42,7 @@ export function createFamilies(
     ingest: { readings: ingest, points: pointsIngest },
     store,
     whileNoDayExpires: parts.retention.whileNoDayExpires,
-    bringNames: parts.deviceNames.bring,
+    syncNames: parts.deviceNames.sync,
     log,
   })
   const batchOptions = {
@@ -83,7 +83,7 @@ export function createFamilies(
       ...{ log, ingest: { intake, meter, writers, findPrincipal: accounts.findPrincipal, authRateLimit } },
       access: isOpen ? openReads(devices) : privateReads({ ...accounts, devices, authRateLimit }),
       live: { live: parts.live, query, timeZone: config.TIME_ZONE, nowMs: clockMs },
-      ...{ batch: batchOptions, reads: { query, readings }, events: eventsOptions(config, log, parts, edge) },
+      ...{ batch: batchOptions, reads: { query, readings }, events: eventsOptions(config, log, parts, ingress) },
     }),
     adminFamily(adminOptions),
     airQuality,
@@ -105,9 +105,14 @@ export function createFamilies(
   ]
 }
 
-function eventsOptions(config: Config, log: Log, { ingest, devices, live }: ServiceParts, edge: Edge): EventsOptions {
+function eventsOptions(
+  config: Config,
+  log: Log,
+  { ingest, devices, live }: ServiceParts,
+  ingress: Ingress,
+): EventsOptions {
   return {
-    ...{ ingest, devices, nowMs: () => performance.now(), meter: edge.eventMeter, log },
+    ...{ ingest, devices, nowMs: () => performance.now(), meter: ingress.eventMeter, log },
     clientsOfOneMax: config.EVENTS_CLIENTS_PER_ADDRESS ?? Math.ceil(config.EVENTS_CLIENTS_MAX / 10),
     ...{ clientsMax: config.EVENTS_CLIENTS_MAX, windowBytes: config.EVENTS_WINDOW_BYTES },
     windowMs: config.EVENTS_WINDOW_MINUTES * 60_000,

@@ -7,8 +7,8 @@ import type { Config } from '../settings/config.ts'
 import { listenError } from '../settings/listen-address.ts'
 import type { Log } from '../store/log.ts'
 import { packageVersion } from '../store/version.ts'
-import { createEdge, type Edge } from './edge.ts'
 import { createFamilies } from './families.ts'
+import { createIngress, type Ingress } from './ingress.ts'
 import { readinessOf } from './readiness.ts'
 import { openServiceFigures } from './self-monitoring/service-figures.ts'
 import { addServiceMetrics } from './service-metrics.ts'
@@ -23,13 +23,13 @@ export async function listen(
 ): Promise<string> {
   let isStopping = false
   let mqtt: Mqtt | undefined
-  const edge = createEdge(config, log, parts)
+  const ingress = createIngress(config, log, parts)
   const figures = openServiceFigures({
     ...{ questdb: parts.store.questdb, ingest: parts.ingest.status },
-    ...{ interval: edge.interval, nowMs: parts.clockMs },
+    ...{ interval: ingress.interval, nowMs: parts.clockMs },
   })
   onOpen(() => figures.close())
-  const app = createServiceServer(config, log, parts, edge, {
+  const app = createServiceServer(config, log, parts, ingress, {
     isStopping: () => isStopping,
     broker: () => mqtt?.brokerFault(),
   })
@@ -39,7 +39,7 @@ export async function listen(
   })
   try {
     const url = await app.listen({ host: config.HOST, port: config.PORT })
-    mqtt = await openServiceMqtt(config, log, parts, edge)
+    mqtt = await openServiceMqtt(config, log, parts, ingress)
     return url
   } catch (error) {
     throw listenError(config, error)
@@ -50,9 +50,9 @@ async function openServiceMqtt(
   config: Config,
   log: Log,
   { devices, accounts }: ServiceParts,
-  edge: Edge,
+  ingress: Ingress,
 ): Promise<Mqtt> {
-  const { writers, intake, brokerIntake, meter, authRateLimit, connections, metrics } = edge
+  const { writers, intake, brokerIntake, meter, authRateLimit, connections, metrics } = ingress
   return await openMqtt({
     ...{ config, log, devices, writers, intake, brokerIntake, meter, authRateLimit, connections },
     ...{ keys: accounts.keys, registry: metrics.registry },
@@ -63,11 +63,11 @@ function createServiceServer(
   config: Config,
   log: Log,
   parts: ServiceParts,
-  edge: Edge,
+  ingress: Ingress,
   state: { isStopping: () => boolean; broker: () => string | undefined },
 ): FastifyInstance {
   const { store, ingest, pointsIngest, devices, query, live, retention } = parts
-  const { connections, metrics } = edge
+  const { connections, metrics } = ingress
   const readiness = () =>
     readinessOf({
       ingest: ingest.status,
@@ -78,7 +78,7 @@ function createServiceServer(
       connections: connections.fault,
       ...state,
     })
-  const families = createFamilies(config, log, parts, edge, () => readiness().status !== 'unavailable')
+  const families = createFamilies(config, log, parts, ingress, () => readiness().status !== 'unavailable')
   addServiceMetrics(metrics.registry, {
     ingest: ingest.status,
     points: pointsIngest.status,

@@ -9,7 +9,7 @@ import { type ExportFormat, exportFormats } from '../../query/export/export-quer
 import type { ExportFailure, ExportRequest, ReadingsExport } from '../../query/export/readings-export.ts'
 import type { Log } from '../../store/log.ts'
 import { devicesMax, readDevices } from '../http/devices-parameter.ts'
-import { leavingOf } from '../http/leaving.ts'
+import { disconnectSignalOf } from '../http/disconnect-signal.ts'
 import { sendPieces } from '../http/stalled-response.ts'
 import type { AdminErrorCode } from './errors.ts'
 import { actorIn } from './guard.ts'
@@ -67,7 +67,7 @@ export function registerExport(scope: FastifyInstance, options: ExportOptions): 
     reply.header('content-type', mediaTypes[format])
     reply.header('content-disposition', `attachment; filename="readings.${format}"`)
     if (request.method === 'HEAD') return reply.send(Readable.from([]))
-    const answer = await readingsExport.pieces(asked, leavingOf(reply))
+    const answer = await readingsExport.pieces(asked, disconnectSignalOf(reply))
     if (!answer.ok) return refuse(reply, answer.code)
     await audit({
       actor: actorIn(request),

@@ -10,7 +10,7 @@ import type { Points } from '../../query/points/points.ts'
 import type { PointsFailure } from '../../query/points/points-run.ts'
 import type { Station as PointStation } from '../../query/points/station.ts'
 import type { Log } from '../../store/log.ts'
-import { leavingOf } from '../http/leaving.ts'
+import { disconnectSignalOf } from '../http/disconnect-signal.ts'
 import { type AddPointsOptions, addPointsOperation } from './add-points.ts'
 import { operations } from './contract/operations.ts'
 import { type AirQualityErrorCode, sendError } from './errors.ts'
@@ -48,7 +48,7 @@ export function pointPaths(options: PointsOptions): Path[] {
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<FastifyReply> {
-    const answer = await points.page({ ...pointList, ...paging }, leavingOf(reply))
+    const answer = await points.page({ ...pointList, ...paging }, disconnectSignalOf(reply))
     if (!answer.ok) return sendError(reply, errorOf(answer))
     const { total, lastId } = answer
     // A walk through several pages does not see newer points that come in meanwhile.
@@ -64,7 +64,7 @@ export function pointPaths(options: PointsOptions): Path[] {
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<FastifyReply> {
-    const answer = await points.lines(pointList, format, leavingOf(reply))
+    const answer = await points.lines(pointList, format, disconnectSignalOf(reply))
     if (!answer.ok) return sendError(reply, errorOf(answer))
     reply.header('content-type', typeOf[format]).header('cache-control', 'private, no-cache')
     if (request.method === 'HEAD') return reply.send(Readable.from([]))
@@ -77,14 +77,14 @@ export function pointPaths(options: PointsOptions): Path[] {
   async function get(asked: Asked, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { id } = request.params as { id: string }
     if (!/^\d{1,16}$/.test(id)) return sendError(reply, 'POINT_UNKNOWN')
-    const answer = await points.point(pointStation(stationIn(asked)), Number(id), leavingOf(reply))
+    const answer = await points.point(pointStation(stationIn(asked)), Number(id), disconnectSignalOf(reply))
     if (!answer.ok) return sendError(reply, errorOf(answer))
     const { point } = answer
     return point.length === 0 ? sendError(reply, 'POINT_UNKNOWN') : sendJsonBytes(request, reply, Buffer.from(point))
   }
 
   async function latest(asked: Asked, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const answer = await points.latest(pointStation(stationIn(asked)), leavingOf(reply))
+    const answer = await points.latest(pointStation(stationIn(asked)), disconnectSignalOf(reply))
     if (!answer.ok) return sendError(reply, errorOf(answer))
     return sendJsonBytes(request, reply, Buffer.from(answer.point.length === 0 ? '{}' : answer.point))
   }

@@ -109,7 +109,7 @@ interface Incident {
 }
 
 /** Something that may happen a thousand times a second; it is logged the first time, and then once a minute. */
-function createIncident(tell: (detail: string) => void): Incident {
+function createIncident(report: (detail: string) => void): Incident {
   let notedMs = Number.NEGATIVE_INFINITY
   let toldMs = Number.NEGATIVE_INFINITY
   return {
@@ -117,7 +117,7 @@ function createIncident(tell: (detail: string) => void): Incident {
       notedMs = performance.now()
       if (notedMs - toldMs < recentMs) return
       toldMs = notedMs
-      tell(detail)
+      report(detail)
     },
     isRecent: () => performance.now() - notedMs < recentMs,
   }

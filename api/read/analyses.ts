@@ -6,7 +6,7 @@ import type { AnalysedDevice } from '../../query/analysed-device.ts'
 import type { Answer } from '../../query/cache/body.ts'
 import type { Query } from '../../query/query.ts'
 import { addCorsHeaders } from '../http/cors.ts'
-import { leavingOf } from '../http/leaving.ts'
+import { disconnectSignalOf } from '../http/disconnect-signal.ts'
 import type { LoggerErrorCode } from '../http/status-errors.ts'
 import {
   CompareParameters,
@@ -39,7 +39,7 @@ export function registerAnalyses(app: FastifyInstance, access: ReadAccess, { que
       handler(about, request: FastifyRequest, reply) {
         const parameters = shape.safeParse(request.query)
         if (!parameters.success) return refuseParameters(reply, parameters.error)
-        return sendAnswer(request, reply, ask(about, parameters.data, leavingOf(reply)), query.coded, tooLarge)
+        return sendAnswer(request, reply, ask(about, parameters.data, disconnectSignalOf(reply)), query.coded, tooLarge)
       },
     })
   }

@@ -7,7 +7,7 @@ import type { ExportFailure, ReadingsExport } from '../../query/export/readings-
 import type { Log } from '../../store/log.ts'
 import { acceptedForms } from '../http/accept-encoding.ts'
 import { addCorsHeaders } from '../http/cors.ts'
-import { leavingOf } from '../http/leaving.ts'
+import { disconnectSignalOf } from '../http/disconnect-signal.ts'
 import { sendPieces, streamFormOf } from '../http/stalled-response.ts'
 import type { LoggerErrorCode } from '../http/status-errors.ts'
 import { createStreamSlots } from '../http/stream-slots.ts'
@@ -47,7 +47,7 @@ export function registerReadings(app: FastifyInstance, access: ReadAccess, optio
     if (typeof slot === 'string') return refuse(reply, 'QUEUE_FULL')
     const from = Math.min(Math.max(fromUs, expiredBeforeUs()), toUs)
     const asked = { layout: format.layout, fromUs: from, toUs, stepUs, devices: [device], isNarrowed: true }
-    const answer = await rangeReads.pieces(asked, leavingOf(reply))
+    const answer = await rangeReads.pieces(asked, disconnectSignalOf(reply))
     if (!answer.ok) return refuse(reply, codeOf(answer.code))
     return sendPieces(describe(reply, format), answer.pieces, {
       // Parquet has a compression of its own.

@@ -6,7 +6,7 @@ import { bodyOf } from '../../query/cache/body.ts'
 import { encodeBody } from '../../query/cache/encode-body.ts'
 import type { Query } from '../../query/query.ts'
 import { addCorsHeaders } from '../http/cors.ts'
-import { leavingOf } from '../http/leaving.ts'
+import { disconnectSignalOf } from '../http/disconnect-signal.ts'
 import { sendBody } from '../http/send-body.ts'
 import type { PublicDevice } from './device-shape.ts'
 import { readHours } from './latest-parameters.ts'
@@ -32,12 +32,12 @@ export function registerReads(app: FastifyInstance, access: ReadAccess, { query 
     if (hours === undefined) return refuse(reply, 'HOUR_INVALID')
     const answer = isWhole(fleet)
       ? query.latestAll(hours, fleet.active)
-      : query.latestOf(hours, fleet.active(), leavingOf(reply))
+      : query.latestOf(hours, fleet.active(), disconnectSignalOf(reply))
     return sendAnswer(request, reply, answer, query.coded, 'TOO_MANY_DEVICES')
   }
 
   function day(device: Device, request: DayRequest, reply: FastifyReply): Sent {
-    return sendAnswer(request, reply, query.day(device, request.params.date, leavingOf(reply)), query.coded)
+    return sendAnswer(request, reply, query.day(device, request.params.date, disconnectSignalOf(reply)), query.coded)
   }
 
   function describe(device: Device, request: FastifyRequest, reply: FastifyReply): Sent {

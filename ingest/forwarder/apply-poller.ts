@@ -8,7 +8,7 @@ import type { ApplyTracker, Progress } from './apply-tracker.ts'
 import type { CommitMode } from './commit-mode.ts'
 import { type IssueLog, isSystemError } from './issue-log.ts'
 import type { QuestdbConnection } from './questdb.ts'
-import type { Retention } from './retention.ts'
+import type { SegmentRetention } from './segment-retention.ts'
 import type { Sleeper } from './sleeper.ts'
 import { SuspensionWatch } from './suspension.ts'
 import { readTableState, resumeTable, type TableState } from './table-state.ts'
@@ -18,7 +18,7 @@ export interface ApplyPollerOptions {
   table: string
   connection: QuestdbConnection
   applyTracker: ApplyTracker
-  retention: Retention
+  retention: SegmentRetention
   commitMode: CommitMode
   issues: IssueLog
   sleeper: Sleeper

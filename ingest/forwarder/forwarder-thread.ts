@@ -11,7 +11,7 @@ import { Forwarder } from './forwarder.ts'
 import type { ForwarderStatus } from './forwarder-status.ts'
 import { isSystemError } from './issue-log.ts'
 import { connectQuestdb } from './questdb.ts'
-import { replayStart } from './retention.ts'
+import { replayStart } from './segment-retention.ts'
 
 export interface ForwarderThreadData {
   table: TableDescription

@@ -24,8 +24,8 @@ import { LaneSender } from './lane-sender.ts'
 import { LiveLane } from './live-lane.ts'
 import type { QuestdbConnection } from './questdb.ts'
 import { quiesce } from './quiesce.ts'
-import { Retention } from './retention.ts'
 import { RowFormat } from './rows.ts'
+import { SegmentRetention } from './segment-retention.ts'
 import type { SentEvent } from './sent-watermark.ts'
 import { Sleeper } from './sleeper.ts'
 import { findSchemaError, readTableState } from './table-state.ts'
@@ -79,7 +79,7 @@ export class Forwarder {
   readonly #applyPoller: ApplyPoller
   readonly #commitMode: CommitMode
   readonly #tombstones: Tombstones
-  readonly #retention: Retention
+  readonly #retention: SegmentRetention
   readonly #sleeper: Sleeper
   #rewindTo: number | undefined
   #isHeld = false
@@ -98,7 +98,10 @@ export class Forwarder {
     this.#deadLetters = new DeadLetterStore({ ...options, issues: this.#issues })
     this.#commitMode = new CommitMode({ connection: this.#control, isSynced, timing, log })
     this.#tombstones = new Tombstones(disk)
-    this.#retention = new Retention({ ...options, commitMode: this.#commitMode, tombstones: this.#tombstones }, from)
+    this.#retention = new SegmentRetention(
+      { ...options, commitMode: this.#commitMode, tombstones: this.#tombstones },
+      from,
+    )
     this.#applyTracker = new ApplyTracker(options.revisions, { ...progress }, options.onSent)
     this.#applyPoller = this.#createApplyPoller()
     this.#delivery = this.#createDelivery(format)

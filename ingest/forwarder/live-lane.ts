@@ -10,7 +10,7 @@ import type { FileRetry } from './file-retry.ts'
 import type { LaneBarrier } from './lane-barrier.ts'
 import type { LaneSender } from './lane-sender.ts'
 import { type LiveBatch, LiveBatches } from './live-batches.ts'
-import type { Retention } from './retention.ts'
+import type { SegmentRetention } from './segment-retention.ts'
 import type { Sleeper } from './sleeper.ts'
 
 export interface LiveLaneOptions {
@@ -24,7 +24,7 @@ export interface LiveLaneOptions {
   sender: LaneSender
   barrier: LaneBarrier
   retry: FileRetry
-  retention: Retention
+  retention: SegmentRetention
   sleeper: Sleeper
   timing: Timing
 }

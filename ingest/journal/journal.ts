@@ -107,7 +107,7 @@ export class Journal<Series, Values extends Timed> {
   readonly #erased = new Set<number>()
   readonly #stored: StoredListeners
   /** A group on the disk that the listeners have not been told of; its bytes stay until its slot is filled anew. */
-  #untold: StoredGroup | undefined
+  #pending: StoredGroup | undefined
   #rollsNext = false
   #start: number
   #end: number
@@ -358,21 +358,21 @@ export class Journal<Series, Values extends Timed> {
     control[controlAt.backfillCount] = slot.backfillCount
     control[controlAt.roll] = this.#rollsNext ? 1 : 0
     this.#rollsNext = false
-    const untold = this.#takeUntold()
+    const pending = this.#takePending()
     this.#thread.commit()
     // Behind the commit, so that listeners do not delay a sync; nothing is appended to the slot before.
-    this.#tell(untold)
+    this.#notify(pending)
     this.#wakeBulk()
   }
 
-  #takeUntold(): StoredGroup | undefined {
-    const untold = this.#untold
-    this.#untold = undefined
-    return untold
+  #takePending(): StoredGroup | undefined {
+    const pending = this.#pending
+    this.#pending = undefined
+    return pending
   }
 
-  #tell(untold: StoredGroup | undefined): void {
-    if (untold !== undefined) this.#stored.tell(untold.slot.view, groupHeaderLength, untold.end, untold.count)
+  #notify(pending: StoredGroup | undefined): void {
+    if (pending !== undefined) this.#stored.notify(pending.slot.view, groupHeaderLength, pending.end, pending.count)
   }
 
   #committed({ outcome, end, reason }: Extract<JournalThreadMessage, { kind: 'committed' }>): void {
@@ -385,14 +385,14 @@ export class Journal<Series, Values extends Timed> {
       this.#ordinal += recordCount
       if (recordCount > 0) this.#groups++
       this.#records += recordCount
-      if (recordCount > 0) this.#untold = { slot: this.#syncing, end: used, count: recordCount }
+      if (recordCount > 0) this.#pending = { slot: this.#syncing, end: used, count: recordCount }
     }
     emptySlot(this.#syncing)
     this.#inFlight = false
     if (this.#filling.waiting.length > 0) this.#schedule()
     else if (outcome !== 'stored') this.#probeLater()
     for (const settle of waiting) settle(outcome)
-    if (!this.#scheduled) setImmediate(() => this.#tell(this.#takeUntold()))
+    if (!this.#scheduled) setImmediate(() => this.#notify(this.#takePending()))
   }
 
   /** While the disk fails, an empty group is tried from time to time, so that the journal recovers without traffic. */

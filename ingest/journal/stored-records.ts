@@ -56,7 +56,7 @@ export type StoredListener = (records: StoredRecords) => void
 export interface StoredListeners {
   add(listener: StoredListener): void
   /** Whole records stand in the view from `start` to `end`. */
-  tell(view: DataView, start: number, end: number, count: number): void
+  notify(view: DataView, start: number, end: number, count: number): void
 }
 
 /** What a listener throws is logged, once until it has succeeded again, and concerns nobody else. */
@@ -64,7 +64,7 @@ export function createStoredListeners(log: Pick<Log, 'error'>): StoredListeners 
   const listeners: { readonly call: StoredListener; hasFailed: boolean }[] = []
   return {
     add: call => void listeners.push({ call, hasFailed: false }),
-    tell(view, start, end, count) {
+    notify(view, start, end, count) {
       for (const listener of listeners) {
         try {
           listener.call(new StoredRecords(view, start, end, count))

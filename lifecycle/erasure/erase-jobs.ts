@@ -54,7 +54,7 @@ export interface EraseJobsOptions {
   /** Where readings expire. */
   whileNoDayExpires?: SharedLock['shared']
   /** Where names are copied to QuestDB; see `EraseStepsOptions`. */
-  bringNames?: () => Promise<void>
+  syncNames?: () => Promise<void>
   log: Log
 }
 

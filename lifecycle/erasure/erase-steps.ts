@@ -31,7 +31,7 @@ export interface EraseStepsOptions {
    */
   whileNoDayExpires?: SharedLock['shared'] | undefined
   /** Where names are copied to QuestDB: resolves when none of a removed device can come there any more. */
-  bringNames?: (() => Promise<void>) | undefined
+  syncNames?: (() => Promise<void>) | undefined
 }
 
 export interface EraseSteps {
@@ -52,14 +52,14 @@ const roundsMax = 10
 export class EraseFailure extends Error {}
 
 export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
-  const { ingest, store, log, exec, pause, signal, whileNoDayExpires = work => work(), bringNames } = options
+  const { ingest, store, log, exec, pause, signal, whileNoDayExpires = work => work(), syncNames } = options
 
   async function erase(job: EraseJob): Promise<number> {
     const { rowsOf, numbers } = job
     const end = await unlessAborted(ingest[rowsOf].erase(numbers), signal)
     await discardLetters(ingest[rowsOf].deadLetters, new Set(numbers))
     await untilQuestdbIsUp()
-    if (rowsOf === 'readings') await bringNames?.()
+    if (rowsOf === 'readings') await syncNames?.()
     const rows = await whileNoDayExpires(async () => {
       const [table, ...others] = await erasedTables(exec, rowsOf)
       const erased = await eraseKeys(table, table.keysOf(job))

@@ -15,7 +15,7 @@ import { nameRows } from './name-rows.ts'
 
 export interface DeviceNames {
   /** Resolves when QuestDB has taken all names as they are at present, none of a removed device among them. */
-  bring(): Promise<void>
+  sync(): Promise<void>
   close(): Promise<void>
 }
 
@@ -78,7 +78,7 @@ export function openDeviceNames({ devices, questdb, log, checkEveryMs = 2000 }: 
     broughtVersion = undefined
   }
 
-  function bring(): Promise<void> {
+  function sync(): Promise<void> {
     const brings = bringing.then(bringChanges)
     bringing = brings.catch(() => undefined)
     return brings
@@ -89,7 +89,7 @@ export function openDeviceNames({ devices, questdb, log, checkEveryMs = 2000 }: 
     if (questdb.state().state !== 'up') return forget()
     if (devices.version() === broughtVersion) return
     try {
-      await bring()
+      await sync()
       isTold = false
     } catch (error) {
       if (!isTold && !signal.aborted) log.warn({ err: error }, 'names of devices not copied to QuestDB, retrying')
@@ -107,7 +107,7 @@ export function openDeviceNames({ devices, questdb, log, checkEveryMs = 2000 }: 
 
   const watching = watch()
   return {
-    bring,
+    sync,
     async close() {
       closing.abort()
       client.close()

@@ -11,7 +11,7 @@ export function horizonMs(nowMs: number, days: number): number {
  * The horizon, a margin later: what was checked just before it passed has been stored by then, and a clock that is wrong for
  * less than the margin makes nothing expire.
  */
-export class SteadyHorizon {
+export class DelayedHorizon {
   readonly #marginMs: number
   #pending: { horizonMs: number; sinceMs: number } | undefined
   #steadyMs = Number.NEGATIVE_INFINITY
@@ -34,7 +34,7 @@ export class SteadyHorizon {
 }
 
 /** Sees that the horizon passes the days one by one: a clock that steps, or has not been watched for days, passes several at once. */
-export class WatchedHorizon {
+export class ObservedHorizon {
   #lastMs: number | undefined
   #fromMs = Number.NEGATIVE_INFINITY
 
@@ -67,8 +67,8 @@ export interface ClockHorizonOptions {
 
 /** To be called more often than the margin is long, for the clock is watched by it. */
 export function createClockHorizon({ days, nowMs, monotonicMs, marginMs }: ClockHorizonOptions): () => ClockHorizon {
-  const steady = new SteadyHorizon(marginMs)
-  const watched = new WatchedHorizon()
+  const steady = new DelayedHorizon(marginMs)
+  const watched = new ObservedHorizon()
   return () => {
     const nowHorizonMs = horizonMs(nowMs(), days)
     return {

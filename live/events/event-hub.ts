@@ -41,7 +41,7 @@ export class EventHub {
   readonly #clients = new Set<EventClient>()
   readonly #beats: NodeJS.Timeout
   /** Everything before is told to those that have stayed with us. */
-  #told = 0
+  #distributed = 0
   /** When the last client left; nothing is kept for longer than the window after that. */
   #leftMs = Number.NEGATIVE_INFINITY
   #isScheduled = false
@@ -68,7 +68,7 @@ export class EventHub {
     // Nobody listens, and nobody will come back for them.
     if (this.size === 0 && nowMs() - this.#leftMs > windowMs) this.#ring.skip(readings.count)
     else this.#ring.append(readings)
-    if (this.size === 0) this.#told = this.#ring.head
+    if (this.size === 0) this.#distributed = this.#ring.head
     else this.#wake()
   }
 
@@ -117,9 +117,9 @@ export class EventHub {
     this.#isRunning = true
     this.#runsAgain = false
     try {
-      await this.#tell()
+      await this.#distribute()
       if (await this.#catchUp()) this.#wake(0)
-      else if (this.#runsAgain || this.#told < this.#ring.head) this.#wake()
+      else if (this.#runsAgain || this.#distributed < this.#ring.head) this.#wake()
     } catch (error) {
       // A bug of ours: those that are connected would miss readings.
       this.#options.failed(error)
@@ -130,8 +130,8 @@ export class EventHub {
   }
 
   /** What has come since the last tick, to all that are at its beginning. */
-  async #tell(): Promise<void> {
-    const from = Math.max(this.#told, this.#ring.tail)
+  async #distribute(): Promise<void> {
+    const from = Math.max(this.#distributed, this.#ring.tail)
     const to = this.#ring.head
     const ready = [...this.#clients].filter(client => client.next === from && client.blockedSinceMs === undefined)
     const texts = await this.#textsFor(ready, from, to)
@@ -143,7 +143,7 @@ export class EventHub {
       this.#send(client, texts(client))
       if (++sent % clientsPerTurn === 0) await turn()
     }
-    this.#told = to
+    this.#distributed = to
     for (const client of this.#clients) this.#sendStates(client)
   }
 
@@ -177,7 +177,7 @@ export class EventHub {
 
   /** A step for each client that is behind; whether one still is. */
   async #catchUp(): Promise<boolean> {
-    const isBehind = (client: EventClient) => client.next < this.#told && client.blockedSinceMs === undefined
+    const isBehind = (client: EventClient) => client.next < this.#distributed && client.blockedSinceMs === undefined
     for (const client of [...this.#clients].filter(isBehind)) {
       if (client.next < this.#ring.tail) this.#reset(client)
       else await this.#step(client)
@@ -188,7 +188,7 @@ export class EventHub {
 
   async #step(client: EventClient): Promise<void> {
     const { isSlow } = client
-    const end = isSlow ? this.#told : Math.min(this.#told, client.next + lookedAtPerStep)
+    const end = isSlow ? this.#distributed : Math.min(this.#distributed, client.next + lookedAtPerStep)
     const numbersMax = isSlow ? Number.POSITIVE_INFINITY : readingsPerStep
     const numbers: number[] = []
     let next = client.next
@@ -205,15 +205,15 @@ export class EventHub {
   }
 
   #reset(client: EventClient): void {
-    client.next = this.#told
+    client.next = this.#distributed
     client.nextState = this.#states.head
-    this.#send(client, eventText(resetEvent(this.#options.run, this.#told), 1))
+    this.#send(client, eventText(resetEvent(this.#options.run, this.#distributed), 1))
   }
 
   /** Behind the readings that came before them. */
   #sendStates(client: EventClient): void {
     const isUpToDate = client.nextState === this.#states.head
-    if (isUpToDate || client.blockedSinceMs !== undefined || client.next < this.#told) return
+    if (isUpToDate || client.blockedSinceMs !== undefined || client.next < this.#distributed) return
     if (!this.#states.has(client.nextState)) {
       this.#reset(client)
       return
@@ -232,7 +232,7 @@ export class EventHub {
 
   #drained(client: EventClient): void {
     client.blockedSinceMs = undefined
-    client.isSlow = this.#told - client.next > readingsPerTick
+    client.isSlow = this.#distributed - client.next > readingsPerTick
     this.#wake(0)
   }
 
@@ -251,10 +251,10 @@ export class EventHub {
   #beat(): void {
     const { run, nowMs, slowMsMax } = this.#options
     const cutMs = nowMs() - slowMsMax
-    const text = eventText(beat(run, this.#told), 0)
+    const text = eventText(beat(run, this.#distributed), 0)
     for (const client of this.#clients) {
       if (client.blockedSinceMs !== undefined && client.blockedSinceMs <= cutMs) this.#drop(client)
-      else if (client.blockedSinceMs === undefined && client.next === this.#told) this.#send(client, text)
+      else if (client.blockedSinceMs === undefined && client.next === this.#distributed) this.#send(client, text)
     }
   }
 }

@@ -131,13 +131,13 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
 }
 
 /** At once, and then now and then: a wrong address stays wrong until somebody sees it. */
-function createReminder(tell: (reason: string | undefined) => void, everyMs: number) {
+function createReminder(report: (reason: string | undefined) => void, everyMs: number) {
   let toldMs = Number.NEGATIVE_INFINITY
   return {
     remind(reason: string | undefined): void {
       if (performance.now() - toldMs < everyMs) return
       toldMs = performance.now()
-      tell(reason)
+      report(reason)
     },
     reset(): void {
       toldMs = Number.NEGATIVE_INFINITY

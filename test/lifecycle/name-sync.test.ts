@@ -113,7 +113,7 @@ t.test('only what has changed is sent, also by the next process', async t => {
     },
   }
   const names = start(t, { devices: counting })
-  await names.bring()
+  await names.sync()
   t.strictSame(asked, [0])
   await devices.change('veranda', { location_short: '' }, 'test')
   await untilSame('the change is there')
@@ -126,14 +126,14 @@ t.test('only what has changed is sent, also by the next process', async t => {
 t.test('many come page by page', async t => {
   await add(...Array.from({ length: 2500 }, (_, index) => ({ name: `sensor ${index}` })))
   const names = start(t)
-  await names.bring()
+  await names.sync()
   await untilSame('all are there')
   await names.close()
 })
 
 t.test('a table that cannot be right is made anew', async t => {
   const first = openDeviceNames({ devices, questdb, log: silentLog, checkEveryMs })
-  await first.bring()
+  await first.sync()
   await first.close()
   // As a restore leaves it: PostgreSQL is older than QuestDB.
   await rows(
@@ -159,7 +159,7 @@ t.test('a QuestDB that is away gets them later, and one line tells it', async t 
   await until('it has tried', () => texts.length > 0)
   await sleep(10 * checkEveryMs)
   t.strictSame(texts, ['names of devices not copied to QuestDB, retrying'])
-  await t.rejects(lost.bring(), { code: 'NOT_LISTENING' })
+  await t.rejects(lost.sync(), { code: 'NOT_LISTENING' })
   await lost.close()
 
   let asked = 0
@@ -187,12 +187,12 @@ t.test('an erased device leaves no name behind, also when rows come back', async
   const secret = 'Annas Schlafzimmer'
   await add({ name: secret, location_short: 'bei Anna oben' })
   const names = start(t, { checkEveryMs: 3_600_000 })
-  await names.bring()
+  await names.sync()
   await untilSame('its name is there')
   for (const path of [ingest, pointsIngest]) path.startForwarding(questdb.address.http, true)
   const jobs = createEraseJobs({
     ...{ devices, stations, ingest: { readings: ingest, points: pointsIngest }, store, log: silentLog },
-    bringNames: names.bring,
+    syncNames: names.sync,
   })
   t.teardown(() => jobs.close())
   const device = devices.get(secret)
@@ -225,7 +225,7 @@ t.test('names that the registry itself would not take are one row too', async t 
   const reopened = await openDevices({ pool: store.postgres, now: Date.now, log: silentLog, graceMs: 0 })
   t.teardown(() => reopened.close())
   const names = start(t, { devices: reopened })
-  await names.bring()
+  await names.sync()
   await until('it is there', async () => (await present()).some(([, name]) => name === 'two\nlines'))
   const found = (await present()).find(([, name]) => name === 'two\nlines')
   t.strictSame(found?.slice(1), ['two\nlines', '\r\n"'])

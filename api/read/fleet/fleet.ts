@@ -7,7 +7,7 @@ import { bodyOf } from '../../../query/cache/body.ts'
 import { encodeBody } from '../../../query/cache/encode-body.ts'
 import type { Query } from '../../../query/query.ts'
 import { addCorsHeaders } from '../../http/cors.ts'
-import { leavingOf } from '../../http/leaving.ts'
+import { disconnectSignalOf } from '../../http/disconnect-signal.ts'
 import { sendBody } from '../../http/send-body.ts'
 import type { ReadAccess } from '../read-access.ts'
 import { refuse, type Sent, sendAnswer } from '../read-answers.ts'
@@ -52,7 +52,7 @@ export function registerFleet(
       return sendBody(request, reply, body, maxAgeSeconds, encodeFleetBody)
     }
     if (search === undefined) return send(live.page(asked, of))
-    const searching = live.search(asked, search, leavingOf(reply), of)
+    const searching = live.search(asked, search, disconnectSignalOf(reply), of)
     if (searching === undefined) return refuse(reply, 'QUEUE_FULL')
     return searching.then(send, () => refuse(reply, 'CANCELLED'))
   }
@@ -74,7 +74,9 @@ export function registerFleet(
   }
 
   function insights(fleet: Fleet, request: FastifyRequest, reply: FastifyReply): Sent {
-    const answer = isWhole(fleet) ? query.insightsAll(fleet.active) : query.insightsOf(fleet.active(), leavingOf(reply))
+    const answer = isWhole(fleet)
+      ? query.insightsAll(fleet.active)
+      : query.insightsOf(fleet.active(), disconnectSignalOf(reply))
     return sendAnswer(request, reply, answer, query.coded, 'FLEET_TOO_LARGE')
   }
 

@@ -11,15 +11,15 @@ const clientsMax = 1000
 
 export function createClientLog(log: Pick<Log, 'warn' | 'error'>, nowMs: () => number): ClientLog {
   /** In the order of time. */
-  const toldAtMs = new Map<string, number>()
+  const loggedAtMs = new Map<string, number>()
   return (key, level, fields, text) => {
     const now = nowMs()
-    for (const [told, atMs] of toldAtMs) {
+    for (const [logged, atMs] of loggedAtMs) {
       if (now - atMs < everyMs) break
-      toldAtMs.delete(told)
+      loggedAtMs.delete(logged)
     }
-    if (toldAtMs.has(key) || toldAtMs.size >= clientsMax) return
-    toldAtMs.set(key, now)
+    if (loggedAtMs.has(key) || loggedAtMs.size >= clientsMax) return
+    loggedAtMs.set(key, now)
     log[level](fields, text)
   }
 }

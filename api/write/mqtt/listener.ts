@@ -10,7 +10,7 @@ import { type AuthenticateOptions, createAuthenticate } from './authenticate.ts'
 import { createClientLog } from './client-log.ts'
 import type { CloseReason } from './close-reasons.ts'
 import { ByteBudget } from './packet-reader.ts'
-import { Session, type SessionOptions } from './session.ts'
+import { MqttSession, type SessionOptions } from './session.ts'
 
 export interface ListenerOptions extends Pick<SessionOptions, 'intake'>, AuthenticateOptions {
   host: string
@@ -41,10 +41,10 @@ const aliasBytesMax = 64 * 1024 * 1024
 /** Rejects when it cannot listen. */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
   const { host, port, tls, connections, intake, meter, log } = options
-  const sessions = new Set<Session>()
+  const sessions = new Set<MqttSession>()
   /** By credential and client identifier: of two with the same, the later one stays (MQTT 3.1.1 and 5, 3.1.4). */
-  const named = new Map<string, Session>()
-  const names = new Map<Session, string>()
+  const named = new Map<string, MqttSession>()
+  const names = new Map<MqttSession, string>()
   const sessionOptions: SessionOptions = {
     ...{ intake, meter, authenticate: createAuthenticate(options) },
     budget: new ByteBudget(partialBytesMax),
@@ -66,7 +66,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   function begin(socket: Socket): void {
     socket.setNoDelay(true)
     socket.setKeepAlive(true, keepAliveDelayMs)
-    sessions.add(new Session(socket, sessionOptions))
+    sessions.add(new MqttSession(socket, sessionOptions))
   }
   const server =
     tls === undefined ? createServer(begin) : createTlsServer({ ...tls, handshakeTimeout: handshakeMsMax }, begin)
@@ -88,7 +88,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
 }
 
 /** Each call checks the next part of the sessions. */
-function createRounds(sessions: ReadonlySet<Session>): () => void {
+function createRounds(sessions: ReadonlySet<MqttSession>): () => void {
   let round = sessions.values()
   return () => {
     const nowMs = performance.now()
@@ -113,7 +113,7 @@ function socketsOf(server: Server): ReadonlySet<Socket> {
   return sockets
 }
 
-async function stop(server: Server, sessions: ReadonlySet<Session>, sockets: ReadonlySet<Socket>): Promise<void> {
+async function stop(server: Server, sessions: ReadonlySet<MqttSession>, sockets: ReadonlySet<Socket>): Promise<void> {
   const closed = once(server, 'close')
   server.close()
   for (const session of sessions) session.stop()

@@ -31,8 +31,8 @@ export interface SessionOptions {
   aliasBudget: ByteBudget
   clientLog: ClientLog
   /** The client has been let in by the credential and the client identifier that `name` is made of. */
-  onOpen: (session: Session, name: string) => void
-  onClosed: (session: Session, reason: CloseReason) => void
+  onOpen: (session: MqttSession, name: string) => void
+  onClosed: (session: MqttSession, reason: CloseReason) => void
 }
 
 /** More of an end than its reason. */
@@ -60,7 +60,7 @@ const loggedLengthMax = 200
 
 const beforeConnect = limitsOf('connect')
 
-export class Session {
+export class MqttSession {
   readonly #options: SessionOptions
   readonly #address: string
   readonly #channel: PacketChannel<Received>
@@ -103,7 +103,7 @@ export class Session {
     this.#protocol?.close()
     this.#channel.end()
     if (isClientFault(reason))
-      this.#tell('warn', 'MQTT connection closed', { reason, detail: text, topic: details.topic })
+      this.#log('warn', 'MQTT connection closed', { reason, detail: text, topic: details.topic })
     this.#options.onClosed(this, reason)
   }
 
@@ -148,7 +148,7 @@ export class Session {
 
   /** Something of ours has failed. What became of the messages is unknown, so they get no acknowledgement. */
   #fail(error: unknown): void {
-    if (this.#state !== 'closed') this.#tell('error', 'MQTT connection failed', { err: error })
+    if (this.#state !== 'closed') this.#log('error', 'MQTT connection failed', { err: error })
     this.close('failed')
   }
 
@@ -249,7 +249,7 @@ export class Session {
       send: answer => this.#send(answer),
       onSettled: () => this.#settled(),
       onRejected: ({ reason, text }, topic) => {
-        this.#tell('warn', 'MQTT message not stored', { reason, detail: text, topic })
+        this.#log('warn', 'MQTT message not stored', { reason, detail: text, topic })
       },
       onRefused: (fault, { code, text }, topic) => this.close(fault, { code, text, topic }),
       onFailed: error => this.#fail(error),
@@ -264,7 +264,7 @@ export class Session {
     return true
   }
 
-  #tell(level: 'warn' | 'error', text: string, { topic, ...fields }: Occurrence): void {
+  #log(level: 'warn' | 'error', text: string, { topic, ...fields }: Occurrence): void {
     const [clientId, credential] = [this.#connect?.clientId, this.#credential?.id]
     const client = clientId?.slice(0, loggedLengthMax)
     const about = { client, credential, address: this.#address, topic: topic?.slice(0, loggedLengthMax) }

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { type DueDaysOptions, dueDays } from '../../../lifecycle/retention/due-days.ts'
-import { dayMs, WatchedHorizon } from '../../../lifecycle/retention/horizon.ts'
+import { dayMs, ObservedHorizon } from '../../../lifecycle/retention/horizon.ts'
 
 const never = Number.NEGATIVE_INFINITY
 const none = { expireBeforeMs: never, waiting: undefined }
@@ -62,7 +62,7 @@ t.test('what is confirmed goes at once, as far as the clock still says so', asyn
 })
 
 t.test('a clock is watched from the start on, and anew from each step', async t => {
-  const watched = new WatchedHorizon()
+  const watched = new ObservedHorizon()
   t.equal(watched.from(at(5)), at(5))
   t.equal(watched.from(at(5)), at(5))
   t.equal(watched.from(at(6)), at(5))

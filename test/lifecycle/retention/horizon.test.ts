@@ -1,7 +1,7 @@
 /** Which days have expired, by a clock that may be wrong for a while; and the lock beside which they expire. */
 
 import t from 'tap'
-import { dayMs, horizonMs, SteadyHorizon } from '../../../lifecycle/retention/horizon.ts'
+import { DelayedHorizon, dayMs, horizonMs } from '../../../lifecycle/retention/horizon.ts'
 import { createSharedLock } from '../../../lifecycle/retention/shared-lock.ts'
 
 const never = Number.NEGATIVE_INFINITY
@@ -15,7 +15,7 @@ t.test('days are whole ones of UTC', async t => {
 })
 
 t.test('a horizon counts when it has stood for the margin', async t => {
-  const steady = new SteadyHorizon(60 * minuteMs)
+  const steady = new DelayedHorizon(60 * minuteMs)
   t.equal(steady.at(5 * dayMs, 0), never)
   t.equal(steady.at(5 * dayMs, 60 * minuteMs - 1), never)
   t.equal(steady.at(5 * dayMs, 60 * minuteMs), 5 * dayMs)
@@ -25,7 +25,7 @@ t.test('a horizon counts when it has stood for the margin', async t => {
 })
 
 t.test('a clock that is wrong for less than the margin makes nothing expire', async t => {
-  const steady = new SteadyHorizon(60 * minuteMs)
+  const steady = new DelayedHorizon(60 * minuteMs)
   t.equal(steady.at(500 * dayMs, 0), never, 'it is wrong from the start')
   t.equal(steady.at(5 * dayMs, 59 * minuteMs), never)
   t.equal(steady.at(5 * dayMs, 118 * minuteMs), never)

@@ -6,7 +6,7 @@ import { generate } from 'mqtt-packet'
 import { type Test, test } from 'tap'
 import type { CloseReason } from '../../../../api/write/mqtt/close-reasons.ts'
 import { ByteBudget } from '../../../../api/write/mqtt/packet-reader.ts'
-import { Session } from '../../../../api/write/mqtt/session.ts'
+import { MqttSession } from '../../../../api/write/mqtt/session.ts'
 import { createWriters } from '../../../../auth/writers.ts'
 import { perOwner } from '../../../support/accounts.ts'
 import { createIntakeParts, openRawMqtt, reading } from '../../../support/mqtt.ts'
@@ -25,7 +25,7 @@ async function startSession(t: Test) {
   const client = await openRawMqtt(t, `mqtt://127.0.0.1:${(server.address() as AddressInfo).port}`)
   const [socket] = (await accepted) as [Socket]
   const writer = createWriters({ get: (name: string) => parts.devices.get(name) } as never, perOwner).ofTrustedBroker()
-  const session = new Session(socket, {
+  const session = new MqttSession(socket, {
     ...{ ...parts, authenticate: async () => ({ id: 'any', writer: () => writer }) },
     ...{ budget: new ByteBudget(1_000_000), aliasBudget: new ByteBudget(1_000_000), clientLog() {} },
     onOpen() {},

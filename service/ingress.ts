@@ -27,7 +27,7 @@ import { createEventMeter } from './event-metrics.ts'
 import type { ServiceAccounts } from './open-accounts.ts'
 import { openConnections } from './open-connections.ts'
 
-export interface Edge {
+export interface Ingress {
   isTrusted: (address: string) => boolean
   connections: Connections
   metrics: Metrics
@@ -46,7 +46,7 @@ export interface Edge {
   authRateLimit: AuthRateLimit
 }
 
-export interface EdgeParts {
+export interface IngressParts {
   clockMs: Clock
   ingest: Ingest
   devices: Devices
@@ -55,7 +55,7 @@ export interface EdgeParts {
   acceptedFrom: AcceptedFrom
 }
 
-export function createEdge(config: Config, log: Log, parts: EdgeParts): Edge {
+export function createIngress(config: Config, log: Log, parts: IngressParts): Ingress {
   const { clockMs, ingest, devices, accounts } = parts
   const isTrusted = createNetworks(config.TRUST_PROXY ?? [])
   const metrics = createMetrics({ isAdmin: accounts.isAdministrator, isTrusted })
@@ -84,7 +84,7 @@ export function createEdge(config: Config, log: Log, parts: EdgeParts): Edge {
 
 export function checkOptionsOf(
   config: Config,
-  { acceptedFrom }: Pick<EdgeParts, 'acceptedFrom'>,
+  { acceptedFrom }: Pick<IngressParts, 'acceptedFrom'>,
 ): TimeLimits & { ranges: Ranges } {
   const aheadMsMax = config.TIMESTAMP_AHEAD_SECONDS * 1000
   return { ranges: rangesOf(config), aheadMsMax, earliestMs: acceptedFrom.ms }

@@ -3,8 +3,8 @@
 import type { FastifyReply } from 'fastify'
 
 /** Aborts when the client has left; after the answer was sent nobody listens any more. */
-export function leavingOf(reply: FastifyReply): AbortSignal {
-  const leaving = new AbortController()
-  reply.raw.once('close', () => leaving.abort())
-  return leaving.signal
+export function disconnectSignalOf(reply: FastifyReply): AbortSignal {
+  const controller = new AbortController()
+  reply.raw.once('close', () => controller.abort())
+  return controller.signal
 }

@@ -28,7 +28,7 @@ const checkpointMs = 1000
 /** What a start has sent again was written again, so it is kept for some time more, whatever its age. */
 const keepResentMs = 3_600_000
 
-export class Retention {
+export class SegmentRetention {
   readonly #options: RetentionOptions
   readonly #applied: AppliedTimes
   /** What stands before this was applied by processes before this one, so long ago that it was not sent again. */
