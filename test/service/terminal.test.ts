@@ -36,8 +36,8 @@ t.test('the service logs lines to read, and Ctrl-C stops it', async t => {
 t.test('LOG_FORMAT decides, else whether a terminal looks on', async t => {
   const program = `
     import { isatty } from 'node:tty'
-    import { readConfig } from './api/config.ts'
-    import { createLog } from './api/log-output.ts'
+    import { readConfig } from './settings/config.ts'
+    import { createLog } from './service/log-output.ts'
     const log = await createLog(readConfig(process.env), isatty(1))
     log.info({ answer: 42 }, 'hello')
   `
