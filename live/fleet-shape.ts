@@ -8,7 +8,10 @@ import { liveStates } from './live-state.ts'
 /** Of the metrics that there is something of. */
 const bySomeMetrics = <Shape extends z.ZodType>(shape: Shape) =>
   z.strictObject(
-    Object.fromEntries(metrics.map(metric => [metric, shape.optional()])) as Record<Metric, z.ZodOptional<Shape>>,
+    Object.fromEntries(metrics.map(metric => [metric, shape.exactOptional()])) as Record<
+      Metric,
+      z.ZodExactOptional<Shape>
+    >,
   )
 
 const state = {
@@ -30,6 +33,7 @@ const FleetDevice = z.strictObject({
         'The last 24 full hours, oldest first: A no reading, B under half of them, C under 90 %, D complete, - before the first.',
     }),
 })
+export type FleetDevice = z.infer<typeof FleetDevice>
 
 export const Fleet = z.strictObject({
   generated_at: z.int(),
@@ -41,6 +45,7 @@ export const Fleet = z.strictObject({
   next: z.string().nullable().meta({ description: 'For `after`; null on the last page.' }),
   catching_up: z.literal(true).optional().meta({ description: 'Some readings may be missing still.' }),
 })
+export type Fleet = z.infer<typeof Fleet>
 
 export const LatestOfDevice = z.strictObject({
   ...state,

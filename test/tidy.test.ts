@@ -53,6 +53,11 @@ const arrows: Record<string, string[]> = {
   demo: ['api/admin', 'auth', 'content', 'cli', 'settings', 'service/parent.ts'],
 }
 
+/** Where a folder may import from besides, by `import type` alone: the pages read what these schemas describe. */
+const typeArrows: Record<string, string[]> = {
+  web: ['api/admin', 'api/read', 'auth', 'live', 'query/shapes'],
+}
+
 /** What a test of a page imports. */
 const browserParts = ['test/support/browser.ts', 'test/support/browser-page.ts', 'test/support/becomes.ts']
 
@@ -61,34 +66,62 @@ const leaves = ['bench', 'bin', 'script', 'test']
 
 const importPattern = /(?:from|import|new URL)\s*\(?\s*'(\.{1,2}\/[^']+)'/g
 
+/** Such a statement leaves nothing behind; `import { type A }` would leave the import of a module. */
+const typeImportPattern = /import type (?:\w+|\{[^}]*\}) from '(\.{1,2}\/[^']+)'/g
+const packagePattern = /^(?:import |(?:import|export|\}) .*?from )'([^.'][^']*)'$/gm
+
 function sourceFiles(folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter(name => /\.(?:ts|tsx|css)$/.test(name) && !name.startsWith('dist/'))
     .map(name => join(folder, name))
 }
 
-function importsOf(file: string): string[] {
-  const text = readFileSync(join(root, file), 'utf8')
-  return [...text.matchAll(importPattern)].map(match => relative(root, resolve(root, dirname(file), match[1] ?? '')))
+function targetsIn(file: string, text: string, pattern: RegExp): string[] {
+  return [...text.matchAll(pattern)].map(match => relative(root, resolve(root, dirname(file), match[1] ?? '')))
+}
+
+const textOf = (file: string) => readFileSync(join(root, file), 'utf8')
+const importsOf = (file: string) => targetsIn(file, textOf(file), importPattern)
+const typeImportsOf = (file: string) => targetsIn(file, textOf(file), typeImportPattern)
+const valueImportsOf = (file: string) => targetsIn(file, textOf(file).replaceAll(typeImportPattern, ''), importPattern)
+
+function isIn(places: readonly string[], target: string): boolean {
+  return places.some(place => target === place || target.startsWith(`${place}/`))
 }
 
 function isAllowed(folder: string, target: string): boolean {
-  const allowed = [folder, ...(arrows[folder] ?? [])]
-  if (target === 'package.json') return true
-  return allowed.some(place => target === place || target.startsWith(`${place}/`))
+  return target === 'package.json' || isIn([folder, ...(arrows[folder] ?? [])], target)
+}
+
+function areTypesAllowed(folder: string, target: string): boolean {
+  return isAllowed(folder, target) || isIn(typeArrows[folder] ?? [], target)
 }
 
 test('imports go only where the table says', async t => {
   for (const folder of Object.keys(arrows)) {
     const files = sourceFiles(folder)
     t.ok(files.length > 0, `${folder} has files`)
-    const wrong = files.flatMap(file =>
-      importsOf(file)
-        .filter(target => !isAllowed(folder, target))
-        .map(target => `${file} imports ${target}`),
-    )
+    const wrong = files.flatMap(file => {
+      const values = valueImportsOf(file).filter(target => !isAllowed(folder, target))
+      const types = typeImportsOf(file).filter(target => !areTypesAllowed(folder, target))
+      return [...values, ...types].map(target => `${file} imports ${target}`)
+    })
     t.strictSame(wrong, [], folder)
   }
+})
+
+test('what the pages import as types needs zod alone, so that no type of Node is known where browsers run', async t => {
+  const types = sourceFiles('web').flatMap(typeImportsOf)
+  const files = new Set(types.filter(target => !isAllowed('web', target)))
+  t.ok(files.size > 0)
+  // A set is walked through to what is added on the way.
+  for (const file of files) for (const target of importsOf(file)) files.add(target)
+  const packages = [...files].flatMap(file =>
+    [...textOf(file).matchAll(packagePattern)]
+      .filter(([, name]) => name !== 'zod')
+      .map(([, name]) => `${file} imports ${name}`),
+  )
+  t.strictSame(packages, [])
 })
 
 /** The files that lead back to themselves. */
@@ -114,9 +147,7 @@ test('the checker finds a circle, and no file that only leads into one', async t
 test('a test of a page asserts nothing that it reads at once', async t => {
   const files = sourceFiles('test').filter(file => importsOf(file).some(target => browserParts.includes(target)))
   t.ok(files.includes('test/web/admin-page.test.ts'))
-  const places = files.flatMap(file =>
-    readsAtOnce(readFileSync(join(root, file), 'utf8')).map(line => `${file}:${line}`),
-  )
+  const places = files.flatMap(file => readsAtOnce(textOf(file)).map(line => `${file}:${line}`))
   t.strictSame(places, [], 'the page may not have come to it yet: see test/support/becomes.ts')
 })
 
@@ -141,10 +172,22 @@ test('the pattern finds static, lazy and worker imports, and those of styles', a
   )
 })
 
+test('the patterns tell imports of types from others, and packages from files', async t => {
+  const text = [
+    "import assert from 'node:assert/strict'",
+    "import type { A } from './a.ts'",
+    "import type {\n  B,\n} from '../b.ts'",
+    "import { type C } from './c.ts'",
+    "export type D = C\nimport { e } from './e.ts'",
+    "} from 'zod'",
+  ].join('\n')
+  const found = (pattern: RegExp) => [...text.matchAll(pattern)].map(match => match[1])
+  t.strictSame(found(typeImportPattern), ['./a.ts', '../b.ts'])
+  t.strictSame(found(packagePattern), ['node:assert/strict', 'zod'])
+})
+
 test('only the configuration reads the environment', async t => {
-  const readers = [...Object.keys(arrows)]
-    .flatMap(sourceFiles)
-    .filter(file => /process\.env/.test(readFileSync(join(root, file), 'utf8')))
+  const readers = [...Object.keys(arrows)].flatMap(sourceFiles).filter(file => /process\.env/.test(textOf(file)))
   t.strictSame(
     readers.sort(),
     ['cli/barograph.ts', 'demo/demo.ts', 'service/main.ts'],

@@ -3,7 +3,9 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import t from 'tap'
-import type { FleetDevice } from '../../web/client/shapes.ts'
+import type { FleetDevice } from '../../live/fleet-shape.ts'
+import { liveStates } from '../../live/live-state.ts'
+import { deviceStates } from '../../web/client/device-states.ts'
 import { firstReading } from '../../web/pages/fleet/first-reading.ts'
 import { FleetDevices } from '../../web/pages/fleet/fleet-devices.ts'
 import { readView, shownDevices, viewArguments } from '../../web/pages/fleet/fleet-view.ts'
@@ -13,7 +15,7 @@ import { hoursText } from '../../web/text/hours.ts'
 
 function device(name: string, more: Partial<FleetDevice> = {}): FleetDevice {
   return {
-    ...{ device: name, location_short: null, state: 'fresh', last_seen: 100, expected_interval_seconds: 10 },
+    ...{ device: name, location_short: '', state: 'fresh', last_seen: 100, expected_interval_seconds: 10 },
     ...{ values: {}, hours: 'D'.repeat(24), ...more },
   }
 }
@@ -34,9 +36,14 @@ t.test('the worst is first, and the address says another order, a search and sta
   t.strictSame(shown('sort=-temperature'), ['b', 'c', 'a', 'd'], 'in either direction')
   t.strictSame(shown('sort=age'), ['b', 'c', 'a', 'd'])
   t.strictSame(shown('sort=battery'), ['c', 'a', 'b', 'd'])
+  t.strictSame(shown('sort=place'), ['b', 'a', 'c', 'd'], 'without a place last')
   t.strictSame(shown('q=PORCH'), ['b'])
   t.strictSame(shown('state=late,silent,nonsense'), ['a', 'c'])
   t.strictSame(shown('sort=nonsense'), ['a', 'c', 'd', 'b'])
+})
+
+t.test('the states are those of the service, in its order', async t => {
+  t.strictSame(deviceStates, liveStates)
 })
 
 t.test('a view comes back from its arguments, and the usual one has none', async t => {

@@ -3,11 +3,12 @@
  * was (`Last-Event-ID`); it gives up when it is refused, and then we try again. A hidden tab holds no connection.
  */
 
+import type { ServiceEvent } from '../../live/events/event-shape.ts'
 import { whileVisible } from './visibility.ts'
 
 export interface EventsOptions {
   /** By the name of the event; the data are JSON. */
-  on: Record<string, (data: unknown) => void>
+  on: { [Event in ServiceEvent as Event['event']]?: (data: Event['data']) => void }
   /** True from the first answer to the next break. */
   onLive: (isLive: boolean) => void
   /** The connection was away for so long that something may be missing, as after the tab was hidden. */

@@ -1,6 +1,6 @@
 /** The state of a device as a word and a shape, so that it needs no colour to be told. */
 
-import type { DeviceState } from '../client/shapes.ts'
+import type { DeviceState } from '../client/device-states.ts'
 
 const shapes: Record<DeviceState, string> = {
   /** A disc. */

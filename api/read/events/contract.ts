@@ -1,39 +1,10 @@
 /** The events' part of the published contract. */
 
 import { z } from 'zod'
-import { liveStates } from '../../../live/live-state.ts'
-import { metrics } from '../../../store/tables.ts'
+import { ServiceEvent } from '../../../live/events/event-shape.ts'
 import type { PublishedRoute } from '../../docs/published-routes.ts'
 import { errorsOf, ofReaders } from '../published-reads.ts'
 import { eventDevicesMax } from './event-parameters.ts'
-
-const id = z.string().meta({ description: 'For Last-Event-ID.' })
-
-const ReadingEvent = z
-  .strictObject({
-    ...{ id, event: z.literal('reading') },
-    data: z.strictObject({
-      device: z.string(),
-      ts: z.int().meta({ description: 'Milliseconds since 1970' }),
-      values: z.partialRecord(z.enum(metrics), z.number()),
-    }),
-  })
-  .meta({ id: 'ReadingEvent' })
-
-const StateEvent = z
-  .strictObject({
-    event: z.literal('state'),
-    data: z.strictObject({ device: z.string(), state: z.enum(liveStates) }),
-  })
-  .meta({ id: 'StateEvent' })
-
-const ResetEvent = z
-  .strictObject({ id, event: z.literal('reset'), data: z.strictObject({}) })
-  .meta({ id: 'ResetEvent', description: 'Something was missed: read anew.' })
-
-const ServiceEvent = z
-  .union([ReadingEvent, StateEvent, ResetEvent])
-  .meta({ id: 'ServiceEvent', description: 'The fields of an event; data comes as JSON text.' })
 
 const EventParameters = z.object({
   device: z

@@ -1,8 +1,8 @@
 /** The name of a device, with those that the fleet has as suggestions. */
 
 import { useEffect, useId, useState } from 'preact/hooks'
+import type { Fleet } from '../../../live/fleet-shape.ts'
 import { addressOf } from '../../client/address.ts'
-import type { FleetAnswer } from '../../client/shapes.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { useRested } from '../../client/use-rested.ts'
 
@@ -21,7 +21,7 @@ export function DeviceField({ label, value, onChoose }: DeviceFieldProps) {
   useEffect(() => setText(value), [value])
   const typed = useRested(text === value ? '' : text.trim())
   const query = new URLSearchParams({ limit: String(suggestionsMax), ...(typed ? { q: typed } : {}) })
-  const fleet = useResource<FleetAnswer>(addressOf(`/api/fleet?${query}`))
+  const fleet = useResource<Fleet>(addressOf(`/api/fleet?${query}`))
   const devices = fleet.kind === 'ready' || fleet.kind === 'stale' ? fleet.value.devices : []
   return (
     <label class="device-field" for={id}>
@@ -38,7 +38,7 @@ export function DeviceField({ label, value, onChoose }: DeviceFieldProps) {
       />
       <datalist id={`${id}-devices`}>
         {devices.map(({ device, location_short }) => (
-          <option key={device} value={device} label={location_short ?? device} />
+          <option key={device} value={device} label={location_short} />
         ))}
       </datalist>
     </label>

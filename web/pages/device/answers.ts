@@ -1,6 +1,6 @@
 /** What the page reads of the answers about a device; `docs/statistics.md` says what each figure is. */
 
-import type { DeviceState } from '../../client/shapes.ts'
+import type { DeviceState } from '../../client/device-states.ts'
 
 export const metrics = ['temperature', 'humidity', 'pressure', 'battery_voltage', 'battery_percentage'] as const
 export type Metric = (typeof metrics)[number]

@@ -15,7 +15,7 @@ const readingsMax = 5_000
 export function useLiveReadings(device: string): readonly LiveReading[] {
   const [readings, setReadings] = useState<readonly LiveReading[]>([])
   useEffect(() => {
-    const take = (data: unknown) => setReadings(before => [...before.slice(1 - readingsMax), data as LiveReading])
+    const take = (reading: LiveReading) => setReadings(before => [...before.slice(1 - readingsMax), reading])
     return openEvents(addressOf(`/api/events?device=${encodeURIComponent(device)}`), {
       on: { reading: take },
       onLive: () => {},

@@ -1,15 +1,10 @@
 /** The devices of the fleet in memory: pages of the list and events come in, in any order, and the newest word stays. */
 
-import { type DeviceState, deviceStates, type FleetDevice, type Values } from '../../client/shapes.ts'
+import type { ReadingEvent } from '../../../live/events/event-shape.ts'
+import type { Fleet, FleetDevice } from '../../../live/fleet-shape.ts'
+import { type DeviceState, deviceStates } from '../../client/device-states.ts'
 
-export interface ReadingEvent {
-  device: string
-  /** Epoch milliseconds. */
-  ts: number
-  values: Values
-}
-
-export type Counts = Record<DeviceState, number>
+export type Counts = Fleet['counts']
 
 export class FleetDevices {
   #byName = new Map<string, FleetDevice>()
@@ -38,11 +33,12 @@ export class FleetDevices {
   }
 
   /** False for a device that is not known, as one that is new. */
-  takeReading({ device: name, ts, values }: ReadingEvent): boolean {
+  takeReading({ device: name, ts, values }: ReadingEvent['data']): boolean {
     const device = this.#byName.get(name)
     if (device === undefined) return false
     if (device.last_seen !== null && ts < device.last_seen) return true
-    this.#byName.set(name, { ...device, last_seen: ts, values: { ...device.values, ...given(values) } })
+    // A metric that a reading does not give keeps its last value.
+    this.#byName.set(name, { ...device, last_seen: ts, values: { ...device.values, ...values } })
     return true
   }
 
@@ -64,9 +60,4 @@ export class FleetDevices {
 function newer(known: FleetDevice | undefined, listed: FleetDevice): FleetDevice {
   if (known?.last_seen == null || known.last_seen <= (listed.last_seen ?? 0)) return listed
   return { ...listed, state: known.state, last_seen: known.last_seen, values: { ...listed.values, ...known.values } }
-}
-
-/** A metric that a reading does not give keeps its last value. */
-function given(values: Values): Values {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null && value !== undefined))
 }

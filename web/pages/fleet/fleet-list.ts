@@ -1,11 +1,13 @@
 /** The list of devices as signals: the first page is shown at once, the rest is loaded behind it and anew when it is old. */
 
 import { signal } from '@preact/signals'
+import type { ReadingEvent } from '../../../live/events/event-shape.ts'
+import type { Fleet, FleetDevice } from '../../../live/fleet-shape.ts'
 import { addressOf } from '../../client/address.ts'
 import { serverNowMs, setServerTime } from '../../client/clock.ts'
+import { type DeviceState, deviceStates } from '../../client/device-states.ts'
 import { readJson } from '../../client/read-json.ts'
-import { type DeviceState, deviceStates, type FleetAnswer, type FleetDevice } from '../../client/shapes.ts'
-import { type Counts, FleetDevices, type ReadingEvent } from './fleet-devices.ts'
+import { type Counts, FleetDevices } from './fleet-devices.ts'
 
 const pageLimit = 1_000
 /** How old the list may become without events, and with them: the hours of all devices move on by the hour. */
@@ -28,7 +30,7 @@ export class FleetList {
   #showTimer: ReturnType<typeof setTimeout> | undefined
 
   /** The first page; `isNew`: false when the service said that nothing in it has changed. */
-  takeFirst(first: FleetAnswer, { isNew, isLive }: { isNew: boolean; isLive: boolean }): void {
+  takeFirst(first: Fleet, { isNew, isLive }: { isNew: boolean; isLive: boolean }): void {
     if (isNew) setServerTime(first.generated_at)
     if (isNew && first.next === null) {
       this.#known.replace(first.devices)
@@ -44,7 +46,7 @@ export class FleetList {
     })
   }
 
-  takeReading(event: ReadingEvent): void {
+  takeReading(event: ReadingEvent['data']): void {
     this.#changed(this.#known.takeReading(event))
   }
 
@@ -81,7 +83,7 @@ export class FleetList {
     const all: FleetDevice[] = []
     this.#statesMeanwhile.clear()
     for (let after: string | null = ''; after !== null; ) {
-      const page: FleetAnswer | undefined = await this.#readPage(after)
+      const page: Fleet | undefined = await this.#readPage(after)
       if (page === undefined) return
       all.push(...page.devices)
       after = page.next
@@ -93,10 +95,10 @@ export class FleetList {
     this.#finish()
   }
 
-  async #readPage(after: string): Promise<FleetAnswer | undefined> {
+  async #readPage(after: string): Promise<Fleet | undefined> {
     const from = after === '' ? '' : `&after=${encodeURIComponent(after)}`
     const url = addressOf(`/api/fleet?order=name&limit=${pageLimit}${from}`)
-    const outcome = await readJson<FleetAnswer>(url, { signal: this.#closing.signal }).catch(() => undefined)
+    const outcome = await readJson<Fleet>(url, { signal: this.#closing.signal }).catch(() => undefined)
     return outcome?.kind === 'answer' ? outcome.value : undefined
   }
 

@@ -2,9 +2,9 @@
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
+import type { Insights as InsightsAnswer } from '../../../query/shapes/insights.ts'
 import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
 import { noticeOf } from '../../client/resource-state.ts'
-import type { InsightsAnswer } from '../../client/shapes.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { useTitle, useTitleNotice } from '../../client/use-title.ts'
 import { Banner } from '../../parts/banner.tsx'

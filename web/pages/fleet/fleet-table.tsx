@@ -1,10 +1,10 @@
 /** The devices as a table, in which each leads to its page. */
 
 import { useMemo } from 'preact/hooks'
+import type { FleetDevice } from '../../../live/fleet-shape.ts'
 import { addressOf } from '../../client/address.ts'
 import { serverNowMs } from '../../client/clock.ts'
 import { devicePath } from '../../client/routes.ts'
-import type { FleetDevice, Values } from '../../client/shapes.ts'
 import { useMedia } from '../../client/use-media.ts'
 import { HourStrip } from '../../parts/hour-strip.tsx'
 import { StateBadge } from '../../parts/state-badge.tsx'
@@ -39,7 +39,7 @@ function metricColumn(key: 'temperature' | 'humidity' | 'pressure', label: strin
 }
 
 /** In percent where the device says so, else in volts. */
-function Battery({ battery_percentage, battery_voltage }: Values) {
+function Battery({ battery_percentage, battery_voltage }: FleetDevice['values']) {
   return battery_percentage === undefined ? (
     <Value name="battery_voltage" value={battery_voltage} />
   ) : (
@@ -61,7 +61,7 @@ function Name({ device, location_short }: FleetDevice) {
   return (
     <>
       <a href={addressOf(devicePath(device))}>{device}</a>
-      {location_short === null || location_short === '' ? null : <span class="place">{location_short}</span>}
+      {location_short === '' ? null : <span class="place">{location_short}</span>}
     </>
   )
 }

@@ -1,6 +1,7 @@
 /** Which devices are shown, and in which order: as the arguments of the address say. */
 
-import { type DeviceState, deviceStates, type FleetDevice } from '../../client/shapes.ts'
+import type { FleetDevice } from '../../../live/fleet-shape.ts'
+import { type DeviceState, deviceStates } from '../../client/device-states.ts'
 
 /** What a list can be ordered by; `state` is worst first. */
 export const sortKeys = ['state', 'device', 'place', 'age', 'temperature', 'humidity', 'pressure', 'battery'] as const
@@ -45,7 +46,7 @@ export function shownDevices(devices: readonly FleetDevice[], view: FleetView): 
 }
 
 function hasText({ device, location_short }: FleetDevice, text: string): boolean {
-  return text === '' || device.toLowerCase().includes(text) || (location_short ?? '').toLowerCase().includes(text)
+  return text === '' || device.toLowerCase().includes(text) || location_short.toLowerCase().includes(text)
 }
 
 type SortValue = number | string | undefined
@@ -58,7 +59,7 @@ function sortValueOf(device: FleetDevice, key: SortKey): SortValue {
     case 'device':
       return device.device
     case 'place':
-      return location_short?.toLowerCase()
+      return location_short === '' ? undefined : location_short.toLowerCase()
     case 'age':
       return last_seen === null ? undefined : -last_seen
     case 'battery':

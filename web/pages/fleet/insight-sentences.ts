@@ -1,6 +1,6 @@
 /** What is said of a battery that runs out and of a device unlike the others, beside its name. */
 
-import type { BatteryInsight, OutlierInsight } from '../../client/shapes.ts'
+import type { BatteryInsight, OutlierInsight } from '../../../query/shapes/insights.ts'
 import { countOf, countText, metricOf, valueText } from '../../text/numbers.ts'
 
 /** Beyond it the upper end says no more than that it is far away. */

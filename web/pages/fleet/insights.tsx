@@ -1,10 +1,10 @@
 /** What the last 30 days of the fleet tell: batteries that run out, and devices unlike the others. Nothing where there is nothing. */
 
 import { useId, useState } from 'preact/hooks'
+import type { Insights as InsightsAnswer } from '../../../query/shapes/insights.ts'
 import { addressOf } from '../../client/address.ts'
 import type { ResourceState } from '../../client/resource-state.ts'
 import { devicePath } from '../../client/routes.ts'
-import type { InsightsAnswer } from '../../client/shapes.ts'
 import { useMedia } from '../../client/use-media.ts'
 import { countText } from '../../text/numbers.ts'
 import type { Times } from '../../text/times.ts'

@@ -1,12 +1,11 @@
 /** The fleet kept current: events keep it live, and the first page is read again for what no event tells. */
 
 import { type ReadonlySignal, signal } from '@preact/signals'
+import type { Fleet as FleetAnswer } from '../../../live/fleet-shape.ts'
 import { addressOf } from '../../client/address.ts'
 import { openEvents } from '../../client/events.ts'
 import { openResource } from '../../client/resource.ts'
 import type { ResourceState } from '../../client/resource-state.ts'
-import type { DeviceState, FleetAnswer } from '../../client/shapes.ts'
-import type { ReadingEvent } from './fleet-devices.ts'
 import { FleetList } from './fleet-list.ts'
 
 export interface Fleet extends Pick<FleetList, 'devices' | 'counts' | 'isComplete'> {
@@ -34,11 +33,8 @@ export function openFleet(): Fleet {
   })
   const closeEvents = openEvents(addressOf('/api/events'), {
     on: {
-      reading: data => list.takeReading(data as ReadingEvent),
-      state: data => {
-        const { device, state } = data as { device: string; state: DeviceState }
-        list.takeState(device, state)
-      },
+      reading: data => list.takeReading(data),
+      state: ({ device, state }) => list.takeState(device, state),
     },
     onLive: live => {
       isLive.value = live

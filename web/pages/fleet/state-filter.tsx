@@ -1,6 +1,6 @@
 /** How many devices are in each state, each a button that shows only these. */
 
-import { type DeviceState, deviceStates } from '../../client/shapes.ts'
+import { type DeviceState, deviceStates } from '../../client/device-states.ts'
 import { StateBadge } from '../../parts/state-badge.tsx'
 import { countText } from '../../text/numbers.ts'
 import type { Counts } from './fleet-devices.ts'

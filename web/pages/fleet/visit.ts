@@ -1,6 +1,6 @@
 /** What has changed since the last visit: which devices became silent, and which came back. */
 
-import type { FleetDevice } from '../../client/shapes.ts'
+import type { FleetDevice } from '../../../live/fleet-shape.ts'
 
 export interface Visit {
   /** Epoch milliseconds, of the service. */

@@ -1,0 +1,7 @@
+/** The states of a device, worst first, as the service orders them. */
+
+import type { FleetDevice } from '../../live/fleet-shape.ts'
+
+export type DeviceState = FleetDevice['state']
+
+export const deviceStates = ['silent', 'late', 'never', 'fresh', 'off'] as const satisfies readonly DeviceState[]
