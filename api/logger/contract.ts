@@ -28,6 +28,7 @@ import { fleetReads } from '../read/fleet/contract.ts'
 import { hoursMax } from '../read/latest-parameters.ts'
 import { Device, errorsOf, LoggerError, ofReads, read } from '../read/published-reads.ts'
 import { rangeFormats, stepMax, stepMin } from '../read/readings-parameters.ts'
+import { RangeReadings } from '../read/readings-shape.ts'
 import { strictWords } from '../write/batch-head.ts'
 import { readingBody } from '../write/reading-body.ts'
 
@@ -221,13 +222,6 @@ const RangeParameters = z.object({
   step: z.int().min(stepMin).max(stepMax).optional().meta({ description: 'Buckets of so many seconds' }),
   format: z.enum(rangeFormats).optional().meta({ description: 'Counts before Accept.' }),
 })
-
-const RangeReadings = z
-  .array(z.object({ ts: z.int().meta({ description: 'Milliseconds since 1970' }) }).catchall(z.number()))
-  .meta({
-    id: 'RangeReadings',
-    description: 'What a reading lacks is left out. With step, each metric has four figures.',
-  })
 
 const rangeRead: PublishedRoute = {
   ...{ method: 'get', path: '/api/readings/{device}', name: 'read_range', summary: 'The readings of a range' },

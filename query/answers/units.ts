@@ -1,6 +1,6 @@
-/** The unit in which each metric is stored and shown. */
+/** What is measured, and the unit in which each metric is stored and shown. */
 
-import type { Metric } from '../../store/tables.ts'
+import { type Metric, metrics } from '../../store/tables.ts'
 
 export const units = {
   temperature: '°C',
@@ -9,6 +9,10 @@ export const units = {
   battery_voltage: 'V',
   battery_percentage: '%',
 } as const satisfies Record<Metric, string>
+
+/** The metrics, and the dew point of each reading. */
+export const quantities = [...metrics, 'dew_point'] as const
+export type Quantity = (typeof quantities)[number]
 
 /** What a device measures of the air; the rest is about itself. */
 export const airMetrics = ['temperature', 'humidity', 'pressure'] as const satisfies readonly Metric[]

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { pairReasons } from '../../analytics/reasons.ts'
-import { quantities } from '../stats/window.ts'
+import { quantities } from '../answers/units.ts'
 import { Coefficient, Count, Share } from './parts.ts'
 import { verdict } from './verdict.ts'
 
@@ -22,6 +22,7 @@ const Pair = z.strictObject({
   lag_r: Coefficient.nullable(),
   reason: z.enum(pairReasons).nullable(),
 })
+export type Pair = z.infer<typeof Pair>
 
 export const Correlations = z.strictObject({
   grid_seconds: z.number().positive().nullable(),
@@ -46,3 +47,4 @@ export const Autocorrelation = z
     peak: z.strictObject({ lag_hours: z.number(), r: z.number() }).nullable(),
   })
   .meta({ id: 'Autocorrelation' })
+export type Autocorrelation = z.infer<typeof Autocorrelation>

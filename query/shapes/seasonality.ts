@@ -18,6 +18,7 @@ const Peak = z.strictObject({
   significant: z.boolean(),
   harmonic_of: z.number().nullable(),
 })
+export type Peak = z.infer<typeof Peak>
 
 const Strength = z.strictObject({
   daily: Share.nullable(),
@@ -67,3 +68,4 @@ export const Seasonality = z
     trough_hour: HourOfDay.nullable(),
   })
   .meta({ id: 'Seasonality' })
+export type Seasonality = z.infer<typeof Seasonality>

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { metrics } from '../../store/tables.ts'
-import { quantities } from '../stats/window.ts'
+import { quantities } from '../answers/units.ts'
 import { Autocorrelation, Correlations } from './correlation.ts'
 import { answerContext, byMetric, Count, LocalMinute } from './parts.ts'
 import { Freshness, Reliability } from './reliability.ts'

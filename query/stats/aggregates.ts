@@ -5,8 +5,9 @@ import { presentOf } from '../../analytics/present.ts'
 import { momentsOf } from '../../analytics/summary/moments.ts'
 import { quantilesInPlace } from '../../analytics/summary/quantile.ts'
 import { timeWeightedMean } from '../../analytics/summary/time-weighted-mean.ts'
+import { quantities } from '../answers/units.ts'
 import { mapColumns } from '../map-columns.ts'
-import { quantities, type StatsWindow } from './window.ts'
+import type { StatsWindow } from './window.ts'
 
 /** Of the window's readings alone: the line that leads into the window is not part of the time-weighted mean. */
 export function aggregatesPart({ timesMs, values, cadence }: StatsWindow) {

@@ -3,10 +3,11 @@
 import { type Correlation, correlation, correlationSeries } from '../../analytics/correlation/correlation.ts'
 import { holmSignificant } from '../../analytics/correlation/holm.ts'
 import { significantLag } from '../../analytics/correlation/lag.ts'
+import { type Quantity, quantities } from '../answers/units.ts'
 import { mapColumns } from '../map-columns.ts'
 import type { Stats } from '../shapes/stats.ts'
 import type { Transforms } from './transforms.ts'
-import { type Quantity, quantities, type StatsWindow } from './window.ts'
+import type { StatsWindow } from './window.ts'
 
 /** Without a reading there are no pairs. */
 export function correlationsPart(window: StatsWindow, transforms: Transforms): Stats['correlations'] {

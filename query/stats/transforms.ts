@@ -1,8 +1,9 @@
 /** Each quantity's series on the fine grid, transformed once for all that asks how it goes with others and with itself. */
 
 import { type SeriesTransform, seriesTransform } from '../../analytics/correlation/block-spectra.ts'
+import { type Quantity, quantities } from '../answers/units.ts'
 import { mapColumns } from '../map-columns.ts'
-import { dayMs, type Quantity, quantities, type StatsWindow } from './window.ts'
+import { dayMs, type StatsWindow } from './window.ts'
 
 /** Undefined where nothing was observed or nothing varies. */
 export type Transforms = Readonly<Record<Quantity, SeriesTransform | undefined>>

@@ -8,15 +8,13 @@ import { binMeans, frameOf, type GridFrame, gridStepMs } from '../../analytics/t
 import { hoursOfDay, hoursOfWeek } from '../../analytics/time/hour-of-week.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { type Metric, metrics } from '../../store/tables.ts'
+import { type Quantity, quantities } from '../answers/units.ts'
 import { mapColumns } from '../map-columns.ts'
 import type { Series } from '../series.ts'
 
 const hourMs = 3_600_000
 export const dayMs = 24 * hourMs
 
-/** What is measured, and the dew point of each reading. */
-export const quantities = [...metrics, 'dew_point'] as const
-export type Quantity = (typeof quantities)[number]
 type Columns = Readonly<Record<Quantity, Float64Array>>
 
 /** Cells of a grid from the first reading of any metric to the last. */

@@ -22,16 +22,20 @@ import { quantityOf } from '../../web/text/phrases.ts'
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 const none = { humidity: [], pressure: [], battery_voltage: [], battery_percentage: [] }
-const hour = { t: 0, mean: 2, min: 1, max: 3, count: 60 }
+const d = '1970-01-01 00:00'
+const hour = { t: 0, mean: 2, min: 1, max: 3, count: 60, d }
 const detail: Detail = {
+  device: 'porch',
   time_zone: 'UTC',
+  generated_at: d,
   last_24h: {
     ...none,
     temperature: [
-      { t: 1000, v: 1 },
-      { t: 2000, v: 2 },
+      { t: 1000, v: 1, d },
+      { t: 2000, v: 2, d },
     ],
     gap_seconds: 150,
+    downsampled: false,
   },
   last_30d_hourly: { ...none, temperature: [hour, { ...hour, t: 3 * hourMs }] },
 }
@@ -56,13 +60,17 @@ t.test('the last values are points of the day, before what comes and in its rang
     { ts: 4000, values: { temperature: 4 } },
     { ts: 5000, values: { temperature: 5 } },
   ]
-  const values = { temperature: { v: 3, ts: 3000 }, humidity: { v: 50, ts: 4000 }, pressure: { v: 1000, ts: 400 } }
+  const values = {
+    temperature: { v: 3, ts: 3000, unit: '°C' },
+    humidity: { v: 50, ts: 4000, unit: '%' },
+    pressure: { v: 1000, ts: 400, unit: 'hPa' },
+  }
   const { series } = daySeries(detail, withLastValues(live, values, { fromMs: 500, toMs: 9000 }))
   t.strictSame(series, [
     { metric: 'temperature', timesMs: [1000, 2000, 3000, 4000, 5000], values: [1, 2, 3, 4, 5] },
     { metric: 'humidity', timesMs: [4000], values: [50] },
   ])
-  const again = withLastValues(live, { temperature: { v: 5, ts: 5000 } }, { fromMs: 500, toMs: 9000 })
+  const again = withLastValues(live, { temperature: { v: 5, ts: 5000, unit: '°C' } }, { fromMs: 500, toMs: 9000 })
   t.strictSame(daySeries(detail, again).series[0]?.timesMs, [1000, 2000, 4000, 5000], 'each reading once')
 })
 
@@ -73,7 +81,7 @@ t.test('means have extremes, and a gap where one is missing', async t => {
     { metric: 'temperature', timesMs: [0, 3 * hourMs], values: [2, 2], extremes: { lows: [1, 1], highs: [3, 3] } },
   ])
   const rows = [
-    { ts: 0, temperature_mean: 2, temperature_min: 1, temperature_max: 3, temperature_count: 4, humidity_mean: null },
+    { ts: 0, temperature_mean: 2, temperature_min: 1, temperature_max: 3, temperature_count: 4 },
     { ts: 60_000, temperature_count: 0 },
   ]
   t.strictSame(readingsSeries(rows, 60, 7200), {
@@ -81,7 +89,7 @@ t.test('means have extremes, and a gap where one is missing', async t => {
     stepMs: 60_000,
     series: [{ metric: 'temperature', timesMs: [0], values: [2], extremes: { lows: [1], highs: [3] } }],
   })
-  t.strictSame(readingsSeries([{ ts: 5, pressure: 1000, temperature: null }], undefined, null), {
+  t.strictSame(readingsSeries([{ ts: 5, pressure: 1000 }], undefined, null), {
     gapMs: null,
     series: [{ metric: 'pressure', timesMs: [5], values: [1000] }],
   })
@@ -160,16 +168,8 @@ t.test('keys move the cursor from value to value', async t => {
 })
 
 t.test('two devices are drawn over the same hours, with their limits as lines', async t => {
-  const points = (...hours: number[]) => hours.map(at => ({ t: at * hourMs, v: at }))
-  const stats = {
-    n: 2,
-    bias: 0.5,
-    pearson: 1,
-    p_value: 0,
-    limits_of_agreement: [-1, 2] as const,
-    lag_seconds: 0,
-    reason: null,
-  }
+  const points = (...hours: number[]) => hours.map(at => ({ t: at * hourMs, v: at, d }))
+  const stats = { bias: 0.5, limits_of_agreement: [-1, 2] } as unknown as ComparedMetric['stats']
   const metric: ComparedMetric = { unit: '°C', a: points(0, 1, 2, 9), b: points(0, 2), diff: points(0, 2), stats }
   t.strictSame(comparedWindow([metric], '24h'), { fromMs: -14 * hourMs, toMs: 10 * hourMs })
   t.equal(comparedWindow([{ ...metric, a: [], b: [] }], '7d'), undefined)

@@ -2,9 +2,10 @@
 
 import t from 'tap'
 import { pairReasons, reasonTexts } from '../../analytics/reasons.ts'
+import type { Autocorrelation, Pair } from '../../query/shapes/correlation.ts'
+import type { Peak, Seasonality } from '../../query/shapes/seasonality.ts'
 import { agreementSentences } from '../../web/pages/compare/agreement-sentences.ts'
 import type { Agreement } from '../../web/pages/compare/answers.ts'
-import type { Autocorrelation, Pair, Peak, Seasonality } from '../../web/pages/device/answers.ts'
 import { pairSentence, shownPairs } from '../../web/pages/device/pair-sentences.ts'
 import { reliabilitySentences } from '../../web/pages/device/reliability-sentences.ts'
 import {
@@ -66,20 +67,50 @@ t.test('every reason that the service gives has a sentence of its own', async t 
 
 const peak: Peak = {
   period_hours: 24.05,
+  cycles: 7,
   power: 0.62,
   amplitude: 6.12,
   phase_time: '15:10',
+  snr: 20,
+  fap: 0,
   significant: true,
   harmonic_of: null,
 }
+const trendOf = (direction: 'rising' | 'falling' | 'none') => ({
+  direction,
+  reason: null,
+  n_eff: null,
+  theil_sen_per_day: null,
+  mann_kendall: null,
+})
 const cycles: Seasonality = {
-  ...{ status: 'ok', reason: null, slope_per_day: 0.123, slope_ci95: [0.05, 0.19], label: 'strong', periodogram: null },
-  ...{ trend: { direction: 'rising', reason: null }, daily_profile: [], peak_hour: 15, trough_hour: 5.5 },
+  status: 'ok',
+  reason: null,
+  slope_per_day: 0.123,
+  slope_ci95: [0.05, 0.19],
+  trend: trendOf('rising'),
   peaks: [peak, { ...peak, period_hours: 12.01, harmonic_of: 24.05 }, { ...peak, period_hours: 0.34, power: 0.004 }],
+  strength: { daily: 0.62, weekly: null, trend: null, reason: null },
+  label: 'strong',
+  periodogram: null,
+  daily_profile: [],
+  weekly_profile: null,
+  peak_hour: 15,
+  trough_hour: 5.5,
 }
 const autocorrelation: Autocorrelation = {
-  ...{ status: 'ok', reason: null, max_lag_hours: 168, lags_hours: [], acf: [], band95: [] },
-  ...{ decorrelation_hours: 5.2, peak: { lag_hours: 24, r: 0.756 } },
+  status: 'ok',
+  reason: null,
+  n: 168,
+  n_observed: 168,
+  max_lag_hours: 168,
+  lags_hours: [],
+  acf: [],
+  band95: [],
+  band95_white: [],
+  n_pairs: [],
+  decorrelation_hours: 5.2,
+  peak: { lag_hours: 24, r: 0.756 },
 }
 
 t.test('a cycle is told without the words of statistics', async t => {
@@ -94,15 +125,12 @@ t.test('a cycle is told without the words of statistics', async t => {
     plain(cycleSentences(temperature, { ...cycles, peaks: [{ ...peak, significant: false }] })),
     /no cycle that stands out/,
   )
-  t.match(
-    plain(trendSentences(temperature, { ...cycles, trend: { direction: 'none', reason: null } })),
-    /no trend beyond chance/,
-  )
-  const falling = {
+  t.match(plain(trendSentences(temperature, { ...cycles, trend: trendOf('none') })), /no trend beyond chance/)
+  const falling: Seasonality = {
     ...cycles,
     slope_per_day: -0.123,
-    slope_ci95: [-0.19, -0.05] as const,
-    trend: { direction: 'falling' as const, reason: null },
+    slope_ci95: [-0.19, -0.05],
+    trend: trendOf('falling'),
   }
   t.equal(
     plain(trendSentences(temperature, falling)),
@@ -114,7 +142,7 @@ t.test('a cycle is told without the words of statistics', async t => {
     'swings by 0.034 °C either way',
     'however little that is',
   )
-  const none = { ...cycles, status: 'constant' as const, reason: 'the values do not vary' }
+  const none = { ...cycles, status: 'constant', reason: 'the values do not vary' } as const
   t.equal(
     plain(
       seasonalitySentences('temperature', none, {
@@ -152,8 +180,20 @@ t.test('suspect readings', async t => {
 })
 
 const pair: Pair = {
-  ...{ a: 'temperature', b: 'humidity', n: 700, pearson: -0.86, ci95: [-0.9, -0.8], significant: true },
-  ...{ r_deseasonalised: -0.31, lag_seconds: 7200, reason: null },
+  a: 'temperature',
+  b: 'humidity',
+  n: 700,
+  n_eff: 60,
+  pearson: -0.86,
+  p_value: 0.001,
+  ci95: [-0.9, -0.8],
+  spearman: -0.85,
+  spearman_p_value: 0.001,
+  significant: true,
+  r_deseasonalised: -0.31,
+  lag_seconds: 7200,
+  lag_r: -0.9,
+  reason: null,
 }
 
 t.test('what goes together', async t => {
@@ -169,21 +209,15 @@ t.test('what goes together', async t => {
 
 t.test('how reliably a device reports', async t => {
   const window = {
-    uptime: 1,
     completeness: 0.9921,
     hours_with_data: null,
     gap_count: 3,
     longest_gap_seconds: 7800,
     truncated: false,
   }
-  const freshness = { state: 'fresh', expected_interval_seconds: 60, cadence: 'regular' } as const
+  const freshness = { expected_interval_seconds: 60, cadence: 'regular' } as const
   const told = (changes: object, pace = freshness as object) =>
-    plain(
-      reliabilitySentences({
-        freshness: { ...freshness, ...pace },
-        reliability: { days: [], windows: { '24h': window, '7d': window, '30d': { ...window, ...changes } } },
-      }),
-    )
+    plain(reliabilitySentences({ ...freshness, ...pace }, { ...window, ...changes }))
   t.equal(
     told({}),
     'It reports every minute. Of the readings expected in the last 30 days, 99.2 % have come. There were 3 gaps, the longest of 2 hours 10 minutes.',
@@ -202,10 +236,18 @@ t.test('how two devices agree', async t => {
   const stats: Agreement = {
     n: 100,
     bias: 0.44,
+    sd_diff: 0.83,
+    mae: 0.7,
+    rmse: 0.9,
     pearson: 0.97,
+    n_eff: 40,
     p_value: 0.001,
+    spearman: 0.96,
     limits_of_agreement: [-1.2, 2.04],
+    slope: 1,
+    intercept: 0,
     lag_seconds: 3600,
+    lag_r: 0.98,
     reason: null,
   }
   const compared = { quantity: temperature, a: 'roof', b: 'porch' }

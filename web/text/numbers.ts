@@ -1,5 +1,9 @@
 /** Numbers as people read them, each with its unit. */
 
+import type { FleetDevice } from '../../live/fleet-shape.ts'
+
+export type MetricName = keyof FleetDevice['values']
+
 /** A metric as it is shown: its name in a sentence, its unit, and the decimals that its sensors are good for. */
 interface Metric {
   label: string
@@ -13,9 +17,12 @@ export const metrics = {
   pressure: { label: 'Pressure', unit: 'hPa', decimals: 1 },
   battery_voltage: { label: 'Battery', unit: 'V', decimals: 2 },
   battery_percentage: { label: 'Battery', unit: '%', decimals: 0 },
-} as const satisfies Record<string, Metric>
+} as const satisfies Record<MetricName, Metric>
 
-export type MetricName = keyof typeof metrics
+export const metricNames = Object.keys(metrics) as MetricName[]
+/** The rest is about the device itself. */
+export const airMetrics = ['temperature', 'humidity', 'pressure'] as const satisfies readonly MetricName[]
+export type AirMetric = (typeof airMetrics)[number]
 
 /** A narrow no-break space: a number and its unit stay on one line. */
 const thin = '\u202f'

@@ -10,9 +10,10 @@ import { useResource } from '../../client/use-resource.ts'
 import { useTitle } from '../../client/use-title.ts'
 import { PageFailure } from '../../parts/failure-banner.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
+import { airMetrics } from '../../text/numbers.ts'
 import { createTimes } from '../../text/times.ts'
 import { createZone } from '../../text/zone.ts'
-import { type ComparePreset, type Comparison, comparedMetrics, presets } from './answers.ts'
+import type { ComparePreset, Comparison } from './answers.ts'
 import { ComparedMetric } from './compared-metric.tsx'
 import { comparedWindow } from './comparison-panels.ts'
 import { DeviceField } from './device-field.tsx'
@@ -30,8 +31,8 @@ const nameOfPreset: Record<ComparePreset, string> = {
 export function ComparePage() {
   const fields = urlArguments.value
   const [a, b] = [fields.get('a') ?? '', fields.get('b') ?? '']
-  const asked = fields.get('preset') ?? '7d'
-  const preset = presets.find(name => name === asked) ?? '7d'
+  const asked = fields.get('preset') ?? ''
+  const preset = Object.hasOwn(nameOfPreset, asked) ? (asked as ComparePreset) : '7d'
   useTitle(a === '' || b === '' ? 'Compare' : `${a} and ${b}`)
   const query = new URLSearchParams({ a, b, preset, t: '1' })
   const hasBoth = a !== '' && b !== ''
@@ -77,7 +78,7 @@ function Outcome({ state, preset }: { state: ResourceState<Comparison>; preset: 
 function Compared({ comparison, preset }: { comparison: Comparison; preset: ComparePreset }) {
   const zone = useMemo(() => createZone(comparison.time_zone), [comparison.time_zone])
   const times = useMemo(() => createTimes(comparison.time_zone), [comparison.time_zone])
-  const metrics = comparedMetrics.map(name => comparison[name])
+  const metrics = airMetrics.map(name => comparison[name])
   const whole = comparedWindow(metrics, preset)
   if (whole === undefined) return <p class="none-here">Neither has readings in this range.</p>
   const { a, b } = comparison
@@ -87,7 +88,7 @@ function Compared({ comparison, preset }: { comparison: Comparison; preset: Comp
       <p class="lead">
         Hourly means. <a href={addressOf('/docs/statistics#correlations')}>How it is computed</a>
       </p>
-      {comparedMetrics.map(name => (
+      {airMetrics.map(name => (
         <ComparedMetric
           key={name}
           {...{ name, zone, times, metric: comparison[name], a: a.device, b: b.device, window }}

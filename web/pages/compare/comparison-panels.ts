@@ -4,7 +4,7 @@ import { breakAtGaps, joinColumns } from '../../charts/line-data.ts'
 import type { Panel } from '../../charts/panel.ts'
 import type { TimeWindow } from '../../charts/range.ts'
 import { measure, type Quantity } from '../../text/phrases.ts'
-import type { Agreement, ComparedMetric, ComparePreset, Point } from './answers.ts'
+import type { Agreement, ComparedMetric, ComparePreset } from './answers.ts'
 
 const hourMs = 3_600_000
 const hoursOfPreset: Record<ComparePreset, number> = {
@@ -25,8 +25,8 @@ export function comparedWindow(metrics: readonly ComparedMetric[], preset: Compa
 }
 
 /** Between two hours with a value of a device that does not report every hour, there is no gap. */
-function usualGapMs(points: readonly Point[]): number {
-  const steps = points.slice(1).map(({ t }, place) => t - (points[place] as Point).t)
+function usualGapMs(points: ComparedMetric['a']): number {
+  const steps = points.slice(1).map(({ t }, place) => t - (points[place] as { t: number }).t)
   const usualMs = steps.sort((a, b) => a - b)[steps.length >> 1] ?? hourMs
   return 1.5 * usualMs
 }

@@ -1,10 +1,13 @@
 /** Where the lines of a range come from, and what becomes of the answers. */
 
+import type { RangeReadings } from '../../../api/read/readings-shape.ts'
+import type { ReadingEvent } from '../../../live/events/event-shape.ts'
 import { isPreset, type Range, stepOf, type TimeWindow } from '../../charts/range.ts'
-import { type Detail, type LastValues, type Metric, metrics } from './answers.ts'
+import { type MetricName, metricNames } from '../../text/numbers.ts'
+import type { Detail, LastValues } from './answers.ts'
 
 export interface MetricSeries {
-  readonly metric: Metric
+  readonly metric: MetricName
   /** Ascending, in milliseconds since 1970. */
   readonly timesMs: readonly number[]
   readonly values: readonly number[]
@@ -59,10 +62,7 @@ export function readingsQuery(
 }
 
 /** A reading that has just come. */
-export interface LiveReading {
-  readonly ts: number
-  readonly values: Readonly<Partial<Record<Metric, number>>>
-}
+export type LiveReading = Pick<ReadingEvent['data'], 'ts' | 'values'>
 
 /** The readings that have just come and the last values, by time: the answer of the day ends at a full minute. */
 export function withLastValues(
@@ -78,7 +78,7 @@ export function withLastValues(
 
 /** The last day, and what has come since that was read. `live` is ascending. */
 export function daySeries({ last_24h }: Detail, live: readonly LiveReading[]): RangeSeries {
-  const series = metrics.map(metric => {
+  const series = metricNames.map(metric => {
     const points = last_24h[metric]
     const timesMs = points.map(({ t }) => t)
     const values = points.map(({ v }) => v)
@@ -94,7 +94,7 @@ export function daySeries({ last_24h }: Detail, live: readonly LiveReading[]): R
 }
 
 export function monthSeries({ last_24h, last_30d_hourly }: Detail): RangeSeries {
-  const series = metrics.map(metric => {
+  const series = metricNames.map(metric => {
     const hours = last_30d_hourly[metric]
     return {
       metric,
@@ -106,19 +106,17 @@ export function monthSeries({ last_24h, last_30d_hourly }: Detail): RangeSeries 
   return { series: withValues(series), gapMs: gapOfMeans(inMs(last_24h.gap_seconds), hourMs), stepMs: hourMs }
 }
 
-/** One of `/api/readings/<device>`: a metric by its name, or the figures of a step as `temperature_mean`. */
-export type ReadingRow = { readonly ts: number } & Readonly<Record<string, number | null | undefined>>
-
+/** A row has a metric by its name, or the figures of a step as `temperature_mean`. */
 export function readingsSeries(
-  rows: readonly ReadingRow[],
+  rows: RangeReadings,
   stepSeconds: number | undefined,
   gapSeconds: number | null,
 ): RangeSeries {
   const gapMs = inMs(gapSeconds)
   if (stepSeconds === undefined) {
-    return { series: withValues(metrics.map(metric => ({ metric, ...column(rows, metric, metric) }))), gapMs }
+    return { series: withValues(metricNames.map(metric => ({ metric, ...column(rows, metric, metric) }))), gapMs }
   }
-  const series = metrics.map(metric => {
+  const series = metricNames.map(metric => {
     const mean = `${metric}_mean`
     const extremes = {
       lows: column(rows, `${metric}_min`, mean).values,
@@ -131,8 +129,8 @@ export function readingsSeries(
 }
 
 /** The values of one name, in the rows where `present` has a value. */
-function column(rows: readonly ReadingRow[], name: string, present: string) {
-  const has = rows.filter(row => typeof row[present] === 'number')
+function column(rows: RangeReadings, name: string, present: string) {
+  const has = rows.filter(row => row[present] !== undefined)
   return { timesMs: has.map(({ ts }) => ts), values: has.map(row => row[name] as number) }
 }
 

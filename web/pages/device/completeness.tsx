@@ -1,9 +1,9 @@
 /** Which days are complete: a calendar of 30 days, and what that comes to. */
 
+import type { Stats } from '../../../query/shapes/stats.ts'
 import { TableTwin } from '../../charts/table-twin.tsx'
 import { addressOf } from '../../client/address.ts'
 import { percent } from '../../text/phrases.ts'
-import type { CompleteDay, Stats } from './answers.ts'
 import { calendarWeeks } from './calendar-weeks.ts'
 import { reliabilitySentences } from './reliability-sentences.ts'
 
@@ -16,7 +16,7 @@ export function Completeness({ stats }: { stats: Stats }) {
     <section class="card" aria-labelledby="completeness">
       <h2 id="completeness">Completeness</h2>
       <p class="lead">
-        {reliabilitySentences(stats).join(' ')} (
+        {reliabilitySentences(stats.freshness, stats.reliability.windows['30d']).join(' ')} (
         <a href={addressOf('/docs/statistics#reliability')}>how it is computed</a>)
       </p>
       <div class="calendar" aria-hidden="true">
@@ -54,7 +54,7 @@ export function Completeness({ stats }: { stats: Stats }) {
 }
 
 /** The bar is as wide as the day is complete. An irregular device has no share, only a state. */
-function Day({ day }: { day: CompleteDay | undefined }) {
+function Day({ day }: { day: Stats['reliability']['days'][number] | undefined }) {
   if (day === undefined) return <span />
   const { date, completeness, state } = day
   const share = completeness ?? (state === 'ok' ? 1 : state === 'partial' ? 0.5 : 0)

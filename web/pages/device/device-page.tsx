@@ -1,6 +1,10 @@
 /** One device: what it measures now, what it has measured, and what its readings say. */
 
 import './device.css'
+import type { PublicDevice } from '../../../api/read/device-shape.ts'
+import type { LatestOfDevice } from '../../../live/fleet-shape.ts'
+import type { PastDays as Past } from '../../../query/shapes/past.ts'
+import type { Stats } from '../../../query/shapes/stats.ts'
 import { addressOf } from '../../client/address.ts'
 import { lastValue, type ResourceState, worstState } from '../../client/resource-state.ts'
 import { useResource } from '../../client/use-resource.ts'
@@ -9,7 +13,7 @@ import { PageFailure } from '../../parts/failure-banner.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { StateBadge } from '../../parts/state-badge.tsx'
 import { createTimes } from '../../text/times.ts'
-import type { Detail, Latest, PastDays as Past, Stats } from './answers.ts'
+import type { Detail } from './answers.ts'
 import { pointsMax } from './chart-series.ts'
 import { Completeness } from './completeness.tsx'
 import { LiveReadings } from './live-readings.tsx'
@@ -25,8 +29,8 @@ export function DevicePage({ name }: { name: string }) {
   useTitle(name)
   const read = <T,>(path: string, rest: string, options = {}) =>
     useResource<T>(addressOf(`/api/${path}/${encodeURIComponent(name)}${rest}`), options)
-  const about = read<{ location_desc: string | null }>('device', '')
-  const latest = read<Latest>('latest', '', everyMinute)
+  const about = read<PublicDevice>('device', '')
+  const latest = read<LatestOfDevice>('latest', '', everyMinute)
   const detail = read<Detail>('detail_data', `?points=${pointsMax}&t=1&flags=1`, everyMinute)
   const stats = read<Stats>('stats_data', '', everyTwoMinutes)
   const past = read<Past>('past_window_data', '', everyTwoMinutes)
@@ -67,7 +71,7 @@ export function DevicePage({ name }: { name: string }) {
 
 interface HeadProps {
   name: string
-  latest: Latest | undefined
+  latest: LatestOfDevice | undefined
   description: string
 }
 

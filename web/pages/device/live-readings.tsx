@@ -1,12 +1,14 @@
 /** The current values and the charts, which go on by themselves as readings come. */
 
 import { useMemo } from 'preact/hooks'
+import type { LatestOfDevice } from '../../../live/fleet-shape.ts'
 import { useRange } from '../../charts/use-range.ts'
 import { type ResourceState, worstState } from '../../client/resource-state.ts'
 import { PageFailure } from '../../parts/failure-banner.tsx'
+import { type MetricName, metricOf } from '../../text/numbers.ts'
 import { createTimes } from '../../text/times.ts'
 import { createZone } from '../../text/zone.ts'
-import type { Detail, LastValues, Latest, Metric } from './answers.ts'
+import type { Detail, LastValues } from './answers.ts'
 import type { LiveReading } from './chart-series.ts'
 import { Now } from './now.tsx'
 import { Readings, readingPresets } from './readings.tsx'
@@ -19,7 +21,7 @@ export interface LiveReadingsProps {
   readonly timeZone: string
   /** Of all other answers of the page. */
   readonly states: readonly ResourceState<unknown>[]
-  readonly latest: Latest | undefined
+  readonly latest: LatestOfDevice | undefined
   readonly detail: Detail | undefined
   readonly expectedSeconds: number | null
 }
@@ -44,10 +46,10 @@ export function LiveReadings({ device, timeZone, states, latest, detail, expecte
 
 /** A reading has only some of the metrics, and may be older than what is known. */
 function lastValues(known: LastValues, live: readonly LiveReading[]): LastValues {
-  const values: Partial<Record<Metric, { v: number; ts: number }>> = { ...known }
+  const values: LastValues = { ...known }
   for (const { ts, values: coming } of live) {
-    for (const [metric, v] of Object.entries(coming) as [Metric, number | null][]) {
-      if (v !== null && ts >= (values[metric]?.ts ?? 0)) values[metric] = { v, ts }
+    for (const [metric, v] of Object.entries(coming) as [MetricName, number][]) {
+      if (ts >= (values[metric]?.ts ?? 0)) values[metric] = { v, ts, unit: metricOf(metric).unit }
     }
   }
   return values

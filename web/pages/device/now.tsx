@@ -1,11 +1,11 @@
 /** The last value of each metric, large, with its age. */
 
 import { serverNowMs } from '../../client/clock.ts'
-import { valueText } from '../../text/numbers.ts'
+import { type MetricName, metricNames, valueText } from '../../text/numbers.ts'
 import { quantityOf } from '../../text/phrases.ts'
 import { ageText } from '../../text/times.ts'
 import { isOld } from './age.ts'
-import { type LastValues, type Metric, metrics } from './answers.ts'
+import type { LastValues } from './answers.ts'
 
 export interface NowProps {
   readonly values: LastValues
@@ -15,7 +15,7 @@ export interface NowProps {
 }
 
 export function Now({ values, expectedSeconds, exact }: NowProps) {
-  const shown = metrics.filter(metric => values[metric] !== undefined)
+  const shown = metricNames.filter(metric => values[metric] !== undefined)
   if (shown.length === 0) return <p class="now-none">There is no reading yet. The first one appears here by itself.</p>
   return (
     <dl class="now">
@@ -33,7 +33,7 @@ export function Now({ values, expectedSeconds, exact }: NowProps) {
 }
 
 interface ValueProps extends Omit<NowProps, 'values'> {
-  metric: Metric
+  metric: MetricName
   v: number
   ts: number
 }

@@ -1,9 +1,9 @@
 /** How two quantities of a device go together, in a sentence. */
 
+import type { Pair } from '../../../query/shapes/correlation.ts'
 import { closeness } from '../../text/correlation-words.ts'
 import { figure } from '../../text/numbers.ts'
 import { duration, quantityOf } from '../../text/phrases.ts'
-import type { Pair } from './answers.ts'
 
 /** Those with a correlation, the strongest first. */
 export function shownPairs(pairs: readonly Pair[]): Pair[] {

@@ -1,11 +1,12 @@
 /** Correlations: each pair of quantities with its correlation, as a sentence and on a line from −1 to 1. */
 
+import type { Pair } from '../../../query/shapes/correlation.ts'
+import type { Stats } from '../../../query/shapes/stats.ts'
 import type { TwinTable } from '../../charts/table-rows.ts'
 import { TableTwin } from '../../charts/table-twin.tsx'
 import { addressOf } from '../../client/address.ts'
 import { figure } from '../../text/numbers.ts'
 import { quantityOf } from '../../text/phrases.ts'
-import type { Pair, Stats } from './answers.ts'
 import { pairSentence, shownPairs } from './pair-sentences.ts'
 
 export function Pairs({ stats }: { stats: Stats }) {

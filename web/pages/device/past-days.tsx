@@ -1,20 +1,22 @@
 /** Today over the same hours of earlier days. */
 
+import type { PastDays as Past } from '../../../query/shapes/past.ts'
 import { extentOf, linearScale, linePath, type Spot, spreadLabels } from '../../charts/paths.ts'
 import { plot, SmallChart, TimeAxis } from '../../charts/small-charts.tsx'
 import type { TwinTable } from '../../charts/table-rows.ts'
 import { TableTwin } from '../../charts/table-twin.tsx'
+import { type AirMetric, airMetrics } from '../../text/numbers.ts'
 import { quantityOf } from '../../text/phrases.ts'
-import { type AirMetric, type PastDays as Past, type PastKey, pastKeys } from './answers.ts'
 
-const nameOfDay: Record<PastKey, string> = {
+const nameOfDay = {
   today: 'today',
   yesterday: 'yesterday',
   '7d': '7 days ago',
   '30d': '30 days ago',
   '365d': 'a year ago',
-}
-const airMetrics: readonly AirMetric[] = ['temperature', 'humidity', 'pressure']
+} as const satisfies Partial<Record<keyof Past, string>>
+type PastKey = keyof typeof nameOfDay
+const pastKeys = Object.keys(nameOfDay) as PastKey[]
 const hourTicks = [0, 6, 12, 18, 24]
 const labelsWidth = 76
 const labelHeight = 14

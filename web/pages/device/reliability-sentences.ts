@@ -1,15 +1,23 @@
 /** How reliably a device reports, in sentences. */
 
+import type { Stats } from '../../../query/shapes/stats.ts'
 import { countOf } from '../../text/numbers.ts'
 import { duration, percent } from '../../text/phrases.ts'
-import type { ReliabilityWindow, Stats } from './answers.ts'
 
-export function reliabilitySentences({ freshness, reliability }: Pick<Stats, 'freshness' | 'reliability'>): string[] {
-  const { cadence, expected_interval_seconds } = freshness
+type Cadence = Pick<Stats['freshness'], 'cadence' | 'expected_interval_seconds'>
+type ReliabilityWindow = Pick<
+  Stats['reliability']['windows']['30d'],
+  'completeness' | 'hours_with_data' | 'gap_count' | 'longest_gap_seconds' | 'truncated'
+>
+
+/** `month`: the window of 30 days. */
+export function reliabilitySentences(
+  { cadence, expected_interval_seconds }: Cadence,
+  month: ReliabilityWindow,
+): string[] {
   if (cadence === 'unknown' || expected_interval_seconds === null) {
     return ['There are too few readings to tell how often it should report.']
   }
-  const month = reliability.windows['30d']
   const since = month.truncated ? 'since its oldest reading' : 'in the last 30\u202fdays'
   const interval = duration(expected_interval_seconds)
   const pace = `It reports ${cadence === 'regular' ? 'every' : 'about every'} ${interval.replace(/^1 (\w+)$/, '$1')}.`

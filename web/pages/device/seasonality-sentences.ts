@@ -1,6 +1,9 @@
 /** What the cycles, the autocorrelation and the trend of a metric are, in sentences for somebody who is no statistician. */
 
-import { countText, figure } from '../../text/numbers.ts'
+import type { Autocorrelation } from '../../../query/shapes/correlation.ts'
+import type { Peak, Seasonality } from '../../../query/shapes/seasonality.ts'
+import type { Stats } from '../../../query/shapes/stats.ts'
+import { countText, figure, type MetricName } from '../../text/numbers.ts'
 import {
   capitalised,
   inOneUnit,
@@ -11,7 +14,6 @@ import {
   quantityOf,
   twoDigits,
 } from '../../text/phrases.ts'
-import type { Autocorrelation, Metric, Peak, Quality, Seasonality } from './answers.ts'
 
 const sentenceOfReason: Record<string, string> = {
   'no value in the window': 'There is no value in these days.',
@@ -34,7 +36,11 @@ export function reasonSentence(reason: string | null): string {
 }
 
 /** Both are twice the same when nothing can be said at all. */
-export function seasonalitySentences(metric: Metric, cycles: Seasonality, autocorrelation: Autocorrelation): string[] {
+export function seasonalitySentences(
+  metric: MetricName,
+  cycles: Seasonality,
+  autocorrelation: Autocorrelation,
+): string[] {
   const quantity = quantityOf(metric)
   const sentences = [
     ...cycleSentences(quantity, cycles),
@@ -121,7 +127,11 @@ export function trendSentences(
 const nameOfTest = { range: 'out of range', spike: 'spike', rate: 'sudden step', flat: 'flat line' }
 
 /** `2 of 1,720 readings are suspect (spike 2, sudden step 1; 1 is both).` */
-export function qualitySentence({ good, suspect, tests }: Quality): string {
+export function qualitySentence({
+  good,
+  suspect,
+  tests,
+}: Pick<Stats['quality'][MetricName], 'good' | 'suspect' | 'tests'>): string {
   if (good + suspect === 0) return ''
   if (suspect === 0) return 'No reading looks wrong.'
   const names = Object.keys(nameOfTest) as (keyof typeof nameOfTest)[]

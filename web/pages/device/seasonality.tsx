@@ -1,10 +1,11 @@
 /** What each metric does of itself, told and drawn. */
 
+import type { Stats } from '../../../query/shapes/stats.ts'
 import type { TwinTable } from '../../charts/table-rows.ts'
 import { TableTwin } from '../../charts/table-twin.tsx'
 import { addressOf } from '../../client/address.ts'
+import { type MetricName, metricNames } from '../../text/numbers.ts'
 import { quantityOf } from '../../text/phrases.ts'
-import { type Metric, metrics, type Stats } from './answers.ts'
 import { AutocorrelationChart, CyclesChart, ProfileChart } from './seasonality-charts.tsx'
 import { qualitySentence, seasonalitySentences } from './seasonality-sentences.ts'
 
@@ -12,7 +13,7 @@ import { qualitySentence, seasonalitySentences } from './seasonality-sentences.t
 const hoursMin = 12
 
 export function SeasonalitySection({ stats }: { stats: Stats }) {
-  const shown = metrics.filter(metric => stats.seasonality[metric].status !== 'no_data')
+  const shown = metricNames.filter(metric => stats.seasonality[metric].status !== 'no_data')
   return (
     <section class="card" aria-labelledby="seasonality">
       <h2 id="seasonality">Seasonality</h2>
@@ -29,7 +30,7 @@ export function SeasonalitySection({ stats }: { stats: Stats }) {
   )
 }
 
-function MetricSeasonality({ metric, stats }: { metric: Metric; stats: Stats }) {
+function MetricSeasonality({ metric, stats }: { metric: MetricName; stats: Stats }) {
   const quantity = quantityOf(metric)
   const cycles = stats.seasonality[metric]
   const autocorrelation = stats.autocorrelation[metric]
@@ -55,7 +56,7 @@ function MetricSeasonality({ metric, stats }: { metric: Metric; stats: Stats }) 
   )
 }
 
-function seasonalityTables(metric: Metric, stats: Stats): TwinTable[] {
+function seasonalityTables(metric: MetricName, stats: Stats): TwinTable[] {
   const { name, unit, decimals } = quantityOf(metric)
   const { daily_profile, peaks } = stats.seasonality[metric]
   const { lags_hours, acf, band95 } = stats.autocorrelation[metric]

@@ -1,6 +1,7 @@
 /** The series of the range that is shown; while those of another one are on their way, the last ones stay. */
 
 import { useMemo, useRef } from 'preact/hooks'
+import type { RangeReadings } from '../../../api/read/readings-shape.ts'
 import type { ShownRange } from '../../charts/use-range.ts'
 import { addressOf } from '../../client/address.ts'
 import type { ResourceState } from '../../client/resource-state.ts'
@@ -12,7 +13,6 @@ import {
   type LiveReading,
   monthSeries,
   type RangeSeries,
-  type ReadingRow,
   readingsQuery,
   readingsSeries,
   sourceOf,
@@ -56,7 +56,7 @@ export function useRangeSeries({
   // Of the rows that there are, which may be those of the last range.
   const stepSeconds = stepIn(rested)
   const url = rested === undefined ? undefined : addressOf(rested)
-  const state = useResource<readonly ReadingRow[]>(url, { everyMs })
+  const state = useResource<RangeReadings>(url, { everyMs })
   const rows = state.kind === 'ready' || state.kind === 'stale' ? state.value : undefined
   const gapSeconds = detail?.last_24h.gap_seconds ?? null
   const isLive = source.kind === 'day'

@@ -10,7 +10,7 @@ import { HourStrip } from '../../parts/hour-strip.tsx'
 import { StateBadge } from '../../parts/state-badge.tsx'
 import { type Column, VirtualTable } from '../../parts/virtual-table.tsx'
 import { hasFullHour, noFullHour } from '../../text/hours.ts'
-import { type MetricName, noValue, valueText } from '../../text/numbers.ts'
+import { type AirMetric, type MetricName, noValue, valueText } from '../../text/numbers.ts'
 import { ageText, type Times } from '../../text/times.ts'
 import type { FleetView, SortKey } from './fleet-view.ts'
 
@@ -34,7 +34,7 @@ function columnsOf(times: Times): Column<FleetDevice>[] {
   ]
 }
 
-function metricColumn(key: 'temperature' | 'humidity' | 'pressure', label: string): Column<FleetDevice> {
+function metricColumn(key: AirMetric, label: string): Column<FleetDevice> {
   return { key, label, isSortable: true, cell: ({ values }) => <Value name={key} value={values[key]} /> }
 }
 
