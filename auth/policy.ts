@@ -1,6 +1,7 @@
 /** Who may do what: one row for each kind of operation, one column for each credential. */
 
-import type { Account, Role } from './accounts/account.ts'
+import type { Account } from './accounts/account.ts'
+import type { Role } from './accounts/role.ts'
 import { type Scope, scopes } from './keys/key.ts'
 import type { SignedIn } from './sessions/session-claims.ts'
 

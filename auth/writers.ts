@@ -1,6 +1,6 @@
 /** Which devices a credential may write readings of: the one answer for every way in. */
 
-import type { Role } from './accounts/account.ts'
+import type { Role } from './accounts/role.ts'
 import { actorOf } from './actor.ts'
 import { composedName, type Device, DeviceName, NewDevice, nameFault } from './devices/device.ts'
 import type { Devices } from './devices/devices.ts'

@@ -1,7 +1,7 @@
 /** `barograph audit`: who did what, newest first. */
 
 import { type Command, InvalidArgumentError } from 'commander'
-import { AuditPage } from '../auth/audit-list.ts'
+import { AuditPage } from '../auth/audit-page.ts'
 import type { AdminClient } from './admin-client.ts'
 import type { CommandContext } from './command-context.ts'
 import { printJson, printTable, printText } from './output.ts'

@@ -1,7 +1,13 @@
 /** `barograph dead-letters`: lists, replays and discards readings and points that QuestDB rejected. */
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { DeadLetterPage, Discarded, type LetterTable, letterTables, Replayed } from '../api/admin/dead-letters.ts'
+import {
+  DeadLetterPage,
+  Discarded,
+  type LetterTable,
+  letterTables,
+  Replayed,
+} from '../api/admin/dead-letter-answers.ts'
 import type { AdminClient } from './admin-client.ts'
 import type { CommandContext } from './command-context.ts'
 import { printJson, printTable, printText } from './output.ts'

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import type { DeviceDetails } from '../auth/devices/device.ts'
-import { DevicePage } from '../auth/devices/device-list.ts'
+import { DevicePage } from '../auth/devices/device-page.ts'
 import type { AdminClient } from './admin-client.ts'
 import { printJson, printTable, printText, type Streams } from './output.ts'
 

@@ -1,6 +1,6 @@
 /** How the disk of the server is used, and when it will be full. */
 
-import type { Status } from '../api/admin/status.ts'
+import type { Status } from '../api/admin/status-answer.ts'
 import { bytesText } from './output.ts'
 
 type Disk = Status['disk']

@@ -3,7 +3,7 @@
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
 import { emailKeyOf } from '../auth/accounts/email-address.ts'
-import { type Invitation, InvitationPage, IssuedInvitation, invitedRoles } from '../auth/accounts/invitation.ts'
+import { type Invitation, InvitationPage, IssuedInvitation, invitedRoles } from '../auth/accounts/invitation-details.ts'
 import type { AdminClient } from './admin-client.ts'
 import { CommandError } from './command-error.ts'
 import { printFields, printJson, printTable, printText, type Streams } from './output.ts'

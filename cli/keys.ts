@@ -2,7 +2,7 @@
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { z } from 'zod'
-import { AddedKey, AdminKeyPage } from '../api/admin/keys.ts'
+import { AddedKey, AdminKeyPage } from '../api/admin/key-answers.ts'
 import { type Scope, scopes } from '../auth/keys/key.ts'
 import type { AdminClient } from './admin-client.ts'
 import type { CommandContext } from './command-context.ts'

@@ -1,6 +1,6 @@
 /** How long raw readings are kept, what became of older ones, and what waits for a person. */
 
-import type { Status } from '../api/admin/status.ts'
+import type { Status } from '../api/admin/status-answer.ts'
 
 type Retention = Status['retention']
 

@@ -1,7 +1,7 @@
 /** `barograph status`: the state of the service. */
 
 import type { Command } from 'commander'
-import { Status } from '../api/admin/status.ts'
+import { Status } from '../api/admin/status-answer.ts'
 import type { CommandContext } from './command-context.ts'
 import { diskText } from './disk-text.ts'
 import { bytesText, printJson, printTable } from './output.ts'

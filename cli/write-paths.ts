@@ -1,6 +1,6 @@
 /** The write paths of the readings and of the points, as the server's status tells of them. */
 
-import type { Status } from '../api/admin/status.ts'
+import type { Status } from '../api/admin/status-answer.ts'
 import { bytesText } from './output.ts'
 
 export interface WritePath {

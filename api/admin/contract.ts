@@ -1,9 +1,9 @@
 /** The admin API's part of the published contract. */
 
 import { z } from 'zod'
-import { AccountDetails, AccountPage, AddedAccount } from '../../auth/accounts/account-list.ts'
-import { InvitationPage, IssuedInvitation } from '../../auth/accounts/invitation.ts'
-import { AuditPage } from '../../auth/audit-list.ts'
+import { AccountDetails, AccountPage, AddedAccount } from '../../auth/accounts/account-details.ts'
+import { InvitationPage, IssuedInvitation } from '../../auth/accounts/invitation-details.ts'
+import { AuditPage } from '../../auth/audit-page.ts'
 import {
   DeviceChangeRequest,
   DeviceDetails,
@@ -11,7 +11,7 @@ import {
   IssuedPassword,
   Rotated,
 } from '../../auth/devices/device.ts'
-import { DevicePage } from '../../auth/devices/device-list.ts'
+import { DevicePage } from '../../auth/devices/device-page.ts'
 import {
   StationChangeRequest,
   StationDetails,
@@ -29,15 +29,18 @@ import { devicesMax } from '../http/devices-parameter.ts'
 import { timeTextForm } from '../http/time-forms.ts'
 import { AccountChange, NewAccount } from './accounts.ts'
 import { BackupRequest } from './backup.ts'
-import { afterMax, DeadLetterPage, Discard, Discarded, letterTables, Replay, Replayed } from './dead-letters.ts'
+import { DeadLetterPage, Discarded, letterTables, Replayed } from './dead-letter-answers.ts'
+import { afterMax, Discard, Replay } from './dead-letters.ts'
 import { type AdminErrorCode, adminErrors } from './errors.ts'
 import { ImportAnswer } from './import-answer.ts'
 import { NewInvitation } from './invitations.ts'
-import { AddedKey, AdminKeyPage, keysOf, NewAdminKey } from './keys.ts'
+import { AddedKey, AdminKeyPage } from './key-answers.ts'
+import { keysOf, NewAdminKey } from './keys.ts'
 import { pageNumber, rotateNow, searchText } from './query-fields.ts'
 import { Confirmation, Confirmed } from './retention.ts'
-import { Status } from './status.ts'
-import { HistoryQuery, StatusHistory } from './status-history.ts'
+import { Status } from './status-answer.ts'
+import { HistoryQuery } from './status-history.ts'
+import { StatusHistory } from './status-history-answer.ts'
 
 const prefix = '/api/admin'
 

@@ -4,15 +4,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { DeadLetters } from '../../ingest/ingest.ts'
 import type { Outcome } from '../../ingest/journal/outcome.ts'
+import { type DeadLetterPage, type LetterTable, letterId, letterTable, letterTables } from './dead-letter-answers.ts'
 import type { AdminErrorCode } from './errors.ts'
 import { actorIn } from './guard.ts'
 import type { WriteLateAudit } from './late-audit.ts'
 import { addPath } from './paths.ts'
 import { sendInvalid, sendProblem } from './problem.ts'
-
-/** Each has letters of its own: an id is one of its journal. */
-export const letterTables = ['readings', 'points'] as const
-export type LetterTable = (typeof letterTables)[number]
 
 export interface DeadLettersOptions {
   deadLetters: Record<LetterTable, DeadLetters>
@@ -25,32 +22,8 @@ const lettersPerPage = 100
 const idsMax = 10_000
 const bodyBytesMax = 256 * 1024
 
-const table = z.enum(letterTables)
-const letterId = z.int().nonnegative()
-
-export const DeadLetterPage = z.object({
-  dead_letters: z.array(
-    z.object({
-      table,
-      id: letterId,
-      at: z.string(),
-      reason: z.string(),
-      /** Whose row it is: the symbol of the device, or the station, its parameter and the unit. */
-      symbol: z.string(),
-      time: z.string(),
-      values: z.record(z.string(), z.number().nullable()),
-    }),
-  ),
-  /** For `?after=`, or null when there are no more. */
-  next: letterId.nullable(),
-})
-export type DeadLetterPage = z.infer<typeof DeadLetterPage>
-
-export const Replayed = z.object({ replayed: z.int() })
-export const Discarded = z.object({ discarded: z.int() })
-
 const ListQuery = z.strictObject({
-  table: table.default('readings'),
+  table: letterTable.default('readings'),
   after: z
     .string()
     .regex(/^\d{1,15}$/, 'must be the id of a dead letter')
@@ -61,8 +34,8 @@ const ListQuery = z.strictObject({
 export const afterMax = 999_999_999_999_999
 const ids = z.array(letterId).min(1, 'must hold at least one id').max(idsMax, `must hold at most ${idsMax} ids`)
 /** Ids are those of the table, `readings` unless it is named. Without a table and ids, all of both; without ids, all of it. */
-export const Replay = z.strictObject({ table: table.optional(), ids: ids.optional() })
-export const Discard = z.strictObject({ table: table.default('readings'), ids })
+export const Replay = z.strictObject({ table: letterTable.optional(), ids: ids.optional() })
+export const Discard = z.strictObject({ table: letterTable.default('readings'), ids })
 
 const errorCodes = {
   full: 'REPLAY_JOURNAL_FULL',

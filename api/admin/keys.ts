@@ -16,35 +16,10 @@ import type { AccountRefusal } from '../../auth/outcome.ts'
 import { plainText } from '../../auth/plain-text.ts'
 import { keyDaysMax } from '../accounts/api-keys.ts'
 import { actorIn, requesterOf } from './guard.ts'
+import type { AddedKey, AdminKeyPage } from './key-answers.ts'
 import { addPath } from './paths.ts'
 import { sendInvalid, sendProblem } from './problem.ts'
 import { pageNumber } from './query-fields.ts'
-
-const time = () => z.iso.datetime()
-
-const AdminKey = z.object({
-  id: z.int(),
-  account: z.int(),
-  email: z.string(),
-  name: z.string(),
-  prefix: z.string(),
-  scopes: z.array(z.enum(scopes)),
-  create_devices: z.boolean(),
-  state: z.enum(['active', 'expired', 'revoked']),
-  created_at: time(),
-  last_used_at: time().nullable(),
-  expires_at: time().nullable(),
-  revoked_at: time().nullable(),
-})
-
-export const AdminKeyPage = z.object({
-  keys: z.array(AdminKey),
-  total: z.int(),
-  page: z.int(),
-  /** The number of the next page, or null on the last one. */
-  next: z.int().nullable(),
-})
-export type AdminKeyPage = z.infer<typeof AdminKeyPage>
 
 export const NewAdminKey = z.strictObject({
   account: ownerName.meta({ description: 'The id or the address of the owner' }),
@@ -53,10 +28,6 @@ export const NewAdminKey = z.strictObject({
   create_devices: z.boolean().default(false),
   expires_in_days: z.int().min(1).max(keyDaysMax).nullable().default(null),
 })
-
-/** Its key is shown this once. */
-export const AddedKey = AdminKey.extend({ key: z.string() })
-export type AddedKey = z.infer<typeof AddedKey>
 
 const keysPerPage = 100
 const idMax = 2_147_483_647

@@ -8,6 +8,7 @@ import type { Questdb } from '../../store/questdb/questdb.ts'
 import { serviceFigures, serviceFiguresTable } from '../../store/tables.ts'
 import { addPath } from './paths.ts'
 import { sendInvalid, sendProblem } from './problem.ts'
+import type { StatusHistory } from './status-history-answer.ts'
 
 const hoursMax = 720
 
@@ -20,25 +21,6 @@ export const HistoryQuery = z.strictObject({
     .default(24)
     .meta({ type: 'integer', minimum: 1, maximum: hoursMax, pattern: undefined }),
 })
-
-const value = z.number().nullable()
-
-export const StatusHistory = z.object({
-  hours: z.int(),
-  /** Between two points. */
-  step_s: z.int(),
-  /** Oldest first, none where the service did not run. The worst value of each step; of `stored` and `rejected` the sum. */
-  points: z.array(
-    z.object({
-      time: z.iso.datetime(),
-      ...(Object.fromEntries(serviceFigures.map(({ name }) => [name, value])) as Record<
-        (typeof serviceFigures)[number]['name'],
-        typeof value
-      >),
-    }),
-  ),
-})
-export type StatusHistory = z.infer<typeof StatusHistory>
 
 const stepMin = 10
 const pointsMax = 360

@@ -2,7 +2,8 @@
 
 import { z } from 'zod'
 import { utcText } from '../../analytics/time/iso-text.ts'
-import { type Account, roles } from '../../auth/accounts/account.ts'
+import type { Account } from '../../auth/accounts/account.ts'
+import { roles } from '../../auth/accounts/role.ts'
 
 const utcTime = () => z.string().meta({ description: 'UTC without a mark', examples: ['2016-05-30T02:20:00'] })
 

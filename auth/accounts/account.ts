@@ -2,9 +2,7 @@
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { keysPerAccountMax, type LiveKey, type Scope, scopeSet } from '../keys/key.ts'
-
-export const roles = ['user', 'administrator', 'operator'] as const
-export type Role = (typeof roles)[number]
+import type { Role } from './role.ts'
 
 export interface Account {
   id: number

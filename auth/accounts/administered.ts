@@ -4,9 +4,11 @@ import { isUniqueViolation } from '../../store/postgres/postgres-errors.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { writeAudit } from '../audit.ts'
 import { dropScopesBeyond } from '../keys/key-rows.ts'
-import { type Role, subjectOf } from './account.ts'
-import { type AccountDetails, readAccountDetails } from './account-list.ts'
+import { subjectOf } from './account.ts'
+import type { AccountDetails } from './account-details.ts'
+import { readAccountDetails } from './account-list.ts'
 import type { AccountParts } from './account-parts.ts'
+import type { Role } from './role.ts'
 
 export type AdministrationErrorCode =
   | 'ACCOUNT_UNKNOWN'

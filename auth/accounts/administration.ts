@@ -4,8 +4,8 @@ import type { Transaction } from '../../store/postgres/transaction.ts'
 import { writeAudit } from '../audit.ts'
 import { revokeAllKeys } from '../keys/key-rows.ts'
 import { revokeAllSessions } from '../sessions/session-rows.ts'
-import { type Role, subjectOf } from './account.ts'
-import type { AccountDetails } from './account-list.ts'
+import { subjectOf } from './account.ts'
+import type { AccountDetails } from './account-details.ts'
 import { type AccountParts, askerOf, changeAccount, inNewTransaction } from './account-parts.ts'
 import { issueToken } from './account-tokens.ts'
 import {
@@ -26,6 +26,7 @@ import { insertAccount } from './insert-account.ts'
 import { isLastAdministrator } from './last-administrator.ts'
 import { moveOperator } from './operator.ts'
 import { orTaken } from './registration.ts'
+import type { Role } from './role.ts'
 
 export interface AccountAddition {
   email: string

@@ -1,7 +1,7 @@
 /** The row of a new account: of an ordinary one, or of a user of a tenant. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
-import type { Role } from './account.ts'
+import type { Role } from './role.ts'
 
 export interface InsertedAccount {
   email: string

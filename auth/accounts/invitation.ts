@@ -1,37 +1,9 @@
-/** An invitation to make an account, as administrators see it, and as it is redeemed. */
+/** Invitations to make an account: their list for administrators, and how one is stored and redeemed. */
 
-import { z } from 'zod'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { createToken, digestOf } from './account-tokens.ts'
 import { emailKeyOf } from './email-address.ts'
-
-/** The operator is made by the setup link alone. */
-export const invitedRoles = ['user', 'administrator'] as const
-type InvitedRole = (typeof invitedRoles)[number]
-
-export const Invitation = z.object({
-  id: z.int(),
-  email: z.string(),
-  role: z.enum(invitedRoles),
-  viewer: z.boolean().meta({ description: 'Whether the account is to read all devices where reads are private.' }),
-  invited_by: z.string().meta({ description: 'As in the audit.' }),
-  created_at: z.iso.datetime(),
-  expires_at: z.iso.datetime(),
-})
-export type Invitation = z.infer<typeof Invitation>
-
-/** One that was made, with the link for the invited person: shown this once. */
-export const IssuedInvitation = Invitation.extend({ link: z.string() })
-export type IssuedInvitation = z.infer<typeof IssuedInvitation>
-
-export const InvitationPage = z.object({
-  invitations: z.array(Invitation),
-  total: z.int(),
-  page: z.int(),
-  /** The number of the next page, or null on the last one. */
-  next: z.int().nullable(),
-})
-export type InvitationPage = z.infer<typeof InvitationPage>
+import type { Invitation, InvitationPage, InvitedRole } from './invitation-details.ts'
 
 const invitationsPerPage = 100
 

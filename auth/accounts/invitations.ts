@@ -6,7 +6,8 @@ import type { RateLimit } from '../rate-limits.ts'
 import { type AccountParts, inNewTransaction } from './account-parts.ts'
 import { createToken } from './account-tokens.ts'
 import { emailKeyOf } from './email-address.ts'
-import { type Invitation, type NewInvitation, removeInvitation, storeInvitation } from './invitation.ts'
+import { type NewInvitation, removeInvitation, storeInvitation } from './invitation.ts'
+import type { Invitation } from './invitation-details.ts'
 
 const hourMs = 3_600_000
 const lifetimeMs = 7 * 24 * hourMs

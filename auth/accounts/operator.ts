@@ -1,7 +1,7 @@
 /** Who the operator is: there is exactly one, and only he or the local admin token says who is next. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
-import type { AccountDetails } from './account-list.ts'
+import type { AccountDetails } from './account-details.ts'
 import { type AccountParts, changeAccount } from './account-parts.ts'
 import {
   type AccountChange,

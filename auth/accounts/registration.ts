@@ -5,9 +5,10 @@ import type { Transaction } from '../../store/postgres/transaction.ts'
 import { writeAudit } from '../audit.ts'
 import { queueMail } from '../mail/outbox-rows.ts'
 import { accepted, type Outcome, refused } from '../outcome.ts'
-import { type Account, type Role, subjectOf } from './account.ts'
+import { type Account, subjectOf } from './account.ts'
 import { type AccountParts, askerOf, type Client, inNewTransaction } from './account-parts.ts'
 import { insertAccount } from './insert-account.ts'
+import type { Role } from './role.ts'
 
 export interface NewAccount {
   email: string

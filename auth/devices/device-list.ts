@@ -1,21 +1,10 @@
 /** One page of the registry, for people who look for a device. */
 
-import { z } from 'zod'
 import { createTextSearch } from '../text-search.ts'
-import { DeviceDetails } from './device.ts'
+import type { DevicePage } from './device-page.ts'
 import type { DeviceRecord } from './device-record.ts'
 
 const devicesPerPage = 100
-
-export const DevicePage = z.object({
-  devices: z.array(DeviceDetails),
-  /** How many devices the search finds in all. */
-  total: z.int(),
-  page: z.int(),
-  /** The number of the next page, or null on the last one. */
-  next: z.int().nullable(),
-})
-export type DevicePage = z.infer<typeof DevicePage>
 
 /** Finds the text in the name, the place or its description, whatever the case. Pages count from 1. */
 export function devicePage(all: readonly DeviceRecord[], search: string, page: number, nowMs: number): DevicePage {

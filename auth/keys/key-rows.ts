@@ -1,7 +1,8 @@
 /** The rows of API keys. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
-import { type Role, subjectOf } from '../accounts/account.ts'
+import { subjectOf } from '../accounts/account.ts'
+import type { Role } from '../accounts/role.ts'
 import { writeAudit } from '../audit.ts'
 import { queueMail } from '../mail/outbox-rows.ts'
 import { accepted, type Outcome, refused } from '../outcome.ts'

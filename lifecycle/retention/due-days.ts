@@ -6,10 +6,7 @@
 
 import type { RawDay } from './expired-days.ts'
 import { type ClockHorizon, dayMs } from './horizon.ts'
-
-/** `several_days`: they were due at once. `no_newer_readings`: by the newest reading, they are not old enough. */
-export const waitReasons = ['several_days', 'no_newer_readings'] as const
-type WaitReason = (typeof waitReasons)[number]
+import type { WaitReason } from './wait-reasons.ts'
 
 /** Days that are due by the clock, and stay until a person confirms that they may expire. Epoch milliseconds. */
 export interface WaitingDays {

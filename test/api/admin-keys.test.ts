@@ -1,7 +1,7 @@
 /** The API keys of all people by the admin API: pages, revocation, and keys as a way in. */
 
 import t from 'tap'
-import type { AddedKey, AdminKeyPage } from '../../api/admin/keys.ts'
+import type { AddedKey, AdminKeyPage } from '../../api/admin/key-answers.ts'
 import { startAdmin } from '../support/admin.ts'
 
 const { ask, app, people, store } = await startAdmin(t)

@@ -1,7 +1,7 @@
 /** The admin API: whole answers of its routes. */
 
 import t from 'tap'
-import type { DeadLetterPage } from '../../api/admin/dead-letters.ts'
+import type { DeadLetterPage } from '../../api/admin/dead-letter-answers.ts'
 import { readAdditions } from '../../api/admin/device-additions.ts'
 import type { DeviceDetails } from '../../auth/devices/device.ts'
 import { NewDevice } from '../../auth/devices/device.ts'

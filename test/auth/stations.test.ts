@@ -2,8 +2,9 @@
 
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import type { Account, Role } from '../../auth/accounts/account.ts'
+import type { Account } from '../../auth/accounts/account.ts'
 import { deleteAccount } from '../../auth/accounts/profile.ts'
+import type { Role } from '../../auth/accounts/role.ts'
 import { type Scope, scopes } from '../../auth/keys/key.ts'
 import { type KeyPrincipal, mayUse, type StationOperation } from '../../auth/stations/permissions.ts'
 import {

@@ -1,7 +1,7 @@
 /** Which devices a credential may write, on a real PostgreSQL. */
 
 import t from 'tap'
-import type { Role } from '../../auth/accounts/account.ts'
+import type { Role } from '../../auth/accounts/role.ts'
 import { composedName, NewDevice } from '../../auth/devices/device.ts'
 import { openDevices } from '../../auth/devices/devices.ts'
 import type { Scope } from '../../auth/keys/key.ts'

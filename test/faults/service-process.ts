@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Status } from '../../api/admin/status.ts'
+import type { Status } from '../../api/admin/status-answer.ts'
 import type { TestHooks } from '../support/databases.ts'
 import { until } from '../support/processes.ts'
 

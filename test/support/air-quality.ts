@@ -2,7 +2,7 @@
 
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { airQualityFamily } from '../../api/air-quality/air-quality.ts'
-import type { Role } from '../../auth/accounts/account.ts'
+import type { Role } from '../../auth/accounts/role.ts'
 import type { Scope } from '../../auth/keys/key.ts'
 import { NewStationFields, type Station } from '../../auth/stations/station.ts'
 import { openPointsIngest, type PointsIngest } from '../../ingest/ingest.ts'

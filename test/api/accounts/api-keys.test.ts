@@ -2,8 +2,8 @@
 
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
-import type { Role } from '../../../auth/accounts/account.ts'
 import { administerAccount } from '../../../auth/accounts/administration.ts'
+import type { Role } from '../../../auth/accounts/role.ts'
 import { serviceSecret, startAccounts } from '../../support/accounts.ts'
 import { waitFor } from '../../support/wait-for.ts'
 

@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Status } from '../../../api/admin/status.ts'
+import type { Status } from '../../../api/admin/status-answer.ts'
 import { until } from '../../support/processes.ts'
 import { type ClockPeriod, periodsIn } from '../clock-periods.ts'
 import { type Change, copySource } from '../copy-source.ts'

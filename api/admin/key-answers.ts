@@ -1,0 +1,34 @@
+/** What the admin API says of API keys. */
+
+import { z } from 'zod'
+import { scopes } from '../../auth/keys/key.ts'
+
+const time = () => z.iso.datetime()
+
+const AdminKey = z.object({
+  id: z.int(),
+  account: z.int(),
+  email: z.string(),
+  name: z.string(),
+  prefix: z.string(),
+  scopes: z.array(z.enum(scopes)),
+  create_devices: z.boolean(),
+  state: z.enum(['active', 'expired', 'revoked']),
+  created_at: time(),
+  last_used_at: time().nullable(),
+  expires_at: time().nullable(),
+  revoked_at: time().nullable(),
+})
+
+export const AdminKeyPage = z.object({
+  keys: z.array(AdminKey),
+  total: z.int(),
+  page: z.int(),
+  /** The number of the next page, or null on the last one. */
+  next: z.int().nullable(),
+})
+export type AdminKeyPage = z.infer<typeof AdminKeyPage>
+
+/** Its key is shown this once. */
+export const AddedKey = AdminKey.extend({ key: z.string() })
+export type AddedKey = z.infer<typeof AddedKey>

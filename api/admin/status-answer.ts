@@ -1,0 +1,87 @@
+/** What `GET /status` answers. */
+
+import { z } from 'zod'
+import { waitReasons } from '../../lifecycle/retention/wait-reasons.ts'
+
+const Database = z.object({
+  /** Started here, or one that was given. */
+  kind: z.enum(['own', 'given']),
+  state: z.enum(['starting', 'up', 'away']),
+  reason: z.string().nullable(),
+  version: z.string().nullable(),
+})
+
+const journalFields = {
+  bytes: z.number(),
+  bytes_max: z.number(),
+  /** Bytes that were cut off or put aside because they were damaged. */
+  damaged_bytes: z.number(),
+  /** Why it cannot be written, or read and trimmed, at present. */
+  fault: z.string().nullable(),
+}
+
+export const Status = z.object({
+  versions: z.object({ barograph: z.string(), node: z.string(), java: z.string().nullable() }),
+  /** Of the process. */
+  uptime_s: z.number(),
+  devices: z.int(),
+  questdb: Database.extend({
+    /** `sync` when what it has applied survives a power cut. */
+    commit_mode: z.string().nullable(),
+    /** A suspended table of readings takes them and shows none of them. */
+    suspended: z.boolean(),
+    /** Why it takes nothing at present. */
+    fault: z.string().nullable(),
+  }),
+  postgres: Database,
+  journal: z.object({
+    ...journalFields,
+    /** Readings made durable since the start. */
+    readings: z.number(),
+  }),
+  /** Readings in the journal that are not yet visible to queries, and the age of the oldest. */
+  lag: z.object({ readings: z.number(), seconds: z.number() }),
+  /** Of the readings. */
+  dead_letters: z.int(),
+  /** The same of the points of air-quality stations, which have a journal and a table of their own. */
+  points: z.object({
+    journal: z.object({ ...journalFields, points: z.number() }),
+    lag: z.object({ points: z.number(), seconds: z.number() }),
+    dead_letters: z.int(),
+    suspended: z.boolean(),
+    fault: z.string().nullable(),
+  }),
+  /** Of the raw readings. */
+  retention: z.object({
+    /** RETENTION_DAYS; null when they never expire, and then nothing is looked at. */
+    days: z.int().nullable(),
+    oldest_day: z.iso.date().nullable(),
+    /** Days that were removed since the start. */
+    expired_days: z.int(),
+    last_run: z.iso.datetime().nullable(),
+    /** Why that run failed. */
+    fault: z.string().nullable(),
+    /** Days that are due by the clock, and stay until a person confirms that they expire, or newer readings come. */
+    waiting: z
+      .object({
+        /** The oldest one, and the day behind the last one. */
+        ...{ from: z.iso.date(), before: z.iso.date() },
+        /** Of these, those that have raw readings. */
+        days: z.int(),
+        reason: z.enum(waitReasons),
+      })
+      .nullable(),
+  }),
+  disk: z.object({
+    ...{ path: z.string(), free_bytes: z.number(), total_bytes: z.number() },
+    /** What is on this disk of ours, measured once an hour: null until then, and for an external database. */
+    journal_bytes: z.number().nullable(),
+    questdb_bytes: z.number().nullable(),
+    postgres_bytes: z.number().nullable(),
+    /** By the last two weeks; null while there are fewer than four days to tell by. */
+    growth_bytes_per_day: z.number().nullable(),
+    /** Null when it is not known, when nothing grows, and when the oldest readings expire before. */
+    days_until_full: z.number().nullable(),
+  }),
+})
+export type Status = z.infer<typeof Status>

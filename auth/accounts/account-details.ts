@@ -1,0 +1,33 @@
+/** Accounts as administrators see them: the shapes of one and of a page. */
+
+import { z } from 'zod'
+import { roles } from './role.ts'
+
+export const AccountDetails = z.object({
+  id: z.int(),
+  email: z.string(),
+  name: z.string().nullable(),
+  role: z.enum(roles),
+  viewer: z.boolean().meta({ description: 'Whether it reads all devices where reads are private.' }),
+  is_active: z.boolean(),
+  email_verified: z.iso.datetime().nullable(),
+  /** Of the partner whose user it is; null for an ordinary account. */
+  tenant_slug: z.string().nullable(),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+})
+export type AccountDetails = z.infer<typeof AccountDetails>
+
+/** One that was added, with the link that sets its password: once, within an hour. */
+export const AddedAccount = AccountDetails.extend({ password_link: z.string().nullable() })
+export type AddedAccount = z.infer<typeof AddedAccount>
+
+export const AccountPage = z.object({
+  accounts: z.array(AccountDetails),
+  /** How many accounts the search finds in all. */
+  total: z.int(),
+  page: z.int(),
+  /** The number of the next page, or null on the last one. */
+  next: z.int().nullable(),
+})
+export type AccountPage = z.infer<typeof AccountPage>
