@@ -2,6 +2,7 @@
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import {
+  type DeadLetter,
   DeadLetterPage,
   Discarded,
   type LetterTable,
@@ -11,8 +12,6 @@ import {
 import type { AdminClient } from './admin-client.ts'
 import type { CommandContext } from './command-context.ts'
 import { printJson, printTable, printText } from './output.ts'
-
-type DeadLetter = DeadLetterPage['dead_letters'][number]
 
 const listHelp = `
 Examples:

@@ -26,6 +26,7 @@ export const DeadLetterPage = z.object({
   next: letterId.nullable(),
 })
 export type DeadLetterPage = z.infer<typeof DeadLetterPage>
+export type DeadLetter = DeadLetterPage['dead_letters'][number]
 
 export const Replayed = z.object({ replayed: z.int() })
 export const Discarded = z.object({ discarded: z.int() })

@@ -86,9 +86,17 @@ t.test('the figures of the service: a late row breaks no line, a missing time do
   const secondsOf = [0, 10, 30, 40, 100]
   const points = secondsOf.map((seconds, place) => ({
     time: new Date(startMs + seconds * 1000).toISOString(),
-    ...{ ack_p50_ms: place === 1 ? null : 0.5, ack_p99_ms: 2, rejected: 0, lag_seconds: 0.25, rss_bytes: 2e8 },
+    ack_p50_ms: place === 1 ? null : 0.5,
+    ack_p99_ms: 2,
+    stored: 60,
+    rejected: 0,
+    lag_readings: 1,
+    lag_seconds: 0.25,
+    journal_bytes: 1e6,
+    rss_bytes: 2e8,
+    event_loop_p99_ms: 3,
   }))
-  const panels = historyPanels({ step_s: 10, points })
+  const panels = historyPanels({ hours: 1, step_s: 10, points })
   t.strictSame(
     panels.map(({ title, unit }) => `${title}, ${unit}`),
     ['Acknowledgement, ms', 'Lag, s', 'Rejected, readings per 10 seconds', 'Memory, MB'],

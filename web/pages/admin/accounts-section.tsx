@@ -1,6 +1,7 @@
 /** The accounts of people: add, invite, roles, viewers, on and off. */
 
 import { useState } from 'preact/hooks'
+import type { AccountDetails, AccountPage, AddedAccount } from '../../../auth/accounts/account-details.ts'
 import { AddForm, type FormField, type FormValues } from './add-form.tsx'
 import { ConfirmedButton } from './confirmed-button.tsx'
 import { InviteForm } from './invitations-section.tsx'
@@ -8,12 +9,7 @@ import { type Actions, ListSection } from './list-section.tsx'
 import { Record } from './record.tsx'
 import { RowButton } from './row-button.tsx'
 import { SecretOnce } from './secret-once.tsx'
-import type { AdminAccount } from './shapes.ts'
 import { timeText } from './utc.ts'
-
-interface Added extends AdminAccount {
-  password_link: string | null
-}
 
 const fields: FormField[] = [
   { name: 'email', label: 'E-mail address', kind: 'email', isRequired: true },
@@ -21,18 +17,18 @@ const fields: FormField[] = [
 ]
 
 export function AccountsSection() {
-  const [added, setAdded] = useState<Added>()
+  const [added, setAdded] = useState<AddedAccount>()
   const add = async (actions: Actions, values: FormValues) => {
-    const account = await actions.change<Added>('POST', '/accounts', values, `${values['email']} is added.`)
+    const account = await actions.change<AddedAccount>('POST', '/accounts', values, `${values['email']} is added.`)
     setAdded(account)
     return account !== undefined
   }
   return (
-    <ListSection<{ accounts: AdminAccount[]; next: number | null; total: number }, AdminAccount>
+    <ListSection
       path="/accounts"
       noun="accounts"
       hasSearch={true}
-      itemsOf={page => page.accounts}
+      itemsOf={(page: AccountPage) => page.accounts}
       keyOf={account => account.id}
       row={(account, actions) => <AccountRow account={account} actions={actions} />}
     >
@@ -60,7 +56,7 @@ export function AccountsSection() {
   )
 }
 
-function AccountRow({ account, actions }: { account: AdminAccount; actions: Actions }) {
+function AccountRow({ account, actions }: { account: AccountDetails; actions: Actions }) {
   const { id, email, name, role, viewer, is_active, email_verified, tenant_slug, created_at } = account
   const facts = [
     name ?? undefined,
@@ -91,7 +87,7 @@ function AccountRow({ account, actions }: { account: AdminAccount; actions: Acti
 }
 
 interface ChangeProps {
-  account: AdminAccount
+  account: AccountDetails
   change: (body: object, done: string) => void
 }
 

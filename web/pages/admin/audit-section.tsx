@@ -1,16 +1,16 @@
 /** Who did what, newest first. */
 
+import type { AuditPage } from '../../../auth/audit-page.ts'
 import { ListSection } from './list-section.tsx'
 import { Record } from './record.tsx'
-import type { AuditEntry } from './shapes.ts'
 import { timeText } from './utc.ts'
 
 export function AuditSection() {
   return (
-    <ListSection<{ entries: AuditEntry[]; next: number | null }, AuditEntry>
+    <ListSection
       path="/audit"
       noun="entries"
-      itemsOf={page => page.entries}
+      itemsOf={(page: AuditPage) => page.entries}
       keyOf={entry => entry.id}
       row={({ at, actor, action, subject, details }) => (
         <Record

@@ -1,10 +1,10 @@
 /** Rows that QuestDB refused: why, and whether they are sent again or given up. */
 
+import type { DeadLetter, DeadLetterPage } from '../../../api/admin/dead-letter-answers.ts'
 import { setArguments, urlArguments } from '../../client/address.ts'
 import { type Actions, ListSection } from './list-section.tsx'
 import { Record } from './record.tsx'
 import { RowButton } from './row-button.tsx'
-import type { DeadLetter } from './shapes.ts'
 import { timeText } from './utc.ts'
 
 export function DeadLettersSection() {
@@ -21,12 +21,12 @@ export function DeadLettersSection() {
           <option value="points">points of stations</option>
         </select>
       </label>
-      <ListSection<{ dead_letters: DeadLetter[]; next: number | null }, DeadLetter>
+      <ListSection
         path="/dead-letters"
         noun="dead letters"
         pageArgument="after"
         more={{ table }}
-        itemsOf={page => page.dead_letters}
+        itemsOf={(page: DeadLetterPage) => page.dead_letters}
         keyOf={letter => letter.id}
         row={(letter, actions) => <LetterRow letter={letter} table={table} actions={actions} />}
       >

@@ -1,5 +1,7 @@
 /** A list of devices as CSV (RFC 4180): names and places, and what else the admin API takes of a new device. */
 
+import type { DeviceRequest, IssuedPassword } from '../../../auth/devices/device.ts'
+
 interface ListedDevice {
   name: string
   [field: string]: string | boolean | number
@@ -11,10 +13,11 @@ export type DeviceList = { ok: true; devices: ListedDevice[] } | { ok: false; se
 const devicesMax = 10_000
 const listCharactersMax = 8 * 1024 * 1024
 
-const texts = ['name', 'location_short', 'location_desc', 'owner']
-const switches = ['log_switch', 'battery']
-const numbers = ['altitude_m', 'expected_interval_seconds']
-const columns = ['device', ...texts.slice(1), ...switches, ...numbers]
+type Field = keyof DeviceRequest
+const texts: readonly string[] = ['location_short', 'location_desc', 'owner'] satisfies Field[]
+const switches: readonly string[] = ['log_switch', 'battery'] satisfies Field[]
+const numbers: readonly string[] = ['altitude_m', 'expected_interval_seconds'] satisfies Field[]
+const columns: readonly string[] = ['device', ...texts, ...switches, ...numbers]
 
 /** The field that a column is of: some had other names, and the name of a device is one of its fields. */
 const fields: ReadonlyMap<string, string> = new Map([
@@ -44,7 +47,7 @@ export function readDeviceList(text: string): DeviceList {
 }
 
 /** `device,password`, as the command line writes it. */
-export function passwordsCsv(issued: readonly { device: string; password: string }[]): string {
+export function passwordsCsv(issued: readonly IssuedPassword[]): string {
   const cell = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
   return ['device,password', ...issued.map(({ device, password }) => `${cell(device)},${password}`), ''].join('\n')
 }

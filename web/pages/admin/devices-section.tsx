@@ -1,6 +1,8 @@
 /** The registry of devices: add, change, switch, new passwords, removal, and a list of many. */
 
 import { useState } from 'preact/hooks'
+import type { DeviceDetails, IssuedPassword, Rotated } from '../../../auth/devices/device.ts'
+import type { DevicePage } from '../../../auth/devices/device-page.ts'
 import { addressOf } from '../../client/address.ts'
 import { devicePath } from '../../client/routes.ts'
 import { AddForm, type FormField, type FormValues } from './add-form.tsx'
@@ -11,19 +13,19 @@ import { curlLine, microPythonProgram, pythonProgram } from './ready-lines.ts'
 import { Record } from './record.tsx'
 import { RowButton } from './row-button.tsx'
 import { SecretOnce } from './secret-once.tsx'
-import type { AdminDevice, Issued } from './shapes.ts'
 import { timeText } from './utc.ts'
 
-type Shown = { kind: 'one'; issued: Issued; battery: boolean } | { kind: 'many'; issued: Issued[] }
+type Issued = IssuedPassword | Rotated
+type Shown = { kind: 'one'; issued: Issued; battery: boolean } | { kind: 'many'; issued: IssuedPassword[] }
 
 export function DevicesSection() {
   const [secret, setSecret] = useState<Shown>()
   return (
-    <ListSection<{ devices: AdminDevice[]; next: number | null; total: number }, AdminDevice>
+    <ListSection
       path="/devices"
       noun="devices"
       hasSearch={true}
-      itemsOf={page => page.devices}
+      itemsOf={(page: DevicePage) => page.devices}
       keyOf={device => device.name}
       row={(device, actions) => (
         <DeviceRow
@@ -46,7 +48,7 @@ export function DevicesSection() {
   )
 }
 
-const settings: FormField[] = [
+const settings: (FormField & { name: keyof Omit<DeviceDetails, 'quality_limits'> })[] = [
   { name: 'location_short', label: 'Place' },
   { name: 'location_desc', label: 'Description' },
   { name: 'expected_interval_seconds', label: 'Seconds between readings', kind: 'number', hint: 'Estimated if empty' },
@@ -66,7 +68,8 @@ interface Issuing {
 
 function NewDevice({ actions, onIssued }: Issuing) {
   const add = async (values: FormValues) => {
-    const issued = await actions.change<Issued>('POST', '/devices', settingsOf(values), `${values['name']} is added.`)
+    const done = `${values['name']} is added.`
+    const issued = await actions.change<IssuedPassword>('POST', '/devices', settingsOf(values), done)
     if (issued !== undefined) onIssued({ kind: 'one', issued, battery: values['battery'] === true })
     return issued !== undefined
   }
@@ -82,7 +85,7 @@ function DeviceList({ actions, onIssued }: Issuing) {
       return false
     }
     const done = `${list.devices.length} devices are added.`
-    const issued = await actions.change<Issued[]>('POST', '/devices', list.devices, done)
+    const issued = await actions.change<IssuedPassword[]>('POST', '/devices', list.devices, done)
     if (issued !== undefined) onIssued({ kind: 'many', issued })
     return issued !== undefined
   }
@@ -101,8 +104,8 @@ function Passwords({ shown, onDone }: { shown: Shown; onDone: () => void }) {
   }
   const { issued, battery } = shown
   const sender = { url: new URL(addressOf('/api/log'), location.href).href, ...issued, battery }
-  const until = issued.old_password_until
-  const old = until === undefined || until === null ? '' : ` The old password is good until ${timeText(until)}.`
+  const until = 'old_password_until' in issued ? issued.old_password_until : null
+  const old = until === null ? '' : ` The old password is good until ${timeText(until)}.`
   return (
     <SecretOnce
       title={`Password of ${issued.device}`}
@@ -119,7 +122,7 @@ function Passwords({ shown, onDone }: { shown: Shown; onDone: () => void }) {
 }
 
 interface DeviceRowProps {
-  device: AdminDevice
+  device: DeviceDetails
   actions: Actions
   onIssued: (issued: Issued) => void
 }
@@ -129,7 +132,7 @@ function DeviceRow({ device, actions, onIssued }: DeviceRowProps) {
   const { name, log_switch } = device
   const path = `/devices/${encodeURIComponent(name)}`
   const rotate = async () => {
-    const issued = await actions.change<Issued>('POST', `${path}/rotate`, undefined, `${name} has a new password.`)
+    const issued = await actions.change<Rotated>('POST', `${path}/rotate`, undefined, `${name} has a new password.`)
     if (issued !== undefined) onIssued(issued)
   }
   const change = async (values: FormValues) =>
@@ -154,7 +157,7 @@ function DeviceRow({ device, actions, onIssued }: DeviceRowProps) {
         <AddForm
           title={`Edit ${name}`}
           verb="Save"
-          fields={settings.map(field => ({ ...field, value: device[field.name as keyof AdminDevice] }))}
+          fields={settings.map(field => ({ ...field, value: device[field.name] }))}
           isBusy={actions.isBusy}
           isOpen={true}
           onSend={change}
@@ -165,7 +168,7 @@ function DeviceRow({ device, actions, onIssued }: DeviceRowProps) {
   )
 }
 
-function factsOf(device: AdminDevice): (string | undefined)[] {
+function factsOf(device: DeviceDetails): (string | undefined)[] {
   const { location_short, log_switch, last_seen, owner, credential } = device
   return [
     location_short,

@@ -1,12 +1,12 @@
 /** Invitations of people to make an account: those that are open, new ones, and their revocation. */
 
 import { useState } from 'preact/hooks'
+import type { Invitation, InvitationPage, IssuedInvitation } from '../../../auth/accounts/invitation-details.ts'
 import { AddForm, type FormField, type FormValues } from './add-form.tsx'
 import { type Actions, ListSection } from './list-section.tsx'
 import { Record } from './record.tsx'
 import { RowButton } from './row-button.tsx'
 import { SecretOnce } from './secret-once.tsx'
-import type { AdminInvitation } from './shapes.ts'
 import { timeText } from './utc.ts'
 
 const fields: FormField[] = [
@@ -18,16 +18,16 @@ const fields: FormField[] = [
 
 /** With the link of the last one, which is shown this once. */
 export function InviteForm({ actions }: { actions: Actions }) {
-  const [invited, setInvited] = useState<AdminInvitation>()
+  const [invited, setInvited] = useState<IssuedInvitation>()
   const send = async ({ administrator, ...values }: FormValues) => {
     const body = { ...values, role: administrator === true ? 'administrator' : 'user' }
-    const made = await actions.change<AdminInvitation>('POST', '/invitations', body, `${values['email']} is invited.`)
+    const made = await actions.change<IssuedInvitation>('POST', '/invitations', body, `${values['email']} is invited.`)
     setInvited(made)
     return made !== undefined
   }
   return (
     <>
-      {invited?.link === undefined ? null : (
+      {invited === undefined ? null : (
         <SecretOnce
           title={`A link for ${invited.email}`}
           text="It makes the account, once and within 7 days. It is shown this once."
@@ -42,10 +42,10 @@ export function InviteForm({ actions }: { actions: Actions }) {
 
 export function InvitationsSection() {
   return (
-    <ListSection<{ invitations: AdminInvitation[]; next: number | null; total: number }, AdminInvitation>
+    <ListSection
       path="/invitations"
       noun="open invitations"
-      itemsOf={page => page.invitations}
+      itemsOf={(page: InvitationPage) => page.invitations}
       keyOf={invitation => invitation.id}
       row={(invitation, actions) => <InvitationRow invitation={invitation} actions={actions} />}
     >
@@ -54,7 +54,7 @@ export function InvitationsSection() {
   )
 }
 
-function InvitationRow({ invitation, actions }: { invitation: AdminInvitation; actions: Actions }) {
+function InvitationRow({ invitation, actions }: { invitation: Invitation; actions: Actions }) {
   const { id, email, role, viewer, invited_by, expires_at } = invitation
   const facts = [role, viewer ? 'viewer' : undefined, `by ${invited_by}`, `until ${timeText(expires_at)}`]
   const revoke = () =>

@@ -1,24 +1,24 @@
 /** The API keys of all people, and their revocation. */
 
+import type { AdminKeyPage } from '../../../api/admin/key-answers.ts'
 import { ConfirmedButton } from './confirmed-button.tsx'
 import { type Actions, ListSection } from './list-section.tsx'
 import { Record } from './record.tsx'
-import type { AdminKey } from './shapes.ts'
 import { timeText } from './utc.ts'
 
 export function KeysSection() {
   return (
-    <ListSection<{ keys: AdminKey[]; next: number | null; total: number }, AdminKey>
+    <ListSection
       path="/keys"
       noun="API keys"
-      itemsOf={page => page.keys}
+      itemsOf={(page: AdminKeyPage) => page.keys}
       keyOf={key => key.id}
       row={(key, actions) => <KeyRow apiKey={key} actions={actions} />}
     />
   )
 }
 
-function KeyRow({ apiKey, actions }: { apiKey: AdminKey; actions: Actions }) {
+function KeyRow({ apiKey, actions }: { apiKey: AdminKeyPage['keys'][number]; actions: Actions }) {
   const { id, email, name, prefix, scopes, state, last_used_at } = apiKey
   const facts = [email, prefix, scopes.join(', '), state, `last used ${timeText(last_used_at)}`]
   return (

@@ -1,10 +1,10 @@
 /** Ready programs that send a reading of a device: for a shell, for Python, and for MicroPython. */
 
-export interface Sender {
+import type { IssuedPassword } from '../../../auth/devices/device.ts'
+
+export interface Sender extends IssuedPassword {
   /** Of `PUT /api/log`. */
   url: string
-  device: string
-  password: string
   /** Whether its readings need the two values of the battery. */
   battery: boolean
 }

@@ -1,16 +1,16 @@
 /** The service's own figures over time: charts and their table. Loaded when they are first shown, as uPlot comes along. */
 
 import { useMemo } from 'preact/hooks'
+import type { StatusHistory } from '../../../api/admin/status-history-answer.ts'
 import { ChartStack } from '../../charts/chart-stack.tsx'
 import { TableTwin } from '../../charts/table-twin.tsx'
 import type { ShownRange } from '../../charts/use-range.ts'
 import { createZone } from '../../text/zone.ts'
 import { historyPanels, historyTable } from './service-history.ts'
-import type { ServiceHistory } from './shapes.ts'
 import { times } from './utc.ts'
 
 export interface ServiceChartsProps {
-  readonly history: ServiceHistory
+  readonly history: StatusHistory
   readonly shown: ShownRange
 }
 

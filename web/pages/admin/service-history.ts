@@ -1,11 +1,11 @@
 /** The service's own figures over time, from `GET /api/admin/status/history`, as charts and as a table. */
 
+import type { StatusHistory } from '../../../api/admin/status-history-answer.ts'
 import { breakAtGaps } from '../../charts/line-data.ts'
 import type { Panel } from '../../charts/panel.ts'
 import type { Preset, TimeWindow } from '../../charts/range.ts'
 import { type TwinTable, tableRows } from '../../charts/table-rows.ts'
 import { inOneUnit } from '../../text/phrases.ts'
-import type { ServiceHistory } from './shapes.ts'
 import { times } from './utc.ts'
 
 /** Up to the time for which the service keeps them. */
@@ -26,7 +26,7 @@ export function historyEveryMs(hours: number): number {
   return hours < 6 ? 10_000 : 60_000
 }
 
-type FigureName = Exclude<keyof ServiceHistory['points'][number], 'time'>
+type FigureName = Exclude<keyof StatusHistory['points'][number], 'time'>
 
 interface Figure {
   readonly name: FigureName
@@ -46,7 +46,7 @@ interface Chart {
 const colours = ['--accent', '--literal']
 const keys = ['first', 'second']
 
-export function historyPanels(history: ServiceHistory): Panel[] {
+export function historyPanels(history: StatusHistory): Panel[] {
   const timesMs = history.points.map(({ time }) => Date.parse(time))
   const gapMs = Math.max(1.5 * history.step_s * 1000, gapMsMin)
   return chartsOf(history.step_s).map(({ title, unit, decimals, figures, factor = 1 }) => {

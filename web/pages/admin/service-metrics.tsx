@@ -1,10 +1,10 @@
 /** The card of the service's own figures over time: the range, the charts, and what stands in their place without any. */
 
+import type { StatusHistory } from '../../../api/admin/status-history-answer.ts'
 import { RangeControls } from '../../charts/range-controls.tsx'
 import type { ShownRange } from '../../charts/use-range.ts'
 import { lazy } from '../../parts/lazy.tsx'
 import { historyPresets, stepText } from './service-history.ts'
-import type { ServiceHistory } from './shapes.ts'
 import type { UsedHistory } from './use-service-history.ts'
 
 export interface ServiceMetricsProps {
@@ -27,7 +27,7 @@ export function ServiceMetrics({ shown, past: { state, history } }: ServiceMetri
   )
 }
 
-function Shown({ history, shown }: { history: ServiceHistory; shown: ShownRange }) {
+function Shown({ history, shown }: { history: StatusHistory; shown: ShownRange }) {
   if (history.points.length === 0) {
     return <p class="none-here">There are no figures yet. The first ones come seconds after QuestDB is up.</p>
   }

@@ -1,11 +1,11 @@
 /** The stations of the air-quality network: add, private or public, removal. */
 
+import type { StationDetails, StationPage } from '../../../auth/stations/station-details.ts'
 import { AddForm, type FormField } from './add-form.tsx'
 import { ConfirmedButton } from './confirmed-button.tsx'
 import { type Actions, ListSection } from './list-section.tsx'
 import { Record } from './record.tsx'
 import { RowButton } from './row-button.tsx'
-import type { AdminStation } from './shapes.ts'
 import { timeText } from './utc.ts'
 
 const fields: FormField[] = [
@@ -21,11 +21,11 @@ const fields: FormField[] = [
 
 export function StationsSection() {
   return (
-    <ListSection<{ stations: AdminStation[]; next: number | null; total: number }, AdminStation>
+    <ListSection
       path="/stations"
       noun="stations"
       hasSearch={true}
-      itemsOf={page => page.stations}
+      itemsOf={(page: StationPage) => page.stations}
       keyOf={station => station.sn}
       row={(station, actions) => <StationRow station={station} actions={actions} />}
     >
@@ -44,7 +44,7 @@ export function StationsSection() {
   )
 }
 
-function StationRow({ station, actions }: { station: AdminStation; actions: Actions }) {
+function StationRow({ station, actions }: { station: StationDetails; actions: Actions }) {
   const { sn, model, city, country, last_data_at } = station
   const isPrivate = station.private
   const path = `/stations/${encodeURIComponent(sn)}`

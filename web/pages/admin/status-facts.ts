@@ -1,8 +1,8 @@
 /** How the service is, in words, from `GET /api/admin/status`. */
 
+import type { Status } from '../../../api/admin/status-answer.ts'
 import { countOf, countText } from '../../text/numbers.ts'
 import { spanText } from '../../text/times.ts'
-import type { AdminStatus } from './shapes.ts'
 
 export interface StatusGroup {
   title: string
@@ -22,7 +22,7 @@ export function bytesText(bytes: number): string {
   return `${at === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)}\u202f${units[at]}`
 }
 
-export function statusGroups(status: AdminStatus): StatusGroup[] {
+export function statusGroups(status: Status): StatusGroup[] {
   const { journal, lag, points, retention, disk, versions } = status
   return [
     {
@@ -86,7 +86,7 @@ function faults(texts: readonly (string | null)[]): StatusGroup['facts'] {
   return texts.flatMap(text => (text === null ? [] : [{ name: 'Fault', text, isBad: true }]))
 }
 
-function waitingDays({ waiting }: AdminStatus['retention']): StatusGroup['facts'] {
+function waitingDays({ waiting }: Status['retention']): StatusGroup['facts'] {
   if (waiting === null) return []
   const { from, before, days, reason } = waiting
   const why = reason === 'several_days' ? 'due at once' : 'due, but no newer readings came'
@@ -94,11 +94,11 @@ function waitingDays({ waiting }: AdminStatus['retention']): StatusGroup['facts'
   return [{ name: 'Stays until confirmed', text, isBad: true }]
 }
 
-function deadLetters({ dead_letters, points }: AdminStatus): string {
+function deadLetters({ dead_letters, points }: Status): string {
   return `${countText(dead_letters)} of readings, ${countText(points.dead_letters)} of points`
 }
 
-function databaseText({ kind, state, version, reason }: AdminStatus['postgres']): string {
+function databaseText({ kind, state, version, reason }: Status['postgres']): string {
   const parts = [state, version ?? undefined, kind === 'own' ? 'started by the service' : 'given', reason ?? undefined]
   return parts.filter(part => part !== undefined).join(', ')
 }
@@ -108,7 +108,7 @@ function growthText(bytesPerDay: number | null): string {
   return bytesPerDay <= 0 ? 'none' : `${bytesText(bytesPerDay)} a day`
 }
 
-function daysText({ days_until_full, growth_bytes_per_day }: AdminStatus['disk']): string {
+function daysText({ days_until_full, growth_bytes_per_day }: Status['disk']): string {
   if (days_until_full !== null) return countOf(Math.floor(days_until_full), 'day')
   return growth_bytes_per_day === null ? 'not known yet' : 'not foreseen'
 }

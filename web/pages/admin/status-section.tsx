@@ -1,5 +1,6 @@
 /** How the service is and was: journal, databases, disk and retention in words, its own figures in charts. */
 
+import type { Status } from '../../../api/admin/status-answer.ts'
 import { useRange } from '../../charts/use-range.ts'
 import { addressOf } from '../../client/address.ts'
 import { lastValue, worstState } from '../../client/resource-state.ts'
@@ -8,7 +9,6 @@ import { PageFailure } from '../../parts/failure-banner.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { historyPresets } from './service-history.ts'
 import { ServiceMetrics } from './service-metrics.tsx'
-import type { AdminStatus } from './shapes.ts'
 import { type StatusGroup, statusGroups } from './status-facts.ts'
 import { useServiceHistory } from './use-service-history.ts'
 import { times } from './utc.ts'
@@ -16,7 +16,7 @@ import { times } from './utc.ts'
 const everyMs = 5_000
 
 export function StatusSection() {
-  const state = useResource<AdminStatus>(addressOf('/api/admin/status'), { everyMs })
+  const state = useResource<Status>(addressOf('/api/admin/status'), { everyMs })
   const shown = useRange(historyPresets)
   const past = useServiceHistory(shown)
   const status = lastValue(state)

@@ -1,12 +1,12 @@
 /** Partners whose users come in by tokens that they sign: add, on and off, new secrets. */
 
 import { useState } from 'preact/hooks'
+import type { IssuedSecret, TenantDetails, TenantPage } from '../../../auth/tenants/tenant.ts'
 import { AddForm, type FormField } from './add-form.tsx'
 import { type Actions, ListSection } from './list-section.tsx'
 import { Record } from './record.tsx'
 import { RowButton } from './row-button.tsx'
 import { SecretOnce } from './secret-once.tsx'
-import type { AdminTenant } from './shapes.ts'
 import { timeText } from './utc.ts'
 
 const fields: FormField[] = [
@@ -15,18 +15,18 @@ const fields: FormField[] = [
 ]
 
 export function TenantsSection() {
-  const [issued, setIssued] = useState<AdminTenant>()
+  const [issued, setIssued] = useState<IssuedSecret>()
   return (
-    <ListSection<{ tenants: AdminTenant[]; next: number | null; total: number }, AdminTenant>
+    <ListSection
       path="/tenants"
       noun="tenants"
-      itemsOf={page => page.tenants}
+      itemsOf={(page: TenantPage) => page.tenants}
       keyOf={tenant => tenant.slug}
       row={(tenant, actions) => <TenantRow tenant={tenant} actions={actions} onIssued={setIssued} />}
     >
       {({ isBusy, change }) => (
         <>
-          {issued?.secret === undefined ? null : (
+          {issued === undefined ? null : (
             <SecretOnce
               title={`Secret of ${issued.slug}`}
               text="The server of the partner signs its tokens with it. It is shown this once."
@@ -40,7 +40,7 @@ export function TenantsSection() {
             fields={fields}
             isBusy={isBusy}
             onSend={async values => {
-              const tenant = await change<AdminTenant>('POST', '/tenants', values, `${values['slug']} is added.`)
+              const tenant = await change<IssuedSecret>('POST', '/tenants', values, `${values['slug']} is added.`)
               setIssued(tenant)
               return tenant !== undefined
             }}
@@ -52,15 +52,15 @@ export function TenantsSection() {
 }
 
 interface TenantRowProps {
-  tenant: AdminTenant
+  tenant: TenantDetails
   actions: Actions
-  onIssued: (tenant: AdminTenant | undefined) => void
+  onIssued: (tenant: IssuedSecret | undefined) => void
 }
 
 function TenantRow({ tenant, actions, onIssued }: TenantRowProps) {
   const { slug, name, is_active, old_secret_until } = tenant
   const path = `/tenants/${slug}`
-  const rotate = () => actions.change<AdminTenant>('POST', `${path}/rotate`, undefined, `${slug} has a new secret.`)
+  const rotate = () => actions.change<IssuedSecret>('POST', `${path}/rotate`, undefined, `${slug} has a new secret.`)
   const facts = [
     name,
     is_active ? undefined : 'off',
