@@ -7,6 +7,9 @@ import { readsAtOnce } from './support/awaited-reads.ts'
 
 const root = resolve(import.meta.dirname, '..')
 
+/** Any folder may import it. */
+const forAll = 'limits'
+
 /** Which folder may import from which; a file name stands for that file alone. */
 const postgresLeaves = ['store/log.ts', 'store/postgres/postgres-errors.ts', 'store/postgres/transaction.ts']
 const threadLeaves = ['store/thread-limits.ts', 'store/thread-priority.ts']
@@ -19,6 +22,7 @@ const domains = [
 ]
 
 const arrows: Record<string, string[]> = {
+  [forAll]: [],
   store: [],
   // The types of values that a setting may have are those of the part that it is for.
   settings: [
@@ -90,7 +94,7 @@ function isIn(places: readonly string[], target: string): boolean {
 }
 
 function isAllowed(folder: string, target: string): boolean {
-  return target === 'package.json' || isIn([folder, ...(arrows[folder] ?? [])], target)
+  return target === 'package.json' || isIn([folder, forAll, ...(arrows[folder] ?? [])], target)
 }
 
 function areTypesAllowed(folder: string, target: string): boolean {

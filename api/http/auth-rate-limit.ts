@@ -4,8 +4,8 @@
  */
 
 import { LRUCache } from 'lru-cache'
+import { type Bucket, TokenBuckets } from '../../limits/token-buckets.ts'
 import { networkOf } from './networks.ts'
-import { type Bucket, createBucket, type Rate, takeToken } from './token-bucket.ts'
 
 export interface AuthRateLimit {
   /** Counts a failing attempt; true when this address has had too many. */
@@ -16,14 +16,7 @@ export interface AuthRateLimit {
 const addressesMax = 10_000
 
 export function createAuthRateLimit(perMinute: number, nowMs: () => number): AuthRateLimit {
-  const rate: Rate = { perSecond: perMinute / 60, burst: perMinute }
-  const buckets = new LRUCache<string, Bucket>({ max: addressesMax })
-  return {
-    isExceeded(address) {
-      const key = networkOf(address)
-      const bucket = buckets.get(key) ?? createBucket(rate, nowMs())
-      buckets.set(key, bucket)
-      return !takeToken(bucket, rate, nowMs())
-    },
-  }
+  const rate = { perSecond: perMinute / 60, burst: perMinute }
+  const attempts = new TokenBuckets(rate, nowMs, new LRUCache<string, Bucket>({ max: addressesMax }))
+  return { isExceeded: address => !attempts.take(networkOf(address)) }
 }

@@ -1,17 +1,10 @@
-/** What each device may send in single readings: a token bucket of its own. */
+/** What each device may send in single readings. */
 
 import type { Device } from '../../auth/devices/device.ts'
-import { type Bucket, createBucket, type Rate, takeToken } from '../http/token-bucket.ts'
+import { type Bucket, type Rate, TokenBuckets } from '../../limits/token-buckets.ts'
 import type { IntakeOptions } from './intake.ts'
 
 export function createDeviceRate(rate: Rate, nowMs: () => number): IntakeOptions['isWithinRate'] {
-  const buckets = new WeakMap<Device, Bucket>()
-  return device => {
-    let bucket = buckets.get(device)
-    if (bucket === undefined) {
-      bucket = createBucket(rate, nowMs())
-      buckets.set(device, bucket)
-    }
-    return takeToken(bucket, rate, nowMs())
-  }
+  const readings = new TokenBuckets(rate, nowMs, new WeakMap<Device, Bucket>())
+  return device => readings.take(device)
 }

@@ -11,7 +11,7 @@ export interface Change {
 
 const folders = [
   ...['analytics', 'api', 'auth', 'backup', 'cli', 'content', 'ingest'],
-  ...['lifecycle', 'live', 'query', 'service', 'settings', 'store'],
+  ...['lifecycle', 'limits', 'live', 'query', 'service', 'settings', 'store'],
   ...['docs/statistics.md', 'theme', 'package.json'],
 ]
 

@@ -7,7 +7,7 @@ import { tokenizer } from 'acorn'
 
 const root = resolve(import.meta.dirname, '../..')
 const folders = [
-  ...['analytics', 'api', 'auth', 'backup', 'cli', 'content', 'ingest', 'lifecycle', 'live'],
+  ...['analytics', 'api', 'auth', 'backup', 'cli', 'content', 'ingest', 'lifecycle', 'limits', 'live'],
   ...['query', 'service', 'settings', 'store'],
 ]
 
