@@ -2,6 +2,7 @@
 
 import type { Server as HttpServer } from 'node:http'
 import type { Server, Socket } from 'node:net'
+import { Capacity } from '../../limits/capacity.ts'
 import type { Log } from '../../store/log.ts'
 import { networkOf } from './networks.ts'
 import { areFilesExhausted, isOutOfFiles } from './open-files.ts'
@@ -31,9 +32,8 @@ const recentMs = 60_000
 
 export function createConnections({ max, perAddress, isTrusted, log }: ConnectionsOptions): Connections {
   const servers = new Set<Server | HttpServer>()
-  const sockets = new Set<Socket>()
-  /** Connections by address. */
-  const counts = new Map<string, number>()
+  /** By network. */
+  const sockets = new Capacity<Socket>({ max })
   const full = createIncident(() => log.warn({ max }, 'connections refused: limit reached (CONNECTIONS_MAX)'))
   const filesOut = createIncident(() => log.warn({}, 'connections refused: out of file descriptors'))
   const greedy = createIncident(address =>
@@ -43,21 +43,9 @@ export function createConnections({ max, perAddress, isTrusted, log }: Connectio
   function take(socket: Socket): void {
     const address = socket.remoteAddress ?? ''
     const key = networkOf(address)
-    const count = counts.get(key) ?? 0
-    if (sockets.size >= max) refuse(socket, full)
-    else if (count >= perAddress && !isTrusted(address)) refuse(socket, greedy, address)
-    else keep(socket, key)
-  }
-
-  function keep(socket: Socket, key: string): void {
-    sockets.add(socket)
-    counts.set(key, (counts.get(key) ?? 0) + 1)
-    socket.once('close', () => {
-      sockets.delete(socket)
-      const left = (counts.get(key) ?? 0) - 1
-      if (left > 0) counts.set(key, left)
-      else counts.delete(key)
-    })
+    if (sockets.isFull()) refuse(socket, full)
+    else if (sockets.amountOf(key) >= perAddress && !isTrusted(address)) refuse(socket, greedy, address)
+    else if (sockets.take(socket, [key])) socket.once('close', () => sockets.release(socket))
   }
 
   function refuse(socket: Socket, reason: Incident, detail = ''): void {
@@ -91,7 +79,7 @@ export function createConnections({ max, perAddress, isTrusted, log }: Connectio
       // A client that sends nothing, or half a request, or does not read its answer; Node itself looks at no time limit
       // any more once it closes.
       const cut = setTimeout(() => {
-        for (const socket of sockets) socket.destroy()
+        for (const socket of sockets.holders()) socket.destroy()
         clearInterval(sweep)
       }, finishMsMax)
       const [main] = servers

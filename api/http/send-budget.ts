@@ -6,6 +6,7 @@
 
 import type { ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
+import { Capacity } from '../../limits/capacity.ts'
 
 export interface SendBudgetOptions {
   /** Of all different bodies that are being sent together. */
@@ -37,57 +38,45 @@ export function boundSending(app: FastifyInstance, options: SendBudgetOptions): 
   })
 }
 
+/** A body that many read counts once. */
 interface Held {
-  bytes: number
+  payload: unknown
   responses: Set<ServerResponse>
-  /** When the last of them began. */
-  sinceMs: number
 }
 
 class SendBudget {
-  readonly #options: SendBudgetOptions
-  /** By body, the one that was wanted longest ago first. A body that many read counts once. */
   readonly #held = new Map<unknown, Held>()
-  #bytes = 0
+  readonly #bytes: Capacity<Held>
 
-  constructor(options: SendBudgetOptions) {
-    this.#options = options
+  constructor({ bytesMax, nowMs }: SendBudgetOptions) {
+    const eviction = { patienceMs, nowMs, evict: (held: Held) => this.#cutOff(held) }
+    this.#bytes = new Capacity({ max: bytesMax, eviction })
   }
 
   /** False when there is no room. */
   take(payload: unknown, response: ServerResponse): boolean {
     const bytes = Buffer.isBuffer(payload) || typeof payload === 'string' ? payload.length : 0
     if (bytes < countedBytesMin) return true
-    const held = this.#held.get(payload) ?? this.#admit(bytes)
+    const held = this.#held.get(payload) ?? this.#admit(payload, bytes)
     if (held === undefined) return false
     held.responses.add(response)
-    held.sinceMs = this.#options.nowMs()
-    this.#held.delete(payload)
-    this.#held.set(payload, held)
-    response.once('close', () => this.#release(payload, held, response))
+    this.#bytes.wait(held, true)
+    response.once('close', () => {
+      held.responses.delete(response)
+      if (held.responses.size === 0 && this.#bytes.release(held)) this.#held.delete(payload)
+    })
     return true
   }
 
-  #admit(bytes: number): Held | undefined {
-    const { bytesMax, nowMs } = this.#options
-    for (const [payload, held] of this.#held) {
-      if (this.#bytes + bytes <= bytesMax) break
-      if (nowMs() - held.sinceMs < patienceMs) break
-      for (const response of held.responses) {
-        response.destroy()
-        this.#release(payload, held, response)
-      }
-    }
-    // The only one may be of any size; what is built has bounds of its own.
-    if (this.#bytes > 0 && this.#bytes + bytes > bytesMax) return undefined
-    this.#bytes += bytes
-    return { bytes, responses: new Set(), sinceMs: 0 }
+  #admit(payload: unknown, bytes: number): Held | undefined {
+    const held: Held = { payload, responses: new Set() }
+    if (!this.#bytes.take(held, [], bytes)) return undefined
+    this.#held.set(payload, held)
+    return held
   }
 
-  /** Once for each response, whichever way it ends. */
-  #release(payload: unknown, held: Held, response: ServerResponse): void {
-    if (!held.responses.delete(response) || held.responses.size > 0) return
+  #cutOff({ payload, responses }: Held): void {
     this.#held.delete(payload)
-    this.#bytes -= held.bytes
+    for (const response of responses) response.destroy()
   }
 }

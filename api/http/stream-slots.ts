@@ -4,6 +4,7 @@
  */
 
 import type { ServerResponse } from 'node:http'
+import { Capacity } from '../../limits/capacity.ts'
 import { networkOf } from './networks.ts'
 
 export interface StreamSlotsOptions {
@@ -36,61 +37,20 @@ export interface StreamSlots {
 /** Whoever has been waited for so long gives way. */
 const patienceMs = 10_000
 
-interface Taken {
-  response: ServerResponse
-  /** Among whom slots are shared: its network, and its credential. */
-  sharers: readonly string[]
-  /** Undefined while the client is not waited for. */
-  waitingSinceMs: number | undefined
-}
-
 export function createStreamSlots({ slotsMax, slotsOfOneMax, nowMs }: StreamSlotsOptions): StreamSlots {
-  const taken = new Set<Taken>()
-  /** Of each sharer; those without a slot are not in here. */
-  const counts = new Map<string, number>()
-
-  /** The client that has been waited for longest is cut off, if that is too long. */
-  function makeRoom(): void {
-    let slowest: Taken | undefined
-    for (const slot of taken) {
-      if ((slot.waitingSinceMs ?? Number.POSITIVE_INFINITY) < (slowest?.waitingSinceMs ?? Number.POSITIVE_INFINITY))
-        slowest = slot
-    }
-    if (slowest?.waitingSinceMs === undefined || nowMs() - slowest.waitingSinceMs < patienceMs) return
-    release(slowest)
-    slowest.response.destroy()
-  }
-
-  function release(slot: Taken): void {
-    if (!taken.delete(slot)) return
-    for (const sharer of slot.sharers) {
-      const count = (counts.get(sharer) ?? 1) - 1
-      if (count > 0) counts.set(sharer, count)
-      else counts.delete(sharer)
-    }
-  }
-
-  const isFull = (sharer: string | undefined) => sharer !== undefined && (counts.get(sharer) ?? 0) >= slotsOfOneMax
+  const eviction = { patienceMs, nowMs, evict: (response: ServerResponse) => void response.destroy() }
+  const slots = new Capacity<ServerResponse>({ max: slotsMax, eviction })
+  const isFull = (sharer: string | undefined) => sharer !== undefined && slots.amountOf(sharer) >= slotsOfOneMax
 
   return {
     take(response, { address, credential }) {
-      const sharers = [
-        `network ${networkOf(address)}`,
-        ...(credential === undefined ? [] : [`credential ${credential}`]),
-      ]
-      if (isFull(sharers[0])) return 'of the network'
+      const network = `network ${networkOf(address)}`
+      const sharers = credential === undefined ? [network] : [network, `credential ${credential}`]
+      if (isFull(network)) return 'of the network'
       if (isFull(sharers[1])) return 'of the credential'
-      if (taken.size >= slotsMax) makeRoom()
-      if (taken.size >= slotsMax) return 'of all'
-      const slot: Taken = { response, sharers, waitingSinceMs: undefined }
-      taken.add(slot)
-      for (const sharer of sharers) counts.set(sharer, (counts.get(sharer) ?? 0) + 1)
-      response.once('close', () => release(slot))
-      return {
-        wait(isWaiting) {
-          slot.waitingSinceMs = isWaiting ? nowMs() : undefined
-        },
-      }
+      if (!slots.take(response, sharers)) return 'of all'
+      response.once('close', () => slots.release(response))
+      return { wait: isWaiting => slots.wait(response, isWaiting) }
     },
   }
 }

@@ -19,6 +19,7 @@ import {
 import type { ResolveNames } from '../../ingest/import/thread-body.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import { expiredReason, type Ranges, type TimeLimits } from '../../ingest/reading.ts'
+import { Capacity } from '../../limits/capacity.ts'
 import type { BatchHead } from './batch-head.ts'
 import type { Refusal } from './intake.ts'
 import { claimRefusals } from './key-errors.ts'
@@ -74,13 +75,12 @@ export function createBatchImporter(options: BatchImportOptions): BatchImporter 
     limits: { ...limits, bodyBytesMax },
   })
   const spool = { directory: spoolDirectory, memoryBytesMax: spoolMemoryBytesMax, bytesMax: bodyBytesMax }
-  const running = new Map<string, number>()
+  const running = new Capacity<BatchHead>({ max: Number.POSITIVE_INFINITY })
 
   function run(writer: CredentialWriter, head: BatchHead, open: () => Readable): Promise<BatchResult> | 'busy' {
-    const count = running.get(writer.id) ?? 0
-    if (count >= limits.sessionsPerWriterMax) return 'busy'
-    running.set(writer.id, count + 1)
-    return importBody(writer, head, open()).finally(() => release(writer.id))
+    if (running.amountOf(writer.id) >= limits.sessionsPerWriterMax) return 'busy'
+    running.take(head, [writer.id])
+    return importBody(writer, head, open()).finally(() => running.release(head))
   }
 
   async function importBody(writer: CredentialWriter, head: BatchHead, body: Readable): Promise<BatchResult> {
@@ -132,12 +132,6 @@ export function createBatchImporter(options: BatchImportOptions): BatchImporter 
   function expired(isStrict: boolean): NonNullable<BatchResult['refusal']> {
     const detail = `timestamps ${expiredReason(earliestNowMs())}`
     return { code: isStrict ? 'READINGS_REJECTED' : 'LATER', members: { detail } }
-  }
-
-  function release(id: string): void {
-    const count = (running.get(id) ?? 1) - 1
-    if (count > 0) running.set(id, count)
-    else running.delete(id)
   }
 
   return { run, close: importer.close }

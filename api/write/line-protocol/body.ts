@@ -2,8 +2,8 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
+import type { ByteBudget } from '../../../limits/byte-budget.ts'
 import { BodyError, createBodyDeadlines } from '../../http/body-deadlines.ts'
-import type { BodyBudget } from './body-budget.ts'
 
 interface HeldBody {
   kind: 'body'
@@ -23,7 +23,7 @@ export interface Bodies {
 /** Links of some sensors are slow. */
 const bodyMsMax = 60_000
 
-export function createBodies(scope: FastifyInstance, bodyBytesMax: number, budget: BodyBudget): Bodies {
+export function createBodies(scope: FastifyInstance, bodyBytesMax: number, budget: ByteBudget): Bodies {
   const deadlines = createBodyDeadlines(scope, bodyMsMax)
 
   async function read(request: IncomingMessage, credential: string): Promise<Body> {
@@ -32,7 +32,7 @@ export function createBodies(scope: FastifyInstance, bodyBytesMax: number, budge
     let length = 0
     let kind: 'too large' | 'too many' = 'too many'
     const release = () => {
-      budget.give(credential, length)
+      budget.release(credential, length)
       length = 0
     }
     /** False for a piece that there is no room for. */

@@ -9,6 +9,7 @@ import type { LineNames } from '../../../ingest/formats/line-protocol-names.ts'
 import { createLineImporter } from '../../../ingest/import/line-protocol-import.ts'
 import type { Ingest } from '../../../ingest/ingest.ts'
 import type { Ranges, TimeLimits } from '../../../ingest/reading.ts'
+import { ByteBudget } from '../../../limits/byte-budget.ts'
 import type { Log } from '../../../store/log.ts'
 import type { AuthRateLimit } from '../../http/auth-rate-limit.ts'
 import { errorCodeOf, leavesBodyUnread } from '../../http/errors.ts'
@@ -16,7 +17,6 @@ import type { RouteFamily } from '../../http/route-family.ts'
 import type { BulkMeter } from '../bulk-meter.ts'
 import type { FairShare } from '../fair-share.ts'
 import { createBodies } from './body.ts'
-import { BodyBudget } from './body-budget.ts'
 import { createFindWriter, hasCredential } from './credentials.ts'
 import { sendError, type Version } from './errors.ts'
 import { answerBuckets, answerHealth, answerPing, answerQuery, readForm } from './start-up.ts'
@@ -56,7 +56,7 @@ const writerOf = new WeakMap<FastifyRequest, CredentialWriter>()
 /** One for each prefix, since the paths of InfluxDB have none in common. */
 export function lineProtocolFamilies(options: LineProtocolOptions): RouteFamily[] {
   const importer = createLineImporter(options)
-  const budget = new BodyBudget(bodiesOfMaximumSize * options.bodyBytesMax)
+  const budget = new ByteBudget(bodiesOfMaximumSize * options.bodyBytesMax)
   const authenticate = createAuthenticate(options)
 
   function family(prefix: string, version: Version, register: (scope: FastifyInstance) => void): RouteFamily {

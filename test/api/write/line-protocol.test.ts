@@ -6,13 +6,11 @@ import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { HttpError, InfluxDB, Point } from '@influxdata/influxdb-client'
-import fc from 'fast-check'
 import { fastify } from 'fastify'
 import t, { type Test } from 'tap'
 import { createAuthRateLimit } from '../../../api/http/auth-rate-limit.ts'
 import { createFairShare } from '../../../api/write/fair-share.ts'
 import { createBodies } from '../../../api/write/line-protocol/body.ts'
-import { BodyBudget } from '../../../api/write/line-protocol/body-budget.ts'
 import { lineProtocolFamilies } from '../../../api/write/line-protocol/line-protocol.ts'
 import { NewDevice } from '../../../auth/devices/device.ts'
 import { openDevices } from '../../../auth/devices/devices.ts'
@@ -24,6 +22,7 @@ import { offsetOf, readRecord } from '../../../ingest/journal/record.ts'
 import { createWallClock } from '../../../ingest/journal/wall-clock.ts'
 import { defaultRanges } from '../../../ingest/reading.ts'
 import { readings } from '../../../ingest/readings-table.ts'
+import { ByteBudget } from '../../../limits/byte-budget.ts'
 import type { Rate } from '../../../limits/token-buckets.ts'
 import { createApp, perOwner as perOwnerUsual, startAccounts } from '../../support/accounts.ts'
 import { recordingLog, silentLog, temporaryFolder } from '../../support/databases.ts'
@@ -406,35 +405,10 @@ t.test('slow bodies of one credential leave room for another, and what is over l
   t.strictSame([stored().length, errors], [3, []], 'and nothing is logged of the one that broke off')
 })
 
-t.test('all bodies together have a bound, and each credential that comes finds room', async t => {
-  const credentials = fc.constantFrom('a', 'b', 'c', 'd')
-  const steps = fc.array(fc.tuple(credentials, fc.integer({ min: -300, max: 300 })), { maxLength: 100 })
-  fc.assert(
-    fc.property(steps, given => {
-      const budget = new BodyBudget(1024)
-      const held = new Map<string, number>()
-      for (const [credential, bytes] of given) {
-        const has = held.get(credential) ?? 0
-        if (bytes < 0) {
-          budget.give(credential, Math.min(has, -bytes))
-          held.set(credential, Math.max(0, has + bytes))
-        } else if (budget.take(credential, bytes)) held.set(credential, has + bytes)
-        else if (has + sumOf(held) + 2 * bytes <= 1024) return false
-      }
-      return sumOf(held) <= 1024 && budget.take('new', 1)
-    }),
-  )
-  t.pass('for every order')
-})
-
-function sumOf(held: ReadonlyMap<string, number>): number {
-  return [...held.values()].reduce((sum, bytes) => sum + bytes, 0)
-}
-
 t.test('a body whose sender has gone is given up at once', async t => {
   const scope = fastify()
   t.teardown(() => scope.close())
-  const bodies = createBodies(scope, 1000, new BodyBudget(4000))
+  const bodies = createBodies(scope, 1000, new ByteBudget(4000))
   const server = createServer().listen(0, '127.0.0.1')
   t.teardown(() => server.close())
   await once(server, 'listening')
