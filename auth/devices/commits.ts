@@ -1,6 +1,7 @@
 /** Commits one change after the other: in PostgreSQL first, then in memory, and says what came of it. */
 
 import type pg from 'pg'
+import type { Mutex } from '../../limits/mutex.ts'
 import {
   isForeignKeyViolation,
   isUnavailable,
@@ -11,7 +12,6 @@ import { inTransaction, type Transaction } from '../../store/postgres/transactio
 import type { DeviceMemory } from './device-memory.ts'
 import type { DeviceRecord, DeviceRow } from './device-record.ts'
 import { readNamed } from './device-sql.ts'
-import type { Mutex } from './mutex.ts'
 import type { Reconciler } from './reconciler.ts'
 
 /**
@@ -86,7 +86,7 @@ export function createCommits({ pool, memory, mutex, reconciler, stepMs, failed 
   return {
     exclusively: async (names, work) => {
       const failuresBefore = failures
-      const outcome = await mutex.run(async () => {
+      const outcome = await mutex.tryRun(async () => {
         // Those that waited while one met no answer need not each wait for theirs.
         if (failures > failuresBefore) return away
         // What comes next rests on what is in memory.

@@ -4,6 +4,7 @@
  */
 
 import type pg from 'pg'
+import { createMutex } from '../../limits/mutex.ts'
 import type { Log } from '../../store/log.ts'
 import { hasEnded } from '../../store/postgres/transaction.ts'
 import { createLastSeen } from '../last-seen.ts'
@@ -14,7 +15,6 @@ import { DeviceMemory } from './device-memory.ts'
 import type { DevicePage } from './device-page.ts'
 import type { DeviceRecord } from './device-record.ts'
 import * as sql from './device-sql.ts'
-import { createMutex } from './mutex.ts'
 import { digestEquals, digestOf } from './password.ts'
 import { createReconciler } from './reconciler.ts'
 

@@ -21,7 +21,7 @@ export interface HandOverOptions extends Pick<CommitOptions, 'memory' | 'mutex' 
 
 export function createHandOver({ memory, mutex, reconciler, transact }: HandOverOptions): WithHandOver {
   return async work => {
-    const done = await mutex.run(async () => {
+    const done = await mutex.tryRun(async () => {
       if (!(await reconciler.reconcile())) throw new ChangeInDoubt('a change of a device is not confirmed')
       const rows: DeviceRow[] = []
       const value = await transact(transaction =>

@@ -8,6 +8,7 @@
  */
 
 import type pg from 'pg'
+import { createMutex } from '../../limits/mutex.ts'
 import type { Log } from '../../store/log.ts'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import type { Ingest } from '../ingest.ts'
@@ -57,14 +58,8 @@ export function createClaims({ pool, ingest, nowMs, log, rowsPerWriterMax, ...op
   let waiting: Waiting[] = []
   let isScheduled = false
   let isClosing = false
-  let last: Promise<unknown> = Promise.resolve()
-
-  /** One after the other: a statement of the sweep and one of claims could lock the same rows in another order. */
-  function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    const result = last.then(work)
-    last = result.catch(() => undefined)
-    return result
-  }
+  /** A statement of the sweep and one of claims could lock the same rows in another order. */
+  const mutex = createMutex()
 
   function claim(request: KeyedRequest): Promise<Claim> {
     if (isClosing) return Promise.resolve({ kind: 'closing' })
@@ -78,7 +73,7 @@ export function createClaims({ pool, ingest, nowMs, log, rowsPerWriterMax, ...op
   function schedule(): void {
     if (isScheduled) return
     isScheduled = true
-    void inTurn(claimNext)
+    void mutex.run(claimNext)
   }
 
   async function claimNext(): Promise<void> {
@@ -111,7 +106,7 @@ export function createClaims({ pool, ingest, nowMs, log, rowsPerWriterMax, ...op
   }
 
   const sweep = createSweep({
-    removeExpired: countMax => inTurn(() => rows.removeExpired(nowMs(), countMax)),
+    removeExpired: countMax => mutex.run(() => rows.removeExpired(nowMs(), countMax)),
     ...{ counts, intervalMs: limits.sweepMs, removedPerStatement: limits.removedPerStatement, log },
   })
 
@@ -121,7 +116,7 @@ export function createClaims({ pool, ingest, nowMs, log, rowsPerWriterMax, ...op
     async close() {
       isClosing = true
       await sweep.close()
-      await last
+      await mutex.idle()
     },
   }
 }

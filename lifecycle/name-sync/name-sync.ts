@@ -5,6 +5,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Devices } from '../../auth/devices/devices.ts'
+import { createMutex } from '../../limits/mutex.ts'
 import type { Log } from '../../store/log.ts'
 import { createQuestdbClient, type QuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import type { Questdb } from '../../store/questdb/questdb.ts'
@@ -40,10 +41,10 @@ export function openDeviceNames({ devices, questdb, log, checkEveryMs = 2000 }: 
   let known = devices.sequence()
   /** QuestDB has everything up to here; undefined until it was asked. */
   let brought: number | undefined
-  let broughtVersion: number | undefined
-  let bringing: Promise<void> = Promise.resolve()
+  let syncedVersion: number | undefined
+  const mutex = createMutex()
 
-  async function bringChanges(): Promise<void> {
+  async function syncChanges(): Promise<void> {
     try {
       const version = devices.version()
       let at = brought ?? (await begin())
@@ -58,7 +59,7 @@ export function openDeviceNames({ devices, questdb, log, checkEveryMs = 2000 }: 
         at = last.sequence
       }
       brought = at
-      broughtVersion = version
+      syncedVersion = version
     } catch (error) {
       forget()
       throw error
@@ -75,19 +76,17 @@ export function openDeviceNames({ devices, questdb, log, checkEveryMs = 2000 }: 
   /** The next time it may be another QuestDB, or one that has lost rows. */
   function forget(): void {
     brought = undefined
-    broughtVersion = undefined
+    syncedVersion = undefined
   }
 
   function sync(): Promise<void> {
-    const brings = bringing.then(bringChanges)
-    bringing = brings.catch(() => undefined)
-    return brings
+    return mutex.run(syncChanges)
   }
 
   let isTold = false
   async function check(): Promise<void> {
     if (questdb.state().state !== 'up') return forget()
-    if (devices.version() === broughtVersion) return
+    if (devices.version() === syncedVersion) return
     try {
       await sync()
       isTold = false
@@ -111,7 +110,7 @@ export function openDeviceNames({ devices, questdb, log, checkEveryMs = 2000 }: 
     async close() {
       closing.abort()
       client.close()
-      await Promise.all([watching, bringing])
+      await Promise.all([watching, mutex.idle()])
     },
   }
 }

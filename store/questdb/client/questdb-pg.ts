@@ -1,6 +1,7 @@
 /** One connection to QuestDB over the PostgreSQL protocol, made when it is first needed and again after it broke. */
 
 import pg from 'pg'
+import { createMutex } from '../../../limits/mutex.ts'
 import type { QuestdbPg } from './questdb-address.ts'
 import { QuestdbError, questdbError } from './questdb-error.ts'
 
@@ -37,7 +38,7 @@ export interface PgTimeouts {
 export function createPgConnection(address: QuestdbPg, timeouts: PgTimeouts): PgConnection {
   const { host, port, user, password, database } = address
   let client: pg.Client | undefined
-  let previous: Promise<void> = Promise.resolve()
+  const mutex = createMutex()
 
   async function connect(): Promise<pg.Client> {
     const made = new pg.Client({
@@ -74,9 +75,7 @@ export function createPgConnection(address: QuestdbPg, timeouts: PgTimeouts): Pg
   }
 
   function read(statement: Statement, signal: AbortSignal, onRow: (row: PgRow) => void): Promise<void> {
-    const reading = previous.then(() => execute(statement, signal, onRow))
-    previous = reading.catch(() => undefined)
-    return reading
+    return mutex.run(() => execute(statement, signal, onRow))
   }
 
   async function execute(statement: Statement, signal: AbortSignal, onRow: (row: PgRow) => void): Promise<void> {
