@@ -7,3 +7,8 @@ export class TooBusy extends Error {
     this.retryAfterSeconds = retryAfterSeconds
   }
 }
+
+/** Of a semaphore. */
+export function tooManyWait(): TooBusy {
+  return new TooBusy('too many requests wait', 1)
+}

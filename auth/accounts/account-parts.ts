@@ -1,6 +1,7 @@
 /** What the parts of the account service share. */
 
 import type pg from 'pg'
+import type { Asker } from '../../limits/semaphore.ts'
 import type { Log } from '../../store/log.ts'
 import { inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
 import type { Devices } from '../devices/devices.ts'
@@ -13,7 +14,6 @@ import type { Account } from './account.ts'
 import { emailKeyOf } from './email-address.ts'
 import type { LoginFailures } from './login-failures.ts'
 import type { Passwords } from './passwords.ts'
-import type { Asker } from './work-queue.ts'
 
 export interface AccountParts {
   pool: pg.Pool

@@ -1,8 +1,9 @@
 /** Passwords of people: Argon2id as PHC strings, a few at a time, and the same work where there is nothing to compare. */
 
 import type { Options } from '@node-rs/argon2'
+import { type Asker, createSemaphore } from '../../limits/semaphore.ts'
+import { tooManyWait } from '../too-busy.ts'
 import { createHashingThreads } from './hashing-threads.ts'
-import { type Asker, createWorkQueue } from './work-queue.ts'
 
 export interface Passwords {
   hash(password: string, asker: Asker): Promise<string>
@@ -31,21 +32,22 @@ const argon2id = 2
 const parameters: Options = { algorithm: argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 const outdatedUnless = '$argon2id$v=19$m=19456,t=2,p=1$'
 
+/** A hash takes 19 MiB and some ten milliseconds of a processor. */
 const runningMax = 2
 const waitingMax = 32
 const waitingOfAccountMax = 16
 
 export async function createPasswords(hashing: Hashing = createHashingThreads(runningMax)): Promise<Passwords> {
   const { hash, close } = hashing
-  const queue = createWorkQueue({ runningMax, waitingMax, waitingOfAccountMax })
+  const semaphore = createSemaphore({ runningMax, waitingMax, waitingOfAccountMax, refusal: tooManyWait })
   const dummy = await hash('nobody has this password', parameters)
   const verify: Verify = async (known, password) => {
     const isRight = await hashing.verify(known ?? dummy, password.normalize('NFKC'))
     return isRight && known !== undefined
   }
   return {
-    hash: (password, asker) => queue.run(asker, () => hash(password.normalize('NFKC'), parameters)),
-    attempt: (asker, check) => queue.run(asker, () => check(verify)),
+    hash: (password, asker) => semaphore.run(asker, () => hash(password.normalize('NFKC'), parameters)),
+    attempt: (asker, check) => semaphore.run(asker, () => check(verify)),
     isOutdated: known => !known.startsWith(outdatedUnless),
     close,
   }

@@ -5,10 +5,11 @@
  * up by those of others behind its network.
  */
 
+import { type Asker, createSemaphore } from '../../limits/semaphore.ts'
 import type { Log } from '../../store/log.ts'
-import { type Asker, createWorkQueue } from '../accounts/work-queue.ts'
 import type { Outcome } from '../outcome.ts'
 import type { RateLimit, RateLimits } from '../rate-limits.ts'
+import { tooManyWait } from '../too-busy.ts'
 
 export interface CodeGuesses {
   /** Runs the look-up of a code, unless there were too many wrong ones. It refuses a wrong code. */
@@ -23,10 +24,10 @@ const byNetwork: RateLimit = { kind: 'user code by network', countMax: 100, wind
 const byAll: RateLimit = { kind: 'user code', countMax: 1_000, windowMs }
 const alarm: RateLimit = { kind: 'user code alarm', countMax: 1, windowMs }
 
-const queueLimits = { runningMax: 2, waitingMax: 400, waitingOfAccountMax: 100 }
+const lookUpsMax = { runningMax: 2, waitingMax: 400, waitingOfAccountMax: 100 }
 
 export function createCodeGuesses(limits: RateLimits, log: Log): CodeGuesses {
-  const lookUps = createWorkQueue(queueLimits)
+  const lookUps = createSemaphore({ ...lookUpsMax, refusal: tooManyWait })
 
   async function noteWrong(): Promise<void> {
     if ((await limits.take(byAll, '')) === undefined || (await limits.take(alarm, '')) !== undefined) return

@@ -4,8 +4,8 @@ import { hash } from '@node-rs/argon2'
 import t from 'tap'
 import { isCommonPassword } from '../../auth/accounts/common-passwords.ts'
 import { createPasswords } from '../../auth/accounts/passwords.ts'
-import { type Asker, createWorkQueue } from '../../auth/accounts/work-queue.ts'
 import { TooBusy } from '../../auth/too-busy.ts'
+import type { Asker } from '../../limits/semaphore.ts'
 
 const asker = { account: 'ada@example.com', network: '10.0.0.1' }
 
@@ -23,9 +23,10 @@ t.test('a password is an Argon2id hash in PHC form', async t => {
   t.equal(passwords.isOutdated(await hash('x', { memoryCost: 8192, timeCost: 1 })), true)
 })
 
-/** Works that end one by one; `started` are those that were, in this order. */
-function startQueue() {
-  const queue = createWorkQueue({ runningMax: 2, waitingMax: 32, waitingOfAccountMax: 16 })
+/** Checks of passwords that end one by one; `started` are those that were, in this order. */
+async function startChecks() {
+  const noHash = async () => ''
+  const passwords = await createPasswords({ hash: noHash, verify: async () => true, close: async () => undefined })
   const running: (() => void)[] = []
   const started: Asker[] = []
   let most = 0
@@ -37,7 +38,7 @@ function startQueue() {
     return 'done'
   }
   const run = (asker: Asker) =>
-    queue.run(asker, work(asker)).catch((error: unknown) => {
+    passwords.attempt(asker, work(asker)).catch((error: unknown) => {
       return error instanceof TooBusy && error.retryAfterSeconds === 1 ? 'busy' : error
     })
   /** What came of them, once all have ended. */
@@ -58,7 +59,7 @@ function startQueue() {
 const countOf = (outcomes: unknown[], outcome: string) => outcomes.filter(each => each === outcome).length
 
 t.test('two at a time, a short queue, and then no', async t => {
-  const { run, end, started, most } = startQueue()
+  const { run, end, started, most } = await startChecks()
   const askers = Array.from({ length: 40 }, (_, at) => ({ account: `a${at}`, network: `n${at}` }))
   const outcomes = await end(askers.map(run))
   t.strictSame(outcomes, [...Array(34).fill('done'), ...Array(6).fill('busy')])
@@ -67,7 +68,7 @@ t.test('two at a time, a short queue, and then no', async t => {
 })
 
 t.test('of an account and a network one runs at a time, and others pass it', async t => {
-  const { run, end, started } = startQueue()
+  const { run, end, started } = await startChecks()
   const [ada, eve] = [asker, { ...asker, network: '10.0.0.2' }]
   const asked = [run(ada), run(ada), run(ada), run(eve)]
   await new Promise(setImmediate)
@@ -76,7 +77,7 @@ t.test('of an account and a network one runs at a time, and others pass it', asy
 })
 
 t.test('no account takes all places', async t => {
-  const { run, end } = startQueue()
+  const { run, end } = await startChecks()
   const attack = Array.from({ length: 60 }, (_, at) => run({ account: 'victim', network: `n${at}` }))
   const others = Array.from({ length: 16 }, (_, at) => run({ account: `other ${at}`, network: `m${at}` }))
   t.strictSame(await end(others), Array(16).fill('done'))
@@ -85,7 +86,7 @@ t.test('no account takes all places', async t => {
 
 t.test('no network takes all places, and no four', async t => {
   for (const networks of [1, 4]) {
-    const { run, end } = startQueue()
+    const { run, end } = await startChecks()
     const attack = Array.from({ length: 200 }, (_, at) => run({ account: `a${at}`, network: `n${at % networks}` }))
     const others = Array.from({ length: 6 }, (_, at) => run({ account: `other ${at}`, network: `m${at}` }))
     t.strictSame(await end(others), Array(6).fill('done'), `${networks}`)
@@ -94,21 +95,11 @@ t.test('no network takes all places, and no four', async t => {
 })
 
 t.test('an account that is attacked from a few networks has places for its owner', async t => {
-  const { run, end } = startQueue()
+  const { run, end } = await startChecks()
   const attack = Array.from({ length: 60 }, (_, at) => run({ account: 'victim', network: `n${at % 4}` }))
   const owner = Array.from({ length: 6 }, (_, at) => run({ account: 'victim', network: `m${at}` }))
   t.strictSame(await end(owner), Array(6).fill('done'))
   t.equal(countOf(await end(attack), 'done'), 12)
-})
-
-t.test('a work that fails gives its place to the next', async t => {
-  const queue = createWorkQueue({ runningMax: 1, waitingMax: 2, waitingOfAccountMax: 2 })
-  const failing = queue.run(asker, async () => {
-    throw new Error('no')
-  })
-  const next = queue.run(asker, async () => 'done')
-  await t.rejects(failing, /no/)
-  t.equal(await next, 'done')
 })
 
 t.test('common passwords are known in any case', async t => {

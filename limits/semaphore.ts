@@ -1,10 +1,10 @@
 /**
- * Runs a few works at a time, lets a few more wait, and refuses the rest: a password hash takes 19 MiB and some ten
- * milliseconds of a processor. No account and no network takes all places. Of an account and a network one work runs at
- * a time, so that several right passwords at once are not taken for several guesses.
+ * A semaphore with a bounded queue: runs a few works at a time, lets a few more wait, and refuses the rest. No account and
+ * no network takes all places. Of an account and a network one work runs at a time, so that several right passwords at once
+ * are not taken for several guesses.
  */
 
-import { TooBusy } from '../too-busy.ts'
+import { Capacity } from './capacity.ts'
 
 /** Whom a work is for. */
 export interface Asker {
@@ -12,32 +12,35 @@ export interface Asker {
   network: string
 }
 
-export interface WorkQueue {
+export interface Semaphore {
   run<Result>(asker: Asker, work: () => Promise<Result>): Promise<Result>
 }
 
-export interface WorkQueueOptions {
+export interface SemaphoreOptions {
   runningMax: number
   waitingMax: number
   /** Of those that wait. */
   waitingOfAccountMax: number
+  /** The error of a work that is refused. */
+  refusal: () => Error
 }
 
 interface Waiting {
   asker: Asker
   start: () => void
-  refuse: (error: TooBusy) => void
+  refuse: (error: Error) => void
 }
 
-export function createWorkQueue({ runningMax, waitingMax, waitingOfAccountMax }: WorkQueueOptions): WorkQueue {
-  const running = new Set<Asker>()
+export function createSemaphore(options: SemaphoreOptions): Semaphore {
+  const { runningMax, waitingMax, waitingOfAccountMax, refusal } = options
+  const running = new Capacity<Asker>({ max: runningMax })
   /** The oldest first. */
   const waiting: Waiting[] = []
 
-  function canStart({ account, network }: Asker): boolean {
-    return (
-      running.size < runningMax && ![...running].some(other => other.account === account && other.network === network)
-    )
+  function tryStart(asker: Asker): boolean {
+    // The name of a network has no space.
+    const key = `${asker.network} ${asker.account}`
+    return running.amountOf(key) === 0 && running.take(asker, [key])
   }
 
   /** Whoever is in the way of a newcomer gives way, if that is fair. */
@@ -56,24 +59,20 @@ export function createWorkQueue({ runningMax, waitingMax, waitingOfAccountMax }:
     const newest = among.findLast(({ asker }) => asker.network === largest)
     if (newest === undefined) return false
     waiting.splice(waiting.indexOf(newest), 1)
-    newest.refuse(tooBusy())
+    newest.refuse(refusal())
     return true
   }
 
+  /** The place is taken at once, so that nobody who comes now gets it first. */
   function startNext(): void {
-    const at = waiting.findIndex(({ asker }) => canStart(asker))
-    if (at < 0) return
-    const [next] = waiting.splice(at, 1)
-    if (next === undefined) return
-    // The place is taken at once, so that nobody who comes now gets it first.
-    running.add(next.asker)
-    next.start()
+    const at = waiting.findIndex(({ asker }) => tryStart(asker))
+    if (at >= 0) waiting.splice(at, 1)[0]?.start()
   }
 
   async function takePlace(asker: Asker): Promise<void> {
-    if (canStart(asker)) running.add(asker)
-    else if (!hasPlaceFor(asker)) throw tooBusy()
-    else await new Promise<void>((start, refuse) => waiting.push({ asker, start, refuse }))
+    if (tryStart(asker)) return
+    if (!hasPlaceFor(asker)) throw refusal()
+    await new Promise<void>((start, refuse) => waiting.push({ asker, start, refuse }))
   }
 
   return {
@@ -83,13 +82,9 @@ export function createWorkQueue({ runningMax, waitingMax, waitingOfAccountMax }:
       try {
         return await work()
       } finally {
-        running.delete(asker)
+        running.release(asker)
         startNext()
       }
     },
   }
-}
-
-function tooBusy(): TooBusy {
-  return new TooBusy('too many requests wait', 1)
 }
