@@ -40,14 +40,14 @@ export function openDeviceNames({ devices, questdb, log, checkEveryMs = 2000 }: 
   /** What the registry has had at least: the table cannot be of later changes. */
   let known = devices.sequence()
   /** QuestDB has everything up to here; undefined until it was asked. */
-  let brought: number | undefined
+  let synced: number | undefined
   let syncedVersion: number | undefined
   const mutex = createMutex()
 
   async function syncChanges(): Promise<void> {
     try {
       const version = devices.version()
-      let at = brought ?? (await begin())
+      let at = synced ?? (await begin())
       for (;;) {
         signal.throwIfAborted()
         const changed = await devices.namesSince(at, rowsPerRequest)
@@ -58,7 +58,7 @@ export function openDeviceNames({ devices, questdb, log, checkEveryMs = 2000 }: 
         await client.write(nameRows(changed), timeoutMs)
         at = last.sequence
       }
-      brought = at
+      synced = at
       syncedVersion = version
     } catch (error) {
       forget()
@@ -75,7 +75,7 @@ export function openDeviceNames({ devices, questdb, log, checkEveryMs = 2000 }: 
 
   /** The next time it may be another QuestDB, or one that has lost rows. */
   function forget(): void {
-    brought = undefined
+    synced = undefined
     syncedVersion = undefined
   }
 
@@ -83,16 +83,16 @@ export function openDeviceNames({ devices, questdb, log, checkEveryMs = 2000 }: 
     return mutex.run(syncChanges)
   }
 
-  let isTold = false
+  let isLogged = false
   async function check(): Promise<void> {
     if (questdb.state().state !== 'up') return forget()
     if (devices.version() === syncedVersion) return
     try {
       await sync()
-      isTold = false
+      isLogged = false
     } catch (error) {
-      if (!isTold && !signal.aborted) log.warn({ err: error }, 'names of devices not copied to QuestDB, retrying')
-      isTold = true
+      if (!isLogged && !signal.aborted) log.warn({ err: error }, 'names of devices not copied to QuestDB, retrying')
+      isLogged = true
     }
   }
 
