@@ -2,24 +2,16 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { webFamily } from '../../api/web/web.ts'
+import type { Fleet, FleetDevice } from '../../live/fleet-shape.ts'
+import { liveStates } from '../../live/live-state.ts'
 import { buildWeb } from '../../web/build.ts'
 import { createApp } from './accounts.ts'
 import type { TestHooks } from './databases.ts'
 
-export interface MadeDevice {
-  device: string
-  location_short: string
-  state: 'silent' | 'late' | 'never' | 'fresh' | 'off'
-  last_seen: number | null
-  expected_interval_seconds: number | null
-  values: Record<string, number>
-  hours: string
-}
-
 export interface FleetServer {
   url: string
   /** Changed by a test; the answers are of them. */
-  devices: MadeDevice[]
+  devices: FleetDevice[]
   /** What the answer has besides. */
   more: object
   /** The answer of `/api/fleet/insights`; undefined while QuestDB is away. */
@@ -35,12 +27,10 @@ export interface FleetServer {
 
 export const noInsights = { batteries: [], batteries_total: 0, outliers: [], outliers_total: 0 }
 
-const states = ['silent', 'late', 'never', 'fresh', 'off'] as const
-
 /** The service's answer as `docs/` describes it; `events`: whether it has any. */
 export async function openFleetServer(
   t: TestHooks,
-  devices: MadeDevice[],
+  devices: FleetDevice[],
   { events = true } = {},
 ): Promise<FleetServer> {
   await buildWeb()
@@ -84,27 +74,33 @@ export async function openFleetServer(
   return server
 }
 
-function pageOf(devices: readonly MadeDevice[], { limit = '1000', after, order = 'state' }: Record<string, string>) {
-  const rankOf = ({ state, device }: MadeDevice) => `${order === 'state' ? states.indexOf(state) : ''}:${device}`
+function pageOf(
+  devices: readonly FleetDevice[],
+  { limit = '1000', after, order = 'state' }: Record<string, string>,
+): Fleet {
+  const rankOf = ({ state, device }: FleetDevice) => `${order === 'state' ? liveStates.indexOf(state) : ''}:${device}`
   const sorted = devices.toSorted((a, b) => (rankOf(a) < rankOf(b) ? -1 : 1))
   const from = after === undefined ? 0 : sorted.findIndex(device => rankOf(device) > after)
   const page = sorted.slice(from, from + Number(limit))
   const last = page.at(-1)
-  const counts = Object.fromEntries(states.map(state => [state, devices.filter(one => one.state === state).length]))
+  const counts = liveStates.map(state => [state, devices.filter(one => one.state === state).length])
   return {
-    ...{ generated_at: Date.now(), time_zone: 'Europe/Berlin', counts, devices: page },
+    generated_at: Date.now(),
+    time_zone: 'Europe/Berlin',
+    counts: Object.fromEntries(counts) as Fleet['counts'],
+    devices: page,
     next: last === undefined || last === sorted.at(-1) ? null : rankOf(last),
   }
 }
 
 /** So many devices in all states. */
-export function madeDevices(count: number): MadeDevice[] {
+export function madeDevices(count: number): FleetDevice[] {
   return Array.from({ length: count }, (_, index) => madeDevice(index))
 }
 
 const places = ['Porch', 'Greenhouse', 'Cold store 2', 'Roof, north side', 'Cellar', 'Server room', 'Orchard']
 
-function madeDevice(index: number): MadeDevice {
+function madeDevice(index: number): FleetDevice {
   const chance = (index * 7919) % 100
   const state = chance < 3 ? 'silent' : chance < 8 ? 'late' : chance < 10 ? 'never' : chance < 96 ? 'fresh' : 'off'
   const ageMs = { silent: 9_000_000, late: 400_000, never: 0, fresh: 8_000, off: 90_000_000 }[state]
@@ -124,12 +120,12 @@ function madeDevice(index: number): MadeDevice {
   }
 }
 
-function batteryOf(index: number): Record<string, number> {
+function batteryOf(index: number): FleetDevice['values'] {
   if (index % 3 === 0) return { battery_percentage: (index * 31) % 101 }
   return index % 3 === 1 ? { battery_voltage: 3.2 + (index % 10) / 10 } : {}
 }
 
-function letterOf(state: MadeDevice['state'], index: number, hour: number): string {
+function letterOf(state: FleetDevice['state'], index: number, hour: number): string {
   if (state === 'never') return '-'
   if (state === 'off' || (state === 'silent' && hour > 18)) return 'A'
   if (hour < ((index * 13) % 40) - 30) return '-'

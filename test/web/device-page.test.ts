@@ -4,6 +4,8 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import { freePort } from '../../store/process/free-port.ts'
 import { buildWeb } from '../../web/build.ts'
+import type { Comparison } from '../../web/pages/compare/answers.ts'
+import type { Detail } from '../../web/pages/device/answers.ts'
 import { becomes } from '../support/becomes.ts'
 import { openBrowser } from '../support/browser.ts'
 import { charts, desk, inBrowser, inspect, lookAgain, phone, region, spoken, textOf } from '../support/browser-page.ts'
@@ -64,17 +66,11 @@ rows.push(
 )
 await service.import(`timestamp,device,temperature,humidity,pressure\n${rows.join('\n')}\n`)
 
-interface Point {
-  t: number
-  v: number
-}
-
 async function read<Answer>(path: string): Promise<Answer> {
   return (await (await fetch(`${url}/api/${path}`)).json()) as Answer
 }
 
-const detailOf = (device: string) =>
-  read<{ last_24h?: { temperature: Point[] } }>(`detail_data/${device}?points=800&t=1`)
+const detailOf = (device: string) => read<Partial<Detail>>(`detail_data/${device}?points=800&t=1`)
 // Before, an answer would be of a part of them, and is kept as long as the devices are expected to send nothing new.
 await waitFor('the readings are applied', async () =>
   (await (await fetch(`${url}/metrics`)).text()).includes('\nbarograph_lag_readings 0\n'),
@@ -136,9 +132,7 @@ for (const [name, options] of Object.entries({ desk, phone })) {
       )
       await inspect(t, page, `compare, ${name}`)
       await temperature.getByRole('button', { name: /Show as table/ }).click()
-      const { temperature: compared } = await read<{ temperature: Record<'a' | 'b' | 'diff', Point[]> }>(
-        'compare_data?a=garden&b=roof&preset=3d&t=1',
-      )
+      const { temperature: compared } = await read<Comparison>('compare_data?a=garden&b=roof&preset=3d&t=1')
       for (const [place, series] of (['a', 'b', 'diff'] as const).entries()) {
         const newest = compared[series].toReversed().map(({ v }) => v)
         await becomes(t, () => numbers(page, place + 1), newest.slice(0, 48), series)
