@@ -1,11 +1,11 @@
 /** The families of routes of the service, with what each of them needs. */
 
 import { adminFamily } from '../api/admin/admin.ts'
-import { adminContract } from '../api/admin/contract.ts'
 import { airQualityFamily } from '../api/air-quality/air-quality.ts'
 import { contentFilesFamily } from '../api/content-files/content-files.ts'
 import { contentFilesContract } from '../api/content-files/contract.ts'
 import { docsFamily } from '../api/docs/docs.ts'
+import { publishOperations } from '../api/docs/published-operations.ts'
 import { serverContract } from '../api/docs/server-contract.ts'
 import type { RouteFamily } from '../api/http/route-family.ts'
 import { loggerContract } from '../api/logger/contract.ts'
@@ -50,7 +50,7 @@ export function createFamilies(
     ...{ bodyBytesMax: config.BATCH_BYTES_MAX, spoolDirectory: config.DATA_DIR, meter: bulkMeter },
     ...{ fairShare, claims: parts.claims },
   }
-  const adminOptions = {
+  const admin = adminFamily({
     ...{ findPrincipal: accounts.findPrincipal, origins: accounts.origins },
     ...{ accounts: accounts.accounts, keys: accounts.keys, tenants: accounts.tenants, publicUrl: accounts.publicUrl },
     signUp: config.SIGN_UP,
@@ -63,7 +63,7 @@ export function createFamilies(
       isPostgresManaged: config.DATABASE_URL === undefined,
       meter: bulkMeter,
     },
-  }
+  })
   const airQuality = airQualityFamily({
     ...{ stations, points, accounts: accounts.accounts, keys: accounts.keys, nowMs: clockMs, log, isTrusted },
     ...{ publicUrl: config.PUBLIC_URL, failedAttemptsPerMinute: config.FAILED_ATTEMPTS },
@@ -76,7 +76,7 @@ export function createFamilies(
   const isOpen = config.READS === 'open'
   const contracts = [
     ...[loggerContract(ranges, !isOpen), accounts.contract, airQuality.contract, lineProtocolContract()],
-    ...[contentFilesContract(), adminContract(), serverContract()],
+    ...[contentFilesContract(), publishOperations(admin), serverContract()],
   ]
   return [
     loggerFamily({
@@ -85,7 +85,7 @@ export function createFamilies(
       live: { live: parts.live, query, timeZone: config.TIME_ZONE, nowMs: clockMs },
       ...{ batch: batchOptions, reads: { query, readings }, events: eventsOptions(config, log, parts, ingress) },
     }),
-    adminFamily(adminOptions),
+    admin,
     airQuality,
     ...lineProtocolFamilies({
       ...{ ingest, devices, writers, keys: accounts.keys, ranges, ...timeLimits, isReady, nowMs: clockMs, log },

@@ -1,8 +1,8 @@
 /** Accounts of people by HTTP, for administrators: a page of them, one, a new one, roles, viewers, and on and off. */
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import type { AddedAccount } from '../../auth/accounts/account-details.ts'
+import { AccountDetails, AccountPage, AddedAccount } from '../../auth/accounts/account-details.ts'
 import { accountPage, readAccountDetails } from '../../auth/accounts/account-list.ts'
 import type { Accounts } from '../../auth/accounts/accounts.ts'
 import type { AdministrationErrorCode, Requester } from '../../auth/accounts/administered.ts'
@@ -11,22 +11,18 @@ import { isCommonPassword } from '../../auth/accounts/common-passwords.ts'
 import { emailForm, parseEmailAddress } from '../../auth/accounts/email-address.ts'
 import { passwordLength } from '../../auth/accounts/passwords.ts'
 import { roles } from '../../auth/accounts/role.ts'
-import { actorOf } from '../../auth/actor.ts'
 import { plainText } from '../../auth/plain-text.ts'
 import type { Principal } from '../../auth/policy.ts'
-import { requesterOf } from './guard.ts'
-import { addPath } from './paths.ts'
-import { type Issue, sendInvalid, sendProblem } from './problem.ts'
-import { pageNumber, searchText } from './query-fields.ts'
-import { idIn } from './record-id.ts'
+import { type AdminOperation, operation } from './operation.ts'
+import { type Issue, sendProblem } from './problem.ts'
+import { SearchQuery } from './query-fields.ts'
+import { recordId } from './record-id.ts'
 
 export interface AdminAccountsOptions {
   accounts: Accounts
   /** Where the page is that a link leads to. */
   publicUrl: () => string
 }
-
-const ListQuery = z.strictObject({ search: searchText, page: pageNumber })
 
 export const Email = z
   .string()
@@ -66,47 +62,87 @@ export const AccountChange = z
   .refine(change => Object.keys(change).length > 0, 'must name at least one field to change')
   .meta({ minProperties: 1 })
 
-export function registerAccounts(scope: FastifyInstance, { accounts, publicUrl }: AdminAccountsOptions): void {
-  async function list(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const query = ListQuery.safeParse(request.query)
-    if (!query.success) return sendInvalid(reply, 'QUERY_INVALID', query.error)
-    return reply.send(await accountPage(accounts.pool, query.data.search, query.data.page))
-  }
+const Account = AccountDetails.meta({ id: 'AdminAccount' })
+const path = z.object({ id: recordId })
+const pathError = 'ACCOUNT_UNKNOWN'
 
-  async function get(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const id = idIn(request)
-    const details = id === undefined ? undefined : await readAccountDetails(accounts.pool, id)
-    return details === undefined ? sendProblem(reply, 'ACCOUNT_UNKNOWN') : reply.send(details)
-  }
-
-  async function add(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const wanted = NewAccount.safeParse(request.body)
-    if (!wanted.success) return sendInvalid(reply, 'BODY_INVALID', wanted.error)
-    const added = await addAccount(accounts, wanted.data, administratorOf(request))
-    if (!added.ok) return sendRefusal(reply, added.code)
-    const { account, token } = added.value
-    const password_link = token === undefined ? null : `${publicUrl()}/reset?token=${token}`
-    const answer: AddedAccount = { ...account, password_link }
-    return reply.code(201).header('location', `/api/admin/accounts/${account.id}`).send(answer)
-  }
-
-  async function change(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const wanted = AccountChange.safeParse(request.body)
-    if (!wanted.success) return sendInvalid(reply, 'BODY_INVALID', wanted.error)
-    const id = idIn(request)
-    if (id === undefined) return sendProblem(reply, 'ACCOUNT_UNKNOWN')
-    const changed = await administerAccount(accounts, id, wanted.data, administratorOf(request))
-    return changed.ok ? reply.send(changed.value) : sendRefusal(reply, changed.code)
-  }
-
-  addPath(scope, '/accounts', { GET: list, POST: add })
-  addPath(scope, '/accounts/:id', { GET: get, PATCH: change })
+export function accountOperations({ accounts, publicUrl }: AdminAccountsOptions): AdminOperation[] {
+  return [
+    operation({
+      method: 'GET',
+      path: '/accounts',
+      name: 'admin_list_accounts',
+      summary: 'The accounts',
+      parameters: { query: SearchQuery },
+      success: { status: 200, description: 'A page of them', json: AccountPage.meta({ id: 'AdminAccountPage' }) },
+      handle: async ({ query }, reply) => reply.send(await accountPage(accounts.pool, query.search, query.page)),
+    }),
+    operation({
+      method: 'POST',
+      path: '/accounts',
+      name: 'admin_add_account',
+      summary: 'Add an account',
+      description: 'Without a password, the answer has a link that sets one, good once and for an hour.',
+      body: { json: NewAccount.meta({ id: 'AdminNewAccount' }) },
+      success: { status: 201, description: 'The account', json: AddedAccount.meta({ id: 'AdminAddedAccount' }) },
+      refusals: ['EMAIL_TAKEN', 'OPERATOR_OTHER', 'OPERATOR_ONLY', 'TOO_BUSY', 'OUTCOME_UNKNOWN'],
+      async handle({ body, principal, actor }, reply) {
+        const added = await addAccount(accounts, body, requesterOf(principal, actor))
+        if (!added.ok) return sendRefusal(reply, added.code)
+        const { account, token } = added.value
+        const password_link = token === undefined ? null : `${publicUrl()}/reset?token=${token}`
+        const answer: AddedAccount = { ...account, password_link }
+        return reply.code(201).header('location', `/api/admin/accounts/${account.id}`).send(answer)
+      },
+    }),
+    operation({
+      method: 'GET',
+      path: '/accounts/:id',
+      name: 'admin_get_account',
+      summary: 'One account',
+      parameters: { path },
+      success: { status: 200, description: 'The account', json: Account },
+      refusals: [pathError],
+      pathError,
+      async handle({ path: { id } }, reply) {
+        const details = await readAccountDetails(accounts.pool, id)
+        return details === undefined ? sendProblem(reply, 'ACCOUNT_UNKNOWN') : reply.send(details)
+      },
+    }),
+    changeOperation(accounts),
+  ]
 }
 
-function administratorOf(request: FastifyRequest): Requester {
-  const principal = requesterOf(request)
+function changeOperation(accounts: Accounts): AdminOperation {
+  return operation({
+    method: 'PATCH',
+    path: '/accounts/:id',
+    name: 'admin_change_account',
+    summary: 'Its role, whether it is a viewer, and on and off',
+    parameters: { path },
+    body: { json: AccountChange.meta({ id: 'AdminAccountChange' }) },
+    success: { status: 200, description: 'The changed account', json: Account },
+    refusals: [
+      pathError,
+      'OPERATOR_STAYS',
+      'OPERATOR_OTHER',
+      'OPERATOR_ONLY',
+      'OWN_ACCOUNT',
+      'LAST_ADMINISTRATOR',
+      'ROLE_IMPOSSIBLE',
+      'OUTCOME_UNKNOWN',
+    ],
+    pathError,
+    async handle({ path: { id }, body, principal, actor }, reply) {
+      const changed = await administerAccount(accounts, id, body, requesterOf(principal, actor))
+      return changed.ok ? reply.send(changed.value) : sendRefusal(reply, changed.code)
+    },
+  })
+}
+
+function requesterOf(principal: Principal, actor: string): Requester {
   return {
-    actor: actorOf(principal),
+    actor,
     accountId: 'account' in principal ? principal.account.id : undefined,
     mayReplace: operatorId => mayReplace(principal, operatorId),
   }

@@ -1,6 +1,6 @@
 /** The admin API: who may, what its errors look like, and which routes it has. */
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Accounts } from '../../auth/accounts/accounts.ts'
 import type { SignUpMode } from '../../auth/accounts/sign-up.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
@@ -16,31 +16,37 @@ import type { Retention } from '../../lifecycle/retention/retention.ts'
 import type { ReadingsExport } from '../../query/export/readings-export.ts'
 import type { Store } from '../../store/store.ts'
 import { packageVersion } from '../../store/version.ts'
+import type { ErrorEntry } from '../http/errors.ts'
 import { addJsonBody } from '../http/json-body.ts'
+import { hasParameters, type OperationFamily } from '../http/operation.ts'
 import { argumentsMax, hasTooManyArguments } from '../http/query-limits.ts'
+import { createFamily, type OperationGroup } from '../http/register-operations.ts'
 import type { RouteFamily } from '../http/route-family.ts'
 import type { BulkMeter } from '../write/bulk-meter.ts'
-import { registerAccounts } from './accounts.ts'
-import { registerAudit } from './audit.ts'
-import { registerBackup } from './backup.ts'
-import { registerContentFiles } from './content-files.ts'
-import { registerDeadLetters } from './dead-letters.ts'
-import { registerDevices } from './devices.ts'
-import { registerErase } from './erase.ts'
-import { registerExport } from './export.ts'
+import { accountOperations } from './accounts.ts'
+import { auditOperation } from './audit.ts'
+import { backupGroup } from './backup.ts'
+import { contentFileGroup } from './content-files.ts'
+import { deadLetterOperations } from './dead-letters.ts'
+import { deviceAdditionOperation } from './device-additions.ts'
+import { deviceOperations } from './devices.ts'
+import { eraseOperations } from './erase.ts'
+import { type AdminErrorCode, adminErrors } from './errors.ts'
+import { exportOperation } from './export.ts'
 import { answerErrors } from './failures.ts'
 import { createPathRefusal, type GuardOptions, guard } from './guard.ts'
-import { registerImport } from './import.ts'
-import { registerImportPoints } from './import-points.ts'
-import { registerInvitations } from './invitations.ts'
-import { registerKeys } from './keys.ts'
-import { createLateAudit } from './late-audit.ts'
-import { sendProblem } from './problem.ts'
-import { registerRetention } from './retention.ts'
-import { registerStations, stationSeriesNames } from './stations.ts'
-import { registerStatus } from './status.ts'
-import { registerStatusHistory } from './status-history.ts'
-import { registerTenants } from './tenants.ts'
+import { importReadingsGroup } from './import.ts'
+import { importPointsGroup } from './import-points.ts'
+import { invitationOperations } from './invitations.ts'
+import { keyOperations } from './keys.ts'
+import { createLateAudit, type WriteLateAudit } from './late-audit.ts'
+import { type AdminOperation, adminRules } from './operation.ts'
+import { Problem, sendProblem } from './problem.ts'
+import { retentionOperation } from './retention.ts'
+import { stationOperations, stationSeriesNames } from './stations.ts'
+import { statusOperation } from './status.ts'
+import { statusHistoryOperation } from './status-history.ts'
+import { tenantOperations } from './tenants.ts'
 
 export interface AdminOptions extends GuardOptions, TimeLimits {
   accounts: Accounts
@@ -69,84 +75,97 @@ export interface AdminOptions extends GuardOptions, TimeLimits {
   meter: BulkMeter
 }
 
-export function adminFamily(options: AdminOptions): RouteFamily {
-  const {
-    accounts,
-    keys,
-    devices,
-    ingest,
-    pointsIngest,
-    tenants,
-    stations,
-    eraseJobs,
-    readingsExport,
-    publicUrl,
-    store,
-    log,
-    directory,
-    ranges,
-    aheadMsMax,
-    earliestMs,
-    meter,
-  } = options
-  const audit = createLateAudit(store.postgres, log)
-  const imports = { ranges, aheadMsMax, audit, findPrincipal: options.findPrincipal }
+export type AdminFamily = RouteFamily & OperationFamily<AdminOperation>
 
-  /** The routes with JSON bodies; imports are streams and have a scope of their own. */
-  function registerJson(scope: FastifyInstance): void {
-    addJsonBody(scope)
-    registerDevices(scope, { devices, findAccounts: accounts.idsByEmail })
-    registerKeys(scope, { accounts, keys })
-    registerErase(scope, eraseJobs)
-    registerDeadLetters(scope, {
+export function adminFamily(options: AdminOptions): AdminFamily {
+  const { eraseJobs, readingsExport, log } = options
+  return createFamily<AdminOperation>({
+    prefix: '/api/admin',
+    tag: {
+      name: 'admin',
+      description:
+        'For administrators: a session, an API key with the scope admin, or the local admin token. Lists come in pages of 100.',
+    },
+    groups: groupsOf(options),
+    rules: adminRules,
+    error: { schema: Problem, mediaType: 'application/problem+json' },
+    refusalsOf,
+    refusePath: createPathRefusal(options),
+    prepare(scope) {
+      guard(scope, options)
+      scope.addHook('onRequest', boundArguments)
+      answerErrors(scope, log)
+      scope.addHook('onReady', done => {
+        eraseJobs.resume()
+        done()
+      })
+      // Before the server waits for its requests.
+      scope.addHook('preClose', () => readingsExport.close())
+      scope.addHook('onClose', () => eraseJobs.close())
+    },
+  })
+}
+
+function groupsOf(options: AdminOptions): OperationGroup<AdminOperation>[] {
+  const { ingest, pointsIngest, store, retention, ranges, aheadMsMax, earliestMs, findPrincipal } = options
+  const audit = createLateAudit(store.postgres, options.log)
+  const imports = { ranges, aheadMsMax, audit, findPrincipal }
+  const parts = { ...options, ingest: { readings: ingest, points: pointsIngest }, version: packageVersion() }
+  return [
+    { operations: jsonOperations(options, audit), prepare: addJsonBody },
+    backupGroup({ parts, whileNoDayExpires: retention.whileNoDayExpires, audit }),
+    importReadingsGroup({ ...imports, ingest, devices: options.devices, earliestMs, meter: options.meter }),
+    importPointsGroup({ ...imports, pointsIngest, stations: options.stations }),
+    contentFileGroup(store.postgres),
+  ]
+}
+
+/** Those with JSON bodies, or none. */
+function jsonOperations(options: AdminOptions, audit: WriteLateAudit): AdminOperation[] {
+  const { accounts, devices, stations, eraseJobs, ingest, pointsIngest, readingsExport, store, log } = options
+  const findAccounts = accounts.idsByEmail
+  return [
+    ...deviceOperations({ devices, findAccounts }),
+    deviceAdditionOperation({ devices, findAccounts }),
+    ...eraseOperations(eraseJobs),
+    ...accountOperations(options),
+    ...invitationOperations(options),
+    ...keyOperations(options),
+    ...stationOperations({ stations, findAccounts, eraseJobs }),
+    ...tenantOperations(options.tenants),
+    ...deadLetterOperations({
       deadLetters: { readings: ingest.deadLetters, points: pointsIngest.deadLetters },
       seriesNames: { readings: undefined, points: () => stationSeriesNames(stations) },
       audit,
-    })
-    registerAccounts(scope, { accounts, publicUrl })
-    registerInvitations(scope, options)
-    registerTenants(scope, tenants)
-    registerStations(scope, { stations, findAccounts: accounts.idsByEmail, eraseJobs })
-    registerAudit(scope, store.postgres)
-    registerExport(scope, { readingsExport, devices, nowMs: Date.now, aheadMsMax, audit, log })
-    const backedUp = { readings: ingest, points: pointsIngest }
-    const parts = { ...options, ingest: backedUp, version: packageVersion() }
-    registerBackup(scope, { parts, whileNoDayExpires: options.retention.whileNoDayExpires, audit })
-    registerRetention(scope, { retention: options.retention, audit })
-    registerStatusHistory(scope, store.questdb)
-    registerStatus(scope, { ...options, dataDirectory: directory.path })
-  }
+    }),
+    exportOperation({ readingsExport, devices, nowMs: Date.now, aheadMsMax: options.aheadMsMax, audit, log }),
+    auditOperation(store.postgres),
+    statusOperation({ ...options, dataDirectory: options.directory.path }),
+    statusHistoryOperation(store.questdb),
+    retentionOperation({ retention: options.retention, audit }),
+  ]
+}
 
-  function registerAll(scope: FastifyInstance): void {
-    guard(scope, options)
-    scope.addHook('onRequest', boundArguments)
-    answerErrors(scope, log)
-    scope.addHook('onReady', done => {
-      eraseJobs.resume()
-      done()
-    })
-    // Before the server waits for its requests.
-    scope.addHook('preClose', () => readingsExport.close())
-    scope.addHook('onClose', () => eraseJobs.close())
-    scope.register((json, _options, done) => {
-      registerJson(json)
-      done()
-    })
-    scope.register((streams, _options, done) => {
-      registerImport(streams, { ...imports, ingest, devices, earliestMs, meter })
-      done()
-    })
-    scope.register((streams, _options, done) => {
-      registerImportPoints(streams, { ...imports, pointsIngest, stations })
-      done()
-    })
-    scope.register((batches, _options, done) => {
-      registerContentFiles(batches, store.postgres)
-      done()
-    })
-  }
+/** Of every operation that has a body. */
+const ofBodies: readonly AdminErrorCode[] = [
+  'JSON_INVALID',
+  'BODY_INVALID',
+  'CROSS_SITE',
+  'TIMEOUT',
+  'PAYLOAD_TOO_LARGE',
+  'MEDIA_TYPE_UNSUPPORTED',
+]
 
-  return { prefix: '/api/admin', register: registerAll, refusePath: createPathRefusal(options) }
+function refusalsOf(operation: AdminOperation): ErrorEntry[] {
+  const { parameters, body, refusals = [] } = operation
+  const codes: AdminErrorCode[] = [
+    ...(parameters?.query === undefined ? [] : (['QUERY_INVALID'] as const)),
+    ...(body === undefined ? [] : ofBodies),
+    ...refusals,
+    ...(['UNAUTHORIZED', 'FORBIDDEN', 'INTERNAL', 'DATABASE_AWAY'] as const),
+    ...(hasParameters(operation) ? (['BAD_REQUEST', 'URI_TOO_LONG'] as const) : []),
+  ]
+  return codes.map(code => adminErrors[code])
 }
 
 async function boundArguments({ originalUrl }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {

@@ -5,18 +5,18 @@
 
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { backUp } from '../../backup/backup.ts'
 import { BackupError } from '../../backup/backup-error.ts'
 import type { BackupParts } from '../../backup/backup-parts.ts'
 import type { Retention } from '../../lifecycle/retention/retention.ts'
-import { actorIn, requesterOf } from './guard.ts'
+import { addJsonBody } from '../http/json-body.ts'
+import type { OperationGroup } from '../http/register-operations.ts'
 import type { WriteLateAudit } from './late-audit.ts'
-import { addPath } from './paths.ts'
-import { sendInvalid, sendProblem } from './problem.ts'
+import { type AdminOperation, operation } from './operation.ts'
+import { sendProblem } from './problem.ts'
 
-export const BackupRequest = z.strictObject({ directory: z.string().min(1).max(4096) })
+const BackupRequest = z.strictObject({ directory: z.string().min(1).max(4096) })
 
 /** `done` or `error` is in the last line. */
 export const BackupLine = z.union([
@@ -42,13 +42,9 @@ interface Started {
   ended: Promise<void>
 }
 
-export function registerBackup(scope: FastifyInstance, { parts, whileNoDayExpires, audit }: BackupOptions): void {
+export function backupGroup({ parts, whileNoDayExpires, audit }: BackupOptions): OperationGroup<AdminOperation> {
   const closing = new AbortController()
   let running: Promise<unknown> | undefined
-  scope.addHook('preClose', async () => {
-    closing.abort()
-    await running
-  })
 
   function start(folder: string, cancelled: AbortSignal): Started {
     const bytes = new BigInt64Array(new SharedArrayBuffer(8))
@@ -68,22 +64,36 @@ export function registerBackup(scope: FastifyInstance, { parts, whileNoDayExpire
     return started
   }
 
-  async function begin(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    if (requesterOf(request).kind !== 'admin-token') {
-      return sendProblem(reply, 'FORBIDDEN', { detail: 'only with the token from secrets/admin-token' })
-    }
-    const body = BackupRequest.safeParse(request.body)
-    if (!body.success) return sendInvalid(reply, 'BODY_INVALID', body.error)
-    if (running !== undefined) return sendProblem(reply, 'BACKUP_RUNNING', { detail: 'one backup at a time' })
-    const { directory } = body.data
-    const cancelled = new AbortController()
-    reply.raw.once('close', () => cancelled.abort())
-    const started = start(directory, cancelled.signal)
-    await audit({ actor: actorIn(request), action: 'backup', subject: directory, details: {} })
-    return reply.type('application/x-ndjson').send(Readable.from(linesOf(started)))
-  }
+  const begin = operation({
+    method: 'POST',
+    path: '/backup',
+    name: 'admin_back_up',
+    summary: 'Write a backup to a folder of this machine',
+    description: 'With the local admin token alone. The answer tells how far it is, in lines of JSON.',
+    isTokenOnly: true,
+    body: { json: BackupRequest.meta({ id: 'BackupRequest' }) },
+    success: { status: 200, description: 'done or error is in the last line', text: ['application/x-ndjson'] },
+    refusals: ['BACKUP_RUNNING'],
+    async handle({ body: { directory }, actor }, reply) {
+      if (running !== undefined) return sendProblem(reply, 'BACKUP_RUNNING', { detail: 'one backup at a time' })
+      const cancelled = new AbortController()
+      reply.raw.once('close', () => cancelled.abort())
+      const started = start(directory, cancelled.signal)
+      await audit({ actor, action: 'backup', subject: directory, details: {} })
+      return reply.type('application/x-ndjson').send(Readable.from(linesOf(started)))
+    },
+  })
 
-  addPath(scope, '/backup', { POST: begin })
+  return {
+    operations: [begin],
+    prepare(scope) {
+      addJsonBody(scope)
+      scope.addHook('preClose', async () => {
+        closing.abort()
+        await running
+      })
+    },
+  }
 }
 
 async function* linesOf(started: Started): AsyncGenerator<string> {

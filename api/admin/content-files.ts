@@ -1,16 +1,21 @@
 /** Content files by HTTP, for operators: batches of lines that are imported, unpublished or removed, and all of them out. */
 
 import { Readable } from 'node:stream'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import type pg from 'pg'
 import { writeAudit } from '../../auth/audit.ts'
 import { exportLines } from '../../content/export.ts'
-import { chunkBytes } from '../../content/import/answer.ts'
-import { createContentFileImporter, type ImporterOptions, type Refused } from '../../content/import/importer.ts'
-import { nameActions } from '../../content/import/named-files.ts'
+import { ChangedFiles, chunkBytes, ImportedFiles } from '../../content/import/answer.ts'
+import {
+  type ContentFileImporter,
+  createContentFileImporter,
+  type ImporterOptions,
+  type Refused,
+} from '../../content/import/importer.ts'
+import { type NameAction, nameActions } from '../../content/import/named-files.ts'
 import { mediaTypeOf } from '../http/media-type.ts'
-import { actorIn } from './guard.ts'
-import { addPath } from './paths.ts'
+import type { OperationGroup } from '../http/register-operations.ts'
+import { type AdminOperation, type Asked, operation } from './operation.ts'
 import { sendProblem } from './problem.ts'
 
 const mediaType = 'application/x-ndjson'
@@ -21,36 +26,79 @@ const audit: ImporterOptions['audit'] = (transaction, { actor, action, details }
     ...{ subject: 'content files', details },
   })
 
-/** Registers the routes in a scope of their own that has checked who asks: its bodies are taken as bytes. */
-export function registerContentFiles(scope: FastifyInstance, postgres: pg.Pool): void {
+/** The guard of the scope has checked who asks; bodies are taken as bytes. */
+export function contentFileGroup(postgres: pg.Pool): OperationGroup<AdminOperation> {
   const importer = createContentFileImporter({ postgres, audit })
-  // Before the server waits for its requests, so that a client with a long file is told at its next batch.
   let isClosing = false
-  scope.addHook('preClose', async () => {
-    isClosing = true
-    await importer.close()
+  return {
+    operations: [
+      importOperation(importer),
+      ...nameActions.map(action => changeOperation(importer, action)),
+      exportOperation(postgres, () => isClosing),
+    ],
+    prepare(scope) {
+      // Before the server waits for its requests, so that a client with a long file is told at its next batch.
+      scope.addHook('preClose', async () => {
+        isClosing = true
+        await importer.close()
+      })
+      scope.removeAllContentTypeParsers()
+      scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+    },
+  }
+}
+
+const batch = {
+  method: 'POST',
+  body: { text: [mediaType] },
+  bodyBytesMax: chunkBytes,
+  refusals: ['BUSY', 'CLOSING'],
+} as const
+
+function importOperation(importer: ContentFileImporter): AdminOperation {
+  const json = ImportedFiles.meta({ id: 'ImportedFiles' })
+  return operation({
+    ...batch,
+    path: '/content-files/import',
+    name: 'admin_import_files',
+    summary: 'Import content files',
+    success: { status: 200, description: 'What became of the lines', json },
+    handle: (asked, reply) => take(asked, reply, importer.importFiles),
   })
-  scope.removeAllContentTypeParsers()
-  scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+}
 
-  function addBatches(path: string, run: (lines: Uint8Array, by: string) => Promise<object | Refused>): void {
-    const take = async (request: FastifyRequest, reply: FastifyReply) => {
-      const coding = request.headers['content-encoding'] ?? 'identity'
-      if (mediaTypeOf(request) !== mediaType || coding !== 'identity') {
-        const detail = `send ${mediaType}, not compressed`
-        return sendProblem(reply, 'MEDIA_TYPE_UNSUPPORTED', { detail })
-      }
-      const answer = await run(request.body instanceof Uint8Array ? request.body : new Uint8Array(), actorIn(request))
-      return typeof answer === 'object' ? reply.send(answer) : sendProblem(reply, answer)
-    }
-    addPath(scope, path, { POST: take }, { bodyBytesMax: chunkBytes })
-  }
+function changeOperation(importer: ContentFileImporter, action: NameAction): AdminOperation {
+  const json = ChangedFiles.meta({ id: 'ChangedFiles' })
+  return operation({
+    ...batch,
+    path: `/content-files/${action}`,
+    name: `admin_${action}_files`,
+    summary: `${action === 'remove' ? 'Remove' : 'Unpublish'} content files`,
+    success: { status: 200, description: 'What became of the lines', json },
+    handle: (asked, reply) => take(asked, reply, (lines, by) => importer.changeNamed(action, lines, by)),
+  })
+}
 
-  addBatches('/content-files/import', importer.importFiles)
-  for (const action of nameActions) {
-    addBatches(`/content-files/${action}`, (lines, by) => importer.changeNamed(action, lines, by))
+function exportOperation(postgres: pg.Pool, isClosing: () => boolean): AdminOperation {
+  return operation({
+    method: 'GET',
+    path: '/content-files/export',
+    name: 'admin_export_files',
+    summary: 'Export content files',
+    success: { status: 200, description: 'All files, as an import takes them', text: [mediaType] },
+    handle: (_asked, reply) => reply.type(mediaType).send(Readable.from(exportLines(postgres, isClosing))),
+  })
+}
+
+async function take(
+  { request, actor }: Asked,
+  reply: FastifyReply,
+  run: (lines: Uint8Array, by: string) => Promise<object | Refused>,
+): Promise<FastifyReply> {
+  const coding = request.headers['content-encoding'] ?? 'identity'
+  if (mediaTypeOf(request) !== mediaType || coding !== 'identity') {
+    return sendProblem(reply, 'MEDIA_TYPE_UNSUPPORTED', { detail: `send ${mediaType}, not compressed` })
   }
-  const send = (_request: FastifyRequest, reply: FastifyReply) =>
-    reply.type(mediaType).send(Readable.from(exportLines(postgres, () => isClosing)))
-  addPath(scope, '/content-files/export', { GET: send })
+  const answer = await run(request.body instanceof Uint8Array ? request.body : new Uint8Array(), actor)
+  return typeof answer === 'object' ? reply.send(answer) : sendProblem(reply, answer)
 }

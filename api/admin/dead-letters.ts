@@ -1,15 +1,21 @@
 /** Rows that QuestDB refused, by HTTP: looked at, sent again when the cause is mended, or given up. */
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { DeadLetters } from '../../ingest/ingest.ts'
 import type { Outcome } from '../../ingest/journal/outcome.ts'
-import { type DeadLetterPage, type LetterTable, letterId, letterTable, letterTables } from './dead-letter-answers.ts'
+import {
+  DeadLetterPage,
+  Discarded,
+  type LetterTable,
+  letterId,
+  letterTable,
+  letterTables,
+  Replayed,
+} from './dead-letter-answers.ts'
 import type { AdminErrorCode } from './errors.ts'
-import { actorIn } from './guard.ts'
 import type { WriteLateAudit } from './late-audit.ts'
-import { addPath } from './paths.ts'
-import { sendInvalid, sendProblem } from './problem.ts'
+import { type AdminOperation, operation } from './operation.ts'
+import { sendProblem } from './problem.ts'
 
 export interface DeadLettersOptions {
   deadLetters: Record<LetterTable, DeadLetters>
@@ -21,6 +27,8 @@ export interface DeadLettersOptions {
 const lettersPerPage = 100
 const idsMax = 10_000
 const bodyBytesMax = 256 * 1024
+/** As many digits as `after` takes. */
+const afterMax = 999_999_999_999_999
 
 const ListQuery = z.strictObject({
   table: letterTable.default('readings'),
@@ -28,14 +36,20 @@ const ListQuery = z.strictObject({
     .string()
     .regex(/^\d{1,15}$/, 'must be the id of a dead letter')
     .transform(Number)
-    .default(-1),
+    .default(-1)
+    .meta({
+      type: 'integer',
+      minimum: 0,
+      maximum: afterMax,
+      pattern: undefined,
+      default: undefined,
+      description: '`next` of the page before',
+    }),
 })
-/** As many digits as `after` takes. */
-export const afterMax = 999_999_999_999_999
 const ids = z.array(letterId).min(1, 'must hold at least one id').max(idsMax, `must hold at most ${idsMax} ids`)
 /** Ids are those of the table, `readings` unless it is named. Without a table and ids, all of both; without ids, all of it. */
-export const Replay = z.strictObject({ table: letterTable.optional(), ids: ids.optional() })
-export const Discard = z.strictObject({ table: letterTable.default('readings'), ids })
+const Replay = z.strictObject({ table: letterTable.optional(), ids: ids.optional() })
+const Discard = z.strictObject({ table: letterTable.default('readings'), ids })
 
 const errorCodes = {
   full: 'REPLAY_JOURNAL_FULL',
@@ -43,32 +57,36 @@ const errorCodes = {
   unknown: 'STORAGE_FAILED',
 } as const satisfies Record<Exclude<Outcome, 'stored'>, AdminErrorCode>
 
-export function registerDeadLetters(scope: FastifyInstance, options: DeadLettersOptions): void {
-  const { deadLetters, seriesNames, audit } = options
+export function deadLetterOperations(options: DeadLettersOptions): AdminOperation[] {
+  return [listOperation(options), replayOperation(options), discardOperation(options)]
+}
 
-  async function list(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const query = ListQuery.safeParse(request.query)
-    if (!query.success) return sendInvalid(reply, 'QUERY_INVALID', query.error)
-    const { table, after } = query.data
-    // One more than is shown tells whether there is a next page.
-    const letters = await deadLetters[table].list(after, lettersPerPage + 1)
-    const shown = letters.slice(0, lettersPerPage)
-    const next = letters.length > shown.length ? (shown.at(-1)?.id ?? null) : null
-    // They are wanted when PostgreSQL is away, too.
-    const names = shown.length === 0 ? undefined : await seriesNames[table]?.().catch(() => undefined)
-    const dead_letters = shown.map(({ id, at, reason, symbol, series, time, values }) => ({
-      ...{ table, id, at, reason, time, values },
-      symbol: seriesNames[table] === undefined ? symbol : `${names?.get(series) ?? `series ${series}`} ${symbol}`,
-    }))
-    return reply.send({ dead_letters, next } satisfies DeadLetterPage)
-  }
+function listOperation({ deadLetters, seriesNames }: DeadLettersOptions): AdminOperation {
+  return operation({
+    method: 'GET',
+    path: '/dead-letters',
+    name: 'admin_list_dead_letters',
+    summary: 'Rows that QuestDB refused',
+    parameters: { query: ListQuery },
+    success: { status: 200, description: 'A page of them', json: DeadLetterPage.meta({ id: 'DeadLetterPage' }) },
+    async handle({ query: { table, after } }, reply) {
+      // One more than is shown tells whether there is a next page.
+      const letters = await deadLetters[table].list(after, lettersPerPage + 1)
+      const shown = letters.slice(0, lettersPerPage)
+      const next = letters.length > shown.length ? (shown.at(-1)?.id ?? null) : null
+      // They are wanted when PostgreSQL is away, too.
+      const names = shown.length === 0 ? undefined : await seriesNames[table]?.().catch(() => undefined)
+      const dead_letters = shown.map(({ id, at, reason, symbol, series, time, values }) => ({
+        ...{ table, id, at, reason, time, values },
+        symbol: seriesNames[table] === undefined ? symbol : `${names?.get(series) ?? `series ${series}`} ${symbol}`,
+      }))
+      return reply.send({ dead_letters, next } satisfies DeadLetterPage)
+    },
+  })
+}
 
-  async function replay(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { body = {} } = request
-    const wanted = Replay.safeParse(body)
-    if (!wanted.success) return sendInvalid(reply, 'BODY_INVALID', wanted.error)
-    const { ids, table = ids === undefined ? undefined : 'readings' } = wanted.data
-    const tables = table === undefined ? letterTables : [table]
+function replayOperation({ deadLetters, audit }: DeadLettersOptions): AdminOperation {
+  async function replay(tables: readonly LetterTable[], ids: number[] | undefined) {
     let replayed = 0
     let outcome: Outcome = 'stored'
     for (const each of tables) {
@@ -76,23 +94,41 @@ export function registerDeadLetters(scope: FastifyInstance, options: DeadLetters
       replayed += done.replayed
       if (done.outcome !== 'stored') outcome = done.outcome
     }
-    await audit({ actor: actorIn(request), action: 'dead-letters.replay', subject: table ?? '', details: { replayed } })
-    if (outcome === 'stored') return reply.send({ replayed })
-    const detail = `${replayed} were sent again, the others are still there`
-    return sendProblem(reply, errorCodes[outcome], { detail })
+    return { replayed, outcome }
   }
 
-  async function discard(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const wanted = Discard.safeParse(request.body)
-    if (!wanted.success) return sendInvalid(reply, 'BODY_INVALID', wanted.error)
-    const { table, ids } = wanted.data
-    const discarded = await deadLetters[table].discard(ids)
-    const details = { discarded, ids }
-    await audit({ actor: actorIn(request), action: 'dead-letters.discard', subject: table, details })
-    return reply.send({ discarded })
-  }
+  return operation({
+    method: 'POST',
+    path: '/dead-letters/replay',
+    name: 'admin_replay',
+    summary: 'Send them again',
+    body: { json: Replay.meta({ id: 'DeadLetterReplay' }), isOptional: true },
+    bodyBytesMax,
+    success: { status: 200, description: 'How many', json: Replayed.meta({ id: 'DeadLettersReplayed' }) },
+    refusals: ['REPLAY_JOURNAL_FULL', 'CLOSING', 'STORAGE_FAILED'],
+    async handle({ body: { ids, table = ids === undefined ? undefined : 'readings' }, actor }, reply) {
+      const { replayed, outcome } = await replay(table === undefined ? letterTables : [table], ids)
+      await audit({ actor, action: 'dead-letters.replay', subject: table ?? '', details: { replayed } })
+      if (outcome === 'stored') return reply.send({ replayed })
+      const detail = `${replayed} were sent again, the others are still there`
+      return sendProblem(reply, errorCodes[outcome], { detail })
+    },
+  })
+}
 
-  addPath(scope, '/dead-letters', { GET: list })
-  addPath(scope, '/dead-letters/replay', { POST: replay }, { bodyBytesMax })
-  addPath(scope, '/dead-letters/discard', { POST: discard }, { bodyBytesMax })
+function discardOperation({ deadLetters, audit }: DeadLettersOptions): AdminOperation {
+  return operation({
+    method: 'POST',
+    path: '/dead-letters/discard',
+    name: 'admin_discard',
+    summary: 'Give them up',
+    body: { json: Discard.meta({ id: 'DeadLetterDiscard' }) },
+    bodyBytesMax,
+    success: { status: 200, description: 'How many', json: Discarded.meta({ id: 'DeadLettersDiscarded' }) },
+    async handle({ body: { table, ids }, actor }, reply) {
+      const discarded = await deadLetters[table].discard(ids)
+      await audit({ actor, action: 'dead-letters.discard', subject: table, details: { discarded, ids } })
+      return reply.send({ discarded })
+    },
+  })
 }

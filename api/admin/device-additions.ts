@@ -1,25 +1,88 @@
-/** Devices that are to be added, as a request has them: one, or an array of them. */
+/** `POST /devices`: one device that is added, or an array of them of which all are added or none. */
 
 import { setImmediate as turn } from 'node:timers/promises'
+import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { DeviceRequest } from '../../auth/devices/device.ts'
+import type { Refusal } from '../../auth/devices/commits.ts'
+import { DeviceRequest, IssuedPassword, type NewDevice } from '../../auth/devices/device.ts'
+import type { Checked } from '../http/operation.ts'
+import { type AdminDevicesOptions, noAccount, sendRefusal, taken } from './devices.ts'
+import { type AdminOperation, operation } from './operation.ts'
+import { ownerIdsOf } from './owners.ts'
+import { type Issue, sendProblem } from './problem.ts'
 import { withPresentNames } from './renamed-fields.ts'
 
-type ReadAdditions = { success: true; data: DeviceRequest[] } | { success: false; error: z.ZodError }
+const additionsMax = 10_000
+/** Ten thousand devices with a place and a description each. */
+const additionsBytesMax = 16 * 1024 * 1024
+
+const Addition = DeviceRequest.meta({ id: 'AdminNewDevice' })
+const Issued = IssuedPassword.meta({ id: 'IssuedPassword' })
+
+export function deviceAdditionOperation(options: AdminDevicesOptions): AdminOperation {
+  return operation({
+    method: 'POST',
+    path: '/devices',
+    name: 'admin_add_devices',
+    summary: 'Add a device, or up to 10,000',
+    description: 'Of several, all are added or none. Their passwords are shown this once.',
+    body: { json: z.union([Addition, z.array(Addition).min(1).max(additionsMax)]), check: checkAdditions },
+    bodyBytesMax: additionsBytesMax,
+    success: { status: 201, description: 'The names and passwords', json: z.union([Issued, z.array(Issued)]) },
+    refusals: ['NAME_TAKEN', 'NAME_TWICE', 'REGISTRY_FULL', 'TOO_MANY_DEVICES', 'OWNER_UNKNOWN', 'OUTCOME_UNKNOWN'],
+    async precondition({ body }, reply) {
+      if (!Array.isArray(body) || body.length <= additionsMax) return undefined
+      return sendProblem(reply, 'TOO_MANY_DEVICES', { detail: `at most ${additionsMax} at a time` })
+    },
+    handle: ({ body, actor }, reply) => add(options, body, actor, reply),
+  })
+}
+
+/** One device, or an array of them of which all are added or none. */
+async function add(
+  { devices, findAccounts }: AdminDevicesOptions,
+  body: DeviceRequest | DeviceRequest[],
+  actor: string,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const isOne = !Array.isArray(body)
+  const wanted = isOne ? [body] : body
+  const pathOf = (at: number, field: string) => (isOne ? field : `[${at}].${field}`)
+  const owners = await ownerIdsOf(
+    wanted.map(device => device.owner),
+    findAccounts,
+  )
+  if (!owners.ok) {
+    const issues = owners.unknownAt.map(at => noAccount(pathOf(at, 'owner')))
+    return sendRefusal(reply, 'OWNER_UNKNOWN', issues)
+  }
+  const additions: NewDevice[] = wanted.map((device, at) => ({ ...device, owner: owners.ids[at] ?? null }))
+  const added = await devices.add(additions, actor)
+  if (!added.ok) {
+    const names = 'names' in added ? new Set(added.names) : undefined
+    return sendRefusal(reply, added.code, names && issuesIn(additions, names, isOne, added.code))
+  }
+  const [first] = added.value
+  if (!isOne || first === undefined) return reply.code(201).send(added.value)
+  return reply
+    .code(201)
+    .header('location', `/api/admin/devices/${encodeURIComponent(first.device)}`)
+    .send(first)
+}
 
 const Additions = z.array(DeviceRequest).min(1, 'must hold at least one device')
 
 /** They take a few milliseconds; others have their turn between. */
 const devicesPerTurn = 500
 
-export async function readAdditions(body: unknown): Promise<ReadAdditions> {
+export async function checkAdditions(body: unknown): Promise<Checked<DeviceRequest | DeviceRequest[]>> {
   // One is looked at by itself, so that the paths of its issues are those of the body.
-  if (!Array.isArray(body)) return DeviceRequest.transform(device => [device]).safeParse(withPresentNames(body))
+  if (!Array.isArray(body)) return DeviceRequest.safeParse(withPresentNames(body))
   const devices: DeviceRequest[] = []
   for (let from = 0; from === 0 || from < body.length; from += devicesPerTurn) {
     if (from > 0) await turn()
     const part = Additions.safeParse(body.slice(from, from + devicesPerTurn).map(withPresentNames))
-    if (!part.success) return { success: false, error: new z.ZodError(part.error.issues.map(behind(from))) }
+    if (!part.success) return { success: false, error: { issues: part.error.issues.map(behind(from)) } }
     devices.push(...part.data)
   }
   return { success: true, data: devices }
@@ -31,4 +94,9 @@ function behind(count: number) {
     const [at, ...rest] = issue.path
     return typeof at === 'number' ? { ...issue, path: [at + count, ...rest] } : issue
   }
+}
+
+function issuesIn(wanted: NewDevice[], names: Set<string>, isOne: boolean, code: Refusal['code']): Issue[] {
+  const places = wanted.flatMap(({ name }, at) => (names.has(name) ? [isOne ? 'name' : `[${at}].name`] : []))
+  return places.map(path => (code === 'NAME_TAKEN' ? taken(path) : { path, message: 'stands here more than once' }))
 }

@@ -1,28 +1,17 @@
 /** The registry of devices by HTTP: a page of it, one device, additions, changes, removal and new passwords. */
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { Refusal } from '../../auth/devices/commits.ts'
-import { DeviceChangeRequest, type NewDevice } from '../../auth/devices/device.ts'
+import { DeviceChangeRequest, DeviceDetails, Rotated } from '../../auth/devices/device.ts'
+import { DevicePage } from '../../auth/devices/device-page.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
-import { readAdditions } from './device-additions.ts'
 import { sendUnknownOutcome } from './failures.ts'
-import { actorIn } from './guard.ts'
+import { type AdminOperation, operation } from './operation.ts'
 import { type FindAccounts, ownerIdsOf } from './owners.ts'
-import { addPath } from './paths.ts'
-import { type Issue, sendInvalid, sendProblem } from './problem.ts'
-import { pageNumber, rotateNow, searchText } from './query-fields.ts'
+import { type Issue, sendProblem } from './problem.ts'
+import { RotateQuery, SearchQuery } from './query-fields.ts'
 import { withPresentNames } from './renamed-fields.ts'
-
-const additionsMax = 10_000
-/** Ten thousand devices with a place and a description each. */
-const additionsBytesMax = 16 * 1024 * 1024
-
-const ListQuery = z.strictObject({
-  search: searchText,
-  page: pageNumber,
-})
-const RotateQuery = z.strictObject({ now: rotateNow })
 
 const details: Partial<Record<Refusal['code'], string>> = {
   DATABASE_AWAY: 'PostgreSQL does not answer; nothing was changed',
@@ -40,109 +29,113 @@ export function sendUnsettled(reply: FastifyReply): FastifyReply {
   return sendProblem(reply, 'DATABASE_AWAY', { detail })
 }
 
-/** The name in the path, decoded. */
-export function nameIn(request: FastifyRequest): string {
-  return (request.params as { name: string }).name
-}
+/** Of a device, by its name. */
+export const DevicePath = z.object({ name: z.string().meta({ description: 'The name of a device' }) })
 
 export interface AdminDevicesOptions {
   devices: Devices
   findAccounts: FindAccounts
 }
 
-export function registerDevices(scope: FastifyInstance, options: AdminDevicesOptions): void {
-  const { devices, findAccounts } = options
+const Details = DeviceDetails.meta({ id: 'AdminDevice' })
 
-  async function list(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const query = ListQuery.safeParse(request.query)
-    if (!query.success) return sendInvalid(reply, 'QUERY_INVALID', query.error)
-    if (!(await devices.reconcile())) return sendUnsettled(reply)
-    return reply.send(devices.list(query.data.search, query.data.page))
-  }
-
-  async function get(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    if (!(await devices.reconcile())) return sendUnsettled(reply)
-    const details = devices.details(nameIn(request))
-    return details === undefined ? sendRefusal(reply, 'DEVICE_UNKNOWN') : reply.send(details)
-  }
-
-  async function change(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const wanted = DeviceChangeRequest.safeParse(withPresentNames(request.body))
-    if (!wanted.success) return sendInvalid(reply, 'BODY_INVALID', wanted.error)
-    const { owner, ...rest } = wanted.data
-    const owners = await ownerIdsOf(owner === undefined ? [] : [owner], findAccounts)
-    if (!owners.ok) return sendRefusal(reply, 'OWNER_UNKNOWN', [noAccount('owner')])
-    const change = owner === undefined ? rest : { ...rest, owner: owners.ids[0] ?? null }
-    const changed = await devices.change(nameIn(request), change, actorIn(request))
-    if (changed.ok) return reply.send(changed.value)
-    return sendRefusal(reply, changed.code, changed.code === 'NAME_TAKEN' ? [taken('name')] : undefined)
-  }
-
-  async function remove(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const device = devices.get(nameIn(request))
-    if (device === undefined) return sendRefusal(reply, 'DEVICE_UNKNOWN')
-    const removed = await devices.remove(device.number, actorIn(request))
-    return removed.ok ? reply.code(204).send() : sendRefusal(reply, removed.code)
-  }
-
-  async function rotate(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const query = RotateQuery.safeParse(request.query)
-    if (!query.success) return sendInvalid(reply, 'QUERY_INVALID', query.error)
-    const rotated = await devices.rotate(nameIn(request), query.data.now, actorIn(request))
-    return rotated.ok ? reply.send(rotated.value) : sendRefusal(reply, rotated.code)
-  }
-
-  const additions = { bodyBytesMax: additionsBytesMax }
-  addPath(scope, '/devices', { GET: list, POST: (request, reply) => add(options, request, reply) }, additions)
-  addPath(scope, '/devices/:name', { GET: get, PATCH: change, DELETE: remove })
-  addPath(scope, '/devices/:name/rotate', { POST: rotate })
+export function deviceOperations(options: AdminDevicesOptions): AdminOperation[] {
+  return [...deviceReads(options), changeOperation(options), ...deviceEnds(options)]
 }
 
-/** One device, or an array of them of which all are added or none. */
-async function add(
-  { devices, findAccounts }: AdminDevicesOptions,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  const { body } = request
-  const isOne = !Array.isArray(body)
-  if (!isOne && body.length > additionsMax) {
-    return sendProblem(reply, 'TOO_MANY_DEVICES', { detail: `at most ${additionsMax} at a time` })
-  }
-  const wanted = await readAdditions(body)
-  if (!wanted.success) return sendInvalid(reply, 'BODY_INVALID', wanted.error)
-  const pathOf = (at: number, field: string) => (isOne ? field : `[${at}].${field}`)
-  const owners = await ownerIdsOf(
-    wanted.data.map(device => device.owner),
-    findAccounts,
-  )
-  if (!owners.ok) {
-    const issues = owners.unknownAt.map(at => noAccount(pathOf(at, 'owner')))
-    return sendRefusal(reply, 'OWNER_UNKNOWN', issues)
-  }
-  const additions: NewDevice[] = wanted.data.map((device, at) => ({ ...device, owner: owners.ids[at] ?? null }))
-  const added = await devices.add(additions, actorIn(request))
-  if (!added.ok) {
-    const names = 'names' in added ? new Set(added.names) : undefined
-    return sendRefusal(reply, added.code, names && issuesIn(additions, names, isOne, added.code))
-  }
-  const [first] = added.value
-  if (!isOne || first === undefined) return reply.code(201).send(added.value)
-  return reply
-    .code(201)
-    .header('location', `/api/admin/devices/${encodeURIComponent(first.device)}`)
-    .send(first)
+function deviceReads({ devices }: AdminDevicesOptions): AdminOperation[] {
+  return [
+    operation({
+      method: 'GET',
+      path: '/devices',
+      name: 'admin_list_devices',
+      summary: 'The registry of devices',
+      parameters: { query: SearchQuery },
+      success: { status: 200, description: 'A page of it', json: DevicePage.meta({ id: 'AdminDevicePage' }) },
+      async handle({ query }, reply) {
+        if (!(await devices.reconcile())) return sendUnsettled(reply)
+        return reply.send(devices.list(query.search, query.page))
+      },
+    }),
+    operation({
+      method: 'GET',
+      path: '/devices/:name',
+      name: 'admin_get_device',
+      summary: 'One device',
+      parameters: { path: DevicePath },
+      success: { status: 200, description: 'The device', json: Details },
+      refusals: ['DEVICE_UNKNOWN'],
+      async handle({ path }, reply) {
+        if (!(await devices.reconcile())) return sendUnsettled(reply)
+        const details = devices.details(path.name)
+        return details === undefined ? sendRefusal(reply, 'DEVICE_UNKNOWN') : reply.send(details)
+      },
+    }),
+  ]
 }
 
-function noAccount(path: string): Issue {
+function changeOperation({ devices, findAccounts }: AdminDevicesOptions): AdminOperation {
+  return operation({
+    method: 'PATCH',
+    path: '/devices/:name',
+    name: 'admin_change_device',
+    summary: 'Change a device',
+    parameters: { path: DevicePath },
+    body: {
+      json: DeviceChangeRequest.meta({ id: 'AdminDeviceChange' }),
+      check: sent => DeviceChangeRequest.safeParse(withPresentNames(sent)),
+    },
+    success: { status: 200, description: 'The changed device', json: Details },
+    refusals: ['DEVICE_UNKNOWN', 'NAME_TAKEN', 'OWNER_UNKNOWN', 'OUTCOME_UNKNOWN'],
+    async handle({ path, body: { owner, ...rest }, actor }, reply) {
+      const owners = await ownerIdsOf(owner === undefined ? [] : [owner], findAccounts)
+      if (!owners.ok) return sendRefusal(reply, 'OWNER_UNKNOWN', [noAccount('owner')])
+      const change = owner === undefined ? rest : { ...rest, owner: owners.ids[0] ?? null }
+      const changed = await devices.change(path.name, change, actor)
+      if (changed.ok) return reply.send(changed.value)
+      return sendRefusal(reply, changed.code, changed.code === 'NAME_TAKEN' ? [taken('name')] : undefined)
+    },
+  })
+}
+
+function deviceEnds({ devices }: AdminDevicesOptions): AdminOperation[] {
+  return [
+    operation({
+      method: 'DELETE',
+      path: '/devices/:name',
+      name: 'admin_remove_device',
+      summary: 'Remove a device',
+      description: 'It logs no more at once. Its readings stay until they are erased.',
+      parameters: { path: DevicePath },
+      success: { status: 204, description: 'It is removed' },
+      refusals: ['DEVICE_UNKNOWN', 'OUTCOME_UNKNOWN'],
+      async handle({ path, actor }, reply) {
+        const device = devices.get(path.name)
+        if (device === undefined) return sendRefusal(reply, 'DEVICE_UNKNOWN')
+        const removed = await devices.remove(device.number, actor)
+        return removed.ok ? reply.code(204).send() : sendRefusal(reply, removed.code)
+      },
+    }),
+    operation({
+      method: 'POST',
+      path: '/devices/:name/rotate',
+      name: 'admin_rotate_password',
+      summary: 'A new password',
+      parameters: { path: DevicePath, query: RotateQuery },
+      success: { status: 200, description: 'The password, this once', json: Rotated.meta({ id: 'RotatedPassword' }) },
+      refusals: ['DEVICE_UNKNOWN', 'OUTCOME_UNKNOWN'],
+      async handle({ path, query, actor }, reply) {
+        const rotated = await devices.rotate(path.name, query.now, actor)
+        return rotated.ok ? reply.send(rotated.value) : sendRefusal(reply, rotated.code)
+      },
+    }),
+  ]
+}
+
+export function noAccount(path: string): Issue {
   return { path, message: 'is no account' }
 }
 
-function taken(path: string): Issue {
+export function taken(path: string): Issue {
   return { path, message: 'is taken by another device' }
-}
-
-function issuesIn(wanted: NewDevice[], names: Set<string>, isOne: boolean, code: Refusal['code']): Issue[] {
-  const places = wanted.flatMap(({ name }, at) => (names.has(name) ? [isOne ? 'name' : `[${at}].name`] : []))
-  return places.map(path => (code === 'NAME_TAKEN' ? taken(path) : { path, message: 'stands here more than once' }))
 }

@@ -1,7 +1,7 @@
 /** `GET /api/admin/export`: stored readings, as an import takes them. */
 
 import { Readable } from 'node:stream'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { Devices } from '../../auth/devices/devices.ts'
 import { readTimeText, timeUsMax } from '../../ingest/formats/time-text.ts'
@@ -11,11 +11,11 @@ import type { Log } from '../../store/log.ts'
 import { devicesMax, readDevices } from '../http/devices-parameter.ts'
 import { disconnectSignalOf } from '../http/disconnect-signal.ts'
 import { sendPieces } from '../http/stalled-response.ts'
+import { timeTextForm } from '../http/time-forms.ts'
 import type { AdminErrorCode } from './errors.ts'
-import { actorIn } from './guard.ts'
 import type { WriteLateAudit } from './late-audit.ts'
-import { addPath } from './paths.ts'
-import { sendInvalid, sendProblem } from './problem.ts'
+import { type AdminOperation, type Asked, operation } from './operation.ts'
+import { sendProblem } from './problem.ts'
 
 export interface ExportOptions {
   readingsExport: ReadingsExport
@@ -30,14 +30,26 @@ export interface ExportOptions {
 }
 
 /** Of a range without end people write the year 9999. */
-const time = z.string().transform((text, context) => {
-  const timeUs = readTimeText(text)
-  if (timeUs === undefined) context.addIssue('must be an ISO 8601 time, as 2026-01-31 or 2026-01-31T12:00:00Z')
-  return Math.min(Math.max(timeUs ?? 0, 0), timeUsMax)
+const time = z
+  .string()
+  .transform((text, context) => {
+    const timeUs = readTimeText(text)
+    if (timeUs === undefined) context.addIssue('must be an ISO 8601 time, as 2026-01-31 or 2026-01-31T12:00:00Z')
+    return Math.min(Math.max(timeUs ?? 0, 0), timeUsMax)
+  })
+  .meta({ pattern: timeTextForm, description: 'ISO 8601' })
+
+/** One text with commas, or several. */
+const names = z.union([z.string(), z.array(z.string())]).meta({
+  anyOf: undefined,
+  type: 'array',
+  items: { type: 'string', minLength: 1 },
+  minItems: 1,
+  maxItems: devicesMax,
 })
 
 const ExportQuery = z.strictObject({
-  devices: z.union([z.string(), z.array(z.string())]).optional(),
+  devices: names.optional(),
   from: time.optional(),
   to: time.optional(),
   format: z.enum(exportFormats, `must be one of ${exportFormats.join(', ')}`).default('csv'),
@@ -50,31 +62,29 @@ const mediaTypes: Record<ExportFormat, string> = {
   parquet: 'application/vnd.apache.parquet',
 }
 
-export function registerExport(scope: FastifyInstance, options: ExportOptions): void {
+export function exportOperation(options: ExportOptions): AdminOperation {
   const { readingsExport, devices, nowMs, aheadMsMax, audit, log, stalledMsMax } = options
 
-  async function send(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const query = ExportQuery.safeParse(request.query)
-    if (!query.success) return sendInvalid(reply, 'QUERY_INVALID', query.error)
+  async function send(
+    { query, actor, request }: Asked<undefined, ExportQuery>,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> {
     // Before HTTP 1.1 the end of the connection ends an answer, so one that breaks off would look complete.
     if (request.raw.httpVersion === '1.0') return sendProblem(reply, 'HTTP_VERSION')
-    const asked = requestOf(query.data)
+    const asked = requestOf(query)
     if (asked === 'DEVICES_INVALID') {
       return sendProblem(reply, 'QUERY_INVALID', { detail: `devices must name 1 to ${devicesMax} devices` })
     }
     if (asked === 'DEVICE_UNKNOWN') return sendProblem(reply, 'DEVICE_UNKNOWN')
-    const { format } = query.data
+    const { format } = query
     reply.header('content-type', mediaTypes[format])
     reply.header('content-disposition', `attachment; filename="readings.${format}"`)
     if (request.method === 'HEAD') return reply.send(Readable.from([]))
     const answer = await readingsExport.pieces(asked, disconnectSignalOf(reply))
     if (!answer.ok) return refuse(reply, answer.code)
-    await audit({
-      actor: actorIn(request),
-      action: 'readings.export',
-      subject: 'readings',
-      details: detailsOf(request),
-    })
+    // What was asked for, as it was sent.
+    const details = { ...(request.query as Record<string, unknown>) }
+    await audit({ actor, action: 'readings.export', subject: 'readings', details })
     return sendPieces(reply, answer.pieces, {
       ...(stalledMsMax === undefined ? {} : { stalledMsMax }),
       onFailed: error => log.warn({ err: error }, 'readings export failed, response cut off'),
@@ -89,12 +99,21 @@ export function registerExport(scope: FastifyInstance, options: ExportOptions): 
     return read.ok ? { ...range, devices: read.devices, isNarrowed: true } : read.code
   }
 
-  addPath(scope, '/export', { GET: send })
-}
-
-/** What was asked for. */
-function detailsOf({ query }: FastifyRequest): Record<string, unknown> {
-  return { ...(query as Record<string, unknown>) }
+  return operation({
+    method: 'GET',
+    path: '/export',
+    name: 'admin_export_readings',
+    summary: 'Export readings',
+    parameters: { query: ExportQuery },
+    success: {
+      status: 200,
+      description: 'The readings, as an import takes them',
+      text: ['text/csv', 'application/x-ndjson'],
+      bytes: ['application/vnd.apache.parquet'],
+    },
+    refusals: ['DEVICE_UNKNOWN', 'TOO_BUSY', 'CLOSING', 'HTTP_VERSION'],
+    handle: send,
+  })
 }
 
 const errors = {

@@ -1,11 +1,12 @@
 /** What the framework, a parser or a part behind a route has thrown, as a problem document. */
 
-import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyError, FastifyReply } from 'fastify'
 import { ChangeInDoubt } from '../../auth/record-cache.ts'
 import { TooBusy } from '../../auth/too-busy.ts'
 import type { Log } from '../../store/log.ts'
 import { isUnavailable, OutcomeUnknown } from '../../store/postgres/postgres-errors.ts'
 import { errorCodeOf, leavesBodyUnread, type ServerErrorCode } from '../http/errors.ts'
+import type { Scope } from '../http/scope.ts'
 import { sendProblem } from './problem.ts'
 
 const details: Partial<Record<ServerErrorCode, string>> = {
@@ -15,7 +16,7 @@ const details: Partial<Record<ServerErrorCode, string>> = {
   SENDING_TOO_MUCH: 'too many large answers are being sent',
 }
 
-export function answerErrors(scope: FastifyInstance, log: Log): void {
+export function answerErrors(scope: Scope, log: Log): void {
   scope.setNotFoundHandler((_request, reply) => sendProblem(reply, 'NOT_FOUND'))
   scope.setErrorHandler((error: FastifyError, _request, reply) => sendFailure(reply, error, log))
 }

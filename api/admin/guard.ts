@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { actorOf } from '../../auth/actor.ts'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { judge, type Principal } from '../../auth/policy.ts'
 import type { Log } from '../../store/log.ts'
 import type { FindPrincipal } from '../credentials/find-principal.ts'
 import type { Origins } from '../credentials/origins.ts'
 import type { RouteFamily } from '../http/route-family.ts'
+import type { Scope } from '../http/scope.ts'
 import { sendFailure } from './failures.ts'
 import { sendProblem } from './problem.ts'
 
@@ -27,13 +27,8 @@ export function requesterOf({ raw }: FastifyRequest): Principal {
   return requester
 }
 
-/** The same for the audit. */
-export function actorIn(request: FastifyRequest): string {
-  return actorOf(requesterOf(request))
-}
-
 /** Before anything of the request is looked at, the path included: who is not let in learns nothing. */
-export function guard(scope: FastifyInstance, options: GuardOptions): void {
+export function guard(scope: Scope, options: GuardOptions): void {
   scope.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', 'no-store')
     const refusal = await refusalOf(request, reply, options)

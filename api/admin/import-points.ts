@@ -1,6 +1,5 @@
 /** `POST /api/admin/import-points`: points of the stations of an air-quality network. */
 
-import type { FastifyInstance } from 'fastify'
 import { ChangeInDoubt } from '../../auth/record-cache.ts'
 import type { Station } from '../../auth/stations/station.ts'
 import type { Stations } from '../../auth/stations/stations.ts'
@@ -9,7 +8,9 @@ import type { Series } from '../../ingest/formats/row-kind.ts'
 import { NamesUnavailable } from '../../ingest/import/import-session.ts'
 import type { PointsIngest } from '../../ingest/ingest.ts'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
-import { type ImportRoute, type ImportRouteOptions, registerImportRoute } from './import-route.ts'
+import type { OperationGroup } from '../http/register-operations.ts'
+import { type ImportRoute, type ImportRouteOptions, importGroup } from './import-route.ts'
+import type { AdminOperation } from './operation.ts'
 
 export interface ImportPointsOptions extends ImportRouteOptions {
   pointsIngest: Pick<PointsIngest, 'append' | 'clockUs'>
@@ -18,7 +19,7 @@ export interface ImportPointsOptions extends ImportRouteOptions {
 
 const unknownStation = { code: 'STATION_UNKNOWN', reason: 'there is no station with this sn' } as const
 
-export function registerImportPoints(scope: FastifyInstance, options: ImportPointsOptions): void {
+export function importPointsGroup(options: ImportPointsOptions): OperationGroup<AdminOperation> {
   const { pointsIngest, stations } = options
 
   /** Looks all stations up anew: one may have been removed since the last chunk. */
@@ -37,13 +38,15 @@ export function registerImportPoints(scope: FastifyInstance, options: ImportPoin
 
   const route: ImportRoute = {
     path: '/import-points',
+    name: 'admin_import_points',
+    summary: 'Import data points',
     kind: 'points',
     ingest: pointsIngest,
     resolve,
     onStored,
     noRowsCode: 'NO_POINTS',
   }
-  registerImportRoute(scope, route, options)
+  return importGroup(route, options)
 }
 
 interface PointSeries extends Series {

@@ -1,7 +1,8 @@
 /** A route of the admin API that takes bulk rows, as CSV or NDJSON, and streams them into a journal. */
 
 import type { IncomingMessage } from 'node:http'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import type { AuditEntry } from '../../auth/audit.ts'
 import { isPassing } from '../../auth/passing-errors.ts'
 import { judge } from '../../auth/policy.ts'
@@ -16,12 +17,12 @@ import type { Ranges, TimeLimits } from '../../ingest/reading.ts'
 import type { FindPrincipal } from '../credentials/find-principal.ts'
 import { bodyOf, knownCodings } from '../http/coded-body.ts'
 import { mediaTypeOf } from '../http/media-type.ts'
+import type { OperationGroup } from '../http/register-operations.ts'
 import type { AdminErrorCode } from './errors.ts'
-import { actorIn } from './guard.ts'
-import type { ImportAnswer } from './import-answer.ts'
+import { ImportAnswer } from './import-answer.ts'
 import type { WriteLateAudit } from './late-audit.ts'
-import { addPath } from './paths.ts'
-import { sendProblem } from './problem.ts'
+import { type AdminOperation, type Asked, operation } from './operation.ts'
+import { Problem, sendProblem } from './problem.ts'
 
 /** What all of these routes need. */
 export interface ImportRouteOptions extends TimeLimits {
@@ -31,8 +32,7 @@ export interface ImportRouteOptions extends TimeLimits {
   findPrincipal: FindPrincipal
 }
 
-export interface ImportRoute {
-  path: string
+export interface ImportRoute extends Pick<AdminOperation, 'path' | 'name' | 'summary'> {
   kind: RowKindName
   ingest: Pick<Ingest, 'append' | 'clockUs'>
   resolve: ResolveNames
@@ -48,28 +48,34 @@ const formats = new Map<string, Format>([
   ['application/x-ndjson', 'ndjson'],
 ])
 
-/**
- * Registers the route in a scope that has checked who asks. It must not be one whose bodies are parsed or measured
- * otherwise: this scope hands the stream on as it is.
- */
-export function registerImportRoute(
-  scope: FastifyInstance,
+/** Of an import that has begun. */
+const ImportProblem = Problem.extend({ ...ImportAnswer.partial().shape, lines_done: z.int().optional() }).meta({
+  id: 'ImportProblem',
+  description: 'RFC 9457. An import that has begun tells how far it came.',
+})
+const refusalsOfImports = [
+  'CONTENT_UNKNOWN',
+  'HEADER_INVALID',
+  'BODY_BROKEN',
+  'BUSY',
+  'JOURNAL_FULL',
+  'CLOSING',
+] as const satisfies readonly AdminErrorCode[]
+const Answer = ImportAnswer.meta({ id: 'ImportAnswer' })
+
+/** The guard of the scope has checked who asks; the group hands bodies on as streams. */
+export function importGroup(
   route: ImportRoute,
   { ranges, aheadMsMax, earliestMs, audit, findPrincipal }: ImportRouteOptions,
-): void {
-  const { kind, ingest, resolve, onStored } = route
+): OperationGroup<AdminOperation> {
+  const { path, name, summary, kind, ingest, resolve, onStored, noRowsCode } = route
   const now = () => Math.floor(ingest.clockUs() / 1000)
   // So that an export of readings that we stamped replaces them instead of standing beside them.
   const keepsMicroseconds = true
   const checks = { ranges, aheadMsMax, earliestMs, keepsMicroseconds }
   const importer = createImporter({ kind, append: ingest.append, now, ...checks })
-  // Before the server waits for its requests: one of them may be an import that lasts.
-  scope.addHook('preClose', () => importer.close())
-  scope.removeAllContentTypeParsers()
-  // Of every type, so that the route itself can say which ones it takes.
-  scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
 
-  async function take(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  async function take({ request, actor }: Asked, reply: FastifyReply): Promise<FastifyReply> {
     const format = formats.get(mediaTypeOf(request))
     if (format === undefined) return refuseMediaType(reply)
     const coding = codingOf(request.headers['content-encoding'])
@@ -78,11 +84,31 @@ export function registerImportRoute(
     const source = { body: bodyOf(request.raw), format, coding, resolve, refusal }
     const result = await importer.run(onStored === undefined ? source : { ...source, onStored })
     route.count?.(result.report)
-    if (result.report.accepted > 0) await audit(entryOf(actorIn(request), kind, format, result))
+    if (result.report.accepted > 0) await audit(entryOf(actor, kind, format, result))
     return answer(reply, route, result, request.raw)
   }
 
-  addPath(scope, route.path, { POST: take })
+  const importOperation = operation({
+    method: 'POST',
+    path,
+    name,
+    summary,
+    body: { text: [...formats.keys()] },
+    success: { status: 200, description: 'What became of the lines', json: Answer },
+    refusals: [...refusalsOfImports, noRowsCode, 'STORAGE_FAILED'],
+    error: ImportProblem,
+    handle: take,
+  })
+  return {
+    operations: [importOperation],
+    prepare(scope) {
+      // Before the server waits for its requests: one of them may be an import that lasts.
+      scope.addHook('preClose', () => importer.close())
+      scope.removeAllContentTypeParsers()
+      // Of every type, so that the route itself can say which ones it takes.
+      scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
+    },
+  }
 }
 
 /** An import may take hours, and the credential that it began with end meanwhile. */

@@ -1,12 +1,13 @@
 /** `POST /api/admin/import`: readings with times of their own. */
 
-import type { FastifyInstance } from 'fastify'
 import { composedName, nameFault } from '../../auth/devices/device.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
 import { writeRefusalReason } from '../../auth/writers.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
+import type { OperationGroup } from '../http/register-operations.ts'
 import type { BulkMeter } from '../write/bulk-meter.ts'
-import { type ImportRoute, type ImportRouteOptions, registerImportRoute } from './import-route.ts'
+import { type ImportRoute, type ImportRouteOptions, importGroup } from './import-route.ts'
+import type { AdminOperation } from './operation.ts'
 
 export interface ImportOptions extends ImportRouteOptions {
   ingest: Pick<Ingest, 'append' | 'clockUs'>
@@ -20,15 +21,17 @@ function unknownDevice(name: string) {
   return { code, reason: writeRefusalReason(code, name) } as const
 }
 
-export function registerImport(scope: FastifyInstance, options: ImportOptions): void {
+export function importReadingsGroup(options: ImportOptions): OperationGroup<AdminOperation> {
   const { ingest, devices, meter } = options
   const route: ImportRoute = {
     path: '/import',
+    name: 'admin_import_readings',
+    summary: 'Import readings',
     kind: 'readings',
     ingest,
     resolve: async names => names.map(([name = '']) => devices.get(name) ?? unknownDevice(composedName(name))),
     noRowsCode: 'NO_READINGS',
     count: ({ accepted, rejected }) => meter.taken('import', accepted, rejected),
   }
-  registerImportRoute(scope, route, options)
+  return importGroup(route, options)
 }

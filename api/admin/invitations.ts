@@ -1,18 +1,17 @@
 /** Invitations by HTTP, for administrators: a page of those that are open, a new one, and their revocation. */
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { Accounts } from '../../auth/accounts/accounts.ts'
 import { invitationPage } from '../../auth/accounts/invitation.ts'
-import { type IssuedInvitation, invitedRoles } from '../../auth/accounts/invitation-details.ts'
+import { InvitationPage, IssuedInvitation, invitedRoles } from '../../auth/accounts/invitation-details.ts'
 import { invite, revokeInvitation } from '../../auth/accounts/invitations.ts'
 import type { SignUpMode } from '../../auth/accounts/sign-up.ts'
 import { Email } from './accounts.ts'
-import { actorIn } from './guard.ts'
-import { addPath } from './paths.ts'
-import { sendInvalid, sendProblem } from './problem.ts'
-import { pageNumber } from './query-fields.ts'
-import { idIn } from './record-id.ts'
+import { type AdminOperation, operation } from './operation.ts'
+import { sendProblem } from './problem.ts'
+import { PageQuery } from './query-fields.ts'
+import { recordId } from './record-id.ts'
 
 export interface AdminInvitationsOptions {
   accounts: Accounts
@@ -20,8 +19,6 @@ export interface AdminInvitationsOptions {
   /** Where the page is that a link leads to. */
   publicUrl: () => string
 }
-
-const ListQuery = z.strictObject({ page: pageNumber })
 
 export const NewInvitation = z.strictObject({
   email: Email,
@@ -33,35 +30,63 @@ export const NewInvitation = z.strictObject({
     .meta({ description: 'Whether the person also gets a mail with a link. That one verifies the address, too.' }),
 })
 
-export function registerInvitations(scope: FastifyInstance, options: AdminInvitationsOptions): void {
+export function invitationOperations(options: AdminInvitationsOptions): AdminOperation[] {
   const { accounts, signUp, publicUrl } = options
-
-  async function list(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const query = ListQuery.safeParse(request.query)
-    if (!query.success) return sendInvalid(reply, 'QUERY_INVALID', query.error)
-    return reply.send(await invitationPage(accounts.pool, query.data.page, accounts.nowMs()))
-  }
-
-  async function add(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const wanted = NewInvitation.safeParse(request.body)
-    if (!wanted.success) return sendInvalid(reply, 'BODY_INVALID', wanted.error)
-    if (signUp === 'off') return sendProblem(reply, 'SIGN_UP_OFF', { detail: signUpOff })
-    const { mail: isMailed, ...invited } = wanted.data
-    const made = await invite(accounts, { ...invited, isMailed }, actorIn(request))
-    if (!made.ok) return refuse(reply, made)
-    const { invitation, token } = made.value
-    const answer: IssuedInvitation = { ...invitation, link: `${publicUrl()}/sign-up?token=${token}` }
-    return reply.code(201).send(answer)
-  }
-
-  async function revoke(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const id = idIn(request)
-    const isRevoked = id !== undefined && (await revokeInvitation(accounts, id, actorIn(request)))
-    return isRevoked ? reply.code(204).send() : sendProblem(reply, 'INVITATION_UNKNOWN')
-  }
-
-  addPath(scope, '/invitations', { GET: list, POST: add })
-  addPath(scope, '/invitations/:id', { DELETE: revoke })
+  return [
+    operation({
+      method: 'GET',
+      path: '/invitations',
+      name: 'admin_list_invitations',
+      summary: 'The open invitations',
+      parameters: { query: PageQuery },
+      success: { status: 200, description: 'A page of them', json: InvitationPage.meta({ id: 'AdminInvitationPage' }) },
+      handle: async ({ query }, reply) => reply.send(await invitationPage(accounts.pool, query.page, accounts.nowMs())),
+    }),
+    operation({
+      method: 'POST',
+      path: '/invitations',
+      name: 'admin_invite',
+      summary: 'Invite a person to make an account',
+      description:
+        'For this address, good once and for 7 days. A newer one for the same address replaces it. The link in the answer is shown this once.',
+      body: { json: NewInvitation.meta({ id: 'AdminNewInvitation' }) },
+      success: {
+        status: 201,
+        description: 'The invitation with its link',
+        json: IssuedInvitation.meta({ id: 'AdminIssuedInvitation' }),
+      },
+      refusals: [
+        'EMAIL_TAKEN',
+        'SIGN_UP_OFF',
+        'TOO_MANY_INVITATIONS',
+        'TOO_MANY_REQUESTS',
+        'TOO_BUSY',
+        'OUTCOME_UNKNOWN',
+      ],
+      async handle({ body: { mail: isMailed, ...invited }, actor }, reply) {
+        if (signUp === 'off') return sendProblem(reply, 'SIGN_UP_OFF', { detail: signUpOff })
+        const made = await invite(accounts, { ...invited, isMailed }, actor)
+        if (!made.ok) return refuse(reply, made)
+        const { invitation, token } = made.value
+        const answer: IssuedInvitation = { ...invitation, link: `${publicUrl()}/sign-up?token=${token}` }
+        return reply.code(201).send(answer)
+      },
+    }),
+    operation({
+      method: 'DELETE',
+      path: '/invitations/:id',
+      name: 'admin_revoke_invitation',
+      summary: 'Revoke an invitation',
+      parameters: { path: z.object({ id: recordId }) },
+      success: { status: 204, description: 'It is revoked' },
+      refusals: ['INVITATION_UNKNOWN', 'OUTCOME_UNKNOWN'],
+      pathError: 'INVITATION_UNKNOWN',
+      async handle({ path: { id }, actor }, reply) {
+        const isRevoked = await revokeInvitation(accounts, id, actor)
+        return isRevoked ? reply.code(204).send() : sendProblem(reply, 'INVITATION_UNKNOWN')
+      },
+    }),
+  ]
 }
 
 const signUpOff =

@@ -4,7 +4,7 @@
  */
 
 import assert from 'node:assert/strict'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { Account } from '../../auth/accounts/account.ts'
 import type { Accounts } from '../../auth/accounts/accounts.ts'
@@ -15,11 +15,11 @@ import type { Keys } from '../../auth/keys/keys.ts'
 import type { AccountRefusal } from '../../auth/outcome.ts'
 import { plainText } from '../../auth/plain-text.ts'
 import { keyDaysMax } from '../accounts/api-keys.ts'
-import { actorIn, requesterOf } from './guard.ts'
-import type { AddedKey, AdminKeyPage } from './key-answers.ts'
-import { addPath } from './paths.ts'
-import { sendInvalid, sendProblem } from './problem.ts'
+import { AddedKey, AdminKeyPage } from './key-answers.ts'
+import { type AdminOperation, operation } from './operation.ts'
+import { sendProblem } from './problem.ts'
 import { pageNumber } from './query-fields.ts'
+import { publishedId } from './record-id.ts'
 
 export const NewAdminKey = z.strictObject({
   account: ownerName.meta({ description: 'The id or the address of the owner' }),
@@ -32,19 +32,22 @@ export const NewAdminKey = z.strictObject({
 const keysPerPage = 100
 const idMax = 2_147_483_647
 
-export const keysOf = plainText({ min: 1, max: 254 }).optional()
-
 const ListQuery = z.strictObject({
-  account: keysOf,
   page: pageNumber,
+  account: plainText({ min: 1, max: 254 }).optional().meta({ description: 'An id or an address' }),
 })
+const keyId = z
+  .string()
+  .regex(/^\d{1,10}$/)
+  .transform(Number)
+  .meta(publishedId())
 
 export interface AdminKeysOptions {
   accounts: Pick<Accounts, 'find' | 'findByEmail' | 'nowMs'>
   keys: Pick<Keys, 'createFor' | 'page' | 'revokeAny'>
 }
 
-export function registerKeys(scope: FastifyInstance, { accounts, keys }: AdminKeysOptions): void {
+export function keyOperations({ accounts, keys }: AdminKeysOptions): AdminOperation[] {
   /** By its id or its address; undefined for nobody. */
   function findAccount(text: string): Promise<Account | undefined> {
     return /^\d{1,10}$/.test(text) ? findById(Number(text)) : accounts.findByEmail(text)
@@ -54,10 +57,7 @@ export function registerKeys(scope: FastifyInstance, { accounts, keys }: AdminKe
     return id >= 1 && id <= idMax ? await accounts.find(id) : undefined
   }
 
-  async function list(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const query = ListQuery.safeParse(request.query)
-    if (!query.success) return sendInvalid(reply, 'QUERY_INVALID', query.error)
-    const { account, page } = query.data
+  async function list(reply: FastifyReply, { account, page }: z.infer<typeof ListQuery>): Promise<FastifyReply> {
     const accountId = account === undefined ? undefined : (await findAccount(account))?.id
     if (account !== undefined && accountId === undefined) {
       return sendProblem(reply, 'ACCOUNT_UNKNOWN', { errors: [{ path: 'account', message: 'is no account' }] })
@@ -69,34 +69,71 @@ export function registerKeys(scope: FastifyInstance, { accounts, keys }: AdminKe
     return reply.send(answer)
   }
 
-  async function add(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    if (requesterOf(request).kind !== 'admin-token') {
-      return sendProblem(reply, 'FORBIDDEN', { detail: 'only with the token from secrets/admin-token' })
-    }
-    const wanted = NewAdminKey.safeParse(request.body)
-    if (!wanted.success) return sendInvalid(reply, 'BODY_INVALID', wanted.error)
-    const { account: owner, name, scopes, create_devices: createDevices, expires_in_days } = wanted.data
+  async function add(reply: FastifyReply, wanted: z.infer<typeof NewAdminKey>, actor: string): Promise<FastifyReply> {
+    const { account: owner, name, scopes, create_devices: createDevices, expires_in_days } = wanted
     const account = await findAccount(String(owner))
     if (account === undefined) {
       return sendProblem(reply, 'OWNER_UNKNOWN', { errors: [{ path: 'account', message: 'is no account' }] })
     }
     const { id: accountId, email } = account
     const key = { name, scopes, createDevices, expiresInDays: expires_in_days ?? undefined }
-    const created = await keys.createFor(accountId, key, actorIn(request))
+    const created = await keys.createFor(accountId, key, actor)
     if (!created.ok) return sendRefusal(reply, created)
     const { text, ...details } = created.value
     const answer: AddedKey = { ...shown({ ...details, accountId, email }, accounts.nowMs()), key: text }
     return reply.code(201).send(answer)
   }
 
-  async function revoke(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { id } = request.params as { id: string }
-    const revoked = /^\d{1,10}$/.test(id) ? await keys.revokeAny(Number(id), actorIn(request)) : undefined
-    return revoked?.ok === true ? reply.code(204).send() : sendProblem(reply, 'KEY_UNKNOWN')
-  }
+  return [
+    operation({
+      method: 'GET',
+      path: '/keys',
+      name: 'admin_list_keys',
+      summary: 'The API keys of all',
+      parameters: { query: ListQuery },
+      success: { status: 200, description: 'A page of them', json: AdminKeyPage.meta({ id: 'AdminKeyPage' }) },
+      refusals: ['ACCOUNT_UNKNOWN'],
+      handle: ({ query }, reply) => list(reply, query),
+    }),
+    operation({
+      method: 'POST',
+      path: '/keys',
+      name: 'admin_add_key',
+      summary: 'Make an API key of an account',
+      description: 'With the local admin token only. Its owner is told by mail; the key is shown this once.',
+      isTokenOnly: true,
+      body: { json: NewAdminKey.meta({ id: 'AdminNewKey' }) },
+      success: { status: 201, description: 'The key', json: AddedKey.meta({ id: 'AdminAddedKey' }) },
+      refusals: [
+        'OWNER_UNKNOWN',
+        'ACCOUNT_INACTIVE',
+        'SCOPE_NOT_ALLOWED',
+        'OWNER_UNVERIFIED',
+        'TOO_MANY_KEYS',
+        'TOO_MANY_REQUESTS',
+        'OUTCOME_UNKNOWN',
+      ],
+      handle: ({ body, actor }, reply) => add(reply, body, actor),
+    }),
+    revokeOperation(keys),
+  ]
+}
 
-  addPath(scope, '/keys', { GET: list, POST: add })
-  addPath(scope, '/keys/:id', { DELETE: revoke })
+function revokeOperation(keys: Pick<Keys, 'revokeAny'>): AdminOperation {
+  return operation({
+    method: 'DELETE',
+    path: '/keys/:id',
+    name: 'admin_revoke_key',
+    summary: 'Revoke an API key',
+    parameters: { path: z.object({ id: keyId }) },
+    success: { status: 204, description: 'It is revoked' },
+    refusals: ['KEY_UNKNOWN', 'OUTCOME_UNKNOWN'],
+    pathError: 'KEY_UNKNOWN',
+    async handle({ path: { id }, actor }, reply) {
+      const revoked = await keys.revokeAny(id, actor)
+      return revoked.ok ? reply.code(204).send() : sendProblem(reply, 'KEY_UNKNOWN')
+    },
+  })
 }
 
 /** What refuses a new key, as a problem of the admin API: the address is the owner's and not the requester's. */

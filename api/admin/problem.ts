@@ -1,9 +1,23 @@
 /** How the admin API tells what is wrong: a problem document (RFC 9457), the same for every route. */
 
 import type { FastifyReply } from 'fastify'
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { ErrorEntry } from '../http/errors.ts'
+import type { Invalid } from '../http/operation.ts'
 import { type AdminErrorCode, adminErrors } from './errors.ts'
+
+export const Problem = z
+  .object({
+    type: z.string().meta({ description: 'Programs tell problems apart by it.' }),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string().optional(),
+    errors: z
+      .array(z.object({ path: z.string(), message: z.string() }))
+      .optional()
+      .meta({ description: 'What is wrong, at which place in the body or the address.' }),
+  })
+  .meta({ id: 'Problem', description: 'RFC 9457.' })
 
 export interface Issue {
   /** Where in the body or the address: `[3].name`, `page`; empty for the whole. */
@@ -44,11 +58,7 @@ export function sendProblem(reply: FastifyReply, code: AdminErrorCode, occurrenc
 }
 
 /** What a schema has found in a body or in an address. */
-export function sendInvalid(
-  reply: FastifyReply,
-  code: 'QUERY_INVALID' | 'BODY_INVALID',
-  error: z.ZodError,
-): FastifyReply {
+export function sendInvalid(reply: FastifyReply, code: 'QUERY_INVALID' | 'BODY_INVALID', error: Invalid): FastifyReply {
   const errors = error.issues.map(issue => ({ path: pathOf(issue.path), message: issue.message }))
   return sendProblem(reply, code, { errors })
 }

@@ -18,13 +18,18 @@ export const pageNumber = z
     description: 'Of 100 rows.',
   })
 
-export const searchText = plainText({ max: 256 })
+const searchText = plainText({ max: 256 })
   .default('')
   .meta({ description: 'A text in one of the names, whatever the case.' })
 
+export const PageQuery = z.strictObject({ page: pageNumber })
+export const SearchQuery = z.strictObject({ search: searchText, page: pageNumber })
+
 /** Of a rotation: whether the old secret ends at once. */
-export const rotateNow = z
+const rotateNow = z
   .enum(['0', '1'], 'must be 0 or 1')
   .default('0')
   .transform(now => now === '1')
   .meta({ description: '1 ends the old secret at once.' })
+
+export const RotateQuery = z.strictObject({ now: rotateNow })

@@ -1,10 +1,18 @@
-/** The id in the path of a record: of an account, of an invitation. */
+/** The id in the path of a record: of an account, an invitation, a key. */
 
-import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
 
-/** Undefined for what can be the id of none. */
-export function idIn(request: FastifyRequest): number | undefined {
-  const { id } = request.params as { id: string }
-  const number = /^[1-9]\d{0,9}$/.test(id) ? Number(id) : Number.NaN
-  return number <= 2_147_483_647 ? number : undefined
+/** The largest that PostgreSQL has for a record. */
+const idMax = 2_147_483_647
+
+export const recordId = z
+  .string()
+  .regex(/^[1-9]\d{0,9}$/)
+  .transform(Number)
+  .refine(id => id <= idMax)
+  .meta(publishedId())
+
+/** What the contract says of an id, in place of the pattern of its text. */
+export function publishedId() {
+  return { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, pattern: undefined } as const
 }

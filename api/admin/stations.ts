@@ -1,23 +1,25 @@
 /** Stations of the air-quality network by HTTP, for administrators: a page of them, one, a new one, changes and removal. */
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { mayAdminister } from '../../auth/stations/permissions.ts'
-import type { Station, StationChange } from '../../auth/stations/station.ts'
+import type { StationChange } from '../../auth/stations/station.ts'
 import {
   StationChangeRequest,
+  StationDetails,
+  StationPage,
   StationRequest,
   stationDetails,
   stationPage,
 } from '../../auth/stations/station-details.ts'
 import type { StationRefusal, Stations } from '../../auth/stations/stations.ts'
 import type { EraseJobs } from '../../lifecycle/erasure/erase-jobs.ts'
+import { StationEraseReport } from '../../lifecycle/erasure/erase-records.ts'
 import type { AdminErrorCode } from './errors.ts'
-import { actorIn, requesterOf } from './guard.ts'
+import { type AdminOperation, operation } from './operation.ts'
 import { type FindAccounts, ownerIdsOf } from './owners.ts'
-import { addPath } from './paths.ts'
-import { sendInvalid, sendProblem } from './problem.ts'
-import { pageNumber, searchText } from './query-fields.ts'
+import { sendProblem } from './problem.ts'
+import { SearchQuery } from './query-fields.ts'
 
 export interface AdminStationsOptions {
   stations: Stations
@@ -25,70 +27,121 @@ export interface AdminStationsOptions {
   eraseJobs: Pick<EraseJobs, 'removeStation' | 'stationReport'>
 }
 
-const ListQuery = z.strictObject({ search: searchText, page: pageNumber })
+const Details = StationDetails.meta({ id: 'AdminStation' })
+const path = z.object({ sn: z.string().meta({ description: 'The serial number of a station' }) })
 
-export function registerStations(scope: FastifyInstance, options: AdminStationsOptions): void {
-  const { stations, findAccounts, eraseJobs } = options
-  const details = (station: Station) => stationDetails(station, stations.lastDataMs)
+export function stationOperations(options: AdminStationsOptions): AdminOperation[] {
+  return [...stationReads(options), addOperation(options), changeOperation(options), removeOperation(options)]
+}
 
-  function stationIn(request: FastifyRequest): Promise<Station | undefined> {
-    return stations.find((request.params as { sn: string }).sn)
-  }
+function stationReads({ stations, eraseJobs }: AdminStationsOptions): AdminOperation[] {
+  return [
+    operation({
+      method: 'GET',
+      path: '/stations',
+      name: 'admin_list_stations',
+      summary: 'The air-quality stations',
+      parameters: { query: SearchQuery },
+      success: { status: 200, description: 'A page of them', json: StationPage.meta({ id: 'AdminStationPage' }) },
+      async handle({ query: { search, page } }, reply) {
+        const { all } = await stations.registry()
+        return reply.send(stationPage(all, search, page, stations.lastDataMs))
+      },
+    }),
+    operation({
+      method: 'GET',
+      path: '/stations/:sn',
+      name: 'admin_get_station',
+      summary: 'One station',
+      parameters: { path },
+      success: { status: 200, description: 'The station', json: Details },
+      refusals: ['STATION_UNKNOWN'],
+      async handle({ path: { sn } }, reply) {
+        const station = await stations.find(sn)
+        if (station === undefined) return sendProblem(reply, 'STATION_UNKNOWN')
+        return reply.send(stationDetails(station, stations.lastDataMs))
+      },
+    }),
+    operation({
+      method: 'GET',
+      path: '/stations/:sn/erase',
+      name: 'admin_get_station_erase',
+      summary: 'How that job goes',
+      parameters: { path },
+      success: { status: 200, description: 'Its report', json: StationEraseReport.meta({ id: 'StationEraseReport' }) },
+      refusals: ['STATION_UNKNOWN'],
+      async handle({ path: { sn } }, reply) {
+        const found = await eraseJobs.stationReport(sn)
+        return found === undefined ? sendProblem(reply, 'STATION_UNKNOWN') : reply.send(found)
+      },
+    }),
+  ]
+}
 
-  async function list(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const query = ListQuery.safeParse(request.query)
-    if (!query.success) return sendInvalid(reply, 'QUERY_INVALID', query.error)
-    const { search, page } = query.data
-    const { all } = await stations.registry()
-    return reply.send(stationPage(all, search, page, stations.lastDataMs))
-  }
+function addOperation({ stations, findAccounts }: AdminStationsOptions): AdminOperation {
+  return operation({
+    method: 'POST',
+    path: '/stations',
+    name: 'admin_add_station',
+    summary: 'Add a station',
+    body: { json: StationRequest.meta({ id: 'AdminNewStation' }) },
+    success: { status: 201, description: 'The station', json: Details },
+    refusals: ['SN_TAKEN', 'OWNER_UNKNOWN', 'REGISTRY_FULL', 'OUTCOME_UNKNOWN'],
+    async handle({ body, actor }, reply) {
+      const owners = await ownerIdsOf([body.owner], findAccounts)
+      if (!owners.ok) return sendRefusal(reply, 'OWNER_UNKNOWN')
+      const added = await stations.add({ ...body, owner: owners.ids[0] ?? null }, actor)
+      if (!added.ok) return sendRefusal(reply, added.code)
+      const details = stationDetails(added.value, stations.lastDataMs)
+      return reply.code(201).header('location', `/api/admin/stations/${added.value.sn}`).send(details)
+    },
+  })
+}
 
-  async function get(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const station = await stationIn(request)
-    return station === undefined ? sendProblem(reply, 'STATION_UNKNOWN') : reply.send(details(station))
-  }
+function changeOperation({ stations, findAccounts }: AdminStationsOptions): AdminOperation {
+  return operation({
+    method: 'PATCH',
+    path: '/stations/:sn',
+    name: 'admin_change_station',
+    summary: 'Change a station',
+    parameters: { path },
+    body: { json: StationChangeRequest.meta({ id: 'AdminStationChange' }) },
+    success: { status: 200, description: 'The changed station', json: Details },
+    refusals: ['STATION_UNKNOWN', 'OWNER_UNKNOWN', 'OUTCOME_UNKNOWN'],
+    async precondition({ params }: FastifyRequest, reply) {
+      const station = await stations.find((params as { sn: string }).sn)
+      return station === undefined ? sendProblem(reply, 'STATION_UNKNOWN') : undefined
+    },
+    async handle({ path: { sn }, body: { owner, ...fields }, actor }, reply) {
+      const station = await stations.find(sn)
+      if (station === undefined) return sendProblem(reply, 'STATION_UNKNOWN')
+      const owners = await ownerIdsOf(owner === undefined ? [] : [owner], findAccounts)
+      if (!owners.ok) return sendRefusal(reply, 'OWNER_UNKNOWN')
+      const change: StationChange = owner === undefined ? fields : { ...fields, owner: owners.ids[0] ?? null }
+      const changed = await stations.change(station.id, change, actor)
+      if (!changed.ok) return sendRefusal(reply, changed.code)
+      return reply.send(stationDetails(changed.value, stations.lastDataMs))
+    },
+  })
+}
 
-  async function add(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const wanted = StationRequest.safeParse(request.body)
-    if (!wanted.success) return sendInvalid(reply, 'BODY_INVALID', wanted.error)
-    const owners = await ownerIdsOf([wanted.data.owner], findAccounts)
-    if (!owners.ok) return sendRefusal(reply, 'OWNER_UNKNOWN')
-    const added = await stations.add({ ...wanted.data, owner: owners.ids[0] ?? null }, actorIn(request))
-    if (!added.ok) return sendRefusal(reply, added.code)
-    return reply.code(201).header('location', `/api/admin/stations/${added.value.sn}`).send(details(added.value))
-  }
-
-  async function change(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const station = await stationIn(request)
-    if (station === undefined) return sendProblem(reply, 'STATION_UNKNOWN')
-    const wanted = StationChangeRequest.safeParse(request.body)
-    if (!wanted.success) return sendInvalid(reply, 'BODY_INVALID', wanted.error)
-    const { owner, ...fields } = wanted.data
-    const owners = await ownerIdsOf(owner === undefined ? [] : [owner], findAccounts)
-    if (!owners.ok) return sendRefusal(reply, 'OWNER_UNKNOWN')
-    const change: StationChange = owner === undefined ? fields : { ...fields, owner: owners.ids[0] ?? null }
-    const changed = await stations.change(station.id, change, actorIn(request))
-    return changed.ok ? reply.send(details(changed.value)) : sendRefusal(reply, changed.code)
-  }
-
-  async function remove(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    if (!mayAdminister('remove', requesterOf(request)))
-      return sendProblem(reply, 'OPERATOR_ONLY', { detail: notOperator })
-    const station = await stationIn(request)
-    if (station === undefined) return sendProblem(reply, 'STATION_UNKNOWN')
-    const removed = await eraseJobs.removeStation(station, actorIn(request))
-    return removed.ok ? reply.code(204).send() : sendRefusal(reply, removed.code)
-  }
-
-  async function eraseReport(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { sn } = request.params as { sn: string }
-    const found = await eraseJobs.stationReport(sn)
-    return found === undefined ? sendProblem(reply, 'STATION_UNKNOWN') : reply.send(found)
-  }
-
-  addPath(scope, '/stations', { GET: list, POST: add })
-  addPath(scope, '/stations/:sn', { GET: get, PATCH: change, DELETE: remove })
-  addPath(scope, '/stations/:sn/erase', { GET: eraseReport })
+function removeOperation({ stations, eraseJobs }: AdminStationsOptions): AdminOperation {
+  return operation({
+    method: 'DELETE',
+    path: '/stations/:sn',
+    name: 'admin_remove_station',
+    summary: 'Remove a station and its points',
+    parameters: { path },
+    success: { status: 204, description: 'It is removed; its points are being erased' },
+    refusals: ['STATION_UNKNOWN', 'OPERATOR_ONLY', 'OUTCOME_UNKNOWN'],
+    async handle({ path: { sn }, principal, actor }, reply) {
+      if (!mayAdminister('remove', principal)) return sendProblem(reply, 'OPERATOR_ONLY', { detail: notOperator })
+      const station = await stations.find(sn)
+      if (station === undefined) return sendProblem(reply, 'STATION_UNKNOWN')
+      const removed = await eraseJobs.removeStation(station, actor)
+      return removed.ok ? reply.code(204).send() : sendRefusal(reply, removed.code)
+    },
+  })
 }
 
 /** The station and the parameter of each series. */

@@ -1,18 +1,17 @@
 /** `GET /status/history`: the service's own figures over time, as QuestDB has them. */
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import { isUnanswered, QuestdbError } from '../../store/questdb/client/questdb-error.ts'
 import type { Questdb } from '../../store/questdb/questdb.ts'
 import { serviceFigures, serviceFiguresTable } from '../../store/tables.ts'
-import { addPath } from './paths.ts'
-import { sendInvalid, sendProblem } from './problem.ts'
-import type { StatusHistory } from './status-history-answer.ts'
+import { type AdminOperation, operation } from './operation.ts'
+import { sendProblem } from './problem.ts'
+import { StatusHistory } from './status-history-answer.ts'
 
 const hoursMax = 720
 
-export const HistoryQuery = z.strictObject({
+const HistoryQuery = z.strictObject({
   hours: z
     .string()
     .regex(/^[1-9]\d{0,2}$/, 'must be a whole number from 1')
@@ -26,19 +25,24 @@ const stepMin = 10
 const pointsMax = 360
 const timeoutMs = 10_000
 
-export function registerStatusHistory(scope: FastifyInstance, questdb: Pick<Questdb, 'address'>): void {
-  async function read(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const query = HistoryQuery.safeParse(request.query)
-    if (!query.success) return sendInvalid(reply, 'QUERY_INVALID', query.error)
-    try {
-      return reply.send(await readHistory(questdb, query.data.hours))
-    } catch (error) {
-      if (isUnanswered(error)) return sendProblem(reply, 'DATABASE_AWAY', { detail: 'QuestDB does not answer' })
-      throw error
-    }
-  }
-
-  addPath(scope, '/status/history', { GET: read })
+export function statusHistoryOperation(questdb: Pick<Questdb, 'address'>): AdminOperation {
+  return operation({
+    method: 'GET',
+    path: '/status/history',
+    name: 'admin_read_status_history',
+    summary: 'Its own figures over time',
+    parameters: { query: HistoryQuery },
+    success: { status: 200, description: 'At most 361 points', json: StatusHistory.meta({ id: 'AdminStatusHistory' }) },
+    refusals: ['DATABASE_AWAY'],
+    async handle({ query }, reply) {
+      try {
+        return reply.send(await readHistory(questdb, query.hours))
+      } catch (error) {
+        if (isUnanswered(error)) return sendProblem(reply, 'DATABASE_AWAY', { detail: 'QuestDB does not answer' })
+        throw error
+      }
+    },
+  })
 }
 
 async function readHistory({ address }: Pick<Questdb, 'address'>, hours: number): Promise<StatusHistory> {

@@ -1,6 +1,5 @@
 /** `GET /status`: how the service is, for a person at the command line. */
 
-import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
 import type { Devices } from '../../auth/devices/devices.ts'
 import type { Ingest, IngestStatus, PointsIngest } from '../../ingest/ingest.ts'
@@ -10,8 +9,8 @@ import { dayText } from '../../lifecycle/retention/expired-days.ts'
 import type { Retention, RetentionState } from '../../lifecycle/retention/retention.ts'
 import type { Store } from '../../store/store.ts'
 import { packageVersion } from '../../store/version.ts'
-import { addPath } from './paths.ts'
-import type { Status } from './status-answer.ts'
+import { type AdminOperation, operation } from './operation.ts'
+import { Status } from './status-answer.ts'
 
 export interface StatusOptions {
   devices: Pick<Devices, 'size'>
@@ -24,8 +23,15 @@ export interface StatusOptions {
   isPostgresManaged: boolean
 }
 
-export function registerStatus(scope: FastifyInstance, options: StatusOptions): void {
-  addPath(scope, '/status', { GET: async (_request, reply) => reply.send(await readStatus(options)) })
+export function statusOperation(options: StatusOptions): AdminOperation {
+  return operation({
+    method: 'GET',
+    path: '/status',
+    name: 'admin_read_status',
+    summary: 'How the service is',
+    success: { status: 200, description: 'Its state', json: Status.meta({ id: 'AdminStatus' }) },
+    handle: async (_asked, reply) => reply.send(await readStatus(options)),
+  })
 }
 
 async function readStatus({

@@ -1,59 +1,96 @@
 /** Partners by HTTP, for administrators: a page of them, one, a new one, changes, and new secrets. */
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { NewTenant, TenantChange, TenantSlug } from '../../auth/tenants/tenant.ts'
+import {
+  IssuedSecret,
+  NewTenant,
+  TenantChange,
+  TenantDetails,
+  TenantPage,
+  TenantSlug,
+} from '../../auth/tenants/tenant.ts'
 import type { TenantRefusal, Tenants } from '../../auth/tenants/tenants.ts'
-import { actorIn } from './guard.ts'
-import { addPath } from './paths.ts'
-import { sendInvalid, sendProblem } from './problem.ts'
-import { pageNumber, rotateNow } from './query-fields.ts'
+import { type AdminOperation, operation } from './operation.ts'
+import { sendProblem } from './problem.ts'
+import { PageQuery, RotateQuery } from './query-fields.ts'
 
-const ListQuery = z.strictObject({ page: pageNumber })
-const RotateQuery = z.strictObject({ now: rotateNow })
+const Tenant = TenantDetails.meta({ id: 'AdminTenant' })
+const Secret = IssuedSecret.meta({ id: 'IssuedSecret' })
+/** Empty for what can be the slug of no tenant. */
+const slug = z.string().transform(text => TenantSlug.safeParse(text).data ?? '')
+const path = z.object({ slug })
 
-export function registerTenants(scope: FastifyInstance, tenants: Tenants): void {
-  async function list(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const query = ListQuery.safeParse(request.query)
-    if (!query.success) return sendInvalid(reply, 'QUERY_INVALID', query.error)
-    return reply.send(await tenants.list(query.data.page))
-  }
-
-  async function get(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const details = await tenants.get(slugIn(request))
-    return details === undefined ? sendProblem(reply, 'TENANT_UNKNOWN') : reply.send(details)
-  }
-
-  async function add(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const wanted = NewTenant.safeParse(request.body)
-    if (!wanted.success) return sendInvalid(reply, 'BODY_INVALID', wanted.error)
-    const added = await tenants.add(wanted.data, actorIn(request))
-    if (!added.ok) return sendRefusal(reply, added.code)
-    return reply.code(201).header('location', `/api/admin/tenants/${added.value.slug}`).send(added.value)
-  }
-
-  async function change(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const wanted = TenantChange.safeParse(request.body)
-    if (!wanted.success) return sendInvalid(reply, 'BODY_INVALID', wanted.error)
-    const changed = await tenants.change(slugIn(request), wanted.data, actorIn(request))
-    return changed.ok ? reply.send(changed.value) : sendRefusal(reply, changed.code)
-  }
-
-  async function rotate(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const query = RotateQuery.safeParse(request.query)
-    if (!query.success) return sendInvalid(reply, 'QUERY_INVALID', query.error)
-    const rotated = await tenants.rotate(slugIn(request), query.data.now, actorIn(request))
-    return rotated.ok ? reply.send(rotated.value) : sendRefusal(reply, rotated.code)
-  }
-
-  addPath(scope, '/tenants', { GET: list, POST: add })
-  addPath(scope, '/tenants/:slug', { GET: get, PATCH: change })
-  addPath(scope, '/tenants/:slug/rotate', { POST: rotate })
+export function tenantOperations(tenants: Tenants): AdminOperation[] {
+  return [
+    operation({
+      method: 'GET',
+      path: '/tenants',
+      name: 'admin_list_tenants',
+      summary: 'The partners',
+      parameters: { query: PageQuery },
+      success: { status: 200, description: 'A page of them', json: TenantPage.meta({ id: 'AdminTenantPage' }) },
+      handle: async ({ query }, reply) => reply.send(await tenants.list(query.page)),
+    }),
+    operation({
+      method: 'POST',
+      path: '/tenants',
+      name: 'admin_add_tenant',
+      summary: 'Add a partner',
+      body: { json: NewTenant.meta({ id: 'AdminNewTenant' }) },
+      success: { status: 201, description: 'The partner with its secret, this once', json: Secret },
+      refusals: ['SLUG_TAKEN', 'TOO_MANY_TENANTS', 'OUTCOME_UNKNOWN'],
+      async handle({ body, actor }, reply) {
+        const added = await tenants.add(body, actor)
+        if (!added.ok) return sendRefusal(reply, added.code)
+        return reply.code(201).header('location', `/api/admin/tenants/${added.value.slug}`).send(added.value)
+      },
+    }),
+    operation({
+      method: 'GET',
+      path: '/tenants/:slug',
+      name: 'admin_get_tenant',
+      summary: 'One partner',
+      parameters: { path },
+      success: { status: 200, description: 'The partner', json: Tenant },
+      refusals: ['TENANT_UNKNOWN'],
+      async handle({ path: { slug } }, reply) {
+        const details = await tenants.get(slug)
+        return details === undefined ? sendProblem(reply, 'TENANT_UNKNOWN') : reply.send(details)
+      },
+    }),
+    operation({
+      method: 'PATCH',
+      path: '/tenants/:slug',
+      name: 'admin_change_tenant',
+      summary: 'Change a partner',
+      parameters: { path },
+      body: { json: TenantChange.meta({ id: 'AdminTenantChange' }) },
+      success: { status: 200, description: 'The changed partner', json: Tenant },
+      refusals: ['TENANT_UNKNOWN', 'OUTCOME_UNKNOWN'],
+      async handle({ path: { slug }, body, actor }, reply) {
+        const changed = await tenants.change(slug, body, actor)
+        return changed.ok ? reply.send(changed.value) : sendRefusal(reply, changed.code)
+      },
+    }),
+    rotation(tenants),
+  ]
 }
 
-/** Empty for what can be the slug of no tenant. */
-function slugIn(request: FastifyRequest): string {
-  return TenantSlug.safeParse((request.params as { slug: string }).slug).data ?? ''
+function rotation(tenants: Tenants): AdminOperation {
+  return operation({
+    method: 'POST',
+    path: '/tenants/:slug/rotate',
+    name: 'admin_rotate_secret',
+    summary: 'A new secret',
+    parameters: { path, query: RotateQuery },
+    success: { status: 200, description: 'The partner with its secret, this once', json: Secret },
+    refusals: ['TENANT_UNKNOWN', 'OUTCOME_UNKNOWN'],
+    async handle({ path: { slug }, query, actor }, reply) {
+      const rotated = await tenants.rotate(slug, query.now, actor)
+      return rotated.ok ? reply.send(rotated.value) : sendRefusal(reply, rotated.code)
+    },
+  })
 }
 
 function sendRefusal(reply: FastifyReply, code: TenantRefusal['code']): FastifyReply {

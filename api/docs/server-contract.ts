@@ -15,10 +15,6 @@ const Readiness = z
   .meta({ id: 'Readiness', description: 'degraded: readings are taken, and something else is not right.' })
 
 export function serverContract(): Contract {
-  const unavailable = {
-    description: 'No readings can be taken',
-    content: json({ $ref: '#/components/schemas/Readiness' }),
-  }
   return publishRoutes({
     tag: { name: 'server', description: 'For probes and for Prometheus.' },
     routes: [
@@ -30,7 +26,7 @@ export function serverContract(): Contract {
       {
         ...{ method: 'get', path: '/health/ready', name: 'is_ready', summary: 'Whether readings are taken' },
         success: { status: 200, description: 'They are', json: Readiness },
-        others: { 503: unavailable },
+        others: { 503: { description: 'No readings can be taken', json: Readiness } },
         refusals: [],
       },
       {
@@ -46,10 +42,6 @@ export function serverContract(): Contract {
     refusals: { all: [serverErrors.INTERNAL], paths: [] },
     securitySchemes,
   })
-}
-
-function json(schema: Record<string, unknown>) {
-  return { 'application/json': { schema } }
 }
 
 /** Of several families; those of accounts stand in their contract. */

@@ -1,8 +1,8 @@
 /** The time that a body may take, and the error of a body that cannot be read. */
 
 import type { IncomingMessage } from 'node:http'
-import type { FastifyInstance } from 'fastify'
 import { createDeadlines } from './deadlines.ts'
+import type { Scope } from './scope.ts'
 
 export class BodyError extends Error {
   readonly statusCode: number
@@ -24,7 +24,7 @@ export interface BodyDeadlines {
 }
 
 /** A body of this scope that takes too long is an error with the status 408. */
-export function createBodyDeadlines(scope: FastifyInstance, bodyMsMax = jsonMsMax): BodyDeadlines {
+export function createBodyDeadlines(scope: Scope, bodyMsMax = jsonMsMax): BodyDeadlines {
   const deadlines = createDeadlines<IncomingMessage>(bodyMsMax, giveUp)
   scope.addHook('onClose', (_scope, done) => {
     deadlines.close()

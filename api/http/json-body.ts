@@ -1,8 +1,8 @@
 /** JSON bodies, strictly: nothing compressed, and a body that dribbles in is given up after a few seconds. */
 
 import { MIMEType } from 'node:util'
-import type { FastifyInstance } from 'fastify'
 import { BodyError, createBodyDeadlines, hasBody } from './body-deadlines.ts'
+import type { Scope } from './scope.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -12,7 +12,7 @@ declare module 'fastify' {
 }
 
 /** Replaces the JSON parser of this scope, and drops the one for plain text. */
-export function addJsonBody(app: FastifyInstance): void {
+export function addJsonBody(app: Scope): void {
   app.removeAllContentTypeParsers()
   const deadlines = createBodyDeadlines(app)
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {

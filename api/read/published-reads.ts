@@ -1,7 +1,6 @@
 /** How a read of the logger stands in the contract, wherever its routes are: its conditions, answers and refusals. */
 
 import { z } from 'zod'
-import type { PublishedResponse } from '../docs/contract.ts'
 import type { PublishedRoute } from '../docs/published-routes.ts'
 import { type LoggerErrorCode, loggerErrors } from '../http/status-errors.ts'
 
@@ -15,7 +14,7 @@ export const LoggerError = z
 
 export const Device = z.object({ device: z.string().meta({ description: 'The name of a device' }) })
 const etag = { ETag: { description: 'Of this answer', schema: { type: 'string' } } }
-const unchanged: Record<number, PublishedResponse> = {
+const unchanged = {
   304: { description: 'If-None-Match has the ETag of this answer', headers: etag },
 }
 

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import type { DeadLetterPage } from '../../api/admin/dead-letter-answers.ts'
-import { readAdditions } from '../../api/admin/device-additions.ts'
+import { checkAdditions } from '../../api/admin/device-additions.ts'
 import type { DeviceDetails } from '../../auth/devices/device.ts'
 import { NewDevice } from '../../auth/devices/device.ts'
 import { writeDeadLetter } from '../../ingest/forwarder/dead-letters.ts'
@@ -272,7 +272,7 @@ t.test('many devices are checked some hundred at a time, and others have their t
     if (!isOver) setImmediate(count)
   }
   setImmediate(count)
-  const read = await readAdditions(body)
+  const read = await checkAdditions(body)
   isOver = true
   t.ok(turns >= 19, `${turns} turns`)
   t.match(read, { success: true, data: { length: 10_000, 9999: { name: 'checked 9999', log_switch: true } } })

@@ -4,9 +4,9 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { fastify } from 'fastify'
 import { type Test, test } from 'tap'
-import { type ExportOptions, registerExport } from '../../api/admin/export.ts'
+import { type ExportOptions, exportOperation } from '../../api/admin/export.ts'
 import { untilStalled } from '../../api/http/stalled-response.ts'
-import { letEverybodyIn } from '../support/admin-scope.ts'
+import { serveEverybody } from '../support/admin-scope.ts'
 import { silentLog } from '../support/databases.ts'
 import { openRaw } from '../support/raw-connection.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -30,8 +30,7 @@ async function start(t: Test, pieceCount: number, stalledMsMax: number) {
     ...{ nowMs: Date.now, aheadMsMax: 0, audit: async () => undefined, log: silentLog, stalledMsMax },
   }
   await app.register(async scope => {
-    letEverybodyIn(scope)
-    registerExport(scope, options)
+    serveEverybody(scope, { operations: [exportOperation(options)] })
   })
   const raw = await openRaw(t, await app.listen({ host: '127.0.0.1', port: 0 }))
   raw.socket.write('GET /export HTTP/1.1\r\nhost: test\r\n\r\n')

@@ -7,18 +7,18 @@ import { json } from 'node:stream/consumers'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { fastify } from 'fastify'
 import t, { type Test } from 'tap'
-import { registerImport } from '../../api/admin/import.ts'
+import { importReadingsGroup } from '../../api/admin/import.ts'
 import type { FindPrincipal } from '../../api/credentials/find-principal.ts'
 import type { Device } from '../../auth/devices/device.ts'
 import { ChangeInDoubt } from '../../auth/record-cache.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
-import { everybody, letEverybodyIn } from '../support/admin-scope.ts'
+import { everybody, serveEverybody } from '../support/admin-scope.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const header = 'timestamp,device,temperature,humidity,pressure\n'
 const alamosa = readFileSync(new URL('../../demo/data/alamosa-minutes.csv', import.meta.url))
 
-type Append = Parameters<typeof registerImport>[1]['ingest']['append']
+type Append = Parameters<typeof importReadingsGroup>[0]['ingest']['append']
 
 interface Report {
   accepted: number
@@ -32,15 +32,17 @@ async function startRoute(t: Test, append: Append = async () => 'stored', findPr
   const counts: [string, number, number][] = []
   const app = fastify()
   app.register((scope, _options, done) => {
-    letEverybodyIn(scope)
-    registerImport(scope, {
-      ingest: { append, clockUs: () => Date.now() * 1000 },
-      devices: { get: name => (name === 'alamosa' ? ({ number: 1, symbol: 'alamosa-1' } as Device) : undefined) },
-      ranges: defaultRanges,
-      aheadMsMax: 300_000,
-      meter: { taken: (...count) => void counts.push(count) },
-      ...{ audit: async ({ details }) => void reports.push(details as unknown as Report), findPrincipal },
-    })
+    serveEverybody(
+      scope,
+      importReadingsGroup({
+        ingest: { append, clockUs: () => Date.now() * 1000 },
+        devices: { get: name => (name === 'alamosa' ? ({ number: 1, symbol: 'alamosa-1' } as Device) : undefined) },
+        ranges: defaultRanges,
+        aheadMsMax: 300_000,
+        meter: { taken: (...count) => void counts.push(count) },
+        ...{ audit: async ({ details }) => void reports.push(details as unknown as Report), findPrincipal },
+      }),
+    )
     done()
   })
   const url = await app.listen({ host: '127.0.0.1', port: 0 })

@@ -10,14 +10,14 @@ import { Command } from 'commander'
 import fc from 'fast-check'
 import { fastify } from 'fastify'
 import t from 'tap'
-import { registerContentFiles } from '../../api/admin/content-files.ts'
+import { contentFileGroup } from '../../api/admin/content-files.ts'
 import { createAdminClient } from '../../cli/admin-client.ts'
 import type { CommandContext } from '../../cli/command-context.ts'
 import { CommandError } from '../../cli/command-error.ts'
 import { defineContentFiles } from '../../cli/content-files.ts'
 import { moduleDigest } from '../../content/fold-case.ts'
 import { contentFileLines, type GeneratedFile, generateContentFiles } from '../../demo/content-file-generator.ts'
-import { letEverybodyIn } from '../support/admin-scope.ts'
+import { serveEverybody } from '../support/admin-scope.ts'
 import { startDatabases, temporaryFolder } from '../support/databases.ts'
 
 /** An address where nobody listens stands for a QuestDB: nothing here asks it. */
@@ -28,8 +28,7 @@ const { store } = await startDatabases(t, {
 const app = fastify()
 app.register(
   (scope, _options, done) => {
-    letEverybodyIn(scope)
-    registerContentFiles(scope, store.postgres)
+    serveEverybody(scope, contentFileGroup(store.postgres))
     done()
   },
   { prefix: '/api/admin' },

@@ -7,11 +7,11 @@ import { buffer, text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { fastify } from 'fastify'
 import t, { type Test } from 'tap'
-import { registerExport } from '../../api/admin/export.ts'
+import { exportOperation } from '../../api/admin/export.ts'
 import { createReadingsExport, type ReadingsExportOptions } from '../../query/export/readings-export.ts'
 import type { QueryDevice } from '../../query/fleet.ts'
 import type { QuestdbHttp } from '../../store/questdb/client/questdb-address.ts'
-import { letEverybodyIn } from '../support/admin-scope.ts'
+import { serveEverybody } from '../support/admin-scope.ts'
 import { silentLog } from '../support/databases.ts'
 import { startQuestdb, type TestReading } from '../support/questdb.ts'
 import { makeDevice, stays } from './query-at.ts'
@@ -211,11 +211,14 @@ t.test('an answer that cannot be finished breaks off', async t => {
   const app = fastify()
   t.teardown(() => app.close())
   await app.register(async scope => {
-    letEverybodyIn(scope)
-    registerExport(scope, {
-      ...{ readingsExport, nowMs: Date.now, aheadMsMax: 0, log: silentLog },
-      devices: { get: name => devices.find(device => device.name === name) as never, all: () => devices as never },
-      audit: async entry => void audited.push(entry),
+    serveEverybody(scope, {
+      operations: [
+        exportOperation({
+          ...{ readingsExport, nowMs: Date.now, aheadMsMax: 0, log: silentLog },
+          devices: { get: name => devices.find(device => device.name === name) as never, all: () => devices as never },
+          audit: async entry => void audited.push(entry),
+        }),
+      ],
     })
   })
   const url = await app.listen({ host: '127.0.0.1', port: 0 })

@@ -5,12 +5,13 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import fastify from 'fastify'
 import { test } from 'tap'
-import { registerStatusHistory } from '../../api/admin/status-history.ts'
+import { statusHistoryOperation } from '../../api/admin/status-history.ts'
 import { StatusHistory } from '../../api/admin/status-history-answer.ts'
 import { createIntervalMeter } from '../../api/write/interval-meter.ts'
 import type { IngestStatus } from '../../ingest/ingest.ts'
 import { openServiceFigures } from '../../service/self-monitoring/service-figures.ts'
 import type { QuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
+import { serveEverybody } from '../support/admin-scope.ts'
 import { until } from '../support/processes.ts'
 import { startQuestdb } from '../support/questdb.ts'
 import { questdbRows } from '../support/questdb-rows.ts'
@@ -50,7 +51,7 @@ function startFigures(address: QuestdbAddress, changes: Partial<Parameters<typeo
 test('rows come to QuestDB, and are read by steps', async t => {
   const { address } = await startQuestdb(t)
   const app = fastify()
-  registerStatusHistory(app, { address })
+  serveEverybody(app, { operations: [statusHistoryOperation({ address })] })
   t.teardown(() => app.close())
   const read = async (query: string) => (await app.inject(`/status/history${query}`)).json()
   t.strictSame(await read(''), { hours: 24, step_s: 240, points: [] }, 'there is no table yet')

@@ -2,11 +2,14 @@
 
 import type { FastifyInstance } from 'fastify'
 import { guard } from '../../api/admin/guard.ts'
+import { type AdminOperation, adminRules } from '../../api/admin/operation.ts'
 import type { FindPrincipal } from '../../api/credentials/find-principal.ts'
+import { type OperationGroup, registerGroup } from '../../api/http/register-operations.ts'
 import { silentLog } from './databases.ts'
 
 export const everybody: FindPrincipal = async () => ({ kind: 'admin-token' })
 
-export function letEverybodyIn(scope: FastifyInstance): void {
+export function serveEverybody(scope: FastifyInstance, group: OperationGroup<AdminOperation>): void {
   guard(scope, { findPrincipal: everybody, origins: { isCrossSite: () => false }, log: silentLog })
+  registerGroup(scope, group, adminRules)
 }

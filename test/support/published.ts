@@ -1,10 +1,11 @@
 /** The contract of all families, as a service publishes it. */
 
 import { accountsContract } from '../../api/accounts/kit/contract.ts'
-import { adminContract } from '../../api/admin/contract.ts'
+import { adminFamily } from '../../api/admin/admin.ts'
 import { airQualityFamily } from '../../api/air-quality/air-quality.ts'
 import { contentFilesContract } from '../../api/content-files/contract.ts'
 import { createOpenApi } from '../../api/docs/contract.ts'
+import { publishOperations } from '../../api/docs/published-operations.ts'
 import { serverContract } from '../../api/docs/server-contract.ts'
 import { loggerContract } from '../../api/logger/contract.ts'
 import { lineProtocolContract } from '../../api/write/line-protocol/contract.ts'
@@ -13,11 +14,19 @@ import { publishedOperations } from '../../service/open-accounts.ts'
 
 // Nothing of them is called, so they need no parts.
 const operations = publishedOperations({ settings: {}, drive: { name: 'google-drive' } } as never)
+const admin = adminFamily({
+  accounts: {},
+  directory: {},
+  ingest: {},
+  pointsIngest: {},
+  retention: {},
+  store: {},
+} as never)
 const { contract: airQuality } = airQualityFamily({ publicUrl: undefined } as never)
 
 export const airQualityContract = airQuality
 export const contracts = [
   ...[loggerContract(defaultRanges), accountsContract(operations), airQuality, lineProtocolContract()],
-  ...[contentFilesContract(), adminContract(), serverContract()],
+  ...[contentFilesContract(), publishOperations(admin), serverContract()],
 ]
 export const published = createOpenApi(contracts)

@@ -3,10 +3,10 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { fastify } from 'fastify'
 import t from 'tap'
-import { registerImportPoints } from '../../../api/admin/import-points.ts'
+import { importPointsGroup } from '../../../api/admin/import-points.ts'
 import type { AuditEntry } from '../../../auth/audit.ts'
 import { defaultRanges } from '../../../ingest/reading.ts'
-import { everybody, letEverybodyIn } from '../../support/admin-scope.ts'
+import { everybody, serveEverybody } from '../../support/admin-scope.ts'
 import { startAirQuality } from '../../support/air-quality.ts'
 import { until } from '../../support/processes.ts'
 import { startQuestdb } from '../../support/questdb.ts'
@@ -20,15 +20,17 @@ let isAway = false
 
 const app = fastify()
 app.register((scope, _options, done) => {
-  letEverybodyIn(scope)
   const registry: typeof people.stations.registry = async () => {
     if (isAway) throw Object.assign(new Error('away'), { syscall: 'connect' })
     return await people.stations.registry()
   }
-  registerImportPoints(scope, {
-    ...{ pointsIngest, stations: { ...people.stations, registry }, ranges: defaultRanges, aheadMsMax: 300_000 },
-    ...{ audit: async entry => void audits.push(entry), findPrincipal: everybody },
-  })
+  serveEverybody(
+    scope,
+    importPointsGroup({
+      ...{ pointsIngest, stations: { ...people.stations, registry }, ranges: defaultRanges, aheadMsMax: 300_000 },
+      ...{ audit: async entry => void audits.push(entry), findPrincipal: everybody },
+    }),
+  )
   done()
 })
 t.teardown(() => app.close())

@@ -1,0 +1,71 @@
+/** An operation of the admin API, and in which order its request is checked: query, body, path. */
+
+import assert from 'node:assert/strict'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { actorOf } from '../../auth/actor.ts'
+import type { Principal } from '../../auth/policy.ts'
+import { type Checked, checkBody, checkPart, type Operation } from '../http/operation.ts'
+import type { Rules } from '../http/register-operations.ts'
+import type { AdminErrorCode } from './errors.ts'
+import { requesterOf } from './guard.ts'
+import { sendInvalid, sendProblem } from './problem.ts'
+
+export interface Asked<Path = unknown, Query = unknown, Body = unknown> {
+  path: Path
+  query: Query
+  body: Body
+  /** Who asks; the guard has let nobody else in. */
+  principal: Principal
+  /** The same for the audit. */
+  actor: string
+  request: FastifyRequest
+}
+
+export interface AdminOperation<Path = unknown, Query = unknown, Body = unknown>
+  extends Operation<AdminErrorCode, Path, Query, Body> {
+  /** Only for the local admin token. */
+  isTokenOnly?: boolean
+  /** Refuses before anything of what was sent is checked. */
+  precondition?(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined>
+  /** Of a path that names nothing by its form alone. */
+  pathError?: AdminErrorCode
+  handle(asked: Asked<Path, Query, Body>, reply: FastifyReply): FastifyReply | Promise<FastifyReply>
+}
+
+const credentials = ['session', 'apiKey', 'bearerKey', 'adminToken']
+
+/** Keeps the types of one operation together; those that carry it out need not know them. */
+export function operation<Path = undefined, Query = undefined, Body = undefined>(
+  declared: AdminOperation<Path, Query, Body>,
+): AdminOperation {
+  return { credentials, ...declared } as AdminOperation
+}
+
+export const adminRules: Rules<AdminOperation> = {
+  handler: operation => (request, reply) => answer(operation, request, reply),
+  refuseMethod(_request, reply, allowed) {
+    reply.header('allow', allowed.join(', ')).header('connection', 'close')
+    return sendProblem(reply, 'METHOD_NOT_ALLOWED')
+  },
+}
+
+async function answer(operation: AdminOperation, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { parameters = {}, body: declaredBody, pathError } = operation
+  const principal = requesterOf(request)
+  if (operation.isTokenOnly === true && principal.kind !== 'admin-token') {
+    return sendProblem(reply, 'FORBIDDEN', { detail: 'only with the token from secrets/admin-token' })
+  }
+  const refusal = await operation.precondition?.(request, reply)
+  if (refusal !== undefined) return refusal
+  const query = checkPart(parameters.query, request.query)
+  if (!query.success) return sendInvalid(reply, 'QUERY_INVALID', query.error)
+  const body: Checked<unknown> = await checkBody(declaredBody, request.body)
+  if (!body.success) return sendInvalid(reply, 'BODY_INVALID', body.error)
+  const path = checkPart(parameters.path, request.params)
+  if (!path.success) {
+    assert(pathError !== undefined, 'a path with a form says what it names')
+    return sendProblem(reply, pathError)
+  }
+  const asked = { path: path.data, query: query.data, body: body.data, principal, actor: actorOf(principal), request }
+  return await operation.handle(asked, reply)
+}

@@ -1,0 +1,99 @@
+/** A family's part of the contract, made of its operations and of the schemas that check and answer them. */
+
+import type { ErrorEntry } from '../http/errors.ts'
+import type { Operation, OperationFamily, Representation } from '../http/operation.ts'
+import { type Components, createComponents } from './components.ts'
+import { type Content, type Contract, type Json, type PublishedOperation, refusalResponses } from './contract.ts'
+
+export function publishOperations<Declared extends Operation>(family: OperationFamily<Declared>): Contract {
+  const { prefix, tag, operations, securitySchemes = {} } = family
+  const components = createComponents()
+  const paths: Contract['paths'] = {}
+  for (const operation of operations) {
+    const path = publishedPath(prefix, operation.path)
+    const published = publish(operation, family, components)
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: published }
+  }
+  return { tags: [tag], paths, schemas: components.schemas, securitySchemes }
+}
+
+/** With parameters in braces: `/api/device/{device}`. */
+function publishedPath(prefix: string, path: string): string {
+  return `${prefix}${path === '/' ? '' : path.replaceAll(/:(\w+)/g, '{$1}')}`
+}
+
+const jsonType = 'application/json'
+const eventsType = 'text/event-stream'
+
+function publish<Declared extends Operation>(
+  operation: Declared,
+  { tag, error, refusalsOf }: OperationFamily<Declared>,
+  components: Components,
+): PublishedOperation {
+  const { name, summary, description, body, success } = operation
+  const places = ['path', 'query', 'header'] as const
+  const parameters = places.flatMap(place => components.parameters(operation.parameters?.[place], place))
+  const refusal = {
+    [error.mediaType ?? jsonType]: { schema: components.reference(operation.error ?? error.schema, 'output') },
+    ...textContent(error.text),
+  }
+  return {
+    tags: [tag.name],
+    summary,
+    operationId: name,
+    ...(description === undefined ? {} : { description }),
+    security: securityOf(operation),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: body.isOptional !== true, content: contentOf(body, 'input', components) } }),
+    responses: {
+      [success.status]: { description: success.description, ...answered(success, components) },
+      ...othersOf(operation, components),
+      ...refusalResponses(refusalsOf(operation).toSorted(byStatus), refusal),
+    },
+  }
+}
+
+function securityOf({ credentials = [], isCredentialOptional = false }: Operation): Record<string, string[]>[] {
+  return [...(isCredentialOptional ? [{}] : []), ...credentials.map(scheme => ({ [scheme]: [] }))]
+}
+
+function othersOf({ others = {} }: Operation, components: Components): PublishedOperation['responses'] {
+  const responses = Object.entries(others).map(([status, { description, headers, ...answer }]) => {
+    return [status, { description, ...(headers === undefined ? {} : { headers }), ...answered(answer, components) }]
+  })
+  return Object.fromEntries(responses)
+}
+
+function answered(answer: Representation, components: Components): { content?: Content } {
+  const content = contentOf(answer, 'output', components)
+  return Object.keys(content).length === 0 ? {} : { content }
+}
+
+function contentOf(
+  { json, text, bytes, events }: Representation,
+  direction: 'input' | 'output',
+  components: Components,
+): Content {
+  return {
+    ...(json === undefined ? {} : { [jsonType]: { schema: components.reference(json, direction) } }),
+    ...textContent(text),
+    ...textContent(bytes, 'binary'),
+    ...(events === undefined ? {} : { [eventsType]: { schema: streamOf(components.reference(events, direction)) } }),
+  }
+}
+
+function textContent(types: readonly string[] = [], format?: 'binary'): Content {
+  const schema = { type: 'string', ...(format === undefined ? {} : { format }) }
+  return Object.fromEntries(types.map(type => [type, { schema }]))
+}
+
+/** OpenAPI 3.1 has no schema for the items of a stream, but JSON Schema has one for what a text contains. */
+function streamOf(event: Json): Json {
+  return { type: 'string', contentMediaType: eventsType, contentSchema: { type: 'array', items: event } }
+}
+
+function byStatus(a: ErrorEntry, b: ErrorEntry): number {
+  return a.status - b.status
+}

@@ -1,0 +1,83 @@
+/** Registers operations, the only way to a route of an API that is published; every other method of their paths gets a 405. */
+
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler, RouteHandlerMethod } from 'fastify'
+import type { Operation, OperationFamily } from './operation.ts'
+import type { RouteFamily } from './route-family.ts'
+import type { Scope } from './scope.ts'
+
+/** How a family looks at requests and writes its answers. */
+export interface Rules<Declared extends Operation> {
+  /** Before anything of a body is read. */
+  onRequest?(operation: Declared): onRequestHookHandler
+  handler(operation: Declared): RouteHandlerMethod
+  /** Answers a method that the path does not have, before anything of a body is read. */
+  refuseMethod(request: FastifyRequest, reply: FastifyReply, allowed: readonly string[]): FastifyReply
+}
+
+/** Operations whose requests are read in the same way. */
+export interface OperationGroup<Declared extends Operation> {
+  operations: readonly Declared[]
+  /** Adds parsers and hooks to the scope of the group. */
+  prepare?(scope: Scope): void
+}
+
+export interface FamilyDefinition<Declared extends Operation>
+  extends Omit<OperationFamily<Declared>, 'operations'>,
+    Omit<RouteFamily, 'register'> {
+  groups: readonly OperationGroup<Declared>[]
+  rules: Rules<Declared>
+  /** Adds hooks and handlers of errors to the scope of all groups. */
+  prepare(scope: Scope): void
+}
+
+/** The family as the server takes it, and as the contract publishes it: of the same operations. */
+export function createFamily<Declared extends Operation>(
+  definition: FamilyDefinition<Declared>,
+): RouteFamily & OperationFamily<Declared> {
+  const { groups, rules, prepare, ...family } = definition
+  return {
+    ...family,
+    operations: groups.flatMap(({ operations }) => operations),
+    register(scope) {
+      prepare(scope)
+      for (const group of groups) registerGroup(scope, group, rules)
+    },
+  }
+}
+
+/** In a scope of its own. */
+export function registerGroup<Declared extends Operation>(
+  scope: FastifyInstance,
+  { operations, prepare }: OperationGroup<Declared>,
+  rules: Rules<Declared>,
+): void {
+  scope.register((own, _options, done) => {
+    prepare?.(own)
+    const byPath = Map.groupBy(operations, ({ path }) => path)
+    for (const [path, ofPath] of byPath) registerPath(own, path, ofPath, rules)
+    done()
+  })
+}
+
+const bodyBytesMaxUsual = 64 * 1024
+
+function registerPath<Declared extends Operation>(
+  scope: FastifyInstance,
+  url: string,
+  operations: readonly Declared[],
+  rules: Rules<Declared>,
+): void {
+  for (const operation of operations) {
+    const { method, bodyBytesMax = bodyBytesMaxUsual } = operation
+    const onRequest = rules.onRequest?.(operation) ?? []
+    scope.route({ method, url, bodyLimit: bodyBytesMax, onRequest, handler: rules.handler(operation) })
+  }
+  // The framework answers HEAD by the handler of GET.
+  const allowed = operations.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+  scope.route({
+    method: scope.supportedMethods.filter(method => !allowed.includes(method)),
+    url,
+    onRequest: async (request, reply) => rules.refuseMethod(request, reply, allowed),
+    handler: () => undefined,
+  })
+}
