@@ -3,7 +3,6 @@
 import { adminFamily } from '../api/admin/admin.ts'
 import { airQualityFamily } from '../api/air-quality/air-quality.ts'
 import { contentFilesFamily } from '../api/content-files/content-files.ts'
-import { contentFilesContract } from '../api/content-files/contract.ts'
 import { docsFamily } from '../api/docs/docs.ts'
 import { publishOperations } from '../api/docs/published-operations.ts'
 import { serverContract } from '../api/docs/server-contract.ts'
@@ -74,9 +73,10 @@ export function createFamilies(
     ...{ rangeReads: parts.rangeReads, nowMs: clockMs, expiredBeforeUs: parts.retention.expiredBeforeUs, log },
   }
   const isOpen = config.READS === 'open'
+  const contentFiles = contentFilesFamily({ postgres: store.postgres, publicUrl: config.PUBLIC_URL, log })
   const contracts = [
     ...[loggerContract(ranges, !isOpen), accounts.contract, airQuality.contract, lineProtocolContract()],
-    ...[contentFilesContract(), publishOperations(admin), serverContract()],
+    ...[publishOperations(contentFiles), publishOperations(admin), serverContract()],
   ]
   return [
     loggerFamily({
@@ -101,7 +101,7 @@ export function createFamilies(
     ...signIn.families,
     docsFamily({ contracts, publicUrl: config.PUBLIC_URL, isAdmin: accounts.isAdministrator, isTrusted }),
     webFamily(),
-    contentFilesFamily({ postgres: store.postgres, publicUrl: config.PUBLIC_URL, log }),
+    contentFiles,
   ]
 }
 

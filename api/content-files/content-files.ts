@@ -13,34 +13,37 @@
  */
 
 import assert from 'node:assert/strict'
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type pg from 'pg'
-import type { Filters } from '../../content/filters.ts'
 import { createIndexHolder, type IndexHolder } from '../../content/index-holder.ts'
-import { createRepository, type Repository } from '../../content/repository.ts'
+import { createRepository } from '../../content/repository.ts'
 import type { Log } from '../../store/log.ts'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import { hasBody } from '../http/body-deadlines.ts'
+import type { OperationFamily } from '../http/operation.ts'
 import { createPublicAddress } from '../http/public-address.ts'
 import { hasTooManyArguments } from '../http/query-limits.ts'
+import { createFamily, type Rules } from '../http/register-operations.ts'
 import type { RouteFamily } from '../http/route-family.ts'
-import { type Answer, indented, listAnswer } from './answer.ts'
-import {
-  type ContentFileErrorCode,
-  contentFileErrors,
-  errorAnswer,
-  invalidFilters,
-  methodNotAllowed,
-} from './errors.ts'
-import { filterErrors, readFilters } from './filters.ts'
+import type { Scope } from '../http/scope.ts'
+import { type Answer, indented } from './answer.ts'
+import { type ContentFileErrorCode, contentFileErrors, errorAnswer, methodNotAllowed } from './errors.ts'
 import { renderPage } from './html/page.ts'
 import { contentSecurityPolicy } from './html/style.ts'
-import { type Form, negotiate } from './negotiation.ts'
+import { negotiate } from './negotiation.ts'
+import {
+  type Asked,
+  type ContentFileOperation,
+  type Find,
+  type Found,
+  fileOperation,
+  listOperation,
+} from './operations.ts'
 import { allowedMethods, optionsAnswer } from './options.ts'
 import { createPage, type Shown } from './page-model.ts'
-import { linksOf, readPaging } from './paging.ts'
 import { Query } from './query-string.ts'
-import { apiPrefix, listPath, queryOf, routedUrl, slashedUrl } from './requested-path.ts'
+import { apiPrefix, queryOf, routedUrl, slashedUrl } from './requested-path.ts'
+import { ContentFileError } from './schemas.ts'
 
 export interface ContentFilesOptions {
   postgres: pg.Pool
@@ -49,19 +52,7 @@ export interface ContentFilesOptions {
   log: Log
 }
 
-interface Parts {
-  repository: Repository
-  indexHolder: IndexHolder
-  addressOf: (request: FastifyRequest) => string
-  log: Log
-}
-
-/** What every request of the two routes asks, whatever its method. */
-interface Asked {
-  kind: Shown['kind']
-  query: Query
-  form: Form
-}
+type Parts = Pick<ContentFilesOptions, 'log'> & { indexHolder: IndexHolder }
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -70,17 +61,20 @@ declare module 'fastify' {
   }
 }
 
-type Found = Pick<Shown, 'answer' | 'part'>
-type Find = (request: FastifyRequest, asked: Asked) => Found | Promise<Found>
+export type ContentFilesFamily = RouteFamily & OperationFamily<ContentFileOperation>
 
-export function contentFilesFamily({ postgres, publicUrl, log }: ContentFilesOptions): RouteFamily {
+export function contentFilesFamily({ postgres, publicUrl, log }: ContentFilesOptions): ContentFilesFamily {
   const indexHolder = createIndexHolder({ pool: postgres, nowMs: () => performance.now(), log })
-  const addressOf = createPublicAddress(publicUrl)
-  const parts: Parts = { repository: createRepository(postgres, indexHolder), indexHolder, addressOf, log }
-  return {
+  const sources = { repository: createRepository(postgres, indexHolder), addressOf: createPublicAddress(publicUrl) }
+  return createFamily<ContentFileOperation>({
     prefix: apiPrefix,
+    tag: { name: 'content files', description: 'Files of course runs, newest first. Wrong filters are all told.' },
+    groups: [{ operations: [listOperation(sources), fileOperation(sources)] }],
+    rules: rulesOf({ indexHolder, log }),
+    error: { schema: ContentFileError, text: ['text/html'] },
+    refusalsOf: ({ refusals = [] }) => [...refusals, ...refusalsOfAll].map(code => contentFileErrors[code]),
     routedUrl,
-    register(scope) {
+    prepare(scope) {
       scope.decorateRequest('asked', null)
       // Before anything of a body is looked at.
       scope.addHook('onRequest', closeBehindBody)
@@ -90,16 +84,37 @@ export function contentFilesFamily({ postgres, publicUrl, log }: ContentFilesOpt
       })
       scope.addHook('onClose', () => indexHolder.close())
       answerErrors(scope, log)
-      addRoute(scope, parts, '/contentfiles', 'list', (request, { query }) => findPage(parts, request, query))
-      // Of any length, which a named parameter has not.
-      addRoute(scope, parts, '/contentfiles/*', 'file', (request, { query }) =>
-        findFile(parts, query, (request.params as { '*': string })['*']),
-      )
+    },
+  })
+}
+
+const refusalsOfAll = ['TOO_MANY_ARGUMENTS', 'NOT_ACCEPTABLE', 'INTERNAL', 'UNAVAILABLE'] as const
+
+/** Every method of the two paths is behind the redirect and the negotiation, and none has a body. */
+function rulesOf(parts: Parts): Rules<ContentFileOperation> {
+  const only = (answer: Answer): Found => ({ answer, part: undefined })
+  return {
+    onRequest:
+      ({ kind }) =>
+      (request, reply, done) => {
+        if (negotiateForm(request, reply, kind)) done()
+      },
+    handler:
+      ({ find }) =>
+      (request, reply) =>
+        answer(parts, request, reply, find),
+    refuseMethod(request, reply, _allowed, [operation]) {
+      assert(operation !== undefined, 'a path has an operation')
+      const { kind } = operation
+      if (!negotiateForm(request, reply, kind)) return reply
+      const { method } = request
+      const refusal = method === 'OPTIONS' ? optionsAnswer(kind) : methodNotAllowed(method)
+      return answer(parts, request, reply, () => only(refusal))
     },
   }
 }
 
-function answerErrors(scope: FastifyInstance, log: Log): void {
+function answerErrors(scope: Scope, log: Log): void {
   scope.setNotFoundHandler((_request, reply) => sendError(reply, 'PATH_UNMATCHED'))
   scope.setErrorHandler((error: FastifyError, _request, reply) => {
     // What could not be sent, since others are being sent; all else was told before.
@@ -113,25 +128,6 @@ function closeBehindBody({ raw }: FastifyRequest, reply: FastifyReply, done: () 
   // A body stays unread, so the connection cannot be used again.
   if (hasBody(raw)) reply.header('connection', 'close')
   done()
-}
-
-/** One of the two paths with all methods, each behind the redirect and the negotiation. */
-function addRoute(scope: FastifyInstance, parts: Parts, url: string, kind: Shown['kind'], find: Find): void {
-  const only = (answer: Answer): Found => ({ answer, part: undefined })
-  const answerWith = (find: Find) => async (request: FastifyRequest, reply: FastifyReply) =>
-    await answer(parts, request, reply, find)
-  const judge = (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
-    if (negotiateForm(request, reply, kind)) done()
-  }
-  // A body is not for anybody: all but GET is answered before it is looked at.
-  const addMethods = (method: string[], find: Find) =>
-    scope.route({ method, url, onRequest: [judge, answerWith(find)], handler: () => undefined })
-  scope.route({ method: 'GET', url, onRequest: judge, handler: answerWith(find) })
-  addMethods(['OPTIONS'], () => only(optionsAnswer(kind)))
-  addMethods(
-    scope.supportedMethods.filter(method => !allowedMethods.includes(method)),
-    ({ method }) => only(methodNotAllowed(method)),
-  )
 }
 
 /** False when the request was answered here. */
@@ -169,31 +165,6 @@ async function answer(parts: Parts, request: FastifyRequest, reply: FastifyReply
   }
   if (found.answer.status === 503) reply.header('retry-after', String(contentFileErrors.UNAVAILABLE.retryAfterSeconds))
   return await send(parts, request, reply, { ...asked, ...found })
-}
-
-async function findPage({ repository, addressOf }: Parts, request: FastifyRequest, query: Query): Promise<Found> {
-  const { filters, errors } = readFilters(query)
-  const invalid = filterErrors(errors, await repository.unknownCodes(filters))
-  if (invalid !== undefined) return { answer: invalidFilters(invalid), part: undefined }
-  const paging = readPaging(query)
-  const { count, files } = await repository.list(filters, { offset: Number(paging.offset), limit: paging.limit })
-  const links = linksOf(`${addressOf(request)}${listPath}`, query, paging, count)
-  return { answer: listAnswer(count, links, files), part: { paging, count } }
-}
-
-async function findFile({ repository }: Parts, query: Query, text: string): Promise<Found> {
-  const { filters, errors } = readFilters(query)
-  const invalid = filterErrors(errors, await repository.unknownCodes(filters))
-  const answer = invalid === undefined ? await fileAnswer(repository, filters, text) : invalidFilters(invalid)
-  return { answer, part: undefined }
-}
-
-async function fileAnswer(repository: Repository, filters: Filters, text: string): Promise<Answer> {
-  if (!/^-?\d+$/.test(text)) return errorAnswer('ID_INVALID')
-  const id = Number(text)
-  // Digits of any number, of which none but those of a safe integer can be the id of a file.
-  const file = Number.isSafeInteger(id) ? await repository.file(filters, id) : undefined
-  return file === undefined ? errorAnswer('FILE_UNKNOWN') : { status: 200, json: Buffer.from(file) }
 }
 
 /** PostgreSQL may be away for a while; anything else is a bug of ours. */

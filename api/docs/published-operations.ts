@@ -10,7 +10,7 @@ export function publishOperations<Declared extends Operation>(family: OperationF
   const components = createComponents()
   const paths: Contract['paths'] = {}
   for (const operation of operations) {
-    const path = publishedPath(prefix, operation.path)
+    const path = `${prefix}${operation.publishedPath ?? publishedPath(operation)}`
     const published = publish(operation, family, components)
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: published }
   }
@@ -18,8 +18,8 @@ export function publishOperations<Declared extends Operation>(family: OperationF
 }
 
 /** With parameters in braces: `/api/device/{device}`. */
-function publishedPath(prefix: string, path: string): string {
-  return `${prefix}${path === '/' ? '' : path.replaceAll(/:(\w+)/g, '{$1}')}`
+function publishedPath({ path }: Operation): string {
+  return path === '/' ? '' : path.replaceAll(/:(\w+)/g, '{$1}')
 }
 
 const jsonType = 'application/json'

@@ -10,6 +10,8 @@ export interface Operation<Code extends string = string, Path = unknown, Query =
   method: Method
   /** Below the prefix of the family, with parameters as the router has them: `/devices/:name`. */
   path: string
+  /** As the contract has it, where the router needs another form. */
+  publishedPath?: string
   /** Of the function in clients that are made of the contract. */
   name: string
   summary: string

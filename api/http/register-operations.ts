@@ -11,7 +11,12 @@ export interface Rules<Declared extends Operation> {
   onRequest?(operation: Declared): onRequestHookHandler
   handler(operation: Declared): RouteHandlerMethod
   /** Answers a method that the path does not have, before anything of a body is read. */
-  refuseMethod(request: FastifyRequest, reply: FastifyReply, allowed: readonly string[]): FastifyReply
+  refuseMethod(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    allowed: readonly string[],
+    operations: readonly Declared[],
+  ): FastifyReply | Promise<FastifyReply>
 }
 
 /** Operations whose requests are read in the same way. */
@@ -77,7 +82,7 @@ function registerPath<Declared extends Operation>(
   scope.route({
     method: scope.supportedMethods.filter(method => !allowed.includes(method)),
     url,
-    onRequest: async (request, reply) => rules.refuseMethod(request, reply, allowed),
+    onRequest: async (request, reply) => rules.refuseMethod(request, reply, allowed, operations),
     handler: () => undefined,
   })
 }

@@ -3,7 +3,7 @@
 import { accountsContract } from '../../api/accounts/kit/contract.ts'
 import { adminFamily } from '../../api/admin/admin.ts'
 import { airQualityFamily } from '../../api/air-quality/air-quality.ts'
-import { contentFilesContract } from '../../api/content-files/contract.ts'
+import { contentFilesFamily } from '../../api/content-files/content-files.ts'
 import { createOpenApi } from '../../api/docs/contract.ts'
 import { publishOperations } from '../../api/docs/published-operations.ts'
 import { serverContract } from '../../api/docs/server-contract.ts'
@@ -22,11 +22,12 @@ const admin = adminFamily({
   retention: {},
   store: {},
 } as never)
+const contentFiles = contentFilesFamily({ publicUrl: undefined } as never)
 const { contract: airQuality } = airQualityFamily({ publicUrl: undefined } as never)
 
 export const airQualityContract = airQuality
 export const contracts = [
   ...[loggerContract(defaultRanges), accountsContract(operations), airQuality, lineProtocolContract()],
-  ...[contentFilesContract(), publishOperations(admin), serverContract()],
+  ...[publishOperations(contentFiles), publishOperations(admin), serverContract()],
 ]
 export const published = createOpenApi(contracts)
