@@ -12,7 +12,6 @@ import { loggerFamily } from '../api/logger/logger.ts'
 import type { EventsOptions } from '../api/read/events/events.ts'
 import { openReads, privateReads } from '../api/read/read-access.ts'
 import { webFamily } from '../api/web/web.ts'
-import { lineProtocolContract } from '../api/write/line-protocol/contract.ts'
 import { lineProtocolFamilies } from '../api/write/line-protocol/line-protocol.ts'
 import { createEraseJobs } from '../lifecycle/erasure/erase-jobs.ts'
 import type { Config } from '../settings/config.ts'
@@ -74,8 +73,23 @@ export function createFamilies(
   }
   const isOpen = config.READS === 'open'
   const contentFiles = contentFilesFamily({ postgres: store.postgres, publicUrl: config.PUBLIC_URL, log })
+  const lineProtocol = lineProtocolFamilies({
+    ...{ ingest, devices, writers, keys: accounts.keys, ranges, ...timeLimits, isReady, nowMs: clockMs, log },
+    names: {
+      deviceTags: config.LINE_PROTOCOL_DEVICE_TAGS,
+      fields: config.LINE_PROTOCOL_FIELDS ?? [],
+      unknownFields: config.LINE_PROTOCOL_UNKNOWN_FIELDS,
+    },
+    bodyBytesMax: config.LINE_PROTOCOL_BODY_MAX,
+    ...{ authRateLimit, meter: bulkMeter, fairShare },
+  })
   const contracts = [
-    ...[loggerContract(ranges, !isOpen), accounts.contract, airQuality.contract, lineProtocolContract()],
+    ...[
+      loggerContract(ranges, !isOpen),
+      accounts.contract,
+      airQuality.contract,
+      ...lineProtocol.map(publishOperations),
+    ],
     ...[publishOperations(contentFiles), publishOperations(admin), serverContract()],
   ]
   return [
@@ -87,16 +101,7 @@ export function createFamilies(
     }),
     admin,
     airQuality,
-    ...lineProtocolFamilies({
-      ...{ ingest, devices, writers, keys: accounts.keys, ranges, ...timeLimits, isReady, nowMs: clockMs, log },
-      names: {
-        deviceTags: config.LINE_PROTOCOL_DEVICE_TAGS,
-        fields: config.LINE_PROTOCOL_FIELDS ?? [],
-        unknownFields: config.LINE_PROTOCOL_UNKNOWN_FIELDS,
-      },
-      bodyBytesMax: config.LINE_PROTOCOL_BODY_MAX,
-      ...{ authRateLimit, meter: bulkMeter, fairShare },
-    }),
+    ...lineProtocol,
     accounts.family,
     ...signIn.families,
     docsFamily({ contracts, publicUrl: config.PUBLIC_URL, isAdmin: accounts.isAdministrator, isTrusted }),

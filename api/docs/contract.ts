@@ -71,8 +71,9 @@ export function createOpenApi(contracts: readonly Contract[], publicUrl = '/'): 
   }
   const info = { title: 'Barograph', version: contractVersion }
   const servers = [{ url: publicUrl }]
-  const tags = contracts.flatMap(contract => contract.tags)
-  return { openapi: '3.1.0', info, servers, tags, paths, components: { schemas, securitySchemes } }
+  // Families of several prefixes may have one in common.
+  const tags = new Map(contracts.flatMap(contract => contract.tags).map(tag => [tag.name, tag]))
+  return { openapi: '3.1.0', info, servers, tags: [...tags.values()], paths, components: { schemas, securitySchemes } }
 }
 
 /** The same again is no second one. */

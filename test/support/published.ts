@@ -8,7 +8,7 @@ import { createOpenApi } from '../../api/docs/contract.ts'
 import { publishOperations } from '../../api/docs/published-operations.ts'
 import { serverContract } from '../../api/docs/server-contract.ts'
 import { loggerContract } from '../../api/logger/contract.ts'
-import { lineProtocolContract } from '../../api/write/line-protocol/contract.ts'
+import { lineProtocolFamilies } from '../../api/write/line-protocol/line-protocol.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
 import { publishedOperations } from '../../service/open-accounts.ts'
 
@@ -23,11 +23,12 @@ const admin = adminFamily({
   store: {},
 } as never)
 const contentFiles = contentFilesFamily({ publicUrl: undefined } as never)
+const lineProtocol = lineProtocolFamilies({ ingest: {} } as never)
 const { contract: airQuality } = airQualityFamily({ publicUrl: undefined } as never)
 
 export const airQualityContract = airQuality
 export const contracts = [
-  ...[loggerContract(defaultRanges), accountsContract(operations), airQuality, lineProtocolContract()],
+  ...[loggerContract(defaultRanges), accountsContract(operations), airQuality, ...lineProtocol.map(publishOperations)],
   ...[publishOperations(contentFiles), publishOperations(admin), serverContract()],
 ]
 export const published = createOpenApi(contracts)

@@ -1,9 +1,10 @@
 /** Bodies in memory: each of them up to a size, and all of them together within a budget. */
 
+import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
-import type { FastifyInstance } from 'fastify'
 import type { ByteBudget } from '../../../limits/byte-budget.ts'
-import { BodyError, createBodyDeadlines } from '../../http/body-deadlines.ts'
+import { type BodyDeadlines, BodyError, createBodyDeadlines } from '../../http/body-deadlines.ts'
+import type { Scope } from '../../http/scope.ts'
 
 interface HeldBody {
   kind: 'body'
@@ -16,6 +17,8 @@ interface HeldBody {
 type Body = HeldBody | { kind: 'too large' | 'too many' }
 
 export interface Bodies {
+  /** The scope of the requests: with it, the deadlines of their bodies end. */
+  prepare(scope: Scope): void
   /** Rejects when the request breaks off or takes too long. */
   read(request: IncomingMessage, credential: string): Promise<Body>
 }
@@ -23,8 +26,8 @@ export interface Bodies {
 /** Links of some sensors are slow. */
 const bodyMsMax = 60_000
 
-export function createBodies(scope: FastifyInstance, bodyBytesMax: number, budget: ByteBudget): Bodies {
-  const deadlines = createBodyDeadlines(scope, bodyMsMax)
+export function createBodies(bodyBytesMax: number, budget: ByteBudget): Bodies {
+  let deadlines: BodyDeadlines | undefined
 
   async function read(request: IncomingMessage, credential: string): Promise<Body> {
     if (Number(request.headers['content-length'] ?? 0) > bodyBytesMax) return { kind: 'too large' }
@@ -46,6 +49,7 @@ export function createBodies(scope: FastifyInstance, bodyBytesMax: number, budge
       pieces.push(piece)
       return true
     }
+    assert(deadlines !== undefined, 'a scope has been prepared')
     deadlines.start(request)
     try {
       if (await takeAll(request, take)) return { kind: 'body', bytes: joined(pieces, length), release }
@@ -59,7 +63,12 @@ export function createBodies(scope: FastifyInstance, bodyBytesMax: number, budge
     return { kind }
   }
 
-  return { read }
+  return {
+    prepare(scope) {
+      deadlines = createBodyDeadlines(scope, bodyMsMax)
+    },
+    read,
+  }
 }
 
 /** True when all has been taken. An iterator of the stream would close the connection before the answer. */

@@ -4,6 +4,7 @@
  */
 
 import type { FastifyReply } from 'fastify'
+import { z } from 'zod'
 import { type ErrorEntry, type ErrorTable, serverErrors } from '../../http/errors.ts'
 
 export type Version = 1 | 2
@@ -23,6 +24,11 @@ export const lineProtocolErrors = {
   CLOSING: { status: 503, text: 'shutting down', retryAfterSeconds: 5 },
 } as const satisfies ErrorTable
 export type LineProtocolErrorCode = keyof typeof lineProtocolErrors
+
+export const ErrorOfVersion = {
+  1: z.object({ error: z.string() }).meta({ id: 'LineProtocolError1' }),
+  2: z.object({ code: z.string(), message: z.string() }).meta({ id: 'LineProtocolError2' }),
+}
 
 /** What version 2 calls the statuses. */
 const codes: Record<number, string> = {

@@ -1,10 +1,10 @@
 /** Paths of InfluxDB, by which its clients write readings: registers their routes. */
 
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyError } from 'fastify'
 import type { Devices } from '../../../auth/devices/devices.ts'
 import type { Keys } from '../../../auth/keys/keys.ts'
 import { isPassing } from '../../../auth/passing-errors.ts'
-import type { CredentialWriter, Writers } from '../../../auth/writers.ts'
+import type { Writers } from '../../../auth/writers.ts'
 import type { LineNames } from '../../../ingest/formats/line-protocol-names.ts'
 import { createLineImporter } from '../../../ingest/import/line-protocol-import.ts'
 import type { Ingest } from '../../../ingest/ingest.ts'
@@ -13,14 +13,17 @@ import { ByteBudget } from '../../../limits/byte-budget.ts'
 import type { Log } from '../../../store/log.ts'
 import type { AuthRateLimit } from '../../http/auth-rate-limit.ts'
 import { errorCodeOf, leavesBodyUnread } from '../../http/errors.ts'
+import type { OperationFamily } from '../../http/operation.ts'
+import { createFamily, type OperationGroup } from '../../http/register-operations.ts'
 import type { RouteFamily } from '../../http/route-family.ts'
+import type { Scope } from '../../http/scope.ts'
 import type { BulkMeter } from '../bulk-meter.ts'
 import type { FairShare } from '../fair-share.ts'
 import { createBodies } from './body.ts'
-import { createFindWriter, hasCredential } from './credentials.ts'
-import { sendError, type Version } from './errors.ts'
-import { answerBuckets, answerHealth, answerPing, answerQuery, readForm } from './start-up.ts'
-import { createWrite } from './write.ts'
+import { ErrorOfVersion, lineProtocolErrors, sendError, type Version } from './errors.ts'
+import { type LineProtocolOperation, rulesOf } from './operation.ts'
+import { buckets, createDatabase, healthOperation, ping, readForm } from './start-up.ts'
+import { writeOperation } from './write.ts'
 
 export interface LineProtocolOptions extends TimeLimits {
   ingest: Pick<Ingest, 'append' | 'stampUs' | 'clockUs' | 'status'>
@@ -40,117 +43,76 @@ export interface LineProtocolOptions extends TimeLimits {
   log: Log
 }
 
-type Handler = (
-  request: FastifyRequest,
-  reply: FastifyReply,
-  writer: CredentialWriter,
-) => Promise<FastifyReply> | FastifyReply
-
 /** So much memory all bodies together may take. */
 const bodiesOfMaximumSize = 4
-/** The framework answers the second by the handler of the first. */
-const readMethods = ['GET', 'HEAD']
 
-const writerOf = new WeakMap<FastifyRequest, CredentialWriter>()
+const tag = {
+  name: 'line protocol',
+  description: 'Readings in line protocol, by Telegraf and clients of InfluxDB 1.x and 2.x, and what these ask before.',
+}
+const securitySchemes = {
+  influxToken: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Authorization',
+    description: '`Token …` with an API key that has the scope ingest, or with `name:password` of a device.',
+  },
+}
+
+export type LineProtocolFamily = RouteFamily & OperationFamily<LineProtocolOperation>
 
 /** One for each prefix, since the paths of InfluxDB have none in common. */
-export function lineProtocolFamilies(options: LineProtocolOptions): RouteFamily[] {
+export function lineProtocolFamilies(options: LineProtocolOptions): LineProtocolFamily[] {
   const importer = createLineImporter(options)
   const budget = new ByteBudget(bodiesOfMaximumSize * options.bodyBytesMax)
-  const authenticate = createAuthenticate(options)
 
-  function family(prefix: string, version: Version, register: (scope: FastifyInstance) => void): RouteFamily {
-    return {
+  function family(prefix: string, version: Version, ...groups: OperationGroup<LineProtocolOperation>[]) {
+    return createFamily<LineProtocolOperation>({
       prefix,
-      register(scope) {
+      tag,
+      groups,
+      rules: rulesOf(version, options),
+      error: { schema: ErrorOfVersion[2] },
+      refusalsOf: ({ refusals = [] }) => [...refusals, 'INTERNAL' as const].map(code => lineProtocolErrors[code]),
+      securitySchemes,
+      prepare(scope) {
         answerErrors(scope, version, options.log)
         // Of every type: clients name many, and some none.
         scope.removeAllContentTypeParsers()
         scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
-        register(scope)
       },
       refusePath: (_request, reply, code) => {
         sendError(reply, version, code === 414 ? 'URI_TOO_LONG' : 'NOT_FOUND')
       },
+    })
+  }
+
+  function writes(version: Version, path: string): OperationGroup<LineProtocolOperation> {
+    const bodies = createBodies(options.bodyBytesMax, budget)
+    return {
+      operations: [writeOperation(version, path, importer, bodies, options)],
+      prepare(scope) {
+        bodies.prepare(scope)
+        // Before the server waits for its requests.
+        scope.addHook('preClose', () => importer.close())
+      },
     }
   }
 
-  /** A path that asks for a credential before anything of the body is read. */
-  function guarded(scope: FastifyInstance, version: Version, method: string, url: string, handle: Handler): void {
-    scope.route({
-      method,
-      url,
-      onRequest: authenticate(version),
-      handler: (request, reply) => handle(request, reply, writerOf.get(request) as CredentialWriter),
-    })
-    refuseOthers(scope, version, method === 'GET' ? readMethods : [method], url)
-  }
-
-  function addWrite(scope: FastifyInstance, version: Version, url: string): void {
-    const bodies = createBodies(scope, options.bodyBytesMax, budget)
-    // Before the server waits for its requests.
-    scope.addHook('preClose', () => importer.close())
-    guarded(scope, version, 'POST', url, createWrite(version, importer, bodies, options))
-  }
-
+  const form = 'application/x-www-form-urlencoded'
   return [
-    family('/write', 1, scope => addWrite(scope, 1, '/')),
-    family('/api/v2', 2, scope => {
-      addWrite(scope, 2, '/write')
-      guarded(scope, 2, 'GET', '/buckets', answerBuckets)
+    family('/write', 1, writes(1, '/')),
+    family('/api/v2', 2, writes(2, '/write'), { operations: [buckets] }),
+    family('/query', 1, {
+      operations: [createDatabase],
+      prepare: scope => void scope.addContentTypeParser(form, { parseAs: 'string', bodyLimit: 65_536 }, readForm),
     }),
-    family('/query', 1, scope => {
-      scope.addContentTypeParser(
-        'application/x-www-form-urlencoded',
-        { parseAs: 'string', bodyLimit: 65_536 },
-        readForm,
-      )
-      guarded(scope, 1, 'POST', '/', answerQuery)
-    }),
-    family('/ping', 1, scope => {
-      scope.get('/', answerPing)
-      refuseOthers(scope, 1, readMethods, '/')
-    }),
-    family('/health', 2, scope => {
-      scope.get('/', (_request, reply) => answerHealth(reply, options.isReady()))
-      refuseOthers(scope, 2, readMethods, '/')
-    }),
+    family('/ping', 1, { operations: [ping] }),
+    family('/health', 2, { operations: [healthOperation(options.isReady)] }),
   ]
 }
 
-/** Lets in whom `authenticate` knows, and answers everybody else. */
-function createAuthenticate({ writers, keys, authRateLimit }: LineProtocolOptions) {
-  const findWriter = createFindWriter({ writers, keys })
-  return (version: Version) =>
-    async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
-      // Until it is known who asks, the body stays unread.
-      reply.header('connection', 'close')
-      const writer = await findWriter(request)
-      if (typeof writer === 'object') {
-        reply.removeHeader('connection')
-        writerOf.set(request, writer)
-        return undefined
-      }
-      if (writer === 'FORBIDDEN') return sendError(reply, version, 'FORBIDDEN')
-      // Some clients send a credential only when they have been asked for one.
-      const isExceeded = hasCredential(request) && authRateLimit.isExceeded(request.ip)
-      return sendError(reply, version, isExceeded ? 'TOO_MANY_ATTEMPTS' : 'UNAUTHORIZED')
-    }
-}
-
-function refuseOthers(scope: FastifyInstance, version: Version, allowed: readonly string[], url: string): void {
-  scope.route({
-    method: scope.supportedMethods.filter(method => !allowed.includes(method)),
-    url,
-    onRequest: async (_request, reply) => {
-      reply.header('allow', allowed.join(', ')).header('connection', 'close')
-      return sendError(reply, version, 'METHOD_NOT_ALLOWED')
-    },
-    handler: () => undefined,
-  })
-}
-
-function answerErrors(scope: FastifyInstance, version: Version, log: Log): void {
+function answerErrors(scope: Scope, version: Version, log: Log): void {
   scope.setNotFoundHandler((_request, reply) => sendError(reply.header('connection', 'close'), version, 'NOT_FOUND'))
   scope.setErrorHandler((error: FastifyError, _request, reply) => {
     if (isPassing(error)) return sendError(reply, version, 'DATABASE_AWAY')

@@ -1,12 +1,30 @@
 /** What clients of InfluxDB ask before they write: whether the server is there, and whether it has their database. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { sendError } from './errors.ts'
+import { z } from 'zod'
+import { ErrorOfVersion, sendError } from './errors.ts'
+import type { LineProtocolOperation } from './operation.ts'
 
 /** Version 1.8 takes writes of both versions of the API, and has no organisations and no Flux. */
 const influxdbVersion = '1.8.10'
 
-export function answerPing(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+export const ping: LineProtocolOperation = {
+  method: 'GET',
+  path: '/',
+  name: 'ping',
+  summary: 'Whether the server is there',
+  parameters: { query: z.object({ verbose: z.string().optional().meta({ description: 'true asks for a body' }) }) },
+  success: {
+    status: 200,
+    description: 'It is, with verbose=true',
+    json: z.object({ version: z.string() }).meta({ id: 'LineProtocolVersion' }),
+  },
+  others: { 204: { description: 'It is' } },
+  error: ErrorOfVersion[1],
+  handle: answerPing,
+}
+
+function answerPing(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   reply
     .header('x-influxdb-version', influxdbVersion)
     .header('x-influxdb-build', 'OSS')
@@ -16,7 +34,29 @@ export function answerPing(request: FastifyRequest, reply: FastifyReply): Fastif
   return reply.send({ version: influxdbVersion })
 }
 
-export function answerHealth(reply: FastifyReply, isReady: boolean): FastifyReply {
+const Health = z
+  .object({
+    name: z.literal('influxdb'),
+    message: z.string(),
+    status: z.enum(['pass', 'fail']),
+    checks: z.array(z.unknown()),
+    version: z.string(),
+  })
+  .meta({ id: 'LineProtocolHealth' })
+
+export function healthOperation(isReady: () => boolean): LineProtocolOperation {
+  return {
+    method: 'GET',
+    path: '/',
+    name: 'influxdb_health',
+    summary: 'Whether points are taken, as InfluxDB tells',
+    success: { status: 200, description: 'They are', json: Health },
+    others: { 503: { description: 'They are not', json: Health } },
+    handle: (_request, reply) => answerHealth(reply, isReady()),
+  }
+}
+
+function answerHealth(reply: FastifyReply, isReady: boolean): FastifyReply {
   const state = isReady
     ? { message: 'ready for queries and writes', status: 'pass' }
     : { message: 'not ready', status: 'fail' }
@@ -26,8 +66,32 @@ export function answerHealth(reply: FastifyReply, isReady: boolean): FastifyRepl
 
 const nameCharactersMax = 256
 
+const Bucket = z.object({
+  id: z.string(),
+  orgID: z.string(),
+  type: z.literal('user'),
+  name: z.string(),
+  retentionRules: z.array(z.unknown()).max(0),
+})
+
+export const buckets: LineProtocolOperation = {
+  method: 'GET',
+  path: '/buckets',
+  name: 'list_buckets',
+  summary: 'The bucket, by whatever name',
+  credentials: ['influxToken', 'bearerKey'],
+  parameters: { query: z.object({ name: z.string().optional() }) },
+  success: {
+    status: 200,
+    description: 'One bucket',
+    json: z.object({ links: z.object({ self: z.string() }), buckets: z.array(Bucket) }).meta({ id: 'BucketList' }),
+  },
+  refusals: ['UNAUTHORIZED', 'FORBIDDEN', 'TOO_MANY_ATTEMPTS', 'DATABASE_AWAY'],
+  handle: answerBuckets,
+}
+
 /** There is one bucket, under whatever name a client asks for it. */
-export function answerBuckets({ query }: FastifyRequest, reply: FastifyReply): FastifyReply {
+function answerBuckets({ query }: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { name } = query as Record<string, unknown>
   const asked = typeof name === 'string' && name !== '' ? name.slice(0, nameCharactersMax).toWellFormed() : 'barograph'
   const bucket = { id: '0000000000000001', orgID: '0000000000000001', type: 'user', name: asked, retentionRules: [] }
@@ -39,10 +103,28 @@ export function readForm(_request: FastifyRequest, body: string | Buffer, done: 
 }
 
 /** In any case, and without flags, for the published contract says the same. */
-export const createDatabaseForm = /^\s*[Cc][Rr][Ee][Aa][Tt][Ee] [Dd][Aa][Tt][Aa][Bb][Aa][Ss][Ee] /
+const createDatabaseForm = /^\s*[Cc][Rr][Ee][Aa][Tt][Ee] [Dd][Aa][Tt][Aa][Bb][Aa][Ss][Ee] /
+
+const Results = z.object({ results: z.array(z.object({ statement_id: z.int() })) }).meta({ id: 'LineProtocolResults' })
+
+export const createDatabase: LineProtocolOperation = {
+  method: 'POST',
+  path: '/',
+  name: 'create_database',
+  summary: 'Create a database, which is there already',
+  description: 'Other statements are refused.',
+  credentials: ['influxToken', 'device', 'bearerKey'],
+  parameters: {
+    query: z.object({ q: z.string().regex(createDatabaseForm).meta({ description: 'CREATE DATABASE and a name' }) }),
+  },
+  success: { status: 200, description: 'It is there', json: Results },
+  refusals: ['INVALID', 'UNAUTHORIZED', 'FORBIDDEN', 'TOO_MANY_ATTEMPTS', 'DATABASE_AWAY'],
+  error: ErrorOfVersion[1],
+  handle: answerQuery,
+}
 
 /** A database need not be made, so making it succeeds; other statements are for a real InfluxDB. */
-export function answerQuery({ query, body }: FastifyRequest, reply: FastifyReply): FastifyReply {
+function answerQuery({ query, body }: FastifyRequest, reply: FastifyReply): FastifyReply {
   const inForm = body instanceof URLSearchParams ? body.get('q') : null
   const statement = inForm ?? (query as Record<string, unknown>)['q']
   if (typeof statement !== 'string') return sendError(reply, 1, 'INVALID', 'missing required parameter "q"')

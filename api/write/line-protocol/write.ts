@@ -1,6 +1,7 @@
 /** `POST /write` and `POST /api/v2/write`: points in line protocol, on disk as a whole when they are acknowledged. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import type { Device } from '../../../auth/devices/device.ts'
 import type { Devices } from '../../../auth/devices/devices.ts'
 import type { CredentialWriter } from '../../../auth/writers.ts'
@@ -11,7 +12,8 @@ import type { FairShare } from '../fair-share.ts'
 import { resolveDevices } from '../resolve-devices.ts'
 import { createSender } from '../sender.ts'
 import type { Bodies } from './body.ts'
-import { type LineProtocolErrorCode, sendError, type Version } from './errors.ts'
+import { ErrorOfVersion, type LineProtocolErrorCode, sendError, type Version } from './errors.ts'
+import type { LineProtocolOperation } from './operation.ts'
 
 export interface WriteOptions {
   devices: Pick<Devices, 'seen'>
@@ -21,7 +23,7 @@ export interface WriteOptions {
 }
 
 /** The names that each version has for the units of timestamps; without one, nanoseconds. */
-export const precisions: Record<Version, ReadonlyMap<unknown, Precision>> = {
+const precisions: Record<Version, ReadonlyMap<unknown, Precision>> = {
   1: new Map([
     [undefined, 'ns'],
     ['', 'ns'],
@@ -67,7 +69,61 @@ const failures = {
   unknown: 'STORAGE_FAILED',
 } as const satisfies Record<Exclude<LineImport['kind'], 'stored'>, LineProtocolErrorCode>
 
-export function createWrite(
+const codeNames: Record<string, string> = { '': 'default', µ: 'micro' }
+
+/** Other arguments, such as `bucket` and `db`, are ignored. */
+function queryOf(version: Version) {
+  const names = [...precisions[version].keys()].filter(name => typeof name === 'string')
+  const description = 'Of the timestamps; nanoseconds without it.'
+  // For generators that make names of the ASCII characters alone.
+  const varnames = names.map(name => codeNames[name] ?? name)
+  return z.object({
+    precision: z.enum(names).optional().meta({ description, 'x-enum-varnames': varnames }),
+  })
+}
+
+export function writeOperation(
+  version: Version,
+  path: string,
+  importer: Pick<LineImporter, 'run'>,
+  bodies: Bodies,
+  options: WriteOptions,
+): LineProtocolOperation {
+  const write = createWrite(version, importer, bodies, options)
+  return {
+    method: 'POST',
+    path,
+    name: `write_v${version}`,
+    summary: `Store points, as InfluxDB ${version}.x`,
+    description:
+      'Answered when all of them are on disk. A partial write is a 400 that names the lines that are not stored.',
+    credentials: ['influxToken', 'device', 'bearerKey'],
+    parameters: { query: queryOf(version) },
+    // Version 1 takes a body without points.
+    body: { text: ['text/plain'], isOptional: version === 1 },
+    success: { status: 204, description: 'All points are on disk' },
+    refusals: [
+      'INVALID',
+      'BODY_BROKEN',
+      'UNAUTHORIZED',
+      'FORBIDDEN',
+      'TIMEOUT',
+      'BODY_TOO_LARGE',
+      'MEDIA_TYPE_UNSUPPORTED',
+      'TOO_MANY_ATTEMPTS',
+      'TOO_MANY_POINTS',
+      'STORAGE_FAILED',
+      'TOO_MANY_BODIES',
+      'DATABASE_AWAY',
+      'STORAGE_FULL',
+      'CLOSING',
+    ],
+    error: ErrorOfVersion[version],
+    handle: (request, reply, writer) => write(request, reply, writer()),
+  }
+}
+
+function createWrite(
   version: Version,
   importer: Pick<LineImporter, 'run'>,
   bodies: Bodies,

@@ -408,7 +408,8 @@ t.test('slow bodies of one credential leave room for another, and what is over l
 t.test('a body whose sender has gone is given up at once', async t => {
   const scope = fastify()
   t.teardown(() => scope.close())
-  const bodies = createBodies(scope, 1000, new ByteBudget(4000))
+  const bodies = createBodies(1000, new ByteBudget(4000))
+  bodies.prepare(scope)
   const server = createServer().listen(0, '127.0.0.1')
   t.teardown(() => server.close())
   await once(server, 'listening')
