@@ -7,7 +7,6 @@ import { docsFamily } from '../api/docs/docs.ts'
 import { publishOperations } from '../api/docs/published-operations.ts'
 import { serverContract } from '../api/docs/server-contract.ts'
 import type { RouteFamily } from '../api/http/route-family.ts'
-import { loggerContract } from '../api/logger/contract.ts'
 import { loggerFamily } from '../api/logger/logger.ts'
 import type { EventsOptions } from '../api/read/events/events.ts'
 import { openReads, privateReads } from '../api/read/read-access.ts'
@@ -83,22 +82,18 @@ export function createFamilies(
     bodyBytesMax: config.LINE_PROTOCOL_BODY_MAX,
     ...{ authRateLimit, meter: bulkMeter, fairShare },
   })
+  const logger = loggerFamily({
+    ...{ log, ingest: { intake, meter, writers, findPrincipal: accounts.findPrincipal, authRateLimit, ranges } },
+    access: isOpen ? openReads(devices) : privateReads({ ...accounts, devices, authRateLimit }),
+    live: { live: parts.live, query, timeZone: config.TIME_ZONE, nowMs: clockMs },
+    ...{ batch: batchOptions, reads: { query, readings }, events: eventsOptions(config, log, parts, ingress) },
+  })
   const contracts = [
-    ...[
-      loggerContract(ranges, !isOpen),
-      accounts.contract,
-      airQuality.contract,
-      ...lineProtocol.map(publishOperations),
-    ],
+    ...[publishOperations(logger), accounts.contract, airQuality.contract, ...lineProtocol.map(publishOperations)],
     ...[publishOperations(contentFiles), publishOperations(admin), serverContract()],
   ]
   return [
-    loggerFamily({
-      ...{ log, ingest: { intake, meter, writers, findPrincipal: accounts.findPrincipal, authRateLimit } },
-      access: isOpen ? openReads(devices) : privateReads({ ...accounts, devices, authRateLimit }),
-      live: { live: parts.live, query, timeZone: config.TIME_ZONE, nowMs: clockMs },
-      ...{ batch: batchOptions, reads: { query, readings }, events: eventsOptions(config, log, parts, ingress) },
-    }),
+    logger,
     admin,
     airQuality,
     ...lineProtocol,

@@ -6,7 +6,7 @@ import type { Method, Operation, OperationFamily } from '../http/operation.ts'
 import type { Contract } from './contract.ts'
 import { publishOperations } from './published-operations.ts'
 
-export interface PublishedRoute extends Omit<Operation, 'method' | 'parameters' | 'refusals'> {
+interface PublishedRoute extends Omit<Operation, 'method' | 'parameters' | 'refusals'> {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete'
   /** With parameters in braces: `/api/device/{device}`. */
   path: string

@@ -1,12 +1,13 @@
 /** Lets pages of any origin read (CORS): what is read here is for everybody, or asks for a credential that a page has to know. */
 
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Scope } from './scope.ts'
 
 /** How long a browser remembers that it may ask. */
 const preflightMaxAgeSeconds = '86400'
 
 /** Marks every answer of this scope. */
-export function addCorsHeaders(app: FastifyInstance): void {
+export function addCorsHeaders(app: Scope): void {
   app.addHook('onRequest', (_request, reply, done) => {
     letAnyOriginRead(reply)
     done()
@@ -20,12 +21,10 @@ export function letAnyOriginRead(reply: FastifyReply): void {
 }
 
 /** A browser asks beforehand (OPTIONS) when a page sends headers of its own. */
-export function answerPreflight(app: FastifyInstance, url: string): void {
-  app.options(url, (_request, reply) => {
-    reply.header('allow', 'GET, HEAD, OPTIONS')
-    reply.header('access-control-allow-methods', 'GET, HEAD')
-    reply.header('access-control-allow-headers', '*')
-    reply.header('access-control-max-age', preflightMaxAgeSeconds)
-    return reply.code(204).send()
-  })
+export function answerPreflight(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  reply.header('allow', 'GET, HEAD, OPTIONS')
+  reply.header('access-control-allow-methods', 'GET, HEAD')
+  reply.header('access-control-allow-headers', '*')
+  reply.header('access-control-max-age', preflightMaxAgeSeconds)
+  return reply.code(204).send()
 }

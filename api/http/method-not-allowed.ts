@@ -3,19 +3,11 @@
 import type { FastifyInstance } from 'fastify'
 import { sendServerError } from './errors.ts'
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** The route refuses its methods. */
-    isMethodNotAllowed?: boolean
-  }
-}
-
 /** Every method that the server knows and that is not among `allowed` is refused on `url`, before its body is read. */
 export function addMethodNotAllowed(app: FastifyInstance, url: string, allowed: readonly string[]): void {
   app.route({
     method: app.supportedMethods.filter(method => !allowed.includes(method)),
     url,
-    config: { isMethodNotAllowed: true },
     onRequest: (_request, reply) => {
       // The body stays unread, so the connection cannot be used again.
       reply.header('allow', allowed.join(', ')).header('connection', 'close')

@@ -10,6 +10,8 @@ export interface Rules<Declared extends Operation> {
   /** Before anything of a body is read. */
   onRequest?(operation: Declared): onRequestHookHandler
   handler(operation: Declared): RouteHandlerMethod
+  /** Answers OPTIONS on a path; without it, that is a method like others. */
+  preflight?(operations: readonly Declared[]): RouteHandlerMethod | undefined
   /** Answers a method that the path does not have, before anything of a body is read. */
   refuseMethod(
     request: FastifyRequest,
@@ -77,8 +79,11 @@ function registerPath<Declared extends Operation>(
     const onRequest = rules.onRequest?.(operation) ?? []
     scope.route({ method, url, bodyLimit: bodyBytesMax, onRequest, handler: rules.handler(operation) })
   }
+  const preflight = rules.preflight?.(operations)
+  if (preflight !== undefined) scope.route({ method: 'OPTIONS', url, handler: preflight })
   // The framework answers HEAD by the handler of GET.
-  const allowed = operations.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+  const allowed: string[] = operations.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+  if (preflight !== undefined) allowed.push('OPTIONS')
   scope.route({
     method: scope.supportedMethods.filter(method => !allowed.includes(method)),
     url,

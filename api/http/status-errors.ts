@@ -1,6 +1,7 @@
 /** The errors of the logger API, written as `{"status": text}`: a client may always test `status == "success"`. */
 
 import type { FastifyReply } from 'fastify'
+import { z } from 'zod'
 import { devicesMax } from './devices-parameter.ts'
 import { type ErrorEntry, type ErrorTable, serverErrors } from './errors.ts'
 import { argumentsMax } from './query-limits.ts'
@@ -59,6 +60,14 @@ export const loggerErrors = {
   CLOSING: { status: 503, text: 'shutting down', retryAfterSeconds: 5 },
 } as const satisfies ErrorTable
 export type LoggerErrorCode = keyof typeof loggerErrors
+
+export const LoggerError = z
+  .object({
+    status: z.string().meta({ description: 'What is wrong.' }),
+    detail: z.string().optional(),
+    errors: z.record(z.string(), z.string()).optional().meta({ description: 'What is wrong with each field.' }),
+  })
+  .meta({ id: 'LoggerError' })
 
 /** `members` say more of this occurrence; a `status` among them stands in place of the text. A `Retry-After` that is set stays. */
 export function sendError(reply: FastifyReply, code: LoggerErrorCode, members: object = {}): FastifyReply {

@@ -1,19 +1,22 @@
 /** The logger API: registers its routes, and writes all errors in one shape. */
 
-import type { FastifyError, FastifyInstance } from 'fastify'
+import type { FastifyError } from 'fastify'
 import type { Log } from '../../store/log.ts'
-import { errorCodeOf, leavesBodyUnread } from '../http/errors.ts'
+import { type ErrorEntry, errorCodeOf, leavesBodyUnread } from '../http/errors.ts'
+import { hasParameters, type OperationFamily } from '../http/operation.ts'
+import { createFamily } from '../http/register-operations.ts'
 import type { RouteFamily } from '../http/route-family.ts'
-import { sendError } from '../http/status-errors.ts'
-import { type AnalysesOptions, registerAnalyses } from '../read/analyses.ts'
-import { type EventsOptions, registerEvents } from '../read/events/events.ts'
-import { type FleetOptions, registerFleet } from '../read/fleet/fleet.ts'
+import type { Scope } from '../http/scope.ts'
+import { LoggerError, loggerErrors, sendError } from '../http/status-errors.ts'
+import { type LoggerOperation, loggerRules } from '../http/status-operations.ts'
+import { type AnalysesOptions, analysesGroup } from '../read/analyses.ts'
+import { type EventsOptions, eventsGroup } from '../read/events/events.ts'
+import { type FleetOptions, fleetGroup } from '../read/fleet/fleet.ts'
 import type { ReadAccess } from '../read/read-access.ts'
-import { requireSubjects } from '../read/read-route.ts'
-import { type ReadingsOptions, registerReadings } from '../read/readings.ts'
-import { type ReadsOptions, registerReads } from '../read/reads.ts'
-import { type BatchOptions, registerBatch } from '../write/batch.ts'
-import { type LogOptions, registerLog } from '../write/log.ts'
+import { type ReadingsOptions, readingsGroup } from '../read/readings.ts'
+import { type ReadsOptions, readsGroup } from '../read/reads.ts'
+import { type BatchOptions, batchGroup } from '../write/batch.ts'
+import { type LogOptions, logGroup } from '../write/log.ts'
 
 export interface LoggerOptions {
   log: Log
@@ -27,34 +30,49 @@ export interface LoggerOptions {
 
 const mediaTypeDetail = 'send Content-Type: application/json, and no Content-Encoding'
 
-export function loggerFamily({ log, access, ingest, batch, reads, live, events }: LoggerOptions): RouteFamily {
-  // Each in a scope of its own, for they differ in what they take and in whom they let read.
-  const groups = [
-    (scope: FastifyInstance) => registerLog(scope, ingest),
-    (scope: FastifyInstance) => registerBatch(scope, batch),
-    (scope: FastifyInstance) => registerReads(scope, access, reads),
-    (scope: FastifyInstance) => registerAnalyses(scope, access, reads),
-    (scope: FastifyInstance) => registerReadings(scope, access, reads.readings),
-    (scope: FastifyInstance) => registerFleet(scope, access, live),
-    (scope: FastifyInstance) => registerEvents(scope, access, events),
-  ]
-  return {
+export type LoggerFamily = RouteFamily & OperationFamily<LoggerOperation>
+
+export function loggerFamily({ log, access, ingest, batch, reads, live, events }: LoggerOptions): LoggerFamily {
+  return createFamily<LoggerOperation>({
     prefix: '/api',
-    register(app) {
-      answerErrors(app, log)
-      access.guard(app)
-      requireSubjects(app)
-      for (const register of groups) {
-        app.register((scope, _options, done) => {
-          register(scope)
-          done()
-        })
-      }
+    tag: { name: 'logger', description: `${description}${access.isOpen ? openReads : privateReads}` },
+    // Each in a scope of its own, for they differ in what they take and in whom they let read.
+    groups: [
+      logGroup(ingest),
+      batchGroup(batch),
+      readsGroup(access, reads),
+      analysesGroup(access, reads),
+      readingsGroup(access, reads.readings),
+      fleetGroup(access, live),
+      eventsGroup(access, events),
+    ],
+    rules: loggerRules,
+    error: { schema: LoggerError },
+    refusalsOf,
+    securitySchemes: {
+      device: { type: 'http', scheme: 'basic', description: 'The name and the password of a device.' },
     },
-  }
+    prepare(scope) {
+      answerErrors(scope, log)
+      access.guard(scope)
+    },
+  })
 }
 
-function answerErrors(app: FastifyInstance, log: Log): void {
+const description =
+  'Readings of devices, in and out. Every answer that is no success has a `status` other than `success`.' +
+  ' `d` is local time on the clock of the service. '
+const openReads = 'Everybody may read.'
+const privateReads =
+  'A device reads itself, a person the devices that they own, also by an API key with the scope read;' +
+  ' viewers and administrators read all. A device of somebody else is answered like one that is unknown.'
+
+function refusalsOf(operation: LoggerOperation): ErrorEntry[] {
+  const ofPaths = hasParameters(operation) ? (['BAD_REQUEST', 'URI_TOO_LONG'] as const) : []
+  return [...(operation.refusals ?? []), 'INTERNAL' as const, ...ofPaths].map(code => loggerErrors[code])
+}
+
+function answerErrors(app: Scope, log: Log): void {
   app.setErrorHandler((error: FastifyError, _request, reply) => {
     const code = errorCodeOf(error)
     if (code === 'INTERNAL') log.error({ err: error }, 'logger API request failed')

@@ -1,76 +1,107 @@
 /** The analyses of devices: comparisons, details, statistics, days and like days. */
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { AnalysedDevice } from '../../query/analysed-device.ts'
 import type { Answer } from '../../query/cache/body.ts'
 import type { Query } from '../../query/query.ts'
-import { addCorsHeaders } from '../http/cors.ts'
+import { Comparison } from '../../query/shapes/compare.ts'
+import { DailySummary } from '../../query/shapes/daily.ts'
+import { DeviceDetail } from '../../query/shapes/detail.ts'
+import { PastDays } from '../../query/shapes/past.ts'
+import { Stats } from '../../query/shapes/stats.ts'
 import { disconnectSignalOf } from '../http/disconnect-signal.ts'
-import type { LoggerErrorCode } from '../http/status-errors.ts'
-import {
-  CompareParameters,
-  DailyParameters,
-  DetailParameters,
-  NoParameters,
-  StatsParameters,
-} from './analysis-parameters.ts'
+import { checkPart } from '../http/operation.ts'
+import type { OperationGroup } from '../http/register-operations.ts'
+import type { ReadOperation } from '../http/status-operations.ts'
+import { CompareParameters, DailyParameters, DetailParameters, StatsParameters } from './analysis-parameters.ts'
 import type { ReadAccess } from './read-access.ts'
 import { refuse, sendAnswer } from './read-answers.ts'
-import { addRead } from './read-route.ts'
-import { deviceInPath, devicesInQuery, type Subject } from './read-subjects.ts'
+import { DevicePath, jsonRead, type Read, readGroup } from './read-operation.ts'
+import { deviceInPath, devicesInQuery } from './read-subjects.ts'
 
 export interface AnalysesOptions {
   query: Pick<Query, 'compare' | 'detail' | 'stats' | 'daily' | 'past' | 'coded'>
 }
 
-interface Analysis<About, Parameters> {
-  url: string
-  subject: Subject<About>
-  shape: z.ZodObject & z.ZodType<Parameters>
-  ask(about: About, parameters: Parameters, client: AbortSignal): Answer | Promise<Answer>
-  tooLarge?: LoggerErrorCode
+type Analysis<About, Query> = Pick<Read<About>, 'path' | 'name' | 'summary' | 'description' | 'subject'> & {
+  query?: z.ZodObject & z.ZodType<Query>
+  answer: z.ZodType
+  ask(about: About, parameters: Query, client: AbortSignal): Answer | Promise<Answer>
+  /** Refuses what would be too large. */
+  tooLarge?: 'TOO_LARGE' | 'TOO_MANY_DAYS'
 }
 
-export function registerAnalyses(app: FastifyInstance, access: ReadAccess, { query }: AnalysesOptions): void {
-  function add<About, Parameters>({ url, subject, shape, ask, tooLarge }: Analysis<About, Parameters>): void {
-    addRead(app, access, {
-      ...{ url, subject, parameters: Object.keys(shape.shape), ignoresUnknown: true },
-      handler(about, request: FastifyRequest, reply) {
-        const parameters = shape.safeParse(request.query)
-        if (!parameters.success) return refuseParameters(reply, parameters.error)
-        return sendAnswer(request, reply, ask(about, parameters.data, disconnectSignalOf(reply)), query.coded, tooLarge)
+export function analysesGroup(access: ReadAccess, { query }: AnalysesOptions): OperationGroup<ReadOperation> {
+  function analysis<About, Query>({ query: shape, ask, tooLarge = 'TOO_LARGE', ...read }: Analysis<About, Query>) {
+    return jsonRead<About>(access, {
+      ...read,
+      parameters: {
+        ...(read.path.includes(':') ? { path: DevicePath } : {}),
+        ...(shape === undefined ? {} : { query: shape }),
+      },
+      ignoresUnknown: true,
+      refusals: ['DEVICE_UNKNOWN', tooLarge],
+      handle(about, request: FastifyRequest, reply) {
+        const checked = checkPart<Query>(shape, request.query)
+        if (!checked.success) return refuse(reply, 'PARAMETER_INVALID', checked.error.issues[0]?.message)
+        const asked = ask(about, checked.data as Query, disconnectSignalOf(reply))
+        return sendAnswer(request, reply, asked, query.coded, tooLarge)
       },
     })
   }
 
-  addCorsHeaders(app)
-  add({
-    ...{ url: '/compare_data', subject: devicesInQuery('a', 'b'), shape: CompareParameters },
-    ask([a, b], { preset, t }, client) {
-      return query.compare(a as AnalysedDevice, b as AnalysedDevice, { preset, withTimes: t }, client)
-    },
-  })
   const subject = deviceInPath('device')
-  add({
-    ...{ url: '/detail_data/:device', subject, shape: DetailParameters },
-    ask: (device, { points, t, flags }, client) =>
-      query.detail(device, { points, withTimes: t, withFlags: flags }, client),
-  })
-  add({
-    ...{ url: '/stats_data/:device', subject, shape: StatsParameters, tooLarge: 'TOO_MANY_DAYS' },
-    ask: (device, { days, step }, client) => query.stats(device, { days, stepSeconds: step }, client),
-  })
-  add({
-    ...{ url: '/daily_summary/:device', subject, shape: DailyParameters, tooLarge: 'TOO_MANY_DAYS' },
-    ask: (device, { days }, client) => query.daily(device, { days }, client),
-  })
-  add({
-    ...{ url: '/past_window_data/:device', subject, shape: NoParameters },
-    ask: (device, _parameters, client) => query.past(device, client),
-  })
-}
-
-function refuseParameters(reply: FastifyReply, { issues }: z.ZodError): FastifyReply {
-  return refuse(reply, 'PARAMETER_INVALID', issues[0]?.message)
+  return readGroup(
+    analysis({
+      path: '/compare_data',
+      name: 'compare_devices',
+      summary: 'Two devices, hour by hour',
+      subject: devicesInQuery('a', 'b'),
+      query: CompareParameters,
+      answer: Comparison.meta({ id: 'Comparison' }),
+      ask([a, b], { preset, t }, client) {
+        return query.compare(a as AnalysedDevice, b as AnalysedDevice, { preset, withTimes: t }, client)
+      },
+    }),
+    analysis({
+      path: '/detail_data/:device',
+      name: 'read_detail',
+      summary: 'The readings of the last 24 hours and the hours of 30 days',
+      subject,
+      query: DetailParameters,
+      answer: DeviceDetail.meta({ id: 'DeviceDetail' }),
+      ask: (device, { points, t, flags }, client) =>
+        query.detail(device, { points, withTimes: t, withFlags: flags }, client),
+    }),
+    analysis({
+      path: '/stats_data/:device',
+      name: 'read_statistics',
+      summary: 'The statistics of a device',
+      description: 'Their definitions are at /docs/statistics.',
+      subject,
+      query: StatsParameters,
+      answer: Stats.meta({ id: 'Statistics' }),
+      tooLarge: 'TOO_MANY_DAYS',
+      ask: (device, { days, step }, client) => query.stats(device, { days, stepSeconds: step }, client),
+    }),
+    analysis({
+      path: '/daily_summary/:device',
+      name: 'read_daily_summary',
+      summary: 'A device, day by day',
+      subject,
+      query: DailyParameters,
+      answer: DailySummary.meta({ id: 'DailySummary' }),
+      tooLarge: 'TOO_MANY_DAYS',
+      ask: (device, { days }, client) => query.daily(device, { days }, client),
+    }),
+    analysis({
+      path: '/past_window_data/:device',
+      name: 'read_past_days',
+      summary: 'Today, yesterday and the days 7, 30 and 365 days ago, hour by hour',
+      subject,
+      answer: PastDays.meta({ id: 'PastDays' }),
+      ask: (device, _parameters, client) => query.past(device, client),
+    }),
+  )
 }

@@ -35,10 +35,8 @@ const step = parameter(stepInvalid)
   .transform(Number)
   .meta(published({ type: 'integer', enum: gridStepsSeconds }))
 
-export const CompareParameters = z.object({ preset, t: withTimes })
-
-/** The devices as the contract has them; read-subjects.ts finds them. */
-export const ComparedDevices = z.object({ a: deviceName, b: deviceName })
+/** read-subjects.ts finds the devices. */
+export const CompareParameters = z.object({ a: deviceName, b: deviceName, preset, t: withTimes })
 
 export const DetailParameters = z.object({
   points: wholeNumber('points', detailPointsMin, detailPointsMax).optional(),
@@ -49,5 +47,3 @@ export const DetailParameters = z.object({
 export const StatsParameters = z.object({ days: wholeNumber('days', 1, daysMax).default(30), step: step.optional() })
 
 export const DailyParameters = z.object({ days: wholeNumber('days', 1, daysMax).default(30) })
-
-export const NoParameters = z.object({})

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { subjectOf } from '../../auth/accounts/account.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
 import { judge, type Principal, readScopeOf } from '../../auth/policy.ts'
@@ -12,6 +12,7 @@ import type { FindPrincipal } from '../credentials/find-principal.ts'
 import type { AuthRateLimit } from '../http/auth-rate-limit.ts'
 import { readBasicCredentials } from '../http/basic-credentials.ts'
 import { letAnyOriginRead } from '../http/cors.ts'
+import type { Scope } from '../http/scope.ts'
 import type { LoggerErrorCode } from '../http/status-errors.ts'
 import { refuse } from './read-answers.ts'
 import { deviceReader, everybody, ownerReader, type ReadableDevices, type Reader } from './readers.ts'
@@ -19,7 +20,7 @@ import { deviceReader, everybody, ownerReader, type ReadableDevices, type Reader
 export interface ReadAccess {
   readonly isOpen: boolean
   /** Requires credentials for all reads of a scope, also for those whose answer is in memory. */
-  guard(scope: FastifyInstance): void
+  guard(scope: Scope): void
   /** Who has sent a request that the guard has let in. */
   readerOf(request: FastifyRequest): Reader
   /** Whose shares the request counts towards: an account, a device; undefined where reads are open to everybody. */

@@ -1,8 +1,10 @@
 /** What `GET /api/readings/<device>` may be asked: a range, a step and a format. */
 
 import Negotiator from 'negotiator'
+import { z } from 'zod'
 import { readZonedTimeText, timeUsMax } from '../../ingest/formats/time-text.ts'
 import type { Layout } from '../../query/export/export-queries.ts'
+import { momentForm } from '../http/time-forms.ts'
 
 interface ReadingsParameters {
   /** Microseconds; `toUs` is not included. */
@@ -35,13 +37,23 @@ const formatsByMediaType = new Map([
   ['application/vnd.apache.parquet', formats['parquet']],
 ])
 
-export const rangeFormats = Object.keys(formats)
+const rangeFormats = Object.keys(formats)
 
-export const readingsParameterNames = ['start', 'end', 'step', 'format']
 const dayUs = 86_400_000_000
 /** A year and a leap day. */
 const daysMax = 366
-export const [stepMin, stepMax] = [60, 86_400]
+const [stepMin, stepMax] = [60, 86_400]
+
+const moment = (description: string) =>
+  z.string().meta({ pattern: momentForm, description: `${description}: ISO 8601 with a zone, or milliseconds` })
+
+/** As the contract has them. */
+export const RangeParameters = z.object({
+  start: moment('The first moment'),
+  end: moment('Before this moment, without it before now').optional(),
+  step: z.int().min(stepMin).max(stepMax).optional().meta({ description: 'Buckets of so many seconds' }),
+  format: z.enum(rangeFormats).optional().meta({ description: 'Counts before Accept.' }),
+})
 
 export type ReadParameters =
   | { readonly ok: true; readonly asked: ReadingsParameters }

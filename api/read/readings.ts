@@ -1,21 +1,23 @@
 /** `GET /api/readings/<device>`: the readings of a range, or their figures by buckets of time, streamed. */
 
 import { Readable } from 'node:stream'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Device } from '../../auth/devices/device.ts'
 import type { ExportFailure, ReadingsExport } from '../../query/export/readings-export.ts'
 import type { Log } from '../../store/log.ts'
 import { acceptedForms } from '../http/accept-encoding.ts'
-import { addCorsHeaders } from '../http/cors.ts'
 import { disconnectSignalOf } from '../http/disconnect-signal.ts'
+import type { OperationGroup } from '../http/register-operations.ts'
 import { sendPieces, streamFormOf } from '../http/stalled-response.ts'
 import type { LoggerErrorCode } from '../http/status-errors.ts'
+import type { ReadOperation } from '../http/status-operations.ts'
 import { createStreamSlots } from '../http/stream-slots.ts'
 import type { ReadAccess } from './read-access.ts'
 import { refuse } from './read-answers.ts'
-import { addRead } from './read-route.ts'
+import { DevicePath, ofReads, readGroup, readOperation } from './read-operation.ts'
 import { deviceInPath } from './read-subjects.ts'
-import { readingsParameterNames, readReadingsParameters } from './readings-parameters.ts'
+import { RangeParameters, readReadingsParameters } from './readings-parameters.ts'
+import { RangeReadings } from './readings-shape.ts'
 
 export interface ReadingsOptions {
   rangeReads: Pick<ReadingsExport, 'pieces'>
@@ -31,7 +33,7 @@ const slotsOfOneMax = 8
 
 type ReadingsRequest = FastifyRequest<{ Querystring: Record<string, unknown> }>
 
-export function registerReadings(app: FastifyInstance, access: ReadAccess, options: ReadingsOptions): void {
+export function readingsGroup(access: ReadAccess, options: ReadingsOptions): OperationGroup<ReadOperation> {
   const { rangeReads, nowMs, expiredBeforeUs, log } = options
   const slots = createStreamSlots({ slotsMax, slotsOfOneMax, nowMs: () => performance.now() })
 
@@ -57,9 +59,24 @@ export function registerReadings(app: FastifyInstance, access: ReadAccess, optio
     })
   }
 
-  addCorsHeaders(app)
-  const parameters = readingsParameterNames
-  addRead(app, access, { url: '/readings/:device', subject: deviceInPath('device'), parameters, handler: send })
+  const read = readOperation(access, {
+    path: '/readings/:device',
+    name: 'read_range',
+    summary: 'The readings of a range',
+    description: 'Streamed, oldest first. An error in the middle breaks the connection.',
+    subject: deviceInPath('device'),
+    parameters: { path: DevicePath, query: RangeParameters },
+    success: {
+      status: 200,
+      description: 'The readings, or their figures by buckets',
+      json: RangeReadings,
+      text: ['application/x-ndjson', 'text/csv'],
+      bytes: ['application/vnd.apache.parquet'],
+    },
+    refusals: [...ofReads, 'DEVICE_UNKNOWN', 'HTTP_VERSION'],
+    handle: send,
+  })
+  return readGroup(read)
 }
 
 function describe(reply: FastifyReply, format: { mediaType: string; fileName?: string }): FastifyReply {

@@ -1,18 +1,23 @@
 /** What may be read of the loggers as given: the latest readings, a day, and what a device is. */
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import type { Device } from '../../auth/devices/device.ts'
 import { bodyOf } from '../../query/cache/body.ts'
 import { encodeBody } from '../../query/cache/encode-body.ts'
 import type { Query } from '../../query/query.ts'
-import { addCorsHeaders } from '../http/cors.ts'
+import { DayReadings } from '../../query/shapes/day.ts'
+import { LatestReadings } from '../../query/shapes/latest.ts'
+import { devicesMax } from '../http/devices-parameter.ts'
 import { disconnectSignalOf } from '../http/disconnect-signal.ts'
+import type { OperationGroup } from '../http/register-operations.ts'
 import { sendBody } from '../http/send-body.ts'
-import type { PublicDevice } from './device-shape.ts'
-import { readHours } from './latest-parameters.ts'
+import type { ReadOperation } from '../http/status-operations.ts'
+import { PublicDevice } from './device-shape.ts'
+import { hoursMax, readHours } from './latest-parameters.ts'
 import type { ReadAccess } from './read-access.ts'
 import { refuse, type Sent, sendAnswer } from './read-answers.ts'
-import { addRead } from './read-route.ts'
+import { DevicePath, jsonRead, readGroup } from './read-operation.ts'
 import { deviceInPath, fleetOrListed } from './read-subjects.ts'
 import { type Fleet, isWhole } from './readers.ts'
 
@@ -23,10 +28,23 @@ export interface ReadsOptions {
 /** What a device is changes seldom, and nobody is hurt by seeing it a little later. */
 const deviceMaxAgeSeconds = 10
 
+/** Names that are not empty. */
+const listedForm = `^[^,]+(?:,[^,]+){0,${devicesMax - 1}}$`
+
 type LatestRequest = FastifyRequest<{ Params: { hour: string } }>
 type DayRequest = FastifyRequest<{ Params: { date: string } }>
 
-export function registerReads(app: FastifyInstance, access: ReadAccess, { query }: ReadsOptions): void {
+const LatestPath = z.object({
+  hour: z.int().min(1).max(hoursMax).meta({ description: 'How many hours back' }),
+})
+const LatestQuery = z.object({
+  devices: z
+    .string()
+    .optional()
+    .meta({ pattern: listedForm, description: `Names with commas between them, at most ${devicesMax}` }),
+})
+
+export function readsGroup(access: ReadAccess, { query }: ReadsOptions): OperationGroup<ReadOperation> {
   function latest(fleet: Fleet, request: LatestRequest, reply: FastifyReply): Sent {
     const hours = readHours(request.params.hour)
     if (hours === undefined) return refuse(reply, 'HOUR_INVALID')
@@ -47,13 +65,41 @@ export function registerReads(app: FastifyInstance, access: ReadAccess, { query 
     return sendBody(request, reply, body, deviceMaxAgeSeconds, query.coded)
   }
 
-  addCorsHeaders(app)
-  const asGiven = { parameters: [], ignoresUnknown: true }
-  addRead(app, access, {
-    ...{ url: '/latest/all/:hour', subject: fleetOrListed('devices'), ...asGiven, handler: latest },
-  })
-  addRead(app, access, {
-    ...{ url: '/data/day/:device/:date', subject: deviceInPath('device'), ...asGiven, handler: day },
-  })
-  addRead(app, access, { url: '/device/:name', subject: deviceInPath('name'), ...asGiven, handler: describe })
+  return readGroup(
+    jsonRead(access, {
+      path: '/latest/all/:hour',
+      name: 'read_latest',
+      summary: 'The latest readings of all active devices',
+      description: 'Means over `bucket_seconds` where the readings would be too many for one answer.',
+      subject: fleetOrListed('devices'),
+      parameters: { path: LatestPath, query: LatestQuery },
+      ignoresUnknown: true,
+      answer: LatestReadings.meta({ id: 'LatestReadings' }),
+      refusals: ['HOUR_INVALID', 'DEVICES_INVALID', 'DEVICE_UNKNOWN', 'TOO_MANY_DEVICES'],
+      handle: latest,
+    }),
+    jsonRead(access, {
+      path: '/data/day/:device/:date',
+      name: 'read_day',
+      summary: 'The readings of a local day',
+      subject: deviceInPath('device'),
+      parameters: { path: DevicePath.extend({ date: z.iso.date() }) },
+      ignoresUnknown: true,
+      answer: DayReadings.meta({ id: 'DayReadings' }),
+      refusals: ['DATE_INVALID', 'DEVICE_UNKNOWN', 'TOO_LARGE'],
+      handle: day,
+    }),
+    jsonRead(access, {
+      path: '/device/:name',
+      publishedPath: '/device/{device}',
+      name: 'read_device',
+      summary: 'What a device is',
+      subject: deviceInPath('name'),
+      parameters: { path: DevicePath },
+      ignoresUnknown: true,
+      answer: PublicDevice.meta({ id: 'PublicDevice' }),
+      refusals: ['DEVICE_UNKNOWN'],
+      handle: describe,
+    }),
+  )
 }

@@ -1,10 +1,33 @@
 /** What `POST /api/log/batch` answers. */
 
 import type { FastifyReply } from 'fastify'
+import { z } from 'zod'
 import type { Format } from '../../ingest/formats/line-reader.ts'
-import type { Reject } from '../../ingest/formats/reject.ts'
+import { type Reject, rejectCodes } from '../../ingest/formats/reject.ts'
 import type { ImportResult } from '../../ingest/import/import-session.ts'
-import { type LoggerErrorCode, sendError } from '../http/status-errors.ts'
+import { LoggerError, type LoggerErrorCode, sendError } from '../http/status-errors.ts'
+
+const BatchReject = z.object({
+  line: z.int().optional().meta({ description: 'From 1, the header included.' }),
+  index: z.int().optional().meta({ description: 'In the array, from 0.' }),
+  device: z.string().optional(),
+  code: z.enum(rejectCodes),
+  reason: z.string(),
+})
+
+const counts = {
+  stored: z.int(),
+  rejected: z.int(),
+  rejects: z.array(BatchReject),
+  rejects_truncated: z.literal(true).optional().meta({ description: 'More were rejected than are listed.' }),
+}
+
+export const BatchAnswer = z
+  .object({ status: z.literal('success'), ...counts, ignored: z.array(z.string()).optional() })
+  .meta({ id: 'BatchAnswer' })
+
+/** Some of a body that breaks off may be stored. */
+export const BatchError = LoggerError.extend(z.object(counts).partial().shape).meta({ id: 'BatchError' })
 
 type FailureCode = NonNullable<ImportResult['failure']>['code']
 

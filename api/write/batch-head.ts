@@ -1,6 +1,7 @@
 /** What the head of a batch says about its body. */
 
 import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import type { Format } from '../../ingest/formats/line-reader.ts'
 import { readIdempotencyKey } from '../../ingest/idempotency/idempotency-key.ts'
 import { type Coding, codingOf } from '../../ingest/import/content-coding.ts'
@@ -50,7 +51,10 @@ export function readBatchHead(request: FastifyRequest, bodyBytesMax: number): Ba
 }
 
 /** What the argument `strict` may say: whether it is, or not. */
-export const strictWords = ['0', '1', 'false', 'true'] as const
+const strictWords = ['0', '1', 'false', 'true'] as const
+export const BatchParameters = z.object({
+  strict: z.enum(strictWords).optional().meta({ description: '1 or true stores all readings or none.' }),
+})
 const strictInvalid = `strict must be one of ${strictWords.join(', ')}`
 
 /** Undefined for what is none of the words. */

@@ -3,19 +3,24 @@
  * thread into the journal; the answer says that what it counts as stored is on disk.
  */
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import { isPassing } from '../../auth/passing-errors.ts'
 import type { CredentialWriter, NoWriter } from '../../auth/writers.ts'
+import type { Ranges } from '../../ingest/reading.ts'
 import type { AuthRateLimit } from '../http/auth-rate-limit.ts'
 import { bodyOf } from '../http/coded-body.ts'
-import { addMethodNotAllowed } from '../http/method-not-allowed.ts'
+import type { OperationGroup } from '../http/register-operations.ts'
 import { type LoggerErrorCode, sendError } from '../http/status-errors.ts'
-import { answerBatch, askForCredential } from './batch-answer.ts'
-import { readBatchHead } from './batch-head.ts'
+import type { Declared, WriteOperation } from '../http/status-operations.ts'
+import { answerBatch, askForCredential, BatchAnswer, BatchError } from './batch-answer.ts'
+import { BatchParameters, readBatchHead } from './batch-head.ts'
 import { type BatchImportOptions, createBatchImporter } from './batch-import.ts'
 import type { BulkMeter } from './bulk-meter.ts'
 import type { FairShare } from './fair-share.ts'
 import { createFindWriter, type FindWriterOptions } from './find-writer.ts'
+import { IdempotencyKey, refusalsOfWrites, writeCredentials } from './published-writes.ts'
+import { readingBody } from './reading-body.ts'
 
 export interface BatchOptions extends FindWriterOptions, BatchImportOptions {
   authRateLimit: AuthRateLimit
@@ -23,17 +28,12 @@ export interface BatchOptions extends FindWriterOptions, BatchImportOptions {
   fairShare: FairShare
 }
 
-/** Registers the route in a scope of its own, whose bodies are handed on as streams. */
-export function registerBatch(scope: FastifyInstance, options: BatchOptions): void {
-  const { authRateLimit, bodyBytesMax, meter, fairShare } = options
+/** In a scope of its own, whose bodies are handed on as streams. */
+export function batchGroup(options: BatchOptions): OperationGroup<WriteOperation> {
+  const { authRateLimit, bodyBytesMax, meter, fairShare, ranges } = options
   const importer = createBatchImporter(options)
   const findWriter = createFindWriter(options)
   const writers = new WeakMap<FastifyRequest, CredentialWriter>()
-  // Before the server waits for its requests: one of them may be a body that lasts.
-  scope.addHook('preClose', () => importer.close())
-  scope.removeAllContentTypeParsers()
-  // Of every type, so that the route itself can say which ones it takes.
-  scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
 
   /** Before the body is read, so that nobody without credentials can make us read one. */
   async function authenticate(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
@@ -74,8 +74,44 @@ export function registerBatch(scope: FastifyInstance, options: BatchOptions): vo
     return answerBatch(reply, result, head)
   }
 
-  scope.route({ method: 'POST', url: '/log/batch', onRequest: authenticate, handler: take })
-  addMethodNotAllowed(scope, '/log/batch', ['POST'])
+  return {
+    operations: [{ ...logBatch(ranges), onRequest: authenticate, handler: take }],
+    prepare(scope) {
+      // Before the server waits for its requests: one of them may be a body that lasts.
+      scope.addHook('preClose', () => importer.close())
+      scope.removeAllContentTypeParsers()
+      // Of every type, so that the route itself can say which ones it takes.
+      scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
+    },
+  }
+}
+
+function logBatch(ranges: Ranges): Declared<WriteOperation> {
+  return {
+    method: 'POST',
+    path: '/log/batch',
+    name: 'log_batch',
+    summary: 'Store readings that have times',
+    description:
+      'Of a device, or by an API key with the scope ingest. As CSV, NDJSON or a JSON array, also compressed with gzip or zstd.' +
+      ' Each reading has a timestamp.',
+    credentials: writeCredentials,
+    parameters: { header: IdempotencyKey, query: BatchParameters },
+    body: { json: z.array(readingBody(ranges)), text: ['application/x-ndjson', 'text/csv'] },
+    success: { status: 200, description: 'What it counts as stored is on disk', json: BatchAnswer },
+    refusals: [
+      ...refusalsOfWrites,
+      'BODY_BROKEN',
+      'NO_READINGS',
+      'READINGS_REJECTED',
+      'FORBIDDEN',
+      'PARAMETER_INVALID',
+      'TOO_MANY_BATCHES_OF_ONE',
+      'TOO_MANY_BATCHES',
+      'LATER',
+    ],
+    error: BatchError,
+  }
 }
 
 /** The body stays unread, so the connection cannot be used again. */

@@ -1,22 +1,30 @@
 /** `PUT /api/log`: one reading of one device. Small firmware talks to it, so the answers are short and have a length. */
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import { isPassing } from '../../auth/passing-errors.ts'
 import type { CredentialWriter, NoWriter, Writer } from '../../auth/writers.ts'
 import { type Fields, unknownNames } from '../../ingest/field-names.ts'
 import { readIdempotencyKey } from '../../ingest/idempotency/idempotency-key.ts'
+import type { Ranges } from '../../ingest/reading.ts'
 import type { AuthRateLimit } from '../http/auth-rate-limit.ts'
 import { addJsonBody } from '../http/json-body.ts'
-import { addMethodNotAllowed } from '../http/method-not-allowed.ts'
+import type { OperationGroup } from '../http/register-operations.ts'
 import { allowNext } from '../http/request-queue.ts'
+import type { Scope } from '../http/scope.ts'
 import { sendError } from '../http/status-errors.ts'
+import type { Declared, WriteOperation } from '../http/status-operations.ts'
 import { createFindWriter, type FindWriterOptions } from './find-writer.ts'
 import { databaseAway, type Intake, type Refusal } from './intake.ts'
+import { IdempotencyKey, refusalsOfWrites, writeCredentials } from './published-writes.ts'
+import { readingBody } from './reading-body.ts'
 import type { ReadingMeter, RejectionReason } from './reading-meter.ts'
 
 export interface LogOptions extends FindWriterOptions {
   intake: Intake
   meter: ReadingMeter
+  /** What a reading may hold. */
+  ranges: Ranges
   /** Of failing credentials. */
   authRateLimit: AuthRateLimit
 }
@@ -38,12 +46,9 @@ const brokenBodies: Partial<Record<number, RejectionReason>> = {
   415: 'media_type',
 }
 
-export function registerLog(app: FastifyInstance, options: LogOptions): void {
-  const { intake, meter, authRateLimit } = options
+export function logGroup(options: LogOptions): OperationGroup<WriteOperation> {
+  const { intake, meter, authRateLimit, ranges } = options
   const findWriter = createFindWriter(options)
-  addJsonBody(app)
-  app.decorateRequest('writer', null)
-  countBrokenBodies(app, meter)
 
   /** Before the body is read, so that nobody without credentials can make us read one. */
   function authenticate(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
@@ -92,8 +97,45 @@ export function registerLog(app: FastifyInstance, options: LogOptions): void {
     return reply.type('application/json; charset=utf-8').send(successOf(request.body as Fields))
   }
 
-  app.route({ method: 'PUT', url: '/log', bodyLimit: bodyBytesMax, onRequest: authenticate, handler: log })
-  addMethodNotAllowed(app, '/log', ['PUT'])
+  return {
+    operations: [{ ...logReading(ranges), onRequest: authenticate, handler: log }],
+    prepare(scope) {
+      addJsonBody(scope)
+      scope.decorateRequest('writer', null)
+      countBrokenBodies(scope, meter)
+    },
+  }
+}
+
+const Stored = z
+  .object({
+    status: z.literal('success'),
+    ignored: z.array(z.string()).optional().meta({ description: 'Names of fields that are not stored.' }),
+  })
+  .meta({ id: 'Stored' })
+
+function logReading(ranges: Ranges): Declared<WriteOperation> {
+  return {
+    method: 'PUT',
+    path: '/log',
+    name: 'log_reading',
+    summary: 'Store a reading',
+    description: 'Of a device, or by an API key with the scope ingest. The answer is sent when the reading is on disk.',
+    credentials: writeCredentials,
+    parameters: { header: IdempotencyKey },
+    body: { json: readingBody(ranges) },
+    bodyBytesMax,
+    success: { status: 200, description: 'The reading is on disk', json: Stored },
+    refusals: [
+      ...refusalsOfWrites,
+      'FORBIDDEN',
+      'DEVICE_MISMATCH',
+      'LOGGING_DISABLED',
+      'TOO_MANY_OF_OWNER',
+      'DEVICE_UNKNOWN',
+      'DEVICE_SUSPENDED',
+    ],
+  }
 }
 
 /** A key may have ended while the body came in. */
@@ -119,7 +161,7 @@ function invalidKey(detail: string): Refusal {
 }
 
 /** Those that the framework and the reader of JSON refuse. */
-function countBrokenBodies(app: FastifyInstance, meter: ReadingMeter): void {
+function countBrokenBodies(app: Scope, meter: ReadingMeter): void {
   app.addHook('onError', (_request, _reply, { statusCode }, done) => {
     meter.rejected(brokenBodies[statusCode ?? 500] ?? 'unknown')
     done()

@@ -1,16 +1,14 @@
 /** What the contract says of requests to the logger is what the checks do, some of which are written out by hand. */
 
 import fc from 'fast-check'
-import { fastify } from 'fastify'
 import t from 'tap'
+import type { z } from 'zod'
 import { parseDate } from '../../analytics/time/calendar.ts'
 import { createOpenApi, type Json, type Parameter } from '../../api/docs/contract.ts'
-import { addMethodNotAllowed } from '../../api/http/method-not-allowed.ts'
+import { publishOperations } from '../../api/docs/published-operations.ts'
 import { loggerErrors } from '../../api/http/status-errors.ts'
-import { loggerContract } from '../../api/logger/contract.ts'
-import { loggerFamily } from '../../api/logger/logger.ts'
+import type { LoggerOperation } from '../../api/http/status-operations.ts'
 import {
-  ComparedDevices,
   CompareParameters,
   DailyParameters,
   DetailParameters,
@@ -19,14 +17,16 @@ import {
 import { eventsSubject, subscriptionIn } from '../../api/read/events/event-parameters.ts'
 import { FleetQuery } from '../../api/read/fleet/fleet-parameters.ts'
 import { readHours } from '../../api/read/latest-parameters.ts'
-import { requireSubjects } from '../../api/read/read-route.ts'
+import { privateReads } from '../../api/read/read-access.ts'
+import type { Subject } from '../../api/read/read-subjects.ts'
 import { everybody } from '../../api/read/readers.ts'
 import { createReadingCheck, defaultRanges } from '../../ingest/reading.ts'
 import { createContractChecker } from '../support/contract.ts'
-import { silentLog } from '../support/databases.ts'
 import { openReadsOf } from '../support/open-reads.ts'
+import { publishedLogger } from '../support/published.ts'
 
-const document = createOpenApi([loggerContract(defaultRanges)])
+const logger = publishedLogger(openReadsOf([]))
+const document = createOpenApi([publishOperations(logger)])
 const { operation, fault } = createContractChecker(document)
 const json = 'application/json'
 
@@ -122,7 +122,7 @@ const texts = fc.oneof(
 
 t.test('the parameters of analyses and of the fleet are those of their checks', t => {
   const analyses = {
-    '/api/compare_data': ComparedDevices.extend(CompareParameters.shape),
+    '/api/compare_data': CompareParameters,
     '/api/detail_data/{device}': DetailParameters,
     '/api/stats_data/{device}': StatsParameters,
     '/api/daily_summary/{device}': DailyParameters,
@@ -213,43 +213,27 @@ t.test('each refusal of the logger stands in the contract of an operation', t =>
   t.end()
 })
 
-t.test('every read says what it is about, and has the parameters of the contract', async t => {
-  const app = fastify()
-  const reads: Record<string, string[]> = {}
-  app.addHook('onRoute', ({ method, url, config }) => {
-    // The names of parameters in paths are not told to anybody.
-    const path = url.replaceAll(/:\w+/g, '{}')
-    if (method === 'GET' && config?.read !== undefined) reads[path] = [...config.read.parameters]
-  })
-  const { prefix, register } = loggerFamily({
-    ...{ log: silentLog, access: openReadsOf([]), ingest: {}, batch: { ingest: {} }, live: {} },
-    reads: { query: {}, readings: {} },
-    events: { ingest: { onStored: () => undefined } },
-  } as never)
-  app.register(async scope => register(scope), { prefix })
-  t.teardown(() => app.close())
-  await app.ready()
-  const published = Object.entries(document.paths).flatMap(([path, { get }]) => {
-    const query = get?.parameters?.filter(({ in: place }) => place === 'query').map(({ name }) => name)
-    return get === undefined ? [] : [[path.replaceAll(/\{\w+\}/g, '{}'), query ?? []]]
-  })
-  t.strictSame(reads, Object.fromEntries(published))
-  t.ok(published.length >= 13)
+t.test('every read says what it is about, and has the parameters of its subject', t => {
+  const reads = logger.operations.flatMap(operation => (operation.method === 'GET' ? [operation] : []))
+  t.ok(reads.length >= 13)
+  for (const { path, subject, parameters } of reads) {
+    const { of, parameters: named } = subject as Subject<unknown>
+    const query = Object.keys((parameters?.query as z.ZodObject | undefined)?.shape ?? {})
+    t.strictSame(query.slice(0, named.length), named, path)
+    t.equal(of === 'device', /:(device|name)/.test(path), path)
+  }
+  const [read] = reads
+  if (read === undefined) throw new Error('there are reads')
+  // @ts-expect-error A read that is about nothing cannot be declared.
+  const about: LoggerOperation = { ...read, subject: undefined }
+  t.ok(about)
+  t.end()
 })
 
 t.test('with private reads, each read of the contract asks for a credential', async t => {
-  const { paths } = createOpenApi([loggerContract(defaultRanges, true)])
+  const { paths } = createOpenApi([publishOperations(publishedLogger(privateReads({} as never)))])
   const gets = Object.values(paths).flatMap(({ get }) => get ?? [])
   t.ok(gets.length >= 13)
   t.ok(gets.every(({ security = [] }) => security.length > 3))
   t.ok(Object.values(document.paths).every(({ get }) => get === undefined || get.security?.length === 0))
-})
-
-t.test('a read that does not say what it is about cannot be added', async t => {
-  const app = fastify()
-  t.teardown(() => app.close())
-  requireSubjects(app)
-  t.throws(() => app.get('/everything', () => 'all'), /GET \/everything says what it is about/)
-  t.throws(() => app.route({ method: ['GET', 'POST'], url: '/more', handler: () => 'all' }), /says what it is about/)
-  t.doesNotThrow(() => addMethodNotAllowed(app, '/log', ['PUT']))
 })

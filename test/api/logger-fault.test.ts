@@ -5,6 +5,7 @@ import { pino } from 'pino'
 import { test } from 'tap'
 import { BusyError } from '../../api/http/send-budget.ts'
 import { type LoggerOptions, loggerFamily } from '../../api/logger/logger.ts'
+import { defaultRanges } from '../../ingest/reading.ts'
 import { openReadsOf } from '../support/open-reads.ts'
 
 const access = openReadsOf([])
@@ -20,8 +21,8 @@ test('the log tells what went wrong, and where', async t => {
   const { prefix, register } = loggerFamily({
     log,
     access,
-    ingest: {} as LoggerOptions['ingest'],
-    batch: { ingest: {} } as LoggerOptions['batch'],
+    ingest: { ranges: defaultRanges } as LoggerOptions['ingest'],
+    batch: { ingest: {}, ranges: defaultRanges } as LoggerOptions['batch'],
     reads: { query: { latestAll: fail }, readings: {} } as never,
     live: {} as LoggerOptions['live'],
     events,
@@ -41,8 +42,8 @@ test('an answer that has no room to be sent is told without a word in the log', 
   const { prefix, register } = loggerFamily({
     log: pino({}, { write: (line: string) => (logged += line) }),
     access,
-    ingest: {} as LoggerOptions['ingest'],
-    batch: { ingest: {} } as LoggerOptions['batch'],
+    ingest: { ranges: defaultRanges } as LoggerOptions['ingest'],
+    batch: { ingest: {}, ranges: defaultRanges } as LoggerOptions['batch'],
     live: {} as LoggerOptions['live'],
     reads: {
       query: {
@@ -69,13 +70,14 @@ test('an API key that cannot be looked up is worth another try, and a fault of o
   const { prefix, register } = loggerFamily({
     ...{ log: pino({ level: 'silent' }), access, events },
     ingest: {
+      ranges: defaultRanges,
       writers: {},
       findPrincipal: async () => {
         throw fault
       },
       meter: { rejected: (reason: string) => rejections.push(reason) },
     } as never,
-    ...{ batch: { ingest: {} } as never, live: {} as never, reads: { readings: {} } as never },
+    ...{ batch: { ingest: {}, ranges: defaultRanges } as never, live: {} as never, reads: { readings: {} } as never },
   })
   app.register(async scope => register(scope), { prefix })
   t.teardown(() => app.close())

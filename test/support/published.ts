@@ -7,10 +7,12 @@ import { contentFilesFamily } from '../../api/content-files/content-files.ts'
 import { createOpenApi } from '../../api/docs/contract.ts'
 import { publishOperations } from '../../api/docs/published-operations.ts'
 import { serverContract } from '../../api/docs/server-contract.ts'
-import { loggerContract } from '../../api/logger/contract.ts'
+import { loggerFamily } from '../../api/logger/logger.ts'
+import type { ReadAccess } from '../../api/read/read-access.ts'
 import { lineProtocolFamilies } from '../../api/write/line-protocol/line-protocol.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
 import { publishedOperations } from '../../service/open-accounts.ts'
+import { openReadsOf } from './open-reads.ts'
 
 // Nothing of them is called, so they need no parts.
 const operations = publishedOperations({ settings: {}, drive: { name: 'google-drive' } } as never)
@@ -23,12 +25,26 @@ const admin = adminFamily({
   store: {},
 } as never)
 const contentFiles = contentFilesFamily({ publicUrl: undefined } as never)
+const logger = publishedLogger(openReadsOf([]))
 const lineProtocol = lineProtocolFamilies({ ingest: {} } as never)
 const { contract: airQuality } = airQualityFamily({ publicUrl: undefined } as never)
 
+/** By what its reads say of who may read. */
+export function publishedLogger(access: ReadAccess) {
+  return loggerFamily({
+    access,
+    ingest: { ranges: defaultRanges },
+    batch: { ingest: {}, ranges: defaultRanges },
+    live: {},
+    reads: { query: {}, readings: {} },
+    // It looks for clients that take nothing, of which there are none.
+    events: { ingest: { onStored: () => undefined }, nowMs: () => performance.now(), windowMs: 1, windowBytes: 1024 },
+  } as never)
+}
+
 export const airQualityContract = airQuality
 export const contracts = [
-  ...[loggerContract(defaultRanges), accountsContract(operations), airQuality, ...lineProtocol.map(publishOperations)],
+  ...[publishOperations(logger), accountsContract(operations), airQuality, ...lineProtocol.map(publishOperations)],
   ...[publishOperations(contentFiles), publishOperations(admin), serverContract()],
 ]
 export const published = createOpenApi(contracts)

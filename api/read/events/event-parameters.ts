@@ -1,13 +1,26 @@
 /** What a client of the events may ask for. */
 
+import { z } from 'zod'
 import type { Subscription } from '../../../live/events/event-client.ts'
 import { fleetOrNamed } from '../read-subjects.ts'
 import type { Fleet } from '../readers.ts'
 
-export const eventDevicesMax = 500
+const eventDevicesMax = 500
 
 export const eventsSubject = fleetOrNamed('device', eventDevicesMax)
-export const eventParameterNames = ['state']
+
+export const EventParameters = z.object({
+  device: z
+    .array(z.string())
+    .max(eventDevicesMax)
+    .optional()
+    .meta({ description: 'The name of a device, once for each; without it all' }),
+  state: z.enum(['0', '1']).optional().meta({ description: '1 for changes of states only' }),
+})
+
+export const EventHeaders = z.object({
+  'Last-Event-ID': z.string().optional().meta({ description: 'What came after the event with this id is told.' }),
+})
 
 /** A text says what is wrong. */
 export function subscriptionIn(query: object, { owner, named }: Fleet): Subscription | string {

@@ -2,21 +2,24 @@
 
 import { randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Devices } from '../../../auth/devices/devices.ts'
 import type { Ingest } from '../../../ingest/ingest.ts'
 import type { EventSink, Subscription } from '../../../live/events/event-client.ts'
 import { EventHub } from '../../../live/events/event-hub.ts'
 import type { EventMeter } from '../../../live/events/event-meter.ts'
+import { ServiceEvent } from '../../../live/events/event-shape.ts'
 import type { Log } from '../../../store/log.ts'
 import { addCorsHeaders } from '../../http/cors.ts'
+import type { OperationGroup } from '../../http/register-operations.ts'
 import type { LoggerErrorCode } from '../../http/status-errors.ts'
+import type { ReadOperation } from '../../http/status-operations.ts'
 import { createStreamSlots, type SlotRefusal } from '../../http/stream-slots.ts'
 import type { ReadAccess } from '../read-access.ts'
 import { refuse } from '../read-answers.ts'
-import { addRead } from '../read-route.ts'
+import { ofReaders, readOperation } from '../read-operation.ts'
 import type { Fleet } from '../readers.ts'
-import { eventParameterNames, eventsSubject, subscriptionIn } from './event-parameters.ts'
+import { EventHeaders, EventParameters, eventsSubject, subscriptionIn } from './event-parameters.ts'
 
 export interface EventsOptions {
   ingest: Pick<Ingest, 'onStored'>
@@ -44,7 +47,7 @@ const slotRefusals = {
   'of the credential': 'TOO_MANY_STREAMS_OF_CREDENTIAL',
 } as const satisfies Record<SlotRefusal, LoggerErrorCode>
 
-export function registerEvents(app: FastifyInstance, access: ReadAccess, options: EventsOptions): void {
+export function eventsGroup(access: ReadAccess, options: EventsOptions): OperationGroup<ReadOperation> {
   const { ingest, onState, devices, clientsMax, clientsOfOneMax, nowMs, lifetimeMs, log } = options
   const slots = createStreamSlots({ slotsMax: clientsMax, slotsOfOneMax: clientsOfOneMax, nowMs })
   const hub = new EventHub({
@@ -56,11 +59,6 @@ export function registerEvents(app: FastifyInstance, access: ReadAccess, options
   })
   ingest.onStored(readings => hub.store(readings))
   onState?.((device, state) => hub.stateChanged(device, state))
-  // Before the server waits for its requests: these would last.
-  app.addHook('preClose', done => {
-    hub.close()
-    done()
-  })
 
   async function open(fleet: Fleet, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const subscription = subscriptionIn(request.query as object, fleet)
@@ -77,9 +75,37 @@ export function registerEvents(app: FastifyInstance, access: ReadAccess, options
     return reply
   }
 
-  addCorsHeaders(app)
-  const parameters = eventParameterNames
-  addRead(app, access, { url: '/events', subject: eventsSubject, parameters, handler: open })
+  const read = readOperation(access, {
+    path: '/events',
+    name: 'read_events',
+    summary: 'Readings and changes of states as they come',
+    description: 'Server-sent events.',
+    subject: eventsSubject,
+    parameters: { query: EventParameters, header: EventHeaders },
+    success: { status: 200, description: 'Events, until the connection ends', events: ServiceEvent },
+    refusals: [
+      'TOO_MANY_PARAMETERS',
+      'DEVICE_UNKNOWN',
+      ...ofReaders,
+      'TOO_MANY_STREAMS_OF_NETWORK',
+      'TOO_MANY_STREAMS_OF_CREDENTIAL',
+      'DATABASE_AWAY',
+      'TOO_MANY_STREAMS',
+      'CLOSING',
+    ],
+    handle: open,
+  })
+  return {
+    operations: [read],
+    prepare(scope) {
+      addCorsHeaders(scope)
+      // Before the server waits for its requests: these would last.
+      scope.addHook('preClose', done => {
+        hub.close()
+        done()
+      })
+    },
+  }
 }
 
 /** The end of the connection ends the body: without chunks all clients get the same bytes. */

@@ -56,8 +56,6 @@ export const FleetParameters = FleetQuery.transform(({ state, order, q, limit, a
   return { request: { states: state, order, after: place, limit } satisfies FleetPageRequest, search: q }
 })
 
-export const fleetParameterNames = Object.keys(FleetQuery.shape)
-
 /** As a text for `after`. */
 export function textOfPlace(
   { state, name }: { readonly state: LiveState; readonly name: string },

@@ -1,21 +1,24 @@
 /** `GET /api/fleet` and `GET /api/latest/<device>`: what is known of the devices now, from memory; `GET /api/fleet/insights`. */
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Device } from '../../../auth/devices/device.ts'
+import { Fleet as FleetShape, LatestOfDevice } from '../../../live/fleet-shape.ts'
 import type { FleetPage, Live, LiveCounts } from '../../../live/live.ts'
 import { bodyOf } from '../../../query/cache/body.ts'
 import { encodeBody } from '../../../query/cache/encode-body.ts'
 import type { Query } from '../../../query/query.ts'
-import { addCorsHeaders } from '../../http/cors.ts'
+import { Insights } from '../../../query/shapes/insights.ts'
 import { disconnectSignalOf } from '../../http/disconnect-signal.ts'
+import type { OperationGroup } from '../../http/register-operations.ts'
 import { sendBody } from '../../http/send-body.ts'
+import type { ReadOperation } from '../../http/status-operations.ts'
 import type { ReadAccess } from '../read-access.ts'
 import { refuse, type Sent, sendAnswer } from '../read-answers.ts'
-import { addRead } from '../read-route.ts'
+import { DevicePath, jsonRead, readGroup } from '../read-operation.ts'
 import { deviceInPath, wholeFleet } from '../read-subjects.ts'
 import { type Fleet, isWhole } from '../readers.ts'
 import { createFleetBodies, encodeFleetBody, fleetBodyOf } from './fleet-body.ts'
-import { FleetParameters, fleetParameterNames, textOfPlace } from './fleet-parameters.ts'
+import { FleetParameters, FleetQuery, textOfPlace } from './fleet-parameters.ts'
 
 export interface FleetOptions {
   live: Pick<Live, 'isLoaded' | 'isCatchingUp' | 'counts' | 'page' | 'search' | 'latest'>
@@ -28,11 +31,10 @@ const maxAgeSeconds = 1
 
 type FleetRequest = FastifyRequest<{ Querystring: Record<string, unknown> }>
 
-export function registerFleet(
-  app: FastifyInstance,
+export function fleetGroup(
   access: ReadAccess,
   { live, query, timeZone, nowMs }: FleetOptions,
-): void {
+): OperationGroup<ReadOperation> {
   const bodies = createFleetBodies()
 
   function list(fleet: Fleet, request: FleetRequest, reply: FastifyReply): Sent {
@@ -80,8 +82,34 @@ export function registerFleet(
     return sendAnswer(request, reply, answer, query.coded, 'FLEET_TOO_LARGE')
   }
 
-  addCorsHeaders(app)
-  addRead(app, access, { url: '/fleet', subject: wholeFleet, parameters: fleetParameterNames, handler: list })
-  addRead(app, access, { url: '/fleet/insights', subject: wholeFleet, parameters: [], handler: insights })
-  addRead(app, access, { url: '/latest/:device', subject: deviceInPath('device'), parameters: [], handler: latest })
+  return readGroup(
+    jsonRead(access, {
+      path: '/fleet',
+      name: 'read_fleet',
+      summary: 'The devices with their states, in pages',
+      subject: wholeFleet,
+      parameters: { query: FleetQuery },
+      answer: FleetShape.meta({ id: 'Fleet' }),
+      handle: list,
+    }),
+    jsonRead(access, {
+      path: '/fleet/insights',
+      name: 'read_fleet_insights',
+      summary: 'Batteries that run out, and outliers among the devices',
+      subject: wholeFleet,
+      answer: Insights.meta({ id: 'FleetInsights' }),
+      refusals: ['FLEET_TOO_LARGE', 'TIMED_OUT'],
+      handle: insights,
+    }),
+    jsonRead(access, {
+      path: '/latest/:device',
+      name: 'read_latest_of_device',
+      summary: 'The last values of a device',
+      subject: deviceInPath('device'),
+      parameters: { path: DevicePath },
+      answer: LatestOfDevice.meta({ id: 'LatestOfDevice' }),
+      refusals: ['DEVICE_UNKNOWN'],
+      handle: latest,
+    }),
+  )
 }

@@ -5,7 +5,9 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fastify } from 'fastify'
 import t from 'tap'
-import { registerAnalyses } from '../../../api/read/analyses.ts'
+import { registerGroup } from '../../../api/http/register-operations.ts'
+import { loggerRules } from '../../../api/http/status-operations.ts'
+import { analysesGroup } from '../../../api/read/analyses.ts'
 import type { QueryLimits } from '../../../query/limits.ts'
 import { makeDevice, queryAt } from '../../query/query-at.ts'
 import type { TestHooks } from '../../support/databases.ts'
@@ -36,7 +38,9 @@ async function serve(t: TestHooks, time: string, limits: Partial<QueryLimits> = 
   const query = queryAt(t, gate.address, time, { limits })
   const device = { ...makeDevice('Porch', 'outside'), ...about }
   const app = fastify({ routerOptions: { ignoreTrailingSlash: true } })
-  app.register(async scope => registerAnalyses(scope, openReadsOf([device]), { query }), { prefix: '/api' })
+  app.register(async scope => registerGroup(scope, analysesGroup(openReadsOf([device]), { query }), loggerRules), {
+    prefix: '/api',
+  })
   await app.listen({ port: 0, host: '127.0.0.1' })
   t.teardown(() => app.close())
   const { port } = app.server.address() as AddressInfo

@@ -6,17 +6,17 @@ import fc from 'fast-check'
 import { fastify } from 'fastify'
 import { Registry } from 'prom-client'
 import { type Test, test } from 'tap'
-import { createOpenApi, type Json } from '../../../api/docs/contract.ts'
-import { publishRoutes } from '../../../api/docs/published-routes.ts'
-import { eventsRoute } from '../../../api/read/events/contract.ts'
-import { registerEvents } from '../../../api/read/events/events.ts'
-import { LoggerError } from '../../../api/read/published-reads.ts'
+import type { Json } from '../../../api/docs/contract.ts'
+import { registerGroup } from '../../../api/http/register-operations.ts'
+import { loggerRules } from '../../../api/http/status-operations.ts'
+import { eventsGroup } from '../../../api/read/events/events.ts'
 import { EventHub, type HubOptions } from '../../../live/events/event-hub.ts'
 import type { StoredReadings } from '../../../live/events/reading-ring.ts'
 import { createEventMeter } from '../../../service/event-metrics.ts'
 import { createContractChecker } from '../../support/contract.ts'
 import { silentLog } from '../../support/databases.ts'
 import { openReadsOf } from '../../support/open-reads.ts'
+import { published } from '../../support/published.ts'
 import { openRaw } from '../../support/raw-connection.ts'
 import { waitFor } from '../../support/wait-for.ts'
 
@@ -375,11 +375,7 @@ test('a beat carries a cursor to clients whose devices say nothing', async t => 
 })
 
 test('events are what the contract says', async t => {
-  const tag = { name: 'events', description: '' }
-  const refusals = { all: [], paths: [] }
-  const { operation, fault } = createContractChecker(
-    createOpenApi([publishRoutes({ tag, routes: [eventsRoute], error: { schema: LoggerError }, refusals })]),
-  )
+  const { operation, fault } = createContractChecker(published)
   const stream = operation('GET', '/api/events').responses['200']?.content?.['text/event-stream']?.schema
   t.match(stream, { type: 'string', contentMediaType: 'text/event-stream' })
   const content = { list: { schema: stream?.['contentSchema'] as Json } }
@@ -403,8 +399,7 @@ async function openRoute(t: Test, clientsMax: number, clientsOfOneMax = clientsM
   const app = fastify()
   t.teardown(() => app.close())
   const devices = names.map((name, number) => ({ name, number }))
-  registerEvents(
-    app,
+  const group = eventsGroup(
     { ...openReadsOf(devices), credentialOf: () => credential },
     {
       ingest: { onStored: listener => void listeners.push(listener as never) },
@@ -420,6 +415,7 @@ async function openRoute(t: Test, clientsMax: number, clientsOfOneMax = clientsM
       meter: createEventMeter(new Registry()),
     },
   )
+  registerGroup(app, group, loggerRules)
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   return { app, url, store: (made: readonly Made[]) => listeners[0]?.(stored(made)) }
 }

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import t from 'tap'
-import { FleetParameters, fleetParameterNames, textOfPlace } from '../../../api/read/fleet/fleet-parameters.ts'
+import { FleetParameters, FleetQuery, textOfPlace } from '../../../api/read/fleet/fleet-parameters.ts'
 import { liveStates } from '../../../live/live-state.ts'
 
 t.test('whatever is asked, it is taken as it is meant or refused with a sentence', async () => {
@@ -12,7 +12,7 @@ t.test('whatever is asked, it is taken as it is meant or refused with a sentence
   )
   const value = fc.oneof({ weight: 5, arbitrary: text }, { weight: 1, arbitrary: fc.array(text, { maxLength: 3 }) })
   fc.assert(
-    fc.property(fc.dictionary(fc.constantFrom(...fleetParameterNames), value), query => {
+    fc.property(fc.dictionary(fc.constantFrom(...Object.keys(FleetQuery.shape)), value), query => {
       const parsed = FleetParameters.safeParse(query)
       if (!parsed.success) return (parsed.error.issues[0]?.message.length ?? 0) > 10
       const { request, search } = parsed.data

@@ -4,9 +4,11 @@ import { once } from 'node:events'
 import fc from 'fast-check'
 import { fastify } from 'fastify'
 import { type Test, test } from 'tap'
+import { registerGroup } from '../../../api/http/register-operations.ts'
+import { loggerRules } from '../../../api/http/status-operations.ts'
 import { createStreamSlots } from '../../../api/http/stream-slots.ts'
 import { unknownParameter } from '../../../api/http/unknown-parameters.ts'
-import { registerReadings } from '../../../api/read/readings.ts'
+import { readingsGroup } from '../../../api/read/readings.ts'
 import { readReadingsParameters } from '../../../api/read/readings-parameters.ts'
 import { makeDevice } from '../../query/query-at.ts'
 import { silentLog } from '../../support/databases.ts'
@@ -133,7 +135,7 @@ async function openDoor(t: Test) {
   }
   const app = fastify()
   t.teardown(() => app.close())
-  registerReadings(app, openReadsOf([device]), {
+  const group = readingsGroup(openReadsOf([device]), {
     rangeReads: {
       async pieces(_asked, client) {
         state.clients.push(client)
@@ -142,6 +144,7 @@ async function openDoor(t: Test) {
     },
     ...{ nowMs: Date.now, expiredBeforeUs: () => Number.NEGATIVE_INFINITY, log: silentLog },
   })
+  registerGroup(app, group, loggerRules)
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   const ask = async (from?: string) => {
     const raw = await openRaw(t, url, from)

@@ -6,7 +6,9 @@ import { text } from 'node:stream/consumers'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { fastify } from 'fastify'
 import t from 'tap'
-import { registerReads } from '../../../api/read/reads.ts'
+import { registerGroup } from '../../../api/http/register-operations.ts'
+import { loggerRules } from '../../../api/http/status-operations.ts'
+import { readsGroup } from '../../../api/read/reads.ts'
 import { makeDevice, queryAt } from '../../query/query-at.ts'
 import { openReadsOf } from '../../support/open-reads.ts'
 import { openGate } from '../../support/pg-gate.ts'
@@ -35,7 +37,9 @@ const [kitchen] = devices
 if (kitchen === undefined) throw new Error('devices were made')
 
 const app = fastify({ routerOptions: { ignoreTrailingSlash: true, maxParamLength: 768 } })
-app.register(async scope => registerReads(scope, openReadsOf(devices), { query }), { prefix: '/api' })
+app.register(async scope => registerGroup(scope, readsGroup(openReadsOf(devices), { query }), loggerRules), {
+  prefix: '/api',
+})
 await app.listen({ port: 0, host: '127.0.0.1' })
 t.teardown(() => app.close())
 const { port } = app.server.address() as AddressInfo
@@ -270,7 +274,9 @@ t.test('while reads are open, those of the interface as given ignore parameters 
 t.test('an answer that would be too large says how to narrow it', async t => {
   const small = queryAt(t, gate.address, '2025-06-01T12:00:30Z', { limits: { latestBytesMax: 100 } })
   const other = fastify()
-  other.register(async scope => registerReads(scope, openReadsOf(devices), { query: small }), { prefix: '/api' })
+  other.register(async scope => registerGroup(scope, readsGroup(openReadsOf(devices), { query: small }), loggerRules), {
+    prefix: '/api',
+  })
   t.teardown(() => other.close())
   const latest = await other.inject('/api/latest/all/24')
   t.strictSame([latest.statusCode, latest.headers['retry-after']], [413, undefined])

@@ -11,7 +11,9 @@ import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { fastify } from 'fastify'
 import t, { type Test } from 'tap'
 import { createAuthRateLimit } from '../../../api/http/auth-rate-limit.ts'
-import { type BatchOptions, registerBatch } from '../../../api/write/batch.ts'
+import { registerGroup } from '../../../api/http/register-operations.ts'
+import { loggerRules } from '../../../api/http/status-operations.ts'
+import { type BatchOptions, batchGroup } from '../../../api/write/batch.ts'
 import { createFairShare } from '../../../api/write/fair-share.ts'
 import { NewDevice } from '../../../auth/devices/device.ts'
 import type { Scope } from '../../../auth/keys/key.ts'
@@ -88,7 +90,7 @@ async function startRoute(t: Test, more: Partial<BatchOptions> = {}) {
   holdToContract(t, app)
   app.register(
     (scope, _options, done) => {
-      registerBatch(scope, {
+      const group = batchGroup({
         ...{ devices, ingest: { ...ingest, append }, ranges: defaultRanges, aheadMsMax: 300_000, spoolDirectory },
         ...{ writers: createWriters(devices, perOwner), findPrincipal: people.findPrincipal, bodyBytesMax: 1 << 20 },
         ...{
@@ -97,6 +99,7 @@ async function startRoute(t: Test, more: Partial<BatchOptions> = {}) {
         },
         ...{ claims, fairShare: createFairShare({ perSecond: 1e6, burst: 1e9 }, Date.now), ...more },
       })
+      registerGroup(scope, group, loggerRules)
       done()
     },
     { prefix: '/api' },

@@ -1,0 +1,102 @@
+/** A read, declared once: what it is about, what it may be asked, what answers it, and what the contract says of it. */
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { addCorsHeaders, answerPreflight } from '../http/cors.ts'
+import { hasTooManyArguments } from '../http/query-limits.ts'
+import type { OperationGroup } from '../http/register-operations.ts'
+import type { LoggerErrorCode } from '../http/status-errors.ts'
+import type { ReadOperation } from '../http/status-operations.ts'
+import { unknownParameter } from '../http/unknown-parameters.ts'
+import type { ReadAccess } from './read-access.ts'
+import { refuse, type Sent } from './read-answers.ts'
+import type { Subject } from './read-subjects.ts'
+
+type Declared = Pick<
+  ReadOperation,
+  'path' | 'publishedPath' | 'name' | 'summary' | 'description' | 'success' | 'others' | 'refusals'
+>
+
+export interface Read<About> extends Declared {
+  subject: Subject<About>
+  /** The query string has those of the subject among its members. */
+  parameters?: { path?: z.ZodType; query?: z.ZodObject; header?: z.ZodType }
+  /** A read of the interface as given: while everybody may read, it ignores parameters that it does not know. */
+  ignoresUnknown?: boolean
+  /** It asks for the parameters and the query string that its path has. */
+  handle(about: About, request: never, reply: FastifyReply): Sent
+}
+
+/** With READS=private. */
+const credentials = ['session', 'bearer', 'apiKey', 'bearerKey', 'device', 'adminToken']
+
+export function readOperation<About>(access: ReadAccess, read: Read<About>): ReadOperation {
+  const { subject, ignoresUnknown = false, handle, ...declared } = read
+  const names = Object.keys(declared.parameters?.query?.shape ?? {})
+  const answer = handle as (about: About, request: FastifyRequest, reply: FastifyReply) => Sent
+  // Where it matters who reads, a parameter that is not known cannot have been meant to narrow what is read.
+  const isStrict = !(ignoresUnknown && access.isOpen)
+  return {
+    ...declared,
+    method: 'GET',
+    credentials: access.isOpen ? [] : credentials,
+    subject,
+    onRequest: boundArguments,
+    preflight: answerPreflight,
+    handler(request, reply) {
+      const unknown = isStrict ? unknownParameter(request.query as object, names) : undefined
+      if (unknown !== undefined) return refuse(reply, 'PARAMETER_INVALID', unknown)
+      const resolved = subject.resolve(request, access.readerOf(request))
+      return resolved.ok ? answer(resolved.about, request, reply) : refuse(reply, resolved.code, resolved.text)
+    },
+  }
+}
+
+/** One that is answered by JSON with an ETag. */
+export function jsonRead<About>(
+  access: ReadAccess,
+  { answer, ...read }: Omit<Read<About>, 'success' | 'others'> & { answer: z.ZodType },
+): ReadOperation {
+  return readOperation(access, {
+    ...read,
+    parameters: { ...read.parameters, header: Conditions },
+    success: { status: 200, description: 'The answer', json: answer },
+    others: { 304: { description: 'If-None-Match has the ETag of this answer', headers: etag } },
+    refusals: [...ofReads, ...(read.refusals ?? [])],
+  })
+}
+
+/** In a scope that pages of any origin may read. */
+export function readGroup(...operations: readonly ReadOperation[]): OperationGroup<ReadOperation> {
+  return { operations, prepare: addCorsHeaders }
+}
+
+function boundArguments({ originalUrl }: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  if (hasTooManyArguments(originalUrl)) refuse(reply, 'TOO_MANY_PARAMETERS')
+  else done()
+}
+
+const etag = { ETag: { description: 'Of this answer', schema: { type: 'string' } } }
+const Conditions = z.object({ 'If-None-Match': z.string().optional().meta({ description: 'ETags, or *' }) })
+
+export const DevicePath = z.object({ device: z.string().meta({ description: 'The name of a device' }) })
+
+/** Of who reads, and of parameters that a read does not know; with open reads, some are nobody's. */
+export const ofReaders: readonly LoggerErrorCode[] = [
+  'UNAUTHORIZED',
+  'FORBIDDEN',
+  'DEVICE_MISMATCH',
+  'EMAIL_UNVERIFIED',
+  'TOO_MANY_ATTEMPTS',
+  'PARAMETER_INVALID',
+]
+
+/** Of every read. */
+export const ofReads: readonly LoggerErrorCode[] = [
+  ...ofReaders,
+  'TOO_MANY_PARAMETERS',
+  'DATABASE_AWAY',
+  'QUEUE_FULL',
+  'CLOSING',
+  'SENDING_TOO_MUCH',
+]
