@@ -43,15 +43,15 @@ async function start(databaseUrl: string, accountId: number): Promise<void> {
   const known = await accounts.find(accountId)
   if (known === undefined) throw new Error('no such account')
 
-  const success = { status: 200, description: 'The user', schema: ProfileResponse } as const
+  const success = { status: 200, description: 'The user', json: ProfileResponse } as const
   const common = { method: 'GET', summary: 'A profile', success, refusals: [] } as const
   const operations = [
     operation({
-      ...{ ...common, url: '/checked', name: 'checked', permission: 'profile.read' },
+      ...{ ...common, path: '/checked', name: 'checked', permission: 'profile.read' },
       handle: async ({ principal }) => ({ ok: true, value: profileResponse(accountOf(principal)) }),
     }),
     operation({
-      ...{ ...common, url: '/unchecked', name: 'unchecked' },
+      ...{ ...common, path: '/unchecked', name: 'unchecked' },
       handle: async () => ({ ok: true, value: profileResponse(known) }),
     }),
   ]
@@ -62,7 +62,7 @@ async function start(databaseUrl: string, accountId: number): Promise<void> {
     serviceSecret: 's',
     isAdminToken: () => false,
   })
-  const { prefix, register } = accountsFamily(operations, {
+  const { prefix, register } = accountsFamily([{ tag: { name: 'bench', description: '' }, operations }], {
     ...{ findPrincipal, origins: createOrigins(() => []), log: silentLog },
   })
   const app = fastify({ routerOptions: { ignoreTrailingSlash: true } })

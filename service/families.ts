@@ -89,7 +89,12 @@ export function createFamilies(
     ...{ batch: batchOptions, reads: { query, readings }, events: eventsOptions(config, log, parts, ingress) },
   })
   const contracts = [
-    ...[publishOperations(logger), accounts.contract, airQuality.contract, ...lineProtocol.map(publishOperations)],
+    ...[
+      publishOperations(logger),
+      ...accounts.family.parts.map(publishOperations),
+      airQuality.contract,
+      ...lineProtocol.map(publishOperations),
+    ],
     ...[publishOperations(contentFiles), publishOperations(admin), serverContract()],
   ]
   return [

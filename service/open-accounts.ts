@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 import type pg from 'pg'
 import type { AccountService } from '../api/accounts/account-service.ts'
-import { accountOperations, accountsFamily, accountsPrefix } from '../api/accounts/accounts.ts'
+import { type AccountPart, type AccountsFamily, accountOperations, accountsFamily } from '../api/accounts/accounts.ts'
 import {
   type DeviceAuthorizationService,
   deviceAuthorizationOperations,
@@ -11,13 +11,10 @@ import {
 import { type Drive, type DriveService, driveOperations } from '../api/accounts/drive/drive.ts'
 import type { DriveClient } from '../api/accounts/drive/drive-client.ts'
 import { createDriveStates } from '../api/accounts/drive/drive-state.ts'
-import { accountsContract, type PublishedOperations } from '../api/accounts/kit/contract.ts'
 import { type TenantService, tenantOperations } from '../api/accounts/tenants/tenant-exchange.ts'
 import type { TokenCheck } from '../api/admin/admin-token.ts'
 import { createFindPrincipal, type FindPrincipal } from '../api/credentials/find-principal.ts'
 import { createOrigins, type Origins } from '../api/credentials/origins.ts'
-import type { Contract } from '../api/docs/contract.ts'
-import type { RouteFamily } from '../api/http/route-family.ts'
 import { type Accounts, openAccounts } from '../auth/accounts/accounts.ts'
 import { createPasswords } from '../auth/accounts/passwords.ts'
 import type { Devices } from '../auth/devices/devices.ts'
@@ -48,8 +45,7 @@ export interface ServiceAccounts {
   findPrincipal: FindPrincipal
   /** Whether an administrator asks; nobody is one while that cannot be looked up. */
   isAdministrator: (request: IncomingMessage) => Promise<boolean>
-  contract: Contract
-  family: RouteFamily
+  family: AccountsFamily
   close(): Promise<void>
 }
 
@@ -70,22 +66,29 @@ export interface ServiceAccountsOptions {
 const minuteMs = 60_000
 
 /** All operations below `/v1/auth`. */
-export function publishedOperations(
+export function accountParts(
   service: AccountService & DeviceAuthorizationService & DriveService & TenantService,
-): PublishedOperations[] {
-  const prefix = accountsPrefix
-  const published = (name: string, description: string, operations: PublishedOperations['operations']) => ({
-    ...{ prefix, tag: { name, description }, operations },
-  })
+): [AccountPart, ...AccountPart[]] {
   return [
-    published('accounts', 'Accounts, sessions and API keys.', accountOperations(service)),
-    published(
-      'device authorization',
-      'An API key for a program that has no browser: it shows a code, and a person approves it.',
-      deviceAuthorizationOperations(service),
-    ),
-    published('drive', 'The consent of a person to an external file storage.', driveOperations(service)),
-    published('tenants', 'Sessions for the users of partners.', tenantOperations(service)),
+    {
+      tag: { name: 'accounts', description: 'Accounts, sessions and API keys.' },
+      operations: accountOperations(service),
+    },
+    {
+      tag: {
+        name: 'device authorization',
+        description: 'An API key for a program that has no browser: it shows a code, and a person approves it.',
+      },
+      operations: deviceAuthorizationOperations(service),
+    },
+    {
+      tag: { name: 'drive', description: 'The consent of a person to an external file storage.' },
+      operations: driveOperations(service),
+    },
+    {
+      tag: { name: 'tenants', description: 'Sessions for the users of partners.' },
+      operations: tenantOperations(service),
+    },
   ]
 }
 
@@ -126,7 +129,6 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
       deleteWithinMs: config.DELETE_WITHIN_MINUTES * minuteMs,
     },
   }
-  const published = publishedOperations(service)
   const serviceSecret = config.SERVICE_SECRET ?? directory.secret('service-secret')
   const credentials = { sessions, keys, cookieName: codec.cookieName, serviceSecret, isAdminToken }
   const findPrincipal = createFindPrincipal(credentials)
@@ -134,11 +136,7 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
   return {
     ...{ service, accounts, sessions, keys, codec, tenants, publicUrl, origins, findPrincipal },
     isAdministrator: createAdministratorCheck(findPrincipal),
-    contract: accountsContract(published),
-    family: accountsFamily(
-      published.flatMap(({ operations }) => operations),
-      { findPrincipal, origins, log },
-    ),
+    family: accountsFamily(accountParts(service), { findPrincipal, origins, log }),
     async close() {
       await keys.close()
       await accounts.close()

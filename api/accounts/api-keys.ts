@@ -5,7 +5,7 @@ import { type Scope, scopes } from '../../auth/keys/key.ts'
 import type { KeyDetails } from '../../auth/keys/key-lists.ts'
 import { type AccountService, accountOf } from './account-service.ts'
 import { boolean, integer, listOf, record, text } from './kit/fields.ts'
-import { type Operation, operation } from './kit/operation.ts'
+import { type AccountOperation, operation } from './kit/operation.ts'
 import { isoTime } from './schemas.ts'
 
 /** Of the time until a key expires. */
@@ -47,12 +47,12 @@ const KeyPath = record('KeyPath', { key_id: integer() })
 
 const scopesUsual: readonly Scope[] = ['read']
 
-export function apiKeyOperations({ keys }: AccountService): Operation[] {
+export function apiKeyOperations({ keys }: AccountService): AccountOperation[] {
   return [
     operation({
-      ...{ method: 'GET', url: '/api-keys', name: 'list_api_keys', summary: 'The API keys of the current user' },
+      ...{ method: 'GET', path: '/api-keys', name: 'list_api_keys', summary: 'The API keys of the current user' },
       permission: 'account.manage',
-      success: { status: 200, description: 'The keys, the newest first', schema: ApiKeyList },
+      success: { status: 200, description: 'The keys, the newest first', json: ApiKeyList },
       refusals: ['UNAUTHENTICATED', 'FORBIDDEN', 'UNAVAILABLE'],
       async handle({ principal }) {
         const listed = await keys.list(accountOf(principal))
@@ -60,10 +60,10 @@ export function apiKeyOperations({ keys }: AccountService): Operation[] {
       },
     }),
     operation({
-      ...{ method: 'POST', url: '/api-keys', name: 'create_api_key', summary: 'Make an API key; it is shown once' },
+      ...{ method: 'POST', path: '/api-keys', name: 'create_api_key', summary: 'Make an API key; it is shown once' },
       permission: 'account.manage',
-      body: CreateApiKeyRequest,
-      success: { status: 201, description: 'The key', schema: CreateApiKeyResponse },
+      body: { json: CreateApiKeyRequest },
+      success: { status: 201, description: 'The key', json: CreateApiKeyResponse },
       refusals: [
         ...(['UNAUTHENTICATED', 'FORBIDDEN', 'CROSS_SITE', 'SCOPE_NOT_ALLOWED', 'EMAIL_UNVERIFIED'] as const),
         ...(['ACCOUNT_INACTIVE', 'TOO_MANY_KEYS', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'] as const),
@@ -77,10 +77,10 @@ export function apiKeyOperations({ keys }: AccountService): Operation[] {
       },
     }),
     operation({
-      ...{ method: 'DELETE', url: '/api-keys/:key_id', name: 'revoke_api_key', summary: 'Revoke an API key at once' },
+      ...{ method: 'DELETE', path: '/api-keys/:key_id', name: 'revoke_api_key', summary: 'Revoke an API key at once' },
       permission: 'account.manage',
-      path: KeyPath,
-      success: { status: 200, description: 'It is revoked, now or earlier', schema: RevokeApiKeyResponse },
+      parameters: { path: KeyPath },
+      success: { status: 200, description: 'It is revoked, now or earlier', json: RevokeApiKeyResponse },
       refusals: ['UNAUTHENTICATED', 'FORBIDDEN', 'CROSS_SITE', 'KEY_UNKNOWN', 'UNAVAILABLE'],
       async handle({ principal, path: { key_id: keyId } }) {
         const revoked = await keys.revoke(accountOf(principal), keyId)

@@ -3,24 +3,24 @@
 import type { Account } from '../../auth/accounts/account.ts'
 import { mayRead, type Principal } from '../../auth/policy.ts'
 import type { AccountService } from './account-service.ts'
-import { type Answer, type Operation, operation } from './kit/operation.ts'
+import { type AccountOperation, type Answer, operation } from './kit/operation.ts'
 import { EmailPath, UserPath, UserResponse, userResponse } from './schemas.ts'
 
 const idMax = 2_147_483_647
 const lengthMax = 254
 
-export function lookUpOperations({ accounts }: AccountService): Operation[] {
+export function lookUpOperations({ accounts }: AccountService): AccountOperation[] {
   return [
     operation({
       ...{
         method: 'GET',
-        url: '/users/by-email/:email',
+        path: '/users/by-email/:email',
         name: 'get_user_by_email',
         summary: 'A user by e-mail address',
       },
       permission: 'account.read',
-      path: EmailPath,
-      success: { status: 200, description: 'The user', schema: UserResponse },
+      parameters: { path: EmailPath },
+      success: { status: 200, description: 'The user', json: UserResponse },
       refusals: ['UNAUTHENTICATED', 'FORBIDDEN', 'ACCOUNT_UNKNOWN', 'UNAVAILABLE'],
       async handle({ principal, path: { email } }) {
         const account = email.length > lengthMax ? undefined : await accounts.findByEmail(email)
@@ -28,10 +28,10 @@ export function lookUpOperations({ accounts }: AccountService): Operation[] {
       },
     }),
     operation({
-      ...{ method: 'GET', url: '/users/:user_id', name: 'get_user_by_id', summary: 'A user by id' },
+      ...{ method: 'GET', path: '/users/:user_id', name: 'get_user_by_id', summary: 'A user by id' },
       permission: 'account.read',
-      path: UserPath,
-      success: { status: 200, description: 'The user', schema: UserResponse },
+      parameters: { path: UserPath },
+      success: { status: 200, description: 'The user', json: UserResponse },
       refusals: ['UNAUTHENTICATED', 'FORBIDDEN', 'ACCOUNT_UNKNOWN', 'UNAVAILABLE'],
       async handle({ principal, path: { user_id: id } }) {
         const account = id >= 1 && id <= idMax ? await accounts.find(id) : undefined

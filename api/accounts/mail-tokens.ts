@@ -3,7 +3,7 @@
 import { resetPassword } from '../../auth/accounts/password-changes.ts'
 import { requestToken, verifyEmail } from '../../auth/accounts/verification.ts'
 import type { AccountService } from './account-service.ts'
-import { type Operation, operation } from './kit/operation.ts'
+import { type AccountOperation, operation } from './kit/operation.ts'
 import { limit, mailRequestLimit, redeemLimit } from './limits.ts'
 import {
   EmailVerificationRequest,
@@ -13,14 +13,14 @@ import {
   TokenVerificationRequest,
 } from './schemas.ts'
 
-export function mailTokenOperations(service: AccountService): Operation[] {
+export function mailTokenOperations(service: AccountService): AccountOperation[] {
   const { accounts } = service
   return [
     operation({
-      ...{ method: 'POST', url: '/verification/request', name: 'request_verification' },
+      ...{ method: 'POST', path: '/verification/request', name: 'request_verification' },
       summary: 'Have a token sent that verifies an e-mail address',
-      body: EmailVerificationRequest,
-      success: { status: 200, description: 'The same for every address', schema: Message },
+      body: { json: EmailVerificationRequest },
+      success: { status: 200, description: 'The same for every address', json: Message },
       refusals: ['TOO_MANY_REQUESTS', 'UNAVAILABLE'],
       async handle({ body: { email }, client }) {
         const refusal = await limit(service, mailRequestLimit(service, 'verification'), client)
@@ -31,10 +31,10 @@ export function mailTokenOperations(service: AccountService): Operation[] {
       },
     }),
     operation({
-      ...{ method: 'POST', url: '/verification/verify', name: 'verify_email' },
+      ...{ method: 'POST', path: '/verification/verify', name: 'verify_email' },
       summary: 'Verify an e-mail address with the token that was sent there',
-      body: TokenVerificationRequest,
-      success: { status: 200, description: 'The address is verified', schema: Message },
+      body: { json: TokenVerificationRequest },
+      success: { status: 200, description: 'The address is verified', json: Message },
       refusals: ['TOKEN_INVALID', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
       async handle({ body: { token, email }, client }) {
         const refusal = await limit(service, redeemLimit, client)
@@ -44,10 +44,10 @@ export function mailTokenOperations(service: AccountService): Operation[] {
       },
     }),
     operation({
-      ...{ method: 'POST', url: '/password/reset-request', name: 'request_password_reset' },
+      ...{ method: 'POST', path: '/password/reset-request', name: 'request_password_reset' },
       summary: 'Have a link sent that sets a new password',
-      body: PasswordResetRequest,
-      success: { status: 200, description: 'The same for every address', schema: Message },
+      body: { json: PasswordResetRequest },
+      success: { status: 200, description: 'The same for every address', json: Message },
       refusals: ['TOO_MANY_REQUESTS', 'UNAVAILABLE'],
       async handle({ body: { email }, client }) {
         const refusal = await limit(service, mailRequestLimit(service, 'password-reset'), client)
@@ -57,11 +57,11 @@ export function mailTokenOperations(service: AccountService): Operation[] {
       },
     }),
     operation({
-      ...{ method: 'POST', url: '/password/reset', name: 'reset_password' },
+      ...{ method: 'POST', path: '/password/reset', name: 'reset_password' },
       summary: 'Set a new password with the token that was sent; ends all sessions',
-      body: PasswordResetComplete,
+      body: { json: PasswordResetComplete },
       aliases: { password: 'new_password' },
-      success: { status: 200, description: 'The password is set', schema: Message },
+      success: { status: 200, description: 'The password is set', json: Message },
       refusals: ['TOKEN_INVALID', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
       async handle({ body: { token, new_password }, client }) {
         const refusal = await limit(service, redeemLimit, client)

@@ -5,7 +5,7 @@ import { changeProfile, deleteAccount, requestEmailChange } from '../../auth/acc
 import type { Principal } from '../../auth/policy.ts'
 import { writeSessionCookie } from '../../auth/sessions/cookie-chunks.ts'
 import { type AccountService, accountOf } from './account-service.ts'
-import { type Operation, operation } from './kit/operation.ts'
+import { type AccountOperation, operation } from './kit/operation.ts'
 import {
   isoTime,
   Message,
@@ -18,21 +18,21 @@ import {
   userResponse,
 } from './schemas.ts'
 
-export function profileOperations(service: AccountService): Operation[] {
+export function profileOperations(service: AccountService): AccountOperation[] {
   const { accounts, sessions, codec, settings } = service
   return [
     operation({
-      ...{ method: 'GET', url: '/me', name: 'get_me', summary: 'The profile of the current user' },
+      ...{ method: 'GET', path: '/me', name: 'get_me', summary: 'The profile of the current user' },
       permission: 'profile.read',
-      success: { status: 200, description: 'The user', schema: ProfileResponse },
+      success: { status: 200, description: 'The user', json: ProfileResponse },
       refusals: ['UNAUTHENTICATED', 'UNAVAILABLE'],
       handle: async ({ principal }) => ({ ok: true, value: profileResponse(accountOf(principal)) }),
     }),
     operation({
-      ...{ method: 'PATCH', url: '/me', name: 'update_me', summary: 'Change the profile of the current user' },
+      ...{ method: 'PATCH', path: '/me', name: 'update_me', summary: 'Change the profile of the current user' },
       permission: 'account.manage',
-      body: UserUpdate,
-      success: { status: 200, description: 'The user', schema: UserResponse },
+      body: { json: UserUpdate },
+      success: { status: 200, description: 'The user', json: UserResponse },
       refusals: ['PASSWORD_WRONG', 'UNAUTHENTICATED', 'FORBIDDEN', 'CROSS_SITE', 'EMAIL_TAKEN', 'TOO_MANY_REQUESTS'],
       async handle({ principal, body: { email, current_password, name, image }, client }) {
         const account = accountOf(principal)
@@ -51,7 +51,7 @@ export function profileOperations(service: AccountService): Operation[] {
     operation({
       ...{
         method: 'DELETE',
-        url: '/me',
+        path: '/me',
         name: 'delete_me',
         summary: 'Delete the account of the current user for good',
       },
@@ -69,11 +69,11 @@ export function profileOperations(service: AccountService): Operation[] {
       },
     }),
     operation({
-      ...{ method: 'POST', url: '/password/change', name: 'change_password' },
+      ...{ method: 'POST', path: '/password/change', name: 'change_password' },
       summary: 'Set a new password with the current one; ends all other sessions',
       permission: 'account.manage',
-      body: PasswordChangeRequest,
-      success: { status: 200, description: 'The password is set; a fresh session cookie comes along', schema: Message },
+      body: { json: PasswordChangeRequest },
+      success: { status: 200, description: 'The password is set; a fresh session cookie comes along', json: Message },
       refusals: ['PASSWORD_WRONG', 'UNAUTHENTICATED', 'FORBIDDEN', 'CROSS_SITE', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
       async handle({ principal, body: { current_password, new_password }, client }) {
         const account = accountOf(principal)
@@ -90,9 +90,9 @@ export function profileOperations(service: AccountService): Operation[] {
       },
     }),
     operation({
-      ...{ method: 'GET', url: '/session/info', name: 'get_session_info', summary: 'The current user and session' },
+      ...{ method: 'GET', path: '/session/info', name: 'get_session_info', summary: 'The current user and session' },
       permission: 'session.read',
-      success: { status: 200, description: 'As Auth.js tells it', schema: SessionInfo },
+      success: { status: 200, description: 'As Auth.js tells it', json: SessionInfo },
       refusals: ['UNAUTHENTICATED', 'UNAVAILABLE'],
       async handle({ principal }) {
         if (principal?.kind !== 'session' && principal?.kind !== 'bearer') return { ok: false, code: 'UNAUTHENTICATED' }

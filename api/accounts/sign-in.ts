@@ -4,7 +4,7 @@ import { signInWithProvider } from '../../auth/accounts/provider-sign-in.ts'
 import { authenticate } from '../../auth/accounts/sign-in.ts'
 import { admissionByProvider, signUp } from '../../auth/accounts/sign-up.ts'
 import { type AccountService, signUpRulesOf } from './account-service.ts'
-import { type Operation, operation } from './kit/operation.ts'
+import { type AccountOperation, operation } from './kit/operation.ts'
 import {
   LoginCredentials,
   Message,
@@ -15,13 +15,13 @@ import {
   userResponse,
 } from './schemas.ts'
 
-export function signInOperations(service: AccountService): Operation[] {
+export function signInOperations(service: AccountService): AccountOperation[] {
   const { accounts, sessions, settings } = service
   return [
     operation({
-      ...{ method: 'POST', url: '/register', name: 'register', summary: 'Register a user with e-mail and password' },
-      body: UserCreate,
-      success: { status: 201, description: 'The user that was made', schema: UserResponse },
+      ...{ method: 'POST', path: '/register', name: 'register', summary: 'Register a user with e-mail and password' },
+      body: { json: UserCreate },
+      success: { status: 201, description: 'The user that was made', json: UserResponse },
       refusals: [
         ...(['TOKEN_INVALID', 'REGISTRATION_INVITED', 'REGISTRATION_CLOSED', 'EMAIL_TAKEN'] as const),
         ...(['TOO_MANY_REQUESTS', 'UNAVAILABLE'] as const),
@@ -33,9 +33,9 @@ export function signInOperations(service: AccountService): Operation[] {
       },
     }),
     operation({
-      ...{ method: 'POST', url: '/login', name: 'login', summary: 'Check e-mail and password' },
-      body: LoginCredentials,
-      success: { status: 200, description: 'The user', schema: UserResponse },
+      ...{ method: 'POST', path: '/login', name: 'login', summary: 'Check e-mail and password' },
+      body: { json: LoginCredentials },
+      success: { status: 200, description: 'The user', json: UserResponse },
       refusals: ['CREDENTIALS_WRONG', 'ACCOUNT_INACTIVE', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
       async handle({ body, client }) {
         const known = await authenticate(accounts, body, client)
@@ -43,11 +43,11 @@ export function signInOperations(service: AccountService): Operation[] {
       },
     }),
     operation({
-      ...{ method: 'POST', url: '/logout', name: 'logout', summary: 'End the session that the request brings' },
+      ...{ method: 'POST', path: '/logout', name: 'logout', summary: 'End the session that the request brings' },
       success: {
         status: 200,
         description: 'Whether or not there was a session; one of a cookie stays if a page of another site asks',
-        schema: Message,
+        json: Message,
       },
       refusals: [],
       async handle({ identify, isCrossSite }) {
@@ -58,9 +58,9 @@ export function signInOperations(service: AccountService): Operation[] {
       },
     }),
     operation({
-      ...{ method: 'POST', url: '/token', name: 'create_token', summary: 'A JWT for API clients' },
-      body: LoginCredentials,
-      success: { status: 200, description: 'The token', schema: TokenResponse },
+      ...{ method: 'POST', path: '/token', name: 'create_token', summary: 'A JWT for API clients' },
+      body: { json: LoginCredentials },
+      success: { status: 200, description: 'The token', json: TokenResponse },
       refusals: ['CREDENTIALS_WRONG', 'ACCOUNT_INACTIVE', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
       async handle({ body, client }) {
         const known = await authenticate(accounts, body, client)
@@ -71,11 +71,11 @@ export function signInOperations(service: AccountService): Operation[] {
       },
     }),
     operation({
-      ...{ method: 'POST', url: '/oauth/callback', name: 'oauth_callback', permission: 'identity.sign-in' },
+      ...{ method: 'POST', path: '/oauth/callback', name: 'oauth_callback', permission: 'identity.sign-in' },
       summary: 'Sign in by an external identity provider; for the front end, with the service secret',
-      body: OAuthUserData,
+      body: { json: OAuthUserData },
       aliases: { provider_id: 'provider_account_id' },
-      success: { status: 200, description: 'The user, who may be new', schema: UserResponse },
+      success: { status: 200, description: 'The user, who may be new', json: UserResponse },
       refusals: [
         ...(['UNAUTHENTICATED', 'PROVIDER_UNKNOWN', 'ACCOUNT_INACTIVE', 'REGISTRATION_INVITED'] as const),
         ...(['REGISTRATION_CLOSED', 'IDENTITY_NOT_LINKED', 'UNAVAILABLE'] as const),

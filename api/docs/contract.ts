@@ -11,7 +11,7 @@ export interface Contract {
   securitySchemes: Json
 }
 
-export interface Tag {
+interface Tag {
   name: string
   description: string
 }

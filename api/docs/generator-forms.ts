@@ -67,6 +67,9 @@ function withEnum(json: Json): Json {
 }
 
 function withFormat(json: Json): Json {
+  const { format, ...rest } = json
+  // One that is to have no format says so by null.
+  if (format === null) return rest
   const { type, minimum = -Infinity, maximum = Infinity } = json
   const isOf32Bits = Number(minimum) >= -(2 ** 31) && Number(maximum) < 2 ** 31
   return type === 'integer' && !isOf32Bits ? { ...json, format: 'int64' } : json

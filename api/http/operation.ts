@@ -26,7 +26,7 @@ export interface Operation<Code extends string = string, Path = unknown, Query =
   bodyBytesMax?: number
   success: { status: number; description: string } & Representation
   /** Further responses that are no refusals. */
-  others?: Record<number, { description: string; json?: z.ZodType; headers?: Record<string, unknown> }>
+  others?: Record<number, { description: string; headers?: Record<string, unknown> } & Representation>
   /** Beside those that the family has for every operation of its kind. */
   refusals?: readonly Code[]
   /** The shape of its errors, where it is another one than that of the family. */

@@ -7,6 +7,8 @@ import type { Scope } from './scope.ts'
 
 /** How a family looks at requests and writes its answers. */
 export interface Rules<Declared extends Operation> {
+  /** HEAD is a method like others. Else the framework answers it by the handler of GET. */
+  hasNoHead?: boolean
   /** Before anything of a body is read. */
   onRequest?(operation: Declared): onRequestHookHandler
   handler(operation: Declared): RouteHandlerMethod
@@ -74,15 +76,18 @@ function registerPath<Declared extends Operation>(
   operations: readonly Declared[],
   rules: Rules<Declared>,
 ): void {
+  const { hasNoHead = false } = rules
   for (const operation of operations) {
     const { method, bodyBytesMax = bodyBytesMaxUsual } = operation
     const onRequest = rules.onRequest?.(operation) ?? []
-    scope.route({ method, url, bodyLimit: bodyBytesMax, onRequest, handler: rules.handler(operation) })
+    const handler = rules.handler(operation)
+    scope.route({ method, url, bodyLimit: bodyBytesMax, exposeHeadRoute: !hasNoHead, onRequest, handler })
   }
   const preflight = rules.preflight?.(operations)
   if (preflight !== undefined) scope.route({ method: 'OPTIONS', url, handler: preflight })
-  // The framework answers HEAD by the handler of GET.
-  const allowed: string[] = operations.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+  const allowed: string[] = operations.flatMap(({ method }) =>
+    method === 'GET' && !hasNoHead ? ['GET', 'HEAD'] : [method],
+  )
   if (preflight !== undefined) allowed.push('OPTIONS')
   scope.route({
     method: scope.supportedMethods.filter(method => !allowed.includes(method)),

@@ -1,6 +1,6 @@
 /** The contract of all families, as a service publishes it. */
 
-import { accountsContract } from '../../api/accounts/kit/contract.ts'
+import { accountsFamily } from '../../api/accounts/accounts.ts'
 import { adminFamily } from '../../api/admin/admin.ts'
 import { airQualityFamily } from '../../api/air-quality/air-quality.ts'
 import { contentFilesFamily } from '../../api/content-files/content-files.ts'
@@ -11,11 +11,12 @@ import { loggerFamily } from '../../api/logger/logger.ts'
 import type { ReadAccess } from '../../api/read/read-access.ts'
 import { lineProtocolFamilies } from '../../api/write/line-protocol/line-protocol.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
-import { publishedOperations } from '../../service/open-accounts.ts'
+import { accountParts } from '../../service/open-accounts.ts'
 import { openReadsOf } from './open-reads.ts'
 
 // Nothing of them is called, so they need no parts.
-const operations = publishedOperations({ settings: {}, drive: { name: 'google-drive' } } as never)
+const parts = accountParts({ settings: {}, drive: { name: 'google-drive' } } as never)
+export const accountContracts = accountsFamily(parts, {} as never).parts.map(publishOperations)
 const admin = adminFamily({
   accounts: {},
   directory: {},
@@ -44,7 +45,7 @@ export function publishedLogger(access: ReadAccess) {
 
 export const airQualityContract = airQuality
 export const contracts = [
-  ...[publishOperations(logger), accountsContract(operations), airQuality, ...lineProtocol.map(publishOperations)],
+  ...[publishOperations(logger), ...accountContracts, airQuality, ...lineProtocol.map(publishOperations)],
   ...[publishOperations(contentFiles), publishOperations(admin), serverContract()],
 ]
 export const published = createOpenApi(contracts)

@@ -10,7 +10,7 @@ import { lookUpGrant, type Viewer } from '../../../auth/grants/look-up.ts'
 import { pollGrant } from '../../../auth/grants/poll.ts'
 import { startGrant } from '../../../auth/grants/start.ts'
 import type { Principal } from '../../../auth/policy.ts'
-import { type Operation, operation } from '../kit/operation.ts'
+import { type AccountOperation, operation } from '../kit/operation.ts'
 import { isoTime } from '../schemas.ts'
 import {
   ApproveRequest,
@@ -33,18 +33,18 @@ export interface DeviceAuthorizationService {
 
 const usualName = 'Agent'
 
-export function deviceAuthorizationOperations(service: DeviceAuthorizationService): Operation[] {
+export function deviceAuthorizationOperations(service: DeviceAuthorizationService): AccountOperation[] {
   return [...deviceOperations(service), ...approvalOperations(service)]
 }
 
 /** Of the device, which nobody has signed in on. */
-function deviceOperations({ accounts, publicUrl }: DeviceAuthorizationService): Operation[] {
+function deviceOperations({ accounts, publicUrl }: DeviceAuthorizationService): AccountOperation[] {
   return [
     operation({
-      ...{ method: 'POST', url: '/device/start', name: 'start_device_authorization' },
+      ...{ method: 'POST', path: '/device/start', name: 'start_device_authorization' },
       summary: 'Ask for an API key; a person approves it by the user code',
-      body: StartRequest,
-      success: { status: 200, description: 'The codes, and how to poll', schema: StartResponse },
+      body: { json: StartRequest },
+      success: { status: 200, description: 'The codes, and how to poll', json: StartResponse },
       refusals: ['TOO_MANY_REQUESTS', 'UNAVAILABLE'],
       async handle({ body: { client_name: name = usualName }, client }) {
         const started = await startGrant(accounts, name.trim() === '' ? usualName : name, client)
@@ -62,10 +62,10 @@ function deviceOperations({ accounts, publicUrl }: DeviceAuthorizationService): 
       },
     }),
     operation({
-      ...{ method: 'POST', url: '/device/poll', name: 'poll_device_authorization' },
+      ...{ method: 'POST', path: '/device/poll', name: 'poll_device_authorization' },
       summary: 'What has become of the request; the key, once',
-      body: PollRequest,
-      success: { status: 200, description: 'Its status', schema: PollResponse },
+      body: { json: PollRequest },
+      success: { status: 200, description: 'Its status', json: PollResponse },
       refusals: ['GRANT_UNKNOWN', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
       async handle({ body: { device_code } }) {
         const polled = await pollGrant(accounts, device_code)
@@ -78,13 +78,13 @@ function deviceOperations({ accounts, publicUrl }: DeviceAuthorizationService): 
 }
 
 /** Of the person who decides. */
-function approvalOperations({ accounts }: DeviceAuthorizationService): Operation[] {
+function approvalOperations({ accounts }: DeviceAuthorizationService): AccountOperation[] {
   return [
     operation({
-      ...{ method: 'GET', url: '/device/info', name: 'get_device_authorization', permission: 'account.manage' },
+      ...{ method: 'GET', path: '/device/info', name: 'get_device_authorization', permission: 'account.manage' },
       summary: 'The request that a user code belongs to; from then on it belongs to this session',
-      query: InfoQuery,
-      success: { status: 200, description: 'The request', schema: InfoResponse },
+      parameters: { query: InfoQuery },
+      success: { status: 200, description: 'The request', json: InfoResponse },
       refusals: [
         ...(['UNAUTHENTICATED', 'FORBIDDEN', 'CROSS_SITE', 'GRANT_FOREIGN', 'GRANT_UNKNOWN'] as const),
         ...(['GRANT_EXPIRED', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'] as const),
@@ -100,10 +100,10 @@ function approvalOperations({ accounts }: DeviceAuthorizationService): Operation
       },
     }),
     operation({
-      ...{ method: 'POST', url: '/device/approve', name: 'approve_device', permission: 'account.manage' },
+      ...{ method: 'POST', path: '/device/approve', name: 'approve_device', permission: 'account.manage' },
       summary: 'Give the device an API key of this account that may read',
-      body: ApproveRequest,
-      success: { status: 200, description: 'The key is there for the device', schema: ApproveResponse },
+      body: { json: ApproveRequest },
+      success: { status: 200, description: 'The key is there for the device', json: ApproveResponse },
       refusals: [...decisionRefusals, 'TOO_MANY_KEYS', 'ACCOUNT_INACTIVE'],
       async handle({ body: { user_code, name }, principal, client }) {
         const approved = await approveGrant(accounts, user_code, viewerOf(principal, client), { name })
@@ -113,10 +113,10 @@ function approvalOperations({ accounts }: DeviceAuthorizationService): Operation
       },
     }),
     operation({
-      ...{ method: 'POST', url: '/device/deny', name: 'deny_device', permission: 'account.manage' },
+      ...{ method: 'POST', path: '/device/deny', name: 'deny_device', permission: 'account.manage' },
       summary: 'Refuse the device, for good',
-      body: DenyRequest,
-      success: { status: 200, description: 'It gets no key', schema: DenyResponse },
+      body: { json: DenyRequest },
+      success: { status: 200, description: 'It gets no key', json: DenyResponse },
       refusals: decisionRefusals,
       async handle({ body: { user_code }, principal, client }) {
         const denied = await denyGrant(accounts, user_code, viewerOf(principal, client))

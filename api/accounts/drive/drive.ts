@@ -11,7 +11,7 @@ import type { SignedIn } from '../../../auth/sessions/session-claims.ts'
 import type { SessionCodec } from '../../../auth/sessions/session-codec.ts'
 import { useToken } from '../../../auth/used-tokens.ts'
 import { record, text } from '../kit/fields.ts'
-import { type Answer, type Asked, type Operation, operation } from '../kit/operation.ts'
+import { type AccountOperation, type Answer, type Asked, operation } from '../kit/operation.ts'
 import { consentUrl, type DriveClient, type Exchanged, exchangeCode } from './drive-client.ts'
 import { challengeOf, type DriveStates, stateLifetimeSeconds, verifierOf } from './drive-state.ts'
 import { popupPage } from './popup-page.ts'
@@ -40,12 +40,12 @@ const CallbackQuery = record('DriveCallbackQuery', {
   error: text().optional(),
 })
 
-export function driveOperations(service: DriveService): Operation[] {
+export function driveOperations(service: DriveService): AccountOperation[] {
   const { name, client } = service.drive
   const operationName = name.replaceAll('-', '_')
   return [
     operation({
-      ...{ method: 'GET', url: `/${name}/start`, name: `start_${operationName}`, permission: 'account.manage' },
+      ...{ method: 'GET', path: `/${name}/start`, name: `start_${operationName}`, permission: 'account.manage' },
       summary: "Send the popup to the provider's consent page",
       success: { status: 302, description: 'To the provider' },
       refusals: ['UNAUTHENTICATED', 'FORBIDDEN', 'TOO_MANY_REQUESTS', 'DRIVE_NOT_CONFIGURED', 'UNAVAILABLE'],
@@ -56,10 +56,15 @@ export function driveOperations(service: DriveService): Operation[] {
       },
     }),
     operation({
-      ...{ method: 'GET', url: `/${name}/callback`, name: `finish_${operationName}` },
+      ...{ method: 'GET', path: `/${name}/callback`, name: `finish_${operationName}` },
       summary: 'Where the provider sends the popup back to; hands the refresh token to its opener',
-      query: CallbackQuery,
-      success: { status: 200, description: 'A page; also with status 400 when something went wrong', isPage: true },
+      parameters: { query: CallbackQuery },
+      success: {
+        status: 200,
+        description: 'A page; also with status 400 when something went wrong',
+        text: ['text/html'],
+      },
+      others: { 400: { description: 'A page that says why not', text: ['text/html'] } },
       refusals: ['DRIVE_NOT_CONFIGURED', 'UNAVAILABLE'],
       async handle(asked) {
         if (client === undefined) return { ok: false, code: 'DRIVE_NOT_CONFIGURED' }

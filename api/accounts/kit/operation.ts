@@ -1,36 +1,23 @@
-/** One operation of this family, declared once: its route, its check and its page in the contract are made of it. */
+/** An operation of this family, and what the contract says of it by its permission and its kind. */
 
-import type { z } from 'zod'
 import type { Client } from '../../../auth/accounts/account-parts.ts'
 import type { Permission, Principal } from '../../../auth/policy.ts'
+import type { Operation } from '../../http/operation.ts'
 import type { ErrorCode } from './errors.ts'
+import { credentialsOf, functionName, validationErrors } from './published.ts'
 import type { Aliases } from './validation.ts'
 
-export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+/** Below this, all of them lie. */
+export const accountsPrefix = '/v1/auth'
 
-export interface Operation<Body = unknown, Path = unknown, Query = unknown> {
-  method: Method
-  /** Below the prefix: `/users/:user_id`. */
-  url: string
-  /** The function's name in the published contract: `get_user_by_id`. */
-  name: string
-  summary: string
+export interface AccountOperation<Body = unknown, Path = unknown, Query = unknown>
+  extends Operation<ErrorCode, Path, Query, Body> {
   /** Whom it serves; without one, everybody, whatever they send along. */
   permission?: Permission
-  body?: z.ZodType<Body>
   aliases?: Aliases
-  path?: z.ZodType<Path>
-  query?: z.ZodType<Query>
-  success: Success
-  /** For the published contract, beside 422. */
-  refusals: readonly ErrorCode[]
+  /** It answers JSON of its schema, nothing (204), a redirect (302), or a page for a browser. */
   handle(asked: Asked<Body, Path, Query>): Promise<Answer>
 }
-
-/** JSON of this schema, nothing (204), a redirect (302), or a page for a browser. */
-export type Success =
-  | { status: 200 | 201 | 204 | 302; description: string; schema?: z.ZodType }
-  | { status: 200; description: string; isPage: true }
 
 export interface Asked<Body = unknown, Path = unknown, Query = unknown> {
   body: Body
@@ -64,7 +51,14 @@ export interface Page {
 
 /** Keeps the types of one operation together; those that carry it out need not know them. */
 export function operation<Body = undefined, Path = undefined, Query = undefined>(
-  declared: Operation<Body, Path, Query>,
-): Operation {
-  return declared as Operation
+  declared: AccountOperation<Body, Path, Query>,
+): AccountOperation {
+  const { permission, body, parameters, others } = declared
+  const isChecked = body !== undefined || parameters !== undefined
+  return {
+    ...declared,
+    name: functionName(accountsPrefix, declared as Operation),
+    credentials: permission === undefined ? [] : credentialsOf(permission),
+    others: isChecked ? { ...others, 422: validationErrors } : { ...others },
+  } as AccountOperation
 }

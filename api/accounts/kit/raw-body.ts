@@ -1,8 +1,9 @@
 /** Bodies as bytes, whatever their media type says: what they hold is judged later, in the words of this family. */
 
 import type { IncomingMessage } from 'node:http'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { BodyError, createBodyDeadlines, hasBody } from '../../http/body-deadlines.ts'
+import type { Scope } from '../../http/scope.ts'
 
 const bodyBytesMax = 64 * 1024
 
@@ -13,7 +14,7 @@ export function contentTypeOf({ raw }: FastifyRequest): string | undefined {
   return contentTypes.get(raw)
 }
 
-export function addRawBody(scope: FastifyInstance): void {
+export function addRawBody(scope: Scope): void {
   scope.removeAllContentTypeParsers()
   const deadlines = createBodyDeadlines(scope)
   scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: bodyBytesMax }, (request, body, done) => {

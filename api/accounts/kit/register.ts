@@ -1,16 +1,19 @@
 /** Carries out operations: in which order a request is looked at, and how it is answered. */
 
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
 import { judge } from '../../../auth/policy.ts'
 import type { Log } from '../../../store/log.ts'
 import type { FindPrincipal } from '../../credentials/find-principal.ts'
 import { allowPreflight, isPreflight, type Origins } from '../../credentials/origins.ts'
 import { readCookie } from '../../http/cookies.ts'
 import { networkOf } from '../../http/networks.ts'
+import type { Rules } from '../../http/register-operations.ts'
+import type { Scope } from '../../http/scope.ts'
 import { type ErrorCode, sendError } from './errors.ts'
 import { failureOf } from './failure.ts'
 import { parseBody } from './json-body.ts'
-import type { Answer, Asked, Method, Operation, Page } from './operation.ts'
+import type { AccountOperation, Answer, Asked, Page } from './operation.ts'
 import { addRawBody, contentTypeOf } from './raw-body.ts'
 import { type Checked, check, errorAt, missing, type ValidationError, withoutSecrets } from './validation.ts'
 
@@ -20,55 +23,37 @@ export interface KitOptions {
   log: Log
 }
 
-/** Registers operations on a scope whose paths begin behind the prefix of the family. */
-export function registerOperations(scope: FastifyInstance, operations: readonly Operation[], kit: KitOptions): void {
-  addRawBody(scope)
-  answerErrors(scope, kit.log)
-  scope.addHook('onRequest', (request, reply, done) => {
-    reply.header('cache-control', 'no-store')
-    kit.origins.mark(request, reply)
-    done()
-  })
-  for (const url of new Set(operations.map(operation => operation.url))) {
-    registerPath(
-      scope,
-      url,
-      operations.filter(operation => operation.url === url),
-      kit,
-    )
-  }
-  scope.setNotFoundHandler((_request, reply) => sendUnread(reply, 'NOT_FOUND'))
-}
-
-function registerPath(scope: FastifyInstance, url: string, operations: readonly Operation[], kit: KitOptions): void {
-  const methods: Method[] = operations.map(({ method }) => method)
-  for (const operation of operations) {
-    scope.route({
-      method: operation.method,
-      url,
-      exposeHeadRoute: false,
-      onRequest: redirectSlash,
-      handler: (request, reply) => answer(operation, kit, request, reply),
-    })
-  }
-  scope.route({
-    method: scope.supportedMethods.filter(method => !methods.includes(method as Method)),
-    url,
-    onRequest: async (request, reply) => {
+export function accountRules(kit: KitOptions): Rules<AccountOperation> {
+  return {
+    hasNoHead: true,
+    onRequest: () => redirectSlash,
+    handler: operation => (request, reply) => answer(operation, kit, request, reply),
+    refuseMethod(request, reply, allowed) {
       if (isSlashed(request)) return redirect(request, reply)
       if (isPreflight(request)) {
         return kit.origins.isListed(request.headers.origin)
-          ? allowPreflight(reply, methods)
+          ? allowPreflight(reply, allowed)
           : sendError(reply, 'ORIGIN_UNKNOWN')
       }
-      return sendUnread(reply.header('allow', methods.join(', ')), 'METHOD_NOT_ALLOWED')
+      return sendUnread(reply.header('allow', allowed.join(', ')), 'METHOD_NOT_ALLOWED')
     },
-    handler: () => undefined,
+  }
+}
+
+/** Prepares a scope whose paths begin behind the prefix of the family. */
+export function prepareScope(scope: Scope, { origins, log }: KitOptions): void {
+  addRawBody(scope)
+  answerErrors(scope, log)
+  scope.addHook('onRequest', (request, reply, done) => {
+    reply.header('cache-control', 'no-store')
+    origins.mark(request, reply)
+    done()
   })
+  scope.setNotFoundHandler((_request, reply) => sendUnread(reply, 'NOT_FOUND'))
 }
 
 async function answer(
-  operation: Operation,
+  operation: AccountOperation,
   kit: KitOptions,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -85,8 +70,8 @@ async function answer(
     if (principal?.kind === 'session' && operation.method !== 'GET' && isCrossSite)
       return sendError(reply, 'CROSS_SITE')
   }
-  const path = checkPart(operation.path, 'path', request.params)
-  const query = checkPart(operation.query, 'query', request.query)
+  const path = checkSent(operation.parameters?.path, 'path', request.params)
+  const query = checkSent(operation.parameters?.query, 'query', request.query)
   const sent = parsed?.kind === 'object' ? parsed.value : undefined
   const body: Checked<unknown> =
     parsed?.kind === 'no-object' ? { ok: false, errors: [parsed.error] } : checkBody(operation, sent)
@@ -100,12 +85,13 @@ async function answer(
   return send(operation, reply, sent, await operation.handle(asked))
 }
 
-function checkPart(schema: Operation['path'], place: 'path' | 'query', input: unknown): Checked<unknown> {
+function checkSent(schema: z.ZodType | undefined, place: 'path' | 'query', input: unknown): Checked<unknown> {
   return schema === undefined ? { ok: true, value: undefined } : check(schema, place, input as object)
 }
 
-function checkBody({ body, aliases }: Operation, value: object | undefined): Checked<unknown> {
-  return body === undefined ? { ok: true, value: undefined } : check(body, 'body', value ?? {}, aliases)
+function checkBody({ body, aliases }: AccountOperation, value: object | undefined): Checked<unknown> {
+  const schema = body?.json
+  return schema === undefined ? { ok: true, value: undefined } : check(schema, 'body', value ?? {}, aliases)
 }
 
 /** Where a request comes from. */
@@ -113,7 +99,12 @@ export function clientOf({ ip, headers }: FastifyRequest): Asked['client'] {
   return { address: ip, network: networkOf(ip), userAgent: headers['user-agent'] }
 }
 
-function send({ success }: Operation, reply: FastifyReply, body: object | undefined, answer: Answer): FastifyReply {
+function send(
+  { success }: AccountOperation,
+  reply: FastifyReply,
+  body: object | undefined,
+  answer: Answer,
+): FastifyReply {
   if (!answer.ok) {
     if (answer.code !== 'FIELD_MISSING') {
       return sendError(reply, answer.code, 'retryAfterSeconds' in answer ? answer.retryAfterSeconds : undefined)
@@ -161,7 +152,7 @@ function redirect({ originalUrl }: FastifyRequest, reply: FastifyReply): Fastify
   return reply.code(307).header('location', location).header('connection', 'close').send()
 }
 
-function answerErrors(scope: FastifyInstance, log: Log): void {
+function answerErrors(scope: Scope, log: Log): void {
   scope.setErrorHandler((error: FastifyError, _request, reply) => {
     const { code, isUnread, retryAfterSeconds } = failureOf(error)
     if (code === 'INTERNAL') log.error({ err: error }, 'a request of the account service failed')

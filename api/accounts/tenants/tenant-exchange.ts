@@ -4,7 +4,7 @@ import { exchangeToken } from '../../../auth/tenants/exchange.ts'
 import type { Tenants } from '../../../auth/tenants/tenants.ts'
 import type { AccountService } from '../account-service.ts'
 import { record, text } from '../kit/fields.ts'
-import { type Operation, operation } from '../kit/operation.ts'
+import { type AccountOperation, operation } from '../kit/operation.ts'
 import { limit } from '../limits.ts'
 import { ProfileResponse, profileResponse, TokenResponse } from '../schemas.ts'
 
@@ -26,14 +26,14 @@ const TenantExchangeResponse = TokenResponse.extend({ user: ProfileResponse }).m
   title: 'TenantExchangeResponse',
 })
 
-export function tenantOperations(service: TenantService): Operation[] {
+export function tenantOperations(service: TenantService): AccountOperation[] {
   const { accounts, sessions, settings, tenants, publicUrl } = service
   return [
     operation({
-      ...{ method: 'POST', url: '/tenant-exchange', name: 'tenant_exchange' },
+      ...{ method: 'POST', path: '/tenant-exchange', name: 'tenant_exchange' },
       summary: 'A JWT for the user of a partner, for a token that the partner has signed',
-      body: TenantExchangeRequest,
-      success: { status: 200, description: 'The token and the user, who may be new', schema: TenantExchangeResponse },
+      body: { json: TenantExchangeRequest },
+      success: { status: 200, description: 'The token and the user, who may be new', json: TenantExchangeResponse },
       refusals: [
         ...(['TENANT_TOKEN_INVALID', 'TENANT_INACTIVE', 'ACCOUNT_INACTIVE', 'TENANT_UNKNOWN'] as const),
         ...(['TOKEN_REPLAYED', 'EMAIL_TAKEN', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'] as const),

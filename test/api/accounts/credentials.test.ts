@@ -86,7 +86,7 @@ for (const [method, path, statuses] of table) {
 }
 
 t.test('every operation has its row', async t => {
-  for (const { method, url } of service.operations) {
+  for (const { method, path: url } of service.operations) {
     const pattern = new RegExp(`^${url.replaceAll(/:\w+/g, '[^/]+')}$`)
     t.ok(
       table.some(([other, path]) => other === method && pattern.test(path)),

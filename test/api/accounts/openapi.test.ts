@@ -3,13 +3,12 @@
 import { fastify } from 'fastify'
 import { parse } from 'parse5'
 import t from 'tap'
-import { accountsContract } from '../../../api/accounts/kit/contract.ts'
 import { docsFamily } from '../../../api/docs/docs.ts'
-import { publishedOperations } from '../../../service/open-accounts.ts'
+import { accountContracts } from '../../support/published.ts'
 
 const app = fastify()
 const family = docsFamily({
-  contracts: [accountsContract(publishedOperations({ settings: {}, drive: { name: 'google-drive' } } as never))],
+  contracts: accountContracts,
   isAdmin: async ({ headers }) => headers.authorization === 'Bearer admin',
   isTrusted: () => false,
 })
