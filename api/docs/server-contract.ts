@@ -1,9 +1,10 @@
 /** What the server itself answers, as a part of the published contract: its health and its metrics. */
 
 import { z } from 'zod'
-import { serverErrors } from '../http/errors.ts'
+import { type ServerErrorCode, serverErrors } from '../http/errors.ts'
+import type { Operation } from '../http/operation.ts'
 import type { Contract } from './contract.ts'
-import { publishRoutes } from './published-routes.ts'
+import { publishOperations } from './published-operations.ts'
 
 const ServerError = z.object({ status: z.string() }).meta({ id: 'ServerError' })
 
@@ -14,32 +15,43 @@ const Readiness = z
   ])
   .meta({ id: 'Readiness', description: 'degraded: readings are taken, and something else is not right.' })
 
+/** http/health.ts and http/metrics.ts answer them. */
+const operations: Operation<ServerErrorCode>[] = [
+  {
+    method: 'GET',
+    path: '/health/live',
+    name: 'is_live',
+    summary: 'Whether the process answers',
+    success: { status: 200, description: 'It does', json: z.object({ status: z.literal('ok') }) },
+  },
+  {
+    method: 'GET',
+    path: '/health/ready',
+    name: 'is_ready',
+    summary: 'Whether readings are taken',
+    success: { status: 200, description: 'They are', json: Readiness },
+    others: { 503: { description: 'No readings can be taken', json: Readiness } },
+  },
+  {
+    method: 'GET',
+    path: '/metrics',
+    name: 'read_metrics',
+    summary: 'The metrics, for Prometheus',
+    description: 'From the machine itself without a credential, else for administrators.',
+    credentials: ['adminToken', 'bearerKey', 'apiKey', 'session'],
+    isCredentialOptional: true,
+    success: { status: 200, description: 'The metrics', text: ['text/plain'] },
+    refusals: ['UNAUTHORIZED'],
+  },
+]
+
 export function serverContract(): Contract {
-  return publishRoutes({
+  return publishOperations<Operation<ServerErrorCode>>({
+    prefix: '',
     tag: { name: 'server', description: 'For probes and for Prometheus.' },
-    routes: [
-      {
-        ...{ method: 'get', path: '/health/live', name: 'is_live', summary: 'Whether the process answers' },
-        success: { status: 200, description: 'It does', json: z.object({ status: z.literal('ok') }) },
-        refusals: [],
-      },
-      {
-        ...{ method: 'get', path: '/health/ready', name: 'is_ready', summary: 'Whether readings are taken' },
-        success: { status: 200, description: 'They are', json: Readiness },
-        others: { 503: { description: 'No readings can be taken', json: Readiness } },
-        refusals: [],
-      },
-      {
-        ...{ method: 'get', path: '/metrics', name: 'read_metrics', summary: 'The metrics, for Prometheus' },
-        description: 'From the machine itself without a credential, else for administrators.',
-        credentials: ['adminToken', 'bearerKey', 'apiKey', 'session'],
-        isCredentialOptional: true,
-        success: { status: 200, description: 'The metrics', text: ['text/plain'] },
-        refusals: [serverErrors.UNAUTHORIZED],
-      },
-    ],
+    operations,
     error: { schema: ServerError },
-    refusals: { all: [serverErrors.INTERNAL], paths: [] },
+    refusalsOf: ({ refusals = [] }) => [...refusals, 'INTERNAL' as const].map(code => serverErrors[code]),
     securitySchemes,
   })
 }

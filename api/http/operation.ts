@@ -3,7 +3,7 @@
 import type { z } from 'zod'
 import type { ErrorEntry } from './errors.ts'
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** `Code` is one of the errors of its family, which adds how an operation is handled. */
 export interface Operation<Code extends string = string, Path = unknown, Query = unknown, Body = unknown> {
