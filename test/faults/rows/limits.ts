@@ -146,8 +146,13 @@ export async function noRights(harness: Harness, tally: Tally, seed: number, cyc
   }
 }
 
-async function serviceOfNobody({ source }: Harness, { folder, hooks, service }: TestBed): Promise<ServiceProcess> {
+async function serviceOfNobody(
+  { source, databases }: Harness,
+  { folder, hooks, service }: TestBed,
+): Promise<ServiceProcess> {
   const dataDirectory = join(folder, 'rights')
+  // The folder of the socket is for root and for the user of PostgreSQL; with the password, this user may come in, too.
+  if (isRoot) chmodSync(decodeURIComponent(new URL(databases.postgresUrl).hostname), 0o711)
   mkdirSync(join(dataDirectory, 'journal'), { recursive: true })
   if (isRoot) chownSync(dataDirectory, nobody, nobody)
   const { environment } = service
