@@ -89,7 +89,10 @@ export function createWriters(devices: WriterDevices, perOwner: DevicesPerOwner)
     },
     ofPrincipal,
     ofTrustedBroker: () => ({
-      ...{ device: undefined, id: 'broker', mayCreateDevices: false, createDevices: async () => 'done' as const },
+      device: undefined,
+      id: 'broker',
+      mayCreateDevices: false,
+      createDevices: async () => 'done' as const,
       find(deviceName) {
         const device = devices.get(deviceName)
         return device === undefined ? 'DEVICE_UNKNOWN' : writable(device)

@@ -98,7 +98,9 @@ function finish(
   const versions = store.versions()
   writeManifest(target, {
     head: {
-      ...{ format: formatVersion, version, createdAt: new Date().toISOString() },
+      format: formatVersion,
+      version,
+      createdAt: new Date().toISOString(),
       questdb: { version: versions.questdb ?? '', days },
       postgres: { version: versions.postgres, ...postgres },
     },

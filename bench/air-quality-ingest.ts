@@ -74,7 +74,9 @@ type Rates = Record<'readings' | 'points', number[]>
 function note(bounds: Bounds, name: string, { readings, points }: Rates): void {
   const list = ratios(points, readings)
   bounds.atLeast(name, median(list), rateMin, {
-    ...{ ratios: spread(list), pointsPerSecond: spread(points), readingsPerSecond: spread(readings) },
+    ratios: spread(list),
+    pointsPerSecond: spread(points),
+    readingsPerSecond: spread(readings),
   })
 }
 
@@ -106,21 +108,25 @@ function waysOf({ port, keys, token }: Access, rows: number): Way[] {
     return { connections: [{ port, path, headers }], status: 200 }
   }
   const pointsTo = keys.map((key, index) => ({
-    ...{ port, path: `/api/v1.0/device/${stationName(index)}/data/` },
+    port,
+    path: `/api/v1.0/device/${stationName(index)}/data/`,
     headers: { authorization: `Basic ${Buffer.from(`${key}:`).toString('base64')}`, 'content-type': json },
   }))
   const readingsTo = keys.map(key => ({
-    ...{ port, path: '/api/log/batch' },
+    port,
+    path: '/api/log/batch',
     headers: { authorization: `Bearer ${key}`, 'content-type': json },
   }))
   return [
     {
-      ...{ name: 'JSON arrays', rowsPerBody: rowsPerArray },
+      name: 'JSON arrays',
+      rowsPerBody: rowsPerArray,
       readings: { table: readingsTable, target: { connections: readingsTo, status: 200 }, write: readingsArray },
       points: { table: pointsTable, target: { connections: pointsTo, status: 201 }, write: pointsArray },
     },
     {
-      ...{ name: 'import of CSV', rowsPerBody: rows },
+      name: 'import of CSV',
+      rowsPerBody: rows,
       readings: { table: readingsTable, target: importTo('/api/admin/import'), write: readingsCsv },
       points: { table: pointsTable, target: importTo('/api/admin/import-points'), write: pointsCsv },
     },

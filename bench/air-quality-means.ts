@@ -62,7 +62,9 @@ export async function measureMeans(
     }
     const [ours, yardstick] = [median(withMeans), median(plain)]
     bounds.atMost(`a page of ${count} with running means, times without, p50`, ours / yardstick, addedMax, {
-      ...{ p50Ms: round(ours), p95Ms: round(quantile(withMeans, 0.95)), yardstickMs: round(yardstick) },
+      p50Ms: round(ours),
+      p95Ms: round(quantile(withMeans, 0.95)),
+      yardstickMs: round(yardstick),
       samples: setting.samples,
     })
   }
@@ -74,6 +76,13 @@ function queryOf({ sn, series }: BenchStation, count: number, { fromUs, toUs, ro
   return {
     station: { sn, timeZone, series: list },
     series: list.map(({ number }) => number),
-    ...{ fromUs, toUs, parts: [], direction: 'asc', offset: Math.floor(rows / 4), count, total: rows, format: 'json' },
+    fromUs,
+    toUs,
+    parts: [],
+    direction: 'asc',
+    offset: Math.floor(rows / 4),
+    count,
+    total: rows,
+    format: 'json',
   }
 }

@@ -204,7 +204,10 @@ async function measureCsv({ server }: Bench): Promise<void> {
   }
   const list = ratios(ours, plain)
   bounds.atLeast("CSV of a station, share of the rate of QuestDB's own", median(list), csvMin, {
-    ...{ ratios: spread(list), rowsPerMs: spread(ours), yardstickRowsPerMs: spread(plain), rows: rowsOfStation },
+    ratios: spread(list),
+    rowsPerMs: spread(ours),
+    yardstickRowsPerMs: spread(plain),
+    rows: rowsOfStation,
   })
 }
 

@@ -83,14 +83,19 @@ export async function measureUnderLoad(hooks: Hooks, bounds: Bounds, plan: LoadP
   const stats = { statsAnswers: statsMs.length, processMegabytes: residentMegabytes(pid).peak }
   const sent = { perSecond: round(result.answers / result.elapsedSeconds), p50Ms: round(result.p50Ms) }
   bounds.atMost('analyses under load: turn of the event loop, p99, times that without', loopMs / quiet.loopMs, 3, {
-    ...{ p99Ms: round(loopMs), yardstickMs: round(quiet.loopMs), ...stats },
+    p99Ms: round(loopMs),
+    yardstickMs: round(quiet.loopMs),
+    ...stats,
   })
   bounds.atMost(
     'analyses under load: acknowledgement, p99, times that without',
     result.p99Ms / quiet.result.p99Ms,
     10,
     {
-      ...{ p99Ms: round(result.p99Ms), yardstickMs: round(quiet.result.p99Ms), maxMs: round(result.maxMs), ...sent },
+      p99Ms: round(result.p99Ms),
+      yardstickMs: round(quiet.result.p99Ms),
+      maxMs: round(result.maxMs),
+      ...sent,
     },
   )
   bounds.p95('analyses under load: data/day, cold, against that without', lightMs, median(quiet.lightMs), 10)

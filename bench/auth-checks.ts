@@ -160,8 +160,11 @@ async function measureKeys(plan: AuthPlan, databaseUrl: string, texts: readonly 
   const rates = ratios(ours, yardstick)
   const bytes = (all.heapBytes - heapBytes) / texts.length
   bounds.atLeast(`API keys, ${texts.length} of them, times the same route unchecked`, median(rates), keyMin, {
-    ...{ ratios: spread(rates), perSecond: spread(ours), uncheckedPerSecond: spread(yardstick) },
-    ...{ firstChecksPerSecond: round(texts.length / all.checkSeconds), bytesPerKeyAndAccount: round(bytes) },
+    ratios: spread(rates),
+    perSecond: spread(ours),
+    uncheckedPerSecond: spread(yardstick),
+    firstChecksPerSecond: round(texts.length / all.checkSeconds),
+    bytesPerKeyAndAccount: round(bytes),
   })
   await stopProcess(server.child)
   return bytes
@@ -196,7 +199,8 @@ export async function measureChecks(plan: AuthPlan, many: number): Promise<void>
   const bytes = await measureKeys(plan, databaseUrl, texts)
   const manyStarts = await measureStarts(plan, databaseUrl)
   bounds.atMost('start with many, times with few', median(ratios(manyStarts, fewStarts)), startMax, {
-    ...{ ms: spread(manyStarts), fewMs: spread(fewStarts) },
+    ms: spread(manyStarts),
+    fewMs: spread(fewStarts),
   })
   bounds.atMost('memory of a key with its account, bytes', bytes, bytesPerKeyMax)
 }

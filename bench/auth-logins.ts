@@ -17,7 +17,9 @@ const loginMax = 1.3
 
 async function post(url: string, path: string, body: object): Promise<number> {
   const response = await fetch(`${url}/v1/auth${path}`, {
-    ...{ method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) },
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
   })
   await response.arrayBuffer()
   return response.status
@@ -37,7 +39,7 @@ async function timesOf(call: (at: number) => Promise<void>): Promise<number[]> {
 export async function measureLogins(plan: AuthPlan): Promise<void> {
   const { hooks, bounds, generator, connections, pairs, seconds } = plan
   const { store, service, port, requests } = await startBenchService(hooks, 1000, {
-    ...{ REGISTRATIONS_PER_HOUR: '1000000' },
+    REGISTRATIONS_PER_HOUR: '1000000',
   })
   const emails = Array.from({ length: people }, (_, at) => `person-${at}@example.com`)
   for (const email of emails) {
@@ -75,11 +77,16 @@ export async function measureLogins(plan: AuthPlan): Promise<void> {
   const p99s = { with: beside.map(({ p99Ms }) => p99Ms), without: alone.map(({ p99Ms }) => p99Ms) }
   const rateRatios = ratios(rates.with, rates.without)
   bounds.atLeast(`readings a second while ${people} people log in, times without`, median(rateRatios), ingestRateMin, {
-    ...{ ratios: spread(rateRatios), perSecond: spread(rates.with), withoutPerSecond: spread(rates.without), statuses },
+    ratios: spread(rateRatios),
+    perSecond: spread(rates.with),
+    withoutPerSecond: spread(rates.without),
+    statuses,
   })
   const p99Ratios = ratios(p99s.with, p99s.without)
   bounds.atMost(`p99 of readings while ${people} people log in, times without`, median(p99Ratios), ingestP99Max, {
-    ...{ ratios: spread(p99Ratios), p99Ms: spread(p99s.with), withoutP99Ms: spread(p99s.without) },
+    ratios: spread(p99Ratios),
+    p99Ms: spread(p99s.with),
+    withoutP99Ms: spread(p99s.without),
   })
 }
 
@@ -103,6 +110,8 @@ async function measureLogin({ bounds, pairs }: AuthPlan, url: string, emails: re
   }
   const own = ratios(logins, hashes)
   bounds.atMost('login, times the bare hash', median(own), loginMax, {
-    ...{ ratios: spread(own), ms: spread(logins), hashMs: spread(hashes) },
+    ratios: spread(own),
+    ms: spread(logins),
+    hashMs: spread(hashes),
   })
 }

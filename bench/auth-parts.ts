@@ -27,12 +27,18 @@ export async function openAuthParts(pool: pg.Pool): Promise<AuthParts> {
   const publicUrl = () => 'http://127.0.0.1'
   const passwords = await createPasswords()
   const accounts = openAccounts({
-    ...{ ...shared, devices, stations, passwords, publicUrl, sendMail: async () => undefined },
+    ...shared,
+    devices,
+    stations,
+    passwords,
+    publicUrl,
+    sendMail: async () => undefined,
   })
   const codec = createSessionCodec({ format: 'jwe-v5', secrets: [sessionSecret], isSecure: false, nowMs: Date.now })
   const bearer = createBearerTokens('b'.repeat(64), 1800, Date.now)
   return {
-    ...{ accounts, codec },
+    accounts,
+    codec,
     createSessions: () => createSessions({ parts: accounts, codec, bearer, log: silentLog, refuseUnrevocable: false }),
     async close() {
       await accounts.close()

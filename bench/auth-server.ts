@@ -47,11 +47,16 @@ async function start(databaseUrl: string, accountId: number): Promise<void> {
   const common = { method: 'GET', summary: 'A profile', success, refusals: [] } as const
   const operations = [
     operation({
-      ...{ ...common, path: '/checked', name: 'checked', permission: 'profile.read' },
+      ...common,
+      path: '/checked',
+      name: 'checked',
+      permission: 'profile.read',
       handle: async ({ principal }) => ({ ok: true, value: profileResponse(accountOf(principal)) }),
     }),
     operation({
-      ...{ ...common, path: '/unchecked', name: 'unchecked' },
+      ...common,
+      path: '/unchecked',
+      name: 'unchecked',
       handle: async () => ({ ok: true, value: profileResponse(known) }),
     }),
   ]
@@ -63,7 +68,9 @@ async function start(databaseUrl: string, accountId: number): Promise<void> {
     isAdminToken: () => false,
   })
   const { prefix, register } = accountsFamily([{ tag: { name: 'bench', description: '' }, operations }], {
-    ...{ findPrincipal, origins: createOrigins(() => []), log: silentLog },
+    findPrincipal,
+    origins: createOrigins(() => []),
+    log: silentLog,
   })
   const app = fastify({ routerOptions: { ignoreTrailingSlash: true } })
   app.register(async scope => register(scope), { prefix })

@@ -68,12 +68,19 @@ async function bench(): Promise<void> {
   const p99Ms = Math.max(...rounds.map(result => result.p99Ms))
   bounds.must('all that were acknowledged are stored, once', stored === rows + answers)
   bounds.atMost('p99 of live readings beside the backlog, times alone', p99Ms / alone.p99Ms, p99Max, {
-    ...{ p99Ms: round(p99Ms), aloneP99Ms: round(alone.p99Ms), p50Ms: rounds.map(result => round(result.p50Ms)) },
+    p99Ms: round(p99Ms),
+    aloneP99Ms: round(alone.p99Ms),
+    p50Ms: rounds.map(result => round(result.p50Ms)),
   })
   const perSecond = (ms: number) => round((rows * 1000) / ms)
   bounds.conclude({
-    ...{ bench: 'backfill', rows, days: Number(options.days), livePerSecond: rate },
-    ...{ acknowledgedPerSecond: perSecond(acknowledgedMs), shownPerSecond: perSecond(shownMs), stored },
+    bench: 'backfill',
+    rows,
+    days: Number(options.days),
+    livePerSecond: rate,
+    acknowledgedPerSecond: perSecond(acknowledgedMs),
+    shownPerSecond: perSecond(shownMs),
+    stored,
     hardware: hardware(),
   })
 }

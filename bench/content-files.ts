@@ -86,11 +86,14 @@ async function measureImport(service: Service, file: string, databaseUrl: string
   assert.equal(JSON.parse(stdout).added, fileCount)
   const p99Ms = await takeLoopP99Ms(service)
   bounds.atMost('import: turn of the event loop, p99, times the idle service', p99Ms / idleP99Ms, importLoopMax, {
-    ...{ p99Ms: round(p99Ms), yardstickMs: round(idleP99Ms) },
+    p99Ms: round(p99Ms),
+    yardstickMs: round(idleP99Ms),
   })
   const sqlSeconds = await insertPlainly(databaseUrl, file)
   bounds.atMost('import, times plain SQL', tookSeconds / sqlSeconds, importMax, {
-    ...{ seconds: round(tookSeconds), perSecond: round(fileCount / tookSeconds), yardstickSeconds: round(sqlSeconds) },
+    seconds: round(tookSeconds),
+    perSecond: round(fileCount / tookSeconds),
+    yardstickSeconds: round(sqlSeconds),
     megabytes: round(statSync(file).size / 1e6),
   })
 }
@@ -178,7 +181,8 @@ async function measurePages(service: Service, reference: Reference): Promise<Tes
       p99Ms / yardstickMs,
       loopMax,
       {
-        ...{ p99Ms: round(p99Ms), yardstickMs: round(yardstickMs) },
+        p99Ms: round(p99Ms),
+        yardstickMs: round(yardstickMs),
       },
     )
   }

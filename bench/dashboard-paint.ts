@@ -107,8 +107,11 @@ async function measure(hooks: Hooks, bounds: Bounds, browser: Browser, subject: 
   const paints = (list: readonly Painted[]) => list.map(({ firstPaintMs }) => firstPaintMs)
   const each = ratios(paints(ours), paints(yardstick))
   bounds.atMost(`first paint of ${subject.name}, times a page of the same bytes`, median(each), timesMax, {
-    ...{ ratios: spread(each), ms: spread(paints(ours)), plainMs: spread(paints(yardstick)) },
-    ...{ contentMs: spread(ours.map(({ contentMs }) => contentMs)), kilobytes: round(first.bytes / 1000) },
+    ratios: spread(each),
+    ms: spread(paints(ours)),
+    plainMs: spread(paints(yardstick)),
+    contentMs: spread(ours.map(({ contentMs }) => contentMs)),
+    kilobytes: round(first.bytes / 1000),
   })
 }
 

@@ -149,10 +149,13 @@ async function bench(): Promise<void> {
   const perSecondOfOurs = { perSecond: spread(ours) }
   bounds.must('all rows that were sent are stored', stored === expected)
   bounds.atLeast('rows a second, times the same rows encoded beforehand', median(rates), postedMin, {
-    ...{ ratios: spread(rates), ...perSecondOfOurs, preEncodedPerSecond: spread(yardstick) },
+    ratios: spread(rates),
+    ...perSecondOfOurs,
+    preEncodedPerSecond: spread(yardstick),
   })
   bounds.atLeast('rows a second, times the official client', median(ours) / median(clientRates), clientMin, {
-    ...{ ...perSecondOfOurs, officialClientPerSecond: spread(clientRates) },
+    ...perSecondOfOurs,
+    officialClientPerSecond: spread(clientRates),
   })
   const asked = { rows: count, devices: deviceCount, commitMode, pairs }
   bounds.conclude({ bench: 'forward', ...asked, sent: expected, stored, hardware: hardware() })

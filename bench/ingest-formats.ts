@@ -19,7 +19,10 @@ const columns = ['temperature', 'humidity', 'pressure', 'battery_voltage', 'batt
 
 export const bulkFormats: Record<string, BulkFormat> = {
   'line-protocol': {
-    ...{ path: '/api/v2/write?bucket=b&org=o', contentType: 'text/plain', status: 204, rateMin: 0.5 },
+    path: '/api/v2/write?bucket=b&org=o',
+    contentType: 'text/plain',
+    status: 204,
+    rateMin: 0.5,
     body: linesOf,
   },
   csv: { path: '/api/log/batch', contentType: 'text/csv', status: 200, rateMin: 0.5, body: csvOf },

@@ -140,13 +140,16 @@ async function bench(): Promise<void> {
     const shown = runs.map(run => run.shown)
     const rates = ratios(shown, yardsticks)
     bounds.atLeast(`${name}, readings a second, times QuestDB alone`, median(rates), format.rateMin, {
-      ...{ ratios: spread(rates), perSecond: spread(shown), questdbPerSecond: spread(yardsticks) },
+      ratios: spread(rates),
+      perSecond: spread(shown),
+      questdbPerSecond: spread(yardsticks),
       acknowledgedPerSecond: spread(runs.map(run => run.acknowledged)),
     })
     if (order !== 'scattered') return
     const own = ratios(shown, inOrder)
     bounds.atLeast(`${name}, scattered, times in the order of time`, median(own), scatteredMin, {
-      ...{ ratios: spread(own), inOrderPerSecond: spread(inOrder) },
+      ratios: spread(own),
+      inOrderPerSecond: spread(inOrder),
     })
   }
 
@@ -158,7 +161,15 @@ async function bench(): Promise<void> {
     ? await measurePeers(hooks, bodiesOf(nextPlan(order), linesPerBody, linesOf), { connections, runs: pairs, rows })
     : undefined
   bounds.conclude({
-    ...{ bench: 'ingest', devices, rows, order, connections, pairs, stored, firstSight, peers },
+    bench: 'ingest',
+    devices,
+    rows,
+    order,
+    connections,
+    pairs,
+    stored,
+    firstSight,
+    peers,
     hardware: hardware(),
   })
 }

@@ -48,7 +48,12 @@ function* piecesOf(run: number): Generator<SentReading[]> {
   const startMs = Date.now() - (Object.keys(bodies).length + 1 - run) * spanMs
   let piece: SentReading[] = []
   for (const reading of sentReadings({
-    ...{ devices: deviceCount, rows, seed: 1, order: 'time', startMs, endMs: startMs + spanMs },
+    devices: deviceCount,
+    rows,
+    seed: 1,
+    order: 'time',
+    startMs,
+    endMs: startMs + spanMs,
   })) {
     piece.push(reading)
     if (piece.length < readingsPerPiece) continue
@@ -143,8 +148,12 @@ async function bench(): Promise<void> {
       peak - before,
       megabytesMax,
       {
-        ...{ beforeMegabytes: before, peakMegabytes: peak, readings, seconds: round(seconds) },
-        ...{ megabytesPerSecond: round(bytes / 1e6 / seconds), ...(await eventLoopDelay(port)) },
+        beforeMegabytes: before,
+        peakMegabytes: peak,
+        readings,
+        seconds: round(seconds),
+        megabytesPerSecond: round(bytes / 1e6 / seconds),
+        ...(await eventLoopDelay(port)),
       },
     )
   }

@@ -64,7 +64,9 @@ async function bench(): Promise<void> {
   }
   const rates = ratios(ours, yardstick)
   bounds.atLeast('answers a second, times bare Fastify', median(rates), rateMin, {
-    ...{ ratios: spread(rates), perSecond: spread(ours), bareFastifyPerSecond: spread(yardstick) },
+    ratios: spread(rates),
+    perSecond: spread(ours),
+    bareFastifyPerSecond: spread(yardstick),
   })
   bounds.conclude({ bench: 'latest', connections, pairs, seconds, bodyBytes: body.length, hardware: hardware() })
 }

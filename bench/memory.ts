@@ -47,7 +47,10 @@ async function bench(): Promise<void> {
   const drained = residentMegabytes(pid)
   bounds.must('the whole backlog is stored', stored === backlog)
   bounds.atMost('peak memory, times the idle service', drained.peak / idle, peakMax, {
-    ...{ idleMegabytes: idle, awayMegabytes: away.now, drainedMegabytes: drained.now, peakMegabytes: drained.peak },
+    idleMegabytes: idle,
+    awayMegabytes: away.now,
+    drainedMegabytes: drained.now,
+    peakMegabytes: drained.peak,
   })
   const asked = { devices: deviceCount, backlog }
   bounds.conclude({ bench: 'memory', ...asked, drainSeconds: round(drainSeconds), stored, hardware: hardware() })

@@ -38,8 +38,14 @@ async function open(port: number, { device, password }: MqttLoadOrder['clients']
   const socket = connect({ host: '127.0.0.1', port, noDelay: true })
   socket.write(
     generate({
-      ...{ cmd: 'connect', protocolId: 'MQTT', protocolVersion: 4, clean: true, clientId: device, keepalive: 0 },
-      ...{ username: device, password: Buffer.from(password) },
+      cmd: 'connect',
+      protocolId: 'MQTT',
+      protocolVersion: 4,
+      clean: true,
+      clientId: device,
+      keepalive: 0,
+      username: device,
+      password: Buffer.from(password),
     }),
   )
   const [answer] = await once(socket, 'data')

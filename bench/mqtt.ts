@@ -63,8 +63,11 @@ function conclude(ours: MqttLoadResult[], yardstick: MqttLoadResult[], counts: o
   const rate = ({ acknowledged, elapsedSeconds }: MqttLoadResult) => acknowledged / elapsedSeconds
   const rates = ratios(ours.map(rate), yardstick.map(rate))
   bounds.atLeast('readings a second, times a broker that stores nothing', median(rates), rateMin, {
-    ...{ ratios: spread(rates), perSecond: spread(ours.map(rate)), brokerPerSecond: spread(yardstick.map(rate)) },
-    ...{ p99Ms: spread(ours.map(({ p99Ms }) => p99Ms)), brokerP99Ms: spread(yardstick.map(({ p99Ms }) => p99Ms)) },
+    ratios: spread(rates),
+    perSecond: spread(ours.map(rate)),
+    brokerPerSecond: spread(yardstick.map(rate)),
+    p99Ms: spread(ours.map(({ p99Ms }) => p99Ms)),
+    brokerP99Ms: spread(yardstick.map(({ p99Ms }) => p99Ms)),
   })
   bounds.conclude({ bench: 'mqtt', clientCount, pairs, seconds, ...counts, hardware: hardware() })
 }

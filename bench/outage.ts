@@ -50,7 +50,9 @@ async function bench(): Promise<void> {
   bounds.must('all that were acknowledged are stored', stored === acknowledged + warmedUp)
   bounds.must('none is refused', acknowledged === result.answers)
   bounds.atMost('drain, times the outage', drainSeconds / outageSeconds, drainShareMax, {
-    ...{ drainSeconds: round(drainSeconds), backlog, p99Ms: round(result.p99Ms) },
+    drainSeconds: round(drainSeconds),
+    backlog,
+    p99Ms: round(result.p99Ms),
   })
   const asked = { outageSeconds, perSecond: round(perSecond) }
   bounds.conclude({ bench: 'outage', ...asked, acknowledged, stored, hardware: hardware() })

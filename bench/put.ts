@@ -56,10 +56,13 @@ async function bench(): Promise<void> {
   const rates = ratios(ours, yardstick)
   bounds.must('all that were acknowledged are stored', stored === acknowledged)
   bounds.atLeast('readings a second, times bare Fastify', median(rates), rateMin, {
-    ...{ ratios: spread(rates), perSecond: spread(ours), bareFastifyPerSecond: spread(yardstick) },
+    ratios: spread(rates),
+    perSecond: spread(ours),
+    bareFastifyPerSecond: spread(yardstick),
   })
   bounds.atMost('p99, times bare Fastify', median(ratios(p99s, bareP99s)), p99Max, {
-    ...{ p99Ms: spread(p99s), bareFastifyP99Ms: spread(bareP99s) },
+    p99Ms: spread(p99s),
+    bareFastifyP99Ms: spread(bareP99s),
   })
   bounds.conclude({ bench: 'put', connections, pairs, seconds, acknowledged, stored, hardware: hardware() })
 }

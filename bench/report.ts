@@ -19,8 +19,11 @@ const Line = z.union([
   z.object({ figures: z.record(z.string(), Figure) }).transform(({ figures }) => figures),
   z
     .object({
-      ...{ property: z.string(), rate: z.number(), ok: z.boolean() },
-      ...{ atLeast: z.number().optional(), atMost: z.number().optional() },
+      property: z.string(),
+      rate: z.number(),
+      ok: z.boolean(),
+      atLeast: z.number().optional(),
+      atMost: z.number().optional(),
     })
     .transform(({ property, rate, ...limits }) => ({ [property]: { ratio: rate, ...limits } })),
 ])

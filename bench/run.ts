@@ -102,8 +102,10 @@ if (isNamed && !existsSync(join(import.meta.dirname, `${first}.ts`))) {
 const { values: options } = parseArgs({
   args: isNamed ? [] : process.argv.slice(2),
   options: {
-    ...{ only: { type: 'string' }, output: { type: 'string', default: 'bench-results.json' } },
-    ...{ page: { type: 'string' }, python: { type: 'string' } },
+    only: { type: 'string' },
+    output: { type: 'string', default: 'bench-results.json' },
+    page: { type: 'string' },
+    python: { type: 'string' },
   },
 })
 const wanted = options.only?.split(',') ?? allNames

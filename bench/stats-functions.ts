@@ -41,8 +41,13 @@ export function measureFunctions(
     const ms = median(Array.from({ length: runs }, () => timeOf(work)))
     const reference = referenceMs[part] ?? Number.NaN
     printResult({
-      ...{ bench: 'stats', function: part, points, ms: round(ms), pointsPerSecond: round((points / ms) * 1000) },
-      ...{ referenceMs: round(reference), ratio: round(reference / ms) },
+      bench: 'stats',
+      function: part,
+      points,
+      ms: round(ms),
+      pointsPerSecond: round((points / ms) * 1000),
+      referenceMs: round(reference),
+      ratio: round(reference / ms),
     })
   }
 }
@@ -64,7 +69,12 @@ function functionsOf(made: MadeSeries, days: number, timeZone: string): Record<s
   const local = createLocalTime(timeZone)
   const series = madeColumns(made, days)
   const window = windowOf({
-    ...{ series, predecessorMs: undefined, days, stepSeconds: undefined, expectedIntervalSeconds: null, local },
+    series,
+    predecessorMs: undefined,
+    days,
+    stepSeconds: undefined,
+    expectedIntervalSeconds: null,
+    local,
   })
   const { fine, hourly, localHours, timesMs, values, cadence } = window
   const { cells, stepMs } = fine.frame

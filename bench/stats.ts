@@ -50,10 +50,15 @@ async function askReference(reference: Reference, store: BenchStore, { device }:
   const [row] = await store.query(`SELECT cast(max(ts) AS LONG) FROM readings WHERE device = '${device.symbol}'`)
   const throughUs = Number(row?.[0])
   const answer = await reference.ask({
-    ...{ symbol: device.symbol, questdb: `http://${host}:${port}`, authorization },
-    ...{ from_us: throughUs - days * 86_400_000_000, through_us: throughUs },
-    ...{ now_us: Math.floor(Date.now() / minuteMs) * minuteMs * 1000, time_zone: timeZone },
-    ...{ step_seconds: stepMs / 1000, slow_acf: isLast },
+    symbol: device.symbol,
+    questdb: `http://${host}:${port}`,
+    authorization,
+    from_us: throughUs - days * 86_400_000_000,
+    through_us: throughUs,
+    now_us: Math.floor(Date.now() / minuteMs) * minuteMs * 1000,
+    time_zone: timeZone,
+    step_seconds: stepMs / 1000,
+    slow_acf: isLast,
   })
   return answer as ReferenceAnswer
 }
@@ -111,10 +116,14 @@ function report(
   const times = ratios(referenceMs, ours)
   const slowAcfMs = theirs.findLast(({ slow_acf_ms }) => slow_acf_ms !== null)?.slow_acf_ms ?? Number.NaN
   bounds.atLeast('times the script', median(times), ratioMin, {
-    ...{ ratios: spread(times), ms: spread(ours), referenceMs: spread(referenceMs) },
+    ratios: spread(times),
+    ms: spread(ours),
+    referenceMs: spread(referenceMs),
   })
   bounds.conclude({
-    ...{ bench: 'stats', days, pairs: ours.length },
+    bench: 'stats',
+    days,
+    pairs: ours.length,
     /** What statsmodels' way to an autocorrelation with gaps takes for one metric; it is not in the ratio. */
     referenceSlowAcfMs: round(slowAcfMs),
     deviations: Object.fromEntries(Object.entries(deviations).filter(([, off]) => off > 0)),

@@ -48,7 +48,10 @@ export function defineKeys(command: Command, { client, streams }: CommandContext
     .addHelpText('after', addHelp)
     .action(async ({ account, name, scope, createDevices, expiresInDays, json }: AddOptions) => {
       const added = await client.json(AddedKey, 'POST', '/keys', {
-        ...{ account: ownerOf(account), name, scopes: scope, create_devices: createDevices },
+        account: ownerOf(account),
+        name,
+        scopes: scope,
+        create_devices: createDevices,
         expires_in_days: expiresInDays,
       })
       if (json === true) {

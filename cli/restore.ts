@@ -36,11 +36,17 @@ async function restoreTo(config: Config, folder: string, { stderr }: Streams) {
   const log = { info: () => undefined, warn: tell, error: tell } as Log
   try {
     return await restore({
-      ...{ folder, version: packageVersion(), dataDirectory: config.DATA_DIR },
+      folder,
+      version: packageVersion(),
+      dataDirectory: config.DATA_DIR,
       store: {
-        ...{ questdbHttp: config.QUESTDB_HTTP, questdbPg: config.QUESTDB_PG, databaseUrl: config.DATABASE_URL },
+        questdbHttp: config.QUESTDB_HTTP,
+        questdbPg: config.QUESTDB_PG,
+        databaseUrl: config.DATABASE_URL,
         questdbCommitMode: config.QUESTDB_COMMIT_MODE,
-        ...{ cacheDirectory: config.cacheDirectory, environment: config.environment, log },
+        cacheDirectory: config.cacheDirectory,
+        environment: config.environment,
+        log,
       },
       onStep: step => printText(stderr, `${step}\n`),
     })

@@ -17,14 +17,22 @@ export interface WritePath {
 export function writePathsOf({ journal, lag, dead_letters, questdb, points }: Status): WritePath[] {
   return [
     {
-      ...{ rows: 'readings', journal, accepted: journal.readings, deadLetters: dead_letters },
+      rows: 'readings',
+      journal,
+      accepted: journal.readings,
+      deadLetters: dead_letters,
       lag: { rows: lag.readings, seconds: lag.seconds },
-      ...{ suspended: questdb.suspended, fault: questdb.fault },
+      suspended: questdb.suspended,
+      fault: questdb.fault,
     },
     {
-      ...{ rows: 'points', journal: points.journal, accepted: points.journal.points, deadLetters: points.dead_letters },
+      rows: 'points',
+      journal: points.journal,
+      accepted: points.journal.points,
+      deadLetters: points.dead_letters,
       lag: { rows: points.lag.points, seconds: points.lag.seconds },
-      ...{ suspended: points.suspended, fault: points.fault },
+      suspended: points.suspended,
+      fault: points.fault,
     },
   ]
 }

@@ -17,10 +17,24 @@ export interface FileRow {
 
 /** In the order of the interface; something else comes before those of `cutBefore`. */
 export const ownNames = [
-  ...(['key', 'uid', 'title', 'description', 'require_summaries', 'url', 'content_type', 'content_title'] as const),
-  ...(['content_author', 'content_language', 'checksum', 'image_src', 'file_type', 'file_extension'] as const),
-  ...(['edx_module_id', 'summary', 'flashcards'] as const),
-]
+  'key',
+  'uid',
+  'title',
+  'description',
+  'require_summaries',
+  'url',
+  'content_type',
+  'content_title',
+  'content_author',
+  'content_language',
+  'checksum',
+  'image_src',
+  'file_type',
+  'file_extension',
+  'edx_module_id',
+  'summary',
+  'flashcards',
+] as const
 export type OwnFields = Pick<ContentFileLine, (typeof ownNames)[number]>
 
 /**

@@ -85,13 +85,18 @@ function makeRun(random: Random, number: number): Run {
     ? `${course}+${slug(semester).replaceAll('-', '_')}_${year}`
     : `course-v1:MITx+${course}x+${1 + whole(random, 3)}T${year}`
   return {
-    ...{ kind, offered_by, platform, run_id: number, resource_id: String(10_000 + number) },
+    kind,
+    offered_by,
+    platform,
+    run_id: number,
+    resource_id: String(10_000 + number),
     run_title: `${pick(random, courseNames)} ${subject}`,
     run_slug: isSite ? `courses/${slug(`${course} ${subject} ${semester} ${year}`)}` : null,
     run_readable_id: readable,
     resource_readable_id: readable,
     departments: [department, ...others],
-    ...{ semester, year },
+    semester,
+    year,
     topics: [...above, topic],
     course_number: [course],
     // Most runs are small and a few are large.
@@ -120,9 +125,21 @@ type Own = Omit<GeneratedFile, keyof Omit<Run, 'kind' | 'fileCount' | 'createdMs
 type Common = 'id' | 'require_summaries' | 'checksum' | 'flashcards' | 'created_on' | 'published'
 
 const plain: Omit<Own, 'key'> = {
-  ...{ uid: null, title: null, description: null, url: null, content_feature_type: [], content_type: 'file' },
-  ...{ content_title: '', content_author: null, content_language: null, image_src: null, file_type: null },
-  ...{ file_extension: null, edx_module_id: null, summary: '', content: null },
+  uid: null,
+  title: null,
+  description: null,
+  url: null,
+  content_feature_type: [],
+  content_type: 'file',
+  content_title: '',
+  content_author: null,
+  content_language: null,
+  image_src: null,
+  file_type: null,
+  file_extension: null,
+  edx_module_id: null,
+  summary: '',
+  content: null,
 }
 
 interface SiteKind {

@@ -46,7 +46,9 @@ function feedsOf(state: DemoState, options: Omit<SensorOptions, 'intervalMs'>): 
     const { sn } = station
     let sent = 0
     return runFeed(station, {
-      ...{ ...options, key: account.key, storedUntil: pointsUntil[sn] },
+      ...options,
+      key: account.key,
+      storedUntil: pointsUntil[sn],
       onStored(until, count) {
         pointsUntil[sn] = until
         sent += count

@@ -41,5 +41,5 @@ function takeReading(sensor: Sensor, timeMs: number): Record<string, unknown> {
 const monthMs = 30 * 86_400_000
 
 function requestOf({ name, password }: Sensor, reading: object): DeliveryRequest {
-  return { ...{ name, method: 'PUT', path: '/api/log' }, user: name, password, body: JSON.stringify(reading) }
+  return { name, method: 'PUT', path: '/api/log', user: name, password, body: JSON.stringify(reading) }
 }

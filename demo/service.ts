@@ -40,7 +40,10 @@ export function startDemoService(options: DemoServiceOptions): DemoService {
     // Its parent is the demo, whoever has started that; and the demo signs in to get an API key.
     env: {
       ...environment,
-      ...{ DATA_DIR: dataDirectory, LOG_FORMAT: 'json', PARENT_PID: String(process.pid), AUTH_HOST: 'on' },
+      DATA_DIR: dataDirectory,
+      LOG_FORMAT: 'json',
+      PARENT_PID: String(process.pid),
+      AUTH_HOST: 'on',
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -7,7 +7,11 @@ export const voltageNames = ['battery voltage', 'battery_voltage'] as const
 export const percentageNames = ['battery percentage', 'battery_percentage'] as const
 
 const known: ReadonlySet<string> = new Set([
-  ...['device', 'timestamp', 'temperature', 'humidity', 'pressure'],
+  'device',
+  'timestamp',
+  'temperature',
+  'humidity',
+  'pressure',
   ...voltageNames,
   ...percentageNames,
 ])

@@ -101,8 +101,14 @@ export interface WritePath<Series, Values extends Timed> {
 /** Times further back than this belong to the backfill lane. */
 const liveWindowUs = 5 * 60 * 1_000_000
 const replayBatchMax = 1000
-/** A request of this size holds some 70,000 rows. */
-const requestBytes = 12 * 1024 * 1024
+/** How the forwarder sends; a request of this size holds some 70,000 rows. */
+const requests = {
+  requestBytes: 12 * 1024 * 1024,
+  connectionCount: 2,
+  paceMs: 500,
+  quiesceMs: 3000,
+  requestIdleMs: 30_000,
+}
 /** Pieces of bulk data, each of which is stored or refused as a whole, and leaves the journal's slot room for live records. */
 const pieceBytesMax = groupBodyMax / 4
 
@@ -111,8 +117,14 @@ export function openWritePath<Series, Values extends Timed>(
 ): WritePath<Series, Values> {
   const { table, writer, directory, reserveBytes, keepMs, clock, log, onFatal } = options
   const journal = new Journal({
-    ...{ writer, directory, bytesMax: options.journalBytesMax, reserveBytes, liveWindowUs },
-    ...{ nowUs: clock.nowUs, log, onFatal },
+    writer,
+    directory,
+    bytesMax: options.journalBytesMax,
+    reserveBytes,
+    liveWindowUs,
+    nowUs: clock.nowUs,
+    log,
+    onFatal,
   })
   const revisions = new Int32Array(new SharedArrayBuffer(4 * revisionSlots))
   let forwarderStatus = statusAtStart(openDisk(directory), journal.recoveredEnd, journal.recoveredOrdinal)
@@ -126,11 +138,7 @@ export function openWritePath<Series, Values extends Timed>(
     end: { position: journal.recoveredEnd, ordinal: journal.recoveredOrdinal },
     revisions,
     sentPort: sent.port,
-    requestBytes,
-    connectionCount: 2,
-    paceMs: 500,
-    quiesceMs: 3000,
-    requestIdleMs: 30_000,
+    ...requests,
   }
   const forwarder = new Worker(new URL('./forwarder/forwarder-thread.ts', import.meta.url), {
     workerData,

@@ -66,13 +66,23 @@ export function createIngress(config: Config, log: Log, parts: IngressParts): In
   const fairShare = createFairShare({ perSecond: config.BULK_RATE, burst: config.BULK_BURST }, clockMs)
   const isWithinRate = createDeviceRate({ perSecond: config.DEVICE_RATE, burst: config.DEVICE_BURST }, clockMs)
   const intakeOptions: IntakeOptions = {
-    ...{ devices, ingest, meter, nowMs: clockMs, check: createReadingCheck(checkOptionsOf(config, parts)) },
-    ...{ isWithinRate, acceptOnce: createAcceptOnce({ ...parts, earliestMs: parts.acceptedFrom.ms }) },
+    devices,
+    ingest,
+    meter,
+    nowMs: clockMs,
+    check: createReadingCheck(checkOptionsOf(config, parts)),
+    isWithinRate,
+    acceptOnce: createAcceptOnce({ ...parts, earliestMs: parts.acceptedFrom.ms }),
   }
   const { hasRoom } = createBulkJournal(ingest)
   const brokerRate = createBrokerRate({ isWithinRate, fairShare, hasRoom, writerId: writers.ofTrustedBroker().id })
   return {
-    ...{ isTrusted, metrics, interval, meter, writers, fairShare },
+    isTrusted,
+    metrics,
+    interval,
+    meter,
+    writers,
+    fairShare,
     bulkMeter: createBulkMeter(metrics.registry, interval),
     eventMeter: createEventMeter(metrics.registry),
     connections: openConnections(config, log, isTrusted),

@@ -25,8 +25,10 @@ export async function listen(
   let mqtt: Mqtt | undefined
   const ingress = createIngress(config, log, parts)
   const figures = openServiceFigures({
-    ...{ questdb: parts.store.questdb, ingest: parts.ingest.status },
-    ...{ interval: ingress.interval, nowMs: parts.clockMs },
+    questdb: parts.store.questdb,
+    ingest: parts.ingest.status,
+    interval: ingress.interval,
+    nowMs: parts.clockMs,
   })
   onOpen(() => figures.close())
   const app = createServiceServer(config, log, parts, ingress, {
@@ -54,8 +56,17 @@ async function openServiceMqtt(
 ): Promise<Mqtt> {
   const { writers, intake, brokerIntake, meter, authRateLimit, connections, metrics } = ingress
   return await openMqtt({
-    ...{ config, log, devices, writers, intake, brokerIntake, meter, authRateLimit, connections },
-    ...{ keys: accounts.keys, registry: metrics.registry },
+    config,
+    log,
+    devices,
+    writers,
+    intake,
+    brokerIntake,
+    meter,
+    authRateLimit,
+    connections,
+    keys: accounts.keys,
+    registry: metrics.registry,
   })
 }
 

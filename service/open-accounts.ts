@@ -97,7 +97,13 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
   const from = () => config.MAIL_FROM ?? `barograph@${new URL(publicUrl()).hostname}`
   const transport = createMailTransport({ smtpUrl: config.SMTP_URL, from, folder: directory.mail, nowMs })
   const accounts = openAccounts({
-    ...{ pool, nowMs, log, devices, stations, publicUrl, sendMail: transport.send },
+    pool,
+    nowMs,
+    log,
+    devices,
+    stations,
+    publicUrl,
+    sendMail: transport.send,
     passwords: await createPasswords(),
   })
   const codec = createSessionCodec({
@@ -108,7 +114,9 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
   })
   const tokenLifetimeSeconds = config.TOKEN_MINUTES * 60
   const sessions = createSessions({
-    ...{ parts: accounts, codec, log },
+    parts: accounts,
+    codec,
+    log,
     bearer: createBearerTokens(directory.secret('token-secret'), tokenLifetimeSeconds, nowMs),
     refuseUnrevocable: config.SESSION_UNREVOCABLE === 'refuse',
   })
@@ -119,7 +127,13 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
     graceMs: config.ROTATION_GRACE_HOURS * 60 * minuteMs,
   })
   const service: AccountService & DeviceAuthorizationService & DriveService & TenantService = {
-    ...{ accounts, sessions, keys, codec, tenants, publicUrl, drive: openDrive(config, directory, nowMs) },
+    accounts,
+    sessions,
+    keys,
+    codec,
+    tenants,
+    publicUrl,
+    drive: openDrive(config, directory, nowMs),
     settings: {
       signUp: config.SIGN_UP,
       tokenLifetimeSeconds,
@@ -134,7 +148,15 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
   const findPrincipal = createFindPrincipal(credentials)
   const origins = createOrigins(() => [new URL(publicUrl()).origin, ...(config.ALLOWED_ORIGINS ?? [])])
   return {
-    ...{ service, accounts, sessions, keys, codec, tenants, publicUrl, origins, findPrincipal },
+    service,
+    accounts,
+    sessions,
+    keys,
+    codec,
+    tenants,
+    publicUrl,
+    origins,
+    findPrincipal,
     isAdministrator: createAdministratorCheck(findPrincipal),
     family: accountsFamily(accountParts(service), { findPrincipal, origins, log }),
     async close() {

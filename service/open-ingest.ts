@@ -29,8 +29,12 @@ export async function openServiceIngest(options: ServiceIngestOptions): Promise<
   assertClockIsSet(nowMs())
   const clockWatch = watchClock(nowMs, log)
   const common = {
-    ...{ journalBytesMax: config.JOURNAL_MAX, reserveBytes: config.JOURNAL_RESERVE },
-    ...{ keepMs: config.JOURNAL_KEEP_HOURS * hourMs, clock: clockWatch.clock, log, onFatal },
+    journalBytesMax: config.JOURNAL_MAX,
+    reserveBytes: config.JOURNAL_RESERVE,
+    keepMs: config.JOURNAL_KEEP_HOURS * hourMs,
+    clock: clockWatch.clock,
+    log,
+    onFatal,
   }
   const opened: { close(): Promise<void> }[] = []
   async function close(): Promise<void> {

@@ -30,7 +30,12 @@ export function openServiceLive(config: Config, log: Log, parts: LiveParts): Liv
     return { taken: journal.ordinal, applied: forwarder.appliedOrdinal }
   }
   const live = createLive({
-    ...{ ask: query.fleetRows, hourSources: query.hourSources, nowMs: clockMs, isCatchingUp, ordinals, log },
+    ask: query.fleetRows,
+    hourSources: query.hourSources,
+    nowMs: clockMs,
+    isCatchingUp,
+    ordinals,
+    log,
     aheadMs: config.TIMESTAMP_AHEAD_SECONDS * 1000,
   })
   live.fill(devices.all())

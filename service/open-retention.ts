@@ -26,7 +26,12 @@ export function openServiceRetention(config: Config, log: Log, parts: RetentionP
   const { questdb } = store
   const client = createQuestdbClient(questdb.address.http)
   const retention = openRetention({
-    ...{ days: config.RETENTION_DAYS, acceptedFrom, questdb, ingest, nowMs: clockMs, log },
+    days: config.RETENTION_DAYS,
+    acceptedFrom,
+    questdb,
+    ingest,
+    nowMs: clockMs,
+    log,
     exec: sql => client.exec(sql, execTimeoutMs),
     timing: { checkEveryMs: minuteMs, marginMs, graceMs: config.QUERY_TIMEOUT_SECONDS * 1000 + minuteMs },
   })

@@ -125,7 +125,15 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   const publicUrl = () => (config.PUBLIC_URL ?? ownUrl).replace(/\/$/, '')
   const isAdminToken = createTokenCheck(directory.secret('admin-token'))
   const accounts = await openServiceAccounts({
-    ...{ config, log, nowMs: clockMs, directory, pool: store.postgres, devices, stations, publicUrl, isAdminToken },
+    config,
+    log,
+    nowMs: clockMs,
+    directory,
+    pool: store.postgres,
+    devices,
+    stations,
+    publicUrl,
+    isAdminToken,
   })
   onOpen(() => accounts.close())
   const signIn = await openSignIn({ config, accounts, directory, log })

@@ -57,8 +57,11 @@ test('its QuestDB is the one that is tested, and syncs what it applies', async t
   t.strictSame(matches(compose, /image: questdb\/questdb:(.*)$/gm), version)
   const [address, password] = [{ http: { port: 0 }, pg: { port: 0, user: '', password: '' } }, '']
   const managed = managedSettings({
-    ...{ address: address as Parameters<typeof managedSettings>[0]['address'], httpUser: '', httpPassword: password },
-    ...{ minHttpPort: 0, commitMode: 'sync' },
+    address: address as Parameters<typeof managedSettings>[0]['address'],
+    httpUser: '',
+    httpPassword: password,
+    minHttpPort: 0,
+    commitMode: 'sync',
   })
   const ofCompose = [...compose.matchAll(/^ {6}QDB_([A-Z_]+): (.*)$/gm)]
   const byVariable = new Map(

@@ -87,8 +87,13 @@ function readLines(text: string): void {
   ]
   for (const body of [...places, `w,device=k temperature=1 ${text}`, `${text}\n`.repeat(8)]) {
     readLineProtocol(Buffer.from(body), {
-      ...{ names: { ...defaultLineNames, unknownFields: 'ignore' }, precision: 'ns', deviceDefault: 'k' },
-      ...{ ranges: defaultRanges, nowMs: 0, aheadMsMax: 0, rejectsMax: 10 },
+      names: { ...defaultLineNames, unknownFields: 'ignore' },
+      precision: 'ns',
+      deviceDefault: 'k',
+      ranges: defaultRanges,
+      nowMs: 0,
+      aheadMsMax: 0,
+      rejectsMax: 10,
     })
   }
 }

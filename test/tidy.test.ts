@@ -17,17 +17,18 @@ const questdbLeaves = ['store/log.ts', 'store/tables.ts', ...threadLeaves, 'stor
 
 /** What a family of routes may use besides the domains. */
 const doorParts = ['api/http', 'api/docs', 'api/credentials']
-const domains = [
-  ...['store', 'settings', 'ingest', 'analytics', 'query', 'live', 'auth', 'content', 'lifecycle', 'backup'],
-]
+const domains = ['store', 'settings', 'ingest', 'analytics', 'query', 'live', 'auth', 'content', 'lifecycle', 'backup']
 
 const arrows: Record<string, string[]> = {
   [forAll]: [],
   store: [],
   // The types of values that a setting may have are those of the part that it is for.
   settings: [
-    ...['store/start-error.ts', 'store/tables.ts', 'ingest/formats/line-protocol-names.ts'],
-    ...['auth/accounts/email-address.ts', 'auth/accounts/sign-up.ts'],
+    'store/start-error.ts',
+    'store/tables.ts',
+    'ingest/formats/line-protocol-names.ts',
+    'auth/accounts/email-address.ts',
+    'auth/accounts/sign-up.ts',
   ],
   ingest: [...questdbLeaves, ...postgresLeaves],
   analytics: [],

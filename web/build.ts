@@ -35,14 +35,22 @@ export async function buildWeb(): Promise<void> {
 async function bundle(folder: string): Promise<void> {
   const { build } = await import('vite')
   await build({
-    ...{ root: web, configFile: false, envDir: false, publicDir: false, logLevel: 'warn' },
+    root: web,
+    configFile: false,
+    envDir: false,
+    publicDir: false,
+    logLevel: 'warn',
     // Links as seen from the page, for a proxy may put a prefix before all of our addresses.
     base: './',
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
     build: {
-      ...{ outDir: folder, emptyOutDir: true, target: 'es2023', reportCompressedSize: false },
+      outDir: folder,
+      emptyOutDir: true,
+      target: 'es2023',
+      reportCompressedSize: false,
       // No data URLs: the policy of the pages allows files of ours alone.
-      ...{ assetsInlineLimit: 0, modulePreload: { polyfill: false } },
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
     },
   })
 }

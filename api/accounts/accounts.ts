@@ -14,14 +14,16 @@ import { ErrorDetail, refusalsOf, securitySchemes } from './kit/published.ts'
 import { accountRules, type KitOptions, prepareScope } from './kit/register.ts'
 import { lookUpOperations } from './look-ups.ts'
 import { mailTokenOperations } from './mail-tokens.ts'
-import { profileOperations } from './profile.ts'
-import { signInOperations } from './sign-in.ts'
+import { passwordAndSessionOperations, profileOperations } from './profile.ts'
+import { providerSignInOperation, signInOperations } from './sign-in.ts'
 
 export function accountOperations(service: AccountService): AccountOperation[] {
   return [
     ...signInOperations(service),
+    providerSignInOperation(service),
     ...mailTokenOperations(service),
     ...profileOperations(service),
+    ...passwordAndSessionOperations(service),
     ...lookUpOperations(service),
     ...apiKeyOperations(service),
   ]

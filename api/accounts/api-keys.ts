@@ -50,7 +50,10 @@ const scopesUsual: readonly Scope[] = ['read']
 export function apiKeyOperations({ keys }: AccountService): AccountOperation[] {
   return [
     operation({
-      ...{ method: 'GET', path: '/api-keys', name: 'list_api_keys', summary: 'The API keys of the current user' },
+      method: 'GET',
+      path: '/api-keys',
+      name: 'list_api_keys',
+      summary: 'The API keys of the current user',
       permission: 'account.manage',
       success: { status: 200, description: 'The keys, the newest first', json: ApiKeyList },
       refusals: ['UNAUTHENTICATED', 'FORBIDDEN', 'UNAVAILABLE'],
@@ -60,13 +63,23 @@ export function apiKeyOperations({ keys }: AccountService): AccountOperation[] {
       },
     }),
     operation({
-      ...{ method: 'POST', path: '/api-keys', name: 'create_api_key', summary: 'Make an API key; it is shown once' },
+      method: 'POST',
+      path: '/api-keys',
+      name: 'create_api_key',
+      summary: 'Make an API key; it is shown once',
       permission: 'account.manage',
       body: { json: CreateApiKeyRequest },
       success: { status: 201, description: 'The key', json: CreateApiKeyResponse },
       refusals: [
-        ...(['UNAUTHENTICATED', 'FORBIDDEN', 'CROSS_SITE', 'SCOPE_NOT_ALLOWED', 'EMAIL_UNVERIFIED'] as const),
-        ...(['ACCOUNT_INACTIVE', 'TOO_MANY_KEYS', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'] as const),
+        'UNAUTHENTICATED',
+        'FORBIDDEN',
+        'CROSS_SITE',
+        'SCOPE_NOT_ALLOWED',
+        'EMAIL_UNVERIFIED',
+        'ACCOUNT_INACTIVE',
+        'TOO_MANY_KEYS',
+        'TOO_MANY_REQUESTS',
+        'UNAVAILABLE',
       ],
       async handle({ principal, body: { name, expires_in_days, scopes = scopesUsual, create_devices = false } }) {
         const expiresInDays = expires_in_days ?? undefined
@@ -77,7 +90,10 @@ export function apiKeyOperations({ keys }: AccountService): AccountOperation[] {
       },
     }),
     operation({
-      ...{ method: 'DELETE', path: '/api-keys/:key_id', name: 'revoke_api_key', summary: 'Revoke an API key at once' },
+      method: 'DELETE',
+      path: '/api-keys/:key_id',
+      name: 'revoke_api_key',
+      summary: 'Revoke an API key at once',
       permission: 'account.manage',
       parameters: { path: KeyPath },
       success: { status: 200, description: 'It is revoked, now or earlier', json: RevokeApiKeyResponse },
@@ -99,8 +115,13 @@ function listItem(key: KeyDetails): z.infer<typeof ApiKeyListItem> {
 
 function commonOf({ id, name, prefix, scopes, createDevices, createdMs, expiresMs }: KeyDetails) {
   return {
-    ...{ id, name, prefix, scopes: [...scopes], create_devices: createDevices },
-    ...{ created_at: isoTime(createdMs), expires_at: isoTimeOrNull(expiresMs) },
+    id,
+    name,
+    prefix,
+    scopes: [...scopes],
+    create_devices: createDevices,
+    created_at: isoTime(createdMs),
+    expires_at: isoTimeOrNull(expiresMs),
   }
 }
 

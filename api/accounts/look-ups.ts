@@ -12,12 +12,10 @@ const lengthMax = 254
 export function lookUpOperations({ accounts }: AccountService): AccountOperation[] {
   return [
     operation({
-      ...{
-        method: 'GET',
-        path: '/users/by-email/:email',
-        name: 'get_user_by_email',
-        summary: 'A user by e-mail address',
-      },
+      method: 'GET',
+      path: '/users/by-email/:email',
+      name: 'get_user_by_email',
+      summary: 'A user by e-mail address',
       permission: 'account.read',
       parameters: { path: EmailPath },
       success: { status: 200, description: 'The user', json: UserResponse },
@@ -28,7 +26,10 @@ export function lookUpOperations({ accounts }: AccountService): AccountOperation
       },
     }),
     operation({
-      ...{ method: 'GET', path: '/users/:user_id', name: 'get_user_by_id', summary: 'A user by id' },
+      method: 'GET',
+      path: '/users/:user_id',
+      name: 'get_user_by_id',
+      summary: 'A user by id',
       permission: 'account.read',
       parameters: { path: UserPath },
       success: { status: 200, description: 'The user', json: UserResponse },

@@ -17,7 +17,9 @@ export function mailTokenOperations(service: AccountService): AccountOperation[]
   const { accounts } = service
   return [
     operation({
-      ...{ method: 'POST', path: '/verification/request', name: 'request_verification' },
+      method: 'POST',
+      path: '/verification/request',
+      name: 'request_verification',
       summary: 'Have a token sent that verifies an e-mail address',
       body: { json: EmailVerificationRequest },
       success: { status: 200, description: 'The same for every address', json: Message },
@@ -31,7 +33,9 @@ export function mailTokenOperations(service: AccountService): AccountOperation[]
       },
     }),
     operation({
-      ...{ method: 'POST', path: '/verification/verify', name: 'verify_email' },
+      method: 'POST',
+      path: '/verification/verify',
+      name: 'verify_email',
       summary: 'Verify an e-mail address with the token that was sent there',
       body: { json: TokenVerificationRequest },
       success: { status: 200, description: 'The address is verified', json: Message },
@@ -44,7 +48,9 @@ export function mailTokenOperations(service: AccountService): AccountOperation[]
       },
     }),
     operation({
-      ...{ method: 'POST', path: '/password/reset-request', name: 'request_password_reset' },
+      method: 'POST',
+      path: '/password/reset-request',
+      name: 'request_password_reset',
       summary: 'Have a link sent that sets a new password',
       body: { json: PasswordResetRequest },
       success: { status: 200, description: 'The same for every address', json: Message },
@@ -57,7 +63,9 @@ export function mailTokenOperations(service: AccountService): AccountOperation[]
       },
     }),
     operation({
-      ...{ method: 'POST', path: '/password/reset', name: 'reset_password' },
+      method: 'POST',
+      path: '/password/reset',
+      name: 'reset_password',
       summary: 'Set a new password with the token that was sent; ends all sessions',
       body: { json: PasswordResetComplete },
       aliases: { password: 'new_password' },

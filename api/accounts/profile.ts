@@ -19,17 +19,23 @@ import {
 } from './schemas.ts'
 
 export function profileOperations(service: AccountService): AccountOperation[] {
-  const { accounts, sessions, codec, settings } = service
+  const { accounts, settings } = service
   return [
     operation({
-      ...{ method: 'GET', path: '/me', name: 'get_me', summary: 'The profile of the current user' },
+      method: 'GET',
+      path: '/me',
+      name: 'get_me',
+      summary: 'The profile of the current user',
       permission: 'profile.read',
       success: { status: 200, description: 'The user', json: ProfileResponse },
       refusals: ['UNAUTHENTICATED', 'UNAVAILABLE'],
       handle: async ({ principal }) => ({ ok: true, value: profileResponse(accountOf(principal)) }),
     }),
     operation({
-      ...{ method: 'PATCH', path: '/me', name: 'update_me', summary: 'Change the profile of the current user' },
+      method: 'PATCH',
+      path: '/me',
+      name: 'update_me',
+      summary: 'Change the profile of the current user',
       permission: 'account.manage',
       body: { json: UserUpdate },
       success: { status: 200, description: 'The user', json: UserResponse },
@@ -49,17 +55,20 @@ export function profileOperations(service: AccountService): AccountOperation[] {
       },
     }),
     operation({
-      ...{
-        method: 'DELETE',
-        path: '/me',
-        name: 'delete_me',
-        summary: 'Delete the account of the current user for good',
-      },
+      method: 'DELETE',
+      path: '/me',
+      name: 'delete_me',
+      summary: 'Delete the account of the current user for good',
       permission: 'account.manage',
       success: { status: 204, description: 'It is gone' },
       refusals: [
-        ...(['UNAUTHENTICATED', 'FORBIDDEN', 'CROSS_SITE', 'SESSION_TOO_OLD', 'OPERATOR_STAYS'] as const),
-        ...(['LAST_ADMINISTRATOR', 'UNAVAILABLE'] as const),
+        'UNAUTHENTICATED',
+        'FORBIDDEN',
+        'CROSS_SITE',
+        'SESSION_TOO_OLD',
+        'OPERATOR_STAYS',
+        'LAST_ADMINISTRATOR',
+        'UNAVAILABLE',
       ],
       async handle({ principal }) {
         const account = accountOf(principal)
@@ -68,8 +77,16 @@ export function profileOperations(service: AccountService): AccountOperation[] {
         return isFresh ? await deleteAccount(accounts, account) : { ok: false, code: 'SESSION_TOO_OLD' }
       },
     }),
+  ]
+}
+
+export function passwordAndSessionOperations(service: AccountService): AccountOperation[] {
+  const { accounts, sessions, codec } = service
+  return [
     operation({
-      ...{ method: 'POST', path: '/password/change', name: 'change_password' },
+      method: 'POST',
+      path: '/password/change',
+      name: 'change_password',
       summary: 'Set a new password with the current one; ends all other sessions',
       permission: 'account.manage',
       body: { json: PasswordChangeRequest },
@@ -90,7 +107,10 @@ export function profileOperations(service: AccountService): AccountOperation[] {
       },
     }),
     operation({
-      ...{ method: 'GET', path: '/session/info', name: 'get_session_info', summary: 'The current user and session' },
+      method: 'GET',
+      path: '/session/info',
+      name: 'get_session_info',
+      summary: 'The current user and session',
       permission: 'session.read',
       success: { status: 200, description: 'As Auth.js tells it', json: SessionInfo },
       refusals: ['UNAUTHENTICATED', 'UNAVAILABLE'],

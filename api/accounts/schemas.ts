@@ -102,7 +102,10 @@ export const SessionInfo = z
 export function userResponse(account: Account): UserResponse {
   const { id, email, name, image, emailVerifiedMs, isActive, createdMs, updatedMs } = account
   return {
-    ...{ id, email, name, image },
+    id,
+    email,
+    name,
+    image,
     email_verified: emailVerifiedMs === null ? null : isoTime(emailVerifiedMs),
     is_active: isActive,
     created_at: isoTime(createdMs),

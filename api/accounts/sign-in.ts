@@ -19,12 +19,19 @@ export function signInOperations(service: AccountService): AccountOperation[] {
   const { accounts, sessions, settings } = service
   return [
     operation({
-      ...{ method: 'POST', path: '/register', name: 'register', summary: 'Register a user with e-mail and password' },
+      method: 'POST',
+      path: '/register',
+      name: 'register',
+      summary: 'Register a user with e-mail and password',
       body: { json: UserCreate },
       success: { status: 201, description: 'The user that was made', json: UserResponse },
       refusals: [
-        ...(['TOKEN_INVALID', 'REGISTRATION_INVITED', 'REGISTRATION_CLOSED', 'EMAIL_TAKEN'] as const),
-        ...(['TOO_MANY_REQUESTS', 'UNAVAILABLE'] as const),
+        'TOKEN_INVALID',
+        'REGISTRATION_INVITED',
+        'REGISTRATION_CLOSED',
+        'EMAIL_TAKEN',
+        'TOO_MANY_REQUESTS',
+        'UNAVAILABLE',
       ],
       async handle({ body: { email, password, name = null, token }, client }) {
         const wanted = { email, password, name, token: token ?? undefined }
@@ -33,7 +40,10 @@ export function signInOperations(service: AccountService): AccountOperation[] {
       },
     }),
     operation({
-      ...{ method: 'POST', path: '/login', name: 'login', summary: 'Check e-mail and password' },
+      method: 'POST',
+      path: '/login',
+      name: 'login',
+      summary: 'Check e-mail and password',
       body: { json: LoginCredentials },
       success: { status: 200, description: 'The user', json: UserResponse },
       refusals: ['CREDENTIALS_WRONG', 'ACCOUNT_INACTIVE', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
@@ -43,7 +53,10 @@ export function signInOperations(service: AccountService): AccountOperation[] {
       },
     }),
     operation({
-      ...{ method: 'POST', path: '/logout', name: 'logout', summary: 'End the session that the request brings' },
+      method: 'POST',
+      path: '/logout',
+      name: 'logout',
+      summary: 'End the session that the request brings',
       success: {
         status: 200,
         description: 'Whether or not there was a session; one of a cookie stays if a page of another site asks',
@@ -58,7 +71,10 @@ export function signInOperations(service: AccountService): AccountOperation[] {
       },
     }),
     operation({
-      ...{ method: 'POST', path: '/token', name: 'create_token', summary: 'A JWT for API clients' },
+      method: 'POST',
+      path: '/token',
+      name: 'create_token',
+      summary: 'A JWT for API clients',
       body: { json: LoginCredentials },
       success: { status: 200, description: 'The token', json: TokenResponse },
       refusals: ['CREDENTIALS_WRONG', 'ACCOUNT_INACTIVE', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
@@ -70,28 +86,40 @@ export function signInOperations(service: AccountService): AccountOperation[] {
         return { ok: true, value: { access_token: token, token_type: 'bearer', expires_in } }
       },
     }),
-    operation({
-      ...{ method: 'POST', path: '/oauth/callback', name: 'oauth_callback', permission: 'identity.sign-in' },
-      summary: 'Sign in by an external identity provider; for the front end, with the service secret',
-      body: { json: OAuthUserData },
-      aliases: { provider_id: 'provider_account_id' },
-      success: { status: 200, description: 'The user, who may be new', json: UserResponse },
-      refusals: [
-        ...(['UNAUTHENTICATED', 'PROVIDER_UNKNOWN', 'ACCOUNT_INACTIVE', 'REGISTRATION_INVITED'] as const),
-        ...(['REGISTRATION_CLOSED', 'IDENTITY_NOT_LINKED', 'UNAVAILABLE'] as const),
-      ],
-      async handle({ body }) {
-        const { provider, provider_account_id: providerAccountId, email, name = null, image = null } = body
-        if (!settings.providers.includes(provider)) return { ok: false, code: 'PROVIDER_UNKNOWN' }
-        const isEmailVerified = body.email_verified === true
-        const identity = { provider, providerAccountId, email, name, image, isEmailVerified }
-        const known = await signInWithProvider(
-          accounts,
-          identity,
-          admissionByProvider(accounts, settings.signUp, identity),
-        )
-        return known.ok ? { ok: true, value: userResponse(known.value) } : known
-      },
-    }),
   ]
+}
+
+export function providerSignInOperation(service: AccountService): AccountOperation {
+  const { accounts, settings } = service
+  return operation({
+    method: 'POST',
+    path: '/oauth/callback',
+    name: 'oauth_callback',
+    permission: 'identity.sign-in',
+    summary: 'Sign in by an external identity provider; for the front end, with the service secret',
+    body: { json: OAuthUserData },
+    aliases: { provider_id: 'provider_account_id' },
+    success: { status: 200, description: 'The user, who may be new', json: UserResponse },
+    refusals: [
+      'UNAUTHENTICATED',
+      'PROVIDER_UNKNOWN',
+      'ACCOUNT_INACTIVE',
+      'REGISTRATION_INVITED',
+      'REGISTRATION_CLOSED',
+      'IDENTITY_NOT_LINKED',
+      'UNAVAILABLE',
+    ],
+    async handle({ body }) {
+      const { provider, provider_account_id: providerAccountId, email, name = null, image = null } = body
+      if (!settings.providers.includes(provider)) return { ok: false, code: 'PROVIDER_UNKNOWN' }
+      const isEmailVerified = body.email_verified === true
+      const identity = { provider, providerAccountId, email, name, image, isEmailVerified }
+      const known = await signInWithProvider(
+        accounts,
+        identity,
+        admissionByProvider(accounts, settings.signUp, identity),
+      )
+      return known.ok ? { ok: true, value: userResponse(known.value) } : known
+    },
+  })
 }

@@ -55,7 +55,9 @@ export const NewAccount = z.strictObject({
 })
 export const AccountChange = z
   .strictObject({
-    ...{ role: z.enum(roles), viewer: z.boolean(), is_active: z.boolean() },
+    role: z.enum(roles),
+    viewer: z.boolean(),
+    is_active: z.boolean(),
     email_verified: z.literal(true).meta({ description: 'The administrator answers for the address; it stays so.' }),
   })
   .partial()

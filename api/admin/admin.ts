@@ -162,7 +162,10 @@ function refusalsOf(operation: AdminOperation): ErrorEntry[] {
     ...(parameters?.query === undefined ? [] : (['QUERY_INVALID'] as const)),
     ...(body === undefined ? [] : ofBodies),
     ...refusals,
-    ...(['UNAUTHORIZED', 'FORBIDDEN', 'INTERNAL', 'DATABASE_AWAY'] as const),
+    'UNAUTHORIZED',
+    'FORBIDDEN',
+    'INTERNAL',
+    'DATABASE_AWAY',
     ...(hasParameters(operation) ? (['BAD_REQUEST', 'URI_TOO_LONG'] as const) : []),
   ]
   return codes.map(code => adminErrors[code])

@@ -22,8 +22,10 @@ const mediaType = 'application/x-ndjson'
 
 const audit: ImporterOptions['audit'] = (transaction, { actor, action, details }) =>
   writeAudit(transaction, {
-    ...{ actor, action: `content-files.${action}` },
-    ...{ subject: 'content files', details },
+    actor,
+    action: `content-files.${action}`,
+    subject: 'content files',
+    details,
   })
 
 /** The guard of the scope has checked who asks; bodies are taken as bytes. */

@@ -77,7 +77,12 @@ function listOperation({ deadLetters, seriesNames }: DeadLettersOptions): AdminO
       // They are wanted when PostgreSQL is away, too.
       const names = shown.length === 0 ? undefined : await seriesNames[table]?.().catch(() => undefined)
       const dead_letters = shown.map(({ id, at, reason, symbol, series, time, values }) => ({
-        ...{ table, id, at, reason, time, values },
+        table,
+        id,
+        at,
+        reason,
+        time,
+        values,
         symbol: seriesNames[table] === undefined ? symbol : `${names?.get(series) ?? `series ${series}`} ${symbol}`,
       }))
       return reply.send({ dead_letters, next } satisfies DeadLetterPage)

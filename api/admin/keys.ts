@@ -159,7 +159,13 @@ function shown(key: OwnedKey, nowMs: number): AdminKeyPage['keys'][number] {
   const { id, accountId: account, email, name, prefix, createDevices, createdMs } = key
   const { lastUsedMs, expiresMs, revokedMs } = key
   return {
-    ...{ id, account, email, name, prefix, scopes: [...key.scopes], create_devices: createDevices },
+    id,
+    account,
+    email,
+    name,
+    prefix,
+    scopes: [...key.scopes],
+    create_devices: createDevices,
     state: revokedMs !== null ? 'revoked' : expiresMs !== null && expiresMs <= nowMs ? 'expired' : 'active',
     created_at: new Date(createdMs).toISOString(),
     last_used_at: isoTime(lastUsedMs),

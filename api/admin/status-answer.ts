@@ -65,7 +65,8 @@ export const Status = z.object({
     waiting: z
       .object({
         /** The oldest one, and the day behind the last one. */
-        ...{ from: z.iso.date(), before: z.iso.date() },
+        from: z.iso.date(),
+        before: z.iso.date(),
         /** Of these, those that have raw readings. */
         days: z.int(),
         reason: z.enum(waitReasons),
@@ -73,7 +74,9 @@ export const Status = z.object({
       .nullable(),
   }),
   disk: z.object({
-    ...{ path: z.string(), free_bytes: z.number(), total_bytes: z.number() },
+    path: z.string(),
+    free_bytes: z.number(),
+    total_bytes: z.number(),
     /** What is on this disk of ours, measured once an hour: null until then, and for an external database. */
     journal_bytes: z.number().nullable(),
     questdb_bytes: z.number().nullable(),

@@ -54,14 +54,18 @@ async function readStatus({
     uptime_s: Math.round(process.uptime()),
     devices: devices.size(),
     questdb: {
-      ...{ kind: questdb.managed ? 'own' : 'given', state: questdb.state().state },
-      ...{ reason: questdb.state().reason ?? null, version: versions.questdb ?? null },
-      ...{ commit_mode: questdb.commitMode() ?? null },
+      kind: questdb.managed ? 'own' : 'given',
+      state: questdb.state().state,
+      reason: questdb.state().reason ?? null,
+      version: versions.questdb ?? null,
+      commit_mode: questdb.commitMode() ?? null,
       ...forwarderOf(readings),
     },
     postgres: {
-      ...{ kind: isPostgresManaged ? 'own' : 'given', state: postgresFault === undefined ? 'up' : 'away' },
-      ...{ reason: postgresFault ?? null, version: versions.postgres },
+      kind: isPostgresManaged ? 'own' : 'given',
+      state: postgresFault === undefined ? 'up' : 'away',
+      reason: postgresFault ?? null,
+      version: versions.postgres,
     },
     journal: { ...journalOf(readings), readings: readings.journal.records },
     lag: { readings: readings.lag.rows, seconds: readings.lag.seconds },
@@ -74,7 +78,9 @@ async function readStatus({
     },
     retention: retentionOf(retention.state()),
     disk: {
-      ...{ path: dataDirectory, free_bytes: disk.freeBytes, total_bytes: disk.totalBytes },
+      path: dataDirectory,
+      free_bytes: disk.freeBytes,
+      total_bytes: disk.totalBytes,
       journal_bytes: disk.journalBytes ?? null,
       questdb_bytes: disk.questdbBytes ?? null,
       postgres_bytes: disk.postgresBytes ?? null,
@@ -102,7 +108,8 @@ function waitingOf({ fromMs, beforeMs, days, reason }: WaitingDays): Status['ret
 
 function journalOf({ journal, forwarder }: IngestStatus) {
   return {
-    ...{ bytes: journal.bytes, bytes_max: journal.bytesMax },
+    bytes: journal.bytes,
+    bytes_max: journal.bytesMax,
     damaged_bytes: journal.tornBytes + forwarder.damagedBytes,
     fault: journal.issue ?? forwarder.fileIssue ?? null,
   }

@@ -27,8 +27,14 @@ export function accountObject(account: Account, nowMs: number): z.infer<typeof A
   const { id, email, name, emailVerifiedMs, role, createdMs } = account
   const [first_name, last_name] = splitName(name)
   return {
-    ...{ id, username: email.slice(0, email.lastIndexOf('@')), email, confirmed: emailVerifiedMs !== null },
-    ...{ first_name, last_name, role, is_administrator: role !== 'user' },
+    id,
+    username: email.slice(0, email.lastIndexOf('@')),
+    email,
+    confirmed: emailVerifiedMs !== null,
+    first_name,
+    last_name,
+    role,
+    is_administrator: role !== 'user',
     member_since: utcText(createdMs * 1000),
     last_seen: utcText(Math.floor(nowMs / 1000) * 1_000_000),
   }

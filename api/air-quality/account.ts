@@ -17,11 +17,13 @@ export function accountPaths(nowMs: () => number): Path[] {
 
   return [
     {
-      ...{ url: '/auth', slash: 'required' },
+      url: '/auth',
+      slash: 'required',
       methods: { GET: readOperation(operations.checkKey, check) },
     },
     {
-      ...{ url: '/account', slash: 'either' },
+      url: '/account',
+      slash: 'either',
       methods: { GET: readOperation(operations.getAccount, account) },
     },
   ]

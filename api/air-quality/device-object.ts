@@ -31,8 +31,17 @@ export interface DeviceView {
 export function deviceObject(station: Station, view: DeviceView): DeviceObject {
   const { city, country, latitude, longitude, location, model, outdoors, sn, timezone } = station
   return {
-    ...{ city, country, last_updated: lastUpdated(station, view), latitude: degrees(latitude), location },
-    ...{ longitude: degrees(longitude), model, outdoors, sn, timezone, url: deviceUrl(view.base, sn) },
+    city,
+    country,
+    last_updated: lastUpdated(station, view),
+    latitude: degrees(latitude),
+    location,
+    longitude: degrees(longitude),
+    model,
+    outdoors,
+    sn,
+    timezone,
+    url: deviceUrl(view.base, sn),
   }
 }
 

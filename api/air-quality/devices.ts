@@ -86,14 +86,16 @@ export function devicePaths({ stations, accounts, removeStation }: DevicesOption
 
   return [
     {
-      ...{ url: '/device', slash: 'required' },
+      url: '/device',
+      slash: 'required',
       methods: {
         GET: readOperation(operations.listDevices, list),
         POST: { permission: 'add', published: operations.addDevice, handle: add },
       },
     },
     {
-      ...{ url: '/device/:sn', slash: 'none' },
+      url: '/device/:sn',
+      slash: 'none',
       methods: {
         GET: readOperation(operations.getDevice, get),
         PUT: { permission: 'change', published: operations.changeDevice, handle: change },

@@ -14,11 +14,13 @@ export const airQualityErrors = {
   BAD_REQUEST: { ...serverErrors.BAD_REQUEST, id: 'bad_request' },
   FORMAT_INVALID: { status: 400, id: 'bad_request', text: 'format: must be json, csv or ndjson' },
   MEAN_UNBOUNDED: {
-    ...{ status: 400, id: 'bad_request' },
+    status: 400,
+    id: 'bad_request',
     text: 'a filter or sort on a running mean needs a lower and an upper bound on timestamp, at most 31 days apart',
   },
   TOO_MANY_POINTS: {
-    ...{ status: 400, id: 'bad_request' },
+    status: 400,
+    id: 'bad_request',
     text: 'too many data points for such a filter or sort: narrow it by bounds on timestamp',
   },
   JSON_INVALID: { ...serverErrors.JSON_INVALID, id: 'bad_request' },
@@ -37,11 +39,14 @@ export const airQualityErrors = {
   PAYLOAD_TOO_LARGE: { ...serverErrors.PAYLOAD_TOO_LARGE, id: 'too_large' },
   URI_TOO_LONG: { ...serverErrors.URI_TOO_LONG, id: 'too_large' },
   MEDIA_TYPE_UNSUPPORTED: {
-    ...{ status: 415, id: 'unsupported_media_type' },
+    status: 415,
+    id: 'unsupported_media_type',
     text: 'send application/json in UTF-8, not compressed',
   },
   TOO_MANY_ATTEMPTS: {
-    ...{ status: 429, id: 'too_many_requests', retryAfterSeconds },
+    status: 429,
+    id: 'too_many_requests',
+    retryAfterSeconds,
     text: 'too many wrong API keys from this address',
   },
   INTERNAL: { ...serverErrors.INTERNAL, id: 'server_error' },
@@ -53,7 +58,9 @@ export const airQualityErrors = {
   TOO_MANY_BODIES: { status: 503, id: 'unavailable', text: 'too many data points at once', retryAfterSeconds },
   QUEUE_FULL: { status: 503, id: 'unavailable', text: 'too many queries at once', retryAfterSeconds },
   OUTCOME_UNKNOWN: {
-    ...{ status: 503, id: 'unavailable', retryAfterSeconds },
+    status: 503,
+    id: 'unavailable',
+    retryAfterSeconds,
     text: 'the database did not confirm the change, which may have been made or not',
   },
   SENDING_TOO_MUCH: { ...serverErrors.SENDING_TOO_MUCH, id: 'unavailable', retryAfterSeconds },

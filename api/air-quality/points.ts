@@ -91,18 +91,21 @@ export function pointPaths(options: PointsOptions): Path[] {
 
   return [
     {
-      ...{ url: '/device/:sn/data', slash: 'required' },
+      url: '/device/:sn/data',
+      slash: 'required',
       methods: {
         GET: readOperation(operations.listPoints, list),
         POST: addPointsOperation(options),
       },
     },
     {
-      ...{ url: '/device/:sn/data/:id', slash: 'either' },
+      url: '/device/:sn/data/:id',
+      slash: 'either',
       methods: { GET: readOperation(operations.getPoint, get) },
     },
     {
-      ...{ url: '/device/:sn/latest', slash: 'none' },
+      url: '/device/:sn/latest',
+      slash: 'none',
       methods: { GET: readOperation(operations.getLatestPoint, latest) },
     },
   ]

@@ -34,7 +34,9 @@ export function createComponents(): Components {
     const object = own['$ref'] === undefined ? own : Object.values(definitions)[0]
     const { properties = {}, required = [] } = object as { properties?: Record<string, Json>; required?: string[] }
     return Object.entries(properties).map(([name, { description, ...rest }]) => ({
-      ...{ name, in: place, required: required.includes(name) },
+      name,
+      in: place,
+      required: required.includes(name),
       ...(typeof description === 'string' ? { description } : {}),
       schema: rest,
     }))

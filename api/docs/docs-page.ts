@@ -22,7 +22,8 @@ ${families.map(familySection)}
 ${schemas.map(([name, schema]) => html`<h3 id="${name}">${name}</h3>\n${schemaView(schema)}`)}`
   const contents: ContentsEntry[] = [
     ...families.map(({ id, name, operations }) => ({
-      ...{ id, title: titleOf(name) },
+      id,
+      title: titleOf(name),
       entries: operations.map(({ operation }) => ({ id: operation.operationId, title: operation.summary })),
     })),
     { id: 'schemas', title: 'Schemas', entries: schemas.map(([name]) => ({ id: name, title: name })) },
@@ -37,7 +38,9 @@ function familiesOf({ paths, tags }: OpenApiDocument): Family[] {
   )
   const byTag = Map.groupBy(operations, ({ operation }) => operation.tags[0] ?? 'others')
   return [...byTag].map(([name, operations]) => ({
-    ...{ id: `family-${name.replaceAll(' ', '-')}`, name, operations },
+    id: `family-${name.replaceAll(' ', '-')}`,
+    name,
+    operations,
     description: tags.find(tag => tag.name === name)?.description,
   }))
 }

@@ -27,8 +27,10 @@ export function answerBrokenRequest({ code = '' }: NodeJS.ErrnoException, socket
   const { status, text } = serverErrors[codes[code] ?? 'BAD_REQUEST']
   const body = JSON.stringify({ status: text })
   const headers = {
-    ...{ ...securityHeaders, 'content-type': 'application/json; charset=utf-8' },
-    ...{ 'content-length': body.length, connection: 'close' },
+    ...securityHeaders,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': body.length,
+    connection: 'close',
   }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)

@@ -50,10 +50,14 @@ export const loggerErrors = {
   TIMED_OUT: { status: 503, text: 'database unavailable', retryAfterSeconds: 10 },
   QUEUE_FULL: { status: 503, text: 'too many queries at once', retryAfterSeconds: 2 },
   TOO_MANY_STREAMS_OF_NETWORK: {
-    ...{ status: 429, text: 'too many event streams to this address', retryAfterSeconds: 30 },
+    status: 429,
+    text: 'too many event streams to this address',
+    retryAfterSeconds: 30,
   },
   TOO_MANY_STREAMS_OF_CREDENTIAL: {
-    ...{ status: 429, text: 'too many event streams of this account or device', retryAfterSeconds: 30 },
+    status: 429,
+    text: 'too many event streams of this account or device',
+    retryAfterSeconds: 30,
   },
   TOO_MANY_STREAMS: { status: 503, text: 'too many event streams', retryAfterSeconds: 30 },
   CANCELLED: { status: 503, text: 'cancelled', retryAfterSeconds: 1 },

@@ -24,7 +24,8 @@ type Query = Readonly<Record<string, string | string[] | undefined>>
 /** The device that is named in the path. */
 export function deviceInPath(parameter: string): Subject<Device> {
   return {
-    ...{ of: 'device', parameters: [] },
+    of: 'device',
+    parameters: [],
     resolve({ params }, reader) {
       const device = reader.device((params as Record<string, string>)[parameter] ?? '')
       return device === undefined ? { ok: false, code: reader.refusal } : { ok: true, about: device }
@@ -36,7 +37,8 @@ export function deviceInPath(parameter: string): Subject<Device> {
 export function devicesInQuery(...parameters: readonly string[]): Subject<readonly Device[]> {
   const text = `${parameters.join(' and ')} must each name a device`
   return {
-    ...{ of: 'devices', parameters },
+    of: 'devices',
+    parameters,
     resolve({ query }, reader) {
       const names = parameters.map(parameter => (query as Query)[parameter])
       return names.every(isName) ? devicesOf(names, reader) : { ok: false, code: 'PARAMETER_INVALID', text }
@@ -50,14 +52,16 @@ function isName(value: string | string[] | undefined): value is string {
 
 /** All devices that the reader may read. */
 export const wholeFleet: Subject<Fleet> = {
-  ...{ of: 'fleet', parameters: [] },
+  of: 'fleet',
+  parameters: [],
   resolve: (_request, reader) => fleetOf(reader),
 }
 
 /** All of them, or only those that a parameter lists with commas. */
 export function fleetOrListed(parameter: string): Subject<Fleet> {
   return {
-    ...{ of: 'fleet', parameters: [parameter] },
+    of: 'fleet',
+    parameters: [parameter],
     resolve({ query }, reader) {
       const list = (query as Query)[parameter]
       if (list === undefined) return fleetOf(reader)
@@ -71,7 +75,8 @@ export function fleetOrListed(parameter: string): Subject<Fleet> {
 /** All of them, or only those that a parameter names, once for each. */
 export function fleetOrNamed(parameter: string, devicesMax: number): Subject<Fleet> {
   return {
-    ...{ of: 'fleet', parameters: [parameter] },
+    of: 'fleet',
+    parameters: [parameter],
     resolve({ query }, reader) {
       const value = (query as Query)[parameter]
       if (value === undefined) return fleetOf(reader)

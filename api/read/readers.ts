@@ -28,7 +28,8 @@ export type ReadableDevices = Pick<Devices, 'get' | 'all' | 'active'>
 
 export function everybody(devices: ReadableDevices): Reader {
   const fleet: Fleet = {
-    ...{ owner: undefined, named: undefined },
+    owner: undefined,
+    named: undefined,
     all: () => devices.all(),
     active: () => devices.active(),
   }

@@ -46,7 +46,8 @@ function builtPage(text: string): BuiltPage {
   const bytes = Buffer.from(text)
   const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 22)
   return {
-    ...{ bytes, type: 'text/html; charset=utf-8' },
+    bytes,
+    type: 'text/html; charset=utf-8',
     coded: new Map<Coding, Buffer>([
       ['gzip', gzipSync(bytes)],
       ['br', brotliCompressSync(bytes)],

@@ -80,8 +80,13 @@ function serveIcon(scope: FastifyInstance): void {
 /** Each name holds the hash of its content. The compressed forms lie beside the files. */
 function serveAssets(scope: FastifyInstance, folder: string): void {
   scope.register(fastifyStatic, {
-    ...{ root: `${folder}assets/`, prefix: '/assets/', index: false, decorateReply: false },
-    ...{ preCompressed: true, immutable: true, maxAge: immutableMs },
+    root: `${folder}assets/`,
+    prefix: '/assets/',
+    index: false,
+    decorateReply: false,
+    preCompressed: true,
+    immutable: true,
+    maxAge: immutableMs,
   })
 }
 

@@ -77,6 +77,7 @@ function rejectOf({ line, device, code, reason }: Reject, format: Format): objec
   return {
     ...(format === 'json' ? { index: line - 1 } : { line }),
     ...(device === undefined ? {} : { device }),
-    ...{ code, reason },
+    code,
+    reason,
   }
 }

@@ -66,15 +66,19 @@ export interface BatchImporter {
 export function createBatchImporter(options: BatchImportOptions): BatchImporter {
   const { devices, ingest, ranges, aheadMsMax, earliestMs, bodyBytesMax, spoolDirectory, claims } = options
   const limits = { ...defaultLimits, ...options.limits }
-  const { spoolMemoryBytesMax } = limits
   const nowMs = () => Math.floor(ingest.clockUs() / 1000)
   const earliestNowMs = () => earliestMs?.() ?? Number.NEGATIVE_INFINITY
   const { append, hasRoom } = createBulkJournal(ingest)
   const importer = createImporter({
-    ...{ kind: 'readings', append, now: nowMs, ranges, aheadMsMax, earliestMs },
+    kind: 'readings',
+    append,
+    now: nowMs,
+    ranges,
+    aheadMsMax,
+    earliestMs,
     limits: { ...limits, bodyBytesMax },
   })
-  const spool = { directory: spoolDirectory, memoryBytesMax: spoolMemoryBytesMax, bytesMax: bodyBytesMax }
+  const spool = { directory: spoolDirectory, memoryBytesMax: limits.spoolMemoryBytesMax, bytesMax: bodyBytesMax }
   const running = new Capacity<BatchHead>({ max: Number.POSITIVE_INFINITY })
 
   function run(writer: CredentialWriter, head: BatchHead, open: () => Readable): Promise<BatchResult> | 'busy' {
@@ -87,7 +91,10 @@ export function createBatchImporter(options: BatchImportOptions): BatchImporter 
     const { format, coding, isStrict, key } = head
     const sender = createSender(writer)
     const source: ImportSource = {
-      ...{ body, format, coding, defaultDevice: writer.device?.name },
+      body,
+      format,
+      coding,
+      defaultDevice: writer.device?.name,
       resolve: names => resolve(names, sender.writer()),
       refusal: series => refusalOf(sender, series),
       onStored(series) {
@@ -107,7 +114,10 @@ export function createBatchImporter(options: BatchImportOptions): BatchImporter 
     }
     const keyed = key === undefined ? source : { ...source, digestPrefix: `POST /api/log/batch ${format}\n` }
     const result = await importAllOrNothing(keyed, {
-      ...{ importer, append, hasRoom, spool },
+      importer,
+      append,
+      hasRoom,
+      spool,
       async decide({ report, digest, series, oldestMs }, store) {
         if (isStrict && report.rejected > 0) return 'refused'
         const storeNow = async () => {

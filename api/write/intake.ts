@@ -55,7 +55,8 @@ const refusals: Record<WriteRefusal, Refusal> = {
   DEVICE_UNKNOWN: { reason: 'unknown_device', code: 'DEVICE_UNKNOWN' },
   DEVICE_MISMATCH: { reason: 'mismatch', code: 'DEVICE_MISMATCH' },
   DEVICE_FORBIDDEN: {
-    ...{ reason: 'mismatch', code: 'DEVICE_MISMATCH' },
+    reason: 'mismatch',
+    code: 'DEVICE_MISMATCH',
     members: { detail: writeRefusals.DEVICE_FORBIDDEN },
   },
   NAME_INVALID: { reason: 'invalid_name', code: 'PAYLOAD_INVALID' },

@@ -152,7 +152,8 @@ async function renewed(writer: CredentialWriter): Promise<Writer | Refusal> {
 
 const unauthorized: Refusal = { reason: 'unauthorized', code: 'UNAUTHORIZED' }
 const forbidden: Refusal = {
-  ...{ reason: 'unauthorized', code: 'FORBIDDEN' },
+  reason: 'unauthorized',
+  code: 'FORBIDDEN',
   members: { detail: 'the API key lacks the scope ingest' },
 }
 

@@ -37,7 +37,13 @@ export async function readAccountDetails(database: Transaction, id: number): Pro
 function detailsOf({ email_verified_at, created_at, updated_at, ...row }: Row): AccountDetails {
   const { id, email, name, role, is_viewer: viewer, is_active, tenant_slug } = row
   return {
-    ...{ id, email, name, role, viewer, is_active, tenant_slug },
+    id,
+    email,
+    name,
+    role,
+    viewer,
+    is_active,
+    tenant_slug,
     email_verified: email_verified_at?.toISOString() ?? null,
     created_at: created_at.toISOString(),
     updated_at: updated_at.toISOString(),

@@ -48,14 +48,26 @@ export function openAccounts(options: AccountsOptions): Accounts {
   const tenantMemory = createTenantMemory(pool, stepMs)
   const memory = createAccountMemory({ pool, nowMs, tenantMemory, stepMs })
   const mailer = createMailer({
-    ...{ pool, nowMs, log, publicUrl, send: sendMail },
+    pool,
+    nowMs,
+    log,
+    publicUrl,
+    send: sendMail,
     ...(mailIdleMs === undefined ? {} : { idleMs: mailIdleMs }),
   })
   const limits = createRateLimits(pool, nowMs)
   const sweep = createSweep(pool, nowMs, log)
   mailer.wake()
   return {
-    ...{ pool, nowMs, log, passwords, devices, stations, memory, tenantMemory, mailDue: mailer.wake },
+    pool,
+    nowMs,
+    log,
+    passwords,
+    devices,
+    stations,
+    memory,
+    tenantMemory,
+    mailDue: mailer.wake,
     failures: createLoginFailures(pool, nowMs),
     limits,
     codeGuesses: createCodeGuesses(limits, log),

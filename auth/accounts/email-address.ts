@@ -26,7 +26,8 @@ const otherThanReserved = `(?!(?:${[...reserved].map(anyCase).join('|')})$)`
  * left out.
  */
 export const emailForm = {
-  ...{ format: 'email', maxLength: bytesMax },
+  format: 'email',
+  maxLength: bytesMax,
   pattern: `^${localText}(?:\\.${localText})*@(?:${label}\\.)+${otherThanReserved}${topLabel}$`,
 }
 

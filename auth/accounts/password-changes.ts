@@ -39,7 +39,12 @@ export async function changePassword(
     if (!isChanged) return undefined
     const { address, userAgent } = client
     return await insertSession(transaction, {
-      ...{ accountId: id, kind: 'cookie', nowMs, lifetimeMs: sessionLifetimeMs, address, userAgent },
+      accountId: id,
+      kind: 'cookie',
+      nowMs,
+      lifetimeMs: sessionLifetimeMs,
+      address,
+      userAgent,
     })
   })
   // Somebody else has changed it between the check and now.

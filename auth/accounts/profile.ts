@@ -29,8 +29,12 @@ export async function changeProfile(
         `UPDATE accounts SET name = CASE WHEN $2 THEN $3 ELSE name END, image = CASE WHEN $4 THEN $5 ELSE image END,
            updated_at = to_timestamp($6::float8 / 1000) WHERE id = $1`,
         [
-          ...[id, change.name !== undefined, change.name ?? null],
-          ...[change.image !== undefined, change.image ?? null, parts.nowMs()],
+          id,
+          change.name !== undefined,
+          change.name ?? null,
+          change.image !== undefined,
+          change.image ?? null,
+          parts.nowMs(),
         ],
       )
       const details = { fields }

@@ -84,8 +84,15 @@ async function registerWithProvider(
     if (!admitted.ok) return admitted
     const { role, isViewer, isVerified } = admitted.value
     const id = await insertAccount(transaction, {
-      ...{ email, passwordHash: null, name, image, isVerified },
-      ...{ role, isViewer, tenant: null, nowMs },
+      email,
+      passwordHash: null,
+      name,
+      image,
+      isVerified,
+      role,
+      isViewer,
+      tenant: null,
+      nowMs,
     })
     if (!(await link(parts, transaction, id, identity))) throw new IdentityTaken('another account has it')
     await writeRegistration(transaction, id, admitted.value)

@@ -44,8 +44,15 @@ export async function register(
       if (!admitted.ok) return admitted
       const { role, isViewer, isVerified } = admitted.value
       const id = await insertAccount(transaction, {
-        ...{ email, passwordHash, name, image: null, isVerified },
-        ...{ role, isViewer, tenant: null, nowMs },
+        email,
+        passwordHash,
+        name,
+        image: null,
+        isVerified,
+        role,
+        isViewer,
+        tenant: null,
+        nowMs,
       })
       if (!isVerified) await queueMail(transaction, { kind: 'verification', email, accountId: id, nowMs })
       await writeRegistration(transaction, id, admitted.value)

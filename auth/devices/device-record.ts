@@ -105,8 +105,17 @@ export class DeviceRecord implements Device, SeenRecord {
     const { altitude_m, expected_interval_seconds, owner, quality_limits, lastSeenMs } = this
     const rotating = this.#next !== null && nowMs < this.#graceEndsMs
     return {
-      ...{ number, name, symbol, location_short, location_desc, log_switch, battery },
-      ...{ altitude_m, expected_interval_seconds, owner, quality_limits },
+      number,
+      name,
+      symbol,
+      location_short,
+      location_desc,
+      log_switch,
+      battery,
+      altitude_m,
+      expected_interval_seconds,
+      owner,
+      quality_limits,
       created_at: new Date(this.#createdMs).toISOString(),
       last_seen: lastSeenMs === 0 ? null : new Date(lastSeenMs).toISOString(),
       credential: rotating ? 'rotating' : 'current',

@@ -16,11 +16,24 @@ const columns = `number, name, symbol, location_short, location_desc, log_switch
   date_part('epoch', grace_ends_at) * 1000, auth_seq::float8, removed_at IS NOT NULL`
 
 type Values = [
-  ...[number: number, name: string, symbol: string, locationShort: string, locationDesc: string],
-  ...[logSwitch: boolean, battery: boolean, altitudeM: number | null, intervalS: number | null, owner: number | null],
-  ...[qualityLimits: QualityLimits | null],
-  ...[createdMs: number, lastSeenMs: number | null, current: Buffer, next: Buffer | null, graceEndsMs: number | null],
-  ...[authSeq: number, removed: boolean],
+  number: number,
+  name: string,
+  symbol: string,
+  locationShort: string,
+  locationDesc: string,
+  logSwitch: boolean,
+  battery: boolean,
+  altitudeM: number | null,
+  intervalS: number | null,
+  owner: number | null,
+  qualityLimits: QualityLimits | null,
+  createdMs: number,
+  lastSeenMs: number | null,
+  current: Buffer,
+  next: Buffer | null,
+  graceEndsMs: number | null,
+  authSeq: number,
+  removed: boolean,
 ]
 
 function rowOf(values: Values): DeviceRow {
@@ -38,18 +51,21 @@ function rowOf(values: Values): DeviceRow {
     removed,
   ] = rest
   return {
-    ...{
-      number,
-      name,
-      symbol,
-      location_short,
-      location_desc,
-      log_switch,
-      battery,
-      altitude_m,
-      expected_interval_seconds,
-    },
-    ...{ owner, quality_limits, current, next, authSeq, removed },
+    number,
+    name,
+    symbol,
+    location_short,
+    location_desc,
+    log_switch,
+    battery,
+    altitude_m,
+    expected_interval_seconds,
+    owner,
+    quality_limits,
+    current,
+    next,
+    authSeq,
+    removed,
     createdMs: Math.round(createdMs),
     lastSeenMs: wholeMs(lastSeenMs),
     graceEndsMs: wholeMs(graceEndsMs),
@@ -181,8 +197,15 @@ async function update(
 }
 
 const changeable = [
-  ...(['name', 'location_short', 'location_desc', 'log_switch', 'battery', 'altitude_m'] as const),
-  ...(['expected_interval_seconds', 'owner', 'quality_limits'] as const),
+  'name',
+  'location_short',
+  'location_desc',
+  'log_switch',
+  'battery',
+  'altitude_m',
+  'expected_interval_seconds',
+  'owner',
+  'quality_limits',
 ] satisfies (keyof DeviceChange)[]
 
 function columnOf(field: (typeof changeable)[number]): string {

@@ -84,7 +84,14 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
     retryMs: 1_000,
   })
   const changes = createDeviceChanges({
-    ...{ pool, memory, mutex, reconciler, now, graceMs, devicesMax, stepMs },
+    pool,
+    memory,
+    mutex,
+    reconciler,
+    now,
+    graceMs,
+    devicesMax,
+    stepMs,
     failed: error => log.warn({ err: error }, 'device change failed or unconfirmed'),
   })
   const lastSeen = createLastSeen<DeviceRecord>({

@@ -38,13 +38,19 @@ export async function approveGrant(
     changeAccount(parts, accountId, async transaction => {
       await decide(transaction, grant, { status: 'approved', accountId, nowMs })
       const key = await insertKey(transaction, {
-        ...{ accountId, name: name ?? grant.clientName, scopes: ['read'], createDevices: false },
-        ...{ expiresMs: null, nowMs },
+        accountId,
+        name: name ?? grant.clientName,
+        scopes: ['read'],
+        createDevices: false,
+        expiresMs: null,
+        nowMs,
       })
       if (!key.ok) throw new Refused(key)
       const sealed = seal(grant.publicKey, key.value.text, grant.id)
       await transaction.query('UPDATE device_grants SET key_id = $2, sealed_key = $3 WHERE id = $1', [
-        ...[grant.id, key.value.id, sealed],
+        grant.id,
+        key.value.id,
+        sealed,
       ])
       return key.value.prefix
     }),

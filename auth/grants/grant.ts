@@ -51,10 +51,16 @@ export async function oneGrant(database: Transaction, text: string, values: unkn
   const [row] = rows
   return (
     row && {
-      ...{ id: row.id, clientName: row.client_name, address: row.address, status: row.status },
-      ...{ createdMs: row.created_at.getTime(), expiresMs: row.expires_at.getTime() },
-      ...{ intervalSeconds: row.interval_seconds, viewer: row.viewer },
-      ...{ publicKey: row.public_key, sealedKey: row.sealed_key },
+      id: row.id,
+      clientName: row.client_name,
+      address: row.address,
+      status: row.status,
+      createdMs: row.created_at.getTime(),
+      expiresMs: row.expires_at.getTime(),
+      intervalSeconds: row.interval_seconds,
+      viewer: row.viewer,
+      publicKey: row.public_key,
+      sealedKey: row.sealed_key,
     }
   )
 }

@@ -34,8 +34,10 @@ export async function startGrant(
     const codes = { deviceCode: createDeviceCode(), userCode: createUserCode() }
     if (await inNewTransaction(parts, transaction => insert(transaction, codes, clientName, client, nowMs))) {
       return accepted({
-        ...{ deviceCode: codes.deviceCode, userCode: formatUserCode(codes.userCode) },
-        ...{ expiresInSeconds: grantLifetimeMs / 1000, intervalSeconds: pollIntervalSeconds },
+        deviceCode: codes.deviceCode,
+        userCode: formatUserCode(codes.userCode),
+        expiresInSeconds: grantLifetimeMs / 1000,
+        intervalSeconds: pollIntervalSeconds,
       })
     }
     const refusal = await whyFull(pool, client, nowMs)
@@ -67,8 +69,17 @@ async function insert(
        AND (SELECT count(*) FROM (SELECT 1 FROM device_grants WHERE expires_at > at LIMIT $11) AS live) < $11
      ON CONFLICT (user_digest) DO NOTHING`,
     [
-      ...[digestOfCode(deviceCode), digestOfCode(userCode), publicKeyOf(deviceCode), clientName, address, network],
-      ...[nowMs, nowMs + grantLifetimeMs, pollIntervalSeconds, pendingPerNetworkMax, grantsMax],
+      digestOfCode(deviceCode),
+      digestOfCode(userCode),
+      publicKeyOf(deviceCode),
+      clientName,
+      address,
+      network,
+      nowMs,
+      nowMs + grantLifetimeMs,
+      pollIntervalSeconds,
+      pendingPerNetworkMax,
+      grantsMax,
     ],
   )
   return rowCount === 1

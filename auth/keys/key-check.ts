@@ -48,7 +48,9 @@ export function createKeyCheck({ pool, nowMs, memory, log }: AccountParts, flush
       return saveLastUsed(pool, ids, timesMs)
     },
     failed: error => log.warn({ err: error }, 'could not save when API keys were last used, retrying'),
-    ...{ flushMs, batchMax: usedPerStatement, unsavedMax: holdersInMemoryMax },
+    flushMs,
+    batchMax: usedPerStatement,
+    unsavedMax: holdersInMemoryMax,
   })
 
   return {

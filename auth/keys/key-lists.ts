@@ -77,7 +77,11 @@ export async function readKeyPage(
 function detailsOf(row: KeyRow, lastUse: LastUse): KeyDetails {
   const { id, name, prefix, scopes, create_devices: createDevices } = row
   return {
-    ...{ id, name, prefix, scopes, createDevices },
+    id,
+    name,
+    prefix,
+    scopes,
+    createDevices,
     createdMs: row.created_at.getTime(),
     lastUsedMs: lastUse(row.digest) ?? timeOf(row.last_used_at),
     expiresMs: timeOf(row.expires_at),

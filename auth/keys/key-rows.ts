@@ -57,7 +57,10 @@ export async function insertKey(transaction: Transaction, request: KeyRequest): 
   await queueMail(transaction, { kind: 'key-created', email: owner.email, accountId, nowMs })
   const details = { key: id, prefix, scopes }
   await writeAudit(transaction, {
-    ...{ actor, action: 'key.create', subject: subjectOf(accountId), details },
+    actor,
+    action: 'key.create',
+    subject: subjectOf(accountId),
+    details,
   })
   const times = { createdMs: nowMs, lastUsedMs: null, expiresMs, revokedMs: null }
   return accepted({ id, name, text, prefix, scopes, createDevices, ...times })

@@ -86,8 +86,13 @@ export function createSessions(options: SessionsOptions): Sessions {
     const now = parts.nowMs()
     const expiresMs = Math.min(now + cookieIdleMs, (createdMs ?? now) + cookieLifetimeMs)
     return {
-      ...{ name, email, picture: image, sub: String(id) },
-      ...{ iat: inSeconds(now), exp: inSeconds(expiresMs), jti: randomUUID() },
+      name,
+      email,
+      picture: image,
+      sub: String(id),
+      iat: inSeconds(now),
+      exp: inSeconds(expiresMs),
+      jti: randomUUID(),
       ...(createdMs === undefined ? {} : { auth_time: inSeconds(createdMs) }),
       ...(sid === undefined ? {} : { sid }),
     }
@@ -99,7 +104,10 @@ export function createSessions(options: SessionsOptions): Sessions {
   }
 
   return {
-    ...{ cookieLifetimeMs, claimsOf, issueCookie, fromClaims: signedIn },
+    cookieLifetimeMs,
+    claimsOf,
+    issueCookie,
+    fromClaims: signedIn,
     async fromCookie(token) {
       const claims = await decode(token)
       return claims && (await signedIn(claims))

@@ -55,8 +55,18 @@ export async function insertStation(transaction: Transaction, station: NewStatio
      FROM (SELECT to_timestamp($12::float8 / 1000) AS at) AS clock
      RETURNING id`,
     [
-      ...[sn, model, city ?? null, country ?? null, location ?? null, latitude ?? null, longitude ?? null],
-      ...[outdoors ?? null, timezone ?? 'UTC', station.private ?? false, owner, nowMs],
+      sn,
+      model,
+      city ?? null,
+      country ?? null,
+      location ?? null,
+      latitude ?? null,
+      longitude ?? null,
+      outdoors ?? null,
+      timezone ?? 'UTC',
+      station.private ?? false,
+      owner,
+      nowMs,
     ],
   )
   const id = rows[0]?.id
@@ -67,9 +77,17 @@ export async function insertStation(transaction: Transaction, station: NewStatio
 }
 
 const changeable = [
-  ...(['model', 'city', 'country', 'location', 'latitude', 'longitude'] as const),
-  ...(['outdoors', 'timezone', 'private', 'owner'] as const),
-]
+  'model',
+  'city',
+  'country',
+  'location',
+  'latitude',
+  'longitude',
+  'outdoors',
+  'timezone',
+  'private',
+  'owner',
+] as const
 
 /** Undefined when there is no such station any more. */
 export async function updateStation(

@@ -101,7 +101,9 @@ export function openStations(options: StationsOptions): Stations {
       return saveLastData(pool, ids, timesMs)
     },
     failed: error => log.warn({ err: error }, 'could not save when data of stations came, retrying'),
-    ...{ flushMs, batchMax: 5_000, unsavedMax: stationsMax },
+    flushMs,
+    batchMax: 5_000,
+    unsavedMax: stationsMax,
   })
 
   async function registry(): Promise<StationRegistry> {

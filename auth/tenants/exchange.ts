@@ -79,8 +79,15 @@ async function addUser(parts: AccountParts, tenant: TenantKeys, user: TenantUser
   const added = inNewTransaction(parts, async transaction => {
     await redeem(transaction, tenant, user)
     const id = await insertAccount(transaction, {
-      ...{ email, name, passwordHash: null, image: null, isVerified: false, role: 'user', isViewer: false },
-      ...{ tenant: { id: tenant.id, subject }, nowMs: parts.nowMs() },
+      email,
+      name,
+      passwordHash: null,
+      image: null,
+      isVerified: false,
+      role: 'user',
+      isViewer: false,
+      tenant: { id: tenant.id, subject },
+      nowMs: parts.nowMs(),
     })
     await writeExchange(transaction, tenant, id)
     return id

@@ -88,7 +88,9 @@ export function tenantDetails(row: TenantRow, nowMs: number): TenantDetails {
   const { slug, name, is_active, created_at, previous_ends_at } = row
   const isEnded = previous_ends_at === null || previous_ends_at.getTime() <= nowMs
   return {
-    ...{ slug, name, is_active },
+    slug,
+    name,
+    is_active,
     created_at: created_at.toISOString(),
     old_secret_until: isEnded ? null : previous_ends_at.toISOString(),
   }

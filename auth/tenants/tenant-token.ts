@@ -32,8 +32,12 @@ export async function verifyTenantToken(
 ): Promise<TenantUser | undefined> {
   if (token.length > lengthMax) return undefined
   const checks = {
-    ...{ issuer: slug, audience, algorithms: ['HS256'], requiredClaims },
-    ...{ clockTolerance: toleranceSeconds, currentDate: new Date(nowMs) },
+    issuer: slug,
+    audience,
+    algorithms: ['HS256'],
+    requiredClaims,
+    clockTolerance: toleranceSeconds,
+    currentDate: new Date(nowMs),
   }
   for (const secret of secrets) {
     try {

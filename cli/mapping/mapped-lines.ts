@@ -69,8 +69,11 @@ function shown(text: string): string {
 /** What is out of range the service says. */
 const anyNumber: Range = { min: Number.NEGATIVE_INFINITY, max: Number.POSITIVE_INFINITY }
 const ranges = {
-  ...{ temperature: anyNumber, humidity: anyNumber, pressure: anyNumber },
-  ...{ battery_voltage: anyNumber, battery_percentage: anyNumber },
+  temperature: anyNumber,
+  humidity: anyNumber,
+  pressure: anyNumber,
+  battery_voltage: anyNumber,
+  battery_percentage: anyNumber,
 }
 
 export function createLineProtocolSource(options: MappingOptions): LinesSource {
@@ -81,8 +84,13 @@ export function createLineProtocolSource(options: MappingOptions): LinesSource {
 
   function take(chunk: Buffer, firstLine: number): TakenLines {
     const result = readLineProtocol(chunk, {
-      ...{ names, precision, ranges, deviceDefault },
-      ...{ nowMs: Date.now(), aheadMsMax: Number.POSITIVE_INFINITY, rejectsMax: Number.POSITIVE_INFINITY },
+      names,
+      precision,
+      ranges,
+      deviceDefault,
+      nowMs: Date.now(),
+      aheadMsMax: Number.POSITIVE_INFINITY,
+      rejectsMax: Number.POSITIVE_INFINITY,
     })
     if (result.isTooLong) throw new CommandError('a piece of the line protocol names too many devices')
     const { rows } = result

@@ -11,12 +11,22 @@ const columns: Record<ReferenceTable, Record<string, string>> = {
   content_departments: { department_id: 'text', name: 'text', channel_url: 'text', school_id: 'bigint' },
   content_topics: { id: 'bigint', name: 'text', icon: 'text', parent: 'bigint', channel_url: 'text' },
   content_resources: {
-    ...{ id: 'bigint', readable_id: 'text', course_numbers: 'text[]', department_ids: 'text[]' },
-    ...{ topic_ids: 'bigint[]', offered_by: 'text', platform: 'text' },
+    id: 'bigint',
+    readable_id: 'text',
+    course_numbers: 'text[]',
+    department_ids: 'text[]',
+    topic_ids: 'bigint[]',
+    offered_by: 'text',
+    platform: 'text',
   },
   content_runs: {
-    ...{ id: 'bigint', title: 'text', slug: 'text', semester: 'text', year: 'integer' },
-    ...{ readable_id: 'text', resource_id: 'bigint' },
+    id: 'bigint',
+    title: 'text',
+    slug: 'text',
+    semester: 'text',
+    year: 'integer',
+    readable_id: 'text',
+    resource_id: 'bigint',
   },
 }
 

@@ -31,8 +31,12 @@ export const readingRows: RowKind<Reading> = {
     doubles[at + 4] = reading.battery_percentage
   },
   createValues: () => ({
-    ...{ timestampMs: undefined, temperature: Number.NaN, humidity: Number.NaN, pressure: Number.NaN },
-    ...{ battery_voltage: Number.NaN, battery_percentage: Number.NaN },
+    timestampMs: undefined,
+    temperature: Number.NaN,
+    humidity: Number.NaN,
+    pressure: Number.NaN,
+    battery_voltage: Number.NaN,
+    battery_percentage: Number.NaN,
   }),
   take(doubles, at, timestampMs, reading) {
     reading.timestampMs = timestampMs

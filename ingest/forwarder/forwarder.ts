@@ -108,7 +108,10 @@ export class Forwarder {
     // A process before this one may have left a request in flight; the start took most of the time that it needs.
     const mayHavePredecessor = from < options.durableEnd()
     this.#sender = new LaneSender({
-      ...{ delivery: this.#delivery, applyTracker: this.#applyTracker, sleeper: this.#sleeper, from: progress },
+      delivery: this.#delivery,
+      applyTracker: this.#applyTracker,
+      sleeper: this.#sleeper,
+      from: progress,
       awaitPredecessor: mayHavePredecessor ? () => this.#quiesce(options.quiesceMs / 3) : undefined,
     })
     this.#barrier = new LaneBarrier(this.#sleeper, this.#retry, () => {
@@ -118,8 +121,12 @@ export class Forwarder {
     const connectionCount = connections.length - 2
     const lane = { sender: this.#sender, barrier: this.#barrier, retry: this.#retry, sleeper: this.#sleeper }
     this.#liveLane = new LiveLane({
-      ...{ ...options, ...lane, layout: format.layout, connectionCount },
-      ...{ erased: this.#tombstones, retention: this.#retention },
+      ...options,
+      ...lane,
+      layout: format.layout,
+      connectionCount,
+      erased: this.#tombstones,
+      retention: this.#retention,
     })
     const planner = new BackfillPlanner(format.layout.kind, connectionCount, this.#tombstones)
     const applied = () => this.#applyTracker.applied.backfill

@@ -107,7 +107,10 @@ export function createClaims({ pool, ingest, nowMs, log, rowsPerWriterMax, ...op
 
   const sweep = createSweep({
     removeExpired: countMax => mutex.run(() => rows.removeExpired(nowMs(), countMax)),
-    ...{ counts, intervalMs: limits.sweepMs, removedPerStatement: limits.removedPerStatement, log },
+    counts,
+    intervalMs: limits.sweepMs,
+    removedPerStatement: limits.removedPerStatement,
+    log,
   })
 
   return {

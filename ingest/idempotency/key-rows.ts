@@ -49,7 +49,9 @@ export function createKeyRows(pool: Pick<pg.Pool, 'query'>): KeyRows {
   return {
     async insert(rows, nowMs) {
       const values = [
-        ...[...idsOf(rows), rows.map(row => row.fingerprint), rows.map(row => row.stampUs ?? null)],
+        ...idsOf(rows),
+        rows.map(row => row.fingerprint),
+        rows.map(row => row.stampUs ?? null),
         rows.map(row => row.expiresMs),
       ]
       const inserted = await query<SqlId & { is_new: boolean }>(

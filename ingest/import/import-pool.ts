@@ -71,8 +71,16 @@ export function createImportPool({ now, earliestMs, bodiesMax, ...checks }: Impo
     const { format, coding = 'identity', defaultDevice, digestPrefix } = source
     const { bodyBytesMax = Number.POSITIVE_INFINITY, chunkBytes, lineBytesMax, rejectsMax } = limits
     const task: BodyTask = {
-      ...{ ...checks, port: port2, format, coding, defaultDevice, digestPrefix },
-      ...{ bodyBytesMax, chunkBytes, lineBytesMax, rejectsMax },
+      ...checks,
+      port: port2,
+      format,
+      coding,
+      defaultDevice,
+      digestPrefix,
+      bodyBytesMax,
+      chunkBytes,
+      lineBytesMax,
+      rejectsMax,
     }
     const threadBody = new ThreadBody({ port: port1, body, limits, times, resolve })
     // Its end is told over the port.

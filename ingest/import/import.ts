@@ -50,7 +50,13 @@ export function createImporter(options: ImporterOptions): Importer {
   const limits = { ...defaultLimits, ...options.limits }
   const { sessionsMax } = limits
   const pool = createImportPool({
-    ...{ kind: options.kind, now, ranges, aheadMsMax, earliestMs, keepsMicroseconds, bodiesMax: sessionsMax },
+    kind: options.kind,
+    now,
+    ranges,
+    aheadMsMax,
+    earliestMs,
+    keepsMicroseconds,
+    bodiesMax: sessionsMax,
   })
   const kind = rowKindOf(options.kind)
   const sessions = new Map<ImportSource, Promise<ImportResult>>()

@@ -36,27 +36,36 @@ export interface ErasedTable {
 
 const tables: Record<ErasedRows | 'expiredHours' | 'names', ErasedTable> = {
   readings: {
-    ...{ name: readingsTable, keyColumn: 'device', values: metrics, unit: 'd', keyOf: quoteSymbol },
+    name: readingsTable,
+    keyColumn: 'device',
+    values: metrics,
+    unit: 'd',
+    keyOf: quoteSymbol,
     keysOf: ({ symbols }) => symbols.map(quoteSymbol),
   },
   expiredHours: {
-    ...{ name: expiredHoursTable, keyColumn: 'device', unit: 'M', keyOf: quoteSymbol },
+    name: expiredHoursTable,
+    keyColumn: 'device',
+    unit: 'M',
+    keyOf: quoteSymbol,
     // Every hour that is kept has all counts.
     values: hourlyColumns.filter(({ figure }) => figure === 'count').map(({ name }) => name),
     keysOf: ({ symbols }) => symbols.map(quoteSymbol),
   },
   names: {
-    ...{
-      name: deviceNamesTable,
-      keyColumn: 'device',
-      values: ['name', 'location_short'],
-      unit: 'd',
-      keyOf: quoteSymbol,
-    },
+    name: deviceNamesTable,
+    keyColumn: 'device',
+    values: ['name', 'location_short'],
+    unit: 'd',
+    keyOf: quoteSymbol,
     keysOf: ({ symbols }) => symbols.map(quoteSymbol),
   },
   points: {
-    ...{ name: pointsTable, keyColumn: 'series', values: ['value'], unit: 'd', keyOf: number => number },
+    name: pointsTable,
+    keyColumn: 'series',
+    values: ['value'],
+    unit: 'd',
+    keyOf: number => number,
     keysOf: ({ numbers }) => numbers.map(String),
   },
 }

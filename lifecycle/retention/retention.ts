@@ -57,6 +57,15 @@ export interface RetentionOptions extends Pick<ExpiryOptions, 'exec' | 'ingest'>
   log: Log
 }
 
+const stateAtStart = (days: number | undefined): RetentionState => ({
+  days,
+  oldestDayMs: undefined,
+  expiredDays: 0,
+  lastRunMs: undefined,
+  fault: undefined,
+  waiting: undefined,
+})
+
 const retryMs = 1000
 const pauseMs = 100
 /** QuestDB applies within seconds what it has taken, unless something is wrong with it. */
@@ -71,9 +80,7 @@ export function openRetention(options: RetentionOptions): Retention {
   const expiry = new Expiry({ ...options, lock, monotonicMs, graceMs: timing.graceMs })
   const { marginMs } = timing
   const readClock = days === undefined ? undefined : createClockHorizon({ days, nowMs, monotonicMs, marginMs })
-  const state: RetentionState = {
-    ...{ days, oldestDayMs: undefined, expiredDays: 0, lastRunMs: undefined, fault: undefined, waiting: undefined },
-  }
+  const state = stateAtStart(days)
   let isKnown = !acceptedFrom.isLimited()
   let isStarted = false
 

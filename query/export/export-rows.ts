@@ -102,7 +102,9 @@ async function readBuckets(
   assert(timesUs !== undefined && readings !== undefined)
   for (const [index, { isCount }] of bucketColumns.entries()) if (isCount) withoutZeros(values[index])
   const rows = {
-    ...{ timesUs, values, devices: new Float64Array(timesUs.length).fill(onlyDevice(range)) },
+    timesUs,
+    values,
+    devices: new Float64Array(timesUs.length).fill(onlyDevice(range)),
     order: Uint32Array.from(timesUs.keys()),
   }
   const readingsRead = readings.reduce((sum, count) => sum + count, 0)

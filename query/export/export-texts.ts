@@ -42,7 +42,11 @@ export function frameOf(layout: TextLayout, columns: Columns): TextFrame {
 function table(columns: Columns, end: string): RowFormat {
   const commas = columns.map(() => ',')
   return {
-    ...{ start: '', isTimeText: true, keys: commas, missing: commas, end },
+    start: '',
+    isTimeText: true,
+    keys: commas,
+    missing: commas,
+    end,
     device: name => `Z,${cell(name)}`,
   }
 }
@@ -54,7 +58,11 @@ function importLines(columns: Columns): RowFormat {
   const keys = keysOf(columns)
   const missing = keys.map((key, index) => (index < requiredMetrics ? `${key}null` : ''))
   return {
-    ...{ start: '{"timestamp":"', isTimeText: true, keys, missing, end: '}\n' },
+    start: '{"timestamp":"',
+    isTimeText: true,
+    keys,
+    missing,
+    end: '}\n',
     device: name => `Z","device":${JSON.stringify(name)}`,
   }
 }
@@ -62,7 +70,11 @@ function importLines(columns: Columns): RowFormat {
 /** A time in whole milliseconds, as the other reads have it. */
 function objects(columns: Columns, start: string, end: string): RowFormat {
   return {
-    ...{ start: `${start}{"ts":`, isTimeText: false, keys: keysOf(columns), missing: columns.map(() => ''), end },
+    start: `${start}{"ts":`,
+    isTimeText: false,
+    keys: keysOf(columns),
+    missing: columns.map(() => ''),
+    end,
     device: () => '',
   }
 }

@@ -18,11 +18,17 @@ function schemaOf(columns: readonly ExportColumn[]): SchemaElement[] {
   return [
     { name: 'readings', num_children: 2 + columns.length },
     {
-      ...{ name: 'timestamp', type: 'INT64', repetition_type: 'REQUIRED', converted_type: 'TIMESTAMP_MICROS' },
+      name: 'timestamp',
+      type: 'INT64',
+      repetition_type: 'REQUIRED',
+      converted_type: 'TIMESTAMP_MICROS',
       logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MICROS' },
     },
     {
-      ...{ name: 'device', type: 'BYTE_ARRAY', repetition_type: 'REQUIRED', converted_type: 'UTF8' },
+      name: 'device',
+      type: 'BYTE_ARRAY',
+      repetition_type: 'REQUIRED',
+      converted_type: 'UTF8',
       logical_type: { type: 'STRING' },
     },
     ...columns.map(({ name, isCount }): SchemaElement => {

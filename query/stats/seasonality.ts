@@ -36,8 +36,10 @@ let lastSearch: Search | undefined
 function searchOf(cells: number): Search {
   if (lastSearch?.cells !== cells) {
     lastSearch = {
-      ...{ cells, clean: new Float64Array(cells) },
-      ...{ sampling: gridSampling(cells), peaksOf: createPeakSearch(cells) },
+      cells,
+      clean: new Float64Array(cells),
+      sampling: gridSampling(cells),
+      peaksOf: createPeakSearch(cells),
     }
   }
   return lastSearch

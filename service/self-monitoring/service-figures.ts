@@ -76,9 +76,13 @@ function createReader({ ingest, interval }: ServiceFiguresOptions): { (): Figure
     const { ackMs, rejected } = interval.take()
     const figures: Figures = {
       ...(ackMs === undefined ? {} : { ack_p50_ms: ackMs.p50, ack_p99_ms: ackMs.p99 }),
-      ...{ stored: journal.records - recordsBefore, rejected },
-      ...{ lag_readings: lag.rows, lag_seconds: lag.seconds, journal_bytes: journal.bytes },
-      ...{ rss_bytes: process.memoryUsage.rss(), event_loop_p99_ms: eventLoop.percentile(99) / nsPerMs },
+      stored: journal.records - recordsBefore,
+      rejected,
+      lag_readings: lag.rows,
+      lag_seconds: lag.seconds,
+      journal_bytes: journal.bytes,
+      rss_bytes: process.memoryUsage.rss(),
+      event_loop_p99_ms: eventLoop.percentile(99) / nsPerMs,
     }
     recordsBefore = journal.records
     eventLoop.reset()

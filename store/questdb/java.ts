@@ -18,8 +18,16 @@ const remedy =
 
 /** Its own variables, and those of the system's libraries: where programs are, the language of file names, the time zone. */
 const javaVariables = [
-  ...['PATH', 'HOME', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'LD_LIBRARY_PATH'],
-  ...['JAVA_HOME', 'JAVA_TOOL_OPTIONS', 'JDK_JAVA_OPTIONS'],
+  'PATH',
+  'HOME',
+  'LANG',
+  'LC_ALL',
+  'LC_CTYPE',
+  'TZ',
+  'LD_LIBRARY_PATH',
+  'JAVA_HOME',
+  'JAVA_TOOL_OPTIONS',
+  'JDK_JAVA_OPTIONS',
 ]
 
 /** What a Java that we start gets of our environment: no secret, and no QDB_… by which QuestDB would be configured. */

@@ -20,21 +20,29 @@ test('a straight line ends where it ends, without an interval', async t => {
 const references: Record<string, { days: DailyMean[]; end: number; left: readonly number[]; perDay: number }> = {
   percent: {
     days: series([80.2, 78.9, 78.1, 76.8, 76.3, 74.7, 74.4, 73.1], 20_000),
-    ...{ end: 0, left: [74.07840772, 67.00983487, 82.72045119], perDay: -0.9869047619 },
+    end: 0,
+    left: [74.07840772, 67.00983487, 82.72045119],
+    perDay: -0.9869047619,
   },
   gaps: {
     days: [0, 1, 2, 5, 6, 9, 13, 14, 15, 20, 29].map((day, at) => {
       return { day, mean: [62.1, 61, 61.4, 58.9, 57.2, 56.8, 52.9, 53.3, 51.7, 49, 42.2][at] ?? Number.NaN }
     }),
-    ...{ end: 0, left: [62.7478479136, 57.6087506063, 68.6206081834], perDay: -0.677482309975 },
+    end: 0,
+    left: [62.7478479136, 57.6087506063, 68.6206081834],
+    perDay: -0.677482309975,
   },
   'volts whose fall is hardly certain': {
     days: series([3.31, 3.24, 3.3, 3.22, 3.27, 3.21, 3.25, 3.18, 3.26, 3.19]),
-    ...{ end: 3, left: [22.0529801325, 8.65201383642, 5852.2716977], perDay: -0.00915151515152 },
+    end: 3,
+    left: [22.0529801325, 8.65201383642, 5852.2716977],
+    perDay: -0.00915151515152,
   },
   'below the end already': {
     days: series([2.15, 2.12, 2.08, 2.06, 2.01, 1.99, 1.95]),
-    ...{ end: 2, left: [0, 0, 0], perDay: -0.0332142857143 },
+    end: 2,
+    left: [0, 0, 0],
+    perDay: -0.0332142857143,
   },
 }
 

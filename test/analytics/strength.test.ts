@@ -123,7 +123,9 @@ test('under three days or under 60 % of the hours there is no strength; a consta
 test('what varies by less than half a step of the sensor has no strength', async t => {
   const steps = sine(10).map(value => Math.round(value / 20) * 20)
   t.strictSame(strengthOf(steps, hoursFrom(0, 240), false, 20), {
-    ...{ daily: null, weekly: null, trend: null },
+    daily: null,
+    weekly: null,
+    trend: null,
     reason: reasonTexts.nearlyConstant,
   })
   t.equal(strengthOf(sine(10), hoursFrom(0, 240), false, 5).reason, null)

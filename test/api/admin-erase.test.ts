@@ -331,7 +331,10 @@ t.test('what has come back is found in few statements, however much was erased',
     return await questdb.exec(sql, 10_000)
   }
   const steps = createEraseSteps({
-    ...{ ...options, exec, pause: () => setTimeout(10), signal: new AbortController().signal },
+    ...options,
+    exec,
+    pause: () => setTimeout(10),
+    signal: new AbortController().signal,
   })
   const [back, gone] = [await addStation('IN-5'), await addStation('IN-6')]
   await addPoints(back, 2)

@@ -94,7 +94,9 @@ t.test('the audit names who it was', async t => {
   t.equal((await add('three', { cookie: user.cookie })).statusCode, 403)
   const lines = (type: string, url: string, payload: string) =>
     app.inject({
-      ...{ method: 'POST', url: `/api/admin${url}`, payload },
+      method: 'POST',
+      url: `/api/admin${url}`,
+      payload,
       headers: { cookie: operator.cookie, 'content-type': type },
     })
   const csv = 'timestamp,device,temperature,humidity,pressure\n2026-01-01T00:00:00Z,one,20,50,1000\n'

@@ -29,7 +29,12 @@ const second = await keyOf(bob, { expiresInDays: 1 })
 t.test('all keys, the newest first, or those of one account', async t => {
   const shown = { name: 'a script', scopes: ['read'], create_devices: false, last_used_at: null, revoked_at: null }
   const of = (key: typeof first, account: number, email: string) => ({
-    ...{ ...shown, id: key.id, account, email, prefix: key.prefix, state: 'active' },
+    ...shown,
+    id: key.id,
+    account,
+    email,
+    prefix: key.prefix,
+    state: 'active',
   })
   const [adas, bobs] = [of(first, ada, 'ada@example.com'), of(second, bob, 'bob@example.com')]
   t.match(await list(), { keys: [bobs, adas], total: 2, page: 1, next: null })
@@ -156,26 +161,20 @@ t.test('what is no new key is refused with the reason', async t => {
   const id = await person('strict@example.com')
   const right = { account: id, name: 'x' }
   const wrong = [
-    ...[
-      {},
-      { account: id },
-      { name: 'x' },
-      { ...right, name: '' },
-      { ...right, name: 'a'.repeat(101) },
-      { ...right, name: 'a\u0000' },
-    ],
-    ...[
-      { ...right, scopes: ['all'] },
-      { ...right, scopes: Array(9).fill('read') },
-      { ...right, more: 1 },
-      { ...right, account: 0 },
-    ],
-    ...[
-      { ...right, expires_in_days: 0 },
-      { ...right, expires_in_days: 366 },
-      { ...right, create_devices: 'yes' },
-      { ...right, account: 'x'.repeat(300) },
-    ],
+    {},
+    { account: id },
+    { name: 'x' },
+    { ...right, name: '' },
+    { ...right, name: 'a'.repeat(101) },
+    { ...right, name: 'a\u0000' },
+    { ...right, scopes: ['all'] },
+    { ...right, scopes: Array(9).fill('read') },
+    { ...right, more: 1 },
+    { ...right, account: 0 },
+    { ...right, expires_in_days: 0 },
+    { ...right, expires_in_days: 366 },
+    { ...right, create_devices: 'yes' },
+    { ...right, account: 'x'.repeat(300) },
   ]
   for (const body of wrong)
     t.match(await ask('POST', '/keys', body), { status: 422 }, JSON.stringify(body).slice(0, 80))

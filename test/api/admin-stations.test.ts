@@ -94,7 +94,9 @@ t.test('the operator alone removes a station, with the local admin token as his 
   }
   const send = (method: 'DELETE' | 'PATCH', headers: Record<string, string>) =>
     app.inject({
-      ...{ method, url: '/api/admin/stations/KEPT-1', headers },
+      method,
+      url: '/api/admin/stations/KEPT-1',
+      headers,
       ...(method === 'PATCH' ? { payload: { city: 'Delhi' } } : {}),
     })
   for (const headers of await known('administrator')) {

@@ -90,16 +90,20 @@ t.test('a device is added, shown, changed and removed', async t => {
   t.match(shown, {
     status: 200,
     body: {
-      ...{ name: 'kitchen', symbol: /^kitchen-\d+$/, location_short: '', location_desc: '', log_switch: true },
-      ...{
-        battery: false,
-        altitude_m: null,
-        expected_interval_seconds: null,
-        owner: null,
-        quality_limits: null,
-        created_at: time,
-      },
-      ...{ last_seen: null, credential: 'current', old_password_until: null },
+      name: 'kitchen',
+      symbol: /^kitchen-\d+$/,
+      location_short: '',
+      location_desc: '',
+      log_switch: true,
+      battery: false,
+      altitude_m: null,
+      expected_interval_seconds: null,
+      owner: null,
+      quality_limits: null,
+      created_at: time,
+      last_seen: null,
+      credential: 'current',
+      old_password_until: null,
     },
   })
   const change = { location_short: 'K', location_desc: 'under the stairs', log_switch: false, battery: true }
@@ -388,7 +392,11 @@ t.test('dead letters are shown page by page and sent again', async t => {
   const { dead_letters, next } = first.body as { dead_letters: unknown[]; next: number }
   t.equal(dead_letters.length, 100)
   t.strictSame(dead_letters[0], {
-    ...{ table: 'readings', id: 100, at: '2026-01-02T00:00:00.000Z', reason: 'too hot', symbol: 'kitchen-1' },
+    table: 'readings',
+    id: 100,
+    at: '2026-01-02T00:00:00.000Z',
+    reason: 'too hot',
+    symbol: 'kitchen-1',
     time: '2026-01-01T00:00:00.000000Z',
     values: { temperature: 20, humidity: null, pressure: 1000, battery_voltage: 3, battery_percentage: 90 },
   })
@@ -428,8 +436,13 @@ t.test('dead letters of points say whose they are, and are sent again or discard
   const { dead_letters, next } = await list()
   t.equal(next, null)
   t.strictSame(dead_letters[0], {
-    ...{ table: 'points', id: 100, at: '2026-01-02T00:00:00.000Z', reason: 'too dirty', symbol: 'IN-1 pm25 ugm3' },
-    ...{ time: '2026-01-01T00:00:00.000000Z', values: { value: 12.5, stored_at: 5_000_000 } },
+    table: 'points',
+    id: 100,
+    at: '2026-01-02T00:00:00.000Z',
+    reason: 'too dirty',
+    symbol: 'IN-1 pm25 ugm3',
+    time: '2026-01-01T00:00:00.000000Z',
+    values: { value: 12.5, stored_at: 5_000_000 },
   })
   t.equal(dead_letters[2]?.symbol, 'series 2000000 ugm3', 'of no station that is there')
   t.strictSame((await ask('POST', '/dead-letters/replay', { ids: [100] })).body, { replayed: 0 }, 'ids of readings')

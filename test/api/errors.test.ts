@@ -13,7 +13,10 @@ import { loggerErrors, sendError } from '../../api/http/status-errors.ts'
 type Code<Table> = keyof Table & string
 const codesOf = <Table extends object>(table: Table) => Object.keys(table) as Code<Table>[]
 const tables: Record<string, Readonly<Record<string, ErrorEntry>>> = {
-  ...{ server: serverErrors, logger: loggerErrors, admin: adminErrors, contentFiles: contentFileErrors },
+  server: serverErrors,
+  logger: loggerErrors,
+  admin: adminErrors,
+  contentFiles: contentFileErrors,
   airQuality: airQualityErrors,
 }
 
@@ -61,7 +64,9 @@ test('each family writes every one of its codes in its own shape', async t => {
   for (const code of adminCodes) {
     const { status, text: title } = adminErrors[code]
     await writes('admin', code, adminErrors[code], {
-      ...{ type: `urn:barograph:problem:${title.replaceAll(' ', '-')}`, title, status },
+      type: `urn:barograph:problem:${title.replaceAll(' ', '-')}`,
+      title,
+      status,
     })
   }
   for (const code of codesOf(airQualityErrors)) {

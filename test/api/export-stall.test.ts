@@ -27,7 +27,11 @@ async function start(t: Test, pieceCount: number, stalledMsMax: number) {
   const options: ExportOptions = {
     readingsExport: { pieces: async () => ({ ok: true, pieces: made() }), close: async () => undefined },
     devices: { get: () => undefined, all: () => [] },
-    ...{ nowMs: Date.now, aheadMsMax: 0, audit: async () => undefined, log: silentLog, stalledMsMax },
+    nowMs: Date.now,
+    aheadMsMax: 0,
+    audit: async () => undefined,
+    log: silentLog,
+    stalledMsMax,
   }
   await app.register(async scope => {
     serveEverybody(scope, { operations: [exportOperation(options)] })

@@ -110,7 +110,9 @@ test('a request of which half is read waits as long as those before it', async t
 test('one address may hold a share of the connections, a trusted proxy all of them', async t => {
   const isTrusted = createNetworks(['127.0.0.4/30'])
   const { url, connections, warnings } = await listen(t, (_request, response) => response.end(), {
-    ...{ max: 8, perAddress: 3, isTrusted },
+    max: 8,
+    perAddress: 3,
+    isTrusted,
   })
   const ask = async (localAddress: string) => {
     const client = await openRaw(t, url, localAddress)

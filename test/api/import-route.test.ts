@@ -40,7 +40,8 @@ async function startRoute(t: Test, append: Append = async () => 'stored', findPr
         ranges: defaultRanges,
         aheadMsMax: 300_000,
         meter: { taken: (...count) => void counts.push(count) },
-        ...{ audit: async ({ details }) => void reports.push(details as unknown as Report), findPrincipal },
+        audit: async ({ details }) => void reports.push(details as unknown as Report),
+        findPrincipal,
       }),
     )
     done()

@@ -19,7 +19,8 @@ interface Invited {
 }
 
 const problem = (status: number, title: string, more: object = {}) => ({
-  ...{ status, body: { type: `urn:barograph:problem:${title.replaceAll(' ', '-')}`, title, status, ...more } },
+  status,
+  body: { type: `urn:barograph:problem:${title.replaceAll(' ', '-')}`, title, status, ...more },
 })
 const tokenOf = (link: string) => new URL(link).searchParams.get('token') ?? ''
 /** The token of the link. */

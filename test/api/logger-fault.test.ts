@@ -68,7 +68,9 @@ test('an API key that cannot be looked up is worth another try, and a fault of o
   let fault: Error = Object.assign(new Error('connect ECONNREFUSED'), { syscall: 'connect', code: 'ECONNREFUSED' })
   const rejections: string[] = []
   const { prefix, register } = loggerFamily({
-    ...{ log: pino({ level: 'silent' }), access, events },
+    log: pino({ level: 'silent' }),
+    access,
+    events,
     ingest: {
       ranges: defaultRanges,
       writers: {},
@@ -77,7 +79,9 @@ test('an API key that cannot be looked up is worth another try, and a fault of o
       },
       meter: { rejected: (reason: string) => rejections.push(reason) },
     } as never,
-    ...{ batch: { ingest: {}, ranges: defaultRanges } as never, live: {} as never, reads: { readings: {} } as never },
+    batch: { ingest: {}, ranges: defaultRanges } as never,
+    live: {} as never,
+    reads: { readings: {} } as never,
   })
   app.register(async scope => register(scope), { prefix })
   t.teardown(() => app.close())

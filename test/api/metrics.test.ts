@@ -33,7 +33,11 @@ function startMetrics(t: { teardown(end: () => unknown): void }, more: Partial<S
       daysUntilFull: 2,
     }),
     retention: () => ({
-      ...{ days: 30, oldestDayMs: 86_400_000, expiredDays: 2, lastRunMs: 90_000_000, fault: undefined },
+      days: 30,
+      oldestDayMs: 86_400_000,
+      expiredDays: 2,
+      lastRunMs: 90_000_000,
+      fault: undefined,
       waiting: { fromMs: 86_400_000, beforeMs: 864_000_000, days: 4, reason: 'several_days' },
     }),
     version: '1.2.3',
@@ -48,8 +52,11 @@ function startMetrics(t: { teardown(end: () => unknown): void }, more: Partial<S
 }
 
 const unknownUse = {
-  ...{ journalBytes: undefined, questdbBytes: undefined, postgresBytes: undefined },
-  ...{ growthBytesPerDay: undefined, daysUntilFull: undefined },
+  journalBytes: undefined,
+  questdbBytes: undefined,
+  postgresBytes: undefined,
+  growthBytesPerDay: undefined,
+  daysUntilFull: undefined,
 }
 
 interface Family {

@@ -7,8 +7,17 @@ import type { DeviceRow } from '../../auth/devices/device-record.ts'
 
 const password = Buffer.alloc(32, 1)
 const about = {
-  ...{ location_short: '', location_desc: '', battery: false, altitude_m: null, expected_interval_seconds: null },
-  ...{ quality_limits: null, createdMs: 1, lastSeenMs: null, current: password, next: null, graceEndsMs: null },
+  location_short: '',
+  location_desc: '',
+  battery: false,
+  altitude_m: null,
+  expected_interval_seconds: null,
+  quality_limits: null,
+  createdMs: 1,
+  lastSeenMs: null,
+  current: password,
+  next: null,
+  graceEndsMs: null,
 }
 
 const number = fc.integer({ min: 1, max: 12 })
@@ -71,16 +80,14 @@ t.test('lists are in the order of names, of all and of each owner', async () => 
 t.test('a list stays the same until one of its devices changes', async t => {
   const memory = new DeviceMemory()
   const row = (number: number, owner: number, authSeq: number, log_switch = true): DeviceRow => ({
-    ...{
-      ...about,
-      number,
-      symbol: `d-${number}`,
-      name: `device-${number}`,
-      owner,
-      log_switch,
-      authSeq,
-      removed: false,
-    },
+    ...about,
+    number,
+    symbol: `d-${number}`,
+    name: `device-${number}`,
+    owner,
+    log_switch,
+    authSeq,
+    removed: false,
   })
   for (let number = 1; number <= 4; number++) memory.apply(row(number, number % 2, number))
   const [all, odd, even] = [memory.active(), memory.active(1), memory.active(0)]

@@ -182,7 +182,9 @@ t.test('an addition of many is all or nothing', async t => {
   await addOne(devices, 'kitchen')
   const make = (names: string[]) => names.map(name => NewDevice.parse({ name }))
   t.strictSame(await devices.add(make(['a', 'kitchen', 'b']), 'test'), {
-    ...{ ok: false, code: 'NAME_TAKEN', names: ['kitchen'] },
+    ok: false,
+    code: 'NAME_TAKEN',
+    names: ['kitchen'],
   })
   t.strictSame(await devices.add(make(['a', 'b', 'a']), 'test'), { ok: false, code: 'NAME_TWICE', names: ['a'] })
   t.equal(devices.size(), 1)
@@ -204,7 +206,9 @@ t.test('a name that only PostgreSQL knows is refused and known from then on', as
   const other = await open(t)
   await addOne(other, 'kitchen')
   t.strictSame(await devices.add([NewDevice.parse({ name: 'kitchen' })], 'test'), {
-    ...{ ok: false, code: 'NAME_TAKEN', names: ['kitchen'] },
+    ok: false,
+    code: 'NAME_TAKEN',
+    names: ['kitchen'],
   })
   t.ok(devices.get('kitchen'))
 })

@@ -71,7 +71,10 @@ t.test('an address without an account gets nothing', async t => {
   const sent: Mail[] = []
   const { log } = recordingLog('warn')
   const mailer = createMailer({
-    ...{ pool, nowMs: () => nowMs, log, publicUrl: () => publicUrl },
+    pool,
+    nowMs: () => nowMs,
+    log,
+    publicUrl: () => publicUrl,
     send: async mail => void sent.push(mail),
   })
   t.teardown(() => mailer.close())

@@ -45,9 +45,20 @@ t.test('a station is added once, changed and removed, each with a row of the aud
   const added = await add('A-1', { city: 'Delhi', country: 'in', latitude: '28.6257', longitude: 77.25 })
   const { series, ...fields } = added
   t.match(fields, {
-    ...{ sn: 'A-1', model: 'M1', city: 'Delhi', country: 'IN', location: null, latitude: 28.6257, longitude: 77.25 },
-    ...{ outdoors: null, timezone: 'UTC', private: false, owner: null, savedLastDataMs: null },
-    ...{ createdMs: clock.ms, updatedMs: clock.ms },
+    sn: 'A-1',
+    model: 'M1',
+    city: 'Delhi',
+    country: 'IN',
+    location: null,
+    latitude: 28.6257,
+    longitude: 77.25,
+    outdoors: null,
+    timezone: 'UTC',
+    private: false,
+    owner: null,
+    savedLastDataMs: null,
+    createdMs: clock.ms,
+    updatedMs: clock.ms,
   })
   t.strictSame(await stations.find('A-1'), added)
   t.strictSame(await stations.add({ sn: 'A-1', model: 'M2', owner: null }, 'test'), { ok: false, code: 'SN_TAKEN' })
@@ -122,7 +133,8 @@ t.test('there is a bound of stations and of series', async t => {
 t.test('the stations of an account that is removed go to the operator', async t => {
   const [owner, operator] = [await person('owner@example.com'), await person('operator@example.com')]
   t.strictSame(await stations.change((await add('H-0')).id, { owner: 99_999 }, 'test'), {
-    ...{ ok: false, code: 'OWNER_UNKNOWN' },
+    ok: false,
+    code: 'OWNER_UNKNOWN',
   })
   await pool.query("UPDATE accounts SET role = 'operator' WHERE id = $1", [operator])
   await add('H-1', {}, owner)
@@ -222,10 +234,26 @@ t.test('fields are checked', async t => {
   ]
   for (const [given, read] of good) t.strictSame(StationChangeFields.parse(given), read, JSON.stringify(given))
   const bad = [
-    ...[{ latitude: '90.1' }, { latitude: 91 }, { latitude: '1e1' }, { latitude: '' }, { latitude: ' 1' }],
-    ...[{ longitude: '0x10' }, { longitude: 181 }, { longitude: true }, { country: 'DEU' }, { country: 'ß' }],
-    ...[{ timezone: 'Mars/Base' }, { timezone: 'x'.repeat(65) }, { model: '' }, { model: null }, { private: null }],
-    ...[{ private: 'true' }, { outdoors: 'yes' }, { city: 'a\nb' }, { city: '\ud800' }, { location: 'x'.repeat(501) }],
+    { latitude: '90.1' },
+    { latitude: 91 },
+    { latitude: '1e1' },
+    { latitude: '' },
+    { latitude: ' 1' },
+    { longitude: '0x10' },
+    { longitude: 181 },
+    { longitude: true },
+    { country: 'DEU' },
+    { country: 'ß' },
+    { timezone: 'Mars/Base' },
+    { timezone: 'x'.repeat(65) },
+    { model: '' },
+    { model: null },
+    { private: null },
+    { private: 'true' },
+    { outdoors: 'yes' },
+    { city: 'a\nb' },
+    { city: '\ud800' },
+    { location: 'x'.repeat(501) },
   ]
   for (const given of bad) t.equal(StationChangeFields.safeParse(given).success, false, JSON.stringify(given))
   for (const sn of ['a', '0', 'A.b_c-d', 'x'.repeat(64)]) {

@@ -22,10 +22,15 @@ import { temporaryFolder } from '../support/databases.ts'
 const version = '0.1.0'
 const nothing = () => undefined
 const head: ManifestHead = {
-  ...{ format: 1, version, createdAt: '2026-11-22T10:00:00.000Z' },
+  format: 1,
+  version,
+  createdAt: '2026-11-22T10:00:00.000Z',
   questdb: { version: '9.3.4', days: { readings: [['2026-11-22', '2', '7']] } },
   postgres: {
-    ...{ version: '18', migrations: ['001-devices.sql'], sequences: [], eraseAgain: [] },
+    version: '18',
+    migrations: ['001-devices.sql'],
+    sequences: [],
+    eraseAgain: [],
     tables: [{ name: 'devices', columns: ['number'], rows: 1 }],
   },
 }

@@ -99,7 +99,10 @@ t.test('a reading becomes visible while the sums of a backup are still computed'
     {
       directory: { ...directory, journal, pointsJournal },
       store: { ...store, questdb: { ...store.questdb, address } },
-      ...{ ingest: { readings: ingest, points: holding }, reserveBytes: 0, version: '0.1.0', log: silentLog },
+      ingest: { readings: ingest, points: holding },
+      reserveBytes: 0,
+      version: '0.1.0',
+      log: silentLog,
     },
     {
       signal,

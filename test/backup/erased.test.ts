@@ -73,7 +73,11 @@ function backupParts(work: () => Promise<void>): BackupParts {
   }
   return {
     directory: { ...directory, journal, pointsJournal },
-    ...{ store: { ...store, connectPostgres }, ingest: ingests, reserveBytes: 0, version: '0.1.0', log: silentLog },
+    store: { ...store, connectPostgres },
+    ingest: ingests,
+    reserveBytes: 0,
+    version: '0.1.0',
+    log: silentLog,
   }
 }
 

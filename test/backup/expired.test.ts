@@ -36,7 +36,12 @@ const acceptedFrom = await openAcceptedFrom({ pool: store.postgres, days, nowMs:
 // As a person confirms it.
 await acceptedFrom.raise(today - days * dayMs)
 const retention = openRetention({
-  ...{ days, acceptedFrom, questdb: store.questdb, ingest, nowMs: Date.now, log: silentLog },
+  days,
+  acceptedFrom,
+  questdb: store.questdb,
+  ingest,
+  nowMs: Date.now,
+  log: silentLog,
   exec: sql => client.exec(sql, 30_000),
   timing: { checkEveryMs: 50, marginMs: 0, graceMs: 0 },
 })
@@ -48,7 +53,10 @@ const { signal } = new AbortController()
 const parts = {
   directory: { ...directory, journal, pointsJournal },
   ingest: { readings: ingest, points: pointsIngest },
-  ...{ store, reserveBytes: 0, version: '0.1.0', log: silentLog },
+  store,
+  reserveBytes: 0,
+  version: '0.1.0',
+  log: silentLog,
 }
 const run = { signal, closing: signal, onStep: () => undefined, bytes: new BigInt64Array(new SharedArrayBuffer(8)) }
 const backedUp = await retention.whileNoDayExpires(() => backUp(target, parts, run))

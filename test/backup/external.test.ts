@@ -32,7 +32,10 @@ t.test('a backup goes into an external PostgreSQL that is empty, and into no oth
   const databaseUrl = `postgresql://${address.user}:${address.password}@${encodeURIComponent(host)}:${port}/elsewhere`
   const { directory: _, ...storeRest } = storeOptions(directory)
   const options = {
-    ...{ folder: target, version: '0.1.0', store: { ...storeRest, databaseUrl }, onStep: () => undefined },
+    folder: target,
+    version: '0.1.0',
+    store: { ...storeRest, databaseUrl },
+    onStep: () => undefined,
     dataDirectory: join(temporaryFolder(t), 'data'),
   }
   await restore(options)

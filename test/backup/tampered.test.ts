@@ -79,7 +79,7 @@ const texts = [
   '__proto__',
   '\ud800',
 ]
-const values: Change[] = [...[isLeftOut, isDoubled, null, true, -1, 0, 1.5, 2 ** 53, 1e308, [], {}, [[]]], ...texts]
+const values: Change[] = [isLeftOut, isDoubled, null, true, -1, 0, 1.5, 2 ** 53, 1e308, [], {}, [[]], ...texts]
 
 /** Only the manifest: what is right in it is refused for its first file. */
 const alone = temporaryFolder(t)

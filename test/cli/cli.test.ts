@@ -38,8 +38,13 @@ t.test('a device that is added may log, and is told once', async t => {
   t.match(added, { device: 'kitchen', password })
   t.equal(await logsWith('kitchen', (added as { password: string }).password), 200)
   t.match(await json('devices show kitchen'), {
-    ...{ name: 'kitchen', location_short: 'Kitchen', location_desc: 'downstairs', expected_interval_seconds: 60 },
-    ...{ battery: false, log_switch: true, last_seen: String },
+    name: 'kitchen',
+    location_short: 'Kitchen',
+    location_desc: 'downstairs',
+    expected_interval_seconds: 60,
+    battery: false,
+    log_switch: true,
+    last_seen: String,
   })
   t.match(await json('devices set kitchen --interval 90'), { expected_interval_seconds: 90 }, 'its name before')
   const text = await run('devices add roof --battery --altitude 12.5 --owner anna@example.com --no-log')
@@ -56,7 +61,12 @@ t.test('a device that is added may log, and is told once', async t => {
 
 t.test('a device is changed by what is said, and by nothing else', async t => {
   t.match(await json('devices set roof --log --no-battery --altitude none --location-short Roof'), {
-    ...{ name: 'roof', log_switch: true, battery: false, altitude_m: null, location_short: 'Roof', owner: anna },
+    name: 'roof',
+    log_switch: true,
+    battery: false,
+    altitude_m: null,
+    location_short: 'Roof',
+    owner: anna,
   })
   const limits = { temperature: { max: 60 }, pressure: { spike: null } }
   t.match(await json(`devices set roof --limits ${JSON.stringify(limits)}`), { quality_limits: limits, name: 'roof' })
@@ -193,7 +203,8 @@ t.test('accounts are added, given roles, disabled and enabled', async t => {
   t.match(await json('accounts add known@example.com --verified'), { email_verified: /^\d{4}-/ })
   const phrase = 'correct horse battery'
   t.match(await run('accounts add bob@example.com --password-stdin', `${phrase}\n`), {
-    ...{ status: 0, stdout: /^role +user$/m },
+    status: 0,
+    stdout: /^role +user$/m,
   })
   const login = async (email: string) => {
     const body = JSON.stringify({ email, password: phrase })

@@ -5,9 +5,14 @@ import { diskText, isDiskFillingUp } from '../../cli/disk-text.ts'
 
 const gibibyte = 1024 ** 3
 const unknown = {
-  ...{ path: '/data', free_bytes: 10 * gibibyte, total_bytes: 20 * gibibyte },
-  ...{ journal_bytes: null, questdb_bytes: null, postgres_bytes: null },
-  ...{ growth_bytes_per_day: null, days_until_full: null },
+  path: '/data',
+  free_bytes: 10 * gibibyte,
+  total_bytes: 20 * gibibyte,
+  journal_bytes: null,
+  questdb_bytes: null,
+  postgres_bytes: null,
+  growth_bytes_per_day: null,
+  days_until_full: null,
 }
 const known = { ...unknown, journal_bytes: 1024, questdb_bytes: gibibyte, growth_bytes_per_day: gibibyte / 2 }
 

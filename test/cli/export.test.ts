@@ -65,7 +65,8 @@ t.test('readings are written with all their digits, by range and device, plain a
   t.match(await run(origin, 'export', '--from', 'noon'), { status: 1, stderr: /from: must be an ISO 8601 time/ })
   const { body } = await origin.admin('GET', '/audit?page=1')
   t.match((body as { entries: object[] }).entries[0], {
-    ...{ action: 'readings.export', actor: 'local admin token' },
+    action: 'readings.export',
+    actor: 'local admin token',
     details: { format: 'ndjson', devices: 'porch', from: range[1], to: range[3] },
   })
 })

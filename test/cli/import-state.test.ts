@@ -79,7 +79,9 @@ t.test('after a kill, what was acknowledged is not sent again, and the totals co
     t.equal(again.child.exitCode, 0, await again.stderr)
     t.strictSame(received.splice(0), all.slice(killedAt - 1))
     t.match(JSON.parse(await again.stdout), {
-      ...{ complete: true, accepted: 2 * linesOfFile, rejected: 0 },
+      complete: true,
+      accepted: 2 * linesOfFile,
+      rejected: 0,
       files: files.map(() => ({ accepted: linesOfFile })),
     })
     t.notOk(existsSync(state), 'nothing is left to be continued')

@@ -13,10 +13,27 @@ const tokenFile = join(folder, 'token')
 writeFileSync(tokenFile, `${'a'.repeat(64)}\n`)
 
 const commands = [
-  ...['doctor', 'status', 'import', 'devices', 'devices add', 'devices import', 'devices list', 'devices show'],
-  ...['devices set', 'devices rotate', 'devices remove', 'devices erase', 'dead-letters', 'dead-letters list'],
-  ...['dead-letters replay', 'dead-letters discard', 'keys', 'keys list', 'keys revoke'],
-  ...['retention', 'retention confirm'],
+  'doctor',
+  'status',
+  'import',
+  'devices',
+  'devices add',
+  'devices import',
+  'devices list',
+  'devices show',
+  'devices set',
+  'devices rotate',
+  'devices remove',
+  'devices erase',
+  'dead-letters',
+  'dead-letters list',
+  'dead-letters replay',
+  'dead-letters discard',
+  'keys',
+  'keys list',
+  'keys revoke',
+  'retention',
+  'retention confirm',
 ]
 
 t.test('every command has help, and those that answer have --json', async t => {

@@ -33,16 +33,21 @@ t.test('nothing is left that a terminal obeys, and JSON stays what it was', asyn
 })
 
 const device = {
-  ...{ number: 1, name: hostile, symbol: 'a-1', location_short: 'b\u202e', location_desc: '', log_switch: true },
-  ...{
-    battery: false,
-    altitude_m: null,
-    expected_interval_seconds: null,
-    owner: null,
-    quality_limits: null,
-    credential: 'current',
-  },
-  ...{ created_at: '2026-01-01T00:00:00.000Z', last_seen: null, old_password_until: null },
+  number: 1,
+  name: hostile,
+  symbol: 'a-1',
+  location_short: 'b\u202e',
+  location_desc: '',
+  log_switch: true,
+  battery: false,
+  altitude_m: null,
+  expected_interval_seconds: null,
+  owner: null,
+  quality_limits: null,
+  credential: 'current',
+  created_at: '2026-01-01T00:00:00.000Z',
+  last_seen: null,
+  old_password_until: null,
 }
 
 async function startServer(status: number, answer: object): Promise<string[]> {

@@ -15,7 +15,11 @@ t.test('stations are added, listed, changed and removed', async t => {
   const added = await run('stations', 'add', 'IN-1', 'M4', ...words, '--private')
   t.match(added, { status: 0, stdout: /^sn +IN-1\nmodel +M4\ncity +Delhi\ncountry +IN\n/, stderr: '' })
   t.match(await json('stations', 'add', 'IN-2', 'M4', '--timezone', 'Asia/Kolkata'), {
-    ...{ sn: 'IN-2', timezone: 'Asia/Kolkata', outdoors: null, private: false, owner: null },
+    sn: 'IN-2',
+    timezone: 'Asia/Kolkata',
+    outdoors: null,
+    private: false,
+    owner: null,
   })
   t.strictSame((await run('stations', 'list')).stdout.split('\n'), [
     'sn    model  city   private  last data',

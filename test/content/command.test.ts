@@ -80,8 +80,12 @@ function linesOf(...files: readonly Shape[]): string {
 /** What is required and no more. */
 function minimal(key: string, more: Shape = {}): Shape {
   return {
-    ...{ key, run_id: 1, run_title: 'A run', resource_id: 1 },
-    ...{ offered_by: { code: 'ocw', name: 'OCW' }, platform: { code: 'ocw', name: 'OCW' } },
+    key,
+    run_id: 1,
+    run_title: 'A run',
+    resource_id: 1,
+    offered_by: { code: 'ocw', name: 'OCW' },
+    platform: { code: 'ocw', name: 'OCW' },
     ...more,
   }
 }
@@ -166,15 +170,39 @@ t.test('what a line does not say is the default', async t => {
   t.type(id, 'number')
   t.ok(Math.abs(Date.now() - Date.parse(String(created_on))) < 60_000, 'the time is now')
   t.strictSame(rest, {
-    ...{ run_id: 1, run_title: 'A run', run_slug: null, departments: [], semester: null, year: null, topics: [] },
-    ...{ key: 'k', uid: null, title: null, description: null, require_summaries: false, url: null },
-    ...{ content_feature_type: [], content_type: 'file', content_title: '', content_author: null },
-    ...{ content_language: null, checksum: null, image_src: null, resource_id: '1', resource_readable_id: '' },
-    ...{ course_number: [], file_type: null, file_extension: null },
+    run_id: 1,
+    run_title: 'A run',
+    run_slug: null,
+    departments: [],
+    semester: null,
+    year: null,
+    topics: [],
+    key: 'k',
+    uid: null,
+    title: null,
+    description: null,
+    require_summaries: false,
+    url: null,
+    content_feature_type: [],
+    content_type: 'file',
+    content_title: '',
+    content_author: null,
+    content_language: null,
+    checksum: null,
+    image_src: null,
+    resource_id: '1',
+    resource_readable_id: '',
+    course_number: [],
+    file_type: null,
+    file_extension: null,
     offered_by: { code: 'ocw', name: 'OCW', channel_url: null },
     platform: { code: 'ocw', name: 'OCW' },
-    ...{ run_readable_id: '', edx_module_id: null, summary: '', flashcards: [] },
-    ...{ published: true, content: null },
+    run_readable_id: '',
+    edx_module_id: null,
+    summary: '',
+    flashcards: [],
+    published: true,
+    content: null,
   })
   const before = await contents()
   t.match(await importLines(linesOf(minimal('k'))), { added: 0, changed: 0 }, 'its time stays')
@@ -408,7 +436,10 @@ t.test('files are unpublished and removed by id, by run and key, or by a file of
   const removed = await run(['remove', file, '--json'])
   t.equal(removed.exitStatus, 3)
   t.match(JSON.parse(removed.stdout), {
-    ...{ changed: 2, unknown: 0, accepted: 2, rejected: 2 },
+    changed: 2,
+    unknown: 0,
+    accepted: 2,
+    rejected: 2,
     rejects: [
       { line: 3, reason: 'must have run_id and key, or an id' },
       { line: 4, reason: 'is not JSON' },

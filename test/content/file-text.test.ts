@@ -13,16 +13,22 @@ const anyText = fc.oneof(
 )
 const anyTextOrNull = fc.option(anyText)
 const anyOwn: fc.Arbitrary<OwnFields> = fc.record({
-  ...{ key: anyText, uid: anyTextOrNull, title: anyTextOrNull, description: anyTextOrNull },
-  ...{
-    require_summaries: fc.boolean(),
-    url: anyTextOrNull,
-    content_type: fc.constantFrom('page', 'file', 'video', 'pdf'),
-    content_title: anyTextOrNull,
-  },
-  ...{ content_author: anyTextOrNull, content_language: anyTextOrNull, checksum: anyTextOrNull },
-  ...{ image_src: anyTextOrNull, file_type: anyTextOrNull, file_extension: anyTextOrNull },
-  ...{ edx_module_id: anyTextOrNull, summary: anyText },
+  key: anyText,
+  uid: anyTextOrNull,
+  title: anyTextOrNull,
+  description: anyTextOrNull,
+  require_summaries: fc.boolean(),
+  url: anyTextOrNull,
+  content_type: fc.constantFrom('page', 'file', 'video', 'pdf'),
+  content_title: anyTextOrNull,
+  content_author: anyTextOrNull,
+  content_language: anyTextOrNull,
+  checksum: anyTextOrNull,
+  image_src: anyTextOrNull,
+  file_type: anyTextOrNull,
+  file_extension: anyTextOrNull,
+  edx_module_id: anyTextOrNull,
+  summary: anyText,
   flashcards: fc.array(fc.record({ question: anyText, answer: anyText }), { maxLength: 2 }),
 })
 const run = { id: 7, runText: '"run_id":7', resourceText: '"resource_id":"8"', offeringText: '"offered_by":{}' }
@@ -36,9 +42,23 @@ function expected(own: OwnFields, types: readonly string[]): object {
   const { key, uid, title, description, require_summaries, url, ...second } = own
   const { file_type, file_extension, edx_module_id, summary, flashcards, ...typed } = second
   return {
-    ...{ id: 5, run_id: 7, key, uid, title, description, require_summaries, url, content_feature_type: types },
-    ...{ ...typed, resource_id: '8', file_type, file_extension, offered_by: {} },
-    ...{ edx_module_id, summary, flashcards },
+    id: 5,
+    run_id: 7,
+    key,
+    uid,
+    title,
+    description,
+    require_summaries,
+    url,
+    content_feature_type: types,
+    ...typed,
+    resource_id: '8',
+    file_type,
+    file_extension,
+    offered_by: {},
+    edx_module_id,
+    summary,
+    flashcards,
   }
 }
 

@@ -83,8 +83,12 @@ function isLet(filters: Filters, run: Run, names: readonly string[]): boolean {
 }
 
 const noFilters: Filters = {
-  ...{ runIds: undefined, resourceIds: undefined, featureTypes: undefined, moduleIds: undefined },
-  ...{ units: undefined, platforms: undefined },
+  runIds: undefined,
+  resourceIds: undefined,
+  featureTypes: undefined,
+  moduleIds: undefined,
+  units: undefined,
+  platforms: undefined,
 }
 const unasked = async () => assert.fail('no module was asked for')
 

@@ -43,7 +43,11 @@ test('files keep what they were, as the text that an import of them would store'
   const { rows: moved } = await client.query(`SELECT id::float8, run_id::float8, key_digest, created_on, published,
     edx_module_digest, own_fields::text FROM content_files ORDER BY id`)
   const expected = rows.map(({ id, run_id, created_on = '', published, edx_module_digest, own_fields }) => ({
-    ...{ id, run_id, created_on: new Date(created_on), published, own_fields: JSON.stringify(own_fields) },
+    id,
+    run_id,
+    created_on: new Date(created_on),
+    published,
+    own_fields: JSON.stringify(own_fields),
     key_digest: createHash('sha256').update(own_fields.key).digest(),
     edx_module_digest: edx_module_digest === null ? null : Buffer.from(edx_module_digest.slice('\\x'.length), 'hex'),
   }))

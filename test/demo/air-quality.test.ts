@@ -98,7 +98,12 @@ t.test(
     const faults: string[] = []
     const stored: number[] = []
     await runFeed(street, {
-      ...{ url, key: 'abc', signal: stop.signal, retryDelayMs: 1, storedUntil: now - 3_000, now: () => clockMs },
+      url,
+      key: 'abc',
+      signal: stop.signal,
+      retryDelayMs: 1,
+      storedUntil: now - 3_000,
+      now: () => clockMs,
       onFault: (name, fault) => faults.push(`${name}: ${fault}`),
       onStored(until, count) {
         stored.push(count)
@@ -126,7 +131,11 @@ t.test('a feed that has nothing stored begins a month ago, and one that is refus
   const { url, seen } = await startAnswering(t, () => ({ status: 401, text: '{}' }))
   const faults: string[] = []
   await runFeed(street, {
-    ...{ url, key: 'abc', signal: new AbortController().signal, storedUntil: undefined, now: () => nowMs },
+    url,
+    key: 'abc',
+    signal: new AbortController().signal,
+    storedUntil: undefined,
+    now: () => nowMs,
     onFault: (name, fault) => faults.push(`${name}: ${fault}`),
     onStored() {
       throw new Error('nothing is stored')

@@ -10,9 +10,23 @@ export interface Change {
 }
 
 const folders = [
-  ...['analytics', 'api', 'auth', 'backup', 'cli', 'content', 'ingest'],
-  ...['lifecycle', 'limits', 'live', 'query', 'service', 'settings', 'store'],
-  ...['docs/statistics.md', 'theme', 'package.json'],
+  'analytics',
+  'api',
+  'auth',
+  'backup',
+  'cli',
+  'content',
+  'ingest',
+  'lifecycle',
+  'limits',
+  'live',
+  'query',
+  'service',
+  'settings',
+  'store',
+  'docs/statistics.md',
+  'theme',
+  'package.json',
 ]
 
 /** Throws when what is to be changed is not there. */

@@ -123,27 +123,31 @@ async function setUp(harness: Harness, hooks: Hooks, options: ExperimentOptions)
   const devices = await addDevices(service, prefix, options.devices ?? deviceCount)
   const stations = await addStationsFor(service, prefix, options)
   const { load, ledgerPaths } = await startLoads(hooks, {
-    ...{ port: service.port, mqttPort, adminToken: service.adminToken(), folder, devices, stations, options },
+    port: service.port,
+    mqttPort,
+    adminToken: service.adminToken(),
+    folder,
+    devices,
+    stations,
+    options,
   })
   const readLedgers = () => ledgerPaths.map(readLedger)
   const crashedAt: number[] = []
   let revocations = 0
   const bed: TestBed = {
-    ...{
-      hooks,
-      databases,
-      service,
-      proxy,
-      random,
-      load,
-      tally,
-      folder,
-      devices,
-      stations,
-      exempt: new Set(),
-      erased: new Map(),
-      erasedStations: new Set(),
-    },
+    hooks,
+    databases,
+    service,
+    proxy,
+    random,
+    load,
+    tally,
+    folder,
+    devices,
+    stations,
+    exempt: new Set(),
+    erased: new Map(),
+    erasedStations: new Set(),
     ledger: () => firstOf(readLedgers()),
     ledgers: readLedgers,
     async kill() {

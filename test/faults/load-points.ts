@@ -29,7 +29,9 @@ export const createPoints: CreateTraffic = (_order, takeSequences): Traffic => {
     const known = seriesOf.get(sender)
     if (known !== undefined) return known
     const series = parameters.map(parameter => ({
-      ...{ parameter, device: `${sender.name} ${parameter}`, recent: [] },
+      parameter,
+      device: `${sender.name} ${parameter}`,
+      recent: [],
       nextMs: { timed: todayMs - dayMs, late: todayMs - 30 * dayMs },
     }))
     seriesOf.set(sender, series)

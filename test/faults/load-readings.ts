@@ -141,7 +141,9 @@ export const createReadings: CreateTraffic = ({ importReadings, keyed }, takeSeq
     imported++
     const firstSequence = takeSequences(importReadings)
     const attempts = Array.from({ length: importReadings }, (_, index) => ({
-      ...{ sequence: firstSequence + index, device, kind: 'import' as const },
+      sequence: firstSequence + index,
+      device,
+      kind: 'import' as const,
       timeMs: lateFromMs + 36_000_000 + (Math.floor(from) + index) * 10,
     }))
     const lines = attempts.map(({ sequence, timeMs }) => JSON.stringify(fieldsOf(device, valuesOf(sequence), timeMs)))

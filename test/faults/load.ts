@@ -49,12 +49,18 @@ function createSender(order: LoadOrder, index: number, counts: PipeCounts): Send
   const mqtt = isByMqtt
     ? new MqttPipe({
         // Half of them of each version.
-        ...{ version: index % 2 === 0 ? 4 : 5, port: order.mqtt?.port ?? 0, device: name },
+        version: index % 2 === 0 ? 4 : 5,
+        port: order.mqtt?.port ?? 0,
+        device: name,
         password: () => sender.password,
       })
     : undefined
   const sender: Sender = {
-    ...{ name, password, revokedPassword: undefined, revokedTurns: 0, mqtt },
+    name,
+    password,
+    revokedPassword: undefined,
+    revokedTurns: 0,
+    mqtt,
     pipe: mqtt ?? new HttpPipe(order.port, counts),
     random: createRandom(order.seed * 1009 + index),
   }

@@ -49,7 +49,10 @@ export async function startLoads(
   const ledgerPaths = [join(folder, 'ledger')]
   const common = { port, seed, firstSequence: 1, importReadings: options.importReadings ?? 500 }
   const ofReadings = await startLoadProcess(hooks, {
-    ...{ ...common, traffic: 'readings', ledgerPath: firstOf(ledgerPaths), devices },
+    ...common,
+    traffic: 'readings',
+    ledgerPath: firstOf(ledgerPaths),
+    devices,
     mqtt: { port: mqttPort, devices: options.mqttDevices ?? 0 },
     keyed: options.keyed ?? false,
     busyDevices: options.busyDevices ?? 1,
@@ -62,9 +65,17 @@ export async function startLoads(
   const ledgerPath = join(folder, 'ledger-of-points')
   ledgerPaths.push(ledgerPath)
   const ofPoints = await startLoadProcess(hooks, {
-    ...{ ...common, traffic: 'points', ledgerPath, devices: stations },
-    ...{ busyDevices: 1, perSecond: options.pointRequestsPerSecond ?? pointRequestsPerSecondUsual },
-    ...{ adminToken: undefined, importEveryMs: 0, importsMax: 0, mqtt: undefined, keyed: false },
+    ...common,
+    traffic: 'points',
+    ledgerPath,
+    devices: stations,
+    busyDevices: 1,
+    perSecond: options.pointRequestsPerSecond ?? pointRequestsPerSecondUsual,
+    adminToken: undefined,
+    importEveryMs: 0,
+    importsMax: 0,
+    mqtt: undefined,
+    keyed: false,
   })
   const stop: LoadProcess['stop'] = async () => {
     const [one, other] = await Promise.all([ofReadings.stop(), ofPoints.stop()])

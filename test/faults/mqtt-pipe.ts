@@ -90,7 +90,13 @@ export class MqttPipe implements Pipe {
     this.#hasAlias = version === 5
     return generate(
       {
-        ...{ cmd: 'publish', topic, payload, qos: 1, messageId: this.#messageId, dup: false, retain: false },
+        cmd: 'publish',
+        topic,
+        payload,
+        qos: 1,
+        messageId: this.#messageId,
+        dup: false,
+        retain: false,
         ...(version === 5 && { properties: { topicAlias: 1 } }),
       },
       { protocolVersion: version },
@@ -117,7 +123,13 @@ export class MqttPipe implements Pipe {
 
 function connectPacket(protocolVersion: MqttVersion, device: string, password: string): Buffer {
   return generate({
-    ...{ cmd: 'connect', protocolId: 'MQTT', protocolVersion, clean: true, keepalive: 0, clientId: '' },
-    ...{ username: device, password: Buffer.from(password) },
+    cmd: 'connect',
+    protocolId: 'MQTT',
+    protocolVersion,
+    clean: true,
+    keepalive: 0,
+    clientId: '',
+    username: device,
+    password: Buffer.from(password),
   })
 }

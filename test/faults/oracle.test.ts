@@ -151,7 +151,9 @@ test('points are judged by the same figures', async t => {
   const point = (sequence: number, more: Partial<Attempt> = {}) =>
     attempt(sequence, { device: 'IN-1 pm25', timeMs: 1000 * sequence, status: 201, ...more })
   const stored = (sequence: number, more: Partial<StoredRow> = {}): StoredRow => ({
-    ...{ device: 'IN-1 pm25', timeUs: 1_000_000 * sequence, values: pointIdentity.valuesOf(sequence) },
+    device: 'IN-1 pm25',
+    timeUs: 1_000_000 * sequence,
+    values: pointIdentity.valuesOf(sequence),
     ...more,
   })
   const two = ledger([point(1), point(2)])

@@ -61,7 +61,13 @@ export function judge(all: Ledger, allRows: readonly StoredRow[], options: Judge
   const rows = allRows.filter(row => !isErased(row))
   const attempts = new Map(ledger.attempts.map(attempt => [attempt.sequence, attempt]))
   const violations: Verdict['violations'] = {
-    ...{ lost: [], duplicated: [], phantom: [], wrong: [], leaked: [], disordered: [], stale: [] },
+    lost: [],
+    duplicated: [],
+    phantom: [],
+    wrong: [],
+    leaked: [],
+    disordered: [],
+    stale: [],
     undead: allRows.filter(row => isErased(row) && hasValue(row)).map(row => `was erased: ${JSON.stringify(row)}`),
   }
   const stored = new Map<number, number>()

@@ -67,8 +67,19 @@ const startUs = Date.UTC(2026, 0, 1) * 1000
 
 export function runPowerLoss(seeds: number, firstSeed = 1): PowerLossResult {
   const result: PowerLossResult = {
-    ...{ seeds, crashes: 0, acknowledged: 0, unknown: 0, refused: 0 },
-    ...{ lost: 0, duplicated: 0, phantom: 0, wrong: 0, disordered: 0, restamped: 0, offClock: 0, resynced: 0 },
+    seeds,
+    crashes: 0,
+    acknowledged: 0,
+    unknown: 0,
+    refused: 0,
+    lost: 0,
+    duplicated: 0,
+    phantom: 0,
+    wrong: 0,
+    disordered: 0,
+    restamped: 0,
+    offClock: 0,
+    resynced: 0,
     clockSteps: 0,
     failedSeeds: [],
   }

@@ -65,7 +65,8 @@ function rowsOf(device: string, { temperature, humidity, pressure }: Day): Store
   if (humidity.length !== temperature.length || pressure.length !== temperature.length)
     throw new Error(`${device} has series of different lengths`)
   return temperature.map((point, index) => ({
-    ...{ device, timeUs: undefined },
+    device,
+    timeUs: undefined,
     values: {
       temperature: point.v,
       humidity: humidity[index]?.v ?? Number.NaN,

@@ -41,7 +41,8 @@ export async function readStored(sql: QuestdbSql, names: ReadonlyMap<string, str
       const [symbol, time, ...values] = row as [string, number | string, ...number[]]
       const [temperature, humidity, pressure, batteryVoltage, batteryPercentage] = values.map(numberOf)
       rows.push({
-        ...{ device: names.get(symbol) ?? symbol, timeUs: Number(time) },
+        device: names.get(symbol) ?? symbol,
+        timeUs: Number(time),
         values: {
           temperature: temperature ?? Number.NaN,
           humidity: humidity ?? Number.NaN,
@@ -62,7 +63,8 @@ export async function readStoredPoints(sql: QuestdbSql, names: ReadonlyMap<numbe
   const numbers = [...names.keys()].join(', ')
   const rows = await sql(`SELECT ${columns} FROM ${pointsTable} WHERE series IN (${numbers}) ORDER BY ts`)
   return rows.map(([series, time, value, unit]) => ({
-    ...{ device: names.get(Number(series)) ?? String(series), timeUs: Number(time) },
+    device: names.get(Number(series)) ?? String(series),
+    timeUs: Number(time),
     values: { value: numberOf(value), unit: typeof unit === 'string' ? unit : '' },
   }))
 }

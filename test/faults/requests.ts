@@ -6,8 +6,11 @@ import { type Values, valuesOf } from './identity.ts'
 export function fieldsOf(device: string, values: Values, timeMs: number | undefined): Record<string, unknown> {
   return {
     device,
-    ...{ temperature: values.temperature, humidity: values.humidity, pressure: values.pressure },
-    ...{ 'battery voltage': values.batteryVoltage, 'battery percentage': values.batteryPercentage },
+    temperature: values.temperature,
+    humidity: values.humidity,
+    pressure: values.pressure,
+    'battery voltage': values.batteryVoltage,
+    'battery percentage': values.batteryPercentage,
     ...(timeMs === undefined ? {} : { timestamp: timeMs }),
   }
 }
@@ -48,8 +51,11 @@ export function linesRequest(device: string, password: string, lines: string): s
 export function lineOf(device: string, values: Values, timeMs: number): string {
   const tag = device.replaceAll(/[ ,=]/g, character => `\\${character}`)
   const fields = [
-    ...[`temperature=${values.temperature}`, `humidity=${values.humidity}`, `pressure=${values.pressure}`],
-    ...[`battery_voltage=${values.batteryVoltage}`, `battery_percentage=${values.batteryPercentage}`],
+    `temperature=${values.temperature}`,
+    `humidity=${values.humidity}`,
+    `pressure=${values.pressure}`,
+    `battery_voltage=${values.batteryVoltage}`,
+    `battery_percentage=${values.batteryPercentage}`,
   ]
   return `readings,device=${tag} ${fields.join()} ${timeMs}`
 }

@@ -21,9 +21,14 @@ export interface Tally {
 export function createTally(row: string): Tally {
   return {
     row,
-    ...{ crashes: 0, acknowledged: 0, unknown: 0, unknownStored: 0 },
+    crashes: 0,
+    acknowledged: 0,
+    unknown: 0,
+    unknownStored: 0,
     violations: { lost: 0, duplicated: 0, phantom: 0, wrong: 0, leaked: 0, disordered: 0, stale: 0, undead: 0 },
-    ...{ recoveriesMs: [], problems: [], notes: [] },
+    recoveriesMs: [],
+    problems: [],
+    notes: [],
   }
 }
 

@@ -9,7 +9,8 @@ const at = (position: number) => ({
   backfillOrdinal: position,
 })
 const state = (sequencerTxn: number, writerTxn: number): TableState => ({
-  ...{ sequencerTxn, writerTxn },
+  sequencerTxn,
+  writerTxn,
   suspended: false,
   errorMessage: '',
 })

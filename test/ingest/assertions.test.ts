@@ -17,8 +17,14 @@ test('less is sent than is applied', t => {
 test('a group is committed that was not handed over', async t => {
   let tell: (message: JournalThreadMessage) => void = () => undefined
   const journal = new Journal({
-    ...{ writer: readingWriter, directory: temporaryFolder(t), bytesMax: 1e9, reserveBytes: 0, liveWindowUs: 1 },
-    ...{ nowUs: () => Date.now() * 1000, log: silentLog, onFatal: () => undefined },
+    writer: readingWriter,
+    directory: temporaryFolder(t),
+    bytesMax: 1e9,
+    reserveBytes: 0,
+    liveWindowUs: 1,
+    nowUs: () => Date.now() * 1000,
+    log: silentLog,
+    onFatal: () => undefined,
     startThread: (_data, { onMessage }) => {
       tell = onMessage
       return { commit: () => undefined, stop: () => Promise.resolve() }

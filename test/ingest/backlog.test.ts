@@ -17,7 +17,11 @@ const bodies = 100
 test('of a backlog and of what comes in meanwhile nothing is lost, and single readings are taken all the time', async t => {
   const { store } = await startDatabases(t)
   const ingest = openIngest({
-    ...{ directory: temporaryFolder(t), journalBytesMax: 1024 ** 3, reserveBytes: 0, keepMs: 0, log: silentLog },
+    directory: temporaryFolder(t),
+    journalBytesMax: 1024 ** 3,
+    reserveBytes: 0,
+    keepMs: 0,
+    log: silentLog,
     clock: createWallClock({ nowMs: Date.now }),
     onFatal: error => {
       throw error

@@ -59,7 +59,9 @@ function refuses(t: Test, line: string, reason: RegExp, options: Partial<LinePro
 t.test('a line gives the device by its tag and the metrics by their fields', async t => {
   takes(t, `w,device=k temperature=21.5 ${ns}`, {})
   takes(t, `w,room=1,device=k,z=2 temperature=21.5,humidity=40i,pressure=1013u,battery_voltage=3.7 ${ns}`, {
-    ...{ humidity: 40, pressure: 1013, battery_voltage: 3.7 },
+    humidity: 40,
+    pressure: 1013,
+    battery_voltage: 3.7,
   })
   takes(t, `w,device=k temperature=21.5,battery_percentage=108 ${ns}`, { battery_percentage: 100 })
   takes(t, `w,device=k temperature=1,temperature=21.5 ${ns}`, {})

@@ -16,7 +16,11 @@ t.teardown(() => questdb.close())
 const directory = join(temporaryFolder(t), 'journal')
 mkdirSync(directory)
 const ingest = openIngest({
-  ...{ directory, journalBytesMax: 1024 ** 3, reserveBytes: 0, keepMs: 0, log: silentLog },
+  directory,
+  journalBytesMax: 1024 ** 3,
+  reserveBytes: 0,
+  keepMs: 0,
+  log: silentLog,
   clock: createWallClock({ nowMs: Date.now }),
   onFatal: error => t.fail(error.message),
 })

@@ -15,7 +15,11 @@ const timeMs = Date.now() - 3_600_000
 
 function openJournal(t: Test, journalBytesMax: number): Ingest {
   const ingest = openIngest({
-    ...{ directory: temporaryFolder(t), journalBytesMax, reserveBytes: 0, keepMs: 0, log: silentLog },
+    directory: temporaryFolder(t),
+    journalBytesMax,
+    reserveBytes: 0,
+    keepMs: 0,
+    log: silentLog,
     clock: createWallClock({ nowMs: Date.now }),
     onFatal: error => {
       throw error

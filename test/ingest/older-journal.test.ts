@@ -29,8 +29,14 @@ test('a journal of an older build is replayed, row by row', async t => {
   const rows: Row[] = JSON.parse(readFileSync(join(fixtures, 'older-journal.json'), 'utf8'))
 
   const path = openWritePath({
-    ...{ table: readings, writer: readingWriter, directory, log: silentLog },
-    ...{ journalBytesMax: 1024 ** 3, reserveBytes: 0, keepMs: 3_600_000, clock: { nowUs: () => writtenUs } },
+    table: readings,
+    writer: readingWriter,
+    directory,
+    log: silentLog,
+    journalBytesMax: 1024 ** 3,
+    reserveBytes: 0,
+    keepMs: 3_600_000,
+    clock: { nowUs: () => writtenUs },
     onFatal: error => {
       throw error
     },

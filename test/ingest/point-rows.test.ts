@@ -52,8 +52,16 @@ t.test('the same point in every form gives the same record', async t => {
   t.strictSame(ndjsonOf(fields), { found: expected, rejects: [] })
   t.strictSame(ndjsonOf({ ...fields, id: 7, value_15min: null }).found, expected)
   for (const time of [
-    ...[timestamp, `${timestamp}Z`, `${timestamp}.000Z`, `${timestamp}.000`, '2026-05-30 02:20', '2026-05-30T02:20Z'],
-    ...['2026-05-30T07:50:00+05:30', '2026-05-30 07:50+0530', '2026-05-30t02:20:00z', `"${timestamp}"`],
+    timestamp,
+    `${timestamp}Z`,
+    `${timestamp}.000Z`,
+    `${timestamp}.000`,
+    '2026-05-30 02:20',
+    '2026-05-30T02:20Z',
+    '2026-05-30T07:50:00+05:30',
+    '2026-05-30 07:50+0530',
+    '2026-05-30t02:20:00z',
+    `"${timestamp}"`,
   ]) {
     t.strictSame(recordsOf(`${time},IN-1,pm25,ugm3,12.5`), { found: expected, rejects: [] }, time)
   }

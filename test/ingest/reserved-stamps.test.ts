@@ -8,7 +8,11 @@ import { device, reading, records } from '../support/journal-parts.ts'
 
 test('a reading with a reserved stamp is stored before the bulk data that waits', async t => {
   const ingest = openIngest({
-    ...{ directory: temporaryFolder(t), journalBytesMax: 100 * 1024 ** 2, reserveBytes: 0, keepMs: 0, log: silentLog },
+    directory: temporaryFolder(t),
+    journalBytesMax: 100 * 1024 ** 2,
+    reserveBytes: 0,
+    keepMs: 0,
+    log: silentLog,
     clock: createWallClock({ nowMs: Date.now }),
     onFatal: error => t.fail(error.message),
   })

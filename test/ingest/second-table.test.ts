@@ -21,8 +21,14 @@ type PointsPath = WritePath<SeriesRef, PointValues>
 
 function openPoints(t: TestHooks, store: Store, directory: string, isSynced = true): PointsPath {
   const path = openWritePath({
-    ...{ table: points, writer: pointWriter(points), directory, log: silentLog },
-    ...{ journalBytesMax: 1024 ** 3, reserveBytes: 0, keepMs: 3_600_000, clock: createWallClock({ nowMs: Date.now }) },
+    table: points,
+    writer: pointWriter(points),
+    directory,
+    log: silentLog,
+    journalBytesMax: 1024 ** 3,
+    reserveBytes: 0,
+    keepMs: 3_600_000,
+    clock: createWallClock({ nowMs: Date.now }),
     onFatal: error => {
       throw error
     },

@@ -5,7 +5,8 @@ import { SentWatermark } from '../../ingest/forwarder/sent-watermark.ts'
 import type { TableState } from '../../ingest/forwarder/table-state.ts'
 
 const state = (sequencerTxn: number, writerTxn: number): TableState => ({
-  ...{ sequencerTxn, writerTxn },
+  sequencerTxn,
+  writerTxn,
   suspended: false,
   errorMessage: '',
 })

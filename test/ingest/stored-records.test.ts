@@ -16,8 +16,13 @@ type Options = JournalOptions<DeviceRef, Reading>
 
 function openJournal(t: TestHooks, options: Partial<Options> = {}) {
   const journal = new Journal<DeviceRef, Reading>({
-    ...{ writer: readingWriter, directory: temporaryFolder(t), bytesMax: 1024 ** 3, reserveBytes: 0 },
-    ...{ liveWindowUs: 300_000_000, nowUs: () => Date.now() * 1000, log: silentLog },
+    writer: readingWriter,
+    directory: temporaryFolder(t),
+    bytesMax: 1024 ** 3,
+    reserveBytes: 0,
+    liveWindowUs: 300_000_000,
+    nowUs: () => Date.now() * 1000,
+    log: silentLog,
     onFatal: error => {
       throw error
     },

@@ -15,7 +15,11 @@ const external = { QUESTDB_HTTP: 'http://127.0.0.1:9', DATABASE_URL: 'postgresql
 const dayMs = 24 * hourMs
 /** Readings never expire. */
 const unlimited = {
-  ...{ days: undefined, oldestDayMs: undefined, expiredDays: 0, lastRunMs: undefined, fault: undefined },
+  days: undefined,
+  oldestDayMs: undefined,
+  expiredDays: 0,
+  lastRunMs: undefined,
+  fault: undefined,
   waiting: undefined,
 }
 const never = { state: () => unlimited }
@@ -146,12 +150,10 @@ t.test('the folders are measured, and the samples outlive a restart', async t =>
   const folder = (name: string) => join(path, name)
   const directory = {
     path,
-    ...{
-      journal: folder('journal'),
-      pointsJournal: folder('points'),
-      questdb: folder('questdb'),
-      postgres: folder('postgres'),
-    },
+    journal: folder('journal'),
+    pointsJournal: folder('points'),
+    questdb: folder('questdb'),
+    postgres: folder('postgres'),
   }
   for (const name of ['journal', 'points', 'questdb', 'postgres'])
     mkdirSync(join(path, name, 'deep'), { recursive: true })

@@ -153,7 +153,9 @@ t.test('a QuestDB that is away gets them later, and one line tells it', async t 
   const log: Log = { ...silentLog, warn: (...words: unknown[]) => void texts.push(String(words[1])) }
   const address = { ...questdb.address, http: { ...questdb.address.http, port: 9 } }
   const lost = openDeviceNames({
-    ...{ devices, log, checkEveryMs },
+    devices,
+    log,
+    checkEveryMs,
     questdb: { address, state: () => ({ state }) },
   })
   await until('it has tried', () => texts.length > 0)
@@ -191,7 +193,11 @@ t.test('an erased device leaves no name behind, also when rows come back', async
   await untilSame('its name is there')
   for (const path of [ingest, pointsIngest]) path.startForwarding(questdb.address.http, true)
   const jobs = createEraseJobs({
-    ...{ devices, stations, ingest: { readings: ingest, points: pointsIngest }, store, log: silentLog },
+    devices,
+    stations,
+    ingest: { readings: ingest, points: pointsIngest },
+    store,
+    log: silentLog,
     syncNames: names.sync,
   })
   t.teardown(() => jobs.close())
@@ -211,7 +217,10 @@ t.test('an erased device leaves no name behind, also when rows come back', async
   await until('it is there', async () => (await present()).some(([, name]) => name === 'again'))
   const commitMode = () => undefined
   const later = createEraseJobs({
-    ...{ devices, stations, ingest: { readings: ingest, points: pointsIngest }, log: silentLog },
+    devices,
+    stations,
+    ingest: { readings: ingest, points: pointsIngest },
+    log: silentLog,
     store: { ...store, questdb: { ...questdb, commitMode } },
   })
   t.teardown(() => later.close())

@@ -23,7 +23,9 @@ const unhurried = { timeoutMs: 600_000, connectTimeoutMs: 600_000 }
 
 function exporter(t: Test, { limits, ...options }: Partial<ReadingsExportOptions> = {}) {
   const readingsExport = createReadingsExport({
-    ...{ questdb: questdb.address, log: silentLog, limits: { ...unhurried, ...limits } },
+    questdb: questdb.address,
+    log: silentLog,
+    limits: { ...unhurried, ...limits },
     ...options,
   })
   t.teardown(() => readingsExport.close())
@@ -88,7 +90,9 @@ t.test(
           const readings = readingsOf(made)
           if (readings.length > 0) await questdb.write(readings)
           const readingsExport = createReadingsExport({
-            ...{ questdb: questdb.address, log: silentLog, limits: { ...unhurried, pieceRows } },
+            questdb: questdb.address,
+            log: silentLog,
+            limits: { ...unhurried, pieceRows },
           })
           const [header, ...rows] = await linesOf(readingsExport, 'csv')
           const objects = (await linesOf(readingsExport, 'ndjson')).map(line => JSON.parse(line))
@@ -100,7 +104,9 @@ t.test(
             readings.map(({ time, symbol, temperature, humidity = null, battery_voltage }) => ({
               timestamp: time,
               device: devices.find(device => device.symbol === symbol)?.name,
-              ...{ temperature, humidity, pressure: null },
+              temperature,
+              humidity,
+              pressure: null,
               ...(battery_voltage === undefined ? {} : { battery_voltage }),
             })),
           )
@@ -122,7 +128,10 @@ t.test('a range and some devices; readings of a device without a name are left o
   const hourUs = 3_600_000_000
   const fromUs = Date.UTC(2026, 4, 1) * 1000 + hourUs
   const [, ...rows] = await linesOf(readingsExport, 'csv', {
-    ...{ fromUs, toUs: fromUs + hourUs, devices: devices.slice(0, 1), isNarrowed: true },
+    fromUs,
+    toUs: fromUs + hourUs,
+    devices: devices.slice(0, 1),
+    isNarrowed: true,
   })
   t.equal(rows.length, 20)
   t.equal(rows[0], '2026-05-01T01:00:00.000000Z,porch,1,,,,')
@@ -214,7 +223,10 @@ t.test('an answer that cannot be finished breaks off', async t => {
     serveEverybody(scope, {
       operations: [
         exportOperation({
-          ...{ readingsExport, nowMs: Date.now, aheadMsMax: 0, log: silentLog },
+          readingsExport,
+          nowMs: Date.now,
+          aheadMsMax: 0,
+          log: silentLog,
           devices: { get: name => devices.find(device => device.name === name) as never, all: () => devices as never },
           audit: async entry => void audited.push(entry),
         }),

@@ -24,7 +24,13 @@ const java = (version: string) => `echo 'openjdk version "${version}" 2023-04-18
 const programOf: Record<string, string> = {
   'openjdk-17-jre-headless': 'java',
   'openjdk-21-jre-headless': 'java',
-  ...{ maven: 'mvn', nodejs: 'node', npm: 'npm', chromium: 'chromium', curl: 'curl', openssl: 'openssl', procps: 'ps' },
+  maven: 'mvn',
+  nodejs: 'node',
+  npm: 'npm',
+  chromium: 'chromium',
+  curl: 'curl',
+  openssl: 'openssl',
+  procps: 'ps',
 }
 const scriptOf = {
   java: java('17.0.15'),

@@ -12,7 +12,8 @@ const service = await startService(t, { environment: { ...withoutQuestdb, LOG_LE
 
 async function ask(url: string, method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
   const response = await fetch(`${url}/v1/auth${path}`, {
-    ...{ method, redirect: 'manual' as const },
+    method,
+    redirect: 'manual' as const,
     headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })

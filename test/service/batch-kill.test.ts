@@ -71,7 +71,8 @@ async function sendBodies(service: Service, device: string, password: string, bo
   for (;;) {
     const body: Body = {
       firstMs: startMs + bodies.length * readingsPerBody * 1000,
-      ...{ isStrict: bodies.length % 2 === 0, isAcknowledged: false },
+      isStrict: bodies.length % 2 === 0,
+      isAcknowledged: false,
     }
     bodies.push(body)
     try {

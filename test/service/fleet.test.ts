@@ -157,7 +157,11 @@ t.test('one device', async t => {
   t.match(latest, { device: 'Kitchen', location_short: 'Kitchen 1', last_seen: startMs })
   t.match(latest.values.humidity, { v: 50, ts: startMs, unit: '%' })
   t.strictSame(await json(first, '/latest/Ghost'), {
-    ...{ device: 'Ghost', location_short: '', state: 'never', last_seen: null, values: {} },
+    device: 'Ghost',
+    location_short: '',
+    state: 'never',
+    last_seen: null,
+    values: {},
   })
   const unknown = await get(first, '/latest/nobody')
   t.equal(unknown.status, 404)

@@ -155,7 +155,9 @@ tap.test('an API key with the scope ingest writes the devices of its owner, as i
   const key = await keyOf(ada.cookie, ['ingest'])
   const send = (headers: Record<string, string>, body: unknown) =>
     fetch(`${service.url}/api/log`, {
-      ...{ method: 'PUT', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) },
+      method: 'PUT',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
     })
   const sends = async (name: string, headers: Record<string, string>, more: object, status: number, body: object) =>
     await answers(t, name, await send(headers, { ...good, device: 'of-ada', ...more }), status, body)
@@ -165,14 +167,17 @@ tap.test('an API key with the scope ingest writes the devices of its owner, as i
   const all = { 'x-api-key': await keyOf(administrator.cookie, ['ingest']) }
   await sends('of an administrator', all, { device: 'kitchen' }, 200, success)
   await sends('a device of somebody else', { 'x-api-key': key }, { device: 'kitchen' }, 403, {
-    ...{ status: 'device mismatch', detail: 'the device does not belong to the owner of the API key' },
+    status: 'device mismatch',
+    detail: 'the device does not belong to the owner of the API key',
   })
   await sends('an unknown device', { 'x-api-key': key }, { device: 'nowhere' }, 404, { status: 'device unknown' })
   await sends('no device', { 'x-api-key': key }, { device: undefined }, 400, {
-    ...{ status: 'invalid payload', errors: { device: 'is required' } },
+    status: 'invalid payload',
+    errors: { device: 'is required' },
   })
   await sends('another scope', { 'x-api-key': await keyOf(ada.cookie, ['read']) }, {}, 403, {
-    ...{ status: 'forbidden', detail: 'the API key lacks the scope ingest' },
+    status: 'forbidden',
+    detail: 'the API key lacks the scope ingest',
   })
   const nobody: [string, Record<string, string>][] = [
     ['a key that is none', { 'x-api-key': `${key.slice(0, -1)}!` }],
@@ -228,7 +233,8 @@ tap.test('an API key that may add devices makes them with their first reading', 
   const ownerOf = async (name: string) =>
     ((await service.admin('GET', `/devices/${name}`)).body as { owner?: number }).owner
   await answers(t, 'not with a reading that is none', await send('eve-1', { temperature: 'warm' }), 400, {
-    ...{ status: 'invalid payload', errors: { temperature: 'must be a number or null' } },
+    status: 'invalid payload',
+    errors: { temperature: 'must be a number or null' },
   })
   t.equal(await ownerOf('eve-1'), undefined)
   for (const name of ['eve-1', 'eve-2']) {
@@ -236,11 +242,13 @@ tap.test('an API key that may add devices makes them with their first reading', 
     t.equal(await ownerOf(name), eve.id)
   }
   await answers(t, 'a name that is none', await send('eve+3'), 400, {
-    ...{ status: 'invalid payload', errors: { device: 'must not contain ":", "/", "+" or "#"' } },
+    status: 'invalid payload',
+    errors: { device: 'must not contain ":", "/", "+" or "#"' },
   })
   await answers(t, 'one too many', await send('eve-3'), 403, { status: 'too many devices of the owner' })
   await answers(t, 'of somebody else', await send('kitchen'), 403, {
-    ...{ status: 'device mismatch', detail: 'the device does not belong to the owner of the API key' },
+    status: 'device mismatch',
+    detail: 'the device does not belong to the owner of the API key',
   })
   await answers(t, 'those that are there', await send('eve-1'), 200, { status: 'success' })
 })

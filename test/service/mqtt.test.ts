@@ -83,7 +83,10 @@ tap.test(
     const { password: newPassword } = rotated.body as { password: string }
     await t.rejects(connectAsync(`mqtt://127.0.0.1:${port}`, { username: 'porch', password, reconnectPeriod: 0 }))
     const renewed = await connect(t, `mqtt://127.0.0.1:${port}`, {
-      ...{ username: 'porch', password: newPassword, clientId: 'renewed', reconnectPeriod: 0 },
+      username: 'porch',
+      password: newPassword,
+      clientId: 'renewed',
+      reconnectPeriod: 0,
     })
     const ended = eventOf(renewed, 'close')
     t.equal((await second.admin('DELETE', '/devices/porch')).status, 204)

@@ -12,15 +12,15 @@ import { waitFor } from '../support/wait-for.ts'
 /** For parameters that a read needs, by name; any other text of a path is that of no thing. */
 const now = Date.now()
 const values: Record<string, string> = {
-  ...{
-    device: 'kitchen',
-    sn: 'DEL-01',
-    a: 'kitchen',
-    b: 'kitchen',
-    hours: '24',
-    date: new Date(now).toISOString().slice(0, 10),
-  },
-  ...{ start: String(now - 3_600_000), end: String(now), format: 'json' },
+  device: 'kitchen',
+  sn: 'DEL-01',
+  a: 'kitchen',
+  b: 'kitchen',
+  hours: '24',
+  date: new Date(now).toISOString().slice(0, 10),
+  start: String(now - 3_600_000),
+  end: String(now),
+  format: 'json',
 }
 
 /** The addresses of all reads. */

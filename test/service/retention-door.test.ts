@@ -108,13 +108,13 @@ t.test('the first day that is kept is taken by each way', async t => {
   // Not a time of a day that is the last one a minute later.
   const found = await answers(ways, oldestMs() + dayMs)
   t.match(found, {
-    ...{ put: { status: 200 }, array: { body: { stored: 1 } }, ndjson: { body: { stored: 1 } } },
-    ...{
-      csv: { body: { stored: 1 } },
-      strict: { body: { stored: 1 } },
-      line1: { status: 204 },
-      line2: { status: 204 },
-    },
+    put: { status: 200 },
+    array: { body: { stored: 1 } },
+    ndjson: { body: { stored: 1 } },
+    csv: { body: { stored: 1 } },
+    strict: { body: { stored: 1 } },
+    line1: { status: 204 },
+    line2: { status: 204 },
     import: { accepted: 1 },
   })
 })

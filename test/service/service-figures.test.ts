@@ -43,7 +43,11 @@ function createIngest(): () => IngestStatus {
 function startFigures(address: QuestdbAddress, changes: Partial<Parameters<typeof openServiceFigures>[0]> = {}) {
   const questdb = { address, state: () => ({ state: 'up' as const }) }
   return openServiceFigures({
-    ...{ questdb, ingest: createIngest(), interval: createIntervalMeter(), nowMs: Date.now, everyMs: 20 },
+    questdb,
+    ingest: createIngest(),
+    interval: createIntervalMeter(),
+    nowMs: Date.now,
+    everyMs: 20,
     ...changes,
   })
 }

@@ -73,7 +73,8 @@ test('a wrong setting is named with what it should be', async t => {
     [{ QUESTDB_PG_PORT: '0' }, /QUESTDB_PG_PORT must be from 1 to 65535/],
     [
       {
-        ...{ QUESTDB_HTTP: 'http://127.0.0.1:9000', QUESTDB_PG: 'postgresql://127.0.0.1/qdb' },
+        QUESTDB_HTTP: 'http://127.0.0.1:9000',
+        QUESTDB_PG: 'postgresql://127.0.0.1/qdb',
         QUESTDB_PG_PORT: '8812',
       },
       /QUESTDB_PG_PORT is that of the managed QuestDB/,

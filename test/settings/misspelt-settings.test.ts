@@ -6,7 +6,12 @@ import { Settings } from '../../settings/settings.ts'
 
 t.test('a letter too many, too few, wrong or swapped is found, without the value', async t => {
   const wrong = {
-    ...{ PROT: '9401', DATADIR: '/x', QUESTB_HTTP: 'http://a:secret@b', RETENTION_DAY: '9', Port: '1', SMTP_URI: 'x' },
+    PROT: '9401',
+    DATADIR: '/x',
+    QUESTB_HTTP: 'http://a:secret@b',
+    RETENTION_DAY: '9',
+    Port: '1',
+    SMTP_URI: 'x',
   }
   const meant = ['PORT', 'DATA_DIR', 'QUESTDB_HTTP', 'RETENTION_DAYS', 'PORT', 'SMTP_URL']
   t.strictSame(

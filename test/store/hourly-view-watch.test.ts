@@ -7,8 +7,14 @@ function watchAt() {
   const clock = { ms: 0 }
   const watch = new ViewWatch({ refreshEveryMs: 10 * minuteMs, graceMs: 2 * minuteMs, monotonicMs: () => clock.ms })
   const good: ViewState = {
-    ...{ status: 'valid', reason: '', refreshedTxn: 5, sequencedTxn: 5, appliedTxn: 5 },
-    ...{ isOurs: true, isApplied: true, isSuspended: false },
+    status: 'valid',
+    reason: '',
+    refreshedTxn: 5,
+    sequencedTxn: 5,
+    appliedTxn: 5,
+    isOurs: true,
+    isApplied: true,
+    isSuspended: false,
   }
   /** What is done when this is seen so much later. `tableTxn` is the table's newest, which shows too. */
   const check = (change: (Partial<ViewState> & { tableTxn?: number }) | undefined, laterMs = 0) => {

@@ -128,11 +128,8 @@ export async function openVariant(t: TestHooks, store: Store, variant: Variant =
       ...(body === undefined ? {} : { payload: isRaw ? body : JSON.stringify(body) }),
       ...(address === undefined ? {} : { remoteAddress: address }),
     })
-    const text = response.body
-    return {
-      ...{ status: response.statusCode, headers: response.headers, text },
-      body: text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : {},
-    }
+    const { statusCode: status, headers: answered, body: text } = response
+    return { status, headers: answered, text, body: /^[{[]/.test(text) ? JSON.parse(text) : {} }
   }
 
   async function person(email: string, { isUnverified = false } = {}): Promise<number> {
@@ -151,8 +148,12 @@ export async function openVariant(t: TestHooks, store: Store, variant: Variant =
   async function cookieOf(id: number): Promise<{ cookie: string; sid: string }> {
     const sid = await accounts.memory.change(id, () =>
       insertSession(store.postgres, {
-        ...{ accountId: id, kind: 'cookie', nowMs: clock.ms, lifetimeMs: sessions.cookieLifetimeMs },
-        ...{ address: '127.0.0.1', userAgent: undefined },
+        accountId: id,
+        kind: 'cookie',
+        nowMs: clock.ms,
+        lifetimeMs: sessions.cookieLifetimeMs,
+        address: '127.0.0.1',
+        userAgent: undefined,
       }),
     )
     const account = await accounts.find(id)
@@ -169,7 +170,14 @@ export async function openVariant(t: TestHooks, store: Store, variant: Variant =
 
   return {
     ...opened,
-    ...{ store, mails, warnings, clock, ask, person, cookieOf, tokenIn },
+    store,
+    mails,
+    warnings,
+    clock,
+    ask,
+    person,
+    cookieOf,
+    tokenIn,
     hashings: () => count,
   }
 }
@@ -208,15 +216,20 @@ async function openParts({ t, store, passwords, log, sendMail, nowMs }: Surround
   t.teardown(() => keys.close())
   const settings = {
     signUp: 'open' as const,
-    ...{ providers: ['github'], tokenLifetimeSeconds: 1800, registrationsPerHour: 1000, mailRequestsPerHour: 10 },
-    ...{ deleteWithinMs: 3_600_000 },
+    providers: ['github'],
+    tokenLifetimeSeconds: 1800,
+    registrationsPerHour: 1000,
+    mailRequestsPerHour: 10,
+    deleteWithinMs: 3_600_000,
     ...variant.settings,
   }
   const states = createDriveStates('d'.repeat(64), 'google-drive', nowMs)
   const service: AccountService = { accounts, sessions, keys, codec, settings }
   const tenants = createTenants({ parts: accounts, secret: 't'.repeat(64), graceMs: 3_600_000 })
   const parts = accountParts({
-    ...{ ...service, tenants, publicUrl: () => publicUrl },
+    ...service,
+    tenants,
+    publicUrl: () => publicUrl,
     drive: { name: 'google-drive', client: variant.drive, states },
   })
   const operations = parts.flatMap(part => part.operations)

@@ -35,21 +35,26 @@ export interface Admin {
 }
 
 const diskState = {
-  ...{ freeBytes: 1, totalBytes: 2, journalBytes: 5, questdbBytes: undefined, postgresBytes: undefined },
-  ...{ growthBytesPerDay: 7, daysUntilFull: undefined },
+  freeBytes: 1,
+  totalBytes: 2,
+  journalBytes: 5,
+  questdbBytes: undefined,
+  postgresBytes: undefined,
+  growthBytesPerDay: 7,
+  daysUntilFull: undefined,
 }
 
 const retentionState = {
-  ...{
-    days: 30,
-    oldestDayMs: Date.UTC(2026, 0, 1),
-    expiredDays: 2,
-    lastRunMs: Date.UTC(2026, 0, 31),
-    fault: undefined,
-    waiting: {
-      ...{ fromMs: Date.UTC(2026, 0, 1), beforeMs: Date.UTC(2026, 0, 15), days: 3 },
-      reason: 'several_days' as const,
-    },
+  days: 30,
+  oldestDayMs: Date.UTC(2026, 0, 1),
+  expiredDays: 2,
+  lastRunMs: Date.UTC(2026, 0, 31),
+  fault: undefined,
+  waiting: {
+    fromMs: Date.UTC(2026, 0, 1),
+    beforeMs: Date.UTC(2026, 0, 15),
+    days: 3,
+    reason: 'several_days' as const,
   },
 }
 
@@ -67,8 +72,11 @@ interface Parts extends Pick<Admin, 'journal' | 'pointsJournal' | 'ingest' | 'po
 export async function openParts(t: TestHooks, store: Store): Promise<Parts> {
   const [journal, pointsJournal] = [join(temporaryFolder(t), 'journal'), join(temporaryFolder(t), 'journal')]
   const common = {
-    ...{ journalBytesMax: 1024 ** 3, reserveBytes: 0, keepMs: 0 },
-    ...{ clock: createWallClock({ nowMs: Date.now }), log: silentLog },
+    journalBytesMax: 1024 ** 3,
+    reserveBytes: 0,
+    keepMs: 0,
+    clock: createWallClock({ nowMs: Date.now }),
+    log: silentLog,
     onFatal: (error: Error) => {
       throw error
     },
@@ -95,25 +103,26 @@ export async function startAdmin(t: TestHooks, { signUp = 'open' }: { signUp?: S
   const { prefix, register } = adminFamily({
     eraseJobs: createEraseJobs(erasing),
     readingsExport: createReadingsExport({ questdb: store.questdb.address, log: silentLog }),
-    ...{
-      findPrincipal,
-      origins,
-      accounts,
-      keys,
-      tenants,
-      stations,
-      publicUrl: () => publicUrl,
-      signUp,
-      devices,
-      ingest,
-      pointsIngest,
-      store,
-      log: silentLog,
-      ranges: defaultRanges,
-      aheadMsMax: 300_000,
-      meter: { taken: () => undefined },
-    },
-    ...{ directory, reserveBytes: 0, diskUse: { read: async () => diskState }, isPostgresManaged: true },
+    findPrincipal,
+    origins,
+    accounts,
+    keys,
+    tenants,
+    stations,
+    publicUrl: () => publicUrl,
+    signUp,
+    devices,
+    ingest,
+    pointsIngest,
+    store,
+    log: silentLog,
+    ranges: defaultRanges,
+    aheadMsMax: 300_000,
+    meter: { taken: () => undefined },
+    directory,
+    reserveBytes: 0,
+    diskUse: { read: async () => diskState },
+    isPostgresManaged: true,
     retention: {
       state: () => retentionState,
       confirm: async beforeMs => beforeMs <= retentionState.waiting.beforeMs,

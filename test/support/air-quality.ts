@@ -56,7 +56,11 @@ export async function startAirQuality(
   const points = createPoints({ questdb: store.questdb.address, log: accounts.log, ...pointsOptions })
   t.teardown(() => points.close())
   const pointsIngest = openPointsIngest({
-    ...{ directory: temporaryFolder(t), journalBytesMax: 1024 ** 3, reserveBytes: 0, keepMs: 0, log: silentLog },
+    directory: temporaryFolder(t),
+    journalBytesMax: 1024 ** 3,
+    reserveBytes: 0,
+    keepMs: 0,
+    log: silentLog,
     clock: createWallClock({ nowMs: () => clock.ms }),
     onFatal: error => {
       throw error
@@ -64,9 +68,19 @@ export async function startAirQuality(
   })
   t.teardown(() => pointsIngest.close())
   const family = airQualityFamily({
-    ...{ stations, points, accounts, keys, nowMs: () => clock.ms, log: accounts.log, failedAttemptsPerMinute },
-    ...{ pointsIngest, aheadMsMax: 300_000, removeStation: stations.remove },
-    ...{ publicUrl: 'https://air.example', requireHttps: true, isTrusted: address => address === trustedProxy },
+    stations,
+    points,
+    accounts,
+    keys,
+    nowMs: () => clock.ms,
+    log: accounts.log,
+    failedAttemptsPerMinute,
+    pointsIngest,
+    aheadMsMax: 300_000,
+    removeStation: stations.remove,
+    publicUrl: 'https://air.example',
+    requireHttps: true,
+    isTrusted: address => address === trustedProxy,
   })
   const app = createApp(family)
   holdToContract(t, app)

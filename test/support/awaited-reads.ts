@@ -5,18 +5,23 @@ import { type Node, parse } from 'acorn'
 
 /** Reads of a page or of a place on it that do not wait for what is wanted. */
 const reads = new Set([
-  ...['allInnerTexts', 'allTextContents', 'boundingBox', 'content', 'count', 'evaluate', 'evaluateAll', 'getAttribute'],
-  ...[
-    'innerHTML',
-    'innerText',
-    'inputValue',
-    'isChecked',
-    'isDisabled',
-    'isEnabled',
-    'isVisible',
-    'textContent',
-    'title',
-  ],
+  'allInnerTexts',
+  'allTextContents',
+  'boundingBox',
+  'content',
+  'count',
+  'evaluate',
+  'evaluateAll',
+  'getAttribute',
+  'innerHTML',
+  'innerText',
+  'inputValue',
+  'isChecked',
+  'isDisabled',
+  'isEnabled',
+  'isVisible',
+  'textContent',
+  'title',
 ])
 /** What tests call a page. */
 const pages = new Set(['page', 'popup', 'shown', 'other'])

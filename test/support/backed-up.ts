@@ -11,7 +11,11 @@ export async function startBackedUp(t: TestHooks) {
   for (const path of [ingest, pointsIngest]) path.startForwarding(store.questdb.address.http, true)
   const parts: BackupParts = {
     directory: { ...directory, journal, pointsJournal },
-    ...{ store, ingest: { readings: ingest, points: pointsIngest }, reserveBytes: 0, version: '0.1.0', log: silentLog },
+    store,
+    ingest: { readings: ingest, points: pointsIngest },
+    reserveBytes: 0,
+    version: '0.1.0',
+    log: silentLog,
   }
   const { signal } = new AbortController()
   const bytes = new BigInt64Array(new SharedArrayBuffer(8))

@@ -19,7 +19,8 @@ export function createDevices({ ask, cookieOf }: AccountsUnderTest) {
 
   async function start({ name = 'Agent' } = {}): Promise<DeviceUnderTest> {
     const { status, body, text } = await ask('POST', '/device/start', {
-      ...{ body: { client_name: name }, address: newAddress() },
+      body: { client_name: name },
+      address: newAddress(),
     })
     if (status !== 200) throw new Error(text)
     return { deviceCode: String(body['device_code']), userCode: String(body['user_code']) }

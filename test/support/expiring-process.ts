@@ -32,7 +32,10 @@ async function run({ http, beforeMs, statement, when }: Kill): Promise<void> {
     return rows
   }
   const expiry = new Expiry({
-    ...{ exec, lock: createSharedLock(), monotonicMs: () => performance.now(), graceMs: 0 },
+    exec,
+    lock: createSharedLock(),
+    monotonicMs: () => performance.now(),
+    graceMs: 0,
     acceptedFrom: { raise: async () => undefined },
     ingest: {
       status: () => ({ journal: { end: 0 }, forwarder: { applied: 0 } }) as ReturnType<Ingest['status']>,

@@ -32,8 +32,7 @@ export type World = ReturnType<typeof createWorld>
 export function createWorld(seed: number, keepMs: number) {
   const random = createRandom(seed)
   const time = createVirtualTime()
-  const questdb = createSimulatedQuestdb()
-  questdb.commitMode = keepMs > 0 ? 'nosync' : 'sync'
+  const questdb = createSimulatedQuestdb(keepMs > 0 ? 'nosync' : 'sync')
   const network = createSimulatedNetwork(questdb, time, random)
   const reference = createReference()
   const trouble = { clockUs: 0, diskFaultShare: 0 }
@@ -95,7 +94,13 @@ export function createWorld(seed: number, keepMs: number) {
   }
 
   return {
-    ...{ time, questdb, network, trouble, append, restart, killQuestdb },
+    time,
+    questdb,
+    network,
+    trouble,
+    append,
+    restart,
+    killQuestdb,
     wrongs: () => wrongs,
     /** All that the table shows wrongly once everything that QuestDB took is applied. */
     async compare() {

@@ -72,7 +72,9 @@ export function createIntakeParts(deviceRate: Rate = { perSecond: 1e6, burst: 1e
   const intake = createIntake({
     devices: { seen() {} },
     ingest: { accept } as never,
-    ...{ check: createReadingCheck(), meter, nowMs: Date.now },
+    check: createReadingCheck(),
+    meter,
+    nowMs: Date.now,
     isWithinRate: createDeviceRate(deviceRate, Date.now),
     acceptOnce: () => Promise.reject(new Error('messages have no idempotency key')),
   })
@@ -136,11 +138,17 @@ export async function startListener(t: TestHooks, variant: ListenerVariant = {})
   const registry = variant.registry ?? inMemory
   const writers = createWriters(registry, variant.perOwner ?? perOwner)
   const listener = await openListener({
-    ...{ host: '127.0.0.1', port: 0, tls: undefined, onClosed: reason => void closed.push(reason) },
+    host: '127.0.0.1',
+    port: 0,
+    tls: undefined,
+    onClosed: reason => void closed.push(reason),
     connections: createConnections({ max: 1000, perAddress: 1000, isTrusted: () => false, log: silentLog }),
-    ...{ intake: parts.intake, meter: parts.meter, authRateLimit: createAuthRateLimit(3, Date.now) },
+    intake: parts.intake,
+    meter: parts.meter,
+    authRateLimit: createAuthRateLimit(3, Date.now),
     findCredential: createCredentials({
-      ...{ devices: registry, writers },
+      devices: registry,
+      writers,
       keys: { find: variant.findKey ?? (async text => keys.get(text) as never) },
     }),
     log: silentLog,
@@ -157,7 +165,10 @@ export async function startListener(t: TestHooks, variant: ListenerVariant = {})
 /** A client of the device `porch` that does not come back by itself. */
 export async function connectClient(t: TestHooks, url: string, options: IClientOptions = {}): Promise<MqttClient> {
   const client = await connectAsync(url, {
-    ...{ username: 'porch', password: devicePassword, reconnectPeriod: 0, ...options },
+    username: 'porch',
+    password: devicePassword,
+    reconnectPeriod: 0,
+    ...options,
   })
   // The tests look at what becomes of the messages.
   client.on('error', () => undefined)

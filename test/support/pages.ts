@@ -66,7 +66,10 @@ export async function openPages(t: TestHooks, under: AccountsUnderTest): Promise
     const errors = elements.filter(({ attributes }) => ['error', 'alert'].includes(attributes['class'] ?? ''))
     const cookies = response.cookies.filter(({ value }) => value !== '')
     return {
-      ...{ status: response.statusCode, headers: response.headers, text: response.body, elements },
+      status: response.statusCode,
+      headers: response.headers,
+      text: response.body,
+      elements,
       location: response.headers.location?.toString(),
       cookie: cookies.map(({ name, value }) => `${name}=${value}`).join('; '),
       errors: errors.map(({ text }) => text),
@@ -74,7 +77,9 @@ export async function openPages(t: TestHooks, under: AccountsUnderTest): Promise
   }
 
   return {
-    ...{ setup, faults, visit },
+    setup,
+    faults,
+    visit,
     submit: (path, form, options = {}) =>
       visit(path, {
         method: 'POST',

@@ -28,12 +28,18 @@ export async function makePerson(service: Service, options: PersonOptions = {}):
   const { url } = service
   const email = `${randomUUID()}@example.com`
   const added = await service.admin('POST', '/accounts', {
-    ...{ email, password, role, viewer, email_verified: !isUnverified },
+    email,
+    password,
+    role,
+    viewer,
+    email_verified: !isUnverified,
   })
   if (added.status !== 201) throw new Error(`no account was added: ${JSON.stringify(added)}`)
   const { id } = added.body as { id: number }
   return {
-    ...{ id, email, cookie: await signIn(url, email) },
+    id,
+    email,
+    cookie: await signIn(url, email),
     async bearer() {
       return String((await post(url, '/v1/auth/token', { email, password }))['access_token'])
     },

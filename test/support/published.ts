@@ -45,7 +45,12 @@ export function publishedLogger(access: ReadAccess) {
 
 export const airQualityContract = airQuality
 export const contracts = [
-  ...[publishOperations(logger), ...accountContracts, airQuality, ...lineProtocol.map(publishOperations)],
-  ...[publishOperations(contentFiles), publishOperations(admin), serverContract()],
+  publishOperations(logger),
+  ...accountContracts,
+  airQuality,
+  ...lineProtocol.map(publishOperations),
+  publishOperations(contentFiles),
+  publishOperations(admin),
+  serverContract(),
 ]
 export const published = createOpenApi(contracts)

@@ -39,7 +39,7 @@ export interface SimulatedQuestdb {
 
 const keyOf = ({ device, timeUs }: Row) => `${device} ${timeUs}`
 
-export function createSimulatedQuestdb(): SimulatedQuestdb {
+export function createSimulatedQuestdb(commitMode: SimulatedQuestdb['commitMode'] = 'sync'): SimulatedQuestdb {
   const state: SimulatedQuestdb = {
     taken: [],
     offered: 0,
@@ -50,7 +50,7 @@ export function createSimulatedQuestdb(): SimulatedQuestdb {
     resumed: 0,
     columns: ['ts', 'device', ...metrics],
     away: false,
-    commitMode: 'sync',
+    commitMode,
     connect: () => ({ write, query, close: () => undefined }),
     table,
     lose: requests => {

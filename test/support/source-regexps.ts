@@ -7,8 +7,20 @@ import { tokenizer } from 'acorn'
 
 const root = resolve(import.meta.dirname, '../..')
 const folders = [
-  ...['analytics', 'api', 'auth', 'backup', 'cli', 'content', 'ingest', 'lifecycle', 'limits', 'live'],
-  ...['query', 'service', 'settings', 'store'],
+  'analytics',
+  'api',
+  'auth',
+  'backup',
+  'cli',
+  'content',
+  'ingest',
+  'lifecycle',
+  'limits',
+  'live',
+  'query',
+  'service',
+  'settings',
+  'store',
 ]
 
 export interface SourceRegexp {

@@ -192,8 +192,12 @@ t.test('suspect readings are told where all of them are known, by the row of the
   const nowMs = 100 * dayMs
   const point = (hoursAgo: number, flag?: 3) => ({ t: nowMs - hoursAgo * hourMs, v: hoursAgo, ...(flag && { flag }) })
   const last_24h = {
-    ...{ temperature: [point(20, 3), point(5), point(2, 3)], humidity: [point(2, 3)] },
-    ...{ pressure: [point(2)], battery_voltage: [], battery_percentage: [], gap_seconds: null },
+    temperature: [point(20, 3), point(5), point(2, 3)],
+    humidity: [point(2, 3)],
+    pressure: [point(2)],
+    battery_voltage: [],
+    battery_percentage: [],
+    gap_seconds: null,
   }
   const detail = { time_zone: 'UTC', last_24h, last_30d_hourly: {} } as unknown as Detail
   const within = (fromHours: number, toHours: number) =>

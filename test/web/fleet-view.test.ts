@@ -15,8 +15,14 @@ import { hoursText } from '../../web/text/hours.ts'
 
 function device(name: string, more: Partial<FleetDevice> = {}): FleetDevice {
   return {
-    ...{ device: name, location_short: '', state: 'fresh', last_seen: 100, expected_interval_seconds: 10 },
-    ...{ values: {}, hours: 'D'.repeat(24), ...more },
+    device: name,
+    location_short: '',
+    state: 'fresh',
+    last_seen: 100,
+    expected_interval_seconds: 10,
+    values: {},
+    hours: 'D'.repeat(24),
+    ...more,
   }
 }
 

@@ -18,7 +18,10 @@ async function openServer(folder?: string) {
   const connections = createConnections({ max: 10, perAddress: 10, isTrusted: () => false, log })
   const app = createServer({
     config: { TLS_CERT: undefined, TLS_KEY: undefined, TRUST_PROXY: undefined, CACHE_BYTES_MAX: 1e8 },
-    ...{ connections, readiness: () => ({ status: 'ok' }) as never, metrics: { register() {} }, log },
+    connections,
+    readiness: () => ({ status: 'ok' }) as never,
+    metrics: { register() {} },
+    log,
     families: [webFamily(folder)],
   })
   t.teardown(() => app.close())

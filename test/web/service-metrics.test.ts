@@ -52,9 +52,15 @@ const points = Array.from({ length: 360 }, (_, place) => {
   const ack = place > 180 && place < 200 ? null : 0.6 + wave / 5
   return {
     time: new Date(endMs - dayMs + place * 240_000).toISOString(),
-    ...{ ack_p50_ms: ack, ack_p99_ms: ack === null ? null : 4 * ack + (place % 40) / 10, stored: 2000 },
-    ...{ rejected: place % 90 === 0 ? 3 : 0, lag_readings: 5, lag_seconds: 0.4 + (place % 7) / 10 },
-    ...{ journal_bytes: 1e6, rss_bytes: 2.1e8 + 3e7 * wave, event_loop_p99_ms: 21 },
+    ack_p50_ms: ack,
+    ack_p99_ms: ack === null ? null : 4 * ack + (place % 40) / 10,
+    stored: 2000,
+    rejected: place % 90 === 0 ? 3 : 0,
+    lag_readings: 5,
+    lag_seconds: 0.4 + (place % 7) / 10,
+    journal_bytes: 1e6,
+    rss_bytes: 2.1e8 + 3e7 * wave,
+    event_loop_p99_ms: 21,
   }
 }).filter((_, place) => place < 60 || place > 90) satisfies StatusHistory['points']
 

@@ -50,7 +50,10 @@ export function timeAxis(view: ChartView): uPlot.Axis {
 
 export function valueAxis(view: ChartView): uPlot.Axis {
   return {
-    ...{ size: valuesWidth, font, space: 34, gap: 6 },
+    size: valuesWidth,
+    font,
+    space: 34,
+    gap: 6,
     stroke: () => view.colour('--soft'),
     values: (_plot, splits) => splits.map(value => axisText(value, splits, view.content.decimals)),
     grid: { show: false },

@@ -175,7 +175,11 @@ function PanelView({ panel, isLast, cursor, window, zone, nowMs, onWindow }: Pan
   useEffect(() => {
     const element = host.current as HTMLDivElement
     const made = createLineChart(element, {
-      ...{ height, hasTimes: isLast, zone, content: now.current.panel.content, window: now.current.window },
+      height,
+      hasTimes: isLast,
+      zone,
+      content: now.current.panel.content,
+      window: now.current.window,
       onPoint: atMs => {
         cursor.value = atMs
       },

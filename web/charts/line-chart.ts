@@ -75,7 +75,11 @@ type Select = ChartOptions['onSelect']
 
 function optionsOf(view: ChartView, width: number, height: number, onSelect: Select): uPlot.Options {
   return {
-    ...{ ms: 1, width, height, padding: [8, 12, view.hasTimes ? 0 : 4, 0], legend: { show: false } },
+    ms: 1,
+    width,
+    height,
+    padding: [8, 12, view.hasTimes ? 0 : 4, 0],
+    legend: { show: false },
     cursor: {
       y: false,
       drag: { x: true, y: false, setScale: false, dist: dragDistanceMin },

@@ -50,7 +50,9 @@ function registerHost(scope: FastifyInstance, options: AuthHostOptions): void {
   })
   for (const [path, methods] of Object.entries(actions)) {
     scope.route({
-      ...{ method: [...methods], url: path, exposeHeadRoute: false },
+      method: [...methods],
+      url: path,
+      exposeHeadRoute: false,
       handler: (request, reply) => answer(options, path, request, reply),
     })
     addMethodNotAllowed(scope, path, methods)

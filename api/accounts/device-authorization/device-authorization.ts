@@ -41,7 +41,9 @@ export function deviceAuthorizationOperations(service: DeviceAuthorizationServic
 function deviceOperations({ accounts, publicUrl }: DeviceAuthorizationService): AccountOperation[] {
   return [
     operation({
-      ...{ method: 'POST', path: '/device/start', name: 'start_device_authorization' },
+      method: 'POST',
+      path: '/device/start',
+      name: 'start_device_authorization',
       summary: 'Ask for an API key; a person approves it by the user code',
       body: { json: StartRequest },
       success: { status: 200, description: 'The codes, and how to poll', json: StartResponse },
@@ -54,15 +56,20 @@ function deviceOperations({ accounts, publicUrl }: DeviceAuthorizationService): 
         return {
           ok: true,
           value: {
-            ...{ device_code: deviceCode, user_code: userCode },
-            ...{ verification_uri: page, verification_uri_complete: `${page}?user_code=${userCode}` },
-            ...{ expires_in: expiresInSeconds, interval: intervalSeconds },
+            device_code: deviceCode,
+            user_code: userCode,
+            verification_uri: page,
+            verification_uri_complete: `${page}?user_code=${userCode}`,
+            expires_in: expiresInSeconds,
+            interval: intervalSeconds,
           },
         }
       },
     }),
     operation({
-      ...{ method: 'POST', path: '/device/poll', name: 'poll_device_authorization' },
+      method: 'POST',
+      path: '/device/poll',
+      name: 'poll_device_authorization',
       summary: 'What has become of the request; the key, once',
       body: { json: PollRequest },
       success: { status: 200, description: 'Its status', json: PollResponse },
@@ -81,13 +88,22 @@ function deviceOperations({ accounts, publicUrl }: DeviceAuthorizationService): 
 function approvalOperations({ accounts }: DeviceAuthorizationService): AccountOperation[] {
   return [
     operation({
-      ...{ method: 'GET', path: '/device/info', name: 'get_device_authorization', permission: 'account.manage' },
+      method: 'GET',
+      path: '/device/info',
+      name: 'get_device_authorization',
+      permission: 'account.manage',
       summary: 'The request that a user code belongs to; from then on it belongs to this session',
       parameters: { query: InfoQuery },
       success: { status: 200, description: 'The request', json: InfoResponse },
       refusals: [
-        ...(['UNAUTHENTICATED', 'FORBIDDEN', 'CROSS_SITE', 'GRANT_FOREIGN', 'GRANT_UNKNOWN'] as const),
-        ...(['GRANT_EXPIRED', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'] as const),
+        'UNAUTHENTICATED',
+        'FORBIDDEN',
+        'CROSS_SITE',
+        'GRANT_FOREIGN',
+        'GRANT_UNKNOWN',
+        'GRANT_EXPIRED',
+        'TOO_MANY_REQUESTS',
+        'UNAVAILABLE',
       ],
       async handle({ query: { user_code }, principal, client, isCrossSite }) {
         // It is a GET that changes something: the request is bound to the session.
@@ -100,7 +116,10 @@ function approvalOperations({ accounts }: DeviceAuthorizationService): AccountOp
       },
     }),
     operation({
-      ...{ method: 'POST', path: '/device/approve', name: 'approve_device', permission: 'account.manage' },
+      method: 'POST',
+      path: '/device/approve',
+      name: 'approve_device',
+      permission: 'account.manage',
       summary: 'Give the device an API key of this account that may read',
       body: { json: ApproveRequest },
       success: { status: 200, description: 'The key is there for the device', json: ApproveResponse },
@@ -113,7 +132,10 @@ function approvalOperations({ accounts }: DeviceAuthorizationService): AccountOp
       },
     }),
     operation({
-      ...{ method: 'POST', path: '/device/deny', name: 'deny_device', permission: 'account.manage' },
+      method: 'POST',
+      path: '/device/deny',
+      name: 'deny_device',
+      permission: 'account.manage',
       summary: 'Refuse the device, for good',
       body: { json: DenyRequest },
       success: { status: 200, description: 'It gets no key', json: DenyResponse },
@@ -127,8 +149,15 @@ function approvalOperations({ accounts }: DeviceAuthorizationService): AccountOp
 }
 
 const decisionRefusals = [
-  ...(['UNAUTHENTICATED', 'FORBIDDEN', 'CROSS_SITE', 'GRANT_FOREIGN', 'GRANT_UNKNOWN'] as const),
-  ...(['GRANT_DECIDED', 'GRANT_EXPIRED', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'] as const),
+  'UNAUTHENTICATED',
+  'FORBIDDEN',
+  'CROSS_SITE',
+  'GRANT_FOREIGN',
+  'GRANT_UNKNOWN',
+  'GRANT_DECIDED',
+  'GRANT_EXPIRED',
+  'TOO_MANY_REQUESTS',
+  'UNAVAILABLE',
 ] as const
 
 function viewerOf(principal: Principal | undefined, client: Client): Viewer {

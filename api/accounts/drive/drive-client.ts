@@ -37,8 +37,13 @@ export function consentUrl(
 ): string {
   const url = new URL(authorizationUrl)
   const parameters = {
-    ...{ response_type: 'code', client_id: clientId, redirect_uri: redirectUri, scope, state },
-    ...{ code_challenge: challenge, code_challenge_method: 'S256' },
+    response_type: 'code',
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    scope,
+    state,
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
   }
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
   return url.href
@@ -51,8 +56,12 @@ export async function exchangeCode(
   log: Log,
 ): Promise<Exchanged> {
   const form = {
-    ...{ grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: redirectUri },
-    ...{ client_id: clientId, client_secret: clientSecret },
+    grant_type: 'authorization_code',
+    code,
+    code_verifier: verifier,
+    redirect_uri: redirectUri,
+    client_id: clientId,
+    client_secret: clientSecret,
   }
   try {
     const response = await fetch(tokenUrl, {

@@ -45,7 +45,10 @@ export function driveOperations(service: DriveService): AccountOperation[] {
   const operationName = name.replaceAll('-', '_')
   return [
     operation({
-      ...{ method: 'GET', path: `/${name}/start`, name: `start_${operationName}`, permission: 'account.manage' },
+      method: 'GET',
+      path: `/${name}/start`,
+      name: `start_${operationName}`,
+      permission: 'account.manage',
       summary: "Send the popup to the provider's consent page",
       success: { status: 302, description: 'To the provider' },
       refusals: ['UNAUTHENTICATED', 'FORBIDDEN', 'TOO_MANY_REQUESTS', 'DRIVE_NOT_CONFIGURED', 'UNAVAILABLE'],
@@ -56,7 +59,9 @@ export function driveOperations(service: DriveService): AccountOperation[] {
       },
     }),
     operation({
-      ...{ method: 'GET', path: `/${name}/callback`, name: `finish_${operationName}` },
+      method: 'GET',
+      path: `/${name}/callback`,
+      name: `finish_${operationName}`,
       summary: 'Where the provider sends the popup back to; hands the refresh token to its opener',
       parameters: { query: CallbackQuery },
       success: {

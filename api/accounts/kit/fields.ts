@@ -152,8 +152,10 @@ export function listOf<Word extends string>(words: readonly Word[], { default: u
       return input
     })
     .meta({
-      ...{ type: 'array', items: { type: 'string', enum: words } },
-      ...{ maxItems: listLengthMax, default: usual },
+      type: 'array',
+      items: { type: 'string', enum: words },
+      maxItems: listLengthMax,
+      default: usual,
     })
 }
 

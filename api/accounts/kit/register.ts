@@ -78,8 +78,13 @@ async function answer(
   const errors = [path, query, body].flatMap(part => (part.ok ? [] : part.errors))
   if (!path.ok || !query.ok || !body.ok) return sendInvalid(reply, errors)
   const asked: Asked = {
-    ...{ path: path.value, query: query.value, body: body.value },
-    ...{ principal, identify, isCrossSite, client: clientOf(request) },
+    path: path.value,
+    query: query.value,
+    body: body.value,
+    principal,
+    identify,
+    isCrossSite,
+    client: clientOf(request),
     cookie: name => readCookie(request.headers.cookie, name),
   }
   return send(operation, reply, sent, await operation.handle(asked))

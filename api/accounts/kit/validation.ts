@@ -23,8 +23,18 @@ export type Place = 'body' | 'path' | 'query'
 
 /** Fields whose values are never sent back, whatever they hold and wherever they stand. */
 const secretNames: ReadonlySet<string> = new Set([
-  ...['password', 'new_password', 'current_password', 'token'],
-  ...['access_token', 'refresh_token', 'device_code', 'code', 'state', 'key', 'api_key', 'secret'],
+  'password',
+  'new_password',
+  'current_password',
+  'token',
+  'access_token',
+  'refresh_token',
+  'device_code',
+  'code',
+  'state',
+  'key',
+  'api_key',
+  'secret',
 ])
 
 export const missing: Fault = { type: 'missing', msg: 'Field required' }

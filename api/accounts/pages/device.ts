@@ -70,7 +70,11 @@ function refuse(visit: Visit, fields: FormFields, refusal: AccountRefusal): Page
 
 function askView({ visitor: { account } }: Visit, status: number, state: FormState): PageAnswer {
   const fields = html`<div class="code">${field('look-up', state, {
-    ...{ name: 'user_code', label: 'Code', autocomplete: 'off', isFirst: true, lengthMax: 40 },
+    name: 'user_code',
+    label: 'Code',
+    autocomplete: 'off',
+    isFirst: true,
+    lengthMax: 40,
     hint: 'Eight letters, as your device shows them.',
   })}</div>`
   const main = html`<p class="lead">Give a device a key to your account: type the code that it shows.</p>

@@ -50,8 +50,12 @@ export function resetPage(service: AccountService): Page {
 
 function setView(status: number, state: FormState, token: string, retryAfterSeconds?: number): PageAnswer {
   const fields = field('set', state, {
-    ...{ name: 'new_password', label: 'New password', type: 'password', autocomplete: 'new-password' },
-    ...{ hint: passwordHint, isFirst: true },
+    name: 'new_password',
+    label: 'New password',
+    type: 'password',
+    autocomplete: 'new-password',
+    hint: passwordHint,
+    isFirst: true,
   })
   const main = html`<p class="lead">This ends all your sessions; then you sign in with the new password.</p>
 ${form({ name: 'set', action: 'reset', state, hidden: { token }, fields, submit: 'Set the password' })}`
@@ -60,7 +64,11 @@ ${form({ name: 'set', action: 'reset', state, hidden: { token }, fields, submit:
 
 function askView(status: number, state: FormState, retryAfterSeconds?: number): PageAnswer {
   const fields = field('ask', state, {
-    ...{ name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username', isFirst: true },
+    name: 'email',
+    label: 'E-mail address',
+    type: 'email',
+    autocomplete: 'username',
+    isFirst: true,
   })
   const main = html`<p class="lead">You get a mail with a link that sets a new password.</p>
 ${form({ name: 'ask', action: 'reset', state, fields, submit: 'Send the mail' })}

@@ -46,7 +46,9 @@ function addPage(scope: FastifyInstance, page: Page, options: ServeOptions): voi
   const { path, submit } = page
   const route = (method: 'GET' | 'POST', handler: (request: FastifyRequest) => Promise<PageAnswer>) =>
     scope.route({
-      ...{ method, url: path, onRequest: withoutSlash },
+      method,
+      url: path,
+      onRequest: withoutSlash,
       handler: async (request, reply) => send(reply, await handler(request)),
     })
   route('GET', async request => {
@@ -73,7 +75,8 @@ function requestOf(request: FastifyRequest, visitor: SignedIn | undefined): Page
   const query = request.query as Record<string, unknown>
   return {
     argument: name => (typeof query[name] === 'string' ? query[name] : undefined),
-    ...{ visitor, client: clientOf(request) },
+    visitor,
+    client: clientOf(request),
   }
 }
 

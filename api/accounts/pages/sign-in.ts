@@ -79,7 +79,11 @@ interface View {
 function view({ mayAnybodySignUp, status, state, callbackUrl, said, retryAfterSeconds }: View): PageAnswer {
   const fields = [
     field('sign-in', state, {
-      ...{ name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username', isFirst: true },
+      name: 'email',
+      label: 'E-mail address',
+      type: 'email',
+      autocomplete: 'username',
+      isFirst: true,
     }),
     field('sign-in', state, {
       name: 'password',

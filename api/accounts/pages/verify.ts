@@ -65,7 +65,9 @@ const answers: ReadonlyMap<string, PageAnswer> = new Map([
   [
     'verified',
     {
-      ...{ kind: 'page', status: 200, title: 'Your address is confirmed' },
+      kind: 'page',
+      status: 200,
+      title: 'Your address is confirmed',
       main: html`<p class="more"><a href="account">To your account</a></p>\n`,
     },
   ],

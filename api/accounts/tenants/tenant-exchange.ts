@@ -30,13 +30,21 @@ export function tenantOperations(service: TenantService): AccountOperation[] {
   const { accounts, sessions, settings, tenants, publicUrl } = service
   return [
     operation({
-      ...{ method: 'POST', path: '/tenant-exchange', name: 'tenant_exchange' },
+      method: 'POST',
+      path: '/tenant-exchange',
+      name: 'tenant_exchange',
       summary: 'A JWT for the user of a partner, for a token that the partner has signed',
       body: { json: TenantExchangeRequest },
       success: { status: 200, description: 'The token and the user, who may be new', json: TenantExchangeResponse },
       refusals: [
-        ...(['TENANT_TOKEN_INVALID', 'TENANT_INACTIVE', 'ACCOUNT_INACTIVE', 'TENANT_UNKNOWN'] as const),
-        ...(['TOKEN_REPLAYED', 'EMAIL_TAKEN', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'] as const),
+        'TENANT_TOKEN_INVALID',
+        'TENANT_INACTIVE',
+        'ACCOUNT_INACTIVE',
+        'TENANT_UNKNOWN',
+        'TOKEN_REPLAYED',
+        'EMAIL_TAKEN',
+        'TOO_MANY_REQUESTS',
+        'UNAVAILABLE',
       ],
       async handle({ body: { tenant_slug: slug, token }, client }) {
         const refusal = await limit(service, exchanges, client)

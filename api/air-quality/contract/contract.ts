@@ -90,7 +90,10 @@ function pathParameters(url: string): z.ZodType {
 }
 
 const conditions: Parameter[] = ['If-None-Match', 'If-Match'].map(name => ({
-  ...{ name, in: 'header', required: false, schema: { type: 'string' } },
+  name,
+  in: 'header',
+  required: false,
+  schema: { type: 'string' },
   description: 'ETags, or *',
 }))
 
@@ -117,11 +120,20 @@ const etag = { ETag: header('Of the answer; not with CSV and NDJSON') }
 const location = { Location: header('The address of what was added') }
 
 const ofAll: readonly AirQualityErrorCode[] = [
-  ...(['BAD_REQUEST', 'UNAUTHORIZED', 'FORBIDDEN', 'HTTPS_REQUIRED', 'TOO_MANY_ATTEMPTS'] as const),
-  ...(['INTERNAL', 'DATABASE_AWAY', 'SENDING_TOO_MUCH'] as const),
+  'BAD_REQUEST',
+  'UNAUTHORIZED',
+  'FORBIDDEN',
+  'HTTPS_REQUIRED',
+  'TOO_MANY_ATTEMPTS',
+  'INTERNAL',
+  'DATABASE_AWAY',
+  'SENDING_TOO_MUCH',
 ]
 const ofBodies: readonly AirQualityErrorCode[] = [
-  ...(['JSON_INVALID', 'TIMEOUT', 'PAYLOAD_TOO_LARGE', 'MEDIA_TYPE_UNSUPPORTED'] as const),
+  'JSON_INVALID',
+  'TIMEOUT',
+  'PAYLOAD_TOO_LARGE',
+  'MEDIA_TYPE_UNSUPPORTED',
 ]
 
 function refusalsOf(

@@ -25,7 +25,8 @@ const states = z
   .default([...liveStates])
   .meta({
     ...published({ type: 'string', maxLength: statesLengthMax, pattern: `^${oneState}(?:,${oneState})*$` }),
-    ...{ default: undefined, description: `Only these, with commas between them, of ${liveStates.join(', ')}` },
+    default: undefined,
+    description: `Only these, with commas between them, of ${liveStates.join(', ')}`,
   })
 
 /** Characters are counted as the contract counts them. */

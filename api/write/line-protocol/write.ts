@@ -136,7 +136,8 @@ function createWrite(
   ): Promise<FastifyReply> {
     const sender = createSender(writer)
     const result = await importer.run({
-      ...{ ...body, deviceDefault: writer.device?.name },
+      ...body,
+      deviceDefault: writer.device?.name,
       resolve: names => resolveDevices(names, sender.writer()),
       // Resolved by the registry.
       refusal: devices => sender.refusal(devices as readonly Device[]),

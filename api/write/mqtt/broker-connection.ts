@@ -58,14 +58,16 @@ const limitOf = limitsOf('connack', 'publish', 'pubrel', 'suback', 'pingresp', '
 
 export function openBrokerConnection(options: BrokerConnectionOptions): BrokerConnection {
   const { protocolVersion, intake, meter, writer } = options
-  const url = new URL(options.url)
-  const socket = openSocket(url, () => send(connectPacket(url, options)))
+  const socket = openSocket(new URL(options.url), () => send(connectPacket(options)))
   let isSubscribed = false
   let isStopping = false
   let reason: string | undefined
 
   const deliveries = new Deliveries({
-    ...{ intake, meter, writer: () => writer, rules },
+    intake,
+    meter,
+    writer: () => writer,
+    rules,
     send(answer) {
       send(answer)
       options.onAcknowledged()
@@ -75,7 +77,8 @@ export function openBrokerConnection(options: BrokerConnectionOptions): BrokerCo
     onFailed: error => end(`failed: ${String(error)}`),
   })
   const channel = new PacketChannel<BrokerPacket>({
-    ...{ socket, budget: new ByteBudget(publishBytesMax) },
+    socket,
+    budget: new ByteBudget(publishBytesMax),
     decode: raw => readBrokerPacket(raw, protocolVersion),
     limitOf,
     canTake: () => !isStopping && reason === undefined && deliveries.canTake(),
@@ -86,16 +89,12 @@ export function openBrokerConnection(options: BrokerConnectionOptions): BrokerCo
 
   const send = (packet: Packet) => channel.send(generate(packet, { protocolVersion }))
   function take(packet: BrokerPacket): void {
-    if (packet.cmd === 'connack') connected(packet.code)
+    if (packet.cmd === 'connack' && packet.code === 0) send(subscription)
+    else if (packet.cmd === 'connack') end(`the broker refuses the connection with code ${packet.code}`)
     else if (packet.cmd === 'suback') subscribed(packet.code >= refusedMin)
     else if (packet.cmd === 'publish') deliveries.take(packet)
     else if (packet.cmd === 'pubrel') send(mqtt311.released(packet.messageId, deliveries.release(packet.messageId)))
     else if (packet.cmd === 'disconnect') end('the broker has closed the connection')
-  }
-
-  function connected(code: number): void {
-    if (code === 0) send(subscription)
-    else end(`the broker refuses the connection with code ${code}`)
   }
 
   function subscribed(isRefused: boolean): void {
@@ -154,15 +153,21 @@ function openSocket({ protocol, hostname, port }: URL, onConnect: () => void): S
   return socket.setNoDelay(true)
 }
 
-function connectPacket({ username, password }: URL, { protocolVersion, clientId }: BrokerAddress) {
+function connectPacket({ url, protocolVersion, clientId }: BrokerAddress) {
+  const { username, password } = new URL(url)
   return {
     cmd: 'connect' as const,
-    ...{ protocolVersion, clientId, clean: false, keepalive: keepAliveSeconds },
+    protocolVersion,
+    clientId,
+    clean: false,
+    keepalive: keepAliveSeconds,
     ...(username !== '' && { username: decodeURIComponent(username) }),
     ...(password !== '' && { password: Buffer.from(decodeURIComponent(password)) }),
     ...(protocolVersion === 5 && {
       properties: {
-        ...{ receiveMaximum, sessionExpiryInterval: neverExpires, maximumPacketSize: publishBytesMax },
+        receiveMaximum,
+        sessionExpiryInterval: neverExpires,
+        maximumPacketSize: publishBytesMax,
       },
     }),
   }

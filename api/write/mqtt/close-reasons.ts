@@ -33,7 +33,12 @@ export type CloseReason = keyof typeof closeReasons
 
 /** Nothing that the client could mend: the end is ours, or that of a network. */
 const ordinary: ReadonlySet<CloseReason> = new Set([
-  ...(['client', 'timeout', 'not_stored', 'unavailable', 'failed', 'stopping'] as const),
+  'client',
+  'timeout',
+  'not_stored',
+  'unavailable',
+  'failed',
+  'stopping',
 ])
 
 export function isClientFault(reason: CloseReason): boolean {

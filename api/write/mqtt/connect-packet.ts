@@ -29,13 +29,22 @@ const bridgeBit = 0x80
 const flagOf = { reserved: 0x01, clean: 0x02, will: 0x04, willRetain: 0x20, password: 0x40, username: 0x80 } as const
 
 const connectProperties = allow(
-  ...(['sessionExpiryInterval', 'receiveMaximum', 'maximumPacketSize', 'topicAliasMaximum'] as const),
-  ...(['requestResponseInformation', 'requestProblemInformation'] as const),
-  ...(['authenticationMethod', 'authenticationData'] as const),
+  'sessionExpiryInterval',
+  'receiveMaximum',
+  'maximumPacketSize',
+  'topicAliasMaximum',
+  'requestResponseInformation',
+  'requestProblemInformation',
+  'authenticationMethod',
+  'authenticationData',
 )
 const willProperties = allow(
-  ...(['willDelayInterval', 'payloadFormatIndicator', 'messageExpiryInterval', 'contentType'] as const),
-  ...(['responseTopic', 'correlationData'] as const),
+  'willDelayInterval',
+  'payloadFormatIndicator',
+  'messageExpiryInterval',
+  'contentType',
+  'responseTopic',
+  'correlationData',
 )
 const noPassword = Buffer.alloc(0)
 
@@ -70,8 +79,15 @@ export function readConnect(raw: RawPacket, fields: FieldReader, version: Protoc
   const password = flags & flagOf.password ? fields.binary() : noPassword
   fields.end()
   return {
-    ...{ cmd: 'connect', version, clientId, cleanStart: (flags & flagOf.clean) !== 0, keepAliveSeconds },
-    ...{ hasRetainedWill: (flags & flagOf.willRetain) !== 0, username, password, properties },
+    cmd: 'connect',
+    version,
+    clientId,
+    cleanStart: (flags & flagOf.clean) !== 0,
+    keepAliveSeconds,
+    hasRetainedWill: (flags & flagOf.willRetain) !== 0,
+    username,
+    password,
+    properties,
   }
 }
 

@@ -46,7 +46,9 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   const named = new Map<string, MqttSession>()
   const names = new Map<MqttSession, string>()
   const sessionOptions: SessionOptions = {
-    ...{ intake, meter, authenticate: createAuthenticate(options) },
+    intake,
+    meter,
+    authenticate: createAuthenticate(options),
     budget: new ByteBudget(partialBytesMax),
     aliasBudget: new ByteBudget(aliasBytesMax),
     clientLog: createClientLog(log, () => performance.now()),

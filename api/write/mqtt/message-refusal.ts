@@ -25,7 +25,10 @@ export function isRetryable({ reason }: MessageRefusal): boolean {
 
 export const refusals = {
   topic: {
-    ...{ reason: 'mismatch', code: 'topicNameInvalid', text: 'the topic must be readings/<device>', isOfTopic: true },
+    reason: 'mismatch',
+    code: 'topicNameInvalid',
+    text: 'the topic must be readings/<device>',
+    isOfTopic: true,
   },
   tooLarge: { reason: 'too_large', code: 'quotaExceeded', text: 'the payload is larger than 64 KiB' },
   json: { reason: 'invalid', code: 'payloadFormatInvalid', text: 'the payload is no JSON object' },
@@ -50,15 +53,17 @@ const ofDevice = {
 } as const satisfies Partial<Record<WriteRefusal, Omit<MessageRefusal, 'text'>>>
 
 const codes: Partial<Record<RejectionReason, ReasonCode>> = {
-  ...{ invalid: 'payloadFormatInvalid', unauthorized: 'notAuthorized', mismatch: 'notAuthorized' },
-  ...{ unknown_device: 'topicNameInvalid', invalid_name: 'topicNameInvalid', too_many_devices: 'quotaExceeded' },
-  ...{
-    disabled: 'notAuthorized',
-    full: 'quotaExceeded',
-    suspended: 'serverBusy',
-    database_away: 'serverBusy',
-    closing: 'serverShuttingDown',
-  },
+  invalid: 'payloadFormatInvalid',
+  unauthorized: 'notAuthorized',
+  mismatch: 'notAuthorized',
+  unknown_device: 'topicNameInvalid',
+  invalid_name: 'topicNameInvalid',
+  too_many_devices: 'quotaExceeded',
+  disabled: 'notAuthorized',
+  full: 'quotaExceeded',
+  suspended: 'serverBusy',
+  database_away: 'serverBusy',
+  closing: 'serverShuttingDown',
 }
 
 /** Why the device of a topic gets no reading; what else stands against one, the intake says. */

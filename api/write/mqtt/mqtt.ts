@@ -45,7 +45,10 @@ export async function openMqtt(options: MqttOptions): Promise<Mqtt> {
   }
   if (config.MQTT_BROKER_URL !== undefined) {
     link = openBrokerLink({
-      ...{ url: config.MQTT_BROKER_URL, clientId: config.MQTT_BROKER_CLIENT_ID, meter, log },
+      url: config.MQTT_BROKER_URL,
+      clientId: config.MQTT_BROKER_CLIENT_ID,
+      meter,
+      log,
       intake: brokerIntake,
       protocolVersion: config.MQTT_BROKER_VERSION === '5' ? 5 : 4,
       writer: writers.ofTrustedBroker(),
@@ -66,8 +69,16 @@ async function listen(options: MqttOptions, port: number, onClosed: ListenerOpti
   const { config, devices, writers, keys, intake, meter, authRateLimit, connections, log } = options
   try {
     return await openListener({
-      ...{ host: config.HOST, port, tls: readCertificate(config), connections, intake, meter, authRateLimit, onClosed },
-      ...{ findCredential: createCredentials({ devices, writers, keys }), log },
+      host: config.HOST,
+      port,
+      tls: readCertificate(config),
+      connections,
+      intake,
+      meter,
+      authRateLimit,
+      onClosed,
+      findCredential: createCredentials({ devices, writers, keys }),
+      log,
     })
   } catch (error) {
     throw listenError({ HOST: config.HOST, PORT: port }, error, 'MQTT_PORT')

@@ -54,8 +54,13 @@ type Read = (fields: FieldReader, version: ProtocolVersion) => Received
 const filtersMax = 100
 
 const publishProperties = allow(
-  ...(['payloadFormatIndicator', 'messageExpiryInterval', 'topicAlias', 'responseTopic'] as const),
-  ...(['correlationData', 'contentType', 'subscriptionIdentifier'] as const),
+  'payloadFormatIndicator',
+  'messageExpiryInterval',
+  'topicAlias',
+  'responseTopic',
+  'correlationData',
+  'contentType',
+  'subscriptionIdentifier',
 )
 const reasonProperties = allow('reasonString')
 const subscribeProperties = allow('subscriptionIdentifier')
@@ -105,7 +110,13 @@ export function readPublish({ bytes, start, isWhole }: RawPacket, version: Proto
   if (topic === '' && properties.topicAlias === undefined) throw new PacketError('protocol_error', 'no topic name')
   const payload = isWhole ? fields.rest() : 'too large'
   return {
-    ...{ cmd: 'publish', topic, payload, qos: qos as Publish['qos'], messageId, retain: (first & 1) !== 0, properties },
+    cmd: 'publish',
+    topic,
+    payload,
+    qos: qos as Publish['qos'],
+    messageId,
+    retain: (first & 1) !== 0,
+    properties,
   }
 }
 

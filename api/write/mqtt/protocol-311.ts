@@ -12,8 +12,13 @@ import { isTopicFilter } from './topics.ts'
 
 /** Others close the connection without a CONNACK (3.2.2-6). */
 const returnCodes: Partial<Record<ReasonCode, number>> = {
-  ...{ unsupportedProtocolVersion: 1, clientIdentifierNotValid: 2, badUserNameOrPassword: 4, notAuthorized: 5 },
-  ...{ serverUnavailable: 3, serverShuttingDown: 3, connectionRateExceeded: 3 },
+  unsupportedProtocolVersion: 1,
+  clientIdentifierNotValid: 2,
+  badUserNameOrPassword: 4,
+  notAuthorized: 5,
+  serverUnavailable: 3,
+  serverShuttingDown: 3,
+  connectionRateExceeded: 3,
 }
 const subscriptionRefused = 0x80
 const version = 4

@@ -17,11 +17,20 @@ const topicAliasMaximum = 100
 const version = 5
 
 const limitOf = limitsAlike(
-  ...([publishBytesMax, 'publish', 'pubrel', 'subscribe', 'unsubscribe', 'pingreq', 'disconnect', 'auth'] as const),
+  publishBytesMax,
+  'publish',
+  'pubrel',
+  'subscribe',
+  'unsubscribe',
+  'pingreq',
+  'disconnect',
+  'auth',
 )
 const available = {
-  ...{ retainAvailable: false, wildcardSubscriptionAvailable: false },
-  ...{ subscriptionIdentifiersAvailable: false, sharedSubscriptionAvailable: false },
+  retainAvailable: false,
+  wildcardSubscriptionAvailable: false,
+  subscriptionIdentifiersAvailable: false,
+  sharedSubscriptionAvailable: false,
 }
 const limits = { sessionExpiryInterval: 0, receiveMaximum, maximumPacketSize: publishBytesMax, topicAliasMaximum }
 
@@ -39,7 +48,10 @@ export function createMqtt5(properties: Properties, aliasBudget: ByteBudget): Pr
   }
   return {
     // One more is taken, so that it can be told that it is too many.
-    ...{ version, receiveMaximum, inFlightMax: receiveMaximum + 1, limitOf },
+    version,
+    receiveMaximum,
+    inFlightMax: receiveMaximum + 1,
+    limitOf,
     refusalOf(connect) {
       if (connect.properties.authenticationMethod !== undefined) return 'authentication_method'
       return connect.hasRetainedWill ? 'retain' : undefined

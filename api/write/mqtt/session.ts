@@ -79,7 +79,8 @@ export class MqttSession {
     this.#options = options
     this.#address = socket.remoteAddress ?? ''
     this.#channel = new PacketChannel({
-      ...{ socket, budget: options.budget },
+      socket,
+      budget: options.budget,
       limitOf: type => (this.#protocol?.limitOf ?? beforeConnect)(type),
       canTake: () => this.#canTake(),
       decode: raw => (this.#protocol === undefined ? this.#readConnect(raw) : readPacket(raw, this.#protocol.version)),
@@ -245,7 +246,10 @@ export class MqttSession {
   #deliver(rules: Protocol): Deliveries {
     const { intake, meter } = this.#options
     return new Deliveries({
-      ...{ intake, meter, writer: () => this.#credential?.writer(), rules },
+      intake,
+      meter,
+      writer: () => this.#credential?.writer(),
+      rules,
       send: answer => this.#send(answer),
       onSettled: () => this.#settled(),
       onRejected: ({ reason, text }, topic) => {

@@ -35,21 +35,31 @@ export interface PgTimeouts {
   readonly statementTimeoutMs: number
 }
 
+function clientConfig(
+  { host, port, user, password, database }: QuestdbPg,
+  { connectTimeoutMs, statementTimeoutMs }: PgTimeouts,
+): pg.ClientConfig {
+  return {
+    host,
+    port,
+    user,
+    password,
+    database,
+    ssl: false,
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+    // `pg`'s own statement_timeout is ignored by QuestDB; only the start-up option counts.
+    options: `-c statement_timeout=${statementTimeoutMs}`,
+    types,
+  }
+}
+
 export function createPgConnection(address: QuestdbPg, timeouts: PgTimeouts): PgConnection {
-  const { host, port, user, password, database } = address
   let client: pg.Client | undefined
   const mutex = createMutex()
 
   async function connect(): Promise<pg.Client> {
-    const made = new pg.Client({
-      ...{ host, port, user, password, database },
-      ssl: false,
-      connectionTimeoutMillis: timeouts.connectTimeoutMs,
-      keepAlive: true,
-      // `pg`'s own statement_timeout is ignored by QuestDB; only the start-up option counts.
-      options: `-c statement_timeout=${timeouts.statementTimeoutMs}`,
-      types,
-    })
+    const made = new pg.Client(clientConfig(address, timeouts))
     // A connection that breaks while idle says so here, and without a listener it would end the thread.
     made.on('error', () => forget(made))
     made.on('end', () => forget(made))

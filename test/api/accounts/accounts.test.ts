@@ -34,11 +34,13 @@ t.test('somebody registers, verifies the address, and logs in', async t => {
   t.match(await login('ada@example.com'), { status: 200, body: { id: registered.body['id'] } }, 'before it is verified')
   const token = await tokenIn(/Confirm/, 'Ada@example.com')
   t.match(await post('/verification/verify', { token: `${token}x` }), {
-    ...{ status: 400, body: { detail: 'Invalid or expired token' } },
+    status: 400,
+    body: { detail: 'Invalid or expired token' },
   })
   t.equal(await statusOf(post('/verification/verify', { token, email: 'eve@example.com' })), 400)
   t.match(await post('/verification/verify', { token, email: 'ada@example.com' }), {
-    ...{ status: 200, body: { message: 'Email verified' } },
+    status: 200,
+    body: { message: 'Email verified' },
   })
   t.equal(await statusOf(post('/verification/verify', { token })), 400, 'a token is good once')
   t.match(await login('ADA@example.com'), { status: 200, body: { email_verified: time } })
@@ -48,7 +50,8 @@ t.test('somebody registers, verifies the address, and logs in', async t => {
 
 t.test('an address belongs to one account', async t => {
   t.match(await post('/register', { email: 'ADA@example.com', password: goodPassword }), {
-    ...{ status: 409, body: { detail: 'Email already registered' } },
+    status: 409,
+    body: { detail: 'Email already registered' },
   })
   const email = 'many@example.com'
   const answers = await Promise.all(
@@ -62,7 +65,8 @@ t.test('a known and an unknown user cost the same and get the same answer', asyn
   const work = async (email: string) => {
     const before = hashings()
     const { status, text, headers } = await ask('POST', '/login', {
-      ...{ body: { email, password: 'wrong one' }, address: '10.1.0.1' },
+      body: { email, password: 'wrong one' },
+      address: '10.1.0.1',
     })
     return { status, text, length: headers['content-length'], hashings: hashings() - before }
   }
@@ -72,7 +76,10 @@ t.test('a known and an unknown user cost the same and get the same answer', asyn
   const linked = await post(
     '/oauth/callback',
     {
-      ...{ email: 'linked@example.com', provider: 'github', provider_id: 'l1', email_verified: true },
+      email: 'linked@example.com',
+      provider: 'github',
+      provider_id: 'l1',
+      email_verified: true,
     },
     asService,
   )
@@ -209,7 +216,10 @@ t.test('the owner is told of a sign-in after ten wrong passwords, once a day for
   await person(email)
   const fail = (times: number) =>
     pool.query('INSERT INTO login_failures VALUES (sha256($1::text::bytea), $2, $3, $4)', [
-      ...[email, `10.8.0.${times}`, times, new Date(clock.ms)],
+      email,
+      `10.8.0.${times}`,
+      times,
+      new Date(clock.ms),
     ])
   await fail(9)
   t.equal(await statusOf(login(email, goodPassword, '10.9.0.9')), 200)
@@ -304,7 +314,8 @@ t.test('a password is changed with the old one; the caller stays signed in', asy
   const body = { current_password: goodPassword, new_password: newPassword }
   t.equal(await statusOf(change(body, {})), 401)
   t.match(await change({ ...body, current_password: 'wrong one' }, { cookie }), {
-    ...{ status: 400, body: { detail: 'Current password is wrong' } },
+    status: 400,
+    body: { detail: 'Current password is wrong' },
   })
   const changed = await change(body, { cookie })
   t.equal(changed.status, 200)
@@ -317,7 +328,10 @@ t.test('a password is changed with the old one; the caller stays signed in', asy
   const linked = await post(
     '/oauth/callback',
     {
-      ...{ email: 'no-password@example.com', provider: 'github', provider_id: 'np', email_verified: true },
+      email: 'no-password@example.com',
+      provider: 'github',
+      provider_id: 'np',
+      email_verified: true,
     },
     asService,
   )
@@ -344,7 +358,8 @@ t.test('the profile is read and changed', async t => {
   t.notOk('tenant_slug' in me.body)
   const patch = (body: object) => ask('PATCH', '/me', { body, headers: { cookie } })
   t.match(await patch({ name: 'Me', image: 'https://example.com/me.png', is_active: false, id: 7 }), {
-    ...{ status: 200, body: { id, name: 'Me', image: 'https://example.com/me.png', is_active: true } },
+    status: 200,
+    body: { id, name: 'Me', image: 'https://example.com/me.png', is_active: true },
   })
   t.match(await patch({}), { status: 200, body: { name: 'Me' } })
   t.match(await patch({ image: null }), { status: 200, body: { name: 'Me', image: null } })

@@ -104,7 +104,9 @@ t.test('only the session of a browser manages keys', async t => {
   const account = await accounts.find(id)
   if (account === undefined) throw new Error('no such account')
   const bearer = await service.sessions.issueBearer(account, {
-    ...{ address: '127.0.0.1', network: '127.0.0.1', userAgent: undefined },
+    address: '127.0.0.1',
+    network: '127.0.0.1',
+    userAgent: undefined,
   })
   const others: [number, Headers][] = [
     [403, { authorization: `Bearer ${key}` }],
@@ -221,7 +223,8 @@ t.test('a key that sends readings needs a verified address', async t => {
   ]
   for (const more of wanted) {
     t.match(await create({ cookie }, { name: 'k', ...more }), {
-      ...{ status: 403, body: { detail: 'Keys that send readings need a verified email address' } },
+      status: 403,
+      body: { detail: 'Keys that send readings need a verified email address' },
     })
   }
   t.strictSame(await list({ cookie }), [])
@@ -257,47 +260,51 @@ const literal = "'read', 'ingest', 'stations' or 'admin'"
 const rows: [what: string, body: object, detail: object[]][] = [
   ['no name', {}, [{ type: 'missing', loc: ['body', 'name'], input: {} }]],
   [
-    ...(['a name that is too short', { name: '' }] as const),
+    'a name that is too short',
+    { name: '' },
     [{ type: 'string_too_short', loc: ['body', 'name'], ctx: { min_length: 1 } }],
   ],
   [
-    ...(['a name that is too long', { name: 'n'.repeat(101) }] as const),
+    'a name that is too long',
+    { name: 'n'.repeat(101) },
     [{ type: 'string_too_long', loc: ['body', 'name'], ctx: { max_length: 100 } }],
   ],
   [
-    ...(['no days', { name: 'a', expires_in_days: 0 }] as const),
+    'no days',
+    { name: 'a', expires_in_days: 0 },
     [{ type: 'greater_than_equal', loc: ['body', 'expires_in_days'], ctx: { ge: 1 } }],
   ],
   [
-    ...(['too many days', { name: 'a', expires_in_days: 366 }] as const),
+    'too many days',
+    { name: 'a', expires_in_days: 366 },
     [{ type: 'less_than_equal', loc: ['body', 'expires_in_days'], ctx: { le: 365 } }],
   ],
   [
-    ...(['no list', { name: 'a', scopes: 'read' }] as const),
+    'no list',
+    { name: 'a', scopes: 'read' },
     [{ type: 'list_type', loc: ['body', 'scopes'], msg: 'Input should be a valid list', input: 'read' }],
   ],
+  ['null for the list', { name: 'a', scopes: null }, [{ type: 'list_type', loc: ['body', 'scopes'], input: null }]],
   [
-    ...(['null for the list', { name: 'a', scopes: null }] as const),
-    [{ type: 'list_type', loc: ['body', 'scopes'], input: null }],
-  ],
-  [
-    ...(['scopes that there are not', { name: 'a', scopes: ['read', 'write', 7] }] as const),
+    'scopes that there are not',
+    { name: 'a', scopes: ['read', 'write', 7] },
     [
       {
-        ...{ type: 'literal_error', loc: ['body', 'scopes', 1], msg: `Input should be ${literal}`, input: 'write' },
+        type: 'literal_error',
+        loc: ['body', 'scopes', 1],
+        msg: `Input should be ${literal}`,
+        input: 'write',
         ctx: { expected: literal },
       },
       { type: 'literal_error', loc: ['body', 'scopes', 2], input: 7 },
     ],
   ],
   [
-    ...(['a long list', { name: 'a', scopes: Array.from({ length: 21 }, () => 'x') }] as const),
+    'a long list',
+    { name: 'a', scopes: Array.from({ length: 21 }, () => 'x') },
     [{ type: 'too_long', loc: ['body', 'scopes'], ctx: { field_type: 'List', max_length: 20, actual_length: 21 } }],
   ],
-  [
-    ...(['no boolean', { name: 'a', create_devices: 'perhaps' }] as const),
-    [{ type: 'bool_parsing', loc: ['body', 'create_devices'] }],
-  ],
+  ['no boolean', { name: 'a', create_devices: 'perhaps' }, [{ type: 'bool_parsing', loc: ['body', 'create_devices'] }]],
 ]
 
 t.test('what is not taken is told', async t => {

@@ -98,7 +98,8 @@ t.test('no renewal goes beyond the lifetime of a session', async t => {
 
 t.test('cookies made elsewhere, without a session of ours, are read as well', async t => {
   const token = await authJs.encode({
-    ...{ secret: sessionSecret, salt: codec.cookieName },
+    secret: sessionSecret,
+    salt: codec.cookieName,
     token: { sub: String(id), name: 'Ada', email, auth_time: Math.floor(clock.ms / 1000) },
   })
   const read = await visit('/auth/session', { cookie: `${codec.cookieName}=${token}` })

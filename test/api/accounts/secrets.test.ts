@@ -60,7 +60,10 @@ const auth = (method: string, path: string, body?: unknown, headers: Record<stri
   ask(method, `/v1/auth${path}`, body, headers)
 
 const codec = createSessionCodec({
-  ...{ format: 'jwe-v5', secrets: [secretFile('session-secret')], isSecure: false, nowMs: Date.now },
+  format: 'jwe-v5',
+  secrets: [secretFile('session-secret')],
+  isSecure: false,
+  nowMs: Date.now,
 })
 async function cookieOf(id: number): Promise<Record<string, string>> {
   const iat = Math.floor(Date.now() / 1000)

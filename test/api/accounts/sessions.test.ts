@@ -161,7 +161,8 @@ t.test('a token for API clients reads, and does nothing else', async t => {
     ['POST', '/password/change'],
   ] as const) {
     t.match(await ask(method, path, { body: {}, headers: { authorization } }), {
-      ...{ status: 403, body: { detail: 'Not enough permissions' } },
+      status: 403,
+      body: { detail: 'Not enough permissions' },
     })
   }
   t.equal(await withCookie(token), 401, 'it is no cookie')

@@ -21,8 +21,15 @@ const { secret } = valueIn(await tenants.add({ slug: 'acme', name: 'Acme' }, 'te
 const { secret: otherSecret } = valueIn(await tenants.add({ slug: 'other', name: 'Other' }, 'test'))
 const seconds = () => Math.floor(clock.ms / 1000)
 const claims = (more: JWTPayload = {}): JWTPayload => ({
-  ...{ iss: 'acme', aud: audience, sub: 'u1', email: 'ada@acme.example', name: 'Ada' },
-  ...{ iat: seconds(), exp: seconds() + 300, jti: randomUUID(), ...more },
+  iss: 'acme',
+  aud: audience,
+  sub: 'u1',
+  email: 'ada@acme.example',
+  name: 'Ada',
+  iat: seconds(),
+  exp: seconds() + 300,
+  jti: randomUUID(),
+  ...more,
 })
 const sign = (payload: JWTPayload, key = secret, alg = 'HS256') =>
   new SignJWT(payload).setProtectedHeader({ alg }).sign(new TextEncoder().encode(key))

@@ -134,7 +134,9 @@ t.test('10,000 points in a request; those of a device that was dropped are gone'
   await addStation('many', {}, ownerId)
   const startMs = Date.parse('2026-05-01T00:00:00Z')
   const body = Array.from({ length: 10_000 }, (_, minute) => ({
-    ...{ parameter: 'o3', unit: 'ppb', value: minute },
+    parameter: 'o3',
+    unit: 'ppb',
+    value: minute,
     timestamp: new Date(startMs + minute * 60_000).toISOString(),
   }))
   const total = async () => {
@@ -200,7 +202,8 @@ t.test('a large body is read on no thread that serves anybody else, and one too 
   const nonsense = { status: 400, body: { id: 'bad_request', message: /json/i } }
   t.match(await ask('POST', path, { key, body: '['.repeat(100_000) }), nonsense)
   t.match(await ask('POST', path, { key, body: `[${'{},'.repeat(200_000)}{}]` }), {
-    ...{ status: 400, body: { message: 'an array must hold 1 to 10000 data points' } },
+    status: 400,
+    body: { message: 'an array must hold 1 to 10000 data points' },
   })
   const large = () => ask('POST', path, { key, body: `[${' '.repeat(3_000_000)}]` })
   const answers = await Promise.all(Array.from({ length: 70 }, large))

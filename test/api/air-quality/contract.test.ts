@@ -238,13 +238,20 @@ t.test('the formats of the contract are those that are taken', async t => {
 
 t.test('bodies are taken or refused as the contract says', async t => {
   const points = [
-    ...[point, [point], { ...point, value: -1e9 }, { ...point, sn: 'S-1' }, { ...point, more: 1 }],
-    ...[[], 1, {}, { ...point, value: '1' }, { ...point, value: null }, { ...point, unit: 'kg' }],
-    ...[
-      { ...point, parameter: 'nh3' },
-      { ...point, timestamp: 5 },
-      { ...point, unit: undefined },
-    ],
+    point,
+    [point],
+    { ...point, value: -1e9 },
+    { ...point, sn: 'S-1' },
+    { ...point, more: 1 },
+    [],
+    1,
+    {},
+    { ...point, value: '1' },
+    { ...point, value: null },
+    { ...point, unit: 'kg' },
+    { ...point, parameter: 'nh3' },
+    { ...point, timestamp: 5 },
+    { ...point, unit: undefined },
   ]
   const added = checker.operation('POST', `${prefix}/device/{sn}/data/`).requestBody?.content
   for (const body of points) {
@@ -253,9 +260,21 @@ t.test('bodies are taken or refused as the contract says', async t => {
     t.equal(fault === undefined, status === 201, `${JSON.stringify(body)}: ${status}, ${fault}`)
   }
   const changes = [
-    ...[{}, { city: null }, { latitude: '1.5' }, { lon: 7, is_outdoors: false }, { description: 'x' }, { more: 1 }],
-    ...[[], { city: 1 }, { latitude: 'north' }, { country: 'IND' }, { private: null }, { is_private: 'yes' }],
-    ...[{ model: '' }, { lat: true }, { model: 'x'.repeat(101) }],
+    {},
+    { city: null },
+    { latitude: '1.5' },
+    { lon: 7, is_outdoors: false },
+    { description: 'x' },
+    { more: 1 },
+    [],
+    { city: 1 },
+    { latitude: 'north' },
+    { country: 'IND' },
+    { private: null },
+    { is_private: 'yes' },
+    { model: '' },
+    { lat: true },
+    { model: 'x'.repeat(101) },
   ]
   const changed = checker.operation('PUT', `${prefix}/device/{sn}`).requestBody?.content
   for (const body of changes) {

@@ -30,8 +30,16 @@ t.test('a device has the fields of the interface, in its own time zone', async t
   t.equal(status, 200)
   t.equal(headers['content-type'], 'application/json')
   t.strictSame(body, {
-    ...{ city: 'Delhi', country: 'IN', last_updated: '2016-05-30T07:50:00+05:30', latitude: '28.6257' },
-    ...{ location: 'Roof', longitude: '77.25', model: 'M1', outdoors: true, sn: 'IN-1', timezone: 'Asia/Kolkata' },
+    city: 'Delhi',
+    country: 'IN',
+    last_updated: '2016-05-30T07:50:00+05:30',
+    latitude: '28.6257',
+    location: 'Roof',
+    longitude: '77.25',
+    model: 'M1',
+    outdoors: true,
+    sn: 'IN-1',
+    timezone: 'Asia/Kolkata',
     url: `${base}/device/IN-1`,
   })
   people.stations.noteData(station, Date.parse('2016-05-30T02:21:00Z'))
@@ -88,7 +96,11 @@ t.test('a private station is in nobody’s list and in no total but of those who
     seen[name] = meta && [meta.total, meta.pages, data?.length]
   }
   t.strictSame(seen, {
-    ...{ anonymous: undefined, user: [0, 0, 0], owner: [1, 1, 1], administrator: [1, 1, 1], operator: [1, 1, 1] },
+    anonymous: undefined,
+    user: [0, 0, 0],
+    owner: [1, 1, 1],
+    administrator: [1, 1, 1],
+    operator: [1, 1, 1],
   })
 })
 
@@ -153,7 +165,10 @@ t.test('a device is changed by one field, or by the whole object as it was read'
   t.strictSame(changed.body, { ...before, city: 'Delhi', last_updated: '2016-05-30T02:21:00+00:00' })
   t.equal((await people.stations.find('C-1'))?.private, true)
   t.match((await put({ city: null, latitude: null, outdoors: null, lat: null })).body, {
-    ...{ city: null, latitude: null, outdoors: null, longitude: '2' },
+    city: null,
+    latitude: null,
+    outdoors: null,
+    longitude: '2',
   })
   t.match((await put({ timezone: null })).body, { timezone: 'UTC' })
   for (const body of [{ sn: 'C-2' }, { model: null }, { model: '' }, { country: 'IND' }, []]) {
@@ -227,7 +242,9 @@ t.test('the links of a list lead through every device once, also while others ar
   t.strictSame(seen, ['W-0', 'W-1', 'W-2', 'W-3', 'W-4'])
   const one = await ask('GET', '/device/?filter=sn,eq,W-0', { key: user })
   t.match(one.body['meta'], {
-    ...{ first_url: `${base}/device/?page=1&per_page=50&filter=sn%2Ceq%2CW-0`, next_url: null, prev_page: null },
+    first_url: `${base}/device/?page=1&per_page=50&filter=sn%2Ceq%2CW-0`,
+    next_url: null,
+    prev_page: null,
   })
   for (const page of ['0', '-1', '4']) {
     const beyond = await ask('GET', `/device/?filter=model,eq,walk&per_page=3&page=${page}`, { key: user })

@@ -27,8 +27,12 @@ app.register((scope, _options, done) => {
   serveEverybody(
     scope,
     importPointsGroup({
-      ...{ pointsIngest, stations: { ...people.stations, registry }, ranges: defaultRanges, aheadMsMax: 300_000 },
-      ...{ audit: async entry => void audits.push(entry), findPrincipal: everybody },
+      pointsIngest,
+      stations: { ...people.stations, registry },
+      ranges: defaultRanges,
+      aheadMsMax: 300_000,
+      audit: async entry => void audits.push(entry),
+      findPrincipal: everybody,
     }),
   )
   done()

@@ -61,10 +61,17 @@ t.test('a point has the fields of the interface, however it is asked for', async
     return ((timeUs - Date.UTC(2000, 0, 1) * 1000) / 1e6) * 2 ** 21 + numberOf(station, parameter)
   }
   const last = {
-    ...{ sn: 'IN-1', unit: 'ugm3', parameter: 'pm25', timestamp: '2016-05-30T03:19:00' },
-    ...{ timestamp_local: '2016-05-30T08:49:00+05:30', last_updated: '2016-05-30T03:19:01.500000' },
-    ...{ id: idOf('pm25', startUs + 59 * minuteUs) },
-    ...{ value_1min: 59, value_15min: 52, value_30min: 44.5, value_60min: 29.5 },
+    sn: 'IN-1',
+    unit: 'ugm3',
+    parameter: 'pm25',
+    timestamp: '2016-05-30T03:19:00',
+    timestamp_local: '2016-05-30T08:49:00+05:30',
+    last_updated: '2016-05-30T03:19:01.500000',
+    id: idOf('pm25', startUs + 59 * minuteUs),
+    value_1min: 59,
+    value_15min: 52,
+    value_30min: 44.5,
+    value_60min: 29.5,
   }
   const listed = await listOf(`${data}?filter=parameter,eq,pm25&sort=timestamp,desc&per_page=1`)
   t.strictSame(listed.data, [last])
@@ -110,16 +117,14 @@ t.test('an empty list has one page, and no further one', async t => {
   t.strictSame(none, [])
   const first = `${base}${data}?page=1&per_page=50&filter=parameter%2Ceq%2Cso2`
   t.strictSame(meta, {
-    ...{
-      first_url: first,
-      last_url: first,
-      next_url: null,
-      page: 1,
-      pages: 0,
-      per_page: 50,
-      prev_page: null,
-      total: 0,
-    },
+    first_url: first,
+    last_url: first,
+    next_url: null,
+    page: 1,
+    pages: 0,
+    per_page: 50,
+    prev_page: null,
+    total: 0,
   })
   for (const page of [0, -1, 2]) t.equal((await listOf(`${data}?${filter}&page=${page}`)).status, 404)
   t.equal((await listOf(`${data}?page=9`)).status, 404)

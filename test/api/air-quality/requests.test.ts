@@ -129,8 +129,15 @@ t.test('whose the key is', async t => {
     t.match(body['member_since'], /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?$/)
     const { member_since: _, ...rest } = body
     t.strictSame(rest, {
-      ...{ id, username: 'ada', email: 'ada@example.com', confirmed: true, first_name, last_name, role: 'user' },
-      ...{ is_administrator: false, last_seen: '2026-01-31T12:00:00' },
+      id,
+      username: 'ada',
+      email: 'ada@example.com',
+      confirmed: true,
+      first_name,
+      last_name,
+      role: 'user',
+      is_administrator: false,
+      last_seen: '2026-01-31T12:00:00',
     })
   }
 })
@@ -151,8 +158,13 @@ t.test('addresses of other servers have an empty list for whoever may see the de
     return { meta, data: [] }
   }
   const of = (sn: string) => [
-    ...[`/log/${sn}`, `/log/${sn}/`, `/connection_event/${sn}`, `/connection_event/${sn}/`],
-    ...[`/researcher/device/${sn}/data/`, `/device/${sn}/data/raw/`, `/devices/${sn}/data/raw/`],
+    `/log/${sn}`,
+    `/log/${sn}/`,
+    `/connection_event/${sn}`,
+    `/connection_event/${sn}/`,
+    `/researcher/device/${sn}/data/`,
+    `/device/${sn}/data/raw/`,
+    `/devices/${sn}/data/raw/`,
   ]
   for (const path of ['/log/', ...of('S-1')]) {
     const { status, body } = await ask('GET', `${path}?per_page=7`, { key })

@@ -7,8 +7,12 @@ import { unknownCodes } from '../../../content/filters.ts'
 
 const codes = { units: new Set(['ocw', 'mitx']), platforms: new Set(['edx', 'ocw']) }
 const none = {
-  ...{ runIds: undefined, resourceIds: undefined, featureTypes: undefined, moduleIds: undefined },
-  ...{ units: undefined, platforms: undefined },
+  runIds: undefined,
+  resourceIds: undefined,
+  featureTypes: undefined,
+  moduleIds: undefined,
+  units: undefined,
+  platforms: undefined,
 }
 
 function read(query: string) {

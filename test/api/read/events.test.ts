@@ -67,9 +67,15 @@ function open(t: Test, options: Partial<HubOptions> = {}) {
   const clock = { ms: 0 }
   const registry = new Registry()
   const hub = new EventHub({
-    ...{ run, windowMs: 300_000, windowBytes: 1024 ** 2, nameOf: (number: number) => names[number], tickMs: 1 },
+    run,
+    windowMs: 300_000,
+    windowBytes: 1024 ** 2,
+    nameOf: (number: number) => names[number],
+    tickMs: 1,
     ownerOf: () => undefined,
-    ...{ nowMs: () => clock.ms, meter: createEventMeter(registry), failed: (error: unknown) => t.fail(String(error)) },
+    nowMs: () => clock.ms,
+    meter: createEventMeter(registry),
+    failed: (error: unknown) => t.fail(String(error)),
     ...options,
   })
   t.teardown(() => hub.close())
@@ -404,14 +410,12 @@ async function openRoute(t: Test, clientsMax: number, clientsOfOneMax = clientsM
     {
       ingest: { onStored: listener => void listeners.push(listener as never) },
       devices: { byNumber: number => devices[number] as never },
-      ...{
-        clientsMax,
-        clientsOfOneMax,
-        windowMs: 300_000,
-        windowBytes: 1024 ** 2,
-        nowMs: () => performance.now(),
-        log: silentLog,
-      },
+      clientsMax,
+      clientsOfOneMax,
+      windowMs: 300_000,
+      windowBytes: 1024 ** 2,
+      nowMs: () => performance.now(),
+      log: silentLog,
       meter: createEventMeter(new Registry()),
     },
   )

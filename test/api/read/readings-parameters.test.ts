@@ -142,7 +142,9 @@ async function openDoor(t: Test) {
         return { ok: true, pieces: made() }
       },
     },
-    ...{ nowMs: Date.now, expiredBeforeUs: () => Number.NEGATIVE_INFINITY, log: silentLog },
+    nowMs: Date.now,
+    expiredBeforeUs: () => Number.NEGATIVE_INFINITY,
+    log: silentLog,
   })
   registerGroup(app, group, loggerRules)
   const url = await app.listen({ host: '127.0.0.1', port: 0 })

@@ -61,7 +61,11 @@ const passwords = {
 }
 const key = await keyOf(owner)
 const claims = createClaims({
-  ...{ pool: store.postgres, ingest, nowMs: Date.now, log: silentLog, rowsPerWriterMax: 10 },
+  pool: store.postgres,
+  ingest,
+  nowMs: Date.now,
+  log: silentLog,
+  rowsPerWriterMax: 10,
 })
 t.teardown(() => claims.close())
 
@@ -91,13 +95,19 @@ async function startRoute(t: Test, more: Partial<BatchOptions> = {}) {
   app.register(
     (scope, _options, done) => {
       const group = batchGroup({
-        ...{ devices, ingest: { ...ingest, append }, ranges: defaultRanges, aheadMsMax: 300_000, spoolDirectory },
-        ...{ writers: createWriters(devices, perOwner), findPrincipal: people.findPrincipal, bodyBytesMax: 1 << 20 },
-        ...{
-          authRateLimit: createAuthRateLimit(60, Date.now),
-          meter: { taken: (...count) => void counts.push(count) },
-        },
-        ...{ claims, fairShare: createFairShare({ perSecond: 1e6, burst: 1e9 }, Date.now), ...more },
+        devices,
+        ingest: { ...ingest, append },
+        ranges: defaultRanges,
+        aheadMsMax: 300_000,
+        spoolDirectory,
+        writers: createWriters(devices, perOwner),
+        findPrincipal: people.findPrincipal,
+        bodyBytesMax: 1 << 20,
+        authRateLimit: createAuthRateLimit(60, Date.now),
+        meter: { taken: (...count) => void counts.push(count) },
+        claims,
+        fairShare: createFairShare({ perSecond: 1e6, burst: 1e9 }, Date.now),
+        ...more,
       })
       registerGroup(scope, group, loggerRules)
       done()
@@ -310,7 +320,9 @@ t.test('each reject has its place and its reason, the first thousand of them', a
   t.match(await send(JSON.stringify(elements), { 'content-type': 'application/json' }), {
     status: 200,
     body: {
-      ...{ status: 'success', stored: 2, rejected: 3 },
+      status: 'success',
+      stored: 2,
+      rejected: 3,
       rejects: [
         { index: 1, device: 'kitchen', code: 'READING_INVALID', reason: 'temperature must be a number or null' },
         { index: 2, code: 'LINE_MALFORMED', reason: 'is not a JSON object' },
@@ -397,7 +409,9 @@ t.test('strict: all or nothing, also where the records are spooled to a file', a
   t.match(await send(`${body}2026-01-01T00:00:00Z,nothing,1,2,1000\nx\n`, {}, strict), {
     status: 400,
     body: {
-      ...{ status: 'readings rejected', stored: 0, rejected: 2 },
+      status: 'readings rejected',
+      stored: 0,
+      rejected: 2,
       rejects: [
         { line: 20_002, code: 'DEVICE_UNKNOWN' },
         { line: 20_003, code: 'LINE_MALFORMED' },
@@ -592,7 +606,10 @@ async function openBody(t: Test, headers: OutgoingHttpHeaders, query = '', more:
   })
   sent.write(header)
   return {
-    ...{ stored, answered, sent, lookedUp },
+    stored,
+    answered,
+    sent,
+    lookedUp,
     /** A thousand readings, and blank lines up to more than a chunk: all of the first thousand are in the first one. */
     async send(device: string) {
       const lines = csvOf(1000, device).slice(header.length).padEnd(100_000, '\n')

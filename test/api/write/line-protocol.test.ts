@@ -72,7 +72,11 @@ async function start(
   }: StartOptions = {},
 ) {
   const journal = openIngest({
-    ...{ directory: temporaryFolder(t), journalBytesMax, reserveBytes: 0, keepMs: 0, log: silentLog },
+    directory: temporaryFolder(t),
+    journalBytesMax,
+    reserveBytes: 0,
+    keepMs: 0,
+    log: silentLog,
     clock: createWallClock({ nowMs: Date.now }),
     onFatal: error => {
       throw error
@@ -88,9 +92,18 @@ async function start(
   }
   const ingest = { ...journal, append }
   const families = lineProtocolFamilies({
-    ...{ ingest, devices, writers: createWriters(devices, perOwner), keys: { find: findKey }, log, nowMs: Date.now },
-    ...{ names: { ...defaultLineNames, unknownFields }, ranges: defaultRanges, aheadMsMax: 300_000 },
-    ...{ bodyBytesMax, authRateLimit: createAuthRateLimit(5, Date.now), isReady: () => isReady },
+    ingest,
+    devices,
+    writers: createWriters(devices, perOwner),
+    keys: { find: findKey },
+    log,
+    nowMs: Date.now,
+    names: { ...defaultLineNames, unknownFields },
+    ranges: defaultRanges,
+    aheadMsMax: 300_000,
+    bodyBytesMax,
+    authRateLimit: createAuthRateLimit(5, Date.now),
+    isReady: () => isReady,
     meter: { taken: (...count) => void counts.push(count) },
     fairShare: createFairShare(bulkRate, Date.now),
   })
@@ -105,7 +118,8 @@ async function start(
       const text = await response.text()
       return { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) }
     },
-    ...{ stored: () => taken, counts: () => counts },
+    stored: () => taken,
+    counts: () => counts,
   }
   return { ...started, app }
 }
@@ -185,7 +199,8 @@ t.test('units of timestamps are those of the version, and bodies may be compress
   t.strictSame(times, [hour * 3_600_000, timeMs, seconds * 1000, timeMs + 1])
   t.match(await post('/write?precision=d', at(1), token(key)), { status: 400, body: { error: /invalid precision/ } })
   t.match(await post('/api/v2/write?precision=h', at(1), token(key)), {
-    ...{ status: 400, body: { code: 'invalid', message: /valid precision units are ns, us, ms, and s/ } },
+    status: 400,
+    body: { code: 'invalid', message: /valid precision units are ns, us, ms, and s/ },
   })
   t.match(await post('/api/v2/write', 'no gzip', gzip), { status: 400, body: { message: /cannot be decompressed/ } })
   t.match(await post('/write', 'x', { ...token(key), 'content-encoding': 'br' }), { status: 415 })
@@ -217,7 +232,8 @@ t.test('without a good credential nothing is taken, in the words of each version
   t.match(await post(`/write?u=porch&p=${password}`, body, basic('porch', password)), v1, 'two are none')
   t.match(await post(`/write?p=${key}&p=${key}`, body), v1)
   t.match(await post('/api/v2/write', body, token(`porch:${key.slice(1)}`)), {
-    ...{ status: 401, body: { code: 'unauthorized', message: 'unauthorized' } },
+    status: 401,
+    body: { code: 'unauthorized', message: 'unauthorized' },
   })
   t.match(await post('/api/v2/write', body, token(readingKey)), { status: 403, body: { code: 'forbidden' } })
   for (let attempt = 0; attempt < 5; attempt++) await post('/write', body, basic('porch', 'wrong'))
@@ -330,7 +346,8 @@ t.test('a field that is not known is a 400 with its name, or is ignored by the s
   const { post, stored } = await start(t)
   const body = line('porch', 'temperature=1,co2=400') + line('attic', 'temperature=2')
   t.match(await post('/write', body, token(key)), {
-    ...{ status: 400, body: { error: 'partial write: line 1: field co2 is not known dropped=1' } },
+    status: 400,
+    body: { error: 'partial write: line 1: field co2 is not known dropped=1' },
   })
   t.equal(stored().length, 1)
   const lenient = await start(t, { unknownFields: 'ignore' })
@@ -394,7 +411,8 @@ t.test('slow bodies of one credential leave room for another, and what is over l
   for (const { sent } of held) sent.write(body)
   await waitFor('the bodies are held', async () => (await post('/write', small, token(key))).status === 503)
   t.match(await post('/api/v2/write', small, token(key)), {
-    ...{ status: 503, body: { code: 'unavailable', message: 'too many points at once' } },
+    status: 503,
+    body: { code: 'unavailable', message: 'too many points at once' },
   })
   t.match(await post('/write', `${body}x`, token(makingKey)), { status: 204 }, 'as large as a body may be')
   const [first, second] = held

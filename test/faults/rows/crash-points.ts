@@ -28,9 +28,13 @@ const passesMax: Record<DeadlyPoint, number> = {
 /** So that the journal of these rows is the one with the work. */
 const loads = {
   readings: {
-    ...{ perSecond: 900, importEveryMs: 400, importReadings: 800, keyed: true },
+    perSecond: 900,
+    importEveryMs: 400,
+    importReadings: 800,
+    keyed: true,
     // Of those that publish one does not wait for its answers.
-    ...{ busyDevices: 2, mqttDevices: 12 },
+    busyDevices: 2,
+    mqttDevices: 12,
   },
   points: { perSecond: 200, points: true, pointRequestsPerSecond: 300 },
 } satisfies Record<FaultRows, Omit<LoadOptions, 'seed'>>

@@ -40,7 +40,9 @@ export async function eraseSeries(
     const isOfStations = cycle % 4 >= 2
     const load = isOfStations ? { devices: 5, points: true, stationCount: 14 } : { devices: 20, importEveryMs: 700 }
     const options: ExperimentOptions = {
-      ...{ seed: seed + cycle, tally, ...load },
+      seed: seed + cycle,
+      tally,
+      ...load,
       ...(isSynced ? {} : { ownDatabases: true, environment: { QUESTDB_COMMIT_MODE: 'nosync' } }),
     }
     await experiment(harness, options, async bed => {
@@ -72,7 +74,8 @@ export async function eraseUnsynced(harness: Harness, tally: Tally, seed: number
 /** In front of those that are erased stands the one that is busy, and behind them the one of the imports. */
 function devicesOf({ service, devices, erased }: TestBed): Victims {
   return {
-    ...{ rows: 'readings', names: devices.slice(1).map(({ name }) => name) },
+    rows: 'readings',
+    names: devices.slice(1).map(({ name }) => name),
     request: name => expectStatus(202, service, 'POST', `/devices/${name}/erase`),
     async untilErased(name) {
       const { symbols } = await reportOf<EraseReport>(service, `/devices/${name}/erase`)
@@ -83,7 +86,8 @@ function devicesOf({ service, devices, erased }: TestBed): Victims {
 
 function stationsOf({ service, stations, erasedStations }: TestBed): Victims {
   return {
-    ...{ rows: 'points', names: stations.slice(1).map(({ name }) => name) },
+    rows: 'points',
+    names: stations.slice(1).map(({ name }) => name),
     request: name => expectStatus(204, service, 'DELETE', `/stations/${name}`),
     async untilErased(name) {
       await reportOf<StationEraseReport>(service, `/stations/${name}/erase`)

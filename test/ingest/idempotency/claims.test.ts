@@ -27,7 +27,10 @@ async function open(t: Test, more: Partial<ClaimsOptions> = {}) {
   const clock = { ms: Date.now() }
   const reserved: number[] = []
   const claims = createClaims({
-    ...{ pool: postgres, nowMs: () => clock.ms, log: silentLog, rowsPerWriterMax: 100 },
+    pool: postgres,
+    nowMs: () => clock.ms,
+    log: silentLog,
+    rowsPerWriterMax: 100,
     ingest: {
       async reserveStampsUs(count) {
         const stamps = Array.from({ length: count }, () => stampUs++)
@@ -65,7 +68,10 @@ t.test('a request that is sent again gets the stamp of the first one, and anothe
 /** Without emptying the table. */
 async function openAgain(t: Test) {
   const claims = createClaims({
-    ...{ pool: postgres, nowMs: Date.now, log: silentLog, rowsPerWriterMax: 100 },
+    pool: postgres,
+    nowMs: Date.now,
+    log: silentLog,
+    rowsPerWriterMax: 100,
     ingest: { reserveStampsUs: async count => Array.from({ length: count }, () => stampUs++) },
   })
   t.teardown(() => claims.close())

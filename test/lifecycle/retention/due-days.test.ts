@@ -13,7 +13,11 @@ function due(rawDays: number[], horizon: number, more: Partial<DueDaysOptions> =
   const horizonMs = at(horizon)
   return dueDays({
     rawDays: rawDays.map(day => ({ startMs: at(day), readings: 1 })),
-    ...{ horizonMs, steadyMs: horizonMs, watchedFromMs: horizonMs, newestHorizonMs: horizonMs, confirmedMs: never },
+    horizonMs,
+    steadyMs: horizonMs,
+    watchedFromMs: horizonMs,
+    newestHorizonMs: horizonMs,
+    confirmedMs: never,
     ...more,
   })
 }

@@ -41,7 +41,10 @@ function readingAt(symbol: string, index: number): TestReading {
   const time = new Date(startMs + index * 607_000).toISOString()
   const wave = (scale: number) => Math.round(Math.sin(index * scale) * 1000) / 100
   return {
-    ...{ symbol, time, temperature: wave(1.1), pressure: 1000 + wave(0.3) },
+    symbol,
+    time,
+    temperature: wave(1.1),
+    pressure: 1000 + wave(0.3),
     ...(index % 5 === 0 ? {} : { humidity: 50 + wave(1.7) }),
     ...(index % 50 === 0 ? { battery_voltage: 3.3 } : {}),
   }
@@ -73,7 +76,10 @@ const compareOf = (expiredBeforeUs: number) =>
     {
       a: deviceOf('c-3'),
       b: deviceOf('nobody-9'),
-      ...{ preset: '24h', withTimes: true, nowMs: startMs + dayCount * dayMs, newestUs: startMs * 1000 + 1e15 },
+      preset: '24h',
+      withTimes: true,
+      nowMs: startMs + dayCount * dayMs,
+      newestUs: startMs * 1000 + 1e15,
       hourSources: { rawFromUs: Number.NEGATIVE_INFINITY, expiredBeforeUs },
     },
     { source, local: createLocalTime('UTC'), rowsMax: 1e6, signal: never },

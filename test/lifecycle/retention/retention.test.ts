@@ -82,7 +82,13 @@ async function openUnconfirmed(t: Test, more: Partial<RetentionOptions> = {}): P
   const acceptedFrom = await openAcceptedFrom({ pool: store.postgres, days: kept, nowMs })
   const timing = { checkEveryMs: 20, marginMs: 0, graceMs: 0, ...more.timing }
   const retention = openRetention({
-    ...{ days: kept, acceptedFrom, questdb: store.questdb, exec, ingest, nowMs: Date.now, log: silentLog },
+    days: kept,
+    acceptedFrom,
+    questdb: store.questdb,
+    exec,
+    ingest,
+    nowMs: Date.now,
+    log: silentLog,
     ...more,
     timing,
   })
@@ -161,7 +167,11 @@ t.test('a device is erased with the hours of its expired days, while no day expi
     return retention.whileNoDayExpires(work)
   }
   const jobs = createEraseJobs({
-    ...{ devices, stations, ingest: { readings: ingest, points: pointsIngest }, store, log: silentLog },
+    devices,
+    stations,
+    ingest: { readings: ingest, points: pointsIngest },
+    store,
+    log: silentLog,
     whileNoDayExpires,
   })
   t.teardown(() => jobs.close())
@@ -196,7 +206,10 @@ t.test('no day expires beside an erase or a backup, nor before all that was acce
   const raised: number[] = []
   const losses: ((reason: string) => void)[] = []
   const expiry = new Expiry({
-    ...{ exec, lock, monotonicMs: () => performance.now(), graceMs: 0 },
+    exec,
+    lock,
+    monotonicMs: () => performance.now(),
+    graceMs: 0,
     acceptedFrom: { raise: async ms => void raised.push(ms) },
     ingest: { status: () => status as never, onLost: listener => void losses.push(listener) },
   })
@@ -314,7 +327,10 @@ t.test('a clock that is ahead makes nothing expire that the newest reading does 
   }
   const before = Math.floor(clock.ms / dayMs) * dayMs - kept * dayMs
   t.strictSame(retention.state().waiting, {
-    ...{ fromMs: firstDay, beforeMs: before, days: dayCount, reason: 'several_days' },
+    fromMs: firstDay,
+    beforeMs: before,
+    days: dayCount,
+    reason: 'several_days',
   })
   t.equal(texts.length, 1, 'it is told once')
   t.match(texts[0], `barograph retention confirm ${new Date(before).toISOString().slice(0, 10)}`)

@@ -68,7 +68,9 @@ function pointsOf({ sn, series }: Station, rows: readonly TestPoint[]): Point[] 
     return [
       {
         id: ((timeUs - year2000Us) / 1_000_000) * 2 ** 21 + row.series,
-        ...{ sn, parameter, unit },
+        sn,
+        parameter,
+        unit,
         timestamp: isoText(timeUs),
         timestamp_local: `${isoText(timeUs + 330 * minuteUs)}+05:30`,
         last_updated: isoText(storedUs),
@@ -76,7 +78,8 @@ function pointsOf({ sn, series }: Station, rows: readonly TestPoint[]): Point[] 
         value_15min: meanOf(rows, row, 15, 12),
         value_30min: meanOf(rows, row, 30, 23),
         value_60min: meanOf(rows, row, 60, 45),
-        ...{ timeUs, storedUs },
+        timeUs,
+        storedUs,
       },
     ]
   })

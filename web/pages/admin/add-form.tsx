@@ -91,7 +91,10 @@ function Field({ name, label, kind = 'text', hint, isRequired = false, value }: 
   }
   const text = value === undefined || value === null ? '' : String(value)
   const common = {
-    ...{ id, name, required: isRequired, defaultValue: text },
+    id,
+    name,
+    required: isRequired,
+    defaultValue: text,
     'aria-describedby': hint === undefined ? undefined : `${id}-hint`,
   }
   return (

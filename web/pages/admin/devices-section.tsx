@@ -90,7 +90,10 @@ function DeviceList({ actions, onIssued }: Issuing) {
     return issued !== undefined
   }
   const field: FormField = {
-    ...{ name: 'list', label: 'Devices as CSV', kind: 'long', isRequired: true },
+    name: 'list',
+    label: 'Devices as CSV',
+    kind: 'long',
+    isRequired: true,
     hint: 'A header and a line for each: device,location_short,location_desc,battery,expected_interval_seconds',
   }
   return <AddForm title="Add a list" verb="Add all" fields={[field]} isBusy={actions.isBusy} onSend={add} />

@@ -52,14 +52,22 @@ export function historyPanels(history: StatusHistory): Panel[] {
   return chartsOf(history.step_s).map(({ title, unit, decimals, figures, factor = 1 }) => {
     const lines = figures.map(({ name }) => history.points.map(point => scaled(point[name], factor)))
     return {
-      ...{ key: title, title, unit, decimals, height: panelHeight, reachMs: gapMs },
+      key: title,
+      title,
+      unit,
+      decimals,
+      height: panelHeight,
+      reachMs: gapMs,
       content: {
-        ...{ columns: breakAtGaps(timesMs, lines, gapMs), decimals, isFromZero: true },
+        columns: breakAtGaps(timesMs, lines, gapMs),
+        decimals,
+        isFromZero: true,
         lines: figures.map((_, place) => ({ colour: colours[place] ?? '--ink', width: 1.25 })),
       },
       readouts: figures.map(({ label }, place) => ({
         ...(label === undefined ? {} : { label, colour: keys[place] ?? '' }),
-        ...{ timesMs, values: lines[place] ?? [] },
+        timesMs,
+        values: lines[place] ?? [],
       })),
     }
   })
@@ -68,7 +76,9 @@ export function historyPanels(history: StatusHistory): Panel[] {
 function chartsOf(stepSeconds: number): readonly Chart[] {
   return [
     {
-      ...{ title: 'Acknowledgement', unit: 'ms', decimals: 1 },
+      title: 'Acknowledgement',
+      unit: 'ms',
+      decimals: 1,
       figures: [
         { name: 'ack_p50_ms', label: 'p50' },
         { name: 'ack_p99_ms', label: 'p99' },
@@ -76,7 +86,9 @@ function chartsOf(stepSeconds: number): readonly Chart[] {
     },
     { title: 'Lag', unit: 's', decimals: 1, figures: [{ name: 'lag_seconds' }] },
     {
-      ...{ title: 'Rejected', unit: `readings per ${stepText(stepSeconds)}`, decimals: 0 },
+      title: 'Rejected',
+      unit: `readings per ${stepText(stepSeconds)}`,
+      decimals: 0,
       figures: [{ name: 'rejected' }],
     },
     { title: 'Memory', unit: 'MB', decimals: 0, factor: 1e-6, figures: [{ name: 'rss_bytes' }] },

@@ -54,7 +54,10 @@ export function metricPanels({ quantity, a: nameOfA, b: nameOfB }: PanelNames, m
   const both = joinColumns([breakAtGaps(timesOfA, [valuesOfA], gapMs), breakAtGaps(timesOfB, [valuesOfB], gapMs)])
   return [
     {
-      ...{ ...common, key: 'both', title: quantity.name, height: 170 },
+      ...common,
+      key: 'both',
+      title: quantity.name,
+      height: 170,
       content: {
         columns: both,
         lines: [
@@ -69,7 +72,10 @@ export function metricPanels({ quantity, a: nameOfA, b: nameOfB }: PanelNames, m
       ],
     },
     {
-      ...{ ...common, key: 'difference', title: `${nameOfA} − ${nameOfB}`, height: 130 },
+      ...common,
+      key: 'difference',
+      title: `${nameOfA} − ${nameOfB}`,
+      height: 130,
       content: {
         columns: breakAtGaps(timesOfDiff, [differences], gapMs),
         lines: [{ colour: '--ink', width: 1 }],

@@ -83,7 +83,11 @@ function panelOf(series: MetricSeries, { gapMs, stepMs }: RangeSeries, suspects:
   const marked = suspects && { timesMs: [...suspects.timesMs], lines: [[...suspects.values]] }
   const hollow = { colour: '--warn', width: 0, isHollow: true }
   return {
-    ...{ key: metric, title: name, unit, decimals, height: panelHeight },
+    key: metric,
+    title: name,
+    unit,
+    decimals,
+    height: panelHeight,
     content: {
       columns: marked === undefined ? whole : joinColumns([whole, marked]),
       lines: [

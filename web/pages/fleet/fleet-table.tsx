@@ -23,7 +23,9 @@ function columnsOf(times: Times): Column<FleetDevice>[] {
     { key: 'state', label: 'State', isSortable: true, cell: ({ state }) => <StateBadge state={state} /> },
     { key: 'device', label: 'Device', isSortable: true, cell: device => <Name {...device} /> },
     {
-      ...{ key: 'age', label: 'Last reading', isSortable: true },
+      key: 'age',
+      label: 'Last reading',
+      isSortable: true,
       cell: ({ last_seen }) => <Age lastSeen={last_seen} times={times} />,
     },
     metricColumn('temperature', 'Temperature'),

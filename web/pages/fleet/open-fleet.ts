@@ -45,7 +45,11 @@ export function openFleet(): Fleet {
     },
   })
   return {
-    ...{ devices: list.devices, counts: list.counts, isComplete: list.isComplete, first: first.state, isLive },
+    devices: list.devices,
+    counts: list.counts,
+    isComplete: list.isComplete,
+    first: first.state,
+    isLive,
     close() {
       stop()
       closeEvents()

@@ -73,7 +73,10 @@ function password(view: AccountView): Html {
     userName(view.account),
     currentPassword('password', state),
     field('password', state, {
-      ...{ name: 'new_password', label: 'New password', type: 'password', autocomplete: 'new-password' },
+      name: 'new_password',
+      label: 'New password',
+      type: 'password',
+      autocomplete: 'new-password',
       hint: passwordHint,
     }),
   ]
@@ -97,7 +100,10 @@ function userName({ email }: Account): Html {
 
 function currentPassword(form: string, state: FormState): Html {
   return field(form, state, {
-    ...{ name: 'current_password', label: 'Current password', type: 'password', autocomplete: 'current-password' },
+    name: 'current_password',
+    label: 'Current password',
+    type: 'password',
+    autocomplete: 'current-password',
   })
 }
 

@@ -55,8 +55,13 @@ function keyForm({ account, forms }: AccountView): Html {
   const fields = [
     field('create-key', state, { name: 'name', label: 'Name', autocomplete: 'off', hint: 'What it is for.' }),
     field('create-key', state, {
-      ...{ name: 'expires_in_days', label: 'Good for how many days', type: 'number', autocomplete: 'off' },
-      ...{ isOptional: true, range: { min: 1, max: 365 }, hint: 'Empty: until it is revoked.' },
+      name: 'expires_in_days',
+      label: 'Good for how many days',
+      type: 'number',
+      autocomplete: 'off',
+      isOptional: true,
+      range: { min: 1, max: 365 },
+      hint: 'Empty: until it is revoked.',
     }),
     html`<fieldset><legend>It may</legend>
 ${scopes}${check('create_devices', 'add devices with its readings', state.values['create_devices'] === 'yes')}</fieldset>

@@ -10,10 +10,18 @@ export function newAccountFields(form: string, state: FormState, { isEmailFixed 
   return [
     field(form, state, { name: 'name', label: 'Name', autocomplete: 'name', isOptional: true, isFirst: true }),
     field(form, state, {
-      ...{ name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username', isFixed: isEmailFixed },
+      name: 'email',
+      label: 'E-mail address',
+      type: 'email',
+      autocomplete: 'username',
+      isFixed: isEmailFixed,
     }),
     field(form, state, {
-      ...{ name: 'password', label: 'Password', type: 'password', autocomplete: 'new-password', hint: passwordHint },
+      name: 'password',
+      label: 'Password',
+      type: 'password',
+      autocomplete: 'new-password',
+      hint: passwordHint,
     }),
   ]
 }

@@ -39,8 +39,10 @@ t.test('a device gets a key that may read, by the code that it shows', async t =
   t.match(userCode, /^[B-DF-HJ-NP-TV-XZ]{4}-[B-DF-HJ-NP-TV-XZ]{4}$/)
   const verification_uri = `${publicUrl}/device`
   t.strictSame(rest, {
-    ...{ verification_uri, verification_uri_complete: `${verification_uri}?user_code=${userCode}` },
-    ...{ expires_in: 600, interval: 5 },
+    verification_uri,
+    verification_uri_complete: `${verification_uri}?user_code=${userCode}`,
+    expires_in: 600,
+    interval: 5,
   })
   t.strictSame((await poll(code)).body, { status: 'pending', api_key: null, interval: 5 })
   const address = newAddress()
@@ -308,7 +310,7 @@ t.test('many wrong codes of all together are told in the log, once', async t => 
   const told = () => warnings.filter(text => /wrong user codes/.test(text)).length
   await pool.query(
     "INSERT INTO rate_limits VALUES ('user code', $1, 1000, $2) ON CONFLICT (kind, key) DO UPDATE SET count = 1000",
-    [...[digestOfKey(''), new Date(clock.ms + 5 * minuteMs)]],
+    [digestOfKey(''), new Date(clock.ms + 5 * minuteMs)],
   )
   t.equal(told(), 0)
   for (let at = 0; at < 3; at++) await decide('info', wrong, await signIn(id))

@@ -13,7 +13,10 @@ const provider = await startProvider(t)
 const openerOrigin = 'https://app.example'
 const clientSecret = 'the-secret-of-the-client'
 const drive = {
-  ...{ clientId: 'the client', clientSecret, scope: 'files.read files.write', openerOrigin },
+  clientId: 'the client',
+  clientSecret,
+  scope: 'files.read files.write',
+  openerOrigin,
   authorizationUrl: 'https://provider.example/consent?access_type=offline&state=ours',
   tokenUrl: `${provider.url}/token`,
 }
@@ -79,8 +82,12 @@ t.test('the popup goes to the provider and back, and hands over the refresh toke
   const { code_challenge: challenge, state: _, ...parameters } = Object.fromEntries(location.searchParams)
   const redirect_uri = `${publicUrl}/v1/auth/google-drive/callback`
   t.strictSame(parameters, {
-    ...{ access_type: 'offline', response_type: 'code', client_id: 'the client', redirect_uri },
-    ...{ scope: 'files.read files.write', code_challenge_method: 'S256' },
+    access_type: 'offline',
+    response_type: 'code',
+    client_id: 'the client',
+    redirect_uri,
+    scope: 'files.read files.write',
+    code_challenge_method: 'S256',
   })
   const asked = provider.forms.length
   const { status, headers, text, posted } = await comeBack({ state, code: 'the-code' }, `${session}; ${cookie}`)
@@ -89,8 +96,11 @@ t.test('the popup goes to the provider and back, and hands over the refresh toke
   t.equal(provider.forms.length, asked + 1)
   const { code_verifier: verifier = '', ...form } = provider.forms.at(-1) ?? {}
   t.strictSame(form, {
-    ...{ grant_type: 'authorization_code', code: 'the-code', redirect_uri },
-    ...{ client_id: 'the client', client_secret: clientSecret },
+    grant_type: 'authorization_code',
+    code: 'the-code',
+    redirect_uri,
+    client_id: 'the client',
+    client_secret: clientSecret,
   })
   t.match(verifier, /^[\w-]{43}$/)
   t.equal(createHash('sha256').update(verifier).digest('base64url'), challenge)

@@ -183,7 +183,9 @@ t.test('a form that another site sends changes nothing', async t => {
         Object.entries({ ...sameOrigin, ...headers }).filter(([, value]) => value !== undefined),
       )
       const answer = await visit(path, {
-        ...{ method: 'POST', cookie, body: new URLSearchParams(form).toString() },
+        method: 'POST',
+        cookie,
+        body: new URLSearchParams(form).toString(),
         headers: { 'content-type': 'application/x-www-form-urlencoded', ...sent },
       })
       t.match(answer, { status: 403, cookie: '' }, `${path} ${JSON.stringify(headers)}`)

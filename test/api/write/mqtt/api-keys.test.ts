@@ -13,7 +13,11 @@ import { serverPid, until } from '../../../support/processes.ts'
 const nowhere = { questdbHttp: 'http://127.0.0.1:9', questdbPg: 'postgresql://127.0.0.1:9/qdb' }
 const { store, directory } = await startDatabases(t, nowhere)
 const devices = await openDevices({
-  ...{ pool: store.postgres, now: Date.now, log: silentLog, graceMs: 3_600_000, stepMs: 300 },
+  pool: store.postgres,
+  now: Date.now,
+  log: silentLog,
+  graceMs: 3_600_000,
+  stepMs: 300,
 })
 t.teardown(() => devices.close())
 const people = await openVariant(t, store, { devices })

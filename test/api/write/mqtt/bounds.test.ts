@@ -13,7 +13,12 @@ import { TopicAliases } from '../../../../api/write/mqtt/topic-aliases.ts'
 
 test('one turn of the event loop works on few large messages of a connection', async t => {
   const message = generate({
-    ...{ cmd: 'publish', topic: 'readings/porch', qos: 0, payload: Buffer.alloc(60_000), dup: false, retain: false },
+    cmd: 'publish',
+    topic: 'readings/porch',
+    qos: 0,
+    payload: Buffer.alloc(60_000),
+    dup: false,
+    retain: false,
   })
   const socket = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() })
   const taken: Publish[] = []
@@ -22,7 +27,9 @@ test('one turn of the event loop works on few large messages of a connection', a
     ended = resolve
   })
   new PacketChannel<Publish>({
-    ...{ socket: socket as never, budget: new ByteBudget(1000), canTake: () => true },
+    socket: socket as never,
+    budget: new ByteBudget(1000),
+    canTake: () => true,
     decode: raw => readPacket(raw, 4) as Publish,
     limitOf: () => ({ bytesMax: 100_000, beyond: 'refuse' }),
     onPacket: packet => taken.push(packet) === 6 && ended(),
@@ -36,7 +43,12 @@ test('one turn of the event loop works on few large messages of a connection', a
 })
 
 const aliased = (topicAlias: number, topic: string): Publish => ({
-  ...{ cmd: 'publish', topic, qos: 0, messageId: 0, payload: Buffer.alloc(0), retain: false },
+  cmd: 'publish',
+  topic,
+  qos: 0,
+  messageId: 0,
+  payload: Buffer.alloc(0),
+  retain: false,
   properties: { topicAlias },
 })
 

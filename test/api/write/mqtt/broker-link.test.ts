@@ -255,7 +255,8 @@ test('what is beyond the rate of a device counts towards the share of the broker
   const isWithinRate = createBrokerRate({
     isWithinRate: createDeviceRate({ perSecond: 1, burst: 2 }, () => nowMs),
     fairShare: createFairShare({ perSecond: 10, burst: 3 }, () => nowMs),
-    ...{ hasRoom: () => hasRoom, writerId: 'broker' },
+    hasRoom: () => hasRoom,
+    writerId: 'broker',
   })
   const porch = { number: 1 } as Device
   const take = (count: number, device = porch) => Array.from({ length: count }, () => isWithinRate(device)).join()

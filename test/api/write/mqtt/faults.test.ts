@@ -98,7 +98,9 @@ class Parts {
       return 'done'
     }
     return {
-      ...{ device: undefined, id: 'key 1', mayCreateDevices: true },
+      device: undefined,
+      id: 'key 1',
+      mayCreateDevices: true,
       find(name) {
         if (wayOf(name) === 'find throws') throw broken()
         return wayOf(name) === 'there' || made.has(name) ? device : 'DEVICE_UNKNOWN'
@@ -134,14 +136,25 @@ function endsConnection({ qos, outcome, device }: Message): boolean {
 
 const connectPacket = (protocolVersion: 4 | 5, username: string) =>
   generate({
-    ...{ cmd: 'connect', protocolId: 'MQTT', protocolVersion, clean: true, clientId: '', keepalive: 0 },
-    ...{ username, password: Buffer.from('any') },
+    cmd: 'connect',
+    protocolId: 'MQTT',
+    protocolVersion,
+    clean: true,
+    clientId: '',
+    keepalive: 0,
+    username,
+    password: Buffer.from('any'),
   })
 const publishPacket = (protocolVersion: 4 | 5, { qos }: Message, number: number) =>
   generate(
     {
-      ...{ cmd: 'publish', topic: `readings/${number}`, qos, messageId: number + 1, payload: reading(number) },
-      ...{ dup: false, retain: false },
+      cmd: 'publish',
+      topic: `readings/${number}`,
+      qos,
+      messageId: number + 1,
+      payload: reading(number),
+      dup: false,
+      retain: false,
     },
     { protocolVersion },
   )

@@ -12,8 +12,15 @@ import { connectClient, devicePassword, openRawMqtt, reading, startListener } fr
 type Version = 4 | 5
 
 const connectPacket = (protocolVersion: Version, more: object = {}): Packet => ({
-  ...{ cmd: 'connect', protocolId: 'MQTT', protocolVersion, clean: true, clientId: 'fuzz', keepalive: 0 },
-  ...{ username: 'porch', password: Buffer.from(devicePassword), ...more },
+  cmd: 'connect',
+  protocolId: 'MQTT',
+  protocolVersion,
+  clean: true,
+  clientId: 'fuzz',
+  keepalive: 0,
+  username: 'porch',
+  password: Buffer.from(devicePassword),
+  ...more,
 })
 const will = { topic: 'readings/porch', payload: Buffer.from('x'), qos: 1, retain: true }
 const message = { cmd: 'publish' as const, topic: 'readings/porch', payload: Buffer.from(reading(1)), retain: false }
@@ -35,27 +42,37 @@ const packets = (version: Version): Packet[] => [
 const packetsOf5: Packet[] = [
   connectPacket(5, {
     properties: {
-      ...{ sessionExpiryInterval: 5, receiveMaximum: 9, maximumPacketSize: 300, topicAliasMaximum: 2 },
-      ...{ requestProblemInformation: true, requestResponseInformation: true, userProperties },
+      sessionExpiryInterval: 5,
+      receiveMaximum: 9,
+      maximumPacketSize: 300,
+      topicAliasMaximum: 2,
+      requestProblemInformation: true,
+      requestResponseInformation: true,
+      userProperties,
     },
     will: { ...will, properties: { willDelayInterval: 1, contentType: 'a', correlationData: Buffer.from('b') } },
   }),
   connectPacket(5, { properties: { authenticationMethod: 'SCRAM-SHA-1', authenticationData: Buffer.from('x') } }),
   {
-    ...{ ...message, qos: 1, messageId: 8, dup: false },
+    ...message,
+    qos: 1,
+    messageId: 8,
+    dup: false,
     properties: {
-      ...{ payloadFormatIndicator: true, messageExpiryInterval: 5, contentType: 'a', responseTopic: 'b' },
-      ...{ correlationData: Buffer.from('c'), userProperties },
+      payloadFormatIndicator: true,
+      messageExpiryInterval: 5,
+      contentType: 'a',
+      responseTopic: 'b',
+      correlationData: Buffer.from('c'),
+      userProperties,
     },
   },
   { ...message, qos: 1, messageId: 9, dup: false, properties: { topicAlias: 1 } },
   { ...message, topic: '', qos: 1, messageId: 10, dup: false, properties: { topicAlias: 1 } },
   {
-    ...{
-      cmd: 'subscribe',
-      messageId: 11,
-      subscriptions: [{ topic: '$share/a/b', qos: 1, nl: true, rap: true, rh: 1 }],
-    },
+    cmd: 'subscribe',
+    messageId: 11,
+    subscriptions: [{ topic: '$share/a/b', qos: 1, nl: true, rap: true, rh: 1 }],
     properties: { subscriptionIdentifier: 3, userProperties },
   },
   { cmd: 'pubrel', messageId: 12, reasonCode: 0x92, properties: { reasonString: 'a', userProperties } },

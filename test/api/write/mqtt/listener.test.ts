@@ -9,12 +9,26 @@ import { openRaw } from '../../../support/raw-connection.ts'
 
 const connectPacket = (more: object = {}) =>
   generate({
-    ...{ cmd: 'connect', protocolId: 'MQTT', protocolVersion: 4, clean: true, clientId: 'raw', keepalive: 0 },
-    ...{ username: 'porch', password: Buffer.from(devicePassword), ...more },
+    cmd: 'connect',
+    protocolId: 'MQTT',
+    protocolVersion: 4,
+    clean: true,
+    clientId: 'raw',
+    keepalive: 0,
+    username: 'porch',
+    password: Buffer.from(devicePassword),
+    ...more,
   })
 const publishPacket = (messageId: number, payload: string | Buffer, more: object = {}) =>
   generate({
-    ...{ cmd: 'publish', topic: 'readings/porch', qos: 1, messageId, payload, dup: false, retain: false, ...more },
+    cmd: 'publish',
+    topic: 'readings/porch',
+    qos: 1,
+    messageId,
+    payload,
+    dup: false,
+    retain: false,
+    ...more,
   })
 /** A flag of CONNECT. */
 const cleanSession = 2
@@ -143,17 +157,31 @@ test('the log says once a minute what is wrong with a client', async t => {
   const address = '127.0.0.1'
   t.strictSame(lines, [
     {
-      ...{ text: 'MQTT connection closed', reason: 'topic', detail: 'the credential belongs to another device' },
-      ...{ client: 'raw', credential: 'device 0', address, topic: `readings/barn${'x'.repeat(187)}` },
+      text: 'MQTT connection closed',
+      reason: 'topic',
+      detail: 'the credential belongs to another device',
+      client: 'raw',
+      credential: 'device 0',
+      address,
+      topic: `readings/barn${'x'.repeat(187)}`,
     },
     {
-      ...{ text: 'MQTT message not stored', reason: 'invalid', topic: 'readings/porch' },
-      ...{ detail: 'invalid payload: temperature must be between -90 and 85' },
-      ...{ client: 'gateway', credential: 'key 1', address },
+      text: 'MQTT message not stored',
+      reason: 'invalid',
+      topic: 'readings/porch',
+      detail: 'invalid payload: temperature must be between -90 and 85',
+      client: 'gateway',
+      credential: 'key 1',
+      address,
     },
     {
-      ...{ text: 'MQTT connection closed', reason: 'unauthorized', detail: undefined },
-      ...{ client: 'raw', credential: undefined, address, topic: undefined },
+      text: 'MQTT connection closed',
+      reason: 'unauthorized',
+      detail: undefined,
+      client: 'raw',
+      credential: undefined,
+      address,
+      topic: undefined,
     },
   ])
 })
@@ -197,7 +225,12 @@ test('who may not connect is told the code of the protocol', async t => {
   await refused('too many failing attempts', connectPacket({ username: 'nobody' }), 3)
   t.strictSame(rejections, ['unauthorized', 'unauthorized', 'unauthorized', 'throttled'])
   t.strictSame(closed, [
-    ...['protocol_version', 'client_identifier', 'unauthorized', 'unauthorized', 'unauthorized', 'throttled'],
+    'protocol_version',
+    'client_identifier',
+    'unauthorized',
+    'unauthorized',
+    'unauthorized',
+    'throttled',
   ])
   const client = await connectClient(t, url)
   t.ok(client.connected, 'a good credential counts all the same')

@@ -26,8 +26,11 @@ async function startSession(t: Test) {
   const [socket] = (await accepted) as [Socket]
   const writer = createWriters({ get: (name: string) => parts.devices.get(name) } as never, perOwner).ofTrustedBroker()
   const session = new MqttSession(socket, {
-    ...{ ...parts, authenticate: async () => ({ id: 'any', writer: () => writer }) },
-    ...{ budget: new ByteBudget(1_000_000), aliasBudget: new ByteBudget(1_000_000), clientLog() {} },
+    ...parts,
+    authenticate: async () => ({ id: 'any', writer: () => writer }),
+    budget: new ByteBudget(1_000_000),
+    aliasBudget: new ByteBudget(1_000_000),
+    clientLog() {},
     onOpen() {},
     onClosed: (_session, reason) => void closed.push(reason),
   })

@@ -10,7 +10,14 @@ const protocolVersion = 5
 const publishPacket = (messageId: number, payload: string, more: object = {}) =>
   generate(
     {
-      ...{ cmd: 'publish', topic: 'readings/porch', qos: 1, messageId, payload, dup: false, retain: false, ...more },
+      cmd: 'publish',
+      topic: 'readings/porch',
+      qos: 1,
+      messageId,
+      payload,
+      dup: false,
+      retain: false,
+      ...more,
     },
     { protocolVersion },
   )
@@ -38,9 +45,14 @@ async function connackOf(t: Test, url: string, first: Buffer): Promise<IConnackP
 }
 
 const limits = {
-  ...{ sessionExpiryInterval: 0, receiveMaximum: 1000, maximumPacketSize: 66_560, topicAliasMaximum: 100 },
-  ...{ retainAvailable: false, wildcardSubscriptionAvailable: false },
-  ...{ subscriptionIdentifiersAvailable: false, sharedSubscriptionAvailable: false },
+  sessionExpiryInterval: 0,
+  receiveMaximum: 1000,
+  maximumPacketSize: 66_560,
+  topicAliasMaximum: 100,
+  retainAvailable: false,
+  wildcardSubscriptionAvailable: false,
+  subscriptionIdentifiersAvailable: false,
+  sharedSubscriptionAvailable: false,
 }
 const plain = (value: object | undefined) => ({ ...value })
 
@@ -78,8 +90,13 @@ test('who may not connect is told why', async t => {
   await refused(0x8c, { properties: { authenticationMethod: 'SCRAM-SHA-1' } })
   await refused(0x9a, { will: { topic: 'readings/porch', payload: 'gone', retain: true } })
   t.strictSame(closed, [
-    ...['unauthorized', 'unauthorized', 'forbidden', 'throttled'],
-    ...['client_identifier', 'authentication_method', 'retain'],
+    'unauthorized',
+    'unauthorized',
+    'forbidden',
+    'throttled',
+    'client_identifier',
+    'authentication_method',
+    'retain',
   ])
   const client = await connectClient(t, url, { protocolVersion, will: { topic: 'a', payload: Buffer.from('gone') } })
   t.ok(client.connected, 'a will is nobody to publish to, and no hindrance')
