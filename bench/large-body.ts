@@ -1,16 +1,20 @@
 /**
  * Memory of the service's process while a body of a gigabyte comes in, as CSV, as NDJSON, as a JSON array and as CSV that is stored as a
- * whole, after a smaller one that has started the threads; and the delay of its event loop meanwhile, also beside a small body that swells to one without readings.
+ * whole, after a smaller one that has started the threads; and the delay of its event loop and the longest turn of its main
+ * thread meanwhile, in processor time, also beside a small body that swells to one without readings.
  *
  * Usage: node bench/large-body.ts [--bytes 1073741824]
  */
 
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { request } from 'node:http'
+import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { gzipSync } from 'node:zlib'
+import { temporaryFolder } from '../test/support/databases.ts'
 import { createBounds } from './bounds.ts'
 import { addKeys } from './bulk-load.ts'
 import { type SentReading, sentReadings } from './fleet.ts'
@@ -35,6 +39,8 @@ const bodies = {
   'strict csv': { format: 'csv', query: '?strict=1' },
 }
 const idleMs = 5_000
+/** After so long what the probe has measured is in its file. */
+const turnProbeMs = 700
 /** As gzip some 195 kB. */
 const blankBytes = 200_000_000
 
@@ -112,6 +118,18 @@ async function eventLoopDelay(port: number): Promise<{ eventLoopP99Ms: number; e
   return { eventLoopP99Ms: ms('p99'), eventLoopMaxMs: ms('max') }
 }
 
+/** Reads, each time it is called, the longest turn of the main thread since the call before, milliseconds of processor time. */
+function longestTurns(path: string): () => Promise<{ longestTurnCpuMs: number }> {
+  let seen = 0
+  return async () => {
+    await sleep(turnProbeMs)
+    const lines = readFileSync(path, 'utf8').trim().split('\n')
+    const longestTurnCpuMs = Math.max(0, ...lines.slice(seen).map(Number))
+    seen = lines.length
+    return { longestTurnCpuMs }
+  }
+}
+
 /** What such a body costs everybody else. */
 async function postBlank({ port, key }: Omit<Target, 'bytesMin'>): Promise<object> {
   const body = gzipSync(`[${' '.repeat(blankBytes)}]`)
@@ -124,18 +142,26 @@ async function postBlank({ port, key }: Omit<Target, 'bytesMin'>): Promise<objec
 }
 
 async function bench(): Promise<void> {
-  const settings = { BATCH_BYTES_MAX: '2GiB' }
+  const turnsPath = join(temporaryFolder(hooks), 'turns')
+  const settings = {
+    BATCH_BYTES_MAX: '2GiB',
+    NODE_OPTIONS: `--import=${join(import.meta.dirname, 'turn-probe.ts')}`,
+    TURN_PROBE_FILE: turnsPath,
+  }
   const { store, service, port, environment } = await startBenchService(hooks, deviceCount, settings)
   const [key = ''] = await addKeys(environment['DATABASE_URL'] ?? '', 1)
   const pid = service.child.pid ?? 0
   // The threads start, and reach the size that they keep.
   let expected = (await post('csv', 0, { port, key, bytesMin: Math.min(bytesMin, warmUpBytes) })).readings
+  const longestTurn = longestTurns(turnsPath)
   await eventLoopDelay(port)
+  await longestTurn()
   await sleep(idleMs)
-  const idle = await eventLoopDelay(port)
+  const idle = { ...(await eventLoopDelay(port)), ...(await longestTurn()) }
   for (const [run, name] of (Object.keys(bodies) as (keyof typeof bodies)[]).entries()) {
     forgetPeak(pid)
     await eventLoopDelay(port)
+    await longestTurn()
     const before = residentMegabytes(pid).now
     const startedMs = performance.now()
     const { bytes, readings, stored } = await post(name, run + 1, { port, key, bytesMin })
@@ -154,11 +180,13 @@ async function bench(): Promise<void> {
         seconds: round(seconds),
         megabytesPerSecond: round(bytes / 1e6 / seconds),
         ...(await eventLoopDelay(port)),
+        ...(await longestTurn()),
       },
     )
   }
   await eventLoopDelay(port)
-  const blank = await postBlank({ port, key })
+  await longestTurn()
+  const blank = { ...(await postBlank({ port, key })), ...(await longestTurn()) }
   const shown = await store.countRows(expected)
   bounds.must('QuestDB shows each once', shown === expected)
   bounds.conclude({ bench: 'large-body', shown, idle, blank, hardware: hardware() })

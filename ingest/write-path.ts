@@ -21,7 +21,6 @@ import type { ForwarderCommand, ForwarderMessage, ForwarderThreadData } from './
 import { openSentPort } from './forwarder/sent-port.ts'
 import { createHolds } from './holds.ts'
 import { openDisk } from './journal/disk.ts'
-import { groupBodyMax } from './journal/group.ts'
 import { Journal, type JournalStatus } from './journal/journal.ts'
 import type { Outcome } from './journal/outcome.ts'
 import { offsetOf, type RecordWriter, type Timed } from './journal/record.ts'
@@ -110,7 +109,7 @@ const requests = {
   requestIdleMs: 30_000,
 }
 /** Pieces of bulk data, each of which is stored or refused as a whole, and leaves the journal's slot room for live records. */
-const pieceBytesMax = groupBodyMax / 4
+const pieceBytesMax = 256 * 1024
 
 export function openWritePath<Series, Values extends Timed>(
   options: WritePathOptions<Series, Values>,

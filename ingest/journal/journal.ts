@@ -81,8 +81,11 @@ const probeMs = 1000
 const erasedMax = 10_000
 const segmentsMin = 8
 
-/** Bulk data leaves half of a slot to live readings, so that an import never makes a sender wait for a second group. */
-const bulkBytesMax = (slotBytes - groupHeaderLength) >> 1
+/**
+ * Of a group, what bulk data may take: some 7,000 records, which the listeners get through in a few milliseconds of one turn.
+ * It leaves the most of a slot to live readings, so that an import never makes a sender wait for a second group.
+ */
+const bulkBytesMax = 512 * 1024
 
 export class Journal<Series, Values extends Timed> {
   readonly shared: JournalShared
@@ -207,7 +210,7 @@ export class Journal<Series, Values extends Timed> {
    * it done before, an older value could go to the other lane than a newer one, and be sent after it.
    */
   async appendRecords(records: Uint8Array): Promise<Outcome> {
-    assert(records.length <= bulkBytesMax, 'bulk data comes in pieces of at most half a slot')
+    assert(records.length <= bulkBytesMax, 'bulk data comes in pieces of at most the share of a group')
     for (;;) {
       const refusal = this.#refusal()
       if (refusal !== undefined) return refusal
