@@ -44,6 +44,11 @@ interface Counts {
 const accountLocks = 1
 const networkLocks = 2
 const stepMs = 4_000
+/**
+ * Set for the one statement: a crash of PostgreSQL may lose the last counts, and a sync for each attempt would be work for
+ * whoever guesses.
+ */
+const asynchronously = "(SELECT set_config('synchronous_commit', 'off', true)) AS asynchronously"
 
 export function createLoginFailures(pool: pg.Pool, nowMs: () => number): LoginFailures {
   const keyOf = (email: string) => digestOfKey(emailKeyOf(email))
@@ -51,12 +56,8 @@ export function createLoginFailures(pool: pg.Pool, nowMs: () => number): LoginFa
   return {
     async take(email, network) {
       const [account, now] = [keyOf(email), nowMs()]
-      return await inTransaction(pool, { stepMs }, async transaction => {
-        // A crash of PostgreSQL may lose the last counts; a sync for each attempt would be work for whoever guesses.
-        await transaction.query('SET LOCAL synchronous_commit = off')
-        // Always in this order, so that no two attempts wait for each other.
-        await lock(transaction, accountLocks, account)
-        await lock(transaction, networkLocks, digestOfKey(network))
+      return await inTransaction(pool, { stepMs, isAsynchronous: true }, async transaction => {
+        await lock(transaction, account, digestOfKey(network))
         const counts = await readCounts(transaction, account, network, now)
         const waitSeconds = waitOf(counts, now)
         if (waitSeconds === undefined) await addFailure(transaction, account, network, now)
@@ -65,19 +66,29 @@ export function createLoginFailures(pool: pg.Pool, nowMs: () => number): LoginFa
     },
     async giveBack(email, network) {
       await pool.query(
-        'UPDATE login_failures SET failures = failures - 1 WHERE account = $1 AND network = $2 AND failures > 0',
+        `UPDATE login_failures SET failures = failures - 1 FROM ${asynchronously}
+         WHERE account = $1 AND network = $2 AND failures > 0`,
         [keyOf(email), network],
       )
     },
     async forgive(email, network) {
-      await pool.query('DELETE FROM login_failures WHERE account = $1 AND network = $2', [keyOf(email), network])
+      await pool.query(`DELETE FROM login_failures USING ${asynchronously} WHERE account = $1 AND network = $2`, [
+        keyOf(email),
+        network,
+      ])
     },
   }
 }
 
-/** Until the end of the transaction. Two that share a number wait for each other without need, and rarely. */
-async function lock(transaction: Transaction, kind: number, digest: Buffer): Promise<void> {
-  await transaction.query('SELECT pg_advisory_xact_lock($1::integer, $2::integer)', [kind, digest.readInt32BE()])
+/**
+ * Until the end of the transaction. The order is the same for all attempts, so that no two wait for each other; two that
+ * share a number wait without need, and rarely. A statement of its own, so that the next one sees what was counted before.
+ */
+async function lock(transaction: Transaction, account: Buffer, network: Buffer): Promise<void> {
+  await transaction.query(
+    `SELECT pg_advisory_xact_lock(${accountLocks}, $1::integer), pg_advisory_xact_lock(${networkLocks}, $2::integer)`,
+    [account.readInt32BE(), network.readInt32BE()],
+  )
 }
 
 async function readCounts(database: Transaction, account: Buffer, network: string, nowMs: number): Promise<Counts> {
@@ -109,13 +120,21 @@ async function addFailure(database: Transaction, account: Buffer, network: strin
 function waitOf(counts: Counts, nowMs: number): number | undefined {
   const forAccount = counts.own === 0 ? 0 : delaySeconds(counts.account - freePerAccount)
   const forNetwork = delaySeconds(counts.network - freePerNetwork)
-  const endsMs = Math.max(
-    (counts.own_last_ms ?? 0) + forAccount * 1000,
-    (counts.network_last_ms ?? 0) + forNetwork * 1000,
+  const leftMs = Math.max(
+    leftOf(forAccount, (counts.own_last_ms ?? 0) - nowMs),
+    leftOf(forNetwork, (counts.network_last_ms ?? 0) - nowMs),
   )
-  const seconds = Math.ceil((endsMs - nowMs) / 1000)
+  const seconds = Math.ceil(leftMs / 1000)
   // A clock that was set back must not announce a longer wait than there is.
   return seconds > 0 ? Math.min(seconds, waitSecondsMax) : undefined
+}
+
+/**
+ * No delay leaves nothing to wait for, also where the last attempt is later than this one by the clock: of two at once, the
+ * one that came first may be counted last.
+ */
+function leftOf(delay: number, sinceLastMs: number): number {
+  return delay === 0 ? 0 : delay * 1000 + sinceLastMs
 }
 
 /** Doubles with each failure beyond those that are free: 1 s, 2 s, 4 s, … */

@@ -87,6 +87,18 @@ t.test('a known and an unknown user cost the same and get the same answer', asyn
   t.strictSame(await work('linked@example.com'), known, 'an account without a password')
 })
 
+t.test('of people who log in at once none waits for another, whichever attempt is counted first', async t => {
+  const { failures } = service.accounts
+  const network = '10.1.0.9'
+  const first = await failures.take('first@example.com', network)
+  // This one looked at the clock before the other, and is counted after it.
+  clock.ms -= 3
+  const second = await failures.take('second@example.com', network)
+  clock.ms += 3
+  t.strictSame([first.waitSeconds, second.waitSeconds], [undefined, undefined])
+  for (const who of ['first', 'second']) await failures.forgive(`${who}@example.com`, network)
+})
+
 t.test('an inactive account does not log in, and its sessions end', async t => {
   const id = await person('gone@example.com')
   const { cookie } = await cookieOf(id)
