@@ -1,18 +1,18 @@
 /** The families of routes of the service, with what each of them needs. */
 
-import { adminFamily } from '../api/admin/admin.ts'
+import { type AdminFamily, adminFamily } from '../api/admin/admin.ts'
 import { airQualityFamily } from '../api/air-quality/air-quality.ts'
 import { contentFilesFamily } from '../api/content-files/content-files.ts'
 import { docsFamily } from '../api/docs/docs.ts'
 import { publishOperations } from '../api/docs/published-operations.ts'
 import { serverContract } from '../api/docs/server-contract.ts'
 import type { RouteFamily } from '../api/http/route-family.ts'
-import { loggerFamily } from '../api/logger/logger.ts'
+import { type LoggerFamily, loggerFamily } from '../api/logger/logger.ts'
 import type { EventsOptions } from '../api/read/events/events.ts'
 import { openReads, privateReads } from '../api/read/read-access.ts'
 import { webFamily } from '../api/web/web.ts'
-import { lineProtocolFamilies } from '../api/write/line-protocol/line-protocol.ts'
-import { createEraseJobs } from '../lifecycle/erasure/erase-jobs.ts'
+import { type LineProtocolFamily, lineProtocolFamilies } from '../api/write/line-protocol/line-protocol.ts'
+import { createEraseJobs, type EraseJobs } from '../lifecycle/erasure/erase-jobs.ts'
 import type { Config } from '../settings/config.ts'
 import type { Log } from '../store/log.ts'
 import { checkOptionsOf, type Ingress } from './ingress.ts'
@@ -21,42 +21,94 @@ import type { ServiceParts } from './service-parts.ts'
 /** Then a client of events connects again, so that a credential that was withdrawn shows. */
 const privateStreamMsMax = 10 * 60_000
 
-/** A new one is one line here. `isReady`: whether readings are taken. */
-export function createFamilies(
-  config: Config,
-  log: Log,
-  parts: ServiceParts,
-  ingress: Ingress,
-  isReady: () => boolean,
-): RouteFamily[] {
-  const { isTrusted, intake, meter, bulkMeter, fairShare, writers, authRateLimit } = ingress
-  const { clockMs, store, ingest, pointsIngest, devices, stations, query, points, readingsExport, accounts, signIn } =
-    parts
-  const { ranges, ...timeLimits } = checkOptionsOf(config, parts)
-  const eraseJobs = createEraseJobs({
+export interface FamilyInputs {
+  config: Config
+  log: Log
+  parts: ServiceParts
+  ingress: Ingress
+  /** Whether readings are taken. */
+  isReady: () => boolean
+}
+
+/** A new one is one line here. */
+export function createFamilies(inputs: FamilyInputs): RouteFamily[] {
+  const { config, log, parts, ingress } = inputs
+  const { store, accounts, signIn } = parts
+  const eraseJobs = openEraseJobs(inputs)
+  const logger = createLogger(inputs)
+  const admin = createAdmin(inputs, eraseJobs)
+  const airQuality = createAirQuality(inputs, eraseJobs)
+  const lineProtocol = createLineProtocol(inputs)
+  const contentFiles = contentFilesFamily({ postgres: store.postgres, publicUrl: config.PUBLIC_URL, log })
+  const contracts = [
+    publishOperations(logger),
+    ...accounts.family.parts.map(publishOperations),
+    airQuality.contract,
+    ...lineProtocol.map(publishOperations),
+    publishOperations(contentFiles),
+    publishOperations(admin),
+    serverContract(),
+  ]
+  const { isTrusted } = ingress
+  return [
+    logger,
+    admin,
+    airQuality,
+    ...lineProtocol,
+    accounts.family,
+    ...signIn.families,
+    docsFamily({ contracts, publicUrl: config.PUBLIC_URL, isAdmin: accounts.isAdministrator, isTrusted }),
+    webFamily(),
+    contentFiles,
+  ]
+}
+
+function openEraseJobs({ log, parts }: FamilyInputs): EraseJobs {
+  const { devices, stations, ingest, pointsIngest, store, retention, deviceNames } = parts
+  return createEraseJobs({
     devices,
     stations,
     ingest: { readings: ingest, points: pointsIngest },
     store,
-    whileNoDayExpires: parts.retention.whileNoDayExpires,
-    syncNames: parts.deviceNames.sync,
+    whileNoDayExpires: retention.whileNoDayExpires,
+    syncNames: deviceNames.sync,
     log,
   })
-  const batchOptions = {
-    devices,
-    ingest,
-    writers,
-    findPrincipal: accounts.findPrincipal,
-    ranges,
-    ...timeLimits,
-    authRateLimit,
-    bodyBytesMax: config.BATCH_BYTES_MAX,
-    spoolDirectory: config.DATA_DIR,
-    meter: bulkMeter,
-    fairShare,
-    claims: parts.claims,
-  }
-  const admin = adminFamily({
+}
+
+function createLogger({ config, log, parts, ingress }: FamilyInputs): LoggerFamily {
+  const { clockMs, ingest, devices, query, rangeReads, live, retention, claims, accounts } = parts
+  const { intake, meter, bulkMeter, fairShare, writers, authRateLimit } = ingress
+  const { ranges, ...timeLimits } = checkOptionsOf(config, parts)
+  const { findPrincipal } = accounts
+  const nowMs = clockMs
+  return loggerFamily({
+    log,
+    ingest: { intake, meter, writers, findPrincipal, authRateLimit, ranges },
+    access: config.READS === 'open' ? openReads(devices) : privateReads({ ...accounts, devices, authRateLimit }),
+    live: { live, query, timeZone: config.TIME_ZONE, nowMs },
+    batch: {
+      devices,
+      ingest,
+      writers,
+      findPrincipal,
+      ranges,
+      ...timeLimits,
+      authRateLimit,
+      bodyBytesMax: config.BATCH_BYTES_MAX,
+      spoolDirectory: config.DATA_DIR,
+      meter: bulkMeter,
+      fairShare,
+      claims,
+    },
+    reads: { query, readings: { rangeReads, nowMs, expiredBeforeUs: retention.expiredBeforeUs, log } },
+    events: eventsOptions(config, log, parts, ingress),
+  })
+}
+
+function createAdmin({ config, log, parts, ingress }: FamilyInputs, eraseJobs: EraseJobs): AdminFamily {
+  const { accounts, devices, stations, readingsExport, ingest, pointsIngest, store } = parts
+  return adminFamily({
     findPrincipal: accounts.findPrincipal,
     origins: accounts.origins,
     accounts: accounts.accounts,
@@ -72,45 +124,44 @@ export function createFamilies(
     pointsIngest,
     store,
     log,
-    ranges,
-    ...timeLimits,
+    ...checkOptionsOf(config, parts),
     directory: parts.directory,
     reserveBytes: config.JOURNAL_RESERVE,
     diskUse: parts.diskUse,
     retention: parts.retention,
     isPostgresManaged: config.DATABASE_URL === undefined,
-    meter: bulkMeter,
+    meter: ingress.bulkMeter,
   })
-  const airQuality = airQualityFamily({
+}
+
+function createAirQuality({ config, log, parts, ingress }: FamilyInputs, eraseJobs: EraseJobs) {
+  const { stations, points, accounts, pointsIngest, clockMs } = parts
+  return airQualityFamily({
     stations,
     points,
     accounts: accounts.accounts,
     keys: accounts.keys,
     nowMs: clockMs,
     log,
-    isTrusted,
+    isTrusted: ingress.isTrusted,
     publicUrl: config.PUBLIC_URL,
     failedAttemptsPerMinute: config.FAILED_ATTEMPTS,
     pointsIngest,
-    aheadMsMax: timeLimits.aheadMsMax,
+    aheadMsMax: checkOptionsOf(config, parts).aheadMsMax,
     removeStation: eraseJobs.removeStation,
     requireHttps: config.AIR_QUALITY_HTTP === 'local',
   })
-  const readings = {
-    rangeReads: parts.rangeReads,
-    nowMs: clockMs,
-    expiredBeforeUs: parts.retention.expiredBeforeUs,
-    log,
-  }
-  const isOpen = config.READS === 'open'
-  const contentFiles = contentFilesFamily({ postgres: store.postgres, publicUrl: config.PUBLIC_URL, log })
-  const lineProtocol = lineProtocolFamilies({
+}
+
+function createLineProtocol({ config, log, parts, ingress, isReady }: FamilyInputs): LineProtocolFamily[] {
+  const { ingest, devices, accounts, clockMs } = parts
+  const { writers, authRateLimit, bulkMeter, fairShare } = ingress
+  return lineProtocolFamilies({
     ingest,
     devices,
     writers,
     keys: accounts.keys,
-    ranges,
-    ...timeLimits,
+    ...checkOptionsOf(config, parts),
     isReady,
     nowMs: clockMs,
     log,
@@ -124,35 +175,6 @@ export function createFamilies(
     meter: bulkMeter,
     fairShare,
   })
-  const logger = loggerFamily({
-    log,
-    ingest: { intake, meter, writers, findPrincipal: accounts.findPrincipal, authRateLimit, ranges },
-    access: isOpen ? openReads(devices) : privateReads({ ...accounts, devices, authRateLimit }),
-    live: { live: parts.live, query, timeZone: config.TIME_ZONE, nowMs: clockMs },
-    batch: batchOptions,
-    reads: { query, readings },
-    events: eventsOptions(config, log, parts, ingress),
-  })
-  const contracts = [
-    publishOperations(logger),
-    ...accounts.family.parts.map(publishOperations),
-    airQuality.contract,
-    ...lineProtocol.map(publishOperations),
-    publishOperations(contentFiles),
-    publishOperations(admin),
-    serverContract(),
-  ]
-  return [
-    logger,
-    admin,
-    airQuality,
-    ...lineProtocol,
-    accounts.family,
-    ...signIn.families,
-    docsFamily({ contracts, publicUrl: config.PUBLIC_URL, isAdmin: accounts.isAdministrator, isTrusted }),
-    webFamily(),
-    contentFiles,
-  ]
 }
 
 function eventsOptions(

@@ -89,7 +89,13 @@ function createServiceServer(
       connections: connections.fault,
       ...state,
     })
-  const families = createFamilies(config, log, parts, ingress, () => readiness().status !== 'unavailable')
+  const families = createFamilies({
+    config,
+    log,
+    parts,
+    ingress,
+    isReady: () => readiness().status !== 'unavailable',
+  })
   addServiceMetrics(metrics.registry, {
     ingest: ingest.status,
     points: pointsIngest.status,
