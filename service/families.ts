@@ -43,7 +43,7 @@ export function createFamilies(inputs: FamilyInputs): RouteFamily[] {
   const contracts = [
     publishOperations(logger),
     ...accounts.family.parts.map(publishOperations),
-    airQuality.contract,
+    publishOperations(airQuality),
     ...lineProtocol.map(publishOperations),
     publishOperations(contentFiles),
     publishOperations(admin),

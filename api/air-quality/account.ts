@@ -2,11 +2,11 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { accountObject } from './account-object.ts'
-import { operations } from './contract/operations.ts'
 import { sendResource } from './etag.ts'
-import { type Asked, type Path, readOperation } from './paths.ts'
+import type { AirQualityOperation, Asked } from './operation.ts'
+import { checkKey, getAccount } from './operations.ts'
 
-export function accountPaths(nowMs: () => number): Path[] {
+export function accountOperations(nowMs: () => number): AirQualityOperation[] {
   function check(_asked: Asked, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     return sendResource(request, reply, { 'Authentication Check': 'All good!' })
   }
@@ -16,15 +16,7 @@ export function accountPaths(nowMs: () => number): Path[] {
   }
 
   return [
-    {
-      url: '/auth',
-      slash: 'required',
-      methods: { GET: readOperation(operations.checkKey, check) },
-    },
-    {
-      url: '/account',
-      slash: 'either',
-      methods: { GET: readOperation(operations.getAccount, account) },
-    },
+    { ...checkKey, handle: check },
+    { ...getAccount, handle: account },
   ]
 }

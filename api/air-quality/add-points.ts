@@ -6,9 +6,9 @@ import type { PointsBodyReader } from '../../ingest/import/points-body-reader.ts
 import type { PointsIngest } from '../../ingest/ingest.ts'
 import type { Outcome } from '../../ingest/journal/outcome.ts'
 import { invalidJson } from '../http/json-body.ts'
-import { operations } from './contract/operations.ts'
 import { type AirQualityErrorCode, sendError } from './errors.ts'
-import { type Asked, type Operation, stationIn } from './paths.ts'
+import { type AirQualityOperation, type Asked, stationIn } from './operation.ts'
+import { addPoints } from './operations.ts'
 import { pointsMax } from './point-body.ts'
 
 export interface AddPointsOptions {
@@ -19,16 +19,13 @@ export interface AddPointsOptions {
   aheadMsMax: number
 }
 
-/** 400 bytes for each point. */
-const bodyBytesMax = 4_000_000
-
 const outcomeErrors = {
   full: 'STORAGE_FULL',
   closing: 'CLOSING',
   unknown: 'STORAGE_FAILED',
 } as const satisfies Record<Exclude<Outcome, 'stored'>, AirQualityErrorCode>
 
-export function addPointsOperation(options: AddPointsOptions): Operation {
+export function addPointsOperation(options: AddPointsOptions): AirQualityOperation {
   const { stations, pointsIngest, pointsBodies, aheadMsMax } = options
 
   async function handle(asked: Asked, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -55,5 +52,5 @@ export function addPointsOperation(options: AddPointsOptions): Operation {
       .send(Buffer.concat([start, errors, Buffer.from('}')]))
   }
 
-  return { permission: 'points.add', published: operations.addPoints, bodyBytesMax, hasJsonBytes: true, handle }
+  return { ...addPoints, handle }
 }

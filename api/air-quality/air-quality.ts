@@ -1,6 +1,5 @@
 /** The API of the air-quality network below `/api/v1.0`: registers its routes. */
 
-import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Accounts } from '../../auth/accounts/accounts.ts'
 import type { Keys } from '../../auth/keys/keys.ts'
 import type { Stations } from '../../auth/stations/stations.ts'
@@ -8,20 +7,22 @@ import { createPointsBodyReader } from '../../ingest/import/points-body-reader.t
 import type { PointsIngest } from '../../ingest/ingest.ts'
 import type { Points } from '../../query/points/points.ts'
 import type { Log } from '../../store/log.ts'
-import type { Contract } from '../docs/contract.ts'
 import { addJsonBody } from '../http/json-body.ts'
 import { isLocalRequest } from '../http/local-request.ts'
+import type { OperationFamily } from '../http/operation.ts'
 import { createPublicAddress } from '../http/public-address.ts'
+import { createFamily } from '../http/register-operations.ts'
 import type { RouteFamily } from '../http/route-family.ts'
-import { accountPaths } from './account.ts'
+import { accountOperations } from './account.ts'
+import { airQualityRules, prefix } from './admission.ts'
+import { AirQualityError } from './answers.ts'
 import { createAuthenticate } from './authenticate.ts'
-import { airQualityContract } from './contract/contract.ts'
-import { devicePaths, type RemoveStation } from './devices.ts'
-import { emptyListPaths } from './empty-lists.ts'
+import { deviceOperations, type RemoveStation } from './devices.ts'
+import { emptyListOperations } from './empty-lists.ts'
 import { sendError } from './errors.ts'
 import { answerErrors } from './failures.ts'
-import { prefix, registerPaths } from './paths.ts'
-import { pointPaths } from './points.ts'
+import { type AirQualityOperation, refusalHeadersOf, refusalsOf } from './operation.ts'
+import { pointOperations } from './points.ts'
 
 export interface AirQualityOptions {
   stations: Stations
@@ -43,34 +44,48 @@ export interface AirQualityOptions {
   isTrusted: (address: string) => boolean
 }
 
-export function airQualityFamily(options: AirQualityOptions): RouteFamily & { contract: Contract } {
+export type AirQualityFamily = RouteFamily & OperationFamily<AirQualityOperation>
+
+export function airQualityFamily(options: AirQualityOptions): AirQualityFamily {
   const { stations, log, requireHttps, isTrusted } = options
-  const addressOf = createPublicAddress(options.publicUrl)
-  const isSecure = (request: FastifyRequest) =>
-    !requireHttps || request.protocol === 'https' || isLocalRequest(request.raw, isTrusted)
-
   const pointsBodies = createPointsBodyReader()
-  const paths = [
-    ...accountPaths(options.nowMs),
-    ...devicePaths(options),
-    ...pointPaths({ ...options, pointsBodies }),
-    ...emptyListPaths(stations),
+  const operations = [
+    ...accountOperations(options.nowMs),
+    ...deviceOperations(options),
+    ...pointOperations({ ...options, pointsBodies }),
+    ...emptyListOperations(stations),
   ]
-
-  function register(scope: FastifyInstance): void {
-    addJsonBody(scope)
-    answerErrors(scope, log)
-    scope.addHook('onClose', () => pointsBodies.close())
-    registerPaths(scope, paths, { stations, authenticate: createAuthenticate(options), isSecure, addressOf })
-  }
-
-  return {
+  return createFamily<AirQualityOperation>({
     prefix,
-    register,
+    tag,
+    groups: [{ operations }],
+    rules: airQualityRules({
+      stations,
+      authenticate: createAuthenticate(options),
+      isSecure: ({ protocol, raw }) => !requireHttps || protocol === 'https' || isLocalRequest(raw, isTrusted),
+      addressOf: createPublicAddress(options.publicUrl),
+    }),
+    error: { schema: AirQualityError, headersOf: refusalHeadersOf },
+    refusalsOf,
+    securitySchemes,
     routedUrl,
-    contract: airQualityContract(paths),
     refusePath: (_request, reply, code) => void sendError(reply, code === 414 ? 'URI_TOO_LONG' : 'NOT_FOUND'),
-  }
+    prepare(scope) {
+      addJsonBody(scope)
+      answerErrors(scope, log)
+      scope.addHook('onClose', () => pointsBodies.close())
+    },
+  })
+}
+
+const tag = {
+  name: 'air quality',
+  description:
+    `The stations of an air-quality network. Requests need HTTPS, except from the machine itself. \`${prefix}/devices\` is the same as` +
+    ` \`${prefix}/device\`, HEAD answers as GET does, and a path without the slash at its end is redirected.`,
+}
+const securitySchemes = {
+  basicKey: { type: 'http', scheme: 'basic', description: 'An API key as the user name; the password is ignored.' },
 }
 
 const alias = `${prefix}/devices`

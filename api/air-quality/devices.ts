@@ -7,12 +7,12 @@ import { mayUse } from '../../auth/stations/permissions.ts'
 import type { Station, StationChange } from '../../auth/stations/station.ts'
 import type { StationChanged, StationRefusal, Stations } from '../../auth/stations/stations.ts'
 import { selectRows } from '../../query/conditions/select-rows.ts'
-import { operations } from './contract/operations.ts'
 import { readDeviceChange, readNewDevice } from './device-body.ts'
 import { type DeviceView, deviceColumns, deviceObject, deviceUrl } from './device-object.ts'
 import { type AirQualityErrorCode, sendError } from './errors.ts'
 import { sendResource } from './etag.ts'
-import { type Asked, type Path, readOperation, stationIn } from './paths.ts'
+import { type AirQualityOperation, type Asked, stationIn } from './operation.ts'
+import { addDevice, changeDevice, getDevice, listDevices, removeDevice } from './operations.ts'
 import { metaOf } from './query/envelope.ts'
 import { readListQuery } from './query/list-query.ts'
 import { cutPage } from './query/paging.ts'
@@ -26,7 +26,7 @@ export interface DevicesOptions {
 /** Its points go with it. */
 export type RemoveStation = (station: Station, by: string) => Promise<StationChanged<undefined>>
 
-export function devicePaths({ stations, accounts, removeStation }: DevicesOptions): Path[] {
+export function deviceOperations({ stations, accounts, removeStation }: DevicesOptions): AirQualityOperation[] {
   const viewOf = ({ base }: Asked): DeviceView => ({ base, lastDataMs: stations.lastDataMs })
 
   async function list(asked: Asked, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -85,23 +85,11 @@ export function devicePaths({ stations, accounts, removeStation }: DevicesOption
   }
 
   return [
-    {
-      url: '/device',
-      slash: 'required',
-      methods: {
-        GET: readOperation(operations.listDevices, list),
-        POST: { permission: 'add', published: operations.addDevice, handle: add },
-      },
-    },
-    {
-      url: '/device/:sn',
-      slash: 'none',
-      methods: {
-        GET: readOperation(operations.getDevice, get),
-        PUT: { permission: 'change', published: operations.changeDevice, handle: change },
-        DELETE: { permission: 'remove', published: operations.removeDevice, handle: remove },
-      },
-    },
+    { ...listDevices, handle: list },
+    { ...addDevice, handle: add },
+    { ...getDevice, handle: get },
+    { ...changeDevice, handle: change },
+    { ...removeDevice, handle: remove },
   ]
 }
 

@@ -12,10 +12,10 @@ import type { Station as PointStation } from '../../query/points/station.ts'
 import type { Log } from '../../store/log.ts'
 import { disconnectSignalOf } from '../http/disconnect-signal.ts'
 import { type AddPointsOptions, addPointsOperation } from './add-points.ts'
-import { operations } from './contract/operations.ts'
 import { type AirQualityErrorCode, sendError } from './errors.ts'
 import { sendJsonBytes } from './etag.ts'
-import { type Asked, type Path, readOperation, stationIn } from './paths.ts'
+import { type AirQualityOperation, type Asked, stationIn } from './operation.ts'
+import { getLatestPoint, getPoint, listPoints } from './operations.ts'
 import { type PointLines, pointFormat, typeOf } from './point-format.ts'
 import { metaOf } from './query/envelope.ts'
 import { type ListQuery, readListQuery } from './query/list-query.ts'
@@ -25,7 +25,7 @@ export interface PointsOptions extends AddPointsOptions {
   log: Log
 }
 
-export function pointPaths(options: PointsOptions): Path[] {
+export function pointOperations(options: PointsOptions): AirQualityOperation[] {
   const { points, log } = options
 
   async function list(asked: Asked, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -90,24 +90,10 @@ export function pointPaths(options: PointsOptions): Path[] {
   }
 
   return [
-    {
-      url: '/device/:sn/data',
-      slash: 'required',
-      methods: {
-        GET: readOperation(operations.listPoints, list),
-        POST: addPointsOperation(options),
-      },
-    },
-    {
-      url: '/device/:sn/data/:id',
-      slash: 'either',
-      methods: { GET: readOperation(operations.getPoint, get) },
-    },
-    {
-      url: '/device/:sn/latest',
-      slash: 'none',
-      methods: { GET: readOperation(operations.getLatestPoint, latest) },
-    },
+    { ...listPoints, handle: list },
+    addPointsOperation(options),
+    { ...getPoint, handle: get },
+    { ...getLatestPoint, handle: latest },
   ]
 }
 

@@ -83,17 +83,3 @@ export function addOnce(named: Json, name: string, value: unknown): void {
   }
   named[name] = value
 }
-
-interface Refusal {
-  status: number
-  text: string
-}
-
-/** One response for each status, which says all that it may mean. */
-export function refusalResponses(refusals: readonly Refusal[], content: Content): Record<string, PublishedResponse> {
-  const byStatus = Map.groupBy(refusals, ({ status }) => status)
-  const responses = [...byStatus].map(([status, same]): [string, PublishedResponse] => {
-    return [String(status), { description: same.map(({ text }) => text).join('; '), content }]
-  })
-  return Object.fromEntries(responses)
-}

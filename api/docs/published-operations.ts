@@ -3,14 +3,14 @@
 import type { ErrorEntry } from '../http/errors.ts'
 import type { Operation, OperationFamily, Representation } from '../http/operation.ts'
 import { type Components, createComponents } from './components.ts'
-import { type Content, type Contract, type Json, type PublishedOperation, refusalResponses } from './contract.ts'
+import type { Content, Contract, Json, PublishedOperation, PublishedResponse } from './contract.ts'
 
 export function publishOperations<Declared extends Operation>(family: OperationFamily<Declared>): Contract {
   const { prefix, tag, operations, securitySchemes = {} } = family
   const components = createComponents()
   const paths: Contract['paths'] = {}
   for (const operation of operations) {
-    const path = `${prefix}${operation.publishedPath ?? publishedPath(operation)}`
+    const path = `${prefix}${publishedPath(operation)}`
     const published = publish(operation, family, components)
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: published }
   }
@@ -18,9 +18,11 @@ export function publishOperations<Declared extends Operation>(family: OperationF
 }
 
 /** With parameters in braces: `/api/device/{device}`. */
-function publishedPath({ path }: Operation): string {
-  return path === '/' ? '' : path.replaceAll(/:(\w+)/g, '{$1}')
+function publishedPath({ path, publishedPath = path }: Operation): string {
+  return publishedPath === '/' ? '' : publishedPath.replaceAll(/:(\w+)/g, '{$1}')
 }
+
+type Answer = { description: string; headers?: Json } & Representation
 
 const jsonType = 'application/json'
 const eventsType = 'text/event-stream'
@@ -48,27 +50,51 @@ function publish<Declared extends Operation>(
       ? {}
       : { requestBody: { required: body.isOptional !== true, content: contentOf(body, 'input', components) } }),
     responses: {
-      [success.status]: { description: success.description, ...answered(success, components) },
+      [success.status]: responseOf(success, components),
       ...othersOf(operation, components),
-      ...refusalResponses(refusalsOf(operation).toSorted(byStatus), refusal),
+      ...refusalResponses(refusalsOf(operation).toSorted(byStatus), refusal, error.headersOf),
     },
   }
 }
 
-function securityOf({ credentials = [], isCredentialOptional = false }: Operation): Record<string, string[]>[] {
-  return [...(isCredentialOptional ? [{}] : []), ...credentials.map(scheme => ({ [scheme]: [] }))]
+function securityOf({
+  credentials = [],
+  scope,
+  isCredentialOptional = false,
+}: Operation): PublishedOperation['security'] {
+  const scopes = scope === undefined ? [] : [scope]
+  return [...(isCredentialOptional ? [{}] : []), ...credentials.map(scheme => ({ [scheme]: scopes }))]
 }
 
 function othersOf({ others = {} }: Operation, components: Components): PublishedOperation['responses'] {
-  const responses = Object.entries(others).map(([status, { description, headers, ...answer }]) => {
-    return [status, { description, ...(headers === undefined ? {} : { headers }), ...answered(answer, components) }]
+  const responses = Object.entries(others).map(([status, answer]) => [status, responseOf(answer, components)])
+  return Object.fromEntries(responses)
+}
+
+function responseOf({ description, headers, ...answer }: Answer, components: Components): PublishedResponse {
+  return responseWith(description, headers, contentOf(answer, 'output', components))
+}
+
+/** One response for each status, which says all that it may mean. */
+function refusalResponses(
+  refusals: readonly ErrorEntry[],
+  content: Content,
+  headersOf: NonNullable<OperationFamily['error']['headersOf']> = () => ({}),
+): PublishedOperation['responses'] {
+  const byStatus = Map.groupBy(refusals, ({ status }) => status)
+  const responses = [...byStatus].map(([status, same]) => {
+    const headers: Json = Object.assign({}, ...same.map(headersOf))
+    return [status, responseWith(same.map(({ text }) => text).join('; '), headers, content)]
   })
   return Object.fromEntries(responses)
 }
 
-function answered(answer: Representation, components: Components): { content?: Content } {
-  const content = contentOf(answer, 'output', components)
-  return Object.keys(content).length === 0 ? {} : { content }
+function responseWith(description: string, headers: Json | undefined, content: Content): PublishedResponse {
+  return {
+    description,
+    ...(headers === undefined || Object.keys(headers).length === 0 ? {} : { headers }),
+    ...(Object.keys(content).length === 0 ? {} : { content }),
+  }
 }
 
 function contentOf(

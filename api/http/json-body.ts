@@ -6,8 +6,8 @@ import type { Scope } from './scope.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The handler gets the bytes of the body, to have them read elsewhere. */
-    hasJsonBytes?: boolean
+    /** The handler gets the bytes of a JSON body. */
+    hasRawBody?: boolean
   }
 }
 
@@ -17,7 +17,7 @@ export function addJsonBody(app: Scope): void {
   const deadlines = createBodyDeadlines(app)
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     deadlines.finish(request.raw)
-    if (request.routeOptions.config.hasJsonBytes === true) {
+    if (request.routeOptions.config.hasRawBody === true) {
       done(null, body)
       return
     }

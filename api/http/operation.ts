@@ -18,13 +18,15 @@ export interface Operation<Code extends string = string, Path = unknown, Query =
   description?: string
   /** Names of security schemes, each of which is enough; without it, everybody may. */
   credentials?: readonly string[]
+  /** What an API key needs among them. */
+  scope?: string
   /** Some are answered without any. */
   isCredentialOptional?: boolean
   /** Objects of parameters. */
   parameters?: { path?: z.ZodType<Path>; query?: z.ZodType<Query>; header?: z.ZodType }
   body?: RequestBody<Body>
   bodyBytesMax?: number
-  success: { status: number; description: string } & Representation
+  success: { status: number; description: string; headers?: Record<string, unknown> } & Representation
   /** Further responses that are no refusals. */
   others?: Record<number, { description: string; headers?: Record<string, unknown> } & Representation>
   /** Beside those that the family has for every operation of its kind. */
@@ -45,6 +47,8 @@ export interface Representation {
 export interface RequestBody<Body = unknown> extends Representation {
   json?: z.ZodType<Body>
   isOptional?: boolean
+  /** The handler gets the bytes of JSON, to have them read elsewhere. */
+  isRaw?: boolean
   /** Checks what was sent where more than the schema is needed: older names of fields, turns between parts of a long body. */
   check?(sent: unknown): Checked<Body> | Promise<Checked<Body>>
 }
@@ -76,8 +80,13 @@ export interface OperationFamily<Declared extends Operation = Operation> {
   prefix: string
   tag: { name: string; description: string }
   operations: readonly Declared[]
-  /** The shape of its errors. */
-  error: { schema: z.ZodType; mediaType?: string; text?: readonly string[] }
+  /** The shape of its errors, and the headers that come with one. */
+  error: {
+    schema: z.ZodType
+    mediaType?: string
+    text?: readonly string[]
+    headersOf?(entry: ErrorEntry): Record<string, unknown>
+  }
   /** All that an operation may be refused with: its own, and those of every operation of its kind. */
   refusalsOf(operation: Declared): readonly ErrorEntry[]
   securitySchemes?: Record<string, unknown>

@@ -7,8 +7,11 @@ import type { Scope } from './scope.ts'
 
 /** How a family looks at requests and writes its answers. */
 export interface Rules<Declared extends Operation> {
-  /** HEAD is a method like others. Else the framework answers it by the handler of GET. */
-  hasNoHead?: boolean
+  /**
+   * Whether HEAD is a method like others, or one more for the handler of GET. Without it, the framework answers it by that
+   * handler, and tells the length of what it drops.
+   */
+  head?: 'refused' | 'handled'
   /** Before anything of a body is read. */
   onRequest?(operation: Declared): onRequestHookHandler
   handler(operation: Declared): RouteHandlerMethod
@@ -76,17 +79,22 @@ function registerPath<Declared extends Operation>(
   operations: readonly Declared[],
   rules: Rules<Declared>,
 ): void {
-  const { hasNoHead = false } = rules
   for (const operation of operations) {
-    const { method, bodyBytesMax = bodyBytesMaxUsual } = operation
-    const onRequest = rules.onRequest?.(operation) ?? []
-    const handler = rules.handler(operation)
-    scope.route({ method, url, bodyLimit: bodyBytesMax, exposeHeadRoute: !hasNoHead, onRequest, handler })
+    const { method, body, bodyBytesMax = bodyBytesMaxUsual } = operation
+    scope.route({
+      method: method === 'GET' && rules.head === 'handled' ? ['GET', 'HEAD'] : method,
+      url,
+      config: { hasRawBody: body?.isRaw === true },
+      bodyLimit: bodyBytesMax,
+      exposeHeadRoute: rules.head === undefined,
+      onRequest: rules.onRequest?.(operation) ?? [],
+      handler: rules.handler(operation),
+    })
   }
   const preflight = rules.preflight?.(operations)
   if (preflight !== undefined) scope.route({ method: 'OPTIONS', url, handler: preflight })
   const allowed: string[] = operations.flatMap(({ method }) =>
-    method === 'GET' && !hasNoHead ? ['GET', 'HEAD'] : [method],
+    method === 'GET' && rules.head !== 'refused' ? ['GET', 'HEAD'] : [method],
   )
   if (preflight !== undefined) allowed.push('OPTIONS')
   scope.route({

@@ -28,7 +28,7 @@ const admin = adminFamily({
 const contentFiles = contentFilesFamily({ publicUrl: undefined } as never)
 const logger = publishedLogger(openReadsOf([]))
 const lineProtocol = lineProtocolFamilies({ ingest: {} } as never)
-const { contract: airQuality } = airQualityFamily({ publicUrl: undefined } as never)
+export const airQuality = airQualityFamily({ publicUrl: undefined } as never)
 
 /** By what its reads say of who may read. */
 export function publishedLogger(access: ReadAccess) {
@@ -43,11 +43,10 @@ export function publishedLogger(access: ReadAccess) {
   } as never)
 }
 
-export const airQualityContract = airQuality
 export const contracts = [
   publishOperations(logger),
   ...accountContracts,
-  airQuality,
+  publishOperations(airQuality),
   ...lineProtocol.map(publishOperations),
   publishOperations(contentFiles),
   publishOperations(admin),

@@ -25,7 +25,7 @@ export interface KitOptions {
 
 export function accountRules(kit: KitOptions): Rules<AccountOperation> {
   return {
-    hasNoHead: true,
+    head: 'refused',
     onRequest: () => redirectSlash,
     handler: operation => (request, reply) => answer(operation, kit, request, reply),
     refuseMethod(request, reply, allowed) {

@@ -3,6 +3,7 @@
 import { fastify } from 'fastify'
 import t, { type Test } from 'tap'
 import { createOpenApi, type Parameter, type PublishedOperation } from '../../../api/docs/contract.ts'
+import { publishOperations } from '../../../api/docs/published-operations.ts'
 import { startAirQuality } from '../../support/air-quality.ts'
 import { createContractChecker } from '../../support/contract.ts'
 import { until } from '../../support/processes.ts'
@@ -15,7 +16,7 @@ pointsIngest.startForwarding(address.http, true)
 people.clock.ms = Date.parse('2026-05-30T02:20:00Z')
 
 const prefix = '/api/v1.0'
-const document = createOpenApi([family.contract])
+const document = createOpenApi([publishOperations(family)])
 const checker = createContractChecker(document)
 const key = await keyOf(await person('operator@example.com', 'operator'))
 const stranger = await keyOf(await person('user@example.com'))

@@ -97,6 +97,8 @@ t.test('an ETag saves a body, and If-Match asks for it', async t => {
     for (const tags of [etag, '*', `"x",${etag}`]) t.equal(await get({ 'if-match': tags }), 200, tags)
     for (const tags of ['"x"', `W/${etag}`]) t.equal(await get({ 'if-match': tags }), 412, tags)
     t.equal(await get({ 'if-match': '"x"', 'if-none-match': etag }), 412)
+    const unchanged = await ask(method, '/device/S-1', { key, headers: { 'if-none-match': etag } })
+    t.notOk('content-length' in unchanged.headers, `${method} tells no length of nothing`)
   }
   const failed = await ask('GET', '/device/S-1', { key, headers: { 'if-match': '"x"' } })
   t.match(failed.body, { id: 'precondition_failed' })

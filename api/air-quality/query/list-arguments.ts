@@ -6,7 +6,7 @@
 import { z } from 'zod'
 import { operators } from '../../../query/conditions/condition.ts'
 import { typeOf } from '../point-format.ts'
-import { perPageDefault, perPageMax } from '../query/paging.ts'
+import { perPageDefault, perPageMax } from './paging.ts'
 
 const paging = {
   page: z.int().min(1).default(1),

@@ -1,12 +1,12 @@
 /** What this API answers. Shapes that belong to one file stand there: a device, the meta of a list, an account. */
 
 import { z } from 'zod'
-import { parameters } from '../../../auth/stations/station.ts'
-import type { PointColumn } from '../../../query/points/point-columns.ts'
-import { pointUnits } from '../../../store/tables.ts'
-import { DeviceObject } from '../device-object.ts'
-import { airQualityErrors } from '../errors.ts'
-import { Meta } from '../query/envelope.ts'
+import { parameters } from '../../auth/stations/station.ts'
+import type { PointColumn } from '../../query/points/point-columns.ts'
+import { pointUnits } from '../../store/tables.ts'
+import { DeviceObject } from './device-object.ts'
+import { airQualityErrors } from './errors.ts'
+import { Meta } from './query/envelope.ts'
 
 export const KeyCheck = z.object({ 'Authentication Check': z.literal('All good!') }).meta({ id: 'AirQualityKeyCheck' })
 

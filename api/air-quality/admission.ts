@@ -1,0 +1,114 @@
+/** In which order a request is looked at before anything of its body is read. */
+
+import assert from 'node:assert/strict'
+import type { IncomingMessage } from 'node:http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { mayUse } from '../../auth/stations/permissions.ts'
+import type { Stations } from '../../auth/stations/stations.ts'
+import { hasBody } from '../http/body-deadlines.ts'
+import { argumentsMax, hasTooManyArguments } from '../http/query-limits.ts'
+import type { Rules } from '../http/register-operations.ts'
+import type { Authenticated } from './authenticate.ts'
+import { type AirQualityErrorCode, sendError } from './errors.ts'
+import type { AirQualityOperation, Asked } from './operation.ts'
+
+export interface AdmissionOptions {
+  stations: Pick<Stations, 'find'>
+  authenticate: (request: FastifyRequest) => Promise<Authenticated>
+  /** Whether it came by HTTPS, or need not. */
+  isSecure: (request: FastifyRequest) => boolean
+  /** Under which address the client reaches the service. */
+  addressOf: (request: FastifyRequest) => string
+}
+
+export const prefix = '/api/v1.0'
+const asked = new WeakMap<IncomingMessage, Asked>()
+
+export function airQualityRules(options: AdmissionOptions): Rules<AirQualityOperation> {
+  return {
+    head: 'handled',
+    onRequest: operation => (request, reply) => admit(operation, options, request, reply),
+    handler: operation => (request, reply) => {
+      const known = asked.get(request.raw)
+      assert(known !== undefined, 'what reaches a handler was admitted')
+      return operation.handle(known, request, reply)
+    },
+    refuseMethod(request, reply, allowed, [operation]) {
+      assert(operation !== undefined, 'a path has an operation')
+      const refused = checkAddress(operation, options, request, reply)
+      if (refused !== undefined) return refused
+      reply.header('allow', [...allowed, 'OPTIONS'].join(', '))
+      return request.method === 'OPTIONS' ? reply.code(200).send() : sendError(reply, 'METHOD_NOT_ALLOWED')
+    },
+  }
+}
+
+/** Answers what is not let in; a reply means that all is said. */
+async function admit(
+  operation: AirQualityOperation,
+  options: AdmissionOptions,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply | undefined> {
+  const refused = checkAddress(operation, options, request, reply)
+  if (refused !== undefined) return await refused
+  if (hasTooManyArguments(request.originalUrl)) {
+    return await sendError(reply, 'BAD_REQUEST', `at most ${argumentsMax} arguments`)
+  }
+  const known = await identify(operation, options, request)
+  if (typeof known === 'string') return await sendError(reply, known)
+  asked.set(request.raw, known)
+  reply.removeHeader('connection')
+  return undefined
+}
+
+/** What an address says by itself, whoever asks. */
+function checkAddress(
+  { slash }: AirQualityOperation,
+  { isSecure }: AdmissionOptions,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply | undefined {
+  // Until somebody may do what is asked, the body stays unread, so the connection cannot be used again.
+  if (hasBody(request.raw)) reply.header('connection', 'close')
+  if (!isSecure(request)) return sendError(reply, 'HTTPS_REQUIRED')
+  const { originalUrl } = request
+  const pathname = pathOf(originalUrl)
+  const isSlashed = pathname.endsWith('/')
+  if (slash === 'none' && isSlashed) return sendError(reply, 'NOT_FOUND')
+  if (slash !== 'required' || isSlashed) return undefined
+  const location = `${pathname}/${originalUrl.slice(pathname.length)}`
+  return reply.code(308).header('location', location).send()
+}
+
+function pathOf(url: string): string {
+  const at = url.indexOf('?')
+  return at < 0 ? url : url.slice(0, at)
+}
+
+async function identify(
+  operation: AirQualityOperation,
+  options: AdmissionOptions,
+  request: FastifyRequest,
+): Promise<Asked | AirQualityErrorCode> {
+  const { stations, authenticate, addressOf } = options
+  const { permission } = operation
+  const authenticated = await authenticate(request)
+  if (!authenticated.ok) return authenticated.code
+  const { key } = authenticated
+  if (!mayUse(permission, key)) return 'FORBIDDEN'
+  const { sn } = request.params as { sn?: string }
+  const station = sn === undefined ? undefined : await stations.find(sn)
+  if (sn !== undefined && station === undefined) return 'STATION_UNKNOWN'
+  if (station !== undefined && !mayUse(permission, key, station)) return 'FORBIDDEN'
+  const address = addressOf(request)
+  const pathname = pathOf(request.originalUrl)
+  const query = new URLSearchParams(request.originalUrl.slice(pathname.length))
+  async function refusal(): Promise<AirQualityErrorCode | undefined> {
+    const now = await identify(operation, options, request)
+    if (typeof now === 'string') return now
+    // Another one of this sn is not the one that was meant.
+    return now.station?.id === station?.id ? undefined : 'STATION_UNKNOWN'
+  }
+  return { key, station, base: `${address}${prefix}`, url: `${address}${pathname}`, query, refusal }
+}

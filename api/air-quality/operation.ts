@@ -1,0 +1,121 @@
+/** An operation of this API, and what the contract says of it by its method, its address and its permission. */
+
+import assert from 'node:assert/strict'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { type KeyPrincipal, requirementOf, type StationOperation } from '../../auth/stations/permissions.ts'
+import { NewStationFields, type Station } from '../../auth/stations/station.ts'
+import type { ErrorEntry } from '../http/errors.ts'
+import { hasParameters, type Operation } from '../http/operation.ts'
+import { type AirQualityErrorCode, airQualityErrors } from './errors.ts'
+
+export interface Asked {
+  readonly key: KeyPrincipal
+  /** The one that the path names as `:sn`; the key may do with it what is asked. */
+  readonly station: Station | undefined
+  /** The public address of this API, without a slash at the end. */
+  readonly base: string
+  /** What was asked for: absolute, and without its query. */
+  readonly url: string
+  readonly query: URLSearchParams
+  /** Asks again, once a body is there: why the key may not do it any more. */
+  refusal(): Promise<AirQualityErrorCode | undefined>
+}
+
+/** Of a path with `:sn`. */
+export function stationIn({ station }: Asked): Station {
+  assert(station !== undefined, 'the path names a station')
+  return station
+}
+
+export interface AirQualityOperation extends Operation<AirQualityErrorCode> {
+  /** Whether a slash has to be at the end of the path, must not be there, or makes no difference. */
+  slash: 'required' | 'none' | 'either'
+  /** What the API key needs to be allowed. */
+  permission: StationOperation
+  /** That of GET answers HEAD too. */
+  handle(asked: Asked, request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply>
+}
+
+/** All but how it is answered. */
+export type Declared = Omit<AirQualityOperation, 'handle'>
+
+/** Adds to the contract what follows from the method, the path and the permission. */
+export function declare(declared: Declared): Declared {
+  const { method, path, slash, permission, description, parameters, success, others } = declared
+  const { scope, who } = requirementOf(permission)
+  const needs = `For ${readers[who] ?? `the ${who}`}; the API key needs the scope ${scope}.`
+  const isGet = method === 'GET'
+  return {
+    ...declared,
+    ...(slash === 'required' ? { publishedPath: `${path}/` } : {}),
+    description: description === undefined ? needs : `${description} ${needs}`,
+    credentials: ['basicKey'],
+    scope,
+    parameters: { ...parameters, path: pathParameters(path), ...(isGet ? { header: conditions } : {}) },
+    success: isGet ? { ...success, headers: etag } : success,
+    others: isGet ? { ...others, 304: unchanged } : { ...others },
+  }
+}
+
+const readers: Record<string, string> = {
+  reader: 'everybody with an API key if the device is public, else its owner and administrators',
+  'owner or administrator': 'the owner of the device and administrators',
+  administrator: 'administrators',
+}
+
+const fieldsOfPaths: Record<string, z.ZodType> = {
+  sn: NewStationFields.shape.sn.meta({ description: 'Serial number of the device' }),
+  id: z.int().min(0).meta({ description: 'Of the data point' }),
+  which: z.string().meta({ description: 'Serial number of a device, or a number' }),
+}
+
+function pathParameters(path: string): z.ZodType {
+  const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name ?? '')
+  return z.object(Object.fromEntries(names.map(name => [name, fieldsOfPaths[name] ?? z.never()])))
+}
+
+const tags = z.string().optional().meta({ description: 'ETags, or *' })
+const conditions = z.object({ 'If-None-Match': tags, 'If-Match': tags })
+
+const header = (description: string) => ({ description, schema: { type: 'string' } })
+const etag = { ETag: header('Of the answer; not with CSV and NDJSON') }
+const unchanged = { description: 'If-None-Match has the ETag of this resource', headers: etag }
+
+/** Of an operation that adds something. */
+export const location = { Location: header('The address of what was added') }
+
+const ofAll: readonly AirQualityErrorCode[] = [
+  'BAD_REQUEST',
+  'UNAUTHORIZED',
+  'FORBIDDEN',
+  'HTTPS_REQUIRED',
+  'TOO_MANY_ATTEMPTS',
+  'INTERNAL',
+  'DATABASE_AWAY',
+  'SENDING_TOO_MUCH',
+]
+const ofBodies: readonly AirQualityErrorCode[] = [
+  'JSON_INVALID',
+  'TIMEOUT',
+  'PAYLOAD_TOO_LARGE',
+  'MEDIA_TYPE_UNSUPPORTED',
+]
+
+export function refusalsOf(operation: Declared): ErrorEntry[] {
+  const { method, path, body, refusals = [] } = operation
+  const codes: AirQualityErrorCode[] = [
+    ...ofAll,
+    ...(hasParameters(operation) ? (['URI_TOO_LONG'] as const) : []),
+    ...(/:(sn|which)/.test(path) ? (['STATION_UNKNOWN'] as const) : []),
+    ...(method === 'GET' ? (['ETAG_DIFFERENT'] as const) : []),
+    ...(body === undefined ? [] : ofBodies),
+    ...refusals,
+  ]
+  return codes.map(code => airQualityErrors[code])
+}
+
+export function refusalHeadersOf({ status, retryAfterSeconds }: ErrorEntry): Record<string, unknown> {
+  if (status === 401) return { 'WWW-Authenticate': header('Basic realm="Authentication Required"') }
+  return retryAfterSeconds === undefined ? {} : { 'Retry-After': header('In seconds') }
+}
