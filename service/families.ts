@@ -5,8 +5,9 @@ import { airQualityFamily } from '../api/air-quality/air-quality.ts'
 import { contentFilesFamily } from '../api/content-files/content-files.ts'
 import { docsFamily } from '../api/docs/docs.ts'
 import { publishOperations } from '../api/docs/published-operations.ts'
-import { serverContract } from '../api/docs/server-contract.ts'
+import type { Readiness } from '../api/http/health.ts'
 import type { RouteFamily } from '../api/http/route-family.ts'
+import { serverFamily } from '../api/http/server-family.ts'
 import { type LoggerFamily, loggerFamily } from '../api/logger/logger.ts'
 import type { EventsOptions } from '../api/read/events/events.ts'
 import { openReads, privateReads } from '../api/read/read-access.ts'
@@ -26,13 +27,12 @@ export interface FamilyInputs {
   log: Log
   parts: ServiceParts
   ingress: Ingress
-  /** Whether readings are taken. */
-  isReady: () => boolean
+  readiness: () => Readiness
 }
 
 /** A new one is one line here. */
 export function createFamilies(inputs: FamilyInputs): RouteFamily[] {
-  const { config, log, parts, ingress } = inputs
+  const { config, log, parts, ingress, readiness } = inputs
   const { store, accounts, signIn } = parts
   const eraseJobs = openEraseJobs(inputs)
   const logger = createLogger(inputs)
@@ -40,6 +40,7 @@ export function createFamilies(inputs: FamilyInputs): RouteFamily[] {
   const airQuality = createAirQuality(inputs, eraseJobs)
   const lineProtocol = createLineProtocol(inputs)
   const contentFiles = contentFilesFamily({ postgres: store.postgres, publicUrl: config.PUBLIC_URL, log })
+  const server = serverFamily({ readiness, metrics: ingress.metrics })
   const contracts = [
     publishOperations(logger),
     ...accounts.family.parts.map(publishOperations),
@@ -47,10 +48,11 @@ export function createFamilies(inputs: FamilyInputs): RouteFamily[] {
     ...lineProtocol.map(publishOperations),
     publishOperations(contentFiles),
     publishOperations(admin),
-    serverContract(),
+    publishOperations(server),
   ]
   const { isTrusted } = ingress
   return [
+    server,
     logger,
     admin,
     airQuality,
@@ -153,7 +155,7 @@ function createAirQuality({ config, log, parts, ingress }: FamilyInputs, eraseJo
   })
 }
 
-function createLineProtocol({ config, log, parts, ingress, isReady }: FamilyInputs): LineProtocolFamily[] {
+function createLineProtocol({ config, log, parts, ingress, readiness }: FamilyInputs): LineProtocolFamily[] {
   const { ingest, devices, accounts, clockMs } = parts
   const { writers, authRateLimit, bulkMeter, fairShare } = ingress
   return lineProtocolFamilies({
@@ -162,7 +164,7 @@ function createLineProtocol({ config, log, parts, ingress, isReady }: FamilyInpu
     writers,
     keys: accounts.keys,
     ...checkOptionsOf(config, parts),
-    isReady,
+    isReady: () => readiness().status !== 'unavailable',
     nowMs: clockMs,
     log,
     names: {

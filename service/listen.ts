@@ -89,13 +89,7 @@ function createServiceServer(
       connections: connections.fault,
       ...state,
     })
-  const families = createFamilies({
-    config,
-    log,
-    parts,
-    ingress,
-    isReady: () => readiness().status !== 'unavailable',
-  })
+  const families = createFamilies({ config, log, parts, ingress, readiness })
   addServiceMetrics(metrics.registry, {
     ingest: ingest.status,
     points: pointsIngest.status,
@@ -108,7 +102,7 @@ function createServiceServer(
     retention: parts.retention.state,
     version: packageVersion(),
   })
-  return createServer({ config, connections, readiness, metrics, families, log })
+  return createServer({ config, connections, measure: metrics.measure, families, log })
 }
 
 /** What the reads of the contract wait for after a start, once QuestDB is up. */

@@ -1,19 +1,40 @@
 /** `/health/live` and `/health/ready`: short, and never an expensive check, because probes come every few seconds. */
 
-import type { FastifyInstance } from 'fastify'
-import { addMethodNotAllowed } from './method-not-allowed.ts'
+import { z } from 'zod'
+import type { ServerOperation } from './server-operation.ts'
+
+const Readiness = z
+  .union([
+    z.object({ status: z.literal('ok') }),
+    z.object({ status: z.enum(['degraded', 'unavailable']), reasons: z.array(z.string()) }),
+  ])
+  .meta({ id: 'Readiness', description: 'degraded: readings are taken, and something else is not right.' })
 
 /** `ok`: all is well. `degraded`: readings are taken, something else is not right. `unavailable`: none can be taken. */
-export type Readiness = { status: 'ok' } | { status: 'degraded' | 'unavailable'; reasons: string[] }
+export type Readiness = z.infer<typeof Readiness>
 
-export function registerHealth(app: FastifyInstance, readiness: () => Readiness): void {
-  for (const url of ['/health/live', '/health/ready']) addMethodNotAllowed(app, url, ['GET', 'HEAD'])
-  app.get('/health/live', (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'ok' }))
-  app.get('/health/ready', (_request, reply) => {
-    const current = readiness()
-    return reply
-      .code(current.status === 'unavailable' ? 503 : 200)
-      .header('cache-control', 'no-store')
-      .send(current)
-  })
+export function healthOperations(readiness: () => Readiness): ServerOperation[] {
+  return [
+    {
+      method: 'GET',
+      path: '/health/live',
+      name: 'is_live',
+      summary: 'Whether the process answers',
+      success: { status: 200, description: 'It does', json: z.object({ status: z.literal('ok') }) },
+      handler: (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'ok' }),
+    },
+    {
+      method: 'GET',
+      path: '/health/ready',
+      name: 'is_ready',
+      summary: 'Whether readings are taken',
+      success: { status: 200, description: 'They are', json: Readiness },
+      others: { 503: { description: 'No readings can be taken', json: Readiness } },
+      handler(_request, reply) {
+        const current = readiness()
+        const status = current.status === 'unavailable' ? 503 : 200
+        return reply.code(status).header('cache-control', 'no-store').send(current)
+      },
+    },
+  ]
 }

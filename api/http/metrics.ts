@@ -5,13 +5,15 @@ import type { FastifyInstance } from 'fastify'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { sendServerError } from './errors.ts'
 import { isLocalRequest } from './local-request.ts'
-import { addMethodNotAllowed } from './method-not-allowed.ts'
 import { measureRequests } from './request-durations.ts'
+import type { ServerOperation } from './server-operation.ts'
 
 export interface Metrics {
   /** Where the parts add theirs. */
   registry: Registry
-  register(app: FastifyInstance): void
+  /** Measures all requests. */
+  measure(app: FastifyInstance): void
+  operation: ServerOperation
 }
 
 export interface MetricsOptions {
@@ -42,15 +44,23 @@ export function createMetrics({ isAdmin, isTrusted }: MetricsOptions): Metrics {
 
   return {
     registry,
-    register(app) {
-      measureRequests(app, registry)
-      app.get('/metrics', async (request, reply) => {
+    measure: app => measureRequests(app, registry),
+    operation: {
+      method: 'GET',
+      path: '/metrics',
+      name: 'read_metrics',
+      summary: 'The metrics, for Prometheus',
+      description: 'From the machine itself without a credential, else for administrators.',
+      credentials: ['adminToken', 'bearerKey', 'apiKey', 'session'],
+      isCredentialOptional: true,
+      success: { status: 200, description: 'The metrics', text: ['text/plain'] },
+      refusals: ['UNAUTHORIZED'],
+      async handler(request, reply) {
         if (!isLocalRequest(request.raw, isTrusted) && !(await isAdmin(request.raw))) {
           return sendServerError(reply.header('www-authenticate', 'Bearer realm="metrics"'), 'UNAUTHORIZED')
         }
         return reply.type(registry.contentType).send(await text())
-      })
-      addMethodNotAllowed(app, '/metrics', ['GET', 'HEAD'])
+      },
     },
   }
 }

@@ -8,7 +8,6 @@ import { hasBody } from './body-deadlines.ts'
 import { readCertificate } from './certificate.ts'
 import type { Connections } from './connections.ts'
 import { errorCodeOf, sendServerError } from './errors.ts'
-import { type Readiness, registerHealth } from './health.ts'
 import { createHttpServers } from './http-server.ts'
 import { refuseAddress } from './refusal-page.ts'
 import { createFamilyFinder, type RouteFamily } from './route-family.ts'
@@ -18,9 +17,8 @@ import { boundSending } from './send-budget.ts'
 export interface ServerOptions {
   config: Pick<Config, 'TLS_CERT' | 'TLS_KEY' | 'TRUST_PROXY' | 'CACHE_BYTES_MAX'>
   connections: Connections
-  readiness: () => Readiness
-  /** Measures all requests, and is a route. */
-  metrics: { register(app: FastifyInstance): void }
+  /** Measures all requests. */
+  measure: (app: FastifyInstance) => void
   families: readonly RouteFamily[]
   log: Log
 }
@@ -29,7 +27,7 @@ export interface ServerOptions {
 const parameterLengthMax = 64 * 4 * 3
 
 export function createServer(options: ServerOptions): FastifyInstance {
-  const { config, connections, readiness, metrics, families, log } = options
+  const { config, connections, measure, families, log } = options
   const tls = readCertificate(config)
   const servers = createHttpServers({ tls, connections })
   const familyOf = createFamilyFinder(families)
@@ -64,8 +62,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   addSecurityHeaders(app)
   boundSending(app, { bytesMax: config.CACHE_BYTES_MAX, nowMs: () => performance.now() })
   answerErrors(app, log)
-  registerHealth(app, readiness)
-  metrics.register(app)
+  measure(app)
   for (const { prefix, register } of families) {
     app.register(
       (scope, _options, done) => {
@@ -79,7 +76,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   return app
 }
 
-/** For the server's own routes, and for families without a handler of theirs. */
+/** For families without a handler of theirs. */
 function answerErrors(app: FastifyInstance, log: Log): void {
   app.setErrorHandler((error: FastifyError, _request, reply) => {
     const code = errorCodeOf(error)

@@ -1,7 +1,7 @@
 /** Operations of the logger API, which brings its reads and its writes under one prefix: each with a handler of its own. */
 
 import type { onRequestHookHandler, RouteHandlerMethod } from 'fastify'
-import { sendServerError } from './errors.ts'
+import { refuseMethod } from './method-not-allowed.ts'
 import type { Operation } from './operation.ts'
 import type { Rules } from './register-operations.ts'
 import type { LoggerErrorCode } from './status-errors.ts'
@@ -32,9 +32,5 @@ export const loggerRules: Rules<LoggerOperation> = {
   onRequest: ({ onRequest }) => onRequest,
   handler: ({ handler }) => handler,
   preflight: ([operation]) => (operation?.method === 'GET' ? operation.preflight : undefined),
-  refuseMethod(_request, reply, allowed) {
-    // The body stays unread, so the connection cannot be used again.
-    reply.header('allow', allowed.join(', ')).header('connection', 'close')
-    return sendServerError(reply, 'METHOD_NOT_ALLOWED')
-  },
+  refuseMethod: (_request, reply, allowed) => refuseMethod(reply, allowed),
 }

@@ -3,6 +3,7 @@
 import { fastify } from 'fastify'
 import { test } from 'tap'
 import { createMetrics } from '../../api/http/metrics.ts'
+import { serverFamily } from '../../api/http/server-family.ts'
 import { createBulkMeter } from '../../api/write/bulk-meter.ts'
 import { createReadingMeter, rejectionReasons } from '../../api/write/reading-meter.ts'
 import { createEventMeter } from '../../service/event-metrics.ts'
@@ -45,7 +46,8 @@ function startMetrics(t: { teardown(end: () => unknown): void }, more: Partial<S
   })
   const app = fastify()
   t.teardown(() => app.close())
-  metrics.register(app)
+  metrics.measure(app)
+  serverFamily({ metrics, readiness: () => ({ status: 'ok' }) }).register(app)
   app.get('/api/device/:name', async () => 'x')
   app.put('/api/log', async (_request, reply) => reply.code(401).send('x'))
   return { meter, bulkMeter, app, scrape: async () => (await app.inject('/metrics')).body }

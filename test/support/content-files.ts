@@ -63,8 +63,7 @@ export async function startListing(
   const app = createServer({
     config: { CACHE_BYTES_MAX: 128 * 1024 * 1024, TRUST_PROXY: trustProxy, TLS_CERT: undefined, TLS_KEY: undefined },
     connections,
-    readiness: () => ({ status: 'ok' }),
-    metrics: { register: () => undefined },
+    measure: () => undefined,
     families: [contentFilesFamily({ postgres, publicUrl, log: silentLog })],
     log: silentLog,
   })

@@ -6,7 +6,8 @@ import { airQualityFamily } from '../../api/air-quality/air-quality.ts'
 import { contentFilesFamily } from '../../api/content-files/content-files.ts'
 import { createOpenApi } from '../../api/docs/contract.ts'
 import { publishOperations } from '../../api/docs/published-operations.ts'
-import { serverContract } from '../../api/docs/server-contract.ts'
+import { createMetrics } from '../../api/http/metrics.ts'
+import { serverFamily } from '../../api/http/server-family.ts'
 import { loggerFamily } from '../../api/logger/logger.ts'
 import type { ReadAccess } from '../../api/read/read-access.ts'
 import { lineProtocolFamilies } from '../../api/write/line-protocol/line-protocol.ts'
@@ -43,6 +44,7 @@ export function publishedLogger(access: ReadAccess) {
   } as never)
 }
 
+const server = serverFamily({ metrics: createMetrics({} as never), readiness: () => ({ status: 'ok' }) })
 export const contracts = [
   publishOperations(logger),
   ...accountContracts,
@@ -50,6 +52,6 @@ export const contracts = [
   ...lineProtocol.map(publishOperations),
   publishOperations(contentFiles),
   publishOperations(admin),
-  serverContract(),
+  publishOperations(server),
 ]
 export const published = createOpenApi(contracts)

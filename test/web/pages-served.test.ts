@@ -19,8 +19,7 @@ async function openServer(folder?: string) {
   const app = createServer({
     config: { TLS_CERT: undefined, TLS_KEY: undefined, TRUST_PROXY: undefined, CACHE_BYTES_MAX: 1e8 },
     connections,
-    readiness: () => ({ status: 'ok' }) as never,
-    metrics: { register() {} },
+    measure: () => undefined,
     log,
     families: [webFamily(folder)],
   })
