@@ -67,7 +67,7 @@ async function start(databaseUrl: string, accountId: number): Promise<void> {
     serviceSecret: 's',
     isAdminToken: () => false,
   })
-  const { prefix, register } = accountsFamily([{ tag: { name: 'bench', description: '' }, operations }], {
+  const { prefix, register } = accountsFamily([{ operations }], {
     findPrincipal,
     origins: createOrigins(() => []),
     log: silentLog,

@@ -1,18 +1,17 @@
 /** The families of routes of the service, with what each of them needs. */
 
-import { type AdminFamily, adminFamily } from '../api/admin/admin.ts'
+import { adminFamily } from '../api/admin/admin.ts'
 import { airQualityFamily } from '../api/air-quality/air-quality.ts'
 import { contentFilesFamily } from '../api/content-files/content-files.ts'
 import { docsFamily } from '../api/docs/docs.ts'
-import { publishOperations } from '../api/docs/published-operations.ts'
 import type { Readiness } from '../api/http/health.ts'
 import type { RouteFamily } from '../api/http/route-family.ts'
 import { serverFamily } from '../api/http/server-family.ts'
-import { type LoggerFamily, loggerFamily } from '../api/logger/logger.ts'
+import { loggerFamily } from '../api/logger/logger.ts'
 import type { EventsOptions } from '../api/read/events/events.ts'
 import { openReads, privateReads } from '../api/read/read-access.ts'
 import { webFamily } from '../api/web/web.ts'
-import { type LineProtocolFamily, lineProtocolFamilies } from '../api/write/line-protocol/line-protocol.ts'
+import { lineProtocolFamilies } from '../api/write/line-protocol/line-protocol.ts'
 import { createEraseJobs, type EraseJobs } from '../lifecycle/erasure/erase-jobs.ts'
 import type { Config } from '../settings/config.ts'
 import type { Log } from '../store/log.ts'
@@ -30,39 +29,25 @@ export interface FamilyInputs {
   readiness: () => Readiness
 }
 
-/** A new one is one line here. */
+/** A new one is one line here. `/openapi.json` describes what is in the list, in its order. */
 export function createFamilies(inputs: FamilyInputs): RouteFamily[] {
   const { config, log, parts, ingress, readiness } = inputs
   const { store, accounts, signIn } = parts
+  const { isTrusted, metrics } = ingress
+  const publicUrl = config.PUBLIC_URL
   const eraseJobs = openEraseJobs(inputs)
-  const logger = createLogger(inputs)
-  const admin = createAdmin(inputs, eraseJobs)
-  const airQuality = createAirQuality(inputs, eraseJobs)
-  const lineProtocol = createLineProtocol(inputs)
-  const contentFiles = contentFilesFamily({ postgres: store.postgres, publicUrl: config.PUBLIC_URL, log })
-  const server = serverFamily({ readiness, metrics: ingress.metrics })
-  const contracts = [
-    publishOperations(logger),
-    ...accounts.family.parts.map(publishOperations),
-    publishOperations(airQuality),
-    ...lineProtocol.map(publishOperations),
-    publishOperations(contentFiles),
-    publishOperations(admin),
-    publishOperations(server),
-  ]
-  const { isTrusted } = ingress
-  return [
-    server,
-    logger,
-    admin,
-    airQuality,
-    ...lineProtocol,
+  const families = [
+    createLogger(inputs),
     accounts.family,
+    createAirQuality(inputs, eraseJobs),
+    ...createLineProtocol(inputs),
+    contentFilesFamily({ postgres: store.postgres, publicUrl, log }),
+    createAdmin(inputs, eraseJobs),
+    serverFamily({ readiness, metrics }),
     ...signIn.families,
-    docsFamily({ contracts, publicUrl: config.PUBLIC_URL, isAdmin: accounts.isAdministrator, isTrusted }),
     webFamily(),
-    contentFiles,
   ]
+  return [...families, docsFamily({ families, publicUrl, isAdmin: accounts.isAdministrator, isTrusted })]
 }
 
 function openEraseJobs({ log, parts }: FamilyInputs): EraseJobs {
@@ -78,7 +63,7 @@ function openEraseJobs({ log, parts }: FamilyInputs): EraseJobs {
   })
 }
 
-function createLogger({ config, log, parts, ingress }: FamilyInputs): LoggerFamily {
+function createLogger({ config, log, parts, ingress }: FamilyInputs): RouteFamily {
   const { clockMs, ingest, devices, query, rangeReads, live, retention, claims, accounts } = parts
   const { intake, meter, bulkMeter, fairShare, writers, authRateLimit } = ingress
   const { ranges, ...timeLimits } = checkOptionsOf(config, parts)
@@ -108,7 +93,7 @@ function createLogger({ config, log, parts, ingress }: FamilyInputs): LoggerFami
   })
 }
 
-function createAdmin({ config, log, parts, ingress }: FamilyInputs, eraseJobs: EraseJobs): AdminFamily {
+function createAdmin({ config, log, parts, ingress }: FamilyInputs, eraseJobs: EraseJobs): RouteFamily {
   const { accounts, devices, stations, readingsExport, ingest, pointsIngest, store } = parts
   return adminFamily({
     findPrincipal: accounts.findPrincipal,
@@ -136,7 +121,7 @@ function createAdmin({ config, log, parts, ingress }: FamilyInputs, eraseJobs: E
   })
 }
 
-function createAirQuality({ config, log, parts, ingress }: FamilyInputs, eraseJobs: EraseJobs) {
+function createAirQuality({ config, log, parts, ingress }: FamilyInputs, eraseJobs: EraseJobs): RouteFamily {
   const { stations, points, accounts, pointsIngest, clockMs } = parts
   return airQualityFamily({
     stations,
@@ -155,7 +140,7 @@ function createAirQuality({ config, log, parts, ingress }: FamilyInputs, eraseJo
   })
 }
 
-function createLineProtocol({ config, log, parts, ingress, readiness }: FamilyInputs): LineProtocolFamily[] {
+function createLineProtocol({ config, log, parts, ingress, readiness }: FamilyInputs): RouteFamily[] {
   const { ingest, devices, accounts, clockMs } = parts
   const { writers, authRateLimit, bulkMeter, fairShare } = ingress
   return lineProtocolFamilies({

@@ -3,15 +3,10 @@
 import type { IncomingMessage } from 'node:http'
 import type pg from 'pg'
 import type { AccountService } from '../api/accounts/account-service.ts'
-import { type AccountPart, type AccountsFamily, accountOperations, accountsFamily } from '../api/accounts/accounts.ts'
-import {
-  type DeviceAuthorizationService,
-  deviceAuthorizationOperations,
-} from '../api/accounts/device-authorization/device-authorization.ts'
-import { type Drive, type DriveService, driveOperations } from '../api/accounts/drive/drive.ts'
+import { type AccountServices, type AccountsFamily, accountGroups, accountsFamily } from '../api/accounts/accounts.ts'
+import type { Drive } from '../api/accounts/drive/drive.ts'
 import type { DriveClient } from '../api/accounts/drive/drive-client.ts'
 import { createDriveStates } from '../api/accounts/drive/drive-state.ts'
-import { type TenantService, tenantOperations } from '../api/accounts/tenants/tenant-exchange.ts'
 import type { TokenCheck } from '../api/admin/admin-token.ts'
 import { createFindPrincipal, type FindPrincipal } from '../api/credentials/find-principal.ts'
 import { createOrigins, type Origins } from '../api/credentials/origins.ts'
@@ -65,33 +60,6 @@ export interface ServiceAccountsOptions {
 
 const minuteMs = 60_000
 
-/** All operations below `/v1/auth`. */
-export function accountParts(
-  service: AccountService & DeviceAuthorizationService & DriveService & TenantService,
-): [AccountPart, ...AccountPart[]] {
-  return [
-    {
-      tag: { name: 'accounts', description: 'Accounts, sessions and API keys.' },
-      operations: accountOperations(service),
-    },
-    {
-      tag: {
-        name: 'device authorization',
-        description: 'An API key for a program that has no browser: it shows a code, and a person approves it.',
-      },
-      operations: deviceAuthorizationOperations(service),
-    },
-    {
-      tag: { name: 'drive', description: 'The consent of a person to an external file storage.' },
-      operations: driveOperations(service),
-    },
-    {
-      tag: { name: 'tenants', description: 'Sessions for the users of partners.' },
-      operations: tenantOperations(service),
-    },
-  ]
-}
-
 export async function openServiceAccounts(options: ServiceAccountsOptions): Promise<ServiceAccounts> {
   const { config, log, nowMs, directory, pool, devices, stations, isAdminToken, publicUrl } = options
   const from = () => config.MAIL_FROM ?? `barograph@${new URL(publicUrl()).hostname}`
@@ -126,7 +94,7 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
     secret: directory.secret('tenant-key'),
     graceMs: config.ROTATION_GRACE_HOURS * 60 * minuteMs,
   })
-  const service: AccountService & DeviceAuthorizationService & DriveService & TenantService = {
+  const service: AccountServices = {
     accounts,
     sessions,
     keys,
@@ -158,7 +126,7 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
     origins,
     findPrincipal,
     isAdministrator: createAdministratorCheck(findPrincipal),
-    family: accountsFamily(accountParts(service), { findPrincipal, origins, log }),
+    family: accountsFamily(accountGroups(service), { findPrincipal, origins, log }),
     async close() {
       await keys.close()
       await accounts.close()

@@ -3,11 +3,14 @@
  * auth/policy.ts; what is done, in auth/accounts/, auth/sessions/ and auth/keys/.
  */
 
-import type { OperationFamily } from '../http/operation.ts'
-import { createFamily } from '../http/register-operations.ts'
-import type { RouteFamily } from '../http/route-family.ts'
+import { createFamily, type OperationGroup, type PublishedFamily } from '../http/register-operations.ts'
 import type { AccountService } from './account-service.ts'
 import { apiKeyOperations } from './api-keys.ts'
+import {
+  type DeviceAuthorizationService,
+  deviceAuthorizationOperations,
+} from './device-authorization/device-authorization.ts'
+import { type DriveService, driveOperations } from './drive/drive.ts'
 import { sendError } from './kit/errors.ts'
 import { type AccountOperation, accountsPrefix } from './kit/operation.ts'
 import { ErrorDetail, refusalsOf, securitySchemes } from './kit/published.ts'
@@ -16,37 +19,58 @@ import { lookUpOperations } from './look-ups.ts'
 import { mailTokenOperations } from './mail-tokens.ts'
 import { passwordAndSessionOperations, profileOperations } from './profile.ts'
 import { providerSignInOperation, signInOperations } from './sign-in.ts'
+import { type TenantService, tenantOperations } from './tenants/tenant-exchange.ts'
 
-export function accountOperations(service: AccountService): AccountOperation[] {
+/** What all operations below the prefix are made of. */
+export type AccountServices = AccountService & DeviceAuthorizationService & DriveService & TenantService
+
+/** All operations below the prefix, of whichever folder they are. */
+export function accountGroups(service: AccountServices): OperationGroup<AccountOperation>[] {
   return [
-    ...signInOperations(service),
-    providerSignInOperation(service),
-    ...mailTokenOperations(service),
-    ...profileOperations(service),
-    ...passwordAndSessionOperations(service),
-    ...lookUpOperations(service),
-    ...apiKeyOperations(service),
+    {
+      operations: [
+        ...signInOperations(service),
+        providerSignInOperation(service),
+        ...mailTokenOperations(service),
+        ...profileOperations(service),
+        ...passwordAndSessionOperations(service),
+        ...lookUpOperations(service),
+        ...apiKeyOperations(service),
+      ],
+    },
+    {
+      tag: {
+        name: 'device authorization',
+        description: 'An API key for a program that has no browser: it shows a code, and a person approves it.',
+      },
+      operations: deviceAuthorizationOperations(service),
+    },
+    {
+      tag: { name: 'drive', description: 'The consent of a person to an external file storage.' },
+      operations: driveOperations(service),
+    },
+    {
+      tag: { name: 'tenants', description: 'Sessions for the users of partners.' },
+      operations: tenantOperations(service),
+    },
   ]
 }
 
-/** A part of the operations, with a heading of its own in the contract. */
-export type AccountPart = Pick<OperationFamily<AccountOperation>, 'tag' | 'operations'>
+export type AccountsFamily = PublishedFamily<AccountOperation>
 
-export type AccountsFamily = RouteFamily & { parts: readonly OperationFamily<AccountOperation>[] }
-
-/** All operations below the prefix, of whichever folder they are. */
-export function accountsFamily(parts: readonly [AccountPart, ...AccountPart[]], kit: KitOptions): AccountsFamily {
-  const common = { prefix: accountsPrefix, error: { schema: ErrorDetail }, refusalsOf, securitySchemes }
-  const family = createFamily<AccountOperation>({
-    ...common,
-    tag: parts[0].tag,
-    groups: parts,
+export function accountsFamily(groups: readonly OperationGroup<AccountOperation>[], kit: KitOptions): AccountsFamily {
+  return createFamily<AccountOperation>({
+    prefix: accountsPrefix,
+    tag: { name: 'accounts', description: 'Accounts, sessions and API keys.' },
+    groups,
     rules: accountRules(kit),
+    error: { schema: ErrorDetail },
+    refusalsOf,
+    securitySchemes,
     prepare: scope => prepareScope(scope, kit),
     refusePath: (_request, reply, code) => {
       reply.header('cache-control', 'no-store').header('connection', 'close')
       sendError(reply, code === 414 ? 'URI_TOO_LONG' : 'NOT_FOUND')
     },
   })
-  return { ...family, parts: parts.map(part => ({ ...common, ...part })) }
 }

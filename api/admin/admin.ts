@@ -18,10 +18,9 @@ import type { Store } from '../../store/store.ts'
 import { packageVersion } from '../../store/version.ts'
 import type { ErrorEntry } from '../http/errors.ts'
 import { addJsonBody } from '../http/json-body.ts'
-import { hasParameters, type OperationFamily } from '../http/operation.ts'
+import { hasParameters } from '../http/operation.ts'
 import { argumentsMax, hasTooManyArguments } from '../http/query-limits.ts'
-import { createFamily, type OperationGroup } from '../http/register-operations.ts'
-import type { RouteFamily } from '../http/route-family.ts'
+import { createFamily, type OperationGroup, type PublishedFamily } from '../http/register-operations.ts'
 import type { BulkMeter } from '../write/bulk-meter.ts'
 import { accountOperations } from './accounts.ts'
 import { auditOperation } from './audit.ts'
@@ -75,9 +74,7 @@ export interface AdminOptions extends GuardOptions, TimeLimits {
   meter: BulkMeter
 }
 
-export type AdminFamily = RouteFamily & OperationFamily<AdminOperation>
-
-export function adminFamily(options: AdminOptions): AdminFamily {
+export function adminFamily(options: AdminOptions): PublishedFamily<AdminOperation> {
   const { eraseJobs, readingsExport, log } = options
   return createFamily<AdminOperation>({
     prefix: '/api/admin',

@@ -9,10 +9,8 @@ import type { Points } from '../../query/points/points.ts'
 import type { Log } from '../../store/log.ts'
 import { addJsonBody } from '../http/json-body.ts'
 import { isLocalRequest } from '../http/local-request.ts'
-import type { OperationFamily } from '../http/operation.ts'
 import { createPublicAddress } from '../http/public-address.ts'
-import { createFamily } from '../http/register-operations.ts'
-import type { RouteFamily } from '../http/route-family.ts'
+import { createFamily, type PublishedFamily } from '../http/register-operations.ts'
 import { accountOperations } from './account.ts'
 import { airQualityRules, prefix } from './admission.ts'
 import { AirQualityError } from './answers.ts'
@@ -44,9 +42,7 @@ export interface AirQualityOptions {
   isTrusted: (address: string) => boolean
 }
 
-export type AirQualityFamily = RouteFamily & OperationFamily<AirQualityOperation>
-
-export function airQualityFamily(options: AirQualityOptions): AirQualityFamily {
+export function airQualityFamily(options: AirQualityOptions): PublishedFamily<AirQualityOperation> {
   const { stations, log, requireHttps, isTrusted } = options
   const pointsBodies = createPointsBodyReader()
   const operations = [

@@ -20,11 +20,9 @@ import { createRepository } from '../../content/repository.ts'
 import type { Log } from '../../store/log.ts'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import { hasBody } from '../http/body-deadlines.ts'
-import type { OperationFamily } from '../http/operation.ts'
 import { createPublicAddress } from '../http/public-address.ts'
 import { hasTooManyArguments } from '../http/query-limits.ts'
-import { createFamily, type Rules } from '../http/register-operations.ts'
-import type { RouteFamily } from '../http/route-family.ts'
+import { createFamily, type PublishedFamily, type Rules } from '../http/register-operations.ts'
 import type { Scope } from '../http/scope.ts'
 import { type Answer, indented } from './answer.ts'
 import { type ContentFileErrorCode, contentFileErrors, errorAnswer, methodNotAllowed } from './errors.ts'
@@ -61,9 +59,11 @@ declare module 'fastify' {
   }
 }
 
-export type ContentFilesFamily = RouteFamily & OperationFamily<ContentFileOperation>
-
-export function contentFilesFamily({ postgres, publicUrl, log }: ContentFilesOptions): ContentFilesFamily {
+export function contentFilesFamily({
+  postgres,
+  publicUrl,
+  log,
+}: ContentFilesOptions): PublishedFamily<ContentFileOperation> {
   const indexHolder = createIndexHolder({ pool: postgres, nowMs: () => performance.now(), log })
   const sources = { repository: createRepository(postgres, indexHolder), addressOf: createPublicAddress(publicUrl) }
   return createFamily<ContentFileOperation>({

@@ -6,14 +6,15 @@ import { sendError } from '../accounts/kit/errors.ts'
 import { isLocalRequest } from '../http/local-request.ts'
 import type { RouteFamily } from '../http/route-family.ts'
 import { pageHeaders } from '../http/security-headers.ts'
-import { type Contract, createOpenApi } from './contract.ts'
+import { createOpenApi } from './contract.ts'
 import { renderDocs } from './docs-page.ts'
 import { contentSecurityPolicy } from './docs-style.ts'
+import { publishOperations } from './published-operations.ts'
 import { renderStatistics } from './statistics-page.ts'
 
 export interface DocsOptions {
-  /** Of the families that are published. */
-  contracts: readonly Contract[]
+  /** All that the server has. */
+  families: readonly Pick<RouteFamily, 'published'>[]
   /** Where clients reach the service; undefined: where they read the document. */
   publicUrl?: string | undefined
   isAdmin: (request: IncomingMessage) => Promise<boolean>
@@ -22,10 +23,11 @@ export interface DocsOptions {
 }
 
 export function docsFamily(options: DocsOptions): RouteFamily {
-  return { prefix: '', register: scope => registerDocs(scope, options) }
+  return { prefix: '', published: [], register: scope => registerDocs(scope, options) }
 }
 
-function registerDocs(app: FastifyInstance, { contracts, publicUrl, isAdmin, isTrusted }: DocsOptions): void {
+function registerDocs(app: FastifyInstance, { families, publicUrl, isAdmin, isTrusted }: DocsOptions): void {
+  const contracts = families.flatMap(({ published }) => published).map(publishOperations)
   const document = createOpenApi(contracts, publicUrl)
   const json = JSON.stringify(document)
   const operations = renderDocs(document)

@@ -28,6 +28,8 @@ export interface Rules<Declared extends Operation> {
 
 /** Operations whose requests are read in the same way. */
 export interface OperationGroup<Declared extends Operation> {
+  /** A heading of its own in the contract. */
+  tag?: OperationFamily['tag']
   operations: readonly Declared[]
   /** Adds parsers and hooks to the scope of the group. */
   prepare?(scope: Scope): void
@@ -35,21 +37,24 @@ export interface OperationGroup<Declared extends Operation> {
 
 export interface FamilyDefinition<Declared extends Operation>
   extends Omit<OperationFamily<Declared>, 'operations'>,
-    Omit<RouteFamily, 'register'> {
+    Omit<RouteFamily, 'register' | 'published'> {
   groups: readonly OperationGroup<Declared>[]
   rules: Rules<Declared>
   /** Adds hooks and handlers of errors to the scope of all groups. */
   prepare(scope: Scope): void
 }
 
+export type PublishedFamily<Declared extends Operation> = RouteFamily & OperationFamily<Declared>
+
 /** The family as the server takes it, and as the contract publishes it: of the same operations. */
 export function createFamily<Declared extends Operation>(
   definition: FamilyDefinition<Declared>,
-): RouteFamily & OperationFamily<Declared> {
+): PublishedFamily<Declared> {
   const { groups, rules, prepare, ...family } = definition
   return {
     ...family,
     operations: groups.flatMap(({ operations }) => operations),
+    published: groups.map(({ operations, tag = family.tag }) => ({ ...family, operations, tag })),
     register(scope) {
       prepare(scope)
       for (const group of groups) registerGroup(scope, group, rules)

@@ -1,10 +1,13 @@
 /** One API as the server takes it: its routes below a prefix, and what it says of paths that reach none of them. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { OperationFamily } from './operation.ts'
 
 export interface RouteFamily {
   /** `/api/admin`. Of two that a path lies below, the longer one has it. */
   prefix: string
+  /** Its operations as the contract has them; pages have none. */
+  published: readonly OperationFamily[]
   /** Registers the routes on a scope of their own, whose paths begin behind the prefix. */
   register: (scope: FastifyInstance) => void
   /** What the router gets to see of an address below the prefix; without it, the address as sent. */

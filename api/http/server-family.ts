@@ -5,9 +5,7 @@ import { serverErrors } from './errors.ts'
 import { healthOperations, type Readiness } from './health.ts'
 import { refuseMethod } from './method-not-allowed.ts'
 import type { Metrics } from './metrics.ts'
-import type { OperationFamily } from './operation.ts'
-import { createFamily } from './register-operations.ts'
-import type { RouteFamily } from './route-family.ts'
+import { createFamily, type PublishedFamily } from './register-operations.ts'
 import type { ServerOperation } from './server-operation.ts'
 
 export interface ServerFamilyOptions {
@@ -15,9 +13,7 @@ export interface ServerFamilyOptions {
   metrics: Pick<Metrics, 'operation'>
 }
 
-export type ServerFamily = RouteFamily & OperationFamily<ServerOperation>
-
-export function serverFamily({ readiness, metrics }: ServerFamilyOptions): ServerFamily {
+export function serverFamily({ readiness, metrics }: ServerFamilyOptions): PublishedFamily<ServerOperation> {
   return createFamily<ServerOperation>({
     prefix: '',
     tag: { name: 'server', description: 'For probes and for Prometheus.' },

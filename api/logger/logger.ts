@@ -3,9 +3,8 @@
 import type { FastifyError } from 'fastify'
 import type { Log } from '../../store/log.ts'
 import { type ErrorEntry, errorCodeOf, leavesBodyUnread } from '../http/errors.ts'
-import { hasParameters, type OperationFamily } from '../http/operation.ts'
-import { createFamily } from '../http/register-operations.ts'
-import type { RouteFamily } from '../http/route-family.ts'
+import { hasParameters } from '../http/operation.ts'
+import { createFamily, type PublishedFamily } from '../http/register-operations.ts'
 import type { Scope } from '../http/scope.ts'
 import { LoggerError, loggerErrors, sendError } from '../http/status-errors.ts'
 import { type LoggerOperation, loggerRules } from '../http/status-operations.ts'
@@ -30,9 +29,15 @@ export interface LoggerOptions {
 
 const mediaTypeDetail = 'send Content-Type: application/json, and no Content-Encoding'
 
-export type LoggerFamily = RouteFamily & OperationFamily<LoggerOperation>
-
-export function loggerFamily({ log, access, ingest, batch, reads, live, events }: LoggerOptions): LoggerFamily {
+export function loggerFamily({
+  log,
+  access,
+  ingest,
+  batch,
+  reads,
+  live,
+  events,
+}: LoggerOptions): PublishedFamily<LoggerOperation> {
   return createFamily<LoggerOperation>({
     prefix: '/api',
     tag: { name: 'logger', description: `${description}${access.isOpen ? openReads : privateReads}` },

@@ -39,6 +39,7 @@ const immutableMs = 365 * 24 * 3_600_000
 export function webFamily(folder = builtFolder): RouteFamily {
   return {
     prefix: '',
+    published: [],
     register(scope) {
       serveIcon(scope)
       scope.addHook('onRequest', setHeaders)

@@ -7,13 +7,12 @@ import t from 'tap'
 import { perPageDefault, perPageMax } from '../../api/air-quality/query/paging.ts'
 import { type Contract, createOpenApi, type PublishedOperation } from '../../api/docs/contract.ts'
 import { docsFamily } from '../../api/docs/docs.ts'
-import { publishOperations } from '../../api/docs/published-operations.ts'
 import { openBrowser } from '../support/browser.ts'
 import { inspect } from '../support/browser-page.ts'
-import { airQuality, contracts } from '../support/published.ts'
+import { airQuality, contracts, families } from '../support/published.ts'
 
 const app = fastify()
-docsFamily({ contracts, isAdmin: async () => false, isTrusted: () => false }).register(app)
+docsFamily({ families, isAdmin: async () => false, isTrusted: () => false }).register(app)
 t.teardown(() => app.close())
 const headers = { host: 'localhost' }
 const document = (await app.inject({ url: '/openapi.json', headers })).json()
@@ -123,7 +122,7 @@ t.test('every operation says all that a client needs', async t => {
 t.test('servers has the public address, where there is one', async t => {
   const public_ = fastify()
   t.teardown(() => public_.close())
-  const options = { contracts, isAdmin: async () => false, isTrusted: () => false }
+  const options = { families, isAdmin: async () => false, isTrusted: () => false }
   docsFamily({ ...options, publicUrl: 'https://weather.example' }).register(public_)
   const { servers } = (await public_.inject({ url: '/openapi.json', headers })).json()
   t.strictSame(servers, [{ url: 'https://weather.example' }])
@@ -195,8 +194,8 @@ t.test('the pages are for a keyboard, a phone and the dark', async t => {
   const small = fastify()
   t.teardown(() => small.close())
   // Of all families it is a long page, on which axe takes minutes.
-  const contract = publishOperations({ ...airQuality, operations: airQuality.operations.slice(-2) })
-  docsFamily({ contracts: [contract], isAdmin: async () => false, isTrusted: () => false }).register(small)
+  const published = [{ ...airQuality, operations: airQuality.operations.slice(-2) }]
+  docsFamily({ families: [{ published }], isAdmin: async () => false, isTrusted: () => false }).register(small)
   const origin = await small.listen({ port: 0, host: '127.0.0.1' })
   const browser = await openBrowser()
   t.teardown(() => browser.close())

@@ -4,7 +4,7 @@ import { METHODS } from 'node:http'
 import { hash, verify } from '@node-rs/argon2'
 import { type FastifyInstance, fastify, type InjectOptions } from 'fastify'
 import type { AccountService } from '../../api/accounts/account-service.ts'
-import { accountsFamily } from '../../api/accounts/accounts.ts'
+import { accountGroups, accountsFamily } from '../../api/accounts/accounts.ts'
 import type { DriveClient } from '../../api/accounts/drive/drive-client.ts'
 import { createDriveStates } from '../../api/accounts/drive/drive-state.ts'
 import { type AccountOperation, accountsPrefix } from '../../api/accounts/kit/operation.ts'
@@ -24,7 +24,6 @@ import { insertSession } from '../../auth/sessions/session-rows.ts'
 import { createSessions, type Sessions } from '../../auth/sessions/sessions.ts'
 import { openStations, type Stations } from '../../auth/stations/stations.ts'
 import { createTenants, type Tenants } from '../../auth/tenants/tenants.ts'
-import { accountParts } from '../../service/open-accounts.ts'
 import type { Log } from '../../store/log.ts'
 import type { Store } from '../../store/store.ts'
 import { recordingLog, startDatabases, type TestHooks } from './databases.ts'
@@ -226,18 +225,19 @@ async function openParts({ t, store, passwords, log, sendMail, nowMs }: Surround
   const states = createDriveStates('d'.repeat(64), 'google-drive', nowMs)
   const service: AccountService = { accounts, sessions, keys, codec, settings }
   const tenants = createTenants({ parts: accounts, secret: 't'.repeat(64), graceMs: 3_600_000 })
-  const parts = accountParts({
+  const groups = accountGroups({
     ...service,
     tenants,
     publicUrl: () => publicUrl,
     drive: { name: 'google-drive', client: variant.drive, states },
   })
-  const operations = parts.flatMap(part => part.operations)
   const isAdminToken = createTokenCheck(adminToken)
   const credentials = { sessions, keys, cookieName: codec.cookieName, serviceSecret, isAdminToken }
   const findPrincipal = createFindPrincipal(credentials)
   const origins = createOrigins(() => [publicUrl, 'https://app.example'])
-  const app = createApp(accountsFamily(parts, { findPrincipal, origins, log }))
+  const family = accountsFamily(groups, { findPrincipal, origins, log })
+  const { operations } = family
+  const app = createApp(family)
   holdToContract(t, app)
   t.teardown(() => app.close())
   await app.ready()

@@ -1,6 +1,6 @@
 /** The contract of all families, as a service publishes it. */
 
-import { accountsFamily } from '../../api/accounts/accounts.ts'
+import { accountGroups, accountsFamily } from '../../api/accounts/accounts.ts'
 import { adminFamily } from '../../api/admin/admin.ts'
 import { airQualityFamily } from '../../api/air-quality/air-quality.ts'
 import { contentFilesFamily } from '../../api/content-files/content-files.ts'
@@ -12,12 +12,11 @@ import { loggerFamily } from '../../api/logger/logger.ts'
 import type { ReadAccess } from '../../api/read/read-access.ts'
 import { lineProtocolFamilies } from '../../api/write/line-protocol/line-protocol.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
-import { accountParts } from '../../service/open-accounts.ts'
 import { openReadsOf } from './open-reads.ts'
 
 // Nothing of them is called, so they need no parts.
-const parts = accountParts({ settings: {}, drive: { name: 'google-drive' } } as never)
-export const accountContracts = accountsFamily(parts, {} as never).parts.map(publishOperations)
+const services = { settings: {}, drive: { name: 'google-drive' } }
+export const accounts = accountsFamily(accountGroups(services as never), {} as never)
 const admin = adminFamily({
   accounts: {},
   directory: {},
@@ -45,13 +44,8 @@ export function publishedLogger(access: ReadAccess) {
 }
 
 const server = serverFamily({ metrics: createMetrics({} as never), readiness: () => ({ status: 'ok' }) })
-export const contracts = [
-  publishOperations(logger),
-  ...accountContracts,
-  publishOperations(airQuality),
-  ...lineProtocol.map(publishOperations),
-  publishOperations(contentFiles),
-  publishOperations(admin),
-  publishOperations(server),
-]
+
+/** In the order of the service. */
+export const families = [logger, accounts, airQuality, ...lineProtocol, contentFiles, admin, server]
+export const contracts = families.flatMap(family => family.published).map(publishOperations)
 export const published = createOpenApi(contracts)

@@ -5,7 +5,9 @@ import { join, resolve } from 'node:path'
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
 import t from 'tap'
 import { createConnections } from '../../api/http/connections.ts'
+import { createMetrics } from '../../api/http/metrics.ts'
 import { createServer } from '../../api/http/server.ts'
+import { serverFamily } from '../../api/http/server-family.ts'
 import { webFamily } from '../../api/web/web.ts'
 import { buildWeb } from '../../web/build.ts'
 import { recordingLog, temporaryFolder } from '../support/databases.ts'
@@ -16,12 +18,13 @@ await buildWeb()
 async function openServer(folder?: string) {
   const { log } = recordingLog('error')
   const connections = createConnections({ max: 10, perAddress: 10, isTrusted: () => false, log })
+  const metrics = createMetrics({ isAdmin: async () => false, isTrusted: () => false })
   const app = createServer({
     config: { TLS_CERT: undefined, TLS_KEY: undefined, TRUST_PROXY: undefined, CACHE_BYTES_MAX: 1e8 },
     connections,
     measure: () => undefined,
     log,
-    families: [webFamily(folder)],
+    families: [serverFamily({ readiness: () => ({ status: 'ok' }), metrics }), webFamily(folder)],
   })
   t.teardown(() => app.close())
   await app.ready()

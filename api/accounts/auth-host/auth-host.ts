@@ -33,7 +33,7 @@ const actions: Readonly<Record<string, readonly ('GET' | 'POST')[]>> = {
 }
 
 export function authHostFamily(options: AuthHostOptions): RouteFamily {
-  return { prefix: '/auth', register: scope => registerHost(scope, options) }
+  return { prefix: '/auth', published: [], register: scope => registerHost(scope, options) }
 }
 
 function registerHost(scope: FastifyInstance, options: AuthHostOptions): void {

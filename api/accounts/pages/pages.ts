@@ -35,5 +35,5 @@ export function pagesFamily(options: PagesOptions): RouteFamily {
     accountPageOf(service),
     devicePage(service),
   ]
-  return { prefix: '', register: scope => servePages(scope, pages, { ...options, sessions, codec }) }
+  return { prefix: '', published: [], register: scope => servePages(scope, pages, { ...options, sessions, codec }) }
 }

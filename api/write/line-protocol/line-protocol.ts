@@ -13,9 +13,7 @@ import { ByteBudget } from '../../../limits/byte-budget.ts'
 import type { Log } from '../../../store/log.ts'
 import type { AuthRateLimit } from '../../http/auth-rate-limit.ts'
 import { errorCodeOf, leavesBodyUnread } from '../../http/errors.ts'
-import type { OperationFamily } from '../../http/operation.ts'
-import { createFamily, type OperationGroup } from '../../http/register-operations.ts'
-import type { RouteFamily } from '../../http/route-family.ts'
+import { createFamily, type OperationGroup, type PublishedFamily } from '../../http/register-operations.ts'
 import type { Scope } from '../../http/scope.ts'
 import type { BulkMeter } from '../bulk-meter.ts'
 import type { FairShare } from '../fair-share.ts'
@@ -59,10 +57,8 @@ const securitySchemes = {
   },
 }
 
-export type LineProtocolFamily = RouteFamily & OperationFamily<LineProtocolOperation>
-
 /** One for each prefix, since the paths of InfluxDB have none in common. */
-export function lineProtocolFamilies(options: LineProtocolOptions): LineProtocolFamily[] {
+export function lineProtocolFamilies(options: LineProtocolOptions): PublishedFamily<LineProtocolOperation>[] {
   const importer = createLineImporter(options)
   const budget = new ByteBudget(bodiesOfMaximumSize * options.bodyBytesMax)
 

@@ -4,11 +4,11 @@ import { fastify } from 'fastify'
 import { parse } from 'parse5'
 import t from 'tap'
 import { docsFamily } from '../../../api/docs/docs.ts'
-import { accountContracts } from '../../support/published.ts'
+import { accounts } from '../../support/published.ts'
 
 const app = fastify()
 const family = docsFamily({
-  contracts: accountContracts,
+  families: [accounts],
   isAdmin: async ({ headers }) => headers.authorization === 'Bearer admin',
   isTrusted: () => false,
 })
