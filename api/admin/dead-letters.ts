@@ -52,7 +52,7 @@ const Replay = z.strictObject({ table: letterTable.optional(), ids: ids.optional
 const Discard = z.strictObject({ table: letterTable.default('readings'), ids })
 
 const errorCodes = {
-  full: 'REPLAY_JOURNAL_FULL',
+  full: 'STORAGE_FULL',
   closing: 'CLOSING',
   unknown: 'STORAGE_FAILED',
 } as const satisfies Record<Exclude<Outcome, 'stored'>, AdminErrorCode>
@@ -110,7 +110,7 @@ function replayOperation({ deadLetters, audit }: DeadLettersOptions): AdminOpera
     body: { json: Replay.meta({ id: 'DeadLetterReplay' }), isOptional: true },
     bodyBytesMax,
     success: { status: 200, description: 'How many', json: Replayed.meta({ id: 'DeadLettersReplayed' }) },
-    refusals: ['REPLAY_JOURNAL_FULL', 'CLOSING', 'STORAGE_FAILED'],
+    refusals: ['STORAGE_FULL', 'CLOSING', 'STORAGE_FAILED'],
     async handle({ body: { ids, table = ids === undefined ? undefined : 'readings' }, actor }, reply) {
       const { replayed, outcome } = await replay(table === undefined ? letterTables : [table], ids)
       await audit({ actor, action: 'dead-letters.replay', subject: table ?? '', details: { replayed } })

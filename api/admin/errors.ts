@@ -1,7 +1,6 @@
 /** The errors of the admin API; the text is the title of a problem document (problem.ts). */
 
-import type { ErrorTable } from '../http/errors.ts'
-import { serverErrors } from '../http/errors.ts'
+import { commonErrors, type ErrorTable, serverErrors } from '../http/errors.ts'
 
 const retryAfterSeconds = 5
 
@@ -12,7 +11,6 @@ export const adminErrors = {
   QUERY_INVALID: { status: 400, text: 'invalid query' },
   BODY_INVALID: { status: 422, text: 'invalid body' },
   CODING_UNSUPPORTED: { status: 415, text: 'unsupported content encoding' },
-  SENDING_TOO_MUCH: { status: 503, text: 'too busy' },
   // The registry of devices.
   DEVICE_UNKNOWN: { status: 404, text: 'device unknown' },
   NAME_TAKEN: { status: 409, text: 'name taken' },
@@ -20,8 +18,8 @@ export const adminErrors = {
   REGISTRY_FULL: { status: 409, text: 'registry full' },
   TOO_MANY_DEVICES: { status: 413, text: 'too many devices' },
   TOO_MANY_CHANGES: { status: 503, text: 'too many changes', retryAfterSeconds },
-  DATABASE_AWAY: { status: 503, text: 'database away', retryAfterSeconds },
-  OUTCOME_UNKNOWN: { status: 503, text: 'outcome unknown', retryAfterSeconds },
+  DATABASE_AWAY: commonErrors.DATABASE_AWAY,
+  OUTCOME_UNKNOWN: commonErrors.OUTCOME_UNKNOWN,
   OWNER_UNKNOWN: { status: 422, text: 'owner unknown' },
   // Accounts and tenants.
   ACCOUNT_UNKNOWN: { status: 404, text: 'account unknown' },
@@ -59,11 +57,10 @@ export const adminErrors = {
   NO_POINTS: { status: 400, text: 'no points' },
   BODY_BROKEN: { status: 400, text: 'broken body' },
   BUSY: { status: 503, text: 'too many imports', retryAfterSeconds },
-  JOURNAL_FULL: { status: 503, text: 'storage full', retryAfterSeconds },
-  REPLAY_JOURNAL_FULL: { status: 503, text: 'journal full', retryAfterSeconds },
-  CLOSING: { status: 503, text: 'shutting down', retryAfterSeconds },
-  STORAGE_FAILED: { status: 500, text: 'storage failed' },
+  STORAGE_FULL: commonErrors.STORAGE_FULL,
+  CLOSING: commonErrors.CLOSING,
+  STORAGE_FAILED: commonErrors.STORAGE_FAILED,
   // Exports.
-  HTTP_VERSION: { status: 505, text: 'HTTP/1.1 needed' },
+  HTTP_VERSION: commonErrors.HTTP_VERSION,
 } as const satisfies ErrorTable
 export type AdminErrorCode = keyof typeof adminErrors

@@ -5,7 +5,7 @@ import { ChangeInDoubt } from '../../auth/record-cache.ts'
 import { TooBusy } from '../../auth/too-busy.ts'
 import type { Log } from '../../store/log.ts'
 import { isUnavailable, OutcomeUnknown } from '../../store/postgres/postgres-errors.ts'
-import { errorCodeOf, leavesBodyUnread, type ServerErrorCode } from '../http/errors.ts'
+import { errorCodeOf, leavesBodyUnread, type ServerErrorCode, setRetryAfter } from '../http/errors.ts'
 import type { Scope } from '../http/scope.ts'
 import { sendProblem } from './problem.ts'
 
@@ -13,7 +13,6 @@ const details: Partial<Record<ServerErrorCode, string>> = {
   JSON_INVALID: 'the body is not JSON in UTF-8',
   TIMEOUT: 'the body did not come in time',
   MEDIA_TYPE_UNSUPPORTED: 'send application/json in UTF-8, not compressed',
-  SENDING_TOO_MUCH: 'too many large answers are being sent',
 }
 
 export function answerErrors(scope: Scope, log: Log): void {
@@ -26,7 +25,7 @@ export function sendFailure(reply: FastifyReply, error: unknown, log: Log): Fast
   if (error instanceof ChangeInDoubt) {
     return sendProblem(reply, 'DATABASE_AWAY', { detail: 'it is not known yet what came of the last change' })
   }
-  if (error instanceof TooBusy) return sendProblem(reply, 'TOO_BUSY')
+  if (error instanceof TooBusy) return sendProblem(setRetryAfter(reply, error.retryAfterSeconds), 'TOO_BUSY')
   if (isUnavailable(error)) return sendProblem(reply, 'DATABASE_AWAY', { detail: 'PostgreSQL does not answer' })
   const code = errorCodeOf(error as FastifyError)
   if (code === 'INTERNAL') log.error({ err: error }, 'admin API request failed')

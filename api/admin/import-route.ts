@@ -58,7 +58,7 @@ const refusalsOfImports = [
   'HEADER_INVALID',
   'BODY_BROKEN',
   'BUSY',
-  'JOURNAL_FULL',
+  'STORAGE_FULL',
   'CLOSING',
 ] as const satisfies readonly AdminErrorCode[]
 const Answer = ImportAnswer.meta({ id: 'ImportAnswer' })

@@ -7,6 +7,7 @@ import { invitationPage } from '../../auth/accounts/invitation.ts'
 import { InvitationPage, IssuedInvitation, invitedRoles } from '../../auth/accounts/invitation-details.ts'
 import { invite, revokeInvitation } from '../../auth/accounts/invitations.ts'
 import type { SignUpMode } from '../../auth/accounts/sign-up.ts'
+import { setRetryAfter } from '../http/errors.ts'
 import { Email } from './accounts.ts'
 import { type AdminOperation, operation } from './operation.ts'
 import { sendProblem } from './problem.ts'
@@ -99,7 +100,8 @@ function refuse(reply: FastifyReply, refusal: Exclude<Awaited<ReturnType<typeof 
     case 'TOO_MANY_INVITATIONS':
       return sendProblem(reply, 'TOO_MANY_INVITATIONS', { detail: 'revoke some of those that are open' })
     case 'TOO_MANY_REQUESTS':
-      reply.header('retry-after', String(refusal.retryAfterSeconds))
-      return sendProblem(reply, 'TOO_MANY_REQUESTS', { detail: 'too many invitations in an hour, or for this address' })
+      return sendProblem(setRetryAfter(reply, refusal.retryAfterSeconds), 'TOO_MANY_REQUESTS', {
+        detail: 'too many invitations in an hour, or for this address',
+      })
   }
 }

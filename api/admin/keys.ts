@@ -15,6 +15,7 @@ import type { Keys } from '../../auth/keys/keys.ts'
 import type { AccountRefusal } from '../../auth/outcome.ts'
 import { plainText } from '../../auth/plain-text.ts'
 import { keyDaysMax } from '../accounts/api-keys.ts'
+import { setRetryAfter } from '../http/errors.ts'
 import { AddedKey, AdminKeyPage } from './key-answers.ts'
 import { type AdminOperation, operation } from './operation.ts'
 import { sendProblem } from './problem.ts'
@@ -150,9 +151,8 @@ const refusals = {
 
 function sendRefusal(reply: FastifyReply, { code, retryAfterSeconds }: AccountRefusal): FastifyReply {
   assert(code in refusals, 'no other refusal of a new key is known')
-  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
   const refusal = refusals[code as keyof typeof refusals]
-  return sendProblem(reply, refusal.code, { detail: refusal.detail })
+  return sendProblem(setRetryAfter(reply, retryAfterSeconds), refusal.code, { detail: refusal.detail })
 }
 
 function shown(key: OwnedKey, nowMs: number): AdminKeyPage['keys'][number] {

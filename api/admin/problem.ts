@@ -2,7 +2,7 @@
 
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import type { ErrorEntry } from '../http/errors.ts'
+import { setRefusal } from '../http/errors.ts'
 import type { Invalid } from '../http/operation.ts'
 import { type AdminErrorCode, adminErrors } from './errors.ts'
 
@@ -37,12 +37,10 @@ export interface Occurrence {
 const errorsMax = 100
 
 export function sendProblem(reply: FastifyReply, code: AdminErrorCode, occurrence: Occurrence = {}): FastifyReply {
-  const { status, text: title, retryAfterSeconds }: ErrorEntry = adminErrors[code]
+  const { status, text: title } = adminErrors[code]
   const { detail, errors, members } = occurrence
-  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
   if (code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Bearer realm="admin"')
-  return reply
-    .code(status)
+  return setRefusal(reply, adminErrors[code])
     .header('content-type', 'application/problem+json')
     .send(
       JSON.stringify({

@@ -1,14 +1,12 @@
 /** The errors of the air-quality API, written as `{id, message}`. */
 
 import type { FastifyReply } from 'fastify'
-import { type ErrorEntry, serverErrors } from '../http/errors.ts'
+import { commonErrors, type ErrorEntry, serverErrors, setRefusal } from '../http/errors.ts'
 
 interface AirQualityError extends ErrorEntry {
   /** By which clients tell them apart. */
   id: string
 }
-
-const retryAfterSeconds = 5
 
 export const airQualityErrors = {
   BAD_REQUEST: { ...serverErrors.BAD_REQUEST, id: 'bad_request' },
@@ -43,36 +41,25 @@ export const airQualityErrors = {
     id: 'unsupported_media_type',
     text: 'send application/json in UTF-8, not compressed',
   },
-  TOO_MANY_ATTEMPTS: {
-    status: 429,
-    id: 'too_many_requests',
-    retryAfterSeconds,
-    text: 'too many wrong API keys from this address',
-  },
+  TOO_MANY_ATTEMPTS: { ...commonErrors.TOO_MANY_ATTEMPTS, id: 'too_many_requests' },
   INTERNAL: { ...serverErrors.INTERNAL, id: 'server_error' },
-  STORAGE_FAILED: { status: 500, id: 'server_error', text: 'it is not known whether the data points are stored' },
-  STORAGE_FULL: { status: 503, id: 'unavailable', text: 'the storage is full', retryAfterSeconds },
-  CLOSING: { status: 503, id: 'unavailable', text: 'the server is shutting down', retryAfterSeconds },
-  DATABASE_AWAY: { status: 503, id: 'unavailable', text: 'the database does not respond', retryAfterSeconds },
-  TIMED_OUT: { status: 503, id: 'unavailable', text: 'the query took too long', retryAfterSeconds },
-  TOO_MANY_BODIES: { status: 503, id: 'unavailable', text: 'too many data points at once', retryAfterSeconds },
-  QUEUE_FULL: { status: 503, id: 'unavailable', text: 'too many queries at once', retryAfterSeconds },
-  OUTCOME_UNKNOWN: {
-    status: 503,
-    id: 'unavailable',
-    retryAfterSeconds,
-    text: 'the database did not confirm the change, which may have been made or not',
-  },
-  SENDING_TOO_MUCH: { ...serverErrors.SENDING_TOO_MUCH, id: 'unavailable', retryAfterSeconds },
+  STORAGE_FAILED: { ...commonErrors.STORAGE_FAILED, id: 'server_error' },
+  STORAGE_FULL: { ...commonErrors.STORAGE_FULL, id: 'unavailable' },
+  CLOSING: { ...commonErrors.CLOSING, id: 'unavailable' },
+  DATABASE_AWAY: { ...commonErrors.DATABASE_AWAY, id: 'unavailable' },
+  TIMED_OUT: { ...commonErrors.TIMED_OUT, id: 'unavailable' },
+  TOO_MANY_BODIES: { status: 503, id: 'unavailable', text: 'too many data points at once', retryAfterSeconds: 5 },
+  QUEUE_FULL: { ...commonErrors.QUEUE_FULL, id: 'unavailable' },
+  OUTCOME_UNKNOWN: { ...commonErrors.OUTCOME_UNKNOWN, id: 'unavailable' },
+  SENDING_TOO_MUCH: { ...serverErrors.SENDING_TOO_MUCH, id: 'unavailable' },
 } as const satisfies Readonly<Record<string, AirQualityError>>
 export type AirQualityErrorCode = keyof typeof airQualityErrors
 
 /** The message of this occurrence stands in place of the table's. */
 export function sendError(reply: FastifyReply, code: AirQualityErrorCode, message?: string): FastifyReply {
-  const { status, id, text, retryAfterSeconds }: AirQualityError = airQualityErrors[code]
-  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
+  const { id, text } = airQualityErrors[code]
   if (code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Basic realm="Authentication Required"')
   // Bytes, because the framework adds a charset to the type of a text.
   const body = Buffer.from(JSON.stringify({ id, message: message ?? text }))
-  return reply.code(status).header('content-type', 'application/json').send(body)
+  return setRefusal(reply, airQualityErrors[code]).header('content-type', 'application/json').send(body)
 }

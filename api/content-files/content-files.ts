@@ -20,6 +20,7 @@ import { createRepository } from '../../content/repository.ts'
 import type { Log } from '../../store/log.ts'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import { hasBody } from '../http/body-deadlines.ts'
+import { setRetryAfter } from '../http/errors.ts'
 import { createPublicAddress } from '../http/public-address.ts'
 import { hasTooManyArguments } from '../http/query-limits.ts'
 import { createFamily, type PublishedFamily, type Rules } from '../http/register-operations.ts'
@@ -163,7 +164,7 @@ async function answer(parts: Parts, request: FastifyRequest, reply: FastifyReply
   } catch (error) {
     found = { answer: failure(parts, error), part: undefined }
   }
-  if (found.answer.status === 503) reply.header('retry-after', String(contentFileErrors.UNAVAILABLE.retryAfterSeconds))
+  if (found.answer.status === 503) setRetryAfter(reply, contentFileErrors.UNAVAILABLE.retryAfterSeconds)
   return await send(parts, request, reply, { ...asked, ...found })
 }
 

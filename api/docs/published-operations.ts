@@ -84,7 +84,7 @@ function refusalResponses(
   const byStatus = Map.groupBy(refusals, ({ status }) => status)
   const responses = [...byStatus].map(([status, same]) => {
     const headers: Json = Object.assign({}, ...same.map(headersOf))
-    return [status, responseWith(same.map(({ text }) => text).join('; '), headers, content)]
+    return [status, responseWith([...new Set(same.map(({ text }) => text))].join('; '), headers, content)]
   })
   return Object.fromEntries(responses)
 }

@@ -32,6 +32,20 @@ export const serverErrors = {
 } as const satisfies ErrorTable
 export type ServerErrorCode = keyof typeof serverErrors
 
+/** Of causes behind the routes of several families: one code and one text each, in whichever shape. */
+export const commonErrors = {
+  TOO_MANY_ATTEMPTS: { status: 429, text: 'too many failed attempts', retryAfterSeconds: 5 },
+  TOO_MANY_READINGS: { status: 429, text: 'too many readings', retryAfterSeconds: 5 },
+  STORAGE_FAILED: { status: 500, text: 'storage failed' },
+  STORAGE_FULL: { status: 503, text: 'storage full', retryAfterSeconds: 5 },
+  DATABASE_AWAY: { status: 503, text: 'database unavailable', retryAfterSeconds: 5 },
+  TIMED_OUT: { status: 503, text: 'database unavailable', retryAfterSeconds: 10 },
+  OUTCOME_UNKNOWN: { status: 503, text: 'outcome unknown', retryAfterSeconds: 5 },
+  QUEUE_FULL: { status: 503, text: 'too many queries at once', retryAfterSeconds: 2 },
+  CLOSING: { status: 503, text: 'shutting down', retryAfterSeconds: 5 },
+  HTTP_VERSION: { status: 505, text: 'HTTP/1.1 needed' },
+} as const satisfies ErrorTable
+
 const codesByStatus: Partial<Record<number, ServerErrorCode>> = {
   400: 'JSON_INVALID',
   404: 'NOT_FOUND',
@@ -53,6 +67,16 @@ export function leavesBodyUnread(code: ServerErrorCode): boolean {
 }
 
 export function sendServerError(reply: FastifyReply, code: ServerErrorCode): FastifyReply {
-  const { status, text } = serverErrors[code]
-  return reply.code(status).send({ status: text })
+  return setRefusal(reply, serverErrors[code]).send({ status: serverErrors[code].text })
+}
+
+/** Status and `Retry-After`; the family writes the rest. */
+export function setRefusal(reply: FastifyReply, { status, retryAfterSeconds }: ErrorEntry): FastifyReply {
+  return setRetryAfter(reply, retryAfterSeconds).code(status)
+}
+
+/** One that is set stays: it says more of this occurrence. */
+export function setRetryAfter(reply: FastifyReply, seconds: number | undefined): FastifyReply {
+  if (seconds !== undefined && !reply.hasHeader('retry-after')) reply.header('retry-after', String(seconds))
+  return reply
 }

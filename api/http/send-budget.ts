@@ -7,6 +7,7 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { Capacity } from '../../limits/capacity.ts'
+import { setRetryAfter } from './errors.ts'
 
 export interface SendBudgetOptions {
   /** Of all different bodies that are being sent together. */
@@ -18,7 +19,7 @@ export interface SendBudgetOptions {
 const countedBytesMin = 64 * 1024
 /** Whoever has read for so long gives way to others. */
 const patienceMs = 10_000
-const retryAfterSeconds = '2'
+const retryAfterSeconds = 2
 
 export class BusyError extends Error {
   readonly statusCode = 503
@@ -33,7 +34,7 @@ export function boundSending(app: FastifyInstance, options: SendBudgetOptions): 
       return
     }
     for (const name of ['content-encoding', 'content-type', 'etag']) reply.removeHeader(name)
-    reply.header('cache-control', 'no-store').header('retry-after', retryAfterSeconds)
+    setRetryAfter(reply.header('cache-control', 'no-store'), retryAfterSeconds)
     done(new BusyError('too many large answers at once'))
   })
 }

@@ -3,7 +3,7 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { devicesMax } from './devices-parameter.ts'
-import { type ErrorEntry, type ErrorTable, serverErrors } from './errors.ts'
+import { commonErrors, type ErrorTable, serverErrors, setRefusal } from './errors.ts'
 import { argumentsMax } from './query-limits.ts'
 
 const tooLarge = 'too many readings for one answer'
@@ -17,14 +17,14 @@ export const loggerErrors = {
   LOGGING_DISABLED: { status: 403, text: 'logging disabled' },
   TOO_MANY_OF_OWNER: { status: 403, text: 'too many devices of the owner' },
   KEY_REUSED: { status: 422, text: 'idempotency key belongs to another request' },
-  TOO_MANY_ATTEMPTS: { status: 429, text: 'too many failed attempts', retryAfterSeconds: 5 },
-  TOO_MANY_READINGS: { status: 429, text: 'too many readings', retryAfterSeconds: 5 },
+  TOO_MANY_ATTEMPTS: commonErrors.TOO_MANY_ATTEMPTS,
+  TOO_MANY_READINGS: commonErrors.TOO_MANY_READINGS,
   TOO_MANY_IDEMPOTENCY_KEYS_OF_WRITER: { status: 429, text: 'too many idempotency keys', retryAfterSeconds: 600 },
-  STORAGE_FAILED: { status: 500, text: 'storage failed' },
+  STORAGE_FAILED: commonErrors.STORAGE_FAILED,
   // 401 would say for good what may not be so: a client sends again what got a 503.
   DEVICE_SUSPENDED: { status: 503, text: 'device is being changed', retryAfterSeconds: 5 },
   TOO_MANY_IDEMPOTENCY_KEYS: { status: 503, text: 'too many idempotency keys', retryAfterSeconds: 60 },
-  STORAGE_FULL: { status: 503, text: 'storage full', retryAfterSeconds: 5 },
+  STORAGE_FULL: commonErrors.STORAGE_FULL,
   // POST /api/log/batch
   BODY_BROKEN: { status: 400, text: 'broken body' },
   NO_READINGS: { status: 400, text: 'no readings' },
@@ -41,14 +41,14 @@ export const loggerErrors = {
   DEVICES_INVALID: { status: 400, text: `devices must name 1 to ${devicesMax} devices` },
   DATE_INVALID: { status: 400, text: 'date must be a day of the calendar, as 2026-01-31' },
   DEVICE_UNKNOWN: { status: 404, text: 'device unknown' },
-  HTTP_VERSION: { status: 505, text: 'HTTP/1.1 needed' },
+  HTTP_VERSION: commonErrors.HTTP_VERSION,
   TOO_LARGE: { status: 413, text: tooLarge },
   TOO_MANY_DAYS: { status: 413, text: `${tooLarge}: ask for fewer days with ?days=` },
   TOO_MANY_DEVICES: { status: 413, text: `${tooLarge}: name up to ${devicesMax} devices with ?devices=a,b` },
   FLEET_TOO_LARGE: { status: 413, text: 'too many devices' },
-  DATABASE_AWAY: { status: 503, text: 'database unavailable', retryAfterSeconds: 5 },
-  TIMED_OUT: { status: 503, text: 'database unavailable', retryAfterSeconds: 10 },
-  QUEUE_FULL: { status: 503, text: 'too many queries at once', retryAfterSeconds: 2 },
+  DATABASE_AWAY: commonErrors.DATABASE_AWAY,
+  TIMED_OUT: commonErrors.TIMED_OUT,
+  QUEUE_FULL: commonErrors.QUEUE_FULL,
   TOO_MANY_STREAMS_OF_NETWORK: {
     status: 429,
     text: 'too many event streams to this address',
@@ -61,7 +61,7 @@ export const loggerErrors = {
   },
   TOO_MANY_STREAMS: { status: 503, text: 'too many event streams', retryAfterSeconds: 30 },
   CANCELLED: { status: 503, text: 'cancelled', retryAfterSeconds: 1 },
-  CLOSING: { status: 503, text: 'shutting down', retryAfterSeconds: 5 },
+  CLOSING: commonErrors.CLOSING,
 } as const satisfies ErrorTable
 export type LoggerErrorCode = keyof typeof loggerErrors
 
@@ -73,10 +73,7 @@ export const LoggerError = z
   })
   .meta({ id: 'LoggerError' })
 
-/** `members` say more of this occurrence; a `status` among them stands in place of the text. A `Retry-After` that is set stays. */
+/** `members` say more of this occurrence; a `status` among them stands in place of the text. */
 export function sendError(reply: FastifyReply, code: LoggerErrorCode, members: object = {}): FastifyReply {
-  const { status, text, retryAfterSeconds }: ErrorEntry = loggerErrors[code]
-  if (retryAfterSeconds !== undefined && !reply.hasHeader('retry-after'))
-    reply.header('retry-after', String(retryAfterSeconds))
-  return reply.code(status).send({ status: text, ...members })
+  return setRefusal(reply, loggerErrors[code]).send({ status: loggerErrors[code].text, ...members })
 }

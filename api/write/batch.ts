@@ -10,6 +10,7 @@ import type { CredentialWriter, NoWriter } from '../../auth/writers.ts'
 import type { Ranges } from '../../ingest/reading.ts'
 import type { AuthRateLimit } from '../http/auth-rate-limit.ts'
 import { bodyOf } from '../http/coded-body.ts'
+import { setRetryAfter } from '../http/errors.ts'
 import type { OperationGroup } from '../http/register-operations.ts'
 import { type LoggerErrorCode, sendError } from '../http/status-errors.ts'
 import type { Declared, WriteOperation } from '../http/status-operations.ts'
@@ -59,7 +60,7 @@ export function batchGroup(options: BatchOptions): OperationGroup<WriteOperation
     const writer = writers.get(request) as CredentialWriter
     const waitSeconds = fairShare.waitSeconds(writer.id)
     if (waitSeconds !== undefined) {
-      return refuseUnread(reply.header('retry-after', String(waitSeconds)), 'TOO_MANY_READINGS')
+      return refuseUnread(setRetryAfter(reply, waitSeconds), 'TOO_MANY_READINGS')
     }
     const head = readBatchHead(request, bodyBytesMax)
     if ('code' in head) return refuseUnread(reply.headers(head.headers ?? {}), head.code, head.members)

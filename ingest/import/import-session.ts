@@ -59,7 +59,7 @@ type ImportFailure =
   | 'NO_ROWS'
   | 'DATABASE_AWAY'
   | BodyFaultCode
-  | 'JOURNAL_FULL'
+  | 'STORAGE_FULL'
   | 'CLOSING'
   | 'STORAGE_FAILED'
 
@@ -76,7 +76,7 @@ export type Failure = NonNullable<ImportResult['failure']>
 export const shuttingDown: Failure = { code: 'CLOSING', reason: 'the server is shutting down' }
 
 const outcomeFailures = {
-  full: { code: 'JOURNAL_FULL', reason: 'the journal is full' },
+  full: { code: 'STORAGE_FULL', reason: 'the journal is full' },
   closing: shuttingDown,
   'too large': { code: 'PAYLOAD_TOO_LARGE', reason: 'the body is too large to be stored as a whole' },
   unknown: { code: 'STORAGE_FAILED', reason: 'the disk failed; it is not known whether the last lines are stored' },

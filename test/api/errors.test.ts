@@ -7,8 +7,9 @@ import { adminErrors } from '../../api/admin/errors.ts'
 import { sendProblem } from '../../api/admin/problem.ts'
 import { airQualityErrors, sendError as sendAirQualityError } from '../../api/air-quality/errors.ts'
 import { contentFileErrors, errorAnswer } from '../../api/content-files/errors.ts'
-import { type ErrorEntry, sendServerError, serverErrors } from '../../api/http/errors.ts'
+import { commonErrors, type ErrorEntry, sendServerError, serverErrors } from '../../api/http/errors.ts'
 import { loggerErrors, sendError } from '../../api/http/status-errors.ts'
+import { lineProtocolErrors } from '../../api/write/line-protocol/errors.ts'
 
 type Code<Table> = keyof Table & string
 const codesOf = <Table extends object>(table: Table) => Object.keys(table) as Code<Table>[]
@@ -18,6 +19,7 @@ const tables: Record<string, Readonly<Record<string, ErrorEntry>>> = {
   admin: adminErrors,
   contentFiles: contentFileErrors,
   airQuality: airQualityErrors,
+  lineProtocol: lineProtocolErrors,
 }
 
 test('every code has an error status and a text of one line', async t => {
@@ -38,6 +40,14 @@ test('a code has one status in all families that have it', async t => {
       t.equal(status, statuses.get(code) ?? status, `${name} ${code}`)
       statuses.set(code, status)
     }
+  }
+})
+
+test('a cause that several families have is told by one text and one Retry-After', async t => {
+  for (const [code, { status, text, ...more }] of Object.entries<ErrorEntry>(commonErrors)) {
+    const having = Object.entries(tables).filter(([, table]) => code in table)
+    t.ok(having.length > 1, `${code} is of several families`)
+    for (const [name, table] of having) t.match(table[code], { status, text, ...more }, `${name} ${code}`)
   }
 })
 

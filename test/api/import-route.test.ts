@@ -148,7 +148,7 @@ t.test('a full journal is a 503 that says what is stored', async t => {
   t.match(response.headers.get('content-type'), /^application\/problem\+json/)
   t.match(body, { title: 'storage full', detail: /the journal is full; stored are \d+ readings/ })
   t.equal(Number(body['lines_done']), Number(body['accepted']) + 1)
-  t.match(reports, [{ accepted: body['accepted'], end: 'JOURNAL_FULL' }])
+  t.match(reports, [{ accepted: body['accepted'], end: 'STORAGE_FULL' }])
 })
 
 t.test('a client that goes away in the middle leaves whole lines and a free place behind', async t => {
@@ -170,7 +170,7 @@ t.test('a client that goes away in the middle leaves whole lines and a free plac
 })
 
 t.test('an import whose credential ends stores nothing more, and says what it has stored', async t => {
-  const later = { status: 503, body: { title: 'database away' } }
+  const later = { status: 503, body: { title: 'database unavailable' } }
   const cases: [FindPrincipal, object][] = [
     [async () => undefined, { status: 401, body: { title: 'unauthorized', detail: /not good any more/ } }],
     [async () => ({ kind: 'service' }), { status: 401 }],

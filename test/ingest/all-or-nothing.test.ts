@@ -53,7 +53,7 @@ for (const memoryBytesMax of [0, 20]) {
   for (const outcome of ['full', 'closing'] as const) {
     test(`${outcome}, ${memoryBytesMax} bytes of memory: it says so of the first records only`, async t => {
       const first = await runWith(t, [outcome], memoryBytesMax)
-      t.equal(first.result.failure?.code, outcome === 'full' ? 'JOURNAL_FULL' : 'CLOSING')
+      t.equal(first.result.failure?.code, outcome === 'full' ? 'STORAGE_FULL' : 'CLOSING')
       t.strictSame(first.appended, [])
       const second = await runWith(t, ['stored', outcome], memoryBytesMax)
       t.equal(second.result.failure?.code, 'STORAGE_FAILED', 'a part of it is stored')

@@ -168,7 +168,7 @@ t.test('a full journal stops the import, which says how far it came', async t =>
   const append = async (records: Uint8Array) => (room-- > 0 ? await journal.append(records) : ('full' as const))
   const importer = startImporter(t, { append, limits: smallChunks })
   const { report, failure } = await importer.run(source(header + lines(100)))
-  t.match(failure, { code: 'JOURNAL_FULL' })
+  t.match(failure, { code: 'STORAGE_FULL' })
   t.equal(report.accepted, journal.stored.length)
   t.equal(report.linesDone, journal.stored.length + 1)
   t.ok(journal.stored.length > 0 && journal.stored.length < 100)

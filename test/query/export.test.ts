@@ -248,7 +248,7 @@ t.test('an answer that cannot be finished breaks off', async t => {
   t.equal(broken.status, 200)
   await t.rejects(broken.text())
   const away = await fetch(`${url}/export`)
-  t.match([away.status, await away.json()], [503, { title: 'database away' }])
+  t.match([away.status, await away.json()], [503, { title: 'database unavailable' }])
   t.match(await (await fetch(`${url}/export?from=yesterday&format=xlsx`)).json(), {
     status: 400,
     errors: [{ path: 'from' }, { path: 'format' }],

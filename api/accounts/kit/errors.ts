@@ -2,59 +2,54 @@
 
 import type { FastifyReply } from 'fastify'
 import type { AccountErrorCode } from '../../../auth/outcome.ts'
-
-interface Entry {
-  status: number
-  detail: string
-}
+import { type ErrorEntry, type ErrorTable, setRefusal, setRetryAfter } from '../../http/errors.ts'
 
 export const errors = {
-  BODY_UNREADABLE: { status: 400, detail: 'There was an error parsing the body' },
-  PASSWORD_WRONG: { status: 400, detail: 'Current password is wrong' },
-  TOKEN_INVALID: { status: 400, detail: 'Invalid or expired token' },
-  ORIGIN_UNKNOWN: { status: 400, detail: 'Disallowed CORS origin' },
-  UNAUTHENTICATED: { status: 401, detail: 'Not authenticated' },
-  TENANT_TOKEN_INVALID: { status: 401, detail: 'Invalid or expired tenant token' },
-  CREDENTIALS_WRONG: { status: 401, detail: 'Invalid email or password' },
-  ACCOUNT_INACTIVE: { status: 403, detail: 'Account is inactive' },
-  CROSS_SITE: { status: 403, detail: 'Cross-site request refused' },
-  EMAIL_UNVERIFIED: { status: 403, detail: 'Keys that send readings need a verified email address' },
-  FORBIDDEN: { status: 403, detail: 'Not enough permissions' },
-  GRANT_FOREIGN: { status: 403, detail: 'Device request belongs to another session' },
-  PROVIDER_UNKNOWN: { status: 403, detail: 'Provider is not allowed' },
-  REGISTRATION_CLOSED: { status: 403, detail: 'registration is closed' },
-  REGISTRATION_INVITED: { status: 403, detail: 'registration by invitation only' },
-  SCOPE_NOT_ALLOWED: { status: 403, detail: 'Scope is beyond the role of the user' },
-  TENANT_INACTIVE: { status: 403, detail: 'Tenant is disabled' },
-  SESSION_TOO_OLD: { status: 403, detail: 'Please sign in again' },
-  ACCOUNT_UNKNOWN: { status: 404, detail: 'User not found' },
-  KEY_UNKNOWN: { status: 404, detail: 'API key not found' },
-  GRANT_UNKNOWN: { status: 404, detail: 'Device request not found' },
-  TENANT_UNKNOWN: { status: 404, detail: 'Tenant not found' },
-  NOT_FOUND: { status: 404, detail: 'Not Found' },
-  METHOD_NOT_ALLOWED: { status: 405, detail: 'Method Not Allowed' },
-  TIMEOUT: { status: 408, detail: 'Request Timeout' },
-  EMAIL_TAKEN: { status: 409, detail: 'Email already registered' },
-  GRANT_DECIDED: { status: 409, detail: 'Device request is approved or denied already' },
-  IDENTITY_NOT_LINKED: { status: 409, detail: 'Email belongs to an account that is not linked' },
-  LAST_ADMINISTRATOR: { status: 409, detail: 'The last active administrator cannot be deleted' },
-  OPERATOR_STAYS: { status: 409, detail: 'The account of the operator cannot be deleted' },
-  TOO_MANY_KEYS: { status: 409, detail: 'Too many API keys' },
-  TOKEN_REPLAYED: { status: 409, detail: 'Token was exchanged before' },
-  GRANT_EXPIRED: { status: 410, detail: 'Device request has expired' },
-  PAYLOAD_TOO_LARGE: { status: 413, detail: 'Request Entity Too Large' },
-  URI_TOO_LONG: { status: 414, detail: 'URI Too Long' },
-  CODING_UNSUPPORTED: { status: 415, detail: 'Unsupported Media Type' },
-  TOO_MANY_REQUESTS: { status: 429, detail: 'Too many requests' },
-  INTERNAL: { status: 500, detail: 'Internal Server Error' },
-  DRIVE_NOT_CONFIGURED: { status: 503, detail: 'The drive is not configured: DRIVE_CLIENT_ID is not set' },
-  UNAVAILABLE: { status: 503, detail: 'Service Unavailable' },
-} as const satisfies Record<AccountErrorCode, Entry> & Record<string, Entry>
+  BODY_UNREADABLE: { status: 400, text: 'There was an error parsing the body' },
+  PASSWORD_WRONG: { status: 400, text: 'Current password is wrong' },
+  TOKEN_INVALID: { status: 400, text: 'Invalid or expired token' },
+  ORIGIN_UNKNOWN: { status: 400, text: 'Disallowed CORS origin' },
+  UNAUTHENTICATED: { status: 401, text: 'Not authenticated' },
+  TENANT_TOKEN_INVALID: { status: 401, text: 'Invalid or expired tenant token' },
+  CREDENTIALS_WRONG: { status: 401, text: 'Invalid email or password' },
+  ACCOUNT_INACTIVE: { status: 403, text: 'Account is inactive' },
+  CROSS_SITE: { status: 403, text: 'Cross-site request refused' },
+  EMAIL_UNVERIFIED: { status: 403, text: 'Keys that send readings need a verified email address' },
+  FORBIDDEN: { status: 403, text: 'Not enough permissions' },
+  GRANT_FOREIGN: { status: 403, text: 'Device request belongs to another session' },
+  PROVIDER_UNKNOWN: { status: 403, text: 'Provider is not allowed' },
+  REGISTRATION_CLOSED: { status: 403, text: 'registration is closed' },
+  REGISTRATION_INVITED: { status: 403, text: 'registration by invitation only' },
+  SCOPE_NOT_ALLOWED: { status: 403, text: 'Scope is beyond the role of the user' },
+  TENANT_INACTIVE: { status: 403, text: 'Tenant is disabled' },
+  SESSION_TOO_OLD: { status: 403, text: 'Please sign in again' },
+  ACCOUNT_UNKNOWN: { status: 404, text: 'User not found' },
+  KEY_UNKNOWN: { status: 404, text: 'API key not found' },
+  GRANT_UNKNOWN: { status: 404, text: 'Device request not found' },
+  TENANT_UNKNOWN: { status: 404, text: 'Tenant not found' },
+  NOT_FOUND: { status: 404, text: 'Not Found' },
+  METHOD_NOT_ALLOWED: { status: 405, text: 'Method Not Allowed' },
+  TIMEOUT: { status: 408, text: 'Request Timeout' },
+  EMAIL_TAKEN: { status: 409, text: 'Email already registered' },
+  GRANT_DECIDED: { status: 409, text: 'Device request is approved or denied already' },
+  IDENTITY_NOT_LINKED: { status: 409, text: 'Email belongs to an account that is not linked' },
+  LAST_ADMINISTRATOR: { status: 409, text: 'The last active administrator cannot be deleted' },
+  OPERATOR_STAYS: { status: 409, text: 'The account of the operator cannot be deleted' },
+  TOO_MANY_KEYS: { status: 409, text: 'Too many API keys' },
+  TOKEN_REPLAYED: { status: 409, text: 'Token was exchanged before' },
+  GRANT_EXPIRED: { status: 410, text: 'Device request has expired' },
+  PAYLOAD_TOO_LARGE: { status: 413, text: 'Request Entity Too Large' },
+  URI_TOO_LONG: { status: 414, text: 'URI Too Long' },
+  CODING_UNSUPPORTED: { status: 415, text: 'Unsupported Media Type' },
+  TOO_MANY_REQUESTS: { status: 429, text: 'Too many requests' },
+  INTERNAL: { status: 500, text: 'Internal Server Error' },
+  DRIVE_NOT_CONFIGURED: { status: 503, text: 'The drive is not configured: DRIVE_CLIENT_ID is not set' },
+  UNAVAILABLE: { status: 503, text: 'Service Unavailable', retryAfterSeconds: 5 },
+} as const satisfies Record<AccountErrorCode, ErrorEntry> & ErrorTable
 export type ErrorCode = keyof typeof errors
 
 export function sendError(reply: FastifyReply, code: ErrorCode, retryAfterSeconds?: number): FastifyReply {
-  const { status, detail } = errors[code]
+  const { status, text: detail } = errors[code]
   if (status === 401) reply.header('www-authenticate', 'Bearer')
-  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
-  return reply.code(status).send({ detail })
+  return setRefusal(setRetryAfter(reply, retryAfterSeconds), errors[code]).send({ detail })
 }

@@ -13,7 +13,6 @@ export interface Failure {
   isUnread: boolean
 }
 
-const retryAfterSeconds = 5
 const codes: Record<number, ErrorCode> = { 408: 'TIMEOUT', 413: 'PAYLOAD_TOO_LARGE', 415: 'CODING_UNSUPPORTED' }
 
 /** `INTERNAL` is a bug of ours. */
@@ -22,7 +21,7 @@ export function failureOf(error: FastifyError): Failure {
     return { code: 'UNAVAILABLE', retryAfterSeconds: error.retryAfterSeconds, isUnread: false }
   }
   if (error instanceof ChangeInDoubt || isUnavailable(error) || error.statusCode === 503) {
-    return { code: 'UNAVAILABLE', retryAfterSeconds, isUnread: false }
+    return { code: 'UNAVAILABLE', isUnread: false }
   }
   const { statusCode = 500 } = error
   const code = codes[statusCode] ?? (statusCode >= 500 ? 'INTERNAL' : 'BODY_UNREADABLE')

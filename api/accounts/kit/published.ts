@@ -45,7 +45,7 @@ export function refusalsOf({ body, parameters, refusals = [] }: Operation<ErrorC
     ...(parameters?.path === undefined ? [] : ofPaths),
     'INTERNAL',
   ]
-  return codes.map(code => ({ status: errors[code].status, text: errors[code].detail }))
+  return codes.map(code => errors[code])
 }
 
 /** Of FastAPI, which does not say that there are no other members. */

@@ -84,7 +84,7 @@ const sentences: Partial<Record<AccountErrorCode, string>> = {
 }
 
 export function refusalSentence({ code, retryAfterSeconds }: AccountRefusal): string {
-  const said = sentences[code] ?? sentence(errors[code].detail)
+  const said = sentences[code] ?? sentence(errors[code].text)
   return retryAfterSeconds === undefined ? said : `${said} Please try again in ${waitOf(retryAfterSeconds)}.`
 }
 

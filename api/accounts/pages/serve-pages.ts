@@ -8,6 +8,7 @@ import type { Sessions } from '../../../auth/sessions/sessions.ts'
 import type { Log } from '../../../store/log.ts'
 import type { FindPrincipal } from '../../credentials/find-principal.ts'
 import type { Origins } from '../../credentials/origins.ts'
+import { setRefusal, setRetryAfter } from '../../http/errors.ts'
 import { html } from '../../http/html.ts'
 import { addMethodNotAllowed } from '../../http/method-not-allowed.ts'
 import { pageHeaders } from '../../http/security-headers.ts'
@@ -36,8 +37,9 @@ export function servePages(scope: FastifyInstance, pages: readonly Page[], optio
     const { code, isUnread, retryAfterSeconds } = failureOf(error)
     if (code === 'INTERNAL') options.log.error({ err: error }, 'a page failed')
     if (isUnread) reply.header('connection', 'close')
-    const text = code === 'UNAVAILABLE' ? 'The service is busy. Please try again in a moment.' : errors[code].detail
-    return send(reply, { ...errorPage(errors[code].status, text), retryAfterSeconds })
+    const text = code === 'UNAVAILABLE' ? 'The service is busy. Please try again in a moment.' : errors[code].text
+    setRefusal(setRetryAfter(reply, retryAfterSeconds), errors[code])
+    return send(reply, errorPage(errors[code].status, text))
   })
   for (const page of pages) addPage(scope, page, options)
 }
@@ -125,7 +127,7 @@ function send(reply: FastifyReply, answer: PageAnswer): FastifyReply {
   if (answer.cookies !== undefined) reply.header('set-cookie', [...answer.cookies])
   if (answer.kind === 'redirect') return reply.code(303).header('location', answer.to).send()
   const { status, title, main, account, retryAfterSeconds } = answer
-  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
   const text = renderPage({ title, main, account })
+  setRetryAfter(reply, retryAfterSeconds)
   return reply.code(status).header('content-type', 'text/html; charset=utf-8').send(Buffer.from(text))
 }

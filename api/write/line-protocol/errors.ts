@@ -5,7 +5,7 @@
 
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { type ErrorEntry, type ErrorTable, serverErrors } from '../../http/errors.ts'
+import { commonErrors, type ErrorTable, serverErrors, setRefusal } from '../../http/errors.ts'
 
 export type Version = 1 | 2
 
@@ -15,13 +15,13 @@ export const lineProtocolErrors = {
   BODY_BROKEN: { status: 400, text: 'the body cannot be decompressed' },
   FORBIDDEN: { status: 403, text: 'the API key lacks the scope ingest' },
   BODY_TOO_LARGE: { status: 413, text: 'request entity too large: points batch is too large' },
-  TOO_MANY_ATTEMPTS: { status: 429, text: 'too many failed attempts', retryAfterSeconds: 5 },
-  TOO_MANY_POINTS: { status: 429, text: 'too many points', retryAfterSeconds: 5 },
-  STORAGE_FAILED: { status: 500, text: 'storage failed; it is not known whether the points are stored' },
+  TOO_MANY_ATTEMPTS: commonErrors.TOO_MANY_ATTEMPTS,
+  TOO_MANY_READINGS: commonErrors.TOO_MANY_READINGS,
+  STORAGE_FAILED: commonErrors.STORAGE_FAILED,
   TOO_MANY_BODIES: { status: 503, text: 'too many points at once', retryAfterSeconds: 2 },
-  DATABASE_AWAY: { status: 503, text: 'the devices cannot be looked up at present', retryAfterSeconds: 5 },
-  STORAGE_FULL: { status: 503, text: 'storage full', retryAfterSeconds: 5 },
-  CLOSING: { status: 503, text: 'shutting down', retryAfterSeconds: 5 },
+  DATABASE_AWAY: commonErrors.DATABASE_AWAY,
+  STORAGE_FULL: commonErrors.STORAGE_FULL,
+  CLOSING: commonErrors.CLOSING,
 } as const satisfies ErrorTable
 export type LineProtocolErrorCode = keyof typeof lineProtocolErrors
 
@@ -45,19 +45,17 @@ const codes: Record<number, string> = {
   503: 'unavailable',
 }
 
-/** Instead of the text of the code, `message` may say more. A `Retry-After` that is set stays. */
+/** Instead of the text of the code, `message` may say more. */
 export function sendError(
   reply: FastifyReply,
   version: Version,
   code: LineProtocolErrorCode,
   message?: string,
 ): FastifyReply {
-  const { status, text, retryAfterSeconds }: ErrorEntry = lineProtocolErrors[code]
-  if (retryAfterSeconds !== undefined && !reply.hasHeader('retry-after'))
-    reply.header('retry-after', String(retryAfterSeconds))
+  const { status, text } = lineProtocolErrors[code]
   if (status === 401) reply.header('www-authenticate', 'Basic realm="InfluxDB", charset="UTF-8"')
   const told = message ?? text
-  reply.code(status).header('x-influxdb-error', headerText(told))
+  setRefusal(reply, lineProtocolErrors[code]).header('x-influxdb-error', headerText(told))
   return reply.send(version === 1 ? { error: told } : { code: codes[status] ?? 'invalid', message: told })
 }
 

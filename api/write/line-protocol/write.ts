@@ -7,6 +7,7 @@ import type { Devices } from '../../../auth/devices/devices.ts'
 import type { CredentialWriter } from '../../../auth/writers.ts'
 import type { Precision } from '../../../ingest/formats/line-protocol-time.ts'
 import type { LineBody, LineImport, LineImporter } from '../../../ingest/import/line-protocol-import.ts'
+import { setRetryAfter } from '../../http/errors.ts'
 import type { BulkMeter } from '../bulk-meter.ts'
 import type { FairShare } from '../fair-share.ts'
 import { resolveDevices } from '../resolve-devices.ts'
@@ -111,7 +112,7 @@ export function writeOperation(
       'BODY_TOO_LARGE',
       'MEDIA_TYPE_UNSUPPORTED',
       'TOO_MANY_ATTEMPTS',
-      'TOO_MANY_POINTS',
+      'TOO_MANY_READINGS',
       'STORAGE_FAILED',
       'TOO_MANY_BODIES',
       'DATABASE_AWAY',
@@ -158,7 +159,7 @@ function createWrite(
     }
     const waitSeconds = fairShare.waitSeconds(writer.id)
     if (waitSeconds !== undefined) {
-      return refuseUnread(reply.header('retry-after', String(waitSeconds)), version, 'TOO_MANY_POINTS')
+      return refuseUnread(setRetryAfter(reply, waitSeconds), version, 'TOO_MANY_READINGS')
     }
     const body = await bodies.read(request.raw, writer.id)
     if (body.kind !== 'body') return refuseUnread(reply, version, refusals[body.kind])

@@ -270,7 +270,7 @@ t.test('of a body with a device that is being changed nothing is taken, and it i
   const attic = devices.get('attic') as { suspended: boolean }
   const body = line('porch', 'temperature=1') + line('attic', 'temperature=1')
   attic.suspended = true
-  t.match(await post('/write', body, token(key)), { status: 503, body: { error: /cannot be looked up at present/ } })
+  t.match(await post('/write', body, token(key)), { status: 503, body: { error: 'database unavailable' } })
   attic.suspended = false
   t.equal(stored().length, 0)
   t.match(await post('/write', body, token(key)), { status: 204 })
@@ -283,7 +283,7 @@ t.test('while keys cannot be looked up nothing is taken, and the body is to be s
   }
   const { post, stored } = await start(t, { findKey })
   const refused = await post('/api/v2/write', line('porch', 'temperature=1'), token(key))
-  t.match(refused, { status: 503, body: { code: 'unavailable', message: /cannot be looked up at present/ } })
+  t.match(refused, { status: 503, body: { code: 'unavailable', message: 'database unavailable' } })
   t.equal(refused.headers.get('retry-after'), '5')
   t.equal(stored().length, 0)
 })
@@ -449,7 +449,7 @@ t.test('a credential that sends more than its share gets a 429 with the time to 
   const many = Array.from({ length: 30 }, (_, index) => line('porch', 'temperature=1', timeMs + index)).join('')
   t.match(await post('/write', many, token(key)), { status: 204 })
   const refused = await post('/api/v2/write', many, token(key))
-  t.match(refused, { status: 429, body: { code: 'too many requests', message: 'too many points' } })
+  t.match(refused, { status: 429, body: { code: 'too many requests', message: 'too many readings' } })
   t.equal(refused.headers.get('retry-after'), '3000')
   t.match(await post('/write', line('porch', 'temperature=1'), basic('porch', password)), { status: 204 })
   t.equal(stored().length, 31)

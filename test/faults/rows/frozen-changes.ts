@@ -95,5 +95,5 @@ async function complainOfEffects({ service, tally }: TestBed, changes: readonly 
 
 function notes(changes: readonly Change[]): string {
   const count = (title: string | undefined) => changes.filter(change => change.title === title).length
-  return `changes: ${count(undefined)} made, ${count('database away')} refused, ${count('outcome unknown')} unknown`
+  return `changes: ${count(undefined)} made, ${count('database unavailable')} refused, ${count('outcome unknown')} unknown`
 }
