@@ -2,8 +2,7 @@
 
 import type pg from 'pg'
 import type { AuditPage } from './audit-page.ts'
-
-const entriesPerPage = 100
+import { pageOffset, rowsPerPage } from './list-page.ts'
 
 interface Row {
   id: string
@@ -19,9 +18,9 @@ export async function auditPage(database: Pick<pg.Pool, 'query'>, page: number):
   const { rows } = await database.query<Row>(
     'SELECT id, at, actor, action, subject, details FROM audit ORDER BY id DESC LIMIT $1 OFFSET $2',
     // One more than is shown tells whether there is a next page.
-    [entriesPerPage + 1, (page - 1) * entriesPerPage],
+    [rowsPerPage + 1, pageOffset(page)],
   )
-  const shown = rows.slice(0, entriesPerPage)
+  const shown = rows.slice(0, rowsPerPage)
   const entries = shown.map(row => ({ ...row, id: Number(row.id), at: row.at.toISOString() }))
   return { entries, page, next: rows.length > shown.length ? page + 1 : null }
 }

@@ -1,6 +1,7 @@
 /** The shape of a page of the audit. */
 
 import { z } from 'zod'
+import { pageFields } from './list-page.ts'
 
 export const AuditPage = z.object({
   entries: z.array(
@@ -13,8 +14,6 @@ export const AuditPage = z.object({
       details: z.record(z.string(), z.unknown()),
     }),
   ),
-  page: z.int(),
-  /** The number of the next page, or null on the last one. */
-  next: z.int().nullable(),
+  ...pageFields,
 })
 export type AuditPage = z.infer<typeof AuditPage>

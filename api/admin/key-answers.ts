@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { scopes } from '../../auth/keys/key.ts'
+import { listPageFields } from '../../auth/list-page.ts'
 
 const time = () => z.iso.datetime()
 
@@ -22,10 +23,7 @@ const AdminKey = z.object({
 
 export const AdminKeyPage = z.object({
   keys: z.array(AdminKey),
-  total: z.int(),
-  page: z.int(),
-  /** The number of the next page, or null on the last one. */
-  next: z.int().nullable(),
+  ...listPageFields,
 })
 export type AdminKeyPage = z.infer<typeof AdminKeyPage>
 

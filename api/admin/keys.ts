@@ -12,6 +12,7 @@ import { ownerName } from '../../auth/devices/device.ts'
 import { scopes } from '../../auth/keys/key.ts'
 import type { OwnedKey } from '../../auth/keys/key-lists.ts'
 import type { Keys } from '../../auth/keys/keys.ts'
+import { listPage, pageOffset, rowsPerPage } from '../../auth/list-page.ts'
 import type { AccountRefusal } from '../../auth/outcome.ts'
 import { plainText } from '../../auth/plain-text.ts'
 import { keyDaysMax } from '../accounts/api-keys.ts'
@@ -30,7 +31,6 @@ export const NewAdminKey = z.strictObject({
   expires_in_days: z.int().min(1).max(keyDaysMax).nullable().default(null),
 })
 
-const keysPerPage = 100
 const idMax = 2_147_483_647
 
 const ListQuery = z.strictObject({
@@ -63,10 +63,9 @@ export function keyOperations({ accounts, keys }: AdminKeysOptions): AdminOperat
     if (account !== undefined && accountId === undefined) {
       return sendProblem(reply, 'ACCOUNT_UNKNOWN', { errors: [{ path: 'account', message: 'is no account' }] })
     }
-    const { owned, total } = await keys.page({ accountId, from: (page - 1) * keysPerPage, rowsMax: keysPerPage })
-    const next = page * keysPerPage < total ? page + 1 : null
+    const { owned, total } = await keys.page({ accountId, from: pageOffset(page), rowsMax: rowsPerPage })
     const nowMs = accounts.nowMs()
-    const answer: AdminKeyPage = { keys: owned.map(key => shown(key, nowMs)), total, page, next }
+    const answer: AdminKeyPage = { keys: owned.map(key => shown(key, nowMs)), ...listPage(total, page) }
     return reply.send(answer)
   }
 

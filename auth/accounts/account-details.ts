@@ -1,6 +1,7 @@
 /** Accounts as administrators see them: the shapes of one and of a page. */
 
 import { z } from 'zod'
+import { listPageFields } from '../list-page.ts'
 import { roles } from './role.ts'
 
 export const AccountDetails = z.object({
@@ -24,10 +25,6 @@ export type AddedAccount = z.infer<typeof AddedAccount>
 
 export const AccountPage = z.object({
   accounts: z.array(AccountDetails),
-  /** How many accounts the search finds in all. */
-  total: z.int(),
-  page: z.int(),
-  /** The number of the next page, or null on the last one. */
-  next: z.int().nullable(),
+  ...listPageFields,
 })
 export type AccountPage = z.infer<typeof AccountPage>

@@ -1,9 +1,8 @@
 /** Reads accounts for administrators, page by page. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
+import { listPage, pageOffset, rowsPerPage } from '../list-page.ts'
 import type { AccountDetails, AccountPage } from './account-details.ts'
-
-const accountsPerPage = 100
 
 interface Row extends Omit<AccountDetails, 'email_verified' | 'created_at' | 'updated_at' | 'viewer'> {
   is_viewer: boolean
@@ -22,10 +21,9 @@ export async function accountPage(database: Transaction, search: string, page: n
   const count = `SELECT count(*)::int AS total FROM accounts WHERE ${matches}`
   const { rows: counted } = await database.query<{ total: number }>(count, [search])
   const total = counted[0]?.total ?? 0
-  const offset = (page - 1) * accountsPerPage
   const text = `${select} WHERE ${matches} ORDER BY accounts.id LIMIT $2 OFFSET $3`
-  const { rows } = await database.query<Row>(text, [search, accountsPerPage, offset])
-  return { accounts: rows.map(detailsOf), total, page, next: offset + accountsPerPage < total ? page + 1 : null }
+  const { rows } = await database.query<Row>(text, [search, rowsPerPage, pageOffset(page)])
+  return { accounts: rows.map(detailsOf), ...listPage(total, page) }
 }
 
 export async function readAccountDetails(database: Transaction, id: number): Promise<AccountDetails | undefined> {

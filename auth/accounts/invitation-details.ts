@@ -1,6 +1,7 @@
 /** Invitations as administrators see them: the shapes of one and of a page. */
 
 import { z } from 'zod'
+import { listPageFields } from '../list-page.ts'
 
 /** The operator is made by the setup link alone. */
 export const invitedRoles = ['user', 'administrator'] as const
@@ -23,9 +24,6 @@ export type IssuedInvitation = z.infer<typeof IssuedInvitation>
 
 export const InvitationPage = z.object({
   invitations: z.array(Invitation),
-  total: z.int(),
-  page: z.int(),
-  /** The number of the next page, or null on the last one. */
-  next: z.int().nullable(),
+  ...listPageFields,
 })
 export type InvitationPage = z.infer<typeof InvitationPage>

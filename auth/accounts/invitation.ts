@@ -1,11 +1,10 @@
 /** Invitations to make an account: their list for administrators, and how one is stored and redeemed. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
+import { listPage, pageOffset, rowsPerPage } from '../list-page.ts'
 import { createToken, digestOf } from './account-tokens.ts'
 import { emailKeyOf } from './email-address.ts'
 import type { Invitation, InvitationPage, InvitedRole } from './invitation-details.ts'
-
-const invitationsPerPage = 100
 
 interface Row extends Omit<Invitation, 'viewer' | 'created_at' | 'expires_at'> {
   is_viewer: boolean
@@ -28,13 +27,12 @@ export async function invitationPage(database: Transaction, page: number, nowMs:
     [nowMs],
   )
   const total = counted[0]?.total ?? 0
-  const offset = (page - 1) * invitationsPerPage
   const { rows } = await database.query<Row>(
     `SELECT ${columns} FROM invitations WHERE expires_at > to_timestamp($1::float8 / 1000)
      ORDER BY created_at DESC, id DESC LIMIT $2 OFFSET $3`,
-    [nowMs, invitationsPerPage, offset],
+    [nowMs, rowsPerPage, pageOffset(page)],
   )
-  return { invitations: rows.map(invitationOf), total, page, next: offset + rows.length < total ? page + 1 : null }
+  return { invitations: rows.map(invitationOf), ...listPage(total, page) }
 }
 
 export interface NewInvitation {

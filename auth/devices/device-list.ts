@@ -1,18 +1,15 @@
 /** One page of the registry, for people who look for a device. */
 
+import { listPage, rowsOfPage } from '../list-page.ts'
 import { createTextSearch } from '../text-search.ts'
 import type { DevicePage } from './device-page.ts'
 import type { DeviceRecord } from './device-record.ts'
 
-const devicesPerPage = 100
-
 /** Finds the text in the name, the place or its description, whatever the case. Pages count from 1. */
 export function devicePage(all: readonly DeviceRecord[], search: string, page: number, nowMs: number): DevicePage {
   const found = search === '' ? all : all.filter(finder(search))
-  const from = (page - 1) * devicesPerPage
-  const to = from + devicesPerPage
-  const devices = found.slice(from, to).map(record => record.details(nowMs))
-  return { devices, total: found.length, page, next: to < found.length ? page + 1 : null }
+  const devices = rowsOfPage(found, page).map(record => record.details(nowMs))
+  return { devices, ...listPage(found.length, page) }
 }
 
 function finder(search: string): (record: DeviceRecord) => boolean {

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { ownerName } from '../devices/device.ts'
+import { listPage, listPageFields, rowsOfPage } from '../list-page.ts'
 import { createTextSearch } from '../text-search.ts'
 import { NewStationFields, type Station, StationChangeFields } from './station.ts'
 
@@ -34,11 +35,7 @@ export type StationDetails = z.infer<typeof StationDetails>
 
 export const StationPage = z.object({
   stations: z.array(StationDetails),
-  /** How many stations the search finds in all. */
-  total: z.int(),
-  page: z.int(),
-  /** The number of the next page, or null on the last one. */
-  next: z.int().nullable(),
+  ...listPageFields,
 })
 export type StationPage = z.infer<typeof StationPage>
 
@@ -55,8 +52,6 @@ export function stationDetails(station: Station, lastDataMs: LastDataMs): Statio
   }
 }
 
-const stationsPerPage = 100
-
 /** Finds the text in the `sn`, the model, the city or the location, whatever the case. Pages count from 1. */
 export function stationPage(
   all: readonly Station[],
@@ -66,8 +61,6 @@ export function stationPage(
 ): StationPage {
   const isFound = createTextSearch(search)
   const found = all.filter(({ sn, model, city, location }) => [sn, model, city ?? '', location ?? ''].some(isFound))
-  const from = (page - 1) * stationsPerPage
-  const to = from + stationsPerPage
-  const stations = found.slice(from, to).map(station => stationDetails(station, lastDataMs))
-  return { stations, total: found.length, page, next: to < found.length ? page + 1 : null }
+  const stations = rowsOfPage(found, page).map(station => stationDetails(station, lastDataMs))
+  return { stations, ...listPage(found.length, page) }
 }

@@ -1,6 +1,7 @@
 /** What a tenant is: a partner whose users come in by a token that it signs. */
 
 import { z } from 'zod'
+import { listPageFields } from '../list-page.ts'
 import { plainText } from '../plain-text.ts'
 
 const slugLengthMax = 40
@@ -40,10 +41,7 @@ export type IssuedSecret = z.infer<typeof IssuedSecret>
 
 export const TenantPage = z.object({
   tenants: z.array(TenantDetails),
-  total: z.int(),
-  page: z.int(),
-  /** The number of the next page, or null on the last one. */
-  next: z.int().nullable(),
+  ...listPageFields,
 })
 export type TenantPage = z.infer<typeof TenantPage>
 

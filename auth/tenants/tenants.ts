@@ -5,6 +5,7 @@ import { isUniqueViolation } from '../../store/postgres/postgres-errors.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { type AccountParts, inNewTransaction } from '../accounts/account-parts.ts'
 import { writeAudit } from '../audit.ts'
+import { listPage, pageOffset, rowsPerPage } from '../list-page.ts'
 import { createSecretBox } from '../secret-box.ts'
 import {
   type IssuedSecret,
@@ -60,7 +61,6 @@ export interface TenantsOptions {
 }
 
 const tenantsMax = 10_000
-const tenantsPerPage = 100
 const unknown = { ok: false, code: 'TENANT_UNKNOWN' } as const
 
 export function createTenants({ parts, secret, graceMs }: TenantsOptions): Tenants {
@@ -84,9 +84,8 @@ export function createTenants({ parts, secret, graceMs }: TenantsOptions): Tenan
   return {
     async list(page) {
       const total = await countTenants(pool)
-      const rows = await readTenants(pool, (page - 1) * tenantsPerPage, tenantsPerPage)
-      const next = page * tenantsPerPage < total ? page + 1 : null
-      return { tenants: rows.map(row => tenantDetails(row, nowMs())), total, page, next }
+      const rows = await readTenants(pool, pageOffset(page), rowsPerPage)
+      return { tenants: rows.map(row => tenantDetails(row, nowMs())), ...listPage(total, page) }
     },
 
     async get(slug) {
