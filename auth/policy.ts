@@ -18,7 +18,7 @@ export type Principal =
  * `own`: of one's own record. `administrator`: for an administrator, of an API key also its scope `admin`. `ingest`: for an
  * API key with this scope; `read` likewise. `no`: as if no credential had been sent. `forbidden`: recognised, but not enough.
  */
-type Verdict = 'yes' | 'own' | 'administrator' | 'ingest' | 'read' | 'no' | 'forbidden'
+type Rule = 'yes' | 'own' | 'administrator' | 'ingest' | 'read' | 'no' | 'forbidden'
 
 export const policy = {
   'profile.read': { session: 'yes', bearer: 'yes', key: 'yes', service: 'no', 'admin-token': 'no' },
@@ -39,19 +39,19 @@ export const policy = {
   'readings.read': { session: 'yes', bearer: 'yes', key: 'read', service: 'no', 'admin-token': 'yes' },
   // Everything below /api/admin.
   admin: { session: 'administrator', bearer: 'no', key: 'administrator', service: 'no', 'admin-token': 'yes' },
-} as const satisfies Record<string, Record<Principal['kind'], Verdict>>
+} as const satisfies Record<string, Record<Principal['kind'], Rule>>
 
 export type Permission = keyof typeof policy
 
-export type Judgement = 'allowed' | 'UNAUTHENTICATED' | 'FORBIDDEN'
+export type Decision = 'allowed' | 'UNAUTHENTICATED' | 'FORBIDDEN'
 
 /** Whether somebody may try at all; of whose record it is, `mayRead` says more. */
-export function judge(permission: Permission, principal: Principal | undefined): Judgement {
-  const verdict: Verdict = principal === undefined ? 'no' : policy[permission][principal.kind]
-  if (principal === undefined || verdict === 'no') return 'UNAUTHENTICATED'
-  if (verdict === 'forbidden') return 'FORBIDDEN'
-  if (verdict === 'ingest' || verdict === 'read') return hasScope(principal, verdict) ? 'allowed' : 'FORBIDDEN'
-  return verdict !== 'administrator' || isAdministrator(principal) ? 'allowed' : 'FORBIDDEN'
+export function authorize(permission: Permission, principal: Principal | undefined): Decision {
+  const rule: Rule = principal === undefined ? 'no' : policy[permission][principal.kind]
+  if (principal === undefined || rule === 'no') return 'UNAUTHENTICATED'
+  if (rule === 'forbidden') return 'FORBIDDEN'
+  if (rule === 'ingest' || rule === 'read') return hasScope(principal, rule) ? 'allowed' : 'FORBIDDEN'
+  return rule !== 'administrator' || isAdministrator(principal) ? 'allowed' : 'FORBIDDEN'
 }
 
 /** By the role of now. A role that is taken away takes its scopes from the keys, too (`dropScopesBeyond`). */
@@ -66,9 +66,9 @@ function hasScope(principal: Principal, scope: Scope): boolean {
 
 /** Whether the record of this account may be read; undefined for one that is not there. */
 export function mayRead(principal: Principal, accountId: number | undefined): boolean {
-  const verdict: Verdict = policy['account.read'][principal.kind]
-  if (verdict === 'yes') return true
-  return verdict === 'own' && 'account' in principal && principal.account.id === accountId
+  const rule: Rule = policy['account.read'][principal.kind]
+  if (rule === 'yes') return true
+  return rule === 'own' && 'account' in principal && principal.account.id === accountId
 }
 
 /** Whose devices somebody reads where reads are private; nobody's before their address is confirmed. */

@@ -4,7 +4,7 @@ import type { Role } from './accounts/role.ts'
 import { actorOf } from './actor.ts'
 import { composedName, type Device, DeviceName, NewDevice, nameFault } from './devices/device.ts'
 import type { Devices } from './devices/devices.ts'
-import { judge, type Principal } from './policy.ts'
+import { authorize, type Principal } from './policy.ts'
 
 /** Why a reading of a device is not taken, with a sentence for people. */
 export const writeRefusals = {
@@ -72,8 +72,8 @@ const passing: ReadonlySet<string> = new Set(['DATABASE_AWAY', 'OUTCOME_UNKNOWN'
 
 export function createWriters(devices: WriterDevices, perOwner: DevicesPerOwner): Writers {
   function ofPrincipal(principal: Principal | undefined, again?: FindAgain): CredentialWriter | NoWriter {
-    const judgement = judge('readings.write', principal)
-    if (judgement !== 'allowed') return judgement
+    const decision = authorize('readings.write', principal)
+    if (decision !== 'allowed') return decision
     if (principal?.kind !== 'key') return 'UNAUTHENTICATED'
     const writer: CredentialWriter = {
       ...createKeyWriter(principal, devices, perOwner),

@@ -10,7 +10,7 @@ import { packageVersion } from '../store/version.ts'
 import { createFamilies } from './families.ts'
 import { createIngress, type Ingress } from './ingress.ts'
 import { readinessOf } from './readiness.ts'
-import { openServiceFigures } from './self-monitoring/service-figures.ts'
+import { openSelfMonitoring } from './self-monitoring/self-monitoring.ts'
 import { addServiceMetrics } from './service-metrics.ts'
 import type { ServiceParts } from './service-parts.ts'
 
@@ -24,13 +24,13 @@ export async function listen(
   let isStopping = false
   let mqtt: Mqtt | undefined
   const ingress = createIngress(config, log, parts)
-  const figures = openServiceFigures({
+  const selfMonitoring = openSelfMonitoring({
     questdb: parts.store.questdb,
     ingest: parts.ingest.status,
     interval: ingress.interval,
     nowMs: parts.clockMs,
   })
-  onOpen(() => figures.close())
+  onOpen(() => selfMonitoring.close())
   const app = createServiceServer(config, log, parts, ingress, {
     isStopping: () => isStopping,
     broker: () => mqtt?.brokerFault(),

@@ -15,7 +15,7 @@ import { createPasswords } from '../auth/accounts/passwords.ts'
 import type { Devices } from '../auth/devices/devices.ts'
 import { type Keys, openKeys } from '../auth/keys/keys.ts'
 import { createMailTransport } from '../auth/mail/mail-transport.ts'
-import { judge } from '../auth/policy.ts'
+import { authorize } from '../auth/policy.ts'
 import { ChangeInDoubt } from '../auth/record-cache.ts'
 import { createBearerTokens } from '../auth/sessions/bearer-tokens.ts'
 import { createSessionCodec, type SessionCodec } from '../auth/sessions/session-codec.ts'
@@ -138,7 +138,7 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
 function createAdministratorCheck(findPrincipal: FindPrincipal): ServiceAccounts['isAdministrator'] {
   return async request => {
     try {
-      return judge('admin', await findPrincipal(request)) === 'allowed'
+      return authorize('admin', await findPrincipal(request)) === 'allowed'
     } catch (error) {
       if (isUnavailable(error) || error instanceof ChangeInDoubt) return false
       throw error

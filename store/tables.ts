@@ -95,7 +95,7 @@ export const namedReadingsView = 'readings_named'
 export const namedReadingsViewQuery = `SELECT r.ts, r.device, n.name, n.location_short, ${metrics.map(metric => `r.${metric}`).join(', ')} FROM ${readingsTable} r LEFT JOIN ${deviceNamesTable} n ON r.device = n.device`
 
 /** What the service tells of itself every ten seconds, and what a step of several rows shows. */
-export const serviceFigures = [
+export const selfMonitoringColumns = [
   { name: 'ack_p50_ms', over: 'max' },
   { name: 'ack_p99_ms', over: 'max' },
   { name: 'stored', over: 'sum' },
@@ -106,9 +106,9 @@ export const serviceFigures = [
   { name: 'rss_bytes', over: 'max' },
   { name: 'event_loop_p99_ms', over: 'max' },
 ] as const
-export type ServiceFigure = (typeof serviceFigures)[number]['name']
-export const serviceFiguresTable = 'barograph_service'
-export const serviceFiguresTableSql = `CREATE TABLE IF NOT EXISTS ${serviceFiguresTable} (
+export type SelfMonitoringColumn = (typeof selfMonitoringColumns)[number]['name']
+export const selfMonitoringTable = 'barograph_service'
+export const selfMonitoringTableSql = `CREATE TABLE IF NOT EXISTS ${selfMonitoringTable} (
   ts TIMESTAMP,
-  ${serviceFigures.map(({ name }) => `${name} DOUBLE`).join(',\n  ')}
+  ${selfMonitoringColumns.map(({ name }) => `${name} DOUBLE`).join(',\n  ')}
 ) TIMESTAMP(ts) PARTITION BY DAY TTL 30 DAYS WAL`

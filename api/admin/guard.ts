@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { judge, type Principal } from '../../auth/policy.ts'
+import { authorize, type Principal } from '../../auth/policy.ts'
 import type { Log } from '../../store/log.ts'
 import type { FindPrincipal } from '../credentials/find-principal.ts'
 import type { Origins } from '../credentials/origins.ts'
@@ -63,9 +63,9 @@ async function refusalOf(
   // Until it is known who asks, the body stays unread.
   reply.header('connection', 'close')
   const principal = await findPrincipal(request.raw)
-  const judgement = judge('admin', principal)
-  if (principal === undefined || judgement === 'UNAUTHENTICATED') return 'UNAUTHORIZED'
-  if (judgement !== 'allowed') return judgement
+  const decision = authorize('admin', principal)
+  if (principal === undefined || decision === 'UNAUTHENTICATED') return 'UNAUTHORIZED'
+  if (decision !== 'allowed') return decision
   if (principal.kind === 'session' && !safeMethods.has(request.method) && origins.isCrossSite(request)) {
     return 'CROSS_SITE'
   }

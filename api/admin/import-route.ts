@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AuditEntry } from '../../auth/audit.ts'
 import { isPassing } from '../../auth/passing-errors.ts'
-import { judge } from '../../auth/policy.ts'
+import { authorize } from '../../auth/policy.ts'
 import type { Format } from '../../ingest/formats/line-reader.ts'
 import type { RowKindName } from '../../ingest/formats/row-kinds.ts'
 import { codingOf } from '../../ingest/import/content-coding.ts'
@@ -114,8 +114,8 @@ export function importGroup(
 /** An import may take hours, and the credential that it began with end meanwhile. */
 async function refusalOf(request: FastifyRequest, findPrincipal: FindPrincipal): Promise<Failure | undefined> {
   try {
-    const judgement = judge('admin', await findPrincipal(request.raw))
-    return judgement === 'allowed' ? undefined : refusals[judgement]
+    const decision = authorize('admin', await findPrincipal(request.raw))
+    return decision === 'allowed' ? undefined : refusals[decision]
   } catch (error) {
     if (isPassing(error)) return refusals.later
     throw error

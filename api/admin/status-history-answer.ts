@@ -1,7 +1,7 @@
 /** What `GET /status/history` answers. */
 
 import { z } from 'zod'
-import { serviceFigures } from '../../store/tables.ts'
+import { selfMonitoringColumns } from '../../store/tables.ts'
 
 const value = z.number().nullable()
 
@@ -13,8 +13,8 @@ export const StatusHistory = z.object({
   points: z.array(
     z.object({
       time: z.iso.datetime(),
-      ...(Object.fromEntries(serviceFigures.map(({ name }) => [name, value])) as Record<
-        (typeof serviceFigures)[number]['name'],
+      ...(Object.fromEntries(selfMonitoringColumns.map(({ name }) => [name, value])) as Record<
+        (typeof selfMonitoringColumns)[number]['name'],
         typeof value
       >),
     }),

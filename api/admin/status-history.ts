@@ -1,10 +1,10 @@
-/** `GET /status/history`: the service's own figures over time, as QuestDB has them. */
+/** `GET /status/history`: what the service has measured of itself over time, as QuestDB has it. */
 
 import { z } from 'zod'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import { isUnanswered, QuestdbError } from '../../store/questdb/client/questdb-error.ts'
 import type { Questdb } from '../../store/questdb/questdb.ts'
-import { serviceFigures, serviceFiguresTable } from '../../store/tables.ts'
+import { selfMonitoringColumns, selfMonitoringTable } from '../../store/tables.ts'
 import { type AdminOperation, operation } from './operation.ts'
 import { sendProblem } from './problem.ts'
 import { StatusHistory } from './status-history-answer.ts'
@@ -47,9 +47,9 @@ export function statusHistoryOperation(questdb: Pick<Questdb, 'address'>): Admin
 
 async function readHistory({ address }: Pick<Questdb, 'address'>, hours: number): Promise<StatusHistory> {
   const step_s = Math.max(stepMin, Math.ceil((hours * 3600) / pointsMax))
-  const columns = serviceFigures.map(({ name, over }) => `${over}(${name})`).join(', ')
+  const columns = selfMonitoringColumns.map(({ name, over }) => `${over}(${name})`).join(', ')
   const range = `ts >= dateadd('h', -${hours}, now())`
-  const sql = `SELECT ts, ${columns} FROM ${serviceFiguresTable} WHERE ${range} SAMPLE BY ${step_s}s`
+  const sql = `SELECT ts, ${columns} FROM ${selfMonitoringTable} WHERE ${range} SAMPLE BY ${step_s}s`
   const client = createQuestdbClient(address.http, 1)
   try {
     const rows = await client.exec(sql, timeoutMs)
@@ -64,9 +64,9 @@ async function readHistory({ address }: Pick<Questdb, 'address'>, hours: number)
 }
 
 function pointOf([time, ...values]: readonly unknown[]): StatusHistory['points'][number] {
-  const figures = serviceFigures.map(({ name }, at) => [name, values[at] ?? null])
+  const named = selfMonitoringColumns.map(({ name }, at) => [name, values[at] ?? null])
   return {
     time: new Date(String(time)).toISOString(),
-    ...Object.fromEntries(figures),
+    ...Object.fromEntries(named),
   } as StatusHistory['points'][number]
 }

@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { subjectOf } from '../../auth/accounts/account.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
-import { judge, type Principal, readScopeOf } from '../../auth/policy.ts'
+import { authorize, type Principal, readScopeOf } from '../../auth/policy.ts'
 import { ChangeInDoubt } from '../../auth/record-cache.ts'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import type { FindPrincipal } from '../credentials/find-principal.ts'
@@ -58,9 +58,9 @@ export function privateReads({ findPrincipal, devices, authRateLimit }: PrivateR
   }
 
   function readerFor(principal: Principal | undefined): KnownReader | LoggerErrorCode {
-    const judgement = judge('readings.read', principal)
-    if (principal === undefined || judgement === 'UNAUTHENTICATED') return 'UNAUTHORIZED'
-    if (judgement !== 'allowed') return judgement
+    const decision = authorize('readings.read', principal)
+    if (principal === undefined || decision === 'UNAUTHENTICATED') return 'UNAUTHORIZED'
+    if (decision !== 'allowed') return decision
     const scope = readScopeOf(principal)
     if (scope === 'EMAIL_UNVERIFIED') return scope
     // All sessions and keys of an account share what it has.

@@ -7,10 +7,10 @@ export interface IntervalMeter {
   acknowledged(elapsedMs: number): void
   rejected(readings: number): void
   /** Since the last call. */
-  take(): IntervalFigures
+  take(): IntervalSample
 }
 
-interface IntervalFigures {
+interface IntervalSample {
   /** Undefined when no single reading was acknowledged. */
   ackMs: { p50: number; p99: number } | undefined
   rejected: number
@@ -29,10 +29,10 @@ export function createIntervalMeter(): IntervalMeter {
     take() {
       const quantileMs = (percent: number) => histogram.percentile(percent) / nsPerMs
       const ackMs = histogram.count === 0 ? undefined : { p50: quantileMs(50), p99: quantileMs(99) }
-      const figures = { ackMs, rejected }
+      const sample = { ackMs, rejected }
       histogram.reset()
       rejected = 0
-      return figures
+      return sample
     },
   }
 }

@@ -10,7 +10,7 @@ export interface Sender {
   writer(): Writer
   /**
    * Why readings of these devices are not stored; undefined when they may be. `later` when that cannot be told, or one of
-   * the devices is another one than when it was resolved: the body sent again gets its verdicts.
+   * the devices is another one than when it was resolved: the body sent again gets its rejects.
    */
   refusal(devices: readonly Device[]): Promise<NoWriter | 'later' | undefined>
 }

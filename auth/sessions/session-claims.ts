@@ -14,10 +14,10 @@ export interface SignedIn {
 }
 
 /** `unrevocable`: a token that names neither a session nor the time of its sign-in cannot be ended. */
-export type ClaimsVerdict = { kind: 'good' | 'unrevocable'; signedIn: SignedIn } | { kind: 'bad' }
+export type CheckedClaims = { kind: 'good' | 'unrevocable'; signedIn: SignedIn } | { kind: 'bad' }
 
 const toleranceMs = clockToleranceSeconds * 1000
-const bad: ClaimsVerdict = { kind: 'bad' }
+const bad: CheckedClaims = { kind: 'bad' }
 
 /** Once decoded, claims are kept for a while, so their times are looked at each time. */
 export function areTimesGood({ exp, iat, auth_time: authTime }: JWTPayload, nowMs: number): boolean {
@@ -31,7 +31,7 @@ function hasPassed(seconds: unknown, nowMs: number): seconds is number {
 }
 
 /** Of claims whose times are good. */
-export function judgeClaims(claims: JWTPayload, account: Account, nowMs: number): ClaimsVerdict {
+export function checkClaims(claims: JWTPayload, account: Account, nowMs: number): CheckedClaims {
   const { sid, auth_time: authTime } = claims
   const expiresMs = (claims.exp ?? 0) * 1000
   if (!account.isActive) return bad
@@ -44,7 +44,7 @@ export function judgeClaims(claims: JWTPayload, account: Account, nowMs: number)
   return { kind: 'good', signedIn: { account, sid: undefined, signedInMs, expiresMs } }
 }
 
-function bySession(account: Account, sid: unknown, expiresMs: number, nowMs: number): ClaimsVerdict {
+function bySession(account: Account, sid: unknown, expiresMs: number, nowMs: number): CheckedClaims {
   const session = typeof sid === 'string' ? account.sessions.get(sid) : undefined
   if (session === undefined || session.expiresMs <= nowMs) return bad
   return {

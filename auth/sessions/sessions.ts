@@ -10,7 +10,7 @@ import type { Log } from '../../store/log.ts'
 import type { Account } from '../accounts/account.ts'
 import { type AccountParts, type Client, changeAccount } from '../accounts/account-parts.ts'
 import type { BearerTokens } from './bearer-tokens.ts'
-import { accountIdOf, areTimesGood, judgeClaims, type SignedIn } from './session-claims.ts'
+import { accountIdOf, areTimesGood, checkClaims, type SignedIn } from './session-claims.ts'
 import type { SessionCodec } from './session-codec.ts'
 import { insertSession, revokeSession } from './session-rows.ts'
 
@@ -160,9 +160,9 @@ function createSignedIn({ parts: { nowMs, memory }, log, refuseUnrevocable }: Se
     if (id === undefined || !areTimesGood(claims, now)) return undefined
     const account = await memory.get(id)
     if (account === undefined) return undefined
-    const verdict = judgeClaims(claims, account, now)
-    if (verdict.kind === 'bad') return undefined
-    if (verdict.kind === 'unrevocable') {
+    const checked = checkClaims(claims, account, now)
+    if (checked.kind === 'bad') return undefined
+    if (checked.kind === 'unrevocable') {
       if (refuseUnrevocable) return undefined
       if (!hasWarned) {
         log.warn(
@@ -172,7 +172,7 @@ function createSignedIn({ parts: { nowMs, memory }, log, refuseUnrevocable }: Se
       }
       hasWarned = true
     }
-    return verdict.signedIn
+    return checked.signedIn
   }
 }
 

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { actorOf } from '../../auth/actor.ts'
-import { judge, type Principal } from '../../auth/policy.ts'
+import { authorize, type Principal } from '../../auth/policy.ts'
 import { adminToken, goodPassword, serviceSecret } from '../support/accounts.ts'
 import { startAdmin } from '../support/admin.ts'
 
@@ -65,11 +65,11 @@ t.test('the policy of API keys: the scope admin, and a role that has it now', as
     return found
   }
   const key = async (id: number, scopes: string[]) => ({ kind: 'key', account: await account(id), keyId: 7, scopes })
-  const judged = async (id: number, scopes: string[]) => judge('admin', (await key(id, scopes)) as Principal)
-  t.equal(await judged(administrator.id, ['read', 'admin']), 'allowed')
-  t.equal(await judged(operator.id, ['admin']), 'allowed')
-  t.equal(await judged(administrator.id, ['read', 'ingest', 'stations']), 'FORBIDDEN')
-  t.equal(await judged(user.id, ['admin']), 'FORBIDDEN')
+  const decisionOf = async (id: number, scopes: string[]) => authorize('admin', (await key(id, scopes)) as Principal)
+  t.equal(await decisionOf(administrator.id, ['read', 'admin']), 'allowed')
+  t.equal(await decisionOf(operator.id, ['admin']), 'allowed')
+  t.equal(await decisionOf(administrator.id, ['read', 'ingest', 'stations']), 'FORBIDDEN')
+  t.equal(await decisionOf(user.id, ['admin']), 'FORBIDDEN')
   t.equal(actorOf((await key(user.id, [])) as Principal), `key 7 of account ${user.id}`)
 })
 

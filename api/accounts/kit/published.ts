@@ -22,8 +22,8 @@ const securityNames: Record<Principal['kind'], string> = {
 }
 
 export function credentialsOf(permission: Permission): string[] {
-  const verdicts = Object.entries(policy[permission]) as [Principal['kind'], string][]
-  return verdicts.filter(([, verdict]) => verdict === 'yes' || verdict === 'own').map(([kind]) => securityNames[kind])
+  const rules = Object.entries(policy[permission]) as [Principal['kind'], string][]
+  return rules.filter(([, rule]) => rule === 'yes' || rule === 'own').map(([kind]) => securityNames[kind])
 }
 
 export const securitySchemes = {

@@ -2,7 +2,7 @@
 
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
-import { judge } from '../../../auth/policy.ts'
+import { authorize } from '../../../auth/policy.ts'
 import type { Log } from '../../../store/log.ts'
 import type { FindPrincipal } from '../../credentials/find-principal.ts'
 import { allowPreflight, isPreflight, type Origins } from '../../credentials/origins.ts'
@@ -65,8 +65,8 @@ async function answer(
   const principal = operation.permission && (await identify())
   const isCrossSite = kit.origins.isCrossSite(request)
   if (operation.permission !== undefined) {
-    const judgement = judge(operation.permission, principal)
-    if (judgement !== 'allowed') return sendError(reply, judgement)
+    const decision = authorize(operation.permission, principal)
+    if (decision !== 'allowed') return sendError(reply, decision)
     if (principal?.kind === 'session' && operation.method !== 'GET' && isCrossSite)
       return sendError(reply, 'CROSS_SITE')
   }

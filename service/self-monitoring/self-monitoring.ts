@@ -1,5 +1,5 @@
 /**
- * Writes a row of the service's own figures to QuestDB every ten seconds. A row that cannot be written is lost: nothing waits
+ * Writes a row of what the service measures of itself to QuestDB every ten seconds. A row that cannot be written is lost: nothing waits
  * for it, and nothing is kept.
  */
 
@@ -8,10 +8,10 @@ import type { IntervalMeter } from '../../api/write/interval-meter.ts'
 import type { IngestStatus } from '../../ingest/ingest.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import type { Questdb } from '../../store/questdb/questdb.ts'
-import { serviceFiguresTableSql } from '../../store/tables.ts'
-import { createFiguresSender, type Figures } from './figures-sender.ts'
+import { selfMonitoringTableSql } from '../../store/tables.ts'
+import { createSampleSender, type Sample } from './sample-sender.ts'
 
-export interface ServiceFiguresOptions {
+export interface SelfMonitoringOptions {
   questdb: Pick<Questdb, 'address' | 'state'>
   ingest: () => IngestStatus
   interval: Pick<IntervalMeter, 'take'>
@@ -19,24 +19,24 @@ export interface ServiceFiguresOptions {
   everyMs?: number
 }
 
-export interface ServiceFigures {
+export interface SelfMonitoring {
   close(): void
 }
 
 const nsPerMs = 1_000_000
 const requestMs = 5000
 
-export function openServiceFigures(options: ServiceFiguresOptions): ServiceFigures {
+export function openSelfMonitoring(options: SelfMonitoringOptions): SelfMonitoring {
   const { questdb, nowMs, everyMs = 10_000 } = options
   const { http } = questdb.address
   const statements = createQuestdbClient(http, 1)
-  const sender = createFiguresSender(http, requestMs)
+  const sender = createSampleSender(http, requestMs)
   const read = createReader(options)
   let isBusy = false
   let isTableThere = false
 
   async function write(): Promise<void> {
-    const figures = read()
+    const sample = read()
     if (isBusy) return
     if (questdb.state().state !== 'up') {
       // The next one may be another.
@@ -45,9 +45,9 @@ export function openServiceFigures(options: ServiceFiguresOptions): ServiceFigur
     }
     isBusy = true
     try {
-      if (!isTableThere) await statements.exec(serviceFiguresTableSql, requestMs)
+      if (!isTableThere) await statements.exec(selfMonitoringTableSql, requestMs)
       isTableThere = true
-      await sender.send(nowMs(), figures)
+      await sender.send(nowMs(), sample)
     } catch {
       isTableThere = false
     } finally {
@@ -67,14 +67,14 @@ export function openServiceFigures(options: ServiceFiguresOptions): ServiceFigur
 }
 
 /** Of the interval since the last call. */
-function createReader({ ingest, interval }: ServiceFiguresOptions): { (): Figures; close(): void } {
+function createReader({ ingest, interval }: SelfMonitoringOptions): { (): Sample; close(): void } {
   const eventLoop = monitorEventLoopDelay({ resolution: 20 })
   eventLoop.enable()
   let recordsBefore = ingest().journal.records
-  const read = (): Figures => {
+  const read = (): Sample => {
     const { journal, lag } = ingest()
     const { ackMs, rejected } = interval.take()
-    const figures: Figures = {
+    const sample: Sample = {
       ...(ackMs === undefined ? {} : { ack_p50_ms: ackMs.p50, ack_p99_ms: ackMs.p99 }),
       stored: journal.records - recordsBefore,
       rejected,
@@ -86,7 +86,7 @@ function createReader({ ingest, interval }: ServiceFiguresOptions): { (): Figure
     }
     recordsBefore = journal.records
     eventLoop.reset()
-    return figures
+    return sample
   }
   return Object.assign(read, { close: () => void eventLoop.disable() })
 }

@@ -1,5 +1,5 @@
 /**
- * Rows of figures by QuestDB's own client. It drops the rows of a request that fails, which is right for these; its
+ * Sends samples by QuestDB's own client. It drops the rows of a request that fails, which is right for these; its
  * transport by undici may wait for ever where nobody listens, so Node's HTTP with an agent of our own is used, which ends
  * what is under way when it is closed.
  */
@@ -8,27 +8,27 @@ import http from 'node:http'
 import https from 'node:https'
 import type { Sender } from '@questdb/nodejs-client'
 import type { QuestdbHttp } from '../../store/questdb/client/questdb-address.ts'
-import { type ServiceFigure, serviceFiguresTable } from '../../store/tables.ts'
+import { type SelfMonitoringColumn, selfMonitoringTable } from '../../store/tables.ts'
 
 /** What is not known is left out, and so null. */
-export type Figures = Partial<Record<ServiceFigure, number>>
+export type Sample = Partial<Record<SelfMonitoringColumn, number>>
 
-export interface FiguresSender {
+export interface SampleSender {
   /** Rejects when QuestDB does not take the row. One at a time. */
-  send(timeMs: number, figures: Figures): Promise<void>
+  send(timeMs: number, sample: Sample): Promise<void>
   close(): void
 }
 
-export function createFiguresSender(address: QuestdbHttp, requestMs: number): FiguresSender {
+export function createSampleSender(address: QuestdbHttp, requestMs: number): SampleSender {
   const agent = new (address.tls ? https : http).Agent({ keepAlive: true, maxSockets: 1 })
   let sender: Promise<Sender> | undefined
 
-  async function send(timeMs: number, figures: Figures): Promise<void> {
+  async function send(timeMs: number, sample: Sample): Promise<void> {
     sender ??= createSender(address, agent, requestMs)
     const rows = await sender
     rows.reset()
-    rows.table(serviceFiguresTable)
-    for (const [name, value] of Object.entries(figures)) if (Number.isFinite(value)) rows.floatColumn(name, value)
+    rows.table(selfMonitoringTable)
+    for (const [name, value] of Object.entries(sample)) if (Number.isFinite(value)) rows.floatColumn(name, value)
     await rows.at(Math.round(timeMs), 'ms')
     await rows.flush()
   }

@@ -9,7 +9,7 @@ import { statusHistoryOperation } from '../../api/admin/status-history.ts'
 import { StatusHistory } from '../../api/admin/status-history-answer.ts'
 import { createIntervalMeter } from '../../api/write/interval-meter.ts'
 import type { IngestStatus } from '../../ingest/ingest.ts'
-import { openServiceFigures } from '../../service/self-monitoring/service-figures.ts'
+import { openSelfMonitoring } from '../../service/self-monitoring/self-monitoring.ts'
 import type { QuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
 import { serveEverybody } from '../support/admin-scope.ts'
 import { until } from '../support/processes.ts'
@@ -40,9 +40,9 @@ function createIngest(): () => IngestStatus {
   }
 }
 
-function startFigures(address: QuestdbAddress, changes: Partial<Parameters<typeof openServiceFigures>[0]> = {}) {
+function startSelfMonitoring(address: QuestdbAddress, changes: Partial<Parameters<typeof openSelfMonitoring>[0]> = {}) {
   const questdb = { address, state: () => ({ state: 'up' as const }) }
-  return openServiceFigures({
+  return openSelfMonitoring({
     questdb,
     ingest: createIngest(),
     interval: createIntervalMeter(),
@@ -65,14 +65,14 @@ test('rows come to QuestDB, and are read by steps', async t => {
   // Rows of the last hour but one, a minute apart, and one of two days ago.
   const timesMs = [nowMs - 172_800_000, ...Array.from({ length: 30 }, (_, at) => nowMs - 7_200_000 + at * 60_000)]
   const times = timesMs.values()
-  const figures = startFigures(address, {
+  const selfMonitoring = startSelfMonitoring(address, {
     interval: { take: () => ({ ...interval.take(), ackMs: { p50: 2, p99: 9 } }) },
     nowMs: () => times.next().value ?? nowMs - 172_000_000,
   })
   const count = async () =>
     Number((await questdbRows({ questdb: { address } }, 'SELECT count() FROM barograph_service'))[0]?.[0])
   await until('all rows are there', async () => (await count().catch(() => 0)) > timesMs.length)
-  figures.close()
+  selfMonitoring.close()
   const history = StatusHistory.parse(await read('?hours=3'))
   t.equal(history.step_s, 30)
   t.equal(history.points.length, 30, 'no step is made up')
@@ -115,11 +115,11 @@ test('a QuestDB that is not there, or says nothing to a row, holds nothing up', 
     },
   }
   const runThrough = async (port: number, condition: () => boolean) => {
-    const figures = startFigures(at(port), { interval })
+    const selfMonitoring = startSelfMonitoring(at(port), { interval })
     await until('it has tried', condition)
     const before = looks
     await until('it has come back some times', () => looks > before + 5)
-    figures.close()
+    selfMonitoring.close()
   }
   await runThrough(9, () => true)
   await runThrough((silent.address() as AddressInfo).port, () => writes.length > 0)
