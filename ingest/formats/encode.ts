@@ -1,6 +1,6 @@
 /** Turns checked rows into records for the journal, now that their series are known. */
 
-import assert from 'node:assert/strict'
+import { bug } from '../../limits/bug.ts'
 import { markFineTime } from '../journal/record.ts'
 import { expiredReason } from '../reading.ts'
 import { type Reject, type RejectCode, RejectList } from './reject.ts'
@@ -44,8 +44,7 @@ export function encodeRows(kind: RowKind<never>, rows: Rows, options: EncodeOpti
   let oldestMs = Number.POSITIVE_INFINITY
   for (let row = 0; row < rows.count; row++) {
     const index = rows.names[row] ?? 0
-    const series = resolved[index]
-    assert(series !== undefined, 'every name is resolved')
+    const series = resolvedAt(resolved, index)
     if ('reason' in series) {
       const { code, reason } = series
       rejects.add(rows.lines[row] ?? 0, names[index]?.[0], code, reason)
@@ -74,6 +73,12 @@ export function encodeRows(kind: RowKind<never>, rows: Rows, options: EncodeOpti
     rejects: rejects.listed,
     rejected: rejects.count,
   }
+}
+
+function resolvedAt(resolved: EncodeOptions['resolved'], index: number): Series | Unresolved {
+  const series = resolved[index]
+  if (series === undefined) throw bug(`name ${index} is not resolved`)
+  return series
 }
 
 function recordsLength({ writer }: RowKind<never>, rows: Rows, resolved: EncodeOptions['resolved']): number {

@@ -1,6 +1,6 @@
 /** Cuts a stream of bytes into chunks of whole lines, so that each chunk can be read on its own, in any thread. */
 
-import assert from 'node:assert/strict'
+import { bug } from '../../limits/bug.ts'
 
 const lineFeed = 0x0a
 
@@ -38,7 +38,7 @@ class LineCutter {
   #skipping = false
 
   constructor({ chunkBytes, lineBytesMax }: LineLimits) {
-    assert(chunkBytes > lineBytesMax + 1, 'a chunk holds the longest line')
+    if (chunkBytes <= lineBytesMax + 1) throw bug(`a chunk of ${chunkBytes} bytes holds no line of ${lineBytesMax}`)
     this.#chunkBytes = chunkBytes
     this.#lineBytesMax = lineBytesMax
     this.#chunk = new Uint8Array(chunkBytes)

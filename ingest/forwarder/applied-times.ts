@@ -4,6 +4,7 @@
  * two processes only; in a process that is wrong by a year nothing is forgotten early.
  */
 
+import { bug } from '../../limits/bug.ts'
 import type { Disk } from '../journal/disk.ts'
 
 export interface AppliedTimesOptions {
@@ -35,9 +36,13 @@ export class AppliedTimes {
 
   /** The segment is applied; if it was before this process, it counts as no older than this. */
   note(start: number, ageMsMax: number): void {
-    if (this.#seen.has(start)) return
+    if (this.#seen.has(start)) {
+      if (!this.#appliedAtMs.has(start)) throw bug(`segment ${start} was seen applied at no time`)
+      return
+    }
     this.#seen.add(start)
     const ageMs = Math.min(this.ageMs(start) ?? 0, ageMsMax)
+    if (ageMs < 0) throw bug(`segment ${start} was applied ${-ageMs} ms ahead`)
     this.#appliedAtMs.set(start, this.#options.monotonicMs() - ageMs)
     this.#isSaved = false
   }

@@ -69,18 +69,21 @@ export class ApplyPoller {
 
   async #query(isIdle: boolean): Promise<void> {
     const { table, connection, commitMode, issues, sleeper, timing } = this.#options
+    let isSynced: boolean
+    let state: TableState
     try {
       // In this order: what is applied then was applied in this mode.
-      const isSynced = await commitMode.query(issues.wasUnavailable)
-      const state = await readTableState(connection, table)
+      isSynced = await commitMode.query(issues.wasUnavailable)
+      state = await readTableState(connection, table)
       this.#polledAtMs = timing.monotonicMs()
       if (isIdle) issues.note(undefined)
       await this.#suspension.observe(state)
-      this.#observe(state, isSynced)
     } catch (error) {
       issues.noteUnavailable(error instanceof Error ? error.message : String(error))
       await sleeper.sleep(pauseMs)
+      return
     }
+    this.#observe(state, isSynced)
   }
 
   #observe(state: TableState, isSynced: boolean): void {

@@ -4,7 +4,7 @@
  * that moment, and count as applied when the writer has reached it.
  */
 
-import { bug } from '../bug.ts'
+import { bug } from '../../limits/bug.ts'
 import { DirtySet } from './dirty-set.ts'
 import type { SentEvent } from './sent-watermark.ts'
 import type { TableState } from './table-state.ts'
@@ -119,6 +119,10 @@ export class ApplyTracker {
 
   /** Starts again from here: what was sent since may be lost. */
   rewind(applied: Progress): void {
+    const { live, backfill } = this.#applied
+    if (applied.live > live || applied.backfill > backfill) {
+      throw bug(`applied up to ${live} and ${backfill}, goes back to ${applied.live} and ${applied.backfill}`)
+    }
     this.#oldestUs = Number.POSITIVE_INFINITY
     this.#inFlightUs.live = this.#inFlightUs.backfill = Number.POSITIVE_INFINITY
     this.#applied = applied
@@ -143,6 +147,8 @@ export class ApplyTracker {
 
   #release(mark: Mark): void {
     mark.dirty.bump(this.#revisions)
+    // Else the series of the next mark would be bumped with this one, before their rows are visible.
+    if (mark.dirty === this.#dirty) throw bug('the series that are applied are those that got rows since')
     this.#spare = mark.dirty
     this.#mark = undefined
   }

@@ -6,6 +6,7 @@
  * is at most one batch: the next is prepared meanwhile, and sent when it is applied.
  */
 
+import { bug } from '../../limits/bug.ts'
 import type { Disk } from '../journal/disk.ts'
 import { oldestReceiptUs } from '../journal/group.ts'
 import { SegmentReader } from '../journal/segment-reader.ts'
@@ -30,6 +31,8 @@ export interface BackfillLaneOptions {
 }
 
 interface Prepared {
+  /** Where the lane was. */
+  from: number
   batch: Batch
   range: LaneRange
 }
@@ -78,8 +81,9 @@ export class BackfillLane {
 
   async #send(prepared: Prepared): Promise<void> {
     const { paceMs, planner, sender, sleeper } = this.#options
-    const { batch, range } = prepared
+    const { batch, range, from } = prepared
     const { backfill } = sender.sent
+    if (from !== backfill) throw bug(`the backfill lane is at ${backfill}, and its batch begins at ${from}`)
     if (await sender.send('backfill', batch, oldestReceiptUs(range.groups))) {
       sender.advance('backfill', range)
       if (hasRows(prepared)) this.#sentTo = range.next
@@ -92,8 +96,9 @@ export class BackfillLane {
   #prepare(): Prepared | undefined {
     const { planner } = this.#options
     planner.clear()
+    const { backfill: from } = this.#options.sender.sent
     const range = this.#collect()
-    return range === undefined ? undefined : { batch: planner.plan(), range }
+    return range === undefined ? undefined : { from, batch: planner.plan(), range }
   }
 
   /** Collects late records up to the live lane's position; undefined when there is nothing to scan. */

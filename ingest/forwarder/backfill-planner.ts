@@ -4,7 +4,7 @@
  * collects what there is, sorts it by time, stably, and sends it day after day.
  */
 
-import { bug } from '../bug.ts'
+import { bug } from '../../limits/bug.ts'
 import { groupHeaderLength } from '../journal/group.ts'
 import { isBackfill, offsetOf } from '../journal/record.ts'
 import type { Chunk } from '../journal/segment-reader.ts'
@@ -68,8 +68,14 @@ export class BackfillPlanner {
       hasClientTimes: true,
       oldestUs:
         count > 0 ? this.#view.getFloat64((offsets[0] as number) + offsetOf.timeUs, true) : Number.POSITIVE_INFINITY,
-      positionOf: offset => this.#positions[this.#offsets.indexOf(offset)] ?? 0,
+      positionOf: offset => this.#positionOf(offset),
     }
+  }
+
+  #positionOf(offset: number): number {
+    const position = this.#positions[this.#offsets.indexOf(offset)]
+    if (position === undefined) throw bug(`no late row stands at ${offset}`)
+    return position
   }
 
   /** Drops the rows, and the memory of a large import with them. */
@@ -87,6 +93,8 @@ export class BackfillPlanner {
     const series = view.getUint32(offset + offsetOf.series, true)
     if (this.#erased.covers(series, chunk.position + offset)) return
     const length = view.getUint16(offset + offsetOf.length, true)
+    const before = this.#positions.at(-1) ?? -1
+    if (chunk.position + offset <= before) throw bug(`a row at ${chunk.position + offset} comes behind ${before}`)
     if (this.#used + length > this.#bytes.length) this.#resize(this.#bytes.length * 2)
     this.#bytes.set(chunk.bytes.subarray(offset, offset + length), this.#used)
     this.#series.add(series)

@@ -3,7 +3,7 @@
  * again until they are taken. A request that QuestDB refuses is bisected until the poison row is found. That becomes a dead letter, and the rest goes in.
  */
 
-import { bug } from '../bug.ts'
+import { bug } from '../../limits/bug.ts'
 import type { Batch, Part } from './batch.ts'
 import type { QuestdbConnection, WriteAnswer } from './questdb.ts'
 import { RequestSize } from './request-size.ts'
@@ -79,6 +79,9 @@ export class Delivery {
   }
 
   async deliver(batch: Batch): Promise<Delivered> {
+    const { length } = this.#options.connections
+    const lost = batch.parts.find(part => part.connection >= length)
+    if (lost !== undefined) throw bug(`${lost.count} rows are for connection ${lost.connection} of ${length}`)
     const sending = this.#options.connections.map((_, connection) => this.#sendOver(connection, batch))
     const outcomes = await Promise.all(sending)
     return outcomes.find(outcome => outcome !== 'sent') ?? 'sent'

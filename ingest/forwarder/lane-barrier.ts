@@ -1,5 +1,6 @@
 /** Where both lanes meet between two batches: work that needs them idle, with nothing in flight or prepared, runs here. */
 
+import { bug } from '../../limits/bug.ts'
 import type { FileRetry } from './file-retry.ts'
 import type { Sleeper } from './sleeper.ts'
 
@@ -38,6 +39,7 @@ export class LaneBarrier {
   /** Each lane comes here between two batches, and goes on when no work is left. */
   async pass(): Promise<void> {
     this.#waitingLanes++
+    if (this.#waitingLanes > laneCount) throw bug(`${this.#waitingLanes} of ${laneCount} lanes wait`)
     while ((this.#work.length > 0 || this.#isHeld) && !this.#sleeper.stopped) {
       if (this.#work.length > 0 && this.#waitingLanes === laneCount) {
         await this.#retry.attempt('rewind', () => this.#run())

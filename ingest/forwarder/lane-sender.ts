@@ -1,6 +1,6 @@
 /** Sends the batches of both lanes and keeps how far each of them is. */
 
-import { bug } from '../bug.ts'
+import { bug } from '../../limits/bug.ts'
 import type { Chunk } from '../journal/segment-reader.ts'
 import type { ApplyTracker, Lane, Progress } from './apply-tracker.ts'
 import type { Batch } from './batch.ts'
@@ -27,6 +27,8 @@ export class LaneSender {
   readonly #sent: Progress
   #predecessorGone: Promise<void> | undefined
   #unsentSinceUs: number | undefined
+  /** Batches that are being sent: at most one of each lane. */
+  #sending = 0
 
   constructor(options: LaneSenderOptions) {
     this.#options = options
@@ -45,8 +47,18 @@ export class LaneSender {
   /** False when the batch was not taken as a whole: it is to be planned again. */
   async send(lane: Lane, batch: Batch, receiptUs: number | undefined): Promise<boolean> {
     if (batch.parts.length === 0) return true
-    const { applyTracker, delivery, sleeper } = this.#options
+    if (batch.oldestUs === Number.POSITIVE_INFINITY) throw bug(`a batch of the ${lane} lane has rows and no time`)
     this.#unsentSinceUs ??= receiptUs
+    this.#sending++
+    try {
+      return await this.#deliver(lane, batch, receiptUs)
+    } finally {
+      this.#sending--
+    }
+  }
+
+  async #deliver(lane: Lane, batch: Batch, receiptUs: number | undefined): Promise<boolean> {
+    const { applyTracker, delivery, sleeper } = this.#options
     if (batch.hasClientTimes) await this.#awaitPredecessor()
     applyTracker.sending(lane, batch.oldestUs)
     const outcome = await delivery.deliver(batch)
@@ -62,12 +74,25 @@ export class LaneSender {
   advance(lane: Lane, { groups, next }: LaneRange): void {
     const last = groups.at(-1)
     if (next < this.#sent[lane]) throw bug(`the ${lane} lane is at ${this.#sent[lane]} and goes on to ${next}`)
+    if (lane === 'backfill' && next > this.#sent.live) {
+      throw bug(`the backfill lane goes on to ${next} and passes the live lane, which is at ${this.#sent.live}`)
+    }
     this.#sent[lane] = next
-    if (last !== undefined) this.#sent[`${lane}Ordinal`] = last.firstOrdinal + last.recordCount
+    if (last !== undefined) this.#advanceOrdinal(`${lane}Ordinal`, last.firstOrdinal + last.recordCount)
+  }
+
+  #advanceOrdinal(key: 'liveOrdinal' | 'backfillOrdinal', ordinal: number): void {
+    if (ordinal < this.#sent[key]) throw bug(`${key} is ${this.#sent[key]} and goes on to ${ordinal}`)
+    this.#sent[key] = ordinal
   }
 
   /** Both lanes go back to this position. */
   rewind(position: number, ordinal: number): void {
+    const { live, backfill } = this.#sent
+    if (this.#sending > 0) throw bug(`${this.#sending} batches are being sent while both lanes go back`)
+    if (position > live || position > backfill) {
+      throw bug(`the lanes are at ${live} and ${backfill} and go back to ${position}`)
+    }
     Object.assign(this.#sent, { live: position, backfill: position, liveOrdinal: ordinal, backfillOrdinal: ordinal })
   }
 

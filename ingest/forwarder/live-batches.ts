@@ -5,6 +5,7 @@
  * the live lane has to wait until the backfill lane has come as far.
  */
 
+import { bug } from '../../limits/bug.ts'
 import type { Disk } from '../journal/disk.ts'
 import type { GroupHeader } from '../journal/group.ts'
 import type { RecordLayout } from '../journal/record.ts'
@@ -13,6 +14,8 @@ import type { Erased } from '../journal/tombstones.ts'
 import { endBefore, LivePlanner, type PlannedBatch } from './live-planner.ts'
 
 export interface LiveBatch extends PlannedBatch {
+  /** Where the batch before ended. */
+  from: number
   /** The backfill lane has to be here first. */
   waitsForBackfill: boolean
   /** Receipt time of its last group. */
@@ -40,9 +43,11 @@ export class LiveBatches {
     if (chunk.next === position) return undefined
     this.#turn = turn
     const planned = this.#planner.plan(untilStepBack(chunk))
+    if (planned.chunk.next <= position) throw bug(`a batch from ${position} on goes to ${planned.chunk.next}`)
     const groups = planned.chunk.groups.filter(hasRecords)
     return {
       ...planned,
+      from: position,
       waitsForBackfill: (groups[0]?.receiptUs ?? receiptUs) < receiptUs,
       receiptUs: groups.at(-1)?.receiptUs ?? receiptUs,
     }

@@ -1,5 +1,6 @@
 /** The live lane: rows go to QuestDB as they come in, batch after batch. The next one is prepared while one is in flight. */
 
+import { bug } from '../../limits/bug.ts'
 import type { Disk } from '../journal/disk.ts'
 import { oldestReceiptUs } from '../journal/group.ts'
 import type { RecordLayout } from '../journal/record.ts'
@@ -78,16 +79,17 @@ export class LiveLane {
     this.#batches.close()
   }
 
-  async #send({ chunk, batch, receiptUs }: LiveBatch): Promise<boolean> {
+  async #send({ from, chunk, batch, receiptUs }: LiveBatch): Promise<boolean> {
     const { retention, retry, sender, timing } = this.#options
     const { live, backfill } = sender.sent
+    if (from !== live) throw bug(`the live lane is at ${live}, and its batch begins at ${from}`)
     this.#batchAtMs = timing.monotonicMs()
     if (!(await retry.untilDone('quarantine', () => retention.quarantine(chunk)))) return false
     if (!(await sender.send('live', batch, oldestReceiptUs(chunk.groups)))) return false
     const hasBackfill = chunk.groups.some(group => group.backfillCount > 0)
+    sender.advance('live', chunk)
     // Nothing for the other lane in here: it need not read it.
     if (!hasBackfill && backfill === live && sender.sent.backfill === live) sender.advance('backfill', chunk)
-    sender.advance('live', chunk)
     this.#receiptUs = receiptUs
     return true
   }

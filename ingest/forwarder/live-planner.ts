@@ -1,6 +1,6 @@
 /** Plans the batches of the live lane: rows that are sent as they come in. */
 
-import { bug } from '../bug.ts'
+import { bug } from '../../limits/bug.ts'
 import { groupHeaderLength } from '../journal/group.ts'
 import { hasFineTime, isBackfill, offsetOf, type RecordLayout } from '../journal/record.ts'
 import { type Chunk, chunkBytesMax } from '../journal/segment-reader.ts'
@@ -75,11 +75,16 @@ export class LivePlanner {
     const view = new DataView(chunk.bytes.buffer, chunk.bytes.byteOffset, chunk.bytes.byteLength)
     this.#clear()
     const planned = this.#collect(chunk, view)
+    // Typed arrays drop what is written behind their end.
+    const { offsets, series } = this.#buffers
+    if (this.#count > offsets.length || this.#seriesCount > series.length) {
+      throw bug(`a batch has ${this.#count} rows of ${this.#seriesCount} series, and room for ${offsets.length}`)
+    }
     const isWhole = this.#count < rowsWorthSplitting || this.#hasNewSeries
     const batch: Batch = {
       bytes: chunk.bytes,
       view,
-      parts: this.#cut(isWhole ? 1 : this.#connectionCount),
+      parts: assertParts(this.#cut(isWhole ? 1 : this.#connectionCount), this.#count),
       series: this.#buffers.series.subarray(0, this.#seriesCount),
       hasClientTimes: this.#hasClientTimes,
       oldestUs: this.#oldestUs,
@@ -172,8 +177,17 @@ export class LivePlanner {
   }
 }
 
+/** A row in none of them would never be sent. */
+function assertParts(parts: Part[], rows: number): Part[] {
+  const rowsOfParts = parts.reduce((sum, { count }) => sum + count, 0)
+  if (rowsOfParts !== rows) throw bug(`the parts of a batch of ${rows} rows have ${rowsOfParts}`)
+  return parts
+}
+
 /** The chunk without the group at `index` and those behind it. */
 export function endBefore(chunk: Chunk, index: number): Chunk {
+  // Such a batch would be read again and again.
+  if (index === 0) throw bug(`a batch at ${chunk.position} ends before its first group`)
   const groups = chunk.groups.slice(0, index)
   const next = chunk.groups[index]?.position ?? chunk.next
   return { ...chunk, groups, next, damaged: chunk.damaged.filter(({ from }) => from < next) }

@@ -1,6 +1,6 @@
 /** Rows in line protocol, made from the records of a table. */
 
-import { bug } from '../bug.ts'
+import { bug } from '../../limits/bug.ts'
 import { layoutOf, offsetOf, type RecordLayout } from '../journal/record.ts'
 import { binaryDouble, escapeText } from '../line-protocol.ts'
 import { symbolColumns, type TableDescription } from '../table.ts'

@@ -1,7 +1,7 @@
 /** Retention of the journal: which segments are removed, which are kept for a while, and the checkpoint. */
 
+import { bug } from '../../limits/bug.ts'
 import type { Log } from '../../store/log.ts'
-import { bug } from '../bug.ts'
 import { writeCheckpoint } from '../journal/checkpoint.ts'
 import type { Disk } from '../journal/disk.ts'
 import type { Chunk } from '../journal/segment-reader.ts'
@@ -73,6 +73,7 @@ export class SegmentRetention {
    */
   trim(applied: number): void {
     const { disk, commitMode, tombstones } = this.#options
+    if (this.#isHeld) throw bug('the journal is to be trimmed while it is copied')
     const starts = listSegments(disk)
     const oldest = starts[0] ?? this.#start
     if (oldest < this.#start) throw bug(`segment ${oldest} is there, and all before ${this.#start} were removed`)
@@ -81,15 +82,21 @@ export class SegmentRetention {
       const start = starts[index] as number
       const end = starts[index + 1] as number
       if (end > applied || this.#isKept(start, applied)) break
-      disk.remove(segmentName(start))
-      // One after the other, so that a power cut never brings one back without those behind it: they hold newer values.
-      disk.syncDirectory()
-      this.#start = end
+      this.#remove(start, end, applied)
     }
     this.#applied.prune(this.#start)
     this.#applied.save()
     tombstones.prune(this.#start)
     this.saveCheckpointIfDue(applied)
+  }
+
+  #remove(start: number, end: number, applied: number): void {
+    const { disk } = this.#options
+    if (end > applied) throw bug(`the segment from ${start} to ${end} is to go, and ${applied} is applied`)
+    disk.remove(segmentName(start))
+    // One after the other, so that a power cut never brings one back without those behind it: they hold newer values.
+    disk.syncDirectory()
+    this.#start = end
   }
 
   /** How far we are, for the next start; an old one merely means that more is sent again. Throws when it cannot be written. */
@@ -121,6 +128,9 @@ export class SegmentRetention {
     for (const { from, to, zeros } of damaged) {
       // A batch that is planned again meets the same damage again.
       if (zeros || from < this.#quarantinedTo) continue
+      if (from < position || to > position + bytes.length) {
+        throw bug(`damage from ${from} to ${to} is not in the ${bytes.length} bytes from ${position} on`)
+      }
       this.#options.disk.replace(quarantineName(from, 'middle'), bytes.slice(from - position, to - position))
       this.#damagedBytes += to - from
       this.#quarantinedTo = to

@@ -3,6 +3,8 @@
  * transaction, such as its hours, has all rows before this time, and may lack some of those behind it.
  */
 
+import { bug } from '../../limits/bug.ts'
+
 /** Sent by the forwarder before the rows that it is about can be seen in the table. */
 export type SentEvent =
   | {
@@ -51,6 +53,7 @@ export class SentWatermark {
 
   #add(range: SentRange): void {
     const last = this.#ranges.at(-1)
+    if (last !== undefined && range.txn < last.txn) throw bug(`transaction ${range.txn} comes behind ${last.txn}`)
     if (last !== undefined && last.merged < this.#mergedMax) this.#ranges.splice(-1, 1, merge(last, range))
     else this.#ranges.push(range)
     if (this.#ranges.length <= rangesMax) return

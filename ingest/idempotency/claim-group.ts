@@ -1,6 +1,7 @@
 /** Claims keys for a group of requests with at most two statements: one inserts, one finds what was there before. */
 
 import { hash } from 'node:crypto'
+import { bug } from '../../limits/bug.ts'
 import type { Ingest } from '../ingest.ts'
 import type { Outcome } from '../journal/outcome.ts'
 import type { Counts } from './counts.ts'
@@ -56,8 +57,11 @@ export async function claimGroup(requests: readonly KeyedRequest[], options: Cla
   const known = await insert(insertable, options)
   const others = distinct.filter(({ id }) => !known.has(id)).map(({ row }) => row)
   if (others.length > 0) for (const row of await rows.find(others, nowMs())) known.set(idOf(row), row)
-  return candidates.map(({ id, row }) => {
-    return claimOf(row, known.get(id), counts.of(row.writer) >= rowsPerWriterMax)
+  return candidates.map(({ id, row, needsStamp }) => {
+    const claim = claimOf(row, known.get(id), counts.of(row.writer) >= rowsPerWriterMax)
+    // It would get another stamp when it is sent again, and be stored twice.
+    if (claim.kind === 'claimed' && needsStamp && claim.stampUs === undefined) throw bug('a claim has no stamp')
+    return claim
   })
 }
 

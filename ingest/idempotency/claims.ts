@@ -8,6 +8,7 @@
  */
 
 import type pg from 'pg'
+import { bug } from '../../limits/bug.ts'
 import { createMutex } from '../../limits/mutex.ts'
 import type { Log } from '../../store/log.ts'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
@@ -86,6 +87,7 @@ export function createClaims({ pool, ingest, nowMs, log, rowsPerWriterMax, ...op
         group.map(({ request }) => request),
         groupOptions,
       )
+      if (claims.length !== group.length) throw bug(`${group.length} requests have ${claims.length} claims`)
       for (const [index, { resolve }] of group.entries()) resolve(claims[index] as Claim)
     } catch (error) {
       // What has been inserted is not known.

@@ -1,6 +1,6 @@
 /** The number of rows of each writer, read once: no other process writes to the table. */
 
-import assert from 'node:assert/strict'
+import { bug } from '../../limits/bug.ts'
 
 export interface Counts {
   /** Reads them, unless they are known. */
@@ -20,6 +20,7 @@ export function createCounts(read: () => Promise<Map<string, number>>): Counts {
   function add(writer: string, count: number): void {
     if (known === undefined) return
     const sum = of(writer) + count
+    if (sum < 0) throw bug(`${writer} has ${sum} rows`)
     if (sum > 0) known.set(writer, sum)
     else known.delete(writer)
     total += count
@@ -39,7 +40,7 @@ export function createCounts(read: () => Promise<Map<string, number>>): Counts {
     of,
     add,
     roomFor(ofWriterMax, ofAllMax) {
-      assert(known !== undefined, 'the counts are loaded')
+      if (known === undefined) throw bug('the counts of keys are not loaded')
       const granted = new Map<string, number>()
       let grantedTotal = 0
       return writer => {

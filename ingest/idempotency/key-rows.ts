@@ -1,6 +1,7 @@
 /** The rows of `idempotency_keys`. Each statement has a time limit on this side: a frozen server keeps none of its own. */
 
 import type pg from 'pg'
+import { bug } from '../../limits/bug.ts'
 
 /** A key of a writer. */
 interface RowId {
@@ -65,6 +66,7 @@ export function createKeyRows(pool: Pick<pg.Pool, 'query'>): KeyRows {
          RETURNING writer, key_digest, known.xmax = 0 AS is_new`,
         [...values, nowMs],
       )
+      if (inserted.length > rows.length) throw bug(`${inserted.length} rows are inserted of ${rows.length}`)
       return inserted.map(({ writer, key_digest, is_new }) => ({ writer, keyDigest: key_digest, isNew: is_new }))
     },
     async find(ids, nowMs) {

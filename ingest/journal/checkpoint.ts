@@ -1,11 +1,14 @@
 /** How far the forwarder was, in a small file beside the journal. An old one merely means that more is sent again. */
 
+import { bug } from '../../limits/bug.ts'
 import type { Disk } from './disk.ts'
 import { listSegments } from './segments.ts'
 
 const name = 'checkpoint'
 
 export function writeCheckpoint(disk: Disk, position: number): void {
+  // A reader takes what is no position for none, and all that the journal has is sent again.
+  if (!(Number.isSafeInteger(position) && position >= 0)) throw bug(`the checkpoint is to be ${position}`)
   disk.replace(name, Buffer.from(String(position)))
 }
 

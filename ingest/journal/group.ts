@@ -19,6 +19,7 @@
  */
 
 import { crc32 } from 'node:zlib'
+import { bug } from '../../limits/bug.ts'
 import { areWholeRecords } from './record.ts'
 
 export const groupHeaderLength = 56
@@ -45,17 +46,22 @@ export function oldestReceiptUs(groups: readonly GroupHeader[]): number | undefi
 
 /** Writes the header in front of a body that already stands at `bytes[groupHeaderLength…]`. */
 export function sealGroup(bytes: Uint8Array, header: GroupHeader): void {
+  const { bodyLength, recordCount, backfillCount } = header
+  if (bodyLength > groupBodyMax || groupHeaderLength + bodyLength !== bytes.length) {
+    throw bug(`a group of ${bytes.length} bytes is to have a body of ${bodyLength}`)
+  }
+  if (backfillCount > recordCount) throw bug(`${backfillCount} of ${recordCount} records are late`)
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   view.setUint32(0, magic, true)
-  view.setUint32(8, header.bodyLength, true)
-  view.setUint32(12, header.recordCount, true)
-  view.setUint32(16, header.backfillCount, true)
+  view.setUint32(8, bodyLength, true)
+  view.setUint32(12, recordCount, true)
+  view.setUint32(16, backfillCount, true)
   view.setUint32(20, version, true)
   view.setFloat64(24, header.position, true)
   view.setFloat64(32, header.firstOrdinal, true)
   view.setFloat64(40, header.receiptUs, true)
   view.setFloat64(48, header.lastStampUs, true)
-  view.setUint32(4, crc32(bytes.subarray(8, groupHeaderLength + header.bodyLength)), true)
+  view.setUint32(4, crc32(bytes.subarray(8, groupHeaderLength + bodyLength)), true)
 }
 
 /**

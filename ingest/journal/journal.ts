@@ -6,9 +6,8 @@
  * This is the form on local disks. Nothing above it knows: another form has the same few methods.
  */
 
-import assert from 'node:assert/strict'
+import { bug } from '../../limits/bug.ts'
 import type { Log } from '../../store/log.ts'
-import { bug } from '../bug.ts'
 import { systemTiming, type Timing } from '../timing.ts'
 import { type Disk, openDisk } from './disk.ts'
 import { groupHeaderLength } from './group.ts'
@@ -210,7 +209,7 @@ export class Journal<Series, Values extends Timed> {
    * it done before, an older value could go to the other lane than a newer one, and be sent after it.
    */
   async appendRecords(records: Uint8Array): Promise<Outcome> {
-    assert(records.length <= bulkBytesMax, 'bulk data comes in pieces of at most the share of a group')
+    if (records.length > bulkBytesMax) throw bug(`${records.length} bytes of bulk data come at a time`)
     for (;;) {
       const refusal = this.#refusal()
       if (refusal !== undefined) return refusal
@@ -349,6 +348,7 @@ export class Journal<Series, Values extends Timed> {
   #handOver(): void {
     this.#scheduled = false
     const slot = this.#filling
+    this.#assertHandOver(slot)
     this.#filling = this.#syncing
     this.#syncing = slot
     this.#inFlight = true
@@ -368,6 +368,18 @@ export class Journal<Series, Values extends Timed> {
     this.#wakeBulk()
   }
 
+  /** What the journal's thread takes as it is: one slot at a time, with as many records as its group says. */
+  #assertHandOver({ used, recordCount, backfillCount }: Slot): void {
+    const { used: usedNext, waiting } = this.#syncing
+    if (this.#inFlight) throw bug(`a group of ${used} bytes is handed over while another one is in flight`)
+    if (usedNext > groupHeaderLength || waiting.length > 0) {
+      throw bug(`a slot with ${usedNext} bytes and ${waiting.length} senders is to be filled anew`)
+    }
+    if (used > slotBytes || used > groupHeaderLength !== recordCount > 0 || backfillCount > recordCount) {
+      throw bug(`a group has ${recordCount} records, ${backfillCount} of them late, in ${used} bytes`)
+    }
+  }
+
   #takePending(): StoredGroup | undefined {
     const pending = this.#pending
     this.#pending = undefined
@@ -382,6 +394,10 @@ export class Journal<Series, Values extends Timed> {
     const { waiting, recordCount, used } = this.#syncing
     if (!this.#inFlight) throw bug(`a group that ends at ${end} is committed, and none was handed over`)
     if (end < this.#end) throw bug(`the journal ended at ${this.#end}, and ends at ${end} now`)
+    if (outcome === 'stored' && end < this.#end + used) {
+      throw bug(`a group of ${used} bytes is stored, and the journal ends at ${end} after ${this.#end}`)
+    }
+    if (this.#pending !== undefined) throw bug(`${this.#pending.count} stored records were told nobody`)
     this.#report(outcome, reason)
     this.#end = end
     if (outcome === 'stored') {

@@ -1,5 +1,6 @@
 /** What a start finds of the journal: where it ends, and whether something at the end had to be cut off. */
 
+import { bug } from '../../limits/bug.ts'
 import { checkpointOf } from './checkpoint.ts'
 import type { Disk } from './disk.ts'
 import { groupHeaderLength } from './group.ts'
@@ -31,8 +32,12 @@ export function recoverJournal(disk: Disk): Recovered {
   for (const start of listSegments(disk).reverse()) {
     const found = scanSegment(disk, start)
     tornBytes += found.tornBytes
-    if (found.end !== undefined)
-      return { end: behindCheckpoint(disk, found.end), start: listSegments(disk)[0] ?? start, tornBytes }
+    if (found.end === undefined) continue
+    const end = behindCheckpoint(disk, found.end)
+    if (end.position < found.end.position || end.position < start) {
+      throw bug(`the journal ends at ${end.position}, and its last group at ${found.end.position}`)
+    }
+    return { end, start: listSegments(disk)[0] ?? start, tornBytes }
   }
   const nothing = { position: 0, ordinal: 0, lastStampUs: 0 }
   const end = behindCheckpoint(disk, nothing)
@@ -54,6 +59,7 @@ function scanSegment(disk: Disk, start: number): { end: JournalEnd | undefined; 
     const size = file.size()
     const end = lastGroupEnd(reader, start, start + size)
     const cutAt = end === undefined ? 0 : end.position - start
+    if (cutAt > size) throw bug(`segment ${start} of ${size} bytes ends at ${cutAt}`)
     const torn = withoutTrailingZeros(file, cutAt, size)
     if (torn.length > 0) {
       disk.replace(quarantineName(start + cutAt, 'tail'), torn)

@@ -1,5 +1,6 @@
 /** Reads the journal back, chunk by chunk, and walks around what is damaged. */
 
+import { bug } from '../../limits/bug.ts'
 import type { Disk, DiskFile } from './disk.ts'
 import { claimedGroupLength, findGroup, type GroupHeader, groupBodyMax, groupHeaderLength, readGroup } from './group.ts'
 import { listSegments, segmentName } from './segments.ts'
@@ -33,6 +34,7 @@ export class SegmentReader {
 
   /** The groups from `position` on that stand before `end`, as many as fit into a chunk or the segment has. */
   read(position: number, end: number, bytesMax = chunkBytesMax): Chunk {
+    if (position > end) throw bug(`the journal is read from ${position}, and ends at ${end}`)
     const from = this.#seek(position, end)
     const limit = Math.min(end, this.#nextStart ?? end)
     const wanted = Math.max(0, Math.min(limit - from, bytesMax, chunkBytesMax))
@@ -45,6 +47,7 @@ export class SegmentReader {
     const complete = from + count >= limit || count < wanted
     const chunk: Chunk = { bytes, position: from, groups: [], damaged: [], next: from }
     walk(chunk, complete ? limit : undefined)
+    assertWalk(chunk)
     return chunk
   }
 
@@ -93,6 +96,16 @@ function walk(chunk: Chunk, limit: number | undefined): void {
   chunk.next = limit !== undefined && offset >= bytes.length ? Math.max(limit, position + offset) : position + offset
 }
 
+/** What is passed over is in a group or was noted as damaged, else a reader would skip it and nobody would know. */
+function assertWalk({ bytes, position, groups, damaged, next }: Chunk): void {
+  let covered = 0
+  for (const { bodyLength } of groups) covered += groupHeaderLength + bodyLength
+  for (const { from, to } of damaged) covered += to - from
+  if (covered < Math.min(next - position, bytes.length)) {
+    throw bug(`a reader goes from ${position} to ${next}, and accounts for ${covered} bytes`)
+  }
+}
+
 /** Where to go on when no whole group stands at `offset`; `offset` itself when more bytes must be read first. */
 function nextOffset(bytes: Uint8Array, offset: number, position: number, complete: boolean): number {
   const claimed = claimedGroupLength(bytes, offset)
@@ -106,6 +119,7 @@ function nextOffset(bytes: Uint8Array, offset: number, position: number, complet
 }
 
 function noteDamage(chunk: Chunk, from: number, to: number): void {
+  if (to <= from || to > chunk.bytes.length) throw bug(`damage from ${from} to ${to} of ${chunk.bytes.length} bytes`)
   const zeros = chunk.bytes.subarray(from, to).every(byte => byte === 0)
   chunk.damaged.push({ from: chunk.position + from, to: chunk.position + to, zeros })
 }

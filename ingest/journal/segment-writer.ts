@@ -3,7 +3,7 @@
  * calls are synchronous.
  */
 
-import { bug } from '../bug.ts'
+import { bug } from '../../limits/bug.ts'
 import type { Disk, DiskFile } from './disk.ts'
 import { groupHeaderLength, sealGroup } from './group.ts'
 import type { JournalEnd } from './recovery.ts'
@@ -65,11 +65,14 @@ export class SegmentWriter {
   readonly #end: JournalEnd
   #segment: Segment | undefined
   #readableEnd: number
+  /** No file has bytes behind this that may count. */
+  #writtenTo: number
 
   constructor({ disk, end, reserveBytes, segmentBytes }: SegmentWriterOptions) {
     this.#disk = disk
     this.#end = { ...end }
     this.#readableEnd = end.position
+    this.#writtenTo = end.position
     this.#reserveBytes = reserveBytes
     this.#segmentBytes = segmentBytes ?? segmentBytesMax
   }
@@ -88,6 +91,15 @@ export class SegmentWriter {
     const segmentEnd = segment.start + segment.length
     if (segmentEnd !== end.position)
       throw bug(`segment ${segment.start} ends at ${segmentEnd}, the journal at ${end.position}`)
+    if (segment.length + bytes.length > segment.allocated) {
+      throw bug(
+        `a segment of ${segment.length} bytes has no room for ${bytes.length}, but for ${segment.allocated} in all`,
+      )
+    }
+    if (end.position < this.#writtenTo) {
+      throw bug(`a group goes to ${end.position}, and there may be bytes up to ${this.#writtenTo}`)
+    }
+    this.#writtenTo = end.position + bytes.length
     const bodyLength = bytes.length - groupHeaderLength
     sealGroup(bytes, { ...group, bodyLength, position: end.position, firstOrdinal: end.ordinal })
     try {
@@ -197,6 +209,7 @@ export class SegmentWriter {
       segment.file.truncate(segment.length)
       segment.allocated = segment.length
       segment.file.sync()
+      this.#writtenTo = this.#end.position
       return { outcome: 'full', end: this.#readableEnd, error }
     } catch {
       return this.#abandon(segment, length, error)

@@ -13,6 +13,7 @@
  * several times what one process takes; beyond that stamps run ahead as well. In both cases they stay unique.
  */
 
+import { bug } from '../../limits/bug.ts'
 import { clockStepUs } from './wall-clock.ts'
 
 export const stampModulus = 10
@@ -93,6 +94,7 @@ export function createStamper({ nowUs, state, save, onExhausted, residues = allR
       if (!isWaiting && now > clockUs) clockUs = now
       const from = Math.max(now, last + 1)
       last = from + ((used - (from % stampModulus) + stampModulus) % stampModulus)
+      if (last <= highestOf(used)) throw bug(`the stamp ${last} of class ${used} may have been given out before`)
       highest[used] = last
       return last
     },

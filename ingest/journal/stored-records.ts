@@ -1,5 +1,6 @@
 /** Tells listeners which records have become durable. */
 
+import { bug } from '../../limits/bug.ts'
 import type { Log } from '../../store/log.ts'
 import { offsetOf } from './record.ts'
 
@@ -28,6 +29,7 @@ class StoredRecords {
     if (this.#next >= this.#end) return false
     this.#at = this.#next
     this.#next += this.#view.getUint16(this.#at + offsetOf.length, true)
+    if (this.#next > this.#end) throw bug(`a stored record goes on to ${this.#next}, its group to ${this.#end}`)
     return true
   }
 

@@ -4,6 +4,7 @@
  * what stands before a position, and goes when the journal has nothing before it any more.
  */
 
+import { bug } from '../../limits/bug.ts'
 import type { Disk } from './disk.ts'
 
 export interface Erased {
@@ -41,12 +42,16 @@ export class Tombstones implements Erased {
   add(seriesNumbers: readonly number[], end: number): void {
     const ends = new Map(this.#ends)
     for (const number of seriesNumbers) ends.set(number, Math.max(end, ends.get(number) ?? 0))
+    if (highest(ends) < this.#before) throw bug(`tombstones up to ${this.#before} end at ${highest(ends)} now`)
     this.#save(ends)
   }
 
   /** The journal holds nothing before this position any more. */
   prune(start: number): void {
     const ends = new Map([...this.#ends].filter(([, end]) => end > start))
+    if (this.#before > start && highest(ends) !== this.#before) {
+      throw bug(`tombstones up to ${this.#before} end at ${highest(ends)}, and the journal begins at ${start}`)
+    }
     if (ends.size < this.#ends.size) this.#save(ends)
   }
 

@@ -1,8 +1,8 @@
 /** The erase jobs in PostgreSQL, so that one that was begun is ended even if the process does not live that long. */
 
-import assert from 'node:assert'
 import type pg from 'pg'
 import { z } from 'zod'
+import { bug } from '../../limits/bug.ts'
 
 type Database = Pick<pg.Pool, 'query'>
 
@@ -82,7 +82,7 @@ export async function insertJob(
   const symbols = records.map(record => record.symbol)
   const { rows } = await database.query<ReportRow>(text, [device, numbers, symbols, by])
   const [row] = rows
-  assert(row !== undefined, 'an insert gave no row')
+  if (row === undefined) throw bug('an insert gave no row')
   return reportOf(row)
 }
 

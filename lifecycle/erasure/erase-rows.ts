@@ -6,7 +6,7 @@
  * anew. Rows that replace others make it refresh the hours that they stand in, and no more.
  */
 
-import assert from 'node:assert'
+import { bug } from '../../limits/bug.ts'
 import { type Exec, untilTableApplied } from '../../store/questdb/until-applied.ts'
 import {
   deviceNamesTable,
@@ -139,11 +139,11 @@ function whereKeys({ keyColumn }: ErasedTable, keys: readonly string[]): string 
 
 /** Symbols are made by us of these characters only; the statement has no bind parameters. */
 function quoteSymbol(symbol: string): string {
-  assert.match(symbol, /^[a-z0-9-]+$/)
+  if (!/^[a-z0-9-]+$/.test(symbol)) throw bug(`a symbol is ${symbol}`)
   return `'${symbol}'`
 }
 
 function quoteTime(time: unknown): string {
-  assert.match(String(time), /^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
+  if (!/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(String(time))) throw bug(`a time is ${time}`)
   return `'${time}'::timestamp`
 }
