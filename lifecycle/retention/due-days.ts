@@ -4,6 +4,7 @@
  * clock passed the days one by one. What was due at once, a single day aside, waits.
  */
 
+import { bug } from '../../limits/bug.ts'
 import type { RawDay } from './expired-days.ts'
 import { type ClockHorizon, dayMs } from './horizon.ts'
 import type { WaitReason } from './wait-reasons.ts'
@@ -38,6 +39,19 @@ export interface DueDays {
 const none: DueDays = { expireBeforeMs: Number.NEGATIVE_INFINITY, waiting: undefined }
 
 export function dueDays(options: DueDaysOptions): DueDays {
+  const { rawDays, horizonMs } = options
+  for (let at = 1; at < rawDays.length; at++) {
+    const [before, day] = [rawDays[at - 1] as RawDay, rawDays[at] as RawDay]
+    if (day.startMs <= before.startMs) throw bug(`the day from ${day.startMs} on comes behind ${before.startMs}`)
+  }
+  const due = decide(options)
+  if (due.expireBeforeMs > horizonMs) {
+    throw bug(`the days before ${due.expireBeforeMs} are to expire, and the horizon is ${horizonMs}`)
+  }
+  return due
+}
+
+function decide(options: DueDaysOptions): DueDays {
   const { rawDays, horizonMs, steadyMs, confirmedMs } = options
   const [oldest] = rawDays
   if (oldest === undefined || oldest.startMs >= horizonMs) return none

@@ -3,6 +3,7 @@
  * the day is marked, and then its partition goes. Each step can be repeated.
  */
 
+import { bug } from '../../limits/bug.ts'
 import { type Exec, untilTableApplied } from '../../store/questdb/until-applied.ts'
 import { expiredDaysTable, expiredHoursTable, hourlyColumns, metrics, readingsTable } from '../../store/tables.ts'
 import { dayMs } from './horizon.ts'
@@ -70,6 +71,7 @@ export async function hasAllHours(exec: Exec, { startMs }: RawDay): Promise<bool
 
 /** Removes the raw readings of all days before this one. QuestDB gives up the hourly view by it, which is then rebuilt. */
 export async function dropDays(exec: Exec, beforeMs: number, pause: Pause): Promise<void> {
+  if (beforeMs % dayMs !== 0) throw bug(`readings before ${beforeMs} are to go, which begins no day`)
   await exec(`ALTER TABLE ${readingsTable} DROP PARTITION WHERE ts < '${timeText(beforeMs)}'`)
   await untilTableApplied(exec, readingsTable, pause)
 }

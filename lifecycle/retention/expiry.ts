@@ -8,14 +8,16 @@
  */
 
 import type { Ingest } from '../../ingest/ingest.ts'
+import { bug } from '../../limits/bug.ts'
 import { ensureExpiryTables } from '../../store/questdb/questdb-tables.ts'
 import type { Exec } from '../../store/questdb/until-applied.ts'
 import type { AcceptedFrom } from './accepted-from.ts'
 import { dropDays, expireDay, hasAllHours, listRawDays, type RawDay, readExpiredBeforeMs } from './expired-days.ts'
+import { dayMs } from './horizon.ts'
 import type { SharedLock } from './shared-lock.ts'
 
 export interface ExpiryOptions {
-  acceptedFrom: Pick<AcceptedFrom, 'raise'>
+  acceptedFrom: Pick<AcceptedFrom, 'raise' | 'raisedMs'>
   exec: Exec
   ingest: Pick<Ingest, 'status' | 'onLost'>
   /** Held while a day is marked or removed. */
@@ -57,13 +59,16 @@ export class Expiry {
   /** Marks the days before this moment, as far as that can be done now. */
   async expire(beforeMs: number, pause: Pause): Promise<void> {
     const { exec, lock, monotonicMs } = this.#options
-    if (beforeMs <= this.#expiredBeforeMs || !(await this.#isComplete(beforeMs))) return
+    if (beforeMs <= this.#expiredBeforeMs) return
+    if (beforeMs % dayMs !== 0) throw bug(`days before ${beforeMs} are to expire, which begins no day`)
+    if (!(await this.#isComplete(beforeMs))) return
     for (const day of await listRawDays(exec)) {
       if (day.startMs < this.#expiredBeforeMs || day.startMs >= beforeMs) continue
       // The next day is another turn: an erase or a backup comes in between, and the rest has time until the next run.
       const isDone = await lock.tryExclusive(async () => {
         await expireDay(exec, day, pause)
         this.#expiredBeforeMs = await readExpiredBeforeMs(exec)
+        if (this.#expiredBeforeMs < day.startMs + dayMs) throw bug(`the day from ${day.startMs} on is not marked`)
         this.#markedAtMs = monotonicMs()
       })
       if (!isDone || this.#needed?.losses !== this.#losses) return
@@ -87,6 +92,8 @@ export class Expiry {
   async #isComplete(beforeMs: number): Promise<boolean> {
     const { acceptedFrom, ingest } = this.#options
     await acceptedFrom.raise(beforeMs)
+    const fromMs = acceptedFrom.raisedMs()
+    if (fromMs < beforeMs) throw bug(`readings from ${fromMs} on are accepted, and the days before ${beforeMs} expire`)
     const { journal, forwarder } = ingest.status()
     if (this.#needed?.beforeMs !== beforeMs || this.#needed.losses !== this.#losses) {
       this.#needed = { beforeMs, position: journal.end, losses: this.#losses }

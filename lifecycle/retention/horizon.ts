@@ -1,5 +1,7 @@
 /** Which days are due to expire, by the clock. Days are those of UTC, as QuestDB's partitions are. */
 
+import { bug } from '../../limits/bug.ts'
+
 export const dayMs = 86_400_000
 
 /** The start of the first day that is kept: so many whole days before today. Epoch milliseconds. */
@@ -22,6 +24,8 @@ export class DelayedHorizon {
 
   /** The latest horizon that was not undercut for the margin; -Infinity when there is none. `monotonicMs` never falls. */
   at(horizonMs: number, monotonicMs: number): number {
+    const { sinceMs } = this.#pending ?? { sinceMs: monotonicMs }
+    if (monotonicMs < sinceMs) throw bug(`the monotonic clock is at ${monotonicMs}, and was at ${sinceMs}`)
     const isBack = this.#pending !== undefined && horizonMs < this.#pending.horizonMs
     if (this.#pending === undefined || isBack) this.#pending = { horizonMs, sinceMs: monotonicMs }
     if (monotonicMs - this.#pending.sinceMs >= this.#marginMs) {
@@ -29,6 +33,7 @@ export class DelayedHorizon {
       if (horizonMs > this.#steadyMs) this.#pending = { horizonMs, sinceMs: monotonicMs }
     }
     if (horizonMs < this.#steadyMs) this.#steadyMs = Number.NEGATIVE_INFINITY
+    if (this.#steadyMs > horizonMs) throw bug(`the horizon is ${horizonMs}, and ${this.#steadyMs} a margin ago`)
     return this.#steadyMs
   }
 }

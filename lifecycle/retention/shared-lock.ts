@@ -1,5 +1,7 @@
 /** Keeps work that changes days as a whole apart from work that reads or rewrites them and may last. */
 
+import { bug } from '../../limits/bug.ts'
+
 export interface SharedLock {
   /** Beside other shared work; waits for exclusive work under way, which is short. */
   shared<Result>(work: () => Promise<Result>): Promise<Result>
@@ -29,6 +31,7 @@ export function createSharedLock(): SharedLock {
       )
       try {
         await done
+        if (sharedCount > 0) throw bug(`${sharedCount} pieces of work ran beside one that excludes them`)
         return true
       } finally {
         exclusive = undefined

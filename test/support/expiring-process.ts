@@ -36,7 +36,7 @@ async function run({ http, beforeMs, statement, when }: Kill): Promise<void> {
     lock: createSharedLock(),
     monotonicMs: () => performance.now(),
     graceMs: 0,
-    acceptedFrom: { raise: async () => undefined },
+    acceptedFrom: { raise: async () => undefined, raisedMs: () => beforeMs },
     ingest: {
       status: () => ({ journal: { end: 0 }, forwarder: { applied: 0 } }) as ReturnType<Ingest['status']>,
       onLost: () => undefined,

@@ -210,7 +210,7 @@ t.test('no day expires beside an erase or a backup, nor before all that was acce
     lock,
     monotonicMs: () => performance.now(),
     graceMs: 0,
-    acceptedFrom: { raise: async ms => void raised.push(ms) },
+    acceptedFrom: { raise: async ms => void raised.push(ms), raisedMs: () => Math.max(...raised) },
     ingest: { status: () => status as never, onLost: listener => void losses.push(listener) },
   })
   const isExpired = async () => {
