@@ -1,5 +1,7 @@
 /** When which slot is due: a binary heap in typed arrays, in which each slot stands at most once. */
 
+import { bug } from '../limits/bug.ts'
+
 const absent = -1
 
 export class Deadlines {
@@ -16,11 +18,13 @@ export class Deadlines {
 
   /** The slot that is due first; there is one. */
   nextSlot(): number {
+    if (this.#count === 0) throw bug('no slot is due')
     return this.#slots[0] as number
   }
 
   /** In place of the slot's deadline before; Infinity: none. */
   set(slot: number, timeMs: number): void {
+    if (Number.isNaN(timeMs)) throw bug(`slot ${slot} is due at no time`)
     this.#reserve(slot)
     const place = this.#places[slot] as number
     if (timeMs === Number.POSITIVE_INFINITY) {
@@ -34,6 +38,12 @@ export class Deadlines {
       this.#times[place] = timeMs
       this.#settle(place)
     }
+    this.#assertPlace(slot)
+  }
+
+  #assertPlace(slot: number): void {
+    const place = this.#places[slot] as number
+    if (place >= this.#count || this.#slots[place] !== slot) throw bug(`slot ${slot} does not stand at ${place}`)
   }
 
   #removeAt(place: number): void {

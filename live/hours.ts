@@ -1,5 +1,6 @@
 /** How complete each of the 24 full hours of a device is. */
 
+import { bug } from '../limits/bug.ts'
 import { type LiveColumns, neverHour, ringHours } from './columns.ts'
 import { kindAt } from './live-state.ts'
 
@@ -38,6 +39,7 @@ export function replaceCount(columns: LiveColumns, slot: number, hour: number, c
 function moveOn(columns: LiveColumns, slot: number, hour: number): void {
   const from = slot * ringHours
   const before = columns.newestHour[slot] as number
+  if (hour <= before) throw bug(`the counts of slot ${slot} go on from hour ${before} to ${hour}`)
   if (hour - before >= ringHours) columns.counts.fill(0, from, from + ringHours)
   else for (let empty = before + 1; empty <= hour; empty++) columns.counts[from + (empty % ringHours)] = 0
   columns.newestHour[slot] = hour
@@ -45,6 +47,8 @@ function moveOn(columns: LiveColumns, slot: number, hour: number): void {
 
 /** The expected interval is another one from now on: the hours so far stay as complete as they were. */
 export function rescaleCounts(columns: LiveColumns, slot: number, factor: number): void {
+  if (!(factor > 0 && factor < Number.POSITIVE_INFINITY))
+    throw bug(`counts of slot ${slot} are to be ${factor} times as many`)
   for (let at = slot * ringHours; at < (slot + 1) * ringHours; at++) {
     const count = columns.counts[at] as number
     if (count > 0) columns.counts[at] = Math.min(countMax, Math.max(1, Math.round(count * factor)))

@@ -1,5 +1,6 @@
 /** Notices, by counting, that a device no longer reports as it was estimated to. */
 
+import { bug } from '../limits/bug.ts'
 import type { LiveColumns } from './columns.ts'
 import { kindAt } from './live-state.ts'
 
@@ -25,6 +26,9 @@ export function noteInterval(columns: LiveColumns, slot: number, intervalMs: num
   const nearest = Math.round(multiple)
   if (nearest === 1) (singles[slot] as number)++
   if (nearest === 0 || !(Math.abs(multiple - nearest) <= nearShare)) (far[slot] as number)++
+  if ((singles[slot] as number) > count || (far[slot] as number) > count) {
+    throw bug(`of ${count} intervals ${singles[slot]} are single and ${far[slot]} are no multiple`)
+  }
   if (count < blockIntervals) return false
   const isAsExpected = (singles[slot] as number) >= singleMin && (far[slot] as number) <= farMax
   restart(columns, slot)

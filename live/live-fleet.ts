@@ -4,6 +4,7 @@
  */
 
 import { setImmediate as turn } from 'node:timers/promises'
+import { bug } from '../limits/bug.ts'
 import { Columns, type LiveColumns, metricCount } from './columns.ts'
 import { Deadlines } from './deadlines.ts'
 import { countReading, hourUs, rescaleCounts } from './hours.ts'
@@ -183,6 +184,7 @@ export class LiveFleet {
 
   #setCadence(slot: number, { kind, expectedMs, gapMs }: LiveCadence): void {
     const columns = this.#columns.get()
+    if (kind === kindAt.regular && !(expectedMs > 0)) throw bug(`slot ${slot} is regular, every ${expectedMs} ms`)
     columns.kinds[slot] = kind
     columns.expectedMs[slot] = expectedMs
     columns.gapMs[slot] = gapMs
@@ -191,7 +193,8 @@ export class LiveFleet {
   /** The slot's state by what is in the columns now. */
   update(slot: number): void {
     const columns = this.#columns.get()
-    const device = this.#devices[slot] as LiveDevice
+    const device = this.#devices[slot]
+    if (device === undefined) throw bug(`slot ${slot} has no device`)
     const lastUs = columns.lastUs[slot] as number
     if (!device.log_switch) this.#setState(slot, stateAt.off, Number.POSITIVE_INFINITY)
     else if (lastUs === Number.NEGATIVE_INFINITY) this.#setState(slot, stateAt.never, Number.POSITIVE_INFINITY)

@@ -1,6 +1,7 @@
 /** Loads the state of the fleet from QuestDB, piece by piece: the last reading of each device and its last hours. */
 
 import { setImmediate as turn } from 'node:timers/promises'
+import { bug } from '../limits/bug.ts'
 import { hourRow, lastRow } from '../query/answers/fleet-rows.ts'
 import type { AskFleetRows } from '../query/fleet-rows-query.ts'
 import type { HourSources } from '../query/questdb/hourly-sql.ts'
@@ -96,6 +97,7 @@ async function eachRow(
   signal: AbortSignal,
   take: (slot: number, row: Float64Array) => void,
 ): Promise<void> {
+  if (rows.length % width !== 0) throw bug(`${rows.length} numbers are no rows of ${width}`)
   for (let from = 0, count = 1; from < rows.length; from += width, count++) {
     const slot = fleet.slotOf(rows[from] as number)
     if (slot >= 0) take(slot, rows.subarray(from, from + width))

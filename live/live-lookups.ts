@@ -4,6 +4,7 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { bug } from '../limits/bug.ts'
 import { deviceRow, lastRow } from '../query/answers/fleet-rows.ts'
 import type { AskFleetRows } from '../query/fleet-rows-query.ts'
 import type { HourSources } from '../query/questdb/hourly-sql.ts'
@@ -86,6 +87,9 @@ export function createLiveLookups(options: LiveLookupsOptions): LiveLookups {
       signal,
     )
     if (!result.ok) return false
+    if (result.rows.length > numbers.length * deviceRow.width) {
+      throw bug(`${result.rows.length} numbers are told of ${numbers.length} devices`)
+    }
     for (let from = 0; from < result.rows.length; from += deviceRow.width) {
       const slot = fleet.slotOf(result.rows[from] as number)
       if (slot >= 0) takeRow(slot, result.rows.subarray(from, from + deviceRow.width), nowUs)

@@ -3,6 +3,7 @@
  * counts, and a page passes over the blocks that have nothing for it.
  */
 
+import { bug } from '../limits/bug.ts'
 import { liveStates } from './live-state.ts'
 
 export interface Block {
@@ -37,22 +38,30 @@ export class NameOrder implements FleetOrder {
 
   /** Where nothing is in here yet: all at once. Names ascend. */
   fill(slots: readonly number[], nameOf: (slot: number) => string): void {
+    if (this.#blocks.length > 0) throw bug('the order of names is filled twice')
+    let nameBefore = ''
     for (let from = 0; from < slots.length; from += blockMax / 2) {
       const block = this.#newBlock(slots.slice(from, from + blockMax / 2))
       this.#blocks.push(block)
       for (const slot of block.slots) {
-        this.#names[slot] = nameOf(slot)
+        const name = nameOf(slot)
+        if (name < nameBefore) throw bug(`${name} comes behind ${nameBefore}`)
+        nameBefore = name
+        this.#names[slot] = name
         this.#count(block, this.#stateOf(slot), 1)
       }
     }
   }
 
   add(slot: number, name: string): void {
+    if (this.#blockOf[slot] !== undefined) throw bug(`slot ${slot} is in the order, as ${this.#names[slot]}`)
     if (this.#blocks.length === 0) this.#blocks.push(this.#newBlock([]))
     // Behind all others it goes to the last block.
     const index = Math.min(this.#blockFrom(name), this.#blocks.length - 1)
     const block = this.#blocks[index] as Block
-    block.slots.splice(this.#placeIn(block, name), 0, slot)
+    const place = this.#placeIn(block, name)
+    this.#assertBetween(block, place, name)
+    block.slots.splice(place, 0, slot)
     this.#names[slot] = name
     this.#blockOf[slot] = block
     this.#count(block, this.#stateOf(slot), 1)
@@ -60,8 +69,10 @@ export class NameOrder implements FleetOrder {
   }
 
   remove(slot: number): void {
-    const block = this.#blockOf[slot] as Block
-    block.slots.splice(block.slots.indexOf(slot), 1)
+    const block = this.#blockWith(slot)
+    const place = block.slots.indexOf(slot)
+    if (place === -1) throw bug(`slot ${slot} is not in its block`)
+    block.slots.splice(place, 1)
     this.#count(block, this.#stateOf(slot), -1)
     this.#blockOf[slot] = undefined
     this.#names[slot] = undefined
@@ -69,9 +80,21 @@ export class NameOrder implements FleetOrder {
   }
 
   changeState(slot: number, from: number, to: number): void {
-    const block = this.#blockOf[slot] as Block
+    const block = this.#blockWith(slot)
     this.#count(block, from, -1)
     this.#count(block, to, 1)
+  }
+
+  #blockWith(slot: number): Block {
+    const block = this.#blockOf[slot]
+    if (block === undefined) throw bug(`slot ${slot} is not in the order`)
+    return block
+  }
+
+  #assertBetween({ slots }: Block, place: number, name: string): void {
+    const [before, behind] = [slots[place - 1], slots[place]]
+    if (before !== undefined && this.nameOf(before) > name) throw bug(`${name} goes behind ${this.nameOf(before)}`)
+    if (behind !== undefined && this.nameOf(behind) < name) throw bug(`${name} goes before ${this.nameOf(behind)}`)
   }
 
   /** As it is in the order. */
@@ -132,5 +155,7 @@ export class NameOrder implements FleetOrder {
   #count(block: Block, state: number, change: number): void {
     ;(block.counts[state] as number) += change
     ;(this.counts[state] as number) += change
+    const count = block.counts[state] as number
+    if (!(count >= 0 && count <= block.slots.length + 1)) throw bug(`${count} of a block are in state ${state}`)
   }
 }

@@ -1,5 +1,7 @@
 /** Where each device stands in the columns of the fleet: a small number for each, used again after a removal. */
 
+import { bug } from '../limits/bug.ts'
+
 /** Numbers of a registry are close together, so they are looked up by pages. */
 const pageBits = 12
 const pageMask = (1 << pageBits) - 1
@@ -23,10 +25,13 @@ export class Slots {
     const index = Math.floor(number / (pageMask + 1))
     let page = this.#page(index)
     if (page === undefined) {
+      if (this.#pages.has(index)) throw bug(`the devices from ${index << pageBits} on have two pages`)
       page = new Int32Array(pageMask + 1).fill(-1)
       this.#pages.set(index, page)
       this.#lastPageIndex = -1
     }
+    const before = page[number & pageMask] as number
+    if (before !== -1) throw bug(`device ${number} has the slot ${before}`)
     const slot = this.#free.pop() ?? this.#end++
     page[number & pageMask] = slot
     return slot
@@ -34,8 +39,9 @@ export class Slots {
 
   remove(number: number): void {
     const page = this.#page(Math.floor(number / (pageMask + 1)))
-    if (page === undefined) return
-    this.#free.push(page[number & pageMask] as number)
+    const slot = page?.[number & pageMask] ?? -1
+    if (page === undefined || slot === -1) throw bug(`device ${number} has no slot`)
+    this.#free.push(slot)
     page[number & pageMask] = -1
   }
 

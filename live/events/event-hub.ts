@@ -5,6 +5,7 @@
  */
 
 import { setImmediate as turn } from 'node:timers/promises'
+import { bug } from '../../limits/bug.ts'
 import { createWatchers, EventClient, type EventSink, type OwnerOf, type Subscription } from './event-client.ts'
 import type { EventMeter } from './event-meter.ts'
 import { beat, type EventText, eventText, readCursor, resetEvent, stateEvent } from './event-text.ts'
@@ -144,7 +145,10 @@ export class EventHub {
       if (++sent % clientsPerTurn === 0) await turn()
     }
     this.#distributed = to
-    for (const client of this.#clients) this.#sendStates(client)
+    for (const client of this.#clients) {
+      if (client.next > this.#ring.head) throw bug(`a client is at ${client.next}, the ring at ${this.#ring.head}`)
+      this.#sendStates(client)
+    }
   }
 
   /** One look at each reading for all clients that have asked for some devices. */
@@ -198,6 +202,7 @@ export class EventHub {
     const texts = createReadingTexts(this.#options.run, this.#ring, this.#options.nameOf)
     const text = await texts.textOf(isSlow ? this.#thinned(numbers, readingsPerStep) : numbers)
     if (client.next < this.#ring.tail) return
+    if (next < client.next) throw bug(`a client goes back from ${client.next} to ${next}`)
     client.isSlow = false
     client.next = next
     this.#send(client, text)

@@ -1,5 +1,6 @@
 /** The latest stored readings in columns of a fixed length, by a number that counts all readings since the start. */
 
+import { bug } from '../../limits/bug.ts'
 import { metrics } from '../../store/tables.ts'
 
 export interface RingOptions {
@@ -54,6 +55,7 @@ export class ReadingRing {
     }
     const { devices, timesUs, storedMs, values } = this.#columns
     const nowMs = this.#options.nowMs()
+    const end = this.#head + readings.count
     while (readings.next()) {
       const row = this.#head++ % rowsMax
       devices[row] = readings.series
@@ -63,6 +65,7 @@ export class ReadingRing {
         ;(values[column] as Float64Array)[row] = readings.value(column)
       }
     }
+    if (this.#head !== end) throw bug(`the ring is at ${this.#head}, behind ${readings.count} readings up to ${end}`)
     this.#tail = Math.max(this.#tail, this.#head - rowsMax)
   }
 
@@ -79,6 +82,7 @@ export class ReadingRing {
   }
 
   device(number: number): number {
+    if (number >= this.#head) throw bug(`reading ${number} is not stored yet: the next is ${this.#head}`)
     return this.#columns?.devices[number % this.#rowsMax] as number
   }
 

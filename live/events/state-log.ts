@@ -1,5 +1,7 @@
 /** The latest changes of devices' states, by a number that counts all of them. */
 
+import { bug } from '../../limits/bug.ts'
+
 export interface StateChange {
   /** How many readings had been stored before. */
   readonly atReading: number
@@ -18,6 +20,8 @@ export class StateLog {
   }
 
   add(change: StateChange): void {
+    const before = this.#changes.at(-1)?.atReading ?? 0
+    if (change.atReading < before) throw bug(`a change at reading ${change.atReading} comes behind one at ${before}`)
     this.#changes.push(change)
     if (this.#changes.length > 2 * changesMax) this.#dropped += this.#changes.splice(0, changesMax).length
   }
@@ -27,6 +31,9 @@ export class StateLog {
   }
 
   from(number: number): readonly StateChange[] {
+    if (number < this.#dropped || number > this.head) {
+      throw bug(`the changes from ${number} on are not kept: there are ${this.#dropped} to ${this.head}`)
+    }
     return this.#changes.slice(number - this.#dropped)
   }
 
