@@ -1,6 +1,7 @@
 /** Tracks when a device or a key was last seen, and saves it in PostgreSQL in batches instead of at every request. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { bug } from '../limits/bug.ts'
 
 /** What is seen, as it is held in memory. */
 export interface SeenRecord {
@@ -71,6 +72,7 @@ export function createLastSeen<Seen extends SeenRecord>(options: LastSeenOptions
     const times = batch.map(record => record.lastSeenMs)
     await save(batch, times)
     for (const [at, record] of batch.entries()) {
+      if (!record.seenUnsaved) throw bug('a record was saved that had nothing to save')
       record.seenUnsaved = false
       // Seen again while the batch was being saved.
       if (record.lastSeenMs !== times[at]) {

@@ -4,6 +4,7 @@
  * is unknown what came of a change, its record cannot be read at all.
  */
 
+import { bug } from '../limits/bug.ts'
 import { OutcomeUnknown } from '../store/postgres/postgres-errors.ts'
 import { createReadCache } from './read-cache.ts'
 
@@ -54,7 +55,10 @@ export function createRecordCache<Key extends string | number, Value extends obj
   return {
     async get(key) {
       const known = records.peek(key)
-      if (known !== undefined) return known
+      if (known !== undefined) {
+        if (inDoubt.size > 0 && inDoubt.has(key)) throw bug(`record ${key} is in memory, and a change of it in doubt`)
+        return known
+      }
       if (inDoubt.size > 0) await settle(key)
       return await records.get(key)
     },

@@ -1,5 +1,6 @@
 /** All devices in memory, by name for authentication, and in the order of names for lists: of all, and of each owner. */
 
+import { bug } from '../../limits/bug.ts'
 import { composedName } from './device.ts'
 import { DeviceRecord, type DeviceRow } from './device-record.ts'
 import { NameList } from './name-list.ts'
@@ -124,8 +125,9 @@ export class DeviceMemory {
 
   /** Once the record is not that of the owner any more. */
   #disown(owner: number | null): void {
-    const list = owner === null ? undefined : this.#byOwner.get(owner)
-    if (owner === null || list === undefined) return
+    if (owner === null) return
+    const list = this.#byOwner.get(owner)
+    if (list === undefined) throw bug(`account ${owner} has no devices to lose`)
     list.remove()
     if (list.size() === 0) this.#byOwner.delete(owner)
   }
@@ -135,6 +137,8 @@ export class DeviceMemory {
   }
 
   #changed(record: DeviceRecord, isRemoved: boolean): void {
+    const [listed, known] = [this.#list.size(), this.#byNumber.size]
+    if (listed !== known) throw bug(`${listed} devices are listed, and ${known} are known`)
     this.#version += 1
     for (const listener of this.#listeners) listener(record, isRemoved)
   }

@@ -1,5 +1,6 @@
 /** One device in memory: its settings as everybody reads them, and its credential, which nothing hands out. */
 
+import { bug } from '../../limits/bug.ts'
 import type { SeenRecord } from '../last-seen.ts'
 import type { Device, DeviceDetails, QualityLimits } from './device.ts'
 import { digestEquals, packDigest, unpackDigest } from './password.ts'
@@ -62,6 +63,9 @@ export class DeviceRecord implements Device, SeenRecord {
 
   /** Takes over a newer state of the same record. */
   apply(row: DeviceRow): void {
+    if (row.number !== this.number || row.authSeq < this.authSeq) {
+      throw bug(`device ${this.number} of ${this.authSeq} becomes ${row.number} of ${row.authSeq}`)
+    }
     this.name = row.name
     this.location_short = row.location_short
     this.location_desc = row.location_desc

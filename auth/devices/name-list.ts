@@ -1,5 +1,6 @@
 /** Devices in the order of their names, by UTF-16 units: the same on every machine. It is put in order when somebody asks. */
 
+import { bug } from '../../limits/bug.ts'
 import type { DeviceRecord } from './device-record.ts'
 
 /** Stale entries that stand in a list until somebody asks for it, beside as many as it has others. */
@@ -34,6 +35,7 @@ export class NameList {
   /** Once it does not belong here any more. */
   remove(): void {
     this.#size--
+    if (this.#size < 0) throw bug(`a list has ${this.#size} devices`)
     this.#isStale = true
     this.#active = undefined
     if (this.#records.length > 2 * this.#size + staleMax) this.#removeStale()
@@ -48,6 +50,7 @@ export class NameList {
   /** Valid until the next change. */
   all(): readonly DeviceRecord[] {
     if (this.#isStale) this.#removeStale()
+    if (this.#records.length !== this.#size) throw bug(`a list of ${this.#size} devices has ${this.#records.length}`)
     // Nearly sorted already, which the sort makes use of.
     if (!this.#isSorted) this.#records = this.#records.toSorted((a, b) => (a.name < b.name ? -1 : 1))
     this.#isSorted = true

@@ -3,6 +3,8 @@
  * asked for the transaction until that has ended; then what it changed is read.
  */
 
+import { bug } from '../../limits/bug.ts'
+
 /** There is one at a time, since no change begins while another one's outcome is unknown. */
 interface UnknownOutcome {
   transaction: string
@@ -37,6 +39,7 @@ export function createReconciler({ hasEnded, readSince, failed, retryMs }: Recon
   let closed = false
 
   function outcomeUnknown(change: UnknownOutcome): void {
+    if (open !== undefined) throw bug(`${change.transaction} is in doubt while ${open.transaction} is`)
     open = change
     schedule(retryMs)
   }

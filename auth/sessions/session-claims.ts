@@ -1,6 +1,7 @@
 /** Whether the claims of a token are still good: the times in it, its account, and its session. */
 
 import type { JWTPayload } from 'jose'
+import { bug } from '../../limits/bug.ts'
 import type { Account } from '../accounts/account.ts'
 import { clockToleranceSeconds } from './session-codec.ts'
 
@@ -34,6 +35,7 @@ function hasPassed(seconds: unknown, nowMs: number): seconds is number {
 export function checkClaims(claims: JWTPayload, account: Account, nowMs: number): CheckedClaims {
   const { sid, auth_time: authTime } = claims
   const expiresMs = (claims.exp ?? 0) * 1000
+  if (account.id !== accountIdOf(claims)) throw bug(`claims of ${claims.sub} are judged by account ${account.id}`)
   if (!account.isActive) return bad
   if (sid !== undefined) return bySession(account, sid, expiresMs, nowMs)
   if (authTime === undefined) {

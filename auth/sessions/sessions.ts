@@ -6,6 +6,7 @@
 import { hash, randomUUID } from 'node:crypto'
 import type { JWTPayload } from 'jose'
 import { LRUCache } from 'lru-cache'
+import { bug } from '../../limits/bug.ts'
 import type { Log } from '../../store/log.ts'
 import type { Account } from '../accounts/account.ts'
 import { type AccountParts, type Client, changeAccount } from '../accounts/account-parts.ts'
@@ -125,9 +126,10 @@ export function createSessions(options: SessionsOptions): Sessions {
       const isFresh = expiresMs - parts.nowMs() > cookieIdleMs - dayMs
       if (isFresh || sid === undefined || createdMs === undefined) return undefined
       // Near the end of its session there is nothing to be won any more.
-      return createdMs + cookieLifetimeMs - expiresMs < dayMs
-        ? undefined
-        : await issueCookie(account, { sid, createdMs })
+      if (createdMs + cookieLifetimeMs - expiresMs < dayMs) return undefined
+      const renewed = await issueCookie(account, { sid, createdMs })
+      if (renewed.expiresMs <= expiresMs) throw bug(`a cookie until ${expiresMs} is renewed until ${renewed.expiresMs}`)
+      return renewed
     },
     async revoke({ id }, sid) {
       await changeAccount(parts, id, transaction => revokeSession(transaction, id, sid, parts.nowMs()))
