@@ -1,4 +1,7 @@
-/** A person approves a device's request, which makes an API key for the device, or denies it. */
+/**
+ * A person approves a device's request, or denies it. An approval makes an API key, which counts, is listed and can be revoked
+ * from then on, and which nobody has: its text is made when the device fetches it (poll.ts).
+ */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { subjectOf } from '../accounts/account.ts'
@@ -8,7 +11,6 @@ import { insertKey } from '../keys/key-rows.ts'
 import { type AccountRefusal, accepted, type Outcome, refused } from '../outcome.ts'
 import { type Grant, grantSubject, stateOf } from './grant.ts'
 import { findForViewer, type Viewer } from './look-up.ts'
-import { seal } from './sealed-key.ts'
 
 export interface Approval {
   /** What the key is called; by default as the device calls itself. */
@@ -20,7 +22,7 @@ export interface ApprovedGrant {
   keyPrefix: string
 }
 
-/** The key may read, and nothing else. */
+/** The key may read, and nothing else. The text that it is made with is thrown away. */
 export async function approveGrant(
   parts: AccountParts,
   typed: string,
@@ -46,12 +48,7 @@ export async function approveGrant(
         nowMs,
       })
       if (!key.ok) throw new Refused(key)
-      const sealed = seal(grant.publicKey, key.value.text, grant.id)
-      await transaction.query('UPDATE device_grants SET key_id = $2, sealed_key = $3 WHERE id = $1', [
-        grant.id,
-        key.value.id,
-        sealed,
-      ])
+      await transaction.query('UPDATE device_grants SET key_id = $2 WHERE id = $1', [grant.id, key.value.id])
       return key.value.prefix
     }),
   )

@@ -12,8 +12,6 @@ export interface Grant {
   createdMs: number
   expiresMs: number
   intervalSeconds: number
-  publicKey: Buffer
-  sealedKey: Buffer | null
   /** The session that has looked it up first, as `viewerOf` names it. */
   viewer: string | null
 }
@@ -37,13 +35,10 @@ interface GrantRow {
   created_at: Date
   expires_at: Date
   interval_seconds: number
-  public_key: Buffer
-  sealed_key: Buffer | null
   viewer: string | null
 }
 
-export const grantColumns = `id, client_name, address, status, created_at, expires_at, interval_seconds, public_key,
-  sealed_key, viewer`
+export const grantColumns = 'id, client_name, address, status, created_at, expires_at, interval_seconds, viewer'
 
 /** Of a statement that returns `grantColumns`. */
 export async function oneGrant(database: Transaction, text: string, values: unknown[]): Promise<Grant | undefined> {
@@ -59,8 +54,6 @@ export async function oneGrant(database: Transaction, text: string, values: unkn
       expiresMs: row.expires_at.getTime(),
       intervalSeconds: row.interval_seconds,
       viewer: row.viewer,
-      publicKey: row.public_key,
-      sealedKey: row.sealed_key,
     }
   )
 }

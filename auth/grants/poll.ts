@@ -1,11 +1,16 @@
-/** A device asks what has become of its request, and gets its key, once. */
+/**
+ * A device asks what has become of its request, and gets its key, once. The text of the key is made for that answer, and its
+ * digest takes the place of the one that the approval left: what is stored before and after opens nothing. An answer that is
+ * lost is not told again; its key is one that nobody has, in the list of its owner.
+ */
 
+import type { Transaction } from '../../store/postgres/transaction.ts'
 import type { AccountParts } from '../accounts/account-parts.ts'
+import { createKeyTextLike, digestOf } from '../keys/key-text.ts'
 import { accepted, type Outcome, refused } from '../outcome.ts'
 import { isDeviceCode } from './codes.ts'
 import { findByDeviceCode, type Grant, grantColumns, grantSubject, oneGrant, stateOf } from './grant.ts'
 import { pollIntervalSecondsMax, slowDownSeconds } from './grant-limits.ts'
-import { unseal } from './sealed-key.ts'
 
 export interface Polled {
   status: 'pending' | 'approved' | 'denied' | 'expired'
@@ -25,7 +30,7 @@ export async function pollGrant(parts: AccountParts, deviceCode: string): Promis
   // Somebody may have decided meanwhile.
   return accepted(
     answerOfOver(polled, nowMs) ??
-      (polled.status === 'pending' ? answer(polled, 'pending') : await collect(parts, polled, deviceCode, nowMs)),
+      (polled.status === 'pending' ? answer(polled, 'pending') : await collect(parts, polled, nowMs)),
   )
 }
 
@@ -70,20 +75,35 @@ async function slowDown({ pool }: AccountParts, id: string, nowMs: number): Prom
   return { ok: false, code: 'TOO_MANY_REQUESTS', retryAfterSeconds }
 }
 
-/** One conditional statement, so that of many polls one gets the key, unless its owner has revoked it already. */
-async function collect({ pool }: AccountParts, grant: Grant, deviceCode: string, nowMs: number): Promise<Polled> {
-  if (grant.sealedKey === null) throw new Error('an approved request holds a key')
-  const apiKey = unseal(deviceCode, grant.sealedKey, grant.id)
+/**
+ * One conditional statement, so that of many polls one gets the key, unless its owner has revoked it already. A revocation at
+ * the same moment comes first and leaves nothing to fetch, or it comes after and ends the key that was fetched.
+ */
+async function collect({ pool }: AccountParts, grant: Grant, nowMs: number): Promise<Polled> {
+  const prefix = await readPrefix(pool, grant.id)
+  if (prefix === undefined) return answer(grant, 'denied')
+  const apiKey = createKeyTextLike(prefix)
   const { rowCount } = await pool.query(
     `WITH consumed AS (
-       UPDATE device_grants SET status = 'consumed', sealed_key = NULL
-       WHERE id = $1 AND status = 'approved' AND expires_at > to_timestamp($2::float8 / 1000) AND sealed_key IS NOT NULL
+       UPDATE device_grants SET status = 'consumed'
+       WHERE id = $1 AND status = 'approved' AND expires_at > to_timestamp($2::float8 / 1000)
          AND EXISTS (SELECT FROM api_keys WHERE api_keys.id = key_id AND revoked_at IS NULL)
        RETURNING key_id
+     ), keyed AS (
+       UPDATE api_keys SET digest = $4 FROM consumed WHERE api_keys.id = key_id AND revoked_at IS NULL RETURNING api_keys.id
      )
      INSERT INTO audit (actor, action, subject, details)
-     SELECT $3::text, 'device-grant.consume', 'api key ' || key_id, '{}'::jsonb FROM consumed`,
-    [grant.id, nowMs, grantSubject(grant.id)],
+     SELECT $3::text, 'device-grant.consume', 'api key ' || id, '{}'::jsonb FROM keyed`,
+    [grant.id, nowMs, grantSubject(grant.id), digestOf(apiKey)],
   )
   return rowCount === 1 ? answer(grant, 'approved', apiKey) : answer(grant, 'denied')
+}
+
+/** What was shown of the key when it was approved. */
+async function readPrefix(database: Transaction, id: string): Promise<string | undefined> {
+  const { rows } = await database.query<{ prefix: string }>(
+    'SELECT prefix FROM api_keys JOIN device_grants ON api_keys.id = key_id WHERE device_grants.id = $1',
+    [id],
+  )
+  return rows[0]?.prefix
 }

@@ -7,7 +7,6 @@ import { TooBusy } from '../too-busy.ts'
 import { createDeviceCode, createUserCode, digestOfCode, formatUserCode } from './codes.ts'
 import { grantLifetimeMs } from './grant.ts'
 import { grantsMax, pendingPerNetworkMax, pollIntervalSeconds, startsByNetwork } from './grant-limits.ts'
-import { publicKeyOf } from './sealed-key.ts'
 
 export interface StartedGrant {
   /** Stands in the answer and nowhere else. */
@@ -60,18 +59,17 @@ async function insert(
   // Until the end of the transaction: of two at the same moment, the second one counts the first one's grant.
   await transaction.query('SELECT pg_advisory_xact_lock($1::bigint)', [grantsLock])
   const { rowCount } = await transaction.query(
-    `INSERT INTO device_grants (device_digest, user_digest, public_key, client_name, address, network,
-       created_at, expires_at, interval_seconds)
-     SELECT $1::bytea, $2::bytea, $3::bytea, $4::text, $5::text, $6::text, at, to_timestamp($8::float8 / 1000), $9::integer
-     FROM (SELECT to_timestamp($7::float8 / 1000) AS at) AS clock
+    `INSERT INTO device_grants (device_digest, user_digest, client_name, address, network, created_at, expires_at,
+       interval_seconds)
+     SELECT $1::bytea, $2::bytea, $3::text, $4::text, $5::text, at, to_timestamp($7::float8 / 1000), $8::integer
+     FROM (SELECT to_timestamp($6::float8 / 1000) AS at) AS clock
      WHERE (SELECT count(*) FROM (SELECT 1 FROM device_grants
-         WHERE network = $6 AND status = 'pending' AND expires_at > at LIMIT $10) AS own) < $10
-       AND (SELECT count(*) FROM (SELECT 1 FROM device_grants WHERE expires_at > at LIMIT $11) AS live) < $11
+         WHERE network = $5 AND status = 'pending' AND expires_at > at LIMIT $9) AS own) < $9
+       AND (SELECT count(*) FROM (SELECT 1 FROM device_grants WHERE expires_at > at LIMIT $10) AS live) < $10
      ON CONFLICT (user_digest) DO NOTHING`,
     [
       digestOfCode(deviceCode),
       digestOfCode(userCode),
-      publicKeyOf(deviceCode),
       clientName,
       address,
       network,

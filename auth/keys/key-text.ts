@@ -18,8 +18,19 @@ export const keyTextLength = brand.length + secretLength + checksumLength
 const pattern = /^barograph_key_[0-9A-Za-z]{49}$/
 
 export function createKeyText(): string {
-  const secret = inBase62(BigInt(`0x${randomBytes(32).toString('hex')}`), secretLength)
-  const text = `${brand}${secret}`
+  return withChecksum(`${brand}${createSecret()}`)
+}
+
+/** Another key that looks the same where it is shown: 35 characters of its own, which are 208 bits. */
+export function createKeyTextLike(prefix: string): string {
+  return withChecksum(`${prefix}${createSecret().slice(shownLength)}`)
+}
+
+function createSecret(): string {
+  return inBase62(BigInt(`0x${randomBytes(32).toString('hex')}`), secretLength)
+}
+
+function withChecksum(text: string): string {
   return `${text}${checksumOf(text)}`
 }
 

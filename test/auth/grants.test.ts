@@ -1,4 +1,4 @@
-/** The codes of device authorization, and the box in which the key waits for its device. */
+/** The codes of device authorization. */
 
 import fc from 'fast-check'
 import t from 'tap'
@@ -9,7 +9,6 @@ import {
   isDeviceCode,
   parseUserCode,
 } from '../../auth/grants/codes.ts'
-import { publicKeyOf, seal, unseal } from '../../auth/grants/sealed-key.ts'
 
 const consonants = 'BCDFGHJKLMNPQRSTVWXZ'
 
@@ -50,26 +49,4 @@ t.test('device codes have 256 bits', async t => {
   t.equal(new Set(codes).size, 100)
   for (const code of codes) t.ok(isDeviceCode(code) && Buffer.from(code, 'base64url').length === 32)
   for (const text of ['', 'abc', `${codes[0]}A`, `${codes[0]}\n`, 'ä'.repeat(43)]) t.notOk(isDeviceCode(text))
-})
-
-t.test('what is sealed opens with the device code and in its row alone', async t => {
-  const code = createDeviceCode()
-  const publicKey = publicKeyOf(code)
-  t.equal(publicKey.length, 32)
-  t.strictSame(publicKeyOf(code), publicKey, 'the key follows from the code')
-  fc.assert(
-    fc.property(fc.string({ unit: 'grapheme' }), fc.string(), (text, context) => {
-      const sealed = seal(publicKey, text, context)
-      return unseal(code, sealed, context) === text && !sealed.equals(seal(publicKey, text, context))
-    }),
-  )
-  const sealed = seal(publicKey, 'a key', '7')
-  t.throws(() => unseal(createDeviceCode(), sealed, '7'), 'another device')
-  t.throws(() => unseal(code, sealed, '8'), 'another row')
-  for (let at = 0; at < sealed.length; at++) {
-    const changed = Buffer.from(sealed)
-    changed[at] = (changed[at] ?? 0) ^ 1
-    t.throws(() => unseal(code, changed, '7'), `byte ${at}`)
-    t.throws(() => unseal(code, sealed.subarray(0, at), '7'), `${at} bytes of it`)
-  }
 })

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
-import { createKeyText, digestOf, isKeyText, prefixOf } from '../../auth/keys/key-text.ts'
+import { createKeyText, createKeyTextLike, digestOf, isKeyText, prefixOf } from '../../auth/keys/key-text.ts'
 
 t.test('a key has its form, and no two are alike', async t => {
   const texts = Array.from({ length: 1000 }, createKeyText)
@@ -28,6 +28,13 @@ t.test('a key with one character mistyped is refused', async t => {
   for (const other of ['', text.slice(1), `${text}0`, ` ${text}`, `${text}\n`, text.toUpperCase(), text.repeat(1000)]) {
     t.equal(isKeyText(other), false, other.slice(0, 80))
   }
+})
+
+t.test('a key like another one looks the same where it is shown, and is another one', async t => {
+  const prefix = prefixOf(createKeyText())
+  const texts = Array.from({ length: 1000 }, () => createKeyTextLike(prefix))
+  for (const text of texts) if (!isKeyText(text) || prefixOf(text) !== prefix) t.fail(text)
+  t.equal(new Set(texts.map(text => text.slice(prefix.length, -6))).size, texts.length)
 })
 
 t.test('eight characters of a key are shown, and its SHA-256 is stored', async t => {

@@ -84,9 +84,14 @@ t.test('nothing that is stored opens anything', async t => {
     return [...rows, ...audit].map(({ row }) => row).join('\n')
   }
   const before = await stored()
+  const readDigests = async () =>
+    (await pool.query('SELECT digest FROM api_keys WHERE account_id = $1', [id])).rows.map(({ digest }) => digest)
+  const digestsBefore = await readDigests()
   const { body } = await poll(device.deviceCode)
   const key = String(body['api_key'])
   t.ok(isKeyText(key))
+  t.strictSame([digestsBefore.length, await readDigests()], [1, [digestOf(key)]])
+  t.notSame(digestsBefore, [digestOf(key)], 'before it was fetched, it did not exist')
   const hex = (text: string) => Buffer.from(text).toString('hex')
   for (const text of [before, await stored()]) {
     t.match(text, 'Secretive')
@@ -95,8 +100,6 @@ t.test('nothing that is stored opens anything', async t => {
       t.notOk(text.includes(secret) || text.includes(hex(secret)))
     }
   }
-  const { rows } = await pool.query("SELECT sealed_key FROM device_grants WHERE client_name = 'Secretive'")
-  t.strictSame(rows, [{ sealed_key: null }], 'it is gone with the answer')
   t.notMatch(JSON.stringify(mails), key)
 })
 
@@ -352,9 +355,9 @@ t.test('no more of a network wait when they start at the same moment', async t =
 
 t.test('beyond the limit of all together, devices come again later', async t => {
   await pool.query(
-    `INSERT INTO device_grants (device_digest, user_digest, public_key, client_name, address, network, created_at,
+    `INSERT INTO device_grants (device_digest, user_digest, client_name, address, network, created_at,
        expires_at, interval_seconds)
-     SELECT sha256(n::text::bytea), sha256(n::text::bytea), sha256(n::text::bytea), 'one of many', 'x', 'x', $2, $3, 5
+     SELECT sha256(n::text::bytea), sha256(n::text::bytea), 'one of many', 'x', 'x', $2, $3, 5
      FROM generate_series(1, $1::integer) AS n`,
     [grantsMax, new Date(clock.ms), new Date(clock.ms + 10 * minuteMs)],
   )
@@ -381,6 +384,26 @@ t.test('an account with too many keys, and one that is not there any more', asyn
   t.match(await decide('approve', await start(), leaving), { status: 401 })
 })
 
+t.test('a key counts from its approval on, is listed and revoked before anybody has it', async t => {
+  const headers = await signIn(id)
+  const device = await start()
+  const { body: approved } = await decide('approve', device, headers)
+  const list = async () => (await ask('GET', '/api-keys', { headers })).body as unknown as Record<string, unknown>[]
+  t.match(await list(), [{ prefix: approved['key_prefix'], last_used_at: null, revoked_at: null }])
+  for (let at = 0; at < 49; at++) t.match(await decide('approve', await start(), headers), { status: 200 })
+  t.match(await decide('approve', await start(), headers), { status: 409 })
+  const { body: fetched } = await poll(device.deviceCode)
+  t.match(fetched, { status: 'approved', api_key: String }, 'with fifty keys it is one of them')
+  t.equal((await list()).length, 50)
+  t.match(await ask('GET', '/me', { headers: { 'x-api-key': String(fetched['api_key']) } }), { status: 200 })
+  await freeKeys()
+  const revoked = await start()
+  await decide('approve', revoked, headers)
+  const [key] = await list()
+  t.match(await ask('DELETE', `/api-keys/${key?.['id']}`, { headers }), { status: 200 })
+  t.match(await poll(revoked.deviceCode), { status: 200, body: { status: 'denied', api_key: null } })
+})
+
 t.test('the sweep ends the keys that nobody has fetched, and removes what is over', async t => {
   await pool.query('DELETE FROM device_grants')
   const headers = await signIn(id)
@@ -395,19 +418,19 @@ t.test('the sweep ends the keys that nobody has fetched, and removes what is ove
   const rows = async () =>
     (
       await pool.query(
-        `SELECT client_name, sealed_key IS NOT NULL AS sealed, revoked_at IS NOT NULL AS revoked
+        `SELECT client_name, revoked_at IS NOT NULL AS revoked
          FROM device_grants LEFT JOIN api_keys ON api_keys.id = key_id ORDER BY device_grants.id`,
       )
     ).rows
   t.strictSame(await rows(), [
-    { client_name: 'late', sealed: false, revoked: true },
-    { client_name: 'fetched', sealed: false, revoked: false },
-    { client_name: 'live', sealed: true, revoked: false },
+    { client_name: 'late', revoked: true },
+    { client_name: 'fetched', revoked: false },
+    { client_name: 'live', revoked: false },
   ])
   t.match(await poll(late.deviceCode), { status: 200, body: { status: 'expired' } })
   clock.ms += 60 * minuteMs
   await sweep()
-  t.strictSame(await rows(), [{ client_name: 'live', sealed: false, revoked: true }])
+  t.strictSame(await rows(), [{ client_name: 'live', revoked: true }])
   clock.ms -= 60 * minuteMs
 })
 

@@ -114,6 +114,28 @@ t.test('a poll at the moment of an approval loses no key', async t => {
   }
 })
 
+t.test('a key that is revoked at the moment of its poll opens nothing', async t => {
+  let told = 0
+  for (let round = 0; round < 20; round++) {
+    const device = await start()
+    const headers = await signIn(id)
+    await decide('approve', device, headers)
+    const { rows } = await pool.query('SELECT id FROM api_keys WHERE account_id = $1 AND revoked_at IS NULL', [id])
+    const revoke = () => service.ask('DELETE', `/api-keys/${rows[0].id}`, { headers })
+    const [polled, revoked] = await Promise.all([poll(device.deviceCode), revoke()])
+    t.equal(revoked.status, 200)
+    const key = polled.body['api_key']
+    if (key === null) t.equal(polled.body['status'], 'denied')
+    else {
+      told++
+      t.match(await service.ask('GET', '/me', { headers: { 'x-api-key': String(key) } }), { status: 401 })
+    }
+    clock.ms += 5000
+    t.match(await poll(device.deviceCode), { status: 200, body: { status: 'denied', api_key: null } })
+  }
+  t.comment(`${told} of 20 were told before their revocation`)
+})
+
 t.test('a key that is fetched at its last moment is either fetched or over', async t => {
   const device = await start()
   await decide('approve', device, await signIn(id))
