@@ -93,8 +93,8 @@ export class BackfillPlanner {
     const series = view.getUint32(offset + offsetOf.series, true)
     if (this.#erased.covers(series, chunk.position + offset)) return
     const length = view.getUint16(offset + offsetOf.length, true)
-    const before = this.#positions.at(-1) ?? -1
-    if (chunk.position + offset <= before) throw bug(`a row at ${chunk.position + offset} comes behind ${before}`)
+    const before = this.#offsets.at(-1) ?? -1
+    if (this.#used <= before) throw bug(`a late row goes to ${this.#used}, behind one at ${before}`)
     if (this.#used + length > this.#bytes.length) this.#resize(this.#bytes.length * 2)
     this.#bytes.set(chunk.bytes.subarray(offset, offset + length), this.#used)
     this.#series.add(series)

@@ -73,7 +73,6 @@ export class SegmentRetention {
    */
   trim(applied: number): void {
     const { disk, commitMode, tombstones } = this.#options
-    if (this.#isHeld) throw bug('the journal is to be trimmed while it is copied')
     const starts = listSegments(disk)
     const oldest = starts[0] ?? this.#start
     if (oldest < this.#start) throw bug(`segment ${oldest} is there, and all before ${this.#start} were removed`)
@@ -101,6 +100,7 @@ export class SegmentRetention {
 
   /** How far we are, for the next start; an old one merely means that more is sent again. Throws when it cannot be written. */
   saveCheckpointIfDue(applied: number): void {
+    if (this.#isHeld) throw bug('a checkpoint is to be saved while the journal is copied')
     if (applied === this.#checkpoint) return
     if (this.#options.timing.monotonicMs() - this.#checkpointAtMs >= checkpointMs) this.#saveCheckpoint(applied)
   }

@@ -42,7 +42,9 @@ export class Tombstones implements Erased {
   add(seriesNumbers: readonly number[], end: number): void {
     const ends = new Map(this.#ends)
     for (const number of seriesNumbers) ends.set(number, Math.max(end, ends.get(number) ?? 0))
-    if (highest(ends) < this.#before) throw bug(`tombstones up to ${this.#before} end at ${highest(ends)} now`)
+    if (ends.size < this.#ends.size || highest(ends) < this.#before) {
+      throw bug(`of ${this.#ends.size} tombstones up to ${this.#before} stay ${ends.size}, up to ${highest(ends)}`)
+    }
     this.#save(ends)
   }
 

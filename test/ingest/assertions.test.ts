@@ -1,7 +1,9 @@
 /** A state that must not be stops the work, and says with which values. */
 
 import { test } from 'tap'
+import { AppliedTimes } from '../../ingest/forwarder/applied-times.ts'
 import { ApplyTracker } from '../../ingest/forwarder/apply-tracker.ts'
+import { openDisk } from '../../ingest/journal/disk.ts'
 import { Journal } from '../../ingest/journal/journal.ts'
 import type { JournalThreadMessage } from '../../ingest/journal/journal-shared.ts'
 import { readingWriter } from '../../ingest/readings-table.ts'
@@ -33,4 +35,15 @@ test('a group is committed that was not handed over', async t => {
   const message = { kind: 'committed', outcome: 'stored', end: 77, reason: undefined } as const
   t.throws(() => tell(message), { message: 'BUG: a group that ends at 77 is committed, and none was handed over' })
   await journal.close()
+})
+
+test('a segment counts as no younger than new, though the clock was ahead when it was applied', async t => {
+  const disk = openDisk(temporaryFolder(t))
+  const open = (nowMs: number) => new AppliedTimes({ disk, nowMs: () => nowMs, monotonicMs: () => 50 })
+  const before = open(1_000_000)
+  before.note(0, 0)
+  before.save()
+  const behind = open(400_000)
+  behind.note(0, 10)
+  t.equal(behind.ageMs(0), 0)
 })

@@ -141,4 +141,6 @@ test('what was lost is forgotten', async t => {
   t.equal(watermark.oldestSince(2), 4)
   watermark.apply({ kind: 'lost', reason: 'of a test' })
   t.equal(watermark.oldestSince(2), Number.POSITIVE_INFINITY)
+  watermark.apply({ kind: 'sent', unsequencedUs: 9, sequenced: { txn: 1, oldestUs: 8 } })
+  t.equal(watermark.oldestSince(0), 8, 'another table begins with its first transaction')
 })
