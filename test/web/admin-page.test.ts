@@ -169,8 +169,7 @@ t.test('stations, tenants and accounts are added and changed', async t => {
     await said(page, 'DEL-9 is added.')
     await press(page, 'Make private DEL-9')
     await record(page, 'Mark 1 · private').waitFor()
-    await confirm(page, 'Remove', 'DEL-9')
-    await said(page, 'only the operator and the local admin token remove stations')
+    t.equal(await page.getByRole('button', { name: 'Remove DEL-9' }).count(), 0, 'an administrator may not')
     await page.getByRole('link', { name: 'Tenants' }).click()
     await press(page, 'Add a tenant')
     await page.getByLabel('Short name').fill('acme')
@@ -201,6 +200,23 @@ t.test('stations, tenants and accounts are added and changed', async t => {
     await record(page, 'eve · user · off').waitFor()
     await press(page, 'Switch on eve@example.com')
     await said(page, 'eve@example.com is on.')
+  })
+})
+
+t.test('the operator removes a station', async t => {
+  const [, query = ''] = /"setupUrl":"[^"]*\/setup(\?[^"]*)"/.exec(service.output()) ?? []
+  await inBrowser(t, browser, desk, async page => {
+    page.setDefaultTimeout(60_000)
+    await page.goto(`${url}/setup${query}`)
+    await page.getByLabel('E-mail address').fill('op@example.com')
+    await page.getByLabel('Password').fill(password)
+    await press(page, 'Make the account')
+    await page.waitForURL(`${url}/account?done=signed-up`)
+    await page.goto(`${url}/admin/stations`)
+    await record(page, 'DEL-9').waitFor()
+    await confirm(page, 'Remove', 'DEL-9')
+    await said(page, 'DEL-9 is removed.')
+    await record(page, 'DEL-9').waitFor({ state: 'detached' })
   })
 })
 

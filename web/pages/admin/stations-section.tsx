@@ -1,6 +1,9 @@
 /** The stations of the air-quality network: add, private or public, removal. */
 
+import type { AccountDetails } from '../../../auth/accounts/account-details.ts'
 import type { StationDetails, StationPage } from '../../../auth/stations/station-details.ts'
+import { addressOf } from '../../client/address.ts'
+import { useResource } from '../../client/use-resource.ts'
 import { AddForm, type FormField } from './add-form.tsx'
 import { ConfirmedButton } from './confirmed-button.tsx'
 import { type Actions, ListSection } from './list-section.tsx'
@@ -20,6 +23,7 @@ const fields: FormField[] = [
 ]
 
 export function StationsSection() {
+  const mayRemove = useMayRemove()
   return (
     <ListSection
       path="/stations"
@@ -27,7 +31,7 @@ export function StationsSection() {
       hasSearch={true}
       itemsOf={(page: StationPage) => page.stations}
       keyOf={station => station.sn}
-      row={(station, actions) => <StationRow station={station} actions={actions} />}
+      row={(station, actions) => <StationRow station={station} actions={actions} mayRemove={mayRemove} />}
     >
       {({ isBusy, change }) => (
         <AddForm
@@ -44,7 +48,21 @@ export function StationsSection() {
   )
 }
 
-function StationRow({ station, actions }: { station: StationDetails; actions: Actions }) {
+/** As the admin API has it: of all who come in by a session, the operator removes stations. */
+function useMayRemove(): boolean {
+  const me = useResource<{ id: number }>(addressOf('/v1/auth/me'))
+  const path = me.kind === 'ready' ? addressOf(`/api/admin/accounts/${me.value.id}`) : undefined
+  const account = useResource<AccountDetails>(path)
+  return account.kind === 'ready' && account.value.role === 'operator'
+}
+
+interface RowProps {
+  station: StationDetails
+  actions: Actions
+  mayRemove: boolean
+}
+
+function StationRow({ station, actions, mayRemove }: RowProps) {
   const { sn, model, city, country, last_data_at } = station
   const isPrivate = station.private
   const path = `/stations/${encodeURIComponent(sn)}`
@@ -57,13 +75,15 @@ function StationRow({ station, actions }: { station: StationDetails; actions: Ac
         text={isPrivate ? 'Make public' : 'Make private'}
         onClick={() => void actions.change('PATCH', path, { private: !isPrivate }, done)}
       />
-      <ConfirmedButton
-        title={`Remove ${sn}?`}
-        text="Its data points are erased, too."
-        name={sn}
-        verb="Remove"
-        onConfirm={() => void actions.change('DELETE', path, undefined, `${sn} is removed.`)}
-      />
+      {mayRemove ? (
+        <ConfirmedButton
+          title={`Remove ${sn}?`}
+          text="Its data points are erased, too."
+          name={sn}
+          verb="Remove"
+          onConfirm={() => void actions.change('DELETE', path, undefined, `${sn} is removed.`)}
+        />
+      ) : null}
     </Record>
   )
 }
