@@ -24,7 +24,6 @@ export class Deadlines {
 
   /** In place of the slot's deadline before; Infinity: none. */
   set(slot: number, timeMs: number): void {
-    if (Number.isNaN(timeMs)) throw bug(`slot ${slot} is due at no time`)
     this.#reserve(slot)
     const place = this.#places[slot] as number
     if (timeMs === Number.POSITIVE_INFINITY) {

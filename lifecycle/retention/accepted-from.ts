@@ -1,7 +1,6 @@
 /** From which time on readings are accepted: older ones have expired. */
 
 import type pg from 'pg'
-import { bug } from '../../limits/bug.ts'
 import { horizonMs } from './horizon.ts'
 
 export interface AcceptedFrom {
@@ -31,7 +30,6 @@ export async function openAcceptedFrom({ pool, days, nowMs }: AcceptedFromOption
     isLimited: () => days !== undefined || raisedMs > Number.NEGATIVE_INFINITY,
     async raise(ms) {
       if (ms <= raisedMs) return
-      if (!Number.isFinite(ms)) throw bug(`readings are to be accepted from ${ms} on`)
       const text = `INSERT INTO retention (accepted_from) VALUES ($1) ON CONFLICT (is_only)
         DO UPDATE SET accepted_from = greatest(retention.accepted_from, excluded.accepted_from)`
       await pool.query(text, [new Date(ms)])
