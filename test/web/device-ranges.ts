@@ -138,6 +138,9 @@ export function testHistory(t: Test, pages: PagesUnderTest): void {
   })
 }
 
+/** More than any of these changes makes, on however slow a machine. */
+const entriesMax = 20
+
 /** Through all that is between the first range and the last one. */
 async function thereAndBack(t: Test, page: Page, changes: readonly ((page: Page) => Promise<void>)[]): Promise<void> {
   const ranges: ShownRange[] = [await shownRange(page)]
@@ -146,17 +149,17 @@ async function thereAndBack(t: Test, page: Page, changes: readonly ((page: Page)
     ranges.push(await nextRange(t, page, ranges.at(-1) as ShownRange))
   }
   const [first, last] = [ranges[0], ranges.at(-1)] as [ShownRange, ShownRange]
-  const back = [last]
-  while (back.at(-1)?.search !== first.search) {
-    await page.goBack()
-    back.push(await nextRange(t, page, back.at(-1) as ShownRange))
+  const walk = async (from: ShownRange, to: ShownRange, step: () => Promise<unknown>) => {
+    const walked = [from]
+    while (walked.at(-1)?.search !== to.search && walked.length <= entriesMax) {
+      await step()
+      walked.push(await nextRange(t, page, walked.at(-1) as ShownRange))
+    }
+    t.equal(walked.at(-1)?.search, to.search, `reached within ${entriesMax} entries`)
+    return walked
   }
+  const back = await walk(last, first, () => page.goBack())
   // Of what the machine was slow with, there is more than one entry.
   t.strictSame(back.filter(range => ranges.some(({ search }) => search === range.search)).reverse(), ranges)
-  const forward = [first]
-  while (forward.at(-1)?.search !== last.search) {
-    await page.goForward()
-    forward.push(await nextRange(t, page, forward.at(-1) as ShownRange))
-  }
-  t.strictSame(forward, back.toReversed())
+  t.strictSame(await walk(first, last, () => page.goForward()), back.toReversed())
 }
