@@ -21,7 +21,7 @@ import { AddedKey, AdminKeyPage } from './key-answers.ts'
 import { type AdminOperation, operation } from './operation.ts'
 import { sendProblem } from './problem.ts'
 import { pageNumber } from './query-fields.ts'
-import { publishedId } from './record-id.ts'
+import { recordId } from './record-id.ts'
 
 export const NewAdminKey = z.strictObject({
   account: ownerName.meta({ description: 'The id or the address of the owner' }),
@@ -31,17 +31,10 @@ export const NewAdminKey = z.strictObject({
   expires_in_days: z.int().min(1).max(keyDaysMax).nullable().default(null),
 })
 
-const idMax = 2_147_483_647
-
 const ListQuery = z.strictObject({
   page: pageNumber,
   account: plainText({ min: 1, max: 254 }).optional().meta({ description: 'An id or an address' }),
 })
-const keyId = z
-  .string()
-  .regex(/^\d{1,10}$/)
-  .transform(Number)
-  .meta(publishedId())
 
 export interface AdminKeysOptions {
   accounts: Pick<Accounts, 'find' | 'findByEmail' | 'nowMs'>
@@ -51,11 +44,8 @@ export interface AdminKeysOptions {
 export function keyOperations({ accounts, keys }: AdminKeysOptions): AdminOperation[] {
   /** By its id or its address; undefined for nobody. */
   function findAccount(text: string): Promise<Account | undefined> {
-    return /^\d{1,10}$/.test(text) ? findById(Number(text)) : accounts.findByEmail(text)
-  }
-
-  async function findById(id: number) {
-    return id >= 1 && id <= idMax ? await accounts.find(id) : undefined
+    const id = recordId.safeParse(text)
+    return id.success ? accounts.find(id.data) : accounts.findByEmail(text)
   }
 
   async function list(reply: FastifyReply, { account, page }: z.infer<typeof ListQuery>): Promise<FastifyReply> {
@@ -125,7 +115,7 @@ function revokeOperation(keys: Pick<Keys, 'revokeAny'>): AdminOperation {
     path: '/keys/:id',
     name: 'admin_revoke_key',
     summary: 'Revoke an API key',
-    parameters: { path: z.object({ id: keyId }) },
+    parameters: { path: z.object({ id: recordId }) },
     success: { status: 204, description: 'It is revoked' },
     refusals: ['KEY_UNKNOWN', 'OUTCOME_UNKNOWN'],
     pathError: 'KEY_UNKNOWN',
