@@ -1,4 +1,4 @@
-/** A reporter for tap: a line for each test file when it has ended, with what failed, and every minute without one which are running. */
+/** Tells of a run of tap: a line for each test file when it has ended, with what failed, and every minute without one which are running. */
 
 import type { EventEmitter } from 'node:events'
 import type { Readable } from 'node:stream'
@@ -20,13 +20,8 @@ interface TestProcess {
 const silenceMsMax = 60_000
 const linesPerFailure = 25
 const commentsMax = 50
-const reported = new WeakSet<EventEmitter>()
 
-/** tap renders it as a React component. It draws nothing: a log is read from top to bottom. */
-// biome-ignore lint/style/noDefaultExport: tap takes the default export of a reporter.
-export default function reportProgress({ test: suite }: { test: Suite }): null {
-  if (reported.has(suite)) return null
-  reported.add(suite)
+export function reportProgress(suite: Suite): void {
   const startedMs = new Map<TestFile, number>()
   let ended = 0
   let total = 0
@@ -57,10 +52,7 @@ export default function reportProgress({ test: suite }: { test: Suite }): null {
   suite.once('complete', () => {
     clearInterval(silence)
     for (const { fullname, diag } of suite.lists.fail) say(`failed: ${fullname} ${JSON.stringify(diag) ?? ''}`)
-    // tap has just shown the cursor, also where there is none.
-    process.stdout.write('\n')
   })
-  return null
 }
 
 /** What the file has commented, then every failed assertion with what tap says of it. */

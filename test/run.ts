@@ -2,18 +2,24 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { watchParent } from '../service/parent.ts'
+import { testCacheDirectory } from './support/cache-directory.ts'
 import { classArchiveOptions } from './support/class-archive.ts'
+import { runTestFiles } from './test-files.ts'
 
 /**
  * The tests start QuestDB dozens of times and give it little to do. Half of what a start costs is the optimising
- * compiler, which pays off only later.
+ * compiler, which pays off only later; and of the rest, a quarter are two collections of garbage that QuestDB asks for.
  */
-const javaOptions = [process.env['JAVA_TOOL_OPTIONS'], '-XX:TieredStopAtLevel=1'].filter(Boolean).join(' ')
-const environment: NodeJS.ProcessEnv = { ...process.env, JAVA_TOOL_OPTIONS: javaOptions }
+const cheapStart = '-XX:TieredStopAtLevel=1 -XX:+DisableExplicitGC'
+const javaOptions = [process.env['JAVA_TOOL_OPTIONS'], cheapStart].filter(Boolean).join(' ')
+const environment: NodeJS.ProcessEnv = {
+  ...process.env,
+  JAVA_TOOL_OPTIONS: javaOptions,
+  // That of the service, which compiles the same modules.
+  NODE_COMPILE_CACHE: join(testCacheDirectory(), 'compiled'),
+}
 let child: ChildProcess | undefined
 
 async function run(command: string, ...commandArguments: string[]): Promise<boolean> {
@@ -22,26 +28,7 @@ async function run(command: string, ...commandArguments: string[]): Promise<bool
   return status === 0
 }
 
-/** The runner, which ends with us, as do the tests with it, and what they have started with them. */
-function runTests(...tapArguments: string[]): Promise<boolean> {
-  const [endWithParent, tap] = ['test/support/end-with-parent.ts', 'node_modules/.bin/tap'].map(path => resolve(path))
-  return run(process.execPath, `--import=${endWithParent}`, `${tap}`, ...tapArguments)
-}
-
-/** The counts of tap's last line, such as `# { total: 41, pass: 40, fail: 1 }`. */
-function readCounts(tapOutput: string): { pass: number; other: number } {
-  const summary = tapOutput.match(/^# \{ total: (\d+)(?:, pass: (\d+))?.*\}$/m)
-  const total = Number(summary?.[1] ?? 0)
-  const pass = Number(summary?.[2] ?? 0)
-  return { pass, other: total - pass }
-}
-
-const folder = mkdtempSync(join(tmpdir(), 'barograph-tap-'))
-const outputFile = join(folder, 'output.tap')
-process.once('exit', () => {
-  child?.kill()
-  rmSync(folder, { recursive: true, force: true })
-})
+process.once('exit', () => child?.kill())
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
 watchParent(process.ppid, () => process.exit(1))
 
@@ -51,15 +38,7 @@ if (!(await run('npm', 'run', '-s', 'build')) || !(await run('npm', 'run', '-s',
   process.exitCode = 1
 } else {
   environment['JAVA_TOOL_OPTIONS'] = `${javaOptions} ${await classArchiveOptions(environment)}`
-  const passed = await runTests(
-    '--reporter=./test/progress-reporter.ts',
-    `--output-file=${outputFile}`,
-    ...process.argv.slice(2),
-  )
-  const output = readFileSync(outputFile, 'utf8')
-  const { pass, other } = readCounts(output)
-  // A test that was skipped or marked as to do counts as failed: nothing here may be left out.
-  const failed = passed ? other : Math.max(1, other)
-  process.stdout.write(`${pass} passed, ${failed} failed\n`)
-  process.exitCode = failed === 0 && pass > 0 ? 0 : 1
+  const { pass, fail } = await runTestFiles(process.argv.slice(2), environment)
+  process.stdout.write(`${pass} passed, ${fail} failed\n`)
+  process.exitCode = fail === 0 && pass > 0 ? 0 : 1
 }

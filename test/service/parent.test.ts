@@ -1,7 +1,7 @@
 /** The service ends with whoever has started it, and whatever a killed test runner has started ends too. */
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Test, test } from 'tap'
 import { temporaryFolder } from '../support/databases.ts'
@@ -24,12 +24,12 @@ function start(
   command: string,
   words: readonly string[],
   settings: Record<string, string>,
-  { dataDirectory = temporaryFolder(t), cwd = root } = {},
+  { dataDirectory = temporaryFolder(t) } = {},
 ): Started {
   // A runner in a runner would take over the settings of the outer one, its output file among them.
   const environment = Object.entries(process.env).filter(([name]) => name !== 'PARENT_PID' && !/^_?TAP/.test(name))
   const child = spawn(command, words, {
-    cwd,
+    cwd: root,
     env: { ...Object.fromEntries(environment), PORT: '0', TIME_ZONE: 'UTC', ...settings, DATA_DIR: dataDirectory },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -144,35 +144,16 @@ function namespace(): string[] {
 }
 
 test('what a test has started ends when the test runner is killed', async t => {
-  const project = projectOfOneTest(t)
-  const [endWithParent, tap] = ['test/support/end-with-parent.ts', 'node_modules/.bin/tap'].map(path =>
-    join(root, path),
-  )
   const dataDirectory = temporaryFolder(t)
-  const options = ['--disable-coverage', '--timeout=600', `--test-arg=${dataDirectory}`]
-  const words = [`--import=${endWithParent}`, `${tap}`, ...options, 'hold-store.test.ts']
-  const started = start(t, process.execPath, words, {}, { dataDirectory, cwd: project })
+  const file = join(temporaryFolder(t), 'hold-store.test.ts')
+  const hold = join(root, 'test/support/hold-store.ts')
+  writeFileSync(file, `process.argv[2] = '${dataDirectory}'\nawait import('${hold}')\n`)
+  const runner = join(root, 'test/test-files.ts')
+  const program = `import { runTestFiles } from '${runner}'; await runTestFiles(['${file}'], process.env)`
+  const started = start(t, process.execPath, ['--input-type=module', '--eval', program], {}, { dataDirectory })
   const { child, output } = started
   const isUp = () => existsSync(join(dataDirectory, 'questdb', 'process')) && started.pids().length >= 6
   await until('the databases run', () => isUp() || child.exitCode !== null)
   if (child.exitCode !== null) throw new Error(`the test runner ended: ${output()}`)
   await endsWith(t, pidOf(started), 'SIGKILL', started)
 })
-
-/**
- * A project whose only test holds the databases. Two runners in one project do not go together: each empties the
- * project's `.tap` folder at its start, and fails when a test of the other one writes there at the same time.
- */
-function projectOfOneTest(t: Test): string {
-  const folder = temporaryFolder(t)
-  const { tap } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { tap: { 'node-arg': string[] } }
-  const settings = {
-    ...tap,
-    include: ['*.test.ts'],
-    'node-arg': tap['node-arg'].map(argument => argument.replace('./', `${root}/`)),
-  }
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', tap: settings }))
-  writeFileSync(join(folder, 'hold-store.test.ts'), `import '${join(root, 'test/support/hold-store.ts')}'\n`)
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-  return folder
-}

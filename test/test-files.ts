@@ -1,0 +1,73 @@
+/**
+ * Runs test files, each in a process of its own. tap's own runner loads every process with hooks that record which modules
+ * it has loaded, and the services and command lines that it starts with it: a third of the processor time of a start.
+ */
+
+import { globSync, statSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
+import { PassThrough } from 'node:stream'
+import t from 'tap'
+import { reportProgress } from './progress-reporter.ts'
+
+const root = resolve(import.meta.dirname, '..')
+const jobs = 3
+const timeoutMs = 30 * 60_000
+/** What takes longest comes first, so that the end of the run has no file that runs alone. */
+const longest = [
+  'test/web/device-page.test.ts',
+  'test/faults/',
+  'test/web/',
+  'test/service/',
+  'test/demo/',
+  'test/backup/',
+]
+
+export interface TestCounts {
+  pass: number
+  /** With what was skipped or is to do, for nothing may be left out. */
+  fail: number
+}
+
+/** Runs the files, and those below the folders; without any, all. */
+export async function runTestFiles(paths: readonly string[], environment: NodeJS.ProcessEnv): Promise<TestCounts> {
+  const files = testFiles(paths.length === 0 ? ['test'] : paths)
+  // What tap writes of it all is read by nobody: what counts is told as it comes.
+  t.pipe(new PassThrough().resume())
+  t.setTimeout(0)
+  t.jobs = jobs
+  reportProgress(t)
+  t.plan(files.length)
+  await Promise.all(files.map(file => runFile(file, environment)))
+  const { pass, total } = t.counts
+  return { pass, fail: Math.max(total - pass, t.passing() && files.length > 0 ? 0 : 1) }
+}
+
+/** tap adds its hooks to NODE_OPTIONS; `env` takes them out, and becomes Node. */
+function runFile(file: string, environment: NodeJS.ProcessEnv): Promise<unknown> {
+  const node = [process.execPath, '--import=./test/support/end-with-parent.ts', file]
+  return t.spawn('/usr/bin/env', ['-u', 'NODE_OPTIONS', ...node], {
+    name: file,
+    cwd: root,
+    env: { ...environment, TAP_TIMEOUT: String(timeoutMs / 1000) },
+    stdio: 'pipe',
+    buffered: true,
+    timeout: timeoutMs,
+  })
+}
+
+/** Relative to the root, in the order in which they begin. */
+function testFiles(paths: readonly string[]): string[] {
+  const files = paths.flatMap(path =>
+    statSync(path).isDirectory() ? globSync(join(path, '**/*.test.ts')).sort(inAlphabet) : path,
+  )
+  const rankOf = (file: string) => {
+    const rank = longest.findIndex(prefix => file.startsWith(prefix))
+    return rank < 0 ? longest.length : rank
+  }
+  const names = new Set(files.map(file => relative(root, resolve(file))))
+  return [...names].sort((one, other) => rankOf(one) - rankOf(other))
+}
+
+function inAlphabet(one: string, other: string): number {
+  return one < other ? -1 : 1
+}
