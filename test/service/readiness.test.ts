@@ -37,7 +37,7 @@ function readsOf({ paths }: OpenApiDocument): string[] {
 }
 
 t.test('from the first ok of a first start on, no read is refused as too early', async t => {
-  const service = await startService(t)
+  const service = await startService(t, { isFirstStart: true })
   const { url, admin, dataDirectory } = service
   await service.addDevice('kitchen')
   await addStations(admin, ['DEL-01'])

@@ -29,7 +29,7 @@ async function isHealthy({ url }: Service, settings: Record<string, string> = {}
 }
 
 test('no client holds up the stop, which leaves no process behind, and the next start takes readings', async t => {
-  const service = await startService(t)
+  const service = await startService(t, { isFirstStart: true })
   const password = await service.addDevice('kitchen')
   t.equal((await service.put('kitchen', password, payload)).status, 200)
   const head = `PUT /api/log HTTP/1.1\r\nhost: x\r\nauthorization: ${basic('kitchen', password)}\r\n`

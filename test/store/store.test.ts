@@ -19,7 +19,7 @@ const hangMs = 600_000
 test('both databases come up by themselves, safe by their settings, and leave nothing behind', async t => {
   const environment = { ...process.env, QDB_CAIRO_COMMIT_MODE: 'nosync', PGDATA: '/nowhere', SECRET: 'x' }
   const synced = recordSyncs(t)
-  const { directory, store } = await startDatabases(t, { environment })
+  const { directory, store } = await startDatabases(t, { environment, isFirstStart: true })
   const { postgres, questdb } = store
   t.ok(synced.includes(directory.postgres), 'the name of the cluster is synced')
 

@@ -8,6 +8,7 @@ import type { Log } from '../../store/log.ts'
 import { openStore, type Store } from '../../store/store.ts'
 import type { StoreOptions } from '../../store/store-options.ts'
 import { testCacheDirectory } from './cache-directory.ts'
+import { copyMadeDirectory } from './made-directory.ts'
 
 export interface TestHooks {
   teardown(work: () => unknown): void
@@ -28,9 +29,19 @@ export interface Databases {
   store: Store
 }
 
+/** A path for a data directory: of one with a PostgreSQL that has its schema, or, for a first start, of none. */
+export async function dataDirectoryPath(t: TestHooks, isFirstStart: boolean): Promise<string> {
+  const path = join(temporaryFolder(t), 'data')
+  if (!isFirstStart) await copyMadeDirectory(path, storeOptions)
+  return path
+}
+
 /** Both databases; wait for `store.questdb.ready` where QuestDB is asked. */
-export async function startDatabases(t: TestHooks, options: Partial<StoreOptions> = {}): Promise<Databases> {
-  const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
+export async function startDatabases(
+  t: TestHooks,
+  { isFirstStart = false, ...options }: Partial<StoreOptions> & { isFirstStart?: boolean } = {},
+): Promise<Databases> {
+  const directory = openDataDirectory(await dataDirectoryPath(t, isFirstStart || options.databaseUrl !== undefined))
   // Teardowns run last in, first out: the store closes before its folder goes.
   t.teardown(() => directory.close())
   const store = await openStore({ ...storeOptions(directory), ...options })

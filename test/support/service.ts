@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type TestHooks, temporaryFolder } from './databases.ts'
+import { dataDirectoryPath, type TestHooks } from './databases.ts'
 import { heldText } from './held-answers.ts'
 import { isRunning, serverPid, until } from './processes.ts'
 
@@ -43,6 +43,8 @@ export const withoutQuestdb = {
 export interface ServiceSettings {
   /** Used again after a stop; without it the data are in a temporary folder of their own. */
   dataDirectory?: string
+  /** The directory is new, and not one with a PostgreSQL that has its schema. */
+  isFirstStart?: boolean
   environment?: Record<string, string>
   /** Another way to start it than from the sources. */
   command?: [program: string, ...words: string[]]
@@ -50,7 +52,8 @@ export interface ServiceSettings {
 
 /** Starts the service on a free port and waits until it listens. */
 export async function startService(t: TestHooks, settings: ServiceSettings = {}): Promise<Service> {
-  const dataDirectory = settings.dataDirectory ?? join(temporaryFolder(t), 'data')
+  const isFirstStart = settings.isFirstStart === true || settings.environment?.['DATABASE_URL'] !== undefined
+  const dataDirectory = settings.dataDirectory ?? (await dataDirectoryPath(t, isFirstStart))
   const own = { PORT: '0', TIME_ZONE: 'UTC', PARENT_PID: String(process.pid) }
   const environment = { ...process.env, ...own, ...settings.environment, DATA_DIR: dataDirectory }
   const [program, ...words] = settings.command ?? [process.execPath, 'service/main.ts']
