@@ -5,7 +5,17 @@
 
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type DataDirectory, openDataDirectory } from '../../store/data-directory.ts'
@@ -24,6 +34,8 @@ type OptionsOf = (directory: DataDirectory) => StoreOptions
 export async function copyMadeDirectory(path: string, optionsOf: OptionsOf): Promise<void> {
   const template = join(templates, digestOfSources())
   if (!existsSync(template)) await makeTemplate(template, optionsOf)
+  const now = new Date()
+  utimesSync(template, now, now)
   execFileSync('cp', ['-a', template, path])
 }
 
@@ -64,11 +76,11 @@ async function makeTemplate(template: string, optionsOf: OptionsOf): Promise<voi
   }
 }
 
-/** Those of earlier sources; a run that began with one takes less than a day. */
+/** Those that nobody has copied for a day. */
 function removeOld(): void {
   for (const name of readdirSync(templates)) {
     const path = join(templates, name)
-    const isOld = Date.now() - (statSync(path, { throwIfNoEntry: false })?.birthtimeMs ?? Date.now()) > ageMsMax
+    const isOld = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()) > ageMsMax
     if (isOld) rmSync(path, { recursive: true, force: true })
   }
 }
