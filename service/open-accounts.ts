@@ -1,12 +1,8 @@
 /** The account service of this process: opened by the settings, with the secrets of the data directory. */
 
-import type { IncomingMessage } from 'node:http'
 import type pg from 'pg'
 import type { AccountService } from '../api/accounts/account-service.ts'
 import { type AccountServices, type AccountsFamily, accountGroups, accountsFamily } from '../api/accounts/accounts.ts'
-import type { Drive } from '../api/accounts/drive/drive.ts'
-import type { DriveClient } from '../api/accounts/drive/drive-client.ts'
-import { createDriveStates } from '../api/accounts/drive/drive-state.ts'
 import type { TokenCheck } from '../api/admin/admin-token.ts'
 import { createFindPrincipal, type FindPrincipal } from '../api/credentials/find-principal.ts'
 import { createOrigins, type Origins } from '../api/credentials/origins.ts'
@@ -15,31 +11,25 @@ import { createPasswords } from '../auth/accounts/passwords.ts'
 import type { Devices } from '../auth/devices/devices.ts'
 import { type Keys, openKeys } from '../auth/keys/keys.ts'
 import { createMailTransport } from '../auth/mail/mail-transport.ts'
-import { authorize } from '../auth/policy.ts'
-import { ChangeInDoubt } from '../auth/record-cache.ts'
-import { createBearerTokens } from '../auth/sessions/bearer-tokens.ts'
-import { createSessionCodec, type SessionCodec } from '../auth/sessions/session-codec.ts'
-import { createSessions, type Sessions } from '../auth/sessions/sessions.ts'
 import type { Stations } from '../auth/stations/stations.ts'
 import { createTenants, type Tenants } from '../auth/tenants/tenants.ts'
 import type { Config } from '../settings/config.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
-import { isUnavailable } from '../store/postgres/postgres-errors.ts'
+import { type AdministratorCheck, createAdministratorCheck } from './administrator-check.ts'
 import type { Clock } from './clock.ts'
+import { openDrive } from './open-drive.ts'
+import { openSessions, type ServiceSessions, tokenLifetimeSecondsOf } from './open-sessions.ts'
 
-export interface ServiceAccounts {
+export interface ServiceAccounts extends ServiceSessions {
   service: AccountService
   accounts: Accounts
-  sessions: Sessions
   keys: Keys
-  codec: SessionCodec
   tenants: Tenants
   publicUrl: () => string
   origins: Origins
   findPrincipal: FindPrincipal
-  /** Whether an administrator asks; nobody is one while that cannot be looked up. */
-  isAdministrator: (request: IncomingMessage) => Promise<boolean>
+  isAdministrator: AdministratorCheck
   family: AccountsFamily
   close(): Promise<void>
 }
@@ -74,20 +64,7 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
     sendMail: transport.send,
     passwords: await createPasswords(),
   })
-  const codec = createSessionCodec({
-    format: config.SESSION_FORMAT,
-    secrets: config.SESSION_SECRETS ?? [directory.secret('session-secret')],
-    isSecure: config.TLS_CERT !== undefined || config.PUBLIC_URL?.startsWith('https:') === true,
-    nowMs,
-  })
-  const tokenLifetimeSeconds = config.TOKEN_MINUTES * 60
-  const sessions = createSessions({
-    parts: accounts,
-    codec,
-    log,
-    bearer: createBearerTokens(directory.secret('token-secret'), tokenLifetimeSeconds, nowMs),
-    refuseUnrevocable: config.SESSION_UNREVOCABLE === 'refuse',
-  })
+  const { sessions, codec } = openSessions(options, accounts)
   const keys = openKeys({ parts: accounts })
   const tenants = createTenants({
     parts: accounts,
@@ -104,7 +81,7 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
     drive: openDrive(config, directory, nowMs),
     settings: {
       signUp: config.SIGN_UP,
-      tokenLifetimeSeconds,
+      tokenLifetimeSeconds: tokenLifetimeSecondsOf(config),
       providers: config.OAUTH_PROVIDERS ?? [],
       registrationsPerHour: config.REGISTRATIONS_PER_HOUR,
       mailRequestsPerHour: config.MAIL_REQUESTS_PER_HOUR,
@@ -133,37 +110,4 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
       transport.close()
     },
   }
-}
-
-function createAdministratorCheck(findPrincipal: FindPrincipal): ServiceAccounts['isAdministrator'] {
-  return async request => {
-    try {
-      return authorize('admin', await findPrincipal(request)) === 'allowed'
-    } catch (error) {
-      if (isUnavailable(error) || error instanceof ChangeInDoubt) return false
-      throw error
-    }
-  }
-}
-
-function openDrive(config: Config, directory: DataDirectory, nowMs: Clock): Drive {
-  const name = config.DRIVE_NAME
-  return {
-    name,
-    client: driveClientOf(config),
-    states: createDriveStates(directory.secret('state-secret'), name, nowMs),
-  }
-}
-
-/** Its settings are there all together, or not at all. */
-function driveClientOf(config: Config): DriveClient | undefined {
-  const { DRIVE_CLIENT_ID: clientId, DRIVE_CLIENT_SECRET: clientSecret, DRIVE_SCOPE: scope } = config
-  const {
-    DRIVE_AUTHORIZATION_URL: authorizationUrl,
-    DRIVE_TOKEN_URL: tokenUrl,
-    DRIVE_OPENER_ORIGIN: openerOrigin,
-  } = config
-  if (clientId === undefined || clientSecret === undefined || authorizationUrl === undefined) return undefined
-  if (tokenUrl === undefined || openerOrigin === undefined) return undefined
-  return { clientId, clientSecret, authorizationUrl, tokenUrl, scope, openerOrigin }
 }
