@@ -1,0 +1,47 @@
+/** Operations whose bodies are no JSON objects: imports, backups, content files. */
+
+import type { Devices } from '../../auth/devices/devices.ts'
+import type { Stations } from '../../auth/stations/stations.ts'
+import type { BackupParts } from '../../backup/backup-parts.ts'
+import type { Ingest, PointsIngest } from '../../ingest/ingest.ts'
+import type { Ranges, TimeLimits } from '../../ingest/reading.ts'
+import type { Retention } from '../../lifecycle/retention/retention.ts'
+import type { Store } from '../../store/store.ts'
+import { packageVersion } from '../../store/version.ts'
+import type { OperationGroup } from '../http/register-operations.ts'
+import type { BulkMeter } from '../write/bulk-meter.ts'
+import { backupGroup } from './backup.ts'
+import { contentFileGroup } from './content-files.ts'
+import type { GuardOptions } from './guard.ts'
+import { importReadingsGroup } from './import.ts'
+import { importPointsGroup } from './import-points.ts'
+import type { WriteLateAudit } from './late-audit.ts'
+import type { AdminOperation } from './operation.ts'
+
+export interface BulkOptions extends TimeLimits, Pick<GuardOptions, 'findPrincipal' | 'log'> {
+  devices: Devices
+  stations: Stations
+  ingest: Ingest
+  pointsIngest: PointsIngest
+  store: Store
+  directory: BackupParts['directory']
+  /** That the journals leave. */
+  reserveBytes: number
+  retention: Pick<Retention, 'whileNoDayExpires'>
+  /** What an imported reading may hold, as for single readings. */
+  ranges: Ranges
+  /** Of imported readings. */
+  meter: BulkMeter
+}
+
+export function bulkGroups(options: BulkOptions, audit: WriteLateAudit): OperationGroup<AdminOperation>[] {
+  const { ingest, pointsIngest, store, retention, ranges, aheadMsMax, earliestMs, findPrincipal } = options
+  const imports = { ranges, aheadMsMax, audit, findPrincipal }
+  const parts = { ...options, ingest: { readings: ingest, points: pointsIngest }, version: packageVersion() }
+  return [
+    backupGroup({ parts, whileNoDayExpires: retention.whileNoDayExpires, audit }),
+    importReadingsGroup({ ...imports, ingest, devices: options.devices, earliestMs, meter: options.meter }),
+    importPointsGroup({ ...imports, pointsIngest, stations: options.stations }),
+    contentFileGroup(store.postgres),
+  ]
+}

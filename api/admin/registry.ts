@@ -1,0 +1,28 @@
+/** Operations on what sends data: devices and stations. */
+
+import type { Accounts } from '../../auth/accounts/accounts.ts'
+import type { Devices } from '../../auth/devices/devices.ts'
+import type { Stations } from '../../auth/stations/stations.ts'
+import type { EraseJobs } from '../../lifecycle/erasure/erase-jobs.ts'
+import { deviceAdditionOperation } from './device-additions.ts'
+import { deviceOperations } from './devices.ts'
+import { eraseOperations } from './erase.ts'
+import type { AdminOperation } from './operation.ts'
+import { stationOperations } from './stations.ts'
+
+export interface RegistryOptions {
+  accounts: Pick<Accounts, 'idsByEmail'>
+  devices: Devices
+  stations: Stations
+  eraseJobs: EraseJobs
+}
+
+export function registryOperations({ accounts, devices, stations, eraseJobs }: RegistryOptions): AdminOperation[] {
+  const findAccounts = accounts.idsByEmail
+  return [
+    ...deviceOperations({ devices, findAccounts }),
+    deviceAdditionOperation({ devices, findAccounts }),
+    ...eraseOperations(eraseJobs),
+    ...stationOperations({ stations, findAccounts, eraseJobs }),
+  ]
+}

@@ -1,0 +1,52 @@
+/** Operations on the service itself and its data: state, export, dead letters, retention, the log of what was done. */
+
+import type { Devices } from '../../auth/devices/devices.ts'
+import type { Stations } from '../../auth/stations/stations.ts'
+import type { Ingest, PointsIngest } from '../../ingest/ingest.ts'
+import type { TimeLimits } from '../../ingest/reading.ts'
+import type { DiskUse } from '../../lifecycle/disk/disk-use.ts'
+import type { Retention } from '../../lifecycle/retention/retention.ts'
+import type { ReadingsExport } from '../../query/export/readings-export.ts'
+import type { DataDirectory } from '../../store/data-directory.ts'
+import type { Log } from '../../store/log.ts'
+import type { Store } from '../../store/store.ts'
+import { auditOperation } from './audit.ts'
+import { deadLetterOperations } from './dead-letters.ts'
+import { exportOperation } from './export.ts'
+import type { WriteLateAudit } from './late-audit.ts'
+import type { AdminOperation } from './operation.ts'
+import { retentionOperation } from './retention.ts'
+import { stationSeriesNames } from './stations.ts'
+import { statusOperation } from './status.ts'
+import { statusHistoryOperation } from './status-history.ts'
+
+export interface StateOptions extends Pick<TimeLimits, 'aheadMsMax'> {
+  devices: Devices
+  stations: Stations
+  ingest: Ingest
+  pointsIngest: PointsIngest
+  readingsExport: ReadingsExport
+  store: Store
+  directory: Pick<DataDirectory, 'path'>
+  diskUse: Pick<DiskUse, 'read'>
+  retention: Pick<Retention, 'state' | 'confirm'>
+  /** Whether PostgreSQL was started here. */
+  isPostgresManaged: boolean
+  log: Log
+}
+
+export function stateOperations(options: StateOptions, audit: WriteLateAudit): AdminOperation[] {
+  const { devices, stations, ingest, pointsIngest, readingsExport, store, aheadMsMax, log } = options
+  return [
+    ...deadLetterOperations({
+      deadLetters: { readings: ingest.deadLetters, points: pointsIngest.deadLetters },
+      seriesNames: { readings: undefined, points: () => stationSeriesNames(stations) },
+      audit,
+    }),
+    exportOperation({ readingsExport, devices, nowMs: Date.now, aheadMsMax, audit, log }),
+    auditOperation(store.postgres),
+    statusOperation({ ...options, dataDirectory: options.directory.path }),
+    statusHistoryOperation(store.questdb),
+    retentionOperation({ retention: options.retention, audit }),
+  ]
+}
